@@ -1,0 +1,71 @@
+"""Model directories of d-parsers: they appear whole or not at all, and say what they hold."""
+
+from __future__ import annotations
+
+import json
+import os
+import shutil
+import tempfile
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
+from pathlib import Path
+
+from trees.errors import ModelError
+
+SETTINGS = "dparser.json"
+
+
+@contextmanager
+def whole_directory(directory: Path) -> Iterator[Path]:
+    """A fresh directory to fill, which becomes `directory` at the end, or, after an error, disappears.
+
+    A model that is there already is replaced. Raises ModelError where `directory` is anything else that is
+    not empty, and where it cannot be written.
+    """
+    directory = Path(directory)
+    if directory.exists() and not (directory / SETTINGS).is_file():
+        if not directory.is_dir():
+            raise ModelError(f"{directory}: cannot become a model: it is a file")
+        if any(directory.iterdir()):
+            raise ModelError(f"{directory}: cannot become a model: it holds other files")
+    try:
+        directory.parent.mkdir(parents=True, exist_ok=True)
+        staging = Path(tempfile.mkdtemp(prefix=f".{directory.name}.", dir=directory.parent))
+    except OSError as error:
+        raise ModelError(f"{directory}: cannot be written: {error.strerror or error}") from None
+    try:
+        new = staging / "new"
+        new.mkdir()
+        yield new
+        if directory.exists():
+            os.replace(directory, staging / "old")
+        try:
+            os.replace(new, directory)
+        except BaseException:
+            if (staging / "old").exists():
+                os.replace(staging / "old", directory)
+            raise
+    finally:
+        shutil.rmtree(staging, ignore_errors=True)
+
+
+def write_settings(directory: Path, kind: str, version: int, settings: Mapping[str, object]) -> None:
+    """Writes which parser the directory holds, the version of its format, and the parser's settings."""
+    text = json.dumps({"dparser": kind, "format": version, **settings}, indent=2, ensure_ascii=False)
+    (directory / SETTINGS).write_text(text + "\n", encoding="utf-8")
+
+
+def read_settings(directory: Path, kind: str, version: int) -> dict[str, object]:
+    """The settings of a model directory. Raises ModelError unless it holds such a parser in this format."""
+    path = Path(directory) / SETTINGS
+    try:
+        settings = json.loads(path.read_text(encoding="utf-8"))
+    except OSError as error:
+        raise ModelError(f"{path}: cannot be read: {error.strerror or error}") from None
+    except ValueError:
+        raise ModelError(f"{path}: is not JSON") from None
+    if not isinstance(settings, dict) or settings.get("dparser") != kind:
+        raise ModelError(f"{path}: holds no {kind} parser")
+    if settings.get("format") != version:
+        raise ModelError(f"{path}: has format {settings.get('format')}; this version of d2c reads {version}")
+    return settings

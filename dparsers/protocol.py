@@ -1,0 +1,69 @@
+"""What a d-parser is to the rest of d2c: trained on CoNLL-U, it labels sentences with d-trees.
+
+A parser is an estimator: its constructor keeps its parameters and does no work; `train` and `load` give it
+its learned state.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Iterator
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Protocol, Self
+
+from trees.ctree import Tokens
+from trees.dtree import DTree
+
+
+@dataclass(frozen=True, slots=True)
+class Progress:
+    """One evaluation on the development treebank during training; its text is one line.
+
+    step, steps: training steps so far, and at most
+    loss:        mean of the training loss since the previous evaluation
+    uas, las:    attachment scores with exact labels, punctuation counted, in [0, 1]
+    seconds:     since training began
+    """
+
+    step: int
+    steps: int
+    loss: float
+    uas: float
+    las: float
+    seconds: float
+
+    def __str__(self) -> str:
+        return (
+            f"step {self.step}/{self.steps}  loss {self.loss:.3f}  dev UAS {100 * self.uas:.2f}  "
+            f"LAS {100 * self.las:.2f}  {self.seconds:.0f} s"
+        )
+
+
+class DependencyParser(Protocol):
+    """A dependency parser that can be trained."""
+
+    def train(
+        self,
+        train_conllu: Path,
+        dev_conllu: Path,
+        directory: Path,
+        progress: Callable[[Progress], None] | None = None,
+    ) -> Self:
+        """Learns from one CoNLL-U file, selects the model on another, and leaves it in a directory.
+
+        Words, tags (XPOS), heads and labels (DEPREL) are read. The directory appears whole, or, where
+        training fails or is interrupted, not at all. Raises FormatError for what cannot be learned from.
+        """
+        ...
+
+    @classmethod
+    def load(cls, directory: Path) -> Self:
+        """The parser that `train` left there. Raises ModelError."""
+        ...
+
+    def parse(self, sentences: Iterable[Tokens]) -> Iterator[DTree]:
+        """The d-tree of each sentence, heads and labels filled in, in order, in batches, over any stream.
+
+        The tokens are those given. Raises ModelError where nothing was trained or loaded yet.
+        """
+        ...

@@ -1,0 +1,74 @@
+"""Head-ordered d-trees ⇄ c-trees: Algorithms 1 and 2 of "Parsing as Reduction".
+
+On unaryless c-trees the two functions are inverse to each other (Propositions 1 and 2); continuous c-trees
+correspond to projective d-trees with nested orders (Proposition 3). Linear in the length of the sentence,
+but for sorting each head's modifiers by event and each node's children by position.
+"""
+
+from __future__ import annotations
+
+from trees.ctree import CTree
+from trees.dtree import DTree, modifiers_of, top_down
+
+
+def to_dependencies(ctree: CTree) -> DTree:
+    """Algorithm 1: the head-ordered d-tree of a c-tree with head children.
+
+    Unary nodes attach nothing: they leave no trace and use up no event index. Raises ValueError where the
+    c-tree has no head children.
+    """
+    if ctree.head_children is None:
+        raise ValueError("this c-tree has no head children; apply head rules first")
+    n = len(ctree.tokens.forms)
+    lexical_head = list(range(n))
+    next_event = [1] * n
+    heads, symbols, events = [0] * n, [""] * n, [0] * n
+    for symbol, kids, head_child in zip(ctree.labels, ctree.children, ctree.head_children, strict=True):
+        h = lexical_head[head_child]
+        lexical_head.append(h)
+        if len(kids) > 1:
+            event = next_event[h]
+            next_event[h] = event + 1
+            for kid in kids:
+                if kid != head_child:
+                    m = lexical_head[kid]
+                    heads[m] = h + 1
+                    symbols[m] = symbol
+                    events[m] = event
+    return DTree(ctree.tokens, tuple(heads), tuple(symbols), tuple(events))
+
+
+def to_constituents(dtree: DTree, top: str | None = None) -> CTree:
+    """Algorithm 2: the unaryless c-tree of a head-ordered d-tree.
+
+    Gaps in the event indices do not matter, only their order does. Where modifiers of one event disagree
+    about the symbol, the leftmost decides. Raises ValueError where the heads form no tree or there is no
+    order information.
+    """
+    if dtree.symbols is None or dtree.events is None:
+        raise ValueError("this d-tree has no symbols and event indices")
+    n, symbols, events = len(dtree.heads), dtree.symbols, dtree.events
+    modifiers, order = modifiers_of(dtree.heads), top_down(dtree.heads)
+    if len(order) != n:
+        raise ValueError("these heads form no tree")
+    labels: list[str] = []
+    children: list[list[int]] = []
+    head_children: list[int] = []
+    psi = list(range(n))  # the highest node so far whose lexical head is h
+    first = list(range(n))  # leftmost token of each node
+    for h in reversed(order):
+        event = 0
+        for m in sorted(modifiers[h], key=events.__getitem__) if len(modifiers[h]) > 1 else modifiers[h]:
+            if events[m] != event:
+                event = events[m]
+                labels.append(symbols[m])
+                head_children.append(psi[h])
+                children.append([psi[h]])
+                first.append(first[psi[h]])
+                psi[h] = n + len(labels) - 1
+            children[-1].append(psi[m])
+            if first[psi[m]] < first[-1]:
+                first[-1] = first[psi[m]]
+    for kids in children:
+        kids.sort(key=first.__getitem__)
+    return CTree(dtree.tokens, tuple(labels), tuple(map(tuple, children)), tuple(head_children), top)

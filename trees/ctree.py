@@ -1,0 +1,180 @@
+"""Constituency trees (c-trees): tokens, and labelled nodes over them whose yields may have gaps.
+
+Section 2.1 of "Parsing as Reduction" (Fernández-González and Martins, 2015). A tree over n tokens is a
+structure of arrays. Node i < n is the pre-terminal of token i; node n + k is the k-th proper node. Children
+are numbered before their parents, so that the root is the last node and every bottom-up pass is one loop,
+however deep the tree; beyond that the numbering means nothing.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+
+@dataclass(frozen=True, slots=True)
+class Tokens:
+    """A sentence of n tokens as columns: forms and tags, optionally lemmas and morphology (each of length n)."""
+
+    forms: tuple[str, ...]
+    tags: tuple[str, ...]
+    lemmas: tuple[str, ...] | None = None
+    morphs: tuple[str, ...] | None = None
+
+    def __len__(self) -> int:
+        return len(self.forms)
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class CTree:
+    """A c-tree over n tokens with K proper nodes.
+
+    labels:        [K] phrase symbol of node n + k
+    children:      [K] ids of the children of node n + k, ordered by leftmost token; ids are < n + k
+    head_children: [K] id of the head child of node n + k, or None where no head rules were applied yet
+    top:           label of the wrapper around the root as the file has it ("" in `( (S ...))`, "TOP",
+                   "ROOT"), None where there is none. It is not a node.
+    """
+
+    tokens: Tokens
+    labels: tuple[str, ...]
+    children: tuple[tuple[int, ...], ...]
+    head_children: tuple[int, ...] | None = None
+    top: str | None = None
+
+    def __eq__(self, other: object) -> bool:
+        """Whether both are the same tree (with the same head children and wrapper), however numbered."""
+        return isinstance(other, CTree) and _fields(canonical(self)) == _fields(canonical(other))
+
+    def __hash__(self) -> int:
+        return hash(_fields(canonical(self)))
+
+    @property
+    def root(self) -> int:
+        """Id of the root: the last proper node, or 0 in a tree that is one bare token."""
+        return len(self.tokens.forms) + len(self.labels) - 1
+
+    def label(self, node: int) -> str:
+        """Phrase symbol of a proper node, tag of a pre-terminal."""
+        n = len(self.tokens.forms)
+        return self.tokens.tags[node] if node < n else self.labels[node - n]
+
+    def parents(self) -> list[int]:
+        """[n + K] id of each node's parent; -1 for the root."""
+        n = len(self.tokens.forms)
+        parents = [-1] * (n + len(self.labels))
+        for node, kids in enumerate(self.children, n):
+            for kid in kids:
+                parents[kid] = node
+        return parents
+
+    def yields(self) -> list[tuple[int, ...]]:
+        """[n + K] sorted token indices below each node."""
+        result: list[tuple[int, ...]] = [(i,) for i in range(len(self.tokens.forms))]
+        for kids in self.children:
+            result.append(tuple(sorted(token for kid in kids for token in result[kid])))
+        return result
+
+    def lexical_heads(self) -> list[int]:
+        """[n + K] token index of each node's lexical head.
+
+        Raises ValueError where the tree has no head children yet (see `HeadRules.apply`).
+        """
+        if self.head_children is None:
+            raise ValueError("this c-tree has no head children; apply head rules first")
+        heads = list(range(len(self.tokens.forms)))
+        for head_child in self.head_children:
+            heads.append(heads[head_child])
+        return heads
+
+    def is_continuous(self) -> bool:
+        """Whether every yield is a contiguous span."""
+        n = len(self.tokens.forms)
+        first, size = list(range(n)), [1] * n
+        last = list(range(n))
+        for kids in self.children:
+            first.append(min(first[kid] for kid in kids))
+            last.append(max(last[kid] for kid in kids))
+            size.append(sum(size[kid] for kid in kids))
+            if last[-1] - first[-1] + 1 != size[-1]:
+                return False
+        return True
+
+    def is_unaryless(self) -> bool:
+        """Whether no proper node has exactly one child."""
+        return all(len(kids) != 1 for kids in self.children)
+
+
+def build_ctree(
+    tokens: Tokens,
+    labels: Sequence[str],
+    children: Sequence[Sequence[int]],
+    root: int,
+    head_children: Sequence[int] | None = None,
+    top: str | None = None,
+) -> CTree:
+    """The c-tree of nodes numbered and ordered in any way; arguments as the fields of `CTree`.
+
+    Proper nodes that are not below `root` are dropped. Linear time but for the sorting of children. Raises
+    ValueError unless the nodes below `root` form a tree over exactly the n tokens.
+    """
+    n = len(tokens)
+    order = _top_down(n, children, root)
+    if sum(node < n for node in order) != n:
+        raise ValueError("the nodes do not form a tree over exactly the given tokens")
+    first = list(range(n)) + [n] * len(labels)
+    for node in reversed(order):
+        if node >= n:
+            if not children[node - n]:
+                raise ValueError(f"node {labels[node - n]!r} has no children")
+            first[node] = min(first[kid] for kid in children[node - n])
+    in_order = [sorted(kids, key=first.__getitem__) for kids in children]
+    return _renumber(tokens, labels, in_order, root, head_children, top)
+
+
+def canonical(ctree: CTree) -> CTree:
+    """The same tree numbered in postorder: equal trees become equal data."""
+    return _renumber(
+        ctree.tokens, ctree.labels, ctree.children, ctree.root, ctree.head_children, ctree.top
+    )
+
+
+def _renumber(
+    tokens: Tokens,
+    labels: Sequence[str],
+    children: Sequence[Sequence[int]],
+    root: int,
+    head_children: Sequence[int] | None,
+    top: str | None,
+) -> CTree:
+    """Postorder numbering of nodes whose children are ordered already."""
+    n = len(tokens)
+    postorder = [node - n for node in reversed(_top_down(n, children, root)) if node >= n]
+    new_id = list(range(n)) + [0] * len(labels)
+    for new, k in enumerate(postorder, n):
+        new_id[n + k] = new
+    return CTree(
+        tokens,
+        tuple(labels[k] for k in postorder),
+        tuple(tuple(new_id[kid] for kid in children[k]) for k in postorder),
+        None if head_children is None else tuple(new_id[head_children[k]] for k in postorder),
+        top,
+    )
+
+
+def _top_down(n: int, children: Sequence[Sequence[int]], root: int) -> list[int]:
+    """Ids in the order node, last child, ..., first child: the postorder reversed."""
+    order, stack, seen = [], [root], [False] * (n + len(children))
+    while stack:
+        node = stack.pop()
+        if seen[node]:
+            raise ValueError(f"node {node} is reached twice")
+        seen[node] = True
+        order.append(node)
+        if node >= n:
+            stack += children[node - n]
+    return order
+
+
+def _fields(ctree: CTree) -> tuple[object, ...]:
+    return ctree.tokens, ctree.labels, ctree.children, ctree.head_children, ctree.top

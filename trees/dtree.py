@@ -1,0 +1,108 @@
+"""Dependency trees (d-trees), plain, labelled, or head-ordered, and the properties asked of them.
+
+Sections 2.2 and 3 of "Parsing as Reduction". Heads are numbered as in CoNLL-U: token i (0-based) has head
+heads[i] in 1..n, or 0 where it is the root. All checks take linear time (nesting: but for sorting).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+from trees.ctree import Tokens
+
+
+@dataclass(frozen=True, slots=True)
+class DTree:
+    """A d-tree over n tokens; every array has length n and describes the arc into token i.
+
+    heads:   head of token i, 1..n, or 0 for the root. What a d-parser predicts may be any integer here.
+    symbols: phrase symbol Z of the attachment; None in a tree without order information
+    events:  event index j >= 1 of the attachment (weak order of each head's modifiers); None likewise
+    labels:  the dependency label (DEPREL) that a d-parser learns and predicts; None where there is none
+
+    The root's symbol is "" and its event 0: nothing attaches it.
+    """
+
+    tokens: Tokens
+    heads: tuple[int, ...]
+    symbols: tuple[str, ...] | None = None
+    events: tuple[int, ...] | None = None
+    labels: tuple[str, ...] | None = None
+
+    def is_tree(self) -> bool:
+        """Whether there is exactly one root, every head is in range, and there is no cycle."""
+        return is_tree(self.heads)
+
+    def is_projective(self) -> bool:
+        """Whether every word between a head and its modifier descends from that head.
+
+        Raises ValueError where the heads form no tree.
+        """
+        return is_projective(self.heads)
+
+    def is_nested(self) -> bool:
+        """Whether closer modifiers in the same direction are attached first (section 3.3, any head).
+
+        Raises ValueError where the tree has no event indices.
+        """
+        if self.events is None:
+            raise ValueError("this d-tree has no event indices")
+        return all(
+            self.events[inner] <= self.events[outer]
+            for head, modifiers in enumerate(modifiers_of(self.heads))
+            for side in head_outward(head, modifiers)
+            for inner, outer in zip(side, side[1:], strict=False)
+        )
+
+
+def modifiers_of(heads: Sequence[int]) -> list[list[int]]:
+    """[n] the modifiers M_h of each token h, left to right."""
+    modifiers: list[list[int]] = [[] for _ in heads]
+    for m, h in enumerate(heads):
+        if h:
+            modifiers[h - 1].append(m)
+    return modifiers
+
+
+def head_outward(head: int, modifiers: Sequence[int]) -> tuple[list[int], list[int]]:
+    """The left and the right modifiers of a head, each from the head outward; modifiers are left to right."""
+    left = [m for m in modifiers if m < head]
+    left.reverse()
+    return left, [m for m in modifiers if m > head]
+
+
+def top_down(heads: Sequence[int]) -> list[int]:
+    """Tokens in an order where heads precede their modifiers; shorter than n where the heads form no tree.
+
+    Only the first root's tokens are listed. Raises IndexError for heads out of range.
+    """
+    if 0 not in heads:
+        return []
+    modifiers = modifiers_of(heads)
+    order = [heads.index(0)]
+    for h in order:
+        order += modifiers[h]
+    return order
+
+
+def is_tree(heads: Sequence[int]) -> bool:
+    """Whether heads (1..n, 0 = root) form a single-rooted acyclic tree."""
+    n = len(heads)
+    return all(0 <= h <= n for h in heads) and len(top_down(heads)) == n
+
+
+def is_projective(heads: Sequence[int]) -> bool:
+    """Whether every token's descendants, itself included, are contiguous. Raises ValueError for no tree."""
+    if not is_tree(heads):
+        raise ValueError("these heads form no tree")
+    first, last, size = list(range(len(heads))), list(range(len(heads))), [1] * len(heads)
+    for m in reversed(top_down(heads)):
+        if last[m] - first[m] + 1 != size[m]:
+            return False
+        h = heads[m] - 1
+        if h >= 0:
+            first[h] = min(first[h], first[m])
+            last[h] = max(last[h], last[m])
+            size[h] += size[m]
+    return True

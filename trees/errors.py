@@ -1,0 +1,24 @@
+"""The errors that users see: one line that says where and what, raised where it is known."""
+
+from __future__ import annotations
+
+
+class FormatError(ValueError):
+    """Malformed input: `FILE:LINE: sentence S: what is wrong`. line and sentence count from 1; 0 = unknown."""
+
+    def __init__(self, file: str, line: int, sentence: int, message: str) -> None:
+        super().__init__(file, line, sentence, message)
+        self.file, self.line, self.sentence, self.message = file, line, sentence, message
+
+    def __str__(self) -> str:
+        line = f":{self.line}" if self.line else ""
+        sentence = f": sentence {self.sentence}" if self.sentence else ""
+        return f"{self.file}{line}{sentence}: {self.message}"
+
+    def after(self, sentences: int) -> FormatError:
+        """The same error where so many sentences come before those that it was counted from."""
+        return FormatError(self.file, self.line, self.sentence and self.sentence + sentences, self.message)
+
+
+class ModelError(ValueError):
+    """A model directory that cannot be loaded, or one that does not fit what is asked of it."""

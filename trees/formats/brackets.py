@@ -1,0 +1,269 @@
+"""PTB brackets: `( (S (NP-SBJ (PRP They)) (VP (VBD slept)) (. .)) )`, one tree per line or over many lines.
+
+A text is split at its opening brackets. What follows one is a label, the word if it is a pre-terminal, and
+closing brackets; such pieces repeat so often that each is analysed once and then looked up.
+Only ASCII blanks separate: words may hold other spaces. Round brackets inside words and tags are written
+-LRB- and -RRB-, blanks as no-break spaces.
+"""
+
+from __future__ import annotations
+
+import os
+import re
+from collections.abc import Iterable, Iterator
+from dataclasses import replace
+from functools import partial
+from typing import TextIO
+
+from trees.ctree import CTree, Tokens
+from trees.errors import FormatError
+from trees.files import file_name, open_input
+from trees.formats.chunks import CHUNK_SIZE, Chunk, parse_chunks
+
+WRAPPERS = ("", "TOP", "ROOT", "S1", "VROOT")
+EMPTY_TAG = "-NONE-"
+
+_BLANKS = " \t\r\n"
+_PIECE = re.compile(r"[ \t\r\n]*([^ \t\r\n()]*)[ \t\r\n]*([^ \t\r\n()]*)[ \t\r\n]*((?:\)[ \t\r\n]*)*)")
+_TREE_BEGINS = ("((", "( (", *(f"({wrapper} " for wrapper in WRAPPERS if wrapper))
+_FUNCTION = re.compile(r"(?<=.)[-=|].*", re.DOTALL)
+_ESCAPES = str.maketrans(dict.fromkeys(_BLANKS, "\N{NO-BREAK SPACE}") | {"(": "-LRB-", ")": "-RRB-"})
+_PIECES_REMEMBERED = 1 << 18
+
+
+def strip_function(label: str) -> str:
+    """A phrase label without function tags, co-indices and second labels: NP-SBJ-1, NP=2, ADVP|PRT."""
+    return _FUNCTION.sub("", label)
+
+
+def read_brackets(path: str | os.PathLike[str], clean: bool = False) -> Iterator[CTree]:
+    """The trees of a bracket file (`-`: standard input), one at a time.
+
+    clean: remove empty elements (-NONE-) with the nodes that they leave empty, and function tags; a
+        label-less wrapper becomes TOP. A sentence of nothing but empty elements is left out.
+
+    Raises FormatError naming file, line and sentence.
+    """
+    with open_input(path) as stream:
+        yield from parse_chunks(bracket_chunks(stream), partial(parse_brackets, clean=clean), file_name(path))
+
+
+def bracket_chunks(stream: TextIO) -> Iterator[Chunk]:
+    """A file cut between trees into chunks that can be parsed apart."""
+    first = 1
+    while lines := stream.readlines(CHUNK_SIZE):
+        depth = sum(line.count("(") - line.count(")") for line in lines)
+        # Where a bracket is missing no tree ends; then any chunk will do to report it.
+        while depth > 0 and len(lines) < CHUNK_SIZE and (line := stream.readline()):
+            depth += line.count("(") - line.count(")")
+            lines.append(line)
+        yield Chunk(first, "".join(lines))
+        first += len(lines)
+
+
+def parse_brackets(chunk: Chunk, file: str, clean: bool = False) -> Iterator[CTree]:
+    """The trees of a chunk; arguments and errors as for `read_brackets`, sentences counted from 1."""
+    pieces = _Pieces(clean)
+    sentence = 0
+    for line, text in _balanced(chunk):
+        try:
+            for ctree in _parse(text, pieces):
+                kept = remove_empty(ctree) if clean and EMPTY_TAG in ctree.tokens.tags else ctree
+                if kept is not None:
+                    sentence += 1
+                    yield _unwrap(kept, clean)
+        except _Malformed as error:
+            raise FormatError(file, line + error.lines, sentence + 1, str(error)) from None
+
+
+def parse_bracket(text: str, clean: bool = False) -> CTree:
+    """The one tree that a text holds. Raises FormatError."""
+    ctrees = list(parse_brackets(Chunk(1, text), "<string>", clean))
+    if len(ctrees) != 1:
+        raise FormatError("<string>", 0, 0, f"expected one tree, found {len(ctrees)}")
+    return ctrees[0]
+
+
+def write_brackets(ctrees: Iterable[CTree], stream: TextIO) -> None:
+    """Writes trees, one per line."""
+    for ctree in ctrees:
+        stream.write(format_bracket(ctree) + "\n")
+
+
+def format_bracket(ctree: CTree) -> str:
+    """A tree on one line. Raises ValueError for a tree with gaps, which brackets cannot hold."""
+    n = len(ctree.tokens.forms)
+    first, last = list(range(n)), list(range(n))
+    for kids in ctree.children:
+        end = first[kids[0]] - 1
+        for kid in kids:
+            if first[kid] != end + 1:
+                raise ValueError("a tree with gaps cannot be written as brackets")
+            end = last[kid]
+        first.append(first[kids[0]])
+        last.append(end)
+    words = [
+        f"({tag} {form})" if tag.isalnum() and form.isalnum() else f"({_escape(tag)} {_escape(form)})"
+        for tag, form in zip(ctree.tokens.tags, ctree.tokens.forms, strict=True)
+    ]
+    opening: dict[int, list[str]] = {}
+    closing = [0] * n
+    for node in range(len(first) - 1, n - 1, -1):  # parents before children
+        opening.setdefault(first[node], []).append(ctree.labels[node - n])
+        closing[last[node]] += 1
+    for token, labels in opening.items():
+        words[token] = f"({' ('.join(labels)} {words[token]}"
+    text = " ".join([word + ")" * count for word, count in zip(words, closing, strict=True)])
+    return text if ctree.top is None else f"({ctree.top} {text})"
+
+
+def _escape(word: str) -> str:
+    return word.translate(_ESCAPES)
+
+
+def remove_empty(ctree: CTree) -> CTree | None:
+    """The tree without empty elements and the nodes over nothing else; None where no word is left."""
+    tokens = ctree.tokens
+    kept = [i for i, tag in enumerate(tokens.tags) if tag != EMPTY_TAG]
+    if not kept:
+        return None
+    new_id = [-1] * (len(tokens) + len(ctree.labels))
+    for new, old in enumerate(kept):
+        new_id[old] = new
+    labels: list[str] = []
+    children: list[tuple[int, ...]] = []
+    for node, kids in enumerate(ctree.children, len(tokens)):
+        new_kids = tuple([new_id[kid] for kid in kids if new_id[kid] >= 0])
+        if new_kids:
+            new_id[node] = len(kept) + len(labels)
+            labels.append(ctree.labels[node - len(tokens)])
+            children.append(new_kids)
+    words = Tokens(tuple([tokens.forms[i] for i in kept]), tuple([tokens.tags[i] for i in kept]))
+    return CTree(words, tuple(labels), tuple(children), None, ctree.top)
+
+
+def _balanced(chunk: Chunk) -> Iterator[tuple[int, str]]:
+    """Runs of lines with as many closing as opening brackets, each with the number of its first line.
+
+    A run that cannot close any more is handed out as it is: at the end of the chunk, or where a line begins
+    with a wrapper, which never stands inside a tree. So a missing bracket is reported where it is missing.
+    """
+    lines: list[str] = []
+    start = depth = 0
+    for number, line in enumerate(chunk.text.split("\n"), chunk.line):
+        if lines and line.startswith(_TREE_BEGINS):
+            yield start, "\n".join(lines)
+            lines, depth = [], 0
+        if not lines:
+            if not line.strip(_BLANKS):
+                continue
+            start = number
+        lines.append(line)
+        depth += line.count("(") - line.count(")")
+        if depth <= 0:
+            yield start, "\n".join(lines)
+            lines, depth = [], 0
+    if lines:
+        yield start, "\n".join(lines)
+
+
+class _Malformed(ValueError):
+    """What is wrong with a text, and how many lines below its beginning."""
+
+    def __init__(self, message: str, lines: int = 0) -> None:
+        super().__init__(message)
+        self.lines = lines
+
+
+class _Pieces(dict[str, tuple[str, str, int]]):
+    """What stands between two opening brackets → label, word ("": a phrase), nodes closed by its end.
+
+    The pre-terminal's own closing bracket is not counted.
+    """
+
+    def __init__(self, clean: bool) -> None:
+        super().__init__()
+        self.clean = clean
+
+    def __missing__(self, piece: str) -> tuple[str, str, int]:
+        match = _PIECE.fullmatch(piece)
+        if not match:
+            stray = [word for word in piece.replace(")", " ) ").split() if word != ")"][-1]
+            raise _Malformed(f"the word {stray!r} stands beside other words or nodes")
+        label, word, closing = match[1], match[2], match[3].count(")")
+        if word and not closing:
+            raise _Malformed(f"the node {label!r} mixes the word {word!r} with child nodes")
+        if closing and not word:
+            raise _Malformed(f"the node {label!r} is empty")
+        if not word and self.clean:
+            label = strip_function(label)
+        if len(self) >= _PIECES_REMEMBERED:
+            self.clear()
+        node = self[piece] = label, word.replace("-LRB-", "(").replace("-RRB-", ")"), closing - 1
+        return node
+
+
+def _parse(text: str, pieces: _Pieces) -> Iterator[CTree]:
+    """The trees of a text. Until a tree is complete, its k-th proper node is called -1 - k."""
+    before, *parts = text.split("(")
+    if before.strip(_BLANKS):
+        raise _Malformed(f"expected '(', found {before.strip(_BLANKS)[:20]!r}")
+    begin = index = 0
+    open_labels: list[str] = []
+    open_kids: list[list[int]] = []
+    kids, forms, tags, labels, children = _no_nodes()
+    try:
+        for index, part in enumerate(parts):
+            label, form, closing = pieces[part]
+            if not form:
+                if not label and open_labels:
+                    raise _Malformed("a node inside a tree has no label")
+                open_labels.append(label)
+                open_kids.append(kids)
+                kids = []
+                continue
+            kids.append(len(forms))
+            forms.append(form)
+            tags.append(label)
+            while closing:
+                if not open_labels:
+                    raise _Malformed("a closing bracket too many")
+                closing -= 1
+                labels.append(open_labels.pop())
+                children.append(kids)
+                kids = open_kids.pop()
+                kids.append(-len(labels))
+            if not open_labels:
+                yield _complete(forms, tags, labels, children)
+                begin = index + 1
+                kids, forms, tags, labels, children = _no_nodes()
+        if open_labels:
+            index = begin
+            raise _Malformed("a closing bracket is missing in this tree")
+    except _Malformed as error:
+        error.lines = before.count("\n") + "".join(parts[:index]).count("\n")
+        raise
+
+
+def _no_nodes() -> tuple[list[int], list[str], list[str], list[str], list[list[int]]]:
+    return [], [], [], [], []
+
+
+def _complete(forms: list[str], tags: list[str], labels: list[str], children: list[list[int]]) -> CTree:
+    last = len(forms) - 1
+    return CTree(
+        Tokens(tuple(forms), tuple(tags)),
+        tuple(labels),
+        tuple([tuple([kid if kid >= 0 else last - kid for kid in kids]) for kids in children]),
+    )
+
+
+def _unwrap(ctree: CTree, clean: bool) -> CTree:
+    """The tree with a wrapper around its one top node in `top` instead of among its nodes."""
+    labels, children = ctree.labels, ctree.children
+    if not labels or labels[-1] not in WRAPPERS:
+        return ctree
+    wrapper = "TOP" if clean and not labels[-1] else labels[-1]
+    if len(children[-1]) > 1:
+        return replace(ctree, labels=(*labels[:-1], wrapper))
+    return CTree(ctree.tokens, labels[:-1], children[:-1], None, wrapper)

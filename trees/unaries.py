@@ -1,0 +1,69 @@
+"""Unary nodes: strip them into chains, and put chains back.
+
+Section 4.4 of "Parsing as Reduction". A chain is the labels of the unary nodes above a node, topmost first;
+`S -> ADJP` over a node JJ is ("S", "ADJP"). Both functions take linear time and undo each other.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from trees.ctree import CTree
+
+Chain = tuple[str, ...]
+
+
+def strip_unaries(ctree: CTree) -> tuple[CTree, list[Chain]]:
+    """The unaryless tree, and for each of its n + K nodes the chain that stood above it (often empty)."""
+    if ctree.is_unaryless():
+        return ctree, [()] * (ctree.root + 1)
+    n = len(ctree.tokens.forms)
+    new_id = list(range(n))
+    chains: list[Chain] = [()] * n
+    labels, children, head_children = [], [], []
+    for k, (label, kids) in enumerate(zip(ctree.labels, ctree.children, strict=True)):
+        if len(kids) == 1:
+            kept = new_id[kids[0]]
+            chains[kept] = (label, *chains[kept])
+            new_id.append(kept)
+        else:
+            new_id.append(len(chains))
+            chains.append(())
+            labels.append(label)
+            children.append(tuple([new_id[kid] for kid in kids]))
+            if ctree.head_children is not None:
+                head_children.append(new_id[ctree.head_children[k]])
+    heads = None if ctree.head_children is None else tuple(head_children)
+    return CTree(ctree.tokens, tuple(labels), tuple(children), heads, ctree.top), chains
+
+
+def restore_unaries(ctree: CTree, chains: Sequence[Chain]) -> CTree:
+    """The tree with a chain of unary nodes above each of its n + K nodes."""
+    if not any(chains):
+        return ctree
+    n = len(ctree.tokens.forms)
+    top_of = list(range(n))  # what stands for each node of the unaryless tree
+    labels: list[str] = []
+    children: list[tuple[int, ...]] = []
+    head_children: list[int] = []
+
+    def add_chain(node: int) -> None:
+        for label in reversed(chains[node]):
+            labels.append(label)
+            children.append((top_of[node],))
+            head_children.append(top_of[node])
+            top_of[node] = n + len(labels) - 1
+
+    for token in range(n):
+        if chains[token]:
+            add_chain(token)
+    for k, (label, kids) in enumerate(zip(ctree.labels, ctree.children, strict=True)):
+        labels.append(label)
+        children.append(tuple([top_of[kid] for kid in kids]))
+        if ctree.head_children is not None:
+            head_children.append(top_of[ctree.head_children[k]])
+        top_of.append(n + len(labels) - 1)
+        if chains[n + k]:
+            add_chain(n + k)
+    heads = None if ctree.head_children is None else tuple(head_children)
+    return CTree(ctree.tokens, tuple(labels), tuple(children), heads, ctree.top)
