@@ -1,13 +1,8 @@
-"""Stanza's dependency parsers, trained from scratch on CoNLL-U: the d-parser that d2c uses by default.
+"""Stanza's dependency parsers, trained from scratch on CoNLL-U.
 
-`graph` is the deep biaffine parser of Qi et al. (2018) after Dozat and Manning (2017): O(n^2) arc scores and
-the best single-rooted tree (Chu-Liu-Edmonds, so not always projective). `transition` builds a stack of
-subtrees, its arcs may cross as well; it is many times slower. Both give exactly one root and no cycles.
-
-The training loop is ours and follows `stanza.models.parser.train`, because that one scores with the UD
-evaluation, which cuts labels at `:`, refuses forms made of spaces and recurses over the depth of a tree; it
-goes on after an interrupted save; and it knows no learning rate that falls with the steps to go. Stanza's
-own classes do the rest: vocabularies, batches, networks, updates and decoding.
+`graph` is the deep biaffine parser of Dozat and Manning (2017) in the form of Qi et al. (2018): O(n^2) arc
+scores, then the best tree (Chu-Liu-Edmonds). `transition` joins subtrees on a stack, greedily; it is far
+slower, and labels every root `root`. Both give exactly one root and no cycle; arcs may cross.
 """
 
 from __future__ import annotations
@@ -15,10 +10,8 @@ from __future__ import annotations
 import logging
 import random
 import shutil
-import time
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from contextlib import contextmanager
-from dataclasses import dataclass, field
 from itertools import islice
 from pathlib import Path
 from typing import Any, Self
@@ -27,71 +20,50 @@ import numpy
 import torch
 from stanza.models import parser as stanza_program
 from stanza.models.common.pretrain import Pretrain
-from stanza.models.common.utils import default_device, set_random_seed, update_word_cutoff
-from stanza.models.depparse.data import DataLoader, InfiniteBatch
-from stanza.models.depparse.trainer import GraphTrainer, Trainer, TransitionTrainer
-from stanza.models.depparse.utils import predict_dataset
-from stanza.utils.conll import CoNLL
-from torch.optim.lr_scheduler import LambdaLR
+from stanza.models.common.utils import default_device, set_random_seed
+from stanza.models.depparse.trainer import Trainer
 
 from dparsers.directories import read_settings, whole_directory, write_settings
 from dparsers.protocol import Progress
+from dparsers.stanza_training import TRAINERS, Preset, Row, fit, predict
 from trees.ctree import Tokens
-from trees.dtree import DTree, is_tree
+from trees.dtree import DTree
 from trees.errors import FormatError, ModelError
+from trees.formats.conllu import read_conllu
 
-FORMAT = 1  # of the model directory
-MODEL, VECTORS, CHARLMS = "parser.pt", "vectors.pt", ("charlm_forward.pt", "charlm_backward.pt")
+FORMAT = 1  # of the model directory: the settings and these files
+_MODEL, _VECTORS, _CHARLM = "parser.pt", "vectors.pt", ("charlm_forward.pt", "charlm_backward.pt")
 
-_TRAINERS = {"graph": GraphTrainer, "transition": TransitionTrainer}
 _WINDOW = 1024  # sentences that `parse` sorts by length and holds at a time
-_SCORES_PARSING, _SCORES_TRAINING = 1 << 26, 1 << 28  # numbers in the largest array of one batch
 
-
-@dataclass(frozen=True)
-class Preset:
-    """Sizes and schedule of a training.
-
-    arguments:   those of Stanza's training program that differ from its defaults
-    words:       words to train on in total, repetitions counted; the learning rate rises over the first
-                 tenth of the steps, then falls linearly to 0. None: Stanza's own schedule, which watches
-                 the development treebank
-    epochs:      least and greatest number of passes over the training treebank that `words` may become
-    evaluations: on the development treebank during such a training
-    dev_words:   the development treebank is thinned out evenly to about so many words. None: all of it
-    """
-
-    arguments: Mapping[str, Any] = field(default_factory=dict)
-    words: int | None = None
-    epochs: tuple[int, int] = (1, 1000)
-    evaluations: int = 8
-    dev_words: int | None = None
-
-
+# Without its network over characters and its scores for directions and distances Stanza sees a third more
+# words in the same time, which is worth more (2,000 and 5,000 sentences of CRAFT).
 _SMALL: dict[str, Any] = {
+    "char": False,
+    "linearization": False,
+    "distance": False,
     "hidden_dim": 200,
     "num_layers": 2,
     "deep_biaff_hidden_dim": 100,
-    "char_hidden_dim": 100,
-    "char_emb_dim": 50,
-    "transformed_dim": 100,
     "word_emb_dim": 100,
-    "tag_emb_dim": 50,
     "word_cutoff": 2,
-    "dropout": 0.33,
-    "word_dropout": 0.2,
+    "dropout": 0.25,
+    "word_dropout": 0.1,
     "optim": "adam",
-    "lr": 0.003,
+    "lr": 0.006,
     "beta2": 0.95,
     "weight_decay": None,
-    "batch_size": 700,
+    "batch_size": 300,
     "max_grad_norm": 5.0,
 }
+# The transition parser takes its words one by one: a few hundred a second on two cores, whatever its size.
+_SMALL_TRANSITION = _SMALL | {"hidden_dim": 150, "num_layers": 1, "dropout": 0.0}
 PRESETS = {
-    "default": {"graph": Preset(), "transition": Preset({"batch_size": 1000})},
+    # Stanza's 5000 words a batch take the transition parser tens of gigabytes where sentences are long.
+    "default": {"graph": Preset(), "transition": Preset({"batch_size": 500})},
     "small": {
-        "graph": Preset(_SMALL, 1_000_000, (6, 40), dev_words=20_000),
-        "transition": Preset(_SMALL, 300_000, (2, 20), dev_words=5_000),
+        "graph": Preset(_SMALL, epochs=10, least_steps=800, dev_words=20_000),
+        "transition": Preset(_SMALL_TRANSITION, epochs=3, least_steps=200, evaluations=4, dev_words=2_000),
     },
 }
 
@@ -99,25 +71,25 @@ PRESETS = {
 class StanzaParser:
     """One of Stanza's two dependency parsers.
 
-    model_type:   graph or transition
-    preset:       default (Stanza's sizes and schedule) or small (minutes on two cores)
-    vectors:      word vectors, as text (`word 0.1 -0.2 ...`) or in Stanza's format (.pt)
-    charlm:       forward and backward character language model in Stanza's format
-    bert_model:   name or directory of a transformer; the one thing that may be downloaded
-    epochs:       instead of the preset's number of passes over the training treebank
-    device:       cpu, cuda, ...; None: cuda where there is one
-    seed:         same seed, same model, on the same machine with the same number of threads; not on cuda
-    threads:      for torch; None: as torch is set
-    arguments:    further arguments of Stanza's training program, over those of the preset
+    model_type: graph or transition
+    preset:     default (Stanza's own sizes and schedule, made for GPUs) or small (minutes on two cores)
+    vectors:    word vectors, as text (a word and its numbers per line) or as Stanza's .pt file
+    charlm:     Stanza's forward and backward character language models (.pt files)
+    bert_model: name or directory of a transformer; by name, it is the one thing that is downloaded
+    epochs:     passes over the training treebank, instead of the preset's number
+    device:     cpu, cuda, ...; None: cuda where there is one
+    seed:       same seed, same model, on one machine and number of threads; not on cuda
+    threads:    of torch; None: as many as it is set to
+    arguments:  further arguments of Stanza's training program, over those of the preset
 
-    Words, tags, and, where there are any, lemmas and morphology are what it sees. Morphology takes the place
-    of Stanza's UPOS: its own embedding of features expects the notation of UD and is not used.
+    It sees words, tags (XPOS), and, where there are any, lemmas and morphology (FEATS). Stanza's UPOS holds
+    the morphology: its own embedding of features takes UD notation only. UPOS itself is not read.
     """
 
     def __init__(
         self,
         model_type: str = "graph",
-        preset: str = "small",
+        preset: str = "default",
         vectors: Path | None = None,
         charlm: tuple[Path, Path] | None = None,
         bert_model: str | None = None,
@@ -132,6 +104,7 @@ class StanzaParser:
         self.epochs, self.device, self.seed, self.threads = epochs, device, seed, threads
         self.arguments = arguments
         self.trainer_: Trainer | None = None
+        self.pretrain_: Pretrain | None = None
 
     def train(
         self,
@@ -140,59 +113,70 @@ class StanzaParser:
         directory: Path,
         progress: Callable[[Progress], None] | None = None,
     ) -> Self:
-        """Learns from one CoNLL-U file and leaves the model that is best on another in a directory.
+        """Learns from one CoNLL-U file and leaves the model with the best LAS on another in a directory.
 
-        Raises FormatError for files that cannot be learned from, ModelError for vectors, language models and
-        directories that cannot be used, ValueError for unknown parameters.
+        Raises FormatError for treebanks that cannot be learned from, ModelError for vectors, language models
+        and directories that cannot be used, ValueError for unknown parameters.
         """
         preset = self._preset()
-        train_rows, dev_rows = read_rows(train_conllu), read_rows(dev_conllu)
+        train, dev = read_rows(train_conllu), read_rows(dev_conllu)
+        labels = {row[-1] for rows in train for row in rows if row[-2]}
+        if self.model_type == "transition" and (not labels or "root" in labels):
+            message = "the transition parser wants words with heads, and `root` for roots only"
+            raise FormatError(str(train_conllu), 0, 0, message)
         with _quiet(), _seeded(self.seed), self._threads(), whole_directory(Path(directory)) as staging:
-            arguments = self._arguments(preset, staging)
-            pretrain = _load_vectors(staging / VECTORS) if self.vectors else None
-            arguments["word_cutoff"] = update_word_cutoff(pretrain, arguments["word_cutoff"])
-            trainer = _fit(arguments, preset, self.epochs, train_rows, dev_rows, pretrain, progress)
-            _save(trainer, staging / MODEL)
-            write_settings(staging, "stanza", FORMAT, self._settings())
-            self.trainer_ = _load(staging, trainer.args["device"])
+            arguments = self._arguments(preset)
+            pretrain = self._bring_other_models(staging, arguments)
+            trainer = _fit_or_explain(arguments, preset, self.epochs, train, dev, pretrain, progress)
+            trainer.args |= _charlm_arguments(Path(), self.charlm is not None)  # no paths of this machine
+            trainer.save(str(staging / _MODEL))
+            settings = ("model_type", "preset", "bert_model", "epochs", "seed")
+            write_settings(staging, "stanza", FORMAT, {name: getattr(self, name) for name in settings})
+            # Read back at once: Stanza only logs it where a model cannot be written.
+            self.trainer_, self.pretrain_ = _load(staging, arguments["device"])
         return self
 
     @classmethod
     def load(cls, directory: Path, device: str | None = None) -> Self:
-        """The parser that `train` left in a directory. Raises ModelError. Runs no code from the directory."""
+        """The parser that `train` left in a directory, which cannot bring code with it. Raises ModelError."""
         settings = read_settings(Path(directory), "stanza", FORMAT)
-        known = {name: settings[name] for name in ("model_type", "preset", "bert_model") if name in settings}
-        parser = cls(**known, device=device)  # type: ignore[arg-type]
+        names = ("model_type", "preset", "bert_model", "epochs", "seed")
+        parser = cls(device=device, **{name: settings[name] for name in names if name in settings})  # type: ignore[arg-type]
         with _quiet():
-            parser.trainer_ = _load(Path(directory), device or default_device())
+            parser.trainer_, parser.pretrain_ = _load(Path(directory), device or default_device())
         return parser
 
     def parse(self, sentences: Iterable[Tokens]) -> Iterator[DTree]:
-        """The d-tree of each sentence, in order; holds about a thousand sentences at a time."""
+        """The d-tree of each sentence, in order; about a thousand sentences are held at a time."""
         if self.trainer_ is None:
             raise ModelError("this parser is not trained yet")
         stream = iter(sentences)
         while window := [*islice(stream, _WINDOW)]:
             with _quiet(), self._threads():
-                predictions = _predict(self.trainer_, [rows_of(tokens) for tokens in window if len(tokens)])
+                rows = [_rows(tokens) for tokens in window if len(tokens)]
+                predictions = iter(predict(self.trainer_, self.pretrain_, rows))
             for tokens in window:
-                arcs = predictions.pop() if len(tokens) else []
-                yield DTree(tokens, tuple([h for h, _ in arcs]), labels=tuple([label for _, label in arcs]))
+                arcs = next(predictions) if len(tokens) else []
+                heads, labels = tuple([head for head, _ in arcs]), tuple([label for _, label in arcs])
+                if len(heads) != len(tokens):
+                    raise AssertionError(f"{len(heads)} words came back from Stanza for {len(tokens)}")
+                yield DTree(tokens, heads, labels=labels)
 
     def _preset(self) -> Preset:
-        if self.model_type not in _TRAINERS:
-            raise ValueError(f"model type {self.model_type!r} is none of {', '.join(_TRAINERS)}")
+        if self.model_type not in TRAINERS:
+            raise ValueError(f"model type {self.model_type!r} is none of {', '.join(TRAINERS)}")
         if self.preset not in PRESETS:
             raise ValueError(f"preset {self.preset!r} is none of {', '.join(PRESETS)}")
         return PRESETS[self.preset][self.model_type]
 
-    def _arguments(self, preset: Preset, staging: Path) -> dict[str, Any]:
-        """Arguments as Stanza's training program would have them; copies other models into `staging`."""
+    def _arguments(self, preset: Preset) -> dict[str, Any]:
+        """The arguments of Stanza's training program."""
         arguments = stanza_program.parse_args([])
         unknown = {*preset.arguments, *(self.arguments or {})} - set(arguments)
         if unknown:
             raise ValueError(f"Stanza's parser has no argument {', '.join(sorted(unknown))}")
-        arguments |= {
+        return {
+            **arguments,
             "model_type": self.model_type,
             "shorthand": "d2c",
             "lang": "d2c",
@@ -200,26 +184,35 @@ class StanzaParser:
             "device": self.device or default_device(),
             "pretrain": self.vectors is not None,
             "bert_model": self.bert_model,
-            # Both delete a word from some training sentences and leave all labels as they are, although
-            # the labels of its head's other modifiers count that word's attachment.
+            # These two delete a word of some training sentences and leave all labels as they are, although
+            # the labels of its sisters count its attachment.
             "augment_nopunct": 0.0,
             "drop_initial_punct_prob": 0.0,
-            # Where features are on, Stanza (1.15) concatenates the embedding of the tags a second time.
+            # Switched on, it only makes Stanza (1.15) concatenate the embedding of the tags once more.
             "use_ufeats": False,
+            **preset.arguments,
+            **(self.arguments or {}),
         }
-        if self.vectors is not None:
-            _convert_vectors(Path(self.vectors), staging / VECTORS, arguments["pretrain_max_vocab"])
-        if self.charlm is not None:
-            for source, name in zip(self.charlm, CHARLMS, strict=True):
-                try:
-                    shutil.copyfile(source, staging / name)
-                except OSError as error:
-                    raise ModelError(f"{source}: cannot be read: {error.strerror or error}") from None
-            arguments |= _charlm_arguments(staging)
-        return arguments | dict(preset.arguments) | dict(self.arguments or {})
 
-    def _settings(self) -> dict[str, object]:
-        return {"model_type": self.model_type, "preset": self.preset, "bert_model": self.bert_model}
+    def _bring_other_models(self, directory: Path, arguments: dict[str, Any]) -> Pretrain | None:
+        """Copies vectors and language models into the model's directory, so that it can be moved."""
+        for source, name in zip(self.charlm or (), _CHARLM, strict=False):
+            try:
+                shutil.copyfile(source, directory / name)
+            except OSError as error:
+                raise ModelError(f"{source}: cannot be read: {error.strerror or error}") from None
+        arguments |= _charlm_arguments(directory, self.charlm is not None)
+        if self.vectors is None:
+            return None
+        vectors = str(self.vectors)
+        text = {} if vectors.endswith(".pt") else {"vec_filename": vectors, "save_to_file": False}
+        try:
+            pretrain = Pretrain(None if text else vectors, max_vocab=arguments["pretrain_max_vocab"], **text)
+            pretrain.load()
+        except Exception as error:  # of any kind, as in `_load`
+            raise ModelError(f"{vectors}: no word vectors: {_first_line(error)}") from None
+        pretrain.save(str(directory / _VECTORS))
+        return pretrain
 
     @contextmanager
     def _threads(self) -> Iterator[None]:
@@ -231,67 +224,87 @@ class StanzaParser:
             torch.set_num_threads(before)
 
 
-# A sentence in the order in which Stanza asks for a word's columns, see `_Rows`.
-Row = list[Any]  # text, UPOS, XPOS, FEATS, lemma, head, label
-
-
-class _Rows:
-    """Sentences as Stanza's data loader sees a document.
-
-    Instead of its `Document`, which interprets forms, comments and the MISC column, and is slow to build.
-    """
-
-    def __init__(self, sentences: Sequence[list[Row]]) -> None:
-        self.sentences = sentences
-
-    def get(self, fields: object, as_sentences: bool) -> list[list[Row]]:
-        return [[row.copy() for row in sentence] for sentence in self.sentences]  # the loader changes them
-
-
-def rows_of(tokens: Tokens) -> list[Row]:
-    """A sentence to be parsed."""
-    nothing = ("_",) * len(tokens)
-    columns = zip(tokens.forms, tokens.morphs or nothing, tokens.tags, tokens.lemmas or nothing, strict=True)
-    return [[form or "_", morph, tag, "_", lemma, 0, "_"] for form, morph, tag, lemma in columns]
-
-
 def read_rows(path: Path) -> list[list[Row]]:
-    """The sentences of a CoNLL-U file with heads and labels. Raises FormatError."""
-    try:
-        sentences, _, _ = CoNLL.conll2dict(str(path))
-    except OSError as error:
-        raise FormatError(str(path), 0, 0, f"cannot be read: {error.strerror or error}") from None
-    except ValueError as error:
-        raise FormatError(str(path), 0, 0, str(error).partition("\n")[0]) from None
+    """The sentences of a CoNLL-U file as Stanza sees them. Raises FormatError where heads form no tree."""
     result = []
-    for number, sentence in enumerate(sentences, 1):
-        words = [word for word in sentence if len(word["id"]) == 1]
-        if not all("deprel" in word for word in words) or not is_tree([word.get("head", -1) for word in words]):
-            raise FormatError(str(path), 0, number, "heads and labels form no labelled tree")
-        keys = ("text", "feats", "xpos", "", "lemma", "head", "deprel")
-        result.append([[word.get(key, "_") for key in keys] for word in words])
-    if not result:
-        raise FormatError(str(path), 0, 0, "no sentence found")
+    for number, dtree in enumerate(read_conllu(path), 1):
+        if not dtree.is_tree():
+            raise FormatError(str(path), 0, number, "the heads form no tree")
+        result.append(_rows(dtree.tokens, dtree.heads, dtree.labels))
     return result
 
 
-def _loader(rows: list[list[Row]], trainer_arguments: dict[str, Any], pretrain: Pretrain | None, **options: Any) -> DataLoader:
-    return DataLoader(_Rows(rows), options.pop("batch_size"), trainer_arguments, pretrain, **options)
+def _rows(
+    tokens: Tokens, heads: Iterable[int] | None = None, labels: Iterable[str] | None = None
+) -> list[Row]:
+    blank = ("_",) * len(tokens)
+    forms = [form or "_" for form in tokens.forms]  # the network over characters needs one
+    columns = (forms, tokens.morphs or blank, tokens.tags, blank, tokens.lemmas or blank)
+    return [[*row] for row in zip(*columns, heads or (0,) * len(tokens), labels or blank, strict=True)]
 
 
-def _predict(trainer: Trainer, rows: list[list[Row]]) -> list[list[tuple[int, str]]]:
-    """Head and label of every word, the last sentence first."""
-    loader = DataLoader(
-        _Rows(rows),
-        _batch_words(trainer.args, trainer.vocab, _SCORES_PARSING),
-        trainer.args,
-        trainer.pretrain_,
-        vocab=trainer.vocab,
-        evaluation=True,
-        sort_during_eval=True,
-    )
-    predictions = predict_dataset(trainer, loader)
-    if [*map(len, predictions)] != [*map(len, rows)]:
-        # Stanza leaves out sentences that are too long for some transformers.
-        raise ModelError(f"a sentence is too long for the transformer {trainer.args['bert_model']}")
-    return [[(int(head), label) for head, label in arcs] for arcs in reversed(predictions)]
+def _fit_or_explain(arguments: dict[str, Any], *others: Any) -> Trainer:
+    try:
+        return fit(arguments, *others)
+    except (ImportError, OSError) as error:
+        if arguments["bert_model"] is None and not arguments["charlm"]:
+            raise
+        raise ModelError(f"a language model cannot be loaded: {_first_line(error)}") from error
+
+
+def _load(directory: Path, device: str) -> tuple[Trainer, Pretrain | None]:
+    path, vectors = directory / _MODEL, directory / _VECTORS
+    charlm = _charlm_arguments(directory, (directory / _CHARLM[0]).exists())
+    try:
+        pretrain = Pretrain(str(vectors)) if vectors.exists() else None
+        checkpoint = torch.load(path, map_location="cpu", weights_only=True)  # data only, no code
+        trainer = Trainer.load_checkpoint(path.name, checkpoint, pretrain, charlm, device=device)
+        missing = trainer.model.get_params(True).keys() - checkpoint["model"].keys()
+    except Exception as error:  # of any kind: it is what someone else's broken data led Stanza to do
+        raise ModelError(f"{path}: cannot be loaded: {_first_line(error)}") from error
+    if missing:
+        raise ModelError(f"{path}: lacks the weights {', '.join(sorted(missing))}")
+    return trainer, pretrain
+
+
+def _charlm_arguments(directory: Path, present: bool) -> dict[str, Any]:
+    """Stanza wants a name for the models beside their files."""
+    if not present:
+        return {"charlm": False, "charlm_forward_file": None, "charlm_backward_file": None}
+    forward, backward = (str(directory / name) for name in _CHARLM)
+    return {
+        "char": True,
+        "charlm": True,
+        "charlm_shorthand": "d2c",
+        "charlm_forward_file": forward,
+        "charlm_backward_file": backward,
+    }
+
+
+def _first_line(error: BaseException) -> str:
+    return str(error).strip().partition("\n")[0] or type(error).__name__
+
+
+@contextmanager
+def _quiet() -> Iterator[None]:
+    """Without Stanza's log, which repeats what `Progress` and exceptions say."""
+    logger = logging.getLogger("stanza")
+    before = logger.level
+    logger.setLevel(logging.CRITICAL)
+    try:
+        yield
+    finally:
+        logger.setLevel(before)
+
+
+@contextmanager
+def _seeded(seed: int) -> Iterator[None]:
+    """With the generators that Stanza draws from seeded; afterwards they go on as if nothing was drawn."""
+    states = random.getstate(), numpy.random.get_state(), torch.get_rng_state()
+    set_random_seed(seed)
+    try:
+        yield
+    finally:
+        random.setstate(states[0])
+        numpy.random.set_state(states[1])
+        torch.set_rng_state(states[2])

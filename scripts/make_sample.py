@@ -1,10 +1,10 @@
-"""Write the bundled sample treebank: sample trees from the lexicalised grammar in ``data/sample_grammar.txt``.
+"""Write the bundled sample treebank: trees drawn from the grammar in ``data/sample_grammar.txt``.
 
-The grammar is a weighted context-free grammar whose symbols carry arguments, ``NP(flat, Noun, Num)``. A capitalised
-argument is a variable: it takes its value from the caller, from the relations after ``where``, or from the set
-of its own name, and has one value throughout a rule. Agreement and selection are thus tables in the grammar file and
-this program knows none of them. Sampling goes top-down: choose a rule by weight, choose one solution of its
-constraints by weight, expand its items from left to right.
+The grammar is a weighted context-free grammar whose symbols carry arguments, ``NP(plain, Noun, Num)``.
+A capitalised argument is a variable: it takes its value from the caller, from the relations after ``where``,
+or from the set of its own name. Agreement, selection and attachment are thus tables in the grammar file, and
+this program knows none of them. Drawing goes top-down: choose a rule by weight, choose a solution of its
+conditions by weight, expand its items.
 
     python scripts/make_sample.py --seed 1 --out data/sample
 """
@@ -12,30 +12,28 @@ constraints by weight, expand its items from left to right.
 from __future__ import annotations
 
 import argparse
-import os
 import random
 import re
-import tempfile
 from collections.abc import Iterator
 from dataclasses import dataclass, field
 from functools import cache
 from pathlib import Path
+from typing import TypeVar
 
-ROOT = Path(__file__).resolve().parent.parent
+DATA = Path(__file__).resolve().parent.parent / "data"
 SPLITS = {"train": 2000, "dev": 300, "test": 300}
 LENGTHS = range(4, 26)
-MAX_DEPTH = 40  # of nested expansions: deeper means a runaway recursion, never a short sentence
-ZIPF = 0.7  # the weight of a class's k-th word is k ** -ZIPF
+SHORT = 8  # of the sentences with fewer tokens every other one is dropped
+MAX_DEPTH = 40  # of nested expansions; a deeper tree would never be a short sentence
+AUXILIARIES = {"be", "been", "is", "are", "was", "were", "do", "does", "did", "have", "has", "had"}
 
+T = TypeVar("T")
 Binding = dict[str, str]  # values of a rule's variables
+Row = tuple[tuple[str, ...], float]  # a row of a relation, and its weight
 
 
 class GrammarError(ValueError):
-    """A mistake in the grammar file, or a symbol that no rule can expand."""
-
-
-class Rejected(Exception):
-    """The sentence being sampled grew too deep."""
+    """A mistake in the grammar file, or a symbol that no rule expands."""
 
 
 @dataclass(frozen=True)
@@ -59,181 +57,102 @@ class Tree:
 
 @dataclass(frozen=True)
 class Item:
-    """One item of a rule's right-hand side.
-
-    ``call``: expand name(args); ``word``: a word of class args[0] under the tag ``name``;
-    ``leaf``: the word args[0] under the tag ``name``; ``node``: a node written out, with items of its own.
-    """
+    """An item of a right-hand side: call ``a(X)``, word ``NN<X>``, node ``(NP ...)``, or a leaf's form."""
 
     kind: str
     name: str
     args: tuple[str, ...] = ()
     items: tuple[Item, ...] = ()
 
-    def variables(self) -> Iterator[str]:
-        """The variables mentioned, in order."""
-        if self.kind in ("call", "word"):
-            yield from filter(is_variable, self.args)
-        for item in self.items:
-            yield from item.variables()
-
-
-@dataclass(frozen=True)
-class Constraint:
-    """``name(args)`` or ``not name(args)`` after ``where``."""
-
-    name: str
-    args: tuple[str, ...]
-    negated: bool
-
 
 @dataclass(frozen=True)
 class Rule:
-    """``weight  head(args) -> items where constraints``, with its line in the grammar file."""
+    """A symbol with these arguments becomes the items if the conditions (name, arguments, negated) hold."""
 
-    line: int
-    weight: float
-    head: str
     args: tuple[str, ...]
+    weight: float
     items: tuple[Item, ...]
-    constraints: tuple[Constraint, ...]
+    conditions: tuple[tuple[str, tuple[str, ...], bool], ...]
 
 
 @dataclass
 class Grammar:
     """What the grammar file says."""
 
-    words: dict[str, list[str]] = field(default_factory=dict)  # class -> entries, most frequent first
-    relations: dict[str, list[tuple[tuple[str, ...], float]]] = field(default_factory=dict)  # name -> (row, weight)
-    rules: dict[str, list[Rule]] = field(default_factory=dict)  # symbol -> alternatives
-    once: list[str] = field(default_factory=list)  # sets whose variable has one value per sentence
+    words: dict[str, list[str]] = field(default_factory=dict)  # class to entries, most frequent first
+    relations: dict[str, list[Row]] = field(default_factory=dict)  # sets are relations with one column
+    rules: dict[str, list[Rule]] = field(default_factory=dict)  # symbol to alternatives
+    once: list[str] = field(default_factory=list)  # sets whose variable has one value in a sentence
 
 
 def is_variable(argument: str) -> bool:
-    """Variables are capitalised, ``_`` matches anything and binds nothing."""
+    """Variables are capitalised. (``_`` matches anything and binds nothing.)"""
     return argument[0].isupper()
 
 
-# Reading the grammar file --------------------------------------------------------------------------------------------
-
-
-def read_grammar(path: Path) -> Grammar:
-    """Read a grammar file; its opening comment documents the notation."""
+def read_grammar(text: str) -> Grammar:
+    """Read a grammar; the opening comment of the bundled one documents the notation."""
     grammar = Grammar()
-    for number, head, body in blocks(path):
-        keyword, _, rest = head.partition(" ")
-        name, _, arguments = rest.replace("(", " ", 1).replace(")", "").strip(":").partition(" ")
+    text = re.sub(r"(?m)(^|\s)#.*", "", text)
+    text = re.sub(r"\n {8,}", " ", text)  # continued lines
+    for block in re.findall(r"(?m)^\S.*(?:\n(?:[ ]+.*)?)*", text):
+        head, *body = [line.strip() for line in block.splitlines() if line.strip()]
+        found = re.fullmatch(r"(words|set|once|relation|rule) (\w+)(?:\((.*?)\)$|:)?(.*)", head)
+        if not found:
+            raise GrammarError(f"cannot read {head!r}")
+        keyword, name, args, rest = found.groups()
+        entries = " ".join([rest, *body]).split()
         if keyword == "words":
-            grammar.words[name.strip(":")] = " ".join([arguments, *(text for _, text in body)]).split()
-        elif keyword in ("set", "once"):
-            members = [row for entry in arguments.split() for row in expand_row(grammar, entry.replace("*", " *"))]
-            grammar.relations[name.strip(":")] = members
-            if keyword == "once":
-                grammar.once.append(name.strip(":"))
-        elif keyword == "relation":
-            grammar.relations[name] = [row for _, text in body for row in expand_row(grammar, text)]
+            grammar.words[name] = entries
+            grammar.relations.setdefault(name, [((name,), 1.0)])  # a class is the set of itself
         elif keyword == "rule":
-            for line, text in body:
-                rule = read_rule(line, name, split_arguments(arguments), text)
-                grammar.rules.setdefault(name, []).append(rule)
+            grammar.rules.setdefault(name, []).extend(read_rule(split(args), line) for line in body)
         else:
-            raise GrammarError(f"{path}, line {number}: expected words, set, once, relation or rule, not {keyword!r}")
-    check(grammar, path)
+            lines = body if keyword == "relation" else [entry.replace("*", " *") for entry in entries]
+            grammar.relations[name] = [row for line in lines for row in read_rows(grammar, line)]
+            grammar.once += [name] * (keyword == "once")
     return grammar
 
 
-def blocks(path: Path) -> Iterator[tuple[int, str, list[tuple[int, str]]]]:
-    """Unindented lines with the indented lines below them; lines indented by 8 or more continue the one before."""
-    block: tuple[int, str, list[tuple[int, str]]] | None = None
-    for number, raw in enumerate(path.read_text(encoding="utf-8").splitlines(), 1):
-        line = re.sub(r"(^|\s)#.*", "", raw).rstrip()
-        indent = len(line) - len(line.lstrip())
-        if not line:
-            continue
-        if indent == 0:
-            if block:
-                yield block
-            block = (number, line, [])
-        elif block is None:
-            raise GrammarError(f"{path}, line {number}: an indented line that belongs to nothing")
-        elif indent >= 8 and block[2]:
-            block[2][-1] = (block[2][-1][0], f"{block[2][-1][1]} {line.strip()}")
-        else:
-            block[2].append((number, line.strip()))
-    if block:
-        yield block
-
-
-def expand_row(grammar: Grammar, text: str) -> list[tuple[tuple[str, ...], float]]:
-    """A row stands for the product of its cells; ``a|b`` and names of sets are alternatives that share the weight."""
-    *cells, last = text.split()
-    weight = float(last[1:]) if last.startswith("*") else 1.0
-    rows: list[tuple[tuple[str, ...], float]] = [((), weight)]
-    for cell in cells if last.startswith("*") else [*cells, last]:
-        options: list[tuple[str, float]] = []
-        for name in cell.split("|"):
-            options += [(row[0], share) for row, share in grammar.relations.get(name, [((name,), 1.0)])]
+def read_rows(grammar: Grammar, line: str) -> list[Row]:
+    """The product of the cells of a line; ``a|b`` and names of sets are alternatives, sharing the weight."""
+    cells, _, weight = line.partition("*")
+    rows: list[Row] = [((), float(weight or 1))]
+    for cell in cells.split():
+        options = [row for name in cell.split("|") for row in grammar.relations.get(name, [((name,), 1.0)])]
         total = sum(share for _, share in options)
-        rows = [((*row, value), old * share / total) for row, old in rows for value, share in options]
+        rows = [(row + value, weight * share / total) for row, weight in rows for value, share in options]
     return rows
 
 
-def read_rule(line: int, head: str, args: tuple[str, ...], text: str) -> Rule:
-    """Read ``weight items where constraints``; the single item ``-`` stands for nothing."""
-    weight, body = text.split(maxsplit=1)
-    right, _, where = body.partition(" where ")
-    items: list[list[Item]] = [[]]
-    labels: list[str] = []
-    tokens = re.findall(r"[\w$]+\([^()]*\)|[\w$]+<\w+>|[()]|[^\s()]+", right)
-    for index, token in enumerate(tokens):
+def read_rule(args: tuple[str, ...], line: str) -> Rule:
+    """Read ``weight items where conditions``."""
+    weight, _, rest = line.partition(" ")
+    right, _, where = rest.partition(" where ")
+    tokens = iter(re.findall(r"[\w$]+\([^()]*\)|[\w$]+<\w+>|[()]|[^\s()]+", right))
+    found = re.findall(r"(not )?(\w+)\(([^()]*)\)", where)
+    conditions = tuple((name, split(inside), bool(negated)) for negated, name, inside in found)
+    return Rule(args, float(weight), read_items(tokens), conditions)
+
+
+def read_items(tokens: Iterator[str]) -> tuple[Item, ...]:
+    """Items up to the closing bracket; the item ``-`` is nothing."""
+    items = []
+    for token in tokens:
+        if token == ")":
+            break
         if token == "(":
-            items.append([])
-        elif token == ")":
-            children, label = items.pop(), labels.pop()
-            bare = len(children) == 1 and children[0].kind == "bare"
-            leaf = Item("leaf", label, (children[0].name,)) if bare else Item("node", label, (), tuple(children))
-            items[-1].append(leaf)
-        elif index and tokens[index - 1] == "(":
-            labels.append(token)
-        elif match := re.fullmatch(r"([\w$]+)\((.*)\)", token):
-            items[-1].append(Item("call", match[1], split_arguments(match[2])))
-        elif match := re.fullmatch(r"([\w$]+)<(\w+)>", token):
-            items[-1].append(Item("word", match[1], (match[2],)))
-        elif token != "-" or labels:
-            items[-1].append(Item("bare", token))
-    constraints = tuple(
-        Constraint(name, split_arguments(inside), bool(negated))
-        for negated, name, inside in re.findall(r"(not )?(\w+)\(([^()]*)\)", where)
-    )
-    return Rule(line, float(weight), head, args, tuple(items[0]), constraints)
+            items.append(Item("node", next(tokens), (), read_items(tokens)))
+        elif call := re.fullmatch(r"(.+)([(<])(.*)[)>]", token):
+            items.append(Item("call" if call[2] == "(" else "word", call[1], split(call[3])))
+        elif token != "-":
+            items.append(Item("form", token))
+    return tuple(items)
 
 
-def split_arguments(text: str) -> tuple[str, ...]:
+def split(text: str | None) -> tuple[str, ...]:
     """``"a, b"`` to ``("a", "b")``."""
-    return tuple(part.strip() for part in text.split(",") if part.strip())
-
-
-def check(grammar: Grammar, path: Path) -> None:
-    """Every symbol, word class and relation that a rule mentions must exist."""
-
-    def names(items: tuple[Item, ...]) -> Iterator[tuple[bool, str]]:
-        for item in items:
-            if item.kind == "call":
-                yield any(len(rule.args) == len(item.args) for rule in grammar.rules.get(item.name, [])), item.name
-            elif item.kind == "word":
-                yield is_variable(item.args[0]) or item.args[0] in grammar.words, f"{item.name}<{item.args[0]}>"
-            elif item.kind == "bare":
-                yield False, item.name
-            yield from names(item.items)
-
-    for rule in (rule for rules in grammar.rules.values() for rule in rules):
-        known = [(constraint.name in grammar.relations, constraint.name) for constraint in rule.constraints]
-        for found, name in [*known, *names(rule.items)]:
-            if not found:
-                raise GrammarError(f"{path}, line {rule.line}: {name} is not defined with these arguments")
-
-
-# Sampling ------------------------------------------------------------------------------------------------------------
+    return tuple(re.split(r",\s*", text)) if text else ()
 
 
 class Sampler:
@@ -242,165 +161,156 @@ class Sampler:
     def __init__(self, grammar: Grammar, seed: int) -> None:
         self.grammar = grammar
         self.random = random.Random(seed)
-        self.globals: Binding = {}
-        self.solutions = cache(self._solutions)
+        self.fixed: tuple[tuple[str, str], ...] = ()  # the variables that have one value in the sentence
+        self.alternatives = cache(self._alternatives)
 
     def sentence(self) -> Tree:
-        """Draw one tree with the root ``TOP``, capitalised, with a or an."""
-        self.globals = {name.capitalize(): self.from_set(name) for name in self.grammar.once}
+        """Draw one tree with the root ``TOP``."""
+        self.fixed = tuple((name.capitalize(), self.member(name)) for name in self.grammar.once)
         (tree,) = self.expand("TOP", (), 0)
         return spell(tree)
 
     def expand(self, symbol: str, args: tuple[str, ...], depth: int) -> list[Tree]:
-        """Expand a call into one node, or into several if the symbol is a helper (written in lower case)."""
+        """Expand a call into a node, or into several trees if the symbol is a helper (in lower case)."""
         if depth > MAX_DEPTH:
-            raise Rejected
-        options = self.solutions(symbol, args, tuple(self.globals.items()))
-        rule, bindings = self.choose([((r, b), r.weight) for r, b in options])
-        binding = dict(self.choose(bindings)) if bindings else {}
-        for variable in (variable for item in rule.items for variable in item.variables()):
-            if variable not in binding:
-                binding[variable] = self.from_set(variable.rstrip("0123456789").lower())
+            raise RecursionError
+        options = self.alternatives(symbol, args, self.fixed)
+        rule, bindings = self.choose([(option, option[0].weight) for option in options])
+        binding = self.choose(bindings).copy()
         trees = [tree for item in rule.items for tree in self.realise(item, binding, depth)]
         return trees if symbol.islower() else [Tree(symbol, tuple(trees))]
 
     def realise(self, item: Item, binding: Binding, depth: int) -> list[Tree]:
-        """Turn one item of a rule into trees."""
+        """Turn an item of a rule into trees; its variables that have no value yet get one."""
+        for argument in filter(is_variable, item.args):
+            if argument not in binding:
+                binding[argument] = self.member(argument.rstrip("0123456789").lower())
         values = tuple(binding.get(argument, argument) for argument in item.args)
         if item.kind == "call":
             return self.expand(item.name, values, depth + 1)
-        if item.kind == "leaf":
-            return [Tree(item.name, word=values[0])]
         if item.kind == "word":
-            entries = self.grammar.words[values[0]]
-            entry = self.choose([(entry, rank**-ZIPF) for rank, entry in enumerate(entries, 1)])
+            entries = enumerate(self.grammar.words[values[0]], 1)
+            entry = self.choose([(entry, 1 / rank) for rank, entry in entries])  # Zipf's law
             return [Tree(item.name, word=inflect(entry, item.name))]
-        return [Tree(item.name, tuple(tree for child in item.items for tree in self.realise(child, binding, depth)))]
+        if item.items[0].kind == "form":
+            return [Tree(item.name, word=binding.get(item.items[0].name, item.items[0].name))]
+        children = [tree for child in item.items for tree in self.realise(child, binding, depth)]
+        return [Tree(item.name, tuple(children))]
 
-    def _solutions(
+    def _alternatives(
         self, symbol: str, args: tuple[str, ...], fixed: tuple[tuple[str, str], ...]
     ) -> list[tuple[Rule, list[tuple[Binding, float]]]]:
         """The rules that fit a call, each with all weighted values of its variables."""
         found = []
-        for rule in self.grammar.rules[symbol]:
+        for rule in self.grammar.rules.get(symbol, []):
             start = match(rule.args, args, dict(fixed))
             bindings = [] if start is None else [(start, 1.0)]
-            for constraint in rule.constraints:
-                bindings = [pair for old in bindings for pair in self.satisfy(constraint, *old)]
+            for name, arguments, negated in rule.conditions:
+                rows = self.grammar.relations[name]
+                solved = []
+                for old, weight in bindings:
+                    tries = [(match(arguments, row, old), weight * share) for row, share in rows]
+                    hits = [(new, new_weight) for new, new_weight in tries if new is not None]
+                    solved += ([] if hits else [(old, weight)]) if negated else hits
+                bindings = solved
             if bindings:
                 found.append((rule, bindings))
         if not found:
             raise GrammarError(f"no rule expands {symbol}({', '.join(args)})")
         return found
 
-    def satisfy(self, constraint: Constraint, binding: Binding, weight: float) -> list[tuple[Binding, float]]:
-        """The extensions of a binding that make a constraint true; negation is failure to find any."""
-        rows = self.grammar.relations[constraint.name]
-        hits = [(new, weight * w) for row, w in rows if (new := match(constraint.args, row, binding)) is not None]
-        return ([] if hits else [(binding, weight)]) if constraint.negated else hits
-
-    def from_set(self, name: str) -> str:
+    def member(self, name: str) -> str:
         """Draw a member of a set."""
-        if name not in self.grammar.relations:
-            raise GrammarError(f"variable {name.capitalize()} is bound by nothing and there is no set of that name")
         return self.choose([(row[0], weight) for row, weight in self.grammar.relations[name]])
 
-    def choose[T](self, options: list[tuple[T, float]]) -> T:
+    def choose(self, options: list[tuple[T, float]]) -> T:
         """Draw one of several weighted options."""
         return self.random.choices([option for option, _ in options], [weight for _, weight in options])[0]
 
 
 def match(pattern: tuple[str, ...], values: tuple[str, ...], binding: Binding) -> Binding | None:
-    """The binding under which a pattern equals the values, or None."""
+    """The extension of a binding under which a pattern equals the values, or None."""
     if len(pattern) != len(values):
         return None
     result = dict(binding)
     for argument, value in zip(pattern, values, strict=True):
-        if argument == "_":
-            continue
-        if (result.setdefault(argument, value) if is_variable(argument) else argument) != value:
+        expected = result.setdefault(argument, value) if is_variable(argument) else argument
+        if expected not in (value, "_"):
             return None
     return result
 
 
-# Spelling ------------------------------------------------------------------------------------------------------------
-
-
 def inflect(entry: str, tag: str) -> str:
-    """The form of a lexicon entry under a tag: ``noun/plural``, ``verb/past/participle/gerund``; regular ones bare."""
+    """The form under a tag of ``noun/plural`` or ``verb/past/participle/gerund``, else the regular one."""
     base, *irregular = entry.split("/")
-    column = {"NNS": 0, "VBD": 0, "VBN": 1, "VBG": 2}.get(tag)
-    if column is not None and column < len(irregular):
+    column = {"NNS": 0, "VBD": 0, "VBN": 1, "VBG": 2}.get(tag, len(irregular))
+    if column < len(irregular):
         return irregular[column]
     if tag in ("NNS", "VBZ"):
-        if re.search(r"[^aeiou]y$", base):
-            return base[:-1] + "ies"
-        return base + ("es" if re.search(r"(s|x|ch|sh)$", base) else "s")
+        sibilant = re.search(r"(s|x|ch|sh)$", base) or (tag, base) == ("VBZ", "go")
+        return re.sub(r"([^aeiou])y$", r"\1ie", base) + ("es" if sibilant else "s")
     if tag in ("VBD", "VBN"):
         return re.sub(r"([^aeiou])y$", r"\1i", base.removesuffix("e")) + "ed"
-    if tag == "VBG":
-        return (base if base.endswith("ee") else base.removesuffix("e")) + "ing"
-    return base
+    return base.removesuffix("e") + "ing" if tag == "VBG" else base
 
 
 def spell(tree: Tree) -> Tree:
     """Capitalise the first word and write "an" before a vowel."""
     words = [leaf.word for leaf in tree.leaves()]
-    for index, word in enumerate(words[:-1]):
-        if word == "a" and words[index + 1][0].lower() in "aeiou":
+    for index, (word, following) in enumerate(zip(words, words[1:], strict=False)):
+        if word == "a" and following[0].lower() in "aeiou":
             words[index] = "an"
-    first = next((index for index, word in enumerate(words) if word[0].isalnum()), 0)
+    first = next(index for index, word in enumerate(words) if word[0].isalnum())
     words[first] = words[first][0].upper() + words[first][1:]
     remaining = iter(words)
 
     def respell(node: Tree) -> Tree:
-        if node.word:
-            return Tree(node.label, word=next(remaining))
-        return Tree(node.label, tuple(respell(child) for child in node.children))
+        return Tree(node.label, tuple(map(respell, node.children)), node.word and next(remaining))
 
     return respell(tree)
 
 
-# Writing -------------------------------------------------------------------------------------------------------------
+def is_silly(tree: Tree) -> bool:
+    """Grammatical but odd, since a noun or a verb comes twice: "the dog saw the dog", "what slept slept"."""
+    words = [leaf.word.lower() for leaf in tree.leaves() if leaf.label[:2] in ("NN", "VB")]
+    words = [word.removesuffix("s") for word in words if word not in AUXILIARIES]
+    return len(set(words)) < len(words)
 
 
 def sample(grammar: Grammar, seed: int, count: int) -> list[Tree]:
     """Draw trees of acceptable length, no two with the same words."""
     sampler = Sampler(grammar, seed)
-    seen: set[str] = set()
-    trees: list[Tree] = []
+    trees: dict[str, Tree] = {}
     while len(trees) < count:
         try:
             tree = sampler.sentence()
-        except Rejected:
+        except RecursionError:
             continue
-        words = [leaf.word for leaf in tree.leaves()]
-        text = " ".join(words).lower()
-        # "washed and washed the plates" and "the dog saw the dog" are grammatical and silly
-        nouns = [leaf.word for leaf in tree.leaves() if leaf.label in ("NN", "NNS", "NNP") or leaf.label[0] == "V"]
-        if len(words) in LENGTHS and text not in seen and len(set(nouns)) == len(nouns):
-            seen.add(text)
-            trees.append(tree)
-    return trees
+        words = [leaf.word.lower() for leaf in tree.leaves()]
+        if len(words) < SHORT and sampler.random.random() < 0.5:
+            continue
+        if len(words) in LENGTHS and not is_silly(tree):
+            trees.setdefault(" ".join(words), tree)
+    return list(trees.values())
 
 
 def write(path: Path, trees: list[Tree]) -> None:
     """Write one tree per line; the file appears whole or not at all."""
-    with tempfile.NamedTemporaryFile("w", encoding="utf-8", newline="\n", dir=path.parent, delete=False) as file:
-        file.writelines(f"{tree}\n" for tree in trees)
-    os.chmod(file.name, 0o644)
-    os.replace(file.name, path)
+    draft = path.with_name(path.name + ".part")
+    draft.write_text("".join(f"{tree}\n" for tree in trees), encoding="utf-8", newline="\n")
+    draft.replace(path)
 
 
 def main() -> None:
     """Command line."""
     parser = argparse.ArgumentParser(description="Write the bundled sample treebank.")
-    parser.add_argument("--grammar", type=Path, default=ROOT / "data" / "sample_grammar.txt")
+    parser.add_argument("--grammar", type=Path, default=DATA / "sample_grammar.txt")
     parser.add_argument("--seed", type=int, default=1)
-    parser.add_argument("--out", type=Path, default=ROOT / "data" / "sample")
+    parser.add_argument("--out", type=Path, default=DATA / "sample")
     arguments = parser.parse_args()
     arguments.out.mkdir(parents=True, exist_ok=True)
-    trees = iter(sample(read_grammar(arguments.grammar), arguments.seed, sum(SPLITS.values())))
+    grammar = read_grammar(arguments.grammar.read_text(encoding="utf-8"))
+    trees = iter(sample(grammar, arguments.seed, sum(SPLITS.values())))
     for name, count in SPLITS.items():
         write(arguments.out / f"{name}.mrg", [next(trees) for _ in range(count)])
 

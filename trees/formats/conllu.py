@@ -1,0 +1,141 @@
+"""CoNLL-U: one token a line, ten columns; dependency labels are whole (never cut at a colon).
+
+Tags are written to XPOS and UPOS and read from XPOS (or UPOS, where XPOS is empty). Multi-word ranges and
+empty nodes are skipped. Columns are split at tabs here, because the `conllu` package also splits a form at
+two spaces; that package decides what is an id or a number wherever a file departs from the plain case.
+"""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Iterable, Iterator
+from functools import lru_cache
+from typing import TextIO
+
+from conllu.exceptions import ParseException
+from conllu.parser import parse_id_value, parse_int_value
+
+from trees.ctree import Tokens
+from trees.dtree import DTree
+from trees.errors import FormatError
+from trees.files import file_name, open_input
+from trees.formats.chunks import CHUNK_SIZE, Chunk, parse_chunks
+
+COLUMNS = 10
+_ID, _FORM, _LEMMA, _UPOS, _XPOS, _FEATS, _HEAD, _DEPREL = range(8)
+
+
+def read_conllu(path: str | os.PathLike[str]) -> Iterator[DTree]:
+    """The labelled d-trees of a CoNLL-U file (`-`: standard input), one at a time.
+
+    Heads need not form a tree; a head `_` is read as -1, outside the sentence. Raises FormatError naming
+    file, line and sentence.
+    """
+    with open_input(path) as stream:
+        yield from parse_chunks(conllu_chunks(stream), parse_conllu, file_name(path))
+
+
+def conllu_chunks(stream: TextIO) -> Iterator[Chunk]:
+    """A file cut between sentences into chunks that can be parsed apart."""
+    first = 1
+    while lines := stream.readlines(CHUNK_SIZE):
+        while lines[-1].strip() and (line := stream.readline()):
+            lines.append(line)
+        yield Chunk(first, "".join(lines))
+        first += len(lines)
+
+
+def parse_conllu(chunk: Chunk, file: str) -> Iterator[DTree]:
+    """The d-trees of a chunk; arguments and errors as for `read_conllu`, sentences counted from 1."""
+    sentence = 0
+    number = chunk.line
+    for block in chunk.text.split("\n\n"):
+        lines = block.split("\n")
+        rows = [line.split("\t") for line in lines if line and line[0] != "#"]
+        if rows:
+            sentence += 1
+            try:
+                yield _sentence(rows)
+            except ValueError:
+                yield _irregular_sentence(lines, file, number, sentence)
+        number += len(lines) + 1
+
+
+def write_conllu(dtrees: Iterable[DTree], stream: TextIO) -> None:
+    """Writes d-trees with their labels."""
+    for dtree in dtrees:
+        stream.write(format_conllu(dtree))
+
+
+def format_conllu(dtree: DTree) -> str:
+    """A d-tree's lines and the empty line after them.
+
+    Raises ValueError where a column would hold a tab or a line break, which CoNLL-U cannot express.
+    """
+    tokens = dtree.tokens
+    n = len(tokens.forms)
+    nothing = ("_",) * n
+    columns = (
+        *(_ids(n), tokens.forms, tokens.lemmas or nothing, tokens.tags, tokens.tags),
+        *(tokens.morphs or nothing, map(str, dtree.heads), dtree.labels or nothing, nothing, nothing),
+    )
+    text = "\n".join(map("\t".join, zip(*columns, strict=True))) + "\n\n"
+    if text.count("\t") != (COLUMNS - 1) * n or text.count("\n") != n + 1 or "\t\t" in text or "\r" in text:
+        raise ValueError("a form or tag is empty or holds a tab or a line break")
+    return text
+
+
+@lru_cache(maxsize=1024)
+def _ids(n: int) -> tuple[str, ...]:
+    return tuple(map(str, range(1, n + 1)))
+
+
+def _sentence(rows: list[list[str]]) -> DTree:
+    """A sentence of plain rows. Raises ValueError for any other."""
+    ids, forms, lemmas, upos, xpos, feats, heads, labels, _, _ = zip(*rows, strict=True)
+    n = len(rows)
+    digits = "".join(heads)
+    if ids != _ids(n) or not digits.isdecimal() or not digits.isascii() or "" in forms:
+        raise ValueError
+    return DTree(
+        Tokens(
+            forms,
+            upos if xpos.count("_") == n else xpos,
+            None if lemmas.count("_") == n else lemmas,
+            None if feats.count("_") == n else feats,
+        ),
+        tuple(map(int, heads)),
+        labels=labels,
+    )
+
+
+def _irregular_sentence(lines: list[str], file: str, first: int, sentence: int) -> DTree:
+    """A sentence with ranges, empty nodes, unknown heads or fewer columns. Raises FormatError for errors."""
+    rows = []
+    for number, line in enumerate(lines, first):
+        if not line.strip() or line.startswith("#"):
+            continue
+        row = line.split("\t")
+        try:
+            if len(row) != COLUMNS:
+                raise ParseException(f"expected {COLUMNS} columns separated by tabs, found {len(row)}")
+            identifier = parse_id_value(row[_ID])
+            if isinstance(identifier, tuple):
+                continue  # a multi-word range or an empty node: no token of its own
+            if identifier != len(rows) + 1:
+                raise ParseException(f"expected the id {len(rows) + 1}, found {row[_ID]!r}")
+            if not row[_FORM]:
+                raise ParseException("the form is empty")
+            head = parse_int_value(row[_HEAD]) if len(row[_HEAD]) < 10 else -1
+        except ParseException as error:
+            raise FormatError(file, number, sentence, str(error)) from None
+        # Any head outside the sentence is repaired later on, like this one.
+        row[_HEAD] = "-1" if head is None or not 0 <= head else str(head)
+        rows.append(row)
+    if not rows:
+        raise FormatError(file, first, sentence, "a sentence without tokens")
+    columns = list(zip(*rows, strict=True))
+    heads = tuple(map(int, columns[_HEAD]))
+    columns[_HEAD] = ("0",) * len(rows)
+    plain = _sentence([list(row) for row in zip(*columns, strict=True)])
+    return DTree(plain.tokens, heads, labels=plain.labels)

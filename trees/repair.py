@@ -1,0 +1,99 @@
+"""Making heads a tree, and a tree projective, whatever a d-parser predicted.
+
+Heads are numbered as in `DTree`: 1..n, 0 for the root.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import NamedTuple
+
+from trees.dtree import is_projective, top_down
+
+
+class HeadRepairs(NamedTuple):
+    """How many tokens were given another head, by reason."""
+
+    out_of_range: int = 0
+    extra_roots: int = 0
+    cycles: int = 0
+
+
+def repair_heads(heads: Sequence[int]) -> tuple[list[int], HeadRepairs]:
+    """A single-rooted acyclic tree that keeps every head it can. Linear time.
+
+    The first root stays; other roots, tokens with a head outside the sentence (or that are their own head),
+    and the first token of every cycle become its modifiers. Without any root, the first of these is it.
+    """
+    n = len(heads)
+    fixed = list(heads)
+    stray = [m for m, h in enumerate(heads) if not 0 <= h <= n or h == m + 1]
+    roots = [m for m, h in enumerate(heads) if h == 0]
+    for m in stray:
+        fixed[m] = 0
+    cycles = _first_of_cycles(fixed)
+    root = (roots or sorted(stray + cycles))[0]
+    for m in (*roots, *stray, *cycles):
+        fixed[m] = root + 1
+    fixed[root] = 0
+    return fixed, HeadRepairs(len(stray), max(0, len(roots) - 1), len(cycles))
+
+
+def _first_of_cycles(heads: Sequence[int]) -> list[int]:
+    """The first token of each cycle; heads are in range."""
+    reached_from = [-1] * len(heads)
+    found = []
+    for start in range(len(heads)):
+        m = start
+        while m >= 0 and reached_from[m] < 0:
+            reached_from[m] = start
+            m = heads[m] - 1
+        if m >= 0 and reached_from[m] == start:
+            cycle, k = [m], heads[m] - 1
+            while k != m:
+                cycle.append(k)
+                k = heads[k] - 1
+            found.append(min(cycle))
+    return found
+
+
+def projectivize(heads: Sequence[int]) -> list[int]:
+    """The projective tree nearest to a tree: each token hangs from its lowest possible ancestor.
+
+    A lift moves a token from its head to its head's head (Nivre and Nilsson 2005). Lifting never gives a
+    token new descendants, so token m can hang from its ancestor a only if all words between them descended
+    from a to begin with. The tree in which every m hangs from the lowest such a is projective already; hence
+    it has the fewest lifts, and no other tree has as few. Raises ValueError where the heads form no tree.
+    """
+    if is_projective(heads):
+        return list(heads)
+    enter, leave = _intervals(heads)
+    lifted = list(heads)
+    for m in range(len(heads)):
+        a = heads[m] - 1
+        while a >= 0:
+            between = enter[min(a, m) + 1 : max(a, m)]
+            if not between or (min(between) > enter[a] and max(between) < leave[a]):
+                break
+            a = heads[a] - 1
+        lifted[m] = a + 1
+    return lifted
+
+
+def _intervals(heads: Sequence[int]) -> tuple[list[int], list[int]]:
+    """Numbers such that k descends from a, or is it, where enter[a] <= enter[k] < leave[a]."""
+    order = top_down(heads)
+    size = [1] * len(heads)
+    for m in reversed(order):
+        if heads[m]:
+            size[heads[m] - 1] += size[m]
+    enter, leave = [0] * len(heads), [0] * len(heads)
+    free = [0] * len(heads)  # the first number not yet given away below each token
+    for m in order:
+        h = heads[m] - 1
+        if h >= 0:
+            enter[m] = free[h]
+            free[h] += size[m]
+        free[m] = enter[m] + 1
+        leave[m] = enter[m] + size[m]
+    return enter, leave
