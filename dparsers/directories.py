@@ -11,19 +11,20 @@ from contextlib import contextmanager
 from pathlib import Path
 
 from trees.errors import ModelError
+from trees.files import read_json
 
 SETTINGS = "dparser.json"
 
 
 @contextmanager
-def whole_directory(directory: Path) -> Iterator[Path]:
+def whole_directory(directory: Path, marker: str = SETTINGS) -> Iterator[Path]:
     """A fresh directory to fill, which becomes `directory` at the end, or, after an error, disappears.
 
-    A model that is there already is replaced. Raises ModelError where `directory` is anything else that is
-    not empty, and where it cannot be written.
+    A model that is there already, told by the file `marker` in it, is replaced. Raises ModelError where
+    `directory` is anything else that is not empty, and where it cannot be written.
     """
     directory = Path(directory)
-    if directory.exists() and not (directory / SETTINGS).is_file():
+    if directory.exists() and not (directory / marker).is_file():
         if not directory.is_dir():
             raise ModelError(f"{directory}: cannot become a model: it is a file")
         if any(directory.iterdir()):
@@ -58,13 +59,8 @@ def write_settings(directory: Path, kind: str, version: int, settings: Mapping[s
 def read_settings(directory: Path, kind: str, version: int) -> dict[str, object]:
     """The settings of a model directory. Raises ModelError unless it holds such a parser in this format."""
     path = Path(directory) / SETTINGS
-    try:
-        settings = json.loads(path.read_text(encoding="utf-8"))
-    except OSError as error:
-        raise ModelError(f"{path}: cannot be read: {error.strerror or error}") from None
-    except ValueError:
-        raise ModelError(f"{path}: is not JSON") from None
-    if not isinstance(settings, dict) or settings.get("dparser") != kind:
+    settings = read_json(path)
+    if settings.get("dparser") != kind:
         raise ModelError(f"{path}: holds no {kind} parser")
     if settings.get("format") != version:
         raise ModelError(f"{path}: has format {settings.get('format')}; this version of d2c reads {version}")

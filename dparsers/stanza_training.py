@@ -181,9 +181,8 @@ def _batch_words(arguments: Mapping[str, Any], labels: int, numbers: int) -> int
 
     Stanza's 5000 words are meant for the 50 labels of UD; there may be a thousand here.
     """
-    return max(
-        1, min(arguments["batch_size"], numbers // ((arguments["deep_biaff_hidden_dim"] + 1) * labels))
-    )
+    wanted, hidden = int(arguments["batch_size"]), int(arguments["deep_biaff_hidden_dim"])
+    return max(1, min(wanted, numbers // ((hidden + 1) * labels)))
 
 
 def _rise_and_fall(steps: int) -> Callable[[int], float]:

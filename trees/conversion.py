@@ -41,9 +41,8 @@ def to_dependencies(ctree: CTree) -> DTree:
 def to_constituents(dtree: DTree, top: str | None = None) -> CTree:
     """Algorithm 2: the unaryless c-tree of a head-ordered d-tree.
 
-    Gaps in the event indices do not matter, only their order does. Where modifiers of one event disagree
-    about the symbol, the leftmost decides. Raises ValueError where the heads form no tree or there is no
-    order information.
+    Gaps in the event indices do not matter, only their order does. Raises ValueError for what is no
+    weakly-ordered d-tree: heads that form no tree, an event below 1, symbols that disagree about an event.
     """
     if dtree.symbols is None or dtree.events is None:
         raise ValueError("this d-tree has no symbols and event indices")
@@ -61,11 +60,15 @@ def to_constituents(dtree: DTree, top: str | None = None) -> CTree:
         for m in sorted(modifiers[h], key=events.__getitem__) if len(modifiers[h]) > 1 else modifiers[h]:
             if events[m] != event:
                 event = events[m]
+                if event < 1:
+                    raise ValueError(f"token {m + 1} has the event {event}")
                 labels.append(symbols[m])
                 head_children.append(psi[h])
                 children.append([psi[h]])
                 first.append(first[psi[h]])
                 psi[h] = n + len(labels) - 1
+            elif not event or symbols[m] != labels[-1]:
+                raise ValueError(f"token {m + 1} has no event, or another symbol than its event")
             children[-1].append(psi[m])
             if first[psi[m]] < first[-1]:
                 first[-1] = first[psi[m]]

@@ -14,7 +14,7 @@ from dataclasses import dataclass
 
 @dataclass(frozen=True, slots=True)
 class Tokens:
-    """A sentence of n tokens as columns: forms and tags, optionally lemmas and morphology (each of length n)."""
+    """A sentence of n tokens as columns [n]: forms and tags, optionally lemmas and morphology."""
 
     forms: tuple[str, ...]
     tags: tuple[str, ...]
@@ -134,9 +134,7 @@ def build_ctree(
 
 def canonical(ctree: CTree) -> CTree:
     """The same tree numbered in postorder: equal trees become equal data."""
-    return _renumber(
-        ctree.tokens, ctree.labels, ctree.children, ctree.root, ctree.head_children, ctree.top
-    )
+    return _renumber(ctree.tokens, ctree.labels, ctree.children, ctree.root, ctree.head_children, ctree.top)
 
 
 def _renumber(

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 
 class FormatError(ValueError):
-    """Malformed input: `FILE:LINE: sentence S: what is wrong`. line and sentence count from 1; 0 = unknown."""
+    """Malformed input: `FILE:LINE: sentence S: what is wrong`. Lines and sentences from 1, 0 = unknown."""
 
     def __init__(self, file: str, line: int, sentence: int, message: str) -> None:
         super().__init__(file, line, sentence, message)

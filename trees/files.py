@@ -3,15 +3,16 @@
 from __future__ import annotations
 
 import gzip
+import json
 import os
 import sys
 import tempfile
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
-from typing import IO, TextIO
+from typing import Any, TextIO, cast
 
-from trees.errors import FormatError
+from trees.errors import FormatError, ModelError
 
 
 def file_name(path: str | os.PathLike[str]) -> str:
@@ -43,7 +44,7 @@ def open_input(path: str | os.PathLike[str]) -> Iterator[TextIO]:
 
 
 @contextmanager
-def open_output(path: str | os.PathLike[str]) -> Iterator[IO[str]]:
+def open_output(path: str | os.PathLike[str]) -> Iterator[TextIO]:
     """A UTF-8 text stream that becomes the file `path` whole at the end, or, after an error, not at all."""
     if str(path) == "-":
         sys.stdout.reconfigure(encoding="utf-8")  # type: ignore[union-attr]
@@ -57,14 +58,27 @@ def open_output(path: str | os.PathLike[str]) -> Iterator[IO[str]]:
     except OSError as error:
         raise FormatError(str(path), 0, 0, f"cannot be written: {error.strerror or error}") from None
     try:
-        packed = str(path).endswith(".gz")
-        with gzip.open(name, "wt", encoding="utf-8") if packed else open(name, "w", encoding="utf-8") as out:
-            yield out
+        opened = gzip.open if str(path).endswith(".gz") else open
+        with opened(name, "wt", encoding="utf-8") as out:
+            yield cast(TextIO, out)
         os.chmod(name, 0o666 & ~_umask())
         os.replace(name, target)
     except BaseException:
         Path(name).unlink(missing_ok=True)
         raise
+
+
+def read_json(path: Path) -> dict[str, Any]:
+    """The object in a JSON file of a model directory. Raises ModelError."""
+    try:
+        settings = json.loads(path.read_text(encoding="utf-8"))
+    except OSError as error:
+        raise ModelError(f"{path}: cannot be read: {error.strerror or error}") from None
+    except ValueError:
+        raise ModelError(f"{path}: is not JSON") from None
+    if not isinstance(settings, dict):
+        raise ModelError(f"{path}: holds no settings")
+    return settings
 
 
 def _umask() -> int:

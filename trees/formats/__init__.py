@@ -1,1 +1,1 @@
-"""File formats of treebanks: one streaming reader and one writer each, errors with file, line and sentence."""
+"""File formats of treebanks: a streaming reader and a writer each, errors with file, line and sentence."""

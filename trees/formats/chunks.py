@@ -1,4 +1,4 @@
-"""Treebank files in chunks: runs of whole sentences that can be parsed apart, one after another or at once."""
+"""Treebank files in chunks: runs of whole sentences that can be parsed apart."""
 
 from __future__ import annotations
 

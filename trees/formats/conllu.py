@@ -111,7 +111,7 @@ def _sentence(rows: list[list[str]]) -> DTree:
 
 def _irregular_sentence(lines: list[str], file: str, first: int, sentence: int) -> DTree:
     """A sentence with ranges, empty nodes, unknown heads or fewer columns. Raises FormatError for errors."""
-    rows = []
+    rows: list[list[str]] = []
     for number, line in enumerate(lines, first):
         if not line.strip() or line.startswith("#"):
             continue
@@ -130,7 +130,7 @@ def _irregular_sentence(lines: list[str], file: str, first: int, sentence: int) 
         except ParseException as error:
             raise FormatError(file, number, sentence, str(error)) from None
         # Any head outside the sentence is repaired later on, like this one.
-        row[_HEAD] = "-1" if head is None or not 0 <= head else str(head)
+        row[_HEAD] = "-1" if head is None or head < 0 else str(head)
         rows.append(row)
     if not rows:
         raise FormatError(file, first, sentence, "a sentence without tokens")

@@ -1,0 +1,1 @@
+"""Constituency parsing with an off-the-shelf dependency parser: command line, pipeline and comparison."""

@@ -1,0 +1,341 @@
+"""The command `d2c`."""
+
+from __future__ import annotations
+
+import gc
+import os
+import signal
+import sys
+import tempfile
+from collections.abc import Callable, Iterable, Iterator
+from importlib import resources
+from itertools import zip_longest
+from pathlib import Path
+from typing import Any, TypeVar
+
+import click
+
+from d2c import model as models
+from d2c.chunked import map_chunks
+from d2c.convert import Converted, Decode, Encode
+from d2c.statistics import Statistics
+from reduction.encodings import ENCODINGS
+from reduction.reduction import Reduction
+from reduction.repair import Repairs
+from trees.errors import FormatError, ModelError
+from trees.files import file_name, open_input, open_output, read_json
+from trees.formats.brackets import bracket_chunks, read_brackets, write_brackets
+from trees.formats.chunks import Chunk
+from trees.formats.conllu import conllu_chunks, format_conllu, read_conllu
+
+Item = TypeVar("Item")
+FilePath = click.Path(path_type=Path, allow_dash=True)
+
+encoding_option = click.option(
+    "--encoding", type=click.Choice(ENCODINGS), default="direct", show_default=True, help="Of the labels."
+)
+heads_option = click.option(
+    "--head-rules",
+    default="collins",
+    show_default=True,
+    help="A bundled table, leftmost, rightmost, or a file.",
+)
+output_option = click.option(
+    "-o", "--output", type=FilePath, default="-", show_default="standard output", help="- or a file (.gz)."
+)
+jobs_option = click.option(
+    "--jobs", type=click.IntRange(1), default=os.cpu_count() or 1, show_default="all cores", help="Processes."
+)
+
+
+def dparser_options(command: Callable[..., Any]) -> Callable[..., Any]:
+    """The options that say which d-parser to train, and how."""
+    options = (
+        click.option(
+            "--route", type=click.Choice(list(models.ROUTES)), default="reduction", show_default=True
+        ),
+        encoding_option,
+        heads_option,
+        click.option("--dparser", type=click.Choice(models.DPARSERS), default="stanza", show_default=True),
+        click.option(
+            "--model-type",
+            type=click.Choice(["graph", "transition"]),
+            default="graph",
+            show_default=True,
+            help="Which of Stanza's parsers.",
+        ),
+        click.option("--device", help="cpu, cuda, ...  [default: cuda where there is one]"),
+        click.option("--epochs", type=float, help="Passes over the training data, instead of the preset's."),
+        click.option("--vectors", type=click.Path(path_type=Path, exists=True), help="Word-vector file."),
+        click.option("--charlm", nargs=2, type=click.Path(path_type=Path, exists=True), help="Two files."),
+        click.option("--transformer", help="Name or directory of a transformer; a name is downloaded."),
+        click.option("--seed", type=int, default=1, show_default=True),
+    )
+    for option in reversed(options):
+        command = option(command)
+    return command
+
+
+@click.group(context_settings={"help_option_names": ["-h", "--help"]})
+def cli() -> None:
+    """Constituency parsing with an off-the-shelf dependency parser.
+
+    Files: `-` is standard input or output, .gz is packed and unpacked. c-trees are in Penn Treebank
+    brackets, d-trees in CoNLL-U.
+    """
+
+
+@cli.command()
+@click.argument("trees", type=FilePath)
+@output_option
+@encoding_option
+@heads_option
+@click.option("--raw", is_flag=True, help="Keep traces and function tags.")
+@click.option("--stats", is_flag=True, help="Print labels, unaries, crossing arcs, ... to standard error.")
+@jobs_option
+def encode(
+    trees: Path, output: Path, encoding: str, head_rules: str, raw: bool, stats: bool, jobs: int
+) -> None:
+    """c-trees in brackets → CoNLL-U with head-ordered labels in DEPREL."""
+    work = Encode(Reduction(encoding, head_rules), file_name(trees), not raw, stats)
+    statistics = Statistics()
+    for part in _convert(work, trees, output, bracket_chunks, jobs):
+        if part.statistics:
+            statistics.add(part.statistics)
+    if stats:
+        click.echo("\n".join(statistics.lines()), err=True)
+
+
+@cli.command()
+@click.argument("conllu", type=FilePath)
+@output_option
+@click.option("-m", "--model", type=click.Path(path_type=Path), help="A trained model; it knows unaries.")
+@click.option("--encoding", type=click.Choice(ENCODINGS), help="Without a model.  [default: direct]")
+@jobs_option
+def decode(conllu: Path, output: Path, model: Path | None, encoding: str | None, jobs: int) -> None:
+    """CoNLL-U from any d-parser → c-trees in brackets. Repairs are counted on standard error.
+
+    Without a model, unary nodes are recovered under the spine encoding only.
+    """
+    if model and encoding:
+        raise click.UsageError("the model says the encoding; give one of --model and --encoding")
+    route = models.load_route(model) if model else Reduction(encoding or "direct")
+    repairs = Repairs()
+    for part in _convert(Decode(route, file_name(conllu)), conllu, output, conllu_chunks, jobs):
+        if part.repairs:
+            repairs.add(part.repairs)
+    _report(repairs)
+
+
+@cli.command()
+@click.argument("trees", type=FilePath)
+@click.option("--dev", type=FilePath, required=True, help="Treebank that selects the best model.")
+@click.option("-o", "--output", type=click.Path(path_type=Path), required=True, help="Model directory.")
+@click.option("--preset", type=click.Choice(["default", "small"]), default="default", show_default=True)
+@dparser_options
+def train(trees: Path, dev: Path, output: Path, **options: Any) -> None:
+    """Trains a d-parser and a route on a bracket treebank (traces and function tags removed)."""
+    route, dparser = _untrained(options)
+    models.Model.train(*route, *dparser, trees, dev, output, _progress)
+    click.echo(f"{output}: trained", err=True)
+
+
+@cli.command()
+@click.argument("model", type=click.Path(path_type=Path))
+@click.argument("conllu", type=FilePath, default="-")
+@output_option
+@click.option("--to", type=click.Choice(["brackets", "conllu"]), default="brackets", show_default=True)
+@click.option("--device", help="cpu, cuda, ...  [default: cuda where there is one]")
+def parse(model: Path, conllu: Path, output: Path, to: str, device: str | None) -> None:
+    """Parses the tokens and tags (XPOS) of a CoNLL-U file into c-trees, or d-trees with `--to conllu`."""
+    trained = models.Model.load(model, device)
+    tokens = (dtree.tokens for dtree in _shown(read_conllu(conllu), "sentences"))
+    repairs = Repairs()
+    with open_output(output) as stream:
+        if to == "conllu":
+            stream.writelines(map(format_conllu, trained.dparser.parse(tokens)))
+        else:
+            write_brackets(trained.parse(tokens, repairs), stream)
+    if to == "brackets":
+        _report(repairs)
+
+
+@cli.command()
+@click.argument("gold", type=FilePath)
+@click.argument("guess", type=FilePath)
+@click.option(
+    "--metric", type=click.Choice(["evalb", "spmrl", "attachment"]), default="evalb", show_default=True
+)
+@click.option("--params", type=click.Path(path_type=Path), help="EVALB's .prm file.  [default: collins.prm]")
+@click.option("--punctuation", is_flag=True, help="attachment: count punctuation too.")
+def evaluate(gold: Path, guess: Path, metric: str, params: Path | None, punctuation: bool) -> None:
+    """Scores bracket files as EVALB does (a table per sentence, then the summary), or CoNLL-U files."""
+    from trees.scores.evalb import Parameters, Totals, evaluate_files, report_lines
+
+    if metric == "attachment":
+        _print_attachment(gold, guess, punctuation)
+        return
+    spmrl = metric == "spmrl"
+    default = Parameters.spmrl2013 if spmrl else Parameters.collins
+    parameters = Parameters.read(params, spmrl=spmrl) if params else default()
+    for line in report_lines(evaluate_files(gold, guess, parameters), Totals(parameters.cutoff)):
+        sys.stdout.write(line + "\n")
+
+
+@cli.command()
+@click.argument("source", type=FilePath)
+@click.argument("target", type=FilePath)
+@click.option("--clean", is_flag=True, help="Remove traces, function tags and co-indices.")
+def convert(source: Path, target: Path, clean: bool) -> None:
+    """Rewrites a bracket file with one tree a line, or a CoNLL-U file without ranges and empty nodes.
+
+    The format is told by the name: *.conllu and *.conllu.gz, anything else is brackets. From one to the
+    other go `encode` and `decode`.
+    """
+    kinds = [".conllu" in path.name for path in (source, target)]
+    if kinds[0] != kinds[1] and "-" not in (str(source), str(target)):
+        raise click.UsageError("use `d2c encode` and `d2c decode` between brackets and CoNLL-U")
+    with open_output(target) as stream:
+        if any(kinds):
+            stream.writelines(map(format_conllu, _shown(read_conllu(source), "sentences")))
+        else:
+            write_brackets(_shown(read_brackets(source, clean), "trees"), stream)
+
+
+@cli.command()
+@click.argument("trees", type=FilePath, required=False)
+@click.argument("dev", type=FilePath, required=False)
+@click.option("-o", "--output", type=click.Path(path_type=Path), help="Keep the model in this directory.")
+@click.option("--preset", type=click.Choice(["default", "small"]), default="small", show_default=True)
+@dparser_options
+def compare(trees: Path | None, dev: Path | None, output: Path | None, **options: Any) -> None:
+    """Trains on TREES, scores on DEV, prints one table. Without arguments: the bundled sample.
+
+    Rows: the route on gold d-trees (the conversion alone) and on the trained d-parser's.
+    """
+    from d2c.compare import table_lines, train_and_compare
+
+    if trees and not dev:
+        raise click.UsageError("give both TREES and DEV, or neither for the bundled sample")
+    sample = resources.files("data") / "sample"
+    route, dparser = _untrained(options)
+    with (
+        resources.as_file(sample) as files,
+        tempfile.TemporaryDirectory() as scratch,
+    ):
+        train_file, dev_file = (trees or files / "train.mrg"), (dev or files / "dev.mrg")
+        click.echo(f"training on {train_file}, scoring on {dev_file}", err=True)
+        directory = output or Path(scratch) / "model"
+        rows = train_and_compare(train_file, dev_file, directory, route, dparser, _progress)
+    click.echo("\n".join(table_lines(rows)))
+
+
+@cli.command()
+@click.argument("model", type=click.Path(path_type=Path))
+def info(model: Path) -> None:
+    """Says what a model directory holds."""
+    settings = models.read_settings(model)
+    for name, value in settings.items():
+        click.echo(f"{name:<14}{value}")
+    for file in ("route/reduction.json", "dparser/dparser.json"):
+        for name, value in read_json(model / file).items():
+            shown = f"{len(value)}: {' '.join(sorted(value))}" if isinstance(value, list | dict) else value
+            click.echo(f"{file.split('/')[0]}.{name:<20}{shown}")
+    size = sum(path.stat().st_size for path in model.rglob("*") if path.is_file())
+    click.echo(f"{'size':<14}{size / 1e6:.1f} MB")
+
+
+def _untrained(options: dict[str, Any]) -> tuple[tuple[str, Any], tuple[str, Any]]:
+    """Route and d-parser, each with its name, from the options of `dparser_options`."""
+    name = options["route"]
+    route = models.ROUTES[name](options["encoding"], options["head_rules"], seed=options["seed"])
+    dparser = models.make_dparser(
+        options["dparser"],
+        model_type=options["model_type"],
+        preset=options["preset"],
+        vectors=options["vectors"],
+        charlm=options["charlm"] or None,
+        bert_model=options["transformer"],
+        epochs=options["epochs"],
+        device=options["device"],
+        seed=options["seed"],
+    )
+    return (name, route), (options["dparser"], dparser)
+
+
+def _convert(
+    work: Callable[[Chunk], Converted],
+    source: Path,
+    output: Path,
+    cut: Callable[[Any], Iterator[Chunk]],
+    jobs: int,
+) -> Iterator[Converted]:
+    """Converts a file and hands out what was counted; the output appears at the end."""
+    # Trees hold no reference cycles; looking for some among so many small objects takes a tenth of the time.
+    gc.disable()
+    sentences = 0
+    with open_input(source) as stream, open_output(output) as out:
+        for part in _shown(map_chunks(work, cut(stream), jobs), "chunks"):
+            if part.error:
+                raise part.error.after(sentences)
+            out.write(part.text)
+            sentences += part.sentences
+            yield part
+        if not sentences:
+            raise FormatError(file_name(source), 1, 0, "no sentence found in this file")
+
+
+def _shown(items: Iterable[Item], unit: str) -> Iterator[Item]:
+    """The items, with a progress bar on a terminal."""
+    if sys.stderr.isatty():
+        from tqdm import tqdm
+
+        return iter(tqdm(items, unit=f" {unit}", leave=False))
+    return iter(items)
+
+
+def _progress(progress: object) -> None:
+    click.echo(str(progress), err=True)
+
+
+def _report(repairs: Repairs) -> None:
+    from d2c.compare import repair_line
+
+    click.echo(
+        f"{repairs.sentences:,} sentences, {repairs.tokens:,} tokens, {repair_line(repairs)}", err=True
+    )
+
+
+def _print_attachment(gold: Path, guess: Path, punctuation: bool) -> None:
+    from trees.scores.attachment import Attachment, score_attachment
+
+    total = Attachment()
+    for number, (a, b) in enumerate(zip_longest(read_conllu(gold), read_conllu(guess)), 1):
+        if a is None or b is None:
+            raise FormatError(str(guess if b is None else gold), 0, number, "missing; the other file has it")
+        if len(a.heads) != len(b.heads):
+            message = f"{len(b.heads)} tokens; {gold} has {len(a.heads)}"
+            raise FormatError(str(guess), 0, number, message)
+        total += score_attachment(a, b, punctuation)
+    kept = "with" if punctuation else "without"
+    click.echo(f"UAS {total.uas:.2f}  LAS {total.las:.2f}  ({total.tokens:,} tokens, {kept} punctuation)")
+
+
+def main() -> None:
+    """Runs the command; bad input ends it with one line and exit status 2."""
+    signal.signal(signal.SIGTERM, lambda *_: sys.exit(143))  # so that half-written files are removed
+    from trees.scores.evalb import TooManyErrors
+
+    try:
+        cli.main(standalone_mode=True)
+    except (FormatError, ModelError, TooManyErrors) as error:
+        click.echo(f"d2c: {error}", err=True)
+        sys.exit(2)
+    except BrokenPipeError:
+        # The reader has gone; nothing may be flushed to it any more.
+        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+        sys.exit(141)
+
+
+if __name__ == "__main__":
+    main()

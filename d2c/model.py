@@ -1,0 +1,153 @@
+"""A trained model: a route and a d-parser in one directory, `model.json` beside `route/` and `dparser/`.
+
+A second route adds its class to ROUTES, another d-parser to DPARSERS; nothing else here knows them.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable, Iterable, Iterator
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any, Protocol, Self
+
+from dparsers.directories import whole_directory
+from dparsers.protocol import DependencyParser, Progress
+from reduction.reduction import Reduction
+from reduction.repair import Repairs
+from trees.ctree import CTree, Tokens
+from trees.dtree import DTree
+from trees.errors import FormatError, ModelError
+from trees.files import read_json
+from trees.formats.brackets import read_brackets
+from trees.formats.conllu import write_conllu
+
+FORMAT = 1  # of the model directory
+_SETTINGS = "model.json"
+
+
+class Route(Protocol):
+    """What turns c-trees into d-trees for a d-parser, and its d-trees into c-trees again."""
+
+    def fit(self, ctrees: Iterable[CTree]) -> Self:
+        """Learns from gold c-trees."""
+        ...
+
+    def encode(self, ctree: CTree) -> DTree:
+        """The d-tree that the d-parser is trained on."""
+        ...
+
+    def decode_all(self, dtrees: Iterable[DTree], repairs: Repairs | None = None) -> Iterator[CTree]:
+        """Valid c-trees over exactly the tokens of predicted d-trees."""
+        ...
+
+    def save(self, directory: Path) -> None:
+        """Writes plain files."""
+        ...
+
+    @classmethod
+    def load(cls, directory: Path) -> Self:
+        """What `save` wrote."""
+        ...
+
+
+ROUTES: dict[str, type[Any]] = {"reduction": Reduction}
+DPARSERS = ("stanza",)
+
+
+def make_dparser(name: str, **parameters: Any) -> DependencyParser:
+    """An untrained d-parser. Raises ModelError where its package is not installed."""
+    dparser: DependencyParser = _dparser_class(name)(**parameters)
+    return dparser
+
+
+def _dparser_class(name: str) -> type[Any]:
+    if name not in DPARSERS:
+        raise ModelError(f"unknown d-parser {name!r}; known are {', '.join(DPARSERS)}")
+    try:
+        from dparsers.stanza_parser import StanzaParser  # slow to import: torch
+    except ImportError as error:
+        raise ModelError(f"the d-parser stanza needs a package: {error}; pip install stanza") from None
+    return StanzaParser
+
+
+@dataclass
+class Model:
+    """A fitted route and a trained d-parser, with the names under which they are registered."""
+
+    route_name: str
+    route: Route
+    dparser_name: str
+    dparser: DependencyParser
+
+    @classmethod
+    def train(
+        cls,
+        route_name: str,
+        route: Route,
+        dparser_name: str,
+        dparser: DependencyParser,
+        train: Path,
+        dev: Path,
+        directory: Path,
+        progress: Callable[[Progress], None] | None = None,
+    ) -> Self:
+        """Fits both on bracket files, traces and function tags removed, into a directory.
+
+        The directory appears whole or, after an error or an interruption, not at all. Raises FormatError
+        for treebanks that cannot be read or encoded.
+        """
+        with whole_directory(directory, _SETTINGS) as new:
+            route.fit(read_brackets(train, clean=True))
+            files = new / "train.conllu", new / "dev.conllu"
+            for treebank, file in zip((train, dev), files, strict=True):
+                with open(file, "w", encoding="utf-8") as stream:
+                    write_conllu(encode_treebank(route, treebank), stream)
+            dparser.train(*files, new / "dparser", progress)
+            for file in files:
+                file.unlink()
+            route.save(new / "route")
+            settings = {"format": FORMAT, "route": route_name, "dparser": dparser_name}
+            (new / _SETTINGS).write_text(json.dumps(settings, indent=1) + "\n", encoding="utf-8")
+        return cls(route_name, route, dparser_name, dparser)
+
+    @classmethod
+    def load(cls, directory: Path, device: str | None = None) -> Self:
+        """What `train` left. Raises ModelError."""
+        settings = read_settings(directory)
+        route_name, dparser_name = str(settings["route"]), str(settings["dparser"])
+        parser = _dparser_class(dparser_name).load(directory / "dparser", device=device)
+        return cls(route_name, load_route(directory), dparser_name, parser)
+
+    def parse(self, sentences: Iterable[Tokens], repairs: Repairs | None = None) -> Iterator[CTree]:
+        """The c-tree of each sentence."""
+        return self.route.decode_all(self.dparser.parse(sentences), repairs)
+
+
+def load_route(directory: Path) -> Route:
+    """The route of a model directory, without its d-parser. Raises ModelError."""
+    name = str(read_settings(directory)["route"])
+    if name not in ROUTES:
+        raise ModelError(f"{directory}: has the route {name!r}, which this version of d2c does not know")
+    return ROUTES[name].load(directory / "route")  # type: ignore[no-any-return]
+
+
+def read_settings(directory: Path) -> dict[str, Any]:
+    """What `model.json` says. Raises ModelError for anything but a model of this format."""
+    path = Path(directory) / _SETTINGS
+    settings = read_json(path)
+    version = settings.get("format")
+    if version != FORMAT or not {"route", "dparser"} <= settings.keys():
+        raise ModelError(f"{path}: has format {version}; this version of d2c reads {FORMAT}")
+    return settings
+
+
+def encode_treebank(route: Route, treebank: Path) -> Iterator[DTree]:
+    """The d-trees of a bracket file. Raises FormatError naming the sentence that cannot be encoded."""
+    for number, ctree in enumerate(read_brackets(treebank, clean=True), 1):
+        try:
+            yield route.encode(ctree)
+        except FormatError:
+            raise
+        except ValueError as error:
+            raise FormatError(str(treebank), 0, number, str(error)) from None

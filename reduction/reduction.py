@@ -1,0 +1,231 @@
+"""The reduction as an estimator: c-trees → labelled d-trees for a d-parser, and back (section 4)."""
+
+from __future__ import annotations
+
+import json
+from collections import Counter, defaultdict
+from collections.abc import Iterable, Iterator
+from functools import cached_property
+from itertools import islice
+from pathlib import Path
+from typing import Self
+
+from reduction.encodings import (
+    ENCODINGS,
+    Order,
+    Spine,
+    chains_of_spines,
+    decode_delta,
+    decode_direct,
+    decode_spine,
+    encode_delta,
+    encode_direct,
+    encode_spine,
+)
+from reduction.repair import CYCLE, EXTRA_ROOT, HEAD_OUTSIDE, UNKNOWN, UNREADABLE, Repairs, complete_order
+from reduction.unary import UnaryClassifier
+from trees.conversion import to_constituents
+from trees.ctree import CTree
+from trees.dtree import DTree
+from trees.errors import ModelError
+from trees.files import read_json
+from trees.heads import HeadRules, load_head_rules
+from trees.repair import repair_heads
+from trees.unaries import Chain, restore_unaries
+
+FORMAT = 1  # of the model directory
+_SETTINGS, _UNARIES = "reduction.json", "unaries"
+_ENCODERS = {"direct": encode_direct, "delta": encode_delta, "spine": encode_spine}
+_BATCH = 500  # sentences that the unary classifier sees at once
+
+
+class Reduction:
+    """Route 1: constituents in dependency labels.
+
+    encoding:   direct, delta (continuous trees only) or spine (H&N), see `reduction.encodings`
+    head_rules: name or file of a head table, see `trees.heads.load_head_rules`
+    continuous: decode into trees without gaps, whatever the d-parser predicts
+    seed:       of the unary classifier
+
+    Learned by `fit`: the symbols of the treebank, the commonest for each head's tag, the commonest wrapper,
+    and, unless the labels carry them (spine), a classifier of unary chains. Unfitted, it encodes, and decodes
+    without unaries and with any symbol.
+    """
+
+    def __init__(
+        self, encoding: str = "direct", head_rules: str = "collins", continuous: bool = True, seed: int = 0
+    ) -> None:
+        if encoding not in ENCODINGS:
+            raise ValueError(f"unknown encoding {encoding!r}; known are {', '.join(ENCODINGS)}")
+        self.encoding, self.head_rules = encoding, head_rules
+        self.continuous, self.seed = continuous, seed
+        self.symbols_: frozenset[str] | None = None
+        self.default_symbols_: dict[str, str] = {}
+        self.top_: str | None = "TOP"
+        self.unaries_: UnaryClassifier | None = None
+
+    def fit(self, ctrees: Iterable[CTree]) -> Self:
+        """Learns from gold c-trees, read once."""
+        seen: set[str] = set()
+        by_tag: defaultdict[str, Counter[str]] = defaultdict(Counter)
+        tops: Counter[str | None] = Counter()
+
+        def observed() -> Iterator[CTree]:
+            for ctree in ctrees:
+                seen.update(ctree.labels)
+                tops[ctree.top] += 1
+                headed = ctree if ctree.head_children is not None else self._heads.apply(ctree)
+                tags = ctree.tokens.tags
+                for h, symbol in zip(headed.lexical_heads()[len(tags) :], ctree.labels, strict=True):
+                    by_tag[tags[h]][symbol] += 1
+                yield ctree
+
+        if self.encoding == "spine":
+            for _ in observed():
+                pass
+        else:
+            self.unaries_ = UnaryClassifier(seed=self.seed).fit(observed())
+        self.symbols_ = frozenset(seen)
+        self.default_symbols_ = {tag: _commonest(counts) for tag, counts in by_tag.items()}
+        overall = sum(by_tag.values(), Counter[str]())
+        self.default_symbols_[""] = _commonest(overall) if overall else "X"
+        self.top_ = max(tops, key=lambda top: tops[top], default="TOP")
+        return self
+
+    def encode(self, ctree: CTree) -> DTree:
+        """The labelled d-tree that a d-parser learns from. Head children are found if there are none yet.
+
+        Raises ValueError for a tree with gaps under the delta encoding.
+        """
+        return _ENCODERS[self.encoding](
+            ctree if ctree.head_children is not None else self._heads.apply(ctree)
+        )
+
+    def decode(self, dtree: DTree, repairs: Repairs | None = None) -> CTree:
+        """A valid c-tree over exactly the d-tree's tokens, whatever heads and labels it has.
+
+        What had to be repaired is added to `repairs`. For many trees `decode_all` is faster.
+        """
+        return next(self.decode_all([dtree], repairs))
+
+    def decode_all(self, dtrees: Iterable[DTree], repairs: Repairs | None = None) -> Iterator[CTree]:
+        """`decode` for a stream of d-trees, in batches."""
+        repairs = Repairs() if repairs is None else repairs
+        stream = iter(dtrees)
+        while batch := list(islice(stream, _BATCH)):
+            decoded = [self._decode(dtree, repairs) for dtree in batch]
+            if self.encoding != "spine" and self.unaries_ is not None:
+                chains = self.unaries_.predict([ctree for ctree, _ in decoded])
+                decoded = [(ctree, known) for (ctree, _), known in zip(decoded, chains, strict=True)]
+            for ctree, known in decoded:
+                yield restore_unaries(ctree, known) if known else ctree
+
+    def decode_unaryless(self, dtree: DTree, repairs: Repairs | None = None) -> CTree:
+        """The c-tree before its unary nodes are recovered (section 4.3)."""
+        return self._decode(dtree, Repairs() if repairs is None else repairs)[0]
+
+    def save(self, directory: Path) -> None:
+        """Writes JSON and .npz files into a directory, made if absent."""
+        directory.mkdir(parents=True, exist_ok=True)
+        settings = {
+            "format": FORMAT,
+            "encoding": self.encoding,
+            "head_rules": self.head_rules,
+            "continuous": self.continuous,
+            "seed": self.seed,
+            "symbols": None if self.symbols_ is None else sorted(self.symbols_),
+            "default_symbols": self.default_symbols_,
+            "top": self.top_,
+            "unaries": self.unaries_ is not None,
+        }
+        text = json.dumps(settings, indent=1, ensure_ascii=False)
+        (directory / _SETTINGS).write_text(text + "\n", encoding="utf-8")
+        if self.unaries_ is not None:
+            self.unaries_.save(directory / _UNARIES)
+
+    @classmethod
+    def load(cls, directory: Path) -> Self:
+        """What `save` wrote. Raises ModelError."""
+        path = directory / _SETTINGS
+        settings = read_json(path)
+        version = settings.get("format")
+        if version != FORMAT:
+            raise ModelError(f"{path}: has format {version}; this version of d2c reads {FORMAT}")
+        try:
+            names = ("encoding", "head_rules", "continuous", "seed")
+            route = cls(**{name: settings[name] for name in names})
+            route.symbols_ = None if settings["symbols"] is None else frozenset(settings["symbols"])
+            route.default_symbols_ = dict(settings["default_symbols"])
+            route.top_ = settings["top"]
+            has_unaries = settings["unaries"]
+        except (KeyError, TypeError, ValueError) as error:
+            raise ModelError(f"{path}: is broken ({error}); train the model again") from None
+        if has_unaries:
+            route.unaries_ = UnaryClassifier.load(directory / _UNARIES)
+        return route
+
+    @cached_property
+    def _heads(self) -> HeadRules:
+        return load_head_rules(self.head_rules)
+
+    def _decode(self, dtree: DTree, repairs: Repairs) -> tuple[CTree, list[Chain] | None]:
+        """The unaryless c-tree, and its unary chains where the labels say them."""
+        heads, n = dtree.heads, len(dtree.heads)
+        repairs.sentences += 1
+        repairs.tokens += n
+        ctree = spines = None
+        ordered = dtree
+        if min(heads) >= 0 and max(heads) <= n:
+            # Most predictions need no repair: try, and look closer only where a condition fails.
+            (symbols, events), spines = self._read(dtree)
+            root = heads.index(0) if 0 in heads else 0
+            symbols[root], events[root] = "", 0
+            if not any(symbol is None for symbol in symbols) and self._knows(symbols):
+                ordered = DTree(dtree.tokens, heads, tuple(map(str, symbols)), tuple(events))
+                try:
+                    ctree = to_constituents(ordered, self.top_)
+                except ValueError:
+                    ctree = None
+        if ctree is None or (self.continuous and not ctree.is_continuous()):
+            ordered, spines = self._repair(dtree, repairs.counts)
+            ctree = to_constituents(ordered, self.top_)
+        return ctree, None if spines is None else chains_of_spines(ordered, ctree, spines)
+
+    def _repair(self, dtree: DTree, counts: Counter[str]) -> tuple[DTree, list[Spine | None] | None]:
+        heads, repaired = repair_heads(dtree.heads)
+        counts[HEAD_OUTSIDE] += repaired.out_of_range
+        counts[EXTRA_ROOT] += repaired.extra_roots
+        counts[CYCLE] += repaired.cycles
+        dtree = DTree(dtree.tokens, tuple(heads), labels=dtree.labels)
+        order, spines = self._read(dtree)
+        symbols, events = order
+        for m, head in enumerate(heads):
+            if head and (symbols[m] is None or not events[m]):
+                counts[UNREADABLE] += 1
+            elif head and not self._knows([symbols[m]]):
+                counts[UNKNOWN] += 1
+                symbols[m] = None
+        ordered = complete_order(dtree.tokens, heads, order, self._default_symbol, self.continuous, counts)
+        return ordered, spines
+
+    def _read(self, dtree: DTree) -> tuple[Order, list[Spine | None] | None]:
+        if dtree.labels is None:
+            dtree = DTree(dtree.tokens, dtree.heads, labels=("_",) * len(dtree.heads))
+        if self.encoding == "direct":
+            return decode_direct(dtree), None
+        if self.encoding == "delta":
+            return decode_delta(dtree), None
+        order, spines = decode_spine(dtree)
+        return order, [spine if spine is not None and self._knows(spine) else None for spine in spines]
+
+    def _knows(self, symbols: Iterable[str | None]) -> bool:
+        """Whether all symbols are the treebank's; the root's "" counts as one."""
+        return self.symbols_ is None or all(s in self.symbols_ or s == "" for s in symbols)
+
+    def _default_symbol(self, tag: str) -> str:
+        return self.default_symbols_.get(tag) or self.default_symbols_.get("", "X")
+
+
+def _commonest(counts: Counter[str]) -> str:
+    """The symbol counted most often, of equal ones the first by name."""
+    return min(counts, key=lambda symbol: (-counts[symbol], symbol))

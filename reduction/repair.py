@@ -1,0 +1,122 @@
+"""From any labelled d-tree to a head-ordered one (section 4.3), counting what had to be repaired."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Callable, Sequence
+
+from reduction.encodings import Order
+from trees.ctree import Tokens
+from trees.dtree import DTree, head_outward, modifiers_of
+from trees.repair import projectivize
+
+HEAD_OUTSIDE = "head outside the sentence"
+EXTRA_ROOT = "extra root"
+CYCLE = "cycle"
+CROSSING = "crossing arc lifted"
+UNREADABLE = "label unreadable"
+UNKNOWN = "symbol unknown"
+DISAGREEING = "same event, other symbol"
+NOT_NESTED = "order not nested"
+KINDS = (HEAD_OUTSIDE, EXTRA_ROOT, CYCLE, CROSSING, UNREADABLE, UNKNOWN, DISAGREEING, NOT_NESTED)
+
+
+class Repairs:
+    """How many arcs were repaired, by kind, over how many tokens and sentences."""
+
+    def __init__(self) -> None:
+        self.tokens = 0
+        self.sentences = 0
+        self.counts: Counter[str] = Counter()
+
+    def add(self, other: Repairs) -> None:
+        """Adds the counts of another part of the data."""
+        self.tokens += other.tokens
+        self.sentences += other.sentences
+        self.counts.update(other.counts)
+
+    def per_thousand(self, kind: str | None = None) -> float:
+        """Repairs per 1,000 tokens, of one kind or of all."""
+        count = self.counts[kind] if kind else self.counts.total()
+        return 1000 * count / self.tokens if self.tokens else 0.0
+
+
+def complete_order(
+    tokens: Tokens,
+    heads: Sequence[int],
+    order: Order,
+    default_symbol: Callable[[str], str],
+    continuous: bool,
+    counts: Counter[str],
+) -> DTree:
+    """The head-ordered d-tree nearest to heads that form a tree and to what their labels say.
+
+    - continuous: crossing arcs are lifted as little as possible; a lifted arc joins the event by which the
+      modifier that it leaves was attached. Then the event of a closer modifier is lowered as far as nesting
+      demands, no further.
+    - an unreadable event becomes that of the next modifier towards the head (1 where there is none).
+    - modifiers of one event take the symbol of the one closest to the head (of two equally close, the left)
+      that has a readable one; where none has, default_symbol(tag of the head).
+    """
+    symbols, events = order
+    if continuous:
+        heads = _lift(heads, symbols, events, counts)
+    for h, modifiers in enumerate(modifiers_of(heads)):
+        if not modifiers:
+            continue
+        for side in head_outward(h, modifiers):
+            _complete_events(side, events)
+            if continuous:
+                counts[NOT_NESTED] += _nest(side, events)
+        _agree(h, modifiers, symbols, events, default_symbol(tokens.tags[h]), counts)
+    root = heads.index(0)
+    symbols[root], events[root] = "", 0
+    return DTree(tokens, tuple(heads), tuple([symbol or "" for symbol in symbols]), tuple(events))
+
+
+def _lift(
+    heads: Sequence[int], symbols: list[str | None], events: list[int], counts: Counter[str]
+) -> Sequence[int]:
+    lifted = projectivize(heads)
+    was = list(zip(symbols, events, strict=True))
+    for m, (old, new) in enumerate(zip(heads, lifted, strict=True)):
+        if old != new:
+            left = old - 1
+            while heads[left] != new:
+                left = heads[left] - 1
+            symbols[m], events[m] = was[left]
+            counts[CROSSING] += 1
+    return lifted
+
+
+def _complete_events(side: Sequence[int], events: list[int]) -> None:
+    event = 1
+    for m in side:
+        event = events[m] = events[m] or event
+
+
+def _nest(side: Sequence[int], events: list[int]) -> int:
+    """Lowers events so that they never fall from the head outward; how many were lowered."""
+    lowered = 0
+    for inner, outer in zip(side[-2::-1], side[::-1], strict=False):
+        if events[inner] > events[outer]:
+            events[inner] = events[outer]
+            lowered += 1
+    return lowered
+
+
+def _agree(
+    h: int,
+    modifiers: Sequence[int],
+    symbols: list[str | None],
+    events: Sequence[int],
+    default: str,
+    counts: Counter[str],
+) -> None:
+    agreed: dict[int, str] = {}
+    for m in sorted(modifiers, key=lambda m: abs(m - h)):
+        symbol = symbols[m]
+        if symbol is not None:
+            counts[DISAGREEING] += symbol != agreed.setdefault(events[m], symbol)
+    for m in modifiers:
+        symbols[m] = agreed.get(events[m], default)

@@ -1,0 +1,55 @@
+"""The reduction on real text: trains on the first CRAFT sentences, scores CRAFT dev, prints the table.
+
+    python scripts/bench_craft.py [--sentences 5000] [--preset small] [--encodings direct,delta,spine]
+
+Gold tags, traces and function tags removed. Reads $D2C_TREEBANKS (default ../shared/treebanks).
+"""
+
+from __future__ import annotations
+
+import os
+import sys
+import tempfile
+from itertools import islice
+from pathlib import Path
+
+import click
+
+from d2c.compare import table_lines, train_and_compare
+from d2c.model import make_dparser
+from reduction.reduction import Reduction
+from trees.formats.brackets import read_brackets, write_brackets
+
+REPOSITORY = Path(__file__).resolve().parent.parent
+
+
+@click.command()
+@click.option("--sentences", default=5000, show_default=True)
+@click.option("--preset", default="small", show_default=True)
+@click.option("--encodings", default="direct,delta,spine", show_default=True)
+@click.option("--epochs", type=float, default=None)
+@click.option("--device", default=None)
+def main(sentences: int, preset: str, encodings: str, epochs: float | None, device: str | None) -> None:
+    """Trains one d-parser per encoding and prints the table."""
+    treebanks = Path(os.environ.get("D2C_TREEBANKS", REPOSITORY.parent / "shared" / "treebanks"))
+    if not treebanks.is_dir():
+        sys.exit(f"{treebanks}: no such directory; set D2C_TREEBANKS")
+    rows = []
+    with tempfile.TemporaryDirectory() as directory:
+        train, dev = Path(directory) / "train.mrg", treebanks / "craft-dev.mrg.gz"
+        with open(train, "w", encoding="utf-8") as stream:
+            write_brackets(
+                islice(read_brackets(treebanks / "craft-train.mrg.gz", clean=True), sentences), stream
+            )
+        for encoding in encodings.split(","):
+            dparser = make_dparser("stanza", preset=preset, epochs=epochs, device=device)
+            route = f"reduction {encoding}", Reduction(encoding)
+            rows += train_and_compare(
+                *(train, dev, Path(directory) / encoding, route, ("stanza", dparser)),
+                lambda progress: print(progress, flush=True),
+            )
+            print("\n".join(table_lines(rows)), flush=True)
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,64 @@
+"""Attachment scores: the share of tokens with the right head (UAS), and the right head and label (LAS).
+
+Labels are compared whole. Tokens whose form is punctuation only (Unicode category P) can be left out, as the
+papers and the CoNLL-X scorer do.
+"""
+
+from __future__ import annotations
+
+import unicodedata
+from dataclasses import dataclass
+from functools import lru_cache
+
+from trees.dtree import DTree
+
+
+@dataclass(frozen=True, slots=True)
+class Attachment:
+    """Counts over some tokens; adds with `+`."""
+
+    tokens: int = 0
+    heads: int = 0
+    labelled: int = 0
+
+    def __add__(self, other: Attachment) -> Attachment:
+        return Attachment(
+            self.tokens + other.tokens, self.heads + other.heads, self.labelled + other.labelled
+        )
+
+    @property
+    def uas(self) -> float:
+        """Percent of tokens with the right head."""
+        return 100 * self.heads / self.tokens if self.tokens else 0.0
+
+    @property
+    def las(self) -> float:
+        """Percent of tokens with the right head and label."""
+        return 100 * self.labelled / self.tokens if self.tokens else 0.0
+
+
+@lru_cache(maxsize=1 << 16)
+def is_punctuation(form: str) -> bool:
+    """Whether a form is punctuation only."""
+    return all(unicodedata.category(character).startswith("P") for character in form)
+
+
+def score_attachment(gold: DTree, guess: DTree, punctuation: bool = False) -> Attachment:
+    """The counts of one sentence, without punctuation unless it is asked for.
+
+    Raises ValueError where the trees are not over the same number of tokens.
+    """
+    if len(gold.heads) != len(guess.heads):
+        raise ValueError(f"{len(gold.heads)} tokens in gold, {len(guess.heads)} in guess")
+    nothing = ("_",) * len(gold.heads)
+    tokens = heads = labelled = 0
+    for form, gold_head, head, gold_label, label in zip(
+        *(gold.tokens.forms, gold.heads, guess.heads, gold.labels or nothing, guess.labels or nothing),
+        strict=True,
+    ):
+        if punctuation or not is_punctuation(form):
+            tokens += 1
+            if gold_head == head:
+                heads += 1
+                labelled += gold_label == label
+    return Attachment(tokens, heads, labelled)
