@@ -89,15 +89,15 @@ class CTree:
 
     def is_continuous(self) -> bool:
         """Whether every yield is a contiguous span."""
-        n = len(self.tokens.forms)
-        first, size = list(range(n)), [1] * n
-        last = list(range(n))
+        first, last = list(range(len(self.tokens.forms))), list(range(len(self.tokens.forms)))
         for kids in self.children:
-            first.append(min(first[kid] for kid in kids))
-            last.append(max(last[kid] for kid in kids))
-            size.append(sum(size[kid] for kid in kids))
-            if last[-1] - first[-1] + 1 != size[-1]:
-                return False
+            end = first[kids[0]] - 1
+            for kid in kids:
+                if first[kid] != end + 1:
+                    return False
+                end = last[kid]
+            first.append(first[kids[0]])
+            last.append(end)
         return True
 
     def is_unaryless(self) -> bool:
