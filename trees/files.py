@@ -7,6 +7,7 @@ import json
 import os
 import sys
 import tempfile
+import zlib
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
@@ -24,23 +25,18 @@ def file_name(path: str | os.PathLike[str]) -> str:
 def open_input(path: str | os.PathLike[str]) -> Iterator[TextIO]:
     """A UTF-8 text stream over a file. Raises FormatError for what cannot be opened or decoded."""
     try:
-        if str(path) == "-":
-            sys.stdin.reconfigure(encoding="utf-8", errors="strict")  # type: ignore[union-attr]
-            yield sys.stdin
-        elif str(path).endswith(".gz"):
-            with gzip.open(path, "rt", encoding="utf-8") as stream:
-                yield stream
-        else:
-            with open(path, encoding="utf-8") as stream:
-                yield stream
-    except UnicodeDecodeError as error:
-        raise FormatError(file_name(path), 0, 0, f"not UTF-8 text ({error.reason})") from None
-    except (gzip.BadGzipFile, EOFError) as error:
-        raise FormatError(file_name(path), 0, 0, f"broken gzip file ({error})") from None
-    except BrokenPipeError:
-        raise  # concerns the output that is written while this input is read
+        stream = _open(path, "r")
     except OSError as error:
         raise FormatError(file_name(path), 0, 0, f"cannot be read: {error.strerror or error}") from None
+    try:
+        yield stream
+    except UnicodeDecodeError as error:
+        raise FormatError(file_name(path), 0, 0, f"not UTF-8 text ({error.reason})") from None
+    except (gzip.BadGzipFile, zlib.error, EOFError) as error:
+        raise FormatError(file_name(path), 0, 0, f"broken gzip file ({error})") from None
+    finally:
+        if stream is not sys.stdin:
+            stream.close()
 
 
 @contextmanager
@@ -51,21 +47,37 @@ def open_output(path: str | os.PathLike[str]) -> Iterator[TextIO]:
         yield sys.stdout
         sys.stdout.flush()
         return
-    target = Path(path)
+    target = Path(os.path.realpath(path))  # through a link, the file it leads to is replaced
     try:
-        handle, name = tempfile.mkstemp(prefix=f".{target.name}.", dir=target.parent)
-        os.close(handle)
+        if target.exists() and not target.is_file():  # a device or a pipe is written, never replaced
+            staged, stream = None, _open(target, "w")
+        else:
+            handle, staged = tempfile.mkstemp(
+                prefix=f".{target.name}.", suffix=target.suffix, dir=target.parent
+            )
+            os.close(handle)
+            stream = _open(staged, "w")
     except OSError as error:
         raise FormatError(str(path), 0, 0, f"cannot be written: {error.strerror or error}") from None
     try:
-        opened = gzip.open if str(path).endswith(".gz") else open
-        with opened(name, "wt", encoding="utf-8") as out:
-            yield cast(TextIO, out)
-        os.chmod(name, 0o666 & ~_umask())
-        os.replace(name, target)
+        with stream:
+            yield stream
+        if staged:
+            os.chmod(staged, 0o666 & ~_umask())
+            os.replace(staged, target)
     except BaseException:
-        Path(name).unlink(missing_ok=True)
+        if staged:
+            Path(staged).unlink(missing_ok=True)
         raise
+
+
+def _open(path: str | os.PathLike[str], mode: str) -> TextIO:
+    if str(path) == "-":
+        sys.stdin.reconfigure(encoding="utf-8", errors="strict")  # type: ignore[union-attr]
+        return sys.stdin
+    if str(path).endswith(".gz"):
+        return cast(TextIO, gzip.open(path, mode + "t", encoding="utf-8"))
+    return cast(TextIO, open(path, mode, encoding="utf-8"))
 
 
 def read_json(path: Path) -> dict[str, Any]:
