@@ -66,12 +66,11 @@ def read_label(label: str) -> tuple[str | None, int]:
 @lru_cache(maxsize=_LABELS_REMEMBERED)
 def read_spine_label(label: str) -> tuple[Spine | None, int]:
     """Spine and number of a label of the spine encoding; None and -1 for what cannot be read."""
+    if match := _LABEL.fullmatch(label):
+        return (tuple(map(unquote_symbol, match[1].split("|"))) if match[1] else ()), int(match[2])
     if label == ROOT or label.startswith(ROOT + "|"):
         return tuple(map(unquote_symbol, label.split("|")[1:])), -1
-    match = _LABEL.fullmatch(label)
-    if not match:
-        return None, -1
-    return (tuple(map(unquote_symbol, match[1].split("|"))) if match[1] else ()), int(match[2])
+    return None, -1
 
 
 def encode_direct(ctree: CTree) -> DTree:

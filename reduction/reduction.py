@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 from collections import Counter, defaultdict
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Set
 from functools import cached_property
 from itertools import islice
 from pathlib import Path
@@ -179,9 +179,10 @@ class Reduction:
             # Most predictions need no repair: try, and look closer only where a condition fails.
             (symbols, events), spines = self._read(dtree)
             root = heads.index(0) if 0 in heads else 0
-            symbols[root], events[root] = "", 0
-            if not any(symbol is None for symbol in symbols) and self._knows(symbols):
-                ordered = DTree(dtree.tokens, heads, tuple(map(str, symbols)), tuple(events))
+            symbols[root], events[root] = None, 0
+            if symbols.count(None) == 1 and self._knows(set(symbols) - {None}):
+                named = tuple([symbol or "" for symbol in symbols])
+                ordered = DTree(dtree.tokens, heads, named, tuple(events))
                 try:
                     ctree = to_constituents(ordered, self.top_)
                 except ValueError:
@@ -200,10 +201,12 @@ class Reduction:
         order, spines = self._read(dtree)
         symbols, events = order
         for m, head in enumerate(heads):
+            known = symbols[m] is None or self._knows({symbols[m]})
             if head and (symbols[m] is None or not events[m]):
                 counts[UNREADABLE] += 1
-            elif head and not self._knows([symbols[m]]):
+            elif head and not known:
                 counts[UNKNOWN] += 1
+            if not known:
                 symbols[m] = None
         ordered = complete_order(dtree.tokens, heads, order, self._default_symbol, self.continuous, counts)
         return ordered, spines
@@ -216,11 +219,11 @@ class Reduction:
         if self.encoding == "delta":
             return decode_delta(dtree), None
         order, spines = decode_spine(dtree)
-        return order, [spine if spine is not None and self._knows(spine) else None for spine in spines]
+        return order, [spine if spine is not None and self._knows(set(spine)) else None for spine in spines]
 
-    def _knows(self, symbols: Iterable[str | None]) -> bool:
-        """Whether all symbols are the treebank's; the root's "" counts as one."""
-        return self.symbols_ is None or all(s in self.symbols_ or s == "" for s in symbols)
+    def _knows(self, symbols: Set[str | None]) -> bool:
+        """Whether all symbols are the treebank's."""
+        return self.symbols_ is None or symbols <= self.symbols_
 
     def _default_symbol(self, tag: str) -> str:
         return self.default_symbols_.get(tag) or self.default_symbols_.get("", "X")

@@ -2,9 +2,10 @@
 
     python scripts/bench_reduction.py [--sentences N] [--jobs 1,2]
 
-Commands are timed as whole processes. NLTK's figure is the time of nltk.Tree.fromstring over the lines of the
-same stripped file, each tree dropped at once. `decode` uses a model trained on all of the file (unary classifier
-included). Also checks that every tree survives each encoding, gold unary chains given back (spine: none needed).
+Commands are timed as whole processes, the best of three runs. NLTK's figure is the time of
+nltk.Tree.fromstring over the lines of the same stripped file, each tree dropped at once. `decode` uses a model
+fitted on all of the file, unary classifier included. Also checks that every tree survives each encoding, gold
+unary chains given back (the spine encoding needs none).
 Reads $D2C_TREEBANKS (default ../shared/treebanks).
 """
 
@@ -88,7 +89,9 @@ def main(sentences: int | None, jobs: str) -> None:
         def show(name: str, *arguments: str | Path) -> None:
             seconds = min(run(*arguments) for _ in range(3))
             rate, ratio = tokens / seconds, seconds / reference
-            print(f"{name:<28}{seconds:>7.2f} s{rate:>12,.0f} tokens/s{ratio:>8.2f} of NLTK's time", flush=True)
+            print(
+                f"{name:<28}{seconds:>7.2f} s{rate:>12,.0f} tokens/s{ratio:>8.2f} of NLTK's time", flush=True
+            )
 
         for n in jobs.split(","):
             show(f"d2c encode --jobs {n}", "encode", stripped, "-o", conllu, "--jobs", n)
@@ -98,7 +101,8 @@ def main(sentences: int | None, jobs: str) -> None:
     for name, ctrees in (("train", train), ("dev", dev)):
         for encoding in ENCODINGS:
             same = round_trips(Reduction(encoding), ctrees)
-            print(f"round trip {name:<6}{encoding:<7}{same:,} of {len(ctrees):,} = {100 * same / len(ctrees):.2f} %")
+            share = 100 * same / len(ctrees)
+            print(f"round trip {name:<6}{encoding:<7}{same:,} of {len(ctrees):,} = {share:.2f} %")
 
 
 if __name__ == "__main__":

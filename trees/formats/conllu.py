@@ -8,6 +8,7 @@ two spaces; that package decides what is an id or a number wherever a file depar
 from __future__ import annotations
 
 import os
+import re
 from collections.abc import Iterable, Iterator
 from functools import lru_cache
 from typing import TextIO
@@ -22,6 +23,7 @@ from trees.files import file_name, open_input
 from trees.formats.chunks import CHUNK_SIZE, Chunk, parse_chunks
 
 COLUMNS = 10
+_BLANK_LINE = re.compile(r"^[ \t]+$", re.MULTILINE)
 _ID, _FORM, _LEMMA, _UPOS, _XPOS, _FEATS, _HEAD, _DEPREL = range(8)
 
 
@@ -49,7 +51,7 @@ def parse_conllu(chunk: Chunk, file: str) -> Iterator[DTree]:
     """The d-trees of a chunk; arguments and errors as for `read_conllu`, sentences counted from 1."""
     sentence = 0
     number = chunk.line
-    for block in chunk.text.split("\n\n"):
+    for block in _BLANK_LINE.sub("", chunk.text).split("\n\n"):
         lines = block.split("\n")
         rows = [line.split("\t") for line in lines if line and line[0] != "#"]
         if rows:

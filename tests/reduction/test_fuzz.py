@@ -1,0 +1,34 @@
+"""Whatever a d-parser predicts becomes a valid tree; whatever a file holds is read or refused."""
+
+from __future__ import annotations
+
+import importlib.util
+from pathlib import Path
+from random import Random
+from typing import Any
+
+import pytest
+
+from reduction.encodings import ENCODINGS
+from reduction.repair import KINDS
+
+TREES = 2_000  # of each encoding; scripts/fuzz.py takes more
+FILES = 400
+
+_spec = importlib.util.spec_from_file_location("fuzz", Path(__file__).parents[2] / "scripts" / "fuzz.py")
+assert _spec and _spec.loader
+fuzz: Any = importlib.util.module_from_spec(_spec)
+_spec.loader.exec_module(fuzz)
+
+
+@pytest.mark.parametrize("encoding", ENCODINGS)
+def test_junk_decodes_to_valid_trees(encoding: str) -> None:
+    repairs = fuzz.decode_junk(Random(1), encoding, TREES)
+    assert repairs.sentences == TREES
+    assert min(repairs.counts[kind] for kind in KINDS) > 0  # every repair was exercised
+
+
+def test_corrupted_files_are_read_or_refused(tmp_path: Path) -> None:
+    counts = fuzz.read_junk(Random(1), tmp_path, FILES)
+    assert counts["read"] + counts["refused"] == FILES
+    assert min(counts["read"], counts["refused"]) > FILES // 10
