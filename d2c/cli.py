@@ -322,7 +322,7 @@ def _print_attachment(gold: Path, guess: Path, punctuation: bool) -> None:
 
 
 def main() -> None:
-    """Runs the command; bad input ends it with one line and exit status 2."""
+    """Runs the command; bad input ends it with one line and exit status 2, a closed pipe quietly with 1."""
     signal.signal(signal.SIGTERM, lambda *_: sys.exit(143))  # so that half-written files are removed
     from trees.scores.evalb import TooManyErrors
 
@@ -331,10 +331,6 @@ def main() -> None:
     except (FormatError, ModelError, TooManyErrors) as error:
         click.echo(f"d2c: {error}", err=True)
         sys.exit(2)
-    except BrokenPipeError:
-        # The reader has gone; nothing may be flushed to it any more.
-        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
-        sys.exit(141)
 
 
 if __name__ == "__main__":

@@ -3,7 +3,7 @@
     python scripts/bench_reduction.py [--sentences N] [--jobs 1,2]
 
 Commands are timed as whole processes, the best of three runs. NLTK's figure is the time of
-nltk.Tree.fromstring over the lines of the same stripped file, each tree dropped at once. `decode` uses a model
+nltk.Tree.fromstring over the lines of the same stripped file, each tree dropped at once; `decode` has a model
 fitted on all of the file, unary classifier included. Also checks that every tree survives each encoding, gold
 unary chains given back (the spine encoding needs none).
 Reads $D2C_TREEBANKS (default ../shared/treebanks).

@@ -1,0 +1,191 @@
+"""The route as an estimator: fitted, saved and loaded on the bundled sample."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterator
+from dataclasses import replace
+from pathlib import Path
+
+import pytest
+
+from reduction.encodings import ENCODINGS
+from reduction.reduction import Reduction
+from reduction.repair import Repairs
+from trees.ctree import CTree, canonical
+from trees.dtree import DTree
+from trees.errors import FormatError, ModelError
+from trees.formats.brackets import format_bracket, parse_bracket, read_brackets
+from trees.unaries import restore_unaries, strip_unaries
+
+SAMPLE = Path(__file__).parents[2] / "data" / "sample"
+TREES = list(read_brackets(SAMPLE / "dev.mrg", clean=True))
+
+
+@pytest.fixture(scope="module", params=ENCODINGS)
+def route(request: pytest.FixtureRequest) -> Reduction:
+    return Reduction(request.param, seed=3).fit(iter(TREES))
+
+
+@pytest.fixture(scope="module")
+def saved(route: Reduction, tmp_path_factory: pytest.TempPathFactory) -> Path:
+    directory = tmp_path_factory.mktemp("route") / "new" / "route"
+    route.save(directory)
+    return directory
+
+
+def junk(dtrees: list[DTree]) -> Iterator[DTree]:
+    """Heads and labels of every third sentence spoilt."""
+    for i, dtree in enumerate(dtrees):
+        n = len(dtree.heads)
+        yield dtree if i % 3 else replace(dtree, heads=dtree.heads[1:] + (n + 2,), labels=("S#x",) * n)
+
+
+def texts(ctrees: Iterator[CTree] | list[CTree]) -> list[str]:
+    return [format_bracket(ctree) for ctree in ctrees]
+
+
+def test_fit_learns_symbols_and_wrapper(route: Reduction) -> None:
+    assert route.symbols_ == {label for ctree in TREES for label in ctree.labels}
+    assert route.top_ == "TOP"
+    assert route.default_symbols_["NN"] == "NP"
+    assert route.default_symbols_["IN"] == "PP"
+    assert route.default_symbols_["VBD"] == "VP"
+    assert route.default_symbols_[""] == "NP"
+    assert (route.unaries_ is None) == (route.encoding == "spine")
+
+
+def test_default_symbols_counted_by_hand() -> None:
+    route = Reduction("spine").fit(
+        [
+            parse_bracket("(TOP (S (NP (DT a) (NN b)) (VP (VBD c))))"),
+            parse_bracket("(ROOT (NP (NN b)))"),
+            parse_bracket("(TOP (QP (NN b) (DT a)))"),
+        ]
+    )
+    assert route.symbols_ == {"S", "NP", "VP", "QP"}
+    # NN heads NP twice and QP once; VBD heads VP and S once each: the first by name.
+    assert route.default_symbols_ == {"NN": "NP", "VBD": "S", "": "NP"}
+    assert route.top_ == "TOP"
+
+
+def test_gold_d_trees_come_back(route: Reduction) -> None:
+    repairs = Repairs()
+    dtrees = [route.encode(ctree) for ctree in TREES]
+    decoded = list(route.decode_all(dtrees, repairs))
+    assert repairs.counts.total() == 0
+    assert (repairs.sentences, repairs.tokens) == (300, sum(len(ctree.tokens) for ctree in TREES))
+    if route.encoding == "spine":
+        assert texts(decoded) == texts(TREES)
+        return
+    for gold, dtree, guess in zip(TREES, dtrees, decoded, strict=True):
+        unaryless, chains = strip_unaries(canonical(gold))
+        back = canonical(route.decode_unaryless(dtree))
+        assert format_bracket(back) == format_bracket(unaryless)
+        assert format_bracket(restore_unaries(back, chains)) == format_bracket(gold)
+        assert format_bracket(strip_unaries(guess)[0]) == format_bracket(unaryless)
+    # It was trained on these trees.
+    assert sum(a == b for a, b in zip(texts(decoded), texts(TREES), strict=True)) >= 285
+
+
+def test_a_loaded_route_decodes_identically(route: Reduction, saved: Path) -> None:
+    loaded = Reduction.load(saved)
+    names = ("encoding", "head_rules", "continuous", "seed", "symbols_", "default_symbols_", "top_")
+    assert [getattr(loaded, name) for name in names] == [getattr(route, name) for name in names]
+    dtrees = list(junk([route.encode(ctree) for ctree in TREES]))
+    assert dtrees == list(junk([loaded.encode(ctree) for ctree in TREES]))
+    counts, again = Repairs(), Repairs()
+    assert texts(route.decode_all(dtrees, counts)) == texts(loaded.decode_all(dtrees, again))
+    assert counts.counts == again.counts and counts.counts.total() > 0
+
+
+def test_all_at_once_and_one_by_one_are_the_same(route: Reduction) -> None:
+    dtrees = list(junk([route.encode(ctree) for ctree in TREES[:60]]))
+    together, apart = Repairs(), Repairs()
+    one_by_one = [route.decode(dtree, apart) for dtree in dtrees]
+    assert texts(list(route.decode_all(dtrees, together))) == texts(one_by_one)
+    assert (together.counts, together.tokens, together.sentences) == (apart.counts, apart.tokens, 60)
+
+
+def test_decoding_is_a_stream(route: Reduction) -> None:
+    taken: list[int] = []
+
+    def stream() -> Iterator[DTree]:
+        for i in range(100_000):
+            taken.append(i)
+            yield route.encode(TREES[0])
+
+    assert format_bracket(next(route.decode_all(stream()))) == format_bracket(route.decode(next(stream())))
+    assert len(taken) < 2_000
+
+
+def test_the_same_seed_gives_the_same_files(tmp_path: Path) -> None:
+    for name in ("a", "b"):
+        Reduction("delta", seed=5).fit(TREES[:100]).save(tmp_path / name)
+    files = sorted(path.relative_to(tmp_path / "a") for path in (tmp_path / "a").rglob("*") if path.is_file())
+    assert len(files) >= 3
+    for file in files:
+        assert (tmp_path / "a" / file).read_bytes() == (tmp_path / "b" / file).read_bytes(), file
+
+
+def test_an_unfitted_route_encodes_saves_and_decodes(tmp_path: Path) -> None:
+    route = Reduction(head_rules="rightmost")
+    dtree = route.encode(parse_bracket("(TOP (QQ (A a) (B b)))"))
+    assert (dtree.heads, dtree.labels) == ((2, 0), ("QQ#1", "root"))
+    route.save(tmp_path)
+    loaded = Reduction.load(tmp_path)
+    assert (loaded.symbols_, loaded.unaries_, loaded.head_rules) == (None, None, "rightmost")
+    assert format_bracket(loaded.decode(dtree)) == "(TOP (QQ (A a) (B b)))"
+
+
+def test_unknown_encoding_and_head_rules() -> None:
+    with pytest.raises(ValueError, match=r"^unknown encoding 'h&n'; known are direct, delta, spine$"):
+        Reduction("h&n")
+    with pytest.raises(FormatError, match=r"^nowhere: no such head rules; known are collins, "):
+        Reduction(head_rules="nowhere").encode(TREES[0])
+
+
+@pytest.mark.parametrize(
+    ("change", "message"),
+    [
+        ({"format": 2}, "has format 2; this version of d2c reads 1"),
+        ({"format": None}, "has format None; this version of d2c reads 1"),
+        (
+            {"encoding": "x"},
+            "is broken (unknown encoding 'x'; known are direct, delta, spine); train the model again",
+        ),
+        ({"top": ...}, "is broken ('top'); train the model again"),
+        ({"symbols": 3}, "is broken ('int' object is not iterable); train the model again"),
+    ],
+)
+def test_broken_settings(tmp_path: Path, change: dict[str, object], message: str) -> None:
+    Reduction("spine").fit(TREES[:3]).save(tmp_path)
+    file = tmp_path / "reduction.json"
+    settings = json.loads(file.read_text()) | change
+    file.write_text(json.dumps({name: value for name, value in settings.items() if value is not ...}))
+    with pytest.raises(ModelError) as error:
+        Reduction.load(tmp_path)
+    assert str(error.value) == f"{file}: {message}"
+
+
+def test_missing_and_unreadable_settings(tmp_path: Path) -> None:
+    file = tmp_path / "reduction.json"
+    for text, message in (
+        (None, "cannot be read: No such file or directory"),
+        ("{", "is not JSON"),
+        ("[]", "holds no settings"),
+    ):
+        if text:
+            file.write_text(text)
+        with pytest.raises(ModelError) as error:
+            Reduction.load(tmp_path)
+        assert str(error.value) == f"{file}: {message}"
+
+
+def test_a_missing_classifier_is_a_model_error(tmp_path: Path) -> None:
+    route = Reduction().fit(TREES[:20])
+    route.save(tmp_path)
+    for path in tmp_path.rglob("*.npz"):
+        path.unlink()
+    with pytest.raises(ModelError):
+        Reduction.load(tmp_path)
