@@ -2,9 +2,9 @@
 
     python scripts/bench_linear.py [--tokens 100000] [--seed 1]
 
-Random c-trees of 10, 100, 1,000 and 10,000 tokens, as many as make up the same number of tokens at each length,
-in three shapes: clauses (small trees in a right-branching row), levels (logarithmic depth), and flat (one node
-over all tokens). A slope of 1 is linear time.
+Random c-trees of 10, 100, 1,000 and 10,000 tokens, as many as make up the same number of tokens at each
+length, in three shapes: clauses (small trees in a right-branching row), levels (logarithmic depth), and flat
+(one node over all tokens). A slope of 1 is linear time.
 """
 
 from __future__ import annotations

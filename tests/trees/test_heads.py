@@ -1,0 +1,76 @@
+"""Head rules: Collins' table, the searches, and what is wrong with a table; attachment scores."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from trees.ctree import Tokens
+from trees.dtree import DTree
+from trees.errors import FormatError
+from trees.formats.brackets import parse_bracket
+from trees.heads import load_head_rules, parse_head_rules
+from trees.scores.attachment import Attachment, score_attachment
+
+
+@pytest.mark.parametrize(
+    ("symbol", "children", "head"),
+    [
+        ("S", "NP VP .", 1),
+        ("S", "NP ADJP .", 1),
+        ("VP", "MD VP", 0),
+        ("VP", "TO VP", 0),
+        ("NP", "DT JJ NN", 2),
+        ("NP", "NP PP", 0),
+        ("NP", "NP POS", 1),
+        ("NP", "NN CC NN", 0),
+        ("NP", "NP , NP CC NP", 0),
+        ("VP", "VP CC VP", 0),
+        ("PP", "RB IN NP", 1),
+        ("SBAR", "WHNP S", 0),
+        ("PRN", "-LRB- NP -RRB-", 1),
+        ("UCP", "NP CC ADJP .", 0),
+        ("UNKNOWN", ", NP VP", 1),
+        ("UNKNOWN", ", .", 0),
+        ("NP", ".", 0),
+    ],
+)
+def test_collins(symbol: str, children: str, head: int) -> None:
+    assert load_head_rules("collins").head_child(symbol, tuple(children.split())) == head
+
+
+def test_left_and_rightmost() -> None:
+    ctree = parse_bracket("(S (NP (DT a) (NN b)) (VP (V c)))")
+    left = load_head_rules("leftmost").apply(ctree)
+    right = load_head_rules("rightmost").apply(ctree)
+    assert left.lexical_heads() == [0, 1, 2, 0, 2, 0]
+    assert right.lexical_heads() == [0, 1, 2, 1, 2, 2]
+
+
+def test_a_table_of_ones_own(tmp_path: Path) -> None:
+    path = tmp_path / "rules.txt"
+    path.write_text("default right\nA left X Y\nB leftdis X Y\n", encoding="utf-8")
+    rules = load_head_rules(str(path))
+    assert rules.head_child("A", ("Y", "X")) == 1
+    assert rules.head_child("B", ("Y", "X")) == 0
+    assert rules.head_child("C", ("Y", "X")) == 1
+
+
+def test_errors_of_tables() -> None:
+    with pytest.raises(FormatError) as error:
+        parse_head_rules("t", "# fine\nNP upwards NN\n")
+    assert str(error.value) == "t:2: expected one of left, right, leftdis, rightdis after 'NP'"
+    with pytest.raises(FormatError, match="no such head rules; known are collins, leftmost, rightmost"):
+        load_head_rules("klingon")
+
+
+def test_attachment_scores() -> None:
+    tokens = Tokens(("a", "b", ",", "$"), ("T",) * 4)
+    gold = DTree(tokens, (0, 1, 1, 1), labels=("root", "NP#1", "NP#1", "x:y"))
+    guess = DTree(tokens, (0, 1, 2, 1), labels=("root", "NP#2", "NP#1", "x:z"))
+    assert score_attachment(gold, guess) == Attachment(3, 3, 1)
+    both = score_attachment(gold, guess, punctuation=True)
+    assert (both, both.uas, both.las) == (Attachment(4, 3, 1), 75.0, 25.0)
+    with pytest.raises(ValueError, match="4 tokens in gold, 1 in guess"):
+        score_attachment(gold, DTree(Tokens(("a",), ("T",)), (0,)))
