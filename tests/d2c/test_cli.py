@@ -112,6 +112,13 @@ def test_repairs_are_counted_on_standard_error() -> None:
     )
 
 
+def test_symbols_that_brackets_cannot_hold_are_escaped() -> None:
+    conllu = "1\ta\t_\tA\tA\t_\t0\troot\t_\t_\n2\tb\t_\tB\tB\t_\t1\tS(X%20)#1\t_\t_\n\n"
+    text = ok("decode", "-", stdin=conllu).stdout
+    assert text == "(TOP (S-LRB-X\u00a0-RRB- (A a) (B b)))\n"
+    assert ok("convert", "-", "-", stdin=text).stdout == text
+
+
 def test_errors_are_one_line_and_nothing_is_written(tmp_path: Path) -> None:
     bad, out = tmp_path / "bad.mrg", tmp_path / "out"
     bad.write_text(TINY + "(TOP (S (NP (PRP They)) (VP )))\n")

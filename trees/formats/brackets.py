@@ -106,10 +106,11 @@ def format_bracket(ctree: CTree) -> str:
         f"({tag} {form})" if tag.isalnum() and form.isalnum() else f"({_escape(tag)} {_escape(form)})"
         for tag, form in zip(ctree.tokens.tags, ctree.tokens.forms, strict=True)
     ]
+    symbols = ctree.labels if "".join(ctree.labels).isalnum() else tuple(map(_escape, ctree.labels))
     opening: dict[int, list[str]] = {}
     closing = [0] * n
     for node in range(len(first) - 1, n - 1, -1):  # parents before children
-        opening.setdefault(first[node], []).append(ctree.labels[node - n])
+        opening.setdefault(first[node], []).append(symbols[node - n])
         closing[last[node]] += 1
     for token, labels in opening.items():
         words[token] = f"({' ('.join(labels)} {words[token]}"

@@ -1,0 +1,101 @@
+"""The main job end to end, small: treebank → labels → a real Stanza parser → constituents → score."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from itertools import islice
+from pathlib import Path
+
+import pytest
+from click.testing import CliRunner
+
+from d2c.cli import cli
+from d2c.compare import compare_on, table_lines
+from d2c.model import Model, Route, make_dparser
+from dparsers.protocol import Progress
+from reduction.reduction import Reduction
+from trees.ctree import CTree
+from trees.errors import ModelError
+from trees.formats.brackets import read_brackets, write_brackets
+from trees.formats.conllu import write_conllu
+
+SAMPLE = Path(__file__).parents[2] / "data" / "sample" / "train.mrg"
+TRAIN, DEV = 300, 40
+
+
+@pytest.fixture(scope="module")
+def treebank(tmp_path_factory: pytest.TempPathFactory) -> tuple[Path, Path]:
+    directory = tmp_path_factory.mktemp("treebank")
+    ctrees = read_brackets(SAMPLE)
+    files = directory / "train.mrg", directory / "dev.mrg"
+    for file, count in zip(files, (TRAIN, DEV), strict=True):
+        with open(file, "w", encoding="utf-8") as stream:
+            write_brackets(islice(ctrees, count), stream)
+    return files
+
+
+def train(treebank: tuple[Path, Path], directory: Path, progress: object = None) -> Model:
+    dparser = make_dparser("stanza", preset="small", epochs=10, device="cpu", seed=1)
+    route: Route = Reduction("direct")
+    return Model.train("reduction", route, "stanza", dparser, *treebank, directory, progress)  # type: ignore[arg-type]
+
+
+@pytest.fixture(scope="module")
+def model(treebank: tuple[Path, Path], tmp_path_factory: pytest.TempPathFactory) -> Iterator[Path]:
+    directory = tmp_path_factory.mktemp("models") / "model"
+    train(treebank, directory)
+    yield directory
+
+
+def test_it_learns_and_scores(treebank: tuple[Path, Path], model: Path) -> None:
+    gold, stanza = compare_on(treebank[1], Model.load(model, device="cpu"))
+    assert gold.attachment.uas == gold.attachment.las == 100
+    assert gold.brackets.fmeasure > 97 and gold.repairs.counts.total() == 0
+    assert stanza.attachment.uas > 50 and 40 < stanza.brackets.fmeasure < gold.brackets.fmeasure
+    table = list(table_lines([gold, stanza]))
+    assert [line.split()[:2] for line in table[2:4]] == [["reduction", "gold"], ["reduction", "stanza"]]
+
+
+def test_parse_and_info_commands(treebank: tuple[Path, Path], model: Path, tmp_path: Path) -> None:
+    gold = list(read_brackets(treebank[1]))
+    source, out, arcs = tmp_path / "in.conllu", tmp_path / "out.mrg", tmp_path / "out.conllu"
+    with open(source, "w", encoding="utf-8") as stream:
+        write_conllu(map(Reduction().encode, gold), stream)
+    run = CliRunner().invoke(cli, ["parse", str(model), str(source), "-o", str(out), "--device", "cpu"])
+    assert run.exit_code == 0, run.output
+    parsed = list(read_brackets(out))
+    assert [tree.tokens for tree in parsed] == [tree.tokens for tree in gold]
+    run = CliRunner().invoke(cli, ["parse", str(model), str(source), "--to", "conllu", "-o", str(arcs)])
+    assert run.exit_code == 0, run.output
+    run = CliRunner().invoke(cli, ["decode", str(arcs), "-m", str(model)])
+    assert run.exit_code == 0, run.output
+    with open(tmp_path / "again.mrg", "w", encoding="utf-8") as stream:
+        write_brackets(parsed, stream)
+    assert (tmp_path / "again.mrg").read_text() in run.output
+    run = CliRunner().invoke(cli, ["info", str(model)])
+    assert "reduction" in run.output and "route.encoding" in run.output
+
+
+def test_interrupted_training_leaves_nothing(treebank: tuple[Path, Path], tmp_path: Path) -> None:
+    def interrupt(_: Progress) -> None:
+        raise KeyboardInterrupt
+
+    with pytest.raises(KeyboardInterrupt):
+        train(treebank, tmp_path / "model", interrupt)
+    assert list(tmp_path.iterdir()) == []
+
+
+def test_other_directories_are_left_alone(treebank: tuple[Path, Path], tmp_path: Path) -> None:
+    (tmp_path / "precious").write_text("x")
+    with pytest.raises(ModelError, match="cannot become a model: it holds other files"):
+        train(treebank, tmp_path)
+    assert [path.name for path in tmp_path.iterdir()] == ["precious"]
+    with pytest.raises(ModelError, match="model.json: cannot be read"):
+        Model.load(tmp_path)
+
+
+def test_routes_are_registered_by_name(model: Path) -> None:
+    loaded = Model.load(model, device="cpu")
+    assert (loaded.route_name, loaded.dparser_name) == ("reduction", "stanza")
+    tree: CTree = next(read_brackets(SAMPLE))
+    assert next(loaded.parse([tree.tokens])).tokens == tree.tokens
