@@ -63,7 +63,7 @@ def bracket_chunks(stream: TextIO) -> Iterator[Chunk]:
 
 def parse_brackets(chunk: Chunk, file: str, clean: bool = False) -> Iterator[CTree]:
     """The trees of a chunk; arguments and errors as for `read_brackets`, sentences counted from 1."""
-    pieces = _Pieces(clean)
+    pieces = _PIECES[clean]
     sentence = 0
     for line, text in _balanced(chunk):
         try:
@@ -202,6 +202,9 @@ class _Pieces(dict[str, tuple[str, str, int]]):
             self.clear()
         node = self[piece] = label, word.replace("-LRB-", "(").replace("-RRB-", ")"), closing - 1
         return node
+
+
+_PIECES = {clean: _Pieces(clean) for clean in (False, True)}  # kept from chunk to chunk
 
 
 def _parse(text: str, pieces: _Pieces) -> Iterator[CTree]:
