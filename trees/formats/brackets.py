@@ -189,7 +189,7 @@ class _Pieces(dict[str, tuple[str, str, int]]):
     def __missing__(self, piece: str) -> tuple[str, str, int]:
         match = _PIECE.fullmatch(piece)
         if not match:
-            stray = [word for word in piece.replace(")", " ) ").split() if word != ")"][-1]
+            stray = re.findall(r"[^ \t\r\n()]+", piece)[-1]
             raise _Malformed(f"the word {stray!r} stands beside other words or nodes")
         label, word, closing = match[1], match[2], match[3].count(")")
         if word and not closing:

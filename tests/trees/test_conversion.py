@@ -1,0 +1,168 @@
+"""Algorithms 1 and 2 on trees converted by hand, and Propositions 1-3 in both directions."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+import pytest
+from hypothesis import given
+
+from tests.strategies import ctrees, event_ranks, ordered_dtrees, words
+from trees.conversion import to_constituents, to_dependencies
+from trees.ctree import CTree, Tokens
+from trees.dtree import DTree
+from trees.formats.brackets import parse_bracket
+from trees.heads import load_head_rules
+
+PUBLIC = Tokens(("The", "public", "is", "still", "cautious", "."), ("DT", "NN", "VBZ", "RB", "JJ", "."))
+PUBLIC_HEADS = DTree(PUBLIC, (2, 3, 0, 3, 3, 3), ("NP", "S", "", "VP", "VP", "S"), (1, 2, 0, 1, 1, 2))
+
+# "It came nothing interesting": the NP "Es ... nichts Interessantes" has a gap.
+NOTHING = Tokens(("Es", "kam", "nichts", "Interessantes", "."), ("PPER", "VVFIN", "PIS", "NN", "$."))
+NOTHING_TREE = CTree(
+    NOTHING, ("NP", "NP", "S", "VROOT"), ((2, 3), (0, 5), (6, 1), (7, 4)), head_children=(2, 5, 1, 7)
+)
+NOTHING_HEADS = DTree(NOTHING, (3, 0, 2, 3, 2), ("NP", "", "S", "NP", "VROOT"), (2, 0, 1, 1, 2))
+
+
+def test_a_continuous_tree_by_hand() -> None:
+    tree = parse_bracket(
+        "(S (NP (DT The) (NN public)) (VP (VBZ is) (ADVP (RB still)) (ADJP (JJ cautious))) (. .))"
+    )
+    headed = load_head_rules("collins").apply(tree)
+    assert to_dependencies(headed) == PUBLIC_HEADS
+    assert PUBLIC_HEADS.is_projective() and PUBLIC_HEADS.is_nested()
+    flat = CTree(PUBLIC, ("NP", "VP", "S"), ((0, 1), (2, 3, 4), (6, 7, 5)), head_children=(1, 2, 7))
+    assert to_constituents(PUBLIC_HEADS) == flat
+
+
+def test_a_tree_with_a_gap_by_hand() -> None:
+    assert to_dependencies(NOTHING_TREE) == NOTHING_HEADS
+    assert to_constituents(NOTHING_HEADS) == NOTHING_TREE
+    assert not NOTHING_HEADS.is_projective()
+
+
+def test_a_projective_tree_that_is_not_nested() -> None:
+    # The farther modifier comes first: node A has a gap.
+    dtree = DTree(words(3), (0, 1, 1), ("", "B", "A"), (0, 2, 1))
+    tree = CTree(words(3), ("A", "B"), ((0, 2), (3, 1)), head_children=(0, 3))
+    assert (to_constituents(dtree), to_dependencies(tree)) == (tree, dtree)
+    assert dtree.is_projective() and not dtree.is_nested() and not tree.is_continuous()
+
+
+def test_three_structures_of_one_plain_tree() -> None:
+    # Figure 2: "really needs caution" as a flat, a left- and a right-branching VP.
+    heads = (2, 0, 2)
+    yields = {}
+    for events in ((1, 0, 1), (1, 0, 2), (2, 0, 1)):
+        tree = to_constituents(DTree(words(3), heads, ("VP", "", "VP"), events))
+        yields[events] = tree.yields()[3:]
+    assert yields == {
+        (1, 0, 1): [(0, 1, 2)],
+        (1, 0, 2): [(0, 1), (0, 1, 2)],
+        (2, 0, 1): [(1, 2), (0, 1, 2)],
+    }
+
+
+def test_one_token() -> None:
+    tree = CTree(words(1), (), (), ())
+    dtree = DTree(words(1), (0,), ("",), (0,))
+    assert (to_dependencies(tree), to_constituents(dtree)) == (dtree, tree)
+    assert to_constituents(dtree, "TOP") == replace(tree, top="TOP")
+    assert to_dependencies(CTree(words(1), ("NP", "S"), ((0,), (1,)), (0, 1))) == dtree
+
+
+@given(ctrees(unaries=False))
+def test_from_constituents_and_back(tree: CTree) -> None:
+    assert to_constituents(to_dependencies(tree), tree.top) == tree
+
+
+@given(ordered_dtrees())
+def test_from_dependencies_and_back(dtree: DTree) -> None:
+    tree = to_constituents(dtree)
+    assert to_dependencies(tree) == event_ranks(dtree)
+    assert to_constituents(event_ranks(dtree)) == tree
+    assert tree.is_unaryless()
+    assert dtree.events is not None
+    pairs = {pair for pair in zip(dtree.heads, dtree.events, strict=True) if pair[0]}
+    assert len(tree.labels) == len(pairs)  # one node for each event
+
+
+def is_strict(dtree: DTree) -> bool:
+    assert dtree.events is not None
+    return len(set(zip(dtree.heads, dtree.events, strict=True))) == len(dtree.heads)
+
+
+@given(ctrees(unaries=False))
+def test_binary_means_strict(tree: CTree) -> None:
+    assert all(len(kids) == 2 for kids in tree.children) == is_strict(to_dependencies(tree))
+
+
+@given(ctrees(unaries=False, binary=True))
+def test_binary_trees_are_strictly_ordered(tree: CTree) -> None:
+    assert is_strict(to_dependencies(tree))
+    assert len(tree.labels) == len(tree.tokens) - 1
+
+
+@given(ordered_dtrees(strict=True))
+def test_strictly_ordered_trees_are_binary(dtree: DTree) -> None:
+    assert all(len(kids) == 2 for kids in to_constituents(dtree).children)
+
+
+@given(ctrees(unaries=False))
+def test_continuous_means_projective_and_nested(tree: CTree) -> None:
+    dtree = to_dependencies(tree)
+    assert tree.is_continuous() == (dtree.is_projective() and dtree.is_nested())
+
+
+@given(ordered_dtrees())
+def test_projective_and_nested_means_continuous(dtree: DTree) -> None:
+    assert to_constituents(dtree).is_continuous() == (dtree.is_projective() and dtree.is_nested())
+
+
+@given(ctrees(gaps=False, unaries=False))
+def test_continuous_trees_stay_projective_and_nested(tree: CTree) -> None:
+    dtree = to_dependencies(tree)
+    assert dtree.is_tree() and dtree.is_projective() and dtree.is_nested()
+
+
+@pytest.mark.parametrize(
+    ("heads", "symbols", "events", "message"),
+    [
+        ((2, 1), ("A", "A"), (1, 1), "these heads form no tree"),
+        ((0, 0), ("", ""), (0, 0), "these heads form no tree"),
+        ((0, 7), ("", "A"), (0, 1), "these heads form no tree"),
+        ((0, -1), ("", "A"), (0, 1), "these heads form no tree"),
+        ((0, 1), ("", "A"), (0, 0), "token 2 has no event, or another symbol than its event"),
+        ((0, 1), ("", "A"), (0, -3), "token 2 has the event -3"),
+        ((0, 1, 1), ("", "A", "B"), (0, 1, 1), "token 3 has no event, or another symbol than its event"),
+        ((0, 1), None, (0, 1), "this d-tree has no symbols and event indices"),
+        ((0, 1), ("", "A"), None, "this d-tree has no symbols and event indices"),
+    ],
+)
+def test_what_is_no_ordered_tree(
+    heads: tuple[int, ...], symbols: tuple[str, ...] | None, events: tuple[int, ...] | None, message: str
+) -> None:
+    with pytest.raises(ValueError) as error:
+        to_constituents(DTree(words(len(heads)), heads, symbols, events))
+    assert str(error.value) == message
+
+
+def test_head_children_are_needed() -> None:
+    with pytest.raises(ValueError) as error:
+        to_dependencies(CTree(words(2), ("A",), ((0, 1),)))
+    assert str(error.value) == "this c-tree has no head children; apply head rules first"
+
+
+@pytest.mark.parametrize("rules", ["leftmost", "rightmost"])
+def test_depth_is_no_limit(rules: str) -> None:
+    n = 20_000
+    children = ((n - 2, n - 1), *((n - 3 - k, n + k) for k in range(n - 2)))
+    tree = load_head_rules(rules).apply(CTree(words(n), ("X",) * (n - 1), children))
+    dtree = to_dependencies(tree)
+    if rules == "leftmost":  # each token hangs from the one before it
+        assert dtree.heads == tuple(range(n)) and set(dtree.events or ()) == {0, 1}
+    else:  # all hang from the last, the nearest first
+        assert dtree.heads == (*[n] * (n - 1), 0) and dtree.events == tuple(range(n - 1, -1, -1))
+    assert dtree.is_tree() and dtree.is_projective() and dtree.is_nested()
+    assert to_constituents(dtree) == tree

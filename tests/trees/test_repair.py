@@ -1,0 +1,119 @@
+"""Heads made a tree and trees made projective, against every small case and a brute-force search."""
+
+from __future__ import annotations
+
+import itertools
+from collections.abc import Sequence
+
+import pytest
+from hypothesis import given
+
+from tests.strategies import any_heads, tree_heads
+from trees.dtree import is_projective, is_tree
+from trees.repair import HeadRepairs, projectivize, repair_heads
+
+
+@pytest.mark.parametrize(
+    ("heads", "fixed", "repairs"),
+    [
+        ([0], [0], (0, 0, 0)),
+        ([1], [0], (1, 0, 0)),
+        ([-1], [0], (1, 0, 0)),
+        ([5, -3], [0, 1], (2, 0, 0)),
+        ([2, 1], [0, 1], (0, 0, 1)),
+        ([1, 1], [0, 1], (1, 0, 0)),
+        ([0, 0, 1], [0, 1, 1], (0, 1, 0)),
+        ([3, 0, 0], [3, 0, 2], (0, 1, 0)),
+        ([0, 3, 2], [0, 1, 2], (0, 0, 1)),
+        ([2, 1, 4, 3], [0, 1, 1, 3], (0, 0, 2)),
+        ([2, 3, 2], [2, 0, 2], (0, 0, 1)),
+        ([3, 3, 4, 4], [3, 3, 4, 0], (1, 0, 0)),
+        ([2, 3, 1, 0, 0, 9], [4, 3, 1, 0, 4, 4], (1, 1, 1)),
+        ([3, 9, 1], [0, 1, 1], (1, 0, 1)),
+    ],
+)
+def test_repairs_by_hand(heads: list[int], fixed: list[int], repairs: tuple[int, int, int]) -> None:
+    assert repair_heads(heads) == (fixed, HeadRepairs(*repairs))
+
+
+def check_repair(heads: Sequence[int]) -> None:
+    before = list(heads)
+    fixed, repairs = repair_heads(heads)
+    assert list(heads) == before
+    assert is_tree(fixed)
+    assert sum(old != new for old, new in zip(heads, fixed, strict=True)) == sum(repairs)
+    assert (sum(repairs) == 0) == is_tree(heads)
+    assert repair_heads(fixed) == (fixed, HeadRepairs())
+
+
+def test_all_heads_of_short_sentences() -> None:
+    for n in range(1, 5):
+        for heads in itertools.product(range(-1, n + 2), repeat=n):
+            check_repair(heads)
+
+
+@given(any_heads())
+def test_any_heads_become_a_tree(heads: tuple[int, ...]) -> None:
+    check_repair(heads)
+
+
+def ancestors(heads: Sequence[int], m: int) -> list[int]:
+    """Heads that token m can be lifted to, the present one first; the root has only 0."""
+    found = [heads[m]]
+    while found[-1] and heads[found[-1] - 1]:
+        found.append(heads[found[-1] - 1])
+    return found
+
+
+def nearest_projective(heads: Sequence[int]) -> tuple[int, list[list[int]]]:
+    """The least number of lifts that make a tree projective, and all trees that need no more."""
+    best, nearest = len(heads) ** 2, []
+    for lifts in itertools.product(*(range(len(ancestors(heads, m))) for m in range(len(heads)))):
+        if sum(lifts) <= best:
+            lifted = [ancestors(heads, m)[lift] for m, lift in enumerate(lifts)]
+            if is_projective(lifted):
+                nearest = [lifted] if sum(lifts) < best else [*nearest, lifted]
+                best = sum(lifts)
+    return best, nearest
+
+
+def test_projectivize_is_the_unique_nearest_for_all_trees_of_five() -> None:
+    trees = changed = 0
+    for n in range(1, 6):
+        for heads in itertools.product(range(n + 1), repeat=n):
+            if is_tree(heads):
+                trees += 1
+                _, nearest = nearest_projective(heads)
+                assert nearest == [projectivize(heads)], heads
+                changed += nearest != [list(heads)]
+    assert trees == 1 + 2 + 9 + 64 + 625  # Cayley: n^(n-1)
+    # Projective rooted trees: 1, 2, 7, 30, 143.
+    assert changed == trees - (1 + 2 + 7 + 30 + 143)
+
+
+@given(tree_heads(max_tokens=12))
+def test_projectivize_always_ends_projective(heads: tuple[int, ...]) -> None:
+    lifted = projectivize(heads)
+    assert is_projective(lifted)
+    assert projectivize(lifted) == lifted
+    assert all(h in ancestors(heads, m) for m, h in enumerate(lifted))
+
+
+def test_one_lift_by_hand() -> None:
+    assert projectivize([3, 0, 2, 3, 2]) == [2, 0, 2, 3, 2]
+
+
+def test_projectivize_wants_a_tree() -> None:
+    for heads in ([0, 0], [2, 1], [0, 5], [0, -1]):
+        with pytest.raises(ValueError) as error:
+            projectivize(heads)
+        assert str(error.value) == "these heads form no tree"
+
+
+def test_long_chains_and_cycles() -> None:
+    n = 20_000
+    chain = list(range(n))
+    assert repair_heads(chain) == (chain, HeadRepairs())
+    assert projectivize(chain) == chain
+    assert repair_heads([n, *range(1, n)]) == (chain, HeadRepairs(0, 0, 1))
+    assert projectivize([*range(2, n + 1), 0]) == [*range(2, n + 1), 0]
