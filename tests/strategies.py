@@ -27,7 +27,7 @@ def ctrees(
 ) -> CTree:
     """C-trees with random head children: single tokens, flat trees, deep chains, and all between.
 
-    gaps: yields may have gaps; unaries: chains of unary nodes anywhere; binary: other nodes have two children.
+    gaps: yields may have gaps; unaries: chains of unary nodes anywhere; binary: others have two children.
     """
     n = draw(st.integers(1, max_tokens))
     labels: list[str] = []

@@ -206,9 +206,12 @@ def test_written_trees_are_read_back(tree: CTree, data: st.DataObject) -> None:
         ("(S (NN x))\nThis is text.\n", ":2: sentence 2: expected '(', found 'This is text.'"),
         ("\ufeff(S (NN x))", ":1: sentence 1: expected '(', found '\\ufeff'"),
         ("\n\n(S (NN x))\n\n(S\n (NN y)\n\n (NP (NN )))", ":8: sentence 2: the node 'NN' is empty"),
-        ("(S (NN x)) (S (NN y)) (S (NN z z))", ":1: sentence 3: the word 'z' stands beside other words or nodes"),
+        (
+            "(S (NN x)) (S (NN y)) (S (NN z z))",
+            ":1: sentence 3: the word 'z' stands beside other words or nodes",
+        ),
     ],
-)  # fmt: skip
+)
 def test_errors(tmp_path: Path, text: str, message: str) -> None:
     assert error_of(tmp_path, text) == message
 

@@ -54,8 +54,25 @@ def test_the_text_of_a_sentence() -> None:
 
 @pytest.mark.parametrize(
     "form",
-    ["a b", "a  b", " ", "#", "# x", "|", "A=b|C=d", "_", "__", "1-2", "1", "\u00a0", "é\u2009ü", "\u2028", "\x85", '"'],
-)  # fmt: skip
+    [
+        "a b",
+        "a  b",
+        " ",
+        "#",
+        "# x",
+        "|",
+        "A=b|C=d",
+        "_",
+        "__",
+        "1-2",
+        "1",
+        "\u00a0",
+        "é\u2009ü",
+        "\u2028",
+        "\x85",
+        '"',
+    ],
+)
 def test_forms_survive(tmp_path: Path, form: str) -> None:
     tokens = Tokens((form, form), ("T", form), (form, "x"), ("A=b", form))
     dtree = DTree(tokens, (0, 1), labels=("root", form))
@@ -160,9 +177,12 @@ def test_layouts(tmp_path: Path, text: str) -> None:
         (row(1, head="²"), ":1: sentence 1: '²' is not a valid value for parse_int_value."),
         (row(1, form=""), ":1: sentence 1: the form is empty"),
         ("\n# c\n\n\n# d\n1-2" + "\t_" * 9 + "\n", ":4: sentence 1: a sentence without tokens"),
-        (GOOD + "\n  \n# c\n" + row(1) + row(2, head="?"), ":7: sentence 2: '?' is not a valid value for parse_int_value."),
+        (
+            GOOD + "\n  \n# c\n" + row(1) + row(2, head="?"),
+            ":7: sentence 2: '?' is not a valid value for parse_int_value.",
+        ),
     ],
-)  # fmt: skip
+)
 def test_errors(tmp_path: Path, text: str, message: str) -> None:
     assert error_of(tmp_path, text) == message
 
