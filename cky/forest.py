@@ -1,0 +1,370 @@
+"""The constrained chart (PAD, Figure 3, right): all derivations over a d-tree, packed into a forest.
+
+An item is (h, a, b): word h with its a nearest left and b nearest right dependents, as any symbol. It grows by
+its next left or its next right dependent m, whose own item is complete, and by unary rules, of which at most
+`max_unaries` are applied between two attachments. Its words need not be contiguous, so the chart serves
+d-trees with crossing arcs as well. Σ_h |L(h)| |R(h)| |G| edges at most.
+
+The forest is a hypergraph: a vertex is a symbol in a cell (and the number of unary steps since the last
+attachment); an edge is an application of a rule. What derives no complete tree is left out.
+"""
+
+from __future__ import annotations
+
+from typing import NamedTuple
+
+import numpy as np
+from numba import njit
+from numpy.typing import NDArray
+
+from cky.binarization import LEFT, RIGHT, UNARY
+from cky.grammar import RuleTable
+from cky.layout import Ints, Layout
+
+COPY, GLUED = -1, -2  # instead of a rule: an edge that only collects, an edge of the glue rule
+# Columns of edges
+HEAD, TAIL, MODIFIER, RULE = 0, 1, 2, 3
+# Columns of blocks
+SIDE, H, M, I, J, K, BEGIN, END = 0, 1, 2, 3, 4, 5, 6, 7
+
+
+class Forest(NamedTuple):
+    """V vertices, E edges in an order in which a vertex's derivations precede its uses, B blocks of edges.
+
+    symbols: [V] the symbol of each vertex; the last vertex is the goal
+    edges:   [E, 4] the vertex derived; the vertices it is derived from: head child, modifier (-1 in a unary
+             step); rule, COPY or GLUED
+    blocks:  [B, 8] one for each attachment of a word to an item, one for the unary steps of each item:
+             LEFT, RIGHT or UNARY; head word; dependent (-1); first word i and last word j of the result;
+             last word k of the left part (-1); first edge and end of its edges
+    """
+
+    symbols: Ints
+    edges: Ints
+    blocks: Ints
+
+
+class Constraints(NamedTuple):
+    """What method 1 and method 2 of section 3.2 leave of the search space.
+
+    by_tag: [T, R] whether rule r may apply to a head word with tag t; no rows: any may
+    sides:  sorted keys (tag(h), tag(m), tag(m')) with the side that comes next for certain, see `side_key`
+    next_side: [len(sides)] that side
+    """
+
+    by_tag: NDArray[np.bool_]
+    sides: NDArray[np.int64]
+    next_side: Ints
+
+
+@njit(cache=True, nogil=True, inline="always")
+def side_key(head_tag: int, left_tag: int, right_tag: int) -> int:
+    """One number for the tags of a head word and of its next dependents on both sides."""
+    return (head_tag * (1 << 20) + left_tag) * (1 << 20) + right_tag
+
+
+@njit(cache=True, nogil=True)
+def _certain_side(constraints: Constraints, tags: Ints, layout: Layout, h: int, a: int, b: int) -> int:
+    """The side from which the item (h, a, b) must take its next dependent, or -1."""
+    left, right = layout.begin[h] + a, layout.middle[h] + b
+    if len(constraints.sides) == 0 or left >= layout.middle[h] or right >= layout.end[h]:
+        return -1
+    key = side_key(tags[h], tags[layout.dependents[left]], tags[layout.dependents[right]])
+    at = np.searchsorted(constraints.sides, key)
+    if at < len(constraints.sides) and constraints.sides[at] == key:
+        return constraints.next_side[at]
+    return -1
+
+
+@njit(cache=True, nogil=True)
+def _room(rows: Ints, needed: int) -> Ints:
+    """The same rows, with room for `needed` of them."""
+    if needed <= rows.shape[0]:
+        return rows
+    larger = np.empty((2 * needed, rows.shape[1]), np.int32)
+    larger[: rows.shape[0]] = rows
+    return larger
+
+
+@njit(cache=True, nogil=True)
+def build_forest(
+    rules: RuleTable,
+    layout: Layout,
+    axioms: Ints,
+    tags: Ints,
+    constraints: Constraints,
+    max_unaries: int,
+    glue_symbols: Ints,
+) -> Forest:
+    """All derivations of a d-tree.
+
+    axioms: [n] symbol of each pre-terminal. tags: [n] the same as the row numbers that `constraints` means.
+    glue_symbols: empty, or [n]: then the glue rule joins what no rule joins. It adds the dependent to the
+        constituent that is there, or puts this symbol over a pre-terminal; it finishes what is unfinished and
+        accepts any root, so that every d-tree has a derivation.
+
+    Without a derivation the forest is empty.
+    """
+    n, size = len(axioms), len(rules.whole)
+    symbols, usable = np.empty((64 * n, 1), np.int32), np.empty((64 * n, 1), np.int32)
+    edges, blocks = np.empty((256 * n, 4), np.int32), np.empty((4 * n, 8), np.int32)
+    spans = np.zeros((layout.cells[n], 2), np.int32)  # where in `usable` the vertices of each cell stand
+    at = np.full(size + 1, -1, np.int32)  # the vertex of each symbol in the cell at hand, since the last reset
+    count = np.zeros(4, np.int64)  # vertices, edges, blocks, usable
+    glue = len(glue_symbols) > 0
+    for h in layout.order:
+        rights = layout.end[h] - layout.middle[h]
+        for item in range(layout.cells[h + 1] - layout.cells[h]):
+            a, b, cell = item // (rights + 1), item % (rights + 1), layout.cells[h] + item
+            symbols = _room(symbols, count[0] + (max_unaries + 2) * (size + 1))
+            usable, blocks = _room(usable, count[3] + size), _room(blocks, count[2] + 4)
+            first, last = extent(layout, h, a, b)
+            begin = count[0]
+            if item == 0:
+                _vertex(axioms[h], symbols, at, count)
+            for side in (LEFT, RIGHT):
+                a0, b0 = (a - 1, b) if side == LEFT else (a, b - 1)
+                if min(a0, b0) < 0 or _certain_side(constraints, tags, layout, h, a0, b0) == 1 - side:
+                    continue
+                m = layout.dependents[layout.begin[h] + a0 if side == LEFT else layout.middle[h] + b0]
+                before, done = layout.cells[h] + a0 * (rights + 1) + b0, layout.cells[m + 1] - 1
+                heads = usable[spans[before, 0] : spans[before, 1], 0]
+                modifiers = usable[spans[done, 0] : spans[done, 1], 0]
+                first_edge = count[1]
+                edges = _attach(
+                    rules, side, heads, modifiers, constraints.by_tag, tags[h], symbols, edges, at, count
+                )
+                if glue and count[1] == first_edge:
+                    edges = _glue(rules, heads, modifiers, glue_symbols[h], symbols, edges, at, count)
+                split = layout.last[m] if side == LEFT else layout.first[m] - 1
+                _add_block(blocks, count, side, h, m, first, last, split, first_edge)
+            _reset(at, symbols, begin, count[0])
+            first_edge = count[1]
+            if glue and cell == layout.cells[h + 1] - 1:
+                edges = _finish(rules, begin, symbols, edges, at, count)
+            edges = _unaries(
+                rules, constraints.by_tag, tags[h], max_unaries, begin, symbols, edges, at, count
+            )
+            spans[cell, 0] = count[3]
+            edges = _collect(begin, symbols, usable, edges, at, count)
+            spans[cell, 1] = count[3]
+            _add_block(blocks, count, UNARY, h, -1, first, last, -1, first_edge)
+    root = layout.order[n - 1]
+    done, first_edge = layout.cells[root + 1] - 1, count[1]
+    edges = _finish_root(rules, usable[spans[done, 0] : spans[done, 1], 0], glue, symbols, edges, count)
+    _add_block(blocks, count, UNARY, root, -1, layout.first[root], layout.last[root], -1, first_edge)
+    return _useful(symbols[: count[0], 0].copy(), edges[: count[1]], blocks[: count[2]])
+
+
+@njit(cache=True, nogil=True, inline="always")
+def extent(layout: Layout, h: int, a: int, b: int) -> tuple[int, int]:
+    """First and last word of the item (h, a, b)."""
+    first = last = h
+    for place in range(layout.begin[h], layout.begin[h] + a):
+        first = min(first, layout.first[layout.dependents[place]])
+        last = max(last, layout.last[layout.dependents[place]])
+    for place in range(layout.middle[h], layout.middle[h] + b):
+        first = min(first, layout.first[layout.dependents[place]])
+        last = max(last, layout.last[layout.dependents[place]])
+    return first, last
+
+
+@njit(cache=True, nogil=True)
+def _vertex(symbol: int, symbols: Ints, at: Ints, count: NDArray[np.int64]) -> int:
+    """The vertex of a symbol in the cell at hand."""
+    if at[symbol] < 0:
+        at[symbol] = count[0]
+        symbols[count[0], 0] = symbol
+        count[0] += 1
+    return at[symbol]
+
+
+@njit(cache=True, nogil=True, inline="always")
+def _add_edge(
+    edges: Ints, count: NDArray[np.int64], head: int, tail: int, modifier: int, rule: int
+) -> None:
+    edges[count[1], HEAD] = head
+    edges[count[1], TAIL] = tail
+    edges[count[1], MODIFIER] = modifier
+    edges[count[1], RULE] = rule
+    count[1] += 1
+
+
+@njit(cache=True, nogil=True)
+def _add_block(
+    blocks: Ints, count: NDArray[np.int64], side: int, h: int, m: int, i: int, j: int, k: int, begin: int
+) -> None:
+    """Makes the edges from `begin` on a block."""
+    row = blocks[count[2]]
+    row[SIDE], row[H], row[M], row[I], row[J], row[K], row[BEGIN], row[END] = side, h, m, i, j, k, begin, count[1]
+    count[2] += 1
+
+
+@njit(cache=True, nogil=True)
+def _reset(at: Ints, symbols: Ints, begin: int, end: int) -> None:
+    """Forgets the vertices from begin to end."""
+    for vertex in range(begin, end):
+        at[symbols[vertex, 0]] = -1
+
+
+@njit(cache=True, nogil=True)
+def _attach(
+    rules: RuleTable,
+    side: int,
+    heads: Ints,
+    modifiers: Ints,
+    by_tag: NDArray[np.bool_],
+    tag: int,
+    symbols: Ints,
+    edges: Ints,
+    at: Ints,
+    count: NDArray[np.int64],
+) -> Ints:
+    """The rules A → β1* β2 or A → β1 β2* over all pairs of vertices."""
+    size = len(rules.whole)
+    for tail in heads:
+        for modifier in modifiers:
+            key = (side * size + symbols[tail, 0]) * size + symbols[modifier, 0]
+            begin, end = rules.attachments[key], rules.attachments[key + 1]
+            if end > begin:
+                edges = _room(edges, count[1] + end - begin)
+            for rule in range(begin, end):
+                if len(by_tag) == 0 or by_tag[tag, rule]:
+                    head = _vertex(rules.parent[rule], symbols, at, count)
+                    _add_edge(edges, count, head, tail, modifier, rule)
+    return edges
+
+
+@njit(cache=True, nogil=True)
+def _glue(
+    rules: RuleTable,
+    heads: Ints,
+    modifiers: Ints,
+    default: int,
+    symbols: Ints,
+    edges: Ints,
+    at: Ints,
+    count: NDArray[np.int64],
+) -> Ints:
+    """The glue rule over all pairs of vertices."""
+    edges = _room(edges, count[1] + len(heads) * len(modifiers))
+    for tail in heads:
+        for modifier in modifiers:
+            if rules.whole[symbols[modifier, 0]]:
+                parent = default if rules.tag[symbols[tail, 0]] else symbols[tail, 0]
+                head = _vertex(parent, symbols, at, count)
+                _add_edge(edges, count, head, tail, modifier, GLUED)
+    return edges
+
+
+@njit(cache=True, nogil=True)
+def _finish(
+    rules: RuleTable, begin: int, symbols: Ints, edges: Ints, at: Ints, count: NDArray[np.int64]
+) -> Ints:
+    """The glue rule over one vertex: if a word with all its dependents is unfinished only, finishes it."""
+    end = count[0]
+    for vertex in range(begin, end):
+        if rules.whole[symbols[vertex, 0]]:
+            return edges
+    edges = _room(edges, count[1] + end - begin)
+    for tail in range(begin, end):
+        head = _vertex(rules.finished[symbols[tail, 0]], symbols, at, count)
+        _add_edge(edges, count, head, tail, -1, GLUED)
+    _reset(at, symbols, end, count[0])
+    return edges
+
+
+@njit(cache=True, nogil=True)
+def _unaries(
+    rules: RuleTable,
+    by_tag: NDArray[np.bool_],
+    tag: int,
+    most: int,
+    begin: int,
+    symbols: Ints,
+    edges: Ints,
+    at: Ints,
+    count: NDArray[np.int64],
+) -> Ints:
+    """The rules A → β* over the vertices from `begin` on, then over those just made, `most` times."""
+    for _ in range(most):
+        end = count[0]
+        for tail in range(begin, end):
+            first, last = rules.unaries[symbols[tail, 0]], rules.unaries[symbols[tail, 0] + 1]
+            if last > first:
+                edges = _room(edges, count[1] + last - first)
+            for rule in range(first, last):
+                if len(by_tag) == 0 or by_tag[tag, rule]:
+                    head = _vertex(rules.parent[rule], symbols, at, count)
+                    _add_edge(edges, count, head, tail, -1, rule)
+        _reset(at, symbols, end, count[0])
+        begin = end
+    return edges
+
+
+@njit(cache=True, nogil=True)
+def _collect(
+    begin: int, symbols: Ints, usable: Ints, edges: Ints, at: Ints, count: NDArray[np.int64]
+) -> Ints:
+    """Lists one vertex for each symbol of a cell, a new one above those of a symbol that has several."""
+    end, first = count[0], count[3]
+    for vertex in range(begin, end):
+        symbol = symbols[vertex, 0]
+        if at[symbol] < 0:
+            at[symbol] = vertex
+            usable[count[3], 0] = vertex
+            count[3] += 1
+        else:
+            edges = _room(edges, count[1] + 2)
+            if at[symbol] < end:
+                symbols[count[0], 0] = symbol
+                _add_edge(edges, count, count[0], at[symbol], -1, COPY)
+                at[symbol] = count[0]
+                count[0] += 1
+            _add_edge(edges, count, at[symbol], vertex, -1, COPY)
+    for place in range(first, count[3]):
+        symbol = symbols[usable[place, 0], 0]
+        usable[place, 0] = at[symbol]
+        at[symbol] = -1
+    return edges
+
+
+@njit(cache=True, nogil=True)
+def _finish_root(
+    rules: RuleTable, vertices: Ints, glue: bool, symbols: Ints, edges: Ints, count: NDArray[np.int64]
+) -> Ints:
+    """The root rules, with a new vertex as the goal; with the glue rule any root will do if none fits."""
+    edges = _room(edges, count[1] + len(vertices))
+    goal, begin = count[0], count[1]
+    symbols[goal, 0] = len(rules.whole)
+    count[0] += 1
+    for tail in vertices:
+        if rules.roots[symbols[tail, 0]] >= 0:
+            _add_edge(edges, count, goal, tail, -1, rules.roots[symbols[tail, 0]])
+    if glue and count[1] == begin:
+        for tail in vertices:
+            if rules.whole[symbols[tail, 0]]:
+                _add_edge(edges, count, goal, tail, -1, GLUED)
+    return edges
+
+
+@njit(cache=True, nogil=True)
+def _useful(symbols: Ints, edges: Ints, blocks: Ints) -> Forest:
+    """The forest without the edges that are in no derivation of the goal, the last vertex."""
+    useful = np.zeros(len(symbols), np.bool_)
+    useful[-1] = True
+    for at in range(len(edges) - 1, -1, -1):
+        if useful[edges[at, HEAD]]:
+            useful[edges[at, TAIL]] = True
+            if edges[at, MODIFIER] >= 0:
+                useful[edges[at, MODIFIER]] = True
+    kept = 0
+    for block in blocks:
+        begin = kept
+        for at in range(block[BEGIN], block[END]):
+            if useful[edges[at, HEAD]]:
+                for column in range(4):
+                    edges[kept, column] = edges[at, column]
+                kept += 1
+        block[BEGIN], block[END] = begin, kept
+    return Forest(symbols, edges[:kept], blocks)

@@ -1,0 +1,1 @@
+"""What both routes learn with: hashed sparse features, their weights, AdaGrad."""
