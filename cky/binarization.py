@@ -1,10 +1,10 @@
 """C-trees as derivations that attach one dependent at a time: the binarization of PAD, and its reverse.
 
-Section 3.3 of "Transforming Dependencies into Phrase Structures" (Kong, Rush and Smith, 2015) and section 3.4
-of its draft "Parsing Dependencies". Every node is binarized relative to its head child. So all that happens to
-one head word h is a sequence of steps, bottom-up: a *unary* step puts a node over what h heads so far, an
-*attachment* takes in the next dependent on the left or on the right. A d-tree and the steps of its words say a
-c-tree completely. Linear in the size of the tree.
+Section 3.3 of "Transforming Dependencies into Phrase Structures" (Kong, Rush and Smith, 2015) and section
+3.4 of its draft "Parsing Dependencies". Every node is binarized relative to its head child. So all that
+happens to one head word h is a sequence of steps, bottom-up: a *unary* step puts a node over what h heads so
+far, an *attachment* takes in the next dependent on the left or on the right. A d-tree and the steps of its
+words say a c-tree completely. Linear in the size of the tree.
 """
 
 from __future__ import annotations
@@ -24,8 +24,8 @@ class Symbol(NamedTuple):
 
     label: phrase symbol, or tag of a pre-terminal
     bar:   "" for a whole constituent, "tag" for a pre-terminal, otherwise a constituent that still takes
-           dependents: "bar" in PAD's scheme; direction and last sister in the Markovized one, as in "left NP".
-           Only as the parent of a step, "glue": the dependent is added to the node that is there
+           dependents: "bar" in PAD's scheme; direction and last sister in the Markovized one, as in "left
+           NP". Only as the parent of a step, "glue": the dependent is added to the node that is there
     """
 
     label: str
@@ -87,8 +87,8 @@ BINARIZATIONS: dict[str, Binarization] = {"simple": simple, "markovized": markov
 def binarize(ctree: CTree, scheme: Binarization = simple) -> tuple[list[int], Derivation | None]:
     """The heads (1..n, 0 = root) of a c-tree with head children, and its derivation.
 
-    No derivation (None) where a tree with gaps attaches a dependent before one that stands nearer to the head:
-    such orders are not nested (section 3.3 of "Parsing as Reduction"), and the chart has no item for them.
+    No derivation (None) where a tree with gaps attaches a dependent before one that stands nearer to the
+    head: such orders are not nested (section 3.3 of "Parsing as Reduction"); the chart has no item for them.
     Raises ValueError where the c-tree has no head children.
     """
     n = len(ctree.tokens.forms)

@@ -2,9 +2,9 @@
 
 A *part* is an application of a rule at a place: ((i, k), m, β1) and ((k + 1, j), h, β2) to ((i, j), h, A), or
 its mirror image. Its features are atoms of the context conjoined with four keys of the rule: the rule itself,
-its parent A, (A, β) for the dependent's β, (A, β) for the head child's. All rules that apply at one place share
-the atoms. Beyond the figure: the tags beside the words of the span features, and the same atoms for unary
-rules, which have no dependent and no split.
+its parent A, (A, β) for the dependent's β, (A, β) for the head child's. All rules that apply at one place
+share the atoms. Beyond the figure: the tags beside the words of the span features, and the same atoms for
+unary rules, which have no dependent and no split.
 """
 
 from __future__ import annotations
@@ -16,7 +16,7 @@ from numba import njit
 from numpy.typing import NDArray
 
 from cky.binarization import UNARY
-from cky.forest import BEGIN, END, RULE, SIDE, H, I, J, K, M, Forest
+from cky.forest import BEGIN, END, FIRST, LAST, RULE, SIDE, SPLIT, Forest, H, M
 from cky.grammar import RuleTable
 from cky.layout import Ints
 from linear.hashing import atom
@@ -43,7 +43,9 @@ def rule_keys(table: RuleTable) -> NDArray[np.int64]:
     """[R, 4] each rule's keys: itself, its parent, (parent, modifier), (parent, head child)."""
     rules, size = len(table.kind), len(table.whole) + 1
     numbers = np.arange(rules, dtype=np.int64)
-    parent, modifier, head = (column.astype(np.int64) for column in (table.parent, table.modifier, table.head))
+    parent, modifier, head = (
+        column.astype(np.int64) for column in (table.parent, table.modifier, table.head)
+    )
     pairs = rules + size + parent * size
     return np.stack([numbers, rules + parent, pairs + modifier, pairs + head], axis=1)
 
@@ -55,16 +57,15 @@ def _add(atoms: NDArray[np.int64], count: int, template: int, first: int, second
 
 
 @njit(cache=True, nogil=True)
-def place_atoms(
-    sentence: Sentence, block: Ints, atoms: NDArray[np.int64], bounds: NDArray[np.int64]
-) -> None:
+def place_atoms(sentence: Sentence, block: Ints, atoms: NDArray[np.int64], bounds: NDArray[np.int64]) -> None:
     """The atoms of a place, a row of `Forest.blocks`.
 
     Atoms up to bounds[0] go with the rule and with its parent, from there up to bounds[1] with (parent,
     modifier), then up to bounds[2] with (parent, head child).
     """
     words, tags = sentence.words, sentence.tags
-    side, h, m, i, j, k = block[SIDE], block[H] + 1, block[M] + 1, block[I] + 1, block[J] + 1, block[K] + 1
+    side, h, m = block[SIDE], block[H] + 1, block[M] + 1
+    i, j, k = block[FIRST] + 1, block[LAST] + 1, block[SPLIT] + 1
     base = 64 * side
     n = _add(atoms, 0, base, 0, 0)
     n = _add(atoms, n, base + 1, words[h], 0)

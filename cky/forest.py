@@ -1,8 +1,8 @@
 """The constrained chart (PAD, Figure 3, right): all derivations over a d-tree, packed into a forest.
 
-An item is (h, a, b): word h with its a nearest left and b nearest right dependents, as any symbol. It grows by
-its next left or its next right dependent m, whose own item is complete, and by unary rules, of which at most
-`max_unaries` are applied between two attachments. Its words need not be contiguous, so the chart serves
+An item is (h, a, b): word h with its a nearest left and b nearest right dependents, as any symbol. It grows
+by its next left or its next right dependent m, whose own item is complete, and by unary rules, of which at
+most `max_unaries` are applied between two attachments. Its words need not be contiguous, so the chart serves
 d-trees with crossing arcs as well. Σ_h |L(h)| |R(h)| |G| edges at most.
 
 The forest is a hypergraph: a vertex is a symbol in a cell (and the number of unary steps since the last
@@ -25,7 +25,7 @@ COPY, GLUED = -1, -2  # instead of a rule: an edge that only collects, an edge o
 # Columns of edges
 HEAD, TAIL, MODIFIER, RULE = 0, 1, 2, 3
 # Columns of blocks
-SIDE, H, M, I, J, K, BEGIN, END = 0, 1, 2, 3, 4, 5, 6, 7
+SIDE, H, M, FIRST, LAST, SPLIT, BEGIN, END = 0, 1, 2, 3, 4, 5, 6, 7
 
 
 class Forest(NamedTuple):
@@ -109,7 +109,7 @@ def build_forest(
     symbols, usable = np.empty((64 * n, 1), np.int32), np.empty((64 * n, 1), np.int32)
     edges, blocks = np.empty((256 * n, 4), np.int32), np.empty((4 * n, 8), np.int32)
     spans = np.zeros((layout.cells[n], 2), np.int32)  # where in `usable` the vertices of each cell stand
-    at = np.full(size + 1, -1, np.int32)  # the vertex of each symbol in the cell at hand, since the last reset
+    at = np.full(size + 1, -1, np.int32)  # the vertex of each symbol in the cell at hand
     count = np.zeros(4, np.int64)  # vertices, edges, blocks, usable
     glue = len(glue_symbols) > 0
     for h in layout.order:
@@ -180,9 +180,7 @@ def _vertex(symbol: int, symbols: Ints, at: Ints, count: NDArray[np.int64]) -> i
 
 
 @njit(cache=True, nogil=True, inline="always")
-def _add_edge(
-    edges: Ints, count: NDArray[np.int64], head: int, tail: int, modifier: int, rule: int
-) -> None:
+def _add_edge(edges: Ints, count: NDArray[np.int64], head: int, tail: int, modifier: int, rule: int) -> None:
     edges[count[1], HEAD] = head
     edges[count[1], TAIL] = tail
     edges[count[1], MODIFIER] = modifier
@@ -196,7 +194,8 @@ def _add_block(
 ) -> None:
     """Makes the edges from `begin` on a block."""
     row = blocks[count[2]]
-    row[SIDE], row[H], row[M], row[I], row[J], row[K], row[BEGIN], row[END] = side, h, m, i, j, k, begin, count[1]
+    row[SIDE], row[H], row[M], row[FIRST], row[LAST], row[SPLIT] = side, h, m, i, j, k
+    row[BEGIN], row[END] = begin, count[1]
     count[2] += 1
 
 

@@ -55,7 +55,9 @@ class RuleTable(NamedTuple):
 def rules_of(tags: Sequence[str], heads: Sequence[int], derivation: Derivation) -> Iterator[tuple[int, Rule]]:
     """The rules that a derivation uses, each with its head word, word by word and bottom-up; a root rule
     last among those of the root."""
-    tops = [steps[-1].parent if steps else Symbol(tag, "tag") for tag, steps in zip(tags, derivation, strict=True)]
+    tops = [
+        steps[-1].parent if steps else Symbol(tag, "tag") for tag, steps in zip(tags, derivation, strict=True)
+    ]
     for h, (modifiers, steps) in enumerate(zip(modifiers_of(heads), derivation, strict=True)):
         sides = tuple(map(iter, head_outward(h, modifiers)))
         symbol = Symbol(tags[h], "tag")
@@ -75,7 +77,7 @@ class Grammar:
     @classmethod
     def of(cls, rules: Iterable[Rule]) -> Grammar:
         """The grammar with these rules, each once."""
-        return cls(tuple(sorted(set(rules), key=lambda rule: (rule.modifier is None, rule.parent == ROOT, *_key(rule)))))
+        return cls(tuple(sorted(set(rules), key=_order)))
 
     @cached_property
     def symbols(self) -> tuple[Symbol, ...]:
@@ -120,5 +122,6 @@ class Grammar:
         )
 
 
-def _key(rule: Rule) -> tuple[int, Symbol, Symbol, Symbol]:
-    return rule.kind, rule.head, rule.modifier or ROOT, rule.parent
+def _order(rule: Rule) -> tuple[int, bool, Symbol, Symbol, Symbol]:
+    """Attachments, then unary rules, then root rules."""
+    return rule.kind, rule.parent == ROOT, rule.head, rule.modifier or ROOT, rule.parent

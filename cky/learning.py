@@ -13,7 +13,22 @@ from numpy.typing import NDArray
 
 from cky.binarization import LEFT, UNARY
 from cky.features import ATOMS, FEATURES, Floats, Sentence, part_features, place_atoms, score_edges
-from cky.forest import BEGIN, COPY, END, RULE, SIDE, H, I, J, K, M, Constraints, Forest, build_forest, extent
+from cky.forest import (
+    BEGIN,
+    COPY,
+    END,
+    FIRST,
+    LAST,
+    RULE,
+    SIDE,
+    SPLIT,
+    Constraints,
+    Forest,
+    H,
+    M,
+    build_forest,
+    extent,
+)
 from cky.grammar import RuleTable
 from cky.layout import Ints, Layout, lay_out
 from cky.semirings import viterbi
@@ -68,7 +83,8 @@ def parts_of_steps(layout: Layout, kinds: Ints, rules: Ints, steps: NDArray[np.i
                 b, k = b + 1, layout.first[m] - 1
             i, j = extent(layout, h, a, b)
             row = parts[at]
-            row[SIDE], row[H], row[M], row[I], row[J], row[K], row[6] = kind, h, m, i, j, k, rules[at]
+            row[SIDE], row[H], row[M], row[FIRST], row[LAST] = kind, h, m, i, j
+            row[SPLIT], row[6] = k, rules[at]
     return parts
 
 
@@ -90,7 +106,7 @@ def parts_of_edges(forest: Forest, chosen: Ints) -> Ints:
 @njit(cache=True, nogil=True, inline="always")
 def _place(row: Ints, n: int) -> int:
     """One number for i, k, j of a part or block in a sentence of n words."""
-    return ((row[I] * (n + 1)) + row[K] + 1) * (n + 1) + row[J]
+    return ((row[FIRST] * (n + 1)) + row[SPLIT] + 1) * (n + 1) + row[LAST]
 
 
 @njit(cache=True, nogil=True)
@@ -113,9 +129,7 @@ def losses(forest: Forest, gold: Ints, n: int) -> Floats:
 
 
 @njit(cache=True, nogil=True)
-def _descend(
-    learner: AdaGrad, sentence: Sentence, keys: NDArray[np.int64], gold: Ints, guess: Ints
-) -> None:
+def _descend(learner: AdaGrad, sentence: Sentence, keys: NDArray[np.int64], gold: Ints, guess: Ints) -> None:
     """A step along f(gold) - f(guess)."""
     atoms, bounds = np.empty(ATOMS, np.int64), np.empty(3, np.int64)
     here = np.empty(FEATURES, np.int64)

@@ -21,12 +21,12 @@ from d2c.convert import Converted, Decode, Encode
 from d2c.statistics import Statistics
 from reduction.encodings import ENCODINGS
 from reduction.reduction import Reduction
-from reduction.repair import Repairs
 from trees.errors import FormatError, ModelError
 from trees.files import file_name, open_input, open_output, read_json
 from trees.formats.brackets import bracket_chunks, read_brackets, write_brackets
 from trees.formats.chunks import Chunk
 from trees.formats.conllu import conllu_chunks, format_conllu, read_conllu
+from trees.repair import Repairs
 
 Item = TypeVar("Item")
 FilePath = click.Path(path_type=Path, allow_dash=True)
@@ -237,7 +237,7 @@ def info(model: Path) -> None:
     settings = models.read_settings(model)
     for name, value in settings.items():
         click.echo(f"{name:<14}{value}")
-    for file in ("route/reduction.json", "dparser/dparser.json"):
+    for file in (f"route/{settings['route']}.json", "dparser/dparser.json"):
         for name, value in read_json(model / file).items():
             shown = f"{len(value)}: {' '.join(sorted(value))}" if isinstance(value, list | dict) else value
             click.echo(f"{file.split('/')[0]}.{name:<20}{shown}")
@@ -248,7 +248,8 @@ def info(model: Path) -> None:
 def _untrained(options: dict[str, Any]) -> tuple[tuple[str, Any], tuple[str, Any]]:
     """Route and d-parser, each with its name, from the options of `dparser_options`."""
     name = options["route"]
-    route = models.ROUTES[name](options["encoding"], options["head_rules"], seed=options["seed"])
+    of_reduction = {"encoding": options["encoding"]} if name == "reduction" else {}
+    route = models.ROUTES[name](head_rules=options["head_rules"], seed=options["seed"], **of_reduction)
     dparser = models.make_dparser(
         options["dparser"],
         model_type=options["model_type"],

@@ -9,10 +9,10 @@ from pathlib import Path
 
 from d2c.model import Model, Route
 from dparsers.protocol import DependencyParser
-from reduction.repair import KINDS, Repairs
 from trees.ctree import CTree
 from trees.dtree import DTree
 from trees.formats.brackets import read_brackets
+from trees.repair import Repairs
 from trees.scores.attachment import Attachment, score_attachment
 from trees.scores.evalb import Parameters, Summary, evaluate, from_ctree
 
@@ -119,7 +119,7 @@ def table_lines(rows: Sequence[Row]) -> Iterator[str]:
 
 def repair_line(repairs: Repairs) -> str:
     """Repairs per 1,000 tokens, by kind."""
-    kinds = [f"{kind} {repairs.per_thousand(kind):.2f}" for kind in KINDS if repairs.counts[kind]]
+    kinds = [f"{kind} {repairs.per_thousand(kind):.2f}" for kind, n in repairs.counts.most_common() if n]
     return f"{repairs.per_thousand():.2f} repairs per 1,000 tokens" + (
         f" ({'; '.join(kinds)})" if kinds else ""
     )

@@ -8,11 +8,11 @@ from typing import NamedTuple
 
 from d2c.model import Route
 from d2c.statistics import Statistics
-from reduction.repair import Repairs
 from trees.errors import FormatError
 from trees.formats.brackets import format_bracket, parse_brackets
 from trees.formats.chunks import Chunk
 from trees.formats.conllu import format_conllu, parse_conllu
+from trees.repair import Repairs
 
 
 class Converted(NamedTuple):

@@ -11,16 +11,17 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, Protocol, Self
 
+from cky.constrained_cky import ConstrainedCKY
 from dparsers.directories import whole_directory
 from dparsers.protocol import DependencyParser, Progress
 from reduction.reduction import Reduction
-from reduction.repair import Repairs
 from trees.ctree import CTree, Tokens
 from trees.dtree import DTree
 from trees.errors import FormatError, ModelError
 from trees.files import read_json
 from trees.formats.brackets import read_brackets
 from trees.formats.conllu import write_conllu
+from trees.repair import Repairs
 
 FORMAT = 1  # of the model directory
 _SETTINGS = "model.json"
@@ -51,7 +52,7 @@ class Route(Protocol):
         ...
 
 
-ROUTES: dict[str, type[Any]] = {"reduction": Reduction}
+ROUTES: dict[str, type[Any]] = {"reduction": Reduction, "cky": ConstrainedCKY}
 DPARSERS = ("stanza",)
 
 

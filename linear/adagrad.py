@@ -43,7 +43,7 @@ class AdaGrad(NamedTuple):
         return cls(weights, squares, sums, seen, np.zeros(1, np.int64), rate, penalty)
 
     def average(self) -> NDArray[np.float32]:
-        """The mean of the weights over all steps: better than the last ones, which follow the last sentences."""
+        """The mean of the weights over all steps; the last ones follow the last sentences too closely."""
         catch_up(self)
         return (self.sums / max(1, self.clock[0])).astype(np.float32)
 

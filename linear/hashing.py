@@ -11,7 +11,6 @@ from __future__ import annotations
 from numba import njit
 
 
-
 @njit(cache=True, nogil=True, inline="always")
 def atom(template: int, first: int, second: int) -> int:
     """A 62-bit hash of a template's number and its two fillers (small integers)."""

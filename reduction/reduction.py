@@ -22,7 +22,7 @@ from reduction.encodings import (
     encode_direct,
     encode_spine,
 )
-from reduction.repair import CYCLE, EXTRA_ROOT, HEAD_OUTSIDE, UNKNOWN, UNREADABLE, Repairs, complete_order
+from reduction.repair import UNKNOWN, UNREADABLE, complete_order
 from reduction.unary import UnaryClassifier
 from trees.conversion import to_constituents
 from trees.ctree import CTree
@@ -30,7 +30,7 @@ from trees.dtree import DTree
 from trees.errors import ModelError
 from trees.files import read_json
 from trees.heads import HeadRules, load_head_rules
-from trees.repair import repair_heads
+from trees.repair import Repairs, repair_heads
 from trees.unaries import Chain, restore_unaries
 
 FORMAT = 1  # of the model directory
@@ -194,9 +194,7 @@ class Reduction:
 
     def _repair(self, dtree: DTree, counts: Counter[str]) -> tuple[DTree, list[Spine | None] | None]:
         heads, repaired = repair_heads(dtree.heads)
-        counts[HEAD_OUTSIDE] += repaired.out_of_range
-        counts[EXTRA_ROOT] += repaired.extra_roots
-        counts[CYCLE] += repaired.cycles
+        repaired.add_to(counts)
         dtree = DTree(dtree.tokens, tuple(heads), labels=dtree.labels)
         order, spines = self._read(dtree)
         symbols, events = order

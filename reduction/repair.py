@@ -8,37 +8,13 @@ from collections.abc import Callable, Sequence
 from reduction.encodings import Order
 from trees.ctree import Tokens
 from trees.dtree import DTree, head_outward, modifiers_of
-from trees.repair import projectivize
+from trees.repair import CROSSING, CYCLE, EXTRA_ROOT, HEAD_OUTSIDE, projectivize
 
-HEAD_OUTSIDE = "head outside the sentence"
-EXTRA_ROOT = "extra root"
-CYCLE = "cycle"
-CROSSING = "crossing arc lifted"
 UNREADABLE = "label unreadable"
 UNKNOWN = "symbol unknown"
 DISAGREEING = "same event, other symbol"
 NOT_NESTED = "order not nested"
 KINDS = (HEAD_OUTSIDE, EXTRA_ROOT, CYCLE, CROSSING, UNREADABLE, UNKNOWN, DISAGREEING, NOT_NESTED)
-
-
-class Repairs:
-    """How many arcs were repaired, by kind, over how many tokens and sentences."""
-
-    def __init__(self) -> None:
-        self.tokens = 0
-        self.sentences = 0
-        self.counts: Counter[str] = Counter()
-
-    def add(self, other: Repairs) -> None:
-        """Adds the counts of another part of the data."""
-        self.tokens += other.tokens
-        self.sentences += other.sentences
-        self.counts.update(other.counts)
-
-    def per_thousand(self, kind: str | None = None) -> float:
-        """Repairs per 1,000 tokens, of one kind or of all."""
-        count = self.counts[kind] if kind else self.counts.total()
-        return 1000 * count / self.tokens if self.tokens else 0.0
 
 
 def complete_order(

@@ -19,12 +19,12 @@ import click
 
 from reduction.encodings import ENCODINGS
 from reduction.reduction import Reduction
-from reduction.repair import Repairs
 from trees.ctree import CTree, Tokens, build_ctree
 from trees.dtree import DTree
 from trees.errors import FormatError
 from trees.formats.brackets import read_brackets
 from trees.formats.conllu import read_conllu
+from trees.repair import Repairs
 
 TAGS = ("NN", "VB", "DT", ".", "", "é")
 SYMBOLS = ("S", "NP", "VP", "PP")

@@ -5,10 +5,36 @@ Heads are numbered as in `DTree`: 1..n, 0 for the root.
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Sequence
 from typing import NamedTuple
 
 from trees.dtree import is_projective, top_down
+
+HEAD_OUTSIDE = "head outside the sentence"
+EXTRA_ROOT = "extra root"
+CYCLE = "cycle"
+CROSSING = "crossing arc lifted"
+
+
+class Repairs:
+    """How many arcs were repaired, by kind, over how many tokens and sentences."""
+
+    def __init__(self) -> None:
+        self.tokens = 0
+        self.sentences = 0
+        self.counts: Counter[str] = Counter()
+
+    def add(self, other: Repairs) -> None:
+        """Adds the counts of another part of the data."""
+        self.tokens += other.tokens
+        self.sentences += other.sentences
+        self.counts.update(other.counts)
+
+    def per_thousand(self, kind: str | None = None) -> float:
+        """Repairs per 1,000 tokens, of one kind or of all."""
+        count = self.counts[kind] if kind else self.counts.total()
+        return 1000 * count / self.tokens if self.tokens else 0.0
 
 
 class HeadRepairs(NamedTuple):
@@ -17,6 +43,12 @@ class HeadRepairs(NamedTuple):
     out_of_range: int = 0
     extra_roots: int = 0
     cycles: int = 0
+
+    def add_to(self, counts: Counter[str]) -> None:
+        """Adds these numbers to counts by kind."""
+        counts[HEAD_OUTSIDE] += self.out_of_range
+        counts[EXTRA_ROOT] += self.extra_roots
+        counts[CYCLE] += self.cycles
 
 
 def repair_heads(heads: Sequence[int]) -> tuple[list[int], HeadRepairs]:

@@ -11,11 +11,11 @@ import pytest
 
 from reduction.encodings import ENCODINGS
 from reduction.reduction import Reduction
-from reduction.repair import Repairs
 from trees.ctree import CTree, canonical
 from trees.dtree import DTree
 from trees.errors import FormatError, ModelError
 from trees.formats.brackets import format_bracket, parse_bracket, read_brackets
+from trees.repair import Repairs
 from trees.unaries import restore_unaries, strip_unaries
 
 SAMPLE = Path(__file__).parents[2] / "data" / "sample"

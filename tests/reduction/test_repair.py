@@ -17,12 +17,12 @@ from reduction.repair import (
     NOT_NESTED,
     UNKNOWN,
     UNREADABLE,
-    Repairs,
 )
 from tests.shapes import ctrees
 from trees.ctree import CTree, Tokens
 from trees.dtree import DTree
 from trees.formats.brackets import format_bracket
+from trees.repair import Repairs
 
 DEFAULTS = {"A": "XA", "B": "XB", "": "X"}
 KNOWN = frozenset(("S", "NP", "VP", "PP", "X", "XA", "XB"))

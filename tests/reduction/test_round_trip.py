@@ -10,12 +10,12 @@ from hypothesis import given
 
 from reduction.encodings import encode_delta, encode_direct, encode_spine, quote, unquote_symbol
 from reduction.reduction import Reduction
-from reduction.repair import Repairs
 from tests.shapes import SYMBOLS, ctrees, tokens_of
 from trees.ctree import CTree, build_ctree, canonical
 from trees.formats.brackets import parse_bracket, read_brackets
 from trees.formats.conllu import format_conllu
 from trees.heads import load_head_rules
+from trees.repair import Repairs
 from trees.unaries import restore_unaries, strip_unaries
 
 TREEBANKS = Path(os.environ.get("D2C_TREEBANKS", Path(__file__).parents[3] / "shared" / "treebanks"))

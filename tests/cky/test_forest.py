@@ -1,0 +1,144 @@
+"""The constrained chart against brute-force enumeration of Y(x, d), on random small grammars and d-trees."""
+
+from __future__ import annotations
+
+import math
+import random
+from collections import Counter
+from collections.abc import Iterator
+
+import numpy as np
+import pytest
+
+from cky.binarization import LEFT, RIGHT, UNARY, Symbol
+from cky.forest import COPY, GLUED, RULE, Constraints, Forest, build_forest
+from cky.grammar import ROOT, Grammar, Rule
+from cky.layout import lay_out
+from cky.semirings import count_derivations, marginals, viterbi
+from trees.dtree import head_outward, modifiers_of
+
+FREE = Constraints(np.zeros((0, 0), np.bool_), np.zeros(0, np.int64), np.zeros(0, np.int32))
+TAGS = (Symbol("a", "tag"), Symbol("b", "tag"))
+PHRASES = (Symbol("X"), Symbol("Y"))
+BARS = (Symbol("X", "bar"), Symbol("Y", "bar"))
+
+
+def forest_of(
+    grammar: Grammar, heads: list[int], tags: list[Symbol], most: int, glue: bool = False
+) -> Forest:
+    axioms = np.array([grammar.symbol_ids[tag] for tag in tags], np.int32)
+    symbols = np.full(len(heads) if glue else 0, grammar.symbol_ids[PHRASES[0]], np.int32)
+    layout = lay_out(np.array(heads, np.int32))
+    return build_forest(grammar.table, layout, axioms, axioms, FREE, most, symbols)
+
+
+def random_grammar(rng: random.Random) -> Grammar:
+    whole, every = TAGS + PHRASES, TAGS + PHRASES + BARS
+    rules = [
+        Rule(rng.choice((LEFT, RIGHT)), rng.choice(every), rng.choice(whole), rng.choice(PHRASES + BARS))
+        for _ in range(rng.randint(1, 25))
+    ]
+    rules += [Rule(UNARY, rng.choice(whole), None, rng.choice(PHRASES)) for _ in range(rng.randint(0, 4))]
+    rules += [Rule(UNARY, symbol, None, ROOT) for symbol in whole if rng.random() < 0.7]
+    # Every symbol takes part, so that all have numbers.
+    rules += [Rule(LEFT, head, TAGS[0], PHRASES[0]) for head in every] + [
+        Rule(LEFT, TAGS[0], TAGS[1], PHRASES[1])
+    ]
+    return Grammar.of(rules)
+
+
+def random_heads(rng: random.Random, n: int) -> list[int]:
+    order = list(range(n))
+    rng.shuffle(order)
+    heads = [0] * n
+    for place, m in enumerate(order[1:], 1):
+        heads[m] = order[rng.randrange(place)] + 1
+    return heads
+
+
+def enumerate_derivations(
+    grammar: Grammar, heads: list[int], tags: list[Symbol], most: int
+) -> Iterator[tuple[Rule, ...]]:
+    """The rules of each member of Y(x, d), by plain recursion over items."""
+    modifiers = modifiers_of(heads)
+
+    def of_word(h: int) -> Iterator[tuple[Symbol, tuple[Rule, ...]]]:
+        sides = head_outward(h, modifiers[h])
+
+        def grow(
+            taken: tuple[int, int], symbol: Symbol, unaries: int, used: tuple[Rule, ...]
+        ) -> Iterator[tuple[Symbol, tuple[Rule, ...]]]:
+            if taken == (len(sides[0]), len(sides[1])):
+                yield symbol, used
+            for rule in grammar.rules:
+                if rule.head != symbol or rule.parent == ROOT:
+                    continue
+                if rule.kind == UNARY:
+                    if unaries < most:
+                        yield from grow(taken, rule.parent, unaries + 1, (*used, rule))
+                elif taken[rule.kind] < len(sides[rule.kind]):
+                    after = (taken[0] + (rule.kind == LEFT), taken[1] + (rule.kind == RIGHT))
+                    for dependent, below in of_word(sides[rule.kind][taken[rule.kind]]):
+                        if dependent == rule.modifier:
+                            yield from grow(after, rule.parent, 0, (*used, *below, rule))
+
+        yield from grow((0, 0), tags[h], 0, ())
+
+    for symbol, used in of_word(heads.index(0)):
+        for rule in grammar.rules:
+            if rule.parent == ROOT and rule.head == symbol:
+                yield (*used, rule)
+
+
+@pytest.mark.parametrize("seed", range(60))
+def test_best_tree_count_and_marginals_equal_enumeration(seed: int) -> None:
+    rng = random.Random(seed)
+    grammar, n, most = random_grammar(rng), rng.randint(1, 4), rng.randint(0, 2)
+    heads, tags = random_heads(rng, n), [rng.choice(TAGS) for _ in range(n)]
+    rule_scores = np.array([rng.uniform(-2, 2) for _ in grammar.rules], np.float32)
+    forest = forest_of(grammar, heads, tags, most)
+    every = list(enumerate_derivations(grammar, heads, tags, most))
+    assert count_derivations(forest) == len(every)
+    if not every:
+        assert len(forest.edges) == 0
+        return
+    used = forest.edges[:, RULE]
+    scores = np.where(used >= 0, rule_scores[used], 0).astype(np.float32)
+    totals = [sum(float(rule_scores[grammar.rule_ids[rule]]) for rule in rules) for rules in every]
+    best = viterbi(forest, scores)
+    assert float(scores[best].sum()) == pytest.approx(max(totals), abs=1e-4)
+    log_sum, shares = marginals(forest, scores)
+    assert log_sum == pytest.approx(math.log(sum(map(math.exp, totals))), abs=1e-4)
+    expected: Counter[int] = Counter()
+    for rules, total in zip(every, totals, strict=True):
+        for rule in rules:
+            expected[grammar.rule_ids[rule]] += math.exp(total - log_sum)  # type: ignore[assignment]
+    for number in range(len(grammar.rules)):
+        assert float(shares[used == number].sum()) == pytest.approx(expected[number], abs=1e-4)
+
+
+@pytest.mark.parametrize("n", [0, 1, 2, 5, 12])
+def test_the_appendix_grammar_counts_binomials(n: int) -> None:
+    """One head amid 2n dependents: C(2n, n) orders of left and right ones (draft, appendix A)."""
+    x = Symbol("X", "tag")
+    grammar = Grammar.of([Rule(LEFT, x, x, x), Rule(RIGHT, x, x, x), Rule(UNARY, x, None, ROOT)])
+    heads = [n + 1] * (2 * n + 1)
+    heads[n] = 0
+    axioms = np.zeros(2 * n + 1, np.int32)
+    forest = build_forest(
+        grammar.table, lay_out(np.array(heads, np.int32)), axioms, axioms, FREE, 3, axioms[:0]
+    )
+    assert count_derivations(forest) == math.comb(2 * n, n)
+
+
+@pytest.mark.parametrize("seed", range(40))
+def test_with_the_glue_rule_every_tree_has_a_derivation(seed: int) -> None:
+    rng = random.Random(seed)
+    grammar, n = random_grammar(rng), rng.randint(1, 12)
+    heads, tags = random_heads(rng, n), [rng.choice(TAGS) for _ in range(n)]
+    forest = forest_of(grammar, heads, tags, 1, glue=True)
+    rules = forest.edges[viterbi(forest, np.zeros(len(forest.edges), np.float32)), RULE]
+    attachments = (rules == GLUED) | (rules != COPY) & (grammar.table.kind[rules] != UNARY)
+    assert attachments.sum() >= n - 1
+    if len(forest_of(grammar, heads, tags, 1).edges):
+        assert count_derivations(forest) > 0
