@@ -239,7 +239,10 @@ def info(model: Path) -> None:
         click.echo(f"{name:<14}{value}")
     for file in (f"route/{settings['route']}.json", "dparser/dparser.json"):
         for name, value in read_json(model / file).items():
-            shown = f"{len(value)}: {' '.join(sorted(value))}" if isinstance(value, list | dict) else value
+            shown = value
+            if isinstance(value, list | dict):
+                listed = len(value) <= 100 and all(isinstance(key, str) for key in value)
+                shown = f"{len(value)}: {' '.join(sorted(value))}" if listed else len(value)
             click.echo(f"{file.split('/')[0]}.{name:<20}{shown}")
     size = sum(path.stat().st_size for path in model.rglob("*") if path.is_file())
     click.echo(f"{'size':<14}{size / 1e6:.1f} MB")

@@ -4,8 +4,8 @@
 
 Trained on CRAFT train (or its first N sentences), gold tags, traces and function tags removed, d-trees by
 the Collins table; scored on CRAFT dev with EVALB, collins.prm. Decoding is timed on one core after a warm-up,
-with everything from DTree to CTree in it. PAD's own C++ on the same data: 257 s per epoch, 2.47 GB, 97 sentences/s,
-F1 97.49 (R 96.82, P 98.16), exact 55.5 %. Reads $D2C_TREEBANKS (default ../shared/treebanks).
+with everything from DTree to CTree in it. PAD's own C++ on the same data: 257 s per epoch, 2.47 GB, 97
+sentences/s, F1 97.49 (R 96.82, P 98.16), exact 55.5 %. Reads $D2C_TREEBANKS (default ../shared/treebanks).
 """
 
 from __future__ import annotations
@@ -55,15 +55,12 @@ def main(sentences: int | None, epochs: int, binarization: str) -> None:
     start = time.perf_counter()
     route.fit(islice(read_brackets(treebanks / "craft-train.mrg.gz", clean=True), sentences), report)
     grammar = route.grammar_
-    print(
-        f"grammar: {len(grammar.rules)} rules, {len(grammar.symbols)} symbols; hash table 2^{route.table_bits}"
-    )
+    print(f"grammar: {len(grammar.rules)} rules, {len(grammar.symbols)} symbols")
     if len(ends) > 1:
         seconds = (ends[-1] - ends[0]) / (len(ends) - 1)
         print(f"training: {seconds:.1f} s per epoch ({PAD['s per epoch'] / seconds:.1f} x PAD's speed)")
-    print(
-        f"training with reading: {time.perf_counter() - start:.0f} s in all; non-zero weights {(route.weights_ != 0).sum():,}"
-    )
+    print(f"training with reading: {time.perf_counter() - start:.0f} s in all")
+    print(f"non-zero weights: {(route.weights_ != 0).sum():,} of 2^{route.table_bits}")
     peak = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 1e6
     dtrees = [route.encode(ctree) for ctree in dev]
     repairs = Repairs()
