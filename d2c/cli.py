@@ -51,9 +51,7 @@ jobs_option = click.option(
 def dparser_options(command: Callable[..., Any]) -> Callable[..., Any]:
     """The options that say which d-parser to train, and how."""
     options = (
-        click.option(
-            "--route", type=click.Choice(list(models.ROUTES)), default="reduction", show_default=True
-        ),
+        click.option("--route", type=click.Choice(models.ROUTES), default="reduction", show_default=True),
         encoding_option,
         heads_option,
         click.option("--dparser", type=click.Choice(models.DPARSERS), default="stanza", show_default=True),
@@ -252,7 +250,7 @@ def _untrained(options: dict[str, Any]) -> tuple[tuple[str, Any], tuple[str, Any
     """Route and d-parser, each with its name, from the options of `dparser_options`."""
     name = options["route"]
     of_reduction = {"encoding": options["encoding"]} if name == "reduction" else {}
-    route = models.ROUTES[name](head_rules=options["head_rules"], seed=options["seed"], **of_reduction)
+    route = models.route_class(name)(head_rules=options["head_rules"], seed=options["seed"], **of_reduction)
     dparser = models.make_dparser(
         options["dparser"],
         model_type=options["model_type"],

@@ -1,6 +1,7 @@
 """A trained model: a route and a d-parser in one directory, `model.json` beside `route/` and `dparser/`.
 
-A second route adds its class to ROUTES, another d-parser to DPARSERS; nothing else here knows them.
+Another route adds its name to ROUTES and its class to `route_class`, another d-parser to DPARSERS; nothing
+else here knows them.
 """
 
 from __future__ import annotations
@@ -11,7 +12,6 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, Protocol, Self
 
-from cky.constrained_cky import ConstrainedCKY
 from dparsers.directories import whole_directory
 from dparsers.protocol import DependencyParser, Progress
 from reduction.reduction import Reduction
@@ -52,7 +52,7 @@ class Route(Protocol):
         ...
 
 
-ROUTES: dict[str, type[Any]] = {"reduction": Reduction, "cky": ConstrainedCKY}
+ROUTES = ("reduction", "cky")
 DPARSERS = ("stanza",)
 
 
@@ -130,7 +130,16 @@ def load_route(directory: Path) -> Route:
     name = str(read_settings(directory)["route"])
     if name not in ROUTES:
         raise ModelError(f"{directory}: has the route {name!r}, which this version of d2c does not know")
-    return ROUTES[name].load(directory / "route")  # type: ignore[no-any-return]
+    return route_class(name).load(directory / "route")  # type: ignore[no-any-return]
+
+
+def route_class(name: str) -> type[Any]:
+    """The estimator of one of ROUTES."""
+    if name == "reduction":
+        return Reduction
+    from cky.constrained_cky import ConstrainedCKY  # slow to import: numba
+
+    return ConstrainedCKY
 
 
 def read_settings(directory: Path) -> dict[str, Any]:

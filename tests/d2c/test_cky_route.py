@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import json
+import subprocess
+import sys
 from itertools import islice
 from pathlib import Path
 
@@ -29,3 +31,10 @@ def test_decode_with_a_model_of_this_route(tmp_path: Path) -> None:
     expected = [format_bracket(route.decode(route.encode(tree))) for tree in trees]
     assert [line for line in result.stdout.splitlines() if line.startswith("(")] == expected
     assert sum(line == format_bracket(tree) for line, tree in zip(expected, trees, strict=True)) >= 45
+
+
+def test_commands_of_the_other_route_do_not_wait_for_numba() -> None:
+    code = "import d2c.cli, sys; print('numba' in sys.modules)"
+    root = SAMPLE.parent.parent.parent
+    done = subprocess.run([sys.executable, "-c", code], cwd=root, capture_output=True, text=True, check=True)
+    assert done.stdout == "False\n"
