@@ -4,22 +4,29 @@ from __future__ import annotations
 
 import json
 import zipfile
-from collections import Counter
+from collections import Counter, deque
 from collections.abc import Callable, Iterable, Iterator, Sequence
+from concurrent.futures import Future, ThreadPoolExecutor
+from dataclasses import asdict
 from functools import cached_property
+from itertools import islice, repeat
 from pathlib import Path
-from typing import Self
+from typing import Any, Self
 
 import numpy as np
 from numpy.typing import NDArray
 
-from cky.binarization import BINARIZATIONS, GLUE, UNARY, Derivation, Step, Symbol, binarize, unbinarize
-from cky.features import Sentence, rule_keys
-from cky.forest import Constraints, Forest, build_forest
-from cky.grammar import Grammar, Rule, rules_of
+from cky.binarization import BINARIZATIONS, GLUE, UNARY, Derivation, Step, Symbol, unbinarize
+from cky.features import rule_keys
+from cky.forest import Constraints, build_forest
+from cky.gold import Gold, examples_of
+from cky.grammar import Grammar, Rule
 from cky.layout import Ints, lay_out
-from cky.learning import Examples, best_parts, pad, train_on
+from cky.pruning import METHODS, estimate, restrict, unpruned
+from cky.search import Found, best_parts, oracle_parts, posteriors
 from cky.semirings import count_derivations
+from cky.training import Epoch, Training
+from cky.vocabulary import Vocabulary
 from linear.adagrad import AdaGrad
 from trees.conversion import to_dependencies
 from trees.ctree import CTree, Tokens
@@ -28,12 +35,16 @@ from trees.errors import ModelError
 from trees.files import read_json
 from trees.heads import HeadRules, load_head_rules
 from trees.repair import CROSSING, Repairs, projectivize, repair_heads
+from trees.scores.evalb import bracket_scores
 
-FORMAT = 1  # of the model directory
-GLUED = "glue rule"
+FORMAT = 2  # of the model directory
+GLUED, PRUNING_UNDONE = "glue rule", "pruning undone"
 _SETTINGS, _WEIGHTS = "cky.json", "weights.npz"
-_UNKNOWN = 1  # number of a word that training saw once at most; 0 is beyond the sentence
-_UNPRUNED = Constraints(np.zeros((0, 0), np.bool_), np.zeros(0, np.int64), np.zeros(0, np.int32))
+_BATCH = 16  # d-trees that a thread takes at a time
+_PARAMETERS = (
+    *("head_rules", "binarization", "labels", "pruning", "gamma", "max_unaries", "continuous"),
+    *("epochs", "rate", "penalty", "table_bits", "seed"),
+)
 
 
 class ConstrainedCKY:
@@ -41,56 +52,79 @@ class ConstrainedCKY:
 
     head_rules:   name or file of a head table, see `trees.heads.load_head_rules`
     binarization: simple (PAD's) or markovized (the draft's), see `cky.binarization`
+    labels:       whether d-labels are features
+    pruning:      none, 1, 2 or 1+2, see `cky.pruning`; gamma: of method 2
     max_unaries:  unary steps between two attachments
     continuous:   make d-trees projective first, so that c-trees have no gaps
     epochs, rate, penalty: of training, see `linear.adagrad`; table_bits: the hash table has 2^this weights
     seed:         of the order of the sentences in training
+    jobs:         threads of `decode_all`
 
-    Learned by `fit`: grammar, vocabulary, weights (the average over all steps).
+    Learned by `fit`: grammar, vocabulary, what pruning allows, weights (the average over all steps).
     """
 
     def __init__(
         self,
         head_rules: str = "collins",
         binarization: str = "simple",
+        labels: bool = False,
+        pruning: str = "none",
+        gamma: float = 0.95,
         max_unaries: int = 3,
         continuous: bool = True,
-        epochs: int = 3,
+        epochs: int = 4,
         rate: float = 0.1,
         penalty: float = 1e-8,
         table_bits: int = 22,
         seed: int = 0,
+        jobs: int = 1,
     ) -> None:
-        if binarization not in BINARIZATIONS:
-            raise ValueError(f"unknown binarization {binarization!r}; known are {', '.join(BINARIZATIONS)}")
-        self.head_rules, self.binarization, self.max_unaries = head_rules, binarization, max_unaries
-        self.continuous, self.epochs, self.rate, self.penalty = continuous, epochs, rate, penalty
-        self.table_bits, self.seed = table_bits, seed
+        for name, known in ((binarization, tuple(BINARIZATIONS)), (pruning, METHODS)):
+            if name not in known:
+                raise ValueError(f"unknown {name!r}; known are {', '.join(known)}")
+        self.head_rules, self.binarization, self.labels = head_rules, binarization, labels
+        self.pruning, self.gamma, self.max_unaries, self.continuous = pruning, gamma, max_unaries, continuous
+        self.epochs, self.rate, self.penalty = epochs, rate, penalty
+        self.table_bits, self.seed, self.jobs = table_bits, seed, jobs
 
-    def fit(self, ctrees: Iterable[CTree], progress: Callable[[int, float], None] | None = None) -> Self:
-        """Learns from gold c-trees. progress is told each epoch's number and its loss per gold part.
+    def fit(
+        self,
+        ctrees: Iterable[CTree],
+        dev: Sequence[CTree] = (),
+        dtrees: Iterable[DTree] | None = None,
+        dev_dtrees: Sequence[DTree] | None = None,
+        checkpoints: Path | None = None,
+        progress: Callable[[Epoch], None] | None = None,
+    ) -> Self:
+        """Learns from gold c-trees.
+
+        dev:         scored after every epoch; the weights with the best F1 (EVALB, collins.prm) are kept
+        dtrees:      one for each c-tree, in place of `encode`'s: other labels, or predicted heads; where
+                     these differ from the gold ones, the oracle tree is what is learned
+        dev_dtrees:  the same for `dev`
+        checkpoints: directory of a checkpoint, from which an interrupted training goes on
 
         Trees with gaps whose order of attachment is not nested serve for nothing: no derivation reaches them.
         """
-        columns: dict[str, list[int]] = {name: [] for name in ("heads", "tags", "words")}
-        sentences: list[tuple[Tokens, list[list[Rule]]]] = []
-        tops: Counter[str | None] = Counter()
-        for ctree in ctrees:
-            tops[ctree.top] += 1
-            headed = ctree if ctree.head_children is not None else self._heads.apply(ctree)
-            heads, derivation = binarize(headed, BINARIZATIONS[self.binarization])
-            if derivation is not None:
-                used: list[list[Rule]] = [[] for _ in heads]
-                for h, rule in rules_of(headed.tokens.tags, heads, derivation):
-                    used[h].append(rule)
-                sentences.append((headed.tokens, used))
-                columns["heads"] += heads
+        gold = list(map(self._gold, ctrees, repeat(None) if dtrees is None else dtrees))
+        tops = Counter(one.ctree.top for one in gold)
         self.top_ = max(tops, key=lambda top: tops[top], default="TOP")
-        self.grammar_ = Grammar.of(rule for _, used in sentences for steps in used for rule in steps)
-        self._number_words_and_tags([tokens for tokens, _ in sentences])
-        self._default_symbols([steps for _, used in sentences for steps in used])
-        examples = self._examples(sentences, columns["heads"])
-        self.weights_ = self._train(examples, progress)
+        rules = Counter(rule for one in gold for used in one.rules() for rule in used)
+        self.grammar_ = Grammar.of(rules)
+        self.default_ = _commonest_constituent(rules)
+        labels = (one.labels or () for one in gold if self.labels)
+        self.vocabulary_ = Vocabulary.of([one.ctree.tokens for one in gold], labels)
+        self.allowed_ = unpruned()
+        derivable = (one for one in gold if one.derivation is not None)
+        examples = examples_of(derivable, self.grammar_, self.vocabulary_, self._axioms, self._oracle)
+        del gold
+        kinds, tags = self.grammar_.table.kind, len(self.vocabulary_.tags)
+        self.allowed_ = estimate(examples, kinds, tags, self.gamma)
+        training = Training(AdaGrad.new(1 << self.table_bits, self.rate, self.penalty))
+        self.weights_ = training.run(
+            *(examples, self.grammar_.table, self._constraints, self.max_unaries, self.epochs, self.seed),
+            *(self._scorer(dev, dev_dtrees) if dev else None, checkpoints, progress),
+        )
         return self
 
     def encode(self, ctree: CTree) -> DTree:
@@ -103,53 +137,92 @@ class ConstrainedCKY:
     def decode(self, dtree: DTree, repairs: Repairs | None = None) -> CTree:
         """The best c-tree over exactly the d-tree's tokens; heads that form no tree are repaired first.
 
-        What had to be repaired, and uses of the glue rule, are added to `repairs`.
+        What had to be repaired, uses of the glue rule, and sentences without a parse under pruning (they are
+        parsed without it) are added to `repairs`.
         """
         repairs = Repairs() if repairs is None else repairs
         heads = self._tree(dtree, repairs)
-        parts, symbols = best_parts(
-            *(self.grammar_.table, self._keys, self.weights_, np.array(heads, np.int32)),
-            *(self._axioms(dtree.tokens), self._sentence(dtree.tokens), _UNPRUNED, self.max_unaries),
-            np.full(len(heads), self.grammar_.symbol_ids[self.default_], np.int32),
-        )
-        derivation: Derivation = [[] for _ in heads]
-        for (kind, h, *_, rule), symbol in zip(parts.tolist(), symbols.tolist(), strict=True):
-            if symbol < len(self.grammar_.symbols):
-                glue = Step(kind, self._glued(kind, symbol))
-                derivation[h].append(self.grammar_.steps[rule] if rule >= 0 else glue)
-            repairs.counts[GLUED] += rule < 0
-        return unbinarize(dtree.tokens, heads, derivation, self.top_)
+        return self._ctree(dtree.tokens, heads, best_parts(*self._scored(dtree, heads)), repairs)
 
     def decode_all(self, dtrees: Iterable[DTree], repairs: Repairs | None = None) -> Iterator[CTree]:
-        """`decode` for a stream of d-trees."""
-        for dtree in dtrees:
-            yield self.decode(dtree, repairs)
+        """`decode` for a stream of d-trees, on `jobs` threads, in order."""
+        repairs = Repairs() if repairs is None else repairs
+        if self.jobs == 1:
+            for dtree in dtrees:
+                yield self.decode(dtree, repairs)
+            return
+        stream, pending = iter(dtrees), deque[Future[tuple[list[CTree], Repairs]]]()
+        with ThreadPoolExecutor(self.jobs) as pool:
+            while (batch := list(islice(stream, _BATCH))) or pending:
+                if batch:
+                    pending.append(pool.submit(self._decode_batch, batch))
+                if not batch or len(pending) > 2 * self.jobs:
+                    ctrees, counted = pending.popleft().result()
+                    repairs.add(counted)
+                    yield from ctrees
+
+    def oracle(self, ctree: CTree, dtree: DTree) -> CTree:
+        """The tree of Y(x, d) nearest to a gold c-tree: argmin Δ(y, y'), parts (i, k, j, rule) compared.
+
+        Of equally near ones, one with most gold constituents. The chart is pruned as in `decode`.
+        """
+        gold = self._gold(ctree, dtree)
+        return self._ctree(gold.ctree.tokens, gold.heads, self._oracle(gold), Repairs())
+
+    def confidences(self, dtree: DTree) -> tuple[CTree, tuple[float, ...]]:
+        """The best c-tree; the probability of each of its nodes, given the d-tree [K].
+
+        That is the share of all derivations that have the constituent, each weighed by exp of its score
+        (log-sum semiring). Weights trained with a margin are no likelihood: probabilities rank, they are not
+        calibrated.
+        """
+        heads = self._tree(dtree, Repairs())
+        found, rows, values = posteriors(*self._scored(dtree, heads))
+        ctree = self._ctree(dtree.tokens, heads, found, Repairs())
+        shares: Counter[tuple[int, ...]] = Counter()
+        for row, value in zip(rows.tolist(), values.tolist(), strict=True):
+            shares[tuple(row)] += value
+        n, ids, lexical_heads = len(heads), self.grammar_.symbol_ids, ctree.lexical_heads()
+        keys = [
+            (lexical_heads[n + k], below[0], below[-1], ids[Symbol(ctree.labels[k])])
+            for k, below in enumerate(ctree.yields()[n:])
+        ]
+        return ctree, tuple(min(1.0, shares[key]) for key in keys)
 
     def count(self, dtree: DTree) -> int:
         """|Y(x, d)|: how many derivations the grammar has for a d-tree, exact up to 2^53."""
-        return int(count_derivations(self._forest(dtree.tokens, self._tree(dtree, Repairs()))))
+        heads, tokens = self._tree(dtree, Repairs()), dtree.tokens
+        layout, tags = lay_out(np.array(heads, np.int32)), self.vocabulary_.tag_numbers(tokens)
+        return int(
+            count_derivations(
+                build_forest(
+                    *(self.grammar_.table, layout, self._axioms(tokens.tags), tags),
+                    *(self._constraints, self.max_unaries, np.zeros(0, np.int32)),
+                )
+            )
+        )
 
     def save(self, directory: Path) -> None:
         """Writes JSON, and the non-zero weights as .npz, into a directory, made if absent."""
         directory.mkdir(parents=True, exist_ok=True)
-        names = (
-            *("head_rules", "binarization", "max_unaries", "continuous"),
-            *("epochs", "rate", "penalty", "table_bits", "seed"),
-        )
         settings = {
             "format": FORMAT,
-            "parameters": {name: getattr(self, name) for name in names},
+            "parameters": {name: getattr(self, name) for name in _PARAMETERS},
             "top": self.top_,
             "default": self.default_,
-            "unknown_tag": self.unknown_tag_,
             "rules": self.grammar_.rules,
-            "tags": self.tags_,
-            "words": self.words_,
+            "vocabulary": asdict(self.vocabulary_),
         }
         text = json.dumps(settings, ensure_ascii=False)
         (directory / _SETTINGS).write_text(text + "\n", encoding="utf-8")
         places = np.flatnonzero(self.weights_).astype(np.int32)
-        np.savez_compressed(directory / _WEIGHTS, places=places, values=self.weights_[places])
+        np.savez_compressed(
+            directory / _WEIGHTS,
+            allow_pickle=False,
+            places=places,
+            values=self.weights_[places],
+            **self.allowed_._asdict(),
+        )
 
     @classmethod
     def load(cls, directory: Path) -> Self:
@@ -162,8 +235,7 @@ class ConstrainedCKY:
         try:
             route = cls(**settings["parameters"])
             route.top_, route.default_ = settings["top"], Symbol(*settings["default"])
-            route.unknown_tag_ = settings["unknown_tag"]
-            route.tags_, route.words_ = dict(settings["tags"]), dict(settings["words"])
+            route.vocabulary_ = Vocabulary(**settings["vocabulary"])
             route.grammar_ = Grammar.of(
                 Rule(kind, Symbol(*head), Symbol(*modifier) if modifier else None, Symbol(*parent))
                 for kind, head, modifier, parent in settings["rules"]
@@ -171,6 +243,7 @@ class ConstrainedCKY:
             with np.load(directory / _WEIGHTS, allow_pickle=False) as file:
                 route.weights_ = np.zeros(1 << route.table_bits, np.float32)
                 route.weights_[file["places"]] = file["values"]
+                route.allowed_ = Constraints(*(file[name] for name in Constraints._fields))
         except (KeyError, TypeError, ValueError, IndexError, OSError, zipfile.BadZipFile) as error:
             raise ModelError(f"{directory}: is broken ({error}); train the model again") from None
         return route
@@ -183,77 +256,78 @@ class ConstrainedCKY:
     def _keys(self) -> NDArray[np.int64]:
         return rule_keys(self.grammar_.table)
 
-    def _train(
-        self, examples: Examples, progress: Callable[[int, float], None] | None
-    ) -> NDArray[np.float32]:
-        table = self.grammar_.table
-        learner = AdaGrad.new(1 << self.table_bits, self.rate, self.penalty)
-        rng, order = np.random.default_rng(self.seed), np.arange(len(examples.begin) - 1)
-        for epoch in range(1, self.epochs + 1):
-            rng.shuffle(order)
-            loss, parts = train_on(
-                learner, examples, order, table, rule_keys(table), _UNPRUNED, self.max_unaries
-            )
-            if progress:
-                progress(epoch, loss / max(1, parts))
-        return learner.average()
+    @property
+    def _constraints(self) -> Constraints:
+        return restrict(self.allowed_, self.pruning)
 
-    def _number_words_and_tags(self, sentences: Sequence[Tokens]) -> None:
-        """Numbers tags, and words seen twice or more; the tag of most words seen once serves for new tags."""
-        seen = Counter(form for tokens in sentences for form in tokens.forms)
-        often = sorted(form for form, count in seen.items() if count > 1)
-        self.words_ = {form: number for number, form in enumerate(often, _UNKNOWN + 1)}
-        tags = Counter(tag for tokens in sentences for tag in tokens.tags)
-        rare = Counter(
-            tag
-            for tokens in sentences
-            for form, tag in zip(tokens.forms, tokens.tags, strict=True)
-            if seen[form] == 1
-        )
-        self.tags_ = {tag: number for number, tag in enumerate(sorted(tags), 1)}
-        self.unknown_tag_ = min(rare or tags, key=lambda tag: (-(rare or tags)[tag], tag), default="")
+    def _gold(self, ctree: CTree, dtree: DTree | None) -> Gold:
+        """A gold tree with a d-tree, or with its own, which is labelled only where labels are used."""
+        headed = ctree if ctree.head_children is not None else self._heads.apply(ctree)
+        if dtree is not None:
+            return Gold.of(headed, self.binarization, self._tree(dtree, Repairs()), dtree.labels)
+        return Gold.of(headed, self.binarization, None, self.encode(headed).labels if self.labels else None)
 
-    def _default_symbols(self, used: Iterable[Sequence[Rule]]) -> None:
-        """The commonest constituent: what the glue rule puts over a pre-terminal."""
-        counts = Counter(rule.parent for steps in used for rule in steps if rule.parent.bar == "")
-        self.default_ = min(counts, key=lambda symbol: (-counts[symbol], symbol), default=Symbol("X"))
+    def _scorer(
+        self, dev: Sequence[CTree], dtrees: Sequence[DTree] | None
+    ) -> Callable[[NDArray[np.float32]], float]:
+        """F1 on a dev treebank as a function of the weights."""
+        given = list(map(self.encode, dev)) if dtrees is None else dtrees
 
-    def _examples(self, sentences: Sequence[tuple[Tokens, list[list[Rule]]]], heads: list[int]) -> Examples:
-        rule_ids = self.grammar_.rule_ids
-        rules = [rule_ids[rule] for _, used in sentences for steps in used for rule in steps]
-        steps = np.cumsum([0] + [len(steps) for _, used in sentences for steps in used])
-        begin = np.cumsum([0] + [len(tokens) for tokens, _ in sentences])
-        axioms, words, tags = (
-            np.concatenate([column(tokens) for tokens, _ in sentences] or [np.zeros(0, np.int32)])
-            for column in (self._axioms, self._word_numbers, self._tag_numbers)
-        )
-        return Examples(
-            begin.astype(np.int64),
-            np.array(heads, np.int32),
-            axioms,
-            words,
-            tags,
-            np.zeros(0, np.int32),
-            np.array(rules, np.int32),
-            steps.astype(np.int64),
-        )
+        def f1(weights: NDArray[np.float32]) -> float:
+            self.weights_ = weights
+            return bracket_scores(dev, self.decode_all(given)).fmeasure
 
-    def _axioms(self, tokens: Tokens) -> Ints:
+        return f1
+
+    def _axioms(self, tags: Sequence[str]) -> Ints:
         """[n] symbol of each pre-terminal."""
-        ids, unknown = self.grammar_.symbol_ids, Symbol(self.unknown_tag_, "tag")
-        return np.array([ids.get(Symbol(tag, "tag"), ids[unknown]) for tag in tokens.tags], np.int32)
+        ids, known = self.grammar_.symbol_ids, self.vocabulary_.known_tag
+        return np.array([ids[Symbol(known(tag), "tag")] for tag in tags], np.int32)
 
-    def _word_numbers(self, tokens: Tokens) -> Ints:
-        return np.array([self.words_.get(form, _UNKNOWN) for form in tokens.forms], np.int32)
+    def _glue(self, n: int) -> Ints:
+        """[n] what the glue rule puts over each pre-terminal."""
+        return np.full(n, self.grammar_.symbol_ids[self.default_], np.int32)
 
-    def _tag_numbers(self, tokens: Tokens) -> Ints:
-        unknown = self.tags_[self.unknown_tag_]
-        return np.array([self.tags_.get(tag, unknown) for tag in tokens.tags], np.int32)
-
-    def _sentence(self, tokens: Tokens) -> Sentence:
-        return Sentence(
-            pad(self._word_numbers(tokens)), pad(self._tag_numbers(tokens)), np.zeros(0, np.int32)
+    def _scored(self, dtree: DTree, heads: Sequence[int]) -> tuple[Any, ...]:
+        """The arguments of `best_parts`."""
+        sentence = self.vocabulary_.sentence(dtree.tokens, heads, dtree.labels)
+        return (
+            *(self.grammar_.table, self._keys, self.weights_, self._axioms(dtree.tokens.tags), sentence),
+            *(self._constraints, self.max_unaries, self._glue(len(heads))),
         )
+
+    def _oracle(self, gold: Gold) -> Found:
+        tokens, grammar = gold.ctree.tokens, self.grammar_
+        return oracle_parts(
+            grammar.table,
+            self._axioms(tokens.tags),
+            self.vocabulary_.sentence(tokens, gold.heads, gold.labels),
+            self._constraints,
+            self.max_unaries,
+            self._glue(len(tokens)),
+            gold.parts(grammar),
+            gold.brackets(grammar),
+        )
+
+    def _decode_batch(self, dtrees: Sequence[DTree]) -> tuple[list[CTree], Repairs]:
+        repairs = Repairs()
+        return [self.decode(dtree, repairs) for dtree in dtrees], repairs
+
+    def _ctree(self, tokens: Tokens, heads: Sequence[int], found: Found, repairs: Repairs) -> CTree:
+        """The c-tree of what the chart found."""
+        derivation: Derivation = [[] for _ in heads]
+        repairs.counts[PRUNING_UNDONE] += found.stage > 0 and self.pruning != "none"
+        for (kind, h, *_, rule), symbol in zip(found.parts.tolist(), found.symbols.tolist(), strict=True):
+            if symbol < len(self.grammar_.symbols):
+                glue = Step(kind, self._glued(kind, symbol))
+                derivation[h].append(self.grammar_.steps[rule] if rule >= 0 else glue)
+            repairs.counts[GLUED] += rule < 0
+        return unbinarize(tokens, heads, derivation, self.top_)
+
+    def _glued(self, kind: int, symbol: int) -> Symbol:
+        """The parent of a glue step that derived a symbol: of a unary one that finishes it, the symbol."""
+        label = self.grammar_.symbols[symbol]
+        return label if kind == UNARY else Symbol(label.label, GLUE)
 
     def _tree(self, dtree: DTree, repairs: Repairs) -> list[int]:
         """Heads that form a tree, a projective one if c-trees are to have no gaps."""
@@ -267,18 +341,11 @@ class ConstrainedCKY:
             return lifted
         return heads
 
-    def _forest(self, tokens: Tokens, heads: Sequence[int]) -> Forest:
-        return build_forest(
-            self.grammar_.table,
-            lay_out(np.array(heads, np.int32)),
-            self._axioms(tokens),
-            self._tag_numbers(tokens),
-            _UNPRUNED,
-            self.max_unaries,
-            np.zeros(0, np.int32),
-        )
 
-    def _glued(self, kind: int, symbol: int) -> Symbol:
-        """The parent of a glue step that derived a symbol: of a unary one that finishes it, the symbol."""
-        label = self.grammar_.symbols[symbol]
-        return label if kind == UNARY else Symbol(label.label, GLUE)
+def _commonest_constituent(rules: Counter[Rule]) -> Symbol:
+    """What the glue rule puts over a pre-terminal."""
+    counts = Counter[Symbol]()
+    for rule, count in rules.items():
+        if rule.parent.bar == "":
+            counts[rule.parent] += count
+    return min(counts, key=lambda symbol: (-counts[symbol], symbol), default=Symbol("X"))

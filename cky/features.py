@@ -15,14 +15,15 @@ import numpy as np
 from numba import njit
 from numpy.typing import NDArray
 
-from cky.binarization import UNARY
-from cky.forest import BEGIN, END, FIRST, LAST, RULE, SIDE, SPLIT, Forest, H, M
+from cky.binarization import LEFT, UNARY
+from cky.forest import BEGIN, END, FIRST, LAST, NEXT_LEFT, NEXT_RIGHT, RULE, SIDE, SPLIT, Forest, H, M
 from cky.grammar import RuleTable
 from cky.layout import Ints
 from linear.hashing import atom
 
 Floats = NDArray[np.float32]
-ATOMS = 40  # room for the atoms of a place; FEATURES for the features of a part
+WHOLE = 100  # words of the sentence, at most, that tell what kind of text it is
+ATOMS = 50 + WHOLE  # room for the atoms of a place; FEATURES for the features of a part
 FEATURES = 2 * ATOMS
 LONGEST = np.array([1, 2, 3, 4, 5, 8, 12, 20, 35])  # upper bounds of the first nine of the ten length bins
 
@@ -31,11 +32,13 @@ class Sentence(NamedTuple):
     """What features see of n words; numbers from 1 on, 0 is beyond the sentence.
 
     words, tags: [n + 2] with a 0 before and behind
+    heads:       [n] 1..n, 0 = root
     labels:      [n] d-labels of the arcs into the words; empty where they are not used
     """
 
     words: Ints
     tags: Ints
+    heads: Ints
     labels: Ints
 
 
@@ -77,7 +80,19 @@ def place_atoms(sentence: Sentence, block: Ints, atoms: NDArray[np.int64], bound
     n = _add(atoms, n, base + 7, np.searchsorted(LONGEST, j - i), 0)
     n = _add(atoms, n, base + 8, tags[i - 1], tags[i])
     n = _add(atoms, n, base + 9, tags[j], tags[j + 1])
+    g = sentence.heads[h - 1]
+    left, right = block[NEXT_LEFT] + 1, block[NEXT_RIGHT] + 1
+    n = _add(atoms, n, base + 30, tags[h], tags[g])
+    n = _add(atoms, n, base + 31, words[g], tags[h])
+    n = _add(atoms, n, base + 32, tags[h], tags[left])
+    n = _add(atoms, n, base + 33, tags[h], tags[right])
+    n = _add(atoms, n, base + 34, tags[left], tags[right])
+    n = _add(atoms, n, base + 35, words[left], 0)
+    n = _add(atoms, n, base + 36, words[right], 0)
     if side == UNARY:
+        if g == 0 and left == 0 and right == 0:
+            for word in words[1 : min(len(words) - 1, WHOLE + 1)]:
+                n = _add(atoms, n, base + 37, word, 0)
         bounds[0] = bounds[1] = n
         n = _add(atoms, n, base + 20, 0, 0)
         bounds[2] = _add(atoms, n, base + 21, tags[h], 0)
@@ -90,6 +105,9 @@ def place_atoms(sentence: Sentence, block: Ints, atoms: NDArray[np.int64], bound
     n = _add(atoms, n, base + 15, words[m], 0)
     n = _add(atoms, n, base + 16, tags[m], 0)
     n = _add(atoms, n, base + 17, tags[k], tags[k + 1])
+    n = _add(atoms, n, base + 38, tags[m], tags[left if side == LEFT else right])
+    n = _add(atoms, n, base + 39, words[k], words[k + 1])
+    n = _add(atoms, n, base + 40, words[h], words[m])
     labelled = len(sentence.labels) > 0
     if labelled:
         n = _add(atoms, n, base + 18, sentence.labels[m - 1], 0)

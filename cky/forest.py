@@ -25,7 +25,7 @@ COPY, GLUED = -1, -2  # instead of a rule: an edge that only collects, an edge o
 # Columns of edges
 HEAD, TAIL, MODIFIER, RULE = 0, 1, 2, 3
 # Columns of blocks
-SIDE, H, M, FIRST, LAST, SPLIT, BEGIN, END = 0, 1, 2, 3, 4, 5, 6, 7
+SIDE, H, M, FIRST, LAST, SPLIT, NEXT_LEFT, NEXT_RIGHT, BEGIN, END = 0, 1, 2, 3, 4, 5, 6, 7, 8, 9
 
 
 class Forest(NamedTuple):
@@ -34,9 +34,10 @@ class Forest(NamedTuple):
     symbols: [V] the symbol of each vertex; the last vertex is the goal
     edges:   [E, 4] the vertex derived; the vertices it is derived from: head child, modifier (-1 in a unary
              step); rule, COPY or GLUED
-    blocks:  [B, 8] one for each attachment of a word to an item, one for the unary steps of each item:
+    blocks:  [B, 10] one for each attachment of a word to an item, one for the unary steps of each item:
              LEFT, RIGHT or UNARY; head word; dependent (-1); first word i and last word j of the result;
-             last word k of the left part (-1); first edge and end of its edges
+             last word k of the left part (-1); the dependents of h that come next on the left and on the
+             right (-1: none); first edge and end of its edges
     """
 
     symbols: Ints
@@ -106,59 +107,65 @@ def build_forest(
     Without a derivation the forest is empty.
     """
     n, size = len(axioms), len(rules.whole)
-    symbols, usable = np.empty((64 * n, 1), np.int32), np.empty((64 * n, 1), np.int32)
-    edges, blocks = np.empty((256 * n, 4), np.int32), np.empty((4 * n, 8), np.int32)
+    symbols, usable = np.empty((64 * n, 1), np.int32), np.empty((64 * n, 2), np.int32)
+    edges, blocks = np.empty((512 * n, 4), np.int32), np.empty((4 * n, 10), np.int32)
     spans = np.zeros((layout.cells[n], 2), np.int32)  # where in `usable` the vertices of each cell stand
     at = np.full(size + 1, -1, np.int32)  # the vertex of each symbol in the cell at hand
     count = np.zeros(4, np.int64)  # vertices, edges, blocks, usable
     glue = len(glue_symbols) > 0
+    # The most edges of a cell: each rule from either side and at each level, copies, the glue rule's
+    most = (max_unaries + 2) * len(rules.kind) + 2 * (max_unaries + 2) * (size + 1)
+    if glue:
+        most += 2 * size * size
     for h in layout.order:
         rights = layout.end[h] - layout.middle[h]
         for item in range(layout.cells[h + 1] - layout.cells[h]):
             a, b, cell = item // (rights + 1), item % (rights + 1), layout.cells[h] + item
             symbols = _room(symbols, count[0] + (max_unaries + 2) * (size + 1))
             usable, blocks = _room(usable, count[3] + size), _room(blocks, count[2] + 4)
-            first, last = extent(layout, h, a, b)
+            edges = _room(edges, count[1] + most)
+            place = place_of(layout, h, a, b)
             begin = count[0]
             if item == 0:
-                _vertex(axioms[h], symbols, at, count)
+                symbols[begin, 0] = axioms[h]
+                at[axioms[h]] = begin
+                count[0] += 1
             for side in (LEFT, RIGHT):
                 a0, b0 = (a - 1, b) if side == LEFT else (a, b - 1)
                 if min(a0, b0) < 0 or _certain_side(constraints, tags, layout, h, a0, b0) == 1 - side:
                     continue
                 m = layout.dependents[layout.begin[h] + a0 if side == LEFT else layout.middle[h] + b0]
                 before, done = layout.cells[h] + a0 * (rights + 1) + b0, layout.cells[m + 1] - 1
-                heads = usable[spans[before, 0] : spans[before, 1], 0]
-                modifiers = usable[spans[done, 0] : spans[done, 1], 0]
+                heads = usable[spans[before, 0] : spans[before, 1]]
+                modifiers = usable[spans[done, 0] : spans[done, 1]]
                 first_edge = count[1]
-                edges = _attach(
-                    rules, side, heads, modifiers, constraints.by_tag, tags[h], symbols, edges, at, count
-                )
+                _attach(rules, side, heads, modifiers, constraints.by_tag, tags[h], symbols, edges, at, count)
                 if glue and count[1] == first_edge:
-                    edges = _glue(rules, heads, modifiers, glue_symbols[h], symbols, edges, at, count)
+                    _glue(rules, heads, modifiers, glue_symbols[h], symbols, edges, at, count)
                 split = layout.last[m] if side == LEFT else layout.first[m] - 1
-                _add_block(blocks, count, side, h, m, first, last, split, first_edge)
+                _add_block(blocks, count, side, h, m, split, place, first_edge)
             _reset(at, symbols, begin, count[0])
             first_edge = count[1]
             if glue and cell == layout.cells[h + 1] - 1:
-                edges = _finish(rules, begin, symbols, edges, at, count)
-            edges = _unaries(
-                rules, constraints.by_tag, tags[h], max_unaries, begin, symbols, edges, at, count
-            )
+                _finish(rules, begin, symbols, edges, at, count)
+            _unaries(rules, constraints.by_tag, tags[h], max_unaries, begin, symbols, edges, at, count)
             spans[cell, 0] = count[3]
-            edges = _collect(begin, symbols, usable, edges, at, count)
+            _collect(begin, symbols, usable, edges, at, count)
             spans[cell, 1] = count[3]
-            _add_block(blocks, count, UNARY, h, -1, first, last, -1, first_edge)
+            _add_block(blocks, count, UNARY, h, -1, -1, place, first_edge)
     root = layout.order[n - 1]
+    rights = layout.end[root] - layout.middle[root]
     done, first_edge = layout.cells[root + 1] - 1, count[1]
-    edges = _finish_root(rules, usable[spans[done, 0] : spans[done, 1], 0], glue, symbols, edges, count)
-    _add_block(blocks, count, UNARY, root, -1, layout.first[root], layout.last[root], -1, first_edge)
+    symbols, edges = _room(symbols, count[0] + 1), _room(edges, count[1] + size)
+    _finish_root(rules, usable[spans[done, 0] : spans[done, 1]], glue, symbols, edges, count)
+    place = place_of(layout, root, layout.middle[root] - layout.begin[root], rights)
+    _add_block(blocks, count, UNARY, root, -1, -1, place, first_edge)
     return _useful(symbols[: count[0], 0].copy(), edges[: count[1]], blocks[: count[2]])
 
 
 @njit(cache=True, nogil=True, inline="always")
-def extent(layout: Layout, h: int, a: int, b: int) -> tuple[int, int]:
-    """First and last word of the item (h, a, b)."""
+def place_of(layout: Layout, h: int, a: int, b: int) -> tuple[int, int, int, int]:
+    """Of the item (h, a, b): first and last word, and the dependents that come next on either side, or -1."""
     first = last = h
     for place in range(layout.begin[h], layout.begin[h] + a):
         first = min(first, layout.first[layout.dependents[place]])
@@ -166,35 +173,33 @@ def extent(layout: Layout, h: int, a: int, b: int) -> tuple[int, int]:
     for place in range(layout.middle[h], layout.middle[h] + b):
         first = min(first, layout.first[layout.dependents[place]])
         last = max(last, layout.last[layout.dependents[place]])
-    return first, last
-
-
-@njit(cache=True, nogil=True)
-def _vertex(symbol: int, symbols: Ints, at: Ints, count: NDArray[np.int64]) -> int:
-    """The vertex of a symbol in the cell at hand."""
-    if at[symbol] < 0:
-        at[symbol] = count[0]
-        symbols[count[0], 0] = symbol
-        count[0] += 1
-    return at[symbol]
+    left, right = layout.begin[h] + a, layout.middle[h] + b
+    next_left = layout.dependents[left] if left < layout.middle[h] else -1
+    next_right = layout.dependents[right] if right < layout.end[h] else -1
+    return first, last, next_left, next_right
 
 
 @njit(cache=True, nogil=True, inline="always")
-def _add_edge(edges: Ints, count: NDArray[np.int64], head: int, tail: int, modifier: int, rule: int) -> None:
-    edges[count[1], HEAD] = head
-    edges[count[1], TAIL] = tail
-    edges[count[1], MODIFIER] = modifier
-    edges[count[1], RULE] = rule
-    count[1] += 1
+def _add_edge(edges: Ints, edge: int, head: int, tail: int, modifier: int, rule: int) -> None:
+    row = edges[edge]
+    row[HEAD], row[TAIL], row[MODIFIER], row[RULE] = head, tail, modifier, rule
 
 
 @njit(cache=True, nogil=True)
 def _add_block(
-    blocks: Ints, count: NDArray[np.int64], side: int, h: int, m: int, i: int, j: int, k: int, begin: int
+    blocks: Ints,
+    count: NDArray[np.int64],
+    side: int,
+    h: int,
+    m: int,
+    k: int,
+    place: tuple[int, int, int, int],
+    begin: int,
 ) -> None:
     """Makes the edges from `begin` on a block."""
     row = blocks[count[2]]
-    row[SIDE], row[H], row[M], row[FIRST], row[LAST], row[SPLIT] = side, h, m, i, j, k
+    row[SIDE], row[H], row[M], row[SPLIT] = side, h, m, k
+    row[FIRST], row[LAST], row[NEXT_LEFT], row[NEXT_RIGHT] = place
     row[BEGIN], row[END] = begin, count[1]
     count[2] += 1
 
@@ -218,20 +223,24 @@ def _attach(
     edges: Ints,
     at: Ints,
     count: NDArray[np.int64],
-) -> Ints:
-    """The rules A → β1* β2 or A → β1 β2* over all pairs of vertices."""
-    size = len(rules.whole)
-    for tail in heads:
-        for modifier in modifiers:
-            key = (side * size + symbols[tail, 0]) * size + symbols[modifier, 0]
-            begin, end = rules.attachments[key], rules.attachments[key + 1]
-            if end > begin:
-                edges = _room(edges, count[1] + end - begin)
-            for rule in range(begin, end):
-                if len(by_tag) == 0 or by_tag[tag, rule]:
-                    head = _vertex(rules.parent[rule], symbols, at, count)
-                    _add_edge(edges, count, head, tail, modifier, rule)
-    return edges
+) -> None:
+    """The rules A → β1* β2 or A → β1 β2* over all pairs of vertices; a pair is (vertex, symbol)."""
+    size, pruned = len(rules.whole), len(by_tag) > 0
+    vertices, edge = count[0], count[1]  # in registers: the arrays might share memory, for all numba knows
+    for one in range(len(heads)):
+        tail, row = heads[one, 0], (side * size + heads[one, 1]) * size
+        for other in range(len(modifiers)):
+            modifier, key = modifiers[other, 0], row + modifiers[other, 1]
+            for rule in range(rules.attachments[key], rules.attachments[key + 1]):
+                if pruned and not by_tag[tag, rule]:
+                    continue
+                parent = rules.parent[rule]
+                if at[parent] < 0:
+                    at[parent], symbols[vertices, 0] = vertices, parent
+                    vertices += 1
+                _add_edge(edges, edge, at[parent], tail, modifier, rule)
+                edge += 1
+    count[0], count[1] = vertices, edge
 
 
 @njit(cache=True, nogil=True)
@@ -244,33 +253,36 @@ def _glue(
     edges: Ints,
     at: Ints,
     count: NDArray[np.int64],
-) -> Ints:
+) -> None:
     """The glue rule over all pairs of vertices."""
-    edges = _room(edges, count[1] + len(heads) * len(modifiers))
-    for tail in heads:
-        for modifier in modifiers:
-            if rules.whole[symbols[modifier, 0]]:
-                parent = default if rules.tag[symbols[tail, 0]] else symbols[tail, 0]
-                head = _vertex(parent, symbols, at, count)
-                _add_edge(edges, count, head, tail, modifier, GLUED)
-    return edges
+    for tail, below in heads:
+        for modifier, symbol in modifiers:
+            if rules.whole[symbol]:
+                parent = default if rules.tag[below] else below
+                if at[parent] < 0:
+                    at[parent], symbols[count[0], 0] = count[0], parent
+                    count[0] += 1
+                _add_edge(edges, count[1], at[parent], tail, modifier, GLUED)
+                count[1] += 1
 
 
 @njit(cache=True, nogil=True)
 def _finish(
     rules: RuleTable, begin: int, symbols: Ints, edges: Ints, at: Ints, count: NDArray[np.int64]
-) -> Ints:
+) -> None:
     """The glue rule over one vertex: if a word with all its dependents is unfinished only, finishes it."""
     end = count[0]
     for vertex in range(begin, end):
         if rules.whole[symbols[vertex, 0]]:
-            return edges
-    edges = _room(edges, count[1] + end - begin)
+            return
     for tail in range(begin, end):
-        head = _vertex(rules.finished[symbols[tail, 0]], symbols, at, count)
-        _add_edge(edges, count, head, tail, -1, GLUED)
+        parent = rules.finished[symbols[tail, 0]]
+        if at[parent] < 0:
+            at[parent], symbols[count[0], 0] = count[0], parent
+            count[0] += 1
+        _add_edge(edges, count[1], at[parent], tail, -1, GLUED)
+        count[1] += 1
     _reset(at, symbols, end, count[0])
-    return edges
 
 
 @njit(cache=True, nogil=True)
@@ -284,67 +296,71 @@ def _unaries(
     edges: Ints,
     at: Ints,
     count: NDArray[np.int64],
-) -> Ints:
+) -> None:
     """The rules A → β* over the vertices from `begin` on, then over those just made, `most` times."""
+    pruned, vertices, edge = len(by_tag) > 0, count[0], count[1]
     for _ in range(most):
-        end = count[0]
+        end = vertices
         for tail in range(begin, end):
-            first, last = rules.unaries[symbols[tail, 0]], rules.unaries[symbols[tail, 0] + 1]
-            if last > first:
-                edges = _room(edges, count[1] + last - first)
-            for rule in range(first, last):
-                if len(by_tag) == 0 or by_tag[tag, rule]:
-                    head = _vertex(rules.parent[rule], symbols, at, count)
-                    _add_edge(edges, count, head, tail, -1, rule)
-        _reset(at, symbols, end, count[0])
+            symbol = symbols[tail, 0]
+            for rule in range(rules.unaries[symbol], rules.unaries[symbol + 1]):
+                if pruned and not by_tag[tag, rule]:
+                    continue
+                parent = rules.parent[rule]
+                if at[parent] < 0:
+                    at[parent], symbols[vertices, 0] = vertices, parent
+                    vertices += 1
+                _add_edge(edges, edge, at[parent], tail, -1, rule)
+                edge += 1
+        _reset(at, symbols, end, vertices)
         begin = end
-    return edges
+    count[0], count[1] = vertices, edge
 
 
 @njit(cache=True, nogil=True)
 def _collect(
     begin: int, symbols: Ints, usable: Ints, edges: Ints, at: Ints, count: NDArray[np.int64]
-) -> Ints:
+) -> None:
     """Lists one vertex for each symbol of a cell, a new one above those of a symbol that has several."""
-    end, first = count[0], count[3]
+    end, first, edge, vertices = count[0], count[3], count[1], count[0]
+    filled = first
     for vertex in range(begin, end):
         symbol = symbols[vertex, 0]
         if at[symbol] < 0:
-            at[symbol] = vertex
-            usable[count[3], 0] = vertex
-            count[3] += 1
+            at[symbol], usable[filled, 1] = vertex, symbol
+            filled += 1
         else:
-            edges = _room(edges, count[1] + 2)
             if at[symbol] < end:
-                symbols[count[0], 0] = symbol
-                _add_edge(edges, count, count[0], at[symbol], -1, COPY)
-                at[symbol] = count[0]
-                count[0] += 1
-            _add_edge(edges, count, at[symbol], vertex, -1, COPY)
-    for place in range(first, count[3]):
-        symbol = symbols[usable[place, 0], 0]
+                symbols[vertices, 0] = symbol
+                _add_edge(edges, edge, vertices, at[symbol], -1, COPY)
+                at[symbol] = vertices
+                vertices, edge = vertices + 1, edge + 1
+            _add_edge(edges, edge, at[symbol], vertex, -1, COPY)
+            edge += 1
+    for place in range(first, filled):
+        symbol = usable[place, 1]
         usable[place, 0] = at[symbol]
         at[symbol] = -1
-    return edges
+    count[0], count[1], count[3] = vertices, edge, filled
 
 
 @njit(cache=True, nogil=True)
 def _finish_root(
     rules: RuleTable, vertices: Ints, glue: bool, symbols: Ints, edges: Ints, count: NDArray[np.int64]
-) -> Ints:
+) -> None:
     """The root rules, with a new vertex as the goal; with the glue rule any root will do if none fits."""
-    edges = _room(edges, count[1] + len(vertices))
     goal, begin = count[0], count[1]
     symbols[goal, 0] = len(rules.whole)
     count[0] += 1
-    for tail in vertices:
-        if rules.roots[symbols[tail, 0]] >= 0:
-            _add_edge(edges, count, goal, tail, -1, rules.roots[symbols[tail, 0]])
+    for tail, symbol in vertices:
+        if rules.roots[symbol] >= 0:
+            _add_edge(edges, count[1], goal, tail, -1, rules.roots[symbol])
+            count[1] += 1
     if glue and count[1] == begin:
-        for tail in vertices:
-            if rules.whole[symbols[tail, 0]]:
-                _add_edge(edges, count, goal, tail, -1, GLUED)
-    return edges
+        for tail, symbol in vertices:
+            if rules.whole[symbol]:
+                _add_edge(edges, count[1], goal, tail, -1, GLUED)
+                count[1] += 1
 
 
 @njit(cache=True, nogil=True)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 
@@ -14,7 +14,7 @@ from trees.dtree import DTree
 from trees.formats.brackets import read_brackets
 from trees.repair import Repairs
 from trees.scores.attachment import Attachment, score_attachment
-from trees.scores.evalb import Parameters, Summary, evaluate, from_ctree
+from trees.scores.evalb import Summary, bracket_scores
 
 
 @dataclass
@@ -68,15 +68,6 @@ def score(route: Route, gold: Sequence[CTree], gold_dtrees: Sequence[DTree], dtr
     converting = time.perf_counter() - start
     attachment = sum(map(score_attachment, gold_dtrees, dtrees), Attachment())
     return Row("", "", attachment, bracket_scores(gold, guess), 0.0, converting, 0.0, repairs)
-
-
-def bracket_scores(gold: Iterable[CTree], guess: Iterable[CTree]) -> Summary:
-    """EVALB's counts under collins.prm."""
-    pairs = ((from_ctree(a), from_ctree(b)) for a, b in zip(gold, guess, strict=True))
-    total = Summary()
-    for sentence in evaluate(pairs, Parameters.collins()):
-        total += Summary.of(sentence)
-    return total
 
 
 def train_and_compare(

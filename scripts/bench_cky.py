@@ -21,9 +21,10 @@ import click
 
 from cky.binarization import BINARIZATIONS
 from cky.constrained_cky import GLUED, ConstrainedCKY
-from d2c.compare import bracket_scores
+from cky.training import Epoch
 from trees.formats.brackets import read_brackets
 from trees.repair import Repairs
+from trees.scores.evalb import bracket_scores
 
 REPOSITORY = Path(__file__).resolve().parent.parent
 PAD = {"s per epoch": 257.0, "sentences/s": 97.0}
@@ -47,13 +48,13 @@ def main(sentences: int | None, epochs: int, binarization: str) -> None:
 
     ends: list[float] = []
 
-    def report(epoch: int, loss: float) -> None:
+    def report(epoch: Epoch) -> None:
         ends.append(time.perf_counter())
-        print(f"epoch {epoch}: loss per gold part {loss:.4f}", flush=True)
+        print(epoch, flush=True)
 
     route = ConstrainedCKY(binarization=binarization, epochs=epochs)
     start = time.perf_counter()
-    route.fit(islice(read_brackets(treebanks / "craft-train.mrg.gz", clean=True), sentences), report)
+    route.fit(islice(read_brackets(treebanks / "craft-train.mrg.gz", clean=True), sentences), progress=report)
     grammar = route.grammar_
     print(f"grammar: {len(grammar.rules)} rules, {len(grammar.symbols)} symbols")
     if len(ends) > 1:

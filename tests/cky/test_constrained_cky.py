@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import copy
 import json
 import random
 from functools import cache
@@ -12,13 +13,15 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from cky.constrained_cky import GLUED, ConstrainedCKY
+from cky.constrained_cky import GLUED, PRUNING_UNDONE, ConstrainedCKY
+from cky.training import Epoch
 from trees.ctree import CTree, Tokens
 from trees.dtree import DTree
 from trees.errors import ModelError
 from trees.formats.brackets import parse_bracket, read_brackets
 from trees.heads import load_head_rules
 from trees.repair import CROSSING, CYCLE, Repairs
+from trees.scores.evalb import bracket_scores
 
 
 def sample(part: str, count: int) -> list[CTree]:
@@ -30,7 +33,7 @@ def sample(part: str, count: int) -> list[CTree]:
 def fitted(binarization: str = "simple") -> ConstrainedCKY:
     losses: list[float] = []
     route = ConstrainedCKY(binarization=binarization, epochs=3, table_bits=18)
-    route.fit(sample("train", 300), lambda epoch, loss: losses.append(loss))
+    route.fit(sample("train", 300), progress=lambda epoch: losses.append(epoch.loss))
     assert len(losses) == 3 and losses[2] < losses[0]
     return route
 
@@ -57,7 +60,7 @@ def test_what_is_loaded_decodes_alike(tmp_path: Path) -> None:
     with pytest.raises(ModelError, match="is broken"):
         ConstrainedCKY.load(tmp_path)
     (tmp_path / "cky.json").write_text(json.dumps({"format": 99}))
-    with pytest.raises(ModelError, match="has format 99; this version of d2c reads 1"):
+    with pytest.raises(ModelError, match="has format 99; this version of d2c reads 2"):
         ConstrainedCKY.load(tmp_path)
 
 
@@ -96,3 +99,137 @@ def test_counts_of_derivations() -> None:
     gold = parse_bracket("(TOP (S (NP (DT the) (NN cat)) (VP (VBD saw) (NP (DT the) (NN dog))) (. .)))")
     route = ConstrainedCKY(epochs=1, table_bits=14).fit([gold])
     assert route.count(route.encode(gold)) == 1
+
+
+@pytest.mark.parametrize("pruning", ["1", "2", "1+2"])
+def test_pruning_makes_the_chart_smaller_and_keeps_a_parse(pruning: str) -> None:
+    route, dev = copy.copy(fitted()), sample("dev", 60)
+    dtrees = [route.encode(ctree) for ctree in dev]
+    before = [route.count(dtree) for dtree in dtrees]
+    route.pruning = pruning
+    after = [route.count(dtree) for dtree in dtrees]
+    assert all(b <= a for a, b in zip(before, after, strict=True)) and sum(after) < sum(before)
+    repairs = Repairs()
+    assert len(list(route.decode_all(dtrees, repairs))) == 60
+    assert repairs.counts[PRUNING_UNDONE] == after.count(0)
+
+
+def test_method_1_is_what_was_seen_with_the_tag() -> None:
+    """Both sentences' rules are in the grammar; a verb's are not for a noun."""
+    gold = [
+        parse_bracket("(TOP (S (NP (DT a) (NN b)) (VP (VBD c))))"),
+        parse_bracket("(TOP (S (NP (DT a) (NN b)) (VP (VBZ c))))"),
+        parse_bracket("(TOP (FRAG (VP (VBZ c))))"),
+    ]
+    route = ConstrainedCKY(epochs=1, table_bits=10, pruning="1").fit(gold)
+    assert [route.count(route.encode(ctree)) for ctree in gold] == [1, 1, 1]
+    only_noun = DTree(Tokens(("c",), ("VBD",)), (0,))
+    assert route.count(only_noun) == 0  # VBD never was all of a FRAG
+    route.pruning = "none"
+    assert route.count(only_noun) == 1
+
+
+def test_method_2_fixes_the_side_where_it_was_always_the_same() -> None:
+    gold = [parse_bracket("(TOP (S (NP (DT a)) (VP (VBD c) (NP (NN b)))))")] * 3
+    other = parse_bracket("(TOP (VP (VP (NP (DT a)) (VBD c)) (NP (NN b))))")
+    route = ConstrainedCKY(epochs=1, table_bits=10, pruning="2", gamma=0.7).fit([*gold, other])
+    dtree = route.encode(other)
+    assert route.count(dtree) == 1  # right first: three in four
+    route.allowed_ = route.allowed_._replace(sides=route.allowed_.sides[:0])
+    assert route.count(dtree) == 2
+
+
+def test_the_oracle_is_the_gold_tree_wherever_the_chart_has_it() -> None:
+    route, heads = fitted(), load_head_rules("collins")
+    for ctree in sample("train", 100):
+        assert route.oracle(ctree, route.encode(ctree)) == heads.apply(ctree)
+
+
+def test_the_oracle_for_a_wrong_d_tree_beats_every_other_tree() -> None:
+    """The d-tree hangs the PP from the verb; gold has it in the NP. All else can be right."""
+    gold = parse_bracket(
+        "(TOP (S (NP (PRP I)) (VP (VBD saw) (NP (NP (DT a) (NN man)) (PP (IN with) (NP (NNS eyes)))))))"
+    )
+    other = parse_bracket(
+        "(TOP (S (NP (PRP I)) (VP (VBD saw) (NP (DT a) (NN man)) (PP (IN with) (NP (NNS eyes))))))"
+    )
+    route = ConstrainedCKY(epochs=1, table_bits=12).fit([gold, other])
+    assert route.oracle(gold, route.encode(other)) == load_head_rules("collins").apply(other)
+
+
+def test_confidences_are_shares_of_the_derivations() -> None:
+    """With weights of 0 every derivation counts alike: here two, (X (Y a) ...) or (X a ...)."""
+    gold = [
+        parse_bracket("(TOP (S (NP (NN a)) (VBD b)))"),
+        parse_bracket("(TOP (S (NN a) (VBD b)))"),
+    ]
+    route = ConstrainedCKY(epochs=0, table_bits=8).fit(gold)
+    ctree, shares = route.confidences(route.encode(gold[0]))
+    assert dict(zip(ctree.labels, shares, strict=True)) == pytest.approx(
+        {"S": 1.0} if len(ctree.labels) == 1 else {"S": 1.0, "NP": 0.5}
+    )
+    for dtree in map(fitted().encode, sample("dev", 20)):
+        ctree, shares = fitted().confidences(dtree)
+        assert ctree == fitted().decode(dtree) and len(shares) == len(ctree.labels)
+        assert all(0 < share <= 1 for share in shares)
+
+
+def test_labels_help_where_they_tell_trees_apart() -> None:
+    """Same words, tags and heads; only the d-label says whether there is an NP."""
+    flat, deep = (
+        parse_bracket("(TOP (S (NN a) (VP (VBD b))))"),
+        parse_bracket("(TOP (S (NP (NN a)) (VP (VBD b))))"),
+    )
+    dtrees = [DTree(flat.tokens, (2, 0), labels=(label, "root")) for label in ("bare", "phrase")]
+    route = ConstrainedCKY(epochs=10, table_bits=12, labels=True).fit([flat, deep], dtrees=dtrees)
+    heads = load_head_rules("collins")
+    assert [route.decode(dtree) for dtree in dtrees] == [heads.apply(flat), heads.apply(deep)]
+    assert route.decode(DTree(flat.tokens, (2, 0))).tokens == flat.tokens  # without labels, too
+
+
+def test_training_on_predicted_d_trees_learns_the_oracle() -> None:
+    gold = parse_bracket("(TOP (S (NP (DT a) (NN b)) (VP (VBD c) (NP (DT d) (NN e)))))")
+    wrong = DTree(gold.tokens, (2, 3, 0, 3, 3), labels=("x",) * 5)  # the second article hangs from the verb
+    route = ConstrainedCKY(epochs=3, table_bits=12).fit([gold] * 3, dtrees=[wrong] * 3)
+    assert route.decode(wrong) == route.oracle(gold, wrong)
+
+
+def test_the_best_epoch_is_kept() -> None:
+    epochs: list[Epoch] = []
+    train, dev = sample("train", 120), sample("dev", 40)
+    route = ConstrainedCKY(epochs=4, table_bits=14).fit(train, dev, progress=epochs.append)
+    best = max(epoch.f1 or 0.0 for epoch in epochs)
+    scored = bracket_scores(dev, route.decode_all(map(route.encode, dev)))
+    assert len(epochs) == 4 and scored.fmeasure == pytest.approx(best)
+
+
+def test_an_interrupted_training_goes_on(tmp_path: Path) -> None:
+    train, dev = sample("train", 80), sample("dev", 20)
+
+    def stop(epoch: Epoch) -> None:
+        if epoch.number == 2:
+            raise KeyboardInterrupt
+
+    def new(seed: int = 0) -> ConstrainedCKY:
+        return ConstrainedCKY(epochs=4, table_bits=14, seed=seed)
+
+    with pytest.raises(KeyboardInterrupt):
+        new().fit(train, dev, checkpoints=tmp_path, progress=stop)
+    epochs: list[Epoch] = []
+    resumed = new().fit(train, dev, checkpoints=tmp_path, progress=epochs.append)
+    assert [epoch.number for epoch in epochs] == [3, 4]
+    assert np.array_equal(resumed.weights_, new().fit(train, dev).weights_)
+    with pytest.raises(ModelError, match="is of another treebank or other settings"):
+        new(seed=1).fit(train, dev, checkpoints=tmp_path)
+    (tmp_path / "checkpoint.npz").write_bytes(b"junk")
+    with pytest.raises(ModelError, match="is broken"):
+        new().fit(train, dev, checkpoints=tmp_path)
+
+
+def test_threads_give_the_same_trees_in_order() -> None:
+    route, dtrees = copy.copy(fitted()), [fitted().encode(ctree) for ctree in sample("dev", 100)]
+    alone, together = Repairs(), Repairs()
+    expected = list(route.decode_all(dtrees, alone))
+    route.jobs = 3
+    assert list(route.decode_all(dtrees, together)) == expected
+    assert together.counts == alone.counts and together.tokens == alone.tokens

@@ -17,6 +17,7 @@ import os
 from collections.abc import Iterable, Iterator
 from itertools import zip_longest
 
+from trees.ctree import CTree
 from trees.errors import FormatError
 from trees.files import file_name, open_input
 from trees.scores.evalb_lines import Sentence, from_ctree, from_line
@@ -31,12 +32,14 @@ __all__ = [
     "Summary",
     "TooManyErrors",
     "Totals",
+    "bracket_scores",
     "evaluate",
     "evaluate_files",
     "format_line",
     "from_ctree",
     "from_line",
     "report_lines",
+    "score_ctrees",
 ]
 
 Path = str | os.PathLike[str]
@@ -44,6 +47,20 @@ Path = str | os.PathLike[str]
 
 class TooManyErrors(ValueError):
     """More errors than MAX_ERROR allows: EVALB stops here, before the sentence's line and the summaries."""
+
+
+def score_ctrees(gold: Iterable[CTree], guess: Iterable[CTree]) -> Iterator[Score]:
+    """The score of every sentence under collins.prm."""
+    pairs = ((from_ctree(a), from_ctree(b)) for a, b in zip(gold, guess, strict=True))
+    return evaluate(pairs, Parameters.collins())
+
+
+def bracket_scores(gold: Iterable[CTree], guess: Iterable[CTree]) -> Summary:
+    """The sum of `score_ctrees`."""
+    total = Summary()
+    for sentence in score_ctrees(gold, guess):
+        total += Summary.of(sentence)
+    return total
 
 
 def evaluate_files(gold: Path, guess: Path, parameters: Parameters) -> Iterator[Score]:

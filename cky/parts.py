@@ -1,0 +1,92 @@
+"""Parts of derivations, (i, k, j, rule), and the loss Δ between derivations over them, section 4.2.
+
+A part is a row of PLACE columns as in `Forest.blocks`, SIDE to NEXT_RIGHT, and one with the rule.
+"""
+
+from __future__ import annotations
+
+import numpy as np
+from numba import njit
+from numpy.typing import NDArray
+
+from cky.binarization import LEFT, UNARY
+from cky.forest import (
+    BEGIN,
+    COPY,
+    END,
+    FIRST,
+    LAST,
+    NEXT_LEFT,
+    NEXT_RIGHT,
+    RULE,
+    SIDE,
+    SPLIT,
+    Forest,
+    H,
+    M,
+    place_of,
+)
+from cky.layout import Ints, Layout
+
+PLACE = 8
+
+
+@njit(cache=True, nogil=True)
+def parts_of_steps(layout: Layout, kinds: Ints, rules: Ints, steps: NDArray[np.int64]) -> Ints:
+    """[P, 9] the parts of a derivation; steps as in `Examples`, rules and their kinds step by step."""
+    parts = np.empty((len(rules), PLACE + 1), np.int32)
+    for h in range(len(steps) - 1):
+        a = b = 0
+        for at in range(steps[h], steps[h + 1]):
+            m = k = -1
+            kind = kinds[at]
+            if kind == LEFT:
+                m = layout.dependents[layout.begin[h] + a]
+                a, k = a + 1, layout.last[m]
+            elif kind != UNARY:
+                m = layout.dependents[layout.middle[h] + b]
+                b, k = b + 1, layout.first[m] - 1
+            row = parts[at]
+            row[SIDE], row[H], row[M], row[SPLIT], row[PLACE] = kind, h, m, k, rules[at]
+            row[FIRST], row[LAST], row[NEXT_LEFT], row[NEXT_RIGHT] = place_of(layout, h, a, b)
+    return parts
+
+
+@njit(cache=True, nogil=True)
+def parts_of_edges(forest: Forest, chosen: Ints) -> Ints:
+    """[P, 9] the parts of a derivation, bottom-up, without copies."""
+    parts = np.empty((len(chosen), PLACE + 1), np.int32)
+    count = number = 0
+    for edge in chosen:
+        while forest.blocks[number, END] <= edge:
+            number += 1
+        if forest.edges[edge, RULE] != COPY:
+            parts[count, :PLACE] = forest.blocks[number, :PLACE]
+            parts[count, PLACE] = forest.edges[edge, RULE]
+            count += 1
+    return parts[:count]
+
+
+@njit(cache=True, nogil=True, inline="always")
+def _place(row: Ints, n: int) -> int:
+    """One number for i, k, j of a part or block in a sentence of n words."""
+    return ((row[FIRST] * (n + 1)) + row[SPLIT] + 1) * (n + 1) + row[LAST]
+
+
+@njit(cache=True, nogil=True)
+def losses(forest: Forest, gold: Ints, n: int) -> NDArray[np.float32]:
+    """[E] what each edge adds to Δ, but for a constant: 1, or -1 where it is one of the gold parts."""
+    order = np.argsort(np.array([_place(part, n) for part in gold]))
+    keys = np.array([_place(gold[at], n) for at in order])
+    loss = np.ones(len(forest.edges), np.float32)
+    for block in forest.blocks:
+        begin = np.searchsorted(keys, _place(block, n))
+        for edge in range(block[BEGIN], block[END]):
+            if forest.edges[edge, RULE] == COPY:
+                loss[edge] = 0.0
+            at = begin
+            while at < len(keys) and keys[at] == _place(block, n):
+                if gold[order[at], PLACE] == forest.edges[edge, RULE]:
+                    loss[edge] = -1.0
+                at += 1
+    return loss
