@@ -59,6 +59,7 @@ class ConstrainedCKY:
     epochs, rate, penalty: of training, see `linear.adagrad`; table_bits: the hash table has 2^this weights
     seed:         of the order of the sentences in training
     jobs:         threads of `decode_all`
+    checkpoints:  directory of a checkpoint, from which an interrupted training goes on
 
     Learned by `fit`: grammar, vocabulary, what pruning allows, weights (the average over all steps).
     """
@@ -78,6 +79,7 @@ class ConstrainedCKY:
         table_bits: int = 22,
         seed: int = 0,
         jobs: int = 1,
+        checkpoints: Path | None = None,
     ) -> None:
         for name, known in ((binarization, tuple(BINARIZATIONS)), (pruning, METHODS)):
             if name not in known:
@@ -85,15 +87,15 @@ class ConstrainedCKY:
         self.head_rules, self.binarization, self.labels = head_rules, binarization, labels
         self.pruning, self.gamma, self.max_unaries, self.continuous = pruning, gamma, max_unaries, continuous
         self.epochs, self.rate, self.penalty = epochs, rate, penalty
-        self.table_bits, self.seed, self.jobs = table_bits, seed, jobs
+        self.table_bits, self.seed, self.jobs, self.checkpoints = table_bits, seed, jobs, checkpoints
 
     def fit(
         self,
         ctrees: Iterable[CTree],
-        dev: Sequence[CTree] = (),
+        dev: Iterable[CTree] = (),
+        *,
         dtrees: Iterable[DTree] | None = None,
-        dev_dtrees: Sequence[DTree] | None = None,
-        checkpoints: Path | None = None,
+        dev_dtrees: Iterable[DTree] | None = None,
         progress: Callable[[Epoch], None] | None = None,
     ) -> Self:
         """Learns from gold c-trees.
@@ -102,7 +104,6 @@ class ConstrainedCKY:
         dtrees:      one for each c-tree, in place of `encode`'s: other labels, or predicted heads; where
                      these differ from the gold ones, the oracle tree is what is learned
         dev_dtrees:  the same for `dev`
-        checkpoints: directory of a checkpoint, from which an interrupted training goes on
 
         Trees with gaps whose order of attachment is not nested serve for nothing: no derivation reaches them.
         """
@@ -123,7 +124,7 @@ class ConstrainedCKY:
         training = Training(AdaGrad.new(1 << self.table_bits, self.rate, self.penalty))
         self.weights_ = training.run(
             *(examples, self.grammar_.table, self._constraints, self.max_unaries, self.epochs, self.seed),
-            *(self._scorer(dev, dev_dtrees) if dev else None, checkpoints, progress),
+            *(self._scorer(list(dev), dev_dtrees), self.checkpoints, progress),
         )
         return self
 
@@ -268,10 +269,12 @@ class ConstrainedCKY:
         return Gold.of(headed, self.binarization, None, self.encode(headed).labels if self.labels else None)
 
     def _scorer(
-        self, dev: Sequence[CTree], dtrees: Sequence[DTree] | None
-    ) -> Callable[[NDArray[np.float32]], float]:
-        """F1 on a dev treebank as a function of the weights."""
-        given = list(map(self.encode, dev)) if dtrees is None else dtrees
+        self, dev: Sequence[CTree], dtrees: Iterable[DTree] | None
+    ) -> Callable[[NDArray[np.float32]], float] | None:
+        """F1 on a dev treebank as a function of the weights; None if there is no tree."""
+        given = list(map(self.encode, dev) if dtrees is None else dtrees)
+        if not given:
+            return None
 
         def f1(weights: NDArray[np.float32]) -> float:
             self.weights_ = weights

@@ -19,6 +19,7 @@ from d2c import model as models
 from d2c.chunked import map_chunks
 from d2c.convert import Converted, Decode, Encode
 from d2c.statistics import Statistics
+from dparsers.protocol import DependencyParser
 from reduction.encodings import ENCODINGS
 from reduction.reduction import Reduction
 from trees.errors import FormatError, ModelError
@@ -48,10 +49,9 @@ jobs_option = click.option(
 )
 
 
-def dparser_options(command: Callable[..., Any]) -> Callable[..., Any]:
-    """The options that say which d-parser to train, and how."""
+def training_options(command: Callable[..., Any]) -> Callable[..., Any]:
+    """The options that say which route and which d-parser to train, and how."""
     options = (
-        click.option("--route", type=click.Choice(models.ROUTES), default="reduction", show_default=True),
         encoding_option,
         heads_option,
         click.option("--dparser", type=click.Choice(models.DPARSERS), default="stanza", show_default=True),
@@ -61,6 +61,13 @@ def dparser_options(command: Callable[..., Any]) -> Callable[..., Any]:
             default="graph",
             show_default=True,
             help="Which of Stanza's parsers.",
+        ),
+        click.option(
+            "--pruning",
+            type=click.Choice(["none", "1", "2", "1+2"]),
+            default="none",
+            show_default=True,
+            help="Of the chart: 1 rules by the head's tag, 2 the side of the next dependent.",
         ),
         click.option("--device", help="cpu, cuda, ...  [default: cuda where there is one]"),
         click.option("--epochs", type=float, help="Passes over the training data, instead of the preset's."),
@@ -130,11 +137,13 @@ def decode(conllu: Path, output: Path, model: Path | None, encoding: str | None,
 @click.option("--dev", type=FilePath, required=True, help="Treebank that selects the best model.")
 @click.option("-o", "--output", type=click.Path(path_type=Path), required=True, help="Model directory.")
 @click.option("--preset", type=click.Choice(["default", "small"]), default="default", show_default=True)
-@dparser_options
-def train(trees: Path, dev: Path, output: Path, **options: Any) -> None:
+@click.option("--route", type=click.Choice(models.ROUTES), default="reduction", show_default=True)
+@click.option("--checkpoints", type=click.Path(path_type=Path), help="Directory; cky goes on from there.")
+@training_options
+def train(trees: Path, dev: Path, output: Path, route: str, checkpoints: Path | None, **options: Any) -> None:
     """Trains a d-parser and a route on a bracket treebank (traces and function tags removed)."""
-    route, dparser = _untrained(options)
-    models.Model.train(*route, *dparser, trees, dev, output, _progress)
+    new = _new_route(route, options, checkpoints)
+    models.Model.train(route, new, *_new_dparser(options), trees, dev, output, _progress)
     click.echo(f"{output}: trained", err=True)
 
 
@@ -203,28 +212,41 @@ def convert(source: Path, target: Path, clean: bool) -> None:
 @cli.command()
 @click.argument("trees", type=FilePath, required=False)
 @click.argument("dev", type=FilePath, required=False)
-@click.option("-o", "--output", type=click.Path(path_type=Path), help="Keep the model in this directory.")
+@click.option("-o", "--output", type=click.Path(path_type=Path), help="Keep the models, one for each route.")
 @click.option("--preset", type=click.Choice(["default", "small"]), default="small", show_default=True)
-@dparser_options
-def compare(trees: Path | None, dev: Path | None, output: Path | None, **options: Any) -> None:
+@click.option(
+    "--route",
+    "routes",
+    type=click.Choice(models.ROUTES),
+    multiple=True,
+    default=models.ROUTES,
+    help="May be repeated.  [default: all]",
+)
+@training_options
+def compare(
+    trees: Path | None, dev: Path | None, output: Path | None, routes: tuple[str, ...], **options: Any
+) -> None:
     """Trains on TREES, scores on DEV, prints one table. Without arguments: the bundled sample.
 
-    Rows: the route on gold d-trees (the conversion alone) and on the trained d-parser's.
+    Rows: every route on gold d-trees (the conversion alone) and on those of the d-parser, which is trained
+    once, on the first route's labels; the best that constrained CKY could do with them (oracle). Then:
+    whether routes differ by more than chance.
     """
     from d2c.compare import table_lines, train_and_compare
 
     if trees and not dev:
         raise click.UsageError("give both TREES and DEV, or neither for the bundled sample")
     sample = resources.files("data") / "sample"
-    route, dparser = _untrained(options)
+    new = {name: _new_route(name, options) for name in models.ROUTES if name in routes}
+    dparser = _new_dparser(options)
     with (
         resources.as_file(sample) as files,
         tempfile.TemporaryDirectory() as scratch,
     ):
         train_file, dev_file = (trees or files / "train.mrg"), (dev or files / "dev.mrg")
         click.echo(f"training on {train_file}, scoring on {dev_file}", err=True)
-        directory = output or Path(scratch) / "model"
-        rows = train_and_compare(train_file, dev_file, directory, route, dparser, _progress)
+        directory = output or Path(scratch)
+        rows = train_and_compare(train_file, dev_file, directory, new, dparser, _progress)
     click.echo("\n".join(table_lines(rows)))
 
 
@@ -235,22 +257,27 @@ def info(model: Path) -> None:
     settings = models.read_settings(model)
     for name, value in settings.items():
         click.echo(f"{name:<14}{value}")
-    for file in (f"route/{settings['route']}.json", "dparser/dparser.json"):
-        for name, value in read_json(model / file).items():
+    parts = sorted((model / "route").rglob("*.json")) + [model / "dparser" / "dparser.json"]
+    for part in parts:
+        file = part.relative_to(model)
+        for name, value in read_json(part).items():
             shown = value
             if isinstance(value, list | dict):
                 listed = len(value) <= 100 and all(isinstance(key, str) for key in value)
                 shown = f"{len(value)}: {' '.join(sorted(value))}" if listed else len(value)
-            click.echo(f"{file.split('/')[0]}.{name:<20}{shown}")
+            click.echo(f"{'.'.join(file.parts[:-1])}.{name:<20}{shown}")
     size = sum(path.stat().st_size for path in model.rglob("*") if path.is_file())
     click.echo(f"{'size':<14}{size / 1e6:.1f} MB")
 
 
-def _untrained(options: dict[str, Any]) -> tuple[tuple[str, Any], tuple[str, Any]]:
-    """Route and d-parser, each with its name, from the options of `dparser_options`."""
-    name = options["route"]
-    of_reduction = {"encoding": options["encoding"]} if name == "reduction" else {}
-    route = models.route_class(name)(head_rules=options["head_rules"], seed=options["seed"], **of_reduction)
+def _new_route(name: str, options: dict[str, Any], checkpoints: Path | None = None) -> models.Route:
+    """A route from the options of `training_options`."""
+    shared = (options[key] for key in ("encoding", "head_rules", "seed"))
+    return models.make_route(name, *shared, pruning=options["pruning"], checkpoints=checkpoints)
+
+
+def _new_dparser(options: dict[str, Any]) -> tuple[str, DependencyParser]:
+    """A d-parser, with its name, from the options of `training_options`."""
     dparser = models.make_dparser(
         options["dparser"],
         model_type=options["model_type"],
@@ -262,7 +289,7 @@ def _untrained(options: dict[str, Any]) -> tuple[tuple[str, Any], tuple[str, Any
         device=options["device"],
         seed=options["seed"],
     )
-    return (name, route), (options["dparser"], dparser)
+    return options["dparser"], dparser
 
 
 def _convert(

@@ -1,42 +1,53 @@
-"""Routes side by side on a dev treebank: attachment scores, EVALB scores, speed and repairs."""
+"""Routes side by side on a dev treebank: attachment scores, EVALB scores, speed, repairs, significance."""
 
 from __future__ import annotations
 
 import time
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
+from itertools import combinations
 from pathlib import Path
+from typing import Any
 
-from d2c.model import Model, Route
+from d2c.model import Model, Route, fit
 from dparsers.protocol import DependencyParser
 from trees.ctree import CTree
 from trees.dtree import DTree
 from trees.formats.brackets import read_brackets
 from trees.repair import Repairs
 from trees.scores.attachment import Attachment, score_attachment
-from trees.scores.evalb import Summary, bracket_scores
+from trees.scores.evalb import Score, Summary, score_ctrees
+from trees.scores.significance import approximate_randomisation
+
+ORACLE = "oracle"
 
 
 @dataclass
 class Row:
     """One line of the table.
 
+    route:      its name, or `oracle`: the trees of constrained CKY's chart that are nearest to gold
     d_trees:    where the d-trees come from, `gold` or the d-parser
     attachment: of the d-trees, without punctuation
-    brackets:   EVALB's counts under collins.prm
-    parsing:    seconds that the d-parser took, 0 for gold d-trees
+    scores:     EVALB's under collins.prm, one for each sentence
     converting: seconds that the route took to turn d-trees into c-trees
+    parsing:    seconds that the d-parser took, 0 for gold d-trees
     training:   seconds of fitting route and d-parser
     """
 
     route: str
     d_trees: str
     attachment: Attachment
-    brackets: Summary
-    parsing: float
+    scores: Sequence[Score]
     converting: float
-    training: float
     repairs: Repairs = field(default_factory=Repairs)
+    parsing: float = 0.0
+    training: float = 0.0
+
+    @property
+    def brackets(self) -> Summary:
+        """The sum of the scores."""
+        return sum(map(Summary.of, self.scores), Summary())
 
     @property
     def tokens_per_second(self) -> tuple[float, float]:
@@ -44,19 +55,36 @@ class Row:
         tokens = self.repairs.tokens
         return tokens / self.converting, tokens / (self.converting + self.parsing)
 
+    @property
+    def sentences_per_second(self) -> tuple[float, float]:
+        """Of the conversion alone, and from tokens to c-trees."""
+        sentences = len(self.scores)
+        return sentences / self.converting, sentences / (self.converting + self.parsing)
 
-def compare_on(dev: Path, model: Model, training: float = 0.0) -> list[Row]:
-    """The model's route on the gold d-trees of a bracket file, and on those of its d-parser."""
+
+def compare_on(dev: Path, models: Sequence[Model], training: Sequence[float] = ()) -> list[Row]:
+    """Each model's route on gold d-trees, then each on those of the d-parser, which all models share.
+
+    The d-parser has learned what the first route encodes; labels are scored against that. Where constrained
+    CKY is among the routes, its oracle on the d-parser's d-trees comes last.
+    """
     gold = list(read_brackets(dev, clean=True))
-    gold_dtrees = [model.route.encode(ctree) for ctree in gold]
+    gold_dtrees = list(map(models[0].route.encode, gold))
+    name, dparser = models[0].dparser_name, models[0].dparser
     start = time.perf_counter()
-    predicted = list(model.dparser.parse(ctree.tokens for ctree in gold))
+    predicted = list(dparser.parse(ctree.tokens for ctree in gold))
     parsing = time.perf_counter() - start
     rows = []
-    for name, dtrees, seconds in (("gold", gold_dtrees, 0.0), (model.dparser_name, predicted, parsing)):
-        row = score(model.route, gold, gold_dtrees, dtrees)
-        row.route, row.d_trees, row.parsing, row.training = model.route_name, name, seconds, training
-        rows.append(row)
+    for d_trees, dtrees, seconds in (("gold", gold_dtrees, 0.0), (name, predicted, parsing)):
+        for at, model in enumerate(models):
+            row = score(model.route, gold, gold_dtrees, dtrees)
+            row.route, row.d_trees, row.parsing = model.route_name, d_trees, seconds
+            row.training = training[at] if training else 0.0
+            rows.append(row)
+    charts = [model.route for model in models if model.route_name == "cky"]
+    for chart in charts:
+        rows.append(_oracle(chart, gold, gold_dtrees, predicted))
+        rows[-1].d_trees = name
     return rows
 
 
@@ -67,45 +95,85 @@ def score(route: Route, gold: Sequence[CTree], gold_dtrees: Sequence[DTree], dtr
     guess = list(route.decode_all(dtrees, repairs))
     converting = time.perf_counter() - start
     attachment = sum(map(score_attachment, gold_dtrees, dtrees), Attachment())
-    return Row("", "", attachment, bracket_scores(gold, guess), 0.0, converting, 0.0, repairs)
+    return Row("", "", attachment, list(score_ctrees(gold, guess)), converting, repairs)
+
+
+def _oracle(chart: Any, gold: Sequence[CTree], gold_dtrees: Sequence[DTree], dtrees: Sequence[DTree]) -> Row:
+    nearest = map(chart.oracle, gold, dtrees)
+    attachment = sum(map(score_attachment, gold_dtrees, dtrees), Attachment())
+    return Row(ORACLE, "", attachment, list(score_ctrees(gold, nearest)), 0.0)
 
 
 def train_and_compare(
     train: Path,
     dev: Path,
     directory: Path,
-    route: tuple[str, Route],
+    routes: Mapping[str, Route],
     dparser: tuple[str, DependencyParser],
-    progress: object = None,
+    progress: Callable[[object], None] | None = None,
 ) -> list[Row]:
-    """Trains a model into a directory and compares on the dev treebank."""
+    """Trains a model for each route into directory/<route> and compares them on the dev treebank.
+
+    The d-parser is trained once, on what the first route encodes.
+    """
+    (first, route), *others = routes.items()
     start = time.perf_counter()
-    model = Model.train(*route, *dparser, train, dev, directory, progress)  # type: ignore[arg-type]
-    return compare_on(dev, model, time.perf_counter() - start)
+    models = [Model.train(first, route, *dparser, train, dev, directory / first, progress)]
+    training = [time.perf_counter() - start]
+    for name, route in others:
+        start = time.perf_counter()
+        fit(route, train, dev, progress)
+        models.append(Model(name, route, *dparser))
+        models[-1].save_with(directory / first, directory / name)
+        training.append(time.perf_counter() - start)
+    return compare_on(dev, models, training)
 
 
 def table_lines(rows: Sequence[Row]) -> Iterator[str]:
-    """The table, then the repairs, then the settings of the scorers."""
+    """The table, then significance, repairs, and the settings of the scorers."""
+    width = max(12, *(len(row.route) + 2 for row in rows))
     yield (
-        f"{'route':<20}{'d-trees':<9}{'UAS':>7}{'LAS':>7}{'recall':>8}{'prec.':>7}{'F1':>7}{'exact':>7}"
-        f"{'repairs':>9}{'convert':>10}{'overall':>10}{'train':>8}"
+        f"{'route':<{width}}{'d-trees':<9}{'UAS':>7}{'LAS':>7}{'recall':>8}{'prec.':>7}{'F1':>7}{'exact':>7}"
+        f"{'repairs':>9}{'convert':>10}{'overall':>9}{'convert':>10}{'overall':>9}{'train':>8}"
     )
     yield (
-        f"{'':<29}{'%':>7}{'%':>7}{'%':>8}{'%':>7}{'%':>7}{'%':>7}"
-        f"{'/1000':>9}{'tok/s':>10}{'tok/s':>10}{'s':>8}"
+        f"{'':<{width + 9}}{'%':>7}{'%':>7}{'%':>8}{'%':>7}{'%':>7}{'%':>7}"
+        f"{'/1000':>9}{'tok/s':>10}{'tok/s':>9}{'sent/s':>10}{'sent/s':>9}{'s':>8}"
     )
     for row in rows:
-        b, (convert, overall) = row.brackets, row.tokens_per_second
-        training = f"{row.training:.0f}" if row.training else "-"
+        b, training = row.brackets, f"{row.training:.0f}" if row.training else "-"
         yield (
-            f"{row.route:<20}{row.d_trees:<9}{row.attachment.uas:>7.2f}{row.attachment.las:>7.2f}"
+            f"{row.route:<{width}}{row.d_trees:<9}{row.attachment.uas:>7.2f}{row.attachment.las:>7.2f}"
             f"{b.recall:>8.2f}{b.precision:>7.2f}{b.fmeasure:>7.2f}{b.complete_match:>7.2f}"
-            f"{row.repairs.per_thousand():>9.2f}{convert:>10,.0f}{overall:>10,.0f}{training:>8}"
+            f"{row.repairs.per_thousand():>9.2f}{_speeds(row)}{training:>8}"
         )
     yield ""
+    yield from _significance_lines(rows)
     for row in rows:
-        yield f"{row.route}, {row.d_trees} d-trees: {repair_line(row.repairs)}"
+        if row.route != ORACLE:
+            yield f"{row.route}, {row.d_trees} d-trees: {repair_line(row.repairs)}"
+    if any(row.route == ORACLE for row in rows):
+        yield "oracle: of the c-trees that the grammar gives the d-trees, those nearest to gold."
     yield "UAS and LAS leave out punctuation; recall, precision, F1, exact match: EVALB, collins.prm."
+
+
+def _speeds(row: Row) -> str:
+    if row.route == ORACLE:
+        return f"{'-':>10}{'-':>9}{'-':>10}{'-':>9}"
+    (tokens, all_tokens), (sentences, all_sentences) = row.tokens_per_second, row.sentences_per_second
+    return f"{tokens:>10,.0f}{all_tokens:>9,.0f}{sentences:>10,.0f}{all_sentences:>9,.0f}"
+
+
+def _significance_lines(rows: Sequence[Row]) -> Iterator[str]:
+    """The difference between each two routes on the same d-trees."""
+    routes = [row for row in rows if row.route != ORACLE]
+    for one, other in combinations(routes, 2):
+        if one.d_trees == other.d_trees and len(one.scores) == len(other.scores):
+            difference = approximate_randomisation(one.scores, other.scores)
+            yield (
+                f"{other.route} against {one.route}, {one.d_trees} d-trees: {difference.points:+.2f} F1, "
+                f"p = {difference.p:.4f} (paired approximate randomisation, 10,000 trials)"
+            )
 
 
 def repair_line(repairs: Repairs) -> str:

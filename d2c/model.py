@@ -7,13 +7,14 @@ else here knows them.
 from __future__ import annotations
 
 import json
+import shutil
 from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, Protocol, Self
 
 from dparsers.directories import whole_directory
-from dparsers.protocol import DependencyParser, Progress
+from dparsers.protocol import DependencyParser
 from reduction.reduction import Reduction
 from trees.ctree import CTree, Tokens
 from trees.dtree import DTree
@@ -30,8 +31,14 @@ _SETTINGS = "model.json"
 class Route(Protocol):
     """What turns c-trees into d-trees for a d-parser, and its d-trees into c-trees again."""
 
-    def fit(self, ctrees: Iterable[CTree]) -> Self:
-        """Learns from gold c-trees."""
+    def fit(
+        self,
+        ctrees: Iterable[CTree],
+        dev: Iterable[CTree] = (),
+        *,
+        progress: Callable[[object], None] | None = None,
+    ) -> Self:
+        """Learns from gold c-trees; dev selects among what was learned. progress is told what to show."""
         ...
 
     def encode(self, ctree: CTree) -> DTree:
@@ -52,7 +59,7 @@ class Route(Protocol):
         ...
 
 
-ROUTES = ("reduction", "cky")
+ROUTES = ("reduction", "cky", "combined")
 DPARSERS = ("stanza",)
 
 
@@ -91,7 +98,7 @@ class Model:
         train: Path,
         dev: Path,
         directory: Path,
-        progress: Callable[[Progress], None] | None = None,
+        progress: Callable[[object], None] | None = None,
     ) -> Self:
         """Fits both on bracket files, traces and function tags removed, into a directory.
 
@@ -99,7 +106,7 @@ class Model:
         for treebanks that cannot be read or encoded.
         """
         with whole_directory(directory, _SETTINGS) as new:
-            route.fit(read_brackets(train, clean=True))
+            fit(route, train, dev, progress)
             files = new / "train.conllu", new / "dev.conllu"
             for treebank, file in zip((train, dev), files, strict=True):
                 with open(file, "w", encoding="utf-8") as stream:
@@ -107,10 +114,9 @@ class Model:
             dparser.train(*files, new / "dparser", progress)
             for file in files:
                 file.unlink()
-            route.save(new / "route")
-            settings = {"format": FORMAT, "route": route_name, "dparser": dparser_name}
-            (new / _SETTINGS).write_text(json.dumps(settings, indent=1) + "\n", encoding="utf-8")
-        return cls(route_name, route, dparser_name, dparser)
+            model = cls(route_name, route, dparser_name, dparser)
+            model._save_route(new)
+        return model
 
     @classmethod
     def load(cls, directory: Path, device: str | None = None) -> Self:
@@ -119,6 +125,17 @@ class Model:
         route_name, dparser_name = str(settings["route"]), str(settings["dparser"])
         parser = _dparser_class(dparser_name).load(directory / "dparser", device=device)
         return cls(route_name, load_route(directory), dparser_name, parser)
+
+    def save_with(self, trained: Path, directory: Path) -> None:
+        """Writes this route, with the d-parser of another model's directory, as a model of its own."""
+        with whole_directory(directory, _SETTINGS) as new:
+            shutil.copytree(trained / "dparser", new / "dparser")
+            self._save_route(new)
+
+    def _save_route(self, directory: Path) -> None:
+        self.route.save(directory / "route")
+        settings = {"format": FORMAT, "route": self.route_name, "dparser": self.dparser_name}
+        (directory / _SETTINGS).write_text(json.dumps(settings, indent=1) + "\n", encoding="utf-8")
 
     def parse(self, sentences: Iterable[Tokens], repairs: Repairs | None = None) -> Iterator[CTree]:
         """The c-tree of each sentence."""
@@ -137,9 +154,28 @@ def route_class(name: str) -> type[Any]:
     """The estimator of one of ROUTES."""
     if name == "reduction":
         return Reduction
-    from cky.constrained_cky import ConstrainedCKY  # slow to import: numba
+    if name == "combined":
+        from d2c.combined import Combined  # slow to import: numba
+
+        return Combined
+    from cky.constrained_cky import ConstrainedCKY
 
     return ConstrainedCKY
+
+
+def make_route(name: str, encoding: str, head_rules: str, seed: int, **of_chart: Any) -> Route:
+    """An untrained route; of_chart: parameters of ConstrainedCKY."""
+    reduction = Reduction(encoding, head_rules, seed=seed)
+    if name == "reduction":
+        return reduction
+    chart = route_class("cky")(head_rules, labels=name == "combined", seed=seed, **of_chart)
+    route: Route = route_class(name)(reduction, chart) if name == "combined" else chart
+    return route
+
+
+def fit(route: Route, train: Path, dev: Path, progress: Callable[[object], None] | None = None) -> None:
+    """Fits a route on bracket files, traces and function tags removed."""
+    route.fit(read_brackets(train, clean=True), read_brackets(dev, clean=True), progress=progress)
 
 
 def read_settings(directory: Path) -> dict[str, Any]:

@@ -64,8 +64,8 @@ class Reduction:
         self.top_: str | None = "TOP"
         self.unaries_: UnaryClassifier | None = None
 
-    def fit(self, ctrees: Iterable[CTree]) -> Self:
-        """Learns from gold c-trees, read once."""
+    def fit(self, ctrees: Iterable[CTree], dev: Iterable[CTree] = (), *, progress: object = None) -> Self:
+        """Learns from gold c-trees, read once. It has nothing to select, and no need of `dev`."""
         seen: set[str] = set()
         by_tag: defaultdict[str, Counter[str]] = defaultdict(Counter)
         tops: Counter[str | None] = Counter()

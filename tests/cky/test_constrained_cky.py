@@ -210,20 +210,20 @@ def test_an_interrupted_training_goes_on(tmp_path: Path) -> None:
         if epoch.number == 2:
             raise KeyboardInterrupt
 
-    def new(seed: int = 0) -> ConstrainedCKY:
-        return ConstrainedCKY(epochs=4, table_bits=14, seed=seed)
+    def new(checkpoints: Path | None = None, seed: int = 0) -> ConstrainedCKY:
+        return ConstrainedCKY(epochs=4, table_bits=14, seed=seed, checkpoints=checkpoints)
 
     with pytest.raises(KeyboardInterrupt):
-        new().fit(train, dev, checkpoints=tmp_path, progress=stop)
+        new(tmp_path).fit(train, dev, progress=stop)
     epochs: list[Epoch] = []
-    resumed = new().fit(train, dev, checkpoints=tmp_path, progress=epochs.append)
+    resumed = new(tmp_path).fit(train, dev, progress=epochs.append)
     assert [epoch.number for epoch in epochs] == [3, 4]
     assert np.array_equal(resumed.weights_, new().fit(train, dev).weights_)
     with pytest.raises(ModelError, match="is of another treebank or other settings"):
-        new(seed=1).fit(train, dev, checkpoints=tmp_path)
+        new(tmp_path, seed=1).fit(train, dev)
     (tmp_path / "checkpoint.npz").write_bytes(b"junk")
     with pytest.raises(ModelError, match="is broken"):
-        new().fit(train, dev, checkpoints=tmp_path)
+        new(tmp_path).fit(train, dev)
 
 
 def test_threads_give_the_same_trees_in_order() -> None:

@@ -1,0 +1,53 @@
+"""Approximate randomisation against the exact permutation test, and its edge cases."""
+
+from __future__ import annotations
+
+import random
+from itertools import product
+
+import pytest
+
+from trees.scores.evalb_report import ERROR, Score
+from trees.scores.significance import approximate_randomisation
+
+
+def exact(first: list[Score], second: list[Score]) -> float:
+    """p over all 2^n ways of swapping."""
+
+    def f1(scores: list[Score]) -> float:
+        return 200 * sum(s.matched for s in scores) / sum(s.gold + s.test for s in scores)
+
+    observed, extreme = abs(f1(second) - f1(first)), 0
+    for swaps in product((False, True), repeat=len(first)):
+        a = [y if swap else x for x, y, swap in zip(first, second, swaps, strict=True)]
+        b = [x if swap else y for x, y, swap in zip(first, second, swaps, strict=True)]
+        extreme += abs(f1(b) - f1(a)) >= observed - 1e-9
+    return extreme / 2 ** len(first)
+
+
+def test_it_approaches_the_exact_test() -> None:
+    rng = random.Random(0)
+    first = [Score(i, 9, matched=rng.randint(3, 8), gold=10, test=rng.randint(8, 12)) for i in range(10)]
+    second = [Score(i, 9, matched=rng.randint(4, 8), gold=10, test=rng.randint(8, 12)) for i in range(10)]
+    difference = approximate_randomisation(first, second, 20_000)
+    assert difference.p == pytest.approx(exact(first, second), abs=0.01)
+    assert approximate_randomisation(first, second, 20_000) == difference  # a seed, the same p
+    turned = approximate_randomisation(second, first, 20_000)
+    assert turned.points == pytest.approx(-difference.points)
+
+
+def test_equal_parsers_do_not_differ_and_all_better_ones_do() -> None:
+    scores = [Score(i, 9, matched=5, gold=10, test=10) for i in range(30)]
+    better = [Score(i, 9, matched=6, gold=10, test=10) for i in range(30)]
+    assert approximate_randomisation(scores, scores) == (0.0, 1.0)
+    difference = approximate_randomisation(scores, better, 999)
+    assert difference.points == pytest.approx(10) and difference.p == 1 / 1000
+
+
+def test_sentences_without_scores_count_nothing() -> None:
+    scores = [Score(1, 9, matched=5, gold=10, test=10), Score(2, 9, ERROR, matched=9, gold=9, test=9)]
+    better = [Score(1, 9, matched=5, gold=10, test=10), Score(2, 9, matched=0, gold=9, test=9)]
+    assert approximate_randomisation(scores[:1], better[:1]).points == 0
+    assert approximate_randomisation(scores, scores).p == 1
+    with pytest.raises(ValueError, match="2 and 1 sentences"):
+        approximate_randomisation(scores, better[:1])
