@@ -23,7 +23,7 @@ from cky.gold import Gold, examples_of
 from cky.grammar import Grammar, Rule
 from cky.layout import Ints, lay_out
 from cky.pruning import METHODS, estimate, restrict, unpruned
-from cky.search import Found, best_parts, oracle_parts, posteriors
+from cky.search import Found, best_parts, k_best_parts, oracle_parts, posteriors
 from cky.semirings import count_derivations
 from cky.training import Epoch, Training
 from cky.vocabulary import Vocabulary
@@ -42,7 +42,7 @@ GLUED, PRUNING_UNDONE = "glue rule", "pruning undone"
 _SETTINGS, _WEIGHTS = "cky.json", "weights.npz"
 _BATCH = 16  # d-trees that a thread takes at a time
 _PARAMETERS = (
-    *("head_rules", "binarization", "labels", "pruning", "gamma", "max_unaries", "continuous"),
+    *("head_rules", "binarization", "labels", "context", "pruning", "gamma", "max_unaries", "continuous"),
     *("epochs", "rate", "penalty", "table_bits", "seed"),
 )
 
@@ -53,6 +53,7 @@ class ConstrainedCKY:
     head_rules:   name or file of a head table, see `trees.heads.load_head_rules`
     binarization: simple (PAD's) or markovized (the draft's), see `cky.binarization`
     labels:       whether d-labels are features
+    context:      whether the d-tree around a part is, beyond the features of Figure 4
     pruning:      none, 1, 2 or 1+2, see `cky.pruning`; gamma: of method 2
     max_unaries:  unary steps between two attachments
     continuous:   make d-trees projective first, so that c-trees have no gaps
@@ -69,13 +70,14 @@ class ConstrainedCKY:
         head_rules: str = "collins",
         binarization: str = "simple",
         labels: bool = False,
+        context: bool = True,
         pruning: str = "none",
         gamma: float = 0.95,
         max_unaries: int = 3,
         continuous: bool = True,
         epochs: int = 4,
         rate: float = 0.1,
-        penalty: float = 1e-8,
+        penalty: float = 1e-6,
         table_bits: int = 22,
         seed: int = 0,
         jobs: int = 1,
@@ -84,7 +86,8 @@ class ConstrainedCKY:
         for name, known in ((binarization, tuple(BINARIZATIONS)), (pruning, METHODS)):
             if name not in known:
                 raise ValueError(f"unknown {name!r}; known are {', '.join(known)}")
-        self.head_rules, self.binarization, self.labels = head_rules, binarization, labels
+        self.head_rules, self.binarization = head_rules, binarization
+        self.labels, self.context = labels, context
         self.pruning, self.gamma, self.max_unaries, self.continuous = pruning, gamma, max_unaries, continuous
         self.epochs, self.rate, self.penalty = epochs, rate, penalty
         self.table_bits, self.seed, self.jobs, self.checkpoints = table_bits, seed, jobs, checkpoints
@@ -117,13 +120,21 @@ class ConstrainedCKY:
         self.vocabulary_ = Vocabulary.of([one.ctree.tokens for one in gold], labels)
         self.allowed_ = unpruned()
         derivable = (one for one in gold if one.derivation is not None)
-        examples = examples_of(derivable, self.grammar_, self.vocabulary_, self._axioms, self._oracle)
+        examples = examples_of(derivable, self.grammar_, self.vocabulary_, self.axioms, self._oracle)
         del gold
         kinds, tags = self.grammar_.table.kind, len(self.vocabulary_.tags)
         self.allowed_ = estimate(examples, kinds, tags, self.gamma)
         training = Training(AdaGrad.new(1 << self.table_bits, self.rate, self.penalty))
         self.weights_ = training.run(
-            *(examples, self.grammar_.table, self._constraints, self.max_unaries, self.epochs, self.seed),
+            *(
+                examples,
+                self.grammar_.table,
+                self._constraints,
+                self.max_unaries,
+                self.context,
+                self.epochs,
+                self.seed,
+            ),
             *(self._scorer(list(dev), dev_dtrees), self.checkpoints, progress),
         )
         return self
@@ -143,7 +154,7 @@ class ConstrainedCKY:
         """
         repairs = Repairs() if repairs is None else repairs
         heads = self._tree(dtree, repairs)
-        return self._ctree(dtree.tokens, heads, best_parts(*self._scored(dtree, heads)), repairs)
+        return self.ctree(dtree.tokens, heads, best_parts(*self._scored(dtree, heads)), repairs)
 
     def decode_all(self, dtrees: Iterable[DTree], repairs: Repairs | None = None) -> Iterator[CTree]:
         """`decode` for a stream of d-trees, on `jobs` threads, in order."""
@@ -168,7 +179,20 @@ class ConstrainedCKY:
         Of equally near ones, one with most gold constituents. The chart is pruned as in `decode`.
         """
         gold = self._gold(ctree, dtree)
-        return self._ctree(gold.ctree.tokens, gold.heads, self._oracle(gold), Repairs())
+        return self.ctree(gold.ctree.tokens, gold.heads, self._oracle(gold), Repairs())
+
+    def decode_k_best(self, dtree: DTree, k: int) -> list[tuple[float, CTree]]:
+        """The c-trees of the k best derivations with their scores, best first.
+
+        There are fewer where the chart has fewer, or where derivations differ only in the order in which they
+        take left and right dependents: such a c-tree comes once, with its best score.
+        """
+        heads = self._tree(dtree, Repairs())
+        totals, found = k_best_parts(*(*self._scored(dtree, heads), k))
+        best: dict[CTree, float] = {}
+        for total, derivation in zip(totals.tolist(), found, strict=True):
+            best.setdefault(self.ctree(dtree.tokens, heads, derivation, Repairs()), total)
+        return [(total, ctree) for ctree, total in best.items()]
 
     def confidences(self, dtree: DTree) -> tuple[CTree, tuple[float, ...]]:
         """The best c-tree; the probability of each of its nodes, given the d-tree [K].
@@ -179,7 +203,7 @@ class ConstrainedCKY:
         """
         heads = self._tree(dtree, Repairs())
         found, rows, values = posteriors(*self._scored(dtree, heads))
-        ctree = self._ctree(dtree.tokens, heads, found, Repairs())
+        ctree = self.ctree(dtree.tokens, heads, found, Repairs())
         shares: Counter[tuple[int, ...]] = Counter()
         for row, value in zip(rows.tolist(), values.tolist(), strict=True):
             shares[tuple(row)] += value
@@ -197,7 +221,7 @@ class ConstrainedCKY:
         return int(
             count_derivations(
                 build_forest(
-                    *(self.grammar_.table, layout, self._axioms(tokens.tags), tags),
+                    *(self.grammar_.table, layout, self.axioms(tokens.tags), tags),
                     *(self._constraints, self.max_unaries, np.zeros(0, np.int32)),
                 )
             )
@@ -254,7 +278,8 @@ class ConstrainedCKY:
         return load_head_rules(self.head_rules)
 
     @cached_property
-    def _keys(self) -> NDArray[np.int64]:
+    def rule_keys(self) -> NDArray[np.int64]:
+        """Of the grammar, see `features.rule_keys`."""
         return rule_keys(self.grammar_.table)
 
     @property
@@ -282,7 +307,7 @@ class ConstrainedCKY:
 
         return f1
 
-    def _axioms(self, tags: Sequence[str]) -> Ints:
+    def axioms(self, tags: Sequence[str]) -> Ints:
         """[n] symbol of each pre-terminal."""
         ids, known = self.grammar_.symbol_ids, self.vocabulary_.known_tag
         return np.array([ids[Symbol(known(tag), "tag")] for tag in tags], np.int32)
@@ -293,9 +318,9 @@ class ConstrainedCKY:
 
     def _scored(self, dtree: DTree, heads: Sequence[int]) -> tuple[Any, ...]:
         """The arguments of `best_parts`."""
-        sentence = self.vocabulary_.sentence(dtree.tokens, heads, dtree.labels)
+        sentence = self.vocabulary_.sentence(dtree.tokens, heads, dtree.labels, self.context)
         return (
-            *(self.grammar_.table, self._keys, self.weights_, self._axioms(dtree.tokens.tags), sentence),
+            *(self.grammar_.table, self.rule_keys, self.weights_, self.axioms(dtree.tokens.tags), sentence),
             *(self._constraints, self.max_unaries, self._glue(len(heads))),
         )
 
@@ -303,8 +328,8 @@ class ConstrainedCKY:
         tokens, grammar = gold.ctree.tokens, self.grammar_
         return oracle_parts(
             grammar.table,
-            self._axioms(tokens.tags),
-            self.vocabulary_.sentence(tokens, gold.heads, gold.labels),
+            self.axioms(tokens.tags),
+            self.vocabulary_.sentence(tokens, gold.heads, gold.labels, self.context),
             self._constraints,
             self.max_unaries,
             self._glue(len(tokens)),
@@ -316,7 +341,7 @@ class ConstrainedCKY:
         repairs = Repairs()
         return [self.decode(dtree, repairs) for dtree in dtrees], repairs
 
-    def _ctree(self, tokens: Tokens, heads: Sequence[int], found: Found, repairs: Repairs) -> CTree:
+    def ctree(self, tokens: Tokens, heads: Sequence[int], found: Found, repairs: Repairs) -> CTree:
         """The c-tree of what the chart found."""
         derivation: Derivation = [[] for _ in heads]
         repairs.counts[PRUNING_UNDONE] += found.stage > 0 and self.pruning != "none"

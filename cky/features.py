@@ -4,7 +4,9 @@ A *part* is an application of a rule at a place: ((i, k), m, β1) and ((k + 1, j
 its mirror image. Its features are atoms of the context conjoined with four keys of the rule: the rule itself,
 its parent A, (A, β) for the dependent's β, (A, β) for the head child's. All rules that apply at one place
 share the atoms. Beyond the figure: the tags beside the words of the span features, and the same atoms for
-unary rules, which have no dependent and no split.
+unary rules, which have no dependent and no split. And, with `context`, what the d-tree has around the place:
+the head's head and the sisters of the dependent, taken already or still to come; for unary rules over a whole
+sentence, all its words.
 """
 
 from __future__ import annotations
@@ -16,14 +18,29 @@ from numba import njit
 from numpy.typing import NDArray
 
 from cky.binarization import LEFT, UNARY
-from cky.forest import BEGIN, END, FIRST, LAST, NEXT_LEFT, NEXT_RIGHT, RULE, SIDE, SPLIT, Forest, H, M
+from cky.forest import (
+    BEGIN,
+    END,
+    FIRST,
+    INNER_LEFT,
+    INNER_RIGHT,
+    LAST,
+    NEXT_LEFT,
+    NEXT_RIGHT,
+    RULE,
+    SIDE,
+    SPLIT,
+    Forest,
+    H,
+    M,
+)
 from cky.grammar import RuleTable
 from cky.layout import Ints
 from linear.hashing import atom
 
 Floats = NDArray[np.float32]
 WHOLE = 100  # words of the sentence, at most, that tell what kind of text it is
-ATOMS = 50 + WHOLE  # room for the atoms of a place; FEATURES for the features of a part
+ATOMS = 60 + WHOLE  # room for the atoms of a place; FEATURES for the features of a part
 FEATURES = 2 * ATOMS
 LONGEST = np.array([1, 2, 3, 4, 5, 8, 12, 20, 35])  # upper bounds of the first nine of the ten length bins
 
@@ -34,12 +51,14 @@ class Sentence(NamedTuple):
     words, tags: [n + 2] with a 0 before and behind
     heads:       [n] 1..n, 0 = root
     labels:      [n] d-labels of the arcs into the words; empty where they are not used
+    context:     whether parts see the d-tree around them
     """
 
     words: Ints
     tags: Ints
     heads: Ints
     labels: Ints
+    context: bool
 
 
 def rule_keys(table: RuleTable) -> NDArray[np.int64]:
@@ -80,8 +99,43 @@ def place_atoms(sentence: Sentence, block: Ints, atoms: NDArray[np.int64], bound
     n = _add(atoms, n, base + 7, np.searchsorted(LONGEST, j - i), 0)
     n = _add(atoms, n, base + 8, tags[i - 1], tags[i])
     n = _add(atoms, n, base + 9, tags[j], tags[j + 1])
-    g = sentence.heads[h - 1]
+    if side != UNARY:
+        n = _add(atoms, n, base + 10, words[k], 0)
+        n = _add(atoms, n, base + 11, words[k + 1], 0)
+        n = _add(atoms, n, base + 12, words[h], tags[m])
+        n = _add(atoms, n, base + 13, tags[h], words[m])
+        n = _add(atoms, n, base + 14, tags[h], tags[m])
+        n = _add(atoms, n, base + 15, words[m], 0)
+        n = _add(atoms, n, base + 16, tags[m], 0)
+        n = _add(atoms, n, base + 17, tags[k], tags[k + 1])
+    if sentence.context:
+        n = _context_atoms(sentence, block, atoms, n)
+    label = sentence.labels[m - 1] if side != UNARY and len(sentence.labels) else 0
+    if label:
+        n = _add(atoms, n, base + 18, label, 0)
+    bounds[0] = n
+    if side != UNARY:
+        n = _add(atoms, n, base + 22, 0, 0)
+        n = _add(atoms, n, base + 23, tags[m], 0)
+        if label:
+            n = _add(atoms, n, base + 24, label, 0)
+    bounds[1] = n
+    n = _add(atoms, n, base + 20, 0, 0)
+    n = _add(atoms, n, base + 21, tags[h], 0)
+    if label:
+        n = _add(atoms, n, base + 25, label, 0)
+    bounds[2] = n
+
+
+@njit(cache=True, nogil=True)
+def _context_atoms(sentence: Sentence, block: Ints, atoms: NDArray[np.int64], n: int) -> int:
+    """Atoms of what is around a place in the d-tree: the head's head, and the sisters of the dependent."""
+    words, tags, labels = sentence.words, sentence.tags, sentence.labels
+    side, h, m = block[SIDE], block[H] + 1, block[M] + 1
+    g, k = sentence.heads[h - 1], block[SPLIT] + 1
     left, right = block[NEXT_LEFT] + 1, block[NEXT_RIGHT] + 1
+    inner_left, inner_right = block[INNER_LEFT] + 1, block[INNER_RIGHT] + 1
+    base = 64 * side
     n = _add(atoms, n, base + 30, tags[h], tags[g])
     n = _add(atoms, n, base + 31, words[g], tags[h])
     n = _add(atoms, n, base + 32, tags[h], tags[left])
@@ -89,39 +143,25 @@ def place_atoms(sentence: Sentence, block: Ints, atoms: NDArray[np.int64], bound
     n = _add(atoms, n, base + 34, tags[left], tags[right])
     n = _add(atoms, n, base + 35, words[left], 0)
     n = _add(atoms, n, base + 36, words[right], 0)
-    if side == UNARY:
-        if g == 0 and left == 0 and right == 0:
-            for word in words[1 : min(len(words) - 1, WHOLE + 1)]:
-                n = _add(atoms, n, base + 37, word, 0)
-        bounds[0] = bounds[1] = n
-        n = _add(atoms, n, base + 20, 0, 0)
-        bounds[2] = _add(atoms, n, base + 21, tags[h], 0)
-        return
-    n = _add(atoms, n, base + 10, words[k], 0)
-    n = _add(atoms, n, base + 11, words[k + 1], 0)
-    n = _add(atoms, n, base + 12, words[h], tags[m])
-    n = _add(atoms, n, base + 13, tags[h], words[m])
-    n = _add(atoms, n, base + 14, tags[h], tags[m])
-    n = _add(atoms, n, base + 15, words[m], 0)
-    n = _add(atoms, n, base + 16, tags[m], 0)
-    n = _add(atoms, n, base + 17, tags[k], tags[k + 1])
-    n = _add(atoms, n, base + 38, tags[m], tags[left if side == LEFT else right])
-    n = _add(atoms, n, base + 39, words[k], words[k + 1])
-    n = _add(atoms, n, base + 40, words[h], words[m])
-    labelled = len(sentence.labels) > 0
-    if labelled:
-        n = _add(atoms, n, base + 18, sentence.labels[m - 1], 0)
-    bounds[0] = n
-    n = _add(atoms, n, base + 22, 0, 0)
-    n = _add(atoms, n, base + 23, tags[m], 0)
-    if labelled:
-        n = _add(atoms, n, base + 24, sentence.labels[m - 1], 0)
-    bounds[1] = n
-    n = _add(atoms, n, base + 20, 0, 0)
-    n = _add(atoms, n, base + 21, tags[h], 0)
-    if labelled:
-        n = _add(atoms, n, base + 25, sentence.labels[m - 1], 0)
-    bounds[2] = n
+    n = _add(atoms, n, base + 37, tags[inner_left], tags[inner_right])
+    n = _add(atoms, n, base + 38, tags[inner_left], tags[left])
+    n = _add(atoms, n, base + 39, tags[inner_right], tags[right])
+    if len(labels):
+        next_left, next_right = labels[left - 1] if left else 0, labels[right - 1] if right else 0
+        n = _add(atoms, n, base + 46, next_left, next_right)
+        n = _add(atoms, n, base + 47, labels[h - 1], 0)
+    if side != UNARY:
+        inner, outer = (inner_left, left) if side == LEFT else (inner_right, right)
+        n = _add(atoms, n, base + 40, tags[m], tags[outer])
+        n = _add(atoms, n, base + 41, tags[m], tags[inner])
+        n = _add(atoms, n, base + 42, tags[m] * 4096 + tags[inner], tags[outer])
+        n = _add(atoms, n, base + 43, words[m], words[inner])
+        n = _add(atoms, n, base + 44, words[k], words[k + 1])
+        n = _add(atoms, n, base + 45, words[h], words[m])
+    elif g == 0 and left == 0 and right == 0:
+        for word in words[1 : min(len(words) - 1, WHOLE + 1)]:
+            n = _add(atoms, n, base + 48, word, 0)
+    return n
 
 
 @njit(cache=True, nogil=True)
@@ -155,7 +195,8 @@ def score_edges(
     atoms, bounds = np.empty(ATOMS, np.int64), np.empty(3, np.int64)
     mask, rules = len(weights) - 1, len(keys)
     cached, cached_in = np.zeros(rules, np.float32), np.full(rules, -1, np.int32)
-    parents, parents_in = np.zeros(rules, np.float32), np.full(rules, -1, np.int32)
+    symbols = keys[:, 1].max() + 1 - rules if rules else 0
+    parents, parents_in = np.zeros(symbols, np.float32), np.full(symbols, -1, np.int32)
     for number in range(len(forest.blocks)):
         block = forest.blocks[number]
         if block[BEGIN] == block[END]:

@@ -25,7 +25,12 @@ COPY, GLUED = -1, -2  # instead of a rule: an edge that only collects, an edge o
 # Columns of edges
 HEAD, TAIL, MODIFIER, RULE = 0, 1, 2, 3
 # Columns of blocks
-SIDE, H, M, FIRST, LAST, SPLIT, NEXT_LEFT, NEXT_RIGHT, BEGIN, END = 0, 1, 2, 3, 4, 5, 6, 7, 8, 9
+SIDE, H, M, FIRST, LAST, SPLIT, NEXT_LEFT, NEXT_RIGHT = 0, 1, 2, 3, 4, 5, 6, 7
+INNER_LEFT, INNER_RIGHT, BEGIN, END = 8, 9, 10, 11
+BLOCK = 12
+
+
+Place = tuple[int, int, int, int, int, int]
 
 
 class Forest(NamedTuple):
@@ -34,10 +39,11 @@ class Forest(NamedTuple):
     symbols: [V] the symbol of each vertex; the last vertex is the goal
     edges:   [E, 4] the vertex derived; the vertices it is derived from: head child, modifier (-1 in a unary
              step); rule, COPY or GLUED
-    blocks:  [B, 10] one for each attachment of a word to an item, one for the unary steps of each item:
+    blocks:  [B, BLOCK] one for each attachment of a word to an item, one for the unary steps of each item:
              LEFT, RIGHT or UNARY; head word; dependent (-1); first word i and last word j of the result;
              last word k of the left part (-1); the dependents of h that come next on the left and on the
-             right (-1: none); first edge and end of its edges
+             right (-1: none); the outermost ones that the step found there, left and right (-1: none); first
+             edge and end of its edges
     """
 
     symbols: Ints
@@ -78,7 +84,7 @@ def _certain_side(constraints: Constraints, tags: Ints, layout: Layout, h: int, 
 
 
 @njit(cache=True, nogil=True)
-def _room(rows: Ints, needed: int) -> Ints:
+def room(rows: Ints, needed: int) -> Ints:
     """The same rows, with room for `needed` of them."""
     if needed <= rows.shape[0]:
         return rows
@@ -108,7 +114,6 @@ def build_forest(
     """
     n, size = len(axioms), len(rules.whole)
     symbols, usable = np.empty((64 * n, 1), np.int32), np.empty((64 * n, 2), np.int32)
-    edges, blocks = np.empty((512 * n, 4), np.int32), np.empty((4 * n, 10), np.int32)
     spans = np.zeros((layout.cells[n], 2), np.int32)  # where in `usable` the vertices of each cell stand
     at = np.full(size + 1, -1, np.int32)  # the vertex of each symbol in the cell at hand
     count = np.zeros(4, np.int64)  # vertices, edges, blocks, usable
@@ -117,14 +122,14 @@ def build_forest(
     most = (max_unaries + 2) * len(rules.kind) + 2 * (max_unaries + 2) * (size + 1)
     if glue:
         most += 2 * size * size
+    edges, blocks = np.empty((512 * n + most, 4), np.int32), np.empty((8 * n, BLOCK), np.int32)
     for h in layout.order:
         rights = layout.end[h] - layout.middle[h]
         for item in range(layout.cells[h + 1] - layout.cells[h]):
             a, b, cell = item // (rights + 1), item % (rights + 1), layout.cells[h] + item
-            symbols = _room(symbols, count[0] + (max_unaries + 2) * (size + 1))
-            usable, blocks = _room(usable, count[3] + size), _room(blocks, count[2] + 4)
-            edges = _room(edges, count[1] + most)
-            place = place_of(layout, h, a, b)
+            symbols = room(symbols, count[0] + (max_unaries + 2) * (size + 1))
+            usable, blocks = room(usable, count[3] + size), room(blocks, count[2] + 4)
+            edges = room(edges, count[1] + most)
             begin = count[0]
             if item == 0:
                 symbols[begin, 0] = axioms[h]
@@ -139,33 +144,35 @@ def build_forest(
                 heads = usable[spans[before, 0] : spans[before, 1]]
                 modifiers = usable[spans[done, 0] : spans[done, 1]]
                 first_edge = count[1]
-                _attach(rules, side, heads, modifiers, constraints.by_tag, tags[h], symbols, edges, at, count)
+                attach(rules, side, heads, modifiers, constraints.by_tag, tags[h], symbols, edges, at, count)
                 if glue and count[1] == first_edge:
                     _glue(rules, heads, modifiers, glue_symbols[h], symbols, edges, at, count)
                 split = layout.last[m] if side == LEFT else layout.first[m] - 1
-                _add_block(blocks, count, side, h, m, split, place, first_edge)
-            _reset(at, symbols, begin, count[0])
+                place = place_of(layout, h, a, b, side)
+                add_block(blocks, count, side, h, m, split, place, first_edge)
+            reset(at, symbols, begin, count[0])
             first_edge = count[1]
             if glue and cell == layout.cells[h + 1] - 1:
                 _finish(rules, begin, symbols, edges, at, count)
-            _unaries(rules, constraints.by_tag, tags[h], max_unaries, begin, symbols, edges, at, count)
+            unaries(rules, constraints.by_tag, tags[h], max_unaries, begin, symbols, edges, at, count)
             spans[cell, 0] = count[3]
-            _collect(begin, symbols, usable, edges, at, count)
+            collect(begin, symbols, usable, edges, at, count)
             spans[cell, 1] = count[3]
-            _add_block(blocks, count, UNARY, h, -1, -1, place, first_edge)
+            place = place_of(layout, h, a, b, UNARY)
+            add_block(blocks, count, UNARY, h, -1, -1, place, first_edge)
     root = layout.order[n - 1]
     rights = layout.end[root] - layout.middle[root]
     done, first_edge = layout.cells[root + 1] - 1, count[1]
-    symbols, edges = _room(symbols, count[0] + 1), _room(edges, count[1] + size)
-    _finish_root(rules, usable[spans[done, 0] : spans[done, 1]], glue, symbols, edges, count)
-    place = place_of(layout, root, layout.middle[root] - layout.begin[root], rights)
-    _add_block(blocks, count, UNARY, root, -1, -1, place, first_edge)
-    return _useful(symbols[: count[0], 0].copy(), edges[: count[1]], blocks[: count[2]])
+    symbols, edges = room(symbols, count[0] + 1), room(edges, count[1] + size)
+    finish_root(rules, usable[spans[done, 0] : spans[done, 1]], glue, symbols, edges, count)
+    place = place_of(layout, root, layout.middle[root] - layout.begin[root], rights, UNARY)
+    add_block(blocks, count, UNARY, root, -1, -1, place, first_edge)
+    return useful(symbols[: count[0], 0].copy(), edges[: count[1]], blocks[: count[2]])
 
 
 @njit(cache=True, nogil=True, inline="always")
-def place_of(layout: Layout, h: int, a: int, b: int) -> tuple[int, int, int, int]:
-    """Of the item (h, a, b): first and last word, and the dependents that come next on either side, or -1."""
+def place_of(layout: Layout, h: int, a: int, b: int, side: int) -> Place:
+    """Of a step to the item (h, a, b): the columns FIRST, LAST, NEXT_LEFT to INNER_RIGHT of its block."""
     first = last = h
     for place in range(layout.begin[h], layout.begin[h] + a):
         first = min(first, layout.first[layout.dependents[place]])
@@ -176,7 +183,13 @@ def place_of(layout: Layout, h: int, a: int, b: int) -> tuple[int, int, int, int
     left, right = layout.begin[h] + a, layout.middle[h] + b
     next_left = layout.dependents[left] if left < layout.middle[h] else -1
     next_right = layout.dependents[right] if right < layout.end[h] else -1
-    return first, last, next_left, next_right
+    if side == LEFT:
+        left -= 1
+    elif side == RIGHT:
+        right -= 1
+    inner_left = layout.dependents[left - 1] if left > layout.begin[h] else -1
+    inner_right = layout.dependents[right - 1] if right > layout.middle[h] else -1
+    return first, last, next_left, next_right, inner_left, inner_right
 
 
 @njit(cache=True, nogil=True, inline="always")
@@ -186,33 +199,34 @@ def _add_edge(edges: Ints, edge: int, head: int, tail: int, modifier: int, rule:
 
 
 @njit(cache=True, nogil=True)
-def _add_block(
+def add_block(
     blocks: Ints,
     count: NDArray[np.int64],
     side: int,
     h: int,
     m: int,
     k: int,
-    place: tuple[int, int, int, int],
+    place: Place,
     begin: int,
 ) -> None:
     """Makes the edges from `begin` on a block."""
     row = blocks[count[2]]
     row[SIDE], row[H], row[M], row[SPLIT] = side, h, m, k
-    row[FIRST], row[LAST], row[NEXT_LEFT], row[NEXT_RIGHT] = place
+    row[FIRST], row[LAST] = place[0], place[1]
+    row[NEXT_LEFT], row[NEXT_RIGHT], row[INNER_LEFT], row[INNER_RIGHT] = place[2:]
     row[BEGIN], row[END] = begin, count[1]
     count[2] += 1
 
 
 @njit(cache=True, nogil=True)
-def _reset(at: Ints, symbols: Ints, begin: int, end: int) -> None:
+def reset(at: Ints, symbols: Ints, begin: int, end: int) -> None:
     """Forgets the vertices from begin to end."""
     for vertex in range(begin, end):
         at[symbols[vertex, 0]] = -1
 
 
 @njit(cache=True, nogil=True)
-def _attach(
+def attach(
     rules: RuleTable,
     side: int,
     heads: Ints,
@@ -282,11 +296,11 @@ def _finish(
             count[0] += 1
         _add_edge(edges, count[1], at[parent], tail, -1, GLUED)
         count[1] += 1
-    _reset(at, symbols, end, count[0])
+    reset(at, symbols, end, count[0])
 
 
 @njit(cache=True, nogil=True)
-def _unaries(
+def unaries(
     rules: RuleTable,
     by_tag: NDArray[np.bool_],
     tag: int,
@@ -312,15 +326,13 @@ def _unaries(
                     vertices += 1
                 _add_edge(edges, edge, at[parent], tail, -1, rule)
                 edge += 1
-        _reset(at, symbols, end, vertices)
+        reset(at, symbols, end, vertices)
         begin = end
     count[0], count[1] = vertices, edge
 
 
 @njit(cache=True, nogil=True)
-def _collect(
-    begin: int, symbols: Ints, usable: Ints, edges: Ints, at: Ints, count: NDArray[np.int64]
-) -> None:
+def collect(begin: int, symbols: Ints, usable: Ints, edges: Ints, at: Ints, count: NDArray[np.int64]) -> None:
     """Lists one vertex for each symbol of a cell, a new one above those of a symbol that has several."""
     end, first, edge, vertices = count[0], count[3], count[1], count[0]
     filled = first
@@ -345,7 +357,7 @@ def _collect(
 
 
 @njit(cache=True, nogil=True)
-def _finish_root(
+def finish_root(
     rules: RuleTable, vertices: Ints, glue: bool, symbols: Ints, edges: Ints, count: NDArray[np.int64]
 ) -> None:
     """The root rules, with a new vertex as the goal; with the glue rule any root will do if none fits."""
@@ -364,7 +376,7 @@ def _finish_root(
 
 
 @njit(cache=True, nogil=True)
-def _useful(symbols: Ints, edges: Ints, blocks: Ints) -> Forest:
+def useful(symbols: Ints, edges: Ints, blocks: Ints) -> Forest:
     """The forest without the edges that are in no derivation of the goal, the last vertex."""
     useful = np.zeros(len(symbols), np.bool_)
     useful[-1] = True

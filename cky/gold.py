@@ -50,7 +50,7 @@ class Gold(NamedTuple):
         return used
 
     def parts(self, grammar: Grammar) -> Ints:
-        """[P, 9] the parts of the derivation, as the gold heads have it."""
+        """[P, 11] the parts of the derivation, as the gold heads have it."""
         rules = self.rules()
         flat = [rule for used in rules for rule in used]
         kinds = np.array([rule.kind for rule in flat], np.int32)

@@ -86,6 +86,7 @@ def train_on(
     keys: NDArray[np.int64],
     constraints: Constraints,
     max_unaries: int,
+    context: bool,
 ) -> tuple[float, int]:
     """One step for each chosen sentence; the sum of the losses Δ and the number of gold parts."""
     no_glue = np.zeros(0, np.int32)
@@ -102,7 +103,11 @@ def train_on(
             continue
         labels = examples.labels[begin:end] if len(examples.labels) else examples.labels
         sentence = Sentence(
-            pad(examples.words[begin:end]), pad(examples.tags[begin:end]), examples.heads[begin:end], labels
+            pad(examples.words[begin:end]),
+            pad(examples.tags[begin:end]),
+            examples.heads[begin:end],
+            labels,
+            context,
         )
         used = examples.rules[steps[0] : steps[-1]]
         gold = parts_of_steps(layout, rules.kind[used], used, steps - steps[0])

@@ -1,6 +1,6 @@
 """Parts of derivations, (i, k, j, rule), and the loss Δ between derivations over them, section 4.2.
 
-A part is a row of PLACE columns as in `Forest.blocks`, SIDE to NEXT_RIGHT, and one with the rule.
+A part is a row of PLACE columns as in `Forest.blocks`, SIDE to INNER_RIGHT, and one with the rule.
 """
 
 from __future__ import annotations
@@ -15,6 +15,8 @@ from cky.forest import (
     COPY,
     END,
     FIRST,
+    INNER_LEFT,
+    INNER_RIGHT,
     LAST,
     NEXT_LEFT,
     NEXT_RIGHT,
@@ -28,12 +30,12 @@ from cky.forest import (
 )
 from cky.layout import Ints, Layout
 
-PLACE = 8
+PLACE = 10
 
 
 @njit(cache=True, nogil=True)
 def parts_of_steps(layout: Layout, kinds: Ints, rules: Ints, steps: NDArray[np.int64]) -> Ints:
-    """[P, 9] the parts of a derivation; steps as in `Examples`, rules and their kinds step by step."""
+    """[P, 11] the parts of a derivation; steps as in `Examples`, rules and their kinds step by step."""
     parts = np.empty((len(rules), PLACE + 1), np.int32)
     for h in range(len(steps) - 1):
         a = b = 0
@@ -48,13 +50,15 @@ def parts_of_steps(layout: Layout, kinds: Ints, rules: Ints, steps: NDArray[np.i
                 b, k = b + 1, layout.first[m] - 1
             row = parts[at]
             row[SIDE], row[H], row[M], row[SPLIT], row[PLACE] = kind, h, m, k, rules[at]
-            row[FIRST], row[LAST], row[NEXT_LEFT], row[NEXT_RIGHT] = place_of(layout, h, a, b)
+            place = place_of(layout, h, a, b, kind)
+            row[FIRST], row[LAST] = place[0], place[1]
+            row[NEXT_LEFT], row[NEXT_RIGHT], row[INNER_LEFT], row[INNER_RIGHT] = place[2:]
     return parts
 
 
 @njit(cache=True, nogil=True)
 def parts_of_edges(forest: Forest, chosen: Ints) -> Ints:
-    """[P, 9] the parts of a derivation, bottom-up, without copies."""
+    """[P, 11] the parts of a derivation, bottom-up, without copies."""
     parts = np.empty((len(chosen), PLACE + 1), np.int32)
     count = number = 0
     for edge in chosen:

@@ -11,15 +11,16 @@ from numpy.typing import NDArray
 from cky.features import Floats, Sentence, score_edges
 from cky.forest import BEGIN, COPY, END, FIRST, HEAD, LAST, RULE, Constraints, Forest, H, build_forest
 from cky.grammar import RuleTable
+from cky.kbest import k_best
 from cky.layout import Ints, lay_out
 from cky.parts import losses, parts_of_edges
-from cky.semirings import marginals, viterbi
+from cky.semirings import Doubles, marginals, viterbi
 
 GLUE_SCORE = -1000.0  # so that a derivation with as few glue rules as possible is best
 
 
 class Found(NamedTuple):
-    """A derivation: parts [P, 9], bottom-up; the symbol that each derives [P]; and how it was found.
+    """A derivation: parts [P, 11], bottom-up; the symbol that each derives [P]; and how it was found.
 
     stage: 0 under the given constraints, 1 without constraints, 2 with the glue rule
     """
@@ -52,10 +53,16 @@ def any_forest(
 
 
 @njit(cache=True, nogil=True)
-def _found(forest: Forest, scores: Floats, stage: int) -> Found:
-    best = viterbi(forest, scores)
-    best = best[forest.edges[best, RULE] != COPY]
-    return Found(parts_of_edges(forest, best), forest.symbols[forest.edges[best, HEAD]], stage)
+def best_of(forest: Forest, scores: Floats, stage: int) -> Found:
+    """A best derivation of a forest."""
+    return _found(forest, viterbi(forest, scores), stage)
+
+
+@njit(cache=True, nogil=True)
+def _found(forest: Forest, chosen: Ints, stage: int) -> Found:
+    """The derivation of these edges."""
+    chosen = chosen[forest.edges[chosen, RULE] != COPY]
+    return Found(parts_of_edges(forest, chosen), forest.symbols[forest.edges[chosen, HEAD]], stage)
 
 
 @njit(cache=True, nogil=True)
@@ -73,7 +80,27 @@ def best_parts(
     forest, stage = any_forest(
         rules, sentence.heads, axioms, sentence.tags[1:-1], constraints, max_unaries, glue_symbols
     )
-    return _found(forest, score_edges(forest, sentence, keys, weights, GLUE_SCORE), stage)
+    return best_of(forest, score_edges(forest, sentence, keys, weights, GLUE_SCORE), stage)
+
+
+@njit(cache=True, nogil=True)
+def k_best_parts(
+    rules: RuleTable,
+    keys: NDArray[np.int64],
+    weights: Floats,
+    axioms: Ints,
+    sentence: Sentence,
+    constraints: Constraints,
+    max_unaries: int,
+    glue_symbols: Ints,
+    k: int,
+) -> tuple[Doubles, list[Found]]:
+    """The scores of the k best derivations, best first, and these."""
+    forest, stage = any_forest(
+        rules, sentence.heads, axioms, sentence.tags[1:-1], constraints, max_unaries, glue_symbols
+    )
+    totals, edges, begin = k_best(forest, score_edges(forest, sentence, keys, weights, GLUE_SCORE), k)
+    return totals, [_found(forest, edges[begin[at] : begin[at + 1]], stage) for at in range(len(totals))]
 
 
 @njit(cache=True, nogil=True)
@@ -105,7 +132,7 @@ def oracle_parts(
                 at = np.searchsorted(brackets, key)
                 if at < len(brackets) and brackets[at] == key:
                     scores[edge] += bonus
-    return _found(forest, scores, stage)
+    return best_of(forest, scores, stage)
 
 
 @njit(cache=True, nogil=True, inline="always")
@@ -142,4 +169,4 @@ def posteriors(
                 row[0], row[1], row[2], row[3] = block[H], block[FIRST], block[LAST], symbol
                 values[count] = shares[edge]
                 count += 1
-    return _found(forest, scores, stage), rows[:count], values[:count]
+    return best_of(forest, scores, stage), rows[:count], values[:count]

@@ -1,4 +1,4 @@
-"""One forest, several semirings: best derivation, counting, log-sum and marginals, k best.
+"""One forest, several semirings: best derivation, counting, log-sum and marginals (k best: `cky.kbest`).
 
 Each function is one pass over the edges of a forest (two for marginals), in the order in which they stand.
 """

@@ -59,6 +59,7 @@ class Training:
         table: RuleTable,
         constraints: Constraints,
         max_unaries: int,
+        context: bool,
         epochs: int,
         seed: int,
         score: Callable[[Weights], float] | None = None,
@@ -76,7 +77,9 @@ class Training:
             self._resume(checkpoints / _CHECKPOINT, name)
         for number in range(self.done + 1, epochs + 1):
             order = np.random.default_rng((seed, number)).permutation(count)
-            loss, parts = train_on(self.learner, examples, order, table, keys, constraints, max_unaries)
+            loss, parts = train_on(
+                self.learner, examples, order, table, keys, constraints, max_unaries, context
+            )
             weights = self.learner.average()
             f1 = score(weights) if score else None
             if f1 is None or f1 > self.best_f1:

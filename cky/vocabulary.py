@@ -67,11 +67,13 @@ class Vocabulary:
             return np.zeros(0, np.int32)
         return np.array([self.labels.get(label, UNKNOWN) for label in labels or ()], np.int32)
 
-    def sentence(self, tokens: Tokens, heads: Sequence[int], labels: Sequence[str] | None) -> Sentence:
+    def sentence(
+        self, tokens: Tokens, heads: Sequence[int], labels: Sequence[str] | None, context: bool
+    ) -> Sentence:
         """What the features see of a sentence with its d-tree."""
         words, tags = pad(self.word_numbers(tokens)), pad(self.tag_numbers(tokens))
         named = labels or ("",) * len(tokens)
-        return Sentence(words, tags, np.array(heads, np.int32), self.label_numbers(named))
+        return Sentence(words, tags, np.array(heads, np.int32), self.label_numbers(named), context)
 
 
 def _numbered(names: Iterable[str], first: int) -> dict[str, int]:

@@ -174,6 +174,16 @@ def test_confidences_are_shares_of_the_derivations() -> None:
         assert all(0 < share <= 1 for share in shares)
 
 
+def test_the_k_best_trees_come_in_order_and_once() -> None:
+    route = fitted()
+    for dtree in map(route.encode, sample("dev", 20)):
+        trees = route.decode_k_best(dtree, 5)
+        assert trees[0][1] == route.decode(dtree)
+        assert sorted((score for score, _ in trees), reverse=True) == [score for score, _ in trees]
+        assert len({ctree for _, ctree in trees}) == len(trees) <= 5
+        assert all(ctree.tokens == dtree.tokens for _, ctree in trees)
+
+
 def test_labels_help_where_they_tell_trees_apart() -> None:
     """Same words, tags and heads; only the d-label says whether there is an NP."""
     flat, deep = (

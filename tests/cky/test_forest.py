@@ -13,6 +13,7 @@ import pytest
 from cky.binarization import LEFT, RIGHT, UNARY, Symbol
 from cky.forest import COPY, GLUED, RULE, Constraints, Forest, build_forest
 from cky.grammar import ROOT, Grammar, Rule
+from cky.kbest import k_best
 from cky.layout import lay_out
 from cky.semirings import count_derivations, marginals, viterbi
 from trees.dtree import head_outward, modifiers_of
@@ -107,6 +108,12 @@ def test_best_tree_count_and_marginals_equal_enumeration(seed: int) -> None:
     totals = [sum(float(rule_scores[grammar.rule_ids[rule]]) for rule in rules) for rules in every]
     best = viterbi(forest, scores)
     assert float(scores[best].sum()) == pytest.approx(max(totals), abs=1e-4)
+    for k in (1, 2, 7, len(every) + 3):
+        best_totals, edges, begin = k_best(forest, scores, k)
+        assert best_totals == pytest.approx(sorted(totals, reverse=True)[:k], abs=1e-4)
+        chosen = [tuple(edges[a:b].tolist()) for a, b in zip(begin, begin[1:], strict=False)]
+        assert len(set(chosen)) == len(chosen) == min(k, len(every))
+        assert [float(scores[list(one)].sum()) for one in chosen] == pytest.approx(best_totals, abs=1e-4)
     log_sum, shares = marginals(forest, scores)
     assert log_sum == pytest.approx(math.log(sum(map(math.exp, totals))), abs=1e-4)
     expected: Counter[int] = Counter()

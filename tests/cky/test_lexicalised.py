@@ -1,0 +1,96 @@
+"""The lexicalised chart against the constrained one, summed over all projective d-trees."""
+
+from __future__ import annotations
+
+import math
+import random
+from collections.abc import Iterator
+from itertools import product
+
+import numpy as np
+import pytest
+
+from cky.binarization import UNARY
+from cky.constrained_cky import ConstrainedCKY
+from cky.forest import RULE, SIDE, Forest, H, M
+from cky.lexicalised_cky import build_lexicalised_forest, parse_lexicalised
+from cky.parts import PLACE, parts_of_edges
+from cky.semirings import count_derivations, marginals, viterbi
+from tests.cky.test_constrained_cky import sample
+from tests.cky.test_forest import TAGS, forest_of, random_grammar
+from trees.ctree import Tokens
+from trees.dtree import is_projective, is_tree
+from trees.formats.brackets import parse_bracket
+from trees.heads import load_head_rules
+
+
+def projective_trees(n: int) -> Iterator[list[int]]:
+    for heads in product(range(n + 1), repeat=n):
+        if is_tree(heads) and is_projective(heads):
+            yield list(heads)
+
+
+def test_there_are_as_many_projective_trees_as_known() -> None:
+    assert [sum(1 for _ in projective_trees(n)) for n in range(1, 6)] == [1, 2, 7, 30, 143]
+
+
+def scores_of(forest: Forest, table: np.ndarray) -> np.ndarray:
+    """A score for each rule at each head, dependent and span; 0 for copies."""
+    scores = np.zeros(len(forest.edges), np.float32)
+    for at in range(len(forest.edges)):
+        part = parts_of_edges(forest, np.array([at], np.int32))
+        if len(part):
+            row = part[0]
+            scores[at] = table[row[PLACE], row[H], row[M], row[3], row[4]]
+    return scores
+
+
+@pytest.mark.parametrize("seed", range(40))
+def test_it_is_the_sum_over_all_projective_d_trees(seed: int) -> None:
+    rng = random.Random(seed)
+    grammar, n, most = random_grammar(rng), rng.randint(1, 4), rng.randint(0, 2)
+    tags = [rng.choice(TAGS) for _ in range(n)]
+    table = np.random.default_rng(seed).normal(size=(len(grammar.rules), n, n, n, n)).astype(np.float32)
+    axioms = np.array([grammar.symbol_ids[tag] for tag in tags], np.int32)
+    together = build_lexicalised_forest(grammar.table, axioms, most)
+    counts, log_sums, bests = [], [], []
+    for heads in projective_trees(n):
+        forest = forest_of(grammar, heads, tags, most)
+        if len(forest.edges):
+            scores = scores_of(forest, table)
+            counts.append(count_derivations(forest))
+            log_sums.append(marginals(forest, scores)[0])
+            bests.append((float(scores[viterbi(forest, scores)].sum()), heads))
+    assert count_derivations(together) == sum(counts)
+    if not counts:
+        return
+    scores = scores_of(together, table)
+    log_sum, shares = marginals(together, scores)
+    assert log_sum == pytest.approx(math.log(sum(map(math.exp, log_sums))), abs=1e-4)
+    best = viterbi(together, scores)
+    value, heads = max(bests)
+    assert float(scores[best].sum()) == pytest.approx(value, abs=1e-4)
+    attached = [(row[M], row[H] + 1) for row in parts_of_edges(together, best) if row[SIDE] != UNARY]
+    assert sorted(attached) == [(m, head) for m, head in enumerate(heads) if head]
+    attachments = grammar.table.kind[np.maximum(together.edges[:, RULE], 0)] != UNARY
+    taken = shares[attachments & (together.edges[:, RULE] >= 0)].sum()
+    assert taken == pytest.approx(n - 1, abs=1e-4)  # each derivation attaches all words but one
+
+
+def test_sentences_are_parsed_without_a_d_tree() -> None:
+    trees = [tree for tree in sample("train", 300) if len(tree.tokens) <= 10][:100]
+    route = ConstrainedCKY(epochs=3, table_bits=16, context=False).fit(trees)
+    heads = load_head_rules("collins")
+    parsed = [parse_lexicalised(route, tree.tokens) for tree in trees[:30]]
+    assert sum(guess == heads.apply(gold) for guess, gold in zip(parsed, trees, strict=False)) >= 8
+    assert [tree and tree.tokens for tree in parsed] == [tree.tokens for tree in trees[:30]]
+
+
+def test_what_it_cannot_do_is_refused() -> None:
+    gold = [parse_bracket("(TOP (S (NP (DT a) (NN b)) (VP (VBD c))))")]
+    route = ConstrainedCKY(epochs=1, table_bits=10, context=False).fit(gold)
+    assert parse_lexicalised(route, Tokens(("a", "b"), ("DT", "DT"))) is None
+    with pytest.raises(ValueError, match="21 words; lexicalised CKY takes 20 at most"):
+        parse_lexicalised(route, Tokens(("a",) * 21, ("DT",) * 21))
+    with pytest.raises(ValueError, match="these weights need a d-tree"):
+        parse_lexicalised(ConstrainedCKY(epochs=1, table_bits=10).fit(gold), gold[0].tokens)
