@@ -19,7 +19,7 @@ from numpy.typing import NDArray
 
 from cky.binarization import LEFT, RIGHT, UNARY
 from cky.grammar import RuleTable
-from cky.layout import Ints, Layout
+from cky.layout import Ints, Layout, cell_of, item_of
 
 COPY, GLUED = -1, -2  # instead of a rule: an edge that only collects, an edge of the glue rule
 # Columns of edges
@@ -124,14 +124,13 @@ def build_forest(
         most += 2 * size * size
     edges, blocks = np.empty((512 * n + most, 4), np.int32), np.empty((8 * n, BLOCK), np.int32)
     for h in layout.order:
-        rights = layout.end[h] - layout.middle[h]
-        for item in range(layout.cells[h + 1] - layout.cells[h]):
-            a, b, cell = item // (rights + 1), item % (rights + 1), layout.cells[h] + item
+        for cell in range(layout.cells[h], layout.cells[h + 1]):
+            a, b = item_of(layout, h, cell - layout.cells[h])
             symbols = room(symbols, count[0] + (max_unaries + 2) * (size + 1))
             usable, blocks = room(usable, count[3] + size), room(blocks, count[2] + 4)
             edges = room(edges, count[1] + most)
             begin = count[0]
-            if item == 0:
+            if cell == layout.cells[h]:
                 symbols[begin, 0] = axioms[h]
                 at[axioms[h]] = begin
                 count[0] += 1
@@ -139,8 +138,11 @@ def build_forest(
                 a0, b0 = (a - 1, b) if side == LEFT else (a, b - 1)
                 if min(a0, b0) < 0 or _certain_side(constraints, tags, layout, h, a0, b0) == 1 - side:
                     continue
+                before = cell_of(layout, h, a0, b0)
+                if before < 0:
+                    continue
                 m = layout.dependents[layout.begin[h] + a0 if side == LEFT else layout.middle[h] + b0]
-                before, done = layout.cells[h] + a0 * (rights + 1) + b0, layout.cells[m + 1] - 1
+                done = layout.cells[m + 1] - 1
                 heads = usable[spans[before, 0] : spans[before, 1]]
                 modifiers = usable[spans[done, 0] : spans[done, 1]]
                 first_edge = count[1]

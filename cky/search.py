@@ -114,7 +114,8 @@ def oracle_parts(
     gold: Ints,
     brackets: NDArray[np.int64],
 ) -> Found:
-    """A derivation with the smallest Δ to the gold parts; of these one with most gold constituents.
+    """A derivation with the smallest Δ to the gold parts; of these one with most gold constituents and fewest
+    others.
 
     brackets: sorted keys of the gold constituents, see `bracket_key`.
     """
@@ -123,15 +124,14 @@ def oracle_parts(
         rules, sentence.heads, axioms, sentence.tags[1:-1], constraints, max_unaries, glue_symbols
     )
     scores = -losses(forest, gold, n)
-    bonus = 1.0 / (16 * n + 16)  # smaller than 1 over the steps of a derivation
+    bonus = 1.0 / (16 * n + 16)  # less than 1 over the steps of a derivation
     for block in forest.blocks:
         for edge in range(block[BEGIN], block[END]):
             symbol = forest.symbols[forest.edges[edge, HEAD]]
             if symbol < size and rules.whole[symbol] and forest.edges[edge, RULE] != COPY:
                 key = bracket_key(symbol, block[FIRST], block[LAST], n)
                 at = np.searchsorted(brackets, key)
-                if at < len(brackets) and brackets[at] == key:
-                    scores[edge] += bonus
+                scores[edge] += bonus if at < len(brackets) and brackets[at] == key else -bonus
     return best_of(forest, scores, stage)
 
 

@@ -95,6 +95,16 @@ def test_crossing_arcs_may_stay() -> None:
     assert not ctree.is_continuous() and repairs.counts[CROSSING] == 0
 
 
+def test_very_flat_d_trees_need_little_memory() -> None:
+    """One word with 3,000 dependents on either side: nine million items if they came in any order."""
+    n = 6001
+    tokens = Tokens(("a",) * n, ("NN",) * n)
+    heads = [3001] * n
+    heads[3000] = 0
+    ctree = fitted().decode(DTree(tokens, tuple(heads)))
+    assert ctree.tokens == tokens and ctree.is_continuous()
+
+
 def test_counts_of_derivations() -> None:
     gold = parse_bracket("(TOP (S (NP (DT the) (NN cat)) (VP (VBD saw) (NP (DT the) (NN dog))) (. .)))")
     route = ConstrainedCKY(epochs=1, table_bits=14).fit([gold])
