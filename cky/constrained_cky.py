@@ -110,7 +110,7 @@ class ConstrainedCKY:
 
         Trees with gaps whose order of attachment is not nested serve for nothing: no derivation reaches them.
         """
-        gold = list(map(self._gold, ctrees, repeat(None) if dtrees is None else dtrees))
+        gold = list(map(self.gold, ctrees, repeat(None) if dtrees is None else dtrees))
         tops = Counter(one.ctree.top for one in gold)
         self.top_ = max(tops, key=lambda top: tops[top], default="TOP")
         rules = Counter(rule for one in gold for used in one.rules() for rule in used)
@@ -178,7 +178,7 @@ class ConstrainedCKY:
 
         Of equally near ones, one with most gold constituents. The chart is pruned as in `decode`.
         """
-        gold = self._gold(ctree, dtree)
+        gold = self.gold(ctree, dtree)
         return self.ctree(gold.ctree.tokens, gold.heads, self._oracle(gold), Repairs())
 
     def decode_k_best(self, dtree: DTree, k: int) -> list[tuple[float, CTree]]:
@@ -286,7 +286,7 @@ class ConstrainedCKY:
     def _constraints(self) -> Constraints:
         return restrict(self.allowed_, self.pruning)
 
-    def _gold(self, ctree: CTree, dtree: DTree | None) -> Gold:
+    def gold(self, ctree: CTree, dtree: DTree | None = None) -> Gold:
         """A gold tree with a d-tree, or with its own, which is labelled only where labels are used."""
         headed = ctree if ctree.head_children is not None else self._heads.apply(ctree)
         if dtree is not None:

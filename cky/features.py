@@ -82,8 +82,8 @@ def _add(atoms: NDArray[np.int64], count: int, template: int, first: int, second
 def place_atoms(sentence: Sentence, block: Ints, atoms: NDArray[np.int64], bounds: NDArray[np.int64]) -> None:
     """The atoms of a place, a row of `Forest.blocks`.
 
-    Atoms up to bounds[0] go with the rule and with its parent, from there up to bounds[1] with (parent,
-    modifier), then up to bounds[2] with (parent, head child).
+    Atoms up to bounds[0] go with the rule and with its parent, from there up to bounds[1] with the parent
+    only, up to bounds[2] with (parent, modifier), then up to bounds[3] with (parent, head child).
     """
     words, tags = sentence.words, sentence.tags
     side, h, m = block[SIDE], block[H] + 1, block[M] + 1
@@ -114,51 +114,64 @@ def place_atoms(sentence: Sentence, block: Ints, atoms: NDArray[np.int64], bound
     if label:
         n = _add(atoms, n, base + 18, label, 0)
     bounds[0] = n
+    if sentence.context:
+        n = _context_words(sentence, block, atoms, n)
+    bounds[1] = n
     if side != UNARY:
         n = _add(atoms, n, base + 22, 0, 0)
         n = _add(atoms, n, base + 23, tags[m], 0)
         if label:
             n = _add(atoms, n, base + 24, label, 0)
-    bounds[1] = n
+    bounds[2] = n
     n = _add(atoms, n, base + 20, 0, 0)
     n = _add(atoms, n, base + 21, tags[h], 0)
     if label:
         n = _add(atoms, n, base + 25, label, 0)
-    bounds[2] = n
+    bounds[3] = n
 
 
 @njit(cache=True, nogil=True)
 def _context_atoms(sentence: Sentence, block: Ints, atoms: NDArray[np.int64], n: int) -> int:
-    """Atoms of what is around a place in the d-tree: the head's head, and the sisters of the dependent."""
-    words, tags, labels = sentence.words, sentence.tags, sentence.labels
+    """Atoms of the tags around a place in the d-tree: of the head's head, of the dependent's sisters."""
+    tags, labels = sentence.tags, sentence.labels
     side, h, m = block[SIDE], block[H] + 1, block[M] + 1
-    g, k = sentence.heads[h - 1], block[SPLIT] + 1
     left, right = block[NEXT_LEFT] + 1, block[NEXT_RIGHT] + 1
     inner_left, inner_right = block[INNER_LEFT] + 1, block[INNER_RIGHT] + 1
     base = 64 * side
-    n = _add(atoms, n, base + 30, tags[h], tags[g])
-    n = _add(atoms, n, base + 31, words[g], tags[h])
-    n = _add(atoms, n, base + 32, tags[h], tags[left])
-    n = _add(atoms, n, base + 33, tags[h], tags[right])
-    n = _add(atoms, n, base + 34, tags[left], tags[right])
-    n = _add(atoms, n, base + 35, words[left], 0)
-    n = _add(atoms, n, base + 36, words[right], 0)
-    n = _add(atoms, n, base + 37, tags[inner_left], tags[inner_right])
-    n = _add(atoms, n, base + 38, tags[inner_left], tags[left])
-    n = _add(atoms, n, base + 39, tags[inner_right], tags[right])
+    n = _add(atoms, n, base + 30, tags[h], tags[sentence.heads[h - 1]])
+    n = _add(atoms, n, base + 31, tags[h], tags[left])
+    n = _add(atoms, n, base + 32, tags[h], tags[right])
+    n = _add(atoms, n, base + 33, tags[left], tags[right])
+    n = _add(atoms, n, base + 34, tags[inner_left], tags[inner_right])
+    n = _add(atoms, n, base + 35, tags[inner_left], tags[left])
+    n = _add(atoms, n, base + 36, tags[inner_right], tags[right])
     if len(labels):
         next_left, next_right = labels[left - 1] if left else 0, labels[right - 1] if right else 0
-        n = _add(atoms, n, base + 46, next_left, next_right)
-        n = _add(atoms, n, base + 47, labels[h - 1], 0)
+        n = _add(atoms, n, base + 37, next_left, next_right)
+        n = _add(atoms, n, base + 38, labels[h - 1], 0)
     if side != UNARY:
         inner, outer = (inner_left, left) if side == LEFT else (inner_right, right)
-        n = _add(atoms, n, base + 40, tags[m], tags[outer])
-        n = _add(atoms, n, base + 41, tags[m], tags[inner])
-        n = _add(atoms, n, base + 42, tags[m] * 4096 + tags[inner], tags[outer])
-        n = _add(atoms, n, base + 43, words[m], words[inner])
-        n = _add(atoms, n, base + 44, words[k], words[k + 1])
-        n = _add(atoms, n, base + 45, words[h], words[m])
-    elif g == 0 and left == 0 and right == 0:
+        n = _add(atoms, n, base + 39, tags[m], tags[outer])
+        n = _add(atoms, n, base + 40, tags[m], tags[inner])
+        n = _add(atoms, n, base + 41, tags[m] * 4096 + tags[inner], tags[outer])
+    return n
+
+
+@njit(cache=True, nogil=True)
+def _context_words(sentence: Sentence, block: Ints, atoms: NDArray[np.int64], n: int) -> int:
+    """Atoms of the words there; over a whole sentence, of all words."""
+    words, tags = sentence.words, sentence.tags
+    side, h, m, k = block[SIDE], block[H] + 1, block[M] + 1, block[SPLIT] + 1
+    g, left, right = sentence.heads[h - 1], block[NEXT_LEFT] + 1, block[NEXT_RIGHT] + 1
+    base = 64 * side
+    n = _add(atoms, n, base + 42, words[g], tags[h])
+    n = _add(atoms, n, base + 43, words[left], 0)
+    n = _add(atoms, n, base + 44, words[right], 0)
+    if side != UNARY:
+        n = _add(atoms, n, base + 45, words[m], words[block[INNER_LEFT if side == LEFT else INNER_RIGHT] + 1])
+        n = _add(atoms, n, base + 46, words[k], words[k + 1])
+        n = _add(atoms, n, base + 47, words[h], words[m])
+    if g == 0 and left == 0 and right == 0:
         for word in words[1 : min(len(words) - 1, WHOLE + 1)]:
             n = _add(atoms, n, base + 48, word, 0)
     return n
@@ -175,14 +188,13 @@ def part_features(
 ) -> int:
     """Writes the places of a part's features in the table of weights; returns how many there are."""
     count = 0
-    for at in range(bounds[2]):
+    for at in range(bounds[3]):
         if at < bounds[0]:
             places[count] = (atoms[at] + keys[rule, 0]) & mask
-            places[count + 1] = (atoms[at] + keys[rule, 1]) & mask
-            count += 2
-        else:
-            places[count] = (atoms[at] + keys[rule, 2 if at < bounds[1] else 3]) & mask
             count += 1
+        kind = 1 if at < bounds[1] else 2 if at < bounds[2] else 3
+        places[count] = (atoms[at] + keys[rule, kind]) & mask
+        count += 1
     return count
 
 
@@ -192,7 +204,7 @@ def score_edges(
 ) -> Floats:
     """[E] the score of every edge: θᵀ f of its part; 0 for copies, `glue` for the glue rule."""
     scores = np.zeros(len(forest.edges), np.float32)
-    atoms, bounds = np.empty(ATOMS, np.int64), np.empty(3, np.int64)
+    atoms, bounds = np.empty(ATOMS, np.int64), np.empty(4, np.int64)
     mask, rules = len(weights) - 1, len(keys)
     cached, cached_in = np.zeros(rules, np.float32), np.full(rules, -1, np.int32)
     symbols = keys[:, 1].max() + 1 - rules if rules else 0
@@ -211,15 +223,15 @@ def score_edges(
                 parent = keys[rule, 1] - rules
                 if parents_in[parent] != number:
                     total = np.float32(0.0)
-                    for at in range(bounds[0]):
+                    for at in range(bounds[1]):
                         total += weights[(atoms[at] + keys[rule, 1]) & mask]
                     parents[parent], parents_in[parent] = total, number
                 total = parents[parent]
                 for at in range(bounds[0]):
                     total += weights[(atoms[at] + rule) & mask]
-                for at in range(bounds[0], bounds[1]):
-                    total += weights[(atoms[at] + keys[rule, 2]) & mask]
                 for at in range(bounds[1], bounds[2]):
+                    total += weights[(atoms[at] + keys[rule, 2]) & mask]
+                for at in range(bounds[2], bounds[3]):
                     total += weights[(atoms[at] + keys[rule, 3]) & mask]
                 cached[rule], cached_in[rule] = total, number
             scores[edge] = cached[rule]

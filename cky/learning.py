@@ -49,7 +49,7 @@ def pad(column: Ints) -> Ints:
 @njit(cache=True, nogil=True)
 def _descend(learner: AdaGrad, sentence: Sentence, keys: NDArray[np.int64], gold: Ints, guess: Ints) -> None:
     """A step along f(gold) - f(guess)."""
-    atoms, bounds = np.empty(ATOMS, np.int64), np.empty(3, np.int64)
+    atoms, bounds = np.empty(ATOMS, np.int64), np.empty(4, np.int64)
     here = np.empty(FEATURES, np.int64)
     places = np.empty((len(gold) + len(guess)) * FEATURES, np.int64)
     signs = np.empty(len(places), np.float32)

@@ -32,7 +32,7 @@ from cky.forest import (
 )
 from cky.grammar import RuleTable
 from cky.layout import Ints
-from cky.search import GLUE_SCORE, Found, best_of
+from cky.search import GLUE_SCORE, Found, best_of, nearness
 from trees.ctree import CTree, Tokens
 from trees.repair import Repairs
 
@@ -96,19 +96,46 @@ def parse_lexicalised(route: ConstrainedCKY, tokens: Tokens) -> CTree | None:
 
     Raises ValueError for weights that see the d-tree around a part, and for more than LONGEST words.
     """
-    n = len(tokens)
     if route.context or route.labels:
         raise ValueError("these weights need a d-tree; fit with context=False, labels=False")
-    if n > LONGEST:
-        raise ValueError(f"{n} words; lexicalised CKY takes {LONGEST} at most")
-    sentence = route.vocabulary_.sentence(tokens, [0] * n, None, context=False)
+    sentence = route.vocabulary_.sentence(tokens, [0] * _short(tokens), None, context=False)
     axioms = route.axioms(tokens.tags)
-    found = best_lexicalised_parts(
-        route.grammar_.table, route.rule_keys, route.weights_, axioms, sentence, route.max_unaries
+    return _ctree(
+        route,
+        tokens,
+        best_lexicalised_parts(
+            route.grammar_.table, route.rule_keys, route.weights_, axioms, sentence, route.max_unaries
+        ),
     )
+
+
+def lexicalised_oracle(route: ConstrainedCKY, gold: CTree) -> CTree | None:
+    """The tree nearest to a gold one among all that the route's grammar gives its tokens; see `oracle`.
+
+    Raises ValueError for more than LONGEST words.
+    """
+    _short(gold.tokens)
+    pair, grammar = route.gold(gold), route.grammar_
+    parts = oracle_lexicalised_parts(
+        grammar.table,
+        route.axioms(gold.tokens.tags),
+        route.max_unaries,
+        pair.parts(grammar),
+        pair.brackets(grammar),
+    )
+    return _ctree(route, gold.tokens, parts)
+
+
+def _short(tokens: Tokens) -> int:
+    if len(tokens) > LONGEST:
+        raise ValueError(f"{len(tokens)} words; lexicalised CKY takes {LONGEST} at most")
+    return len(tokens)
+
+
+def _ctree(route: ConstrainedCKY, tokens: Tokens, found: Found) -> CTree | None:
     if not len(found.parts):
         return None
-    heads = [0] * n
+    heads = [0] * len(tokens)
     for side, h, m in found.parts[:, [SIDE, H, M]].tolist():
         if side != UNARY:
             heads[m] = h + 1
@@ -127,3 +154,12 @@ def best_lexicalised_parts(
     """A best derivation of the unconstrained chart; no parts where it is empty."""
     forest = build_lexicalised_forest(rules, axioms, max_unaries)
     return best_of(forest, score_edges(forest, sentence, keys, weights, GLUE_SCORE), 0)
+
+
+@njit(cache=True, nogil=True)
+def oracle_lexicalised_parts(
+    rules: RuleTable, axioms: Ints, max_unaries: int, gold: Ints, brackets: NDArray[np.int64]
+) -> Found:
+    """As `search.oracle_parts`, of the unconstrained chart."""
+    forest = build_lexicalised_forest(rules, axioms, max_unaries)
+    return best_of(forest, nearness(forest, rules, gold, brackets, len(axioms)), 0)

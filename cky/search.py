@@ -119,11 +119,16 @@ def oracle_parts(
 
     brackets: sorted keys of the gold constituents, see `bracket_key`.
     """
-    n, size = len(axioms), len(rules.whole)
     forest, stage = any_forest(
         rules, sentence.heads, axioms, sentence.tags[1:-1], constraints, max_unaries, glue_symbols
     )
-    scores = -losses(forest, gold, n)
+    return best_of(forest, nearness(forest, rules, gold, brackets, len(axioms)), stage)
+
+
+@njit(cache=True, nogil=True)
+def nearness(forest: Forest, rules: RuleTable, gold: Ints, brackets: NDArray[np.int64], n: int) -> Floats:
+    """[E] scores under which the oracle's derivation is the best: -Δ, and less than that for constituents."""
+    scores, size = -losses(forest, gold, n), len(rules.whole)
     bonus = 1.0 / (16 * n + 16)  # less than 1 over the steps of a derivation
     for block in forest.blocks:
         for edge in range(block[BEGIN], block[END]):
@@ -132,7 +137,7 @@ def oracle_parts(
                 key = bracket_key(symbol, block[FIRST], block[LAST], n)
                 at = np.searchsorted(brackets, key)
                 scores[edge] += bonus if at < len(brackets) and brackets[at] == key else -bonus
-    return best_of(forest, scores, stage)
+    return scores
 
 
 @njit(cache=True, nogil=True, inline="always")

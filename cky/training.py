@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import hashlib
 import os
+import time
 import zipfile
 from collections.abc import Callable
 from dataclasses import dataclass, field
@@ -26,15 +27,17 @@ _SPARSE = ("weights", "squares", "sums", "seen")
 
 
 class Epoch(NamedTuple):
-    """What happened in an epoch: its number from 1 on, the loss Δ per gold part, F1 on the dev treebank."""
+    """What happened in an epoch: its number from 1 on, the loss Δ per gold part, F1 on the dev treebank; how
+    many seconds it took, without scoring."""
 
     number: int
     loss: float
     f1: float | None
+    seconds: float
 
     def __str__(self) -> str:
         scored = "" if self.f1 is None else f", dev F1 {self.f1:.2f}"
-        return f"cky: epoch {self.number}, loss per gold part {self.loss:.4f}{scored}"
+        return f"cky: epoch {self.number}, loss per gold part {self.loss:.4f}{scored}, {self.seconds:.1f} s"
 
 
 @dataclass
@@ -76,11 +79,12 @@ class Training:
         if checkpoints is not None:
             self._resume(checkpoints / _CHECKPOINT, name)
         for number in range(self.done + 1, epochs + 1):
+            start = time.perf_counter()
             order = np.random.default_rng((seed, number)).permutation(count)
             loss, parts = train_on(
                 self.learner, examples, order, table, keys, constraints, max_unaries, context
             )
-            weights = self.learner.average()
+            weights, seconds = self.learner.average(), time.perf_counter() - start
             f1 = score(weights) if score else None
             if f1 is None or f1 > self.best_f1:
                 self.best, self.best_f1 = weights, -1.0 if f1 is None else f1
@@ -88,7 +92,7 @@ class Training:
             if checkpoints is not None:
                 self._keep(checkpoints / _CHECKPOINT, name)
             if progress:
-                progress(Epoch(number, loss / max(1, parts), f1))
+                progress(Epoch(number, loss / max(1, parts), f1, seconds))
         return self.best
 
     def _keep(self, path: Path, name: str) -> None:

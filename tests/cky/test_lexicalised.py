@@ -13,7 +13,7 @@ import pytest
 from cky.binarization import UNARY
 from cky.constrained_cky import ConstrainedCKY
 from cky.forest import RULE, SIDE, Forest, H, M
-from cky.lexicalised_cky import build_lexicalised_forest, parse_lexicalised
+from cky.lexicalised_cky import build_lexicalised_forest, lexicalised_oracle, parse_lexicalised
 from cky.parts import PLACE, parts_of_edges
 from cky.semirings import count_derivations, marginals, viterbi
 from tests.cky.test_constrained_cky import sample
@@ -83,6 +83,7 @@ def test_sentences_are_parsed_without_a_d_tree() -> None:
     heads = load_head_rules("collins")
     parsed = [parse_lexicalised(route, tree.tokens) for tree in trees[:30]]
     assert sum(guess == heads.apply(gold) for guess, gold in zip(parsed, trees, strict=False)) >= 8
+    assert [lexicalised_oracle(route, gold) for gold in trees[:10]] == list(map(heads.apply, trees[:10]))
     assert [tree and tree.tokens for tree in parsed] == [tree.tokens for tree in trees[:30]]
 
 
