@@ -20,6 +20,7 @@ from numpy.typing import NDArray
 from cky.binarization import LEFT, UNARY
 from cky.forest import (
     BEGIN,
+    COPY,
     END,
     FIRST,
     INNER_LEFT,
@@ -89,7 +90,8 @@ def place_atoms(sentence: Sentence, block: Ints, atoms: NDArray[np.int64], bound
     side, h, m = block[SIDE], block[H] + 1, block[M] + 1
     i, j, k = block[FIRST] + 1, block[LAST] + 1, block[SPLIT] + 1
     base = 64 * side
-    n = _add(atoms, 0, base, 0, 0)
+    level, k = (k, 0) if side == UNARY else (0, k)
+    n = _add(atoms, 0, base, level, 0)
     n = _add(atoms, n, base + 1, words[h], 0)
     n = _add(atoms, n, base + 2, tags[h], 0)
     n = _add(atoms, n, base + 3, words[i], 0)
@@ -97,6 +99,8 @@ def place_atoms(sentence: Sentence, block: Ints, atoms: NDArray[np.int64], bound
     n = _add(atoms, n, base + 5, words[j], 0)
     n = _add(atoms, n, base + 6, words[j + 1], 0)
     n = _add(atoms, n, base + 7, np.searchsorted(LONGEST, j - i), 0)
+    if side == UNARY:
+        n = _add(atoms, n, base + 19, level, tags[h])
     n = _add(atoms, n, base + 8, tags[i - 1], tags[i])
     n = _add(atoms, n, base + 9, tags[j], tags[j + 1])
     if side != UNARY:
@@ -110,12 +114,14 @@ def place_atoms(sentence: Sentence, block: Ints, atoms: NDArray[np.int64], bound
         n = _add(atoms, n, base + 17, tags[k], tags[k + 1])
     if sentence.context:
         n = _context_atoms(sentence, block, atoms, n)
+        n = _context_words(sentence, block, atoms, n)
     label = sentence.labels[m - 1] if side != UNARY and len(sentence.labels) else 0
     if label:
         n = _add(atoms, n, base + 18, label, 0)
     bounds[0] = n
-    if sentence.context:
-        n = _context_words(sentence, block, atoms, n)
+    if sentence.context and sentence.heads[h - 1] == 0 and i == 1 and j == len(words) - 2:
+        for word in words[1 : min(j, WHOLE) + 1]:
+            n = _add(atoms, n, base + 48, word, 0)
     bounds[1] = n
     if side != UNARY:
         n = _add(atoms, n, base + 22, 0, 0)
@@ -159,7 +165,7 @@ def _context_atoms(sentence: Sentence, block: Ints, atoms: NDArray[np.int64], n:
 
 @njit(cache=True, nogil=True)
 def _context_words(sentence: Sentence, block: Ints, atoms: NDArray[np.int64], n: int) -> int:
-    """Atoms of the words there; over a whole sentence, of all words."""
+    """Atoms of the words there."""
     words, tags = sentence.words, sentence.tags
     side, h, m, k = block[SIDE], block[H] + 1, block[M] + 1, block[SPLIT] + 1
     g, left, right = sentence.heads[h - 1], block[NEXT_LEFT] + 1, block[NEXT_RIGHT] + 1
@@ -171,9 +177,6 @@ def _context_words(sentence: Sentence, block: Ints, atoms: NDArray[np.int64], n:
         n = _add(atoms, n, base + 45, words[m], words[block[INNER_LEFT if side == LEFT else INNER_RIGHT] + 1])
         n = _add(atoms, n, base + 46, words[k], words[k + 1])
         n = _add(atoms, n, base + 47, words[h], words[m])
-    if g == 0 and left == 0 and right == 0:
-        for word in words[1 : min(len(words) - 1, WHOLE + 1)]:
-            n = _add(atoms, n, base + 48, word, 0)
     return n
 
 
@@ -211,7 +214,7 @@ def score_edges(
     parents, parents_in = np.zeros(symbols, np.float32), np.full(symbols, -1, np.int32)
     for number in range(len(forest.blocks)):
         block = forest.blocks[number]
-        if block[BEGIN] == block[END]:
+        if block[BEGIN] == block[END] or forest.edges[block[BEGIN], RULE] == COPY:
             continue
         place_atoms(sentence, block, atoms, bounds)
         for edge in range(block[BEGIN], block[END]):

@@ -39,11 +39,12 @@ class Forest(NamedTuple):
     symbols: [V] the symbol of each vertex; the last vertex is the goal
     edges:   [E, 4] the vertex derived; the vertices it is derived from: head child, modifier (-1 in a unary
              step); rule, COPY or GLUED
-    blocks:  [B, BLOCK] one for each attachment of a word to an item, one for the unary steps of each item:
-             LEFT, RIGHT or UNARY; head word; dependent (-1); first word i and last word j of the result;
-             last word k of the left part (-1); the dependents of h that come next on the left and on the
-             right (-1: none); the outermost ones that the step found there, left and right (-1: none); first
-             edge and end of its edges
+    blocks:  [B, BLOCK] one for each attachment of a word to an item; for the unary steps of an item, one for
+             each number of such steps before. LEFT, RIGHT or UNARY; head word; dependent (-1); first word i
+             and last word j of the result; last word k of the left part, for unary steps that number, for
+             root rules and copies -1; the dependents of h that come next on the left and on the right (-1:
+             none); the outermost ones that the step found there, left and right (-1: none); first edge and
+             end of its edges
     """
 
     symbols: Ints
@@ -127,7 +128,7 @@ def build_forest(
         for cell in range(layout.cells[h], layout.cells[h + 1]):
             a, b = item_of(layout, h, cell - layout.cells[h])
             symbols = room(symbols, count[0] + (max_unaries + 2) * (size + 1))
-            usable, blocks = room(usable, count[3] + size), room(blocks, count[2] + 4)
+            usable, blocks = room(usable, count[3] + size), room(blocks, count[2] + max_unaries + 4)
             edges = room(edges, count[1] + most)
             begin = count[0]
             if cell == layout.cells[h]:
@@ -156,11 +157,14 @@ def build_forest(
             first_edge = count[1]
             if glue and cell == layout.cells[h + 1] - 1:
                 _finish(rules, begin, symbols, edges, at, count)
-            unaries(rules, constraints.by_tag, tags[h], max_unaries, begin, symbols, edges, at, count)
-            spans[cell, 0] = count[3]
+            place = place_of(layout, h, a, b, UNARY)
+            unaries(
+                *(rules, constraints.by_tag, tags[h], max_unaries, begin, symbols, edges, at),
+                *(blocks, h, place, first_edge, count),
+            )
+            spans[cell, 0], first_edge = count[3], count[1]
             collect(begin, symbols, usable, edges, at, count)
             spans[cell, 1] = count[3]
-            place = place_of(layout, h, a, b, UNARY)
             add_block(blocks, count, UNARY, h, -1, -1, place, first_edge)
     root = layout.order[n - 1]
     rights = layout.end[root] - layout.middle[root]
@@ -311,11 +315,18 @@ def unaries(
     symbols: Ints,
     edges: Ints,
     at: Ints,
+    blocks: Ints,
+    h: int,
+    place: Place,
+    first_edge: int,
     count: NDArray[np.int64],
 ) -> None:
-    """The rules A → β* over the vertices from `begin` on, then over those just made, `most` times."""
+    """The rules A → β* over the vertices from `begin` on, then over those just made, `most` times.
+
+    There is a block for each time, the first with the edges from `first_edge` on.
+    """
     pruned, vertices, edge = len(by_tag) > 0, count[0], count[1]
-    for _ in range(most):
+    for level in range(most):
         end = vertices
         for tail in range(begin, end):
             symbol = symbols[tail, 0]
@@ -329,8 +340,10 @@ def unaries(
                 _add_edge(edges, edge, at[parent], tail, -1, rule)
                 edge += 1
         reset(at, symbols, end, vertices)
-        begin = end
-    count[0], count[1] = vertices, edge
+        count[1] = edge
+        add_block(blocks, count, UNARY, h, -1, level, place, first_edge)
+        begin, first_edge = end, edge
+    count[0] = vertices
 
 
 @njit(cache=True, nogil=True)

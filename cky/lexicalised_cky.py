@@ -73,9 +73,13 @@ def build_lexicalised_forest(rules: RuleTable, axioms: Ints, max_unaries: int) -
                             add_block(blocks, count, side, h, m, k, place, first_edge)
                 reset(at, symbols, begin, count[0])
                 first_edge = count[1]
-                edges, blocks = room(edges, first_edge + most_unary), room(blocks, count[2] + 4)
-                unaries(rules, every, 0, max_unaries, begin, symbols, edges, at, count)
-                spans[i, j, h, 0] = count[3]
+                edges = room(edges, first_edge + most_unary)
+                blocks = room(blocks, count[2] + max_unaries + 4)
+                unaries(
+                    *(rules, every, 0, max_unaries, begin, symbols, edges, at),
+                    *(blocks, h, place, first_edge, count),
+                )
+                spans[i, j, h, 0], first_edge = count[3], count[1]
                 collect(begin, symbols, usable, edges, at, count)
                 spans[i, j, h, 1] = count[3]
                 add_block(blocks, count, UNARY, h, -1, -1, place, first_edge)

@@ -38,16 +38,19 @@ def parts_of_steps(layout: Layout, kinds: Ints, rules: Ints, steps: NDArray[np.i
     """[P, 11] the parts of a derivation; steps as in `Examples`, rules and their kinds step by step."""
     parts = np.empty((len(rules), PLACE + 1), np.int32)
     for h in range(len(steps) - 1):
-        a = b = 0
+        a = b = level = 0
         for at in range(steps[h], steps[h + 1]):
-            m = k = -1
             kind = kinds[at]
             if kind == LEFT:
                 m = layout.dependents[layout.begin[h] + a]
-                a, k = a + 1, layout.last[m]
+                a, k, level = a + 1, layout.last[m], 0
             elif kind != UNARY:
                 m = layout.dependents[layout.middle[h] + b]
-                b, k = b + 1, layout.first[m] - 1
+                b, k, level = b + 1, layout.first[m] - 1, 0
+            else:
+                m, k, level = -1, level, level + 1
+            if h == layout.order[-1] and at == steps[h + 1] - 1:
+                k = -1  # the root rule
             row = parts[at]
             row[SIDE], row[H], row[M], row[SPLIT], row[PLACE] = kind, h, m, k, rules[at]
             place = place_of(layout, h, a, b, kind)
