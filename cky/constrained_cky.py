@@ -7,7 +7,7 @@ import zipfile
 from collections import Counter, deque
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from concurrent.futures import Future, ThreadPoolExecutor
-from dataclasses import asdict
+from dataclasses import asdict, replace
 from functools import cached_property
 from itertools import islice, repeat
 from pathlib import Path
@@ -20,7 +20,7 @@ from cky.binarization import BINARIZATIONS, GLUE, UNARY, Derivation, Step, Symbo
 from cky.features import rule_keys
 from cky.forest import Constraints, build_forest
 from cky.gold import Gold, examples_of
-from cky.grammar import Grammar, Rule
+from cky.grammar import Grammar, Rule, levels_of
 from cky.layout import Ints, lay_out
 from cky.pruning import METHODS, estimate, restrict, unpruned
 from cky.search import Found, best_parts, k_best_parts, oracle_parts, posteriors
@@ -75,7 +75,7 @@ class ConstrainedCKY:
         gamma: float = 0.95,
         max_unaries: int = 3,
         continuous: bool = True,
-        epochs: int = 4,
+        epochs: int = 5,
         rate: float = 0.1,
         penalty: float = 1e-6,
         table_bits: int = 22,
@@ -114,7 +114,7 @@ class ConstrainedCKY:
         tops = Counter(one.ctree.top for one in gold)
         self.top_ = max(tops, key=lambda top: tops[top], default="TOP")
         rules = Counter(rule for one in gold for used in one.rules() for rule in used)
-        self.grammar_ = Grammar.of(rules)
+        self.grammar_ = Grammar.of(rules, levels_of(used for one in gold for used in one.rules()))
         self.default_ = _commonest_constituent(rules)
         labels = (one.labels or () for one in gold if self.labels)
         self.vocabulary_ = Vocabulary.of([one.ctree.tokens for one in gold], labels)
@@ -236,6 +236,7 @@ class ConstrainedCKY:
             "top": self.top_,
             "default": self.default_,
             "rules": self.grammar_.rules,
+            "levels": self.grammar_.levels,
             "vocabulary": asdict(self.vocabulary_),
         }
         text = json.dumps(settings, ensure_ascii=False)
@@ -265,6 +266,7 @@ class ConstrainedCKY:
                 Rule(kind, Symbol(*head), Symbol(*modifier) if modifier else None, Symbol(*parent))
                 for kind, head, modifier, parent in settings["rules"]
             )
+            route.grammar_ = replace(route.grammar_, levels=tuple(settings["levels"]))
             with np.load(directory / _WEIGHTS, allow_pickle=False) as file:
                 route.weights_ = np.zeros(1 << route.table_bits, np.float32)
                 route.weights_[file["places"]] = file["values"]

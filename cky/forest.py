@@ -331,7 +331,7 @@ def unaries(
         for tail in range(begin, end):
             symbol = symbols[tail, 0]
             for rule in range(rules.unaries[symbol], rules.unaries[symbol + 1]):
-                if pruned and not by_tag[tag, rule]:
+                if level > rules.levels[rule] or (pruned and not by_tag[tag, rule]):
                     continue
                 parent = rules.parent[rule]
                 if at[parent] < 0:

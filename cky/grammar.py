@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from typing import NamedTuple
@@ -14,6 +14,7 @@ from cky.binarization import UNARY, Derivation, Step, Symbol
 from trees.dtree import head_outward, modifiers_of
 
 ROOT = Symbol("", "root")  # parent of the rules that say which symbols a whole tree may have
+ANY_LEVEL = 1_000
 Ints = NDArray[np.int32]
 
 
@@ -34,6 +35,7 @@ class RuleTable(NamedTuple):
     attachments: [2 * S * S + 1] attachments of kind k to head symbol B of modifier symbol C are the rules
                  from attachments[(k * S + B) * S + C] up to the next entry
     unaries:     [S + 1] unary rules over symbol B are those from unaries[B] up to unaries[B + 1]
+    levels:      [R] after how many other unary steps a unary rule may come at most
     roots:       [S] the root rule over a symbol, or -1
     whole:       [S] whether the symbol can be a dependent or the root
     tag:         [S] whether the symbol is a pre-terminal
@@ -46,6 +48,7 @@ class RuleTable(NamedTuple):
     parent: Ints
     attachments: Ints
     unaries: Ints
+    levels: Ints
     roots: Ints
     whole: NDArray[np.bool_]
     tag: NDArray[np.bool_]
@@ -68,16 +71,33 @@ def rules_of(tags: Sequence[str], heads: Sequence[int], derivation: Derivation) 
             yield h, Rule(UNARY, symbol, None, ROOT)
 
 
+def levels_of(used: Iterable[Sequence[Rule]]) -> dict[Rule, int]:
+    """After how many other unary steps each unary rule comes at most in these steps, given word by word."""
+    levels: dict[Rule, int] = {}
+    for steps in used:
+        level = 0
+        for rule in steps:
+            if rule.kind == UNARY:
+                levels[rule] = max(level, levels.get(rule, 0))
+            level = level + 1 if rule.kind == UNARY else 0
+    return levels
+
+
 @dataclass(frozen=True)
 class Grammar:
-    """The set of rules of a treebank, numbered in the order of `RuleTable`; and its symbols, numbered."""
+    """The set of rules of a treebank, numbered in the order of `RuleTable`; and its symbols, numbered.
+
+    levels: [R] after how many other unary steps a unary rule may come at most
+    """
 
     rules: tuple[Rule, ...]
+    levels: tuple[int, ...]
 
     @classmethod
-    def of(cls, rules: Iterable[Rule]) -> Grammar:
-        """The grammar with these rules, each once."""
-        return cls(tuple(sorted(set(rules), key=_order)))
+    def of(cls, rules: Iterable[Rule], levels: Mapping[Rule, int] | None = None) -> Grammar:
+        """The grammar with these rules, each once. Unary rules without a level may come after any number."""
+        known, ordered = levels or {}, sorted(set(rules), key=_order)
+        return cls(tuple(ordered), tuple(known.get(rule, ANY_LEVEL) for rule in ordered))
 
     @cached_property
     def symbols(self) -> tuple[Symbol, ...]:
@@ -115,6 +135,7 @@ class Grammar:
             *(kind, head, modifier, parent),
             np.searchsorted(keys, np.arange(2 * size * size + 1)).astype(np.int32),
             (binary.sum() + np.searchsorted(head[~binary & ~root], np.arange(size + 1))).astype(np.int32),
+            np.array(self.levels, np.int32),
             roots,
             np.array([symbol.is_whole for symbol in self.symbols], np.bool_),
             np.array([symbol.is_tag for symbol in self.symbols], np.bool_),

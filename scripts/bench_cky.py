@@ -1,6 +1,6 @@
 """Constrained CKY on CRAFT: training, accuracy, speed, Table 1 of PAD, run time against sentence length.
 
-    python scripts/bench_cky.py [--sentences N] [--epochs 4] [--labels] [--predicted X.conllu] [--plot X.png]
+    python scripts/bench_cky.py [--sentences N] [--epochs 5] [--labels] [--predicted X.conllu] [--plot X.png]
 
 Trained on CRAFT train (or its first N sentences; 1243 are 5 %), gold tags, traces and function tags removed,
 d-trees by the Collins table. Scored on the gold d-trees of CRAFT dev with EVALB, collins.prm. Everything runs
@@ -41,7 +41,7 @@ LEXICALISED = 100  # sentences of the lexicalised row
 
 @click.command()
 @click.option("--sentences", type=int, default=None, help="Of the training data.  [default: all]")
-@click.option("--epochs", default=4, show_default=True)
+@click.option("--epochs", default=5, show_default=True)
 @click.option("--binarization", type=click.Choice(list(BINARIZATIONS)), default="simple", show_default=True)
 @click.option("--labels", is_flag=True, help="Head-ordered labels (direct) of the gold d-trees as features.")
 @click.option("--no-context", is_flag=True, help="The features of Figure 4 only.")

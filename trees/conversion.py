@@ -49,7 +49,8 @@ def to_constituents(dtree: DTree, top: str | None = None) -> CTree:
     n, symbols, events = len(dtree.heads), dtree.symbols, dtree.events
     if min(dtree.heads) < 0 or max(dtree.heads) > n:
         raise ValueError("these heads form no tree")
-    modifiers, order = modifiers_of(dtree.heads), top_down(dtree.heads)
+    modifiers = modifiers_of(dtree.heads)
+    order = top_down(dtree.heads, modifiers)
     if len(order) != n:
         raise ValueError("these heads form no tree")
     labels: list[str] = []
@@ -58,22 +59,29 @@ def to_constituents(dtree: DTree, top: str | None = None) -> CTree:
     psi = list(range(n))  # the highest node so far whose lexical head is h
     first = list(range(n))  # leftmost token of each node
     for h in reversed(order):
-        event = 0
-        for m in sorted(modifiers[h], key=events.__getitem__) if len(modifiers[h]) > 1 else modifiers[h]:
+        if not modifiers[h]:
+            continue
+        in_order = sorted(modifiers[h], key=events.__getitem__) if len(modifiers[h]) > 1 else modifiers[h]
+        event, node, kids = 0, psi[h], []
+        leftmost = first[node]
+        for m in in_order:
             if events[m] != event:
                 event = events[m]
                 if event < 1:
                     raise ValueError(f"token {m + 1} has the event {event}")
                 labels.append(symbols[m])
-                head_children.append(psi[h])
-                children.append([psi[h]])
-                first.append(first[psi[h]])
-                psi[h] = n + len(labels) - 1
+                head_children.append(node)
+                kids = [node]
+                children.append(kids)
+                first.append(leftmost)
+                node = n + len(labels) - 1
             elif not event or symbols[m] != labels[-1]:
                 raise ValueError(f"token {m + 1} has no event, or another symbol than its event")
-            children[-1].append(psi[m])
-            if first[psi[m]] < first[-1]:
-                first[-1] = first[psi[m]]
+            kids.append(psi[m])
+            if first[psi[m]] < leftmost:
+                leftmost = first[-1] = first[psi[m]]
+        psi[h] = node
     for kids in children:
-        kids.sort(key=first.__getitem__)
+        if len(kids) > 2 or first[kids[0]] > first[kids[1]]:
+            kids.sort(key=first.__getitem__)
     return CTree(dtree.tokens, tuple(labels), tuple(map(tuple, children)), tuple(head_children), top)

@@ -45,7 +45,7 @@ def random_grammar(rng: random.Random) -> Grammar:
     rules += [Rule(LEFT, head, TAGS[0], PHRASES[0]) for head in every] + [
         Rule(LEFT, TAGS[0], TAGS[1], PHRASES[1])
     ]
-    return Grammar.of(rules)
+    return Grammar.of(rules, {rule: rng.randint(0, 2) for rule in rules if rng.random() < 0.5})
 
 
 def random_heads(rng: random.Random, n: int) -> list[int]:
@@ -75,7 +75,7 @@ def enumerate_derivations(
                 if rule.head != symbol or rule.parent == ROOT:
                     continue
                 if rule.kind == UNARY:
-                    if unaries < most:
+                    if unaries < min(most, grammar.levels[grammar.rule_ids[rule]] + 1):
                         yield from grow(taken, rule.parent, unaries + 1, (*used, rule))
                 elif taken[rule.kind] < len(sides[rule.kind]):
                     after = (taken[0] + (rule.kind == LEFT), taken[1] + (rule.kind == RIGHT))
