@@ -8,6 +8,7 @@ import signal
 import sys
 import tempfile
 from collections.abc import Callable, Iterable, Iterator
+from dataclasses import replace
 from importlib import resources
 from itertools import zip_longest
 from pathlib import Path
@@ -171,16 +172,30 @@ def parse(model: Path, conllu: Path, output: Path, to: str, device: str | None) 
 @click.argument("gold", type=FilePath)
 @click.argument("guess", type=FilePath)
 @click.option(
-    "--metric", type=click.Choice(["evalb", "spmrl", "attachment"]), default="evalb", show_default=True
+    "--metric",
+    type=click.Choice(["evalb", "spmrl", "disco", "attachment"]),
+    default="evalb",
+    show_default=True,
 )
-@click.option("--params", type=click.Path(path_type=Path), help="EVALB's .prm file.  [default: collins.prm]")
+@click.option(
+    "--params",
+    type=click.Path(path_type=Path),
+    help="A .prm file.  [default: collins.prm; disco: proper.prm]",
+)
+@click.option("--disc-only", is_flag=True, help="disco: constituents with gaps only.")
 @click.option("--punctuation", is_flag=True, help="attachment: count punctuation too.")
-def evaluate(gold: Path, guess: Path, metric: str, params: Path | None, punctuation: bool) -> None:
-    """Scores bracket files as EVALB does (a table per sentence, then the summary), or CoNLL-U files."""
+def evaluate(
+    gold: Path, guess: Path, metric: str, params: Path | None, disc_only: bool, punctuation: bool
+) -> None:
+    """Scores bracket files as EVALB does (a table per sentence, then the summary), discbracket files as
+    disco-dop does, or CoNLL-U files."""
     from trees.scores.evalb import Parameters, Totals, evaluate_files, report_lines
 
     if metric == "attachment":
         _print_attachment(gold, guess, punctuation)
+        return
+    if metric == "disco":
+        _print_disco(gold, guess, params, disc_only)
         return
     spmrl = metric == "spmrl"
     default = Parameters.spmrl2013 if spmrl else Parameters.collins
@@ -333,6 +348,17 @@ def _report(repairs: Repairs) -> None:
     click.echo(
         f"{repairs.sentences:,} sentences, {repairs.tokens:,} tokens, {repair_line(repairs)}", err=True
     )
+
+
+def _print_disco(gold: Path, guess: Path, params: Path | None, disc_only: bool) -> None:
+    from trees.formats.discbracket import read_discbracket
+    from trees.scores import disco
+
+    parameters = disco.Parameters.read(params) if params else disco.Parameters.proper()
+    parameters = replace(parameters, disc_only=disc_only or parameters.disc_only)
+    scores = disco.evaluate(zip_longest(read_discbracket(gold), read_discbracket(guess)), parameters)
+    for line in disco.report_lines(scores, disco.Totals(), parameters.cutoff):
+        sys.stdout.write(line + "\n")
 
 
 def _print_attachment(gold: Path, guess: Path, punctuation: bool) -> None:

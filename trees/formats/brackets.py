@@ -23,11 +23,11 @@ from trees.formats.chunks import CHUNK_SIZE, Chunk, parse_chunks
 WRAPPERS = ("", "TOP", "ROOT", "S1", "VROOT")
 EMPTY_TAG = "-NONE-"
 
-_BLANKS = " \t\r\n"
+BLANKS = " \t\r\n"
 _PIECE = re.compile(r"[ \t\r\n]*([^ \t\r\n()]*)[ \t\r\n]*([^ \t\r\n()]*)[ \t\r\n]*((?:\)[ \t\r\n]*)*)")
 _TREE_BEGINS = ("((", "( (", *(f"({wrapper} " for wrapper in WRAPPERS if wrapper))
 _FUNCTION = re.compile(r"(?<=.)[-=|].*", re.DOTALL)
-_ESCAPES = str.maketrans(dict.fromkeys(_BLANKS, "\N{NO-BREAK SPACE}") | {"(": "-LRB-", ")": "-RRB-"})
+_ESCAPES = str.maketrans(dict.fromkeys(BLANKS, "\N{NO-BREAK SPACE}") | {"(": "-LRB-", ")": "-RRB-"})
 _PIECES_REMEMBERED = 1 << 18
 
 
@@ -65,14 +65,14 @@ def parse_brackets(chunk: Chunk, file: str, clean: bool = False) -> Iterator[CTr
     """The trees of a chunk; arguments and errors as for `read_brackets`, sentences counted from 1."""
     pieces = _PIECES[clean]
     sentence = 0
-    for line, text in _balanced(chunk):
+    for line, text in balanced(chunk):
         try:
             for ctree in _parse(text, pieces):
                 kept = remove_empty(ctree) if clean and EMPTY_TAG in ctree.tokens.tags else ctree
                 if kept is not None:
                     sentence += 1
-                    yield _unwrap(kept, clean)
-        except _Malformed as error:
+                    yield unwrap(kept, clean)
+        except Malformed as error:
             raise FormatError(file, line + error.lines, sentence + 1, str(error)) from None
 
 
@@ -103,10 +103,10 @@ def format_bracket(ctree: CTree) -> str:
         first.append(first[kids[0]])
         last.append(end)
     words = [
-        f"({tag} {form})" if tag.isalnum() and form.isalnum() else f"({_escape(tag)} {_escape(form)})"
+        f"({tag} {form})" if tag.isalnum() and form.isalnum() else f"({escape(tag)} {escape(form)})"
         for tag, form in zip(ctree.tokens.tags, ctree.tokens.forms, strict=True)
     ]
-    symbols = ctree.labels if "".join(ctree.labels).isalnum() else tuple(map(_escape, ctree.labels))
+    symbols = ctree.labels if "".join(ctree.labels).isalnum() else tuple(map(escape, ctree.labels))
     opening: dict[int, list[str]] = {}
     closing = [0] * n
     for node in range(len(first) - 1, n - 1, -1):  # parents before children
@@ -118,7 +118,8 @@ def format_bracket(ctree: CTree) -> str:
     return text if ctree.top is None else f"({ctree.top} {text})"
 
 
-def _escape(word: str) -> str:
+def escape(word: str) -> str:
+    """A word or label as bracket files hold it: -LRB-, -RRB-, no-break spaces."""
     return word.translate(_ESCAPES)
 
 
@@ -143,7 +144,7 @@ def remove_empty(ctree: CTree) -> CTree | None:
     return CTree(words, tuple(labels), tuple(children), None, ctree.top)
 
 
-def _balanced(chunk: Chunk) -> Iterator[tuple[int, str]]:
+def balanced(chunk: Chunk) -> Iterator[tuple[int, str]]:
     """Runs of lines with as many closing as opening brackets, each with the number of its first line.
 
     A run that cannot close any more is handed out as it is: at the end of the chunk, or where a line begins
@@ -156,7 +157,7 @@ def _balanced(chunk: Chunk) -> Iterator[tuple[int, str]]:
             yield start, "\n".join(lines)
             lines, depth = [], 0
         if not lines:
-            if not line.strip(_BLANKS):
+            if not line.strip(BLANKS):
                 continue
             start = number
         lines.append(line)
@@ -168,7 +169,7 @@ def _balanced(chunk: Chunk) -> Iterator[tuple[int, str]]:
         yield start, "\n".join(lines)
 
 
-class _Malformed(ValueError):
+class Malformed(ValueError):
     """What is wrong with a text, and how many lines below its beginning."""
 
     def __init__(self, message: str, lines: int = 0) -> None:
@@ -190,12 +191,12 @@ class _Pieces(dict[str, tuple[str, str, int]]):
         match = _PIECE.fullmatch(piece)
         if not match:
             stray = re.findall(r"[^ \t\r\n()]+", piece)[-1]
-            raise _Malformed(f"the word {stray!r} stands beside other words or nodes")
+            raise Malformed(f"the word {stray!r} stands beside other words or nodes")
         label, word, closing = match[1], match[2], match[3].count(")")
         if word and not closing:
-            raise _Malformed(f"the node {label!r} mixes the word {word!r} with child nodes")
+            raise Malformed(f"the node {label!r} mixes the word {word!r} with child nodes")
         if closing and not word:
-            raise _Malformed(f"the node {label!r} is empty")
+            raise Malformed(f"the node {label!r} is empty")
         if not word and self.clean:
             label = strip_function(label)
         if len(self) >= _PIECES_REMEMBERED:
@@ -210,8 +211,8 @@ _PIECES = {clean: _Pieces(clean) for clean in (False, True)}  # kept from chunk 
 def _parse(text: str, pieces: _Pieces) -> Iterator[CTree]:
     """The trees of a text. Until a tree is complete, its k-th proper node is called -1 - k."""
     before, *parts = text.split("(")
-    if before.strip(_BLANKS):
-        raise _Malformed(f"expected '(', found {before.strip(_BLANKS)[:20]!r}")
+    if before.strip(BLANKS):
+        raise Malformed(f"expected '(', found {before.strip(BLANKS)[:20]!r}")
     begin = index = 0
     open_labels: list[str] = []
     open_kids: list[list[int]] = []
@@ -221,7 +222,7 @@ def _parse(text: str, pieces: _Pieces) -> Iterator[CTree]:
             label, form, closing = pieces[part]
             if not form:
                 if not label and open_labels:
-                    raise _Malformed("a node inside a tree has no label")
+                    raise Malformed("a node inside a tree has no label")
                 open_labels.append(label)
                 open_kids.append(kids)
                 kids = []
@@ -231,7 +232,7 @@ def _parse(text: str, pieces: _Pieces) -> Iterator[CTree]:
             tags.append(label)
             while closing:
                 if not open_labels:
-                    raise _Malformed("a closing bracket too many")
+                    raise Malformed("a closing bracket too many")
                 closing -= 1
                 labels.append(open_labels.pop())
                 children.append(kids)
@@ -243,8 +244,8 @@ def _parse(text: str, pieces: _Pieces) -> Iterator[CTree]:
                 kids, forms, tags, labels, children = _no_nodes()
         if open_labels:
             index = begin
-            raise _Malformed("a closing bracket is missing in this tree")
-    except _Malformed as error:
+            raise Malformed("a closing bracket is missing in this tree")
+    except Malformed as error:
         error.lines = before.count("\n") + "".join(parts[:index]).count("\n")
         raise
 
@@ -262,7 +263,7 @@ def _complete(forms: list[str], tags: list[str], labels: list[str], children: li
     )
 
 
-def _unwrap(ctree: CTree, clean: bool) -> CTree:
+def unwrap(ctree: CTree, clean: bool) -> CTree:
     """The tree with a wrapper around its one top node in `top` instead of among its nodes."""
     labels, children = ctree.labels, ctree.children
     if not labels or labels[-1] not in WRAPPERS:

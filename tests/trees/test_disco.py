@@ -1,0 +1,104 @@
+"""disco-dop's scores and format: its own output on 399 pairs of Dutch trees, and small cases."""
+
+from __future__ import annotations
+
+import os
+from dataclasses import replace
+from pathlib import Path
+
+import pytest
+from click.testing import CliRunner
+from hypothesis import given
+
+from d2c.cli import cli
+from tests.strategies import ctrees
+from trees.ctree import CTree
+from trees.errors import FormatError
+from trees.formats.chunks import Chunk
+from trees.formats.discbracket import format_discbracket, parse_discbracket
+from trees.scores.disco import Parameters, Summary, evaluate, evaluate_all
+
+ROOT = Path(__file__).resolve().parents[2]
+VECTORS = Path(os.environ.get("D2C_VECTORS", ROOT.parent / "shared" / "vectors")) / "disco"
+needs_vectors = pytest.mark.skipif(not VECTORS.is_dir(), reason=f"{VECTORS} is absent; set D2C_VECTORS")
+
+
+def parse(*texts: str) -> list[CTree]:
+    return list(parse_discbracket(Chunk(1, "\n".join(texts)), "x"))
+
+
+def report(*options: str) -> list[str]:
+    files = str(VECTORS / "gold.discbracket"), str(VECTORS / "guess.discbracket")
+    run = CliRunner().invoke(cli, ["evaluate", *files, "--metric", "disco", *options])
+    assert run.exit_code == 0, run.output
+    return run.stdout.splitlines()
+
+
+@needs_vectors
+@pytest.mark.parametrize("options", [(), ("--params", str(VECTORS / "proper.prm"))])
+def test_every_number_is_disco_dops(options: tuple[str, ...]) -> None:
+    lines = report(*options)
+    table = (VECTORS / "expected-per-sentence.txt").read_text().splitlines()
+    summary = (VECTORS / "expected-summary.txt").read_text().splitlines()
+    assert lines == [*table, *summary]
+
+
+@needs_vectors
+def test_constituents_with_gaps_only() -> None:
+    summary = (VECTORS / "expected-disconly-summary.txt").read_text().splitlines()
+    assert report("--disc-only")[-len(summary) :] == summary
+
+
+@given(ctrees())
+def test_discbracket_holds_every_tree(ctree: CTree) -> None:
+    bare = replace(ctree, head_children=None)
+    assert parse(format_discbracket(bare)) == [bare]
+    counts = evaluate_all([bare], [bare], Parameters())
+    assert counts.matched == counts.gold == counts.cand and counts.exact == 1
+
+
+def test_discbracket_details() -> None:
+    (tree,) = parse("(S (NP 0=De\n 3=m=n) (VP (V 1=-LRB-) (A 2=x)))")
+    assert tree.tokens.forms == ("De", "(", "x", "m=n")
+    assert tree.tokens.tags == ("_", "V", "A", "_")
+    assert tree.yields()[4:] == [(0, 3), (1, 2), (0, 1, 2, 3)]
+    assert format_discbracket(parse("((S (A 0=a) (B 1=b)))")[0]) == "( (S (A 0=a) (B 1=b)))"
+
+
+@pytest.mark.parametrize(
+    ("text", "message"),
+    [
+        ("(S (A 0=a) (B 2=b))", "x:1: sentence 1: the token 1 is missing"),
+        ("(S (A 0=a) (B 0=b))", "x:1: sentence 1: the token 0 comes twice"),
+        ("(S (A a))", "x:1: sentence 1: expected a leaf like 0=word, found 'a'"),
+        ("(S (A 0=a)", "x:1: sentence 1: a closing bracket is missing in this tree"),
+        ("(S (A 0=a)))", "x:1: sentence 1: ')' stands behind the tree"),
+        ("(S (A 0=a) ())", "x:1: sentence 1: a bracket is followed by no label"),
+        ("(S (A 0=a) (B))", "x:1: sentence 1: the node 'B' is empty"),
+    ],
+)
+def test_what_is_wrong_is_said(text: str, message: str) -> None:
+    with pytest.raises(FormatError) as error:
+        parse(text)
+    assert str(error.value) == message
+
+
+def test_parameters() -> None:
+    text = "# a comment\nDELETE_LABEL ROOT\nDELETE_WORD .\nEQ_LABEL NP NX\nEQ_WORD a b\nCUTOFF_LEN 2\n"
+    parameters = Parameters.parse(text, "p.prm")
+    (gold,) = parse("(ROOT (NP (D 0=a) (N 2=c)) (V 1=d) (P 3=.))")
+    (guess,) = parse("(ROOT (NX (D 0=b) (N 2=c)) (X 1=d) (P 3=.))")
+    (score,) = evaluate([(gold, guess)], parameters)
+    assert (score.gold, score.cand, score.matched, score.disc_gold) == (1, 1, 1, 1)
+    assert (score.length, score.words, score.correct_tags) == (4, 3, 2)
+    unlabeled = replace(parameters, labeled=False, equal_labels={})
+    assert Summary.of(next(evaluate([(gold, guess)], unlabeled))).fmeasure == 100
+    assert Summary.of(next(evaluate([(gold, guess)], replace(parameters, equal_labels={})))).fmeasure == 0
+    with pytest.raises(FormatError, match="p.prm:2: unknown parameter 'X'"):
+        Parameters.parse("LABELED 1\nX 1\n", "p.prm")
+    with pytest.raises(FormatError, match="p.prm:1: CUTOFF_LEN needs a value"):
+        Parameters.parse("CUTOFF_LEN\n", "p.prm")
+    with pytest.raises(FormatError, match="its words are not those of the gold tree"):
+        list(evaluate([(gold, guess)], Parameters()))
+    with pytest.raises(FormatError, match="sentence 1: missing"):
+        list(evaluate([(gold, None)], parameters))
