@@ -47,12 +47,14 @@ def pad(column: Ints) -> Ints:
 
 
 @njit(cache=True, nogil=True)
-def _descend(learner: AdaGrad, sentence: Sentence, keys: NDArray[np.int64], gold: Ints, guess: Ints) -> None:
-    """A step along f(gold) - f(guess)."""
+def _descend(
+    learner: AdaGrad, sentence: Sentence, keys: NDArray[np.int64], gold: Ints, guess: Ints, slots: Ints
+) -> None:
+    """A step along f(gold) - f(guess). slots: zeros, one for each weight; they are left zeros."""
     atoms, bounds = np.empty(ATOMS, np.int64), np.empty(4, np.int64)
     here = np.empty(FEATURES, np.int64)
     places = np.empty((len(gold) + len(guess)) * FEATURES, np.int64)
-    signs = np.empty(len(places), np.float32)
+    gradient = np.zeros(len(places), np.float32)
     count, mask = 0, len(learner.weights) - 1
     for parts, others, sign in ((gold, guess, -1.0), (guess, gold, 1.0)):
         for part in parts:
@@ -62,19 +64,14 @@ def _descend(learner: AdaGrad, sentence: Sentence, keys: NDArray[np.int64], gold
             if not shared:
                 place_atoms(sentence, part, atoms, bounds)
                 for at in range(part_features(keys, part[PLACE], atoms, bounds, mask, here)):
-                    places[count], signs[count] = here[at], sign
-                    count += 1
-    if count == 0:
-        return
-    order = np.argsort(places[:count])
-    summed, gradient = np.empty(count, np.int64), np.zeros(count, np.float32)
-    distinct = -1
-    for at in order:
-        if distinct < 0 or summed[distinct] != places[at]:
-            distinct += 1
-            summed[distinct] = places[at]
-        gradient[distinct] += signs[at]
-    step(learner, summed, gradient, distinct + 1)
+                    if slots[here[at]] == 0:
+                        places[count] = here[at]
+                        count += 1
+                        slots[here[at]] = count
+                    gradient[slots[here[at]] - 1] += sign
+    step(learner, places, gradient, count)
+    for at in range(count):
+        slots[places[at]] = 0
 
 
 @njit(cache=True, nogil=True)
@@ -90,7 +87,7 @@ def train_on(
 ) -> tuple[float, int]:
     """One step for each chosen sentence; the sum of the losses Δ and the number of gold parts."""
     no_glue = np.zeros(0, np.int32)
-    total, gold_parts = 0.0, 0
+    total, gold_parts, slots = 0.0, 0, np.zeros(len(learner.weights), np.int32)
     for number in chosen:
         begin, end = examples.begin[number], examples.begin[number + 1]
         steps = examples.steps[begin : end + 1]
@@ -117,5 +114,5 @@ def train_on(
         guess = parts_of_edges(forest, best)
         gold_parts += len(gold)
         total += len(gold) + loss[best].sum()
-        _descend(learner, sentence, keys, gold, guess)
+        _descend(learner, sentence, keys, gold, guess, slots)
     return total, gold_parts

@@ -83,17 +83,15 @@ def _place(row: Ints, n: int) -> int:
 @njit(cache=True, nogil=True)
 def losses(forest: Forest, gold: Ints, n: int) -> NDArray[np.float32]:
     """[E] what each edge adds to Δ, but for a constant: 1, or -1 where it is one of the gold parts."""
-    order = np.argsort(np.array([_place(part, n) for part in gold]))
-    keys = np.array([_place(gold[at], n) for at in order])
+    places = np.array([_place(part, n) for part in gold])
     loss = np.ones(len(forest.edges), np.float32)
     for block in forest.blocks:
-        begin = np.searchsorted(keys, _place(block, n))
-        for edge in range(block[BEGIN], block[END]):
-            if forest.edges[edge, RULE] == COPY:
-                loss[edge] = 0.0
-            at = begin
-            while at < len(keys) and keys[at] == _place(block, n):
-                if gold[order[at], PLACE] == forest.edges[edge, RULE]:
-                    loss[edge] = -1.0
-                at += 1
+        if block[BEGIN] < block[END] and forest.edges[block[BEGIN], RULE] == COPY:
+            loss[block[BEGIN] : block[END]] = 0.0
+        here = _place(block, n)
+        for at in range(len(places)):
+            if places[at] == here:
+                for edge in range(block[BEGIN], block[END]):
+                    if forest.edges[edge, RULE] == gold[at, PLACE]:
+                        loss[edge] = -1.0
     return loss

@@ -41,14 +41,20 @@ def any_forest(
     glue_symbols: Ints,
 ) -> tuple[Forest, int]:
     """A forest with a derivation, and its stage as in `Found`. Arguments as for `build_forest`."""
-    layout, no_glue, stage = lay_out(heads), glue_symbols[:0], 0
-    forest = build_forest(rules, layout, axioms, tags, constraints, max_unaries, no_glue)
+    layout, glue = lay_out(heads), glue_symbols[:0]
     pruned = len(constraints.by_tag) > 0 or len(constraints.sides) > 0
-    free = Constraints(constraints.by_tag[:0], constraints.sides[:0], constraints.next_side[:0])
-    if len(forest.edges) == 0 and pruned:
-        forest, stage = build_forest(rules, layout, axioms, tags, free, max_unaries, no_glue), 1
-    if len(forest.edges) == 0:
-        forest, stage = build_forest(rules, layout, axioms, tags, free, max_unaries, glue_symbols), 2
+    for stage in range(3):
+        if stage == 1:
+            if not pruned:
+                continue
+            constraints = Constraints(
+                constraints.by_tag[:0], constraints.sides[:0], constraints.next_side[:0]
+            )
+        elif stage == 2:
+            glue = glue_symbols
+        forest = build_forest(rules, layout, axioms, tags, constraints, max_unaries, glue)
+        if len(forest.edges):
+            break
     return forest, stage
 
 

@@ -43,17 +43,15 @@ def follow(forest: Forest, back: NDArray[np.int32]) -> NDArray[np.int32]:
     """The derivation that chooses edge back[v] (-1: none) for vertex v."""
     wanted = np.zeros(len(forest.symbols), np.bool_)
     wanted[-1] = True
-    chosen = np.empty(len(forest.symbols), np.int32)
-    count = 0
+    chosen = np.zeros(len(forest.edges), np.bool_)
     for vertex in range(len(forest.symbols) - 1, -1, -1):
         at = back[vertex]
         if wanted[vertex] and at >= 0:
-            chosen[count] = at
-            count += 1
+            chosen[at] = True
             wanted[forest.edges[at, TAIL]] = True
             if forest.edges[at, MODIFIER] >= 0:
                 wanted[forest.edges[at, MODIFIER]] = True
-    return np.sort(chosen[:count])
+    return np.flatnonzero(chosen).astype(np.int32)
 
 
 @njit(cache=True, nogil=True)
