@@ -10,7 +10,7 @@ from __future__ import annotations
 
 import os
 import re
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import replace
 from functools import partial
 from typing import TextIO
@@ -125,8 +125,13 @@ def escape(word: str) -> str:
 
 def remove_empty(ctree: CTree) -> CTree | None:
     """The tree without empty elements and the nodes over nothing else; None where no word is left."""
+    return keep_tokens(ctree, [i for i, tag in enumerate(ctree.tokens.tags) if tag != EMPTY_TAG])
+
+
+def keep_tokens(ctree: CTree, kept: Sequence[int]) -> CTree | None:
+    """The tree, without head children, over some of its tokens (by index, ascending) and the nodes above
+    them; None where there are none."""
     tokens = ctree.tokens
-    kept = [i for i, tag in enumerate(tokens.tags) if tag != EMPTY_TAG]
     if not kept:
         return None
     new_id = [-1] * (len(tokens) + len(ctree.labels))

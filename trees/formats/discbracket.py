@@ -1,6 +1,7 @@
 """disco-dop's discbracket, trees with gaps in brackets: `(S (VP (VB 0=is) (JJ 2=rich)) (NP (NN 1=Mary)))`.
 
-A leaf is the token's index from 0, `=`, the word. Otherwise as `trees.formats.brackets`, escapes too.
+A leaf is the token's index from 0, `=`, the word. Otherwise as `trees.formats.brackets`, escapes too; but
+labels and tags such as `$(` come back, only -LRB- and -RRB- themselves stay.
 """
 
 from __future__ import annotations
@@ -62,6 +63,10 @@ def format_discbracket(ctree: CTree) -> str:
     return text if ctree.top is None else f"({ctree.top} {text})"
 
 
+def _unescape(label: str) -> str:
+    return label if label in ("-LRB-", "-RRB-") else label.replace("-LRB-", "(").replace("-RRB-", ")")
+
+
 def _parse(text: str) -> CTree:
     """One tree; until it is complete, the k-th proper node is called -1 - k."""
     words: dict[int, tuple[str, str]] = {}  # form and tag of each index
@@ -88,10 +93,10 @@ def _parse(text: str) -> CTree:
             if not kids:
                 raise Malformed(f"the node {label!r} is empty")
             if len(kids) == 1 and kids[0] >= 0 and words[kids[0]][1] == NO_TAG:
-                words[kids[0]] = words[kids[0]][0], label
+                words[kids[0]] = words[kids[0]][0], _unescape(label)
                 node = kids[0]
             else:
-                labels.append(label)
+                labels.append(_unescape(label))
                 children.append(kids)
                 node = -len(labels)
             if open_nodes:

@@ -1,0 +1,116 @@
+"""Alpino XML: a file of `alpino_ds` elements, each a graph of `node` elements.
+
+A node with `word` is a token at the position `begin`; one with `cat` is a constituent; one with neither is a
+secondary edge and no leaf. The ends of constituents cover such edges, too, and are not looked at. Tags are
+`pt`, or `pos` in files of older versions; morphology is `postag`. Heads are marked by rel="hd".
+"""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Iterable, Iterator
+from functools import partial
+from typing import TextIO
+from xml.etree.ElementTree import Element
+from xml.sax.saxutils import quoteattr
+
+from trees.ctree import CTree, Tokens
+from trees.formats.graphs import Name, SecondaryEdges, is_head, known_column, listed, tree_of
+from trees.formats.xml_graphs import read_graphs
+
+# Relations by which the head child is chosen, where several lack a head (coordinations, multi-word units).
+HEAD_RELATIONS = ("hd", "cmp", "whd", "rhd", "crd", "nucl", "cnj", "mwp", "body", "dp", "tag")
+_OTHER, _NONE = len(HEAD_RELATIONS), len(HEAD_RELATIONS) + 1  # `--` is of punctuation, but also of the top
+
+
+def read_alpinoxml(
+    path: str | os.PathLike[str], marked: bool = False, secondary: SecondaryEdges | None = None
+) -> Iterator[CTree]:
+    """The trees of a file (`-`: standard input), one at a time.
+
+    marked: with head children by the relations; secondary: counts index nodes. Raises FormatError.
+    """
+    counter = SecondaryEdges() if secondary is None else secondary
+    return read_graphs(path, "alpino_ds", partial(_tree, marked=marked, secondary=counter))
+
+
+def _tree(element: Element, marked: bool, secondary: SecondaryEdges) -> CTree:
+    labels: dict[str, str] = {}
+    parents: dict[Name, str | None] = {}
+    ranks: dict[Name, int] = {}
+    rows: dict[int, Element] = {}
+    stack: list[tuple[Element, str | None]] = [(node, None) for node in element.findall("node")]
+    while stack:
+        node, parent = stack.pop()
+        name: Name
+        if "word" in node.attrib:
+            name = int(node.attrib["begin"])
+            if name in rows:
+                raise ValueError(f"two words begin at {name}")
+            rows[name] = node
+        elif "cat" in node.attrib:
+            name = f"{len(labels)}"
+            labels[name] = node.attrib["cat"]
+            stack += [(child, name) for child in node.findall("node")]
+        else:
+            secondary.count += 1
+            continue
+        parents[name] = parent
+        relation = node.get("rel", "--")
+        if relation in HEAD_RELATIONS:
+            ranks[name] = HEAD_RELATIONS.index(relation)
+        else:
+            punctuation = (node.get("pt") or node.get("pos")) in ("let", "punct")
+            ranks[name] = _NONE if punctuation else _OTHER
+    n = len(rows)
+    if sorted(rows) != list(range(n)):
+        raise ValueError(f"its {n} words do not begin at 0 to {n - 1}")
+    words = [rows[i] for i in range(n)]
+    tokens = Tokens(
+        tuple(word.attrib["word"] for word in words),
+        tuple(word.get("pt") or word.get("pos") or "--" for word in words),
+        known_column(word.get("lemma", "--") for word in words),
+        known_column(word.get("postag", "--") for word in words),
+    )
+    return tree_of(tokens, labels, parents, ranks if marked else None)
+
+
+def write_alpinoxml(ctrees: Iterable[CTree], stream: TextIO) -> None:
+    """Writes a treebank file."""
+    stream.write('<?xml version="1.0" encoding="UTF-8"?>\n<alpino>\n')
+    for number, ctree in enumerate(ctrees, 1):
+        stream.write(format_alpinoxml(ctree, number))
+    stream.write("</alpino>\n")
+
+
+def format_alpinoxml(ctree: CTree, number: int = 1) -> str:
+    """One `alpino_ds` element. Relations are `hd` and `--`: others are not kept in a c-tree."""
+    whole, parents = listed(ctree)
+    n, heads, yields = len(whole.tokens), is_head(whole), whole.yields()
+    lines = [f'<alpino_ds id="{number}" version="1.3">\n']
+    stack: list[int | None] = [node for node, parent in enumerate(parents) if parent < 0]
+    stack.reverse()
+    while stack:
+        node = stack.pop()
+        if node is None:
+            lines.append("</node>\n")
+            continue
+        below = yields[node]
+        shown = {"begin": str(below[0]), "end": str(below[-1] + 1), "rel": "hd" if heads[node] else "--"}
+        if node >= n:
+            lines.append(f"<node {_attributes(shown | {'cat': whole.labels[node - n]})}>\n")
+            stack.append(None)
+            stack += reversed(whole.children[node - n])
+            continue
+        tokens = whole.tokens
+        shown |= {"word": tokens.forms[node], "pt": tokens.tags[node]}
+        if tokens.lemmas:
+            shown["lemma"] = tokens.lemmas[node]
+        if tokens.morphs:
+            shown["postag"] = tokens.morphs[node]
+        lines.append(f"<node {_attributes(shown)}/>\n")
+    return "".join([*lines, "</alpino_ds>\n"])
+
+
+def _attributes(values: dict[str, str]) -> str:
+    return " ".join(f"{name}={quoteattr(value, {chr(9): '&#9;'})}" for name, value in values.items())

@@ -1,0 +1,129 @@
+"""NEGRA's export format, versions 3 and 4: `#BOS` ... `#EOS`, a line for each token and node #500, #501, ...
+
+A line is form (or node), lemma in version 4 only, tag, morphology, edge label, parent (0: the virtual root),
+then secondary edges, label and node in turn, which are left out and counted; a comment may follow after `%%`.
+Header tables `#BOT` ... `#EOT` are skipped. `#FORMAT` says the version, otherwise the number of columns.
+"""
+
+from __future__ import annotations
+
+import os
+import re
+from collections.abc import Iterable, Iterator
+from typing import TextIO
+
+from trees.ctree import CTree, Tokens
+from trees.errors import FormatError
+from trees.files import file_name, open_input
+from trees.formats.graphs import Name, SecondaryEdges, is_head, known_column, listed, tree_of
+
+FIRST_NODE = 500
+
+_BLANKS = re.compile(r"[ \t]+")
+_NODE = re.compile(r"#[0-9]+")
+_ESCAPES = str.maketrans(dict.fromkeys(" \t\r\n", "\N{NO-BREAK SPACE}"))
+
+
+def read_export(path: str | os.PathLike[str], secondary: SecondaryEdges | None = None) -> Iterator[CTree]:
+    """The trees of a file (`-`: standard input), one at a time. secondary counts these edges.
+
+    Raises FormatError.
+    """
+    counter, file, count = SecondaryEdges() if secondary is None else secondary, file_name(path), 0
+    version: int | None = None
+    rows: list[tuple[int, list[str]]] | None = None
+    in_table = False
+    with open_input(path) as stream:
+        for number, line in enumerate(stream, 1):
+            if rows is None:
+                in_table = line.startswith("#BOT") or (in_table and not line.startswith("#EOT"))
+                if line.startswith("#FORMAT"):
+                    version = _version(line, file, number)
+                elif line.startswith("#BOS") and not in_table:
+                    rows, count = [], count + 1
+                elif line.strip() and not in_table and not line.startswith(("%%", "#EOT")):
+                    raise FormatError(file, number, count, "expected #BOS before the lines of a sentence")
+            elif line.startswith("#EOS"):
+                yield _sentence(rows, version, file, count, counter)
+                rows = None
+            elif line.startswith("#BOS"):
+                raise FormatError(file, number, count, "expected #EOS before the next #BOS")
+            elif line.strip():
+                rows.append((number, _BLANKS.split(line.split("%%")[0].strip(" \t\r\n"))))
+    if rows is not None:
+        raise FormatError(file, 0, count, "#EOS is missing")
+    if not count:
+        raise FormatError(file, 1, 0, "no sentence found in this file")
+
+
+def _version(line: str, file: str, number: int) -> int:
+    version = line.split()[1:2]
+    if version not in (["3"], ["4"]):
+        raise FormatError(file, number, 0, "this format is neither 3 nor 4")
+    return int(version[0])
+
+
+def _sentence(
+    rows: list[tuple[int, list[str]]],
+    version: int | None,
+    file: str,
+    sentence: int,
+    secondary: SecondaryEdges,
+) -> CTree:
+    words: list[tuple[str, str, str, str]] = []
+    labels: dict[str, str] = {}
+    parents: dict[Name, str | None] = {}
+    for number, row in rows:
+        lemma_column = version == 4 if version else len(row) % 2 == 0
+        if lemma_column:
+            form, lemma, *rest = row
+        else:
+            (form, *rest), lemma = row, "--"
+        if len(rest) < 4 or len(rest) % 2 or not rest[3].isdigit():
+            raise FormatError(file, number, sentence, f"expected {5 + lemma_column} columns, the last a node")
+        tag, morph, _, parent, *others = rest
+        secondary.count += len(others) // 2
+        name: Name = len(words)
+        if _NODE.fullmatch(form) and int(form[1:]) >= FIRST_NODE:
+            name = form[1:]
+            labels[form[1:]] = tag
+        else:
+            words.append((form, tag, lemma, morph))
+        parents[name] = None if parent == "0" else parent
+    try:
+        if not words:
+            raise ValueError("a sentence without tokens")
+        forms, tags, lemmas, morphs = zip(*words, strict=True)
+        tokens = Tokens(forms, tags, known_column(lemmas), known_column(morphs))
+        return tree_of(tokens, labels, parents)
+    except ValueError as error:
+        raise FormatError(file, rows[0][0] if rows else 0, sentence, str(error)) from None
+
+
+def write_export(ctrees: Iterable[CTree], stream: TextIO) -> None:
+    """Writes a file of version 4."""
+    stream.write("#FORMAT 4\n")
+    for number, ctree in enumerate(ctrees, 1):
+        stream.write(format_export(ctree, number))
+
+
+def format_export(ctree: CTree, number: int = 1) -> str:
+    """A sentence, in version 4. Edges are labelled HD or `--`: others are not kept in a c-tree.
+
+    Raises ValueError for forms that the format takes for something else.
+    """
+    whole, parents = listed(ctree)
+    tokens, n, heads = whole.tokens, len(whole.tokens), is_head(whole)
+    lines = [f"#BOS {number}"]
+    for node, parent in enumerate(parents):
+        if node < n:
+            lemma, morph = (column[node] if column else "--" for column in (tokens.lemmas, tokens.morphs))
+            form, tag = tokens.forms[node], tokens.tags[node]
+            if form.startswith(("#BOS", "#EOS")) or "%%" in form or _NODE.fullmatch(form):
+                raise ValueError(f"the word {form!r} cannot be written in the export format")
+        else:
+            form, lemma, tag, morph = f"#{FIRST_NODE + node - n}", "--", whole.labels[node - n], "--"
+        above = str(FIRST_NODE + parent - n) if parent >= 0 else "0"
+        columns = (form, lemma, tag, morph, "HD" if heads[node] else "--", above)
+        lines.append("\t".join(column.translate(_ESCAPES) for column in columns))
+    return "\n".join([*lines, f"#EOS {number}"]) + "\n"

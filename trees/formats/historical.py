@@ -1,0 +1,90 @@
+"""Penn historical treebanks (`.psd`): IcePaHC and its relatives; read only.
+
+    ( (IP-MAT (NP-SBJ *con*) (VBDI sagði-segja) (NP-SBJ-1 (PRO-N hann-hann)) (. .-.)) (ID 1150.X.REL,.2))
+
+They are bracket files (`brackets.py`) where
+- ID, CODE and REF hold what is not text; they go, with all below them. META (headings, speakers) stays;
+- an empty element is a bare word, `0` or one that begins with `*`, under a phrase label (or under a tag); it
+  goes with the nodes that it leaves empty;
+- a word is `form-lemma`; a hyphen inside a form is often `<dash/>`; the pieces of a split word keep the `$`;
+- dash tags are part of the category (IP-MAT, NP-SBJ, N-D); co-indices at the end of a label are not, and go.
+The wrapper becomes TOP. Items in which no word is left are left out.
+"""
+
+from __future__ import annotations
+
+import os
+import re
+from collections.abc import Iterator, Sequence
+from dataclasses import replace
+
+from trees.ctree import CTree, Tokens
+from trees.errors import FormatError
+from trees.files import file_name, open_input
+from trees.formats.brackets import bracket_chunks, keep_tokens, parse_brackets, unwrap
+from trees.formats.chunks import Chunk, parse_chunks
+
+NOT_TEXT = frozenset(("ID", "CODE", "REF"))
+NO_LEMMA = "_"
+
+_EMPTY = re.compile(r"0|(?!\*-\*$)\*.*|ICH\*.*", re.DOTALL)  # `*-*` is an asterisk with its lemma
+_WORD = re.compile(r"(.+)-(.+)", re.DOTALL)  # cut at the last hyphen: `---` is a hyphen with its lemma
+_INDICES = re.compile(r"(?<=.)(?:-?=[0-9A-Z]+|-(?:[0-9]+|NaN))+$")
+_DASH = re.compile(r"<dash/?>")
+
+
+def read_historical(path: str | os.PathLike[str]) -> Iterator[CTree]:
+    """The trees of a `.psd` file (`-`: standard input), one at a time, as the module describes them.
+
+    Raises FormatError naming file, line and sentence.
+    """
+    with open_input(path) as stream:
+        yield from parse_chunks(bracket_chunks(stream), parse_historical, file_name(path))
+
+
+def parse_historical(chunk: Chunk, file: str) -> Iterator[CTree]:
+    """The trees of a chunk; errors as for `read_historical`, sentences counted from 1."""
+    left_out = 0
+    try:
+        for item in parse_brackets(chunk, file):
+            ctree = keep_tokens(item, _text(item))
+            if ctree is None:
+                left_out += 1
+            else:
+                yield _clean(ctree)
+    except FormatError as error:
+        raise error.after(-left_out) from None
+
+
+def _text(ctree: CTree) -> Sequence[int]:
+    """Indices of the tokens that are text."""
+    n = len(ctree.tokens)
+    dropped = [False] * (n + len(ctree.labels))
+    for node in range(ctree.root, n - 1, -1):  # parents before children
+        if dropped[node] or ctree.label(node) in NOT_TEXT:
+            for kid in ctree.children[node - n]:
+                dropped[kid] = True
+    return [
+        i
+        for i, (form, tag) in enumerate(zip(ctree.tokens.forms, ctree.tokens.tags, strict=True))
+        if not dropped[i] and tag not in NOT_TEXT and not _EMPTY.fullmatch(form)
+    ]
+
+
+def _clean(ctree: CTree) -> CTree:
+    """The tree with forms cut from their lemmas, labels without indices, and its wrapper called TOP."""
+    words = [_form_and_lemma(word) for word in ctree.tokens.forms]
+    tokens = Tokens(
+        tuple([form for form, _ in words]),
+        tuple([_INDICES.sub("", tag) for tag in ctree.tokens.tags]),
+        tuple([lemma for _, lemma in words]),
+    )
+    labels = tuple([_INDICES.sub("", label) for label in ctree.labels])
+    ctree = unwrap(replace(ctree, tokens=tokens, labels=labels), clean=True)
+    return replace(ctree, top="TOP") if ctree.top == "" else ctree
+
+
+def _form_and_lemma(word: str) -> tuple[str, str]:
+    match = _WORD.fullmatch(word)
+    form, lemma = match.groups() if match else (word, NO_LEMMA)
+    return (_DASH.sub("-", form), _DASH.sub("-", lemma)) if "<" in word else (form, lemma)

@@ -1,0 +1,84 @@
+"""The Sinica treebank: `#3:id.[doc] VP(Head:VC2:看|goal:NP(Head:Nab:書))#。(PERIODCATEGORY)`; read only.
+
+A node is `role:CATEGORY(child|child)`, a leaf `role:TAG:word` or `TAG:word`. Labels are kept without roles;
+the roles Head and head mark head children. The final punctuation, outside the tree, becomes the last child of
+its root, tagged with its category.
+"""
+
+from __future__ import annotations
+
+import os
+import re
+from collections.abc import Iterator
+
+from trees.ctree import CTree, Tokens
+from trees.errors import FormatError
+from trees.files import file_name, open_input
+from trees.formats.graphs import Name, tree_of
+
+_LINE = re.compile(r"#[^ ]* +(?P<tree>.+?)(?: *#(?P<mark>[^#]*?)\((?P<category>[A-Z0-9]*CATEGORY)\))? *#? *")
+_PIECE = re.compile(r"[()|]|[^()|]+")
+_HEAD, _OTHER, _PUNCTUATION = 0, 1, 2
+
+
+def read_sinica(path: str | os.PathLike[str], marked: bool = False) -> Iterator[CTree]:
+    """The trees of a file (`-`: standard input), one at a time; marked: with head children.
+
+    Where no child is marked, the head child is the leftmost. Raises FormatError.
+    """
+    file, sentence = file_name(path), 0
+    with open_input(path) as stream:
+        for number, line in enumerate(stream, 1):
+            text = line.strip(" \t\r\n")
+            if not text:
+                continue
+            sentence += 1
+            try:
+                yield _tree(text, marked)
+            except ValueError as error:
+                raise FormatError(file, number, sentence, str(error)) from None
+    if not sentence:
+        raise FormatError(file, 1, 0, "no sentence found in this file")
+
+
+def _tree(text: str, marked: bool) -> CTree:
+    match = _LINE.fullmatch(text)
+    if not match:
+        raise ValueError("expected `#number tree`")
+    labels: dict[str, str] = {}
+    parents: dict[Name, str | None] = {}
+    ranks: dict[Name, int] = {}
+    words: list[tuple[str, str]] = []
+    open_nodes: list[str | None] = [None]
+    pieces = _PIECE.findall(match["tree"])
+    for at, piece in enumerate(pieces):
+        if piece == ")":
+            if len(open_nodes) == 1:
+                raise ValueError("a closing bracket too many")
+            open_nodes.pop()
+        elif piece not in "(|":
+            role, *rest = piece.split(":")
+            name: Name = len(words)
+            if pieces[at + 1 : at + 2] == ["("]:
+                name = str(len(labels))
+                labels[name] = rest[0] if rest else role
+            else:
+                if not rest:
+                    raise ValueError(f"the leaf {piece!r} has no tag")
+                tag, word = rest[:2] if len(rest) > 1 else (role, rest[0])
+                words.append((word, tag))
+            parents[name] = open_nodes[-1]
+            ranks[name] = _HEAD if role in ("Head", "head") and rest else _OTHER
+            if isinstance(name, str):
+                open_nodes.append(name)
+    if len(open_nodes) > 1:
+        raise ValueError("a closing bracket is missing")
+    if match["mark"]:
+        tops = [name for name, parent in parents.items() if parent is None]
+        root = tops[0] if len(tops) == 1 and isinstance(tops[0], str) else None
+        parents[len(words)], ranks[len(words)] = root, _PUNCTUATION
+        words.append((match["mark"].strip(), match["category"]))
+    if not words:
+        raise ValueError("no word in this tree")
+    forms, tags = zip(*words, strict=True)
+    return tree_of(Tokens(forms, tags), labels, parents, ranks if marked else None)

@@ -1,0 +1,88 @@
+"""TIGER XML: sentences `s`, each a `graph` of terminals `t` and nonterminals `nt` with `edge`s to children.
+
+What no edge leads to hangs from the virtual root; `graph/@root` alone would lose such tokens. Secondary edges
+are left out and counted.
+"""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Iterable, Iterator
+from functools import partial
+from typing import TextIO
+from xml.etree.ElementTree import Element
+from xml.sax.saxutils import quoteattr
+
+from trees.ctree import CTree, Tokens
+from trees.formats.graphs import VIRTUAL_ROOT, Name, SecondaryEdges, is_head, known_column, listed, tree_of
+from trees.formats.xml_graphs import read_graphs
+
+FIRST_NODE = 500
+
+
+def read_tigerxml(path: str | os.PathLike[str], secondary: SecondaryEdges | None = None) -> Iterator[CTree]:
+    """The trees of a file (`-`: standard input), one at a time. secondary counts these edges.
+
+    Raises FormatError.
+    """
+    counter = SecondaryEdges() if secondary is None else secondary
+    return read_graphs(path, "s", partial(_tree, secondary=counter))
+
+
+def _tree(element: Element, secondary: SecondaryEdges) -> CTree | None:
+    terminals = list(element.iter("t"))
+    if not terminals:
+        return None
+    names: dict[str, Name] = {t.attrib["id"]: i for i, t in enumerate(terminals)}
+    nodes = list(element.iter("nt"))
+    labels = {nt.attrib["id"]: nt.attrib["cat"] for nt in nodes}
+    names |= {name: name for name in labels}
+    parents: dict[Name, str | None] = dict.fromkeys(names.values())
+    for nt in nodes:
+        for edge in nt.iter("edge"):
+            child = names.get(edge.attrib["idref"])
+            if child is None:
+                raise ValueError(f"an edge leads to {edge.attrib['idref']!r}, which does not exist")
+            if parents[child] is not None:
+                raise ValueError(f"two edges lead to {edge.attrib['idref']!r}")
+            parents[child] = nt.attrib["id"]
+    secondary.count += sum(1 for _ in element.iter("secedge"))
+    tokens = Tokens(
+        tuple(t.attrib["word"] for t in terminals),
+        tuple(t.get("pos", "--") for t in terminals),
+        known_column(t.get("lemma", "--") for t in terminals),
+        known_column(t.get("morph", "--") for t in terminals),
+    )
+    return tree_of(tokens, labels, parents)
+
+
+def write_tigerxml(ctrees: Iterable[CTree], stream: TextIO) -> None:
+    """Writes a corpus file."""
+    stream.write('<?xml version="1.0" encoding="UTF-8"?>\n<corpus id="corpus">\n<body>\n')
+    for number, ctree in enumerate(ctrees, 1):
+        stream.write(format_tigerxml(ctree, number))
+    stream.write("</body>\n</corpus>\n")
+
+
+def format_tigerxml(ctree: CTree, number: int = 1) -> str:
+    """One `s` element. Edges are labelled HD or `--`: others are not kept in a c-tree."""
+    whole, parents = listed(ctree)
+    n, tokens, heads = len(whole.tokens), whole.tokens, is_head(whole)
+    names = [f"s{number}_{i + 1 if i < n else FIRST_NODE + i - n}" for i in range(n + len(whole.labels))]
+    tops = [node for node, parent in enumerate(parents) if parent < 0]
+    root = names[tops[0]] if len(tops) == 1 else f"s{number}_{VIRTUAL_ROOT}"
+    lines = [f'<s id="s{number}">\n<graph root="{root}">\n<terminals>\n']
+    for i in range(n):
+        shown = {"id": names[i], "word": tokens.forms[i], "pos": tokens.tags[i]}
+        shown["lemma"] = tokens.lemmas[i] if tokens.lemmas else "--"
+        shown["morph"] = tokens.morphs[i] if tokens.morphs else "--"
+        values = " ".join(f"{name}={quoteattr(value, {chr(9): '&#9;'})}" for name, value in shown.items())
+        lines.append(f"<t {values}/>\n")
+    lines.append("</terminals>\n<nonterminals>\n")
+    for node in range(n, len(parents)):
+        lines.append(f"<nt id={quoteattr(names[node])} cat={quoteattr(whole.labels[node - n])}>\n")
+        for kid in whole.children[node - n]:
+            label = "HD" if heads[kid] else "--"
+            lines.append(f'<edge label="{label}" idref="{names[kid]}"/>\n')
+        lines.append("</nt>\n")
+    return "".join([*lines, "</nonterminals>\n</graph>\n</s>\n"])

@@ -1,0 +1,226 @@
+"""Making trees usable: punctuation, gaps and traces. Each function takes a c-tree and returns another.
+
+- `move_punctuation`: without it most gaps of treebanks that leave punctuation unattached are punctuation only
+- `raise_gaps`: a continuous tree; `split_gaps`: another, from which `merge_gaps` gets the tree back
+- `resolve_traces`: PTB-style traces become gaps
+"""
+
+from __future__ import annotations
+
+import re
+from collections import Counter
+from collections.abc import Callable
+
+from trees.ctree import CTree, Tokens, build_ctree
+from trees.formats.brackets import EMPTY_TAG, strip_function
+from trees.formats.graphs import Name, tree_of
+from trees.scores.attachment import is_punctuation
+
+_BLOCK = re.compile(r"(.+)\*([0-9]+)(?:\.([0-9]+))?", re.DOTALL)
+_TRACE = re.compile(r"\*(?:T|ICH|RNR|EXP)\*(?:-([0-9]+))?")
+_INDEX = re.compile(r".+?[-=].*?-?([0-9]+)$")
+
+
+def move_punctuation(ctree: CTree, is_mark: Callable[[str], bool] = is_punctuation) -> CTree:
+    """Each punctuation mark hangs from the smallest constituent that covers its neighbours.
+
+    Its neighbours are the nearest words on either side that are no marks; at the ends of the sentence it
+    hangs from the root. Marks that are all that a node has stay. As disco-dop's `move`. A head child that goes is
+    followed by the leftmost child that stays.
+    """
+    n = len(ctree.tokens)
+    marks = [is_mark(form) for form in ctree.tokens.forms]
+    parents = ctree.parents()
+    solid = [not mark for mark in marks]  # whether something else than marks is below
+    for kids in ctree.children:
+        solid.append(any(solid[kid] for kid in kids))
+    if not any(marks) or not solid[-1]:
+        return ctree
+    moved = [i for i in range(n) if marks[i] and solid[parents[i]]]
+    children = [list(kids) for kids in ctree.children]
+    for i in moved:
+        children[parents[i] - n].remove(i)
+    depth = [0] * len(parents)
+    for node in range(ctree.root - 1, -1, -1):
+        depth[node] = depth[parents[node]] + 1
+    words = [i for i in range(n) if not marks[i]]
+    after = iter([*words, n])
+    left, right = -1, next(after)
+    for i in range(n):
+        if i == right:
+            left, right = i, next(after)
+        elif marks[i] and solid[parents[i]]:
+            inside = left >= 0 and right < n
+            target = _lowest_common(left, right, parents, depth) if inside else ctree.root
+            children[target - n].append(i)
+    heads = ctree.head_children
+    if heads is not None:
+        first = _firsts(n, children)
+        heads = tuple(
+            head if head in kids else min(kids, key=first.__getitem__)
+            for head, kids in zip(heads, children, strict=True)
+        )
+    return build_ctree(ctree.tokens, ctree.labels, children, ctree.root, heads, ctree.top)
+
+
+def raise_gaps(ctree: CTree) -> CTree:
+    """A continuous tree: of a node with gaps, the blocks without the head child are raised to its parent.
+
+    Where head children are not known, the longest block stays, of equal ones the first.
+    """
+    n = len(ctree.tokens)
+    first, last = list(range(n)), list(range(n))
+    children: list[list[int]] = []
+    raised: dict[int, list[int]] = {}  # to the parent of each node
+    parents = ctree.parents()
+    for k, kids in enumerate(ctree.children):
+        every = sorted([*kids, *raised.pop(n + k, [])], key=first.__getitem__)
+        blocks = _runs(every, first, last)
+        if ctree.head_children is not None:
+            kept = next(block for block in blocks if ctree.head_children[k] in block)
+        else:
+            kept = max(blocks, key=lambda block: last[block[-1]] - first[block[0]])
+        for block in blocks:
+            if block is not kept:
+                raised.setdefault(parents[n + k], []).extend(block)
+        children.append(kept)
+        first.append(first[kept[0]])
+        last.append(last[kept[-1]])
+    return build_ctree(ctree.tokens, ctree.labels, children, ctree.root, ctree.head_children, ctree.top)
+
+
+def split_gaps(ctree: CTree) -> CTree:
+    """A continuous tree in which a node X with k blocks became k nodes X*1 to X*k (Boyd 2007).
+
+    Where a parent has several such children with one label, those of the second are X*1.2 and so on. Head
+    children are dropped. Raises ValueError where a label looks like that already.
+    """
+    if any(map(_BLOCK.fullmatch, ctree.labels)):
+        raise ValueError("a label ends in *NUMBER, which marks the blocks of split nodes")
+    n = len(ctree.tokens)
+    labels: list[str] = []
+    children: list[list[int]] = []
+    first, last = list(range(n)), list(range(n))
+    pieces: list[list[int]] = [[i] for i in range(n)]  # new nodes of each old one
+    for label, kids in zip(ctree.labels, ctree.children, strict=True):
+        seen: Counter[str] = Counter()
+        for kid in kids:
+            if len(pieces[kid]) > 1:
+                base = ctree.label(kid)
+                seen[base] += 1
+                for number, piece in enumerate(pieces[kid], 1):
+                    labels[piece - n] = f"{base}*{number}" + (f".{seen[base]}" if seen[base] > 1 else "")
+        own = []
+        every = sorted((piece for kid in kids for piece in pieces[kid]), key=first.__getitem__)
+        for block in _runs(every, first, last):
+            own.append(n + len(labels))
+            labels.append(label)
+            children.append(block)
+            first.append(first[block[0]])
+            last.append(last[block[-1]])
+        pieces.append(own)
+    return build_ctree(ctree.tokens, labels, children, pieces[-1][0], None, ctree.top)
+
+
+def merge_gaps(ctree: CTree) -> CTree:
+    """The inverse of `split_gaps`: children X*1, X*2, ... of a node are one again."""
+    n = len(ctree.tokens)
+    labels, children = list(ctree.labels), [list(kids) for kids in ctree.children]
+    order = [ctree.root]  # parents first: the blocks of a node are together before those of its children
+    for node in order if labels else ():
+        groups: dict[tuple[str, str], int] = {}
+        kept = []
+        for kid in children[node - n]:
+            match = _BLOCK.fullmatch(labels[kid - n]) if kid >= n else None
+            key = (match[1], match[3] or "1") if match else ("", "")
+            if match and key in groups:
+                children[groups[key] - n] += children[kid - n]
+                continue
+            kept.append(kid)
+            if match:
+                groups[key] = kid
+                labels[kid - n] = match[1]
+        children[node - n] = kept
+        order += [kid for kid in kept if kid >= n]
+    return build_ctree(ctree.tokens, labels, children, ctree.root, None, ctree.top)
+
+
+def resolve_traces(ctree: CTree) -> CTree | None:
+    """A tree of traces as the discontinuous tree that they mean: antecedents stand where their traces were.
+
+    Of the traces *T*, *ICH*, *RNR* and *EXP* with the index of a constituent; the index is on the trace (as
+    in the WSJ) or on the node over it (as in CRAFT). Of several traces of one antecedent the first counts; one
+    inside its antecedent does not. All empty elements, function tags and indices go then. None where no word
+    is left.
+    """
+    n, tokens = len(ctree.tokens), ctree.tokens
+    parents = ctree.parents()
+    empty = [tag == EMPTY_TAG for tag in tokens.tags]
+    for kids in ctree.children:
+        empty.append(all(empty[kid] for kid in kids))
+    antecedents: dict[str, int] = {}
+    for node in range(n, ctree.root + 1):
+        match = None if empty[node] else _INDEX.match(ctree.label(node))
+        if match:
+            antecedents.setdefault(match[1], node)
+    for i in range(n):
+        trace = _TRACE.fullmatch(tokens.forms[i]) if empty[i] else None
+        if trace and parents[i] >= 0:
+            over = parents[i] if empty[parents[i]] else i
+            index = trace[1] or (_index(ctree.label(over)) if over >= n else None)
+            antecedent = antecedents.get(index or "")
+            if antecedent is not None and not _is_below(over, antecedent, parents):
+                parents[antecedent] = parents[over]
+                del antecedents[index or ""]
+    kept = [i for i in range(n) if not empty[i]]
+    if not kept:
+        return None
+    new = {i: number for number, i in enumerate(kept)}
+    names: dict[int, Name] = {node: str(node) for node in range(n, len(parents))} | dict(new.items())
+    labels = {str(node): strip_function(ctree.label(node)) for node in range(n, len(parents))}
+    above = {names[node]: str(p) if p >= 0 else None for node, p in enumerate(parents) if node in names}
+    words = Tokens(tuple(tokens.forms[i] for i in kept), tuple(tokens.tags[i] for i in kept))
+    resolved = tree_of(words, labels, above)
+    top = resolved.top if ctree.top is None else ctree.top or "TOP"
+    return CTree(words, resolved.labels, resolved.children, None, top)
+
+
+def _index(label: str) -> str | None:
+    match = _INDEX.match(label)
+    return match[1] if match else None
+
+
+def _is_below(node: int, above: int, parents: list[int]) -> bool:
+    while node >= 0 and node != above:
+        node = parents[node]
+    return node == above
+
+
+def _lowest_common(a: int, b: int, parents: list[int], depth: list[int]) -> int:
+    """The smallest constituent that covers both tokens."""
+    a, b = parents[a], parents[b]
+    while a != b:
+        if depth[a] >= depth[b]:
+            a = parents[a]
+        else:
+            b = parents[b]
+    return a
+
+
+def _runs(nodes: list[int], first: list[int], last: list[int]) -> list[list[int]]:
+    """Continuous nodes in order, cut where a gap is."""
+    runs: list[list[int]] = []
+    for node in nodes:
+        if runs and first[node] == last[runs[-1][-1]] + 1:
+            runs[-1].append(node)
+        else:
+            runs.append([node])
+    return runs
+
+
+def _firsts(n: int, children: list[list[int]]) -> list[int]:
+    """Leftmost token of each node, whose children have lower numbers; an empty node has n."""
+    first = list(range(n))
+    for kids in children:
+        first.append(min((first[kid] for kid in kids), default=n))
+    return first
