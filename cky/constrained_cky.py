@@ -56,7 +56,8 @@ class ConstrainedCKY:
     context:      whether the d-tree around a part is, beyond the features of Figure 4
     pruning:      none, 1, 2 or 1+2, see `cky.pruning`; gamma: of method 2
     max_unaries:  unary steps between two attachments
-    continuous:   make d-trees projective first, so that c-trees have no gaps
+    continuous:   make d-trees projective first, so that c-trees have no gaps; None: if the training trees
+                  have none
     epochs, rate, penalty: of training, see `linear.adagrad`; table_bits: the hash table has 2^this weights
     seed:         of the order of the sentences in training
     jobs:         threads of `decode_all`
@@ -74,7 +75,7 @@ class ConstrainedCKY:
         pruning: str = "none",
         gamma: float = 0.95,
         max_unaries: int = 3,
-        continuous: bool = True,
+        continuous: bool | None = None,
         epochs: int = 5,
         rate: float = 0.1,
         penalty: float = 1e-6,
@@ -110,8 +111,11 @@ class ConstrainedCKY:
 
         Trees with gaps whose order of attachment is not nested serve for nothing: no derivation reaches them.
         """
-        gold = list(map(self.gold, ctrees, repeat(None) if dtrees is None else dtrees))
+        treebank = list(ctrees)
+        self.gaps_ = not all(ctree.is_continuous() for ctree in treebank)
+        gold = list(map(self.gold, treebank, repeat(None) if dtrees is None else dtrees))
         tops = Counter(one.ctree.top for one in gold)
+        del treebank
         self.top_ = max(tops, key=lambda top: tops[top], default="TOP")
         rules = Counter(rule for one in gold for used in one.rules() for rule in used)
         self.grammar_ = Grammar.of(rules, levels_of(used for one in gold for used in one.rules()))
@@ -234,6 +238,7 @@ class ConstrainedCKY:
             "format": FORMAT,
             "parameters": {name: getattr(self, name) for name in _PARAMETERS},
             "top": self.top_,
+            "gaps": self.gaps_,
             "default": self.default_,
             "rules": self.grammar_.rules,
             "levels": self.grammar_.levels,
@@ -260,7 +265,8 @@ class ConstrainedCKY:
             raise ModelError(f"{path}: has format {version}; this version of d2c reads {FORMAT}")
         try:
             route = cls(**settings["parameters"])
-            route.top_, route.default_ = settings["top"], Symbol(*settings["default"])
+            route.top_, route.gaps_ = settings["top"], bool(settings["gaps"])
+            route.default_ = Symbol(*settings["default"])
             route.vocabulary_ = Vocabulary(**settings["vocabulary"])
             route.grammar_ = Grammar.of(
                 Rule(kind, Symbol(*head), Symbol(*modifier) if modifier else None, Symbol(*parent))
@@ -365,7 +371,8 @@ class ConstrainedCKY:
         repairs.tokens += len(dtree.heads)
         heads, repaired = repair_heads(dtree.heads)
         repaired.add_to(repairs.counts)
-        if self.continuous and not is_projective(heads):
+        continuous = not self.gaps_ if self.continuous is None else self.continuous
+        if continuous and not is_projective(heads):
             lifted = projectivize(heads)
             repairs.counts[CROSSING] += sum(a != b for a, b in zip(heads, lifted, strict=True))
             return lifted

@@ -20,14 +20,17 @@ from d2c import model as models
 from d2c.chunked import map_chunks
 from d2c.convert import Converted, Decode, Encode
 from d2c.statistics import Statistics
+from d2c.treebanks import WRITABLE, Reading, convert_treebank
 from dparsers.protocol import DependencyParser
 from reduction.encodings import ENCODINGS
 from reduction.reduction import Reduction
 from trees.errors import FormatError, ModelError
 from trees.files import file_name, open_input, open_output, read_json
-from trees.formats.brackets import bracket_chunks, read_brackets, write_brackets
+from trees.formats.brackets import bracket_chunks, write_brackets
 from trees.formats.chunks import Chunk
 from trees.formats.conllu import conllu_chunks, format_conllu, read_conllu
+from trees.formats.treebanks import FORMATS, read_treebank
+from trees.heads import load_head_rules
 from trees.repair import Repairs
 
 Item = TypeVar("Item")
@@ -40,7 +43,7 @@ heads_option = click.option(
     "--head-rules",
     default="collins",
     show_default=True,
-    help="A bundled table, leftmost, rightmost, or a file.",
+    help="A bundled table, leftmost, rightmost, marked (by the treebank), or a file.",
 )
 output_option = click.option(
     "-o", "--output", type=FilePath, default="-", show_default="standard output", help="- or a file (.gz)."
@@ -63,6 +66,9 @@ def training_options(command: Callable[..., Any]) -> Callable[..., Any]:
             show_default=True,
             help="Which of Stanza's parsers.",
         ),
+        click.option("--format", "format_name", type=click.Choice(list(FORMATS)), help="Of the treebanks."),
+        click.option("--move-punctuation", is_flag=True, help="Into the smallest constituent around it."),
+        click.option("--traces", is_flag=True, help="Move antecedents to their traces: trees with gaps."),
         click.option(
             "--pruning",
             type=click.Choice(["none", "1", "2", "1+2"]),
@@ -142,9 +148,10 @@ def decode(conllu: Path, output: Path, model: Path | None, encoding: str | None,
 @click.option("--checkpoints", type=click.Path(path_type=Path), help="Directory; cky goes on from there.")
 @training_options
 def train(trees: Path, dev: Path, output: Path, route: str, checkpoints: Path | None, **options: Any) -> None:
-    """Trains a d-parser and a route on a bracket treebank (traces and function tags removed)."""
+    """Trains a d-parser and a route on a treebank of any format; traces and function tags are removed."""
     new = _new_route(route, options, checkpoints)
-    models.Model.train(route, new, *_new_dparser(options), trees, dev, output, _progress)
+    dparser, reading = _new_dparser(options), _reading(options)
+    models.Model.train(route, new, *dparser, trees, dev, output, _progress, reading)
     click.echo(f"{output}: trained", err=True)
 
 
@@ -207,21 +214,29 @@ def evaluate(
 @cli.command()
 @click.argument("source", type=FilePath)
 @click.argument("target", type=FilePath)
-@click.option("--clean", is_flag=True, help="Remove traces, function tags and co-indices.")
-def convert(source: Path, target: Path, clean: bool) -> None:
-    """Rewrites a bracket file with one tree a line, or a CoNLL-U file without ranges and empty nodes.
+@click.option("--from", "source_format", type=click.Choice(list(FORMATS)), help="[default: by the name]")
+@click.option("--to", "target_format", type=click.Choice(WRITABLE), help="[default: by the name]")
+@click.option("--clean", is_flag=True, help="Brackets: remove traces, function tags and co-indices.")
+@click.option("--traces", is_flag=True, help="Brackets: move antecedents to their traces, then clean.")
+@click.option("--move-punctuation", is_flag=True, help="Into the smallest constituent around it.")
+@click.option("--continuous", type=click.Choice(["raise", "split"]), help="Make trees with gaps continuous.")
+@click.option("--merge", is_flag=True, help="Join what `--continuous split` split.")
+def convert(source: Path, target: Path, **options: Any) -> None:
+    """Rewrites treebanks: brackets, discbracket, export, TIGER XML, Alpino XML; reads Penn-historical and
+    Sinica files, too. Brackets hold no gaps: say how to make such trees continuous.
 
-    The format is told by the name: *.conllu and *.conllu.gz, anything else is brackets. From one to the
-    other go `encode` and `decode`.
+    Names tell formats: *.discbracket, *.export, *.tiger.xml, *.alpino.xml, *.psd, *.sinica, *.conllu (each
+    also with .gz); anything else is brackets. CoNLL-U becomes CoNLL-U without ranges and empty nodes; from
+    trees to CoNLL-U and back go `encode` and `decode`.
     """
     kinds = [".conllu" in path.name for path in (source, target)]
     if kinds[0] != kinds[1] and "-" not in (str(source), str(target)):
-        raise click.UsageError("use `d2c encode` and `d2c decode` between brackets and CoNLL-U")
+        raise click.UsageError("use `d2c encode` and `d2c decode` between trees and CoNLL-U")
     with open_output(target) as stream:
         if any(kinds):
             stream.writelines(map(format_conllu, _shown(read_conllu(source), "sentences")))
         else:
-            write_brackets(_shown(read_brackets(source, clean), "trees"), stream)
+            convert_treebank(source, target, stream, **options)
 
 
 @cli.command()
@@ -261,8 +276,21 @@ def compare(
         train_file, dev_file = (trees or files / "train.mrg"), (dev or files / "dev.mrg")
         click.echo(f"training on {train_file}, scoring on {dev_file}", err=True)
         directory = output or Path(scratch)
-        rows = train_and_compare(train_file, dev_file, directory, new, dparser, _progress)
+        reading = _reading(options)
+        rows = train_and_compare(train_file, dev_file, directory, new, dparser, _progress, reading)
     click.echo("\n".join(table_lines(rows)))
+
+
+@cli.command()
+@click.argument("trees", type=FilePath)
+@heads_option
+@click.option("--format", "format_name", type=click.Choice(list(FORMATS)), help="[default: by the name]")
+def heads(trees: Path, head_rules: str, format_name: str | None) -> None:
+    """Shows which labels of a treebank no head rule covers, with counts."""
+    from trees.head_coverage import Coverage
+
+    treebank = _shown(read_treebank(trees, format_name, clean=True), "trees")
+    click.echo("\n".join(Coverage.of(treebank, load_head_rules(head_rules)).lines()))
 
 
 @cli.command()
@@ -289,6 +317,12 @@ def _new_route(name: str, options: dict[str, Any], checkpoints: Path | None = No
     """A route from the options of `training_options`."""
     shared = (options[key] for key in ("encoding", "head_rules", "seed"))
     return models.make_route(name, *shared, pruning=options["pruning"], checkpoints=checkpoints)
+
+
+def _reading(options: dict[str, Any]) -> Reading:
+    """How treebanks are read; head rules `marked` are the treebank's own."""
+    marked = options["head_rules"] == "marked"
+    return Reading(options["format_name"], marked, options["traces"], options["move_punctuation"])
 
 
 def _new_dparser(options: dict[str, Any]) -> tuple[str, DependencyParser]:

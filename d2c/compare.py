@@ -9,14 +9,16 @@ from itertools import combinations
 from pathlib import Path
 from typing import Any
 
-from d2c.model import Model, Route, fit
+from d2c.model import CLEANED, Model, Route, fit
+from d2c.treebanks import Reading
 from dparsers.protocol import DependencyParser
 from trees.ctree import CTree
 from trees.dtree import DTree
-from trees.formats.brackets import read_brackets
 from trees.repair import Repairs
+from trees.scores import disco
 from trees.scores.attachment import Attachment, score_attachment
 from trees.scores.evalb import Score, Summary, score_ctrees
+from trees.scores.evalb_report import VALID
 from trees.scores.significance import approximate_randomisation
 
 ORACLE = "oracle"
@@ -29,7 +31,7 @@ class Row:
     route:      its name, or `oracle`: the trees of constrained CKY's chart that are nearest to gold
     d_trees:    where the d-trees come from, `gold` or the d-parser
     attachment: of the d-trees, without punctuation
-    scores:     EVALB's under collins.prm, one for each sentence
+    scores:     one for each sentence, see `bracket_scores`
     converting: seconds that the route took to turn d-trees into c-trees
     parsing:    seconds that the d-parser took, 0 for gold d-trees
     training:   seconds of fitting route and d-parser
@@ -62,13 +64,15 @@ class Row:
         return sentences / self.converting, sentences / (self.converting + self.parsing)
 
 
-def compare_on(dev: Path, models: Sequence[Model], training: Sequence[float] = ()) -> list[Row]:
+def compare_on(
+    dev: Path, models: Sequence[Model], training: Sequence[float] = (), reading: Reading = CLEANED
+) -> list[Row]:
     """Each model's route on gold d-trees, then each on those of the d-parser, which all models share.
 
     The d-parser has learned what the first route encodes; labels are scored against that. Where constrained
     CKY is among the routes, its oracle on the d-parser's d-trees comes last.
     """
-    gold = list(read_brackets(dev, clean=True))
+    gold = list(reading(dev))
     gold_dtrees = list(map(models[0].route.encode, gold))
     name, dparser = models[0].dparser_name, models[0].dparser
     start = time.perf_counter()
@@ -95,13 +99,23 @@ def score(route: Route, gold: Sequence[CTree], gold_dtrees: Sequence[DTree], dtr
     guess = list(route.decode_all(dtrees, repairs))
     converting = time.perf_counter() - start
     attachment = sum(map(score_attachment, gold_dtrees, dtrees), Attachment())
-    return Row("", "", attachment, list(score_ctrees(gold, guess)), converting, repairs)
+    return Row("", "", attachment, bracket_scores(gold, guess), converting, repairs)
 
 
 def _oracle(chart: Any, gold: Sequence[CTree], gold_dtrees: Sequence[DTree], dtrees: Sequence[DTree]) -> Row:
     nearest = map(chart.oracle, gold, dtrees)
     attachment = sum(map(score_attachment, gold_dtrees, dtrees), Attachment())
-    return Row(ORACLE, "", attachment, list(score_ctrees(gold, nearest)), 0.0)
+    return Row(ORACLE, "", attachment, bracket_scores(gold, list(nearest)), 0.0)
+
+
+def bracket_scores(gold: Sequence[CTree], guess: Sequence[CTree]) -> list[Score]:
+    """EVALB's scores; where trees have gaps, which EVALB does not know, disco-dop's under proper.prm."""
+    if all(ctree.is_continuous() for side in (gold, guess) for ctree in side):
+        return list(score_ctrees(gold, guess))
+    return [
+        Score(s.id, s.length, VALID, s.matched, s.gold, s.cand, 0, s.words, s.correct_tags)
+        for s in disco.evaluate(zip(gold, guess, strict=True), disco.Parameters.proper())
+    ]
 
 
 def train_and_compare(
@@ -111,6 +125,7 @@ def train_and_compare(
     routes: Mapping[str, Route],
     dparser: tuple[str, DependencyParser],
     progress: Callable[[object], None] | None = None,
+    reading: Reading = CLEANED,
 ) -> list[Row]:
     """Trains a model for each route into directory/<route> and compares them on the dev treebank.
 
@@ -118,15 +133,15 @@ def train_and_compare(
     """
     (first, route), *others = routes.items()
     start = time.perf_counter()
-    models = [Model.train(first, route, *dparser, train, dev, directory / first, progress)]
+    models = [Model.train(first, route, *dparser, train, dev, directory / first, progress, reading)]
     training = [time.perf_counter() - start]
     for name, route in others:
         start = time.perf_counter()
-        fit(route, train, dev, progress)
+        fit(route, train, dev, progress, reading)
         models.append(Model(name, route, *dparser))
         models[-1].save_with(directory / first, directory / name)
         training.append(time.perf_counter() - start)
-    return compare_on(dev, models, training)
+    return compare_on(dev, models, training, reading)
 
 
 def table_lines(rows: Sequence[Row]) -> Iterator[str]:
@@ -154,7 +169,8 @@ def table_lines(rows: Sequence[Row]) -> Iterator[str]:
             yield f"{row.route}, {row.d_trees} d-trees: {repair_line(row.repairs)}"
     if any(row.route == ORACLE for row in rows):
         yield "oracle: of the c-trees that the grammar gives the d-trees, those nearest to gold."
-    yield "UAS and LAS leave out punctuation; recall, precision, F1, exact match: EVALB, collins.prm."
+    yield "UAS and LAS leave out punctuation; recall, precision, F1, exact match: EVALB, collins.prm"
+    yield "(of trees with gaps: disco-dop, proper.prm)."
 
 
 def _speeds(row: Row) -> str:

@@ -13,6 +13,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, Protocol, Self
 
+from d2c.treebanks import Reading
 from dparsers.directories import whole_directory
 from dparsers.protocol import DependencyParser
 from reduction.reduction import Reduction
@@ -20,11 +21,11 @@ from trees.ctree import CTree, Tokens
 from trees.dtree import DTree
 from trees.errors import FormatError, ModelError
 from trees.files import read_json
-from trees.formats.brackets import read_brackets
 from trees.formats.conllu import write_conllu
 from trees.repair import Repairs
 
 FORMAT = 1  # of the model directory
+CLEANED = Reading()
 _SETTINGS = "model.json"
 
 
@@ -99,18 +100,19 @@ class Model:
         dev: Path,
         directory: Path,
         progress: Callable[[object], None] | None = None,
+        reading: Reading = CLEANED,
     ) -> Self:
-        """Fits both on bracket files, traces and function tags removed, into a directory.
+        """Fits both on treebank files, as `reading` reads them, into a directory.
 
         The directory appears whole or, after an error or an interruption, not at all. Raises FormatError
         for treebanks that cannot be read or encoded.
         """
         with whole_directory(directory, _SETTINGS) as new:
-            fit(route, train, dev, progress)
+            fit(route, train, dev, progress, reading)
             files = new / "train.conllu", new / "dev.conllu"
             for treebank, file in zip((train, dev), files, strict=True):
                 with open(file, "w", encoding="utf-8") as stream:
-                    write_conllu(encode_treebank(route, treebank), stream)
+                    write_conllu(encode_treebank(route, treebank, reading), stream)
             dparser.train(*files, new / "dparser", progress)
             for file in files:
                 file.unlink()
@@ -173,9 +175,15 @@ def make_route(name: str, encoding: str, head_rules: str, seed: int, **of_chart:
     return route
 
 
-def fit(route: Route, train: Path, dev: Path, progress: Callable[[object], None] | None = None) -> None:
-    """Fits a route on bracket files, traces and function tags removed."""
-    route.fit(read_brackets(train, clean=True), read_brackets(dev, clean=True), progress=progress)
+def fit(
+    route: Route,
+    train: Path,
+    dev: Path,
+    progress: Callable[[object], None] | None = None,
+    reading: Reading = CLEANED,
+) -> None:
+    """Fits a route on treebank files."""
+    route.fit(reading(train), reading(dev), progress=progress)
 
 
 def read_settings(directory: Path) -> dict[str, Any]:
@@ -188,9 +196,9 @@ def read_settings(directory: Path) -> dict[str, Any]:
     return settings
 
 
-def encode_treebank(route: Route, treebank: Path) -> Iterator[DTree]:
-    """The d-trees of a bracket file. Raises FormatError naming the sentence that cannot be encoded."""
-    for number, ctree in enumerate(read_brackets(treebank, clean=True), 1):
+def encode_treebank(route: Route, treebank: Path, reading: Reading = CLEANED) -> Iterator[DTree]:
+    """The d-trees of a treebank file. Raises FormatError naming the sentence that cannot be encoded."""
+    for number, ctree in enumerate(reading(treebank), 1):
         try:
             yield route.encode(ctree)
         except FormatError:

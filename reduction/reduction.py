@@ -44,7 +44,8 @@ class Reduction:
 
     encoding:   direct, delta (continuous trees only) or spine (H&N), see `reduction.encodings`
     head_rules: name or file of a head table, see `trees.heads.load_head_rules`
-    continuous: decode into trees without gaps, whatever the d-parser predicts
+    continuous: decode into trees without gaps, whatever the d-parser predicts; None: if the training trees
+                have none
     seed:       of the unary classifier
 
     Learned by `fit`: the symbols of the treebank, the commonest for each head's tag, the commonest wrapper,
@@ -53,12 +54,17 @@ class Reduction:
     """
 
     def __init__(
-        self, encoding: str = "direct", head_rules: str = "collins", continuous: bool = True, seed: int = 0
+        self,
+        encoding: str = "direct",
+        head_rules: str = "collins",
+        continuous: bool | None = None,
+        seed: int = 0,
     ) -> None:
         if encoding not in ENCODINGS:
             raise ValueError(f"unknown encoding {encoding!r}; known are {', '.join(ENCODINGS)}")
         self.encoding, self.head_rules = encoding, head_rules
         self.continuous, self.seed = continuous, seed
+        self.gaps_ = False  # whether training trees have any
         self.symbols_: frozenset[str] | None = None
         self.default_symbols_: dict[str, str] = {}
         self.top_: str | None = "TOP"
@@ -74,6 +80,7 @@ class Reduction:
             for ctree in ctrees:
                 seen.update(ctree.labels)
                 tops[ctree.top] += 1
+                self.gaps_ = self.gaps_ or (self.continuous is None and not ctree.is_continuous())
                 headed = ctree if ctree.head_children is not None else self._heads.apply(ctree)
                 tags = ctree.tokens.tags
                 for h, symbol in zip(headed.lexical_heads()[len(tags) :], ctree.labels, strict=True):
@@ -132,6 +139,7 @@ class Reduction:
             "encoding": self.encoding,
             "head_rules": self.head_rules,
             "continuous": self.continuous,
+            "gaps": self.gaps_,
             "seed": self.seed,
             "symbols": None if self.symbols_ is None else sorted(self.symbols_),
             "default_symbols": self.default_symbols_,
@@ -156,13 +164,17 @@ class Reduction:
             route = cls(**{name: settings[name] for name in names})
             route.symbols_ = None if settings["symbols"] is None else frozenset(settings["symbols"])
             route.default_symbols_ = dict(settings["default_symbols"])
-            route.top_ = settings["top"]
+            route.top_, route.gaps_ = settings["top"], bool(settings.get("gaps"))
             has_unaries = settings["unaries"]
         except (KeyError, TypeError, ValueError) as error:
             raise ModelError(f"{path}: is broken ({error}); train the model again") from None
         if has_unaries:
             route.unaries_ = UnaryClassifier.load(directory / _UNARIES)
         return route
+
+    @property
+    def _continuous(self) -> bool:
+        return not self.gaps_ if self.continuous is None else self.continuous
 
     @cached_property
     def _heads(self) -> HeadRules:
@@ -187,7 +199,7 @@ class Reduction:
                     ctree = to_constituents(ordered, self.top_)
                 except ValueError:
                     ctree = None
-        if ctree is None or (self.continuous and not ctree.is_continuous()):
+        if ctree is None or (self._continuous and not ctree.is_continuous()):
             ordered, spines = self._repair(dtree, repairs.counts)
             ctree = to_constituents(ordered, self.top_)
         return ctree, None if spines is None else chains_of_spines(ordered, ctree, spines)
@@ -206,7 +218,7 @@ class Reduction:
                 counts[UNKNOWN] += 1
             if not known:
                 symbols[m] = None
-        ordered = complete_order(dtree.tokens, heads, order, self._default_symbol, self.continuous, counts)
+        ordered = complete_order(dtree.tokens, heads, order, self._default_symbol, self._continuous, counts)
         return ordered, spines
 
     def _read(self, dtree: DTree) -> tuple[Order, list[Spine | None] | None]:

@@ -44,6 +44,7 @@ class HeadRules:
     punctuation: labels never chosen where another child is there
     conjunction: labels of coordinating conjunctions; empty where coordination is not treated
     default:     the search for everything else
+    cut:         labels and tags are looked up without what follows this character; "" where nothing is cut
     """
 
     def __init__(
@@ -53,20 +54,40 @@ class HeadRules:
         punctuation: frozenset[str] = frozenset(),
         conjunction: frozenset[str] = frozenset(),
         default: Search = Search("left"),
+        cut: str = "",
     ) -> None:
         self.name, self.searches, self.default = name, searches, default
-        self.punctuation, self.conjunction = punctuation, conjunction
+        self.punctuation, self.conjunction, self.cut = punctuation, conjunction, cut
         self._remembered = lru_cache(maxsize=_PRODUCTIONS_REMEMBERED)(self.head_child)
 
     def head_child(self, symbol: str, children: tuple[str, ...]) -> int:
         """Index of the head child in the production `symbol -> children` (symbols and tags)."""
         if len(children) == 1:
             return 0
-        for search in (*self.searches.get(symbol, ()), self.default):
-            found = search.find(children, self.punctuation)
-            if found is not None:
-                return self._before_conjunction(found, children)
+        found = self.by_rule(symbol, children)
+        if found is None:
+            found = self.default.find(self._names(children), self.punctuation)
+        if found is not None:
+            return self._before_conjunction(found, self._names(children))
         return len(children) - 1 if self.default.kind.startswith("right") else 0
+
+    def knows(self, symbol: str) -> bool:
+        """Whether the symbol has a search of its own."""
+        return self._names((symbol,))[0] in self.searches
+
+    def by_rule(self, symbol: str, children: tuple[str, ...]) -> int | None:
+        """Index of the child that a search of the symbol's own finds, coordination aside."""
+        names = self._names(children)
+        for search in self.searches.get(self._names((symbol,))[0], ()):
+            found = search.find(names, self.punctuation)
+            if found is not None:
+                return found
+        return None
+
+    def _names(self, labels: tuple[str, ...]) -> tuple[str, ...]:
+        if not self.cut:
+            return labels
+        return tuple([label.split(self.cut, 1)[0] or label for label in labels])
 
     def _before_conjunction(self, head: int, children: tuple[str, ...]) -> int:
         if head >= 2 and children[head - 1] in self.conjunction:
@@ -91,10 +112,13 @@ class HeadRules:
 
 
 def load_head_rules(name: str) -> HeadRules:
-    """The head rules `name`: a table of `data/heads/`, the path of a table, or `leftmost` / `rightmost`.
+    """The head rules `name`: a table of `data/heads/`, the path of a table, `leftmost` or `rightmost`, or
+    `marked`, as the treebank marks them.
 
     Raises FormatError for a malformed table and for a name that is none of these.
     """
+    if name == "marked":  # trees come with head children; where one has none, the leftmost child is it
+        return HeadRules(name, {}, default=Search("left"))
     if name in ("leftmost", "rightmost"):
         return HeadRules(name, {}, default=Search(name.removesuffix("most")))
     bundled = resources.files("data") / "heads" / f"{name}.txt"
@@ -108,19 +132,25 @@ def load_head_rules(name: str) -> HeadRules:
 def known_head_rules() -> list[str]:
     """Names that `load_head_rules` takes."""
     tables = [file.name for file in (resources.files("data") / "heads").iterdir()]
-    return sorted(t.removesuffix(".txt") for t in tables if t.endswith(".txt")) + ["leftmost", "rightmost"]
+    return sorted(t.removesuffix(".txt") for t in tables if t.endswith(".txt")) + [
+        "leftmost",
+        "rightmost",
+        "marked",
+    ]
 
 
 def parse_head_rules(name: str, text: str) -> HeadRules:
     """Head rules from the text of a table. Raises FormatError naming `name` and the line."""
     searches: dict[str, tuple[Search, ...]] = {}
     sets: dict[str, frozenset[str]] = {}
-    default = Search("left")
+    default, cut = Search("left"), ""
     for number, line in enumerate(text.splitlines(), 1):
         if not line.strip() or line.startswith("#"):
             continue
         symbol, *rest = line.split()
-        if symbol in ("punctuation", "conjunction"):
+        if symbol == "cut" and rest:
+            cut = rest[0]
+        elif symbol in ("punctuation", "conjunction"):
             sets[symbol] = frozenset(rest)
         elif not rest or rest[0] not in SEARCHES:
             raise FormatError(name, number, 0, f"expected one of {', '.join(SEARCHES)} after {symbol!r}")
@@ -134,4 +164,5 @@ def parse_head_rules(name: str, text: str) -> HeadRules:
         sets.get("punctuation", frozenset()),
         sets.get("conjunction", frozenset()),
         default,
+        cut,
     )

@@ -25,8 +25,8 @@ def move_punctuation(ctree: CTree, is_mark: Callable[[str], bool] = is_punctuati
     """Each punctuation mark hangs from the smallest constituent that covers its neighbours.
 
     Its neighbours are the nearest words on either side that are no marks; at the ends of the sentence it
-    hangs from the root. Marks that are all that a node has stay. As disco-dop's `move`. A head child that goes is
-    followed by the leftmost child that stays.
+    hangs from the root. Marks that are all that a node has stay. As disco-dop's `move`. A head child that
+    goes is followed by the leftmost child that stays.
     """
     n = len(ctree.tokens)
     marks = [is_mark(form) for form in ctree.tokens.forms]
@@ -149,9 +149,9 @@ def resolve_traces(ctree: CTree) -> CTree | None:
     """A tree of traces as the discontinuous tree that they mean: antecedents stand where their traces were.
 
     Of the traces *T*, *ICH*, *RNR* and *EXP* with the index of a constituent; the index is on the trace (as
-    in the WSJ) or on the node over it (as in CRAFT). Of several traces of one antecedent the first counts; one
-    inside its antecedent does not. All empty elements, function tags and indices go then. None where no word
-    is left.
+    in the WSJ) or on the node over it (as in CRAFT). Of several traces of one antecedent the first counts;
+    one inside its antecedent does not. All empty elements, function tags and indices go then. None where no
+    word is left.
     """
     n, tokens = len(ctree.tokens), ctree.tokens
     parents = ctree.parents()

@@ -10,6 +10,8 @@ from pathlib import Path
 
 import pytest
 
+from trees.heads import known_head_rules
+
 ROOT = Path(__file__).parents[2]
 DEV = ROOT / "data" / "sample" / "dev.mrg"
 TINY = """\
@@ -147,7 +149,7 @@ def test_files_that_cannot_be_read_or_written(tiny: Path, tmp_path: Path) -> Non
     refused("<stdin>:1: no sentence found in this file", "encode", "-", stdin="\n")
     refused("<stdin>:1: no sentence found in this file", "decode", "-", stdin="")
     refused(
-        "nowhere: no such head rules; known are collins, leftmost, rightmost, or a file",
+        f"nowhere: no such head rules; known are {', '.join(known_head_rules())}, or a file",
         *("encode", tiny, "--head-rules", "nowhere", "-o", tmp_path / "out"),
     )
     latin = tmp_path / "latin"
@@ -240,7 +242,7 @@ def test_convert_conllu(tmp_path: Path) -> None:
     assert target.read_text() == "1\tde\t_\tP\tP\t_\t0\troot\t_\t_\n2\tle\t_\tD\tD\t_\t1\tx:y\t_\t_\n\n"
     done = d2c("convert", source, tmp_path / "c.mrg")
     assert done.returncode == 2
-    assert "use `d2c encode` and `d2c decode` between brackets and CoNLL-U" in done.stderr
+    assert "use `d2c encode` and `d2c decode` between trees and CoNLL-U" in done.stderr
 
 
 def test_a_closed_pipe_ends_quietly(large: Path) -> None:
