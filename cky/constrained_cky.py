@@ -35,7 +35,7 @@ from trees.errors import ModelError
 from trees.files import read_json
 from trees.heads import HeadRules, load_head_rules
 from trees.repair import CROSSING, Repairs, projectivize, repair_heads
-from trees.scores.evalb import bracket_scores
+from trees.scores.brackets import bracket_scores
 
 FORMAT = 2  # of the model directory
 GLUED, PRUNING_UNDONE = "glue rule", "pruning undone"
@@ -110,6 +110,7 @@ class ConstrainedCKY:
         dev_dtrees:  the same for `dev`
 
         Trees with gaps whose order of attachment is not nested serve for nothing: no derivation reaches them.
+        Raises ValueError where that leaves none.
         """
         treebank = list(ctrees)
         self.gaps_ = not all(ctree.is_continuous() for ctree in treebank)
@@ -117,6 +118,8 @@ class ConstrainedCKY:
         tops = Counter(one.ctree.top for one in gold)
         del treebank
         self.top_ = max(tops, key=lambda top: tops[top], default="TOP")
+        if not any(one.derivation for one in gold):
+            raise ValueError("no tree of the treebank has a derivation")
         rules = Counter(rule for one in gold for used in one.rules() for rule in used)
         self.grammar_ = Grammar.of(rules, levels_of(used for one in gold for used in one.rules()))
         self.default_ = _commonest_constituent(rules)
@@ -311,7 +314,7 @@ class ConstrainedCKY:
 
         def f1(weights: NDArray[np.float32]) -> float:
             self.weights_ = weights
-            return bracket_scores(dev, self.decode_all(given)).fmeasure
+            return bracket_scores(dev, list(self.decode_all(given))).fmeasure
 
         return f1
 

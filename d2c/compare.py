@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import time
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from itertools import combinations
 from pathlib import Path
 from typing import Any
@@ -17,8 +17,8 @@ from trees.dtree import DTree
 from trees.repair import Repairs
 from trees.scores import disco
 from trees.scores.attachment import Attachment, score_attachment
-from trees.scores.evalb import Score, Summary, score_ctrees
-from trees.scores.evalb_report import VALID
+from trees.scores.brackets import score_brackets
+from trees.scores.evalb import Score, Summary
 from trees.scores.significance import approximate_randomisation
 
 ORACLE = "oracle"
@@ -31,10 +31,11 @@ class Row:
     route:      its name, or `oracle`: the trees of constrained CKY's chart that are nearest to gold
     d_trees:    where the d-trees come from, `gold` or the d-parser
     attachment: of the d-trees, without punctuation
-    scores:     one for each sentence, see `bracket_scores`
+    scores:     one for each sentence, see `score_brackets`
     converting: seconds that the route took to turn d-trees into c-trees
     parsing:    seconds that the d-parser took, 0 for gold d-trees
     training:   seconds of fitting route and d-parser
+    gaps:       disco-dop's counts of constituents with gaps, where there are any
     """
 
     route: str
@@ -45,6 +46,7 @@ class Row:
     repairs: Repairs = field(default_factory=Repairs)
     parsing: float = 0.0
     training: float = 0.0
+    gaps: disco.Summary = field(default_factory=disco.Summary)
 
     @property
     def brackets(self) -> Summary:
@@ -99,23 +101,14 @@ def score(route: Route, gold: Sequence[CTree], gold_dtrees: Sequence[DTree], dtr
     guess = list(route.decode_all(dtrees, repairs))
     converting = time.perf_counter() - start
     attachment = sum(map(score_attachment, gold_dtrees, dtrees), Attachment())
-    return Row("", "", attachment, bracket_scores(gold, guess), converting, repairs)
+    gaps = disco.evaluate_all(gold, guess, replace(disco.Parameters.proper(), disc_only=True))
+    return Row("", "", attachment, score_brackets(gold, guess), converting, repairs, gaps=gaps)
 
 
 def _oracle(chart: Any, gold: Sequence[CTree], gold_dtrees: Sequence[DTree], dtrees: Sequence[DTree]) -> Row:
     nearest = map(chart.oracle, gold, dtrees)
     attachment = sum(map(score_attachment, gold_dtrees, dtrees), Attachment())
-    return Row(ORACLE, "", attachment, bracket_scores(gold, list(nearest)), 0.0)
-
-
-def bracket_scores(gold: Sequence[CTree], guess: Sequence[CTree]) -> list[Score]:
-    """EVALB's scores; where trees have gaps, which EVALB does not know, disco-dop's under proper.prm."""
-    if all(ctree.is_continuous() for side in (gold, guess) for ctree in side):
-        return list(score_ctrees(gold, guess))
-    return [
-        Score(s.id, s.length, VALID, s.matched, s.gold, s.cand, 0, s.words, s.correct_tags)
-        for s in disco.evaluate(zip(gold, guess, strict=True), disco.Parameters.proper())
-    ]
+    return Row(ORACLE, "", attachment, score_brackets(gold, list(nearest)), 0.0)
 
 
 def train_and_compare(
@@ -164,6 +157,10 @@ def table_lines(rows: Sequence[Row]) -> Iterator[str]:
         )
     yield ""
     yield from _significance_lines(rows)
+    for row in rows:
+        if row.gaps.gold:
+            shown = f"{row.gaps.recall:.2f} recall, {row.gaps.precision:.2f} precision"
+            yield f"{row.route}, {row.d_trees} d-trees: with gaps {row.gaps.fmeasure:.2f} F1 ({shown})"
     for row in rows:
         if row.route != ORACLE:
             yield f"{row.route}, {row.d_trees} d-trees: {repair_line(row.repairs)}"

@@ -32,7 +32,8 @@ from trees.dtree import DTree
 from trees.formats.brackets import read_brackets
 from trees.formats.conllu import read_conllu
 from trees.repair import Repairs
-from trees.scores.evalb import Summary, bracket_scores
+from trees.scores.brackets import bracket_scores
+from trees.scores.evalb import Summary
 
 REPOSITORY = Path(__file__).resolve().parent.parent
 PAD = {"s per epoch": 257.0, "sentences/s": 97.0}
@@ -146,7 +147,7 @@ def print_table(route: ConstrainedCKY, gold: list[CTree], dtrees: list[DTree], o
     for name, pruning in (("DEP CKY", "none"), ("PRUNE1", "1"), ("PRUNE2", "2"), ("PRUNE1+2", "1+2")):
         route.pruning = pruning
         speed, scores, repairs = timed(route, gold, dtrees)
-        oracle = bracket_scores(gold, map(route.oracle, gold, others))
+        oracle = bracket_scores(gold, list(map(route.oracle, gold, others)))
         undone = repairs.counts[PRUNING_UNDONE]
         print(
             f"{name:<28}{speed:>12.0f}{oracle.fmeasure:>11.2f}{scores.fmeasure:>8.2f}{undone:>16}", flush=True

@@ -5,6 +5,7 @@ from __future__ import annotations
 import copy
 import json
 import random
+from dataclasses import replace
 from functools import cache
 from importlib import resources
 from itertools import islice
@@ -19,9 +20,11 @@ from trees.ctree import CTree, Tokens
 from trees.dtree import DTree
 from trees.errors import ModelError
 from trees.formats.brackets import parse_bracket, read_brackets
+from trees.formats.chunks import Chunk
+from trees.formats.discbracket import parse_discbracket
 from trees.heads import load_head_rules
 from trees.repair import CROSSING, CYCLE, Repairs
-from trees.scores.evalb import bracket_scores
+from trees.scores.brackets import bracket_scores
 
 
 def sample(part: str, count: int) -> list[CTree]:
@@ -93,6 +96,17 @@ def test_crossing_arcs_may_stay() -> None:
     repairs = Repairs()
     ctree = route.decode(crossing, repairs)
     assert not ctree.is_continuous() and repairs.counts[CROSSING] == 0
+
+
+def test_trees_with_gaps_are_learned_scored_and_decoded() -> None:
+    text = "(S (NP (D 0=a) (N 3=d)) (VP (V 1=b) (X 2=c)))"
+    bare = next(parse_discbracket(Chunk(1, text), "x"))
+    gold = replace(bare, head_children=tuple(kids[1 - k % 2] for k, kids in enumerate(bare.children)))
+    assert not gold.is_continuous() and [gold.label(head) for head in gold.head_children or ()]
+    route = ConstrainedCKY(epochs=2, table_bits=12).fit([gold] * 3, [gold])
+    assert route.decode(route.encode(gold)) == gold
+    with pytest.raises(ValueError, match="no tree of the treebank has a derivation"):
+        ConstrainedCKY(head_rules="leftmost", epochs=1, table_bits=8).fit([bare])
 
 
 def test_very_flat_d_trees_need_little_memory() -> None:
@@ -219,7 +233,7 @@ def test_the_best_epoch_is_kept() -> None:
     train, dev = sample("train", 120), sample("dev", 40)
     route = ConstrainedCKY(epochs=4, table_bits=14).fit(train, dev, progress=epochs.append)
     best = max(epoch.f1 or 0.0 for epoch in epochs)
-    scored = bracket_scores(dev, route.decode_all(map(route.encode, dev)))
+    scored = bracket_scores(dev, list(route.decode_all(map(route.encode, dev))))
     assert len(epochs) == 4 and scored.fmeasure == pytest.approx(best)
 
 

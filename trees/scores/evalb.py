@@ -32,7 +32,6 @@ __all__ = [
     "Summary",
     "TooManyErrors",
     "Totals",
-    "bracket_scores",
     "evaluate",
     "evaluate_files",
     "format_line",
@@ -53,14 +52,6 @@ def score_ctrees(gold: Iterable[CTree], guess: Iterable[CTree]) -> Iterator[Scor
     """The score of every sentence under collins.prm."""
     pairs = ((from_ctree(a), from_ctree(b)) for a, b in zip(gold, guess, strict=True))
     return evaluate(pairs, Parameters.collins())
-
-
-def bracket_scores(gold: Iterable[CTree], guess: Iterable[CTree]) -> Summary:
-    """The sum of `score_ctrees`."""
-    total = Summary()
-    for sentence in score_ctrees(gold, guess):
-        total += Summary.of(sentence)
-    return total
 
 
 def evaluate_files(gold: Path, guess: Path, parameters: Parameters) -> Iterator[Score]:
