@@ -10,7 +10,7 @@ from typing import TextIO
 from trees.ctree import CTree
 from trees.errors import FormatError
 from trees.files import file_name
-from trees.formats.treebanks import FORMATS, format_of, read_treebank
+from trees.formats.treebanks import FORMATS, format_to_write, read_treebank
 from trees.transforms import merge_gaps, move_punctuation, raise_gaps, resolve_traces, split_gaps
 
 WRITABLE = tuple(name for name, known in FORMATS.items() if known.write)
@@ -53,7 +53,7 @@ def convert_treebank(
     Raises FormatError for what cannot be read, or not be held by the format: a format that d2c only reads,
     gaps in brackets, words that the export format takes for something else.
     """
-    written = target_format or (format_of(target) if target.suffix != ".xml" else "tigerxml")
+    written = target_format or format_to_write(target)
     write = FORMATS[written].write
     if write is None:
         raise FormatError(str(target), 0, 0, f"d2c reads the format {written}, but does not write it")

@@ -46,14 +46,19 @@ _SNIFFED = 4096  # characters
 
 def format_of(path: str | os.PathLike[str]) -> str:
     """The format of a file by its name, of *.xml by its content; brackets where the name says nothing."""
+    if file_name(path).removesuffix(".gz").endswith(".xml"):
+        with open_input(path) as stream:
+            return "alpinoxml" if "<alpino" in stream.read(_SNIFFED) else "tigerxml"
+    return format_to_write(path)
+
+
+def format_to_write(path: str | os.PathLike[str]) -> str:
+    """The format that the name of a new file says; a plain *.xml is TIGER XML."""
     name = file_name(path).removesuffix(".gz")
     for format_name, known in FORMATS.items():
         if name.endswith(known.suffixes):
             return format_name
-    if name.endswith(".xml"):
-        with open_input(path) as stream:
-            return "alpinoxml" if "<alpino" in stream.read(_SNIFFED) else "tigerxml"
-    return "brackets"
+    return "tigerxml" if name.endswith(".xml") else "brackets"
 
 
 def read_treebank(

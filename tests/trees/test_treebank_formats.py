@@ -1,0 +1,238 @@
+"""Export, TIGER XML, Alpino XML, Penn-historical and Sinica: round trips, details, errors, the real files."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Callable, Iterable, Iterator
+from dataclasses import replace
+from itertools import islice
+from pathlib import Path
+from typing import Any, TextIO
+
+import pytest
+from click.testing import CliRunner
+from hypothesis import given
+
+from d2c.cli import cli
+from reduction.reduction import Reduction
+from tests.strategies import ctrees
+from trees.ctree import CTree, canonical
+from trees.errors import FormatError
+from trees.formats.alpinoxml import read_alpinoxml, write_alpinoxml
+from trees.formats.chunks import Chunk
+from trees.formats.discbracket import format_discbracket, parse_discbracket
+from trees.formats.export import format_export, read_export, write_export
+from trees.formats.graphs import SecondaryEdges, listed
+from trees.formats.historical import read_historical
+from trees.formats.sinica import read_sinica
+from trees.formats.tigerxml import read_tigerxml, write_tigerxml
+from trees.formats.treebanks import format_of, read_treebank
+from trees.heads import load_head_rules
+from trees.unaries import restore_unaries, strip_unaries
+
+ROOT = Path(__file__).resolve().parents[2]
+TREEBANKS = Path(os.environ.get("D2C_TREEBANKS", ROOT.parent / "shared" / "treebanks"))
+needs_treebanks = pytest.mark.skipif(not TREEBANKS.is_dir(), reason=f"{TREEBANKS} absent; set D2C_TREEBANKS")
+
+Write = Callable[[Iterable[CTree], TextIO], None]
+GRAPHS = [(write_export, read_export), (write_tigerxml, read_tigerxml), (write_alpinoxml, read_alpinoxml)]
+
+
+def written(ctrees: Iterable[CTree], write: Write, path: Path) -> Path:
+    with open(path, "w", encoding="utf-8") as stream:
+        write(ctrees, stream)
+    return path
+
+
+def parse(text: str) -> CTree:
+    return next(parse_discbracket(Chunk(1, text), "x"))
+
+
+@pytest.mark.parametrize(("write", "read"), GRAPHS)
+@given(ctree=ctrees())
+def test_graph_formats_hold_every_tree(
+    tmp_path_factory: pytest.TempPathFactory, write: Write, read: Any, ctree: CTree
+) -> None:
+    bare = replace(ctree, head_children=None)
+    path = written([bare, bare], write, tmp_path_factory.mktemp("x") / "x")
+    expected = bare if bare.top != "" else replace(bare, top="TOP")
+    assert list(read(path)) == [expected, expected]
+
+
+def test_wrappers_and_virtual_roots() -> None:
+    whole, parents = listed(parse("(TOP (S (A 0=a) (B 1=b)))"))
+    assert whole.labels == ("S", "TOP") and parents == [2, 2, 3, -1]
+    _, parents = listed(parse("(VROOT (S (A 0=a) (B 1=b)) (C 2=.))"))
+    assert parents == [3, 3, -1, -1]
+
+
+EXPORT = """#FORMAT 3
+#BOT ORIGIN
+0 x
+#EOT ORIGIN
+%% a comment
+#BOS 1 2 890 1 %% another
+Er\tPPER\t3.Sg\tSB\t500
+kommt\tVVFIN\t--\tHD\t500 MO\t500 %% and another
+.\t$.\t--\t--\t0
+#500\tS\t--\t--\t0
+#EOS 1
+"""
+
+
+def test_export_of_version_3(tmp_path: Path) -> None:
+    path, secondary = tmp_path / "x.export", SecondaryEdges()
+    path.write_text(EXPORT)
+    (ctree,) = read_export(path, secondary)
+    assert format_discbracket(ctree) == "(VROOT (S (PPER 0=Er) (VVFIN 1=kommt)) ($. 2=.))"
+    assert ctree.tokens.morphs == ("3.Sg", "--", "--") and secondary.count == 1
+    path.write_text(EXPORT.replace("#FORMAT 3\n", ""))  # told by the columns
+    assert list(read_export(path)) == [ctree]
+    assert format_export(ctree).splitlines()[1:3] == [
+        "Er\t--\tPPER\t3.Sg\t--\t500",
+        "kommt\t--\tVVFIN\t--\t--\t500",
+    ]
+    with pytest.raises(ValueError, match="the word '#500' cannot be written"):
+        format_export(parse("(S (A 0=#500) (B 1=b))"))
+
+
+@pytest.mark.parametrize(
+    ("old", "new", "message"),
+    [
+        ("#EOS 1\n", "", ": sentence 1: #EOS is missing"),
+        ("#BOS 1 2 890 1 %% another\n", "", ":6: expected #BOS before the lines of a sentence"),
+        ("SB\t500", "SB\t501", ":7: sentence 1: the parent '501' does not exist"),
+        ("3.Sg\tSB\t500", "500", ":7: sentence 1: expected 5 columns, the last a node"),
+        ("--\t0\n#EOS", "--\t500\n#EOS", ":7: sentence 1: the nodes form a circle"),
+        ("#FORMAT 3", "#FORMAT 5", ":1: this format is neither 3 nor 4"),
+    ],
+)
+def test_errors_of_export(tmp_path: Path, old: str, new: str, message: str) -> None:
+    path = tmp_path / "x.export"
+    path.write_text(EXPORT.replace(old, new))
+    with pytest.raises(FormatError) as error:
+        list(read_export(path))
+    assert str(error.value) == f"{path}{message}"
+
+
+ALPINO = """<?xml version="1.0"?>
+<alpino><alpino_ds id="a"><node cat="top" rel="top" begin="0" end="4">
+<node cat="smain" rel="--" begin="0" end="3"><node rel="su" index="1" begin="0" end="1" pos="pron" word="ik"/>
+<node rel="hd" pos="verb" begin="1" end="2" word="zie"/>
+<node cat="inf" rel="vc" begin="0" end="3"><node rel="su" index="1" begin="0" end="1"/>
+<node rel="hd" pos="verb" begin="2" end="3" word="x"/></node></node>
+<node rel="--" pos="punct" begin="3" end="4" word="."/></node></alpino_ds></alpino>
+"""
+
+
+def test_alpino_xml(tmp_path: Path) -> None:
+    path, secondary = tmp_path / "x.xml", SecondaryEdges()
+    path.write_text(ALPINO)
+    assert format_of(path) == "alpinoxml"
+    (ctree,) = read_alpinoxml(path, secondary=secondary)
+    assert format_discbracket(ctree) == (
+        "(top (smain (pron 0=ik) (verb 1=zie) (inf (verb 2=x))) (punct 3=.))"
+    )
+    assert secondary.count == 1 and ctree.head_children is None
+    (marked,) = read_treebank(path, marked=True)
+    assert [marked.label(head) for head in marked.head_children or ()] == ["verb", "verb", "smain"]
+    path.write_text(ALPINO.replace('begin="2" end="3" word', 'begin="5" end="3" word'))
+    with pytest.raises(FormatError, match=r"sentence 1: a: its 4 words do not begin at 0 to 3"):
+        list(read_alpinoxml(path))
+    path.write_text(ALPINO.replace("</alpino_ds>", ""))
+    with pytest.raises(FormatError, match=r"x.xml:7: malformed XML \(mismatched tag\)"):
+        list(read_alpinoxml(path))
+
+
+def test_tiger_xml_errors(tmp_path: Path) -> None:
+    path = tmp_path / "x.tiger.xml"
+    good = written([parse("(S (A 0=a) (B 1=b))")], write_tigerxml, path).read_text()
+    for old, new, message in (
+        ('idref="s1_1"', 'idref="s1_9"', "sentence 1: s1: an edge leads to 's1_9', which does not exist"),
+        ('idref="s1_1"', 'idref="s1_2"', "sentence 1: s1: two edges lead to 's1_2'"),
+        (' cat="S"', "", "sentence 1: s1: the attribute 'cat' is missing"),
+    ):
+        path.write_text(good.replace(old, new))
+        with pytest.raises(FormatError) as error:
+            list(read_tigerxml(path))
+        assert str(error.value) == f"{path}: {message}"
+
+
+def test_historical(tmp_path: Path) -> None:
+    path = tmp_path / "x.psd"
+    path.write_text(
+        "( (CODE <heading>) (ID X,.1))\n\n( (IP-MAT (NP-SBJ *con*) (VBDI sagði-segja)\n"
+        "  (NP-SBJ-1 (PRO-N hann-hann)) (CODE {x}) (. .-.)) (ID X,.2))\n"
+    )
+    (ctree,) = read_historical(path)
+    assert format_discbracket(ctree) == "(TOP (IP-MAT (VBDI 0=sagði) (NP-SBJ (PRO-N 1=hann)) (. 2=.)))"
+    assert ctree.tokens.lemmas == ("segja", "hann", ".")
+
+
+def test_sinica(tmp_path: Path) -> None:
+    path = tmp_path / "x.txt"
+    path.write_text(
+        "#1:1.[2] VP(evaluation:Dbb:竟然|Head:VP(Head:VH11:生病))#，(COMMACATEGORY)\n#2:2.[3] Nab:貓\n"
+    )
+    first, second = read_sinica(path, marked=True)
+    assert format_discbracket(first) == "(VP (Dbb 0=竟然) (VP (VH11 1=生病)) (COMMACATEGORY 2=，))"
+    assert [first.label(head) for head in first.head_children or ()] == ["VH11", "VP"]
+    assert second.tokens.forms == ("貓",) and second.labels == ()
+    path.write_text("#1:1.[2] VP(Head:VH11:生病\n")
+    with pytest.raises(FormatError, match="x.txt:1: sentence 1: a closing bracket is missing"):
+        list(read_sinica(path))
+
+
+REAL = {
+    "alpino-dev.xml.gz": (700, 13572),
+    "pcc-dev.tiger.xml.gz": (218, 3376),
+    "icepahc-dev.psd.gz": (6490, 88504),
+    "sinica-dev.txt.gz": (1000, 10183),
+    "icon-dev.mrg.gz": (1000, 18137),
+}
+
+
+def real(file: str) -> Iterator[CTree]:
+    return read_treebank(TREEBANKS / file, "sinica" if file.startswith("sinica") else None)
+
+
+@needs_treebanks
+@pytest.mark.parametrize("file", REAL)
+def test_real_treebanks_are_read_whole_and_come_back(file: str, tmp_path: Path) -> None:
+    treebank = list(real(file))
+    assert (len(treebank), sum(len(ctree.tokens) for ctree in treebank)) == REAL[file]
+    some = list(islice(treebank, 300))
+    for write, read in GRAPHS:
+        assert all(a == b for a, b in zip(some, read(written(some, write, tmp_path / "x")), strict=True)) or (
+            write is write_export  # lemmas with blanks
+        )
+    heads, route = load_head_rules("leftmost"), Reduction("direct", continuous=False)
+    for ctree in some:
+        headed = canonical(heads.apply(ctree))
+        back = canonical(route.decode_unaryless(route.encode(headed)))
+        whole = restore_unaries(back, strip_unaries(headed)[1])
+        assert replace(whole, top=headed.top) == headed
+
+
+def test_convert_says_what_a_format_cannot_hold(tmp_path: Path) -> None:
+    source, target = tmp_path / "x.discbracket", tmp_path / "x.mrg"
+    source.write_text("(S (VP (V 0=a) (P 2=c)) (N 1=b))\n")
+
+    def convert(*arguments: str | Path) -> Any:
+        return CliRunner().invoke(cli, ["convert", *map(str, arguments)])
+
+    result = convert(source, target)
+    assert isinstance(result.exception, FormatError) and not target.exists()
+    assert str(result.exception) == (
+        f"{source}: sentence 1: a tree with gaps, which brackets cannot hold; see --continuous"
+    )
+    assert convert(source, target, "--continuous", "split").exit_code == 0
+    assert target.read_text() == "(S (VP*1 (V a)) (N b) (VP*2 (P c)))\n"
+    back = tmp_path / "back.discbracket"
+    assert convert(target, back, "--merge").exit_code == 0
+    assert back.read_text() == source.read_text()
+    for name in ("x.export", "x.tiger.xml", "x.alpino.xml"):
+        assert convert(source, tmp_path / name).exit_code == 0
+        assert convert(tmp_path / name, back).exit_code == 0 and back.read_text() == source.read_text()
+    result = convert(source, tmp_path / "x.psd")
+    assert "reads the format historical, but does not write it" in str(result.exception)
