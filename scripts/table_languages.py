@@ -32,6 +32,7 @@ LANGUAGES = {
     "english": ("craft-{}.mrg.gz", "collins", None),
     "indonesian": ("icon-{}.mrg.gz", "indonesian", None),
     "icelandic": ("icepahc-{}.psd.gz", "historical", None),
+    "portuguese": ("floresta-{}.ptb.gz", "portuguese", "floresta"),
     "chinese": ("sinica-{}.txt.gz", "marked", "sinica"),
 }
 

@@ -183,7 +183,36 @@ def test_sinica(tmp_path: Path) -> None:
         list(read_sinica(path))
 
 
+FLORESTA = """#1 CP1-1 Ele vai (hoje) falar de tudo.
+(STA+fcl (SUBJ+pron-pers Ele) (P-+vp (AUX+v-fin vai)) ({) (ADVL+adv hoje) (})
+ (-P+vp (MV+v-inf falar)) (PIV+pp (H+prp de) tudo) (.))
+#2 CP1-2 Helena Pereira
+(UTT+prop Helena_Pereira
+#3 CP1-3 Sim . Pois
+(UTT+adv Sim)
+(.)
+(UTT+adv Pois cá)
+"""
+
+
+def test_floresta(tmp_path: Path) -> None:
+    path = tmp_path / "x.floresta"
+    path.write_text(FLORESTA, encoding="latin-1")
+    first, second, third = read_treebank(path, marked=True)
+    assert format_discbracket(first) == (
+        "(fcl (pron-pers 0=Ele) (vp (v-fin 1=vai) (v-inf 5=falar)) (-LRB- 2=-LRB-) (adv 3=hoje) "
+        "(-RRB- 4=-RRB-) (pp (prp 6=de) (pp 7=tudo)) (. 8=.))"
+    )
+    assert [first.label(head) for head in first.head_children or ()] == ["v-inf", "prp", "vp"]
+    assert second.tokens.forms == ("Helena_Pereira",) and second.labels == ()
+    assert format_discbracket(third) == "(VROOT (adv 0=Sim) (. 1=.) (adv 2=Pois_cá))"
+    path.write_text("(S (A a))")
+    with pytest.raises(FormatError, match="x.floresta:1: expected an item"):
+        list(read_treebank(path))
+
+
 REAL = {
+    "floresta-dev.ptb.gz": (950, 21191),
     "alpino-dev.xml.gz": (700, 13572),
     "pcc-dev.tiger.xml.gz": (218, 3376),
     "icepahc-dev.psd.gz": (6490, 88504),
@@ -193,7 +222,9 @@ REAL = {
 
 
 def real(file: str) -> Iterator[CTree]:
-    return read_treebank(TREEBANKS / file, "sinica" if file.startswith("sinica") else None)
+    return read_treebank(
+        TREEBANKS / file, {"sinica": "sinica", "floresta": "floresta"}.get(file.split("-")[0])
+    )
 
 
 @needs_treebanks

@@ -13,6 +13,7 @@ from trees.formats.alpinoxml import read_alpinoxml, write_alpinoxml
 from trees.formats.brackets import read_brackets, write_brackets
 from trees.formats.discbracket import read_discbracket, write_discbracket
 from trees.formats.export import read_export, write_export
+from trees.formats.floresta import read_floresta
 from trees.formats.historical import read_historical
 from trees.formats.sinica import read_sinica
 from trees.formats.tigerxml import read_tigerxml, write_tigerxml
@@ -40,6 +41,7 @@ FORMATS = {
     "alpinoxml": Format(read_alpinoxml, write_alpinoxml, (".alpino.xml",), True),
     "historical": Format(read_historical, None, (".psd",)),
     "sinica": Format(read_sinica, None, (".sinica",), True),
+    "floresta": Format(read_floresta, None, (".floresta",), True),
 }
 _SNIFFED = 4096  # characters
 

@@ -1,0 +1,136 @@
+"""Floresta sinta(c)tica in its bracket dialect, in Latin-1; read only.
+
+    #44 CP8-1 A história começa.
+    (STA+fcl (SUBJ+np (>N+art A) (H+n história)) (P+v-fin começa) (.))
+
+A label is FUNCTION+form, on tokens too, whose form is the tag. A mark has a label and no word: `(,)`;
+brackets are `({)` and `(})`. A constituent with gaps stands in pieces with a hyphen where it goes on, `P-+vp`
+or `P+vp-`, then `-P+vp`: pieces of one function and form become one node. The treebank's own slips are taken
+as they are meant: what is not closed ends with the item, several trees get a root, a word beside nodes is a
+token tagged with their parent's form, words side by side are one token.
+"""
+
+from __future__ import annotations
+
+import os
+import re
+from collections.abc import Iterator
+
+from trees.ctree import CTree, Tokens
+from trees.errors import FormatError
+from trees.files import file_name, open_input
+from trees.formats.graphs import Name, tree_of
+
+_ITEM = re.compile(r"#[0-9]+ ")
+_TOKEN = re.compile(r"[()]|[^ \t\r\n()]+")
+_BRACKETS = {"{": "(", "}": ")"}
+_RANKS = {"H": 0, "P": 1, "MV": 1}  # functions of head children; of the main verb where nothing is marked H
+_OTHER, _MARK = 2, 3
+
+
+def read_floresta(path: str | os.PathLike[str], marked: bool = False) -> Iterator[CTree]:
+    """The trees of a file (`-`: standard input), one at a time; marked: with head children by functions.
+
+    Items without a tree are left out. Raises FormatError.
+    """
+    file, sentence, start = file_name(path), 0, 0
+    lines: list[str] = []
+
+    def tree() -> CTree | None:
+        try:
+            return _Item().parse("".join(lines), marked)
+        except ValueError as error:
+            raise FormatError(file, start, sentence, str(error)) from None
+
+    with open_input(path, "latin-1") as stream:
+        for number, line in enumerate(stream, 1):
+            if _ITEM.match(line):
+                if lines and (ctree := tree()):
+                    yield ctree
+                lines, start, sentence = [], number + 1, sentence + 1
+            elif sentence:
+                lines.append(line)
+            elif line.strip():
+                raise FormatError(file, number, 0, "expected an item, #NUMBER and its text")
+    if lines and (ctree := tree()):
+        yield ctree
+    if not sentence:
+        raise FormatError(file, 1, 0, "no sentence found in this file")
+
+
+def _split(label: str) -> tuple[str, str]:
+    """Function and form; functions may hold a + of their own. A label without one is a function."""
+    parts = label.split("+")
+    return parts[0], parts[-1] if len(parts) > 1 else ""
+
+
+class _Item:
+    """The nodes of one tree as they are read."""
+
+    def __init__(self) -> None:
+        self.words: list[tuple[str, str]] = []
+        self.labels: dict[str, str] = {}
+        self.parents: dict[Name, str | None] = {}
+        self.ranks: dict[Name, int] = {}
+        self.unfinished: dict[tuple[str, str], str] = {}  # function and form → the node that goes on
+
+    def parse(self, text: str, marked: bool) -> CTree | None:
+        """The tree; None where there is no token. Raises ValueError."""
+        tokens = _TOKEN.findall(text)
+        open_nodes: list[str] = []
+        at = 0
+        while at < len(tokens):
+            token = tokens[at]
+            at += 1
+            above = open_nodes[-1] if open_nodes else None
+            if token == ")":
+                if open_nodes:
+                    open_nodes.pop()
+            elif token != "(":
+                self._add_token(token, self.labels[above] if above else "", above, _OTHER)
+            else:
+                end = at
+                while end < len(tokens) and tokens[end] not in "()":
+                    end += 1
+                label, *words = tokens[at:end] or [""]
+                leaf = end == len(tokens) or tokens[end] == ")"
+                at = end
+                if leaf:
+                    at += 1
+                    self._add_leaf(label, words, above)
+                else:
+                    open_nodes.append(self._add_node(label, above))
+                    for word in words:
+                        self._add_token(word, self.labels[open_nodes[-1]], open_nodes[-1], _OTHER)
+        if not self.words:
+            return None
+        forms, tags = zip(*self.words, strict=True)
+        return tree_of(Tokens(forms, tags), self.labels, self.parents, self.ranks if marked else None)
+
+    def _add_leaf(self, label: str, words: list[str], above: str | None) -> None:
+        function, form = _split(label)
+        if words:
+            self._add_token("_".join(words), form or function, above, _RANKS.get(function, _OTHER))
+        elif label:
+            mark = _BRACKETS.get(label, label)
+            self._add_token(mark, mark, above, _MARK)
+
+    def _add_token(self, form: str, tag: str, above: str | None, rank: int) -> None:
+        name = len(self.words)
+        self.words.append((form, tag or "?"))
+        self.parents[name], self.ranks[name] = above, rank
+
+    def _add_node(self, label: str, above: str | None) -> str:
+        """A new node, or the one whose next piece this is."""
+        function, form = _split(label)
+        goes_on = function.endswith("-") or form.endswith("-")
+        form = form.rstrip("-")
+        key = function.strip("-"), form
+        name = self.unfinished.pop(key, None) if function.startswith("-") else None
+        if name is None:
+            name = str(len(self.labels))
+            self.labels[name] = form or function
+            self.parents[name], self.ranks[name] = above, _RANKS.get(key[0], _OTHER)
+        if goes_on:
+            self.unfinished[key] = name
+        return name
