@@ -6,7 +6,7 @@ Read as `d2c train` reads them (brackets without traces and function tags). % ga
 constituent that is not contiguous, as annotated and after punctuation was moved. Labels: of phrases, and of
 arcs in the three encodings. Formats: trees that come back the same from every format that can hold them
 (blanks inside words and lemmas cannot be held by brackets and the export format; brackets hold no gaps).
-Encodings: trees that come back from direct, spine and, without gaps, delta; unary nodes as the gold tree has them.
+Encodings: trees that come back from direct, spine and, without gaps, delta; unary nodes as in the gold tree.
 """
 
 from __future__ import annotations

@@ -49,6 +49,12 @@ class CTree:
     def __hash__(self) -> int:
         return hash(_fields(canonical(self)))
 
+    def _repr_svg_(self) -> str:
+        """How a notebook shows the tree."""
+        from trees.pictures import ctree_svg  # only here: it needs nltk
+
+        return ctree_svg(self)
+
     @property
     def root(self) -> int:
         """Id of the root: the last proper node, or 0 in a tree that is one bare token."""

@@ -30,6 +30,12 @@ class DTree:
     events: tuple[int, ...] | None = None
     labels: tuple[str, ...] | None = None
 
+    def _repr_svg_(self) -> str:
+        """How a notebook shows the tree."""
+        from trees.pictures import dtree_svg
+
+        return dtree_svg(self)
+
     def is_tree(self) -> bool:
         """Whether there is exactly one root, every head is in range, and there is no cycle."""
         return is_tree(self.heads)

@@ -1,0 +1,61 @@
+"""Pictures: crossing branches, event indices, SVG that is XML."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from xml.etree.ElementTree import fromstring
+
+import pytest
+from click.testing import CliRunner
+
+from d2c.cli import cli
+from reduction.reduction import Reduction
+from trees.formats.brackets import parse_bracket
+from trees.pictures import drawing
+
+TEXT = "(S (VP (V 0=wake) (P 2=<up>)) (N 1=me))\n(S (A 0=a) (B 1=b))\n"
+
+
+@pytest.fixture
+def trees(tmp_path: Path) -> Path:
+    file = tmp_path / "x.discbracket"
+    file.write_text(TEXT)
+    return file
+
+
+def draw(*arguments: str | Path) -> str:
+    run = CliRunner().invoke(cli, ["draw", *map(str, arguments)])
+    assert run.exit_code == 0, run.output or run.exception
+    return run.output
+
+
+def test_text(trees: Path) -> None:
+    drawn = draw(trees, "--sentence", "1", "--what", "both")
+    lines = drawn.splitlines()
+    assert [line.split() for line in lines if "wake" in line][0] == ["wake", "me", "<up>"]
+    assert [line for line in lines if "←" in line or "root" in line] == [
+        "1  wake  V  root",
+        "2  me    N  ← wake  S#2",
+        "3  <up>  P  ← wake  VP#1",
+    ]
+    assert draw(trees).count("\n") > drawn.count("\n") - 5
+
+
+@pytest.mark.parametrize("what", ["ctree", "dtree", "both"])
+def test_svg(trees: Path, what: str) -> None:
+    picture = fromstring(draw(trees, "--svg", "--what", what))
+    words = {"".join(element.itertext()).strip() for element in picture.iter()}
+    assert {"wake", "me", "<up>"} <= words
+    assert ("S#2" in words) == (what != "ctree") and ("VP" in words) == (what != "dtree")
+
+
+def test_a_sentence_that_is_not_there(trees: Path) -> None:
+    run = CliRunner().invoke(cli, ["draw", str(trees), "--sentence", "3"])
+    assert str(run.exception) == f"{trees}: sentence 3: there is no such sentence"
+
+
+def test_notebooks_show_trees() -> None:
+    ctree = parse_bracket("(S (A a) (B b))")
+    dtree = Reduction("direct", "leftmost").encode(ctree)
+    assert ctree._repr_svg_() == drawing(ctree, dtree, "ctree", True)
+    assert dtree._repr_svg_() == drawing(ctree, dtree, "dtree", True)

@@ -1,0 +1,126 @@
+"""Pictures of c-trees, crossing branches included, and of d-trees with their event indices: text and SVG."""
+
+from __future__ import annotations
+
+import re
+from html import escape
+
+from nltk.tree import Tree
+from nltk.tree.prettyprinter import TreePrettyPrinter
+
+from trees.ctree import CTree
+from trees.dtree import DTree
+
+WHAT = ("ctree", "dtree", "both")
+_SIZE = re.compile(r'width="([0-9.]+)(?:em)?" height="([0-9.]+)(?:em)?"')
+_LETTER, _ROW, _GAP = (
+    9,
+    22,
+    24,
+)  # pixels: width of a letter, height between levels of arcs, space between words
+
+
+def drawing(ctree: CTree, dtree: DTree, what: str, svg: bool) -> str:
+    """One of WHAT; a d-tree stands below its c-tree."""
+    upper = (ctree_svg if svg else ctree_text)(ctree) if what != "dtree" else ""
+    lower = (dtree_svg if svg else dtree_text)(dtree) if what != "ctree" else ""
+    if what != "both":
+        return upper or lower
+    return stacked_svg(upper, lower) if svg else f"{upper}\n\n{lower}\n"
+
+
+def ctree_text(ctree: CTree) -> str:
+    """A c-tree in characters."""
+    return str(_printer(ctree).text(unicodelines=True)).rstrip("\n")
+
+
+def dtree_text(dtree: DTree) -> str:
+    """A d-tree as a table: number, form, tag, head, and symbol and event index of the attachment."""
+    forms = ["ROOT", *dtree.tokens.forms]
+    rows = [
+        (str(i), form, tag, f"← {forms[head]}" if head else "root", _attachment(dtree, i - 1))
+        for i, (form, tag, head) in enumerate(
+            zip(dtree.tokens.forms, dtree.tokens.tags, dtree.heads, strict=True), 1
+        )
+    ]
+    widths = [max(map(len, column)) for column in zip(*rows, strict=True)]
+    return "\n".join("  ".join(map(str.ljust, row, widths)).rstrip() for row in rows)
+
+
+def ctree_svg(ctree: CTree) -> str:
+    """A c-tree as an SVG element."""
+    return str(_printer(ctree).svg())
+
+
+def dtree_svg(dtree: DTree) -> str:
+    """A d-tree as an SVG element: an arc from each head to its modifier, with symbol and event index."""
+    n, tokens = len(dtree.heads), dtree.tokens
+    labels = [_attachment(dtree, i) for i in range(n)]
+    widths = [
+        _LETTER * max(map(len, texts)) + _GAP for texts in zip(tokens.forms, tokens.tags, labels, strict=True)
+    ]
+    centres = [sum(widths[:i]) + widths[i] / 2 for i in range(n)]
+    levels = _levels(dtree)
+    base = _ROW * (max(levels) + 2)
+    pieces = []
+    for m, head in enumerate(dtree.heads):
+        x, top = centres[m], base - _ROW * levels[m]
+        if head:
+            start = centres[head - 1]
+            pieces.append(f'<path d="M{start},{base} V{top} H{x} V{base}" fill="none" stroke="black"/>')
+            middle = (start + x) / 2
+            shown = escape(labels[m])
+            pieces.append(
+                f'<text x="{middle}" y="{top - 4}" text-anchor="middle" font-size="11">{shown}</text>'
+            )
+        pieces.append(f'<path d="M{x - 4},{base - 7} L{x},{base} L{x + 4},{base - 7} Z"/>')
+        for row, text in enumerate((tokens.forms[m], tokens.tags[m])):
+            y = base + 18 * (row + 1)
+            pieces.append(f'<text x="{x}" y="{y}" text-anchor="middle">{escape(text)}</text>')
+    size = f'width="{sum(widths)}" height="{base + 48}"'
+    return f'<svg xmlns="http://www.w3.org/2000/svg" {size} font-family="sans-serif">{"".join(pieces)}</svg>'
+
+
+def stacked_svg(upper: str, lower: str) -> str:
+    """Two SVG elements, one above the other."""
+    sizes = [_pixels(picture) for picture in (upper, lower)]
+    width, height = max(w for w, _ in sizes), sum(h for _, h in sizes) + _GAP
+    moved = f'<g transform="translate(0,{sizes[0][1] + _GAP})">{lower}</g>'
+    return f'<svg xmlns="http://www.w3.org/2000/svg" width="{width}" height="{height}">{upper}{moved}</svg>'
+
+
+def _printer(ctree: CTree) -> TreePrettyPrinter:
+    n = len(ctree.tokens)
+    nodes: list[Tree] = [Tree(tag, [i]) for i, tag in enumerate(ctree.tokens.tags)]
+    for label, kids in zip(ctree.labels, ctree.children, strict=True):
+        nodes.append(Tree(label, [nodes[kid] for kid in kids]))
+    assert len(nodes) >= n
+    return TreePrettyPrinter(nodes[-1], list(ctree.tokens.forms))
+
+
+def _attachment(dtree: DTree, m: int) -> str:
+    if not dtree.heads[m]:
+        return ""
+    if dtree.symbols is not None and dtree.events is not None:
+        return f"{dtree.symbols[m]}#{dtree.events[m]}"
+    return dtree.labels[m] if dtree.labels else ""
+
+
+def _levels(dtree: DTree) -> list[int]:
+    """[n] a height for each arc, from 1 on, above the arcs that it overlaps and that are shorter."""
+    spans = {m: (min(m, head - 1), max(m, head - 1)) for m, head in enumerate(dtree.heads) if head}
+    levels = [0] * len(dtree.heads)
+    for m in sorted(spans, key=lambda m: spans[m][1] - spans[m][0]):
+        first, last = spans[m]
+        below = [levels[k] for k, (a, b) in spans.items() if levels[k] and a < last and b > first]
+        levels[m] = 1 + max(below, default=0)
+    return levels
+
+
+def _pixels(picture: str) -> tuple[float, float]:
+    """Width and height of an SVG element; an em counts 16 pixels."""
+    match = _SIZE.search(picture)
+    if match is None:
+        return 0.0, 0.0
+    unit = 16.0 if "em" in match[0] else 1.0
+    return float(match[1]) * unit, float(match[2]) * unit
