@@ -24,7 +24,7 @@ _INDEX = re.compile(r".+?[-=].*?-?([0-9]+)$")
 def move_punctuation(ctree: CTree, is_mark: Callable[[str], bool] = is_punctuation) -> CTree:
     """Each punctuation mark hangs from the smallest constituent that covers its neighbours.
 
-    Its neighbours are the nearest words on either side that are no marks; at the ends of the sentence it
+    Its neighbours are the nearest words on either side that are not moved; at the ends of the sentence it
     hangs from the root. Marks that are all that a node has stay. As disco-dop's `move`. A head child that
     goes is followed by the leftmost child that stays.
     """
@@ -36,20 +36,17 @@ def move_punctuation(ctree: CTree, is_mark: Callable[[str], bool] = is_punctuati
         solid.append(any(solid[kid] for kid in kids))
     if not any(marks) or not solid[-1]:
         return ctree
-    moved = [i for i in range(n) if marks[i] and solid[parents[i]]]
-    children = [list(kids) for kids in ctree.children]
-    for i in moved:
-        children[parents[i] - n].remove(i)
+    moved = [marks[i] and solid[parents[i]] for i in range(n)]
+    children = [[kid for kid in kids if kid >= n or not moved[kid]] for kids in ctree.children]
     depth = [0] * len(parents)
     for node in range(ctree.root - 1, -1, -1):
         depth[node] = depth[parents[node]] + 1
-    words = [i for i in range(n) if not marks[i]]
-    after = iter([*words, n])
-    left, right = -1, next(after)
+    following = iter([*(i for i in range(n) if not moved[i]), n])
+    left, right = -1, next(following)
     for i in range(n):
         if i == right:
-            left, right = i, next(after)
-        elif marks[i] and solid[parents[i]]:
+            left, right = i, next(following)
+        else:
             inside = left >= 0 and right < n
             target = _lowest_common(left, right, parents, depth) if inside else ctree.root
             children[target - n].append(i)
