@@ -11,11 +11,12 @@ from click.testing import CliRunner
 
 from d2c.cli import cli
 from d2c.compare import compare_on, table_lines
-from d2c.model import Model, Route, make_dparser
+from d2c.model import Model, Route, encode_treebank, fit, make_dparser, make_route
+from d2c.treebanks import Reading
 from dparsers.protocol import Progress
 from reduction.reduction import Reduction
 from trees.ctree import CTree
-from trees.errors import ModelError
+from trees.errors import FormatError, ModelError
 from trees.formats.brackets import read_brackets, write_brackets
 from trees.formats.conllu import write_conllu
 
@@ -48,7 +49,7 @@ def model(treebank: tuple[Path, Path], tmp_path_factory: pytest.TempPathFactory)
 
 
 def test_it_learns_and_scores(treebank: tuple[Path, Path], model: Path) -> None:
-    gold, stanza = compare_on(treebank[1], Model.load(model, device="cpu"))
+    gold, stanza = compare_on(treebank[1], [Model.load(model, device="cpu")])
     assert gold.attachment.uas == gold.attachment.las == 100
     assert gold.brackets.fmeasure > 97 and gold.repairs.counts.total() == 0
     assert stanza.attachment.uas > 50 and 40 < stanza.brackets.fmeasure < gold.brackets.fmeasure
@@ -99,3 +100,44 @@ def test_routes_are_registered_by_name(model: Path) -> None:
     assert (loaded.route_name, loaded.dparser_name) == ("reduction", "stanza")
     tree: CTree = next(read_brackets(SAMPLE))
     assert next(loaded.parse([tree.tokens])).tokens == tree.tokens
+
+
+def test_all_routes_side_by_side(treebank: tuple[Path, Path], model: Path, tmp_path: Path) -> None:
+    first = Model.load(model, device="cpu")
+    models = [first]
+    for name in ("cky", "combined"):
+        route = make_route(name, "direct", "collins", 1)
+        fit(route, *treebank)
+        models.append(Model(name, route, first.dparser_name, first.dparser))
+        models[-1].save_with(model, tmp_path / name)
+    rows = compare_on(treebank[1], models, [1.0, 2.0, 3.0])
+    names = ["reduction", "cky", "combined"]
+    assert [(row.route, row.d_trees) for row in rows] == [
+        *((name, "gold") for name in names),
+        *((name, "stanza") for name in names),
+        ("oracle", "stanza"),
+    ]
+    f1 = [row.brackets.fmeasure for row in rows]
+    assert min(f1[:3]) > 90 and f1[6] >= max(f1[4:6])
+    lines = list(table_lines(rows))
+    assert sum("p = " in line for line in lines) == 6  # three pairs on either d-trees
+    assert lines[8].startswith("oracle") and lines[9] == ""
+    for name, trained in zip(names[1:], models[1:], strict=True):
+        loaded = Model.load(tmp_path / name, device="cpu")
+        assert loaded.route_name == name
+        dtrees = [first.route.encode(ctree) for ctree in islice(read_brackets(treebank[1], clean=True), 10)]
+        assert list(loaded.route.decode_all(dtrees)) == list(trained.route.decode_all(dtrees))
+        info = CliRunner().invoke(cli, ["info", str(tmp_path / name)])
+        assert info.exit_code == 0 and f"route         {name}" in info.output
+
+
+def test_treebanks_of_other_formats(treebank: tuple[Path, Path], tmp_path: Path) -> None:
+    source = tmp_path / "x.discbracket"
+    source.write_text("(S (VP (V 0=a) (P 2=c)) (N 1=b) (. 3=.))\n")
+    (ctree,) = Reading(move_punctuation=True)(source)
+    route = make_route("reduction", "direct", "leftmost", 1).fit([ctree])
+    assert next(route.decode_all([route.encode(ctree)])).yields() == ctree.yields()  # gaps are kept
+    with pytest.raises(FormatError, match="sentence 1: the delta encoding takes continuous trees only"):
+        list(encode_treebank(make_route("reduction", "delta", "leftmost", 1), source))
+    with pytest.raises(FormatError, match="the format discbracket marks no heads"):
+        list(Reading(marked=True)(source))
