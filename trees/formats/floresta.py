@@ -23,7 +23,7 @@ from trees.formats.graphs import Name, tree_of
 
 _ITEM = re.compile(r"#[0-9]+ ")
 _TOKEN = re.compile(r"[()]|[^ \t\r\n()]+")
-_BRACKETS = {"{": "(", "}": ")"}
+_BRACKETS = {"{": ("(", "-LRB-"), "}": (")", "-RRB-")}  # word and tag
 _RANKS = {"H": 0, "P": 1, "MV": 1}  # functions of head children; of the main verb where nothing is marked H
 _OTHER, _MARK = 2, 3
 
@@ -112,8 +112,7 @@ class _Item:
         if words:
             self._add_token("_".join(words), form or function, above, _RANKS.get(function, _OTHER))
         elif label:
-            mark = _BRACKETS.get(label, label)
-            self._add_token(mark, mark, above, _MARK)
+            self._add_token(*_BRACKETS.get(label, (label, label)), above, _MARK)
 
     def _add_token(self, form: str, tag: str, above: str | None, rank: int) -> None:
         name = len(self.words)
