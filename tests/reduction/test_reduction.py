@@ -141,7 +141,7 @@ def test_an_unfitted_route_encodes_saves_and_decodes(tmp_path: Path) -> None:
 def test_unknown_encoding_and_head_rules() -> None:
     with pytest.raises(ValueError, match=r"^unknown encoding 'h&n'; known are direct, delta, spine$"):
         Reduction("h&n")
-    with pytest.raises(FormatError, match=r"^nowhere: no such head rules; known are collins, "):
+    with pytest.raises(FormatError, match=r"^nowhere: no such head rules; known are chinese, collins, "):
         Reduction(head_rules="nowhere").encode(TREES[0])
 
 
