@@ -92,8 +92,8 @@ def training_options(command: Callable[..., Any]) -> Callable[..., Any]:
 def cli() -> None:
     """Constituency parsing with an off-the-shelf dependency parser.
 
-    Files: `-` is standard input or output, .gz is packed and unpacked. c-trees are in Penn Treebank
-    brackets, d-trees in CoNLL-U.
+    Files: `-` is standard input or output, .gz is packed and unpacked. d-trees are in CoNLL-U. c-trees are
+    in Penn Treebank brackets; `train`, `compare`, `convert`, `draw` and `heads` take other formats, too.
     """
 
 
