@@ -189,10 +189,17 @@ def parse(model: Path, conllu: Path, output: Path, to: str, device: str | None) 
     type=click.Path(path_type=Path),
     help="A .prm file.  [default: collins.prm; disco: proper.prm]",
 )
+@click.option("--morphology", is_flag=True, help="spmrl: features count in tags, as in NN##case=nom##.")
 @click.option("--disc-only", is_flag=True, help="disco: constituents with gaps only.")
 @click.option("--punctuation", is_flag=True, help="attachment: count punctuation too.")
 def evaluate(
-    gold: Path, guess: Path, metric: str, params: Path | None, disc_only: bool, punctuation: bool
+    gold: Path,
+    guess: Path,
+    metric: str,
+    params: Path | None,
+    morphology: bool,
+    disc_only: bool,
+    punctuation: bool,
 ) -> None:
     """Scores bracket files as EVALB does (a table per sentence, then the summary), discbracket files as
     disco-dop does, or CoNLL-U files."""
@@ -207,6 +214,7 @@ def evaluate(
     spmrl = metric == "spmrl"
     default = Parameters.spmrl2013 if spmrl else Parameters.collins
     parameters = Parameters.read(params, spmrl=spmrl) if params else default()
+    parameters = replace(parameters, morphology=morphology)
     for line in report_lines(evaluate_files(gold, guess, parameters), Totals(parameters.cutoff)):
         sys.stdout.write(line + "\n")
 

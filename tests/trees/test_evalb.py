@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 from collections.abc import Iterator
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
@@ -378,3 +379,12 @@ def test_counting_equals_evalb_loops(data: st.DataObject, words: int, equal: set
             theirs.remove(first)
             matched += 1
     assert (result.matched, result.crossing) == (matched, sum(crossing))
+
+
+def test_morphology_counts_in_tags_where_it_is_asked_for() -> None:
+    gold = from_line("(S (NN##c=nom## a) (VB##t=past## b))")
+    guess = from_line("(S (NN##c=acc## a) (VB##t=past## b))")
+    variant = Parameters.spmrl2013()
+    for parameters, correct in ((variant, 2), (replace(variant, morphology=True), 1)):
+        (score,) = evaluate([(gold, guess)], parameters)
+        assert score.correct_tags == correct and score.matched == score.gold == 1

@@ -48,7 +48,8 @@ class Rules:
 
         self.bracket_label = lru_cache(maxsize=1 << 12)(bracket_label)
         """Label of a bracket → what must be the same for a match, None: the bracket is left out."""
-        self.tag: Callable[[str], str] = partial(ending.sub, "") if parameters.spmrl else str
+        cut = parameters.spmrl and not parameters.morphology
+        self.tag: Callable[[str], str] = partial(ending.sub, "") if cut else str
 
 
 def _symmetric(pairs: Iterable[tuple[str, str]]) -> frozenset[tuple[str, str]]:

@@ -33,6 +33,7 @@ class Parameters:
     spmrl:          follow the variant of the SPMRL 2013 shared task: words are never left out, `#` ends a
                     label as `-` and `=` do, tags end there too, and sentences of unequal length count as
                     valid ones without brackets. A .prm file does not say which program it is for.
+    morphology:     in the variant, tags are compared whole, with the morphological features behind `#`
     """
 
     max_error: int = 10
@@ -44,6 +45,7 @@ class Parameters:
     equal_labels: frozenset[tuple[str, str]] = frozenset()
     equal_words: frozenset[tuple[str, str]] = frozenset()
     spmrl: bool = False
+    morphology: bool = False
 
     @classmethod
     def read(cls, path: str | os.PathLike[str], spmrl: bool = False) -> Parameters:
