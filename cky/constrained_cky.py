@@ -37,7 +37,7 @@ from trees.heads import HeadRules, load_head_rules
 from trees.repair import CROSSING, Repairs, projectivize, repair_heads
 from trees.scores.brackets import bracket_scores
 
-FORMAT = 2  # of the model directory
+FORMAT = 3  # of the model directory
 GLUED, PRUNING_UNDONE = "glue rule", "pruning undone"
 _SETTINGS, _WEIGHTS = "cky.json", "weights.npz"
 _BATCH = 16  # d-trees that a thread takes at a time

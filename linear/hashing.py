@@ -8,16 +8,24 @@ Features that share a place share a weight.
 
 from __future__ import annotations
 
+import numpy as np
 from numba import njit
+
+_TEMPLATES = np.uint64(0x2545F4914F6CDD1D)
+_FIRST = np.uint64(0x9E3779B97F4A7C15)
+_SECOND = np.uint64(0xC2B2AE3D27D4EB4F)
+_HALF = np.uint64(32)
+_SOME = np.uint64(29)
 
 
 @njit(cache=True, nogil=True, inline="always")
 def atom(template: int, first: int, second: int) -> int:
     """A 62-bit hash of a template's number and its two fillers (small integers)."""
-    x = (template * 0x2545F4914F6CDD1D + first) * -7046029254386353131
-    x ^= (x >> 29) & 0x7FFFFFFFF
-    x = (x + second) * -4417276706812531889
-    x ^= (x >> 32) & 0xFFFFFFFF
-    x *= -7046029254386353131
-    x ^= (x >> 29) & 0x7FFFFFFFF
-    return x & 0x3FFFFFFFFFFFFFFF
+    # Unsigned: products wrap around there, while the compiler takes it that signed ones never overflow.
+    x = (np.uint64(template) * _TEMPLATES + np.uint64(first)) * _FIRST
+    x ^= x >> _SOME
+    x = (x + np.uint64(second)) * _SECOND
+    x ^= x >> _HALF
+    x *= _FIRST
+    x ^= x >> _SOME
+    return np.int64(x >> np.uint64(2))  # type: ignore[return-value]

@@ -75,7 +75,11 @@ def read_spine_label(label: str) -> tuple[Spine | None, int]:
 
 def encode_direct(ctree: CTree) -> DTree:
     """Labels `Z#j` with the event index j; the root's is `root`. Unary nodes are lost."""
-    dtree = to_dependencies(ctree)
+    return label_direct(to_dependencies(ctree))
+
+
+def label_direct(dtree: DTree) -> DTree:
+    """A head-ordered d-tree with direct labels."""
     assert dtree.symbols is not None and dtree.events is not None
     return replace(dtree, labels=_labels(dtree.symbols, dtree.events))
 
@@ -94,7 +98,11 @@ def encode_delta(ctree: CTree) -> DTree:
     """
     if not ctree.is_continuous():
         raise ValueError("the delta encoding takes continuous trees only; use the direct encoding")
-    dtree = to_dependencies(ctree)
+    return label_delta(to_dependencies(ctree))
+
+
+def label_delta(dtree: DTree) -> DTree:
+    """A head-ordered d-tree, projective and nested, with delta labels."""
     assert dtree.symbols is not None and dtree.events is not None
     deltas = list(dtree.events)
     for side in _sides(dtree.heads):

@@ -4,11 +4,13 @@ from __future__ import annotations
 
 import json
 from collections import Counter, defaultdict
-from collections.abc import Iterable, Iterator, Set
+from collections.abc import Iterable, Iterator, Sequence, Set
+from dataclasses import replace
 from functools import cached_property
 from itertools import islice
+from operator import ne
 from pathlib import Path
-from typing import Self
+from typing import TYPE_CHECKING, Self
 
 from reduction.encodings import (
     ENCODINGS,
@@ -21,21 +23,28 @@ from reduction.encodings import (
     encode_delta,
     encode_direct,
     encode_spine,
+    label_delta,
+    label_direct,
 )
 from reduction.repair import UNKNOWN, UNREADABLE, complete_order
 from reduction.unary import UnaryClassifier
-from trees.conversion import to_constituents
+from trees.conversion import order_arcs, to_constituents
 from trees.ctree import CTree
 from trees.dtree import DTree
 from trees.errors import ModelError
 from trees.files import read_json
 from trees.heads import HeadRules, load_head_rules
-from trees.repair import Repairs, repair_heads
-from trees.unaries import Chain, restore_unaries
+from trees.repair import CROSSING, Repairs, projectivize, repair_heads
+from trees.unaries import Chain, restore_unaries, strip_unaries
 
-FORMAT = 1  # of the model directory
+if TYPE_CHECKING:
+    from reduction.labeler import Labeler
+
+FORMAT = 2  # of the model directory
 _SETTINGS, _UNARIES = "reduction.json", "unaries"
+_LABELER = "labeler"
 _ENCODERS = {"direct": encode_direct, "delta": encode_delta, "spine": encode_spine}
+_LABELLINGS = {"direct": label_direct, "delta": label_delta}
 _BATCH = 500  # sentences that the unary classifier sees at once
 
 
@@ -46,11 +55,13 @@ class Reduction:
     head_rules: name or file of a head table, see `trees.heads.load_head_rules`
     continuous: decode into trees without gaps, whatever the d-parser predicts; None: if the training trees
                 have none
-    seed:       of the unary classifier
+    seed:       of the unary classifier and the labeler
+    labeler:    two-stage parsing (section 4.2): d-trees get their labels from `reduction.labeler`, not from
+                the d-parser
 
     Learned by `fit`: the symbols of the treebank, the commonest for each head's tag, the commonest wrapper,
-    and, unless the labels carry them (spine), a classifier of unary chains. Unfitted, it encodes, and decodes
-    without unaries and with any symbol.
+    and, unless the labels carry them (spine), a classifier of unary chains; the labeler. Unfitted, it encodes
+    and decodes without unaries and with any symbol.
     """
 
     def __init__(
@@ -59,19 +70,35 @@ class Reduction:
         head_rules: str = "collins",
         continuous: bool | None = None,
         seed: int = 0,
+        labeler: bool = False,
     ) -> None:
         if encoding not in ENCODINGS:
             raise ValueError(f"unknown encoding {encoding!r}; known are {', '.join(ENCODINGS)}")
         self.encoding, self.head_rules = encoding, head_rules
-        self.continuous, self.seed = continuous, seed
+        self.continuous, self.seed, self.labeler = continuous, seed, labeler
         self.gaps_ = False  # whether training trees have any
         self.symbols_: frozenset[str] | None = None
         self.default_symbols_: dict[str, str] = {}
         self.top_: str | None = "TOP"
         self.unaries_: UnaryClassifier | None = None
+        self.labeler_: Labeler | None = None
 
-    def fit(self, ctrees: Iterable[CTree], dev: Iterable[CTree] = (), *, progress: object = None) -> Self:
-        """Learns from gold c-trees, read once. It has nothing to select, and no need of `dev`."""
+    def fit(
+        self,
+        ctrees: Iterable[CTree],
+        dev: Iterable[CTree] = (),
+        *,
+        dtrees: Iterable[DTree] = (),
+        progress: object = None,
+    ) -> Self:
+        """Learns from gold c-trees, read once. It has nothing to select, and no need of `dev`.
+
+        dtrees: what a d-parser predicts for each c-tree when it has not learned from it (jackknifing). The
+                labeler learns on these backbones, too, and uses the labels that they have.
+        """
+        if self.labeler:
+            ctrees = list(ctrees)
+            self._fit_labeler(ctrees, dtrees)
         seen: set[str] = set()
         by_tag: defaultdict[str, Counter[str]] = defaultdict(Counter)
         tops: Counter[str | None] = Counter()
@@ -99,6 +126,21 @@ class Reduction:
         self.top_ = max(tops, key=lambda top: tops[top], default="TOP")
         return self
 
+    def _fit_labeler(self, treebank: Sequence[CTree], dtrees: Iterable[DTree]) -> None:
+        continuous = all(ctree.is_continuous() for ctree in treebank)
+        labelled = list(map(self.encode, treebank))
+        given: list[Sequence[str] | None] = [None] * len(labelled)
+        for ctree, dtree in zip(treebank, dtrees, strict=False):  # there may be none
+            if self.encoding == "spine":
+                raise ValueError("spines do not fit predicted heads; take the direct or delta encoding")
+            heads, _ = repair_heads(dtree.heads)
+            ordered = order_arcs(strip_unaries(ctree)[0], projectivize(heads) if continuous else heads)
+            labelled.append(_LABELLINGS[self.encoding](replace(ordered, tokens=dtree.tokens)))
+            given.append(dtree.labels)
+        from reduction.labeler import Labeler  # slow to import: numba
+
+        self.labeler_ = Labeler(self.encoding, continuous, seed=self.seed).fit(labelled, given)
+
     def encode(self, ctree: CTree) -> DTree:
         """The labelled d-tree that a d-parser learns from. Head children are found if there are none yet.
 
@@ -120,6 +162,9 @@ class Reduction:
         repairs = Repairs() if repairs is None else repairs
         stream = iter(dtrees)
         while batch := list(islice(stream, _BATCH)):
+            if self.labeler_ is not None:
+                backbones = [self._backbone(dtree, repairs.counts) for dtree in batch]
+                batch = list(self.labeler_.label_all(backbones))
             decoded = [self._decode(dtree, repairs) for dtree in batch]
             if self.encoding != "spine" and self.unaries_ is not None:
                 chains = self.unaries_.predict([ctree for ctree, _ in decoded])
@@ -145,11 +190,14 @@ class Reduction:
             "default_symbols": self.default_symbols_,
             "top": self.top_,
             "unaries": self.unaries_ is not None,
+            "labeler": self.labeler,
         }
         text = json.dumps(settings, indent=1, ensure_ascii=False)
         (directory / _SETTINGS).write_text(text + "\n", encoding="utf-8")
         if self.unaries_ is not None:
             self.unaries_.save(directory / _UNARIES)
+        if self.labeler_ is not None:
+            self.labeler_.save(directory / _LABELER)
 
     @classmethod
     def load(cls, directory: Path) -> Self:
@@ -160,7 +208,7 @@ class Reduction:
         if version != FORMAT:
             raise ModelError(f"{path}: has format {version}; this version of d2c reads {FORMAT}")
         try:
-            names = ("encoding", "head_rules", "continuous", "seed")
+            names = ("encoding", "head_rules", "continuous", "seed", "labeler")
             route = cls(**{name: settings[name] for name in names})
             route.symbols_ = None if settings["symbols"] is None else frozenset(settings["symbols"])
             route.default_symbols_ = dict(settings["default_symbols"])
@@ -170,6 +218,10 @@ class Reduction:
             raise ModelError(f"{path}: is broken ({error}); train the model again") from None
         if has_unaries:
             route.unaries_ = UnaryClassifier.load(directory / _UNARIES)
+        if route.labeler:
+            from reduction.labeler import Labeler
+
+            route.labeler_ = Labeler.load(directory / _LABELER)
         return route
 
     @property
@@ -179,6 +231,16 @@ class Reduction:
     @cached_property
     def _heads(self) -> HeadRules:
         return load_head_rules(self.head_rules)
+
+    def _backbone(self, dtree: DTree, counts: Counter[str]) -> DTree:
+        """The d-tree with heads that form a tree, projective if c-trees are to have no gaps."""
+        heads, repaired = repair_heads(dtree.heads)
+        repaired.add_to(counts)
+        if self._continuous:
+            lifted = projectivize(heads)
+            counts[CROSSING] += sum(map(ne, heads, lifted))
+            heads = lifted
+        return replace(dtree, heads=tuple(heads))
 
     def _decode(self, dtree: DTree, repairs: Repairs) -> tuple[CTree, list[Chain] | None]:
         """The unaryless c-tree, and its unary chains where the labels say them."""

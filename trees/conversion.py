@@ -7,6 +7,8 @@ but for sorting each head's modifiers by event and each node's children by posit
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+
 from trees.ctree import CTree
 from trees.dtree import DTree, modifiers_of, top_down
 
@@ -85,3 +87,33 @@ def to_constituents(dtree: DTree, top: str | None = None) -> CTree:
         if len(kids) > 2 or first[kids[0]] > first[kids[1]]:
             kids.sort(key=first.__getitem__)
     return CTree(dtree.tokens, tuple(labels), tuple(map(tuple, children)), tuple(head_children), top)
+
+
+def order_arcs(ctree: CTree, heads: Sequence[int]) -> DTree:
+    """The head-ordered d-tree that comes nearest to an unaryless c-tree with other heads than its own.
+
+    An arc from h to m makes the lowest node over both; the events of h are these nodes, counted upwards.
+    With the c-tree's own heads that is Algorithm 1. The order is nested where heads are projective and the
+    c-tree has no gaps. The time grows with the depth of nodes; heads must form a tree.
+    """
+    n = len(ctree.tokens.forms)
+    above = [-1] * (n + len(ctree.labels))
+    for k, kids in enumerate(ctree.children):
+        for kid in kids:
+            above[kid] = n + k
+    symbols, events = [""] * n, [0] * n
+    for h, modifiers in enumerate(modifiers_of(heads)):
+        on_path, node = set(), above[h] if modifiers else -1
+        while node >= 0:
+            on_path.add(node)
+            node = above[node]
+        makes = {}
+        for m in modifiers:
+            node = above[m]
+            while node not in on_path:
+                node = above[node]
+            makes[m] = node
+        ranks = {node: event for event, node in enumerate(sorted(set(makes.values())), 1)}
+        for m, node in makes.items():
+            symbols[m], events[m] = ctree.labels[node - n], ranks[node]
+    return DTree(ctree.tokens, tuple(heads), tuple(symbols), tuple(events))

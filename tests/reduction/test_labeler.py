@@ -1,0 +1,199 @@
+"""The two-stage labeler: search against brute force, constraints, files, and how it does on the sample."""
+
+from __future__ import annotations
+
+import json
+from dataclasses import replace
+from itertools import product
+from pathlib import Path
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from reduction.encodings import ENCODINGS
+from reduction.labeler import Labeler
+from reduction.labeler_features import lay_out
+from reduction.labeler_learning import label_corpus, score
+from reduction.labeler_search import FREE
+from reduction.reduction import Reduction
+from tests.strategies import ctrees, tree_heads, words
+from trees.conversion import order_arcs, to_dependencies
+from trees.ctree import CTree
+from trees.dtree import DTree
+from trees.errors import ModelError
+from trees.formats.brackets import read_brackets
+from trees.repair import Repairs
+from trees.scores.brackets import bracket_scores
+from trees.unaries import strip_unaries
+
+SAMPLE = Path(__file__).parents[2] / "data" / "sample"
+TRAIN, DEV = (list(read_brackets(SAMPLE / f"{part}.mrg", clean=True)) for part in ("train", "dev"))
+MOST = 3000  # labellings of a head that are enumerated
+
+
+def encoded(encoding: str, treebank: list[CTree]) -> list[DTree]:
+    return [Reduction(encoding).encode(ctree) for ctree in treebank]
+
+
+def unlabelled(dtree: DTree) -> DTree:
+    return replace(dtree, symbols=None, events=None, labels=None)
+
+
+@pytest.fixture(scope="module", params=ENCODINGS)
+def labeler(request: pytest.FixtureRequest) -> Labeler:
+    return Labeler(request.param, table_bits=16).fit(encoded(request.param, TRAIN))
+
+
+@pytest.mark.parametrize("encoding", [*ENCODINGS, "unconstrained"])
+@settings(max_examples=60, deadline=None)
+@given(
+    treebank=st.lists(ctrees(gaps=False), min_size=1, max_size=3), heads=tree_heads(5), seed=st.integers(0, 9)
+)
+def test_search_finds_the_best_of_all_labellings(
+    encoding: str, treebank: list[CTree], heads: tuple[int, ...], seed: int
+) -> None:
+    own = "direct" if encoding == "unconstrained" else encoding
+    labeler = Labeler(own, encoding != "unconstrained", epochs=1, table_bits=10).fit(encoded(own, treebank))
+    labeler.weights_ = np.random.default_rng(seed).normal(size=1 << 10).astype(np.float32)
+    dtree = DTree(words(len(heads)), heads)
+    corpus, table = labeler._corpus([dtree], [None]), labeler._table
+    assert table is not None
+    best, failed = label_corpus(corpus, table, labeler.weights_, labeler._mode)
+    sentence = lay_out(corpus, 0)
+    for h in range(len(heads) + 1):
+        modifiers = sentence.modifiers[sentence.begin[h] : sentence.begin[h + 1]]
+        rows = [table.rows[sentence.tags[h], sentence.tags[m], int(m > h)] for m in modifiers]
+        sets = [table.candidates[table.begin[row] : table.begin[row + 1]] for row in rows]
+        if not sets or np.prod([len(one) for one in sets]) > MOST:
+            continue
+        mode = labeler._mode if h else FREE
+        found = score(corpus, 0, h, table, labeler.weights_, mode, best)
+        scores = []
+        for chosen in product(*sets):
+            given_labels = best.copy()
+            given_labels[modifiers] = chosen
+            scores.append(score(corpus, 0, h, table, labeler.weights_, mode, given_labels))
+        if max(scores) > -np.inf:
+            assert found == pytest.approx(max(scores), abs=1e-4)
+        else:
+            assert failed or found > -np.inf  # with the longer row of candidates, or without constraints
+
+
+def test_labels_need_no_repair_on_any_projective_tree(labeler: Labeler) -> None:
+    route = Reduction(labeler.encoding).fit(TRAIN)
+    noise = np.random.default_rng(1)
+    repairs = Repairs()
+    for ctree in DEV[:40]:
+        n = len(ctree.tokens)
+        root = int(noise.integers(1, n + 1))
+        heads = tuple(m - 1 if m > root else (m + 1 if m < root else 0) for m in range(1, n + 1))
+        route.decode(labeler.label(DTree(ctree.tokens, heads)), repairs)
+    assert repairs.tokens > 300
+    if labeler.encoding != "spine":  # spines of head and modifier are not chosen together
+        assert repairs.counts.total() <= labeler.failed_
+
+
+def test_sample_is_labelled_well(labeler: Labeler) -> None:
+    gold = encoded(labeler.encoding, DEV)
+    guess = labeler.label_all(map(unlabelled, gold))
+    pairs = [
+        (a, b)
+        for one, two in zip(gold, guess, strict=True)
+        for a, b in zip(one.labels or (), two.labels or (), strict=True)
+    ]
+    right = sum(a == b for a, b in pairs)
+    assert len(pairs) == sum(len(ctree.tokens) for ctree in DEV)
+    assert right / len(pairs) > (0.85 if labeler.encoding == "spine" else 0.95)
+
+
+def test_same_seed_same_labeler_and_files_come_back(labeler: Labeler, tmp_path: Path) -> None:
+    again = Labeler(labeler.encoding, table_bits=16).fit(encoded(labeler.encoding, TRAIN))
+    np.testing.assert_array_equal(labeler.weights_, again.weights_)
+    labeler.save(tmp_path)
+    loaded = Labeler.load(tmp_path)
+    backbones = [unlabelled(dtree) for dtree in encoded(labeler.encoding, DEV)]
+    assert list(loaded.label_all(backbones)) == list(labeler.label_all(backbones))
+
+
+@pytest.mark.parametrize("damage", ["format", "labels", "table", "cut"])
+def test_broken_files_are_model_errors(damage: str, tmp_path: Path) -> None:
+    Labeler(epochs=1, table_bits=10).fit(encoded("direct", TRAIN[:20])).save(tmp_path)
+    settings_file, weights = tmp_path / "labeler.json", tmp_path / "labeler.npz"
+    said = json.loads(settings_file.read_text(encoding="utf-8"))
+    if damage == "format":
+        said["format"] = 99
+    elif damage == "labels":
+        said["labels"] = said["labels"][:1]
+    elif damage == "table":
+        said["parameters"]["table_bits"] = 4
+    else:
+        weights.write_bytes(weights.read_bytes()[:100])
+    settings_file.write_text(json.dumps(said), encoding="utf-8")
+    with pytest.raises(ModelError, match="format 99" if damage == "format" else "is broken"):
+        Labeler.load(tmp_path)
+
+
+def test_untrained_labeler_says_so() -> None:
+    with pytest.raises(ModelError, match="not trained"):
+        Labeler().label(DTree(words(1), (0,)))
+    with pytest.raises(ValueError, match="unknown encoding"):
+        Labeler("indirect")
+
+
+def test_heads_out_of_range_are_refused(labeler: Labeler) -> None:
+    with pytest.raises(ValueError, match="out of range"):
+        labeler.label(DTree(words(2), (0, 3)))
+
+
+@given(ctrees())
+def test_own_heads_give_algorithm_1(ctree: CTree) -> None:
+    unaryless, _ = strip_unaries(ctree)
+    own = to_dependencies(unaryless)
+    assert order_arcs(unaryless, own.heads) == own
+
+
+@given(ctrees(gaps=False), st.data())
+def test_other_heads_give_a_tree_that_decodes(ctree: CTree, data: st.DataObject) -> None:
+    unaryless, _ = strip_unaries(ctree)
+    n = len(ctree.tokens)
+    heads = data.draw(tree_heads(9).filter(lambda drawn: len(drawn) == n))
+    ordered = order_arcs(unaryless, heads)
+    arcs = zip(heads, ordered.events or (), strict=True)
+    symbols = dict(zip(arcs, ordered.symbols or (), strict=True))
+    for h, event, symbol in zip(heads, ordered.events or (), ordered.symbols or (), strict=True):
+        assert (h == 0) == (event == 0)
+        assert symbols[h, event] == symbol  # one event, one symbol
+    if ordered.is_projective():
+        assert ordered.is_nested()
+
+
+def test_reduction_with_a_labeler(tmp_path: Path) -> None:
+    route = Reduction("delta", labeler=True).fit(TRAIN)
+    gold = [unlabelled(dtree) for dtree in encoded("delta", DEV)]
+    repairs = Repairs()
+    guess = list(route.decode_all(gold, repairs))
+    assert bracket_scores(DEV, guess).fmeasure > 97
+    assert repairs.counts.total() == 0
+    route.save(tmp_path)
+    assert list(Reduction.load(tmp_path).decode_all(gold)) == guess
+    spoilt = [replace(dtree, heads=(len(dtree.heads) + 5,) * len(dtree.heads)) for dtree in gold]
+    assert [ctree.tokens for ctree in route.decode_all(spoilt, repairs)] == [ctree.tokens for ctree in DEV]
+    assert repairs.counts["head outside the sentence"] == sum(len(ctree.tokens) for ctree in DEV)
+
+
+def test_jackknifed_trees_and_their_labels_are_learned_from() -> None:
+    jackknifed = []
+    for dtree in encoded("direct", TRAIN):
+        n = len(dtree.heads)
+        heads = tuple(
+            h if m % 5 else (0 if h == 0 else dtree.heads.index(0) + 1) for m, h in enumerate(dtree.heads)
+        )
+        jackknifed.append(DTree(dtree.tokens, heads, labels=dtree.labels if n % 3 else ("dep",) * n))
+    route = Reduction("direct", labeler=True).fit(TRAIN, dtrees=jackknifed)
+    assert route.labeler_ is not None and route.labeler_.stacked_
+    gold = encoded("direct", DEV)
+    assert bracket_scores(DEV, list(route.decode_all(gold))).fmeasure > 97
+    with pytest.raises(ValueError, match="spines do not fit"):
+        Reduction("spine", labeler=True).fit(TRAIN, dtrees=jackknifed)
