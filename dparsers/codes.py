@@ -79,13 +79,15 @@ class Codes:
         A root without a label that was taught gets `root_label`.
         """
         n = len(tokens)
-        if len(heads) != n + (self.root_label is None and n > 0):
+        artificial = n + 1 if self.root_label is None and n else 0
+        if len(heads) != (artificial or n):
             raise AssertionError(f"{len(heads)} words came back for {n}")
         labels = [
             self.label_of.get(code, _UNKNOWN if head or self.root_label is None else self.root_label)
             for code, head in zip(codes, heads, strict=True)
         ]
-        return DTree(tokens, tuple([0 if head > n else head for head in heads[:n]]), labels=tuple(labels[:n]))
+        kept = [0 if head == artificial else head for head in heads[:n]]
+        return DTree(tokens, tuple(kept), labels=tuple(labels[:n]))
 
 
 def read_trees(path: Path) -> list[DTree]:

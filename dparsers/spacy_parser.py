@@ -51,7 +51,7 @@ _BATCH = 1024  # of them, spaCy sorts so many by length, a quarter of which it p
 PRESETS = {"default": 30, "small": 10}  # passes over the training treebank
 # Of the network: spaCy's own, but for the hidden layer, which is twice as wide: there are many labels.
 SIZES = {"width": 96, "depth": 4, "hidden": 128, "rows": 5000}
-_DROPOUT, _RATE, _BATCH_WORDS, _DEV_WORDS = 0.1, 0.002, 600, 20_000
+_DROPOUT, _RATE, _BATCH_WORDS, _DEV_WORDS = 0.1, 0.002, 300, 20_000
 
 
 class SpacyParser:
