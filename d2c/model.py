@@ -11,7 +11,7 @@ import shutil
 from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass
 from importlib import import_module
-from inspect import signature
+from inspect import Parameter, signature
 from pathlib import Path
 from typing import Any, Protocol, Self
 
@@ -63,13 +63,22 @@ class Route(Protocol):
 
 
 ROUTES = ("reduction", "cky", "combined")
-DPARSERS = {  # name: its class, what to install for it, and the parameters that follow its name
-    "stanza": ("dparsers.stanza_parser:StanzaParser", "stanza", ("model_type",)),
-    "spacy": ("dparsers.spacy_parser:SpacyParser", "d2c[spacy]", ()),
-    "udpipe": ("dparsers.udpipe_parser:UDPipeParser", "d2c[udpipe]", ("system",)),
-    "cmd": ("dparsers.command:CommandParser", "d2c", ("train_template", "parse_template")),
-    "file": ("dparsers.file_parser:FileParser", "d2c", ("path",)),
-    "gold": ("dparsers.file_parser:GoldParser", "d2c", ()),
+# name: its class, what to install for it, and the parameters that may follow its name, with their values
+DPARSERS: dict[str, tuple[str, str, dict[str, tuple[str, ...]]]] = {
+    "stanza": (
+        "dparsers.stanza_parser:StanzaParser",
+        "stanza",
+        {"model_type": ("graph", "transition")},
+    ),
+    "spacy": ("dparsers.spacy_parser:SpacyParser", "d2c[spacy]", {}),
+    "udpipe": (
+        "dparsers.udpipe_parser:UDPipeParser",
+        "d2c[udpipe]",
+        {"system": ("projective", "swap", "link2")},
+    ),
+    "cmd": ("dparsers.command:CommandParser", "d2c", {"train_template": (), "parse_template": ()}),
+    "file": ("dparsers.file_parser:FileParser", "d2c", {"path": ()}),
+    "gold": ("dparsers.file_parser:GoldParser", "d2c", {}),
 }
 _FOR_ALL = ("preset", "seed")  # parameters that mean nothing to d-parsers that do not have them
 
@@ -87,10 +96,12 @@ def make_dparser(dparser: str, **parameters: Any) -> DependencyParser:
     made = _dparser_class(name)
     own = DPARSERS[name][2]
     values = rest.split(";", max(0, len(own) - 1)) if colon else []
-    needed = [p for p in own if signature(made).parameters[p].default is signature(made).empty]
-    if not len(needed) <= len(values) <= len(own) or "" in values:
-        form = ";".join(own).upper().replace("_", "-")
-        raise ModelError(f"the d-parser {dparser!r} is not of the form {name}{form and ':'}{form}")
+    needed = sum(signature(made).parameters[key].default is Parameter.empty for key in own)
+    known = all(v in choices if choices else v for v, choices in zip(values, own.values(), strict=False))
+    if not needed <= len(values) <= len(own) or not known:
+        forms = ["|".join(choices) or key.upper().replace("_", "-") for key, choices in own.items()]
+        form = f"{name}:{';'.join(forms)}" if forms else name
+        raise ModelError(f"the d-parser {dparser!r} is not of the form {form}")
     given = {key: value for key, value in parameters.items() if value is not None}
     given |= dict(zip(own, values, strict=False))
     for key in _FOR_ALL:

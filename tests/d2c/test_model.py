@@ -170,8 +170,8 @@ def test_parameters_after_the_name_of_a_dparser(monkeypatch: pytest.MonkeyPatch)
     module = type(sys)("dparsers.other")
     module.Command, module.Gold = Command, Gold  # type: ignore[attr-defined]
     monkeypatch.setitem(sys.modules, "dparsers.other", module)
-    monkeypatch.setitem(DPARSERS, "cmd", ("dparsers.other:Command", "d2c", ("train", "parse")))
-    monkeypatch.setitem(DPARSERS, "gold", ("dparsers.other:Gold", "d2c", ()))
+    monkeypatch.setitem(DPARSERS, "cmd", ("dparsers.other:Command", "d2c", {"train": (), "parse": ()}))
+    monkeypatch.setitem(DPARSERS, "gold", ("dparsers.other:Gold", "d2c", {}))
     command = make_dparser("cmd:a {train} : b;c; d", preset="small", seed=1)
     assert command.templates == ("a {train} : b", "c; d")  # type: ignore[attr-defined]
     assert isinstance(make_dparser("gold", seed=1, preset="small", epochs=None), Gold)
@@ -180,6 +180,10 @@ def test_parameters_after_the_name_of_a_dparser(monkeypatch: pytest.MonkeyPatch)
             make_dparser(wrong)
     with pytest.raises(ModelError, match="^the d-parser 'gold:x' is not of the form gold$"):
         make_dparser("gold:x")
+    with pytest.raises(
+        ModelError, match=r"^the d-parser 'stanza:x' is not of the form stanza:graph\|transition$"
+    ):
+        make_dparser("stanza:x")
     with pytest.raises(ModelError, match="^the d-parser gold takes no epochs$"):
         make_dparser("gold", epochs=3)
     with pytest.raises(ModelError, match="^unknown d-parser 'other'; known are stanza, spacy, udpipe, "):
