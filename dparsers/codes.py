@@ -75,7 +75,7 @@ class Codes:
     def decode(self, tokens: Tokens, heads: Sequence[int], codes: Sequence[str]) -> DTree:
         """The d-tree of what the parser predicted for as many words.
 
-        What the artificial word heads is a root. Where the parser hung it below a word, there may be others.
+        What the artificial word heads, several words perhaps, gets the head of that word: 0, mostly.
         A root without a label that was taught gets `root_label`.
         """
         n = len(tokens)
@@ -86,7 +86,7 @@ class Codes:
             self.label_of.get(code, _UNKNOWN if head or self.root_label is None else self.root_label)
             for code, head in zip(codes, heads, strict=True)
         ]
-        kept = [0 if head == artificial else head for head in heads[:n]]
+        kept = [heads[-1] if head == artificial else head for head in heads[:n]] if artificial else heads
         return DTree(tokens, tuple(kept), labels=tuple(labels[:n]))
 
 

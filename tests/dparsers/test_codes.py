@@ -53,7 +53,7 @@ def test_several_labels_of_roots_take_an_artificial_word() -> None:
     assert codes.words(tokens) == (["a", "_", "c", "<root>"], ["A", "B", "_", "<root>"])
     assert codes.encode(one, "ROOT") == ([2, 4, 2, 0], ["d2", "d1", "d2", "ROOT"])
     below = codes.decode(tokens, (0, 1, 4, 1), ("ROOT", "d2", "d0", "d2"))  # the artificial word below a word
-    assert (below.heads, below.labels) == ((0, 1, 0), ("_", "x", "root|NP"))
+    assert (below.heads, below.labels) == ((0, 1, 1), ("_", "x", "root|NP"))
     assert codes.decode(Tokens((), ()), (), ()).heads == ()
     with pytest.raises(AssertionError, match="3 words came back for 3"):
         codes.decode(tokens, (0, 1, 1), ("ROOT", "d2", "d2"))
