@@ -58,13 +58,13 @@ def training_options(command: Callable[..., Any]) -> Callable[..., Any]:
     options = (
         encoding_option,
         heads_option,
-        click.option("--dparser", type=click.Choice(models.DPARSERS), default="stanza", show_default=True),
         click.option(
-            "--model-type",
-            type=click.Choice(["graph", "transition"]),
-            default="graph",
+            "--dparser",
+            metavar="NAME[:...]",
+            default="stanza",
             show_default=True,
-            help="Which of Stanza's parsers.",
+            help="stanza, stanza:transition, spacy, udpipe, udpipe:SYSTEM, 'cmd:TRAIN;PARSE' (two shell "
+            "commands), file:PREDICTED.conllu, or gold.",
         ),
         click.option("--format", "format_name", type=click.Choice(list(FORMATS)), help="Of the treebanks."),
         click.option("--move-punctuation", is_flag=True, help="Into the smallest constituent around it."),
@@ -76,11 +76,11 @@ def training_options(command: Callable[..., Any]) -> Callable[..., Any]:
             show_default=True,
             help="Of the chart: 1 rules by the head's tag, 2 the side of the next dependent.",
         ),
-        click.option("--device", help="cpu, cuda, ...  [default: cuda where there is one]"),
+        click.option("--device", help="Stanza: cpu, cuda, ...  [default: cuda where there is one]"),
         click.option("--epochs", type=float, help="Passes over the training data, instead of the preset's."),
-        click.option("--vectors", type=click.Path(path_type=Path, exists=True), help="Word-vector file."),
-        click.option("--charlm", nargs=2, type=click.Path(path_type=Path, exists=True), help="Two files."),
-        click.option("--transformer", help="Name or directory of a transformer; a name is downloaded."),
+        click.option("--vectors", type=click.Path(path_type=Path, exists=True), help="Stanza: word vectors."),
+        click.option("--charlm", nargs=2, type=click.Path(path_type=Path, exists=True), help="Stanza: two."),
+        click.option("--transformer", help="Stanza: name or directory; a name is downloaded."),
         click.option("--seed", type=int, default=1, show_default=True),
     )
     for option in reversed(options):
@@ -369,7 +369,6 @@ def _new_dparser(options: dict[str, Any]) -> tuple[str, DependencyParser]:
     """A d-parser, with its name, from the options of `training_options`."""
     dparser = models.make_dparser(
         options["dparser"],
-        model_type=options["model_type"],
         preset=options["preset"],
         vectors=options["vectors"],
         charlm=options["charlm"] or None,
@@ -378,7 +377,7 @@ def _new_dparser(options: dict[str, Any]) -> tuple[str, DependencyParser]:
         device=options["device"],
         seed=options["seed"],
     )
-    return options["dparser"], dparser
+    return options["dparser"].partition(":")[0], dparser
 
 
 def _convert(

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import sys
 from collections.abc import Iterator
 from itertools import islice
 from pathlib import Path
@@ -11,7 +12,7 @@ from click.testing import CliRunner
 
 from d2c.cli import cli
 from d2c.compare import compare_on, table_lines
-from d2c.model import Model, Route, encode_treebank, fit, make_dparser, make_route
+from d2c.model import DPARSERS, Model, Route, encode_treebank, fit, make_dparser, make_route
 from d2c.treebanks import Reading
 from dparsers.protocol import Progress
 from reduction.reduction import Reduction
@@ -141,3 +142,56 @@ def test_treebanks_of_other_formats(treebank: tuple[Path, Path], tmp_path: Path)
         list(encode_treebank(make_route("reduction", "delta", "leftmost", 1), source))
     with pytest.raises(FormatError, match="the format discbracket marks no heads"):
         list(Reading(marked=True)(source))
+
+
+def test_other_dparsers_through_the_command(treebank: tuple[Path, Path], tmp_path: Path) -> None:
+    pytest.importorskip("spacy")
+    options = ["--dparser", "spacy", "--epochs", "8", "--route", "reduction"]
+    run = CliRunner().invoke(cli, ["compare", *map(str, treebank), *options, "-o", str(tmp_path)])
+    assert run.exit_code == 0, run.output
+    rows = [line.split() for line in run.output.splitlines() if line.startswith("reduction  ")]
+    assert [row[1] for row in rows] == ["gold", "spacy"] and float(rows[1][2]) > 50
+    assert Model.load(tmp_path / "reduction").dparser_name == "spacy"
+    with pytest.raises(ModelError, match="^the d-parser spacy takes no device$"):
+        Model.load(tmp_path / "reduction", device="cuda")
+
+
+def test_parameters_after_the_name_of_a_dparser(monkeypatch: pytest.MonkeyPatch) -> None:
+    parser = make_dparser("stanza:transition", preset="small", epochs=None, seed=7)
+    assert (parser.model_type, parser.preset, parser.seed) == ("transition", "small", 7)  # type: ignore[attr-defined]
+
+    class Command:
+        def __init__(self, train: str, parse: str) -> None:
+            self.templates = train, parse
+
+    class Gold:
+        pass
+
+    module = type(sys)("dparsers.other")
+    module.Command, module.Gold = Command, Gold  # type: ignore[attr-defined]
+    monkeypatch.setitem(sys.modules, "dparsers.other", module)
+    monkeypatch.setitem(DPARSERS, "cmd", ("dparsers.other:Command", "d2c", {"train": (), "parse": ()}))
+    monkeypatch.setitem(DPARSERS, "gold", ("dparsers.other:Gold", "d2c", {}))
+    command = make_dparser("cmd:a {train} : b;c; d", preset="small", seed=1)
+    assert command.templates == ("a {train} : b", "c; d")  # type: ignore[attr-defined]
+    assert isinstance(make_dparser("gold", seed=1, preset="small", epochs=None), Gold)
+    for wrong in ("cmd", "cmd:", "cmd:a", "cmd:a;"):
+        with pytest.raises(ModelError, match=f"^the d-parser '{wrong}' is not of the form cmd:TRAIN;PARSE$"):
+            make_dparser(wrong)
+    with pytest.raises(ModelError, match="^the d-parser 'gold:x' is not of the form gold$"):
+        make_dparser("gold:x")
+    with pytest.raises(
+        ModelError, match=r"^the d-parser 'stanza:x' is not of the form stanza:graph\|transition$"
+    ):
+        make_dparser("stanza:x")
+    with pytest.raises(ModelError, match="^the d-parser gold takes no epochs$"):
+        make_dparser("gold", epochs=3)
+    with pytest.raises(ModelError, match="^unknown d-parser 'other'; known are stanza, spacy, udpipe, "):
+        make_dparser("other:x")
+
+
+def test_a_missing_package(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setitem(sys.modules, "spacy", None)
+    monkeypatch.delitem(sys.modules, "dparsers.spacy_parser", raising=False)
+    with pytest.raises(ModelError, match=r'spacy needs a package \(.*\): pip install "d2c\[spacy\]"$'):
+        make_dparser("spacy")

@@ -1,0 +1,105 @@
+"""Codes instead of labels, and the roots, for d-parsers that cut labels or give some a meaning of their own.
+
+A parser sees `d0`, `d1`, ... and one fixed label on roots. Where the roots of a treebank have several
+labels, each sentence gets an artificial last word that heads the root: what the root's label says is then
+learned like any other label. At the end it disturbs left-to-right parsers least (Ballesteros and Nivre 2013,
+"Going to the Roots of Dependency Parsing").
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+from functools import cached_property
+from pathlib import Path
+from typing import Self
+
+from trees.ctree import Tokens
+from trees.dtree import DTree
+from trees.errors import FormatError
+from trees.formats.conllu import read_conllu
+
+_WORD = "<root>"
+_UNKNOWN = "_"  # the label where a parser predicts none that it was taught
+
+
+@dataclass(frozen=True)
+class Codes:
+    """What a parser is taught instead of the labels of a treebank.
+
+    labels:     all of them; label i is taught as `d{i}`
+    root_label: that of all roots; None where they have several, and sentences get the artificial word
+    """
+
+    labels: tuple[str, ...]
+    root_label: str | None
+
+    @classmethod
+    def of(cls, dtrees: Iterable[DTree]) -> Self:
+        """The codes of a treebank of trees with labels."""
+        labels, roots = set[str](), set[str]()
+        for dtree in dtrees:
+            assert dtree.labels is not None
+            labels.update(dtree.labels)
+            roots.add(dtree.labels[dtree.heads.index(0)])
+        return cls(tuple(sorted(labels)), roots.pop() if len(roots) == 1 else None)
+
+    @cached_property
+    def label_of(self) -> dict[str, str]:
+        """From codes to labels."""
+        return {f"d{i}": label for i, label in enumerate(self.labels)}
+
+    @cached_property
+    def code_of(self) -> dict[str, str]:
+        """From labels to codes."""
+        return {label: code for code, label in self.label_of.items()}
+
+    def words(self, tokens: Tokens) -> tuple[list[str], list[str]]:
+        """Forms and tags as the parser sees them: none empty, the artificial word at the end."""
+        forms, tags = [form or "_" for form in tokens.forms], [tag or "_" for tag in tokens.tags]
+        if self.root_label is None and forms:
+            forms.append(_WORD)
+            tags.append(_WORD)
+        return forms, tags
+
+    def encode(self, dtree: DTree, root: str) -> tuple[list[int], list[str]]:
+        """Heads and codes of as many words, for training; `root` is the parser's own label of roots."""
+        assert dtree.labels is not None
+        heads, codes = list(dtree.heads), [self.code_of[label] for label in dtree.labels]
+        if self.root_label is None:
+            heads = [head or len(heads) + 1 for head in heads] + [0]
+            codes.append(root)
+        codes[heads.index(0)] = root
+        return heads, codes
+
+    def decode(self, tokens: Tokens, heads: Sequence[int], codes: Sequence[str]) -> DTree:
+        """The d-tree of what the parser predicted for as many words.
+
+        What the artificial word heads, several words perhaps, gets the head of that word: 0, mostly.
+        A root without a label that was taught gets `root_label`.
+        """
+        n = len(tokens)
+        artificial = n + 1 if self.root_label is None and n else 0
+        if len(heads) != (artificial or n):
+            raise AssertionError(f"{len(heads)} words came back for {n}")
+        labels = [
+            self.label_of.get(code, _UNKNOWN if head or self.root_label is None else self.root_label)
+            for code, head in zip(codes, heads, strict=True)
+        ]
+        kept = [heads[-1] if head == artificial else head for head in heads[:n]] if artificial else heads
+        return DTree(tokens, tuple(kept), labels=tuple(labels[:n]))
+
+
+def read_trees(path: Path) -> list[DTree]:
+    """The d-trees of a CoNLL-U file. Raises FormatError where heads form no tree."""
+    result = []
+    for number, dtree in enumerate(read_conllu(path), 1):
+        if not dtree.is_tree():
+            raise FormatError(str(path), 0, number, "the heads form no tree")
+        result.append(dtree)
+    return result
+
+
+def thinned(dtrees: Sequence[DTree], words: int) -> Sequence[DTree]:
+    """Evenly chosen sentences with about so many words, all of them where they have no more."""
+    return dtrees[:: 1 + sum(len(dtree.heads) for dtree in dtrees) // words]

@@ -1,0 +1,219 @@
+"""The spaCy adaptor, with real trainings on made-up sentences."""
+
+from __future__ import annotations
+
+import os
+import pickle
+import random
+from itertools import count, islice
+from pathlib import Path
+
+import numpy
+import pytest
+
+pytest.importorskip("spacy")
+
+import dparsers.spacy_parser as spacy_parser
+from dparsers.codes import Codes
+from dparsers.directories import SETTINGS
+from dparsers.protocol import DependencyParser, Progress
+from dparsers.spacy_parser import SpacyParser
+from tests.dparsers.sentences import LABELS, arcs, odd_sentences, treebank, write
+from trees.ctree import Tokens
+from trees.dtree import DTree
+from trees.errors import FormatError, ModelError
+
+Trained = tuple[SpacyParser, Path, list[Progress]]
+
+
+@pytest.fixture(scope="module", autouse=True)
+def small() -> object:
+    """Networks and batches of the size of the treebanks here."""
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(spacy_parser, "SIZES", {"width": 16, "depth": 1, "hidden": 16, "rows": 200})
+        patch.setattr(spacy_parser, "_BATCH_WORDS", 40)
+        patch.setattr(spacy_parser, "_RATE", 0.02)
+        yield
+
+
+@pytest.fixture(scope="module")
+def files(tmp_path_factory: pytest.TempPathFactory) -> tuple[Path, Path]:
+    """A training and a development treebank; the latter has words, tags and labels of its own."""
+    directory = tmp_path_factory.mktemp("treebank")
+    one_word = DTree(Tokens(("Yes",), ("UH",)), (0,), labels=("root",))
+    new = DTree(Tokens(("brand", "new"), ("TAG", "TAG")), (2, 0), labels=("UNSEEN#7", "root"))
+    train = [*treebank(1), *treebank(2, labels=LABELS[4:]), one_word]
+    return write(directory / "train.conllu", train), write(directory / "dev.conllu", [*treebank(3, 8), new])
+
+
+@pytest.fixture(scope="module")
+def trained(files: tuple[Path, Path], tmp_path_factory: pytest.TempPathFactory) -> Trained:
+    directory = tmp_path_factory.mktemp("spacy") / "new" / "model"
+    reports: list[Progress] = []
+    return SpacyParser(epochs=8).train(*files, directory, reports.append), directory, reports
+
+
+def test_it_learns_labels_that_spacy_would_change(tmp_path: Path) -> None:
+    for labels in (LABELS[:4], LABELS[4:]):
+        train, gold = treebank(1, labels=labels), treebank(4, labels=labels)
+        file = write(tmp_path / "x.conllu", train)
+        parser = SpacyParser(epochs=8).train(file, file, tmp_path / "model")
+        assert arcs(parser.parse(dtree.tokens for dtree in gold)) == arcs(gold)
+
+
+def test_reports(trained: Trained) -> None:
+    _, _, reports = trained
+    assert [report.step for report in reports] == sorted({report.step for report in reports})
+    assert len(reports) == 8 and reports[-1].step == reports[-1].steps
+    assert reports[0].uas < reports[-1].uas and max(report.las for report in reports) > 0.6
+
+
+def test_the_best_state_is_kept(files: tuple[Path, Path], tmp_path: Path) -> None:
+    scores = iter([0.2, 0.9, 0.1])
+    states = []
+
+    def score(self: SpacyParser, dev: object) -> object:
+        states.append(self._parser.model.to_bytes())
+        las = next(scores)
+        return type("Score", (), {"uas": 100 * las, "las": 100 * las})
+
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(SpacyParser, "_score", score)
+        parser = SpacyParser(epochs=3).train(*files, tmp_path / "model")
+    assert len(states) == 3 and parser._parser.model.to_bytes() == states[1]
+
+
+def test_load_gives_the_same_parser(trained: Trained) -> None:
+    parser, directory, _ = trained
+    sentences = [dtree.tokens for dtree in treebank(5)] + odd_sentences(6, (3, 9, 30))
+    loaded = SpacyParser.load(directory)
+    assert arcs(loaded.parse(sentences)) == arcs(parser.parse(sentences))
+    assert (loaded.preset, loaded.epochs, loaded.seed) == ("default", 8, 1)
+    assert loaded.codes_ == Codes(tuple(sorted({"root", *LABELS})), "root")
+
+
+def test_any_sentence_gets_a_tree(trained: Trained) -> None:
+    sentences = odd_sentences(7, (1, 2, 0, 90, 3, 1, 40, 0, 7, 500))
+    predicted = [*trained[0].parse(sentences)]
+    assert [dtree.tokens for dtree in predicted] == sentences
+    assert all(dtree.is_tree() for dtree in predicted if len(dtree.tokens))
+    for dtree in predicted:
+        roots = [label for head, label in zip(dtree.heads, dtree.labels or (), strict=True) if not head]
+        assert roots == ["root"] * min(1, len(dtree.tokens))
+
+
+def test_memory_does_not_grow_with_the_stream(trained: Trained) -> None:
+    parser = trained[0]
+    stream = (Tokens((f"new{i}",) * (1 + i % 3), ("DT",) * (1 + i % 3)) for i in count())
+    assert parser.nlp_ is not None
+    vocab = parser.nlp_.vocab
+    before = len(vocab.strings), len([*vocab])
+    lengths = [len(dtree.heads) for dtree in islice(parser.parse(stream), 5000)]
+    assert lengths == [1 + i % 3 for i in range(5000)]
+    assert (len(vocab.strings), len([*vocab])) == before
+
+
+def test_crossing_arcs_are_found_again(tmp_path: Path) -> None:
+    crossing = DTree(
+        Tokens(("a", "b", "c", "d"), ("A", "B", "C", "D")), (3, 4, 0, 3), labels=("Y#1", "X#1", "root", "Z#1")
+    )
+    file = write(tmp_path / "x.conllu", [crossing] * 20)
+    parser = SpacyParser(epochs=20).train(file, file, tmp_path / "model")
+    assert arcs(parser.parse([crossing.tokens])) == arcs([crossing])
+
+
+def test_labels_of_roots_are_learned(tmp_path: Path) -> None:
+    trees = [
+        DTree(Tokens(("a", tag, "."), ("A", tag, ".")), (2, 0, 2), labels=("A#1", f"root|{tag}", "S#1"))
+        for tag in ("VP", "NP", "FRAG")
+    ]
+    file = write(tmp_path / "x.conllu", trees * 10)
+    SpacyParser(epochs=8).train(file, file, tmp_path / "model")
+    parser = SpacyParser.load(tmp_path / "model")
+    assert parser.codes_.root_label is None
+    assert arcs(parser.parse(dtree.tokens for dtree in trees)) == arcs(trees)
+    sentences = odd_sentences(8, (1, 0, 5, 60))
+    predicted = [*parser.parse(sentences)]
+    assert [dtree.tokens for dtree in predicted] == sentences
+    assert all(0 <= head <= len(dtree.heads) for dtree in predicted for head in dtree.heads)
+
+
+def test_same_seed_same_model(files: tuple[Path, Path], tmp_path: Path) -> None:
+    random.seed(0)
+    states = random.getstate(), numpy.random.get_state()[1].tolist()  # type: ignore[union-attr]
+    weights = []
+    for name, seed in (("a", 1), ("b", 1), ("c", 2)):
+        SpacyParser(epochs=1, seed=seed).train(*files, tmp_path / name)
+        weights.append((tmp_path / name / "parser" / "model").read_bytes())
+    assert weights[0] == weights[1] != weights[2]
+    assert (random.getstate(), numpy.random.get_state()[1].tolist()) == states  # type: ignore[union-attr]
+
+
+def test_an_interrupted_training_leaves_nothing(files: tuple[Path, Path], tmp_path: Path) -> None:
+    def interrupt(_: Progress) -> None:
+        raise KeyboardInterrupt
+
+    with pytest.raises(KeyboardInterrupt):
+        SpacyParser(epochs=2).train(*files, tmp_path / "model", interrupt)
+    assert not any(tmp_path.iterdir())
+
+
+class Evil:
+    def __reduce__(self) -> tuple[object, tuple[str]]:
+        return os.mkdir, ("pwned",)
+
+
+@pytest.mark.parametrize("fault", ["truncated", "missing", "code", "moves", "sizes", "settings", "version"])
+def test_a_broken_model_is_one_clear_error(
+    fault: str, files: tuple[Path, Path], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    directory = tmp_path / "model"
+    SpacyParser(epochs=1).train(*files, directory)
+    model, settings = directory / "parser" / "model", directory / SETTINGS
+    if fault == "truncated":
+        model.write_bytes(model.read_bytes()[:1000])
+    elif fault == "missing":
+        model.unlink()
+    elif fault == "code":
+        model.write_bytes(pickle.dumps(Evil()))
+    elif fault == "moves":
+        (directory / "parser" / "moves").write_bytes(pickle.dumps(Evil()))
+    elif fault == "sizes":
+        settings.write_text(settings.read_text().replace('"width": 16', '"width": 32'))
+    elif fault == "settings":
+        settings.write_text(settings.read_text().replace('"root_label"', '"label_root"'))
+    else:
+        settings.write_text(settings.read_text().replace('"format": 1', '"format": 99'))
+    with pytest.raises(ModelError) as error:
+        SpacyParser.load(directory)
+    assert str(directory) in str(error.value) and "\n" not in str(error.value)
+    assert not (tmp_path / "pwned").exists()
+
+
+def test_treebanks_that_cannot_be_learned_from(files: tuple[Path, Path], tmp_path: Path) -> None:
+    two_roots = DTree(Tokens(("a", "b"), ("X", "X")), (0, 0), labels=("root", "root"))
+    bad = write(tmp_path / "bad.conllu", [*treebank(1, 1), two_roots])
+    with pytest.raises(FormatError, match="bad.conllu: sentence 2: the heads form no tree"):
+        SpacyParser().train(bad, files[1], tmp_path / "model")
+    with pytest.raises(FormatError, match="empty.conllu:1: no sentence"):
+        SpacyParser().train(files[0], write(tmp_path / "empty.conllu", []), tmp_path / "model")
+    assert not (tmp_path / "model").exists()
+    lonely = write(tmp_path / "x.conllu", [DTree(Tokens(("a",), ("X",)), (0,), labels=("root",))])
+    parser = SpacyParser(epochs=1).train(lonely, lonely, tmp_path / "model")
+    assert next(parser.parse([Tokens(("b", "c"), ("X", "X"))])).is_tree()
+
+
+def test_parameters(files: tuple[Path, Path], tmp_path: Path) -> None:
+    parser: DependencyParser = SpacyParser("small", seed=3)
+    with pytest.raises(ModelError, match="not trained"):
+        next(parser.parse([]))
+    with pytest.raises(ModelError, match="'huge' is none of default, small"):
+        SpacyParser("huge").train(*files, tmp_path / "model")
+
+
+def test_spacy_is_silent(files: tuple[Path, Path], tmp_path: Path, capfd: pytest.CaptureFixture[str]) -> None:
+    parser = SpacyParser(epochs=1).train(*files, tmp_path / "model")
+    list(SpacyParser.load(tmp_path / "model").parse(odd_sentences(9, (3, 4))))
+    list(parser.parse(odd_sentences(9, (3, 4))))
+    assert capfd.readouterr() == ("", "")
