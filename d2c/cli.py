@@ -326,11 +326,12 @@ def draw(
 @heads_option
 @click.option("--format", "format_name", type=click.Choice(list(FORMATS)), help="[default: by the name]")
 def heads(trees: Path, head_rules: str, format_name: str | None) -> None:
-    """Shows which labels of a treebank no head rule covers, with counts."""
-    from trees.head_coverage import Coverage
+    """Shows for which nodes of a treebank head rules find the head child by its label, which take a child by
+    its place alone, and which no rule covers (default)."""
+    from trees.head_coverage import head_coverage
 
     treebank = _shown(read_treebank(trees, format_name, clean=True), "trees")
-    click.echo("\n".join(Coverage.of(treebank, load_head_rules(head_rules)).lines()))
+    click.echo("\n".join(head_coverage(treebank, load_head_rules(head_rules)).lines()))
 
 
 @cli.command()

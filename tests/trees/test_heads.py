@@ -10,7 +10,7 @@ from trees.ctree import Tokens
 from trees.dtree import DTree
 from trees.errors import FormatError
 from trees.formats.brackets import parse_bracket
-from trees.heads import load_head_rules, parse_head_rules
+from trees.heads import Search, load_head_rules, parse_head_rules
 from trees.scores.attachment import Attachment, score_attachment
 
 
@@ -55,6 +55,18 @@ def test_a_table_of_ones_own(tmp_path: Path) -> None:
     assert rules.head_child("A", ("Y", "X")) == 1
     assert rules.head_child("B", ("Y", "X")) == 0
     assert rules.head_child("C", ("Y", "X")) == 1
+
+
+def test_labels_that_begin_alike() -> None:
+    rules = parse_head_rules("t", "default right\nNP* left N-* N\nNP-S* right D\nNP-SBJ left D\n")
+    assert rules.head_child("NP-OB1", ("D", "N", "N-D", "N-A")) == 2
+    assert rules.head_child("NP", ("D", "N", "NX")) == 1
+    assert rules.head_child("NP-SPR", ("D", "D", "N-A")) == 1
+    assert rules.head_child("NP-SBJ", ("D", "D", "N-A")) == 0
+    assert rules.head_child("PP", ("D", "D", "N-A")) == 2
+    assert rules.by_rule("PP", ("D", "D")) is None
+    assert rules.by_rule("NP", ("X", "X")) is None
+    assert rules.by_rule("NP", ("X", "N")) == (Search("left", ("N-*", "N")), 1)
 
 
 def test_errors_of_tables() -> None:

@@ -178,6 +178,11 @@ def test_sinica(tmp_path: Path) -> None:
     assert format_discbracket(first) == "(VP (Dbb 0=竟然) (VP (VH11 1=生病)) (COMMACATEGORY 2=，))"
     assert [first.label(head) for head in first.head_children or ()] == ["VH11", "VP"]
     assert second.tokens.forms == ("貓",) and second.labels == ()
+    path.write_text(
+        "#3:1.[2] V‧的(head:VH11:急促|Head:DE:的)#\n"
+    )  # `head` is the head of what 的 turns into it
+    (ctree,) = read_sinica(path, marked=True)
+    assert ctree.head_children == (1,)
     path.write_text("#1:1.[2] VP(Head:VH11:生病\n")
     with pytest.raises(FormatError, match="x.txt:1: sentence 1: a closing bracket is missing"):
         list(read_sinica(path))
