@@ -40,6 +40,41 @@ def test_collins(symbol: str, children: str, head: int) -> None:
     assert load_head_rules("collins").head_child(symbol, tuple(children.split())) == head
 
 
+@pytest.mark.parametrize(
+    ("table", "symbol", "children", "head"),
+    [
+        ("chinese", "NP", "NP NN NN", 0),
+        ("chinese", "IP", "NP PU VP PU", 2),
+        ("chinese", "DP", "DT CLP", 0),
+        ("chinese", "PRN", "PU NP PU", 1),
+        ("dutch", "smain", "np ww inf", 1),
+        ("dutch", "cp", "vg ssub", 0),
+        ("dutch", "conj", "np vg np", 0),
+        ("french", "SENT", "NP VN NP PONCT", 1),
+        ("french", "NP", "DET NC AP", 1),
+        ("french", "COORD", "CC NP", 0),
+        ("french", "VPinf", "P CLO VINF", 2),
+        ("german", "S", "NP VAFIN VP $.", 1),
+        ("german", "NP", "ART ADJA NN PP", 2),
+        ("german", "PP", "APPR ART NN", 0),
+        ("german", "CNP", "NN KON NN", 0),
+        ("icelandic", "IP-MAT-SPE", "NP-SBJ MDPI RP NP-OB1 .", 1),
+        ("icelandic", "CP-REL", "WNP C IP-SUB", 1),
+        ("icelandic", "NP-SBJ", "D-N ADJ-N N-N CP-REL", 2),
+        ("icelandic", "CONJP", "CONJ NP", 1),
+        ("indonesian", "NP", "NNO ADJ PP", 0),
+        ("indonesian", "S", "NP VP PUN", 1),
+        ("portuguese", "np", "art n pp", 1),
+        ("portuguese", "fcl", "np v-fin np .", 1),
+        ("sinica", "NP", "Nab Nac", 1),
+        ("sinica", "N‧的", "Nhaa DE", 1),
+        ("sinica", "S", "NP Dbb VC31 NP PERIODCATEGORY", 2),
+    ],
+)
+def test_tables_of_other_languages(table: str, symbol: str, children: str, head: int) -> None:
+    assert load_head_rules(table).head_child(symbol, tuple(children.split())) == head
+
+
 def test_left_and_rightmost() -> None:
     ctree = parse_bracket("(S (NP (DT a) (NN b)) (VP (V c)))")
     left = load_head_rules("leftmost").apply(ctree)
