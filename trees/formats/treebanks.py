@@ -36,8 +36,8 @@ class Format(NamedTuple):
 FORMATS = {
     "brackets": Format(read_brackets, write_brackets, (".mrg", ".brackets")),
     "discbracket": Format(read_discbracket, write_discbracket, (".discbracket", ".dbr")),
-    "export": Format(read_export, write_export, (".export", ".negra")),
-    "tigerxml": Format(read_tigerxml, write_tigerxml, (".tiger.xml", ".tigerxml")),
+    "export": Format(read_export, write_export, (".export", ".negra"), True),
+    "tigerxml": Format(read_tigerxml, write_tigerxml, (".tiger.xml", ".tigerxml"), True),
     "alpinoxml": Format(read_alpinoxml, write_alpinoxml, (".alpino.xml",), True),
     "historical": Format(read_historical, None, (".psd",)),
     "sinica": Format(read_sinica, None, (".sinica",), True),
