@@ -109,6 +109,8 @@ def encode(
     trees: Path, output: Path, encoding: str, head_rules: str, raw: bool, stats: bool, jobs: int
 ) -> None:
     """c-trees in brackets → CoNLL-U with head-ordered labels in DEPREL."""
+    if head_rules == "marked":
+        raise FormatError(file_name(trees), 0, 0, "the format brackets marks no heads")
     work = Encode(Reduction(encoding, head_rules), file_name(trees), not raw, stats)
     statistics = Statistics()
     for part in _convert(work, trees, output, bracket_chunks, jobs):
@@ -330,6 +332,8 @@ def heads(trees: Path, head_rules: str, format_name: str | None) -> None:
     its place alone, and which no rule covers (default)."""
     from trees.head_coverage import head_coverage
 
+    if head_rules == "marked":
+        raise click.UsageError("marked heads need no table, so there is no coverage to show")
     treebank = _shown(read_treebank(trees, format_name, clean=True), "trees")
     click.echo("\n".join(head_coverage(treebank, load_head_rules(head_rules)).lines()))
 

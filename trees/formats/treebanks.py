@@ -69,11 +69,11 @@ def read_treebank(
     """The trees of a file. Raises FormatError.
 
     clean:  of brackets, remove traces and function tags; other formats have none
-    marked: with the head children that the treebank marks, where it does
+    marked: with the head children that the treebank marks; an error in formats that mark none
     """
     name = format_name or format_of(path)
-    if name == "brackets":
-        return read_brackets(path, clean)
     if marked and not FORMATS[name].marks_heads:
         raise FormatError(file_name(path), 0, 0, f"the format {name} marks no heads")
+    if name == "brackets":
+        return read_brackets(path, clean)
     return FORMATS[name].read(path, marked=True) if marked else FORMATS[name].read(path)
