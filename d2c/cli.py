@@ -109,6 +109,8 @@ def encode(
     trees: Path, output: Path, encoding: str, head_rules: str, raw: bool, stats: bool, jobs: int
 ) -> None:
     """c-trees in brackets → CoNLL-U with head-ordered labels in DEPREL."""
+    if head_rules == "marked":
+        raise FormatError(file_name(trees), 0, 0, "the format brackets marks no heads")
     work = Encode(Reduction(encoding, head_rules), file_name(trees), not raw, stats)
     statistics = Statistics()
     for part in _convert(work, trees, output, bracket_chunks, jobs):
@@ -326,11 +328,14 @@ def draw(
 @heads_option
 @click.option("--format", "format_name", type=click.Choice(list(FORMATS)), help="[default: by the name]")
 def heads(trees: Path, head_rules: str, format_name: str | None) -> None:
-    """Shows which labels of a treebank no head rule covers, with counts."""
-    from trees.head_coverage import Coverage
+    """Shows for which nodes of a treebank head rules find the head child by its label, which take a child by
+    its place alone, and which no rule covers (default)."""
+    from trees.head_coverage import head_coverage
 
+    if head_rules == "marked":
+        raise click.UsageError("marked heads need no table, so there is no coverage to show")
     treebank = _shown(read_treebank(trees, format_name, clean=True), "trees")
-    click.echo("\n".join(Coverage.of(treebank, load_head_rules(head_rules)).lines()))
+    click.echo("\n".join(head_coverage(treebank, load_head_rules(head_rules)).lines()))
 
 
 @cli.command()

@@ -31,7 +31,7 @@ LANGUAGES = {
     "german": ("pcc-{}.tiger.xml.gz", "german", None),
     "english": ("craft-{}.mrg.gz", "collins", None),
     "indonesian": ("icon-{}.mrg.gz", "indonesian", None),
-    "icelandic": ("icepahc-{}.psd.gz", "historical", None),
+    "icelandic": ("icepahc-{}.psd.gz", "icelandic", None),
     "portuguese": ("floresta-{}.ptb.gz", "portuguese", "floresta"),
     "chinese": ("sinica-{}.txt.gz", "marked", "sinica"),
 }

@@ -33,8 +33,8 @@ TREEBANKS = {
     "pcc-{}.tiger.xml.gz": ("german", None),
     "craft-{}.mrg.gz": ("collins", None),
     "icon-{}.mrg.gz": ("indonesian", None),
-    "icepahc-{}.psd.gz": ("historical", None),
-    "sinica-{}.txt.gz": ("rightmost", "sinica"),
+    "icepahc-{}.psd.gz": ("icelandic", None),
+    "sinica-{}.txt.gz": ("sinica", "sinica"),
     "floresta-{}.ptb.gz": ("portuguese", "floresta"),
 }
 SUFFIXES = {"brackets": ".mrg", "discbracket": ".dbr", "export": ".export", "tigerxml": ".tiger.xml"}

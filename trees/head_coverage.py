@@ -1,45 +1,70 @@
-"""How far a head table covers a treebank: which labels fall through to its default."""
+"""How far head rules cover a treebank: for each label, how often its own rules find the head child.
+
+Only nodes with several children are counted; the others need no rule. Linear time; memory grows with the
+number of labels, not with the treebank.
+"""
 
 from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Iterable, Iterator
-from dataclasses import dataclass, field
 
 from trees.ctree import CTree
 from trees.heads import HeadRules
 
 
-@dataclass
-class Coverage:
-    """Nodes with several children, by label: all, those without rules, those whose rules find no child."""
+class HeadCoverage:
+    """Counts for one table, by label.
 
-    nodes: Counter[str] = field(default_factory=Counter)
-    without: Counter[str] = field(default_factory=Counter)
-    failed: Counter[str] = field(default_factory=Counter)
+    nodes:      nodes with several children
+    by_place:   those whose head child was found by the label's own searches, but by one without labels, which
+                takes the first child from an end
+    by_default: those where the label's own searches found none
+    """
 
-    @classmethod
-    def of(cls, ctrees: Iterable[CTree], rules: HeadRules) -> Coverage:
-        """The coverage of a treebank."""
-        coverage = cls()
-        for ctree in ctrees:
-            for label, kids in zip(ctree.labels, ctree.children, strict=True):
-                if len(kids) > 1:
-                    coverage.nodes[label] += 1
-                    if not rules.knows(label):
-                        coverage.without[label] += 1
-                    elif rules.by_rule(label, tuple(map(ctree.label, kids))) is None:
-                        coverage.failed[label] += 1
-        return coverage
+    def __init__(self, rules: HeadRules) -> None:
+        self.rules = rules
+        self.nodes: Counter[str] = Counter()
+        self.by_place: Counter[str] = Counter()
+        self.by_default: Counter[str] = Counter()
+
+    def add(self, ctree: CTree) -> None:
+        """Counts a tree's nodes."""
+        for label, kids in zip(ctree.labels, ctree.children, strict=True):
+            if len(kids) > 1:
+                self.nodes[label] += 1
+                own = self.rules.by_rule(label, tuple([ctree.label(kid) for kid in kids]))
+                if own is None:
+                    self.by_default[label] += 1
+                elif not own[0].labels:
+                    self.by_place[label] += 1
 
     def lines(self) -> Iterator[str]:
-        """A table of the labels that fall through, commonest first, and the sums."""
-        fallen = self.without + self.failed
-        if fallen:
-            yield f"{'label':<16}{'nodes':>9}{'default':>9}"
-        for label, count in sorted(fallen.items(), key=lambda item: (-item[1], item[0])):
-            why = "no rule" if self.without[label] else "rule finds no child"
-            yield f"{label:<16}{self.nodes[label]:>9,}{count:>9,}  {why}"
-        nodes, left = self.nodes.total(), fallen.total()
-        share = 100 * left / nodes if nodes else 0.0
-        yield f"{left:,} of {nodes:,} nodes with several children ({share:.2f} %) fall to the default"
+        """A table by label, those that fall to the default most often first, and a summary."""
+        width = max(5, *map(len, self.nodes)) if self.nodes else 5
+        yield f"{'label':<{width}}  {'nodes':>9}  {'by label':>9}  {'by place':>9}  {'default':>9}"
+        for label, nodes in sorted(self.nodes.items(), key=self._rank):
+            place, default = self.by_place[label], self.by_default[label]
+            yield f"{label:<{width}}  {nodes:>9,}  {nodes - place - default:>9,}  {place:>9,}  {default:>9,}"
+        total, fallen, place = self.nodes.total(), self.by_default.total(), self.by_place.total()
+        without = [label for label in sorted(self.nodes) if not self.rules.searches_of(label)]
+        yield f"{self.rules.name}: {total:,} nodes with several children under {len(self.nodes):,} labels"
+        yield f"by place: {place:,} ({_percent(place, total)})"
+        yield f"default: {fallen:,} ({_percent(fallen, total)}) under {len(self.by_default):,} labels"
+        yield f"labels without rules: {' '.join(without) or 'none'}"
+
+    def _rank(self, item: tuple[str, int]) -> tuple[int, int, str]:
+        label, nodes = item
+        return -self.by_default[label], -nodes, label
+
+
+def _percent(part: int, whole: int) -> str:
+    return f"{100 * part / whole if whole else 0:.2f} %"
+
+
+def head_coverage(ctrees: Iterable[CTree], rules: HeadRules) -> HeadCoverage:
+    """The coverage of a treebank."""
+    coverage = HeadCoverage(rules)
+    for ctree in ctrees:
+        coverage.add(ctree)
+    return coverage

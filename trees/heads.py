@@ -20,7 +20,10 @@ _PRODUCTIONS_REMEMBERED = 1 << 16  # productions repeat; bounds memory on endles
 
 @dataclass(frozen=True)
 class Search:
-    """One line of a table: a direction and the labels sought; without labels, any but punctuation."""
+    """One line of a table: a direction and the labels sought; without labels, any but punctuation.
+
+    A label `N*` is any that begins with N.
+    """
 
     kind: str
     labels: tuple[str, ...] = ()
@@ -32,19 +35,22 @@ class Search:
         if not self.labels:
             return next((i for i in scan if children[i] not in punctuation), None)
         if self.kind.endswith("dis"):
-            return next((i for i in scan if children[i] in self.labels), None)
-        return next((i for label in self.labels for i in scan if children[i] == label), None)
+            return next((i for i in scan if any(_fits(children[i], label) for label in self.labels)), None)
+        return next((i for label in self.labels for i in scan if _fits(children[i], label)), None)
+
+
+def _fits(label: str, pattern: str) -> bool:
+    return label == pattern or pattern.endswith("*") and label.startswith(pattern[:-1])
 
 
 class HeadRules:
     """A head table.
 
     name:        of the table
-    searches:    by phrase symbol, tried in order
+    searches:    by phrase symbol (`NP*`: any that begins with NP), tried in order
     punctuation: labels never chosen where another child is there
     conjunction: labels of coordinating conjunctions; empty where coordination is not treated
     default:     the search for everything else
-    cut:         labels and tags are looked up without what follows this character; "" where nothing is cut
     """
 
     def __init__(
@@ -54,40 +60,35 @@ class HeadRules:
         punctuation: frozenset[str] = frozenset(),
         conjunction: frozenset[str] = frozenset(),
         default: Search = Search("left"),
-        cut: str = "",
     ) -> None:
         self.name, self.searches, self.default = name, searches, default
-        self.punctuation, self.conjunction, self.cut = punctuation, conjunction, cut
+        self.punctuation, self.conjunction = punctuation, conjunction
         self._remembered = lru_cache(maxsize=_PRODUCTIONS_REMEMBERED)(self.head_child)
 
     def head_child(self, symbol: str, children: tuple[str, ...]) -> int:
         """Index of the head child in the production `symbol -> children` (symbols and tags)."""
         if len(children) == 1:
             return 0
-        found = self.by_rule(symbol, children)
+        own = self.by_rule(symbol, children)
+        found = own[1] if own else self.default.find(children, self.punctuation)
         if found is None:
-            found = self.default.find(self._names(children), self.punctuation)
-        if found is not None:
-            return self._before_conjunction(found, self._names(children))
-        return len(children) - 1 if self.default.kind.startswith("right") else 0
+            return len(children) - 1 if self.default.kind.startswith("right") else 0
+        return self._before_conjunction(found, children)
 
-    def knows(self, symbol: str) -> bool:
-        """Whether the symbol has a search of its own."""
-        return self._names((symbol,))[0] in self.searches
-
-    def by_rule(self, symbol: str, children: tuple[str, ...]) -> int | None:
-        """Index of the child that a search of the symbol's own finds, coordination aside."""
-        names = self._names(children)
-        for search in self.searches.get(self._names((symbol,))[0], ()):
-            found = search.find(names, self.punctuation)
+    def by_rule(self, symbol: str, children: tuple[str, ...]) -> tuple[Search, int] | None:
+        """The first of the symbol's own searches that finds a child, and its index; None where all fail."""
+        for search in self.searches_of(symbol):
+            found = search.find(children, self.punctuation)
             if found is not None:
-                return found
+                return search, found
         return None
 
-    def _names(self, labels: tuple[str, ...]) -> tuple[str, ...]:
-        if not self.cut:
-            return labels
-        return tuple([label.split(self.cut, 1)[0] or label for label in labels])
+    def searches_of(self, symbol: str) -> Sequence[Search]:
+        """The searches for a symbol: its own, or those of the longest `NP*` that it begins with, or none."""
+        if symbol in self.searches:
+            return self.searches[symbol]
+        patterns = [pattern for pattern in self.searches if _fits(symbol, pattern)]
+        return self.searches[max(patterns, key=len)] if patterns else ()
 
     def _before_conjunction(self, head: int, children: tuple[str, ...]) -> int:
         if head >= 2 and children[head - 1] in self.conjunction:
@@ -143,14 +144,12 @@ def parse_head_rules(name: str, text: str) -> HeadRules:
     """Head rules from the text of a table. Raises FormatError naming `name` and the line."""
     searches: dict[str, tuple[Search, ...]] = {}
     sets: dict[str, frozenset[str]] = {}
-    default, cut = Search("left"), ""
+    default = Search("left")
     for number, line in enumerate(text.splitlines(), 1):
         if not line.strip() or line.startswith("#"):
             continue
         symbol, *rest = line.split()
-        if symbol == "cut" and rest:
-            cut = rest[0]
-        elif symbol in ("punctuation", "conjunction"):
+        if symbol in ("punctuation", "conjunction"):
             sets[symbol] = frozenset(rest)
         elif not rest or rest[0] not in SEARCHES:
             raise FormatError(name, number, 0, f"expected one of {', '.join(SEARCHES)} after {symbol!r}")
@@ -164,5 +163,4 @@ def parse_head_rules(name: str, text: str) -> HeadRules:
         sets.get("punctuation", frozenset()),
         sets.get("conjunction", frozenset()),
         default,
-        cut,
     )

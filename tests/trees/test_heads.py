@@ -10,7 +10,7 @@ from trees.ctree import Tokens
 from trees.dtree import DTree
 from trees.errors import FormatError
 from trees.formats.brackets import parse_bracket
-from trees.heads import load_head_rules, parse_head_rules
+from trees.heads import Search, load_head_rules, parse_head_rules
 from trees.scores.attachment import Attachment, score_attachment
 
 
@@ -40,6 +40,41 @@ def test_collins(symbol: str, children: str, head: int) -> None:
     assert load_head_rules("collins").head_child(symbol, tuple(children.split())) == head
 
 
+@pytest.mark.parametrize(
+    ("table", "symbol", "children", "head"),
+    [
+        ("chinese", "NP", "NP NN NN", 0),
+        ("chinese", "IP", "NP PU VP PU", 2),
+        ("chinese", "DP", "DT CLP", 0),
+        ("chinese", "PRN", "PU NP PU", 1),
+        ("dutch", "smain", "np ww inf", 1),
+        ("dutch", "cp", "vg ssub", 0),
+        ("dutch", "conj", "np vg np", 0),
+        ("french", "SENT", "NP VN NP PONCT", 1),
+        ("french", "NP", "DET NC AP", 1),
+        ("french", "COORD", "CC NP", 0),
+        ("french", "VPinf", "P CLO VINF", 2),
+        ("german", "S", "NP VAFIN VP $.", 1),
+        ("german", "NP", "ART ADJA NN PP", 2),
+        ("german", "PP", "APPR ART NN", 0),
+        ("german", "CNP", "NN KON NN", 0),
+        ("icelandic", "IP-MAT-SPE", "NP-SBJ MDPI RP NP-OB1 .", 1),
+        ("icelandic", "CP-REL", "WNP C IP-SUB", 1),
+        ("icelandic", "NP-SBJ", "D-N ADJ-N N-N CP-REL", 2),
+        ("icelandic", "CONJP", "CONJ NP", 1),
+        ("indonesian", "NP", "NNO ADJ PP", 0),
+        ("indonesian", "S", "NP VP PUN", 1),
+        ("portuguese", "np", "art n pp", 1),
+        ("portuguese", "fcl", "np v-fin np .", 1),
+        ("sinica", "NP", "Nab Nac", 1),
+        ("sinica", "N‧的", "Nhaa DE", 1),
+        ("sinica", "S", "NP Dbb VC31 NP PERIODCATEGORY", 2),
+    ],
+)
+def test_tables_of_other_languages(table: str, symbol: str, children: str, head: int) -> None:
+    assert load_head_rules(table).head_child(symbol, tuple(children.split())) == head
+
+
 def test_left_and_rightmost() -> None:
     ctree = parse_bracket("(S (NP (DT a) (NN b)) (VP (V c)))")
     left = load_head_rules("leftmost").apply(ctree)
@@ -55,6 +90,18 @@ def test_a_table_of_ones_own(tmp_path: Path) -> None:
     assert rules.head_child("A", ("Y", "X")) == 1
     assert rules.head_child("B", ("Y", "X")) == 0
     assert rules.head_child("C", ("Y", "X")) == 1
+
+
+def test_labels_that_begin_alike() -> None:
+    rules = parse_head_rules("t", "default right\nNP* left N-* N\nNP-S* right D\nNP-SBJ left D\n")
+    assert rules.head_child("NP-OB1", ("D", "N", "N-D", "N-A")) == 2
+    assert rules.head_child("NP", ("D", "N", "NX")) == 1
+    assert rules.head_child("NP-SPR", ("D", "D", "N-A")) == 1
+    assert rules.head_child("NP-SBJ", ("D", "D", "N-A")) == 0
+    assert rules.head_child("PP", ("D", "D", "N-A")) == 2
+    assert rules.by_rule("PP", ("D", "D")) is None
+    assert rules.by_rule("NP", ("X", "X")) is None
+    assert rules.by_rule("NP", ("X", "N")) == (Search("left", ("N-*", "N")), 1)
 
 
 def test_errors_of_tables() -> None:

@@ -59,6 +59,15 @@ def test_graph_formats_hold_every_tree(
     assert list(read(path)) == [expected, expected]
 
 
+@pytest.mark.parametrize(("write", "read"), GRAPHS)
+@given(ctree=ctrees())
+def test_graph_formats_mark_heads(
+    tmp_path_factory: pytest.TempPathFactory, write: Write, read: Any, ctree: CTree
+) -> None:
+    path = written([ctree], write, tmp_path_factory.mktemp("x") / "x")
+    assert list(read(path, marked=True)) == [ctree if ctree.top != "" else replace(ctree, top="TOP")]
+
+
 def test_wrappers_and_virtual_roots() -> None:
     whole, parents = listed(parse("(TOP (S (A 0=a) (B 1=b)))"))
     assert whole.labels == ("S", "TOP") and parents == [2, 2, 3, -1]
@@ -83,9 +92,13 @@ kommt\tVVFIN\t--\tHD\t500 MO\t500 %% and another
 def test_export_of_version_3(tmp_path: Path) -> None:
     path, secondary = tmp_path / "x.export", SecondaryEdges()
     path.write_text(EXPORT)
-    (ctree,) = read_export(path, secondary)
+    (ctree,) = read_export(path, secondary=secondary)
     assert format_discbracket(ctree) == "(VROOT (S (PPER 0=Er) (VVFIN 1=kommt)) ($. 2=.))"
-    assert ctree.tokens.morphs == ("3.Sg", "--", "--") and secondary.count == 1
+    assert (
+        ctree.tokens.morphs == ("3.Sg", "--", "--") and secondary.count == 1 and ctree.head_children is None
+    )
+    (marked,) = read_treebank(path, marked=True)
+    assert [marked.label(head) for head in marked.head_children or ()] == ["VVFIN", "S"]
     path.write_text(EXPORT.replace("#FORMAT 3\n", ""))  # told by the columns
     assert list(read_export(path)) == [ctree]
     assert format_export(ctree).splitlines()[1:3] == [
@@ -144,6 +157,24 @@ def test_alpino_xml(tmp_path: Path) -> None:
         list(read_alpinoxml(path))
 
 
+TIGER = """<corpus><body><s id="s1"><graph root="s1_VROOT"><terminals>
+<t id="1" word="«" pos="$("/><t id="2" word="Den" pos="ART"/><t id="3" word="Hund" pos="NN"/>
+<t id="4" word="sah" pos="VVFIN"/><t id="5" word="er" pos="PPER"/></terminals><nonterminals>
+<nt id="7" cat="NP"><edge label="NK" idref="3"/><edge label="NK" idref="2"/></nt>
+<nt id="8" cat="S"><edge label="OA" idref="7"/><edge label="hd" idref="4"/><edge label="SB" idref="5"/></nt>
+</nonterminals></graph></s></body></corpus>
+"""
+
+
+def test_heads_of_tiger_xml(tmp_path: Path) -> None:
+    """An edge HD; without one the leftmost child that is not punctuation."""
+    path = tmp_path / "x.tiger.xml"
+    path.write_text(TIGER)
+    (marked,) = read_treebank(path, marked=True)
+    assert marked.labels == ("NP", "S", "VROOT")
+    assert [marked.label(head) for head in marked.head_children or ()] == ["ART", "VVFIN", "S"]
+
+
 def test_tiger_xml_errors(tmp_path: Path) -> None:
     path = tmp_path / "x.tiger.xml"
     good = written([parse("(S (A 0=a) (B 1=b))")], write_tigerxml, path).read_text()
@@ -178,6 +209,11 @@ def test_sinica(tmp_path: Path) -> None:
     assert format_discbracket(first) == "(VP (Dbb 0=竟然) (VP (VH11 1=生病)) (COMMACATEGORY 2=，))"
     assert [first.label(head) for head in first.head_children or ()] == ["VH11", "VP"]
     assert second.tokens.forms == ("貓",) and second.labels == ()
+    path.write_text(
+        "#3:1.[2] V‧的(head:VH11:急促|Head:DE:的)#\n"
+    )  # `head` is the head of what 的 turns into it
+    (ctree,) = read_sinica(path, marked=True)
+    assert ctree.head_children == (1,)
     path.write_text("#1:1.[2] VP(Head:VH11:生病\n")
     with pytest.raises(FormatError, match="x.txt:1: sentence 1: a closing bracket is missing"):
         list(read_sinica(path))

@@ -276,4 +276,5 @@ def unwrap(ctree: CTree, clean: bool) -> CTree:
     wrapper = "TOP" if clean and not labels[-1] else labels[-1]
     if len(children[-1]) > 1:
         return replace(ctree, labels=(*labels[:-1], wrapper))
-    return CTree(ctree.tokens, labels[:-1], children[:-1], None, wrapper)
+    heads = None if ctree.head_children is None else ctree.head_children[:-1]
+    return CTree(ctree.tokens, labels[:-1], children[:-1], heads, wrapper)

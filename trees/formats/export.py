@@ -15,7 +15,16 @@ from typing import TextIO
 from trees.ctree import CTree, Tokens
 from trees.errors import FormatError
 from trees.files import file_name, open_input
-from trees.formats.graphs import Name, SecondaryEdges, is_head, known_column, listed, tree_of
+from trees.formats.graphs import (
+    HEAD,
+    Name,
+    SecondaryEdges,
+    head_ranks,
+    is_head,
+    known_column,
+    listed,
+    tree_of,
+)
 
 FIRST_NODE = 500
 
@@ -24,10 +33,13 @@ _NODE = re.compile(r"#[0-9]+")
 _ESCAPES = str.maketrans(dict.fromkeys(" \t\r\n", "\N{NO-BREAK SPACE}"))
 
 
-def read_export(path: str | os.PathLike[str], secondary: SecondaryEdges | None = None) -> Iterator[CTree]:
-    """The trees of a file (`-`: standard input), one at a time. secondary counts these edges.
+def read_export(
+    path: str | os.PathLike[str], marked: bool = False, secondary: SecondaryEdges | None = None
+) -> Iterator[CTree]:
+    """The trees of a file (`-`: standard input), one at a time.
 
-    Raises FormatError.
+    marked: with head children by the edge label HD; where no child has it, the leftmost that is not
+        punctuation. secondary: counts these edges. Raises FormatError.
     """
     counter, file, count = SecondaryEdges() if secondary is None else secondary, file_name(path), 0
     version: int | None = None
@@ -44,7 +56,7 @@ def read_export(path: str | os.PathLike[str], secondary: SecondaryEdges | None =
                 elif line.strip() and not in_table and not line.startswith(("%%", "#EOT")):
                     raise FormatError(file, number, count, "expected #BOS before the lines of a sentence")
             elif line.startswith("#EOS"):
-                yield _sentence(rows, version, file, count, counter)
+                yield _sentence(rows, version, marked, file, count, counter)
                 rows = None
             elif line.startswith("#BOS"):
                 raise FormatError(file, number, count, "expected #EOS before the next #BOS")
@@ -66,6 +78,7 @@ def _version(line: str, file: str, number: int) -> int:
 def _sentence(
     rows: list[tuple[int, list[str]]],
     version: int | None,
+    marked: bool,
     file: str,
     sentence: int,
     secondary: SecondaryEdges,
@@ -73,6 +86,7 @@ def _sentence(
     words: list[tuple[str, str, str, str]] = []
     labels: dict[str, str] = {}
     parents: dict[Name, str | None] = {}
+    functions: dict[Name, str] = {}
     for number, row in rows:
         lemma_column = version == 4 if version else len(row) % 2 == 0
         if lemma_column:
@@ -81,7 +95,7 @@ def _sentence(
             (form, *rest), lemma = row, "--"
         if len(rest) < 4 or len(rest) % 2 or not rest[3].isdigit():
             raise FormatError(file, number, sentence, f"expected {5 + lemma_column} columns, the last a node")
-        tag, morph, _, parent, *others = rest
+        tag, morph, function, parent, *others = rest
         secondary.count += len(others) // 2
         name: Name = len(words)
         if _NODE.fullmatch(form) and int(form[1:]) >= FIRST_NODE:
@@ -89,13 +103,13 @@ def _sentence(
             labels[form[1:]] = tag
         else:
             words.append((form, tag, lemma, morph))
-        parents[name] = None if parent == "0" else parent
+        parents[name], functions[name] = None if parent == "0" else parent, function
     try:
         if not words:
             raise ValueError("a sentence without tokens")
         forms, tags, lemmas, morphs = zip(*words, strict=True)
         tokens = Tokens(forms, tags, known_column(lemmas), known_column(morphs))
-        return tree_of(tokens, labels, parents)
+        return tree_of(tokens, labels, parents, head_ranks(tokens, functions) if marked else None)
     except ValueError as error:
         raise FormatError(file, rows[0][0] if rows else 0, sentence, str(error)) from None
 
@@ -124,6 +138,6 @@ def format_export(ctree: CTree, number: int = 1) -> str:
         else:
             form, lemma, tag, morph = f"#{FIRST_NODE + node - n}", "--", whole.labels[node - n], "--"
         above = str(FIRST_NODE + parent - n) if parent >= 0 else "0"
-        columns = (form, lemma, tag, morph, "HD" if heads[node] else "--", above)
+        columns = (form, lemma, tag, morph, HEAD if heads[node] else "--", above)
         lines.append("\t".join(column.translate(_ESCAPES) for column in columns))
     return "\n".join([*lines, f"#EOS {number}"]) + "\n"

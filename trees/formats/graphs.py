@@ -6,8 +6,10 @@ from collections.abc import Iterable, Mapping, Sequence
 
 from trees.ctree import CTree, Tokens, build_ctree
 from trees.formats.brackets import unwrap
+from trees.scores.attachment import is_punctuation
 
 VIRTUAL_ROOT = "VROOT"
+HEAD = "HD"  # the edge label of head children in NEGRA and TIGER
 Name = str | int  # of a node, and the index of a token
 
 
@@ -62,8 +64,15 @@ def tree_of(
         shown, rows, heads = shown[:-1], rows[:-1], heads[:-1]
     else:
         root = n + len(rows) - 1
-    ctree = build_ctree(tokens, shown, rows, root, heads if ranks else None)
-    return ctree if ranks else unwrap(ctree, False)
+    return unwrap(build_ctree(tokens, shown, rows, root, heads if ranks else None), False)
+
+
+def head_ranks(tokens: Tokens, functions: Mapping[Name, str]) -> dict[Name, int]:
+    """Ranks for `tree_of` by the edge labels of tokens and nodes: HD first, punctuation last."""
+    marks = {name for name, form in enumerate(tokens.forms) if is_punctuation(form)}
+    return {
+        name: 0 if function.upper() == HEAD else 1 + (name in marks) for name, function in functions.items()
+    }
 
 
 def listed(ctree: CTree) -> tuple[CTree, list[int]]:

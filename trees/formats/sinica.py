@@ -1,8 +1,8 @@
 """The Sinica treebank: `#3:id.[doc] VP(Head:VC2:看|goal:NP(Head:Nab:書))#。(PERIODCATEGORY)`; read only.
 
 A node is `role:CATEGORY(child|child)`, a leaf `role:TAG:word` or `TAG:word`. Labels are kept without roles;
-the roles Head and head mark head children. The final punctuation, outside the tree, becomes the last child of
-its root, tagged with its category.
+the role Head marks head children, and where there is none, head does, the role of what 的 or 得 stands with.
+The final punctuation, outside the tree, becomes the last child of its root, tagged with its category.
 """
 
 from __future__ import annotations
@@ -18,7 +18,8 @@ from trees.formats.graphs import Name, tree_of
 
 _LINE = re.compile(r"#[^ ]* +(?P<tree>.+?)(?: *#(?P<mark>[^#]*?)\((?P<category>[A-Z0-9]*CATEGORY)\))? *#? *")
 _PIECE = re.compile(r"[()|]|[^()|]+")
-_HEAD, _OTHER, _PUNCTUATION = 0, 1, 2
+_RANKS = {"Head": 0, "head": 1}
+_OTHER, _PUNCTUATION = 2, 3
 
 
 def read_sinica(path: str | os.PathLike[str], marked: bool = False) -> Iterator[CTree]:
@@ -68,7 +69,7 @@ def _tree(text: str, marked: bool) -> CTree:
                 tag, word = rest[:2] if len(rest) > 1 else (role, rest[0])
                 words.append((word, tag))
             parents[name] = open_nodes[-1]
-            ranks[name] = _HEAD if role in ("Head", "head") and rest else _OTHER
+            ranks[name] = _RANKS.get(role, _OTHER) if rest else _OTHER
             if isinstance(name, str):
                 open_nodes.append(name)
     if len(open_nodes) > 1:

@@ -14,22 +14,35 @@ from xml.etree.ElementTree import Element
 from xml.sax.saxutils import quoteattr
 
 from trees.ctree import CTree, Tokens
-from trees.formats.graphs import VIRTUAL_ROOT, Name, SecondaryEdges, is_head, known_column, listed, tree_of
+from trees.formats.graphs import (
+    HEAD,
+    VIRTUAL_ROOT,
+    Name,
+    SecondaryEdges,
+    head_ranks,
+    is_head,
+    known_column,
+    listed,
+    tree_of,
+)
 from trees.formats.xml_graphs import read_graphs
 
 FIRST_NODE = 500
 
 
-def read_tigerxml(path: str | os.PathLike[str], secondary: SecondaryEdges | None = None) -> Iterator[CTree]:
-    """The trees of a file (`-`: standard input), one at a time. secondary counts these edges.
+def read_tigerxml(
+    path: str | os.PathLike[str], marked: bool = False, secondary: SecondaryEdges | None = None
+) -> Iterator[CTree]:
+    """The trees of a file (`-`: standard input), one at a time.
 
-    Raises FormatError.
+    marked: with head children by the edge label HD; where no child has it, the leftmost that is not
+        punctuation. secondary: counts these edges. Raises FormatError.
     """
     counter = SecondaryEdges() if secondary is None else secondary
-    return read_graphs(path, "s", partial(_tree, secondary=counter))
+    return read_graphs(path, "s", partial(_tree, marked=marked, secondary=counter))
 
 
-def _tree(element: Element, secondary: SecondaryEdges) -> CTree | None:
+def _tree(element: Element, marked: bool, secondary: SecondaryEdges) -> CTree | None:
     terminals = list(element.iter("t"))
     if not terminals:
         return None
@@ -38,6 +51,7 @@ def _tree(element: Element, secondary: SecondaryEdges) -> CTree | None:
     labels = {nt.attrib["id"]: nt.attrib["cat"] for nt in nodes}
     names |= {name: name for name in labels}
     parents: dict[Name, str | None] = dict.fromkeys(names.values())
+    functions: dict[Name, str] = dict.fromkeys(names.values(), "--")
     for nt in nodes:
         for edge in nt.iter("edge"):
             child = names.get(edge.attrib["idref"])
@@ -45,7 +59,7 @@ def _tree(element: Element, secondary: SecondaryEdges) -> CTree | None:
                 raise ValueError(f"an edge leads to {edge.attrib['idref']!r}, which does not exist")
             if parents[child] is not None:
                 raise ValueError(f"two edges lead to {edge.attrib['idref']!r}")
-            parents[child] = nt.attrib["id"]
+            parents[child], functions[child] = nt.attrib["id"], edge.get("label", "--")
     secondary.count += sum(1 for _ in element.iter("secedge"))
     tokens = Tokens(
         tuple(t.attrib["word"] for t in terminals),
@@ -53,7 +67,7 @@ def _tree(element: Element, secondary: SecondaryEdges) -> CTree | None:
         known_column(t.get("lemma", "--") for t in terminals),
         known_column(t.get("morph", "--") for t in terminals),
     )
-    return tree_of(tokens, labels, parents)
+    return tree_of(tokens, labels, parents, head_ranks(tokens, functions) if marked else None)
 
 
 def write_tigerxml(ctrees: Iterable[CTree], stream: TextIO) -> None:
@@ -82,7 +96,7 @@ def format_tigerxml(ctree: CTree, number: int = 1) -> str:
     for node in range(n, len(parents)):
         lines.append(f"<nt id={quoteattr(names[node])} cat={quoteattr(whole.labels[node - n])}>\n")
         for kid in whole.children[node - n]:
-            label = "HD" if heads[kid] else "--"
+            label = HEAD if heads[kid] else "--"
             lines.append(f'<edge label="{label}" idref="{names[kid]}"/>\n')
         lines.append("</nt>\n")
     return "".join([*lines, "</nonterminals>\n</graph>\n</s>\n"])

@@ -36,8 +36,8 @@ class Format(NamedTuple):
 FORMATS = {
     "brackets": Format(read_brackets, write_brackets, (".mrg", ".brackets")),
     "discbracket": Format(read_discbracket, write_discbracket, (".discbracket", ".dbr")),
-    "export": Format(read_export, write_export, (".export", ".negra")),
-    "tigerxml": Format(read_tigerxml, write_tigerxml, (".tiger.xml", ".tigerxml")),
+    "export": Format(read_export, write_export, (".export", ".negra"), True),
+    "tigerxml": Format(read_tigerxml, write_tigerxml, (".tiger.xml", ".tigerxml"), True),
     "alpinoxml": Format(read_alpinoxml, write_alpinoxml, (".alpino.xml",), True),
     "historical": Format(read_historical, None, (".psd",)),
     "sinica": Format(read_sinica, None, (".sinica",), True),
@@ -69,11 +69,11 @@ def read_treebank(
     """The trees of a file. Raises FormatError.
 
     clean:  of brackets, remove traces and function tags; other formats have none
-    marked: with the head children that the treebank marks, where it does
+    marked: with the head children that the treebank marks; an error in formats that mark none
     """
     name = format_name or format_of(path)
-    if name == "brackets":
-        return read_brackets(path, clean)
     if marked and not FORMATS[name].marks_heads:
         raise FormatError(file_name(path), 0, 0, f"the format {name} marks no heads")
+    if name == "brackets":
+        return read_brackets(path, clean)
     return FORMATS[name].read(path, marked=True) if marked else FORMATS[name].read(path)

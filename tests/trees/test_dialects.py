@@ -1,0 +1,117 @@
+"""What holds of every bracket dialect: written trees come back, damaged text gives trees or FormatError."""
+
+from __future__ import annotations
+
+import os
+import tempfile
+from collections.abc import Callable, Iterator
+from dataclasses import replace
+from pathlib import Path
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from tests.strategies import ctrees
+from trees.ctree import CTree
+from trees.errors import FormatError
+from trees.formats.floresta import read_floresta
+from trees.formats.historical import read_historical
+from trees.formats.sinica import read_sinica
+
+# Symbols of tests.strategies, as all these dialects can hold them.
+SYMBOLS = {"ADVP|PRT": "ADVP", "NP-SBJ-1": "NP-SBJ", "X#2": "X"}
+
+
+def read(reader: Callable[[str], Iterator[CTree]], text: str, encoding: str = "utf-8") -> list[CTree]:
+    handle, path = tempfile.mkstemp()
+    os.close(handle)
+    try:
+        Path(path).write_bytes(text.encode(encoding))
+        return list(reader(path))
+    finally:
+        os.unlink(path)
+
+
+def plain(ctree: CTree) -> CTree:
+    """The tree with symbols that every dialect can hold, and without a wrapper."""
+    return replace(ctree, labels=tuple(SYMBOLS.get(label, label) for label in ctree.labels), top=None)
+
+
+def texts(ctree: CTree, leaf: str, node: str, between: str, mark: str, other: str) -> str:
+    """A continuous tree: `leaf` and `node` are formats of (role, label, word or children)."""
+    assert ctree.head_children is not None
+    role = [other] * (ctree.root + 1)
+    for head in ctree.head_children:
+        role[head] = mark
+    role[ctree.root] = other
+    written = [
+        leaf.format(role[i], tag, form)
+        for i, (form, tag) in enumerate(zip(ctree.tokens.forms, ctree.tokens.tags, strict=True))
+    ]
+    for label, kids in zip(ctree.labels, ctree.children, strict=True):
+        inner = between.join(written[kid] for kid in kids)
+        written.append(node.format(role[len(written)], label, inner))
+    return written[-1]
+
+
+def historical(ctree: CTree) -> str:
+    return f"( {texts(ctree, '({1} {2}-x)', '({1} {2})', chr(10), '', '')} (ID 1))"
+
+
+def floresta(ctree: CTree) -> str:
+    return "#1 A-1 raw (text\n" + texts(ctree, "({0}+{1} {2})", "({0}+{1} {2})", "\n  ", "H", "N<")
+
+
+def sinica(ctree: CTree) -> str:
+    return "#1:1.[0] " + texts(ctree, "{0}:{1}:{2}", "{0}:{1}({2})", "|", "Head", "head") + "#"
+
+
+continuous = ctrees(gaps=False).map(plain)
+
+
+@given(st.lists(continuous, min_size=1, max_size=3))
+def test_historical_trees_come_back(trees: list[CTree]) -> None:
+    lemmas = [replace(t.tokens, lemmas=("x",) * len(t.tokens)) for t in trees]
+    assert read(read_historical, "\n\n".join(map(historical, trees))) == [
+        replace(ctree, tokens=tokens, head_children=None, top="TOP")
+        for ctree, tokens in zip(trees, lemmas, strict=True)
+    ]
+
+
+@given(st.lists(continuous, min_size=1, max_size=3))
+def test_floresta_trees_come_back(trees: list[CTree]) -> None:
+    assert read(lambda path: read_floresta(path, marked=True), "\n".join(map(floresta, trees))) == trees
+
+
+@given(st.lists(continuous, min_size=1, max_size=3))
+def test_sinica_trees_come_back(trees: list[CTree]) -> None:
+    assert read(lambda path: read_sinica(path, marked=True), "\n".join(map(sinica, trees))) == trees
+
+
+@pytest.mark.parametrize(
+    ("reader", "write", "alphabet"),
+    [
+        (read_historical, historical, "( )\n-*0#"),
+        (lambda path: read_floresta(path, marked=True), floresta, "( )\n-+#{"),
+        (lambda path: read_sinica(path, marked=True), sinica, "( )\n|:#[]"),
+    ],
+)
+@given(data=st.data())
+def test_damaged_text_gives_trees_or_an_error(
+    reader: Callable[[str], Iterator[CTree]],
+    write: Callable[[CTree], str],
+    alphabet: str,
+    data: st.DataObject,
+) -> None:
+    text = "\n".join(map(write, data.draw(st.lists(continuous, min_size=1, max_size=2))))
+    for _ in range(data.draw(st.integers(1, 4))):
+        at = data.draw(st.integers(0, len(text)))
+        end = at + data.draw(st.integers(0, 3))
+        text = text[:at] + data.draw(st.text(alphabet, max_size=2)) + text[end:]
+    try:
+        trees = read(reader, text)
+    except FormatError as error:
+        assert error.line >= 1
+    else:
+        assert all(ctree.yields()[ctree.root] == tuple(range(len(ctree.tokens))) for ctree in trees)
