@@ -150,7 +150,7 @@ class UDPipeParser:
         return forms, tags, features + ["_"] * (len(forms) - len(features))
 
     def _rows(self, dtrees: Sequence[DTree]) -> list[udpipe_training.Row]:
-        """Sentences for UDPipe's training; labels that the training treebank does not have get further codes."""
+        """Sentences for UDPipe's training; labels new to the training treebank get further codes."""
         unknown = {label for dtree in dtrees for label in dtree.labels or ()} - set(self.codes_.labels)
         codes = Codes((*self.codes_.labels, *sorted(unknown)), self.codes_.root_label)
         return [(*self._words(dtree.tokens), *codes.encode(dtree, "root")) for dtree in dtrees]
