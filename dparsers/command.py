@@ -1,0 +1,147 @@
+"""Any d-parser that can be run: one command learns from CoNLL-U, another adds heads and labels to CoNLL-U.
+
+Commands are cut into words as a POSIX shell would cut them, and run without a shell. Anything else (`<`, `|`)
+takes one: `sh -c 'tool "$0" <"$1" >"$2"' {model} {input} {output}`.
+"""
+
+from __future__ import annotations
+
+import shlex
+import shutil
+import subprocess
+import tempfile
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from itertools import islice
+from pathlib import Path
+from typing import Self
+
+from dparsers.directories import read_settings, whole_directory, write_settings
+from dparsers.file_parser import align
+from dparsers.protocol import Progress
+from trees.ctree import Tokens
+from trees.dtree import DTree
+from trees.errors import FormatError, ModelError
+from trees.formats.conllu import read_conllu, write_conllu
+
+FORMAT = 1  # of the model directory: the settings, and whatever the command wrote
+_MODEL = "model"
+_WINDOW = 10_000  # sentences that one run of the command parses: it may be slow to start
+
+
+class CommandParser:
+    """A d-parser that is run by two commands.
+
+    train_template: with {train} and {dev}, two CoNLL-U files, and {model}, where it may leave a file or a
+                    directory, which is copied afterwards
+    parse_template: with {model}, {input}, a CoNLL-U file whose heads are all 0, and {output}, where it must
+                    leave the same sentences with heads and labels
+
+    Labels are written as they are. Forms may come back changed, but not more or fewer of them.
+    """
+
+    def __init__(self, train_template: str, parse_template: str) -> None:
+        self.train_template, self.parse_template = train_template, parse_template
+        self.model_: Path | None = None
+        self.kept_: tempfile.TemporaryDirectory[str] | None = None  # where the model is, unless it was loaded
+
+    def train(
+        self,
+        train_conllu: Path,
+        dev_conllu: Path,
+        directory: Path,
+        progress: Callable[[Progress], None] | None = None,
+    ) -> Self:
+        """Runs the first command. Raises ModelError where it fails."""
+        self._check()
+        kept = tempfile.TemporaryDirectory(prefix="d2c.")  # the other directory may be moved before `parse`
+        model = Path(kept.name) / _MODEL
+        with whole_directory(Path(directory)) as staging:
+            _run(self.train_template, {"train": train_conllu, "dev": dev_conllu, "model": model})
+            if model.is_dir():
+                shutil.copytree(model, staging / _MODEL)
+            elif model.exists():
+                shutil.copyfile(model, staging / _MODEL)
+            write_settings(staging, "cmd", FORMAT, {})
+        self.model_, self.kept_ = model, kept
+        return self
+
+    @classmethod
+    def load(cls, directory: Path, parse_template: str | None = None) -> Self:
+        """The parser that `train` left in a directory. Raises ModelError.
+
+        A directory holds no commands, since using someone's model must not run what they chose: the command
+        that parses must be given again.
+        """
+        read_settings(Path(directory), "cmd", FORMAT)
+        if parse_template is None:
+            raise ModelError(f"{directory}: was made by a command; the one that parses must be given again")
+        parser = cls("", parse_template)
+        parser._check()
+        parser.model_ = Path(directory) / _MODEL
+        return parser
+
+    def parse(self, sentences: Iterable[Tokens]) -> Iterator[DTree]:
+        """The d-tree of each sentence, in order; ten thousand sentences are held at a time.
+
+        Raises ModelError where the command fails or returns other sentences.
+        """
+        if self.model_ is None:
+            raise ModelError("this parser is not trained yet")
+        stream, done = iter(sentences), 0
+        while window := [*islice(stream, _WINDOW)]:
+            try:
+                yield from self._parse(self.model_, window)
+            except FormatError as error:
+                name, at = f"output of {_words(self.parse_template)[0]}", error.after(done)
+                raise ModelError(str(FormatError(name, at.line, at.sentence, at.message))) from None
+            done += sum(1 for tokens in window if len(tokens))
+
+    def _parse(self, model: Path, window: Sequence[Tokens]) -> Iterator[DTree]:
+        """One run of the command, none for empty sentences. Raises FormatError for what it returns."""
+        if not any(map(len, window)):
+            yield from align(window, (), "")
+            return
+        with tempfile.TemporaryDirectory(prefix="d2c.") as directory:
+            files = {"model": model, "input": Path(directory) / "input", "output": Path(directory) / "output"}
+            with open(files["input"], "w", encoding="utf-8") as stream:
+                write_conllu(map(_without_heads, filter(len, window)), stream)
+            _run(self.parse_template, files)
+            yield from align(window, read_conllu(files["output"]), "", same_forms=False)
+
+    def _check(self) -> None:
+        """Raises ModelError for commands that cannot be run."""
+        words = " ".join(_words(self.parse_template))
+        if missing := [name for name in ("{input}", "{output}") if name not in words]:
+            raise ModelError(f"the command {self.parse_template!r} has no {missing[0]}")
+
+
+def _words(template: str) -> list[str]:
+    try:
+        return shlex.split(template)
+    except ValueError as error:
+        raise ModelError(f"the command {template!r} cannot be read: {error}") from None
+
+
+def _run(template: str, files: dict[str, Path]) -> None:
+    """Runs a command with the names of files filled in. Raises ModelError where it fails."""
+    command = _words(template)
+    if not command:
+        raise ModelError("a command is empty")
+    for name, path in files.items():
+        command = [word.replace(f"{{{name}}}", str(path.absolute())) for word in command]
+    try:
+        done = subprocess.run(
+            command, stdin=subprocess.DEVNULL, stdout=subprocess.DEVNULL, stderr=subprocess.PIPE
+        )
+    except OSError as error:
+        raise ModelError(f"{command[0]}: cannot be run: {error.strerror or error}") from None
+    if done.returncode:
+        lines = done.stderr.decode("utf-8", "replace").split("\n")
+        last = next((line.strip() for line in reversed(lines) if line.strip()), "no message")
+        raise ModelError(f"{command[0]}: failed (exit status {done.returncode}): {last}")
+
+
+def _without_heads(tokens: Tokens) -> DTree:
+    """A sentence for the command's input; forms and tags that are empty, and all labels, are `_`."""
+    forms, tags = tuple(form or "_" for form in tokens.forms), tuple(tag or "_" for tag in tokens.tags)
+    return DTree(Tokens(forms, tags, tokens.lemmas, tokens.morphs), (0,) * len(forms))

@@ -1,0 +1,126 @@
+"""D-trees that are there already, in a CoNLL-U file: another program's output, or the gold treebank."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Callable, Iterable, Iterator
+from pathlib import Path
+from typing import Self
+
+from dparsers.directories import read_settings, whole_directory, write_settings
+from dparsers.protocol import Progress
+from trees.ctree import Tokens
+from trees.dtree import DTree
+from trees.errors import FormatError, ModelError
+from trees.formats.conllu import read_conllu, write_conllu
+
+FORMAT = 1  # of the model directories
+_GOLD = "gold.conllu"
+
+
+class FileParser:
+    """The d-trees of a CoNLL-U file, for exactly the sentences of that file.
+
+    path: the file; a model keeps its absolute path, not what it holds
+    """
+
+    def __init__(self, path: str | os.PathLike[str]) -> None:
+        self.path = Path(path)
+
+    def train(
+        self,
+        train_conllu: Path,
+        dev_conllu: Path,
+        directory: Path,
+        progress: Callable[[Progress], None] | None = None,
+    ) -> Self:
+        """Learns nothing. Raises ModelError where the file or the directory is not there to be used."""
+        if not self.path.is_file():
+            raise ModelError(f"{self.path}: is no file")
+        with whole_directory(Path(directory)) as staging:
+            write_settings(staging, "file", FORMAT, {"path": str(self.path.absolute())})
+        return self
+
+    @classmethod
+    def load(cls, directory: Path) -> Self:
+        """The parser that `train` left in a directory. Raises ModelError."""
+        path = read_settings(Path(directory), "file", FORMAT).get("path")
+        if not isinstance(path, str):
+            raise ModelError(f"{directory}: names no file")
+        return cls(path)
+
+    def parse(self, sentences: Iterable[Tokens]) -> Iterator[DTree]:
+        """The d-tree of each sentence, in order, as the file has it; one sentence is held at a time.
+
+        Raises FormatError for the first sentence that is not next in the file, and where the file goes on.
+        """
+        yield from align(sentences, read_conllu(self.path), str(self.path))
+
+
+class GoldParser:
+    """The gold d-trees of the development treebank it was trained with, for exactly its sentences.
+
+    What is wrong with the c-trees made of them is not a d-parser's fault.
+    """
+
+    def __init__(self) -> None:
+        self.dtrees_: list[DTree] | None = None
+
+    def train(
+        self,
+        train_conllu: Path,
+        dev_conllu: Path,
+        directory: Path,
+        progress: Callable[[Progress], None] | None = None,
+    ) -> Self:
+        """Copies the development treebank. Raises FormatError where it cannot be read."""
+        self.dtrees_ = [*read_conllu(dev_conllu)]
+        with whole_directory(Path(directory)) as staging:
+            with open(staging / _GOLD, "w", encoding="utf-8") as stream:
+                write_conllu(self.dtrees_, stream)
+            write_settings(staging, "gold", FORMAT, {})
+        return self
+
+    @classmethod
+    def load(cls, directory: Path) -> Self:
+        """The parser that `train` left in a directory. Raises ModelError, FormatError for a broken copy."""
+        read_settings(Path(directory), "gold", FORMAT)
+        parser = cls()
+        parser.dtrees_ = [*read_conllu(Path(directory) / _GOLD)]
+        return parser
+
+    def parse(self, sentences: Iterable[Tokens]) -> Iterator[DTree]:
+        """As for FileParser; ModelError where no treebank was given yet."""
+        if self.dtrees_ is None:
+            raise ModelError("this parser is not trained yet")
+        yield from align(sentences, self.dtrees_, "gold d-trees")
+
+
+def align(
+    sentences: Iterable[Tokens], dtrees: Iterable[DTree], file: str, same_forms: bool = True
+) -> Iterator[DTree]:
+    """D-trees of a file over the tokens of the sentences that it should hold.
+
+    same_forms: forms must be the same too, not only their number
+
+    Empty sentences are in no file; an empty form is `_` there. Raises FormatError naming the first sentence
+    that is another one, or is on one side only.
+    """
+    stream, number = iter(dtrees), 0
+    for tokens in sentences:
+        if not len(tokens):
+            yield DTree(tokens, (), labels=())
+            continue
+        number += 1
+        dtree = next(stream, None)
+        if dtree is None:
+            raise FormatError(file, 0, number, "is missing: the file ends before it")
+        found, wanted = dtree.tokens.forms, tuple(form or "_" for form in tokens.forms)
+        if len(found) != len(wanted):
+            raise FormatError(file, 0, number, f"has {len(found)} words, not {len(wanted)}")
+        if same_forms and found != wanted:
+            at = next(i for i, pair in enumerate(zip(found, wanted, strict=True)) if pair[0] != pair[1])
+            raise FormatError(file, 0, number, f"word {at + 1} is {found[at]!r}, not {wanted[at]!r}")
+        yield DTree(tokens, dtree.heads, labels=dtree.labels)
+    if next(stream, None) is not None:
+        raise FormatError(file, 0, number + 1, "is not in the input, which ends before it")

@@ -1,0 +1,126 @@
+"""D-trees from a file, and the gold ones."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from itertools import count, islice
+from pathlib import Path
+
+import pytest
+
+from dparsers.directories import SETTINGS
+from dparsers.file_parser import FileParser, GoldParser, align
+from dparsers.protocol import DependencyParser
+from tests.dparsers.sentences import arcs, treebank, write
+from trees.ctree import Tokens
+from trees.dtree import DTree
+from trees.errors import FormatError, ModelError
+
+EMPTY = Tokens((), ())
+TREES = treebank(1, 5)
+
+
+def tokens_of(forms: str) -> Tokens:
+    return Tokens(tuple(forms.split(" ")), ("X",) * len(forms.split(" ")))
+
+
+@pytest.fixture
+def file(tmp_path: Path) -> Path:
+    return write(tmp_path / "pred.conllu", TREES)
+
+
+def test_the_file_is_given_back(file: Path, tmp_path: Path) -> None:
+    parser: DependencyParser = FileParser(file).train(file, file, tmp_path / "model")
+    loaded = FileParser.load(tmp_path / "model")
+    assert sorted(path.name for path in (tmp_path / "model").iterdir()) == [SETTINGS]
+    sentences = [EMPTY, *(dtree.tokens for dtree in TREES), EMPTY]
+    for each in (parser, loaded):
+        predicted = [*each.parse(sentences)]
+        assert all(a.tokens is b for a, b in zip(predicted, sentences, strict=True))
+        assert arcs(predicted) == [((), ()), *arcs(TREES), ((), ())]
+
+
+def test_the_model_is_found_from_elsewhere(
+    file: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    FileParser("pred.conllu").train(file, file, Path("model"))
+    (tmp_path / "other").mkdir()
+    monkeypatch.chdir(tmp_path / "other")
+    assert FileParser.load(tmp_path / "model").path == file
+
+
+def test_tags_lemmas_and_heads_are_whose_they_are(tmp_path: Path) -> None:
+    """Tokens are those given, whatever the file says besides forms; heads need not form a tree."""
+    written = DTree(Tokens(("a", "_"), ("A", "B"), ("l", "m")), (5, 1), labels=("x:y", "_"))
+    given = Tokens(("a", ""), ("C", ""), None, ("F", "G"))
+    (predicted,) = FileParser(write(tmp_path / "x.conllu", [written])).parse([given])
+    assert predicted == DTree(given, (5, 1), labels=("x:y", "_"))
+
+
+@pytest.mark.parametrize(
+    ("forms", "message"),
+    [
+        (["a b c", "", "d e g"], "pred: sentence 2: word 3 is 'f', not 'g'"),
+        (["a B c", "d e f"], "pred: sentence 1: word 2 is 'b', not 'B'"),
+        (["a b c", "d e"], "pred: sentence 2: has 3 words, not 2"),
+        (["a b c", "d e f", "g"], "pred: sentence 3: is missing: the file ends before it"),
+        (["a b c"], "pred: sentence 2: is not in the input, which ends before it"),
+        ([], "pred: sentence 1: is not in the input, which ends before it"),
+    ],
+)
+def test_sentences_that_differ(forms: list[str], message: str) -> None:
+    dtrees = [DTree(tokens_of(text), (0, 1, 2), labels=("r", "x", "y")) for text in ("a b c", "d e f")]
+    sentences = [tokens_of(text) if text else EMPTY for text in forms]
+    with pytest.raises(FormatError) as error:
+        [*align(sentences, dtrees, "pred")]
+    assert str(error.value) == message
+
+
+def test_other_forms_may_be_allowed() -> None:
+    dtree = DTree(tokens_of("a b"), (0, 1), labels=("r", "x"))
+    given = tokens_of("c d")
+    assert [*align([given], [dtree], "", same_forms=False)] == [DTree(given, (0, 1), labels=("r", "x"))]
+
+
+def test_it_streams() -> None:
+    def endless() -> Iterator[DTree]:
+        for i in count():
+            yield DTree(Tokens((f"w{i}",), ("X",)), (0,), labels=("root",))
+
+    found = islice(align((dtree.tokens for dtree in endless()), endless(), ""), 1000)
+    assert [dtree.tokens.forms for dtree in found] == [(f"w{i}",) for i in range(1000)]
+
+
+def test_files_that_cannot_be_used(file: Path, tmp_path: Path) -> None:
+    with pytest.raises(ModelError, match="is no file"):
+        FileParser(tmp_path / "none").train(file, file, tmp_path / "model")
+    assert not (tmp_path / "model").exists()
+    FileParser(file).train(file, file, tmp_path / "model")
+    with pytest.raises(ModelError, match="holds no gold parser"):
+        GoldParser.load(tmp_path / "model")
+    file.write_text("1\ta\n\n", encoding="utf-8")
+    with pytest.raises(FormatError, match="pred.conllu:1: sentence 1: expected 10 columns"):
+        [*FileParser.load(tmp_path / "model").parse([EMPTY])]
+    settings = tmp_path / "model" / SETTINGS
+    settings.write_text('{"dparser": "file", "format": 1}', encoding="utf-8")
+    with pytest.raises(ModelError, match="names no file"):
+        FileParser.load(tmp_path / "model")
+
+
+def test_gold(file: Path, tmp_path: Path) -> None:
+    train = write(tmp_path / "train.conllu", treebank(2, 3))
+    parser: DependencyParser = GoldParser()
+    with pytest.raises(ModelError, match="not trained"):
+        next(parser.parse([EMPTY]))
+    parser.train(train, file, tmp_path / "model")
+    file.unlink()
+    (tmp_path / "model").rename(tmp_path / "moved")
+    sentences = [dtree.tokens for dtree in TREES]
+    for each in (parser, GoldParser.load(tmp_path / "moved")):
+        assert arcs(each.parse(sentences)) == arcs(each.parse(sentences)) == arcs(TREES)
+        with pytest.raises(FormatError, match="gold d-trees: sentence 1: word 2"):
+            [*each.parse(dtree.tokens for dtree in treebank(2, 3))]
+    (tmp_path / "moved" / "gold.conllu").write_text("?", encoding="utf-8")
+    with pytest.raises(FormatError, match="gold.conllu:1"):
+        GoldParser.load(tmp_path / "moved")

@@ -1,0 +1,224 @@
+"""The UDPipe adaptor, with real trainings on made-up sentences."""
+
+from __future__ import annotations
+
+import os
+import random
+from itertools import count, islice
+from pathlib import Path
+
+import pytest
+
+pytest.importorskip("ufal.udpipe")
+
+import dparsers.udpipe_parser as udpipe_parser
+from dparsers.codes import Codes
+from dparsers.directories import SETTINGS
+from dparsers.protocol import DependencyParser, Progress
+from dparsers.udpipe_parser import SYSTEMS, UDPipeParser
+from tests.dparsers.sentences import LABELS, arcs, odd_sentences, treebank, write
+from trees.ctree import Tokens
+from trees.dtree import DTree
+from trees.errors import FormatError, ModelError
+
+Trained = tuple[UDPipeParser, Path, list[Progress]]
+TINY = {"preset": "small", "epochs": 3}
+# c heads a, over whose arc the one from d to b crosses.
+CROSSING = DTree(
+    Tokens(("a", "b", "c", "d"), ("A", "B", "C", "D")), (3, 4, 0, 3), labels=("Y#1", "X#1", "root", "Z#1")
+)
+
+
+@pytest.fixture(scope="module")
+def files(tmp_path_factory: pytest.TempPathFactory) -> tuple[Path, Path]:
+    """A training and a development treebank; the latter has words, tags and labels of its own."""
+    directory = tmp_path_factory.mktemp("treebank")
+    one_word = DTree(Tokens(("Yes",), ("UH",)), (0,), labels=("root",))
+    new = DTree(Tokens(("brand", "new"), ("TAG", "TAG")), (2, 0), labels=("UNSEEN#7", "ROOT"))
+    train = [*treebank(1), *treebank(2, labels=LABELS[4:]), one_word]
+    return write(directory / "train.conllu", train), write(directory / "dev.conllu", [*treebank(3, 8), new])
+
+
+@pytest.fixture(scope="module", params=SYSTEMS)
+def trained(
+    request: pytest.FixtureRequest, files: tuple[Path, Path], tmp_path_factory: pytest.TempPathFactory
+) -> Trained:
+    directory = tmp_path_factory.mktemp("udpipe") / "new" / "model"
+    reports: list[Progress] = []
+    parser = UDPipeParser(request.param, "small", epochs=2.5)
+    return parser.train(*files, directory, reports.append), directory, reports
+
+
+def test_it_is_a_dparser() -> None:
+    parser: DependencyParser = UDPipeParser()
+    with pytest.raises(ModelError, match="not trained"):
+        next(parser.parse([CROSSING.tokens]))
+
+
+@pytest.mark.parametrize("beam", [1, 5])
+@pytest.mark.parametrize("preset", ["default", "small"])
+def test_it_learns_labels_of_any_kind(tmp_path: Path, preset: str, beam: int) -> None:
+    for labels in (LABELS[:4], LABELS[4:]):
+        gold = treebank(4, labels=labels)
+        file = write(tmp_path / "x.conllu", treebank(1, labels=labels))
+        parser = UDPipeParser(preset=preset, epochs=4, beam=beam).train(file, file, tmp_path / "model")
+        assert arcs(parser.parse(dtree.tokens for dtree in gold)) == arcs(gold)
+
+
+def test_reports(trained: Trained) -> None:
+    reports = trained[2]
+    assert [(report.step, report.steps) for report in reports] == [(1, 3), (2, 3), (3, 3)]
+    assert all(0 < report.las <= 0.98 for report in reports)  # one label of 50 was not in the training
+    assert reports[-1].uas == 1 and reports[-1].seconds >= reports[0].seconds > 0
+    assert reports[0].loss > reports[-1].loss > 0
+
+
+def test_load_gives_the_same_parser(trained: Trained) -> None:
+    parser, directory, _ = trained
+    sentences = [dtree.tokens for dtree in treebank(5)] + odd_sentences(6, (3, 9, 30))
+    loaded = UDPipeParser.load(directory)
+    assert arcs(loaded.parse(sentences)) == arcs(parser.parse(sentences))
+    assert loaded.codes_ == Codes(tuple(sorted({"root", *LABELS})), "root")
+    assert (loaded.system, loaded.preset, loaded.epochs) == (parser.system, "small", 2.5)
+
+
+def test_any_sentence_gets_a_tree(trained: Trained) -> None:
+    sentences = odd_sentences(7, (1, 2, 0, 90, 3, 1, 40, 0, 7, 300))
+    for beam in (1, 3):
+        parser = UDPipeParser.load(trained[1])
+        parser.beam = beam
+        predicted = [*parser.parse(sentences)]
+        assert [dtree.tokens for dtree in predicted] == sentences
+        for dtree in predicted:
+            assert dtree.is_tree() or not len(dtree.tokens)
+            labels = zip(dtree.heads, dtree.labels or (), strict=True)
+            assert all((label == "root") == (head == 0) for head, label in labels)
+            if parser.system == "projective" and len(dtree.tokens):
+                assert dtree.is_projective()
+
+
+@pytest.mark.parametrize("system", ["swap", "link2"])
+def test_crossing_arcs_are_learned(tmp_path: Path, system: str) -> None:
+    file = write(tmp_path / "x.conllu", [CROSSING] * 20)
+    parser = UDPipeParser(system, "small", epochs=10).train(file, file, tmp_path / "model")
+    assert arcs(parser.parse([CROSSING.tokens])) == arcs([CROSSING])
+
+
+@pytest.mark.parametrize("preset", ["default", "small"])
+def test_the_projective_system_takes_crossing_arcs(tmp_path: Path, preset: str) -> None:
+    """It learns something projective of them, and what it can of others."""
+    straight = DTree(CROSSING.tokens, (3, 3, 0, 3), labels=("Y#1", "W#1", "root", "Z#1"))
+    file = write(tmp_path / "x.conllu", [CROSSING] * 20)
+    parser = UDPipeParser("projective", preset, epochs=4).train(file, file, tmp_path / "model")
+    (predicted,) = parser.parse([CROSSING.tokens])
+    assert predicted.is_projective()
+    file = write(tmp_path / "x.conllu", [*[straight] * 30, CROSSING])
+    parser = UDPipeParser("projective", preset, epochs=4).train(file, file, tmp_path / "model")
+    assert arcs(parser.parse([CROSSING.tokens])) == arcs([straight])
+
+
+def test_labels_of_roots_are_learned(tmp_path: Path) -> None:
+    trees = [
+        DTree(Tokens(("a", tag, "."), ("A", tag, ".")), (2, 0, 2), labels=("A#1", f"root|{tag}", "root"))
+        for tag in ("VP", "NP", "FRAG")
+    ]
+    file = write(tmp_path / "x.conllu", trees * 10)
+    UDPipeParser(preset="small", epochs=8).train(file, file, tmp_path / "model")
+    parser = UDPipeParser.load(tmp_path / "model")
+    assert parser.codes_.root_label is None
+    assert arcs(parser.parse(dtree.tokens for dtree in trees)) == arcs(trees)
+
+
+def test_morphology_is_seen(tmp_path: Path) -> None:
+    """Where nothing else tells two sentences apart."""
+    trees = [
+        DTree(Tokens(("x", "x"), ("X", "X"), None, morphs), heads, labels=labels)
+        for morphs, heads, labels in (
+            (("Case=Nom", "_"), (2, 0), ("A#1", "root")),
+            (("_", "Case=Nom"), (0, 1), ("root", "A#1")),
+        )
+    ]
+    file = write(tmp_path / "x.conllu", trees * 20)
+    parser = UDPipeParser(preset="small", epochs=10).train(file, file, tmp_path / "model")
+    assert arcs(parser.parse(dtree.tokens for dtree in trees)) == arcs(trees)
+
+
+def test_same_seed_same_model(files: tuple[Path, Path], tmp_path: Path) -> None:
+    random.seed(0)
+    state = random.getstate()
+    models = []
+    for name, seed in (("a", 1), ("b", 1), ("c", 2)):
+        UDPipeParser(preset="small", epochs=1, seed=seed).train(*files, tmp_path / name)
+        models.append((tmp_path / name / "parser.udpipe").read_bytes())
+    assert models[0] == models[1] != models[2]
+    assert random.getstate() == state
+
+
+def test_streams_are_parsed_lazily(trained: Trained) -> None:
+    stream = (Tokens((f"new{i}",) * (1 + i % 3), ("DT",) * (1 + i % 3)) for i in count())
+    lengths = [len(dtree.heads) for dtree in islice(trained[0].parse(stream), 500)]
+    assert lengths == [1 + i % 3 for i in range(500)]
+
+
+def test_treebanks_that_cannot_be_learned_from(files: tuple[Path, Path], tmp_path: Path) -> None:
+    loop = DTree(Tokens(("a", "b"), ("A", "B")), (2, 1), labels=("x", "y"))
+    file = write(tmp_path / "x.conllu", [CROSSING, loop])
+    with pytest.raises(FormatError, match="sentence 2: the heads form no tree"):
+        UDPipeParser(**TINY).train(file, files[1], tmp_path / "model")  # type: ignore[arg-type]
+    file = write(tmp_path / "x.conllu", [DTree(Tokens(("a",), ("A",)), (0,), labels=("root",))])
+    with pytest.raises(FormatError, match="no sentence has two words"):
+        UDPipeParser(**TINY).train(file, files[1], tmp_path / "model")  # type: ignore[arg-type]
+    assert [path.name for path in tmp_path.iterdir()] == ["x.conllu"]
+
+
+def test_a_failing_training_says_why(tmp_path: Path) -> None:
+    tag = "~!@#$%^&*()/"  # UDPipe joins tags with one of these
+    tree = DTree(Tokens(("a", "b"), (tag, "B")), (2, 0), labels=("x", "root"))
+    file = write(tmp_path / "x.conllu", [tree])
+    with pytest.raises(
+        ModelError, match=r"^UDPipe's training failed \(exit status 1\): Cannot find tag sep.*$"
+    ):
+        UDPipeParser(**TINY).train(file, file, tmp_path / "model")  # type: ignore[arg-type]
+    assert not (tmp_path / "model").exists()
+
+
+def test_an_interrupted_training_leaves_nothing(files: tuple[Path, Path], tmp_path: Path) -> None:
+    def interrupt(report: Progress) -> None:
+        raise KeyboardInterrupt
+
+    with pytest.raises(KeyboardInterrupt):
+        UDPipeParser(preset="small", epochs=10_000).train(*files, tmp_path / "model", interrupt)
+    assert [*tmp_path.iterdir()] == []
+
+
+@pytest.mark.parametrize("parameters", [{"system": "arc-eager"}, {"preset": "large"}, {"beam": 0}])
+def test_unknown_parameters(files: tuple[Path, Path], tmp_path: Path, parameters: dict[str, str]) -> None:
+    with pytest.raises(ModelError, match=str([*parameters.values()][0])):
+        UDPipeParser(**parameters).train(*files, tmp_path / "model")  # type: ignore[arg-type]
+
+
+def test_broken_models(files: tuple[Path, Path], tmp_path: Path) -> None:
+    directory = tmp_path / "model"
+    UDPipeParser(**TINY).train(*files, directory)  # type: ignore[arg-type]
+    model, settings = directory / "parser.udpipe", directory / SETTINGS
+    assert sorted(path.name for path in directory.iterdir()) == [SETTINGS, "parser.udpipe"]
+    whole, text = model.read_bytes(), settings.read_text(encoding="utf-8")
+    for data in (b"", b"no model", whole[: len(whole) // 2]):
+        model.write_bytes(data)
+        with pytest.raises(ModelError, match="is no model of UDPipe's"):
+            UDPipeParser.load(directory)
+    os.remove(model)
+    with pytest.raises(ModelError, match="cannot be read"):
+        UDPipeParser.load(directory)
+    settings.write_text(text.replace('"labels"', '"names"'), encoding="utf-8")
+    with pytest.raises(ModelError, match="broken settings"):
+        UDPipeParser.load(directory)
+
+
+def test_options_of_the_presets() -> None:
+    assert UDPipeParser()._options() == {
+        "transition_system": "projective",
+        "iterations": 10,
+        "structured_interval": 8,
+    }
+    assert udpipe_parser.PRESETS["small"] == (4, 0)
