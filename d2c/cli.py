@@ -63,7 +63,7 @@ def training_options(command: Callable[..., Any]) -> Callable[..., Any]:
             metavar="NAME[:...]",
             default="stanza",
             show_default=True,
-            help="stanza, stanza:transition, spacy, udpipe, udpipe:SYSTEM, 'cmd:TRAIN;PARSE' (two shell "
+            help="stanza, stanza:transition, spacy, udpipe, udpipe:SYSTEM, 'cmd:TRAIN;PARSE' (two "
             "commands), file:PREDICTED.conllu, or gold.",
         ),
         click.option("--format", "format_name", type=click.Choice(list(FORMATS)), help="Of the treebanks."),
@@ -75,6 +75,12 @@ def training_options(command: Callable[..., Any]) -> Callable[..., Any]:
             default="none",
             show_default=True,
             help="Of the chart: 1 rules by the head's tag, 2 the side of the next dependent.",
+        ),
+        click.option(
+            "--jackknife",
+            "folds",
+            type=click.IntRange(2),
+            help="Routes learn from d-trees that the d-parser predicts when it has learned from other folds.",
         ),
         click.option("--device", help="Stanza: cpu, cuda, ...  [default: cuda where there is one]"),
         click.option("--epochs", type=float, help="Passes over the training data, instead of the preset's."),
@@ -153,7 +159,8 @@ def train(trees: Path, dev: Path, output: Path, route: str, checkpoints: Path | 
     """Trains a d-parser and a route on a treebank of any format; traces and function tags are removed."""
     new = _new_route(route, options, checkpoints)
     dparser, reading = _new_dparser(options), _reading(options)
-    models.Model.train(route, new, *dparser, trees, dev, output, _progress, reading)
+    folds = options["folds"] or 0
+    models.Model.train(route, new, *dparser, trees, dev, output, _progress, reading, folds)
     click.echo(f"{output}: trained", err=True)
 
 
@@ -287,7 +294,8 @@ def compare(
         click.echo(f"training on {train_file}, scoring on {dev_file}", err=True)
         directory = output or Path(scratch)
         reading = _reading(options)
-        rows = train_and_compare(train_file, dev_file, directory, new, dparser, _progress, reading)
+        treebanks, folds = (train_file, dev_file), options["folds"] or 0
+        rows = train_and_compare(*treebanks, directory, new, dparser, _progress, reading, folds)
     click.echo("\n".join(table_lines(rows)))
 
 

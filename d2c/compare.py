@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import tempfile
 import time
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
@@ -9,9 +10,11 @@ from itertools import combinations
 from pathlib import Path
 from typing import Any
 
-from d2c.model import CLEANED, Model, Route, fit
+from d2c.jackknife import jackknife
+from d2c.model import CLEANED, Model, Route, fit, write_encoded
 from d2c.treebanks import Reading
 from dparsers.protocol import DependencyParser
+from reduction.reduction import Reduction
 from trees.ctree import CTree
 from trees.dtree import DTree
 from trees.repair import Repairs
@@ -34,7 +37,8 @@ class Row:
     scores:     one for each sentence, see `score_brackets`
     converting: seconds that the route took to turn d-trees into c-trees
     parsing:    seconds that the d-parser took, 0 for gold d-trees
-    training:   seconds of fitting route and d-parser
+    training:   seconds of fitting the route
+    training_dparser: seconds of training the d-parser, once for each fold of jackknifing, too
     gaps:       disco-dop's counts of constituents with gaps, where there are any
     """
 
@@ -46,6 +50,7 @@ class Row:
     repairs: Repairs = field(default_factory=Repairs)
     parsing: float = 0.0
     training: float = 0.0
+    training_dparser: float = 0.0
     gaps: disco.Summary = field(default_factory=disco.Summary)
 
     @property
@@ -71,11 +76,13 @@ def compare_on(
 ) -> list[Row]:
     """Each model's route on gold d-trees, then each on those of the d-parser, which all models share.
 
-    The d-parser has learned what the first route encodes; labels are scored against that. Where constrained
+    The d-parser has learned what the first route encodes; labels are scored against that. Training: seconds
+    of the d-parser, then of each route. Where constrained
     CKY is among the routes, its oracle on the d-parser's d-trees comes last.
     """
     gold = list(reading(dev))
     gold_dtrees = list(map(models[0].route.encode, gold))
+    backbones = [replace(dtree, labels=None) for dtree in gold_dtrees]
     name, dparser = models[0].dparser_name, models[0].dparser
     start = time.perf_counter()
     predicted = list(dparser.parse(ctree.tokens for ctree in gold))
@@ -83,9 +90,10 @@ def compare_on(
     rows = []
     for d_trees, dtrees, seconds in (("gold", gold_dtrees, 0.0), (name, predicted, parsing)):
         for at, model in enumerate(models):
-            row = score(model.route, gold, gold_dtrees, dtrees)
+            relabels = model.route_name == "labeler" and d_trees == "gold"
+            row = score(model.route, gold, gold_dtrees, backbones if relabels else dtrees)
             row.route, row.d_trees, row.parsing = model.route_name, d_trees, seconds
-            row.training = training[at] if training else 0.0
+            row.training, row.training_dparser = (training[at + 1], training[0]) if training else (0.0, 0.0)
             rows.append(row)
     charts = [model.route for model in models if model.route_name == "cky"]
     for chart in charts:
@@ -100,6 +108,8 @@ def score(route: Route, gold: Sequence[CTree], gold_dtrees: Sequence[DTree], dtr
     start = time.perf_counter()
     guess = list(route.decode_all(dtrees, repairs))
     converting = time.perf_counter() - start
+    if isinstance(route, Reduction):
+        dtrees = route.label_all(dtrees)
     attachment = sum(map(score_attachment, gold_dtrees, dtrees), Attachment())
     gaps = disco.evaluate_all(gold, guess, replace(disco.Parameters.proper(), disc_only=True))
     return Row("", "", attachment, score_brackets(gold, guess), converting, repairs, gaps=gaps)
@@ -119,22 +129,29 @@ def train_and_compare(
     dparser: tuple[str, DependencyParser],
     progress: Callable[[object], None] | None = None,
     reading: Reading = CLEANED,
+    folds: int = 0,
 ) -> list[Row]:
     """Trains a model for each route into directory/<route> and compares them on the dev treebank.
 
-    The d-parser is trained once, on what the first route encodes.
+    The d-parser is trained once, on what the first route encodes; and for jackknifing once for each fold.
     """
-    (first, route), *others = routes.items()
-    start = time.perf_counter()
-    models = [Model.train(first, route, *dparser, train, dev, directory / first, progress, reading)]
-    training = [time.perf_counter() - start]
-    for name, route in others:
+    name, parser = dparser
+    with tempfile.TemporaryDirectory() as scratch:
+        files = write_encoded(next(iter(routes.values())), train, dev, Path(scratch), reading)
         start = time.perf_counter()
-        fit(route, train, dev, progress, reading)
-        models.append(Model(name, route, *dparser))
-        models[-1].save_with(directory / first, directory / name)
-        training.append(time.perf_counter() - start)
-    return compare_on(dev, models, training, reading)
+        dtrees = jackknife(parser, *files, folds, progress) if folds else None
+        seconds = [time.perf_counter() - start]
+        for route in routes.values():
+            start = time.perf_counter()
+            fit(route, train, dev, progress, reading, dtrees)
+            seconds.append(time.perf_counter() - start)
+        start = time.perf_counter()
+        parser.train(*files, Path(scratch) / "dparser", progress)
+        seconds[0] += time.perf_counter() - start
+        models = [Model(route_name, route, name, parser) for route_name, route in routes.items()]
+        for model in models:
+            model.save_with(Path(scratch) / "dparser", directory / model.route_name)
+    return compare_on(dev, models, seconds, reading)
 
 
 def table_lines(rows: Sequence[Row]) -> Iterator[str]:
@@ -164,6 +181,8 @@ def table_lines(rows: Sequence[Row]) -> Iterator[str]:
     for row in rows:
         if row.route != ORACLE:
             yield f"{row.route}, {row.d_trees} d-trees: {repair_line(row.repairs)}"
+    if seconds := max(row.training_dparser for row in rows):
+        yield f"d-parser trained in {seconds:.0f} s; the column has the routes' own training"
     if any(row.route == ORACLE for row in rows):
         yield "oracle: of the c-trees that the grammar gives the d-trees, those nearest to gold."
     yield "UAS and LAS leave out punctuation; recall, precision, F1, exact match: EVALB, collins.prm"
