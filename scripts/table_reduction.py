@@ -95,9 +95,7 @@ def main(
             print_table(HEADER, rows[-len(used_by) :], None)
     print()
     print_table(HEADER, rows, csv_file)
-    print(
-        f"CRAFT, {len(craft.train):,} training sentences, {len(craft.dev):,} development sentences, gold tags;"
-    )
+    print(f"CRAFT, {len(craft.train):,} training and {len(craft.dev):,} development sentences, gold tags;")
     print("UAS and LAS leave out punctuation; F1, exact: EVALB, collins.prm.")
     if plot:
         draw(rows, plot)
