@@ -54,6 +54,10 @@ class PipelineModel:
             ctrees = self._route.decode_all(map(_dtree, tokens, sentences))
         return [ctree if ctree.is_continuous() else raise_gaps(ctree) for ctree in ctrees]
 
+    def load(self) -> None:
+        """Loads now what is needed. Raises ModelError."""
+        _ = self._model if self.dparser == "model" else self._route
+
     @cached_property
     def tagger(self) -> Any:
         """The tagger of the model, None where it has none or is not loaded but for its route."""
