@@ -3,9 +3,9 @@
     import d2c.stanza_processor
     nlp = stanza.Pipeline("en", processors="tokenize,pos,lemma,d2c", d2c_model=DIR)
 
-Each sentence gets `sentence.constituency`, as Stanza's own tree, wrapper included, over its words. Tags are the
-XPOS. `d2c_dparser="pipeline"` converts the parse of Stanza's `depparse` instead of making one. Leaves of such a
-tree are in the order of the words, so parts of constituents with gaps are raised.
+Each sentence gets `sentence.constituency`, as Stanza's own tree, wrapper included, over its words. Tags are
+XPOS. `d2c_dparser="pipeline"` converts the parse of Stanza's `depparse` instead of making one. Leaves of
+Stanza's trees are in the order of the words, so parts of constituents with gaps are raised.
 """
 
 from __future__ import annotations
@@ -27,7 +27,7 @@ from trees.objects import to_stanza
 class D2CProcessor(Processor):
     """The processor. Where words have no XPOS it gives them that of the model's tagger.
 
-    Needs `tokenize`; `pos`, unless the model has a tagger or documents are `pretagged`; `depparse` to convert.
+    Needs `tokenize`; `pos`, unless the model has a tagger or texts are `pretagged`; `depparse` to convert.
     Raises ModelError where the model cannot be loaded, and for words without tags.
     """
 

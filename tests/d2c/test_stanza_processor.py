@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from itertools import islice
 from pathlib import Path
 from typing import Any
 
@@ -11,18 +12,18 @@ import stanza
 from stanza.models.common.doc import Document
 from stanza.models.constituency.parse_tree import Tree
 from stanza.pipeline.core import PipelineRequirementsException
-from stanza.utils.conll import CoNLL
 
 import d2c.stanza_processor  # noqa: F401 (registers the processor)
 from d2c.model import Model
 from tests.d2c.conftest import SAMPLE
-from trees.ctree import CTree, Tokens
+from trees.ctree import Tokens
 from trees.dtree import DTree
 from trees.errors import ModelError
 from trees.formats.brackets import format_bracket, read_brackets
 from trees.objects import from_stanza
 
-SENTENCES = [next(ctrees).tokens for ctrees in [read_brackets(SAMPLE)] for _ in range(3)]
+GOLD = [*islice(read_brackets(SAMPLE), 3)]
+SENTENCES = [ctree.tokens for ctree in GOLD]
 WORDS = [list(tokens.forms) for tokens in SENTENCES]
 
 
@@ -36,13 +37,15 @@ def resources(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 
 def pipeline(resources: Path, **options: Any) -> stanza.Pipeline:
-    settings = {
-        "dir": str(resources),
-        "download_method": None,
-        "tokenize_pretokenized": True,
-        "verbose": False,
-    }
-    return stanza.Pipeline("en", processors="tokenize,d2c", **settings, **options)
+    return stanza.Pipeline(
+        "en",
+        dir=str(resources),
+        processors="tokenize,d2c",
+        tokenize_pretokenized=True,
+        download_method=None,
+        verbose=False,
+        **options,
+    )
 
 
 def tagged(sentences: list[Tokens], dtrees: list[DTree] | None = None) -> Document:
@@ -87,14 +90,10 @@ def test_several_documents(resources: Path, small_model: Path) -> None:
 
 def test_conllu(resources: Path, small_model: Path) -> None:
     nlp = pipeline(resources, d2c_model=str(small_model), pretagged=True)
-    text = "\n".join(
-        [
-            "1-2\tdella\t_\t_\t_\t_\t_\t_\t_\t_",
-            "1\tthe\t_\t_\tDT\t_\t0\troot\t_\t_",
-            "2\tdog\t_\t_\tNN\t_\t1\tx\t_\t_",
-        ]
-    )
-    (sentence,) = nlp.process(CoNLL.conll2doc(input_str=text + "\n\n"), processors="d2c").sentences
+    lines = ["1-2 thedog _ _ _ _ _ _ _ _", "1 the _ _ DT _ 0 root _ _", "2 dog _ _ NN _ 1 x _ _"]
+    text = "".join("\t".join(line.split(" ")) + "\n" for line in lines) + "\n"
+    (sentence,) = nlp.process_conllu(text).sentences
+    assert [token.text for token in sentence.tokens] == ["thedog"]
     assert sentence.constituency.leaf_labels() == ["the", "dog"]  # words, not tokens
 
 
@@ -120,8 +119,7 @@ class _Tagger:
 
 def test_the_pipelines_own_parse(resources: Path, small_model: Path) -> None:
     route = Model.load(small_model).route
-    gold: list[CTree] = [next(ctrees) for ctrees in [read_brackets(SAMPLE)] for _ in range(3)]
-    dtrees = [route.encode(ctree) for ctree in gold]
+    dtrees = [route.encode(ctree) for ctree in GOLD]
     nlp = pipeline(resources, d2c_model=str(small_model), d2c_dparser="pipeline", pretagged=True)
     doc = nlp(tagged(SENTENCES, dtrees), processors="d2c")
     assert [str(sentence.constituency) for sentence in doc.sentences] == brackets(route.decode_all(dtrees))
