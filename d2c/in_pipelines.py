@@ -72,13 +72,14 @@ class PipelineModel:
         return load_route(self.directory)
 
     def _tagged(self, sentences: Sequence[Sentence]) -> list[Tokens]:
-        if all(all(sentence.tags) for sentence in sentences):
-            return [Tokens(sentence.forms, sentence.tags) for sentence in sentences]
-        if self.tagger is None:
-            raise ModelError(
+        untagged = [sentence.forms for sentence in sentences if not all(sentence.tags)]
+        if untagged and self.tagger is None:
+            message = (
                 f"some words have no tags, and {self.directory} has no tagger: let a tagger come before d2c"
             )
-        return [*self.tagger.tag(sentence.forms for sentence in sentences)]
+            raise ModelError(message)
+        tagged = iter(self.tagger.tag(untagged) if untagged else ())
+        return [Tokens(s.forms, s.tags) if all(s.tags) else next(tagged) for s in sentences]
 
 
 def _dtree(tokens: Tokens, sentence: Sentence) -> DTree:
