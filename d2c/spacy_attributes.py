@@ -18,14 +18,13 @@ where spaCy takes the user data of spans: into bytes, DocBin, `Span.as_doc` and 
 from __future__ import annotations
 
 from bisect import bisect_left
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from typing import Any
 
 from spacy.tokens import Span, Token
 
 from trees.ctree import CTree
 from trees.formats.brackets import escape
-from trees.unaries import strip_unaries
 
 Constituent = list[Any]  # start, end, labels
 _STORE = "_constituents"
@@ -35,16 +34,18 @@ class NonConstituentException(Exception):
     """A span that is no constituent was asked for what only constituents have."""
 
 
-def store(sentence: Span, words: list[Token], ctree: CTree) -> None:
-    """Keeps the c-tree, without gaps, over the words of a sentence."""
-    unaryless, chains = strip_unaries(ctree)
-    first = [word.i - sentence.start for word in words]
-    last = first.copy()
-    found: list[Constituent] = [[i, i + 1, *chain] for i, chain in zip(first, chains, strict=False)]
-    for node, (label, kids) in enumerate(zip(unaryless.labels, unaryless.children, strict=True), len(words)):
-        first.append(first[kids[0]])
-        last.append(last[kids[-1]])
-        found.append([first[node], last[node] + 1, *chains[node], label])
+def store(sentence: Span, words: Sequence[int], ctree: CTree) -> None:
+    """Keeps the c-tree, without gaps, over the words of a sentence (their numbers in the document)."""
+    of_node: list[Constituent] = [[i - sentence.start, i - sentence.start + 1] for i in words]
+    found = of_node.copy()
+    for label, kids in zip(ctree.labels, ctree.children, strict=True):
+        first, last = of_node[kids[0]], of_node[kids[-1]]
+        if len(kids) == 1:
+            first.insert(2, label)
+            of_node.append(first)
+        else:
+            found.append([first[0], last[1], label])
+            of_node.append(found[-1])
     sentence._.set(_STORE, sorted(found, key=_place))
 
 

@@ -19,7 +19,6 @@ from spacy.tokens import Doc, Span, Token
 
 from d2c.in_pipelines import PipelineModel, Sentence
 from d2c.spacy_attributes import NonConstituentException, store
-from trees.ctree import CTree
 
 __all__ = ["ConstituencyComponent", "NonConstituentException"]
 
@@ -64,13 +63,16 @@ class ConstituencyComponent(Pipe):
         return self
 
     def _parse(self, docs: Iterable[Doc]) -> None:
-        sentences = [sentence for doc in docs for sentence in doc.sents]
-        words = [[token for token in sentence if not token.is_space] for sentence in sentences]
-        parsed = self.model.dparser == "pipeline"
-        ctrees = iter(self.model.parse([_sentence(tokens, parsed) for tokens in words if tokens]))
-        for sentence, tokens in zip(sentences, words, strict=True):
-            if tokens:
-                _annotate(sentence, tokens, next(ctrees))
+        spans = [span for doc in docs for span in doc.sents if not all(token.is_space for token in span)]
+        converts = self.model.dparser == "pipeline"
+        sentences = [_sentence(span, converts) for span in spans]
+        for span, sentence, ctree in zip(spans, sentences, self.model.parse(sentences), strict=True):
+            whole = len(span) == len(sentence.forms)
+            words = range(span.start, span.end) if whole else [word.i for word in _words(span)]
+            if not all(sentence.tags):
+                for i, tag in zip(words, ctree.tokens.tags, strict=True):
+                    span.doc[i].tag_ = span.doc[i].tag_ or tag
+            store(span, words, ctree)
 
 
 @Language.factory("d2c", default_config={"dparser": "model"}, assigns=_ATTRIBUTES)
@@ -79,9 +81,15 @@ def make_component(nlp: Language, name: str, model: str, dparser: str) -> Consti
     return ConstituencyComponent(name, PipelineModel(Path(model), dparser))
 
 
-def _sentence(words: list[Token], parsed: bool) -> Sentence:
+def _words(span: Span) -> list[Token]:
+    return [token for token in span if not token.is_space]
+
+
+def _sentence(span: Span, parsed: bool) -> Sentence:
+    """parsed: with the pipeline's parse, if it has made one"""
+    words = _words(span)
     forms, tags = tuple([word.text for word in words]), tuple([word.tag_ for word in words])
-    if not parsed or not words[0].doc.has_annotation("DEP"):
+    if not parsed or not span.doc.has_annotation("DEP"):
         return Sentence(forms, tags)
     number = {word.i: i for i, word in enumerate(words, 1)}
     heads = tuple([_head(word, number) for word in words])
@@ -95,10 +103,3 @@ def _head(word: Token, number: dict[int, int]) -> int:
         if word.i in number:
             return number[word.i]
     return 0
-
-
-def _annotate(sentence: Span, words: list[Token], ctree: CTree) -> None:
-    for word, tag in zip(words, ctree.tokens.tags, strict=True):
-        if not word.tag_:
-            word.tag_ = tag
-    store(sentence, words, ctree)

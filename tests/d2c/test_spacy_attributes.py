@@ -40,7 +40,7 @@ def document(ctrees: list[CTree], blanks: set[int] | None = None) -> Doc:
                 starts.append(False)
     doc = Doc(VOCAB, forms, tags=tags, sent_starts=starts)
     for sentence, tokens, ctree in zip(doc.sents, words, ctrees, strict=True):
-        store(sentence, [doc[i] for i in tokens], ctree)
+        store(sentence, tokens, ctree)
     return doc
 
 
