@@ -112,6 +112,9 @@ def _find(span: Span) -> tuple[list[Constituent], int, int]:
         found: list[Constituent] | None = sentence._.get(_STORE)
         if found is None:
             raise ValueError("this sentence has no constituents: has the pipeline a component d2c?")
+        words_end = found[0][1]
+        if words_end > len(sentence) or not all(token.is_space for token in sentence[words_end:]):
+            raise ValueError("the tokens of this sentence have changed since it was parsed")
         place = start - sentence.start, sentence.start - end
         position = bisect_left(found, place, key=_place)
         if position < len(found) and _place(found[position]) == place:

@@ -75,7 +75,7 @@ class ConstituencyComponent(Pipe):
             store(span, words, ctree)
 
 
-@Language.factory("d2c", default_config={"dparser": "model"}, assigns=_ATTRIBUTES)
+@Language.factory("d2c", default_config={"dparser": "model"}, requires=["doc.sents"], assigns=_ATTRIBUTES)
 def make_component(nlp: Language, name: str, model: str, dparser: str) -> ConstituencyComponent:
     """The component of a configuration. Raises ModelError for any `dparser` but `model` and `pipeline`."""
     return ConstituencyComponent(name, PipelineModel(Path(model), dparser))

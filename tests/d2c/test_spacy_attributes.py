@@ -115,6 +115,19 @@ def test_sentences_that_were_not_parsed() -> None:
         _ = doc[:]._.labels
 
 
+def test_tokens_that_changed() -> None:
+    for split in (False, True):
+        doc = document([TREE, OTHER], {8})
+        with doc.retokenize() as retokenizer:
+            if split:
+                retokenizer.split(doc[3], ["c", "at"], heads=[doc[1], doc[1]])
+            else:
+                retokenizer.merge(doc[2:4])
+        with pytest.raises(ValueError, match="the tokens of this sentence have changed since it was parsed"):
+            _ = doc[0]._.labels
+        assert [*doc.sents][1]._.labels == ("FRAG", "NP")
+
+
 @given(st.lists(ctrees(gaps=False), min_size=1, max_size=3), st.sets(st.integers(1, 12)))
 def test_any_tree(trees: list[CTree], blanks: set[int]) -> None:
     for sentence, ctree in zip(document(trees, blanks).sents, trees, strict=True):

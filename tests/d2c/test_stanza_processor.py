@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from collections.abc import Iterable
 from itertools import islice
 from pathlib import Path
 from typing import Any
@@ -11,7 +12,7 @@ import pytest
 import stanza
 from stanza.models.common.doc import Document
 from stanza.models.constituency.parse_tree import Tree
-from stanza.pipeline.core import PipelineRequirementsException
+from stanza.pipeline.core import Pipeline, PipelineRequirementsException
 
 import d2c.stanza_processor  # noqa: F401 (registers the processor)
 from d2c.model import Model
@@ -36,8 +37,8 @@ def resources(tmp_path_factory: pytest.TempPathFactory) -> Path:
     return directory
 
 
-def pipeline(resources: Path, **options: Any) -> stanza.Pipeline:
-    return stanza.Pipeline(
+def pipeline(resources: Path, **options: Any) -> Pipeline:
+    return Pipeline(
         "en",
         dir=str(resources),
         processors="tokenize,d2c",
@@ -100,7 +101,7 @@ def test_conllu(resources: Path, small_model: Path) -> None:
 def test_a_models_tagger_gives_the_tags(
     resources: Path, small_model: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(Model, "tagger", _Tagger(), raising=False)
+    monkeypatch.setattr(Model, "tagger", _Tagger(*SENTENCES), raising=False)
     nlp = pipeline(resources, d2c_model=str(small_model))
     doc = nlp(WORDS)
     assert [[word.xpos for word in sentence.words] for sentence in doc.sentences] == [
@@ -112,9 +113,13 @@ def test_a_models_tagger_gives_the_tags(
 
 
 class _Tagger:
-    def tag(self, sentences: object) -> list[Tokens]:
-        known = {tokens.forms: tokens for tokens in SENTENCES}
-        return [known[forms] for forms in sentences]  # type: ignore[attr-defined]
+    """Knows the tags of some sentences."""
+
+    def __init__(self, *known: Tokens) -> None:
+        self.known = {tokens.forms: tokens for tokens in known}
+
+    def tag(self, sentences: Iterable[tuple[str, ...]]) -> list[Tokens]:
+        return [self.known[forms] for forms in sentences]
 
 
 def test_the_pipelines_own_parse(resources: Path, small_model: Path) -> None:
@@ -125,6 +130,32 @@ def test_the_pipelines_own_parse(resources: Path, small_model: Path) -> None:
     assert [str(sentence.constituency) for sentence in doc.sentences] == brackets(route.decode_all(dtrees))
     with pytest.raises(ModelError, match="no dependency parse"):
         nlp(tagged(SENTENCES), processors="d2c")
+
+
+def test_the_example_of_the_readme(
+    resources: Path,
+    small_model: Path,
+    tmp_path: Path,
+    monkeypatch: pytest.MonkeyPatch,
+    capsys: pytest.CaptureFixture[str],
+) -> None:
+    """With a tagger in the model in the place of Stanza's."""
+    readme = (Path(__file__).parents[2] / "README.md").read_text(encoding="utf-8")
+    example = readme.partition("## In Stanza\n")[2].partition("```python\n")[2].partition("```")[0]
+
+    def offline(lang: str, processors: str, d2c_model: str) -> Pipeline:
+        assert (lang, processors) == ("en", "tokenize,pos,lemma,d2c")
+        return pipeline(resources, d2c_model=d2c_model)
+
+    tokens = Tokens(
+        ("They", "saw", "the", "cat", "with", "glasses."), ("PRP", "VBD", "DT", "NN", "IN", "NNS")
+    )
+    monkeypatch.setattr(Model, "tagger", _Tagger(tokens), raising=False)
+    monkeypatch.setattr(stanza, "Pipeline", offline)
+    monkeypatch.chdir(tmp_path)
+    (tmp_path / "MODEL").symlink_to(small_model)
+    exec(example, {})
+    assert capsys.readouterr().out.splitlines() == brackets(Model.load(small_model).parse([tokens]))
 
 
 def test_what_must_come_before(resources: Path, small_model: Path) -> None:
