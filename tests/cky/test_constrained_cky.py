@@ -63,7 +63,7 @@ def test_what_is_loaded_decodes_alike(tmp_path: Path) -> None:
     with pytest.raises(ModelError, match="is broken"):
         ConstrainedCKY.load(tmp_path)
     (tmp_path / "cky.json").write_text(json.dumps({"format": 99}))
-    with pytest.raises(ModelError, match="has format 99; this version of d2c reads 2"):
+    with pytest.raises(ModelError, match="has format 99; this version of d2c reads 3"):
         ConstrainedCKY.load(tmp_path)
 
 
