@@ -34,6 +34,11 @@ _SETTINGS = "model.json"
 class Route(Protocol):
     """What turns c-trees into d-trees for a d-parser, and its d-trees into c-trees again."""
 
+    @property
+    def gaps_(self) -> bool:
+        """Whether training trees had gaps."""
+        ...
+
     def fit(
         self,
         ctrees: Iterable[CTree],

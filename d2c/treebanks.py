@@ -1,36 +1,71 @@
-"""`d2c convert`: from one treebank format to another, transformed on the way."""
+"""Treebank files: how their trees are read for a route, and `d2c convert`, from one format to another."""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass
+from itertools import islice
 from pathlib import Path
 from typing import TextIO
 
 from trees.ctree import CTree
 from trees.errors import FormatError
-from trees.files import file_name
-from trees.formats.treebanks import FORMATS, format_to_write, read_treebank
+from trees.files import file_name, open_input
+from trees.formats.brackets import bracket_chunks, parse_brackets
+from trees.formats.chunks import Chunk
+from trees.formats.treebanks import FORMATS, format_of, format_to_write, read_treebank, write_treebank
 from trees.transforms import merge_gaps, move_punctuation, raise_gaps, resolve_traces, split_gaps
 
 WRITABLE = tuple(name for name, known in FORMATS.items() if known.write)
+Part = Chunk | list[CTree]  # of a treebank: a piece of its text, or trees, where files cannot be cut
+PART_SIZE = 500  # trees
 
 
 @dataclass(frozen=True)
 class Reading:
-    """How the trees of a treebank file are read for training: cleaned, and what else is asked for.
+    """How the trees of a treebank file are read for a route: cleaned, and what else is asked for.
 
-    format_name: None for what the file's name says; marked: head children are those that the treebank marks
+    format_name: None for what the file's name says; marked: head children are those that the treebank marks;
+    raw: brackets keep traces and function tags
     """
 
     format_name: str | None = None
     marked: bool = False
     traces: bool = False
     move_punctuation: bool = False
+    raw: bool = False
 
     def __call__(self, path: Path) -> Iterator[CTree]:
         """The trees. Raises FormatError."""
-        for tree in read_treebank(path, self.format_name, not self.traces, self.marked):
+        return self._usable(read_treebank(path, self.format_name, self._clean, self.marked))
+
+    def parts(self, path: Path) -> Iterator[Part]:
+        """The file in parts, for `trees_of`. Raises FormatError."""
+        if self.marked or FORMATS[self.format_name or format_of(path)].parse is None:
+            trees = self(path)
+            while part := list(islice(trees, PART_SIZE)):
+                yield part
+        else:
+            with open_input(path) as stream:
+                yield from bracket_chunks(stream)
+
+    def trees_of(self, part: Part, path: Path) -> Iterable[CTree]:
+        """The trees of a part of the file. Raises FormatError, counting sentences from the part's first."""
+        if not isinstance(part, Chunk):
+            return part
+        name = self.format_name or format_of(path)
+        if name == "brackets":
+            return self._usable(parse_brackets(part, file_name(path), self._clean))
+        parse = FORMATS[name].parse
+        assert parse is not None
+        return self._usable(parse(part, file_name(path)))
+
+    @property
+    def _clean(self) -> bool:
+        return not self.traces and not self.raw
+
+    def _usable(self, trees: Iterable[CTree]) -> Iterator[CTree]:
+        for tree in trees:
             ctree = resolve_traces(tree) if self.traces else tree
             if ctree is not None:
                 yield move_punctuation(ctree) if self.move_punctuation else ctree
@@ -54,9 +89,6 @@ def convert_treebank(
     gaps in brackets, words that the export format takes for something else.
     """
     written = target_format or format_to_write(target)
-    write = FORMATS[written].write
-    if write is None:
-        raise FormatError(str(target), 0, 0, f"d2c reads the format {written}, but does not write it")
     steps = _steps(traces, move_punctuation, continuous, merge)
 
     def converted() -> Iterator[CTree]:
@@ -73,12 +105,7 @@ def convert_treebank(
             if ctree:
                 yield ctree
 
-    try:
-        write(converted(), stream)
-    except FormatError:
-        raise
-    except ValueError as error:
-        raise FormatError(file_name(source), 0, 0, str(error)) from None
+    write_treebank(converted(), written, stream, source)
 
 
 def _steps(

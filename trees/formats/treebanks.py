@@ -10,11 +10,12 @@ from trees.ctree import CTree
 from trees.errors import FormatError
 from trees.files import file_name, open_input
 from trees.formats.alpinoxml import read_alpinoxml, write_alpinoxml
-from trees.formats.brackets import read_brackets, write_brackets
-from trees.formats.discbracket import read_discbracket, write_discbracket
+from trees.formats.brackets import parse_brackets, read_brackets, write_brackets
+from trees.formats.chunks import Chunk
+from trees.formats.discbracket import parse_discbracket, read_discbracket, write_discbracket
 from trees.formats.export import read_export, write_export
 from trees.formats.floresta import read_floresta
-from trees.formats.historical import read_historical
+from trees.formats.historical import parse_historical, read_historical
 from trees.formats.sinica import read_sinica
 from trees.formats.tigerxml import read_tigerxml, write_tigerxml
 
@@ -25,21 +26,25 @@ class Format(NamedTuple):
     """read: the trees of a path; write: trees into a stream, None where d2c reads the format only.
 
     suffixes: of file names; marks_heads: whether `read` takes marked=True
+    parse: the trees of a chunk of a file that `bracket_chunks` cuts; None where files cannot be cut
     """
 
     read: Reader
     write: Callable[[Iterable[CTree], TextIO], None] | None
     suffixes: tuple[str, ...]
     marks_heads: bool = False
+    parse: Callable[[Chunk, str], Iterator[CTree]] | None = None
 
 
 FORMATS = {
-    "brackets": Format(read_brackets, write_brackets, (".mrg", ".brackets")),
-    "discbracket": Format(read_discbracket, write_discbracket, (".discbracket", ".dbr")),
+    "brackets": Format(read_brackets, write_brackets, (".mrg", ".brackets"), parse=parse_brackets),
+    "discbracket": Format(
+        read_discbracket, write_discbracket, (".discbracket", ".dbr"), parse=parse_discbracket
+    ),
     "export": Format(read_export, write_export, (".export", ".negra"), True),
     "tigerxml": Format(read_tigerxml, write_tigerxml, (".tiger.xml", ".tigerxml"), True),
     "alpinoxml": Format(read_alpinoxml, write_alpinoxml, (".alpino.xml",), True),
-    "historical": Format(read_historical, None, (".psd",)),
+    "historical": Format(read_historical, None, (".psd",), parse=parse_historical),
     "sinica": Format(read_sinica, None, (".sinica",), True),
     "floresta": Format(read_floresta, None, (".floresta",), True),
 }
@@ -51,16 +56,26 @@ def format_of(path: str | os.PathLike[str]) -> str:
     if file_name(path).removesuffix(".gz").endswith(".xml"):
         with open_input(path) as stream:
             return "alpinoxml" if "<alpino" in stream.read(_SNIFFED) else "tigerxml"
-    return format_to_write(path)
+    return _by_name(path, "brackets")
 
 
-def format_to_write(path: str | os.PathLike[str]) -> str:
-    """The format that the name of a new file says; a plain *.xml is TIGER XML."""
+def format_to_write(path: str | os.PathLike[str], default: str = "brackets") -> str:
+    """The format that the name of a new file says; a plain *.xml is TIGER XML.
+
+    Raises FormatError where d2c only reads that format.
+    """
+    name = _by_name(path, default)
+    if FORMATS[name].write is None:
+        raise FormatError(str(path), 0, 0, f"d2c reads the format {name}, but does not write it")
+    return name
+
+
+def _by_name(path: str | os.PathLike[str], default: str) -> str:
     name = file_name(path).removesuffix(".gz")
     for format_name, known in FORMATS.items():
         if name.endswith(known.suffixes):
             return format_name
-    return "tigerxml" if name.endswith(".xml") else "brackets"
+    return "tigerxml" if name.endswith(".xml") else default
 
 
 def read_treebank(
@@ -77,3 +92,25 @@ def read_treebank(
     if name == "brackets":
         return read_brackets(path, clean)
     return FORMATS[name].read(path, marked=True) if marked else FORMATS[name].read(path)
+
+
+def write_treebank(
+    ctrees: Iterable[CTree], format_name: str, stream: TextIO, source: str | os.PathLike[str]
+) -> None:
+    """Writes trees in a format that d2c writes. `source` is the file that they come from, which is named in
+    the FormatError for a tree that the format cannot hold."""
+    sentence, write = 0, FORMATS[format_name].write
+    assert write is not None
+
+    def counted() -> Iterator[CTree]:
+        nonlocal sentence
+        for ctree in ctrees:
+            sentence += 1
+            yield ctree
+
+    try:
+        write(counted(), stream)
+    except FormatError:
+        raise
+    except ValueError as error:
+        raise FormatError(file_name(source), 0, sentence, str(error)) from None

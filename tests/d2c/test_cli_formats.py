@@ -1,0 +1,148 @@
+"""`encode` and `decode` over treebanks of every format, and what formats cannot hold."""
+
+from __future__ import annotations
+
+import os
+from dataclasses import replace
+from pathlib import Path
+
+import pytest
+from click.testing import CliRunner, Result
+
+from d2c.cli import cli
+from d2c.treebanks import WRITABLE
+from trees.errors import FormatError
+from trees.formats.treebanks import FORMATS, read_treebank
+
+TREEBANKS = Path(
+    os.environ.get("D2C_TREEBANKS", Path(__file__).resolve().parents[3] / "shared" / "treebanks")
+)
+GAPS = "(TOP (S (VP (V 0=wake) (P 2=up)) (N 1=me) (. 3=.)))\n(TOP (S (A 0=a) (B 1=b)))\n"
+PTB = "( (SBARQ (WHNP-1 (WP what)) (SQ (VBD did) (NP (PRP he)) (VP (VB see) (NP (-NONE- *T*-1)))) (. ?)) )\n"
+
+
+def d2c(*arguments: str | Path) -> Result:
+    return CliRunner().invoke(cli, list(map(str, arguments)))
+
+
+def ok(*arguments: str | Path) -> Result:
+    done = d2c(*arguments)
+    assert done.exit_code == 0, done.output or done.exception
+    return done
+
+
+@pytest.fixture
+def gaps(tmp_path: Path) -> Path:
+    file = tmp_path / "gaps.discbracket"
+    file.write_text(GAPS)
+    return file
+
+
+@pytest.mark.parametrize("name", [name for name in WRITABLE if name != "brackets"])
+def test_trees_with_gaps_come_back_from_every_format(gaps: Path, tmp_path: Path, name: str) -> None:
+    treebank, conllu, back = (
+        tmp_path / "x",
+        tmp_path / "x.conllu",
+        tmp_path / f"back{FORMATS[name].suffixes[0]}",
+    )
+    ok("convert", gaps, treebank, "--to", name)
+    ok("encode", treebank, "--format", name, "-o", conllu, "--encoding", "spine", "--head-rules", "leftmost")
+    ok("decode", conllu, "-o", back, "--encoding", "spine")  # the name says the format
+    trees = list(read_treebank(gaps))
+    assert list(read_treebank(back)) == trees
+    assert ok("decode", conllu, "--to", name, "--encoding", "spine").stdout == back.read_text()
+
+
+@pytest.mark.parametrize("jobs", ["1", "2"])
+def test_a_treebank_in_several_parts(gaps: Path, tmp_path: Path, jobs: str) -> None:
+    gaps.write_text(GAPS * 700)
+    for name in ("discbracket", "export"):
+        treebank, conllu = tmp_path / f"many.{name}", tmp_path / f"{name}.conllu"
+        ok("convert", gaps, treebank)
+        done = ok("encode", treebank, "--head-rules", "leftmost", "-o", conllu, "--jobs", jobs, "--stats")
+        assert done.stderr.startswith("sentences                   1,400\n")
+        back = tmp_path / f"back.{name}"
+        ok("decode", conllu, "-o", back, "--jobs", jobs)
+        assert [replace(tree, head_children=None) for tree in read_treebank(back)] == list(
+            read_treebank(gaps)
+        )
+
+
+@pytest.mark.parametrize("name", ["discbracket", "export"])
+def test_an_error_in_a_later_part_names_its_sentence(gaps: Path, tmp_path: Path, name: str) -> None:
+    gaps.write_text("(S (A 0=a) (B 1=b))\n" * 999 + GAPS)
+    treebank = tmp_path / f"x.{name}"
+    ok("convert", gaps, treebank)
+    done = d2c("encode", treebank, "--encoding", "delta", "-o", tmp_path / "out")
+    message = "the delta encoding takes continuous trees only; use the direct encoding"
+    assert str(done.exception) == f"{treebank}: sentence 1000: {message}"
+    assert not (tmp_path / "out").exists()
+
+
+def test_how_trees_are_read_for_encoding(gaps: Path, tmp_path: Path) -> None:
+    def labels(*arguments: str | Path) -> list[str]:
+        lines = ok("encode", *arguments).stdout.splitlines()
+        return [line.split("\t")[7] for line in lines if line]
+
+    one = tmp_path / "one.discbracket"
+    one.write_text("(TOP (S (VP (V 0=a) (P 2=c)) (N 1=,)))\n")
+    assert labels(one, "--head-rules", "leftmost") == ["root", "S#2", "VP#1"]
+    assert labels(one, "--head-rules", "leftmost", "--move-punctuation") == ["root", "VP#1", "VP#1"]
+    ptb = tmp_path / "x.mrg"
+    ptb.write_text(PTB)
+    assert labels(ptb) == ["SBARQ#2", "root", "SQ#1", "SQ#1", "SBARQ#2"]
+    assert labels(ptb, "--traces") == ["VP#1", "root", "SQ#1", "SQ#1", "SBARQ#2"]
+    alpino = tmp_path / "x.alpino.xml"
+    ok("convert", gaps, alpino)
+    alpino.write_text(alpino.read_text().replace('rel="--" word="up"', 'rel="hd" word="up"'))
+    assert labels(alpino, "--head-rules", "marked")[:4] == ["VP#1", "S#2", "root", "S#2"]
+
+
+def test_what_encode_refuses(gaps: Path, tmp_path: Path) -> None:
+    done = d2c("encode", gaps, "--head-rules", "marked")
+    assert str(done.exception) == f"{gaps}: the format discbracket marks no heads"
+    done = d2c("encode", gaps, "--raw", "--traces")
+    assert done.exit_code == 2 and "--raw" in done.output
+
+
+def test_what_a_format_cannot_hold(gaps: Path, tmp_path: Path) -> None:
+    conllu = tmp_path / "x.conllu"
+    ok("encode", gaps, "-o", conllu, "--head-rules", "leftmost")
+    # Without a model, what is written as brackets is made continuous, and the repair is counted.
+    done = ok("decode", conllu)
+    assert done.stdout.startswith("(TOP (S ") and "order not nested" in done.stderr
+    gaps.write_text("(S (A 0=a) (B 1=b))\n(S (A 0=#500) (B 1=b))\n")
+    for command in ("convert", gaps, tmp_path / "x.export"), ("encode", gaps, "-o", conllu):
+        done = d2c(*command)
+    assert done.exit_code == 0
+    message = "sentence 2: the word '#500' cannot be written in the export format"
+    assert str(d2c("convert", gaps, tmp_path / "x.export").exception) == f"{gaps}: {message}"
+    assert str(d2c("decode", conllu, "--to", "export").exception) == f"{conllu}: {message}"
+    for target in ("x.psd", "x.sinica"):
+        for arguments in (["convert", gaps, tmp_path / target], ["decode", conllu, "-o", tmp_path / target]):
+            error = d2c(*arguments).exception
+            assert isinstance(error, FormatError) and "but does not write it" in str(error)
+
+
+REAL = {
+    "craft-dev.mrg.gz": None,
+    "alpino-dev.xml.gz": None,
+    "pcc-dev.tiger.xml.gz": None,
+    "icon-dev.mrg.gz": None,
+    "icepahc-dev.psd.gz": None,
+    "floresta-dev.ptb.gz": "floresta",
+    "sinica-dev.txt.gz": "sinica",
+}
+
+
+@pytest.mark.skipif(not TREEBANKS.is_dir(), reason=f"{TREEBANKS} absent; set D2C_TREEBANKS")
+@pytest.mark.parametrize("file", REAL)
+def test_real_treebanks_come_back(tmp_path: Path, file: str) -> None:
+    name, conllu, back = REAL[file], tmp_path / "x.conllu", tmp_path / "x.dbr"
+    options = [] if name is None else ["--format", name]
+    ok("encode", TREEBANKS / file, "-o", conllu, "--encoding", "spine", *options)
+    ok("decode", conllu, "-o", back, "--encoding", "spine")
+    gold = read_treebank(TREEBANKS / file, name, clean=True)
+    for tree, again in zip(gold, read_treebank(back), strict=True):
+        assert (again.tokens.forms, again.tokens.tags) == (tree.tokens.forms, tree.tokens.tags)
+        assert replace(again, tokens=tree.tokens, top=tree.top) == tree
