@@ -17,8 +17,8 @@ from trees.formats.graphs import Name, tree_of
 from trees.scores.attachment import is_punctuation
 
 _BLOCK = re.compile(r"(.+)\*([0-9]+)(?:\.([0-9]+))?", re.DOTALL)
-_TRACE = re.compile(r"\*(?:T|ICH|RNR|EXP)\*(?:-([0-9]+))?")
-_INDEX = re.compile(r".+?[-=].*?-?([0-9]+)$")
+_TRACE = re.compile(r"\*(?:T|ICH|RNR|EXP)\*(-[0-9]+)?")
+_INDEX = re.compile(r"(?<=.)([-=][0-9]+)(?=[-=]|$)")  # of NP-1=2 it is -1; =2 is another, of gapping
 
 
 def move_punctuation(ctree: CTree, is_mark: Callable[[str], bool] = is_punctuation) -> CTree:
@@ -147,8 +147,8 @@ def resolve_traces(ctree: CTree) -> CTree | None:
 
     Of the traces *T*, *ICH*, *RNR* and *EXP* with the index of a constituent; the index is on the trace (as
     in the WSJ) or on the node over it (as in CRAFT). Of several traces of one antecedent the first counts;
-    one inside its antecedent does not. All empty elements, function tags and indices go then. None where no
-    word is left.
+    one inside its antecedent does not. What moves over no word leaves no gap, as do the subjects of relative
+    clauses. All empty elements, function tags and indices go then. None where no word is left.
     """
     n, tokens = len(ctree.tokens), ctree.tokens
     parents = ctree.parents()
@@ -157,7 +157,7 @@ def resolve_traces(ctree: CTree) -> CTree | None:
         empty.append(all(empty[kid] for kid in kids))
     antecedents: dict[str, int] = {}
     for node in range(n, ctree.root + 1):
-        match = None if empty[node] else _INDEX.match(ctree.label(node))
+        match = None if empty[node] else _INDEX.search(ctree.label(node))
         if match:
             antecedents.setdefault(match[1], node)
     for i in range(n):
@@ -183,7 +183,7 @@ def resolve_traces(ctree: CTree) -> CTree | None:
 
 
 def _index(label: str) -> str | None:
-    match = _INDEX.match(label)
+    match = _INDEX.search(label)
     return match[1] if match else None
 
 
