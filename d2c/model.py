@@ -162,11 +162,11 @@ class Model:
         for treebanks that cannot be read or encoded.
         """
         with whole_directory(directory, _SETTINGS) as new:
-            fit(route, train, dev, progress, reading)
             files = new / "train.conllu", new / "dev.conllu"
-            for treebank, file in zip((train, dev), files, strict=True):
+            for treebank, file in zip((train, dev), files, strict=True):  # first: it may be refused
                 with open(file, "w", encoding="utf-8") as stream:
                     write_conllu(encode_treebank(route, treebank, reading), stream)
+            fit(route, train, dev, progress, reading)
             dparser.train(*files, new / "dparser", progress)
             for file in files:
                 file.unlink()
@@ -238,8 +238,13 @@ def fit(
     progress: Callable[[object], None] | None = None,
     reading: Reading = CLEANED,
 ) -> None:
-    """Fits a route on treebank files."""
-    route.fit(reading(train), reading(dev), progress=progress)
+    """Fits a route on treebank files. Raises FormatError for a treebank from which it cannot learn."""
+    try:
+        route.fit(reading(train), reading(dev), progress=progress)
+    except FormatError:
+        raise
+    except ValueError as error:
+        raise FormatError(str(train), 0, 0, str(error)) from error
 
 
 def read_settings(directory: Path) -> dict[str, Any]:

@@ -11,6 +11,7 @@ from click.testing import CliRunner, Result
 
 from d2c.cli import cli
 from d2c.treebanks import WRITABLE
+from reduction.reduction import Reduction
 from trees.errors import FormatError
 from trees.formats.treebanks import FORMATS, read_treebank
 
@@ -146,3 +147,30 @@ def test_real_treebanks_come_back(tmp_path: Path, file: str) -> None:
     for tree, again in zip(gold, read_treebank(back), strict=True):
         assert (again.tokens.forms, again.tokens.tags) == (tree.tokens.forms, tree.tokens.tags)
         assert replace(again, tokens=tree.tokens, top=tree.top) == tree
+
+
+@pytest.mark.parametrize("route", ["reduction", "combined"])
+def test_delta_is_refused_in_training_before_anything_is_learned(
+    gaps: Path, tmp_path: Path, route: str
+) -> None:
+    arguments = ["--dev", gaps, "--route", route, "--dparser", "gold", "-o", tmp_path / "model"]
+    done = d2c("train", gaps, "--encoding", "delta", "--head-rules", "leftmost", *arguments)
+    message = "the delta encoding takes continuous trees only; use the direct encoding"
+    assert str(done.exception) == f"{gaps}: sentence 1: {message}"
+    assert list(tmp_path.iterdir()) == [gaps]
+
+
+def test_a_model_of_trees_with_gaps_writes_discbracket(gaps: Path, tmp_path: Path) -> None:
+    model, conllu = tmp_path / "model", tmp_path / "x.conllu"
+    route = Reduction("direct", "leftmost").fit(list(read_treebank(gaps)))
+    route.save(model / "route")
+    (model / "model.json").write_text('{"format": 1, "route": "reduction", "dparser": "stanza"}')
+    ok("encode", gaps, "--head-rules", "leftmost", "-o", conllu)
+    assert ok("decode", conllu, "-m", model).stdout == GAPS
+    ok("decode", conllu, "-m", model, "-o", tmp_path / "x.export")
+    assert [tree.yields() for tree in read_treebank(tmp_path / "x.export")] == [
+        tree.yields() for tree in read_treebank(gaps)
+    ]
+    done = d2c("decode", conllu, "-m", model, "--to", "brackets")
+    message = "sentence 1: brackets cannot hold a tree with gaps; discbracket can"
+    assert str(done.exception) == f"{conllu}: {message}"
