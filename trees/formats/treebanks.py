@@ -54,7 +54,7 @@ _SNIFFED = 4096  # characters
 def format_of(path: str | os.PathLike[str]) -> str:
     """The format of a file by its name, of *.xml by its content; brackets where the name says nothing."""
     if file_name(path).removesuffix(".gz").endswith(".xml"):
-        with open_input(path) as stream:
+        with open_input(path, "latin-1") as stream:
             return "alpinoxml" if "<alpino" in stream.read(_SNIFFED) else "tigerxml"
     return _by_name(path, "brackets")
 
