@@ -27,7 +27,7 @@ from reduction.reduction import Reduction
 from trees.errors import FormatError, ModelError
 from trees.files import file_name, open_output, read_json
 from trees.formats.conllu import format_conllu, read_conllu, read_conllu_chunks
-from trees.formats.treebanks import FORMATS, format_to_write, read_treebank, write_treebank
+from trees.formats.treebanks import FORMATS, format_of, format_to_write, read_treebank, write_treebank
 from trees.heads import load_head_rules
 from trees.repair import Repairs
 
@@ -235,8 +235,8 @@ def evaluate(
     disc_only: bool,
     punctuation: bool,
 ) -> None:
-    """Scores bracket files as EVALB does (a table per sentence, then the summary), discbracket files as
-    disco-dop does, or CoNLL-U files."""
+    """Scores bracket files as EVALB does (a table per sentence, then the summary), treebanks with gaps as
+    disco-dop does (discbracket, or what their names say), or CoNLL-U files."""
     from trees.scores.evalb import Parameters, Totals, evaluate_files, report_lines
 
     if metric == "attachment":
@@ -264,8 +264,9 @@ def evaluate(
 @click.option("--continuous", type=click.Choice(["raise", "split"]), help="Make trees with gaps continuous.")
 @click.option("--merge", is_flag=True, help="Join what `--continuous split` split.")
 def convert(source: Path, target: Path, **options: Any) -> None:
-    """Rewrites treebanks: brackets, discbracket, export, TIGER XML, Alpino XML; reads Penn-historical and
-    Sinica files, too. Brackets hold no gaps: say how to make such trees continuous.
+    """Rewrites treebanks: brackets, discbracket, export, TIGER XML, Alpino XML; reads Penn-historical, Sinica
+    and Floresta files, too. Brackets hold no gaps: say how to make such trees continuous. What else is left
+    out (secondary edges, functions, lemmas, ...) is said on standard error.
 
     Names tell formats: *.discbracket, *.export, *.tiger.xml, *.alpino.xml, *.psd, *.sinica, *.conllu (each
     also with .gz); anything else is brackets. CoNLL-U becomes CoNLL-U without ranges and empty nodes; from
@@ -274,11 +275,14 @@ def convert(source: Path, target: Path, **options: Any) -> None:
     kinds = [".conllu" in path.name for path in (source, target)]
     if kinds[0] != kinds[1] and "-" not in (str(source), str(target)):
         raise click.UsageError("use `d2c encode` and `d2c decode` between trees and CoNLL-U")
+    left_out: list[str] = []
     with open_output(target) as stream:
         if any(kinds):
             stream.writelines(map(format_conllu, _shown(read_conllu(source), "sentences")))
         else:
-            convert_treebank(source, target, stream, **options)
+            left_out = convert_treebank(source, target, stream, **options)
+    if left_out:
+        click.echo(f"{file_name(source)}: left out: {', '.join(left_out)}", err=True)
 
 
 @cli.command()
@@ -463,12 +467,12 @@ def _report(repairs: Repairs) -> None:
 
 
 def _print_disco(gold: Path, guess: Path, params: Path | None, disc_only: bool) -> None:
-    from trees.formats.discbracket import read_discbracket
     from trees.scores import disco
 
     parameters = disco.Parameters.read(params) if params else disco.Parameters.proper()
     parameters = replace(parameters, disc_only=disc_only or parameters.disc_only)
-    scores = disco.evaluate(zip_longest(read_discbracket(gold), read_discbracket(guess)), parameters)
+    gold_trees, guessed = (read_treebank(path, format_of(path, "discbracket")) for path in (gold, guess))
+    scores = disco.evaluate(zip_longest(gold_trees, guessed), parameters)
     for line in disco.report_lines(scores, disco.Totals(), parameters.cutoff):
         sys.stdout.write(line + "\n")
 

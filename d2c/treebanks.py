@@ -13,6 +13,7 @@ from trees.errors import FormatError
 from trees.files import file_name, open_input
 from trees.formats.brackets import bracket_chunks, parse_brackets
 from trees.formats.chunks import Chunk
+from trees.formats.graphs import SecondaryEdges
 from trees.formats.treebanks import FORMATS, format_of, format_to_write, read_treebank, write_treebank
 from trees.transforms import merge_gaps, move_punctuation, raise_gaps, resolve_traces, split_gaps
 
@@ -82,18 +83,26 @@ def convert_treebank(
     move_punctuation: bool = False,
     continuous: str | None = None,
     merge: bool = False,
-) -> None:
+) -> list[str]:
     """Writes the trees of `source` in the format of `target`; see `trees.transforms` for the options.
 
+    Returns what was left out: what c-trees do not keep, and what the format does not hold.
     Raises FormatError for what cannot be read, or not be held by the format: a format that d2c only reads,
     gaps in brackets, words that the export format takes for something else.
     """
     written = target_format or format_to_write(target)
+    read = source_format or format_of(source)
+    secondary, columns = SecondaryEdges(), set[str]()
     steps = _steps(traces, move_punctuation, continuous, merge)
 
     def converted() -> Iterator[CTree]:
-        for number, tree in enumerate(read_treebank(source, source_format, clean and not traces), 1):
+        trees = read_treebank(source, read, clean and not traces, secondary=secondary)
+        for number, tree in enumerate(trees, 1):
             ctree: CTree | None = tree
+            if tree.tokens.lemmas:
+                columns.add("lemmas")
+            if tree.tokens.morphs:
+                columns.add("morphology")
             try:
                 for step in steps:
                     ctree = step(ctree) if ctree else None
@@ -106,6 +115,10 @@ def convert_treebank(
                 yield ctree
 
     write_treebank(converted(), written, stream, source)
+    left_out = [f"{secondary.count:,} secondary edges"] if secondary.count else []
+    if FORMATS[read].marks_heads:
+        left_out.append("grammatical functions")
+    return left_out + ([] if FORMATS[written].graphs else sorted(columns))
 
 
 def _steps(

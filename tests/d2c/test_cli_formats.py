@@ -174,3 +174,29 @@ def test_a_model_of_trees_with_gaps_writes_discbracket(gaps: Path, tmp_path: Pat
     done = d2c("decode", conllu, "-m", model, "--to", "brackets")
     message = "sentence 1: brackets cannot hold a tree with gaps; discbracket can"
     assert str(done.exception) == f"{conllu}: {message}"
+
+
+def test_convert_says_what_it_left_out(tmp_path: Path) -> None:
+    source = tmp_path / "x.export"
+    source.write_text(
+        "#FORMAT 4\n#BOS 1\nEr\ter\tPPER\t3.Sg\tSB\t500\tSB\t501\nwill\t--\tVM\t--\tHD\t500\n"
+        "gehen\t--\tVV\t--\tHD\t501\n#500\t--\tS\t--\t--\t0\n#501\t--\tVP\t--\tOC\t500\tX\t500\n#EOS 1\n"
+    )
+    left_out = "left out: 2 secondary edges, grammatical functions"
+    assert ok("convert", source, tmp_path / "x.tiger.xml").stderr == f"{source}: {left_out}\n"
+    assert ok("convert", source, "-").stderr == f"{source}: {left_out}, lemmas, morphology\n"
+    assert ok("convert", tmp_path / "x.tiger.xml", tmp_path / "x.dbr").stderr.endswith(
+        "left out: grammatical functions, lemmas, morphology\n"
+    )
+    assert ok("convert", tmp_path / "x.dbr", "-").stderr == ""
+    psd = tmp_path / "x.psd"
+    psd.write_text("( (IP (VBDI sagði-segja) (. .-.)) (ID X,.2))\n")
+    assert ok("convert", psd, tmp_path / "x.dbr").stderr == f"{psd}: left out: lemmas\n"
+
+
+def test_disco_scores_treebanks_of_any_format(gaps: Path, tmp_path: Path) -> None:
+    export, plain = tmp_path / "x.export", tmp_path / "plain"
+    ok("convert", gaps, export)
+    plain.write_text(GAPS)  # no name says a format: discbracket
+    scores = ok("evaluate", gaps, gaps, "--metric", "disco").stdout
+    assert ok("evaluate", export, plain, "--metric", "disco").stdout == scores

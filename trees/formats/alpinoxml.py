@@ -2,8 +2,8 @@
 
 A node with `word` is a token at the position `begin`; one with `cat` is a constituent; one with neither is a
 secondary edge and no leaf. The ends of constituents cover such edges, too, and are not looked at. Tags are
-`pt`, or `pos` in files of older versions, lemmas `lemma`, or `root`; morphology is `postag`. Heads are marked by
-rel="hd".
+`pt`, or `pos` in files of older versions, lemmas `lemma`, or `root`; morphology is `postag`. rel="hd"
+marks heads.
 """
 
 from __future__ import annotations

@@ -15,6 +15,7 @@ from trees.formats.chunks import Chunk
 from trees.formats.discbracket import parse_discbracket, read_discbracket, write_discbracket
 from trees.formats.export import read_export, write_export
 from trees.formats.floresta import read_floresta
+from trees.formats.graphs import SecondaryEdges
 from trees.formats.historical import parse_historical, read_historical
 from trees.formats.sinica import read_sinica
 from trees.formats.tigerxml import read_tigerxml, write_tigerxml
@@ -26,6 +27,7 @@ class Format(NamedTuple):
     """read: the trees of a path; write: trees into a stream, None where d2c reads the format only.
 
     suffixes: of file names; marks_heads: whether `read` takes marked=True
+    graphs: whether `read` takes secondary=SecondaryEdges(), and files hold lemmas and morphology
     parse: the trees of a chunk of a file that `bracket_chunks` cuts; None where files cannot be cut
     """
 
@@ -33,6 +35,7 @@ class Format(NamedTuple):
     write: Callable[[Iterable[CTree], TextIO], None] | None
     suffixes: tuple[str, ...]
     marks_heads: bool = False
+    graphs: bool = False
     parse: Callable[[Chunk, str], Iterator[CTree]] | None = None
 
 
@@ -41,9 +44,9 @@ FORMATS = {
     "discbracket": Format(
         read_discbracket, write_discbracket, (".discbracket", ".dbr"), parse=parse_discbracket
     ),
-    "export": Format(read_export, write_export, (".export", ".negra"), True),
-    "tigerxml": Format(read_tigerxml, write_tigerxml, (".tiger.xml", ".tigerxml"), True),
-    "alpinoxml": Format(read_alpinoxml, write_alpinoxml, (".alpino.xml",), True),
+    "export": Format(read_export, write_export, (".export", ".negra"), True, True),
+    "tigerxml": Format(read_tigerxml, write_tigerxml, (".tiger.xml", ".tigerxml"), True, True),
+    "alpinoxml": Format(read_alpinoxml, write_alpinoxml, (".alpino.xml",), True, True),
     "historical": Format(read_historical, None, (".psd",), parse=parse_historical),
     "sinica": Format(read_sinica, None, (".sinica",), True),
     "floresta": Format(read_floresta, None, (".floresta",), True),
@@ -51,12 +54,12 @@ FORMATS = {
 _SNIFFED = 4096  # characters
 
 
-def format_of(path: str | os.PathLike[str]) -> str:
-    """The format of a file by its name, of *.xml by its content; brackets where the name says nothing."""
+def format_of(path: str | os.PathLike[str], default: str = "brackets") -> str:
+    """The format of a file by its name, of *.xml by its content; the default where the name says nothing."""
     if file_name(path).removesuffix(".gz").endswith(".xml"):
         with open_input(path, "latin-1") as stream:
             return "alpinoxml" if "<alpino" in stream.read(_SNIFFED) else "tigerxml"
-    return _by_name(path, "brackets")
+    return _by_name(path, default)
 
 
 def format_to_write(path: str | os.PathLike[str], default: str = "brackets") -> str:
@@ -79,19 +82,27 @@ def _by_name(path: str | os.PathLike[str], default: str) -> str:
 
 
 def read_treebank(
-    path: str | os.PathLike[str], format_name: str | None = None, clean: bool = False, marked: bool = False
+    path: str | os.PathLike[str],
+    format_name: str | None = None,
+    clean: bool = False,
+    marked: bool = False,
+    secondary: SecondaryEdges | None = None,
 ) -> Iterator[CTree]:
     """The trees of a file. Raises FormatError.
 
-    clean:  of brackets, remove traces and function tags; other formats have none
-    marked: with the head children that the treebank marks; an error in formats that mark none
+    clean:     of brackets, remove traces and function tags; other formats have none
+    marked:    with the head children that the treebank marks; an error in formats that mark none
+    secondary: counts secondary edges, which are left out
     """
     name = format_name or format_of(path)
     if marked and not FORMATS[name].marks_heads:
         raise FormatError(file_name(path), 0, 0, f"the format {name} marks no heads")
     if name == "brackets":
         return read_brackets(path, clean)
-    return FORMATS[name].read(path, marked=True) if marked else FORMATS[name].read(path)
+    options: dict[str, object] = {"marked": True} if marked else {}
+    if secondary and FORMATS[name].graphs:
+        options["secondary"] = secondary
+    return FORMATS[name].read(path, **options)
 
 
 def write_treebank(
