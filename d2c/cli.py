@@ -20,7 +20,7 @@ from d2c import model as models
 from d2c.chunked import map_chunks
 from d2c.convert import Converted, Decode, Encode
 from d2c.statistics import Statistics
-from d2c.treebanks import WRITABLE, Part, Reading, convert_treebank
+from d2c.treebanks import WRITABLE, Part, Reading, convert_treebank, with_heads
 from dparsers.protocol import DependencyParser
 from reduction.encodings import ENCODINGS
 from reduction.reduction import Reduction
@@ -28,7 +28,7 @@ from trees.errors import FormatError, ModelError
 from trees.files import file_name, open_output, read_json
 from trees.formats.conllu import format_conllu, read_conllu, read_conllu_chunks
 from trees.formats.treebanks import FORMATS, format_of, format_to_write, read_treebank, write_treebank
-from trees.heads import load_head_rules
+from trees.heads import format_head_rules, load_head_rules
 from trees.repair import Repairs
 
 Item = TypeVar("Item")
@@ -263,6 +263,9 @@ def evaluate(
 @click.option("--move-punctuation", is_flag=True, help="Into the smallest constituent around it.")
 @click.option("--continuous", type=click.Choice(["raise", "split"]), help="Make trees with gaps continuous.")
 @click.option("--merge", is_flag=True, help="Join what `--continuous split` split.")
+@click.option(
+    "--heads", type=FilePath, help="CoNLL-U over the same tokens: mark the head children it induces."
+)
 def convert(source: Path, target: Path, **options: Any) -> None:
     """Rewrites treebanks: brackets, discbracket, export, TIGER XML, Alpino XML; reads Penn-historical, Sinica
     and Floresta files, too. Brackets hold no gaps: say how to make such trees continuous. What else is left
@@ -272,6 +275,8 @@ def convert(source: Path, target: Path, **options: Any) -> None:
     also with .gz); anything else is brackets. CoNLL-U becomes CoNLL-U without ranges and empty nodes; from
     trees to CoNLL-U and back go `encode` and `decode`.
     """
+    if options["heads"] and (options["traces"] or options["merge"]):
+        raise click.UsageError("--traces and --merge keep no heads; convert twice")
     kinds = [".conllu" in path.name for path in (source, target)]
     if kinds[0] != kinds[1] and "-" not in (str(source), str(target)):
         raise click.UsageError("use `d2c encode` and `d2c decode` between trees and CoNLL-U")
@@ -363,15 +368,26 @@ def draw(
 @click.argument("trees", type=FilePath)
 @heads_option
 @click.option("--format", "format_name", type=click.Choice(list(FORMATS)), help="[default: by the name]")
-def heads(trees: Path, head_rules: str, format_name: str | None) -> None:
+@click.option("--induce", type=FilePath, help="CoNLL-U over the same tokens: print the table it induces.")
+@output_option
+def heads(trees: Path, head_rules: str, format_name: str | None, induce: Path | None, output: Path) -> None:
     """Shows for which nodes of a treebank head rules find the head child by its label, which take a child by
-    its place alone, and which no rule covers (default)."""
+    its place alone, and which no rule covers (default). Or, with `--induce`, makes a table of head rules."""
     from trees.head_coverage import head_coverage
+    from trees.induced_heads import estimate_rules
 
+    if induce:
+        treebank = with_heads(read_treebank(trees, format_name, clean=True), induce)
+        with open_output(output) as stream:
+            stream.write(f"# Estimated by `d2c heads {trees} --induce {induce}`\n")
+            stream.write(format_head_rules(estimate_rules(_shown(treebank, "trees"))))
+        return
     if head_rules == "marked":
         raise click.UsageError("marked heads need no table, so there is no coverage to show")
     treebank = _shown(read_treebank(trees, format_name, clean=True), "trees")
-    click.echo("\n".join(head_coverage(treebank, load_head_rules(head_rules)).lines()))
+    lines = head_coverage(treebank, load_head_rules(head_rules)).lines()
+    with open_output(output) as stream:
+        stream.writelines(line + "\n" for line in lines)
 
 
 @cli.command()

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass
-from itertools import islice
+from itertools import islice, zip_longest
 from pathlib import Path
 from typing import TextIO
 
@@ -13,8 +13,10 @@ from trees.errors import FormatError
 from trees.files import file_name, open_input
 from trees.formats.brackets import bracket_chunks, parse_brackets
 from trees.formats.chunks import Chunk
+from trees.formats.conllu import read_conllu
 from trees.formats.graphs import SecondaryEdges
 from trees.formats.treebanks import FORMATS, format_of, format_to_write, read_treebank, write_treebank
+from trees.induced_heads import induce_heads
 from trees.transforms import merge_gaps, move_punctuation, raise_gaps, resolve_traces, split_gaps
 
 WRITABLE = tuple(name for name, known in FORMATS.items() if known.write)
@@ -83,6 +85,7 @@ def convert_treebank(
     move_punctuation: bool = False,
     continuous: str | None = None,
     merge: bool = False,
+    heads: Path | None = None,
 ) -> list[str]:
     """Writes the trees of `source` in the format of `target`; see `trees.transforms` for the options.
 
@@ -91,13 +94,15 @@ def convert_treebank(
     gaps in brackets, words that the export format takes for something else.
     """
     written = target_format or format_to_write(target)
+    if heads and not FORMATS[written].graphs:
+        raise FormatError(str(target), 0, 0, f"the format {written} marks no heads")
     read = source_format or format_of(source)
     secondary, columns = SecondaryEdges(), set[str]()
     steps = _steps(traces, move_punctuation, continuous, merge)
 
     def converted() -> Iterator[CTree]:
         trees = read_treebank(source, read, clean and not traces, secondary=secondary)
-        for number, tree in enumerate(trees, 1):
+        for number, tree in enumerate(with_heads(trees, heads) if heads else trees, 1):
             ctree: CTree | None = tree
             if tree.tokens.lemmas:
                 columns.add("lemmas")
@@ -119,6 +124,18 @@ def convert_treebank(
     if FORMATS[read].marks_heads:
         left_out.append("grammatical functions")
     return left_out + ([] if FORMATS[written].graphs else sorted(columns))
+
+
+def with_heads(ctrees: Iterable[CTree], conllu: Path) -> Iterator[CTree]:
+    """The c-trees with head children by the d-trees of a CoNLL-U file. Raises FormatError."""
+    for number, (ctree, dtree) in enumerate(zip_longest(ctrees, read_conllu(conllu)), 1):
+        if ctree is None or dtree is None:
+            what = "missing; the other file has it" if dtree is None else "the treebank has no such sentence"
+            raise FormatError(file_name(conllu), 0, number, what)
+        try:
+            yield induce_heads(ctree, dtree.heads)
+        except ValueError as error:
+            raise FormatError(file_name(conllu), 0, number, str(error)) from None
 
 
 def _steps(

@@ -200,3 +200,33 @@ def test_disco_scores_treebanks_of_any_format(gaps: Path, tmp_path: Path) -> Non
     plain.write_text(GAPS)  # no name says a format: discbracket
     scores = ok("evaluate", gaps, gaps, "--metric", "disco").stdout
     assert ok("evaluate", export, plain, "--metric", "disco").stdout == scores
+
+
+def test_heads_from_dependencies(tmp_path: Path) -> None:
+    trees, conllu = tmp_path / "x.mrg", tmp_path / "x.conllu"
+    trees.write_text("(TOP (S (NP (DT the) (NN cat)) (VP (VBD saw) (NP (DT a) (NN dog)))))\n" * 2)
+    ok("encode", trees, "-o", conllu)
+    table = tmp_path / "table.txt"
+    ok("heads", trees, "--induce", conllu, "-o", table)
+    assert table.read_text() == (
+        f"# Estimated by `d2c heads {trees} --induce {conllu}`\nNP left NN\nS left VP\nVP left VBD\n"
+    )
+    assert ok("encode", trees, "--head-rules", table).stdout == conllu.read_text()
+    assert "default: 0 (0.00 %)" in ok("heads", trees, "--head-rules", table).stdout
+    # The heads themselves, marked in a format that marks them: of all words the last one here.
+    conllu.write_text("".join(f"{i}\tx\t_\t_\tX\t_\t{(i + 1) % 6}\tx\t_\t_\n" for i in range(1, 6)) + "\n")
+    trees.write_text("(TOP (S (NP (DT the) (NN cat)) (VP (VBD saw) (NP (DT a) (NN dog)))))\n")
+    export = tmp_path / "x.export"
+    ok("convert", trees, export, "--heads", conllu)
+    heads = [
+        line.split("\t")[6]
+        for line in ok("encode", export, "--head-rules", "marked").stdout.splitlines()[:-1]
+    ]
+    assert heads == ["2", "5", "5", "5", "0"]
+    trees.write_text(trees.read_text() * 2)
+    message = f"{conllu}: sentence 2: missing; the other file has it"
+    assert str(d2c("heads", trees, "--induce", conllu).exception) == message
+    conllu.write_text("1\tx\t_\t_\tX\t_\t0\tx\t_\t_\n\n" * 2)
+    assert str(d2c("convert", trees, export, "--heads", conllu).exception) == (
+        f"{conllu}: sentence 1: 1 heads for 5 tokens"
+    )
