@@ -11,13 +11,20 @@ from typing import TextIO
 from trees.ctree import CTree
 from trees.errors import FormatError
 from trees.files import file_name, open_input
-from trees.formats.brackets import bracket_chunks, parse_brackets
+from trees.formats.brackets import bracket_chunks
 from trees.formats.chunks import Chunk
 from trees.formats.conllu import read_conllu
 from trees.formats.graphs import SecondaryEdges
-from trees.formats.treebanks import FORMATS, format_of, format_to_write, read_treebank, write_treebank
+from trees.formats.treebanks import (
+    FORMATS,
+    format_of,
+    format_to_write,
+    parse_treebank,
+    read_treebank,
+    write_treebank,
+)
 from trees.induced_heads import induce_heads
-from trees.transforms import merge_gaps, move_punctuation, raise_gaps, resolve_traces, split_gaps
+from trees.transforms import merge_gaps, move_punctuation, raise_gaps, split_gaps
 
 WRITABLE = tuple(name for name, known in FORMATS.items() if known.write)
 Part = Chunk | list[CTree]  # of a treebank: a piece of its text, or trees, where files cannot be cut
@@ -40,7 +47,7 @@ class Reading:
 
     def __call__(self, path: Path) -> Iterator[CTree]:
         """The trees. Raises FormatError."""
-        return self._usable(read_treebank(path, self.format_name, self._clean, self.marked))
+        return self._usable(read_treebank(path, self.format_name, not self.raw, self.marked, self.traces))
 
     def parts(self, path: Path) -> Iterator[Part]:
         """The file in parts, for `trees_of`. Raises FormatError."""
@@ -57,21 +64,10 @@ class Reading:
         if not isinstance(part, Chunk):
             return part
         name = self.format_name or format_of(path)
-        if name == "brackets":
-            return self._usable(parse_brackets(part, file_name(path), self._clean))
-        parse = FORMATS[name].parse
-        assert parse is not None
-        return self._usable(parse(part, file_name(path)))
+        return self._usable(parse_treebank(part, path, name, not self.raw, self.traces))
 
-    @property
-    def _clean(self) -> bool:
-        return not self.traces and not self.raw
-
-    def _usable(self, trees: Iterable[CTree]) -> Iterator[CTree]:
-        for tree in trees:
-            ctree = resolve_traces(tree) if self.traces else tree
-            if ctree is not None:
-                yield move_punctuation(ctree) if self.move_punctuation else ctree
+    def _usable(self, trees: Iterator[CTree]) -> Iterator[CTree]:
+        return map(move_punctuation, trees) if self.move_punctuation else trees
 
 
 def convert_treebank(
@@ -98,26 +94,24 @@ def convert_treebank(
         raise FormatError(str(target), 0, 0, f"the format {written} marks no heads")
     read = source_format or format_of(source)
     secondary, columns = SecondaryEdges(), set[str]()
-    steps = _steps(traces, move_punctuation, continuous, merge)
+    steps = _steps(move_punctuation, continuous, merge)
 
     def converted() -> Iterator[CTree]:
-        trees = read_treebank(source, read, clean and not traces, secondary=secondary)
-        for number, tree in enumerate(with_heads(trees, heads) if heads else trees, 1):
-            ctree: CTree | None = tree
-            if tree.tokens.lemmas:
+        trees = read_treebank(source, read, clean, traces=traces, secondary=secondary)
+        for number, ctree in enumerate(with_heads(trees, heads) if heads else trees, 1):
+            if ctree.tokens.lemmas:
                 columns.add("lemmas")
-            if tree.tokens.morphs:
+            if ctree.tokens.morphs:
                 columns.add("morphology")
             try:
                 for step in steps:
-                    ctree = step(ctree) if ctree else None
+                    ctree = step(ctree)
             except ValueError as error:
                 raise FormatError(file_name(source), 0, number, str(error)) from None
-            if ctree and written == "brackets" and not ctree.is_continuous():
+            if written == "brackets" and not ctree.is_continuous():
                 message = "a tree with gaps, which brackets cannot hold; see --continuous"
                 raise FormatError(file_name(source), 0, number, message)
-            if ctree:
-                yield ctree
+            yield ctree
 
     write_treebank(converted(), written, stream, source)
     left_out = [f"{secondary.count:,} secondary edges"] if secondary.count else []
@@ -138,12 +132,8 @@ def with_heads(ctrees: Iterable[CTree], conllu: Path) -> Iterator[CTree]:
             raise FormatError(file_name(conllu), 0, number, str(error)) from None
 
 
-def _steps(
-    traces: bool, punctuation: bool, continuous: str | None, merge: bool
-) -> list[Callable[[CTree], CTree | None]]:
-    steps: list[Callable[[CTree], CTree | None]] = []
-    if traces:
-        steps.append(resolve_traces)
+def _steps(punctuation: bool, continuous: str | None, merge: bool) -> list[Callable[[CTree], CTree]]:
+    steps: list[Callable[[CTree], CTree]] = []
     if merge:
         steps.append(merge_gaps)
     if punctuation:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections import Counter
 from dataclasses import replace
+from pathlib import Path
 
 import pytest
 from hypothesis import given
@@ -15,7 +16,9 @@ from trees.ctree import CTree
 from trees.formats.brackets import EMPTY_TAG, parse_bracket, remove_empty, strip_function
 from trees.formats.chunks import Chunk
 from trees.formats.discbracket import format_discbracket, parse_discbracket
-from trees.transforms import merge_gaps, move_punctuation, raise_gaps, resolve_traces, split_gaps
+from trees.formats.treebanks import read_treebank
+from trees.traces import resolve_traces
+from trees.transforms import merge_gaps, move_punctuation, raise_gaps, split_gaps
 
 
 def parse(text: str) -> CTree:
@@ -173,3 +176,23 @@ def test_a_trace_in_its_own_antecedent_stays_where_it_is() -> None:
 )
 def test_indices_of_traces(text: str, resolved: str) -> None:
     assert resolve_traces(parse_bracket(f"(TOP {text})")) == parse(f"(TOP {resolved})")
+
+
+def test_traces_of_historical_treebanks(tmp_path: Path) -> None:
+    path = tmp_path / "x.psd"
+    path.write_text(
+        "( (IP-MAT (NP-SBJ (D-N sá-sá) (N-N maður-maður) (CP-REL *ICH*-2)) (CODE {x}) (VBDI kom-koma)\n"
+        "  (CP-REL-2 (WNP-1 0) (C er-er) (IP-SUB (NP-SBJ *T*-1) (RP út-út) (VBDI fór-fara)))) (ID X,.1))\n"
+        "( (CP-QUE (WNP-1 (WPRO-A hvað-hvað)) (IP-SUB (VBDI sá-sjá) (NP-OB1 *T*-1*)) (. ?-?)))\n"
+        "( (CODE x) (ID X,.2))\n"
+    )
+    expected = [
+        "(TOP (IP-MAT (NP-SBJ (D-N 0=sá) (N-N 1=maður) (CP-REL (C 3=er) (IP-SUB (RP 4=út) (VBDI 5=fór)))) "
+        "(VBDI 2=kom)))",
+        "(TOP (CP-QUE (IP-SUB (WNP (WPRO-A 0=hvað)) (VBDI 1=sá)) (. 2=?)))",
+    ]
+    assert [format_discbracket(tree) for tree in read_treebank(path, traces=True)] == expected
+    assert all(tree.is_continuous() for tree in read_treebank(path))
+    assert [tree.tokens.lemmas for tree in read_treebank(path, traces=True)] == [
+        tree.tokens.lemmas for tree in read_treebank(path)
+    ]

@@ -19,6 +19,7 @@ from trees.formats.graphs import SecondaryEdges
 from trees.formats.historical import parse_historical, read_historical
 from trees.formats.sinica import read_sinica
 from trees.formats.tigerxml import read_tigerxml, write_tigerxml
+from trees.traces import resolve_traces
 
 Reader = Callable[..., Iterator[CTree]]
 
@@ -28,7 +29,8 @@ class Format(NamedTuple):
 
     suffixes: of file names; marks_heads: whether `read` takes marked=True
     graphs: whether `read` takes secondary=SecondaryEdges(), and files hold lemmas and morphology
-    parse: the trees of a chunk of a file that `bracket_chunks` cuts; None where files cannot be cut
+    traces: whether `read` and `parse` take traces=True and fill them, for otherwise they leave them out
+    parse: the trees of a chunk of a file, by its name, that `bracket_chunks` cuts; None where it cannot
     """
 
     read: Reader
@@ -36,7 +38,8 @@ class Format(NamedTuple):
     suffixes: tuple[str, ...]
     marks_heads: bool = False
     graphs: bool = False
-    parse: Callable[[Chunk, str], Iterator[CTree]] | None = None
+    traces: bool = False
+    parse: Callable[..., Iterator[CTree]] | None = None
 
 
 FORMATS = {
@@ -47,7 +50,7 @@ FORMATS = {
     "export": Format(read_export, write_export, (".export", ".negra"), True, True),
     "tigerxml": Format(read_tigerxml, write_tigerxml, (".tiger.xml", ".tigerxml"), True, True),
     "alpinoxml": Format(read_alpinoxml, write_alpinoxml, (".alpino.xml",), True, True),
-    "historical": Format(read_historical, None, (".psd",), parse=parse_historical),
+    "historical": Format(read_historical, None, (".psd",), traces=True, parse=parse_historical),
     "sinica": Format(read_sinica, None, (".sinica",), True),
     "floresta": Format(read_floresta, None, (".floresta",), True),
 }
@@ -86,23 +89,42 @@ def read_treebank(
     format_name: str | None = None,
     clean: bool = False,
     marked: bool = False,
+    traces: bool = False,
     secondary: SecondaryEdges | None = None,
 ) -> Iterator[CTree]:
     """The trees of a file. Raises FormatError.
 
     clean:     of brackets, remove traces and function tags; other formats have none
     marked:    with the head children that the treebank marks; an error in formats that mark none
+    traces:    with antecedents in the places of their traces, without indices, and cleaned
     secondary: counts secondary edges, which are left out
     """
     name = format_name or format_of(path)
     if marked and not FORMATS[name].marks_heads:
         raise FormatError(file_name(path), 0, 0, f"the format {name} marks no heads")
-    if name == "brackets":
-        return read_brackets(path, clean)
     options: dict[str, object] = {"marked": True} if marked else {}
+    if name == "brackets":
+        options["clean"] = clean and not traces
     if secondary and FORMATS[name].graphs:
         options["secondary"] = secondary
-    return FORMATS[name].read(path, **options)
+    if traces and FORMATS[name].traces:
+        options["traces"] = True
+    trees = FORMATS[name].read(path, **options)
+    return filter(None, map(resolve_traces, trees)) if traces and not FORMATS[name].traces else trees
+
+
+def parse_treebank(
+    chunk: Chunk, path: str | os.PathLike[str], format_name: str, clean: bool = False, traces: bool = False
+) -> Iterator[CTree]:
+    """The trees of a chunk of a file that can be cut; arguments and errors as for `read_treebank`."""
+    known, options = FORMATS[format_name], dict[str, object]()
+    assert known.parse is not None
+    if format_name == "brackets":
+        options["clean"] = clean and not traces
+    if traces and known.traces:
+        options["traces"] = True
+    trees = known.parse(chunk, file_name(path), **options)
+    return filter(None, map(resolve_traces, trees)) if traces and not known.traces else trees
 
 
 def write_treebank(
