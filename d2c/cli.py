@@ -20,7 +20,7 @@ from d2c import model as models
 from d2c.chunked import map_chunks
 from d2c.convert import Converted, Decode, Encode
 from d2c.statistics import Statistics
-from d2c.treebanks import WRITABLE, Part, Reading, convert_treebank, with_heads
+from d2c.treebanks import CONTINUOUS, WRITABLE, Part, Reading, convert_treebank, with_heads
 from dparsers.protocol import DependencyParser
 from reduction.encodings import ENCODINGS
 from reduction.reduction import Reduction
@@ -46,6 +46,11 @@ heads_option = click.option(
 output_option = click.option(
     "-o", "--output", type=FilePath, default="-", show_default="standard output", help="- or a file (.gz)."
 )
+continuous_option = click.option(
+    "--continuous",
+    type=click.Choice(list(CONTINUOUS)),
+    help="Make trees with gaps continuous; `convert --merge` joins what was split.",
+)
 jobs_option = click.option(
     "--jobs", type=click.IntRange(1), default=os.cpu_count() or 1, show_default="all cores", help="Processes."
 )
@@ -65,6 +70,7 @@ def reading_options(command: Callable[..., Any]) -> Callable[..., Any]:
         ),
         click.option("--move-punctuation", is_flag=True, help="Into the smallest constituent around it."),
         click.option("--traces", is_flag=True, help="Move antecedents to their traces: trees with gaps."),
+        continuous_option,
     )
     for option in reversed(options):
         command = option(command)
@@ -261,7 +267,7 @@ def evaluate(
 @click.option("--clean", is_flag=True, help="Brackets: remove traces, function tags and co-indices.")
 @click.option("--traces", is_flag=True, help="Brackets: move antecedents to their traces, then clean.")
 @click.option("--move-punctuation", is_flag=True, help="Into the smallest constituent around it.")
-@click.option("--continuous", type=click.Choice(["raise", "split"]), help="Make trees with gaps continuous.")
+@continuous_option
 @click.option("--merge", is_flag=True, help="Join what `--continuous split` split.")
 @click.option(
     "--heads", type=FilePath, help="CoNLL-U over the same tokens: mark the head children it induces."
@@ -419,8 +425,9 @@ def _new_route(name: str, options: dict[str, Any], checkpoints: Path | None = No
 def _reading(options: dict[str, Any]) -> Reading:
     """How treebanks are read; head rules `marked` are the treebank's own."""
     marked = options["head_rules"] == "marked"
-    raw = options.get("raw", False)
-    return Reading(options["format_name"], marked, options["traces"], options["move_punctuation"], raw)
+    names = ("traces", "move_punctuation", "continuous")
+    asked = {name: options[name] for name in names} | {"raw": options.get("raw", False)}
+    return Reading(options["format_name"], marked, **asked)
 
 
 def _format_for(route: models.Route, output: Path) -> str:

@@ -28,6 +28,7 @@ from trees.transforms import merge_gaps, move_punctuation, raise_gaps, split_gap
 
 WRITABLE = tuple(name for name, known in FORMATS.items() if known.write)
 Part = Chunk | list[CTree]  # of a treebank: a piece of its text, or trees, where files cannot be cut
+CONTINUOUS = {"raise": raise_gaps, "split": split_gaps}
 PART_SIZE = 500  # trees
 
 
@@ -36,7 +37,7 @@ class Reading:
     """How the trees of a treebank file are read for a route: cleaned, and what else is asked for.
 
     format_name: None for what the file's name says; marked: head children are those that the treebank marks;
-    raw: brackets keep traces and function tags
+    raw: brackets keep traces and function tags; continuous: `raise` or `split` gaps
     """
 
     format_name: str | None = None
@@ -44,10 +45,12 @@ class Reading:
     traces: bool = False
     move_punctuation: bool = False
     raw: bool = False
+    continuous: str | None = None
 
     def __call__(self, path: Path) -> Iterator[CTree]:
         """The trees. Raises FormatError."""
-        return self._usable(read_treebank(path, self.format_name, not self.raw, self.marked, self.traces))
+        trees = read_treebank(path, self.format_name, not self.raw, self.marked, self.traces)
+        return _transformed(trees, path, self.move_punctuation, self.continuous)
 
     def parts(self, path: Path) -> Iterator[Part]:
         """The file in parts, for `trees_of`. Raises FormatError."""
@@ -64,10 +67,8 @@ class Reading:
         if not isinstance(part, Chunk):
             return part
         name = self.format_name or format_of(path)
-        return self._usable(parse_treebank(part, path, name, not self.raw, self.traces))
-
-    def _usable(self, trees: Iterator[CTree]) -> Iterator[CTree]:
-        return map(move_punctuation, trees) if self.move_punctuation else trees
+        trees = parse_treebank(part, path, name, not self.raw, self.traces)
+        return _transformed(trees, path, self.move_punctuation, self.continuous)
 
 
 def convert_treebank(
@@ -94,20 +95,15 @@ def convert_treebank(
         raise FormatError(str(target), 0, 0, f"the format {written} marks no heads")
     read = source_format or format_of(source)
     secondary, columns = SecondaryEdges(), set[str]()
-    steps = _steps(move_punctuation, continuous, merge)
 
     def converted() -> Iterator[CTree]:
         trees = read_treebank(source, read, clean, traces=traces, secondary=secondary)
-        for number, ctree in enumerate(with_heads(trees, heads) if heads else trees, 1):
+        given = with_heads(trees, heads) if heads else trees
+        for number, ctree in enumerate(_transformed(given, source, move_punctuation, continuous, merge), 1):
             if ctree.tokens.lemmas:
                 columns.add("lemmas")
             if ctree.tokens.morphs:
                 columns.add("morphology")
-            try:
-                for step in steps:
-                    ctree = step(ctree)
-            except ValueError as error:
-                raise FormatError(file_name(source), 0, number, str(error)) from None
             if written == "brackets" and not ctree.is_continuous():
                 message = "a tree with gaps, which brackets cannot hold; see --continuous"
                 raise FormatError(file_name(source), 0, number, message)
@@ -132,12 +128,27 @@ def with_heads(ctrees: Iterable[CTree], conllu: Path) -> Iterator[CTree]:
             raise FormatError(file_name(conllu), 0, number, str(error)) from None
 
 
-def _steps(punctuation: bool, continuous: str | None, merge: bool) -> list[Callable[[CTree], CTree]]:
+def _transformed(
+    ctrees: Iterator[CTree], path: Path, punctuation: bool, continuous: str | None, merge: bool = False
+) -> Iterator[CTree]:
+    """The trees of a file after the transforms asked for, in this order. Raises FormatError."""
     steps: list[Callable[[CTree], CTree]] = []
     if merge:
         steps.append(merge_gaps)
     if punctuation:
         steps.append(move_punctuation)
     if continuous:
-        steps.append(raise_gaps if continuous == "raise" else split_gaps)
-    return steps
+        steps.append(CONTINUOUS[continuous])
+    if not steps:
+        return ctrees
+
+    def transformed() -> Iterator[CTree]:
+        for number, ctree in enumerate(ctrees, 1):
+            try:
+                for step in steps:
+                    ctree = step(ctree)
+            except ValueError as error:
+                raise FormatError(file_name(path), 0, number, str(error)) from None
+            yield ctree
+
+    return transformed()

@@ -10,7 +10,8 @@ import pytest
 from click.testing import CliRunner, Result
 
 from d2c.cli import cli
-from d2c.treebanks import WRITABLE
+from d2c.model import Model, make_dparser
+from d2c.treebanks import WRITABLE, Reading
 from reduction.reduction import Reduction
 from trees.errors import FormatError
 from trees.formats.treebanks import FORMATS, read_treebank
@@ -230,3 +231,25 @@ def test_heads_from_dependencies(tmp_path: Path) -> None:
     assert str(d2c("convert", trees, export, "--heads", conllu).exception) == (
         f"{conllu}: sentence 1: 1 heads for 5 tokens"
     )
+
+
+def test_trees_are_made_continuous_for_training(gaps: Path, tmp_path: Path) -> None:
+    ways = (
+        ("raise", "(TOP (S (VP (V wake)) (N me) (P up) (. .)))"),
+        ("split", "(TOP (S (VP*1 (V wake)) (N me)"),
+    )
+    for way, text in ways:
+        conllu, model = tmp_path / "x.conllu", tmp_path / way
+        options = ["--head-rules", "leftmost", "--continuous", way]
+        ok("encode", gaps, "-o", conllu, *options, "--encoding", "delta")
+        assert ok("convert", gaps, "-", "--to", "brackets", "--continuous", way).stdout.startswith(text)
+        ok("encode", gaps, "-o", conllu, *options, "--encoding", "spine")
+        assert ok("decode", conllu, "--encoding", "spine").stdout.startswith(text)
+        reading = Reading(continuous=way)
+        route = Reduction("delta", "leftmost")
+        Model.train("reduction", route, "gold", make_dparser("gold"), gaps, gaps, model, None, reading)
+        assert not route.gaps_
+    gaps.write_text("(S (A 0=a) (B 1=b))\n(X*1 (A 0=a) (B 1=b))\n")
+    for command in ("encode", gaps, "--continuous", "split"), ("convert", gaps, "-", "--continuous", "split"):
+        message = "sentence 2: a label ends in *NUMBER, which marks the blocks of split nodes"
+        assert str(d2c(*command).exception) == f"{gaps}: {message}"
