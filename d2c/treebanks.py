@@ -8,7 +8,7 @@ from itertools import islice, zip_longest
 from pathlib import Path
 from typing import TextIO
 
-from trees.ctree import CTree
+from trees.ctree import CTree, Tokens
 from trees.errors import FormatError
 from trees.files import file_name, open_input
 from trees.formats.brackets import bracket_chunks
@@ -94,16 +94,13 @@ def convert_treebank(
     if heads and not FORMATS[written].graphs:
         raise FormatError(str(target), 0, 0, f"the format {written} marks no heads")
     read = source_format or format_of(source)
-    secondary, columns = SecondaryEdges(), set[str]()
+    secondary, lost = SecondaryEdges(), set[str]()
 
     def converted() -> Iterator[CTree]:
         trees = read_treebank(source, read, clean, traces=traces, secondary=secondary)
         given = with_heads(trees, heads) if heads else trees
         for number, ctree in enumerate(_transformed(given, source, move_punctuation, continuous, merge), 1):
-            if ctree.tokens.lemmas:
-                columns.add("lemmas")
-            if ctree.tokens.morphs:
-                columns.add("morphology")
+            lost.update(_not_held(ctree.tokens, written))
             if written == "brackets" and not ctree.is_continuous():
                 message = "a tree with gaps, which brackets cannot hold; see --continuous"
                 raise FormatError(file_name(source), 0, number, message)
@@ -113,7 +110,17 @@ def convert_treebank(
     left_out = [f"{secondary.count:,} secondary edges"] if secondary.count else []
     if FORMATS[read].marks_heads:
         left_out.append("grammatical functions")
-    return left_out + ([] if FORMATS[written].graphs else sorted(columns))
+    return left_out + sorted(lost)
+
+
+def _not_held(tokens: Tokens, format_name: str) -> Iterator[str]:
+    """What a format cannot hold of tokens. Where it holds no blanks, no-break spaces stand for them."""
+    columns = {"words": tokens.forms, "lemmas": tokens.lemmas, "morphology": tokens.morphs}
+    for name, column in columns.items():
+        if column and name != "words" and not FORMATS[format_name].graphs:
+            yield name
+        elif column and not format_name.endswith("xml") and " " in "".join(column):
+            yield f"blanks in {name}"
 
 
 def with_heads(ctrees: Iterable[CTree], conllu: Path) -> Iterator[CTree]:

@@ -193,6 +193,12 @@ def test_convert_says_what_it_left_out(tmp_path: Path) -> None:
     psd = tmp_path / "x.psd"
     psd.write_text("( (IP (VBDI sagði-segja) (. .-.)) (ID X,.2))\n")
     assert ok("convert", psd, tmp_path / "x.dbr").stderr == f"{psd}: left out: lemmas\n"
+    tiger = tmp_path / "x.tiger.xml"
+    tiger.write_text(tiger.read_text().replace('word="Er"', 'word="E r"').replace("3.Sg", "3. Sg"))
+    lost = "grammatical functions, blanks in morphology, blanks in words"
+    assert ok("convert", tiger, tmp_path / "y.export").stderr == f"{tiger}: left out: {lost}\n"
+    lost = "grammatical functions, blanks in words, lemmas, morphology"
+    assert ok("convert", tiger, "-").stderr == f"{tiger}: left out: {lost}\n"
 
 
 def test_disco_scores_treebanks_of_any_format(gaps: Path, tmp_path: Path) -> None:

@@ -263,6 +263,12 @@ def real(file: str) -> Iterator[CTree]:
     )
 
 
+def _without_blanks(ctree: CTree) -> CTree:
+    """As an export file holds it: blanks, which some lemmas of Alpino have, are no-break spaces."""
+    lemmas = ctree.tokens.lemmas and tuple(lemma.replace(" ", "\u00a0") for lemma in ctree.tokens.lemmas)
+    return replace(ctree, tokens=replace(ctree.tokens, lemmas=lemmas))
+
+
 @needs_treebanks
 @pytest.mark.parametrize("file", REAL)
 def test_real_treebanks_are_read_whole_and_come_back(file: str, tmp_path: Path) -> None:
@@ -270,9 +276,8 @@ def test_real_treebanks_are_read_whole_and_come_back(file: str, tmp_path: Path) 
     assert (len(treebank), sum(len(ctree.tokens) for ctree in treebank)) == REAL[file]
     some = list(islice(treebank, 300))
     for write, read in GRAPHS:
-        assert all(a == b for a, b in zip(some, read(written(some, write, tmp_path / "x")), strict=True)) or (
-            write is write_export  # lemmas with blanks
-        )
+        held = [_without_blanks(ctree) if write is write_export else ctree for ctree in some]
+        assert list(read(written(some, write, tmp_path / "x"))) == held
     heads, route = load_head_rules("leftmost"), Reduction("direct", continuous=False)
     for ctree in some:
         headed = canonical(heads.apply(ctree))
