@@ -29,6 +29,7 @@ from trees.transforms import merge_gaps, move_punctuation, raise_gaps, split_gap
 WRITABLE = tuple(name for name, known in FORMATS.items() if known.write)
 Part = Chunk | list[CTree]  # of a treebank: a piece of its text, or trees, where files cannot be cut
 CONTINUOUS = {"raise": raise_gaps, "split": split_gaps}
+_BRACKETS = frozenset("()")
 PART_SIZE = 500  # trees
 
 
@@ -114,13 +115,16 @@ def convert_treebank(
 
 
 def _not_held(tokens: Tokens, format_name: str) -> Iterator[str]:
-    """What a format cannot hold of tokens. Where it holds no blanks, no-break spaces stand for them."""
+    """What a format cannot hold of tokens. Where it holds no blanks, no-break spaces stand for them; of round
+    brackets in tags, -LRB- and -RRB-."""
     columns = {"words": tokens.forms, "lemmas": tokens.lemmas, "morphology": tokens.morphs}
     for name, column in columns.items():
         if column and name != "words" and not FORMATS[format_name].graphs:
             yield name
         elif column and not format_name.endswith("xml") and " " in "".join(column):
             yield f"blanks in {name}"
+    if format_name == "brackets" and not _BRACKETS.isdisjoint("".join(tokens.tags)):
+        yield "round brackets in tags"
 
 
 def with_heads(ctrees: Iterable[CTree], conllu: Path) -> Iterator[CTree]:

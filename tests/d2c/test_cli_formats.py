@@ -197,7 +197,8 @@ def test_convert_says_what_it_left_out(tmp_path: Path) -> None:
     tiger.write_text(tiger.read_text().replace('word="Er"', 'word="E r"').replace("3.Sg", "3. Sg"))
     lost = "grammatical functions, blanks in morphology, blanks in words"
     assert ok("convert", tiger, tmp_path / "y.export").stderr == f"{tiger}: left out: {lost}\n"
-    lost = "grammatical functions, blanks in words, lemmas, morphology"
+    tiger.write_text(tiger.read_text().replace('pos="VM"', 'pos="$("'))
+    lost = "grammatical functions, blanks in words, lemmas, morphology, round brackets in tags"
     assert ok("convert", tiger, "-").stderr == f"{tiger}: left out: {lost}\n"
 
 
