@@ -124,7 +124,8 @@ class ConstrainedCKY:
         self.grammar_ = Grammar.of(rules, levels_of(used for one in gold for used in one.rules()))
         self.default_ = _commonest_constituent(rules)
         labels = (one.labels or () for one in gold if self.labels)
-        self.vocabulary_ = Vocabulary.of([one.ctree.tokens for one in gold], labels)
+        # Of the trees that serve for something: the grammar has a symbol for each tag of the vocabulary.
+        self.vocabulary_ = Vocabulary.of([one.ctree.tokens for one in gold if one.derivation], labels)
         self.allowed_ = unpruned()
         derivable = (one for one in gold if one.derivation is not None)
         examples = examples_of(derivable, self.grammar_, self.vocabulary_, self.axioms, self._oracle)

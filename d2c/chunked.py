@@ -9,14 +9,13 @@ from concurrent.futures import Future, ProcessPoolExecutor
 from itertools import chain, islice
 from typing import Any, TypeVar
 
-from trees.formats.chunks import Chunk
-
+Part = TypeVar("Part")
 Result = TypeVar("Result")
 
-_work: Callable[[Chunk], Any]  # in a worker process: what it was started for
+_work: Callable[[Any], Any]  # in a worker process: what it was started for
 
 
-def map_chunks(work: Callable[[Chunk], Result], chunks: Iterable[Chunk], jobs: int) -> Iterator[Result]:
+def map_chunks(work: Callable[[Part], Result], chunks: Iterable[Part], jobs: int) -> Iterator[Result]:
     """work(chunk) for every chunk, in order, on `jobs` processes; a few chunks are held at a time.
 
     Processes are forked: `work` may hold large models, which are neither copied nor pickled.
@@ -41,10 +40,10 @@ def map_chunks(work: Callable[[Chunk], Result], chunks: Iterable[Chunk], jobs: i
                 future.cancel()
 
 
-def _start(work: Callable[[Chunk], Any]) -> None:
+def _start(work: Callable[[Any], Any]) -> None:
     global _work
     _work = work
 
 
-def _run(chunk: Chunk) -> Any:
+def _run(chunk: object) -> Any:
     return _work(chunk)

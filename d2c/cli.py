@@ -20,17 +20,15 @@ from d2c import model as models
 from d2c.chunked import map_chunks
 from d2c.convert import Converted, Decode, Encode
 from d2c.statistics import Statistics
-from d2c.treebanks import WRITABLE, Reading, convert_treebank
+from d2c.treebanks import CONTINUOUS, WRITABLE, Part, Reading, convert_treebank, with_heads
 from dparsers.protocol import DependencyParser
 from reduction.encodings import ENCODINGS
 from reduction.reduction import Reduction
 from trees.errors import FormatError, ModelError
-from trees.files import file_name, open_input, open_output, read_json
-from trees.formats.brackets import bracket_chunks, write_brackets
-from trees.formats.chunks import Chunk
-from trees.formats.conllu import conllu_chunks, format_conllu, read_conllu
-from trees.formats.treebanks import FORMATS, read_treebank
-from trees.heads import load_head_rules
+from trees.files import file_name, open_output, read_json
+from trees.formats.conllu import format_conllu, read_conllu, read_conllu_chunks
+from trees.formats.treebanks import FORMATS, format_of, format_to_write, read_treebank, write_treebank
+from trees.heads import format_head_rules, load_head_rules
 from trees.repair import Repairs
 
 Item = TypeVar("Item")
@@ -48,9 +46,35 @@ heads_option = click.option(
 output_option = click.option(
     "-o", "--output", type=FilePath, default="-", show_default="standard output", help="- or a file (.gz)."
 )
+continuous_option = click.option(
+    "--continuous",
+    type=click.Choice(list(CONTINUOUS)),
+    help="Make trees with gaps continuous; `convert --merge` joins what was split.",
+)
 jobs_option = click.option(
     "--jobs", type=click.IntRange(1), default=os.cpu_count() or 1, show_default="all cores", help="Processes."
 )
+
+
+def to_option(formats: tuple[str, ...]) -> Callable[[Callable[..., Any]], Callable[..., Any]]:
+    """In which of these formats a command writes."""
+    default = "[default: by the name, otherwise brackets, or discbracket for a model of trees with gaps]"
+    return click.option("--to", type=click.Choice(formats), help=default)
+
+
+def reading_options(command: Callable[..., Any]) -> Callable[..., Any]:
+    """The options that say how treebanks are read."""
+    options = (
+        click.option(
+            "--format", "format_name", type=click.Choice(list(FORMATS)), help="[default: by the name]"
+        ),
+        click.option("--move-punctuation", is_flag=True, help="Into the smallest constituent around it."),
+        click.option("--traces", is_flag=True, help="Move antecedents to their traces: trees with gaps."),
+        continuous_option,
+    )
+    for option in reversed(options):
+        command = option(command)
+    return command
 
 
 def training_options(command: Callable[..., Any]) -> Callable[..., Any]:
@@ -66,9 +90,7 @@ def training_options(command: Callable[..., Any]) -> Callable[..., Any]:
             help="stanza, stanza:transition, spacy, udpipe, udpipe:SYSTEM, 'cmd:TRAIN;PARSE' (two "
             "commands), file:PREDICTED.conllu, or gold.",
         ),
-        click.option("--format", "format_name", type=click.Choice(list(FORMATS)), help="Of the treebanks."),
-        click.option("--move-punctuation", is_flag=True, help="Into the smallest constituent around it."),
-        click.option("--traces", is_flag=True, help="Move antecedents to their traces: trees with gaps."),
+        reading_options,
         click.option(
             "--pruning",
             type=click.Choice(["none", "1", "2", "1+2"]),
@@ -98,8 +120,8 @@ def training_options(command: Callable[..., Any]) -> Callable[..., Any]:
 def cli() -> None:
     """Constituency parsing with an off-the-shelf dependency parser.
 
-    Files: `-` is standard input or output, .gz is packed and unpacked. d-trees are in CoNLL-U. c-trees are
-    in Penn Treebank brackets; `train`, `compare`, `convert`, `draw` and `heads` take other formats, too.
+    Files: `-` is standard input or output, .gz is packed and unpacked. d-trees are in CoNLL-U, c-trees in
+    Penn Treebank brackets or another treebank format, which the name of the file says (see `convert`).
     """
 
 
@@ -108,18 +130,18 @@ def cli() -> None:
 @output_option
 @encoding_option
 @heads_option
-@click.option("--raw", is_flag=True, help="Keep traces and function tags.")
+@reading_options
+@click.option("--raw", is_flag=True, help="Brackets: keep traces and function tags.")
 @click.option("--stats", is_flag=True, help="Print labels, unaries, crossing arcs, ... to standard error.")
 @jobs_option
-def encode(
-    trees: Path, output: Path, encoding: str, head_rules: str, raw: bool, stats: bool, jobs: int
-) -> None:
-    """c-trees in brackets → CoNLL-U with head-ordered labels in DEPREL."""
-    if head_rules == "marked":
-        raise FormatError(file_name(trees), 0, 0, "the format brackets marks no heads")
-    work = Encode(Reduction(encoding, head_rules), file_name(trees), not raw, stats)
+def encode(trees: Path, output: Path, encoding: str, stats: bool, jobs: int, **options: Any) -> None:
+    """c-trees → CoNLL-U with head-ordered labels in DEPREL. One process reads export and XML files."""
+    if options["raw"] and options["traces"]:
+        raise click.UsageError("--traces removes what --raw keeps; give one of them")
+    reading = _reading(options)
+    work = Encode(Reduction(encoding, options["head_rules"]), trees, reading, stats)
     statistics = Statistics()
-    for part in _convert(work, trees, output, bracket_chunks, jobs):
+    for part in _convert(work, reading.parts(trees), trees, output, jobs):
         if part.statistics:
             statistics.add(part.statistics)
     if stats:
@@ -131,19 +153,34 @@ def encode(
 @output_option
 @click.option("-m", "--model", type=click.Path(path_type=Path), help="A trained model; it knows unaries.")
 @click.option("--encoding", type=click.Choice(ENCODINGS), help="Without a model.  [default: direct]")
+@to_option(WRITABLE)
 @jobs_option
-def decode(conllu: Path, output: Path, model: Path | None, encoding: str | None, jobs: int) -> None:
-    """CoNLL-U from any d-parser → c-trees in brackets. Repairs are counted on standard error.
+def decode(
+    conllu: Path, output: Path, model: Path | None, encoding: str | None, to: str | None, jobs: int
+) -> None:
+    """CoNLL-U from any d-parser → c-trees. Repairs are counted on standard error.
 
-    Without a model, unary nodes are recovered under the spine encoding only.
+    Without a model, unary nodes are recovered under the spine encoding only, and crossing arcs make gaps
+    where the format holds them. One process writes export and XML files.
     """
     if model and encoding:
         raise click.UsageError("the model says the encoding; give one of --model and --encoding")
-    route = models.load_route(model) if model else Reduction(encoding or "direct")
     repairs = Repairs()
-    for part in _convert(Decode(route, file_name(conllu)), conllu, output, conllu_chunks, jobs):
-        if part.repairs:
-            repairs.add(part.repairs)
+    if model:
+        route = models.load_route(model)
+        to = to or _format_for(route, output)
+    else:
+        to = to or format_to_write(output)
+        route = Reduction(encoding or "direct", continuous=to == "brackets" or encoding == "delta")
+    if FORMATS[to].parse is None:
+        with open_output(output) as stream:
+            dtrees = _shown(read_conllu(conllu), "sentences")
+            write_treebank(route.decode_all(dtrees, repairs), to, stream, conllu)
+    else:
+        work = Decode(route, file_name(conllu), to)
+        for part in _convert(work, read_conllu_chunks(conllu), conllu, output, jobs):
+            if part.repairs:
+                repairs.add(part.repairs)
     _report(repairs)
 
 
@@ -168,19 +205,20 @@ def train(trees: Path, dev: Path, output: Path, route: str, checkpoints: Path | 
 @click.argument("model", type=click.Path(path_type=Path))
 @click.argument("conllu", type=FilePath, default="-")
 @output_option
-@click.option("--to", type=click.Choice(["brackets", "conllu"]), default="brackets", show_default=True)
+@to_option((*WRITABLE, "conllu"))
 @click.option("--device", help="cpu, cuda, ...  [default: cuda where there is one]")
-def parse(model: Path, conllu: Path, output: Path, to: str, device: str | None) -> None:
+def parse(model: Path, conllu: Path, output: Path, to: str | None, device: str | None) -> None:
     """Parses the tokens and tags (XPOS) of a CoNLL-U file into c-trees, or d-trees with `--to conllu`."""
     trained = models.Model.load(model, device)
     tokens = (dtree.tokens for dtree in _shown(read_conllu(conllu), "sentences"))
     repairs = Repairs()
+    to = to or ("conllu" if ".conllu" in output.name else _format_for(trained.route, output))
     with open_output(output) as stream:
         if to == "conllu":
             stream.writelines(map(format_conllu, trained.dparser.parse(tokens)))
         else:
-            write_brackets(trained.parse(tokens, repairs), stream)
-    if to == "brackets":
+            write_treebank(trained.parse(tokens, repairs), to, stream, conllu)
+    if to != "conllu":
         _report(repairs)
 
 
@@ -210,8 +248,8 @@ def evaluate(
     disc_only: bool,
     punctuation: bool,
 ) -> None:
-    """Scores bracket files as EVALB does (a table per sentence, then the summary), discbracket files as
-    disco-dop does, or CoNLL-U files."""
+    """Scores bracket files as EVALB does (a table per sentence, then the summary), treebanks with gaps as
+    disco-dop does (discbracket, or what their names say), or CoNLL-U files."""
     from trees.scores.evalb import Parameters, Totals, evaluate_files, report_lines
 
     if metric == "attachment":
@@ -236,24 +274,33 @@ def evaluate(
 @click.option("--clean", is_flag=True, help="Brackets: remove traces, function tags and co-indices.")
 @click.option("--traces", is_flag=True, help="Brackets: move antecedents to their traces, then clean.")
 @click.option("--move-punctuation", is_flag=True, help="Into the smallest constituent around it.")
-@click.option("--continuous", type=click.Choice(["raise", "split"]), help="Make trees with gaps continuous.")
+@continuous_option
 @click.option("--merge", is_flag=True, help="Join what `--continuous split` split.")
+@click.option(
+    "--heads", type=FilePath, help="CoNLL-U over the same tokens: mark the head children it induces."
+)
 def convert(source: Path, target: Path, **options: Any) -> None:
-    """Rewrites treebanks: brackets, discbracket, export, TIGER XML, Alpino XML; reads Penn-historical and
-    Sinica files, too. Brackets hold no gaps: say how to make such trees continuous.
+    """Rewrites treebanks: brackets, discbracket, export, TIGER XML, Alpino XML; reads Penn-historical, Sinica
+    and Floresta files, too. Brackets hold no gaps: say how to make such trees continuous. What else is left
+    out (secondary edges, functions, lemmas, ...) is said on standard error.
 
     Names tell formats: *.discbracket, *.export, *.tiger.xml, *.alpino.xml, *.psd, *.sinica, *.conllu (each
     also with .gz); anything else is brackets. CoNLL-U becomes CoNLL-U without ranges and empty nodes; from
     trees to CoNLL-U and back go `encode` and `decode`.
     """
+    if options["heads"] and (options["traces"] or options["merge"]):
+        raise click.UsageError("--traces and --merge keep no heads; convert twice")
     kinds = [".conllu" in path.name for path in (source, target)]
     if kinds[0] != kinds[1] and "-" not in (str(source), str(target)):
         raise click.UsageError("use `d2c encode` and `d2c decode` between trees and CoNLL-U")
+    left_out: list[str] = []
     with open_output(target) as stream:
         if any(kinds):
             stream.writelines(map(format_conllu, _shown(read_conllu(source), "sentences")))
         else:
-            convert_treebank(source, target, stream, **options)
+            left_out = convert_treebank(source, target, stream, **options)
+    if left_out:
+        click.echo(f"{file_name(source)}: left out: {', '.join(left_out)}", err=True)
 
 
 @cli.command()
@@ -335,15 +382,26 @@ def draw(
 @click.argument("trees", type=FilePath)
 @heads_option
 @click.option("--format", "format_name", type=click.Choice(list(FORMATS)), help="[default: by the name]")
-def heads(trees: Path, head_rules: str, format_name: str | None) -> None:
+@click.option("--induce", type=FilePath, help="CoNLL-U over the same tokens: print the table it induces.")
+@output_option
+def heads(trees: Path, head_rules: str, format_name: str | None, induce: Path | None, output: Path) -> None:
     """Shows for which nodes of a treebank head rules find the head child by its label, which take a child by
-    its place alone, and which no rule covers (default)."""
+    its place alone, and which no rule covers (default). Or, with `--induce`, makes a table of head rules."""
     from trees.head_coverage import head_coverage
+    from trees.induced_heads import estimate_rules
 
+    if induce:
+        treebank = with_heads(read_treebank(trees, format_name, clean=True), induce)
+        with open_output(output) as stream:
+            stream.write(f"# Estimated by `d2c heads {trees} --induce {induce}`\n")
+            stream.write(format_head_rules(estimate_rules(_shown(treebank, "trees"))))
+        return
     if head_rules == "marked":
         raise click.UsageError("marked heads need no table, so there is no coverage to show")
     treebank = _shown(read_treebank(trees, format_name, clean=True), "trees")
-    click.echo("\n".join(head_coverage(treebank, load_head_rules(head_rules)).lines()))
+    lines = head_coverage(treebank, load_head_rules(head_rules)).lines()
+    with open_output(output) as stream:
+        stream.writelines(line + "\n" for line in lines)
 
 
 @cli.command()
@@ -375,7 +433,14 @@ def _new_route(name: str, options: dict[str, Any], checkpoints: Path | None = No
 def _reading(options: dict[str, Any]) -> Reading:
     """How treebanks are read; head rules `marked` are the treebank's own."""
     marked = options["head_rules"] == "marked"
-    return Reading(options["format_name"], marked, options["traces"], options["move_punctuation"])
+    names = ("traces", "move_punctuation", "continuous")
+    asked = {name: options[name] for name in names} | {"raw": options.get("raw", False)}
+    return Reading(options["format_name"], marked, **asked)
+
+
+def _format_for(route: models.Route, output: Path) -> str:
+    """The format that the name of a file says; where it says none, one that holds the route's trees."""
+    return format_to_write(output, "discbracket" if route.gaps_ else "brackets")
 
 
 def _new_dparser(options: dict[str, Any]) -> tuple[str, DependencyParser]:
@@ -394,18 +459,14 @@ def _new_dparser(options: dict[str, Any]) -> tuple[str, DependencyParser]:
 
 
 def _convert(
-    work: Callable[[Chunk], Converted],
-    source: Path,
-    output: Path,
-    cut: Callable[[Any], Iterator[Chunk]],
-    jobs: int,
+    work: Callable[[Any], Converted], parts: Iterable[Part], source: Path, output: Path, jobs: int
 ) -> Iterator[Converted]:
-    """Converts a file and hands out what was counted; the output appears at the end."""
+    """Converts the parts of a file and hands out what was counted; the output appears at the end."""
     # Trees hold no reference cycles; looking for some among so many small objects takes a tenth of the time.
     gc.set_threshold(1_000_000)
     sentences = 0
-    with open_input(source) as stream, open_output(output) as out:
-        for part in _shown(map_chunks(work, cut(stream), jobs), "chunks"):
+    with open_output(output) as out:
+        for part in _shown(map_chunks(work, parts, jobs), "parts"):
             if part.error:
                 raise part.error.after(sentences)
             out.write(part.text)
@@ -437,12 +498,12 @@ def _report(repairs: Repairs) -> None:
 
 
 def _print_disco(gold: Path, guess: Path, params: Path | None, disc_only: bool) -> None:
-    from trees.formats.discbracket import read_discbracket
     from trees.scores import disco
 
     parameters = disco.Parameters.read(params) if params else disco.Parameters.proper()
     parameters = replace(parameters, disc_only=disc_only or parameters.disc_only)
-    scores = disco.evaluate(zip_longest(read_discbracket(gold), read_discbracket(guess)), parameters)
+    gold_trees, guessed = (read_treebank(path, format_of(path, "discbracket")) for path in (gold, guess))
+    scores = disco.evaluate(zip_longest(gold_trees, guessed), parameters)
     for line in disco.report_lines(scores, disco.Totals(), parameters.cutoff):
         sys.stdout.write(line + "\n")
 

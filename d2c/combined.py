@@ -28,6 +28,11 @@ class Combined:
             raise ValueError("the chart must use labels")
         self.reduction, self.chart = reduction, chart
 
+    @property
+    def gaps_(self) -> bool:
+        """Whether training trees had gaps."""
+        return self.chart.gaps_
+
     def fit(
         self,
         ctrees: Iterable[CTree],

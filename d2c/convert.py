@@ -1,25 +1,28 @@
-"""Treebank files through a route, chunk by chunk: brackets to CoNLL-U text and back."""
+"""Treebank files through a route, part by part: c-trees to CoNLL-U text and back."""
 
 from __future__ import annotations
 
 from dataclasses import dataclass
 from io import StringIO
+from pathlib import Path
 from typing import NamedTuple
 
 from d2c.model import Route
 from d2c.statistics import Statistics
+from d2c.treebanks import Part, Reading
 from trees.errors import FormatError
-from trees.formats.brackets import format_bracket, parse_brackets
+from trees.files import file_name
 from trees.formats.chunks import Chunk
 from trees.formats.conllu import format_conllu, parse_conllu
+from trees.formats.treebanks import write_treebank
 from trees.repair import Repairs
 
 
 class Converted(NamedTuple):
-    """A chunk's text in the other format, what was counted, or, instead of both, the error met.
+    """The text of a part in the other format, what was counted, or, instead of both, the error met.
 
-    An error is handed on as a value: it counts sentences from the chunk's beginning, and only who knows the
-    chunks before it can say which sentence of the file it means.
+    An error is handed on as a value: it counts sentences from the part's beginning, and only who knows the
+    parts before it can say which sentence of the file it means.
     """
 
     text: str
@@ -31,25 +34,25 @@ class Converted(NamedTuple):
 
 @dataclass(frozen=True)
 class Encode:
-    """c-trees in brackets → d-trees in CoNLL-U."""
+    """c-trees → d-trees in CoNLL-U."""
 
     route: Route
-    file: str
-    clean: bool
+    file: Path
+    reading: Reading
     statistics: bool
 
-    def __call__(self, chunk: Chunk) -> Converted:
+    def __call__(self, part: Part) -> Converted:
         statistics = Statistics() if self.statistics else None
         lines: list[str] = []
         try:
-            for ctree in parse_brackets(chunk, self.file, self.clean):
+            for ctree in self.reading.trees_of(part, self.file):
                 try:
                     dtree = self.route.encode(ctree)
                     lines.append(format_conllu(dtree))
                 except FormatError:
                     raise
                 except ValueError as error:
-                    raise FormatError(self.file, 0, len(lines) + 1, str(error)) from None
+                    raise FormatError(file_name(self.file), 0, len(lines) + 1, str(error)) from None
                 if statistics:
                     statistics.count(ctree, dtree)
         except FormatError as error:
@@ -59,21 +62,17 @@ class Encode:
 
 @dataclass(frozen=True)
 class Decode:
-    """d-trees in CoNLL-U → c-trees in brackets."""
+    """d-trees in CoNLL-U → c-trees in a format of which parts can be written apart."""
 
     route: Route
     file: str
+    format_name: str
 
     def __call__(self, chunk: Chunk) -> Converted:
         repairs, text = Repairs(), StringIO()
-        sentences = 0
+        ctrees = self.route.decode_all(parse_conllu(chunk, self.file), repairs)
         try:
-            for ctree in self.route.decode_all(parse_conllu(chunk, self.file), repairs):
-                sentences += 1
-                try:
-                    text.write(format_bracket(ctree) + "\n")
-                except ValueError as error:
-                    raise FormatError(self.file, 0, sentences, str(error)) from None
+            write_treebank(ctrees, self.format_name, text, self.file)
         except FormatError as error:
-            return Converted("", sentences, error=error)
-        return Converted(text.getvalue(), sentences, repairs=repairs)
+            return Converted("", 0, error=error)
+        return Converted(text.getvalue(), repairs.sentences, repairs=repairs)

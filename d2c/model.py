@@ -36,6 +36,11 @@ _SETTINGS = "model.json"
 class Route(Protocol):
     """What turns c-trees into d-trees for a d-parser, and its d-trees into c-trees again."""
 
+    @property
+    def gaps_(self) -> bool:
+        """Whether training trees had gaps."""
+        ...
+
     def fit(
         self,
         ctrees: Iterable[CTree],
@@ -239,8 +244,16 @@ def fit(
     reading: Reading = CLEANED,
     dtrees: Sequence[DTree] | None = None,
 ) -> None:
-    """Fits a route on treebank files; dtrees: jackknifed ones of `train`."""
-    route.fit(reading(train), reading(dev), dtrees=dtrees, progress=progress)
+    """Fits a route on treebank files; dtrees: jackknifed ones of `train`.
+
+    Raises FormatError for a treebank from which it cannot learn.
+    """
+    try:
+        route.fit(reading(train), reading(dev), dtrees=dtrees, progress=progress)
+    except FormatError:
+        raise
+    except ValueError as error:
+        raise FormatError(str(train), 0, 0, str(error)) from error
 
 
 def read_settings(directory: Path) -> dict[str, Any]:

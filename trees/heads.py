@@ -140,6 +140,18 @@ def known_head_rules() -> list[str]:
     ]
 
 
+def format_head_rules(rules: HeadRules) -> str:
+    """The text of a table, from which `parse_head_rules` gets it back."""
+    lines = [(symbol, search) for symbol, searches in rules.searches.items() for search in searches]
+    rows = [" ".join((symbol, search.kind, *search.labels)) for symbol, search in lines]
+    for name, labels in (("punctuation", rules.punctuation), ("conjunction", rules.conjunction)):
+        if labels:
+            rows.append(" ".join((name, *sorted(labels))))
+    if rules.default != Search("left"):
+        rows.append(" ".join(("default", rules.default.kind, *rules.default.labels)))
+    return "".join(row + "\n" for row in rows)
+
+
 def parse_head_rules(name: str, text: str) -> HeadRules:
     """Head rules from the text of a table. Raises FormatError naming `name` and the line."""
     searches: dict[str, tuple[Search, ...]] = {}

@@ -18,11 +18,13 @@ def induce_heads(ctree: CTree, heads: Sequence[int]) -> CTree:
     """The c-tree with head children by the heads of its tokens (1..n, 0 = root).
 
     Of several words with their head outside the node, that nearest to the root of the d-tree counts, then the
-    leftmost. Raises ValueError where the numbers of tokens differ or heads form a circle.
+    leftmost. Raises ValueError where the numbers of tokens differ and where heads form no tree.
     """
     n = len(ctree.tokens)
     if len(heads) != n:
         raise ValueError(f"{len(heads)} heads for {n} tokens")
+    if max(heads) > n:
+        raise ValueError(f"the head {max(heads)} of {n} tokens")
     depth = _depths(heads)
     best = list(range(n))  # of each node, the word nearest to the root: its own head lies outside
     head_children = []
@@ -60,7 +62,7 @@ def estimate_rules(ctrees: Iterable[CTree], name: str = "induced") -> HeadRules:
                 tuple(sorted(found, key=lambda kid: (-found[kid] / present[label][kid], kid))),
             ),
         )
-        for label, found in heads.items()
+        for label, found in sorted(heads.items())
     }
     return HeadRules(name, searches)
 

@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import re
+from collections import defaultdict
+from collections.abc import Mapping
 from html import escape
 
 from nltk.tree import Tree
@@ -11,6 +13,7 @@ from nltk.tree.prettyprinter import TreePrettyPrinter
 from trees.ctree import CTree
 from trees.dtree import DTree
 
+_NLTK_COLUMN, _NLTK_LETTER = 40, 8  # pixels, in nltk's pictures
 WHAT = ("ctree", "dtree", "both")
 _SIZE = re.compile(r'width="([0-9.]+)(?:em)?" height="([0-9.]+)(?:em)?"')
 _LETTER, _ROW, _GAP = (
@@ -30,8 +33,9 @@ def drawing(ctree: CTree, dtree: DTree, what: str, svg: bool) -> str:
 
 
 def ctree_text(ctree: CTree) -> str:
-    """A c-tree in characters."""
-    return str(_printer(ctree).text(unicodelines=True)).rstrip("\n")
+    """A c-tree in characters; words stand whole on one line."""
+    longest = max(map(len, (*ctree.tokens.forms, *ctree.tokens.tags, *ctree.labels)))
+    return str(_printer(ctree).text(unicodelines=True, maxwidth=longest)).rstrip("\n")
 
 
 def dtree_text(dtree: DTree) -> str:
@@ -49,7 +53,9 @@ def dtree_text(dtree: DTree) -> str:
 
 def ctree_svg(ctree: CTree) -> str:
     """A c-tree as an SVG element."""
-    return str(_printer(ctree).svg())
+    printer = _printer(ctree)
+    printer.coords = _widened(printer.coords, {n: _text(node) for n, node in printer.nodes.items()})
+    return str(printer.svg())
 
 
 def dtree_svg(dtree: DTree) -> str:
@@ -96,6 +102,24 @@ def _printer(ctree: CTree) -> TreePrettyPrinter:
         nodes.append(Tree(label, [nodes[kid] for kid in kids]))
     assert len(nodes) >= n
     return TreePrettyPrinter(nodes[-1], list(ctree.tokens.forms))
+
+
+def _widened(coords: Mapping[int, tuple[int, int]], texts: Mapping[int, str]) -> dict[int, tuple[int, float]]:
+    """Row and column of each node such that the texts of different columns do not overlap: nltk draws all
+    columns equally wide."""
+    widths: defaultdict[int, int] = defaultdict(int)
+    for node, (_, column) in coords.items():
+        widths[column] = max(widths[column], len(texts[node]))
+    centres, end = dict[int, float](), 0.0
+    for column in sorted(widths):
+        pixels = max(_NLTK_COLUMN, _NLTK_LETTER * widths[column] + _NLTK_LETTER)
+        centres[column] = (end + pixels / 2) / _NLTK_COLUMN - 0.5
+        end += pixels
+    return {node: (row, centres[column]) for node, (row, column) in coords.items()}
+
+
+def _text(node: Tree | str) -> str:
+    return str(node.label()) if isinstance(node, Tree) else str(node)
 
 
 def _attachment(dtree: DTree, m: int) -> str:

@@ -1,8 +1,7 @@
-"""Making trees usable: punctuation, gaps and traces. Each function takes a c-tree and returns another.
+"""Making trees usable: punctuation and gaps. Each function takes a c-tree and returns another.
 
 - `move_punctuation`: without it most gaps of treebanks that leave punctuation unattached are punctuation only
 - `raise_gaps`: a continuous tree; `split_gaps`: another, from which `merge_gaps` gets the tree back
-- `resolve_traces`: PTB-style traces become gaps
 """
 
 from __future__ import annotations
@@ -11,14 +10,10 @@ import re
 from collections import Counter
 from collections.abc import Callable
 
-from trees.ctree import CTree, Tokens, build_ctree
-from trees.formats.brackets import EMPTY_TAG, strip_function
-from trees.formats.graphs import Name, tree_of
+from trees.ctree import CTree, build_ctree
 from trees.scores.attachment import is_punctuation
 
 _BLOCK = re.compile(r"(.+)\*([0-9]+)(?:\.([0-9]+))?", re.DOTALL)
-_TRACE = re.compile(r"\*(?:T|ICH|RNR|EXP)\*(?:-([0-9]+))?")
-_INDEX = re.compile(r".+?[-=].*?-?([0-9]+)$")
 
 
 def move_punctuation(ctree: CTree, is_mark: Callable[[str], bool] = is_punctuation) -> CTree:
@@ -140,57 +135,6 @@ def merge_gaps(ctree: CTree) -> CTree:
         children[node - n] = kept
         order += [kid for kid in kept if kid >= n]
     return build_ctree(ctree.tokens, labels, children, ctree.root, None, ctree.top)
-
-
-def resolve_traces(ctree: CTree) -> CTree | None:
-    """A tree of traces as the discontinuous tree that they mean: antecedents stand where their traces were.
-
-    Of the traces *T*, *ICH*, *RNR* and *EXP* with the index of a constituent; the index is on the trace (as
-    in the WSJ) or on the node over it (as in CRAFT). Of several traces of one antecedent the first counts;
-    one inside its antecedent does not. All empty elements, function tags and indices go then. None where no
-    word is left.
-    """
-    n, tokens = len(ctree.tokens), ctree.tokens
-    parents = ctree.parents()
-    empty = [tag == EMPTY_TAG for tag in tokens.tags]
-    for kids in ctree.children:
-        empty.append(all(empty[kid] for kid in kids))
-    antecedents: dict[str, int] = {}
-    for node in range(n, ctree.root + 1):
-        match = None if empty[node] else _INDEX.match(ctree.label(node))
-        if match:
-            antecedents.setdefault(match[1], node)
-    for i in range(n):
-        trace = _TRACE.fullmatch(tokens.forms[i]) if empty[i] else None
-        if trace and parents[i] >= 0:
-            over = parents[i] if empty[parents[i]] else i
-            index = trace[1] or (_index(ctree.label(over)) if over >= n else None)
-            antecedent = antecedents.get(index or "")
-            if antecedent is not None and not _is_below(over, antecedent, parents):
-                parents[antecedent] = parents[over]
-                del antecedents[index or ""]
-    kept = [i for i in range(n) if not empty[i]]
-    if not kept:
-        return None
-    new = {i: number for number, i in enumerate(kept)}
-    names: dict[int, Name] = {node: str(node) for node in range(n, len(parents))} | dict(new.items())
-    labels = {str(node): strip_function(ctree.label(node)) for node in range(n, len(parents))}
-    above = {names[node]: str(p) if p >= 0 else None for node, p in enumerate(parents) if node in names}
-    words = Tokens(tuple(tokens.forms[i] for i in kept), tuple(tokens.tags[i] for i in kept))
-    resolved = tree_of(words, labels, above)
-    top = resolved.top if ctree.top is None else ctree.top or "TOP"
-    return CTree(words, resolved.labels, resolved.children, None, top)
-
-
-def _index(label: str) -> str | None:
-    match = _INDEX.match(label)
-    return match[1] if match else None
-
-
-def _is_below(node: int, above: int, parents: list[int]) -> bool:
-    while node >= 0 and node != above:
-        node = parents[node]
-    return node == above
 
 
 def _lowest_common(a: int, b: int, parents: list[int], depth: list[int]) -> int:

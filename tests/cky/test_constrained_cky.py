@@ -105,6 +105,10 @@ def test_trees_with_gaps_are_learned_scored_and_decoded() -> None:
     assert not gold.is_continuous() and [gold.label(head) for head in gold.head_children or ()]
     route = ConstrainedCKY(epochs=2, table_bits=12).fit([gold] * 3, [gold])
     assert route.decode(route.encode(gold)) == gold
+    other = Tokens(bare.tokens.forms, ("O", "P", "Q", "R"))  # tags of a tree that serves for nothing
+    unused = load_head_rules("leftmost").apply(replace(bare, tokens=other))
+    route = ConstrainedCKY(epochs=2, table_bits=12).fit([gold, unused])
+    assert route.decode(DTree(other, route.encode(gold).heads)).tokens == other
     with pytest.raises(ValueError, match="no tree of the treebank has a derivation"):
         ConstrainedCKY(head_rules="leftmost", epochs=1, table_bits=8).fit([bare])
 

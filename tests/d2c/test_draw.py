@@ -11,7 +11,7 @@ from click.testing import CliRunner
 from d2c.cli import cli
 from reduction.reduction import Reduction
 from trees.formats.brackets import parse_bracket
-from trees.pictures import drawing
+from trees.pictures import ctree_svg, ctree_text, drawing
 
 TEXT = "(S (VP (V 0=wake) (P 2=<up>)) (N 1=me))\n(S (A 0=a) (B 1=b))\n"
 
@@ -59,3 +59,15 @@ def test_notebooks_show_trees() -> None:
     dtree = Reduction("direct", "leftmost").encode(ctree)
     assert ctree._repr_svg_() == drawing(ctree, dtree, "ctree", True)
     assert dtree._repr_svg_() == drawing(ctree, dtree, "dtree", True)
+
+
+def test_long_words_stay_whole_and_do_not_overlap() -> None:
+    long = ("Straßenbauvorhabenverwaltung", "Verwirklichungsmöglichkeiten")
+    ctree = parse_bracket(f"(S (NN {long[0]}) (NN {long[1]}) (VV ist))")
+    assert all(word in ctree_text(ctree) for word in long)
+    xs = {
+        element.text: float(element.attrib["x"])
+        for element in fromstring(ctree_svg(ctree)).iter()
+        if element.tag.endswith("text")
+    }
+    assert xs[long[1]] - xs[long[0]] >= 7 * len(long[0]) and xs["ist"] - xs[long[1]] >= 3.5 * len(long[1])

@@ -77,7 +77,7 @@ def test_a_sentence_of_traces_only_is_left_out(tmp_path: Path) -> None:
 
 def test_gaps_cannot_be_written() -> None:
     tree = build_ctree(Tokens(("a", "b", "c"), ("T",) * 3), ["A", "B"], [[0, 2], [3, 1]], 4)
-    with pytest.raises(ValueError, match="a tree with gaps cannot be written as brackets"):
+    with pytest.raises(ValueError, match="brackets cannot hold a tree with gaps; discbracket can"):
         format_bracket(tree)
 
 

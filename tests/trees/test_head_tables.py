@@ -18,7 +18,7 @@ from trees.ctree import CTree
 from trees.formats.brackets import parse_bracket
 from trees.formats.treebanks import read_treebank
 from trees.head_coverage import head_coverage
-from trees.heads import HeadRules, known_head_rules, load_head_rules
+from trees.heads import HeadRules, format_head_rules, known_head_rules, load_head_rules, parse_head_rules
 from trees.induced_heads import estimate_rules, induce_heads
 
 ROOT = Path(__file__).resolve().parents[2]
@@ -28,6 +28,9 @@ TREEBANKS = Path(os.environ.get("D2C_TREEBANKS", ROOT.parent / "shared" / "treeb
 @pytest.mark.parametrize("name", known_head_rules())
 def test_every_table_can_be_read_and_names_its_source(name: str) -> None:
     rules = load_head_rules(name)
+    again = parse_head_rules(name, format_head_rules(rules))
+    assert (again.searches, again.default) == (rules.searches, rules.default)
+    assert (again.punctuation, again.conjunction) == (rules.punctuation, rules.conjunction)
     table = ROOT / "data" / "heads" / f"{name}.txt"
     assert rules.name == name
     if table.exists():

@@ -2,22 +2,42 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from dataclasses import replace
+from pathlib import Path
 
 import pytest
 from hypothesis import given
+from hypothesis import strategies as st
 
 from tests.strategies import ctrees
 from trees.conversion import to_dependencies
 from trees.ctree import CTree
-from trees.formats.brackets import parse_bracket
+from trees.formats.brackets import EMPTY_TAG, parse_bracket, remove_empty, strip_function
 from trees.formats.chunks import Chunk
 from trees.formats.discbracket import format_discbracket, parse_discbracket
-from trees.transforms import merge_gaps, move_punctuation, raise_gaps, resolve_traces, split_gaps
+from trees.formats.treebanks import read_treebank
+from trees.traces import resolve_traces
+from trees.transforms import merge_gaps, move_punctuation, raise_gaps, split_gaps
 
 
 def parse(text: str) -> CTree:
     return next(parse_discbracket(Chunk(1, text), "x"))
+
+
+@st.composite
+def with_traces(draw: st.DrawFn) -> CTree:
+    """Trees some of whose words are traces, and some of whose labels have indices."""
+    ctree = draw(ctrees())
+    forms, tags = list(ctree.tokens.forms), list(ctree.tokens.tags)
+    for i in range(len(forms)):
+        if draw(st.booleans()):
+            kinds = ("*", "*T*", "*T*-1", "*T*-2", "*ICH*-2", "*RNR*-1", "*EXP*", "0")
+            forms[i], tags[i] = draw(st.sampled_from(kinds)), EMPTY_TAG
+    indices = st.sampled_from(("", "-1", "-2", "=1", "-2=1", "-1-SBJ"))
+    labels = tuple(label + draw(indices) for label in ctree.labels)
+    tokens = replace(ctree.tokens, forms=tuple(forms), tags=tuple(tags))
+    return replace(ctree, tokens=tokens, labels=labels, head_children=None)
 
 
 def is_mark(form: str) -> bool:
@@ -39,6 +59,35 @@ def test_splitting_is_undone_by_merging(ctree: CTree) -> None:
     parts = split_gaps(bare)
     assert parts.is_continuous() and parts.tokens == bare.tokens
     assert merge_gaps(parts) == bare
+
+
+@given(ctrees())
+def test_raising_and_lowering_again_keep_tokens_and_order(ctree: CTree) -> None:
+    bare = replace(ctree, head_children=None)
+    assert raise_gaps(merge_gaps(split_gaps(bare))) == raise_gaps(bare)
+    assert raise_gaps(raise_gaps(ctree)) == raise_gaps(ctree)
+    assert merge_gaps(raise_gaps(bare)).tokens == split_gaps(bare).tokens == ctree.tokens
+
+
+@given(with_traces())
+def test_resolving_traces_and_deleting_them_keep_tokens_and_order(ctree: CTree) -> None:
+    resolved, deleted = resolve_traces(ctree), remove_empty(ctree)
+    assert (resolved is None) == (deleted is None)
+    if resolved is None or deleted is None:
+        return
+    words = [form for form, tag in zip(*_columns(ctree), strict=True) if tag != EMPTY_TAG]
+    assert resolved.tokens == deleted.tokens and list(resolved.tokens.forms) == words
+    assert remove_empty(resolved) == resolved and resolve_traces(resolved) == resolved
+    for tree in (resolved, raise_gaps(resolved)):  # each constituent over words is there once, or never
+        assert not Counter(tree.labels) - Counter(map(strip_function, ctree.labels))
+    assert raise_gaps(resolved).tokens == resolved.tokens
+    unmoved = replace(ctree, labels=tuple(map(strip_function, ctree.labels)))
+    if not any(label.endswith(("1", "2", "SBJ")) for label in ctree.labels):
+        assert resolved.yields() == (remove_empty(unmoved) or unmoved).yields()
+
+
+def _columns(ctree: CTree) -> tuple[tuple[str, ...], tuple[str, ...]]:
+    return ctree.tokens.forms, ctree.tokens.tags
 
 
 @given(ctrees())
@@ -91,3 +140,59 @@ def test_traces_take_their_antecedents() -> None:
 def test_a_trace_in_its_own_antecedent_stays_where_it_is() -> None:
     inside = parse_bracket("(TOP (S-1 (VP (VB go) (S-1 (-NONE- *ICH*)))))")
     assert resolve_traces(inside) == parse_bracket("(TOP (S (VP (VB go))))")
+
+
+@pytest.mark.parametrize(
+    ("text", "resolved"),
+    [
+        # The index before another tag, and before an index of gapping.
+        (
+            "(S (NP (DT a) (S-TTL-3 (-NONE- *ICH*))) (VP (VB is)) (S-TTL-3-FRM (NN x)))",
+            "(S (NP (DT 0=a) (S (NN 2=x))) (VP (VB 1=is)))",
+        ),
+        (
+            "(S (NP (DT a) (NP-2 (-NONE- *ICH*))) (VP (VB is)) (NP-2=4 (NN x)))",
+            "(S (NP (DT 0=a) (NP (NN 2=x))) (VP (VB 1=is)))",
+        ),
+        # An index of gapping is no antecedent of the trace -1; CRAFT has =1 on both once or twice.
+        (
+            "(S (NP=1 (NN a)) (VP (VB b) (NP-1 (-NONE- *T*))))",
+            "(S (NP (NN 0=a)) (VP (VB 1=b)))",
+        ),
+        (
+            "(S (NP (A a) (NP=1 (-NONE- *RNR*))) (C and) (NP (B b) (NP=1 (-NONE- *RNR*))) (NP=1 (N x)))",
+            "(S (NP (A 0=a) (NP (N 3=x))) (C 1=and) (NP (B 2=b)))",
+        ),
+        # An antecedent without words, a trace without index, one beside words.
+        ("(S (WHNP-1 (-NONE- 0)) (S (NP-1 (-NONE- *T*)) (VB is)))", "(S (S (VB 0=is)))"),
+        ("(S (WHNP-1 (WP who)) (S (NP (-NONE- *T*)) (VB is)))", "(S (WHNP (WP 0=who)) (S (VB 1=is)))"),
+        ("(S (NP (CD one) (-NONE- *T*)) (NP-1 (NN x)))", "(S (NP (CD 0=one)) (NP (NN 1=x)))"),
+        # Subjects of relative clauses move over nothing: no gap.
+        (
+            "(NP (NP (N a)) (SBAR (WHNP-1 (WDT that)) (S (NP-SBJ-1 (-NONE- *T*)) (VP (V is)))))",
+            "(NP (NP (N 0=a)) (SBAR (S (WHNP (WDT 1=that)) (VP (V 2=is)))))",
+        ),
+    ],
+)
+def test_indices_of_traces(text: str, resolved: str) -> None:
+    assert resolve_traces(parse_bracket(f"(TOP {text})")) == parse(f"(TOP {resolved})")
+
+
+def test_traces_of_historical_treebanks(tmp_path: Path) -> None:
+    path = tmp_path / "x.psd"
+    path.write_text(
+        "( (IP-MAT (NP-SBJ (D-N sá-sá) (N-N maður-maður) (CP-REL *ICH*-2)) (CODE {x}) (VBDI kom-koma)\n"
+        "  (CP-REL-2 (WNP-1 0) (C er-er) (IP-SUB (NP-SBJ *T*-1) (RP út-út) (VBDI fór-fara)))) (ID X,.1))\n"
+        "( (CP-QUE (WNP-1 (WPRO-A hvað-hvað)) (IP-SUB (VBDI sá-sjá) (NP-OB1 *T*-1*)) (. ?-?)))\n"
+        "( (CODE x) (ID X,.2))\n"
+    )
+    expected = [
+        "(TOP (IP-MAT (NP-SBJ (D-N 0=sá) (N-N 1=maður) (CP-REL (C 3=er) (IP-SUB (RP 4=út) (VBDI 5=fór)))) "
+        "(VBDI 2=kom)))",
+        "(TOP (CP-QUE (IP-SUB (WNP (WPRO-A 0=hvað)) (VBDI 1=sá)) (. 2=?)))",
+    ]
+    assert [format_discbracket(tree) for tree in read_treebank(path, traces=True)] == expected
+    assert all(tree.is_continuous() for tree in read_treebank(path))
+    assert [tree.tokens.lemmas for tree in read_treebank(path, traces=True)] == [
+        tree.tokens.lemmas for tree in read_treebank(path)
+    ]

@@ -2,7 +2,8 @@
 
 A node with `word` is a token at the position `begin`; one with `cat` is a constituent; one with neither is a
 secondary edge and no leaf. The ends of constituents cover such edges, too, and are not looked at. Tags are
-`pt`, or `pos` in files of older versions; morphology is `postag`. Heads are marked by rel="hd".
+`pt`, or `pos` in files of older versions, lemmas `lemma`, or `root`; morphology is `postag`. rel="hd"
+marks heads.
 """
 
 from __future__ import annotations
@@ -69,7 +70,7 @@ def _tree(element: Element, marked: bool, secondary: SecondaryEdges) -> CTree:
     tokens = Tokens(
         tuple(word.attrib["word"] for word in words),
         tuple(word.get("pt") or word.get("pos") or "--" for word in words),
-        known_column(word.get("lemma", "--") for word in words),
+        known_column(word.get("lemma") or word.get("root") or "--" for word in words),
         known_column(word.get("postag", "--") for word in words),
     )
     return tree_of(tokens, labels, parents, ranks if marked else None)

@@ -98,7 +98,7 @@ def format_bracket(ctree: CTree) -> str:
         end = first[kids[0]] - 1
         for kid in kids:
             if first[kid] != end + 1:
-                raise ValueError("a tree with gaps cannot be written as brackets")
+                raise ValueError("brackets cannot hold a tree with gaps; discbracket can")
             end = last[kid]
         first.append(first[kids[0]])
         last.append(end)

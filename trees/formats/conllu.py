@@ -33,8 +33,13 @@ def read_conllu(path: str | os.PathLike[str]) -> Iterator[DTree]:
     Heads need not form a tree; a head `_` is read as -1, outside the sentence. Raises FormatError naming
     file, line and sentence.
     """
+    yield from parse_chunks(read_conllu_chunks(path), parse_conllu, file_name(path))
+
+
+def read_conllu_chunks(path: str | os.PathLike[str]) -> Iterator[Chunk]:
+    """A file, cut as `conllu_chunks` does. Raises FormatError for what cannot be opened or decoded."""
     with open_input(path) as stream:
-        yield from parse_chunks(conllu_chunks(stream), parse_conllu, file_name(path))
+        yield from conllu_chunks(stream)
 
 
 def conllu_chunks(stream: TextIO) -> Iterator[Chunk]:

@@ -2,7 +2,8 @@
 
 A line is form (or node), lemma in version 4 only, tag, morphology, edge label, parent (0: the virtual root),
 then secondary edges, label and node in turn, which are left out and counted; a comment may follow after `%%`.
-Header tables `#BOT` ... `#EOT` are skipped. `#FORMAT` says the version, otherwise the number of columns.
+Header tables `#BOT` ... `#EOT` are skipped. `#FORMAT` says the version, otherwise the number of columns. No
+file says its encoding: NEGRA and TIGER are in Latin-1, newer treebanks in UTF-8.
 """
 
 from __future__ import annotations
@@ -29,6 +30,7 @@ from trees.formats.graphs import (
 FIRST_NODE = 500
 
 _BLANKS = re.compile(r"[ \t]+")
+_COMMENT = re.compile(r"(?:^|[ \t])%%.*", re.DOTALL)
 _NODE = re.compile(r"#[0-9]+")
 _ESCAPES = str.maketrans(dict.fromkeys(" \t\r\n", "\N{NO-BREAK SPACE}"))
 
@@ -45,8 +47,8 @@ def read_export(
     version: int | None = None
     rows: list[tuple[int, list[str]]] | None = None
     in_table = False
-    with open_input(path) as stream:
-        for number, line in enumerate(stream, 1):
+    with open_input(path, "latin-1") as stream:
+        for number, line in enumerate(_decoded(stream), 1):
             if rows is None:
                 in_table = line.startswith("#BOT") or (in_table and not line.startswith("#EOT"))
                 if line.startswith("#FORMAT"):
@@ -60,12 +62,27 @@ def read_export(
                 rows = None
             elif line.startswith("#BOS"):
                 raise FormatError(file, number, count, "expected #EOS before the next #BOS")
-            elif line.strip():
-                rows.append((number, _BLANKS.split(line.split("%%")[0].strip(" \t\r\n"))))
+            elif text := _COMMENT.sub("", line).strip(" \t\r\n"):
+                rows.append((number, _BLANKS.split(text)))
     if rows is not None:
         raise FormatError(file, 0, count, "#EOS is missing")
     if not count:
         raise FormatError(file, 1, 0, "no sentence found in this file")
+
+
+def _decoded(stream: TextIO) -> Iterator[str]:
+    """The lines of a stream read as Latin-1: UTF-8 instead if the first one that is not ASCII is."""
+    utf8: bool | None = None
+    for line in stream:
+        if not line.isascii() and utf8 is not False:
+            try:
+                line = line.encode("latin-1").decode("utf-8")
+                utf8 = True
+            except UnicodeDecodeError:
+                if utf8:
+                    raise
+                utf8 = False
+        yield line
 
 
 def _version(line: str, file: str, number: int) -> int:
@@ -133,7 +150,7 @@ def format_export(ctree: CTree, number: int = 1) -> str:
         if node < n:
             lemma, morph = (column[node] if column else "--" for column in (tokens.lemmas, tokens.morphs))
             form, tag = tokens.forms[node], tokens.tags[node]
-            if form.startswith(("#BOS", "#EOS")) or "%%" in form or _NODE.fullmatch(form):
+            if form.startswith(("#BOS", "#EOS")) or form.startswith("%%") or _NODE.fullmatch(form):
                 raise ValueError(f"the word {form!r} cannot be written in the export format")
         else:
             form, lemma, tag, morph = f"#{FIRST_NODE + node - n}", "--", whole.labels[node - n], "--"

@@ -17,12 +17,14 @@ import os
 import re
 from collections.abc import Iterator, Sequence
 from dataclasses import replace
+from functools import partial
 
 from trees.ctree import CTree, Tokens
 from trees.errors import FormatError
 from trees.files import file_name, open_input
 from trees.formats.brackets import bracket_chunks, keep_tokens, parse_brackets, unwrap
 from trees.formats.chunks import Chunk, parse_chunks
+from trees.traces import fill_traces
 
 NOT_TEXT = frozenset(("ID", "CODE", "REF"))
 NO_LEMMA = "_"
@@ -33,21 +35,28 @@ _INDICES = re.compile(r"(?<=.)(?:-?=[0-9A-Z]+|-(?:[0-9]+|NaN))+$")
 _DASH = re.compile(r"<dash/?>")
 
 
-def read_historical(path: str | os.PathLike[str]) -> Iterator[CTree]:
+def read_historical(path: str | os.PathLike[str], traces: bool = False) -> Iterator[CTree]:
     """The trees of a `.psd` file (`-`: standard input), one at a time, as the module describes them.
 
-    Raises FormatError naming file, line and sentence.
+    traces: with antecedents in the places of their traces, see `trees.traces`. Raises FormatError naming
+    file, line and sentence.
     """
     with open_input(path) as stream:
-        yield from parse_chunks(bracket_chunks(stream), parse_historical, file_name(path))
+        parse = partial(parse_historical, traces=traces)
+        yield from parse_chunks(bracket_chunks(stream), parse, file_name(path))
 
 
-def parse_historical(chunk: Chunk, file: str) -> Iterator[CTree]:
-    """The trees of a chunk; errors as for `read_historical`, sentences counted from 1."""
+def parse_historical(chunk: Chunk, file: str, traces: bool = False) -> Iterator[CTree]:
+    """The trees of a chunk; arguments and errors as for `read_historical`, sentences counted from 1."""
     left_out = 0
     try:
         for item in parse_brackets(chunk, file):
-            ctree = keep_tokens(item, _text(item))
+            text = _text(item)
+            if traces:
+                kept = set(text)
+                ctree = fill_traces(item, [i not in kept for i in range(len(item.tokens))])
+            else:
+                ctree = keep_tokens(item, text)
             if ctree is None:
                 left_out += 1
             else:

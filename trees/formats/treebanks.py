@@ -10,13 +10,16 @@ from trees.ctree import CTree
 from trees.errors import FormatError
 from trees.files import file_name, open_input
 from trees.formats.alpinoxml import read_alpinoxml, write_alpinoxml
-from trees.formats.brackets import read_brackets, write_brackets
-from trees.formats.discbracket import read_discbracket, write_discbracket
+from trees.formats.brackets import parse_brackets, read_brackets, write_brackets
+from trees.formats.chunks import Chunk
+from trees.formats.discbracket import parse_discbracket, read_discbracket, write_discbracket
 from trees.formats.export import read_export, write_export
 from trees.formats.floresta import read_floresta
-from trees.formats.historical import read_historical
+from trees.formats.graphs import SecondaryEdges
+from trees.formats.historical import parse_historical, read_historical
 from trees.formats.sinica import read_sinica
 from trees.formats.tigerxml import read_tigerxml, write_tigerxml
+from trees.traces import resolve_traces
 
 Reader = Callable[..., Iterator[CTree]]
 
@@ -25,55 +28,122 @@ class Format(NamedTuple):
     """read: the trees of a path; write: trees into a stream, None where d2c reads the format only.
 
     suffixes: of file names; marks_heads: whether `read` takes marked=True
+    graphs: whether `read` takes secondary=SecondaryEdges(), and files hold lemmas and morphology
+    traces: whether `read` and `parse` take traces=True and fill them, for otherwise they leave them out
+    parse: the trees of a chunk of a file, by its name, that `bracket_chunks` cuts; None where it cannot
     """
 
     read: Reader
     write: Callable[[Iterable[CTree], TextIO], None] | None
     suffixes: tuple[str, ...]
     marks_heads: bool = False
+    graphs: bool = False
+    traces: bool = False
+    parse: Callable[..., Iterator[CTree]] | None = None
 
 
 FORMATS = {
-    "brackets": Format(read_brackets, write_brackets, (".mrg", ".brackets")),
-    "discbracket": Format(read_discbracket, write_discbracket, (".discbracket", ".dbr")),
-    "export": Format(read_export, write_export, (".export", ".negra"), True),
-    "tigerxml": Format(read_tigerxml, write_tigerxml, (".tiger.xml", ".tigerxml"), True),
-    "alpinoxml": Format(read_alpinoxml, write_alpinoxml, (".alpino.xml",), True),
-    "historical": Format(read_historical, None, (".psd",)),
+    "brackets": Format(read_brackets, write_brackets, (".mrg", ".brackets"), parse=parse_brackets),
+    "discbracket": Format(
+        read_discbracket, write_discbracket, (".discbracket", ".dbr"), parse=parse_discbracket
+    ),
+    "export": Format(read_export, write_export, (".export", ".negra"), True, True),
+    "tigerxml": Format(read_tigerxml, write_tigerxml, (".tiger.xml", ".tigerxml"), True, True),
+    "alpinoxml": Format(read_alpinoxml, write_alpinoxml, (".alpino.xml",), True, True),
+    "historical": Format(read_historical, None, (".psd",), traces=True, parse=parse_historical),
     "sinica": Format(read_sinica, None, (".sinica",), True),
     "floresta": Format(read_floresta, None, (".floresta",), True),
 }
 _SNIFFED = 4096  # characters
 
 
-def format_of(path: str | os.PathLike[str]) -> str:
-    """The format of a file by its name, of *.xml by its content; brackets where the name says nothing."""
+def format_of(path: str | os.PathLike[str], default: str = "brackets") -> str:
+    """The format of a file by its name, of *.xml by its content; the default where the name says nothing."""
     if file_name(path).removesuffix(".gz").endswith(".xml"):
-        with open_input(path) as stream:
+        with open_input(path, "latin-1") as stream:
             return "alpinoxml" if "<alpino" in stream.read(_SNIFFED) else "tigerxml"
-    return format_to_write(path)
+    return _by_name(path, default)
 
 
-def format_to_write(path: str | os.PathLike[str]) -> str:
-    """The format that the name of a new file says; a plain *.xml is TIGER XML."""
+def format_to_write(path: str | os.PathLike[str], default: str = "brackets") -> str:
+    """The format that the name of a new file says; a plain *.xml is TIGER XML.
+
+    Raises FormatError where d2c only reads that format.
+    """
+    name = _by_name(path, default)
+    if FORMATS[name].write is None:
+        raise FormatError(str(path), 0, 0, f"d2c reads the format {name}, but does not write it")
+    return name
+
+
+def _by_name(path: str | os.PathLike[str], default: str) -> str:
     name = file_name(path).removesuffix(".gz")
     for format_name, known in FORMATS.items():
         if name.endswith(known.suffixes):
             return format_name
-    return "tigerxml" if name.endswith(".xml") else "brackets"
+    return "tigerxml" if name.endswith(".xml") else default
 
 
 def read_treebank(
-    path: str | os.PathLike[str], format_name: str | None = None, clean: bool = False, marked: bool = False
+    path: str | os.PathLike[str],
+    format_name: str | None = None,
+    clean: bool = False,
+    marked: bool = False,
+    traces: bool = False,
+    secondary: SecondaryEdges | None = None,
 ) -> Iterator[CTree]:
     """The trees of a file. Raises FormatError.
 
-    clean:  of brackets, remove traces and function tags; other formats have none
-    marked: with the head children that the treebank marks; an error in formats that mark none
+    clean:     of brackets, remove traces and function tags; other formats have none
+    marked:    with the head children that the treebank marks; an error in formats that mark none
+    traces:    with antecedents in the places of their traces, without indices, and cleaned
+    secondary: counts secondary edges, which are left out
     """
     name = format_name or format_of(path)
     if marked and not FORMATS[name].marks_heads:
         raise FormatError(file_name(path), 0, 0, f"the format {name} marks no heads")
+    options: dict[str, object] = {"marked": True} if marked else {}
     if name == "brackets":
-        return read_brackets(path, clean)
-    return FORMATS[name].read(path, marked=True) if marked else FORMATS[name].read(path)
+        options["clean"] = clean and not traces
+    if secondary and FORMATS[name].graphs:
+        options["secondary"] = secondary
+    if traces and FORMATS[name].traces:
+        options["traces"] = True
+    trees = FORMATS[name].read(path, **options)
+    return filter(None, map(resolve_traces, trees)) if traces and not FORMATS[name].traces else trees
+
+
+def parse_treebank(
+    chunk: Chunk, path: str | os.PathLike[str], format_name: str, clean: bool = False, traces: bool = False
+) -> Iterator[CTree]:
+    """The trees of a chunk of a file that can be cut; arguments and errors as for `read_treebank`."""
+    known, options = FORMATS[format_name], dict[str, object]()
+    assert known.parse is not None
+    if format_name == "brackets":
+        options["clean"] = clean and not traces
+    if traces and known.traces:
+        options["traces"] = True
+    trees = known.parse(chunk, file_name(path), **options)
+    return filter(None, map(resolve_traces, trees)) if traces and not known.traces else trees
+
+
+def write_treebank(
+    ctrees: Iterable[CTree], format_name: str, stream: TextIO, source: str | os.PathLike[str]
+) -> None:
+    """Writes trees in a format that d2c writes. `source` is the file that they come from, which is named in
+    the FormatError for a tree that the format cannot hold."""
+    sentence, write = 0, FORMATS[format_name].write
+    assert write is not None
+
+    def counted() -> Iterator[CTree]:
+        nonlocal sentence
+        for ctree in ctrees:
+            sentence += 1
+            yield ctree
+
+    try:
+        write(counted(), stream)
+    except FormatError:
+        raise
+    except ValueError as error:
+        raise FormatError(file_name(source), 0, sentence, str(error)) from None

@@ -37,10 +37,10 @@ def _elements(path: str | os.PathLike[str], tag: str) -> Iterator[Element]:
     """Complete elements, each forgotten when the next one is asked for."""
     parser: XMLPullParser[Element] = XMLPullParser(("start", "end"))
     above: list[Element] = []
-    with open_input(path) as stream:
+    with open_input(path, "latin-1") as stream:  # bytes: the file itself declares its encoding
         try:
             while text := stream.read(_SIZE):
-                parser.feed(text)
+                parser.feed(text.encode("latin-1"))
                 for event, element in cast(Iterable[tuple[str, Element]], parser.read_events()):
                     if event == "start":
                         above.append(element)
