@@ -34,11 +34,13 @@ class Measure:
 
     label:           symbol → what must be equal for a match; None: such brackets are left out
     tags, forms:     tokens left out; of the gold tree
+    bare_wrapper:    whether a wrapper without a label (`CTree.top` is "") is a bracket
     """
 
     label: Callable[[str], str | None]
     tags: frozenset[str]
     forms: frozenset[str] = frozenset()
+    bare_wrapper: bool = True
 
     @classmethod
     def of(cls, ctrees: Iterable[CTree]) -> Self:
@@ -53,7 +55,7 @@ class Measure:
                 return None
             return of_disco.equal_labels.get(symbol, symbol)
 
-        return cls(label, of_disco.delete_labels, of_disco.delete_words)
+        return cls(label, of_disco.delete_labels, of_disco.delete_words, False)
 
     def kept(self, tokens: Tokens) -> int:
         """The set of tokens that count."""
@@ -132,7 +134,7 @@ class _Side:
             if len(inside) > 1:
                 self.parts[sets[node]] = frozenset(inside)
             self._add(node, measure.label(ctree.labels[node - n]), sets[node])
-        if ctree.top is not None:
+        if ctree.top or (ctree.top == "" and measure.bare_wrapper):
             self._add(ctree.root, measure.label(ctree.top), sets[-1])
         self.spans = set(sets)
 
