@@ -13,7 +13,7 @@ from collections import Counter, defaultdict
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from functools import cached_property
-from typing import NamedTuple, Self
+from typing import NamedTuple, Self, TypeVar
 
 from trees.conversion import to_dependencies
 from trees.ctree import CTree, Tokens
@@ -21,6 +21,8 @@ from trees.dtree import head_outward
 from trees.scores import disco, evalb
 from trees.scores.evalb_match import Rules
 from trees.scores.evalb_report import VALID, Score
+
+Key = TypeVar("Key")
 
 DEPENDENCY, SPAN, SPLIT, LABEL = "dependency", "span", "split and label", "label"
 ERRORS = (DEPENDENCY, SPAN, SPLIT, LABEL)
@@ -194,10 +196,10 @@ def _members(tokens: int) -> Iterator[int]:
 
 
 def tally(
-    judged: Iterable[tuple[list[Bracket], list[Bracket]]], key: Callable[[Bracket], object]
-) -> dict[object, Tally]:
+    judged: Iterable[tuple[list[Bracket], list[Bracket]]], key: Callable[[Bracket], Key]
+) -> dict[Key, Tally]:
     """Tallies of what `judge` gave, by a property of the brackets."""
-    tallies: defaultdict[object, Tally] = defaultdict(Tally)
+    tallies: defaultdict[Key, Tally] = defaultdict(Tally)
     for gold, guess in judged:
         for bracket in gold:
             tallies[key(bracket)].gold += 1
