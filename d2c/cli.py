@@ -316,17 +316,27 @@ def convert(source: Path, target: Path, **options: Any) -> None:
     default=models.ROUTES,
     help="May be repeated.  [default: all]",
 )
+@click.option(
+    "--report", type=FilePath, help="HTML file.  [default: report.html beside the models of -o, if given]"
+)
 @training_options
 def compare(
-    trees: Path | None, dev: Path | None, output: Path | None, routes: tuple[str, ...], **options: Any
+    trees: Path | None,
+    dev: Path | None,
+    output: Path | None,
+    routes: tuple[str, ...],
+    report: Path | None,
+    **options: Any,
 ) -> None:
     """Trains on TREES, scores on DEV, prints one table. Without arguments: the bundled sample.
 
     Rows: every route on gold d-trees (the conversion alone) and on those of the d-parser, which is trained
     once, on the first route's labels; the best that constrained CKY could do with them (oracle). Then:
-    whether routes differ by more than chance.
+    whether routes differ by more than chance. The report shows what is behind the table: F1 by label and
+    length, classes of errors, and the trees of every sentence.
     """
     from d2c.compare import table_lines, train_and_compare
+    from d2c.report import write_report
 
     if trees and not dev:
         raise click.UsageError("give both TREES and DEV, or neither for the bundled sample")
@@ -344,6 +354,10 @@ def compare(
         treebanks, folds = (train_file, dev_file), options["folds"] or 0
         rows = train_and_compare(*treebanks, directory, new, dparser, _progress, reading, folds)
     click.echo("\n".join(table_lines(rows)))
+    if report or output:
+        path = report or directory / "report.html"
+        write_report(rows, path)
+        click.echo(f"report: {path}", err=True)
 
 
 @cli.command()

@@ -8,7 +8,7 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from itertools import combinations
 from pathlib import Path
-from typing import Any
+from typing import Any, NamedTuple
 
 from d2c.jackknife import jackknife
 from d2c.model import CLEANED, Model, Route, fit, write_encoded
@@ -25,6 +25,23 @@ from trees.scores.evalb import Score, Summary
 from trees.scores.significance import approximate_randomisation
 
 ORACLE = "oracle"
+COLUMNS = (  # title and unit
+    *(("route", ""), ("d-trees", ""), ("UAS", "%"), ("LAS", "%"), ("recall", "%"), ("prec.", "%")),
+    *(("F1", "%"), ("exact", "%"), ("repairs", "/1000"), ("convert", "tok/s"), ("overall", "tok/s")),
+    *(("convert", "sent/s"), ("overall", "sent/s"), ("train", "s")),
+)
+_WIDTHS = (7, 7, 8, 7, 7, 7, 9, 10, 9, 10, 9, 8)  # of the columns but the first two
+_TIMED = 300  # sentences whose conversion is timed each by itself
+
+
+class Trees(NamedTuple):
+    """What a row was scored on, sentence by sentence, and the seconds that some took, with their lengths."""
+
+    gold: Sequence[CTree]
+    guess: Sequence[CTree]
+    gold_dtrees: Sequence[DTree]
+    dtrees: Sequence[DTree]
+    times: Sequence[tuple[int, float]] = ()
 
 
 @dataclass
@@ -40,6 +57,7 @@ class Row:
     training:   seconds of fitting the route
     training_dparser: seconds of training the d-parser, once for each fold of jackknifing, too
     gaps:       disco-dop's counts of constituents with gaps, where there are any
+    trees:      for the report; None for the oracle
     """
 
     route: str
@@ -52,6 +70,7 @@ class Row:
     training: float = 0.0
     training_dparser: float = 0.0
     gaps: disco.Summary = field(default_factory=disco.Summary)
+    trees: Trees | None = None
 
     @property
     def brackets(self) -> Summary:
@@ -112,7 +131,19 @@ def score(route: Route, gold: Sequence[CTree], gold_dtrees: Sequence[DTree], dtr
         dtrees = route.label_all(dtrees)
     attachment = sum(map(score_attachment, gold_dtrees, dtrees), Attachment())
     gaps = disco.evaluate_all(gold, guess, replace(disco.Parameters.proper(), disc_only=True))
-    return Row("", "", attachment, score_brackets(gold, guess), converting, repairs, gaps=gaps)
+    trees = Trees(gold, guess, gold_dtrees, dtrees, _time_each(route, dtrees))
+    return Row("", "", attachment, score_brackets(gold, guess), converting, repairs, gaps=gaps, trees=trees)
+
+
+def _time_each(route: Route, dtrees: Sequence[DTree]) -> list[tuple[int, float]]:
+    """Lengths, and the seconds that each conversion takes, of d-trees of all lengths."""
+    by_length = sorted(dtrees, key=lambda dtree: len(dtree.heads))
+    times = []
+    for dtree in by_length[:: max(1, len(dtrees) // _TIMED)]:
+        start = time.perf_counter()
+        next(iter(route.decode_all([dtree])))
+        times.append((len(dtree.heads), time.perf_counter() - start))
+    return times
 
 
 def _oracle(chart: Any, gold: Sequence[CTree], gold_dtrees: Sequence[DTree], dtrees: Sequence[DTree]) -> Row:
@@ -157,23 +188,12 @@ def train_and_compare(
 def table_lines(rows: Sequence[Row]) -> Iterator[str]:
     """The table, then significance, repairs, and the settings of the scorers."""
     width = max(12, *(len(row.route) + 2 for row in rows))
-    yield (
-        f"{'route':<{width}}{'d-trees':<9}{'UAS':>7}{'LAS':>7}{'recall':>8}{'prec.':>7}{'F1':>7}{'exact':>7}"
-        f"{'repairs':>9}{'convert':>10}{'overall':>9}{'convert':>10}{'overall':>9}{'train':>8}"
-    )
-    yield (
-        f"{'':<{width + 9}}{'%':>7}{'%':>7}{'%':>8}{'%':>7}{'%':>7}{'%':>7}"
-        f"{'/1000':>9}{'tok/s':>10}{'tok/s':>9}{'sent/s':>10}{'sent/s':>9}{'s':>8}"
-    )
+    for line in zip(*COLUMNS, strict=True):
+        yield _table_line(width, line)
     for row in rows:
-        b, training = row.brackets, f"{row.training:.0f}" if row.training else "-"
-        yield (
-            f"{row.route:<{width}}{row.d_trees:<9}{row.attachment.uas:>7.2f}{row.attachment.las:>7.2f}"
-            f"{b.recall:>8.2f}{b.precision:>7.2f}{b.fmeasure:>7.2f}{b.complete_match:>7.2f}"
-            f"{row.repairs.per_thousand():>9.2f}{_speeds(row)}{training:>8}"
-        )
+        yield _table_line(width, cells(row))
     yield ""
-    yield from _significance_lines(rows)
+    yield from significance_lines(rows)
     for row in rows:
         if row.gaps.gold:
             shown = f"{row.gaps.recall:.2f} recall, {row.gaps.precision:.2f} precision"
@@ -189,14 +209,24 @@ def table_lines(rows: Sequence[Row]) -> Iterator[str]:
     yield "(of trees with gaps: disco-dop, proper.prm)."
 
 
-def _speeds(row: Row) -> str:
-    if row.route == ORACLE:
-        return f"{'-':>10}{'-':>9}{'-':>10}{'-':>9}"
-    (tokens, all_tokens), (sentences, all_sentences) = row.tokens_per_second, row.sentences_per_second
-    return f"{tokens:>10,.0f}{all_tokens:>9,.0f}{sentences:>10,.0f}{all_sentences:>9,.0f}"
+def cells(row: Row) -> list[str]:
+    """The row's values of COLUMNS."""
+    b, shown = row.brackets, (row.attachment.uas, row.attachment.las)
+    percents = (*shown, b.recall, b.precision, b.fmeasure, b.complete_match, row.repairs.per_thousand())
+    speeds = ["-"] * 4
+    if row.route != ORACLE:
+        speeds = [f"{speed:,.0f}" for speed in (*row.tokens_per_second, *row.sentences_per_second)]
+    training = f"{row.training:.0f}" if row.training else "-"
+    return [row.route, row.d_trees, *(f"{percent:.2f}" for percent in percents), *speeds, training]
 
 
-def _significance_lines(rows: Sequence[Row]) -> Iterator[str]:
+def _table_line(width: int, values: Sequence[str]) -> str:
+    name, d_trees, *numbers = values
+    filled = [f"{number:>{w}}" for number, w in zip(numbers, _WIDTHS, strict=True)]
+    return f"{name:<{width}}{d_trees:<9}{''.join(filled)}"
+
+
+def significance_lines(rows: Sequence[Row]) -> Iterator[str]:
     """The difference between each two routes on the same d-trees."""
     routes = [row for row in rows if row.route != ORACLE]
     for one, other in combinations(routes, 2):
