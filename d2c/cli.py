@@ -20,6 +20,7 @@ from d2c import model as models
 from d2c.chunked import map_chunks
 from d2c.convert import Converted, Decode, Encode
 from d2c.statistics import Statistics
+from d2c.tagging import TAGGERS, Tagging
 from d2c.treebanks import WRITABLE, Reading, convert_treebank
 from dparsers.protocol import DependencyParser
 from reduction.encodings import ENCODINGS
@@ -148,12 +149,30 @@ def decode(conllu: Path, output: Path, model: Path | None, encoding: str | None,
 @click.option("--preset", type=click.Choice(["default", "small"]), default="default", show_default=True)
 @click.option("--route", type=click.Choice(models.ROUTES), default="reduction", show_default=True)
 @click.option("--checkpoints", type=click.Path(path_type=Path), help="Directory; cky goes on from there.")
+@click.option(
+    "--tagger",
+    type=click.Choice([*TAGGERS, "none"]),
+    default="none",
+    show_default=True,
+    help="Trained on the treebank's tags, for `parse` to read text.",
+)
+@click.option(
+    "--tags",
+    type=click.Choice(["gold", "predicted"]),
+    default="gold",
+    show_default=True,
+    help="What d-parser and route learn from: the treebank's tags, or the tagger's by jackknifing.",
+)
+@click.option(
+    "--jackknife", metavar="K", type=click.IntRange(2), help="Blocks of --tags predicted.  [default: 10]"
+)
 @training_options
 def train(trees: Path, dev: Path, output: Path, route: str, checkpoints: Path | None, **options: Any) -> None:
     """Trains a d-parser and a route on a treebank of any format; traces and function tags are removed."""
     new = _new_route(route, options, checkpoints)
     dparser, reading = _new_dparser(options), _reading(options)
-    models.Model.train(route, new, *dparser, trees, dev, output, _progress, reading)
+    tagging = _new_tagging(options)
+    models.Model.train(route, new, *dparser, trees, dev, output, _progress, reading, tagging)
     click.echo(f"{output}: trained", err=True)
 
 
@@ -383,6 +402,18 @@ def _new_dparser(options: dict[str, Any]) -> tuple[str, DependencyParser]:
         seed=options["seed"],
     )
     return options["dparser"].partition(":")[0], dparser
+
+
+def _new_tagging(options: dict[str, Any]) -> Tagging | None:
+    """The tagger that the options of `train` ask for."""
+    predicted = options["tags"] == "predicted"
+    if options["tagger"] == "none":
+        if predicted:
+            raise click.UsageError("--tags predicted needs --tagger stanza or --tagger spacy")
+        return None
+    parameters = {name: options[name] for name in ("preset", "device", "seed")}
+    folds = (options["jackknife"] or 10) if predicted else 0
+    return Tagging(options["tagger"], parameters, folds, options["head_rules"])
 
 
 def _convert(

@@ -13,6 +13,7 @@ from trees.files import file_name
 from trees.formats.treebanks import FORMATS, format_to_write, read_treebank
 from trees.transforms import merge_gaps, move_punctuation, raise_gaps, resolve_traces, split_gaps
 
+Read = Callable[[Path], Iterator[CTree]]  # how the trees of a treebank file are read
 WRITABLE = tuple(name for name, known in FORMATS.items() if known.write)
 
 

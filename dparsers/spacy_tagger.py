@@ -35,7 +35,7 @@ _LEFT_OUT = ["vocab", "cfg"]  # of spaCy's files: words are hashed, and the tags
 
 _WINDOW = 256  # sentences that `tag` holds at a time
 
-PRESETS = {"default": 20, "small": 8}  # passes over the training treebank
+PRESETS = {"default": 10, "small": 5}  # passes over the training treebank
 SIZES = {"width": 96, "depth": 4, "rows": 5000}  # of the network: spaCy's own
 _DROPOUT, _RATE, _BATCH_WORDS, _DEV_WORDS = 0.1, 0.002, 300, 20_000
 
@@ -43,7 +43,7 @@ _DROPOUT, _RATE, _BATCH_WORDS, _DEV_WORDS = 0.1, 0.002, 300, 20_000
 class SpacyTagger:
     """spaCy's tagger.
 
-    preset: default (20 passes over the training treebank) or small (8)
+    preset: default (10 passes over the training treebank) or small (5)
     epochs: so many passes instead
     seed:   same seed, same model, on one machine
     """
