@@ -9,6 +9,7 @@ import sys
 import tempfile
 from collections.abc import Callable, Iterable, Iterator
 from dataclasses import replace
+from functools import partial
 from importlib import resources
 from itertools import zip_longest
 from pathlib import Path
@@ -19,6 +20,7 @@ import click
 from d2c import model as models
 from d2c.chunked import map_chunks
 from d2c.convert import Converted, Decode, Encode
+from d2c.output import FORMATS as FORMATS_OF_OUTPUT
 from d2c.statistics import Statistics
 from d2c.tagging import TAGGERS, Tagging
 from d2c.treebanks import WRITABLE, Reading, convert_treebank
@@ -27,7 +29,7 @@ from reduction.encodings import ENCODINGS
 from reduction.reduction import Reduction
 from trees.errors import FormatError, ModelError
 from trees.files import file_name, open_input, open_output, read_json
-from trees.formats.brackets import bracket_chunks, write_brackets
+from trees.formats.brackets import bracket_chunks
 from trees.formats.chunks import Chunk
 from trees.formats.conllu import conllu_chunks, format_conllu, read_conllu
 from trees.formats.treebanks import FORMATS, read_treebank
@@ -178,22 +180,39 @@ def train(trees: Path, dev: Path, output: Path, route: str, checkpoints: Path | 
 
 @cli.command()
 @click.argument("model", type=click.Path(path_type=Path))
-@click.argument("conllu", type=FilePath, default="-")
+@click.argument("source", metavar="[INPUT]", type=FilePath, default="-")
 @output_option
-@click.option("--to", type=click.Choice(["brackets", "conllu"]), default="brackets", show_default=True)
+@click.option("--text", "kind", flag_value="text", help="INPUT is text with one sentence on each line.")
+@click.option("--tokenized", "kind", flag_value="tokenized", help="The same, with blanks between tokens.")
+@click.option("--split", "kind", flag_value="split", help="Free text; empty lines end paragraphs.")
+@click.option("--to", type=click.Choice([*FORMATS_OF_OUTPUT]), default="brackets", show_default=True)
+@click.option("--strict", is_flag=True, help="Stop at the first line that cannot be read or written.")
 @click.option("--device", help="cpu, cuda, ...  [default: cuda where there is one]")
-def parse(model: Path, conllu: Path, output: Path, to: str, device: str | None) -> None:
-    """Parses the tokens and tags (XPOS) of a CoNLL-U file into c-trees, or d-trees with `--to conllu`."""
-    trained = models.Model.load(model, device)
-    tokens = (dtree.tokens for dtree in _shown(read_conllu(conllu), "sentences"))
-    repairs = Repairs()
+def parse(
+    model: Path, source: Path, output: Path, kind: str | None, to: str, strict: bool, device: str | None
+) -> None:
+    """Parses CoNLL-U (words and tags) or text into c-trees, or into d-trees with `--to conllu`.
+
+    What cannot be read is left out and named on standard error. Text needs a model with a tagger.
+    """
+    from d2c.parsing import parse_file
+
+    trained, refused = models.Model.load(model, device), 0
+
+    def refuse(error: FormatError) -> None:
+        nonlocal refused
+        if strict:
+            raise error
+        refused += 1
+        click.echo(f"d2c: {error}", err=True)
+
     with open_output(output) as stream:
-        if to == "conllu":
-            stream.writelines(map(format_conllu, trained.dparser.parse(tokens)))
-        else:
-            write_brackets(trained.parse(tokens, repairs), stream)
-    if to == "brackets":
+        shown = partial(_shown, unit="sentences")
+        repairs = parse_file(trained, source, kind or "conllu", to, stream, refuse, shown)
+    if to != "conllu":
         _report(repairs)
+    if refused:
+        click.echo(f"{refused:,} left out", err=True)
 
 
 @cli.command()

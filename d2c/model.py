@@ -15,7 +15,7 @@ from pathlib import Path
 from typing import Any, Protocol, Self
 
 from d2c.registry import import_class
-from d2c.tagging import Tagging, load_tagger
+from d2c.tagging import Tagging, load_abbreviations, load_tagger
 from d2c.treebanks import Read, Reading
 from dparsers.directories import whole_directory
 from dparsers.protocol import DependencyParser
@@ -30,7 +30,7 @@ from trees.repair import Repairs
 
 FORMAT = 1  # of the model directory
 CLEANED = Reading()
-NO_TAGGER = "words need a tagger, and this model has none; train one with --tagger stanza or --tagger spacy"
+NO_TAGGER = "words need a tagger, and this model has none; train it with --tagger stanza or --tagger spacy"
 _SETTINGS = "model.json"
 
 
@@ -132,6 +132,7 @@ class Model:
 
     tagger: the same of a tagger, where the model has one
     tags:   what route and d-parser were trained on, `gold` or `predicted` by the tagger
+    abbreviations: words of the tagger's treebank that end in a full stop
     """
 
     route_name: str
@@ -141,6 +142,7 @@ class Model:
     tagger_name: str | None = None
     tagger: Tagger | None = None
     tags: str = "gold"
+    abbreviations: tuple[str, ...] = ()
 
     @classmethod
     def train(
@@ -178,6 +180,7 @@ class Model:
             if tagging is not None:
                 model.tagger_name, model.tagger = tagging.name, tagger
                 model.tags = "predicted" if tagging.folds else "gold"
+                model.abbreviations = load_abbreviations(new / "tagger")
             model._save_route(new)
         return model
 
@@ -193,6 +196,7 @@ class Model:
         if "tagger" in settings:
             model.tagger_name, model.tags = str(settings["tagger"]), str(settings.get("tags", "gold"))
             model.tagger = load_tagger(model.tagger_name, directory / "tagger", device)
+            model.abbreviations = load_abbreviations(directory / "tagger")
         return model
 
     def save_with(self, trained: Path, directory: Path) -> None:

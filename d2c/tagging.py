@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import json
 import tempfile
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections import Counter
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from inspect import signature
 from pathlib import Path
@@ -13,10 +15,12 @@ from d2c.jackknife import jackknife_tags, write_tokens
 from d2c.registry import import_class
 from d2c.treebanks import Read
 from dparsers.taggers import Tagger
-from trees.ctree import CTree
+from trees.ctree import CTree, Tokens
 from trees.errors import FormatError, ModelError
+from trees.files import read_json
 from trees.heads import load_head_rules
 
+_ABBREVIATIONS = "abbreviations.json"
 # name: its class, and what to install for it
 TAGGERS = {
     "stanza": ("dparsers.stanza_tagger:StanzaTagger", "stanza"),
@@ -61,6 +65,7 @@ class Tagging:
             train_file = write_tokens(own, Path(scratch) / "train.conllu")
             dev_file = write_tokens(of_dev, Path(scratch) / "dev.conllu")
             tagger = self.make().train(train_file, dev_file, directory, progress)
+            save_abbreviations(own, directory)
             if not self.folds:
                 return tagger, reading
             predicted = {dev: [tokens.tags for tokens in tagger.tag(tokens.forms for tokens in of_dev)]}
@@ -108,3 +113,17 @@ def load_tagger(name: str, directory: Path, device: str | None = None) -> Tagger
     load = tagger_class(name).load
     options = {"device": device} if "device" in signature(load).parameters else {}
     return load(directory, **options)  # type: ignore[no-any-return]
+
+
+def save_abbreviations(sentences: Iterable[Tokens], directory: Path) -> None:
+    """Writes beside a tagger which words of its treebank end in a full stop: no sentence ends there."""
+    counts = Counter(form for tokens in sentences for form in tokens.forms if form[-1:] == ".")
+    known = sorted(form for form, count in counts.items() if count > 1 and form.strip("."))
+    text = json.dumps({"abbreviations": known}, ensure_ascii=False)
+    (directory / _ABBREVIATIONS).write_text(text + "\n", encoding="utf-8")
+
+
+def load_abbreviations(directory: Path) -> tuple[str, ...]:
+    """What `save_abbreviations` wrote. Raises ModelError."""
+    settings = read_json(directory / _ABBREVIATIONS)
+    return tuple(map(str, settings.get("abbreviations", ())))

@@ -73,7 +73,7 @@ def test_tags_of_the_treebank(treebank: tuple[Path, Path], tmp_path: Path) -> No
     assert tagged.forms == odd.forms and not {"X", "Y"} & {*tagged.tags}
     model.tagger = None
     with pytest.raises(
-        ModelError, match="^words need a tagger, and this model has none; train one with --tag"
+        ModelError, match="^words need a tagger, and this model has none; train it with --tag"
     ):
         next(model.parse_dependencies([odd], words=True))
     assert next(model.parse([odd])).tokens == odd
