@@ -52,11 +52,10 @@ def read_sentences(
     """
     file = file_name(path)
     with open_input(path, errors="surrogateescape") as stream:
-        lines = _lines(stream)
         if kind == "conllu":
-            yield from _conllu(lines, file, refuse)
+            yield from _conllu(_lines(stream, mark=""), file, refuse)
             return
-        decoded = _decoded(lines, file, refuse)
+        decoded = _decoded(_lines(stream, mark=" "), file, refuse)  # the places of all characters stay
         if kind == "split":
             decoded = SentenceSplitter(abbreviations).sentences(decoded)
         for line in decoded:
@@ -68,11 +67,12 @@ def read_sentences(
                     refuse(FormatError(file, line.number, 0, str(error)))
 
 
-def _lines(stream: Iterable[str]) -> Iterator[Line]:
+def _lines(stream: Iterable[str], mark: str) -> Iterator[Line]:
+    """The lines of a file; `mark` stands for a byte order mark."""
     begin = 0
     for number, text in enumerate(stream, 1):
         if number == 1 and text.startswith(_BYTE_ORDER_MARK):
-            text = " " + text[1:]  # the places of all characters stay
+            text = mark + text[1:]
         yield Line(number, begin, text)
         begin += len(text)
 
