@@ -112,11 +112,11 @@ def whole_texts(stream: TextIO) -> Iterator[Callable[[str], None]]:
             handlers[number](number, frame)
 
     if threading.current_thread() is threading.main_thread():
-        for number in (signal.SIGINT, signal.SIGTERM):
-            before = signal.getsignal(number)
+        for awaited in (signal.SIGINT, signal.SIGTERM):
+            before = signal.getsignal(awaited)
             if callable(before):  # not where it is ignored
-                handlers[number] = before
-                signal.signal(number, receive)
+                handlers[awaited] = before
+                signal.signal(awaited, receive)
     try:
         yield write
     finally:
