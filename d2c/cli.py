@@ -384,6 +384,7 @@ def info(model: Path) -> None:
     for name, value in settings.items():
         click.echo(f"{name:<14}{value}")
     parts = sorted((model / "route").rglob("*.json")) + [model / "dparser" / "dparser.json"]
+    parts += [model / "tagger" / "tagger.json"] if "tagger" in settings else []
     for part in parts:
         file = part.relative_to(model)
         for name, value in read_json(part).items():

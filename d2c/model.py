@@ -200,9 +200,10 @@ class Model:
         return model
 
     def save_with(self, trained: Path, directory: Path) -> None:
-        """Writes this route, with the d-parser of another model's directory, as a model of its own."""
+        """Writes this route, with d-parser and tagger of another model's directory, as a model of its own."""
         with whole_directory(directory, _SETTINGS) as new:
-            shutil.copytree(trained / "dparser", new / "dparser")
+            for part in ("dparser", "tagger") if self.tagger_name else ("dparser",):
+                shutil.copytree(trained / part, new / part)
             self._save_route(new)
 
     def _save_route(self, directory: Path) -> None:

@@ -34,7 +34,7 @@ class Sentence:
 
     tokens:  its tags are empty where the input has none
     line:    of the file, where it begins
-    offsets: of its words, counted in characters from the file's begin; None in CoNLL-U
+    offsets: of its words, counted in characters from the file's begin, any line break as one; None in CoNLL-U
     """
 
     tokens: Tokens

@@ -59,8 +59,14 @@ class Tagging:
         reading: Read,
         progress: Callable[[object], None] | None = None,
     ) -> tuple[Tagger, Read]:
-        """The tagger, trained on treebank files into a directory; how to read these files from now on."""
+        """The tagger, trained on treebank files into a directory; how to read these files from now on.
+
+        Raises FormatError for files that cannot be read, or have fewer sentences than folds.
+        """
         own, of_dev = ([ctree.tokens for ctree in reading(path)] for path in (train, dev))
+        if len(own) < self.folds:
+            message = f"{len(own)} sentences cannot be cut into {self.folds} parts for jackknifing"
+            raise FormatError(str(train), 0, 0, message)
         with tempfile.TemporaryDirectory() as scratch:
             train_file = write_tokens(own, Path(scratch) / "train.conllu")
             dev_file = write_tokens(of_dev, Path(scratch) / "dev.conllu")
@@ -69,14 +75,7 @@ class Tagging:
             if not self.folds:
                 return tagger, reading
             predicted = {dev: [tokens.tags for tokens in tagger.tag(tokens.forms for tokens in of_dev)]}
-            try:
-                predicted[train] = [
-                    *jackknife_tags(self.make, own, of_dev, self.folds, Path(scratch), progress)
-                ]
-            except FormatError:
-                raise
-            except ValueError as error:
-                raise FormatError(str(train), 0, 0, str(error)) from None
+            predicted[train] = [*jackknife_tags(self.make, own, of_dev, self.folds, Path(scratch), progress)]
         return tagger, Retagged(reading, self.head_rules, predicted)
 
 

@@ -9,7 +9,7 @@ from typing import Self
 import pytest
 
 from d2c.jackknife import blocks, jackknife_tags
-from d2c.tagging import Retagged, Tagging
+from d2c.tagging import Retagged, Tagging, load_abbreviations
 from d2c.treebanks import Reading
 from dparsers.taggers import TaggingProgress, read_tagged
 from trees.ctree import Tokens
@@ -28,6 +28,7 @@ class Memory:
         directory: Path,
         progress: Callable[[TaggingProgress], None] | None = None,
     ) -> Self:
+        directory.mkdir(exist_ok=True)
         sentences = read_tagged(train_conllu)
         self.trained.append(sentences)
         self.tags = {f: t for s in sentences for f, t in zip(s.forms, s.tags, strict=True)}
@@ -75,16 +76,19 @@ def test_heads_are_those_of_the_treebanks_own_tags(tmp_path: Path) -> None:
 
 def test_a_tagger_and_what_to_train_on(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     train, dev = tmp_path / "train.mrg", tmp_path / "dev.mrg"
-    train.write_text("".join(f"(TOP (S (A all) (W w{i})))\n" for i in range(6)))
+    train.write_text("".join(f"(TOP (S (A all) (W w{i})))\n" for i in range(4)))
+    with open(train, "a") as stream:
+        stream.write("(TOP (S (A all) (W e.g.)))\n" * 2)
     dev.write_text("(TOP (S (A all) (W w3)))\n(TOP (S (B all) (W new)))\n")
     monkeypatch.setattr(Tagging, "make", lambda self: Memory())
     tagger, reading = Tagging("spacy", {}).train(train, dev, tmp_path / "m", Reading())
     assert [tree.tokens.tags for tree in reading(train)] == [("A", "W")] * 6
     assert isinstance(tagger, Memory) and len(Memory.trained[-1]) == 6
+    assert load_abbreviations(tmp_path / "m") == ("e.g.",)
     tagger, reading = Tagging("spacy", {}, 3).train(train, dev, tmp_path / "m", Reading())
     assert [tree.tokens.tags for tree in reading(train)] == [("A", "X")] * 6
     assert [tree.tokens.tags for tree in reading(dev)] == [("A", "W"), ("A", "X")]
-    assert [*tagger.tag([("w5",)])] == [Tokens(("w5",), ("W",))]
+    assert [*tagger.tag([("w2",)])] == [Tokens(("w2",), ("W",))]
     with pytest.raises(FormatError, match="train.mrg: 6 sentences cannot be cut into 7 parts"):
         Tagging("spacy", {}, 7).train(train, dev, tmp_path / "m", Reading())
 

@@ -61,12 +61,16 @@ def test_predicted_tags(treebank: tuple[Path, Path], tmp_path: Path) -> None:
     assert right / sum(map(len, gold)) > 0.8
     info = CliRunner().invoke(cli, ["info", str(tmp_path / "m")])
     assert "tagger        spacy\ntags          predicted\n" in info.output
+    assert "tagger.preset              small" in info.output
 
 
 def test_tags_of_the_treebank(treebank: tuple[Path, Path], tmp_path: Path) -> None:
     train(treebank, tmp_path / "m", "--tagger", "spacy")
     model = Model.load(tmp_path / "m")
     assert (model.tagger_name, model.tags) == ("spacy", "gold")
+    model.save_with(tmp_path / "m", tmp_path / "copy")
+    copy = Model.load(tmp_path / "copy")
+    assert (copy.tagger_name, copy.abbreviations) == ("spacy", model.abbreviations)
     odd = Tokens(("the", "cat"), ("X", "Y"))
     assert next(model.parse([odd])).tokens == odd
     tagged = next(model.parse_dependencies([odd], words=True)).tokens
