@@ -40,22 +40,23 @@ _DEV_WORDS, _EVALUATIONS = 20_000, 8
 # The learning rate rises over the first twentieth of the steps, then falls to 0.
 PRESETS: dict[str, tuple[dict[str, Any], int]] = {
     "default": ({"batch_size": 32}, 30),
+    # Batches of 16 sentences, and stronger dropout, learn less in the same time (1,000 sentences of CRAFT).
     "small": (
         {
-            "hidden_dim": 100,
+            "hidden_dim": 150,
             "num_layers": 1,
-            "char_hidden_dim": 50,
-            "char_emb_dim": 32,
-            "transformed_dim": 50,
+            "char_hidden_dim": 100,
+            "char_emb_dim": 50,
+            "transformed_dim": 100,
             "deep_biaff_hidden_dim": 100,
-            "word_cutoff": 2,
-            "dropout": 0.3,
-            "word_dropout": 0.1,
-            "lr": 0.006,
-            "max_grad_norm": 5.0,
-            "batch_size": 16,
+            "word_cutoff": 3,
+            "dropout": 0.2,
+            "word_dropout": 0.05,
+            "lr": 0.004,
+            "max_grad_norm": 2.0,
+            "batch_size": 5,
         },
-        8,
+        10,
     ),
 }
 
