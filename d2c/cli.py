@@ -9,6 +9,7 @@ import sys
 import tempfile
 from collections.abc import Callable, Iterable, Iterator
 from dataclasses import replace
+from functools import partial
 from importlib import resources
 from itertools import zip_longest
 from pathlib import Path
@@ -19,7 +20,9 @@ import click
 from d2c import model as models
 from d2c.chunked import map_chunks
 from d2c.convert import Converted, Decode, Encode
+from d2c.output import FORMATS as FORMATS_OF_OUTPUT
 from d2c.statistics import Statistics
+from d2c.tagging import TAGGERS, Tagging
 from d2c.treebanks import CONTINUOUS, WRITABLE, Part, Reading, convert_treebank, with_heads
 from dparsers.protocol import DependencyParser
 from reduction.encodings import ENCODINGS
@@ -102,7 +105,8 @@ def training_options(command: Callable[..., Any]) -> Callable[..., Any]:
             "--jackknife",
             "folds",
             type=click.IntRange(2),
-            help="Routes learn from d-trees that the d-parser predicts when it has learned from other folds.",
+            help="Routes learn from d-trees that the d-parser predicts when it has learned from other folds. "
+            "Also the folds of --tags predicted, which are 10 otherwise.",
         ),
         click.option("--device", help="Stanza: cpu, cuda, ...  [default: cuda where there is one]"),
         click.option("--epochs", type=float, help="Passes over the training data, instead of the preset's."),
@@ -191,35 +195,74 @@ def decode(
 @click.option("--preset", type=click.Choice(["default", "small"]), default="default", show_default=True)
 @click.option("--route", type=click.Choice(models.ROUTES), default="reduction", show_default=True)
 @click.option("--checkpoints", type=click.Path(path_type=Path), help="Directory; cky goes on from there.")
+@click.option(
+    "--tagger",
+    type=click.Choice([*TAGGERS, "none"]),
+    default="none",
+    show_default=True,
+    help="Trained on the treebank's tags, for `parse` to read text.",
+)
+@click.option(
+    "--tags",
+    type=click.Choice(["gold", "predicted"]),
+    default="gold",
+    show_default=True,
+    help="What d-parser and route learn from: the treebank's tags, or the tagger's by jackknifing.",
+)
 @training_options
 def train(trees: Path, dev: Path, output: Path, route: str, checkpoints: Path | None, **options: Any) -> None:
     """Trains a d-parser and a route on a treebank of any format; traces and function tags are removed."""
     new = _new_route(route, options, checkpoints)
     dparser, reading = _new_dparser(options), _reading(options)
-    folds = options["folds"] or 0
-    models.Model.train(route, new, *dparser, trees, dev, output, _progress, reading, folds)
+    tagging, folds = _new_tagging(options), options["folds"] or 0
+    models.Model.train(route, new, *dparser, trees, dev, output, _progress, reading, tagging, folds)
     click.echo(f"{output}: trained", err=True)
 
 
 @cli.command()
 @click.argument("model", type=click.Path(path_type=Path))
-@click.argument("conllu", type=FilePath, default="-")
+@click.argument("source", metavar="[INPUT]", type=FilePath, default="-")
 @output_option
-@to_option((*WRITABLE, "conllu"))
+@to_option(tuple(FORMATS_OF_OUTPUT))
+@click.option("--text", "kind", flag_value="text", help="INPUT is text with one sentence on each line.")
+@click.option("--tokenized", "kind", flag_value="tokenized", help="The same, with blanks between tokens.")
+@click.option("--split", "kind", flag_value="split", help="Free text; empty lines end paragraphs.")
+@click.option("--strict", is_flag=True, help="Stop at the first line that cannot be read or written.")
 @click.option("--device", help="cpu, cuda, ...  [default: cuda where there is one]")
-def parse(model: Path, conllu: Path, output: Path, to: str | None, device: str | None) -> None:
-    """Parses the tokens and tags (XPOS) of a CoNLL-U file into c-trees, or d-trees with `--to conllu`."""
-    trained = models.Model.load(model, device)
-    tokens = (dtree.tokens for dtree in _shown(read_conllu(conllu), "sentences"))
-    repairs = Repairs()
+def parse(
+    model: Path,
+    source: Path,
+    output: Path,
+    kind: str | None,
+    to: str | None,
+    strict: bool,
+    device: str | None,
+) -> None:
+    """Parses CoNLL-U (words and tags) or text into c-trees, or into d-trees with `--to conllu`.
+
+    What cannot be read is left out and named on standard error. Text needs a model with a tagger.
+    """
+    from d2c.parsing import parse_file
+
+    trained, refused = models.Model.load(model, device), 0
     to = to or ("conllu" if ".conllu" in output.name else _format_for(trained.route, output))
+    if to not in FORMATS_OF_OUTPUT:
+        raise click.UsageError(f"parse does not write {to}; `d2c convert` does, from discbracket")
+
+    def refuse(error: FormatError) -> None:
+        nonlocal refused
+        if strict:
+            raise error
+        refused += 1
+        click.echo(f"d2c: {error}", err=True)
+
     with open_output(output) as stream:
-        if to == "conllu":
-            stream.writelines(map(format_conllu, trained.dparser.parse(tokens)))
-        else:
-            write_treebank(trained.parse(tokens, repairs), to, stream, conllu)
+        shown = partial(_shown, unit="sentences")
+        repairs = parse_file(trained, source, kind or "conllu", to, stream, refuse, shown)
     if to != "conllu":
         _report(repairs)
+    if refused:
+        click.echo(f"{refused:,} left out", err=True)
 
 
 @cli.command()
@@ -426,6 +469,7 @@ def info(model: Path) -> None:
     for name, value in settings.items():
         click.echo(f"{name:<14}{value}")
     parts = sorted((model / "route").rglob("*.json")) + [model / "dparser" / "dparser.json"]
+    parts += [model / "tagger" / "tagger.json"] if "tagger" in settings else []
     for part in parts:
         file = part.relative_to(model)
         for name, value in read_json(part).items():
@@ -470,6 +514,18 @@ def _new_dparser(options: dict[str, Any]) -> tuple[str, DependencyParser]:
         seed=options["seed"],
     )
     return options["dparser"].partition(":")[0], dparser
+
+
+def _new_tagging(options: dict[str, Any]) -> Tagging | None:
+    """The tagger that the options of `train` ask for."""
+    predicted = options["tags"] == "predicted"
+    if options["tagger"] == "none":
+        if predicted:
+            raise click.UsageError("--tags predicted needs --tagger stanza or --tagger spacy")
+        return None
+    parameters = {name: options[name] for name in ("preset", "device", "seed")}
+    folds = (options["folds"] or 10) if predicted else 0
+    return Tagging(options["tagger"], parameters, folds, options["head_rules"])
 
 
 def _convert(

@@ -56,6 +56,10 @@ class Combined:
         """The best c-tree in the chart of each d-tree."""
         return self.chart.decode_all(dtrees, repairs)
 
+    def confidences(self, dtree: DTree) -> tuple[CTree, tuple[float, ...]]:
+        """The best c-tree; the probability of each of its nodes, see `ConstrainedCKY.confidences`."""
+        return self.chart.confidences(dtree)
+
     def save(self, directory: Path) -> None:
         """Writes both parts into a directory, made if absent."""
         self.reduction.save(directory / _ENCODING)

@@ -10,7 +10,7 @@ from itertools import combinations
 from pathlib import Path
 from typing import Any, NamedTuple
 
-from d2c.jackknife import jackknife
+from d2c.jackknife import jackknife_dtrees
 from d2c.model import CLEANED, Model, Route, fit, write_encoded
 from d2c.treebanks import Reading
 from dparsers.protocol import DependencyParser
@@ -170,7 +170,7 @@ def train_and_compare(
     with tempfile.TemporaryDirectory() as scratch:
         files = write_encoded(next(iter(routes.values())), train, dev, Path(scratch), reading)
         start = time.perf_counter()
-        dtrees = jackknife(parser, *files, folds, progress) if folds else None
+        dtrees = jackknife_dtrees(parser, *files, folds, progress) if folds else None
         seconds = [time.perf_counter() - start]
         for route in routes.values():
             start = time.perf_counter()
@@ -181,7 +181,7 @@ def train_and_compare(
         seconds[0] += time.perf_counter() - start
         models = [Model(route_name, route, name, parser) for route_name, route in routes.items()]
         for model in models:
-            model.save_with(Path(scratch) / "dparser", directory / model.route_name)
+            model.save_with(Path(scratch), directory / model.route_name)
     return compare_on(dev, models, seconds, reading)
 
 

@@ -1,4 +1,4 @@
-"""A trained model: a route and a d-parser in one directory, `model.json` beside `route/` and `dparser/`.
+"""A trained model in one directory: `model.json` beside `route/`, `dparser/` and, in some, `tagger/`.
 
 Another route adds its name to ROUTES and its class to `route_class`, another d-parser one line to DPARSERS;
 nothing else here knows them.
@@ -11,15 +11,17 @@ import shutil
 import tempfile
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass
-from importlib import import_module
 from inspect import Parameter, signature
 from pathlib import Path
 from typing import Any, Protocol, Self
 
-from d2c.jackknife import jackknife
-from d2c.treebanks import Reading
+from d2c.jackknife import jackknife_dtrees
+from d2c.registry import import_class
+from d2c.tagging import Tagging, load_abbreviations, load_tagger
+from d2c.treebanks import Read, Reading
 from dparsers.directories import whole_directory
 from dparsers.protocol import DependencyParser
+from dparsers.taggers import Tagger
 from reduction.reduction import Reduction
 from trees.ctree import CTree, Tokens
 from trees.dtree import DTree
@@ -30,6 +32,7 @@ from trees.repair import Repairs
 
 FORMAT = 1  # of the model directory
 CLEANED = Reading()
+NO_TAGGER = "words need a tagger, and this model has none; train it with --tagger stanza or --tagger spacy"
 _SETTINGS = "model.json"
 
 
@@ -125,13 +128,7 @@ def make_dparser(dparser: str, **parameters: Any) -> DependencyParser:
 def _dparser_class(name: str) -> type[Any]:
     if name not in DPARSERS:
         raise ModelError(f"unknown d-parser {name!r}; known are {', '.join(DPARSERS)}")
-    path, package, _ = DPARSERS[name]
-    module, class_name = path.split(":")
-    try:
-        return getattr(import_module(module), class_name)  # type: ignore[no-any-return]
-    except ImportError as error:
-        message = f'the d-parser {name} needs a package ({error}): pip install "{package}"'
-        raise ModelError(message) from None
+    return import_class("d-parser", name, *DPARSERS[name][:2])
 
 
 def _check(name: str, function: Callable[..., Any], parameters: Iterable[str]) -> None:
@@ -142,12 +139,21 @@ def _check(name: str, function: Callable[..., Any], parameters: Iterable[str]) -
 
 @dataclass
 class Model:
-    """A fitted route and a trained d-parser, with the names under which they are registered."""
+    """A fitted route and a trained d-parser, with the names under which they are registered.
+
+    tagger: the same of a tagger, where the model has one
+    tags:   what route and d-parser were trained on, `gold` or `predicted` by the tagger
+    abbreviations: words of the tagger's treebank that end in a full stop
+    """
 
     route_name: str
     route: Route
     dparser_name: str
     dparser: DependencyParser
+    tagger_name: str | None = None
+    tagger: Tagger | None = None
+    tags: str = "gold"
+    abbreviations: tuple[str, ...] = ()
 
     @classmethod
     def train(
@@ -160,22 +166,31 @@ class Model:
         dev: Path,
         directory: Path,
         progress: Callable[[object], None] | None = None,
-        reading: Reading = CLEANED,
+        reading: Read = CLEANED,
+        tagging: Tagging | None = None,
         folds: int = 0,
     ) -> Self:
         """Fits both on treebank files, as `reading` reads them, into a directory.
 
-        folds: of jackknifing, 0 for none: the route learns from gold d-trees only
+        tagging: trains a tagger first, and may make it say the tags that all else learns from
+        folds:   of jackknifing d-trees, 0 for none: the route learns from gold d-trees only
 
         The directory appears whole or, after an error or an interruption, not at all. Raises FormatError
         for treebanks that cannot be read or encoded.
         """
         with whole_directory(directory, _SETTINGS) as new, tempfile.TemporaryDirectory() as scratch:
+            tagger = None
+            if tagging is not None:
+                tagger, reading = tagging.train(train, dev, new / "tagger", reading, progress)
             files = write_encoded(route, train, dev, Path(scratch), reading)
-            dtrees = jackknife(dparser, *files, folds, progress) if folds else None
+            dtrees = jackknife_dtrees(dparser, *files, folds, progress) if folds else None
             fit(route, train, dev, progress, reading, dtrees)
             dparser.train(*files, new / "dparser", progress)
             model = cls(route_name, route, dparser_name, dparser)
+            if tagging is not None:
+                model.tagger_name, model.tagger = tagging.name, tagger
+                model.tags = "predicted" if tagging.folds else "gold"
+                model.abbreviations = load_abbreviations(new / "tagger")
             model._save_route(new)
         return model
 
@@ -187,22 +202,42 @@ class Model:
         load = _dparser_class(dparser_name).load
         options = {} if device is None else {"device": device}
         _check(dparser_name, load, options)
-        return cls(route_name, load_route(directory), dparser_name, load(directory / "dparser", **options))
+        model = cls(route_name, load_route(directory), dparser_name, load(directory / "dparser", **options))
+        if "tagger" in settings:
+            model.tagger_name, model.tags = str(settings["tagger"]), str(settings.get("tags", "gold"))
+            model.tagger = load_tagger(model.tagger_name, directory / "tagger", device)
+            model.abbreviations = load_abbreviations(directory / "tagger")
+        return model
 
-    def save_with(self, dparser: Path, directory: Path) -> None:
-        """Writes this route, with the directory of a trained d-parser, as a model of its own."""
+    def save_with(self, trained: Path, directory: Path) -> None:
+        """Writes this route, with d-parser and tagger of another model's directory, as a model of its own."""
         with whole_directory(directory, _SETTINGS) as new:
-            shutil.copytree(dparser, new / "dparser")
+            for part in ("dparser", "tagger") if self.tagger_name else ("dparser",):
+                shutil.copytree(trained / part, new / part)
             self._save_route(new)
 
     def _save_route(self, directory: Path) -> None:
         self.route.save(directory / "route")
         settings = {"format": FORMAT, "route": self.route_name, "dparser": self.dparser_name}
+        if self.tagger_name is not None:
+            settings |= {"tagger": self.tagger_name, "tags": self.tags}
         (directory / _SETTINGS).write_text(json.dumps(settings, indent=1) + "\n", encoding="utf-8")
 
     def parse(self, sentences: Iterable[Tokens], repairs: Repairs | None = None) -> Iterator[CTree]:
         """The c-tree of each sentence."""
-        return self.route.decode_all(self.dparser.parse(sentences), repairs)
+        return self.route.decode_all(self.parse_dependencies(sentences), repairs)
+
+    def parse_dependencies(self, sentences: Iterable[Tokens], words: bool = False) -> Iterator[DTree]:
+        """The d-tree of each sentence.
+
+        words: the sentences have no tags of their own. They are tagged then, as they are where route and
+        d-parser were trained on predicted tags. Raises ModelError where the model has no tagger.
+        """
+        if words or self.tags == "predicted":
+            if self.tagger is None:
+                raise ModelError(NO_TAGGER)
+            sentences = self.tagger.tag(tokens.forms for tokens in sentences)
+        return self.dparser.parse(sentences)
 
 
 def load_route(directory: Path) -> Route:
@@ -241,7 +276,7 @@ def fit(
     train: Path,
     dev: Path,
     progress: Callable[[object], None] | None = None,
-    reading: Reading = CLEANED,
+    reading: Read = CLEANED,
     dtrees: Sequence[DTree] | None = None,
 ) -> None:
     """Fits a route on treebank files; dtrees: jackknifed ones of `train`.
@@ -267,7 +302,7 @@ def read_settings(directory: Path) -> dict[str, Any]:
 
 
 def write_encoded(
-    route: Route, train: Path, dev: Path, directory: Path, reading: Reading = CLEANED
+    route: Route, train: Path, dev: Path, directory: Path, reading: Read = CLEANED
 ) -> tuple[Path, Path]:
     """Writes what a d-parser learns from into a directory: train.conllu and dev.conllu."""
     files = directory / "train.conllu", directory / "dev.conllu"
@@ -277,7 +312,7 @@ def write_encoded(
     return files
 
 
-def encode_treebank(route: Route, treebank: Path, reading: Reading = CLEANED) -> Iterator[DTree]:
+def encode_treebank(route: Route, treebank: Path, reading: Read = CLEANED) -> Iterator[DTree]:
     """The d-trees of a treebank file. Raises FormatError naming the sentence that cannot be encoded."""
     for number, ctree in enumerate(reading(treebank), 1):
         try:

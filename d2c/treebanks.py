@@ -26,6 +26,7 @@ from trees.formats.treebanks import (
 from trees.induced_heads import induce_heads
 from trees.transforms import merge_gaps, move_punctuation, raise_gaps, split_gaps
 
+Read = Callable[[Path], Iterator[CTree]]  # how the trees of a treebank file are read
 WRITABLE = tuple(name for name, known in FORMATS.items() if known.write)
 Part = Chunk | list[CTree]  # of a treebank: a piece of its text, or trees, where files cannot be cut
 CONTINUOUS = {"raise": raise_gaps, "split": split_gaps}

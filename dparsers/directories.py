@@ -1,4 +1,4 @@
-"""Model directories of d-parsers: they appear whole or not at all, and say what they hold."""
+"""Model directories of d-parsers and taggers: they appear whole or not at all, and say what they hold."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from pathlib import Path
 from trees.errors import ModelError
 from trees.files import read_json
 
-SETTINGS = "dparser.json"
+SETTINGS, TAGGER_SETTINGS = "dparser.json", "tagger.json"
 
 
 @contextmanager
@@ -50,18 +50,21 @@ def whole_directory(directory: Path, marker: str = SETTINGS) -> Iterator[Path]:
         shutil.rmtree(staging, ignore_errors=True)
 
 
-def write_settings(directory: Path, kind: str, version: int, settings: Mapping[str, object]) -> None:
-    """Writes which parser the directory holds, the version of its format, and the parser's settings."""
-    text = json.dumps({"dparser": kind, "format": version, **settings}, indent=2, ensure_ascii=False)
-    (directory / SETTINGS).write_text(text + "\n", encoding="utf-8")
+def write_settings(
+    directory: Path, kind: str, version: int, settings: Mapping[str, object], file: str = SETTINGS
+) -> None:
+    """Writes which parser (or tagger) the directory holds, the version of its format, and its settings."""
+    role = file.removesuffix(".json")
+    text = json.dumps({role: kind, "format": version, **settings}, indent=2, ensure_ascii=False)
+    (directory / file).write_text(text + "\n", encoding="utf-8")
 
 
-def read_settings(directory: Path, kind: str, version: int) -> dict[str, object]:
+def read_settings(directory: Path, kind: str, version: int, file: str = SETTINGS) -> dict[str, object]:
     """The settings of a model directory. Raises ModelError unless it holds such a parser in this format."""
-    path = Path(directory) / SETTINGS
+    path = Path(directory) / file
     settings = read_json(path)
-    if settings.get("dparser") != kind:
-        raise ModelError(f"{path}: holds no {kind} parser")
+    if settings.get(file.removesuffix(".json")) != kind:
+        raise ModelError(f"{path}: holds no {kind} {'parser' if file == SETTINGS else 'tagger'}")
     if settings.get("format") != version:
         raise ModelError(f"{path}: has format {settings.get('format')}; this version of d2c reads {version}")
     return settings

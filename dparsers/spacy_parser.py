@@ -15,10 +15,8 @@ arrays in it as type, shape and bytes). Nothing is unpickled. The network is bui
 from __future__ import annotations
 
 import math
-import random
 import time
 from collections.abc import Callable, Iterable, Iterator, Sequence
-from contextlib import contextmanager
 from itertools import islice
 from pathlib import Path
 from typing import Any, Self
@@ -33,6 +31,7 @@ from thinc.api import Adam, warmup_linear
 from dparsers.codes import Codes, read_trees, thinned
 from dparsers.directories import read_settings, whole_directory, write_settings
 from dparsers.protocol import Progress
+from dparsers.spacy_training import batches_of, seeded, tok2vec
 from trees.ctree import Tokens
 from trees.dtree import DTree
 from trees.errors import ModelError
@@ -85,7 +84,7 @@ class SpacyParser:
         train, dev = read_trees(train_conllu), read_trees(dev_conllu)
         self.codes_ = Codes.of(train)
         epochs = PRESETS[self.preset] if self.epochs is None else self.epochs
-        with _seeded(self.seed), whole_directory(Path(directory)) as staging:
+        with seeded(self.seed), whole_directory(Path(directory)) as staging:
             self.nlp_ = _pipeline(SIZES)
             self._fit(train, thinned(dev, _DEV_WORDS), epochs, progress)
             self._parser.to_disk(staging / _MODEL, exclude=_LEFT_OUT)
@@ -137,7 +136,7 @@ class SpacyParser:
         interval = math.ceil(steps / max(1, min(epochs, 10)))
         rate = warmup_linear(_RATE, max(1, steps // 20), steps + 1)
         optimizer = Adam(rate, L2=0.01, L2_is_weight_decay=True, grad_clip=1.0)  # type: ignore[arg-type]
-        batches = _batches(examples)
+        batches = batches_of(examples, _BATCH_WORDS)
         best, best_las = parser.model.to_bytes(), -1.0
         losses: dict[str, float] = {}
         for step in range(1, steps + 1):
@@ -186,7 +185,6 @@ class SpacyParser:
 
 def _pipeline(sizes: dict[str, int]) -> Language:
     """An untrained parser. It is built here, not from a file, which could name other functions."""
-    rows = sizes["rows"]
     nlp = spacy.blank("xx")
     model = {
         "@architectures": "spacy.TransitionBasedParser.v2",
@@ -195,49 +193,7 @@ def _pipeline(sizes: dict[str, int]) -> Language:
         "hidden_width": sizes["hidden"],
         "maxout_pieces": 2,
         "use_upper": True,
-        "tok2vec": {
-            "@architectures": "spacy.Tok2Vec.v2",
-            "embed": {
-                "@architectures": "spacy.MultiHashEmbed.v2",
-                "width": sizes["width"],
-                "attrs": ["NORM", "PREFIX", "SUFFIX", "SHAPE", "TAG"],
-                "rows": [rows, rows // 2, rows // 2, rows // 2, rows // 2],
-                "include_static_vectors": False,
-            },
-            "encode": {
-                "@architectures": "spacy.MaxoutWindowEncoder.v2",
-                "width": sizes["width"],
-                "depth": sizes["depth"],
-                "window_size": 1,
-                "maxout_pieces": 3,
-            },
-        },
+        "tok2vec": tok2vec(sizes, ["NORM", "PREFIX", "SUFFIX", "SHAPE", "TAG"]),
     }
     nlp.add_pipe("parser", _MODEL, config={"model": model, "min_action_freq": 1})
     return nlp
-
-
-def _batches(examples: list[Example]) -> Iterator[list[Example]]:
-    """Batches of some hundred words without end, composed anew for every pass."""
-    order, batch, words = examples.copy(), [], 0
-    while True:
-        random.shuffle(order)
-        for example in order:
-            batch.append(example)
-            words += len(example)
-            if words >= _BATCH_WORDS:
-                yield batch
-                batch, words = [], 0
-
-
-@contextmanager
-def _seeded(seed: int) -> Iterator[None]:
-    """With the generators that spaCy draws from seeded; afterwards they go on as if nothing was drawn."""
-    states = random.getstate(), numpy.random.get_state()
-    random.seed(seed)
-    numpy.random.seed(seed % 2**32)
-    try:
-        yield
-    finally:
-        random.setstate(states[0])
-        numpy.random.set_state(states[1])

@@ -7,8 +7,6 @@ slower, and labels every root `root`. Both give exactly one root and no cycle; a
 
 from __future__ import annotations
 
-import logging
-import random
 import shutil
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from contextlib import contextmanager
@@ -16,16 +14,15 @@ from itertools import islice
 from pathlib import Path
 from typing import Any, Self
 
-import numpy
 import torch
 from stanza.models import parser as stanza_program
 from stanza.models.common.pretrain import Pretrain
-from stanza.models.common.utils import default_device, set_random_seed
+from stanza.models.common.utils import default_device
 from stanza.models.depparse.trainer import Trainer
 
 from dparsers.directories import read_settings, whole_directory, write_settings
 from dparsers.protocol import Progress
-from dparsers.stanza_training import TRAINERS, Preset, Row, fit, predict
+from dparsers.stanza_training import TRAINERS, Preset, Row, first_line, fit, predict, quiet, seeded
 from trees.ctree import Tokens
 from trees.dtree import DTree
 from trees.errors import FormatError, ModelError
@@ -124,7 +121,7 @@ class StanzaParser:
         if self.model_type == "transition" and (not labels or "root" in labels):
             message = "the transition parser wants words with heads, and `root` for roots only"
             raise FormatError(str(train_conllu), 0, 0, message)
-        with _quiet(), _seeded(self.seed), self._threads(), whole_directory(Path(directory)) as staging:
+        with quiet(), seeded(self.seed), self._threads(), whole_directory(Path(directory)) as staging:
             arguments = self._arguments(preset)
             pretrain = self._bring_other_models(staging, arguments)
             trainer = _fit_or_explain(arguments, preset, self.epochs, train, dev, pretrain, progress)
@@ -142,7 +139,7 @@ class StanzaParser:
         settings = read_settings(Path(directory), "stanza", FORMAT)
         names = ("model_type", "preset", "bert_model", "epochs", "seed")
         parser = cls(device=device, **{name: settings[name] for name in names if name in settings})  # type: ignore[arg-type]
-        with _quiet():
+        with quiet():
             parser.trainer_, parser.pretrain_ = _load(Path(directory), device or default_device())
         return parser
 
@@ -152,7 +149,7 @@ class StanzaParser:
             raise ModelError("this parser is not trained yet")
         stream = iter(sentences)
         while window := [*islice(stream, _WINDOW)]:
-            with _quiet(), self._threads():
+            with quiet(), self._threads():
                 rows = [_rows(tokens) for tokens in window if len(tokens)]
                 predictions = iter(predict(self.trainer_, self.pretrain_, rows))
             for tokens in window:
@@ -210,7 +207,7 @@ class StanzaParser:
             pretrain = Pretrain(None if text else vectors, max_vocab=arguments["pretrain_max_vocab"], **text)
             pretrain.load()
         except Exception as error:  # of any kind, as in `_load`
-            raise ModelError(f"{vectors}: no word vectors: {_first_line(error)}") from None
+            raise ModelError(f"{vectors}: no word vectors: {first_line(error)}") from None
         pretrain.save(str(directory / _VECTORS))
         return pretrain
 
@@ -249,7 +246,7 @@ def _fit_or_explain(arguments: dict[str, Any], *others: Any) -> Trainer:
     except (ImportError, OSError) as error:
         if arguments["bert_model"] is None and not arguments["charlm"]:
             raise
-        raise ModelError(f"a language model cannot be loaded: {_first_line(error)}") from error
+        raise ModelError(f"a language model cannot be loaded: {first_line(error)}") from error
 
 
 def _load(directory: Path, device: str) -> tuple[Trainer, Pretrain | None]:
@@ -261,7 +258,7 @@ def _load(directory: Path, device: str) -> tuple[Trainer, Pretrain | None]:
         trainer = Trainer.load_checkpoint(path.name, checkpoint, pretrain, charlm, device=device)
         missing = trainer.model.get_params(True).keys() - checkpoint["model"].keys()
     except Exception as error:  # of any kind: it is what someone else's broken data led Stanza to do
-        raise ModelError(f"{path}: cannot be loaded: {_first_line(error)}") from error
+        raise ModelError(f"{path}: cannot be loaded: {first_line(error)}") from error
     if missing:
         raise ModelError(f"{path}: lacks the weights {', '.join(sorted(missing))}")
     return trainer, pretrain
@@ -279,32 +276,3 @@ def _charlm_arguments(directory: Path, present: bool) -> dict[str, Any]:
         "charlm_forward_file": forward,
         "charlm_backward_file": backward,
     }
-
-
-def _first_line(error: BaseException) -> str:
-    return str(error).strip().partition("\n")[0] or type(error).__name__
-
-
-@contextmanager
-def _quiet() -> Iterator[None]:
-    """Without Stanza's log, which repeats what `Progress` and exceptions say."""
-    logger = logging.getLogger("stanza")
-    before = logger.level
-    logger.setLevel(logging.CRITICAL)
-    try:
-        yield
-    finally:
-        logger.setLevel(before)
-
-
-@contextmanager
-def _seeded(seed: int) -> Iterator[None]:
-    """With the generators that Stanza draws from seeded; afterwards they go on as if nothing was drawn."""
-    states = random.getstate(), numpy.random.get_state(), torch.get_rng_state()
-    set_random_seed(seed)
-    try:
-        yield
-    finally:
-        random.setstate(states[0])
-        numpy.random.set_state(states[1])
-        torch.set_rng_state(states[2])

@@ -13,11 +13,14 @@ import math
 import random
 import time
 from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
 from dataclasses import dataclass, field
 from typing import Any
 
+import numpy
+import torch
 from stanza.models.common.pretrain import Pretrain
-from stanza.models.common.utils import update_word_cutoff
+from stanza.models.common.utils import set_random_seed, update_word_cutoff
 from stanza.models.depparse.data import DataLoader
 from stanza.models.depparse.trainer import GraphTrainer, Trainer, TransitionTrainer
 from stanza.models.depparse.utils import predict_dataset
@@ -124,7 +127,7 @@ def fit(
     falling = []
     if preset.epochs is not None:
         interval = math.ceil(steps / preset.evaluations)
-        falling = [LambdaLR(optimizer, _rise_and_fall(steps)) for optimizer in trainer.optimizer.values()]
+        falling = [LambdaLR(optimizer, rise_and_fall(steps)) for optimizer in trainer.optimizer.values()]
 
     best: dict[str, Any] = {}
     best_las, last_best, second_stage, total = -1.0, 0, False, 0.0
@@ -185,6 +188,37 @@ def _batch_words(arguments: Mapping[str, Any], labels: int, numbers: int) -> int
     return max(1, min(wanted, numbers // ((hidden + 1) * labels)))
 
 
-def _rise_and_fall(steps: int) -> Callable[[int], float]:
+def rise_and_fall(steps: int) -> Callable[[int], float]:
+    """The factor of the learning rate at each step: up over the first twentieth, then down to 0."""
     rise = max(1, steps // 20)
     return lambda step: min((step + 1) / rise, (steps - step) / max(1, steps - rise))
+
+
+def first_line(error: BaseException) -> str:
+    """What an error says, in one line."""
+    return str(error).strip().partition("\n")[0] or type(error).__name__
+
+
+@contextmanager
+def quiet() -> Iterator[None]:
+    """Without Stanza's log, which repeats what `Progress` and exceptions say."""
+    log = logging.getLogger("stanza")
+    before = log.level
+    log.setLevel(logging.CRITICAL)
+    try:
+        yield
+    finally:
+        log.setLevel(before)
+
+
+@contextmanager
+def seeded(seed: int) -> Iterator[None]:
+    """With the generators that Stanza draws from seeded; afterwards they go on as if nothing was drawn."""
+    states = random.getstate(), numpy.random.get_state(), torch.get_rng_state()
+    set_random_seed(seed)
+    try:
+        yield
+    finally:
+        random.setstate(states[0])
+        numpy.random.set_state(states[1])
+        torch.set_rng_state(states[2])

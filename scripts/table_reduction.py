@@ -20,7 +20,7 @@ from pathlib import Path
 import click
 
 from d2c.compare import Row, score
-from d2c.jackknife import jackknife
+from d2c.jackknife import jackknife_dtrees
 from d2c.model import make_dparser
 from reduction.labeler import Labeler
 from reduction.reduction import Reduction
@@ -85,7 +85,7 @@ def main(
             used_by: list[tuple[str, Labeler | None]] = [(ONE_SHOT, None), (TWO_STAGE, labeler), (FREE, free)]
             if folds and encoding != "spine":
                 fresh = make_dparser(name, preset="small", seed=1, epochs=epochs)
-                dtrees = jackknife(fresh, *craft.write(encoding, models), folds, say)
+                dtrees = jackknife_dtrees(fresh, *craft.write(encoding, models), folds, say)
                 second = Reduction(encoding, labeler=True, seed=1).fit(craft.train, dtrees=dtrees)
                 used_by.append((JACKKNIFED, second.labeler_))
             for by, used in used_by:

@@ -22,10 +22,12 @@ def file_name(path: str | os.PathLike[str]) -> str:
 
 
 @contextmanager
-def open_input(path: str | os.PathLike[str], encoding: str = "utf-8") -> Iterator[TextIO]:
+def open_input(
+    path: str | os.PathLike[str], encoding: str = "utf-8", errors: str = "strict"
+) -> Iterator[TextIO]:
     """A text stream over a file. Raises FormatError for what cannot be opened or decoded."""
     try:
-        stream = _open(path, "r", encoding)
+        stream = _open(path, "r", encoding, errors)
     except OSError as error:
         raise FormatError(file_name(path), 0, 0, f"cannot be read: {error.strerror or error}") from None
     try:
@@ -71,13 +73,13 @@ def open_output(path: str | os.PathLike[str]) -> Iterator[TextIO]:
         raise
 
 
-def _open(path: str | os.PathLike[str], mode: str, encoding: str = "utf-8") -> TextIO:
+def _open(path: str | os.PathLike[str], mode: str, encoding: str = "utf-8", errors: str = "strict") -> TextIO:
     if str(path) == "-":
-        sys.stdin.reconfigure(encoding=encoding, errors="strict")  # type: ignore[union-attr]
+        sys.stdin.reconfigure(encoding=encoding, errors=errors)  # type: ignore[union-attr]
         return sys.stdin
     if str(path).endswith(".gz"):
-        return cast(TextIO, gzip.open(path, mode + "t", encoding=encoding))
-    return cast(TextIO, open(path, mode, encoding=encoding))
+        return cast(TextIO, gzip.open(path, mode + "t", encoding=encoding, errors=errors))
+    return cast(TextIO, open(path, mode, encoding=encoding, errors=errors))
 
 
 def read_json(path: Path) -> dict[str, Any]:

@@ -9,7 +9,7 @@ import pytest
 from click.testing import CliRunner
 
 from d2c.cli import cli
-from d2c.jackknife import jackknife
+from d2c.jackknife import jackknife_dtrees
 from d2c.model import Model
 from reduction.reduction import Reduction
 from trees.ctree import Tokens
@@ -60,16 +60,16 @@ def test_each_sentence_is_parsed_by_what_learned_from_the_others(
     folds: int, labels: str, files: tuple[Path, Path]
 ) -> None:
     said: list[object] = []
-    parsed = jackknife(Witness(), *files, folds, said.append)
+    parsed = jackknife_dtrees(Witness(), *files, folds, said.append)
     assert [dtree.tokens.forms for dtree in parsed] == [(f"w{i}",) for i in range(7)]
     assert " ".join((dtree.labels or ())[0] for dtree in parsed) == labels
-    assert said == [f"jackknifing: fold {fold} of {folds}" for fold in range(1, folds + 1)]
+    assert said == [f"jackknife: d-parser {fold} of {folds}" for fold in range(1, folds + 1)]
 
 
 @pytest.mark.parametrize("folds", [1, 8])
 def test_too_few_folds_or_sentences(folds: int, files: tuple[Path, Path]) -> None:
     with pytest.raises(ModelError, match=f"7 sentences cannot be jackknifed in {folds} folds"):
-        jackknife(Witness(), *files, folds)
+        jackknife_dtrees(Witness(), *files, folds)
 
 
 def test_two_stages_jackknifed_from_the_command_line(tmp_path: Path) -> None:

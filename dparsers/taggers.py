@@ -1,0 +1,96 @@
+"""What a tagger is to the rest of d2c: trained on a treebank's tags, it gives each word of a sentence one.
+
+A tagger is an estimator, as a d-parser is: its constructor keeps its parameters and does no work; `train`
+and `load` give it its learned state.
+"""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Protocol, Self
+
+from trees.ctree import Tokens
+from trees.formats.conllu import read_conllu
+
+EMPTY_FORM = "_"  # what taggers see for the empty form, which networks over characters cannot take
+
+
+@dataclass(frozen=True, slots=True)
+class TaggingProgress:
+    """One evaluation on the development treebank during training; its text is one line.
+
+    step, steps: training steps so far, and in all
+    loss:        mean of the training loss since the previous evaluation
+    accuracy:    share of words with the right tag, in [0, 1]
+    seconds:     since training began
+    """
+
+    step: int
+    steps: int
+    loss: float
+    accuracy: float
+    seconds: float
+
+    def __str__(self) -> str:
+        return (
+            f"tagger: step {self.step}/{self.steps}  loss {self.loss:.3f}  "
+            f"dev accuracy {100 * self.accuracy:.2f}  {self.seconds:.0f} s"
+        )
+
+
+class Tagger(Protocol):
+    """A part-of-speech tagger that can be trained."""
+
+    def train(
+        self,
+        train_conllu: Path,
+        dev_conllu: Path,
+        directory: Path,
+        progress: Callable[[TaggingProgress], None] | None = None,
+    ) -> Self:
+        """Learns from one CoNLL-U file, selects the model on another, and leaves it in a directory.
+
+        Words and tags (XPOS) are read, nothing else. The directory appears whole, or, where training fails
+        or is interrupted, not at all. Raises FormatError for what cannot be learned from.
+        """
+        ...
+
+    @classmethod
+    def load(cls, directory: Path) -> Self:
+        """The tagger that `train` left there. Raises ModelError."""
+        ...
+
+    def tag(self, sentences: Iterable[Sequence[str]]) -> Iterator[Tokens]:
+        """Each sentence's words with one tag for each, in order, in batches, over any stream.
+
+        The words are those given. Raises ModelError where nothing was trained or loaded yet.
+        """
+        ...
+
+
+def read_tagged(path: Path) -> list[Tokens]:
+    """Words and tags of a CoNLL-U file; heads may be anything. Raises FormatError."""
+    return [dtree.tokens for dtree in read_conllu(path)]
+
+
+def tags_of(sentences: Iterable[Tokens]) -> tuple[str, ...]:
+    """All tags, the commonest first. Taggers are taught their numbers: some read `!` or `_` as no tag."""
+    counts = Counter(tag for tokens in sentences for tag in tokens.tags)
+    return tuple(sorted(counts, key=lambda tag: (-counts[tag], tag)))
+
+
+def thinned(sentences: Sequence[Tokens], words: int) -> Sequence[Tokens]:
+    """Evenly chosen sentences with about so many words, all of them where they have no more."""
+    return sentences[:: 1 + sum(map(len, sentences)) // words]
+
+
+def accuracy(gold: Sequence[Tokens], predicted: Iterable[Tokens]) -> float:
+    """The share of words with the right tag; 0 where there is no word."""
+    right = words = 0
+    for a, b in zip(gold, predicted, strict=True):
+        right += sum(x == y for x, y in zip(a.tags, b.tags, strict=True))
+        words += len(a)
+    return right / max(1, words)

@@ -1,0 +1,112 @@
+"""What `d2c parse` writes, exactly, and signals that come while it writes."""
+
+from __future__ import annotations
+
+import json
+import os
+import signal
+from io import StringIO
+
+import pytest
+
+from d2c.output import FORMATS, Parsed, whole_texts
+from d2c.parse_input import Sentence
+from trees.ctree import CTree, Tokens, build_ctree
+from trees.dtree import DTree
+from trees.formats.brackets import parse_bracket
+from trees.heads import load_head_rules
+
+TOKENS = Tokens(("The", "cat", "(", "slept"), ("DT", "NN", "-LRB-", "VBD"))
+
+
+def headed(text: str) -> CTree:
+    return load_head_rules("collins").apply(parse_bracket(text))
+
+
+TREE = headed("(TOP (S (NP (DT The) (NN cat)) (-LRB- -LRB-) (VP (VBD slept))))")
+
+
+def spans(parsed: Parsed) -> list[dict[str, object]]:
+    line = FORMATS["json"](parsed)
+    assert line.endswith("}\n") and line.count("\n") == 1
+    return json.loads(line)["spans"]  # type: ignore[no-any-return]
+
+
+def test_json_of_text() -> None:
+    sentence = Sentence(TOKENS, 3, ((10, 13), (14, 17), (18, 19), (20, 25)))
+    ctree = CTree(TOKENS, TREE.labels, TREE.children, TREE.head_children, TREE.top)
+    parsed = Parsed(sentence, 1, None, ctree, (0.5, 0.25, 1.0))
+    assert json.loads(FORMATS["json"](parsed)) == {
+        "line": 3,
+        "tokens": ["The", "cat", "(", "slept"],
+        "tags": ["DT", "NN", "-LRB-", "VBD"],
+        "offsets": [[10, 13], [14, 17], [18, 19], [20, 25]],
+        "spans": [
+            *spans(parsed)[:1],
+            {
+                **{"label": "NP", "start": 0, "end": 2, "head": 1, "start_char": 10, "end_char": 17},
+                "confidence": 0.5,
+            },
+            {
+                **{"label": "VP", "start": 3, "end": 4, "head": 3, "start_char": 20, "end_char": 25},
+                "confidence": 0.25,
+            },
+        ],
+    }
+    top = {"label": "S", "start": 0, "end": 4, "head": 3, "start_char": 10, "end_char": 25, "confidence": 1.0}
+    assert spans(parsed)[0] == top
+
+
+def test_json_of_unary_chains_and_gaps() -> None:
+    chain = headed("(TOP (S (VP (VB Go))))")
+    assert spans(Parsed(Sentence(chain.tokens, 1), 1, None, chain)) == [
+        {"label": "S", "start": 0, "end": 1, "head": 0},
+        {"label": "VP", "start": 0, "end": 1, "head": 0},
+    ]
+    tokens = Tokens(("a", "b", "c"), ("A", "B", "C"))
+    gap = build_ctree(tokens, ["X", "S"], [(0, 2), (3, 1)], 4, [2, 1])
+    assert spans(Parsed(Sentence(tokens, 1), 1, None, gap)) == [
+        {"label": "S", "start": 0, "end": 3, "head": 1},
+        {"label": "X", "start": 0, "end": 3, "head": 2, "tokens": [0, 2]},
+    ]
+    with pytest.raises(ValueError, match="a tree with gaps cannot be written as brackets"):
+        FORMATS["brackets"](Parsed(Sentence(tokens, 1), 1, None, gap))
+    assert (
+        FORMATS["discbracket"](Parsed(Sentence(tokens, 1), 1, None, gap))
+        == "(S (X (A 0=a) (C 2=c)) (B 1=b))\n"
+    )
+
+
+def test_other_formats() -> None:
+    parsed = Parsed(Sentence(TREE.tokens, 1), 5, None, TREE)
+    text = "(TOP (S (NP (DT The) (NN cat)) (-LRB- -LRB-) (VP (VBD slept))))\n"
+    assert FORMATS["brackets"](parsed) == text
+    assert FORMATS["export"](parsed).splitlines()[0] == "#BOS 5"
+    dtree = DTree(Tokens(("a",), ("A",)), (0,), labels=("root",))
+    assert (
+        FORMATS["conllu"](Parsed(Sentence(dtree.tokens, 1), 1, dtree))
+        == "1\ta\t_\tA\tA\t_\t0\troot\t_\t_\n\n"
+    )
+
+
+class Interrupted(StringIO):
+    """A stream that is interrupted in the middle of a text."""
+
+    def write(self, text: str) -> int:
+        super().write(text[:2])
+        if text.startswith("stop"):
+            os.kill(os.getpid(), signal.SIGINT)
+        return super().write(text[2:])
+
+
+def test_a_signal_waits_for_the_text() -> None:
+    stream, before = Interrupted(), signal.getsignal(signal.SIGINT)
+    with pytest.raises(KeyboardInterrupt), whole_texts(stream) as write:
+        write("one\n")
+        write("stop here\n")
+        write("never\n")
+    assert stream.getvalue() == "one\nstop here\n"
+    assert signal.getsignal(signal.SIGINT) is before
+    with pytest.raises(KeyboardInterrupt), whole_texts(StringIO()):
+        os.kill(os.getpid(), signal.SIGINT)
+        raise AssertionError("between texts a signal comes at once")

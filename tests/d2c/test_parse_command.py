@@ -1,0 +1,190 @@
+"""`d2c parse` with a small model of its own: kinds of input and output, bad lines, pipes and signals."""
+
+from __future__ import annotations
+
+import json
+import os
+import shutil
+import signal
+import subprocess
+import sys
+import threading
+from itertools import islice
+from pathlib import Path
+
+import pytest
+from click.testing import CliRunner
+
+from d2c.cli import cli
+from d2c.model import make_route
+from trees.formats.brackets import parse_bracket, read_brackets, write_brackets
+from trees.formats.conllu import read_conllu
+from trees.formats.discbracket import read_discbracket
+from trees.formats.export import read_export
+
+pytest.importorskip("spacy")
+
+ROOT = Path(__file__).parents[2]
+TEXT = "The dog slept.\nShe saw (the cat).\n"
+FORMS = [("The", "dog", "slept", "."), ("She", "saw", "(", "the", "cat", ")", ".")]
+Run = subprocess.CompletedProcess[str]
+
+
+@pytest.fixture(scope="module")
+def model(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    directory = tmp_path_factory.mktemp("model")
+    ctrees = read_brackets(ROOT / "data" / "sample" / "train.mrg")
+    files = directory / "train.mrg", directory / "dev.mrg"
+    for file, count in zip(files, (150, 20), strict=True):
+        with open(file, "w", encoding="utf-8") as stream:
+            write_brackets(islice(ctrees, count), stream)
+    options = ["--preset", "small", "--dparser", "spacy", "--epochs", "2", "--tagger", "spacy"]
+    arguments = ["train", str(files[0]), "--dev", str(files[1]), "-o", str(directory / "m"), *options]
+    run = CliRunner().invoke(cli, arguments)
+    assert run.exit_code == 0, run.output
+    return directory / "m"
+
+
+@pytest.fixture(scope="module")
+def cky(model: Path) -> Path:
+    """The same model with the other route."""
+    directory = model.parent / "cky"
+    shutil.copytree(model, directory)
+    shutil.rmtree(directory / "route")
+    make_route("cky", "direct", "collins", 1).fit(read_brackets(model.parent / "train.mrg")).save(
+        directory / "route"
+    )
+    settings = json.loads((directory / "model.json").read_text()) | {"route": "cky"}
+    (directory / "model.json").write_text(json.dumps(settings))
+    return directory
+
+
+def parse(model: Path, *options: str, stdin: str | bytes = TEXT) -> Run:
+    data = stdin.encode() if isinstance(stdin, str) else stdin
+    run = CliRunner().invoke(cli, ["parse", str(model), *options], input=data)
+    return subprocess.CompletedProcess([], run.exit_code, run.stdout, run.stderr or repr(run.exception))
+
+
+def test_text_in_all_formats(model: Path, tmp_path: Path) -> None:
+    readers = {"brackets": read_brackets, "discbracket": read_discbracket, "export": read_export}
+    for to, reader in readers.items():
+        done = parse(model, "--text", "--to", to, "-o", str(tmp_path / to))
+        assert done.returncode == 0 and done.stderr.startswith("2 sentences, 11 tokens, "), done.stderr
+        assert len([*reader(tmp_path / to)]) == 2
+    trees = [tree.tokens for tree in read_discbracket(tmp_path / "discbracket")]
+    assert [tokens.forms for tokens in trees] == FORMS
+    done = parse(model, "--text", "--to", "conllu", "-o", str(tmp_path / "x"))
+    assert (done.returncode, [dtree.tokens.forms for dtree in read_conllu(tmp_path / "x")]) == (0, FORMS)
+    assert [dtree.tokens.tags for dtree in read_conllu(tmp_path / "x")] == [tokens.tags for tokens in trees]
+
+
+def test_kinds_of_input_agree(model: Path) -> None:
+    lines = parse(model, "--text", "--to", "json").stdout
+    first, second = map(json.loads, lines.splitlines())
+    assert (first["line"], second["line"]) == (1, 2)
+    assert [tuple(one["tokens"]) for one in (first, second)] == FORMS
+    assert second["offsets"][2:4] == [[23, 24], [24, 27]]
+    assert {"label", "start", "end", "head", "start_char", "end_char"} == set(second["spans"][0])
+    tokenized = "".join(" ".join(forms) + "\n" for forms in FORMS)
+    free = TEXT.replace("\n", " ") + "\n"
+    for kind, text in (("--tokenized", tokenized), ("--split", free)):
+        others = [
+            json.loads(line) for line in parse(model, kind, "--to", "json", stdin=text).stdout.splitlines()
+        ]
+        assert [one["tokens"] for one in others] == [first["tokens"], second["tokens"]]
+        assert [one["tags"] for one in others] == [first["tags"], second["tags"]]
+    conllu = parse(model, "--text", "--to", "conllu").stdout
+    assert parse(model, stdin=conllu).stdout == parse(model, "--text").stdout
+    assert "offsets" not in json.loads(parse(model, "--to", "json", stdin=conllu).stdout.splitlines()[0])
+
+
+def test_confidence_of_the_other_route(cky: Path) -> None:
+    spans = json.loads(parse(cky, "--text", "--to", "json").stdout.splitlines()[1])["spans"]
+    assert all(0 < span["confidence"] <= 1 for span in spans)
+    tree = parse_bracket(parse(cky, "--text").stdout.splitlines()[1])
+    assert sorted(span["label"] for span in spans) == sorted(tree.labels)
+
+
+def test_bad_lines(model: Path) -> None:
+    text = b"The dog slept .\n\xff\n\xc2\xa0\tx\nThe cat slept .\n"
+    done = parse(model, "--tokenized", stdin=text)
+    assert done.returncode == 0 and done.stdout.count("\n") == 2
+    assert done.stderr.splitlines()[:2] == [
+        "d2c: <stdin>:2: not UTF-8 text",
+        "d2c: <stdin>:3: the token 1 is empty: it holds nothing but '\\xa0'",
+    ]
+    assert done.stderr.splitlines()[-1] == "2 left out"
+    done = parse(model, "--tokenized", "--strict", stdin=text)
+    assert done.returncode == 1 and "<stdin>" in done.stderr and "not UTF-8 text" in done.stderr
+    done = parse(model, "--tokenized", "--to", "export", stdin="The dog .\n#BOS slept .\nThe cat .\n")
+    assert done.stdout.count("#EOS") == 2 and "d2c: <stdin>:2: the word '#BOS' cannot be" in done.stderr
+    done = parse(model, stdin="1\ta\n\n" + "1\ta\t_\tDT\tDT\t_\t0\tr\t_\t_\n\n")
+    assert done.stdout.count("\n") == 1
+    assert "d2c: <stdin>:1: sentence 1: expected 10 columns separated by tabs, found 2" in done.stderr
+
+
+def test_text_without_a_tagger(model: Path, tmp_path: Path) -> None:
+    shutil.copytree(model, tmp_path / "m")
+    shutil.rmtree(tmp_path / "m" / "tagger")
+    settings = json.loads((tmp_path / "m" / "model.json").read_text())
+    (tmp_path / "m" / "model.json").write_text(
+        json.dumps({key: value for key, value in settings.items() if key not in ("tagger", "tags")})
+    )
+    done = run_in_shell(tmp_path / "m", "--text")
+    assert (done.returncode, done.stdout) == (2, "")
+    assert done.stderr == (
+        "d2c: words need a tagger, and this model has none; train it with --tagger stanza or --tagger spacy\n"
+    )
+
+
+def command(model: Path, *options: str) -> list[str]:
+    return [sys.executable, "-m", "d2c.cli", "parse", str(model), *options]
+
+
+def run_in_shell(model: Path, *options: str) -> Run:
+    environment = {**os.environ, "PYTHONPATH": str(ROOT)}
+    return subprocess.run(
+        command(model, *options), input=TEXT, capture_output=True, text=True, timeout=120, env=environment
+    )
+
+
+def endless(model: Path, *options: str) -> subprocess.Popen[bytes]:
+    """The command with input without an end."""
+    process = subprocess.Popen(
+        command(model, *options),
+        stdin=subprocess.PIPE,
+        stdout=subprocess.PIPE,
+        stderr=subprocess.PIPE,
+        env={**os.environ, "PYTHONPATH": str(ROOT)},
+    )
+
+    def feed() -> None:
+        assert process.stdin
+        try:
+            while True:
+                process.stdin.write(TEXT.encode() * 100)
+        except (BrokenPipeError, ValueError):
+            pass
+
+    threading.Thread(target=feed, daemon=True).start()
+    return process
+
+
+@pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM])
+def test_a_signal_leaves_whole_lines(model: Path, number: signal.Signals) -> None:
+    process = endless(model, "--text", "--to", "json")
+    assert process.stdout and process.stderr
+    lines = [process.stdout.readline() for _ in range(50)]
+    process.send_signal(number)
+    lines += process.stdout.readlines()
+    assert process.wait(60) in (1, 143) and b"Traceback" not in process.stderr.read()
+    assert lines[-1].endswith(b"\n")
+    assert all(json.loads(line)["line"] == i for i, line in enumerate(lines, 1))
+
+
+def test_a_closed_pipe_ends_quietly(model: Path) -> None:
+    process = endless(model, "--text")
+    assert process.stdout and process.stderr
+    assert process.stdout.readline().startswith(b"(")
+    process.stdout.close()
+    assert process.stderr.read() == b"" and process.wait(60) == 1

@@ -1,0 +1,97 @@
+"""What `d2c parse` reads, line by line, good ones and bad ones."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from d2c.parse_input import Sentence, read_sentences
+from trees.ctree import Tokens
+from trees.errors import FormatError
+
+ROW = "{}\t{}\t_\tX\tX\t_\t0\tr\t_\t_\n"
+
+
+def read(path: Path, content: bytes, kind: str, *abbreviations: str) -> tuple[list[Sentence], list[str]]:
+    path.write_bytes(content)
+    errors: list[str] = []
+
+    def refuse(error: FormatError) -> None:
+        errors.append(str(error))
+
+    return [*read_sentences(path, kind, refuse, abbreviations)], errors
+
+
+def sentence(line: int, words: str, *offsets: tuple[int, int]) -> Sentence:
+    forms = tuple(words.split(" "))
+    return Sentence(Tokens(forms, ("",) * len(forms)), line, offsets)
+
+
+@pytest.fixture
+def file(tmp_path: Path) -> Path:
+    return tmp_path / "x"
+
+
+def test_text(file: Path) -> None:
+    found, errors = read(file, "The cat.\n\nÉ (b)\r\n \nlast".encode(), "text")
+    assert found == [
+        sentence(1, "The cat .", (0, 3), (4, 7), (7, 8)),
+        sentence(3, "É ( b )", (10, 11), (12, 13), (13, 14), (14, 15)),
+        sentence(5, "last", (18, 22)),
+    ]
+    assert errors == []
+
+
+def test_tokenized(file: Path) -> None:
+    found, errors = read(file, "can't  a\u00a0b\t. \n( c )\n".encode(), "tokenized")
+    assert found == [
+        sentence(1, "can't a\u00a0b .", (0, 5), (7, 10), (11, 12)),
+        sentence(2, "( c )", (14, 15), (16, 17), (18, 19)),
+    ]
+    assert errors == []
+
+
+def test_free_text(file: Path) -> None:
+    found, errors = read(file, b"Mr. X saw it. So\nwhat?\n", "split", "Mr.")
+    assert [(one.line, " ".join(one.tokens.forms)) for one in found] == [
+        (1, "Mr. X saw it ."),
+        (1, "So what ?"),
+    ]
+    assert found[1].offsets == ((14, 16), (17, 21), (21, 22)) and errors == []
+
+
+@pytest.mark.parametrize("kind", ["text", "tokenized"])
+def test_bad_lines_are_left_out(kind: str, file: Path) -> None:
+    content = b"a\n\xff b\n\xed\xa0\x80\n\xc2\xa0 c\nd\n"
+    found, errors = read(file, content, kind)
+    blank = [] if kind == "text" else [f"{file}:4: the token 1 is empty: it holds nothing but '\\xa0'"]
+    assert [one.line for one in found] == ([1, 4, 5] if kind == "text" else [1, 5])
+    assert errors == [f"{file}:2: not UTF-8 text", f"{file}:3: not UTF-8 text", *blank]
+    assert found[-1].offsets == ((14, 15),)  # each undecodable byte counts as a character
+
+
+def test_a_byte_order_mark_is_no_word(file: Path) -> None:
+    found, _ = read(file, b"\xef\xbb\xbfThe cat\n", "tokenized")
+    assert found == [sentence(1, "The cat", (1, 4), (5, 8))]
+    found, errors = read(file, b"\xef\xbb\xbf# x\n" + ROW.format(1, "a").encode(), "conllu")
+    assert found == [Sentence(Tokens(("a",), ("X",)), 1)] and errors == []
+
+
+def test_conllu(file: Path) -> None:
+    good, bad = ROW.format(1, "a") + ROW.format(2, "b c"), ROW.format(1, "d").replace("d", "")
+    content = f"# x\n{good}\n\n{bad}\n1\tx\n\n".encode() + b"1\t\xff\n\n# only a comment\n\n" + good.encode()
+    found, errors = read(file, content, "conllu")
+    tokens = Tokens(("a", "b c"), ("X", "X"))
+    assert found == [Sentence(tokens, 1), Sentence(tokens, 14)]
+    assert errors == [
+        f"{file}:6: sentence 2: the form is empty",
+        f"{file}:8: sentence 3: expected 10 columns separated by tabs, found 2",
+        f"{file}:10: sentence 4: not UTF-8 text",
+    ]
+
+
+def test_a_file_that_cannot_be_read(tmp_path: Path) -> None:
+    with pytest.raises(FormatError, match="nowhere: cannot be read: No such file or directory"):
+        read_all = read_sentences(tmp_path / "nowhere", "text", lambda error: None)
+        next(read_all)

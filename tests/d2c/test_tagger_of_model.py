@@ -1,0 +1,93 @@
+"""`d2c train --tagger`: a model with a tagger, on the treebank's tags and on predicted ones."""
+
+from __future__ import annotations
+
+import json
+from itertools import islice
+from pathlib import Path
+
+import pytest
+from click.testing import CliRunner
+
+from d2c.cli import cli
+from d2c.model import Model
+from trees.ctree import Tokens
+from trees.errors import ModelError
+from trees.formats.brackets import read_brackets, write_brackets
+
+pytest.importorskip("spacy")
+
+SAMPLE = Path(__file__).parents[2] / "data" / "sample" / "train.mrg"
+OPTIONS = ("--preset", "small", "--dparser", "spacy", "--epochs", "2")
+
+
+@pytest.fixture(scope="module")
+def treebank(tmp_path_factory: pytest.TempPathFactory) -> tuple[Path, Path]:
+    directory = tmp_path_factory.mktemp("treebank")
+    ctrees = read_brackets(SAMPLE)
+    files = directory / "train.mrg", directory / "dev.mrg"
+    for file, count in zip(files, (150, 20), strict=True):
+        with open(file, "w", encoding="utf-8") as stream:
+            write_brackets(islice(ctrees, count), stream)
+    return files
+
+
+def train(treebank: tuple[Path, Path], directory: Path, *options: str) -> str:
+    arguments = ["train", str(treebank[0]), "--dev", str(treebank[1]), "-o", str(directory), *OPTIONS]
+    run = CliRunner().invoke(cli, [*arguments, *options])
+    assert run.exit_code == 0, run.output
+    return run.output
+
+
+def test_predicted_tags(treebank: tuple[Path, Path], tmp_path: Path) -> None:
+    said = train(treebank, tmp_path / "m", "--tagger", "spacy", "--tags", "predicted", "--jackknife", "2")
+    assert said.count("jackknife: tagger") == 2 and said.count("dev accuracy") == 14
+    settings = json.loads((tmp_path / "m" / "model.json").read_text())
+    assert settings == {
+        **{"format": 1, "route": "reduction", "dparser": "spacy"},
+        **{"tagger": "spacy", "tags": "predicted"},
+    }
+    assert {path.name for path in (tmp_path / "m").iterdir()} == {"model.json", "route", "dparser", "tagger"}
+    model = Model.load(tmp_path / "m")
+    gold = [tree.tokens for tree in read_brackets(treebank[1], clean=True)]
+    untagged = [Tokens(tokens.forms, ("",) * len(tokens)) for tokens in gold]
+    assert model.tagger is not None
+    tags = [tokens.tags for tokens in model.tagger.tag(tokens.forms for tokens in gold)]
+    for sentences in (gold, untagged):  # tags of their own play no part
+        parsed = [*model.parse(sentences)]
+        assert [tree.tokens.forms for tree in parsed] == [tokens.forms for tokens in gold]
+        assert [tree.tokens.tags for tree in parsed] == tags
+    right = sum(a == b for x, y in zip(tags, gold, strict=True) for a, b in zip(x, y.tags, strict=True))
+    assert right / sum(map(len, gold)) > 0.8
+    info = CliRunner().invoke(cli, ["info", str(tmp_path / "m")])
+    assert "tagger        spacy\ntags          predicted\n" in info.output
+    assert "tagger.preset              small" in info.output
+
+
+def test_tags_of_the_treebank(treebank: tuple[Path, Path], tmp_path: Path) -> None:
+    train(treebank, tmp_path / "m", "--tagger", "spacy")
+    model = Model.load(tmp_path / "m")
+    assert (model.tagger_name, model.tags) == ("spacy", "gold")
+    model.save_with(tmp_path / "m", tmp_path / "copy")
+    copy = Model.load(tmp_path / "copy")
+    assert (copy.tagger_name, copy.abbreviations) == ("spacy", model.abbreviations)
+    odd = Tokens(("the", "cat"), ("X", "Y"))
+    assert next(model.parse([odd])).tokens == odd
+    tagged = next(model.parse_dependencies([odd], words=True)).tokens
+    assert tagged.forms == odd.forms and not {"X", "Y"} & {*tagged.tags}
+    model.tagger = None
+    with pytest.raises(
+        ModelError, match="^words need a tagger, and this model has none; train it with --tag"
+    ):
+        next(model.parse_dependencies([odd], words=True))
+    assert next(model.parse([odd])).tokens == odd
+
+
+def test_options_that_do_not_fit(treebank: tuple[Path, Path], tmp_path: Path) -> None:
+    arguments = ["train", str(treebank[0]), "--dev", str(treebank[1]), "-o", str(tmp_path / "m")]
+    run = CliRunner().invoke(cli, [*arguments, "--tags", "predicted"])
+    assert run.exit_code == 2 and "--tags predicted needs --tagger stanza or --tagger spacy" in run.output
+    run = CliRunner().invoke(
+        cli, [*arguments, "--tagger", "spacy", "--tags", "predicted", "--jackknife", "1"]
+    )
+    assert run.exit_code == 2 and not (tmp_path / "m").exists()

@@ -1,0 +1,86 @@
+"""Words and sentences of text, with their places."""
+
+from __future__ import annotations
+
+from itertools import islice
+
+from hypothesis import given
+from hypothesis import strategies as st
+
+from d2c.text import Line, SentenceSplitter, words_of
+
+
+def lines_of(text: str) -> list[Line]:
+    result, begin = [], 0
+    for number, line in enumerate(text.splitlines(keepends=True), 1):
+        result.append(Line(number, begin, line))
+        begin += len(line)
+    return result
+
+
+def split(text: str, *abbreviations: str) -> list[tuple[int, str]]:
+    found = [*SentenceSplitter(abbreviations).sentences(lines_of(text))]
+    assert all(text.startswith(line.text, line.begin) for line in found)
+    return [(line.number, line.text.strip()) for line in found]
+
+
+def test_words_are_those_of_the_penn_treebank() -> None:
+    text = 'He said: "I can\'t (see p53-deficient mice, e.g. in Fig. 3)."\n'
+    words = words_of(Line(7, 100, text))
+    assert words.line == 7
+    assert words.forms == (
+        *("He", "said", ":", "``", "I", "ca", "n't", "(", "see", "p53-deficient", "mice", ",", "e.g."),
+        *("in", "Fig.", "3", ")", ".", "''"),
+    )
+    assert words.offsets[:7] == (
+        (100, 102),
+        (103, 107),
+        (107, 108),
+        (109, 110),
+        (110, 111),
+        (112, 114),
+        (114, 117),
+    )
+    assert words.offsets[-2:] == ((158, 159), (159, 160))
+    assert words_of(Line(1, 0, "\n")).forms == ()
+    assert words_of(Line(1, 0, "``a'' [b]")).forms == ("``", "a", "''", "[", "b", "]")
+
+
+@given(st.text(alphabet=st.sampled_from("aZ9 .,;:!?'\"`()[]<>-$%&\u00a0\t“”«»…é\x1c猫")))
+def test_every_word_is_where_its_place_says(text: str) -> None:
+    words = words_of(Line(1, 5, text))
+    for form, (begin, end) in zip(words.forms, words.offsets, strict=True):
+        there = text[begin - 5 : end - 5]
+        assert there in ('"', "``", "''") if form in ("``", "''") else there == form
+    covered = {i for begin, end in words.offsets for i in range(begin, end)}
+    assert all(character.isspace() or i in covered for i, character in enumerate(text, 5))
+
+
+def test_sentences() -> None:
+    text = "Dr. Smith saw\nit. He left (see Fig. 3). Who?\n\nA title\n \nEnd"
+    assert split(text, "Dr.", "Fig.") == [
+        (1, "Dr. Smith saw\nit."),
+        (2, "He left (see Fig. 3)."),
+        (2, "Who?"),
+        (4, "A title"),
+        (6, "End"),
+    ]
+    assert split("") == [] and split("\n\n") == []
+
+
+def test_long_paragraphs_are_cut_as_they_come() -> None:
+    sentence = "The cat saw the dog near the house. "
+    lines = (Line(i + 1, i * len(sentence), sentence[:-1] + "\n") for i in range(10**9))
+    found = [*islice(SentenceSplitter().sentences(lines), 5000)]
+    assert {line.text.strip() for line in found} == {sentence.strip()}
+    assert [line.number for line in found] == [*range(1, 5001)]
+    assert [line.begin for line in found] == [i * len(sentence) for i in range(5000)]
+    endless = (Line(i + 1, i * 10, "no end at\n") for i in range(10**9))
+    first = next(SentenceSplitter().sentences(endless))
+    assert (first.number, first.begin) == (1, 0) and 1 << 16 < len(first.text) < (1 << 16) + 20
+
+
+def test_lines_left_out_end_a_paragraph() -> None:
+    lines = lines_of("One two\nthree. Four\nfive")
+    found = [*SentenceSplitter().sentences([lines[0], lines[2]])]
+    assert [(line.number, line.text.strip()) for line in found] == [(1, "One two"), (3, "five")]
