@@ -21,6 +21,7 @@ from d2c import model as models
 from d2c.chunked import map_chunks
 from d2c.convert import Converted, Decode, Encode
 from d2c.output import FORMATS as FORMATS_OF_OUTPUT
+from d2c.registry import make_dparser
 from d2c.statistics import Statistics
 from d2c.tagging import TAGGERS, Tagging
 from d2c.treebanks import CONTINUOUS, WRITABLE, Part, Reading, convert_treebank, with_heads
@@ -90,7 +91,7 @@ def training_options(command: Callable[..., Any]) -> Callable[..., Any]:
             metavar="NAME[:...]",
             default="stanza",
             show_default=True,
-            help="stanza, stanza:transition, spacy, udpipe, udpipe:SYSTEM, 'cmd:TRAIN;PARSE' (two "
+            help="stanza, stanza:transition, spacy, udpipe, udpipe:SYSTEM;BEAM, 'cmd:TRAIN;PARSE' (two "
             "commands), file:PREDICTED.conllu, or gold.",
         ),
         reading_options,
@@ -229,6 +230,7 @@ def train(trees: Path, dev: Path, output: Path, route: str, checkpoints: Path | 
 @click.option("--split", "kind", flag_value="split", help="Free text; empty lines end paragraphs.")
 @click.option("--strict", is_flag=True, help="Stop at the first line that cannot be read or written.")
 @click.option("--device", help="cpu, cuda, ...  [default: cuda where there is one]")
+@click.option("--parse-command", help="Of a d-parser `cmd`; a model directory keeps no commands.")
 def parse(
     model: Path,
     source: Path,
@@ -237,6 +239,7 @@ def parse(
     to: str | None,
     strict: bool,
     device: str | None,
+    parse_command: str | None,
 ) -> None:
     """Parses CoNLL-U (words and tags) or text into c-trees, or into d-trees with `--to conllu`.
 
@@ -244,7 +247,7 @@ def parse(
     """
     from d2c.parsing import parse_file
 
-    trained, refused = models.Model.load(model, device), 0
+    trained, refused = models.Model.load(model, device, parse_command), 0
     to = to or ("conllu" if ".conllu" in output.name else _format_for(trained.route, output))
     if to not in FORMATS_OF_OUTPUT:
         raise click.UsageError(f"parse does not write {to}; `d2c convert` does, from discbracket")
@@ -503,7 +506,7 @@ def _format_for(route: models.Route, output: Path) -> str:
 
 def _new_dparser(options: dict[str, Any]) -> tuple[str, DependencyParser]:
     """A d-parser, with its name, from the options of `training_options`."""
-    dparser = models.make_dparser(
+    dparser = make_dparser(
         options["dparser"],
         preset=options["preset"],
         vectors=options["vectors"],

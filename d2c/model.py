@@ -1,7 +1,6 @@
 """A trained model in one directory: `model.json` beside `route/`, `dparser/` and, in some, `tagger/`.
 
-Another route adds its name to ROUTES and its class to `route_class`, another d-parser one line to DPARSERS;
-nothing else here knows them.
+Another route adds its name to ROUTES and its class to `route_class`; d-parsers are in `d2c.registry`.
 """
 
 from __future__ import annotations
@@ -11,12 +10,11 @@ import shutil
 import tempfile
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass
-from inspect import Parameter, signature
 from pathlib import Path
 from typing import Any, Protocol, Self
 
 from d2c.jackknife import jackknife_dtrees
-from d2c.registry import import_class
+from d2c.registry import check, dparser_class
 from d2c.tagging import Tagging, load_abbreviations, load_tagger
 from d2c.treebanks import Read, Reading
 from dparsers.directories import whole_directory
@@ -77,64 +75,6 @@ class Route(Protocol):
 
 
 ROUTES = ("reduction", "labeler", "cky", "combined")
-# name: its class, what to install for it, and the parameters that may follow its name, with their values
-DPARSERS: dict[str, tuple[str, str, dict[str, tuple[str, ...]]]] = {
-    "stanza": (
-        "dparsers.stanza_parser:StanzaParser",
-        "stanza",
-        {"model_type": ("graph", "transition")},
-    ),
-    "spacy": ("dparsers.spacy_parser:SpacyParser", "d2c[spacy]", {}),
-    "udpipe": (
-        "dparsers.udpipe_parser:UDPipeParser",
-        "d2c[udpipe]",
-        {"system": ("projective", "swap", "link2")},
-    ),
-    "cmd": ("dparsers.command:CommandParser", "d2c", {"train_template": (), "parse_template": ()}),
-    "file": ("dparsers.file_parser:FileParser", "d2c", {"path": ()}),
-    "gold": ("dparsers.file_parser:GoldParser", "d2c", {}),
-}
-_FOR_ALL = ("preset", "seed")  # parameters that mean nothing to d-parsers that do not have them
-
-
-def make_dparser(dparser: str, **parameters: Any) -> DependencyParser:
-    """An untrained d-parser.
-
-    dparser:    one of DPARSERS, then perhaps `:` and its own parameters with `;` between them, as in
-                `stanza:transition`, `cmd:TRAIN;PARSE` or `file:PREDICTED.conllu`
-    parameters: of its class; None leaves the default
-
-    Raises ModelError for unknown d-parsers and parameters, and where a package is not installed.
-    """
-    name, colon, rest = dparser.partition(":")
-    made = _dparser_class(name)
-    own = DPARSERS[name][2]
-    values = rest.split(";", max(0, len(own) - 1)) if colon else []
-    needed = sum(signature(made).parameters[key].default is Parameter.empty for key in own)
-    known = all(v in choices if choices else v for v, choices in zip(values, own.values(), strict=False))
-    if not needed <= len(values) <= len(own) or not known:
-        forms = ["|".join(choices) or key.upper().replace("_", "-") for key, choices in own.items()]
-        form = f"{name}:{';'.join(forms)}" if forms else name
-        raise ModelError(f"the d-parser {dparser!r} is not of the form {form}")
-    given = {key: value for key, value in parameters.items() if value is not None}
-    given |= dict(zip(own, values, strict=False))
-    for key in _FOR_ALL:
-        if key not in signature(made).parameters:
-            given.pop(key, None)
-    _check(name, made, given)
-    return made(**given)  # type: ignore[no-any-return]
-
-
-def _dparser_class(name: str) -> type[Any]:
-    if name not in DPARSERS:
-        raise ModelError(f"unknown d-parser {name!r}; known are {', '.join(DPARSERS)}")
-    return import_class("d-parser", name, *DPARSERS[name][:2])
-
-
-def _check(name: str, function: Callable[..., Any], parameters: Iterable[str]) -> None:
-    unknown = [parameter for parameter in parameters if parameter not in signature(function).parameters]
-    if unknown:
-        raise ModelError(f"the d-parser {name} takes no {unknown[0].replace('_', ' ')}")
 
 
 @dataclass
@@ -195,13 +135,14 @@ class Model:
         return model
 
     @classmethod
-    def load(cls, directory: Path, device: str | None = None) -> Self:
-        """What `train` left. Raises ModelError."""
+    def load(cls, directory: Path, device: str | None = None, parse_template: str | None = None) -> Self:
+        """What `train` left; parse_template: the command of a d-parser `cmd`. Raises ModelError."""
         settings = read_settings(directory)
         route_name, dparser_name = str(settings["route"]), str(settings["dparser"])
-        load = _dparser_class(dparser_name).load
-        options = {} if device is None else {"device": device}
-        _check(dparser_name, load, options)
+        load = dparser_class(dparser_name).load
+        given = {"device": device, "parse_template": parse_template}
+        options = {key: value for key, value in given.items() if value is not None}
+        check(dparser_name, load, options)
         model = cls(route_name, load_route(directory), dparser_name, load(directory / "dparser", **options))
         if "tagger" in settings:
             model.tagger_name, model.tags = str(settings["tagger"]), str(settings.get("tags", "gold"))

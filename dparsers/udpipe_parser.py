@@ -67,10 +67,12 @@ class UDPipeParser:
         system: str = "projective",
         preset: str = "default",
         epochs: float | None = None,
-        beam: int = 5,
+        beam: int | str = 5,
         seed: int = 1,
     ) -> None:
-        self.system, self.preset, self.epochs, self.beam, self.seed = system, preset, epochs, beam, seed
+        if not str(beam).isdigit():
+            raise ModelError(f"the beam is a number, not {beam!r}")
+        self.system, self.preset, self.epochs, self.beam, self.seed = system, preset, epochs, int(beam), seed
         self.codes_ = Codes((), None)
         self.model_: Any = None
 

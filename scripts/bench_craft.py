@@ -18,7 +18,8 @@ from pathlib import Path
 import click
 
 from d2c.compare import table_lines, train_and_compare
-from d2c.model import ROUTES, make_dparser, make_route
+from d2c.model import ROUTES, make_route
+from d2c.registry import make_dparser
 from trees.formats.brackets import read_brackets, write_brackets
 
 REPOSITORY = Path(__file__).resolve().parent.parent

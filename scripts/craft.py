@@ -10,7 +10,7 @@ from dataclasses import dataclass
 from itertools import islice
 from pathlib import Path
 
-from d2c.model import DPARSERS, make_dparser
+from d2c.registry import DPARSERS, make_dparser
 from dparsers.protocol import DependencyParser
 from reduction.reduction import Reduction
 from trees.ctree import CTree

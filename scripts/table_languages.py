@@ -21,7 +21,8 @@ from pathlib import Path
 import click
 
 from d2c.compare import ORACLE, table_lines, train_and_compare
-from d2c.model import make_dparser, make_route
+from d2c.model import make_route
+from d2c.registry import make_dparser
 from d2c.treebanks import Reading
 from trees.ctree import CTree
 

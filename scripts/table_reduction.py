@@ -21,7 +21,7 @@ import click
 
 from d2c.compare import Row, score
 from d2c.jackknife import jackknife_dtrees
-from d2c.model import make_dparser
+from d2c.registry import make_dparser
 from reduction.labeler import Labeler
 from reduction.reduction import Reduction
 from scripts.craft import Craft, checked, print_table

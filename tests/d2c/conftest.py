@@ -7,7 +7,8 @@ from pathlib import Path
 
 import pytest
 
-from d2c.model import Model, make_dparser, make_route
+from d2c.model import Model, make_route
+from d2c.registry import make_dparser
 from trees.formats.brackets import read_brackets, write_brackets
 
 SAMPLE = Path(__file__).parents[2] / "data" / "sample" / "train.mrg"

@@ -10,7 +10,8 @@ import pytest
 from click.testing import CliRunner, Result
 
 from d2c.cli import cli
-from d2c.model import Model, make_dparser
+from d2c.model import Model
+from d2c.registry import make_dparser
 from d2c.treebanks import WRITABLE, Reading
 from reduction.reduction import Reduction
 from trees.errors import FormatError

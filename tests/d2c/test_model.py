@@ -12,7 +12,8 @@ from click.testing import CliRunner
 
 from d2c.cli import cli
 from d2c.compare import compare_on, table_lines
-from d2c.model import DPARSERS, Model, Route, encode_treebank, fit, make_dparser, make_route
+from d2c.model import Model, Route, encode_treebank, fit, make_route
+from d2c.registry import DPARSERS, make_dparser
 from d2c.treebanks import Reading
 from dparsers.protocol import Progress
 from reduction.reduction import Reduction
