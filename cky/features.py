@@ -210,7 +210,9 @@ def score_edges(
     atoms, bounds = np.empty(ATOMS, np.int64), np.empty(4, np.int64)
     mask, rules = len(weights) - 1, len(keys)
     cached, cached_in = np.zeros(rules, np.float32), np.full(rules, -1, np.int32)
-    symbols = keys[:, 1].max() + 1 - rules if rules else 0
+    symbols = 0
+    for rule in range(rules):
+        symbols = max(symbols, keys[rule, 1] + 1 - rules)
     parents, parents_in = np.zeros(symbols, np.float32), np.full(symbols, -1, np.int32)
     for number in range(len(forest.blocks)):
         block = forest.blocks[number]

@@ -68,7 +68,8 @@ def parts_of_edges(forest: Forest, chosen: Ints) -> Ints:
         while forest.blocks[number, END] <= edge:
             number += 1
         if forest.edges[edge, RULE] != COPY:
-            parts[count, :PLACE] = forest.blocks[number, :PLACE]
+            for column in range(PLACE):
+                parts[count, column] = forest.blocks[number, column]
             parts[count, PLACE] = forest.edges[edge, RULE]
             count += 1
     return parts[:count]

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from typing import Self
 
@@ -12,16 +12,15 @@ import numpy as np
 from cky.features import Sentence
 from cky.layout import Ints
 from cky.learning import pad
+from linear.words import UNKNOWN, number_words, word_number
 from trees.ctree import Tokens
-
-UNKNOWN = 1  # number of a rare word of no known class, and of a new label; 0 is beyond the sentence
 
 
 @dataclass(frozen=True)
 class Vocabulary:
     """The number of each name.
 
-    words:  those seen twice or more, and classes of rarer ones, see `word_class`
+    words:  see `linear.words`
     tags, labels: labels are none where they are not used
     unknown_tag: the tag of most words seen once, which serves for tags never seen
     """
@@ -44,7 +43,7 @@ class Vocabulary:
         )
         commonest = of_rare or tags
         return cls(
-            _numbered(_words(seen), UNKNOWN + 1),
+            number_words(tokens.forms for tokens in sentences),
             _numbered(tags, 1),
             _numbered({label for row in labels for label in row}, UNKNOWN + 1),
             min(commonest, key=lambda tag: (-commonest[tag], tag), default=""),
@@ -56,10 +55,7 @@ class Vocabulary:
 
     def word_numbers(self, tokens: Tokens) -> Ints:
         """[n]"""
-        words = self.words
-        return np.array(
-            [words.get(form) or words.get(word_class(form), UNKNOWN) for form in tokens.forms], np.int32
-        )
+        return np.array([word_number(self.words, form) for form in tokens.forms], np.int32)
 
     def tag_numbers(self, tokens: Tokens) -> Ints:
         """[n]"""
@@ -79,19 +75,6 @@ class Vocabulary:
         words, tags = pad(self.word_numbers(tokens)), pad(self.tag_numbers(tokens))
         named = labels or ("",) * len(tokens)
         return Sentence(words, tags, np.array(heads, np.int32), self.label_numbers(named), context)
-
-
-def word_class(form: str) -> str:
-    """What stands for a rare word: has it digits, or which last letters; hyphens; capitals."""
-    shape = "9" if any(map(str.isdigit, form)) else form[-3:].lower()
-    return f"\t{shape}{'-' * ('-' in form)}{'A' * form[:1].isupper()}{'A' * form[1:].isupper()}"
-
-
-def _words(seen: Counter[str]) -> Iterator[str]:
-    """The words seen more than once, and the classes of more than one of the others."""
-    yield from (form for form, count in seen.items() if count > 1)
-    classes = Counter(word_class(form) for form, count in seen.items() if count == 1)
-    yield from (name for name, count in classes.items() if count > 1)
 
 
 def _numbered(names: Iterable[str], first: int) -> dict[str, int]:

@@ -87,7 +87,7 @@ def training_options(command: Callable[..., Any]) -> Callable[..., Any]:
             metavar="NAME[:...]",
             default="stanza",
             show_default=True,
-            help="stanza, stanza:transition, spacy, udpipe, udpipe:SYSTEM, 'cmd:TRAIN;PARSE' (two shell "
+            help="stanza, stanza:transition, spacy, udpipe, udpipe:SYSTEM, 'cmd:TRAIN;PARSE' (two "
             "commands), file:PREDICTED.conllu, or gold.",
         ),
         reading_options,
@@ -97,6 +97,12 @@ def training_options(command: Callable[..., Any]) -> Callable[..., Any]:
             default="none",
             show_default=True,
             help="Of the chart: 1 rules by the head's tag, 2 the side of the next dependent.",
+        ),
+        click.option(
+            "--jackknife",
+            "folds",
+            type=click.IntRange(2),
+            help="Routes learn from d-trees that the d-parser predicts when it has learned from other folds.",
         ),
         click.option("--device", help="Stanza: cpu, cuda, ...  [default: cuda where there is one]"),
         click.option("--epochs", type=float, help="Passes over the training data, instead of the preset's."),
@@ -190,7 +196,8 @@ def train(trees: Path, dev: Path, output: Path, route: str, checkpoints: Path | 
     """Trains a d-parser and a route on a treebank of any format; traces and function tags are removed."""
     new = _new_route(route, options, checkpoints)
     dparser, reading = _new_dparser(options), _reading(options)
-    models.Model.train(route, new, *dparser, trees, dev, output, _progress, reading)
+    folds = options["folds"] or 0
+    models.Model.train(route, new, *dparser, trees, dev, output, _progress, reading, folds)
     click.echo(f"{output}: trained", err=True)
 
 
@@ -309,17 +316,27 @@ def convert(source: Path, target: Path, **options: Any) -> None:
     default=models.ROUTES,
     help="May be repeated.  [default: all]",
 )
+@click.option(
+    "--report", type=FilePath, help="HTML file.  [default: report.html beside the models of -o, if given]"
+)
 @training_options
 def compare(
-    trees: Path | None, dev: Path | None, output: Path | None, routes: tuple[str, ...], **options: Any
+    trees: Path | None,
+    dev: Path | None,
+    output: Path | None,
+    routes: tuple[str, ...],
+    report: Path | None,
+    **options: Any,
 ) -> None:
     """Trains on TREES, scores on DEV, prints one table. Without arguments: the bundled sample.
 
     Rows: every route on gold d-trees (the conversion alone) and on those of the d-parser, which is trained
     once, on the first route's labels; the best that constrained CKY could do with them (oracle). Then:
-    whether routes differ by more than chance.
+    whether routes differ by more than chance. The report shows what is behind the table: F1 by label and
+    length, classes of errors, and the trees of every sentence.
     """
     from d2c.compare import table_lines, train_and_compare
+    from d2c.report import write_report
 
     if trees and not dev:
         raise click.UsageError("give both TREES and DEV, or neither for the bundled sample")
@@ -334,8 +351,13 @@ def compare(
         click.echo(f"training on {train_file}, scoring on {dev_file}", err=True)
         directory = output or Path(scratch)
         reading = _reading(options)
-        rows = train_and_compare(train_file, dev_file, directory, new, dparser, _progress, reading)
+        treebanks, folds = (train_file, dev_file), options["folds"] or 0
+        rows = train_and_compare(*treebanks, directory, new, dparser, _progress, reading, folds)
     click.echo("\n".join(table_lines(rows)))
+    if report or output:
+        path = report or directory / "report.html"
+        write_report(rows, path)
+        click.echo(f"report: {path}", err=True)
 
 
 @cli.command()

@@ -38,11 +38,13 @@ class Combined:
         ctrees: Iterable[CTree],
         dev: Iterable[CTree] = (),
         *,
+        dtrees: Iterable[DTree] | None = None,
         progress: Callable[[Epoch], None] | None = None,
     ) -> Self:
-        """Learns from gold c-trees, with the labels that the gold d-trees have."""
+        """Learns from gold c-trees, with the labels that the gold d-trees have, or on other d-trees."""
         treebank, held_out = list(ctrees), list(dev)
-        labelled, of_dev = map(self.encode, treebank), map(self.encode, held_out)
+        labelled = map(self.encode, treebank) if dtrees is None else dtrees
+        of_dev = map(self.encode, held_out)
         self.chart.fit(treebank, held_out, dtrees=labelled, dev_dtrees=of_dev, progress=progress)
         return self
 

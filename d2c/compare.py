@@ -2,16 +2,19 @@
 
 from __future__ import annotations
 
+import tempfile
 import time
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from itertools import combinations
 from pathlib import Path
-from typing import Any
+from typing import Any, NamedTuple
 
-from d2c.model import CLEANED, Model, Route, fit
+from d2c.jackknife import jackknife
+from d2c.model import CLEANED, Model, Route, fit, write_encoded
 from d2c.treebanks import Reading
 from dparsers.protocol import DependencyParser
+from reduction.reduction import Reduction
 from trees.ctree import CTree
 from trees.dtree import DTree
 from trees.repair import Repairs
@@ -22,6 +25,23 @@ from trees.scores.evalb import Score, Summary
 from trees.scores.significance import approximate_randomisation
 
 ORACLE = "oracle"
+COLUMNS = (  # title and unit
+    *(("route", ""), ("d-trees", ""), ("UAS", "%"), ("LAS", "%"), ("recall", "%"), ("prec.", "%")),
+    *(("F1", "%"), ("exact", "%"), ("repairs", "/1000"), ("convert", "tok/s"), ("overall", "tok/s")),
+    *(("convert", "sent/s"), ("overall", "sent/s"), ("train", "s")),
+)
+_WIDTHS = (7, 7, 8, 7, 7, 7, 9, 10, 9, 10, 9, 8)  # of the columns but the first two
+_TIMED = 300  # sentences whose conversion is timed each by itself
+
+
+class Trees(NamedTuple):
+    """What a row was scored on, sentence by sentence, and the seconds that some took, with their lengths."""
+
+    gold: Sequence[CTree]
+    guess: Sequence[CTree]
+    gold_dtrees: Sequence[DTree]
+    dtrees: Sequence[DTree]
+    times: Sequence[tuple[int, float]] = ()
 
 
 @dataclass
@@ -34,8 +54,10 @@ class Row:
     scores:     one for each sentence, see `score_brackets`
     converting: seconds that the route took to turn d-trees into c-trees
     parsing:    seconds that the d-parser took, 0 for gold d-trees
-    training:   seconds of fitting route and d-parser
+    training:   seconds of fitting the route
+    training_dparser: seconds of training the d-parser, once for each fold of jackknifing, too
     gaps:       disco-dop's counts of constituents with gaps, where there are any
+    trees:      for the report; None for the oracle
     """
 
     route: str
@@ -46,7 +68,9 @@ class Row:
     repairs: Repairs = field(default_factory=Repairs)
     parsing: float = 0.0
     training: float = 0.0
+    training_dparser: float = 0.0
     gaps: disco.Summary = field(default_factory=disco.Summary)
+    trees: Trees | None = None
 
     @property
     def brackets(self) -> Summary:
@@ -71,11 +95,13 @@ def compare_on(
 ) -> list[Row]:
     """Each model's route on gold d-trees, then each on those of the d-parser, which all models share.
 
-    The d-parser has learned what the first route encodes; labels are scored against that. Where constrained
+    The d-parser has learned what the first route encodes; labels are scored against that. Training: seconds
+    of the d-parser, then of each route. Where constrained
     CKY is among the routes, its oracle on the d-parser's d-trees comes last.
     """
     gold = list(reading(dev))
     gold_dtrees = list(map(models[0].route.encode, gold))
+    backbones = [replace(dtree, labels=None) for dtree in gold_dtrees]
     name, dparser = models[0].dparser_name, models[0].dparser
     start = time.perf_counter()
     predicted = list(dparser.parse(ctree.tokens for ctree in gold))
@@ -83,9 +109,10 @@ def compare_on(
     rows = []
     for d_trees, dtrees, seconds in (("gold", gold_dtrees, 0.0), (name, predicted, parsing)):
         for at, model in enumerate(models):
-            row = score(model.route, gold, gold_dtrees, dtrees)
+            relabels = model.route_name == "labeler" and d_trees == "gold"
+            row = score(model.route, gold, gold_dtrees, backbones if relabels else dtrees)
             row.route, row.d_trees, row.parsing = model.route_name, d_trees, seconds
-            row.training = training[at] if training else 0.0
+            row.training, row.training_dparser = (training[at + 1], training[0]) if training else (0.0, 0.0)
             rows.append(row)
     charts = [model.route for model in models if model.route_name == "cky"]
     for chart in charts:
@@ -100,9 +127,23 @@ def score(route: Route, gold: Sequence[CTree], gold_dtrees: Sequence[DTree], dtr
     start = time.perf_counter()
     guess = list(route.decode_all(dtrees, repairs))
     converting = time.perf_counter() - start
+    if isinstance(route, Reduction):
+        dtrees = route.label_all(dtrees)
     attachment = sum(map(score_attachment, gold_dtrees, dtrees), Attachment())
     gaps = disco.evaluate_all(gold, guess, replace(disco.Parameters.proper(), disc_only=True))
-    return Row("", "", attachment, score_brackets(gold, guess), converting, repairs, gaps=gaps)
+    trees = Trees(gold, guess, gold_dtrees, dtrees, _time_each(route, dtrees))
+    return Row("", "", attachment, score_brackets(gold, guess), converting, repairs, gaps=gaps, trees=trees)
+
+
+def _time_each(route: Route, dtrees: Sequence[DTree]) -> list[tuple[int, float]]:
+    """Lengths, and the seconds that each conversion takes, of d-trees of all lengths."""
+    by_length = sorted(dtrees, key=lambda dtree: len(dtree.heads))
+    times = []
+    for dtree in by_length[:: max(1, len(dtrees) // _TIMED)]:
+        start = time.perf_counter()
+        next(iter(route.decode_all([dtree])))
+        times.append((len(dtree.heads), time.perf_counter() - start))
+    return times
 
 
 def _oracle(chart: Any, gold: Sequence[CTree], gold_dtrees: Sequence[DTree], dtrees: Sequence[DTree]) -> Row:
@@ -119,44 +160,40 @@ def train_and_compare(
     dparser: tuple[str, DependencyParser],
     progress: Callable[[object], None] | None = None,
     reading: Reading = CLEANED,
+    folds: int = 0,
 ) -> list[Row]:
     """Trains a model for each route into directory/<route> and compares them on the dev treebank.
 
-    The d-parser is trained once, on what the first route encodes.
+    The d-parser is trained once, on what the first route encodes; and for jackknifing once for each fold.
     """
-    (first, route), *others = routes.items()
-    start = time.perf_counter()
-    models = [Model.train(first, route, *dparser, train, dev, directory / first, progress, reading)]
-    training = [time.perf_counter() - start]
-    for name, route in others:
+    name, parser = dparser
+    with tempfile.TemporaryDirectory() as scratch:
+        files = write_encoded(next(iter(routes.values())), train, dev, Path(scratch), reading)
         start = time.perf_counter()
-        fit(route, train, dev, progress, reading)
-        models.append(Model(name, route, *dparser))
-        models[-1].save_with(directory / first, directory / name)
-        training.append(time.perf_counter() - start)
-    return compare_on(dev, models, training, reading)
+        dtrees = jackknife(parser, *files, folds, progress) if folds else None
+        seconds = [time.perf_counter() - start]
+        for route in routes.values():
+            start = time.perf_counter()
+            fit(route, train, dev, progress, reading, dtrees)
+            seconds.append(time.perf_counter() - start)
+        start = time.perf_counter()
+        parser.train(*files, Path(scratch) / "dparser", progress)
+        seconds[0] += time.perf_counter() - start
+        models = [Model(route_name, route, name, parser) for route_name, route in routes.items()]
+        for model in models:
+            model.save_with(Path(scratch) / "dparser", directory / model.route_name)
+    return compare_on(dev, models, seconds, reading)
 
 
 def table_lines(rows: Sequence[Row]) -> Iterator[str]:
     """The table, then significance, repairs, and the settings of the scorers."""
     width = max(12, *(len(row.route) + 2 for row in rows))
-    yield (
-        f"{'route':<{width}}{'d-trees':<9}{'UAS':>7}{'LAS':>7}{'recall':>8}{'prec.':>7}{'F1':>7}{'exact':>7}"
-        f"{'repairs':>9}{'convert':>10}{'overall':>9}{'convert':>10}{'overall':>9}{'train':>8}"
-    )
-    yield (
-        f"{'':<{width + 9}}{'%':>7}{'%':>7}{'%':>8}{'%':>7}{'%':>7}{'%':>7}"
-        f"{'/1000':>9}{'tok/s':>10}{'tok/s':>9}{'sent/s':>10}{'sent/s':>9}{'s':>8}"
-    )
+    for line in zip(*COLUMNS, strict=True):
+        yield _table_line(width, line)
     for row in rows:
-        b, training = row.brackets, f"{row.training:.0f}" if row.training else "-"
-        yield (
-            f"{row.route:<{width}}{row.d_trees:<9}{row.attachment.uas:>7.2f}{row.attachment.las:>7.2f}"
-            f"{b.recall:>8.2f}{b.precision:>7.2f}{b.fmeasure:>7.2f}{b.complete_match:>7.2f}"
-            f"{row.repairs.per_thousand():>9.2f}{_speeds(row)}{training:>8}"
-        )
+        yield _table_line(width, cells(row))
     yield ""
-    yield from _significance_lines(rows)
+    yield from significance_lines(rows)
     for row in rows:
         if row.gaps.gold:
             shown = f"{row.gaps.recall:.2f} recall, {row.gaps.precision:.2f} precision"
@@ -164,20 +201,32 @@ def table_lines(rows: Sequence[Row]) -> Iterator[str]:
     for row in rows:
         if row.route != ORACLE:
             yield f"{row.route}, {row.d_trees} d-trees: {repair_line(row.repairs)}"
+    if seconds := max(row.training_dparser for row in rows):
+        yield f"d-parser trained in {seconds:.0f} s; the column has the routes' own training"
     if any(row.route == ORACLE for row in rows):
         yield "oracle: of the c-trees that the grammar gives the d-trees, those nearest to gold."
     yield "UAS and LAS leave out punctuation; recall, precision, F1, exact match: EVALB, collins.prm"
     yield "(of trees with gaps: disco-dop, proper.prm)."
 
 
-def _speeds(row: Row) -> str:
-    if row.route == ORACLE:
-        return f"{'-':>10}{'-':>9}{'-':>10}{'-':>9}"
-    (tokens, all_tokens), (sentences, all_sentences) = row.tokens_per_second, row.sentences_per_second
-    return f"{tokens:>10,.0f}{all_tokens:>9,.0f}{sentences:>10,.0f}{all_sentences:>9,.0f}"
+def cells(row: Row) -> list[str]:
+    """The row's values of COLUMNS."""
+    b, shown = row.brackets, (row.attachment.uas, row.attachment.las)
+    percents = (*shown, b.recall, b.precision, b.fmeasure, b.complete_match, row.repairs.per_thousand())
+    speeds = ["-"] * 4
+    if row.route != ORACLE:
+        speeds = [f"{speed:,.0f}" for speed in (*row.tokens_per_second, *row.sentences_per_second)]
+    training = f"{row.training:.0f}" if row.training else "-"
+    return [row.route, row.d_trees, *(f"{percent:.2f}" for percent in percents), *speeds, training]
 
 
-def _significance_lines(rows: Sequence[Row]) -> Iterator[str]:
+def _table_line(width: int, values: Sequence[str]) -> str:
+    name, d_trees, *numbers = values
+    filled = [f"{number:>{w}}" for number, w in zip(numbers, _WIDTHS, strict=True)]
+    return f"{name:<{width}}{d_trees:<9}{''.join(filled)}"
+
+
+def significance_lines(rows: Sequence[Row]) -> Iterator[str]:
     """The difference between each two routes on the same d-trees."""
     routes = [row for row in rows if row.route != ORACLE]
     for one, other in combinations(routes, 2):

@@ -8,13 +8,15 @@ from __future__ import annotations
 
 import json
 import shutil
-from collections.abc import Callable, Iterable, Iterator
+import tempfile
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from importlib import import_module
 from inspect import Parameter, signature
 from pathlib import Path
 from typing import Any, Protocol, Self
 
+from d2c.jackknife import jackknife
 from d2c.treebanks import Reading
 from dparsers.directories import whole_directory
 from dparsers.protocol import DependencyParser
@@ -44,9 +46,13 @@ class Route(Protocol):
         ctrees: Iterable[CTree],
         dev: Iterable[CTree] = (),
         *,
+        dtrees: Iterable[DTree] | None = None,
         progress: Callable[[object], None] | None = None,
     ) -> Self:
-        """Learns from gold c-trees; dev selects among what was learned. progress is told what to show."""
+        """Learns from gold c-trees; dev selects among what was learned. progress is told what to show.
+
+        dtrees: for each c-tree what the d-parser makes of it without having learned from it (jackknifing)
+        """
         ...
 
     def encode(self, ctree: CTree) -> DTree:
@@ -67,7 +73,7 @@ class Route(Protocol):
         ...
 
 
-ROUTES = ("reduction", "cky", "combined")
+ROUTES = ("reduction", "labeler", "cky", "combined")
 # name: its class, what to install for it, and the parameters that may follow its name, with their values
 DPARSERS: dict[str, tuple[str, str, dict[str, tuple[str, ...]]]] = {
     "stanza": (
@@ -155,21 +161,20 @@ class Model:
         directory: Path,
         progress: Callable[[object], None] | None = None,
         reading: Reading = CLEANED,
+        folds: int = 0,
     ) -> Self:
         """Fits both on treebank files, as `reading` reads them, into a directory.
+
+        folds: of jackknifing, 0 for none: the route learns from gold d-trees only
 
         The directory appears whole or, after an error or an interruption, not at all. Raises FormatError
         for treebanks that cannot be read or encoded.
         """
-        with whole_directory(directory, _SETTINGS) as new:
-            files = new / "train.conllu", new / "dev.conllu"
-            for treebank, file in zip((train, dev), files, strict=True):  # first: it may be refused
-                with open(file, "w", encoding="utf-8") as stream:
-                    write_conllu(encode_treebank(route, treebank, reading), stream)
-            fit(route, train, dev, progress, reading)
+        with whole_directory(directory, _SETTINGS) as new, tempfile.TemporaryDirectory() as scratch:
+            files = write_encoded(route, train, dev, Path(scratch), reading)
+            dtrees = jackknife(dparser, *files, folds, progress) if folds else None
+            fit(route, train, dev, progress, reading, dtrees)
             dparser.train(*files, new / "dparser", progress)
-            for file in files:
-                file.unlink()
             model = cls(route_name, route, dparser_name, dparser)
             model._save_route(new)
         return model
@@ -184,10 +189,10 @@ class Model:
         _check(dparser_name, load, options)
         return cls(route_name, load_route(directory), dparser_name, load(directory / "dparser", **options))
 
-    def save_with(self, trained: Path, directory: Path) -> None:
-        """Writes this route, with the d-parser of another model's directory, as a model of its own."""
+    def save_with(self, dparser: Path, directory: Path) -> None:
+        """Writes this route, with the directory of a trained d-parser, as a model of its own."""
         with whole_directory(directory, _SETTINGS) as new:
-            shutil.copytree(trained / "dparser", new / "dparser")
+            shutil.copytree(dparser, new / "dparser")
             self._save_route(new)
 
     def _save_route(self, directory: Path) -> None:
@@ -210,7 +215,7 @@ def load_route(directory: Path) -> Route:
 
 def route_class(name: str) -> type[Any]:
     """The estimator of one of ROUTES."""
-    if name == "reduction":
+    if name in ("reduction", "labeler"):
         return Reduction
     if name == "combined":
         from d2c.combined import Combined  # slow to import: numba
@@ -223,8 +228,8 @@ def route_class(name: str) -> type[Any]:
 
 def make_route(name: str, encoding: str, head_rules: str, seed: int, **of_chart: Any) -> Route:
     """An untrained route; of_chart: parameters of ConstrainedCKY."""
-    reduction = Reduction(encoding, head_rules, seed=seed)
-    if name == "reduction":
+    reduction = Reduction(encoding, head_rules, seed=seed, labeler=name == "labeler")
+    if name in ("reduction", "labeler"):
         return reduction
     chart = route_class("cky")(head_rules, labels=name == "combined", seed=seed, **of_chart)
     route: Route = route_class(name)(reduction, chart) if name == "combined" else chart
@@ -237,10 +242,14 @@ def fit(
     dev: Path,
     progress: Callable[[object], None] | None = None,
     reading: Reading = CLEANED,
+    dtrees: Sequence[DTree] | None = None,
 ) -> None:
-    """Fits a route on treebank files. Raises FormatError for a treebank from which it cannot learn."""
+    """Fits a route on treebank files; dtrees: jackknifed ones of `train`.
+
+    Raises FormatError for a treebank from which it cannot learn.
+    """
     try:
-        route.fit(reading(train), reading(dev), progress=progress)
+        route.fit(reading(train), reading(dev), dtrees=dtrees, progress=progress)
     except FormatError:
         raise
     except ValueError as error:
@@ -255,6 +264,17 @@ def read_settings(directory: Path) -> dict[str, Any]:
     if version != FORMAT or not {"route", "dparser"} <= settings.keys():
         raise ModelError(f"{path}: has format {version}; this version of d2c reads {FORMAT}")
     return settings
+
+
+def write_encoded(
+    route: Route, train: Path, dev: Path, directory: Path, reading: Reading = CLEANED
+) -> tuple[Path, Path]:
+    """Writes what a d-parser learns from into a directory: train.conllu and dev.conllu."""
+    files = directory / "train.conllu", directory / "dev.conllu"
+    for treebank, file in zip((train, dev), files, strict=True):
+        with open(file, "w", encoding="utf-8") as stream:
+            write_conllu(encode_treebank(route, treebank, reading), stream)
+    return files
 
 
 def encode_treebank(route: Route, treebank: Path, reading: Reading = CLEANED) -> Iterator[DTree]:

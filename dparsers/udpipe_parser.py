@@ -40,9 +40,12 @@ _MODEL = "parser.udpipe"
 _PARAMETERS = ("system", "preset", "epochs", "beam", "seed")
 
 SYSTEMS = ("projective", "swap", "link2")
-# Passes over the training treebank, and after how many sentences one is learned by trying each action out
-# to its end (0: never), which UDPipe does by default and which doubles the time.
-PRESETS = {"default": (10, 8), "small": (4, 0)}
+# Options of UDPipe's training. By default it tries out each action to its end on every eighth sentence, which
+# doubles the time, and lets `projective` err and learn how to go on, which pays only after many passes.
+PRESETS: dict[str, dict[str, Any]] = {
+    "default": {"iterations": 10},
+    "small": {"iterations": 4, "structured_interval": 0},
+}
 _DEV_WORDS = 20_000
 _EVALUATION = re.compile(r"Iteration (\d+): training logprob (\S+), heldout UAS (\S+)%, LAS (\S+)%")
 
@@ -135,13 +138,12 @@ class UDPipeParser:
             raise ModelError(f"preset {self.preset!r} is none of {', '.join(PRESETS)}")
         if self.beam < 1:
             raise ModelError(f"the beam is {self.beam} wide, but must be 1 or more")
-        passes, interval = PRESETS[self.preset]
-        iterations = passes if self.epochs is None else max(1, math.ceil(self.epochs))
-        return {
-            "transition_system": self.system,
-            "iterations": iterations,
-            "structured_interval": interval,
-        }
+        options = {"transition_system": self.system, **PRESETS[self.preset]}
+        if self.preset == "small" and self.system == "projective":
+            options["transition_oracle"] = "static"
+        if self.epochs is not None:
+            options["iterations"] = max(1, math.ceil(self.epochs))
+        return options
 
     def _words(self, tokens: Tokens) -> tuple[Sequence[str], Sequence[str], Sequence[str]]:
         """Forms, tags and features as UDPipe sees them, the artificial word of `Codes` among them."""

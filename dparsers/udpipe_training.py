@@ -12,6 +12,7 @@ binary format, holding a parser alone. An error is the last line on standard err
 from __future__ import annotations
 
 import json
+import signal
 import sys
 from collections.abc import Iterable, Sequence
 from pathlib import Path
@@ -42,6 +43,8 @@ def _sentences(rows: Iterable[Row]) -> Sentences:
 
 def main(options: str, model: str) -> int:
     """Trains; returns the exit status."""
+    if hasattr(signal, "SIGPIPE"):  # end with whoever reads the reports, however that one ended
+        signal.signal(signal.SIGPIPE, signal.SIG_DFL)
     train, dev = map(_sentences, json.load(sys.stdin))
     error = ProcessingError()
     data = Trainer.train("morphodita_parsito", train, dev, Trainer.NONE, Trainer.NONE, options, error)

@@ -10,7 +10,7 @@ from __future__ import annotations
 import json
 import zipfile
 import zlib
-from collections import Counter, defaultdict
+from collections import defaultdict
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import replace
 from itertools import chain, islice, repeat, zip_longest
@@ -21,6 +21,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from linear.adagrad import AdaGrad
+from linear.words import UNKNOWN, number_words, word_number
 from reduction.encodings import ENCODINGS, read_label, read_spine_label
 from reduction.labeler_features import Corpus, Ints
 from reduction.labeler_learning import label_corpus, train_on
@@ -32,7 +33,6 @@ from trees.files import read_json
 FORMAT = 1  # of the model directory
 _SETTINGS, _WEIGHTS = "labeler.json", "labeler.npz"
 _MODES = {"direct": DIRECT, "delta": DELTA, "spine": NESTED}
-_UNKNOWN = 1  # the number of words and tags not seen in training; words seen once are such words there
 _BATCH = 500  # sentences that `label_all` labels at once
 
 
@@ -171,13 +171,12 @@ class Labeler:
         return _MODES[self.encoding] if self.constrained else FREE
 
     def _number(self, treebank: Sequence[DTree]) -> None:
-        """Numbers labels, tags, and words seen twice or more; labels of one symbol stand together."""
+        """Numbers labels, tags and words; labels of one symbol stand together."""
         read = read_spine_label if self.encoding == "spine" else read_label
         seen = {label for dtree in treebank for label in dtree.labels or ()}
         self.labels_ = sorted(seen, key=lambda label: (str(read(label)[0]), read(label)[1], label))
         self.tags_ = _numbered(sorted({tag for dtree in treebank for tag in dtree.tokens.tags}))
-        counts = Counter(chain.from_iterable(dtree.tokens.forms for dtree in treebank))
-        self.words_ = _numbered(sorted(form for form, count in counts.items() if count > 1))
+        self.words_ = number_words(dtree.tokens.forms for dtree in treebank)
 
     def _labels(self, rows: Rows) -> Labels:
         """The table of labels with its rows of candidates."""
@@ -195,15 +194,13 @@ class Labeler:
         filled, words, tags = _filled(corpus), self.words_, self.tags_
         corpus.heads[filled] = list(chain.from_iterable(dtree.heads for dtree in dtrees))
         forms = chain.from_iterable(dtree.tokens.forms for dtree in dtrees)
-        corpus.words[filled] = [words.get(form, _UNKNOWN) for form in forms]
+        corpus.words[filled] = [word_number(words, form) for form in forms]
         own = chain.from_iterable(dtree.tokens.tags for dtree in dtrees)
-        corpus.tags[filled] = [tags.get(tag, _UNKNOWN) for tag in own]
+        corpus.tags[filled] = [tags.get(tag, UNKNOWN) for tag in own]
         if self.stacked_:
             numbers = _numbered(self.labels_)
             rows = (
-                repeat(0, len(dtree.heads))
-                if own is None
-                else (numbers.get(label, _UNKNOWN) for label in own)
+                repeat(0, len(dtree.heads)) if own is None else (numbers.get(label, UNKNOWN) for label in own)
                 for dtree, own in zip(dtrees, given, strict=True)
             )
             corpus.given[filled] = list(chain.from_iterable(rows))
@@ -236,7 +233,7 @@ _BROKEN_ZIP = (zipfile.BadZipFile, zlib.error)
 
 
 def _numbered(texts: Iterable[str]) -> dict[str, int]:
-    return {text: number for number, text in enumerate(texts, _UNKNOWN + 1)}
+    return {text: number for number, text in enumerate(texts, UNKNOWN + 1)}
 
 
 def _filled(corpus: Corpus) -> NDArray[np.int64]:

@@ -88,7 +88,7 @@ class Reduction:
         ctrees: Iterable[CTree],
         dev: Iterable[CTree] = (),
         *,
-        dtrees: Iterable[DTree] = (),
+        dtrees: Iterable[DTree] | None = None,
         progress: object = None,
     ) -> Self:
         """Learns from gold c-trees, read once. It has nothing to select, and no need of `dev`.
@@ -98,7 +98,7 @@ class Reduction:
         """
         if self.labeler:
             ctrees = list(ctrees)
-            self._fit_labeler(ctrees, dtrees)
+            self._fit_labeler(ctrees, dtrees or ())
         seen: set[str] = set()
         by_tag: defaultdict[str, Counter[str]] = defaultdict(Counter)
         tops: Counter[str | None] = Counter()
@@ -161,16 +161,20 @@ class Reduction:
         """`decode` for a stream of d-trees, in batches."""
         repairs = Repairs() if repairs is None else repairs
         stream = iter(dtrees)
-        while batch := list(islice(stream, _BATCH)):
-            if self.labeler_ is not None:
-                backbones = [self._backbone(dtree, repairs.counts) for dtree in batch]
-                batch = list(self.labeler_.label_all(backbones))
+        while batch := self.label_all(islice(stream, _BATCH), repairs.counts):
             decoded = [self._decode(dtree, repairs) for dtree in batch]
             if self.encoding != "spine" and self.unaries_ is not None:
                 chains = self.unaries_.predict([ctree for ctree, _ in decoded])
                 decoded = [(ctree, known) for (ctree, _), known in zip(decoded, chains, strict=True)]
             for ctree, known in decoded:
                 yield restore_unaries(ctree, known) if known else ctree
+
+    def label_all(self, dtrees: Iterable[DTree], counts: Counter[str] | None = None) -> list[DTree]:
+        """The d-trees whose labels decoding reads: relabelled, heads repaired, if there is a labeler."""
+        if self.labeler_ is None:
+            return list(dtrees)
+        counts = Counter() if counts is None else counts
+        return list(self.labeler_.label_all([self._backbone(dtree, counts) for dtree in dtrees]))
 
     def decode_unaryless(self, dtree: DTree, repairs: Repairs | None = None) -> CTree:
         """The c-tree before its unary nodes are recovered (section 4.3)."""

@@ -110,8 +110,8 @@ def test_all_routes_side_by_side(treebank: tuple[Path, Path], model: Path, tmp_p
         route = make_route(name, "direct", "collins", 1)
         fit(route, *treebank)
         models.append(Model(name, route, first.dparser_name, first.dparser))
-        models[-1].save_with(model, tmp_path / name)
-    rows = compare_on(treebank[1], models, [1.0, 2.0, 3.0])
+        models[-1].save_with(model / "dparser", tmp_path / name)
+    rows = compare_on(treebank[1], models, [0.5, 1.0, 2.0, 3.0])
     names = ["reduction", "cky", "combined"]
     assert [(row.route, row.d_trees) for row in rows] == [
         *((name, "gold") for name in names),

@@ -11,7 +11,6 @@ import pytest
 
 pytest.importorskip("ufal.udpipe")
 
-import dparsers.udpipe_parser as udpipe_parser
 from dparsers.codes import Codes
 from dparsers.directories import SETTINGS
 from dparsers.protocol import DependencyParser, Progress
@@ -216,9 +215,11 @@ def test_broken_models(files: tuple[Path, Path], tmp_path: Path) -> None:
 
 
 def test_options_of_the_presets() -> None:
-    assert UDPipeParser()._options() == {
+    assert UDPipeParser()._options() == {"transition_system": "projective", "iterations": 10}
+    quick = {"iterations": 3, "structured_interval": 0}
+    assert UDPipeParser("swap", "small", 2.5)._options() == {"transition_system": "swap", **quick}
+    assert UDPipeParser("projective", "small", 3)._options() == {
         "transition_system": "projective",
-        "iterations": 10,
-        "structured_interval": 8,
+        "transition_oracle": "static",
+        **quick,
     }
-    assert udpipe_parser.PRESETS["small"] == (4, 0)

@@ -30,7 +30,7 @@ from trees.unaries import strip_unaries
 
 SAMPLE = Path(__file__).parents[2] / "data" / "sample"
 TRAIN, DEV = (list(read_brackets(SAMPLE / f"{part}.mrg", clean=True)) for part in ("train", "dev"))
-MOST = 3000  # labellings of a head that are enumerated
+MOST = 400  # labellings of a head that are enumerated
 
 
 def encoded(encoding: str, treebank: list[CTree]) -> list[DTree]:
@@ -47,7 +47,7 @@ def labeler(request: pytest.FixtureRequest) -> Labeler:
 
 
 @pytest.mark.parametrize("encoding", [*ENCODINGS, "unconstrained"])
-@settings(max_examples=60, deadline=None)
+@settings(max_examples=30, deadline=None)
 @given(
     treebank=st.lists(ctrees(gaps=False), min_size=1, max_size=3), heads=tree_heads(5), seed=st.integers(0, 9)
 )

@@ -148,8 +148,8 @@ def test_unknown_encoding_and_head_rules() -> None:
 @pytest.mark.parametrize(
     ("change", "message"),
     [
-        ({"format": 2}, "has format 2; this version of d2c reads 1"),
-        ({"format": None}, "has format None; this version of d2c reads 1"),
+        ({"format": 3}, "has format 3; this version of d2c reads 2"),
+        ({"format": None}, "has format None; this version of d2c reads 2"),
         (
             {"encoding": "x"},
             "is broken (unknown encoding 'x'; known are direct, delta, spine); train the model again",

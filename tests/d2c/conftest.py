@@ -1,0 +1,27 @@
+"""A small real model, for what d2c does inside other libraries' pipelines."""
+
+from __future__ import annotations
+
+from itertools import islice
+from pathlib import Path
+
+import pytest
+
+from d2c.model import Model, make_dparser, make_route
+from trees.formats.brackets import read_brackets, write_brackets
+
+SAMPLE = Path(__file__).parents[2] / "data" / "sample" / "train.mrg"
+
+
+@pytest.fixture(scope="session")
+def small_model(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """The directory of a reduction with spaCy's d-parser, trained for some seconds on the bundled sample."""
+    directory = tmp_path_factory.mktemp("small")
+    ctrees = read_brackets(SAMPLE)
+    files = directory / "train.mrg", directory / "dev.mrg"
+    for file, count in zip(files, (200, 20), strict=True):
+        with open(file, "w", encoding="utf-8") as stream:
+            write_brackets(islice(ctrees, count), stream)
+    route, dparser = make_route("reduction", "direct", "collins", 1), make_dparser("spacy", epochs=2, seed=1)
+    Model.train("reduction", route, "spacy", dparser, *files, directory / "model")
+    return directory / "model"

@@ -1,0 +1,105 @@
+"""Jackknifing: which sentences a fold learns from; and the two-stage route with it, with a real d-parser."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator
+from pathlib import Path
+
+import pytest
+from click.testing import CliRunner
+
+from d2c.cli import cli
+from d2c.jackknife import jackknife
+from d2c.model import Model
+from reduction.reduction import Reduction
+from trees.ctree import Tokens
+from trees.dtree import DTree
+from trees.errors import ModelError
+from trees.formats.brackets import read_brackets, write_brackets
+from trees.formats.conllu import read_conllu, write_conllu
+
+SAMPLE = Path(__file__).parents[2] / "data" / "sample"
+
+
+class Witness:
+    """A d-parser that labels words with the number of sentences it has learned from, known words `seen`."""
+
+    def __init__(self) -> None:
+        self.known: list[Tokens] = []
+
+    def train(
+        self, train_conllu: Path, dev_conllu: Path, directory: Path, progress: object = None
+    ) -> Witness:
+        self.known = [dtree.tokens for dtree in read_conllu(train_conllu)]
+        assert next(read_conllu(dev_conllu)).tokens.forms == ("dev",)
+        return self
+
+    @classmethod
+    def load(cls, directory: Path) -> Witness:
+        raise NotImplementedError
+
+    def parse(self, sentences: Iterable[Tokens]) -> Iterator[DTree]:
+        for tokens in sentences:
+            label = "seen" if tokens in self.known else str(len(self.known))
+            yield DTree(tokens, (0,), labels=(label,))
+
+
+@pytest.fixture
+def files(tmp_path: Path) -> tuple[Path, Path]:
+    train, dev = tmp_path / "train.conllu", tmp_path / "dev.conllu"
+    for file, words in ((train, [f"w{i}" for i in range(7)]), (dev, ["dev"])):
+        with open(file, "w", encoding="utf-8") as stream:
+            write_conllu((DTree(Tokens((word,), ("NN",)), (0,), labels=("root",)) for word in words), stream)
+    return train, dev
+
+
+@pytest.mark.parametrize(
+    ("folds", "labels"), [(2, "4 4 4 3 3 3 3"), (3, "5 5 5 5 4 4 4"), (7, "6 6 6 6 6 6 6")]
+)
+def test_each_sentence_is_parsed_by_what_learned_from_the_others(
+    folds: int, labels: str, files: tuple[Path, Path]
+) -> None:
+    said: list[object] = []
+    parsed = jackknife(Witness(), *files, folds, said.append)
+    assert [dtree.tokens.forms for dtree in parsed] == [(f"w{i}",) for i in range(7)]
+    assert " ".join((dtree.labels or ())[0] for dtree in parsed) == labels
+    assert said == [f"jackknifing: fold {fold} of {folds}" for fold in range(1, folds + 1)]
+
+
+@pytest.mark.parametrize("folds", [1, 8])
+def test_too_few_folds_or_sentences(folds: int, files: tuple[Path, Path]) -> None:
+    with pytest.raises(ModelError, match=f"7 sentences cannot be jackknifed in {folds} folds"):
+        jackknife(Witness(), *files, folds)
+
+
+def test_two_stages_jackknifed_from_the_command_line(tmp_path: Path) -> None:
+    pytest.importorskip("spacy")
+    train = tmp_path / "train.mrg"
+    with open(train, "w", encoding="utf-8") as stream:
+        write_brackets(list(read_brackets(SAMPLE / "train.mrg"))[:200], stream)
+    treebanks = [str(train), str(SAMPLE / "dev.mrg")]
+    options = ["--dparser", "spacy", "--epochs", "1", "--jackknife", "2"]
+    model = tmp_path / "model"
+    arguments = ["train", treebanks[0], "--dev", treebanks[1], "-o", str(model), "--route", "labeler"]
+    run = CliRunner().invoke(cli, [*arguments, *options])
+    assert run.exit_code == 0, run.output
+    trained = Model.load(model)
+    assert isinstance(trained.route, Reduction) and trained.route.labeler_ is not None
+    assert trained.route.labeler_.stacked_
+    trees = list(read_brackets(SAMPLE / "dev.mrg", clean=True))
+    assert [ctree.tokens for ctree in trained.parse(tree.tokens for tree in trees)] == [
+        t.tokens for t in trees
+    ]
+    run = CliRunner().invoke(
+        cli, ["compare", *treebanks, *options, "--route", "reduction", "--route", "labeler"]
+    )
+    assert run.exit_code == 0, run.output
+    rows = [line.split() for line in run.output.splitlines()]
+    rows = [row for row in rows if row[:1] in (["reduction"], ["labeler"]) and row[1] in ("gold", "spacy")]
+    assert [row[:2] for row in rows] == [
+        *(["reduction", "gold"], ["labeler", "gold"]),
+        *(["reduction", "spacy"], ["labeler", "spacy"]),
+    ]
+    assert rows[0][2:4] == ["100.00", "100.00"]
+    assert rows[1][2] == "100.00" and float(rows[1][3]) < 100  # the labeler is not told gold labels
+    assert "d-parser trained in" in run.output

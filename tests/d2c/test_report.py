@@ -1,0 +1,283 @@
+"""The report: what it holds, that no token breaks it, and how it is used in a real browser."""
+
+from __future__ import annotations
+
+import json
+import random
+import shutil
+from collections.abc import Iterator
+from dataclasses import replace
+from html.parser import HTMLParser
+from itertools import islice
+from pathlib import Path
+from typing import Any
+
+import pytest
+from click.testing import CliRunner
+
+from d2c.cli import cli
+from d2c.compare import Row, score, table_lines
+from d2c.report import render, write_report
+from reduction.reduction import Reduction
+from trees.ctree import CTree, Tokens, build_ctree
+from trees.dtree import DTree
+from trees.formats.brackets import read_brackets, write_brackets
+
+SAMPLE = Path(__file__).parents[2] / "data" / "sample"
+NASTY = ("</script>", "<!--", '"&quot;"', "&amp;", "'", "\u2028", "\\u003c", "{{ 1 }}", "<b>", "\u00a0x")
+
+
+class Page(HTMLParser):
+    """The tags of a page in order, its tables as rows of cells by id, and its data."""
+
+    def __init__(self, text: str) -> None:
+        super().__init__()
+        self.tags: list[str] = []
+        self.tables: dict[str | None, list[list[str]]] = {}
+        self.data: Any = None
+        self._table, self._cell, self._data = [[""]], False, False
+        self.feed(text)
+        self.close()
+
+    def handle_starttag(self, tag: str, attributes: list[tuple[str, str | None]]) -> None:
+        self.tags.append(tag)
+        named = dict(attributes)
+        assert not {"src", "href"} & named.keys()
+        if tag == "table":
+            self._table = self.tables[named.get("id")] = []
+        elif tag == "tr":
+            self._table.append([])
+        elif tag in ("td", "th"):
+            self._table[-1].append("")
+        self._cell = tag in ("td", "th") or (self._cell and tag in ("small", "br"))
+        self._data = named.get("id") == "data"
+
+    def handle_endtag(self, tag: str) -> None:
+        self._cell = self._cell and tag not in ("td", "th", "tr")
+        self._data = False
+
+    def handle_data(self, text: str) -> None:
+        if self._data:
+            self.data = json.loads(text)
+        elif self._cell:
+            self._table[-1][-1] += text
+
+
+def noisy(dtree: DTree, seed: int) -> DTree:
+    """The d-tree with another head for one token in ten, as a d-parser might err."""
+    rng, n = random.Random(seed), len(dtree.heads)
+    heads = tuple(rng.randint(1, n) if head and rng.random() < 0.1 else head for head in dtree.heads)
+    return replace(dtree, heads=heads)
+
+
+def compared(gold: list[CTree], training: list[CTree]) -> list[Row]:
+    """Two encodings as two routes, on gold d-trees and on noisy ones."""
+    routes = [Reduction(encoding).fit(training) for encoding in ("direct", "delta")]
+    rows = []
+    for name in ("gold", "noisy"):
+        for route in routes:
+            arcs = list(map(route.encode, gold))
+            predicted = [noisy(dtree, i) for i, dtree in enumerate(arcs)] if name == "noisy" else arcs
+            rows.append(score(route, gold, arcs, predicted))
+            rows[-1].route, rows[-1].d_trees = route.encoding, name
+    return rows
+
+
+@pytest.fixture(scope="module")
+def rows() -> list[Row]:
+    trees = list(islice(read_brackets(SAMPLE / "train.mrg", clean=True), 200))
+    return compared(trees[:60], trees)
+
+
+@pytest.fixture(scope="module")
+def page(rows: list[Row]) -> Page:
+    return Page(render(rows))
+
+
+def test_tables(rows: list[Row], page: Page) -> None:
+    table = page.tables["table"]
+    assert [row[:2] for row in table[1:]] == [[row.route, row.d_trees] for row in rows]
+    assert [row[6] for row in table[1:]] == [f"{row.brackets.fmeasure:.2f}" for row in rows]
+    text = list(table_lines(rows))
+    assert [line.split() for line in text[2:6]] == table[1:]
+    labels = page.tables["labels"]
+    assert labels[0] == ["label", "brackets", "direct", "delta"]
+    assert sum(int(row[1].replace(",", "")) for row in labels[1:]) == rows[2].brackets.gold
+    errors = {row[0]: list(map(int, row[1:])) for row in page.tables["errors"][1:]}
+    assert list(errors) == ["dependency", "span", "split and label", "label"]
+    missed, wrong = (sum(counts[at] for counts in errors.values()) for at in (0, 1))
+    brackets = rows[2].brackets
+    assert (missed, wrong) == (brackets.gold - brackets.matched, brackets.test - brackets.matched)
+    assert [row[:3] for row in page.tables["table5"][1:]] == [
+        ["+", "+", "+"],
+        ["−", "+", "+"],
+        ["+", "+", "−"],
+        ["−", "+", "−"],
+        ["+", "−", "−"],
+        ["−", "−", "−"],
+    ]
+    rules = sum(int(row[3].replace(",", "")) for row in page.tables["table5"][1:])
+    assert rules == sum(len(ctree.tokens) - 1 for ctree in rows[0].trees.gold)  # type: ignore[union-attr]
+    assert page.tables["repairs"][0] == ["kind", "direct", "delta"]
+
+
+def test_data_of_the_browser(rows: list[Row], page: Page) -> None:
+    data = page.data
+    assert data["routes"] == ["direct", "delta"]
+    sentences = data["sentences"]
+    assert [s["q"] for s in sentences] == sorted(s["q"] for s in sentences)
+    trees = rows[2].trees
+    assert trees is not None and len(sentences) == len(trees.gold) == 60
+    for s in sentences:
+        gold, dtree = trees.gold[s["i"] - 1], trees.dtrees[s["i"] - 1]
+        assert tuple(s["w"]) == gold.tokens.forms
+        assert tuple(data["tags"][t] for t in s["t"]) == gold.tokens.tags
+        assert tuple(s["h"]) == dtree.heads and tuple(data["arcs"][d] for d in s["d"]) == dtree.labels
+        assert rebuilt(s, s["c"][0], data).yields() == gold.yields()
+        for at, row in enumerate(rows[2:], 1):
+            guess = row.trees.guess[s["i"] - 1]  # type: ignore[union-attr]
+            counts = row.scores[s["i"] - 1]
+            shown = rebuilt(s, s["c"][at] or s["c"][0], data)
+            assert sorted(zip(shown.labels, shown.yields()[len(s["w"]) :], strict=True)) == sorted(
+                zip(guess.labels, guess.yields()[len(s["w"]) :], strict=True)
+            )
+            assert len(s["c"][at][2] if s["c"][at] else []) == counts.test - counts.matched
+            assert sum(mark[2] == at - 1 for mark in s["c"][0][2]) == counts.gold - counts.matched
+
+
+def rebuilt(s: dict[str, Any], tree: list[list[int]], data: dict[str, Any]) -> CTree:
+    """The c-tree that the page holds."""
+    parents, labels, _ = tree
+    n = len(s["w"])
+    children: list[list[int]] = [[] for _ in labels]
+    for node, parent in enumerate(parents[:-1]):
+        children[parent - n].append(node)
+    tokens = Tokens(tuple(s["w"]), tuple(data["tags"][t] for t in s["t"]))
+    return build_ctree(tokens, [data["labels"][k] for k in labels], children, len(parents) - 1)
+
+
+def nasty_rows() -> list[Row]:
+    """Words, tags and labels that mean something in HTML, JavaScript or JSON; a crossing branch."""
+    n = len(NASTY)
+    tokens = Tokens(NASTY, NASTY)
+    gold = [
+        build_ctree(tokens, ["</script><b>", "X&'"], [[n + 1, *range(1, n - 1)], [0, n - 1]], n, [n + 1, 0])
+    ]
+    rows = []
+    for name in ("gold", "</script>"):
+        route = Reduction("direct", "leftmost").fit(gold)
+        arcs = list(map(route.encode, gold))
+        broken = [replace(dtree, heads=(0, *[1] * (n - 1))) for dtree in arcs]
+        rows.append(score(route, gold, arcs, arcs if name == "gold" else broken))
+        rows[-1].route, rows[-1].d_trees = "</script><i>", name
+    return rows
+
+
+def test_nothing_breaks_out(rows: list[Row], page: Page) -> None:
+    text = render(nasty_rows())
+    nasty = Page(text)
+    assert tuple(nasty.data["sentences"][0]["w"]) == NASTY and nasty.data["tags"] == list(NASTY)
+    assert set(nasty.data["labels"]) == {"</script><b>", "X&'"}
+    assert text.count("</script>") == render(rows).count("</script>") == 2
+    assert "b" in page.tags and "i" in page.tags  # of the template itself
+    assert nasty.tags.count("script") == 2 and nasty.tags.count("b") == page.tags.count("b")
+
+
+def test_the_file_is_written_whole(rows: list[Row], tmp_path: Path) -> None:
+    write_report(rows, tmp_path / "report.html")
+    text = (tmp_path / "report.html").read_text(encoding="utf-8")
+    assert text.startswith("<!DOCTYPE html>") and text.endswith("</html>\n")
+    assert "http" not in text.replace("http-equiv", "").replace("http://www.w3.org/2000/svg", "")
+    with pytest.raises(ValueError, match="no row has the trees that it was scored on"):
+        write_report([replace(row, trees=None) for row in rows], tmp_path / "none.html")
+    assert [path.name for path in tmp_path.iterdir()] == ["report.html"]
+
+
+def test_the_command_writes_it(tmp_path: Path) -> None:
+    treebank = tmp_path / "small.mrg"
+    with open(treebank, "w", encoding="utf-8") as stream:
+        write_brackets(islice(read_brackets(SAMPLE / "train.mrg"), 30), stream)
+    options = ["--dparser", "gold", "--route", "reduction"]
+    for more, written in (
+        (["-o", str(tmp_path / "out")], "out/report.html"),
+        (["--report", str(tmp_path / "r.html")], "r.html"),
+    ):
+        run = CliRunner().invoke(cli, ["compare", str(treebank), str(treebank), *options, *more])
+        assert run.exit_code == 0, run.output
+        data = Page((tmp_path / written).read_text(encoding="utf-8")).data
+        assert data["routes"] == ["reduction"] and len(data["sentences"]) == 30
+
+
+@pytest.fixture(scope="module")
+def browser() -> Iterator[Any]:
+    playwright = pytest.importorskip("playwright.sync_api", reason="playwright is not installed")
+    names = ("chromium-headless-shell", "chromium", "chromium-browser", "google-chrome")
+    path = next(filter(None, map(shutil.which, names)), None)
+    with playwright.sync_playwright() as started:
+        try:
+            chromium = started.chromium.launch(executable_path=path, args=["--no-sandbox"])
+        except playwright.Error as error:
+            pytest.skip(f"no Chromium here ({str(error).splitlines()[0]})")
+        yield chromium
+        chromium.close()
+
+
+def opened(browser: Any, rows: list[Row], directory: Path) -> tuple[Any, list[str]]:
+    """The report in a browser without network; what goes wrong there is added to the list."""
+    write_report(rows, directory / "report.html")
+    context = browser.new_context(offline=True, viewport={"width": 1500, "height": 1000})
+    tab = context.new_page()
+    faults: list[str] = []
+    tab.on("pageerror", lambda error: faults.append(str(error)))
+    tab.on("console", lambda message: faults.append(message.text) if message.type == "error" else None)
+    tab.goto((directory / "report.html").as_uri())
+    return tab, faults
+
+
+def test_clicked_through_in_a_browser(browser: Any, rows: list[Row], page: Page, tmp_path: Path) -> None:
+    tab, faults = opened(browser, rows, tmp_path)
+    data = page.data
+    assert tab.title() == "d2c compare: direct, delta"
+    assert tab.inner_text("#count") == "60 of 60 sentences"
+    assert tab.locator("#list button").count() == 60
+    worst = data["sentences"][0]
+    captions = tab.locator("figcaption").all_inner_texts()
+    assert captions[0] == "gold" and captions[-1] == "d-tree"
+    assert captions[1].startswith(f"direct, F1 {worst['f'][0]:.1f}") and len(captions) == 4
+    assert tab.locator("#pictures svg.tree").count() == 3 and tab.locator("#pictures svg.arcs").count() == 1
+    marked = [len({mark[0] for mark in tree[2]}) if tree else 0 for tree in worst["c"]]
+    assert tab.locator("svg.tree g.missed").count() == marked[0]
+    assert tab.locator("svg.tree g.wrong").count() == sum(marked[1:])
+    assert tab.locator("path.tip.wrong").count() == len(worst["a"])
+
+    span = data["errors"].index("span")
+    having = [
+        s for s in data["sentences"] if any(mark[1] == span for tree in s["c"] if tree for mark in tree[2])
+    ]
+    tab.select_option("#error", label="span")
+    assert 0 < len(having) < 60
+    assert tab.inner_text("#count") == f"{len(having)} of 60 sentences"
+    assert tab.inner_text("#sentence") == f"{having[0]['i']}: {' '.join(having[0]['w'])}"
+    tab.select_option("#label", label="NP")
+    label = data["labels"].index("NP")
+    both = [s for s in having if any(fits(s, tree, label, span) for tree in s["c"] if tree)]
+    assert tab.inner_text("#count") == f"{len(both)} of 60 sentences"
+    tab.select_option("#label", "")
+    tab.select_option("#error", "")
+    tab.select_option("#order", "number")
+    tab.locator("#list button").nth(7).click()
+    assert tab.inner_text("#sentence").startswith("8: ")
+    assert tab.locator("#list [aria-current]").inner_text().startswith("8: F1 ")
+    assert faults == []
+
+
+def fits(s: dict[str, Any], tree: list[Any], label: int, error: int) -> bool:
+    """Whether a tree of the page has a mark with this label and class of error."""
+    return any(tree[1][mark[0] - len(s["w"])] == label and mark[1] == error for mark in tree[2])
+
+
+def test_nasty_words_in_a_browser(browser: Any, tmp_path: Path) -> None:
+    tab, faults = opened(browser, nasty_rows(), tmp_path)
+    shown = tab.locator("#pictures svg.tree").first.locator("text").all_text_contents()
+    assert set(NASTY) <= set(shown) and "</script><b>" in shown
+    assert tab.inner_text("#count") == "1 of 1 sentences" and faults == []

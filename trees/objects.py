@@ -1,0 +1,121 @@
+"""C-trees as the tree objects of other libraries: `nltk.Tree` and Stanza's `Tree`. Linear time.
+
+The wrapper of a c-tree is the outermost node there. The leaves of both stand in the order of the words, so
+they hold no gaps. NLTK reads and prints brackets without escapes, so words and tags have -LRB- and -RRB- for
+round brackets there, as in NLTK's own treebanks; of words they are undone, as in `trees.formats.brackets`.
+Stanza's trees hold words as they are, and escape them when printed.
+
+The libraries are imported only where a tree of theirs is made: both are slow to start.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from typing import TYPE_CHECKING, Any
+
+from trees.ctree import CTree, Tokens
+from trees.formats.brackets import unwrap
+
+if TYPE_CHECKING:
+    import nltk
+    from stanza.models.constituency import parse_tree
+
+_Node = tuple[str, str | None, Sequence[Any]]  # label, its word if it is a pre-terminal, its children
+
+
+def to_nltk(ctree: CTree) -> nltk.Tree:
+    """The tree as an `nltk.Tree`. Raises ValueError for a tree with gaps."""
+    from nltk.tree import Tree
+
+    def leaf(tag: str, form: str) -> nltk.Tree:
+        return Tree(_escape(tag), [_escape(form)])
+
+    return _build(ctree, leaf, Tree)
+
+
+def from_nltk(tree: nltk.Tree) -> CTree:
+    """The c-tree, without head children, of an `nltk.Tree` whose words have tags.
+
+    Raises ValueError for empty nodes and for words that stand beside other words or nodes.
+    """
+
+    def parts(node: nltk.Tree) -> _Node:
+        kids = list(node)
+        words = [kid for kid in kids if isinstance(kid, str)]
+        if words and len(kids) > 1:
+            raise ValueError(f"the word {words[0]!r} stands beside other words or nodes")
+        if words:
+            return node.label(), _unescape(words[0]), ()
+        return node.label(), None, kids
+
+    return _read(tree, parts)
+
+
+def to_stanza(ctree: CTree) -> parse_tree.Tree:
+    """The tree as Stanza's `Tree`. Raises ValueError for a tree with gaps."""
+    from stanza.models.constituency.parse_tree import Tree
+
+    def leaf(tag: str, form: str) -> parse_tree.Tree:
+        return Tree(tag, [Tree(form)])
+
+    return _build(ctree, leaf, Tree)
+
+
+def from_stanza(tree: parse_tree.Tree) -> CTree:
+    """The c-tree, without head children, of Stanza's `Tree`. Raises ValueError as `from_nltk` does."""
+
+    def parts(node: parse_tree.Tree) -> _Node:
+        if node.is_preterminal():
+            return node.label, node.children[0].label, ()
+        if any(kid.is_leaf() for kid in node.children):
+            raise ValueError(f"the node {node.label!r} has words beside other words or nodes")
+        return node.label or "", None, node.children
+
+    return _read(tree, parts)
+
+
+def _build(ctree: CTree, leaf: Callable[[str, str], Any], inner: Callable[[str, list[Any]], Any]) -> Any:
+    if not ctree.is_continuous():
+        raise ValueError("a tree with gaps cannot be a tree whose leaves are in the order of the words")
+    made = [leaf(tag, form) for tag, form in zip(ctree.tokens.tags, ctree.tokens.forms, strict=True)]
+    for label, kids in zip(ctree.labels, ctree.children, strict=True):
+        made.append(inner(label, [made[kid] for kid in kids]))
+    return made[-1] if ctree.top is None else inner(ctree.top, [made[-1]])
+
+
+def _read(root: Any, parts: Callable[[Any], _Node]) -> CTree:
+    """Nodes are met parents first; until the number of words is known, the k-th of them is called -1 - k."""
+    forms: list[str] = []
+    tags: list[str] = []
+    labels: list[str] = []
+    children: list[list[int]] = []
+    stack: list[tuple[Any, list[int]]] = [(root, [])]
+    while stack:
+        node, siblings = stack.pop()
+        label, word, kids = parts(node)
+        if word is not None:
+            siblings.append(len(forms))
+            forms.append(word)
+            tags.append(label)
+            continue
+        if not kids:
+            raise ValueError(f"the node {label!r} has no children")
+        siblings.append(-1 - len(labels))
+        labels.append(label)
+        children.append([])
+        stack += [(kid, children[-1]) for kid in reversed(kids)]
+    root_id = len(forms) + len(labels) - 1
+    ctree = CTree(
+        Tokens(tuple(forms), tuple(tags)),
+        tuple(reversed(labels)),
+        tuple(tuple([k if k >= 0 else root_id + 1 + k for k in kids]) for kids in reversed(children)),
+    )
+    return unwrap(ctree, clean=False)
+
+
+def _escape(word: str) -> str:
+    return word.replace("(", "-LRB-").replace(")", "-RRB-")
+
+
+def _unescape(word: str) -> str:
+    return word.replace("-LRB-", "(").replace("-RRB-", ")")
