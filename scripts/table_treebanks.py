@@ -2,11 +2,12 @@
 
     python scripts/table_treebanks.py [--part dev] [--part train]
 
-Read as `d2c train` reads them (brackets without traces and function tags). % gaps: sentences with a
-constituent that is not contiguous, as annotated and after punctuation was moved. Labels: of phrases, and of
-arcs in the three encodings. Formats: trees that come back the same from every format that can hold them
-(blanks inside words and lemmas cannot be held by brackets and the export format; brackets hold no gaps).
-Encodings: trees that come back from direct, spine and, without gaps, delta; unary nodes as in the gold tree.
+Read as `d2c train` reads them (brackets without traces and function tags), and, where there are traces, as
+with `--traces`. % gaps: sentences with a constituent that is not contiguous, as annotated and after
+punctuation was moved. Labels: of phrases, and of arcs in the three encodings. Formats: trees that come back
+the same from every format that can hold them (blanks inside words and lemmas cannot be held by brackets and
+the export format; brackets hold no gaps). Encodings: trees that come back from direct, spine and, without
+gaps, delta; unary nodes as in the gold tree.
 """
 
 from __future__ import annotations
@@ -28,15 +29,17 @@ from trees.transforms import move_punctuation
 from trees.unaries import restore_unaries, strip_unaries
 
 REPOSITORY = Path(__file__).resolve().parent.parent
-TREEBANKS = {
-    "alpino-{}.xml.gz": ("dutch", None),
-    "pcc-{}.tiger.xml.gz": ("german", None),
-    "craft-{}.mrg.gz": ("collins", None),
-    "icon-{}.mrg.gz": ("indonesian", None),
-    "icepahc-{}.psd.gz": ("icelandic", None),
-    "sinica-{}.txt.gz": ("sinica", "sinica"),
-    "floresta-{}.ptb.gz": ("portuguese", "floresta"),
-}
+TREEBANKS = (  # file, head rules, format, whether antecedents are moved to their traces
+    ("alpino-{}.xml.gz", "dutch", None, False),
+    ("pcc-{}.tiger.xml.gz", "german", None, False),
+    ("craft-{}.mrg.gz", "collins", None, False),
+    ("craft-{}.mrg.gz", "collins", None, True),
+    ("icon-{}.mrg.gz", "indonesian", None, False),
+    ("icepahc-{}.psd.gz", "icelandic", None, False),
+    ("icepahc-{}.psd.gz", "icelandic", None, True),
+    ("sinica-{}.txt.gz", "sinica", "sinica", False),
+    ("floresta-{}.ptb.gz", "portuguese", "floresta", False),
+)
 SUFFIXES = {"brackets": ".mrg", "discbracket": ".dbr", "export": ".export", "tigerxml": ".tiger.xml"}
 SUFFIXES |= {"alpinoxml": ".alpino.xml"}
 
@@ -99,16 +102,17 @@ def main(parts: tuple[str, ...]) -> None:
     treebanks = Path(os.environ.get("D2C_TREEBANKS", REPOSITORY.parent / "shared" / "treebanks"))
     if not treebanks.is_dir():
         sys.exit(f"{treebanks}: no such directory; set D2C_TREEBANKS")
-    for pattern, (head_rules, name) in TREEBANKS.items():
+    for pattern, head_rules, name, traces in TREEBANKS:
         for part in parts:
             file, heads = pattern.format(part), load_head_rules(head_rules)
-            ctrees = list(read_treebank(treebanks / file, name, clean=True))
+            ctrees = list(read_treebank(treebanks / file, name, clean=True, traces=traces))
             headed = [canonical(heads.apply(ctree)) for ctree in ctrees]
             gaps = 100 * sum(not ctree.is_continuous() for ctree in ctrees) / len(ctrees)
             moved = 100 * sum(not move_punctuation(ctree).is_continuous() for ctree in ctrees) / len(ctrees)
             tokens = sum(len(ctree.tokens) for ctree in ctrees)
             labels = len({label for ctree in ctrees for label in ctree.labels})
-            print(f"{file}: {len(ctrees):,} sentences, {tokens:,} tokens, {labels} phrase labels, ", end="")
+            shown = f"{file} --traces" if traces else file
+            print(f"{shown}: {len(ctrees):,} sentences, {tokens:,} tokens, {labels} phrase labels, ", end="")
             print(f"{gaps:.1f} % with gaps, {moved:.1f} % after moving punctuation")
             print("    formats: " + "; ".join(format_round_trips(ctrees)))
             print("    encodings: " + "; ".join(encoding_round_trips(headed)), flush=True)
