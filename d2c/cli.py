@@ -3,15 +3,12 @@
 from __future__ import annotations
 
 import gc
-import os
 import signal
 import sys
 import tempfile
 from collections.abc import Callable, Iterable, Iterator
-from dataclasses import replace
 from functools import partial
 from importlib import resources
-from itertools import zip_longest
 from pathlib import Path
 from typing import Any, TypeVar
 
@@ -20,105 +17,37 @@ import click
 from d2c import model as models
 from d2c.chunked import map_chunks
 from d2c.convert import Converted, Decode, Encode
+from d2c.evaluation import evaluate
+from d2c.options import (
+    FilePath,
+    continuous_option,
+    encoding_option,
+    format_for,
+    heads_option,
+    jobs_option,
+    new_dparser,
+    new_route,
+    new_tagging,
+    output_option,
+    reading_of,
+    reading_options,
+    to_option,
+    training_options,
+)
 from d2c.output import FORMATS as FORMATS_OF_OUTPUT
-from d2c.registry import make_dparser
 from d2c.statistics import Statistics
-from d2c.tagging import TAGGERS, Tagging
-from d2c.treebanks import CONTINUOUS, WRITABLE, Part, Reading, convert_treebank, with_heads
-from dparsers.protocol import DependencyParser
+from d2c.tagging import TAGGERS
+from d2c.treebanks import WRITABLE, Part, convert_treebank, with_heads
 from reduction.encodings import ENCODINGS
 from reduction.reduction import Reduction
 from trees.errors import FormatError, ModelError
 from trees.files import file_name, open_output, read_json
 from trees.formats.conllu import format_conllu, read_conllu, read_conllu_chunks
-from trees.formats.treebanks import FORMATS, format_of, format_to_write, read_treebank, write_treebank
+from trees.formats.treebanks import FORMATS, format_to_write, read_treebank, write_treebank
 from trees.heads import format_head_rules, load_head_rules
 from trees.repair import Repairs
 
 Item = TypeVar("Item")
-FilePath = click.Path(path_type=Path, allow_dash=True)
-
-encoding_option = click.option(
-    "--encoding", type=click.Choice(ENCODINGS), default="direct", show_default=True, help="Of the labels."
-)
-heads_option = click.option(
-    "--head-rules",
-    default="collins",
-    show_default=True,
-    help="A bundled table, leftmost, rightmost, marked (by the treebank), or a file.",
-)
-output_option = click.option(
-    "-o", "--output", type=FilePath, default="-", show_default="standard output", help="- or a file (.gz)."
-)
-continuous_option = click.option(
-    "--continuous",
-    type=click.Choice(list(CONTINUOUS)),
-    help="Make trees with gaps continuous; `convert --merge` joins what was split.",
-)
-jobs_option = click.option(
-    "--jobs", type=click.IntRange(1), default=os.cpu_count() or 1, show_default="all cores", help="Processes."
-)
-
-
-def to_option(formats: tuple[str, ...]) -> Callable[[Callable[..., Any]], Callable[..., Any]]:
-    """In which of these formats a command writes."""
-    default = "[default: by the name, otherwise brackets, or discbracket for a model of trees with gaps]"
-    return click.option("--to", type=click.Choice(formats), help=default)
-
-
-def reading_options(command: Callable[..., Any]) -> Callable[..., Any]:
-    """The options that say how treebanks are read."""
-    options = (
-        click.option(
-            "--format", "format_name", type=click.Choice(list(FORMATS)), help="[default: by the name]"
-        ),
-        click.option("--move-punctuation", is_flag=True, help="Into the smallest constituent around it."),
-        click.option("--traces", is_flag=True, help="Move antecedents to their traces: trees with gaps."),
-        continuous_option,
-    )
-    for option in reversed(options):
-        command = option(command)
-    return command
-
-
-def training_options(command: Callable[..., Any]) -> Callable[..., Any]:
-    """The options that say which route and which d-parser to train, and how."""
-    options = (
-        encoding_option,
-        heads_option,
-        click.option(
-            "--dparser",
-            metavar="NAME[:...]",
-            default="stanza",
-            show_default=True,
-            help="stanza, stanza:transition, spacy, udpipe, udpipe:SYSTEM;BEAM, 'cmd:TRAIN;PARSE' (two "
-            "commands), file:PREDICTED.conllu, or gold.",
-        ),
-        reading_options,
-        click.option(
-            "--pruning",
-            type=click.Choice(["none", "1", "2", "1+2"]),
-            default="none",
-            show_default=True,
-            help="Of the chart: 1 rules by the head's tag, 2 the side of the next dependent.",
-        ),
-        click.option(
-            "--jackknife",
-            "folds",
-            type=click.IntRange(2),
-            help="Routes learn from d-trees that the d-parser predicts when it has learned from other folds. "
-            "Also the folds of --tags predicted, which are 10 otherwise.",
-        ),
-        click.option("--device", help="Stanza: cpu, cuda, ...  [default: cuda where there is one]"),
-        click.option("--epochs", type=float, help="Passes over the training data, instead of the preset's."),
-        click.option("--vectors", type=click.Path(path_type=Path, exists=True), help="Stanza: word vectors."),
-        click.option("--charlm", nargs=2, type=click.Path(path_type=Path, exists=True), help="Stanza: two."),
-        click.option("--transformer", help="Stanza: name or directory; a name is downloaded."),
-        click.option("--seed", type=int, default=1, show_default=True),
-    )
-    for option in reversed(options):
-        command = option(command)
-    return command
 
 
 @click.group(context_settings={"help_option_names": ["-h", "--help"]})
@@ -143,7 +72,7 @@ def encode(trees: Path, output: Path, encoding: str, stats: bool, jobs: int, **o
     """c-trees → CoNLL-U with head-ordered labels in DEPREL. One process reads export and XML files."""
     if options["raw"] and options["traces"]:
         raise click.UsageError("--traces removes what --raw keeps; give one of them")
-    reading = _reading(options)
+    reading = reading_of(options)
     work = Encode(Reduction(encoding, options["head_rules"]), trees, reading, stats)
     statistics = Statistics()
     for part in _convert(work, reading.parts(trees), trees, output, jobs):
@@ -173,7 +102,7 @@ def decode(
     repairs = Repairs()
     if model:
         route = models.load_route(model)
-        to = to or _format_for(route, output)
+        to = to or format_for(route, output)
     else:
         to = to or format_to_write(output)
         route = Reduction(encoding or "direct", continuous=to == "brackets" or encoding == "delta")
@@ -213,9 +142,9 @@ def decode(
 @training_options
 def train(trees: Path, dev: Path, output: Path, route: str, checkpoints: Path | None, **options: Any) -> None:
     """Trains a d-parser and a route on a treebank of any format; traces and function tags are removed."""
-    new = _new_route(route, options, checkpoints)
-    dparser, reading = _new_dparser(options), _reading(options)
-    tagging, folds = _new_tagging(options), options["folds"] or 0
+    new = new_route(route, options, checkpoints)
+    dparser, reading = new_dparser(options), reading_of(options)
+    tagging, folds = new_tagging(options), options["folds"] or 0
     models.Model.train(route, new, *dparser, trees, dev, output, _progress, reading, tagging, folds)
     click.echo(f"{output}: trained", err=True)
 
@@ -248,7 +177,7 @@ def parse(
     from d2c.parsing import parse_file
 
     trained, refused = models.Model.load(model, device, parse_command), 0
-    to = to or ("conllu" if ".conllu" in output.name else _format_for(trained.route, output))
+    to = to or ("conllu" if ".conllu" in output.name else format_for(trained.route, output))
     if to not in FORMATS_OF_OUTPUT:
         raise click.UsageError(f"parse does not write {to}; `d2c convert` does, from discbracket")
 
@@ -266,50 +195,6 @@ def parse(
         _report(repairs)
     if refused:
         click.echo(f"{refused:,} left out", err=True)
-
-
-@cli.command()
-@click.argument("gold", type=FilePath)
-@click.argument("guess", type=FilePath)
-@click.option(
-    "--metric",
-    type=click.Choice(["evalb", "spmrl", "disco", "attachment"]),
-    default="evalb",
-    show_default=True,
-)
-@click.option(
-    "--params",
-    type=click.Path(path_type=Path),
-    help="A .prm file.  [default: collins.prm; disco: proper.prm]",
-)
-@click.option("--morphology", is_flag=True, help="spmrl: features count in tags, as in NN##case=nom##.")
-@click.option("--disc-only", is_flag=True, help="disco: constituents with gaps only.")
-@click.option("--punctuation", is_flag=True, help="attachment: count punctuation too.")
-def evaluate(
-    gold: Path,
-    guess: Path,
-    metric: str,
-    params: Path | None,
-    morphology: bool,
-    disc_only: bool,
-    punctuation: bool,
-) -> None:
-    """Scores bracket files as EVALB does (a table per sentence, then the summary), treebanks with gaps as
-    disco-dop does (discbracket, or what their names say), or CoNLL-U files."""
-    from trees.scores.evalb import Parameters, Totals, evaluate_files, report_lines
-
-    if metric == "attachment":
-        _print_attachment(gold, guess, punctuation)
-        return
-    if metric == "disco":
-        _print_disco(gold, guess, params, disc_only)
-        return
-    spmrl = metric == "spmrl"
-    default = Parameters.spmrl2013 if spmrl else Parameters.collins
-    parameters = Parameters.read(params, spmrl=spmrl) if params else default()
-    parameters = replace(parameters, morphology=morphology)
-    for line in report_lines(evaluate_files(gold, guess, parameters), Totals(parameters.cutoff)):
-        sys.stdout.write(line + "\n")
 
 
 @cli.command()
@@ -387,8 +272,8 @@ def compare(
     if trees and not dev:
         raise click.UsageError("give both TREES and DEV, or neither for the bundled sample")
     sample = resources.files("data") / "sample"
-    new = {name: _new_route(name, options) for name in models.ROUTES if name in routes}
-    dparser = _new_dparser(options)
+    new = {name: new_route(name, options) for name in models.ROUTES if name in routes}
+    dparser = new_dparser(options)
     with (
         resources.as_file(sample) as files,
         tempfile.TemporaryDirectory() as scratch,
@@ -396,7 +281,7 @@ def compare(
         train_file, dev_file = (trees or files / "train.mrg"), (dev or files / "dev.mrg")
         click.echo(f"training on {train_file}, scoring on {dev_file}", err=True)
         directory = output or Path(scratch)
-        reading = _reading(options)
+        reading = reading_of(options)
         treebanks, folds = (train_file, dev_file), options["folds"] or 0
         rows = train_and_compare(*treebanks, directory, new, dparser, _progress, reading, folds)
     click.echo("\n".join(table_lines(rows)))
@@ -485,52 +370,6 @@ def info(model: Path) -> None:
     click.echo(f"{'size':<14}{size / 1e6:.1f} MB")
 
 
-def _new_route(name: str, options: dict[str, Any], checkpoints: Path | None = None) -> models.Route:
-    """A route from the options of `training_options`."""
-    shared = (options[key] for key in ("encoding", "head_rules", "seed"))
-    return models.make_route(name, *shared, pruning=options["pruning"], checkpoints=checkpoints)
-
-
-def _reading(options: dict[str, Any]) -> Reading:
-    """How treebanks are read; head rules `marked` are the treebank's own."""
-    marked = options["head_rules"] == "marked"
-    names = ("traces", "move_punctuation", "continuous")
-    asked = {name: options[name] for name in names} | {"raw": options.get("raw", False)}
-    return Reading(options["format_name"], marked, **asked)
-
-
-def _format_for(route: models.Route, output: Path) -> str:
-    """The format that the name of a file says; where it says none, one that holds the route's trees."""
-    return format_to_write(output, "discbracket" if route.gaps_ else "brackets")
-
-
-def _new_dparser(options: dict[str, Any]) -> tuple[str, DependencyParser]:
-    """A d-parser, with its name, from the options of `training_options`."""
-    dparser = make_dparser(
-        options["dparser"],
-        preset=options["preset"],
-        vectors=options["vectors"],
-        charlm=options["charlm"] or None,
-        bert_model=options["transformer"],
-        epochs=options["epochs"],
-        device=options["device"],
-        seed=options["seed"],
-    )
-    return options["dparser"].partition(":")[0], dparser
-
-
-def _new_tagging(options: dict[str, Any]) -> Tagging | None:
-    """The tagger that the options of `train` ask for."""
-    predicted = options["tags"] == "predicted"
-    if options["tagger"] == "none":
-        if predicted:
-            raise click.UsageError("--tags predicted needs --tagger stanza or --tagger spacy")
-        return None
-    parameters = {name: options[name] for name in ("preset", "device", "seed")}
-    folds = (options["folds"] or 10) if predicted else 0
-    return Tagging(options["tagger"], parameters, folds, options["head_rules"])
-
-
 def _convert(
     work: Callable[[Any], Converted], parts: Iterable[Part], source: Path, output: Path, jobs: int
 ) -> Iterator[Converted]:
@@ -570,30 +409,7 @@ def _report(repairs: Repairs) -> None:
     )
 
 
-def _print_disco(gold: Path, guess: Path, params: Path | None, disc_only: bool) -> None:
-    from trees.scores import disco
-
-    parameters = disco.Parameters.read(params) if params else disco.Parameters.proper()
-    parameters = replace(parameters, disc_only=disc_only or parameters.disc_only)
-    gold_trees, guessed = (read_treebank(path, format_of(path, "discbracket")) for path in (gold, guess))
-    scores = disco.evaluate(zip_longest(gold_trees, guessed), parameters)
-    for line in disco.report_lines(scores, disco.Totals(), parameters.cutoff):
-        sys.stdout.write(line + "\n")
-
-
-def _print_attachment(gold: Path, guess: Path, punctuation: bool) -> None:
-    from trees.scores.attachment import Attachment, score_attachment
-
-    total = Attachment()
-    for number, (a, b) in enumerate(zip_longest(read_conllu(gold), read_conllu(guess)), 1):
-        if a is None or b is None:
-            raise FormatError(str(guess if b is None else gold), 0, number, "missing; the other file has it")
-        if len(a.heads) != len(b.heads):
-            message = f"{len(b.heads)} tokens; {gold} has {len(a.heads)}"
-            raise FormatError(str(guess), 0, number, message)
-        total += score_attachment(a, b, punctuation)
-    kept = "with" if punctuation else "without"
-    click.echo(f"UAS {total.uas:.2f}  LAS {total.las:.2f}  ({total.tokens:,} tokens, {kept} punctuation)")
+cli.add_command(evaluate)
 
 
 def main() -> None:
