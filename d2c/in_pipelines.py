@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from pathlib import Path
-from typing import Any
 
 from d2c.model import Model, Route, load_route
+from dparsers.taggers import Tagger
 from trees.ctree import CTree, Tokens
 from trees.dtree import DTree
 from trees.errors import ModelError
@@ -58,10 +58,10 @@ class PipelineModel:
         """Loads now what is needed. Raises ModelError."""
         _ = self._model if self.dparser == "model" else self._route
 
-    @cached_property
-    def tagger(self) -> Any:
+    @property
+    def tagger(self) -> Tagger | None:
         """The tagger of the model, None where it has none or is not loaded but for its route."""
-        return getattr(self._model, "tagger", None) if self.dparser == "model" else None
+        return self._model.tagger if self.dparser == "model" else None
 
     @cached_property
     def _model(self) -> Model:
@@ -73,12 +73,12 @@ class PipelineModel:
 
     def _tagged(self, sentences: Sequence[Sentence]) -> list[Tokens]:
         untagged = [sentence.forms for sentence in sentences if not all(sentence.tags)]
-        if untagged and self.tagger is None:
-            message = (
-                f"some words have no tags, and {self.directory} has no tagger: let a tagger come before d2c"
-            )
-            raise ModelError(message)
-        tagged = iter(self.tagger.tag(untagged) if untagged else ())
+        tagged: Iterator[Tokens] = iter(())
+        if untagged:
+            if self.tagger is None:
+                message = f"some words have no tags, and {self.directory} has no tagger"
+                raise ModelError(f"{message}: let a tagger come before d2c")
+            tagged = iter(self.tagger.tag(untagged))
         return [Tokens(s.forms, s.tags) if all(s.tags) else next(tagged) for s in sentences]
 
 

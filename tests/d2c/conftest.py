@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from itertools import islice
 from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -26,3 +27,15 @@ def small_model(tmp_path_factory: pytest.TempPathFactory) -> Path:
     route, dparser = make_route("reduction", "direct", "collins", 1), make_dparser("spacy", epochs=2, seed=1)
     Model.train("reduction", route, "spacy", dparser, *files, directory / "model")
     return directory / "model"
+
+
+def give_tagger(monkeypatch: pytest.MonkeyPatch, tagger: Any) -> None:
+    """Every model that is loaded has this tagger."""
+    load = Model.load
+
+    def with_tagger(*arguments: Any) -> Model:
+        model = load(*arguments)
+        model.tagger = tagger
+        return model
+
+    monkeypatch.setattr(Model, "load", with_tagger)

@@ -9,6 +9,7 @@ import pytest
 
 from d2c.in_pipelines import PipelineModel, Sentence
 from d2c.model import Model
+from tests.d2c.conftest import give_tagger
 from trees.ctree import CTree, Tokens, build_ctree
 from trees.errors import ModelError
 
@@ -25,7 +26,7 @@ def _parse(self: Model, sentences: Iterable[Tokens]) -> list[CTree]:
 
 @pytest.fixture
 def model(small_model: Path, monkeypatch: pytest.MonkeyPatch) -> PipelineModel:
-    monkeypatch.setattr(Model, "tagger", _Tagger(), raising=False)
+    give_tagger(monkeypatch, _Tagger())
     monkeypatch.setattr(Model, "parse", _parse)
     return PipelineModel(small_model)
 

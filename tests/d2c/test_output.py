@@ -69,7 +69,7 @@ def test_json_of_unary_chains_and_gaps() -> None:
         {"label": "S", "start": 0, "end": 3, "head": 1},
         {"label": "X", "start": 0, "end": 3, "head": 2, "tokens": [0, 2]},
     ]
-    with pytest.raises(ValueError, match="a tree with gaps cannot be written as brackets"):
+    with pytest.raises(ValueError, match="brackets cannot hold a tree with gaps"):
         FORMATS["brackets"](Parsed(Sentence(tokens, 1), 1, None, gap))
     assert (
         FORMATS["discbracket"](Parsed(Sentence(tokens, 1), 1, None, gap))

@@ -15,7 +15,7 @@ from spacy.tokens import Doc
 
 import d2c.spacy_component
 from d2c.model import Model
-from tests.d2c.conftest import SAMPLE
+from tests.d2c.conftest import SAMPLE, give_tagger
 from trees.ctree import Tokens
 from trees.errors import ModelError
 from trees.formats.brackets import format_bracket, read_brackets
@@ -119,7 +119,7 @@ def test_a_pipeline_without_tags(small_model: Path) -> None:
 
 def test_a_models_tagger_gives_the_tags(small_model: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     nlp = pipeline(small_model, tagger=False)
-    monkeypatch.setattr(Model, "tagger", _Tagger(), raising=False)
+    give_tagger(monkeypatch, _Tagger())
     doc = nlp(TEXTS[0])
     assert [token.tag_ for token in doc][:4] == ["DT", "JJ", "NN", "VBD"]
     assert parses(doc) == parses(pipeline(small_model)(TEXTS[0]))

@@ -16,7 +16,7 @@ from stanza.pipeline.core import Pipeline, PipelineRequirementsException
 
 import d2c.stanza_processor  # noqa: F401 (registers the processor)
 from d2c.model import Model
-from tests.d2c.conftest import SAMPLE
+from tests.d2c.conftest import SAMPLE, give_tagger
 from trees.ctree import Tokens
 from trees.dtree import DTree
 from trees.errors import ModelError
@@ -101,7 +101,7 @@ def test_conllu(resources: Path, small_model: Path) -> None:
 def test_a_models_tagger_gives_the_tags(
     resources: Path, small_model: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(Model, "tagger", _Tagger(*SENTENCES), raising=False)
+    give_tagger(monkeypatch, _Tagger(*SENTENCES))
     nlp = pipeline(resources, d2c_model=str(small_model))
     doc = nlp(WORDS)
     assert [[word.xpos for word in sentence.words] for sentence in doc.sentences] == [
@@ -150,7 +150,7 @@ def test_the_example_of_the_readme(
     tokens = Tokens(
         ("They", "saw", "the", "cat", "with", "glasses."), ("PRP", "VBD", "DT", "NN", "IN", "NNS")
     )
-    monkeypatch.setattr(Model, "tagger", _Tagger(tokens), raising=False)
+    give_tagger(monkeypatch, _Tagger(tokens))
     monkeypatch.setattr(stanza, "Pipeline", offline)
     monkeypatch.chdir(tmp_path)
     (tmp_path / "MODEL").symlink_to(small_model)
