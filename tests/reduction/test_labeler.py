@@ -197,3 +197,15 @@ def test_jackknifed_trees_and_their_labels_are_learned_from() -> None:
     assert bracket_scores(DEV, list(route.decode_all(gold))).fmeasure > 97
     with pytest.raises(ValueError, match="spines do not fit"):
         Reduction("spine", labeler=True).fit(TRAIN, dtrees=jackknifed)
+
+
+@settings(max_examples=20, deadline=None)
+@given(st.lists(ctrees(unaries=False), min_size=1, max_size=4))
+def test_trees_with_gaps_have_free_labels_and_keep_their_gaps(treebank: list[CTree]) -> None:
+    route = Reduction("direct", labeler=True).fit(treebank)
+    assert route.labeler_ is not None
+    assert route.labeler_.constrained == all(ctree.is_continuous() for ctree in treebank)
+    for ctree in treebank:
+        dtree = unlabelled(route.encode(ctree))
+        decoded = route.decode(dtree)
+        assert decoded.tokens == ctree.tokens
