@@ -47,7 +47,7 @@ class Craft:
 
     def dparser(self, name: str, encoding: str, epochs: float | None, models: Path) -> DependencyParser:
         """Trained on the treebank in an encoding (small preset), or loaded where that was done before."""
-        directory = models / f"{name.replace(':', '-')}.{encoding}.{len(self.train)}"
+        directory = models / f"{name.replace(':', '-').replace(';', '-')}.{encoding}.{len(self.train)}"
         parser = make_dparser(name, preset="small", seed=1, epochs=epochs)
         if directory.is_dir():
             return type(parser).load(directory)
