@@ -28,7 +28,7 @@ REPOSITORY = Path(__file__).resolve().parent.parent
 DOCUMENTS = [REPOSITORY / "README.md", *sorted((REPOSITORY / "docs").glob("*.md"))]
 SAMPLE = REPOSITORY / "data" / "sample"
 CI_RUNS = ("compare", "test")
-REASONS = re.compile(r"not run: (takes minutes|needs the treebanks|downloads .+|is part of .+)")
+REASONS = re.compile(r"not run: (takes minutes|needs the treebanks|downloads .+)")
 _BLOCK = re.compile(r"(?:^<!-- ([^\n]+) -->\n)?^```(\w*)\n(.*?)^```\n(\n```text\n(.*?)^```$)?", re.M | re.S)
 PARSER = """\
 import shutil, sys
