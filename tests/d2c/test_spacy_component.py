@@ -178,24 +178,6 @@ def test_spacy_knows_what_it_assigns(small_model: Path) -> None:
     ]
 
 
-def test_the_example_of_the_readme(
-    small_model: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
-) -> None:
-    """With a pipeline that needs no download in the place of spaCy's own."""
-    readme = (REPOSITORY / "README.md").read_text(encoding="utf-8")
-    example = readme.partition("## In spaCy\n")[2].partition("```python\n")[2].partition("```")[0]
-    loaded = pipeline(small_model)
-    loaded.remove_pipe("d2c")
-    monkeypatch.setattr(spacy, "load", {"en_core_web_sm": loaded}.__getitem__)
-    monkeypatch.chdir(tmp_path)
-    (tmp_path / "MODEL").symlink_to(small_model)
-    exec(example, {})
-    lines = capsys.readouterr().out.splitlines()
-    doc = pipeline(small_model)("They saw the cat with glasses.")
-    assert lines[0] == doc[:]._.parse_string
-    assert len(lines) == 1 + len([*doc[:]._.constituents])
-
-
 def test_spacy_finds_the_component_without_an_import(small_model: Path, tmp_path: Path) -> None:
     settings = tomllib.loads((REPOSITORY / "pyproject.toml").read_text(encoding="utf-8"))
     entry_points = settings["project"]["entry-points"]["spacy_factories"]

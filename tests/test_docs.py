@@ -1,0 +1,203 @@
+"""README and docs: every block of code runs as printed, every link leads somewhere, every option exists.
+
+A block of `text` right after another block is what that one prints. `<!-- not run: REASON -->` before a block
+leaves it out; of its commands only the options are checked.
+"""
+
+from __future__ import annotations
+
+import io
+import re
+import shlex
+import sys
+from collections.abc import Iterator
+from contextlib import redirect_stdout
+from dataclasses import dataclass
+from itertools import islice
+from pathlib import Path
+
+import click
+import pytest
+from click.testing import CliRunner
+
+import d2c.spacy_component  # noqa: F401 (what spaCy does by itself where d2c is installed)
+from d2c.cli import cli
+from trees.formats.brackets import read_brackets, write_brackets
+
+REPOSITORY = Path(__file__).resolve().parent.parent
+DOCUMENTS = [REPOSITORY / "README.md", *sorted((REPOSITORY / "docs").glob("*.md"))]
+SAMPLE = REPOSITORY / "data" / "sample"
+CI_RUNS = ("compare", "test")
+REASONS = re.compile(r"not run: (takes minutes|needs the treebanks|downloads .+)")
+_BLOCK = re.compile(r"(?:^<!-- ([^\n]+) -->\n)?^```(\w*)\n(.*?)^```\n(\n```text\n(.*?)^```$)?", re.M | re.S)
+PARSER = """\
+import shutil, sys
+from trees.formats.conllu import read_conllu, write_conllu
+from dataclasses import replace
+if len(sys.argv) > 3:
+    with open(sys.argv[3], "w") as stream:
+        for tree in read_conllu(sys.argv[2]):
+            n = len(tree.heads)
+            write_conllu([replace(tree, heads=tuple(range(n)), labels=("VP#1",) * n)], stream)
+"""
+
+
+@dataclass(frozen=True)
+class Block:
+    """A block of code; mark: the comment before it; printed: what it should print, if that is said."""
+
+    mark: str
+    language: str
+    code: str
+    printed: str | None
+
+    @property
+    def left_out(self) -> bool:
+        return self.mark in CI_RUNS or self.mark.startswith("not run: ")
+
+    def lines(self) -> Iterator[str]:
+        """The commands of a block of `sh`."""
+        yield from filter(None, self.code.replace("\\\n", " ").splitlines())
+
+
+def blocks(document: Path) -> list[Block]:
+    return [
+        Block(mark, language, code, printed if follows else None)
+        for mark, language, code, follows, printed in _BLOCK.findall(document.read_text(encoding="utf-8"))
+        if language != "text"
+    ]
+
+
+def name(document: Path) -> str:
+    return document.name
+
+
+@pytest.fixture(scope="module")
+def workplace(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """A directory with the files that blocks name; the model is trained by the README's own command."""
+    directory = tmp_path_factory.mktemp("docs")
+    for file, part, count in (("TREES", "train", 60), ("DEV", "dev", 15)):
+        with open(directory / file, "w", encoding="utf-8") as stream:
+            write_brackets(islice(read_brackets(SAMPLE / f"{part}.mrg"), count), stream)
+    with pytest.MonkeyPatch.context() as patch:
+        patch.chdir(directory)
+        (directory / "my_parser.py").write_text(PARSER)
+        [training] = [block for block in blocks(DOCUMENTS[0]) if block.mark == "model"]
+        run(training)
+        run(Block("", "sh", "d2c encode DEV -o predicted.conllu", None))
+    return directory
+
+
+@pytest.mark.parametrize("document", DOCUMENTS, ids=name)
+def test_blocks_run_as_printed(document: Path, workplace: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.chdir(workplace)
+    monkeypatch.setenv("PYTHONPATH", str(REPOSITORY))
+    for block in blocks(document):
+        if block.left_out or block.mark == "model":
+            continue
+        printed = run(block)
+        if block.printed is not None:
+            assert trimmed(printed) == trimmed(block.printed), block.code
+
+
+@pytest.mark.parametrize("document", DOCUMENTS, ids=name)
+def test_what_is_left_out_says_why_and_has_known_options(document: Path) -> None:
+    for block in blocks(document):
+        assert block.mark in ("", "model", *CI_RUNS) or REASONS.fullmatch(block.mark), block.mark
+        if block.mark.startswith("not run: ") and block.language == "sh":
+            for line in block.lines():
+                check_options(shlex.split(line))
+
+
+@pytest.mark.parametrize("document", DOCUMENTS, ids=name)
+def test_links_lead_somewhere(document: Path) -> None:
+    text = document.read_text(encoding="utf-8")
+    for target in re.findall(r"\]\(([^)]+)\)", text):
+        if not target.startswith("https://"):
+            path, _, anchor = target.partition("#")
+            file = document.parent / path if path else document
+            assert file.exists(), target
+            assert not anchor or anchor in anchors(file), target
+
+
+@pytest.mark.parametrize("document", DOCUMENTS, ids=name)
+def test_options_in_prose_exist(document: Path) -> None:
+    known = {option for command in cli.commands.values() for p in command.params for option in p.opts}
+    for script in (REPOSITORY / "scripts").glob("*.py"):
+        known.update(re.findall(r'"(--[a-z-]+)"', script.read_text(encoding="utf-8")))
+    prose = _BLOCK.sub("", document.read_text(encoding="utf-8"))
+    used = set(re.findall(r"(?<![\w<!-])--[a-z][a-z-]+", prose))
+    assert used <= known | {"--help"}
+
+
+def test_every_command_is_named() -> None:
+    commands = (REPOSITORY / "docs" / "commands.md").read_text(encoding="utf-8")
+    assert set(re.findall(r"^\| `d2c (\w+)", commands, re.MULTILINE)) == set(cli.commands)
+
+
+def test_the_readme_has_the_commands_that_ci_runs() -> None:
+    marked = {block.mark: block for block in blocks(DOCUMENTS[0])}
+    assert [len([*marked[name].lines()]) for name in CI_RUNS] == [1, 1]
+
+
+def test_every_document_is_linked() -> None:
+    readme = DOCUMENTS[0].read_text(encoding="utf-8")
+    assert not [file.name for file in DOCUMENTS[1:] if f"](docs/{file.name})" not in readme]
+
+
+def run(block: Block) -> str:
+    """What a block prints. Lines of `sh` are pipes of `echo` and `d2c`, with `<` and `>`."""
+    if block.language == "python":
+        with redirect_stdout(io.StringIO()) as stream:
+            exec(compile(block.code, "<block>", "exec"), {})
+        return stream.getvalue()
+    assert block.language == "sh", f"{block.language} cannot be run:\n{block.code}"
+    return "".join(map(run_line, block.lines()))
+
+
+def run_line(line: str) -> str:
+    lexer = shlex.shlex(line, posix=True, punctuation_chars="|<>")
+    lexer.whitespace_split, lexer.commenters = True, ""
+    words, passed = list(lexer), ""
+    while words:
+        end = words.index("|") if "|" in words else len(words)
+        command, words = words[:end], words[end + 1 :]
+        target = command.pop(command.index(">") + 1) if ">" in command else None
+        command = [word for word in command if word != ">"]
+        if "<" in command:
+            at = command.index("<")
+            passed = Path(command[at + 1]).read_text(encoding="utf-8")
+            del command[at : at + 2]
+        if command[0] == "echo":
+            passed = " ".join(command[1:]) + "\n"
+        else:
+            assert command[0] == "d2c", f"mark it as not run: {line}"
+            arguments = [word.replace("python ", f"{sys.executable} ") for word in command[1:]]
+            done = CliRunner().invoke(cli, arguments, input=passed)
+            assert done.exit_code == 0, f"{line}\n{done.output}{done.exception!r}"
+            passed = done.stdout
+        if target:
+            Path(target).write_text(passed, encoding="utf-8")
+            passed = ""
+    return passed
+
+
+def check_options(words: list[str]) -> None:
+    """Options of a command that is not run: of `d2c`, of a script, or those of other programs, unchecked."""
+    if words[0] == "d2c":
+        command = cli.commands[words[1]]
+        command.make_parser(click.Context(command)).parse_args(words[2:])
+    elif words[0] == "python":
+        source = (REPOSITORY / words[1]).read_text(encoding="utf-8")
+        assert not [word for word in words if word.startswith("--") and f'"{word}"' not in source]
+
+
+def trimmed(text: str) -> list[str]:
+    """Lines without blanks at their ends and without empty lines at the end."""
+    return [line.rstrip() for line in text.rstrip().splitlines()]
+
+
+def anchors(document: Path) -> set[str]:
+    """Of the headings of a document, as GitHub makes them."""
+    headings = re.findall(r"^#+ (.+)$", document.read_text(encoding="utf-8"), re.M)
+    return {re.sub(r"[^\w -]", "", heading.lower()).replace(" ", "-") for heading in headings}
