@@ -112,21 +112,7 @@ class ConstrainedCKY:
         Trees with gaps whose order of attachment is not nested serve for nothing: no derivation reaches them.
         Raises ValueError where that leaves none.
         """
-        treebank = list(ctrees)
-        self.gaps_ = not all(ctree.is_continuous() for ctree in treebank)
-        gold = list(map(self.gold, treebank, repeat(None) if dtrees is None else dtrees))
-        tops = Counter(one.ctree.top for one in gold)
-        del treebank
-        self.top_ = max(tops, key=lambda top: tops[top], default="TOP")
-        if not any(one.derivation for one in gold):
-            raise ValueError("no tree of the treebank has a derivation")
-        rules = Counter(rule for one in gold for used in one.rules() for rule in used)
-        self.grammar_ = Grammar.of(rules, levels_of(used for one in gold for used in one.rules()))
-        self.default_ = _commonest_constituent(rules)
-        labels = (one.labels or () for one in gold if self.labels)
-        # Of the trees that serve for something: the grammar has a symbol for each tag of the vocabulary.
-        self.vocabulary_ = Vocabulary.of([one.ctree.tokens for one in gold if one.derivation], labels)
-        self.allowed_ = unpruned()
+        gold = self.fit_grammar(ctrees, dtrees)
         derivable = (one for one in gold if one.derivation is not None)
         examples = examples_of(derivable, self.grammar_, self.vocabulary_, self.axioms, self._oracle)
         del gold
@@ -146,6 +132,25 @@ class ConstrainedCKY:
             *(self._scorer(list(dev), dev_dtrees), self.checkpoints, progress),
         )
         return self
+
+    def fit_grammar(self, ctrees: Iterable[CTree], dtrees: Iterable[DTree] | None = None) -> list[Gold]:
+        """Learns grammar and vocabulary, all that `oracle` needs; arguments and errors as of `fit`."""
+        treebank = list(ctrees)
+        self.gaps_ = not all(ctree.is_continuous() for ctree in treebank)
+        gold = list(map(self.gold, treebank, repeat(None) if dtrees is None else dtrees))
+        tops = Counter(one.ctree.top for one in gold)
+        del treebank
+        self.top_ = max(tops, key=lambda top: tops[top], default="TOP")
+        if not any(one.derivation for one in gold):
+            raise ValueError("no tree of the treebank has a derivation")
+        rules = Counter(rule for one in gold for used in one.rules() for rule in used)
+        self.grammar_ = Grammar.of(rules, levels_of(used for one in gold for used in one.rules()))
+        self.default_ = _commonest_constituent(rules)
+        labels = (one.labels or () for one in gold if self.labels)
+        # Of the trees that serve for something: the grammar has a symbol for each tag of the vocabulary.
+        self.vocabulary_ = Vocabulary.of([one.ctree.tokens for one in gold if one.derivation], labels)
+        self.allowed_ = unpruned()
+        return gold
 
     def encode(self, ctree: CTree) -> DTree:
         """The d-tree that a d-parser learns from; an arc's label is the phrase symbol that it makes."""

@@ -11,12 +11,13 @@ from pathlib import Path
 from typing import Any, NamedTuple
 
 from d2c.jackknife import jackknife_dtrees
-from d2c.model import CLEANED, Model, Route, fit, write_encoded
+from d2c.model import CLEANED, Model, Route, fit, is_foreign, write_encoded
 from d2c.treebanks import Reading
 from dparsers.protocol import DependencyParser
 from reduction.reduction import Reduction
 from trees.ctree import CTree
 from trees.dtree import DTree
+from trees.errors import ModelError
 from trees.repair import Repairs
 from trees.scores import disco
 from trees.scores.attachment import Attachment, score_attachment
@@ -165,8 +166,12 @@ def train_and_compare(
     """Trains a model for each route into directory/<route> and compares them on the dev treebank.
 
     The d-parser is trained once, on what the first route encodes; and for jackknifing once for each fold.
+    Raises ModelError for a foreign one.
     """
     name, parser = dparser
+    if is_foreign(parser):
+        message = "is trained elsewhere, on other d-trees than the routes'; train, parse and evaluate"
+        raise ModelError(f"the d-parser {name} {message}")
     with tempfile.TemporaryDirectory() as scratch:
         files = write_encoded(next(iter(routes.values())), train, dev, Path(scratch), reading)
         start = time.perf_counter()

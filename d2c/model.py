@@ -11,14 +11,14 @@ import tempfile
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any, Protocol, Self
+from typing import Any, Protocol, Self, TypeGuard, cast
 
 from d2c.jackknife import jackknife_dtrees
 from d2c.registry import check, dparser_class
 from d2c.tagging import Tagging, load_abbreviations, load_tagger
 from d2c.treebanks import Read, Reading
 from dparsers.directories import whole_directory
-from dparsers.protocol import DependencyParser
+from dparsers.protocol import DependencyParser, ForeignParser
 from dparsers.taggers import Tagger
 from reduction.reduction import Reduction
 from trees.ctree import CTree, Tokens
@@ -113,19 +113,30 @@ class Model:
         """Fits both on treebank files, as `reading` reads them, into a directory.
 
         tagging: trains a tagger first, and may make it say the tags that all else learns from
-        folds:   of jackknifing d-trees, 0 for none: the route learns from gold d-trees only
+        folds:   of jackknifing d-trees, 0 for none: the route learns from gold d-trees only, or, where the
+                 d-parser is a foreign one, from its d-trees
 
         The directory appears whole or, after an error or an interruption, not at all. Raises FormatError
-        for treebanks that cannot be read or encoded.
+        for treebanks that cannot be read or encoded, ModelError where the route cannot learn from foreign
+        d-trees.
         """
+        if is_foreign(dparser) and (route_name != "cky" or folds):
+            message = "is trained elsewhere; only the route cky learns from its d-trees, without jackknifing"
+            raise ModelError(f"the d-parser {dparser_name} {message}")
         with whole_directory(directory, _SETTINGS) as new, tempfile.TemporaryDirectory() as scratch:
             tagger = None
             if tagging is not None:
                 tagger, reading = tagging.train(train, dev, new / "tagger", reading, progress)
-            files = write_encoded(route, train, dev, Path(scratch), reading)
-            dtrees = jackknife_dtrees(dparser, *files, folds, progress) if folds else None
-            fit(route, train, dev, progress, reading, dtrees)
-            dparser.train(*files, new / "dparser", progress)
+            if is_foreign(dparser):
+                from d2c.conventions import fit_to_convention  # slow to import: numba
+
+                dparser.train(train, dev, new / "dparser", progress)  # it reads neither
+                fit_to_convention(cast(Any, route), dparser, train, dev, progress, reading)
+            else:
+                files = write_encoded(route, train, dev, Path(scratch), reading)
+                dtrees = jackknife_dtrees(dparser, *files, folds, progress) if folds else None
+                fit(route, train, dev, progress, reading, dtrees)
+                dparser.train(*files, new / "dparser", progress)
             model = cls(route_name, route, dparser_name, dparser)
             if tagging is not None:
                 model.tagger_name, model.tagger = tagging.name, tagger
@@ -179,6 +190,11 @@ class Model:
                 raise ModelError(NO_TAGGER)
             sentences = self.tagger.tag(tokens.forms for tokens in sentences)
         return self.dparser.parse(sentences)
+
+
+def is_foreign(dparser: DependencyParser) -> TypeGuard[ForeignParser]:
+    """Whether a d-parser is trained elsewhere, on d-trees of a convention of its own."""
+    return isinstance(dparser, ForeignParser) and dparser.foreign
 
 
 def load_route(directory: Path) -> Route:

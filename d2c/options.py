@@ -73,7 +73,9 @@ def training_options(command: Callable[..., Any]) -> Callable[..., Any]:
             default="stanza",
             show_default=True,
             help="stanza, stanza:transition, spacy, udpipe, udpipe:SYSTEM;BEAM, 'cmd:TRAIN;PARSE' (two "
-            "commands), file:PREDICTED.conllu, or gold.",
+            "commands), file:DEV.conllu, or gold. For the route cky also d-trees of any convention, from a "
+            "parser that is trained already: pipeline:spacy:NAME, pipeline:stanza:LANGUAGE, or "
+            "'file:TRAIN.conllu;DEV.conllu'.",
         ),
         reading_options,
         click.option(

@@ -24,7 +24,8 @@ DPARSERS: dict[str, tuple[str, str, dict[str, tuple[str, ...]]]] = {
         {"system": ("projective", "swap", "link2"), "beam": ()},
     ),
     "cmd": ("dparsers.command:CommandParser", "d2c", {"train_template": (), "parse_template": ()}),
-    "file": ("dparsers.file_parser:FileParser", "d2c", {"path": ()}),
+    "file": ("dparsers.file_parser:FileParser", "d2c", {"path": (), "dev": ()}),
+    "pipeline": ("dparsers.pipeline_parser:PipelineParser", "d2c", {"pipeline": ()}),
     "gold": ("dparsers.file_parser:GoldParser", "d2c", {}),
 }
 _FOR_ALL = ("preset", "seed")  # parameters that mean nothing to d-parsers that do not have them
@@ -44,7 +45,7 @@ def make_dparser(dparser: str, **parameters: Any) -> DependencyParser:
     """An untrained d-parser.
 
     dparser:    one of DPARSERS, then perhaps `:` and its own parameters with `;` between them, as in
-                `stanza:transition`, `cmd:TRAIN;PARSE` or `file:PREDICTED.conllu`
+                `stanza:transition`, `cmd:TRAIN;PARSE` or `pipeline:spacy:NAME`
     parameters: of its class; None leaves the default
 
     Raises ModelError for unknown d-parsers and parameters, and where a package is not installed.

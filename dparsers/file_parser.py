@@ -22,10 +22,18 @@ class FileParser:
     """The d-trees of a CoNLL-U file, for exactly the sentences of that file.
 
     path: the file; a model keeps its absolute path, not what it holds
+    dev:  with a second file, the first has the d-trees of the training treebank, and the second is the one
+          that `parse` reads. They may be of any convention: see `ForeignParser`.
     """
 
-    def __init__(self, path: str | os.PathLike[str]) -> None:
-        self.path = Path(path)
+    def __init__(self, path: str | os.PathLike[str], dev: str | os.PathLike[str] | None = None) -> None:
+        self.training = None if dev is None else Path(path)
+        self.path = Path(path if dev is None else dev)
+
+    @property
+    def foreign(self) -> bool:
+        """Whether d-trees of the training treebank are given, too."""
+        return self.training is not None
 
     def train(
         self,
@@ -34,9 +42,10 @@ class FileParser:
         directory: Path,
         progress: Callable[[Progress], None] | None = None,
     ) -> Self:
-        """Learns nothing. Raises ModelError where the file or the directory is not there to be used."""
-        if not self.path.is_file():
-            raise ModelError(f"{self.path}: is no file")
+        """Learns nothing. Raises ModelError where a file or the directory is not there to be used."""
+        for path in (self.training, self.path):
+            if path is not None and not path.is_file():
+                raise ModelError(f"{path}: is no file")
         with whole_directory(Path(directory)) as staging:
             write_settings(staging, "file", FORMAT, {"path": str(self.path.absolute())})
         return self
@@ -55,6 +64,12 @@ class FileParser:
         Raises FormatError for the first sentence that is not next in the file, and where the file goes on.
         """
         yield from align(sentences, read_conllu(self.path), str(self.path))
+
+    def parse_training(self, sentences: Iterable[Tokens]) -> Iterator[DTree]:
+        """The same from the file of the training treebank. Raises ModelError where none is given."""
+        if self.training is None:
+            raise ModelError("no d-trees of the training treebank are given")
+        yield from align(sentences, read_conllu(self.training), str(self.training))
 
 
 class GoldParser:

@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Protocol, Self
+from typing import Protocol, Self, runtime_checkable
 
 from trees.ctree import Tokens
 from trees.dtree import DTree
@@ -66,4 +66,21 @@ class DependencyParser(Protocol):
 
         The tokens are those given. Raises ModelError where nothing was trained or loaded yet.
         """
+        ...
+
+
+@runtime_checkable
+class ForeignParser(DependencyParser, Protocol):
+    """A dependency parser that may be trained elsewhere, on d-trees of another convention (UD, ClearNLP).
+
+    `train` teaches it nothing then. What converts its d-trees must learn from them.
+    """
+
+    @property
+    def foreign(self) -> bool:
+        """Whether it is."""
+        ...
+
+    def parse_training(self, sentences: Iterable[Tokens]) -> Iterator[DTree]:
+        """As `parse`, for the sentences of the training treebank."""
         ...

@@ -10,7 +10,7 @@ import pytest
 
 from dparsers.directories import SETTINGS
 from dparsers.file_parser import FileParser, GoldParser, align
-from dparsers.protocol import DependencyParser
+from dparsers.protocol import DependencyParser, ForeignParser
 from tests.dparsers.sentences import arcs, treebank, write
 from trees.ctree import Tokens
 from trees.dtree import DTree
@@ -38,6 +38,22 @@ def test_the_file_is_given_back(file: Path, tmp_path: Path) -> None:
         predicted = [*each.parse(sentences)]
         assert all(a.tokens is b for a, b in zip(predicted, sentences, strict=True))
         assert arcs(predicted) == [((), ()), *arcs(TREES), ((), ())]
+
+
+def test_two_files_are_of_training_and_dev(file: Path, tmp_path: Path) -> None:
+    trees = treebank(2, 3)
+    training = write(tmp_path / "training.conllu", trees)
+    parser = FileParser(training, file).train(file, file, tmp_path / "model")
+    assert isinstance(parser, ForeignParser) and parser.foreign
+    assert arcs(parser.parse_training(dtree.tokens for dtree in trees)) == arcs(trees)
+    for each in (parser, FileParser.load(tmp_path / "model")):
+        assert arcs(each.parse(dtree.tokens for dtree in TREES)) == arcs(TREES)
+    assert not each.foreign and not FileParser(file).foreign
+    with pytest.raises(ModelError, match="no d-trees of the training treebank are given"):
+        next(each.parse_training([EMPTY]))
+    training.unlink()
+    with pytest.raises(ModelError, match="training.conllu: is no file"):
+        FileParser(training, file).train(file, file, tmp_path / "other")
 
 
 def test_the_model_is_found_from_elsewhere(

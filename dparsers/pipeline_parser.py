@@ -1,0 +1,147 @@
+"""The dependency parser of a pipeline that exists already: `spacy:NAME` or `stanza:LANGUAGE`.
+
+What it predicts is of its own convention, ClearNLP's or UD's, with labels as they are. Words and sentences
+are those given; the pipeline finds tags by itself.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from itertools import islice
+from pathlib import Path
+from typing import Self
+
+from dparsers.directories import read_settings, whole_directory, write_settings
+from dparsers.protocol import Progress
+from trees.ctree import Tokens
+from trees.dtree import DTree
+from trees.errors import ModelError
+
+FORMAT = 1  # of the model directory
+_WINDOW = 1024  # sentences that are parsed and held at a time
+
+Arcs = tuple[tuple[int, ...], tuple[str, ...]]  # heads and labels of a sentence
+Annotate = Callable[[Sequence[list[str]]], list[Arcs]]
+
+
+class PipelineParser:
+    """A pipeline's parser.
+
+    pipeline: `spacy:` with what `spacy.load` takes, or `stanza:` with the language of a `stanza.Pipeline`;
+              a model keeps this, not the pipeline
+    """
+
+    foreign = True
+
+    def __init__(self, pipeline: str) -> None:
+        self.pipeline = pipeline
+        self.annotate_: Annotate | None = None
+
+    def train(
+        self,
+        train_conllu: Path,
+        dev_conllu: Path,
+        directory: Path,
+        progress: Callable[[Progress], None] | None = None,
+    ) -> Self:
+        """Learns nothing, loads the pipeline. Raises ModelError where it or the directory cannot be used."""
+        self.annotate_ = _load(self.pipeline)
+        with whole_directory(Path(directory)) as staging:
+            write_settings(staging, "pipeline", FORMAT, {"pipeline": _from_anywhere(self.pipeline)})
+        return self
+
+    @classmethod
+    def load(cls, directory: Path) -> Self:
+        """Loads the pipeline that `train` named in a directory. Raises ModelError."""
+        parser = cls(str(read_settings(Path(directory), "pipeline", FORMAT).get("pipeline")))
+        parser.annotate_ = _load(parser.pipeline)
+        return parser
+
+    def parse(self, sentences: Iterable[Tokens]) -> Iterator[DTree]:
+        """The d-tree of each sentence, in order; about a thousand sentences are held at a time."""
+        if self.annotate_ is None:
+            raise ModelError("this pipeline is not loaded yet")
+        stream = iter(sentences)
+        while window := [*islice(stream, _WINDOW)]:
+            # No pipeline takes empty sentences or words.
+            words = [[form or "_" for form in tokens.forms] for tokens in window if len(tokens)]
+            arcs = iter(self.annotate_(words))
+            for tokens in window:
+                heads, labels = next(arcs) if len(tokens) else ((), ())
+                if len(heads) != len(tokens):
+                    message = f"finds {len(heads)} words in a sentence of {len(tokens)}"
+                    raise ModelError(f"{self.pipeline}: {message}: {' '.join(tokens.forms)}")
+                yield DTree(tokens, heads, labels=labels)
+
+    parse_training = parse
+
+
+def _load(pipeline: str) -> Annotate:
+    """What gives sentences their arcs. Raises ModelError."""
+    kind, _, name = pipeline.partition(":")
+    if kind not in _LOADERS or not name:
+        raise ModelError(f"the pipeline {pipeline!r} is not of the form spacy:NAME or stanza:LANGUAGE")
+    try:
+        return _LOADERS[kind](name)
+    except ModelError:
+        raise
+    except ImportError as error:
+        package = "d2c[spacy]" if kind == "spacy" else "stanza"
+        raise ModelError(f'{pipeline}: needs a package ({error}): pip install "{package}"') from None
+    except Exception as error:  # of many kinds: no such model, no network, another version, ...
+        line = str(error).strip().partition("\n")[0] or type(error).__name__
+        raise ModelError(f"{pipeline}: cannot be loaded: {line}") from error
+
+
+def _from_anywhere(pipeline: str) -> str:
+    """The same pipeline for any working directory."""
+    kind, _, name = pipeline.partition(":")
+    if kind == "spacy":
+        from spacy.util import is_package
+
+        if not is_package(name):
+            return f"{kind}:{Path(name).absolute()}"
+    return pipeline
+
+
+def _load_spacy(name: str) -> Annotate:
+    import spacy
+    from spacy.tokens import Doc
+
+    nlp = spacy.load(name, exclude=["ner", "lemmatizer", "d2c"])  # the parser needs none of these
+    if "parser" not in nlp.pipe_names:
+        raise ModelError(f"spacy:{name}: has no parser, only {', '.join(nlp.pipe_names) or 'a tokenizer'}")
+
+    def doc(words: list[str]) -> Doc:
+        starts: list[bool | int | None] = [i == 0 for i in range(len(words))]
+        return Doc(nlp.vocab, words, sent_starts=starts)
+
+    def arcs(parsed: Doc) -> Arcs:
+        heads = tuple(0 if token.head.i == token.i else token.head.i + 1 for token in parsed)
+        return heads, tuple(token.dep_ for token in parsed)
+
+    def annotate(sentences: Sequence[list[str]]) -> list[Arcs]:
+        with nlp.memory_zone():  # else spaCy keeps every word that it ever saw
+            return [arcs(parsed) for parsed in nlp.pipe(map(doc, sentences))]
+
+    return annotate
+
+
+def _load_stanza(language: str) -> Annotate:
+    import stanza
+
+    processors = "tokenize,pos,lemma,depparse"
+    nlp = stanza.Pipeline(language, processors=processors, tokenize_pretokenized=True, verbose=False)
+
+    def annotate(sentences: Sequence[list[str]]) -> list[Arcs]:
+        if not sentences:
+            return []
+        return [
+            (tuple(word.head for word in sentence.words), tuple(word.deprel for word in sentence.words))
+            for sentence in nlp([*sentences]).sentences
+        ]
+
+    return annotate
+
+
+_LOADERS: dict[str, Callable[[str], Annotate]] = {"spacy": _load_spacy, "stanza": _load_stanza}

@@ -1,0 +1,177 @@
+"""Route 2 on d-trees of another convention, from parsers that are trained already."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Sequence
+from itertools import islice
+from pathlib import Path
+from types import SimpleNamespace
+
+import pytest
+from click.testing import CliRunner
+
+pytest.importorskip("spacy")
+
+import spacy
+from spacy.tokens import Doc
+
+import d2c.spacy_component  # noqa: F401 (makes the component known)
+from cky.constrained_cky import ConstrainedCKY
+from d2c.cli import cli
+from d2c.conventions import with_induced_heads
+from d2c.model import Model
+from tests.d2c.conftest import SAMPLE
+from tests.d2c.ud_like import train_spacy, ud_like
+from trees.conversion import to_dependencies
+from trees.ctree import CTree
+from trees.dtree import DTree
+from trees.errors import ModelError
+from trees.formats.brackets import format_bracket, read_brackets, write_brackets
+from trees.formats.conllu import write_conllu
+from trees.scores.brackets import bracket_scores
+
+Treebank = tuple[list[CTree], list[CTree], Path]
+
+
+@pytest.fixture(scope="module")
+def treebank(tmp_path_factory: pytest.TempPathFactory) -> Treebank:
+    """Training and dev trees, and where they are in files, also as UD-like CoNLL-U."""
+    directory = tmp_path_factory.mktemp("conventions")
+    ctrees = read_brackets(SAMPLE, clean=True)
+    parts = list(islice(ctrees, 200)), list(islice(ctrees, 30))
+    for name, part in zip(("train", "dev"), parts, strict=True):
+        with open(directory / f"{name}.mrg", "w", encoding="utf-8") as stream:
+            write_brackets(part, stream)
+        with open(directory / f"{name}.conllu", "w", encoding="utf-8") as stream:
+            write_conllu(map(ud_like, part), stream)
+    return *parts, directory
+
+
+@pytest.fixture(scope="module")
+def pipeline(treebank: Treebank, tmp_path_factory: pytest.TempPathFactory) -> Path:
+    return train_spacy(treebank[0], 15, tmp_path_factory.mktemp("spacy") / "pipeline")
+
+
+@pytest.fixture(scope="module")
+def model(treebank: Treebank, pipeline: Path) -> tuple[Path, float]:
+    """A model with spaCy's parser, and the oracle F1 that its training said first."""
+    return train(treebank[2], f"pipeline:spacy:{pipeline}", "spacy")
+
+
+def train(directory: Path, dparser: str, name: str) -> tuple[Path, float]:
+    files = [str(directory / "train.mrg"), "--dev", str(directory / "dev.mrg"), "-o", str(directory / name)]
+    run = CliRunner().invoke(cli, ["train", *files, "--dparser", dparser, "--route", "cky"])
+    assert run.exit_code == 0, (run.output, run.exception)
+    lines = run.stderr.splitlines()
+    said = re.fullmatch(r"oracle F1 on dev ([0-9.]+), of the nearest c-trees that .*: the ceiling", lines[0])
+    assert said and lines[1].startswith("cky: epoch 1")
+    return directory / name, float(said[1])
+
+
+def f1(gold: Sequence[CTree], guess: Sequence[CTree]) -> float:
+    return bracket_scores(gold, guess).fmeasure
+
+
+def test_induced_heads_are_the_ud_like_ones(treebank: Treebank) -> None:
+    dtrees = list(map(ud_like, treebank[0]))
+    assert all(dtree.is_tree() and dtree.is_projective() for dtree in dtrees)
+    headed = with_induced_heads(treebank[0], dtrees)
+    same = [to_dependencies(a).heads == b.heads for a, b in zip(headed, dtrees, strict=True)]
+    by_collins = map(ConstrainedCKY().encode, treebank[0])
+    unchanged = [a.heads == b.heads for a, b in zip(by_collins, dtrees, strict=True)]
+    # In the other one a clause's "was" counts as auxiliary of the next clause's: its S has several heads.
+    assert (sum(same), sum(unchanged)) == (199, 41)
+    # Heads that form no tree are repaired first: the cycle of both words, the head outside.
+    tokens = next(ctree.tokens for ctree in treebank[0])
+    wrong = DTree(tokens, (2, 1, 99, *[1] * (len(tokens) - 3)))
+    (repaired,) = with_induced_heads(treebank[0][:1], [wrong])
+    assert repaired.head_children is not None
+
+
+def test_spacys_pipeline_as_d_parser(treebank: Treebank, model: tuple[Path, float], pipeline: Path) -> None:
+    _, dev, _ = treebank
+    directory, ceiling = model
+    loaded = Model.load(directory)
+    dtrees = list(loaded.parse_dependencies(ctree.tokens for ctree in dev))
+    right = [
+        a == b
+        for d, c in zip(dtrees, dev, strict=True)
+        for a, b in zip(d.heads, ud_like(c).heads, strict=True)
+    ]
+    assert sum(right) / len(right) > 0.5
+    assert isinstance(loaded.route, ConstrainedCKY)
+    nearest = list(map(loaded.route.oracle, with_induced_heads(dev, dtrees), dtrees))
+    assert f1(dev, nearest) == pytest.approx(ceiling, abs=0.005)
+    converted = list(loaded.parse(ctree.tokens for ctree in dev))
+    print(f"UAS {100 * sum(right) / len(right):.2f}, oracle F1 {ceiling}, F1 {f1(dev, converted):.2f}")
+    assert 50 < ceiling < 100
+    assert ceiling - 20 < f1(dev, converted) <= ceiling
+
+
+def test_the_pipelines_own_parse_is_converted_where_it_runs(
+    treebank: Treebank, model: tuple[Path, float], pipeline: Path
+) -> None:
+    """What the spaCy component makes of the parse is what `d2c parse` makes of the sentences."""
+    nlp = spacy.load(pipeline)
+    nlp.add_pipe("d2c", config={"model": str(model[0]), "dparser": "pipeline"})
+    sentences = [ctree.tokens for ctree in treebank[1]]
+    for tokens, ctree in zip(sentences, Model.load(model[0]).parse(sentences), strict=True):
+        starts: list[bool | int | None] = [i == 0 for i in range(len(tokens))]
+        doc = nlp(Doc(nlp.vocab, [*tokens.forms], tags=[*tokens.tags], sent_starts=starts))
+        assert f"(TOP {doc[:]._.parse_string})" == format_bracket(ctree)
+
+
+def test_files_as_d_parser(treebank: Treebank) -> None:
+    """The right d-trees of this convention: every c-tree can be had."""
+    _, dev, directory = treebank
+    dparser = f"file:{directory / 'train.conllu'};{directory / 'dev.conllu'}"
+    model, ceiling = train(directory, dparser, "files")
+    assert ceiling > 99
+    run = CliRunner().invoke(cli, ["decode", str(directory / "dev.conllu"), "-m", str(model), "--jobs", "1"])
+    assert run.exit_code == 0, run.output
+    (directory / "guess.mrg").write_text(run.stdout, encoding="utf-8")
+    guess = list(read_brackets(directory / "guess.mrg"))
+    print(f"oracle F1 {ceiling}, F1 {f1(dev, guess):.2f}")
+    assert f1(dev, guess) > 85
+    parsed = Model.load(model).parse(ctree.tokens for ctree in dev)
+    assert list(map(format_bracket, parsed)) == list(map(format_bracket, guess))
+
+
+def test_stanzas_pipeline_as_d_parser(treebank: Treebank, monkeypatch: pytest.MonkeyPatch) -> None:
+    stanza = pytest.importorskip("stanza")
+    train_trees, dev, directory = treebank
+    known = {ctree.tokens.forms: ud_like(ctree) for ctree in [*train_trees, *dev]}
+
+    def parse(sentences: list[list[str]]) -> SimpleNamespace:
+        found = [known[tuple(words)] for words in sentences]
+        return SimpleNamespace(
+            sentences=[SimpleNamespace(words=list(map(word, d.heads, d.labels))) for d in found]
+        )
+
+    def word(head: int, label: str) -> SimpleNamespace:
+        return SimpleNamespace(head=head, deprel=label)
+
+    monkeypatch.setattr(stanza, "Pipeline", lambda *_, **options: parse)
+    model, ceiling = train(directory, "pipeline:stanza:en", "stanza")
+    assert ceiling > 99
+    loaded = Model.load(model)
+    assert [*loaded.parse_dependencies([dev[0].tokens])] == [ud_like(dev[0])]
+    assert f1(dev, list(loaded.parse(ctree.tokens for ctree in dev))) > 85
+
+
+def test_what_foreign_d_trees_are_no_use_for(treebank: Treebank, tmp_path: Path) -> None:
+    directory = treebank[2]
+    files = [str(directory / name) for name in ("train.mrg", "dev.mrg")]
+    dparser = ["--dparser", f"file:{directory / 'train.conllu'};{directory / 'dev.conllu'}"]
+    command = ["train", files[0], "--dev", files[1], "-o", str(tmp_path / "model"), *dparser]
+    for wrong in (["--route", "reduction"], ["--route", "cky", "--jackknife", "2"]):
+        run = CliRunner().invoke(cli, [*command, *wrong])
+        assert isinstance(run.exception, ModelError)
+        assert str(run.exception).startswith("the d-parser file is trained elsewhere; only the route cky")
+    run = CliRunner().invoke(cli, ["compare", *files, *dparser])
+    assert isinstance(run.exception, ModelError) and "train, parse and evaluate" in str(run.exception)
+    swapped = ["--dparser", f"file:{directory / 'dev.conllu'};{directory / 'train.conllu'}", "--route", "cky"]
+    run = CliRunner().invoke(cli, [*command[:-2], *swapped])
+    assert re.search(r"dev.conllu: sentence 1: (has|word)", str(run.exception))
+    assert not (tmp_path / "model").exists()

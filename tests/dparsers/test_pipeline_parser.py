@@ -1,0 +1,133 @@
+"""Parsers of pipelines: what stands for a spaCy pipeline is real, what stands for Stanza's is not."""
+
+from __future__ import annotations
+
+import sys
+from pathlib import Path
+from types import SimpleNamespace
+from typing import Any
+
+import pytest
+
+pytest.importorskip("spacy")
+
+import spacy
+from spacy.language import Language
+from spacy.tokens import Doc
+
+from dparsers import pipeline_parser
+from dparsers.directories import SETTINGS
+from dparsers.pipeline_parser import PipelineParser
+from dparsers.protocol import DependencyParser, ForeignParser
+from trees.ctree import Tokens
+from trees.dtree import DTree
+from trees.errors import ModelError
+
+EMPTY = Tokens((), ())
+# A no-break space and punctuation are in words, where spaCy's tokenizer would cut.
+SENTENCES = [
+    Tokens(("Dogs", "(and\u00a0cats)", "don't", "."), ("NNS", "X", "V", ".")),
+    EMPTY,
+    Tokens(("", "x y"), ("A", "B")),
+    Tokens(("Yes",), ("UH",)),
+]
+LAST_IS_ROOT = [
+    DTree(tokens, tuple(0 if i == len(tokens) else len(tokens) for i in range(1, len(tokens) + 1)))
+    for tokens in SENTENCES
+]
+
+
+@Language.component("last_word_is_root", assigns=["token.head", "token.dep"])
+def last_word_is_root(doc: Doc) -> Doc:
+    """Finds sentences as given, and in each the last word as head of all others."""
+    for sentence in doc.sents:
+        for token in sentence:
+            token.head = sentence[-1]
+            token.dep_ = "ROOT" if token.i == sentence.end - 1 else f"nmod:{token.i}"
+    return doc
+
+
+@pytest.fixture
+def saved(tmp_path: Path) -> Path:
+    nlp = spacy.blank("en")
+    nlp.add_pipe("last_word_is_root", name="parser")
+    nlp.to_disk(tmp_path / "pipeline")
+    return tmp_path / "pipeline"
+
+
+def test_spacy(saved: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(pipeline_parser, "_WINDOW", 2)
+    monkeypatch.chdir(tmp_path)
+    parser: DependencyParser = PipelineParser("spacy:pipeline").train(saved, saved, tmp_path / "model")
+    assert isinstance(parser, ForeignParser) and parser.foreign
+    assert sorted(path.name for path in (tmp_path / "model").iterdir()) == [SETTINGS]
+    monkeypatch.chdir("/")
+    loaded = PipelineParser.load(tmp_path / "model")
+    assert loaded.pipeline == f"spacy:{saved}"
+    for each in (parser, loaded):
+        dtrees = [*each.parse(SENTENCES)]
+        assert [dtree.heads for dtree in dtrees] == [dtree.heads for dtree in LAST_IS_ROOT]
+        assert all(dtree.tokens is tokens for dtree, tokens in zip(dtrees, SENTENCES, strict=True))
+        assert dtrees[0].labels == ("nmod:0", "nmod:1", "nmod:2", "ROOT") and dtrees[1].labels == ()
+    assert [*loaded.parse_training(SENTENCES)] == dtrees
+
+
+class Pipeline:
+    """Stands for Stanza's: the first word is the head of all others."""
+
+    given: dict[str, Any] = {}
+
+    def __init__(self, lang: str, **options: Any) -> None:
+        if lang == "xx":
+            raise ValueError("xx is not known\nmore")
+        Pipeline.given, self.cuts = {"lang": lang, **options}, lang == "fr"
+
+    def __call__(self, sentences: list[list[str]]) -> SimpleNamespace:
+        found = []
+        for forms in sentences:
+            cut = [part for form in forms for part in (form.split("~") if self.cuts else [form])]
+            words = [SimpleNamespace(head=min(i, 1), deprel="dep" if i else "root") for i in range(len(cut))]
+            found.append(SimpleNamespace(words=words))
+        return SimpleNamespace(sentences=found)
+
+
+def test_stanza(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    stanza = pytest.importorskip("stanza")
+    monkeypatch.setattr(stanza, "Pipeline", Pipeline)
+    PipelineParser("stanza:en").train(tmp_path, tmp_path, tmp_path / "model")
+    loaded = PipelineParser.load(tmp_path / "model")
+    assert Pipeline.given == {
+        "lang": "en",
+        "processors": "tokenize,pos,lemma,depparse",
+        "tokenize_pretokenized": True,
+        "verbose": False,
+    }
+    assert [*loaded.parse(SENTENCES)] == [
+        DTree(SENTENCES[0], (0, 1, 1, 1), labels=("root", "dep", "dep", "dep")),
+        DTree(EMPTY, (), labels=()),
+        DTree(SENTENCES[2], (0, 1), labels=("root", "dep")),
+        DTree(SENTENCES[3], (0,), labels=("root",)),
+    ]
+    assert [*loaded.parse([EMPTY])] == [DTree(EMPTY, (), labels=())]
+    cuts = PipelineParser("stanza:fr").train(tmp_path, tmp_path, tmp_path / "other")
+    with pytest.raises(ModelError, match="^stanza:fr: finds 2 words in a sentence of 1: d~un$"):
+        [*cuts.parse([Tokens(("d~un",), ("X",))])]
+    with pytest.raises(ModelError, match="^stanza:xx: cannot be loaded: xx is not known$"):
+        PipelineParser("stanza:xx").train(tmp_path, tmp_path, tmp_path / "none")
+    assert not (tmp_path / "none").exists()
+
+
+def test_what_cannot_be_loaded(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    with pytest.raises(ModelError, match="not loaded yet"):
+        next(PipelineParser("stanza:en").parse([EMPTY]))
+    for wrong in ("spacy", "spacy:", "other:x"):
+        with pytest.raises(ModelError, match=f"^the pipeline '{wrong}' is not of the form spacy:NAME or"):
+            PipelineParser(wrong).train(tmp_path, tmp_path, tmp_path / "model")
+    with pytest.raises(ModelError, match=r"^spacy:no_such: cannot be loaded: \[E050\]"):
+        PipelineParser("spacy:no_such").train(tmp_path, tmp_path, tmp_path / "model")
+    spacy.blank("en").to_disk(tmp_path / "blank")
+    with pytest.raises(ModelError, match="blank: has no parser, only a tokenizer$"):
+        PipelineParser(f"spacy:{tmp_path / 'blank'}").train(tmp_path, tmp_path, tmp_path / "model")
+    monkeypatch.setitem(sys.modules, "stanza", None)
+    with pytest.raises(ModelError, match=r'^stanza:en: needs a package \(.*\): pip install "stanza"$'):
+        PipelineParser("stanza:en").train(tmp_path, tmp_path, tmp_path / "model")
