@@ -207,16 +207,17 @@ class ConstrainedCKY:
             best.setdefault(self.ctree(dtree.tokens, heads, derivation, Repairs()), total)
         return [(total, ctree) for ctree, total in best.items()]
 
-    def confidences(self, dtree: DTree) -> tuple[CTree, tuple[float, ...]]:
+    def confidences(self, dtree: DTree, repairs: Repairs | None = None) -> tuple[CTree, tuple[float, ...]]:
         """The best c-tree; the probability of each of its nodes, given the d-tree [K].
 
         That is the share of all derivations that have the constituent, each weighed by exp of its score
         (log-sum semiring). Weights trained with a margin are no likelihood: probabilities rank, they are not
         calibrated.
         """
-        heads = self._tree(dtree, Repairs())
+        repairs = Repairs() if repairs is None else repairs
+        heads = self._tree(dtree, repairs)
         found, rows, values = posteriors(*self._scored(dtree, heads))
-        ctree = self.ctree(dtree.tokens, heads, found, Repairs())
+        ctree = self.ctree(dtree.tokens, heads, found, repairs)
         shares: Counter[tuple[int, ...]] = Counter()
         for row, value in zip(rows.tolist(), values.tolist(), strict=True):
             shares[tuple(row)] += value
@@ -226,6 +227,12 @@ class ConstrainedCKY:
             for k, below in enumerate(ctree.yields()[n:])
         ]
         return ctree, tuple(min(1.0, shares[key]) for key in keys)
+
+    def confidences_all(
+        self, dtrees: Iterable[DTree], repairs: Repairs | None = None
+    ) -> Iterator[tuple[CTree, tuple[float, ...]]]:
+        """`confidences` for a stream of d-trees, in order."""
+        return (self.confidences(dtree, repairs) for dtree in dtrees)
 
     def count(self, dtree: DTree) -> int:
         """|Y(x, d)|: how many derivations the grammar has for a d-tree, exact up to 2^53."""

@@ -157,6 +157,13 @@ def train(trees: Path, dev: Path, output: Path, route: str, checkpoints: Path | 
 @click.option("--text", "kind", flag_value="text", help="INPUT is text with one sentence on each line.")
 @click.option("--tokenized", "kind", flag_value="tokenized", help="The same, with blanks between tokens.")
 @click.option("--split", "kind", flag_value="split", help="Free text; empty lines end paragraphs.")
+@click.option(
+    "--min-confidence",
+    "least",
+    type=click.FloatRange(0, 1),
+    default=0.0,
+    help="Collapse constituents of less: their children go to what is above. The root stays.",
+)
 @click.option("--strict", is_flag=True, help="Stop at the first line that cannot be read or written.")
 @click.option("--device", help="cpu, cuda, ...  [default: cuda where there is one]")
 @click.option("--parse-command", help="Of a d-parser `cmd`; a model directory keeps no commands.")
@@ -166,6 +173,7 @@ def parse(
     output: Path,
     kind: str | None,
     to: str | None,
+    least: float,
     strict: bool,
     device: str | None,
     parse_command: str | None,
@@ -173,6 +181,10 @@ def parse(
     """Parses CoNLL-U (words and tags) or text into c-trees, or into d-trees with `--to conllu`.
 
     What cannot be read is left out and named on standard error. Text needs a model with a tagger.
+
+    Confidences, in `--to json`, are posteriors of the chart (cky, combined), or shares of the labeler's and
+    the unary classifier's scores (reduction, labeler; 1 for what the d-parser's labels say). They rank
+    constituents of one model; they are not calibrated.
     """
     from d2c.parsing import parse_file
 
@@ -180,6 +192,8 @@ def parse(
     to = to or ("conllu" if ".conllu" in output.name else format_for(trained.route, output))
     if to not in FORMATS_OF_OUTPUT:
         raise click.UsageError(f"parse does not write {to}; `d2c convert` does, from discbracket")
+    if to == "conllu" and least:
+        raise click.UsageError("d-trees have no constituents to collapse; leave out --min-confidence")
 
     def refuse(error: FormatError) -> None:
         nonlocal refused
@@ -190,7 +204,7 @@ def parse(
 
     with open_output(output) as stream:
         shown = partial(_shown, unit="sentences")
-        repairs = parse_file(trained, source, kind or "conllu", to, stream, refuse, shown)
+        repairs = parse_file(trained, source, kind or "conllu", to, stream, refuse, least, shown)
     if to != "conllu":
         _report(repairs)
     if refused:

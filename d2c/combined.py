@@ -56,9 +56,11 @@ class Combined:
         """The best c-tree in the chart of each d-tree."""
         return self.chart.decode_all(dtrees, repairs)
 
-    def confidences(self, dtree: DTree) -> tuple[CTree, tuple[float, ...]]:
-        """The best c-tree; the probability of each of its nodes, see `ConstrainedCKY.confidences`."""
-        return self.chart.confidences(dtree)
+    def confidences_all(
+        self, dtrees: Iterable[DTree], repairs: Repairs | None = None
+    ) -> Iterator[tuple[CTree, tuple[float, ...]]]:
+        """The best c-tree of each d-tree; how sure each node is, see `ConstrainedCKY.confidences`."""
+        return self.chart.confidences_all(dtrees, repairs)
 
     def save(self, directory: Path) -> None:
         """Writes both parts into a directory, made if absent."""

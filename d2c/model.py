@@ -64,6 +64,12 @@ class Route(Protocol):
         """Valid c-trees over exactly the tokens of predicted d-trees."""
         ...
 
+    def confidences_all(
+        self, dtrees: Iterable[DTree], repairs: Repairs | None = None
+    ) -> Iterator[tuple[CTree, tuple[float, ...]]]:
+        """The same c-trees, each with a number for each of its nodes [K]: how sure the route is of it."""
+        ...
+
     def save(self, directory: Path) -> None:
         """Writes plain files."""
         ...

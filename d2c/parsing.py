@@ -3,17 +3,18 @@
 from __future__ import annotations
 
 from collections import deque
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from pathlib import Path
 from typing import TextIO
 
 from d2c.model import NO_TAGGER, Model
 from d2c.output import FORMATS, HEADERS, Parsed, whole_texts
 from d2c.parse_input import Refuse, Sentence, read_sentences
-from trees.ctree import Tokens
+from trees.ctree import CTree, Tokens
 from trees.errors import FormatError, ModelError
 from trees.files import file_name
 from trees.repair import Repairs
+from trees.transforms import collapse
 
 
 def parse_file(
@@ -23,10 +24,12 @@ def parse_file(
     to: str,
     stream: TextIO,
     refuse: Refuse,
+    least: float = 0.0,
     shown: Callable[[Iterable[Sentence]], Iterable[Sentence]] = lambda sentences: sentences,
 ) -> Repairs:
     """Parses a file of one of `parse_input.KINDS` into one of `output.FORMATS`; counts what was repaired.
 
+    least: constituents of less confidence are collapsed, but the root
     refuse: is given what cannot be read, or not be held by the format; shown: watches the sentences go by.
     Raises ModelError where the input is text and the model has no tagger.
     """
@@ -37,7 +40,7 @@ def parse_file(
     sentences = shown(read_sentences(path, kind, refuse, model.abbreviations))
     with whole_texts(stream) as write:
         write(HEADERS.get(to, ""))
-        for parsed in parse_all(model, sentences, words, to, repairs):
+        for parsed in parse_all(model, sentences, words, to, repairs, least):
             try:
                 text = form(parsed)
             except ValueError as error:
@@ -48,7 +51,7 @@ def parse_file(
 
 
 def parse_all(
-    model: Model, sentences: Iterable[Sentence], words: bool, to: str, repairs: Repairs
+    model: Model, sentences: Iterable[Sentence], words: bool, to: str, repairs: Repairs, least: float = 0.0
 ) -> Iterator[Parsed]:
     """Each sentence with what the format `to` shows; those that the d-parser reads ahead are held."""
     held = deque[Sentence]()
@@ -59,16 +62,18 @@ def parse_all(
             yield sentence.tokens
 
     dtrees = model.parse_dependencies(tokens(), words)
-    confidences = getattr(model.route, "confidences", None)
     if to == "conllu":
         for number, dtree in enumerate(dtrees, 1):
             yield Parsed(held.popleft(), number, dtree)
-    elif to == "json" and confidences is not None:
-        for number, dtree in enumerate(dtrees, 1):
-            ctree, shares = confidences(dtree)
-            repairs.sentences += 1
-            repairs.tokens += len(ctree.tokens)
-            yield Parsed(held.popleft(), number, None, ctree, shares)
+    elif to == "json" or least > 0:
+        for number, (ctree, shares) in enumerate(model.route.confidences_all(dtrees, repairs), 1):
+            yield Parsed(held.popleft(), number, None, *without_weak(ctree, shares, least))
     else:
         for number, ctree in enumerate(model.route.decode_all(dtrees, repairs), 1):
             yield Parsed(held.popleft(), number, None, ctree)
+
+
+def without_weak(ctree: CTree, confidences: Sequence[float], least: float) -> tuple[CTree, tuple[float, ...]]:
+    """The c-tree without nodes of less confidence, the root excepted; the confidence of those that it has."""
+    kept = [share >= least for share in confidences[:-1]] + [True] * len(confidences[-1:])
+    return collapse(ctree, kept), tuple(share for share, stay in zip(confidences, kept, strict=True) if stay)

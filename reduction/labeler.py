@@ -24,7 +24,7 @@ from linear.adagrad import AdaGrad
 from linear.words import UNKNOWN, number_words, word_number
 from reduction.encodings import ENCODINGS, read_label, read_spine_label
 from reduction.labeler_features import Corpus, Ints
-from reduction.labeler_learning import label_corpus, train_on
+from reduction.labeler_learning import label_corpus, share_corpus, train_on
 from reduction.labeler_search import DELTA, DIRECT, FREE, NESTED, Labels
 from trees.dtree import DTree
 from trees.errors import ModelError
@@ -115,13 +115,32 @@ class Labeler:
             raise ModelError("this labeler is not trained yet")
         stream = iter(dtrees)
         while batch := list(islice(stream, _BATCH)):
-            corpus = self._corpus(batch, [dtree.labels for dtree in batch])
-            best, failed = label_corpus(corpus, self._table, self.weights_, self._mode)
-            self.failed_ += failed
-            labels = iter(map(self.labels_.__getitem__, best[_filled(corpus)].tolist()))
-            for dtree in batch:
-                own = tuple(islice(labels, len(dtree.heads)))
-                yield replace(dtree, symbols=None, events=None, labels=own)
+            yield from self._label(batch)[0]
+
+    def label_with_shares(self, dtrees: Sequence[DTree]) -> list[tuple[DTree, tuple[float, ...]]]:
+        """As `label_all`; and [n] of each label its share of exp(score) among all that fit the other labels.
+
+        Weights trained with a margin are no likelihood: shares rank, they are not calibrated.
+        """
+        if self._table is None:
+            raise ModelError("this labeler is not trained yet")
+        labelled, corpus, best = self._label(dtrees)
+        shares = share_corpus(corpus, self._table, self.weights_, self._mode, best)
+        listed = iter(shares[_filled(corpus)].tolist())
+        return [(dtree, tuple(islice(listed, len(dtree.heads)))) for dtree in labelled]
+
+    def _label(self, batch: Sequence[DTree]) -> tuple[list[DTree], Corpus, Ints]:
+        """The d-trees with labels; their corpus with the labels' numbers, by position."""
+        assert self._table is not None
+        corpus = self._corpus(batch, [dtree.labels for dtree in batch])
+        best, failed = label_corpus(corpus, self._table, self.weights_, self._mode)
+        self.failed_ += failed
+        labels = iter(map(self.labels_.__getitem__, best[_filled(corpus)].tolist()))
+        labelled = [
+            replace(dtree, symbols=None, events=None, labels=tuple(islice(labels, len(dtree.heads))))
+            for dtree in batch
+        ]
+        return labelled, corpus, best
 
     def save(self, directory: Path) -> None:
         """Writes JSON, and candidates and non-zero weights as .npz, into a directory, made if absent."""

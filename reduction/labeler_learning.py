@@ -1,6 +1,7 @@
 """The labeler's training: loss-augmented Viterbi, and a step of AdaGrad for each sentence (a structured SVM).
 
-The loss is the number of wrong labels. Also the scores of given labels, which search is tested against.
+The loss is the number of wrong labels. Also the scores of given labels, which search is tested against, and
+what these say of how sure a label is.
 """
 
 from __future__ import annotations
@@ -136,7 +137,14 @@ def score(
 ) -> float:
     """The score of labels of one head's modifiers, by place in the sentence; -inf where not allowed."""
     s = lay_out(corpus, number)
-    places = np.empty(room(s), np.int64)
+    return _total(s, h, labels, weights, mode, given, np.empty(room(s), np.int64))
+
+
+@njit(cache=True, nogil=True)
+def _total(
+    s: Sentence, h: int, labels: Labels, weights: Floats, mode: int, given: Ints, places: Longs
+) -> float:
+    """The same with room for the places of features."""
     count = features(s, h, labels, mode, given, np.full_like(given, -1), len(weights) - 1, places)
     return weights[places[:count]].astype(np.float64).sum() if count >= 0 else -np.inf
 
@@ -224,3 +232,35 @@ def label_corpus(corpus: Corpus, labels: Labels, weights: Floats, mode: int) -> 
                 head = prepare(s, h, labels, weights, FREE, False)
                 viterbi(s, head, labels, weights, FREE, states, guess)
     return best, failed
+
+
+@njit(cache=True, nogil=True)
+def share_corpus(corpus: Corpus, labels: Labels, weights: Floats, mode: int, best: Ints) -> Floats:
+    """[positions] of the best labels, each one's share among all labels in its place, the others fixed.
+
+    Shares are those of exp(score), of the candidates that the constraints allow beside the other labels.
+    """
+    shares = np.ones(len(best), np.float32)
+    for number in range(len(corpus.begin) - 1):
+        s = lay_out(corpus, number)
+        begin = corpus.begin[number]
+        given = best[begin : corpus.begin[number + 1]].copy()
+        places = np.empty(room(s), np.int64)
+        for h in range(len(given)):
+            if s.begin[h] == s.begin[h + 1]:
+                continue
+            how = mode if h else FREE
+            own = _total(s, h, labels, weights, how, given, places)
+            if own == -np.inf:  # found without constraints
+                how = FREE
+                own = _total(s, h, labels, weights, how, given, places)
+            for m in s.modifiers[s.begin[h] : s.begin[h + 1]]:
+                label, others = given[m], 0.0
+                row = labels.rows[s.tags[h], s.tags[m], int(m > h)]
+                for other in labels.candidates[labels.begin[row] : labels.begin[row + 1]]:
+                    if other != label:
+                        given[m] = other
+                        others += np.exp(_total(s, h, labels, weights, how, given, places) - own)
+                given[m] = label
+                shares[begin + m] = 1 / (1 + others)
+    return shares

@@ -12,6 +12,7 @@ from operator import ne
 from pathlib import Path
 from typing import TYPE_CHECKING, Self
 
+from reduction.confidence import of_nodes, with_unaries
 from reduction.encodings import (
     ENCODINGS,
     Order,
@@ -163,11 +164,41 @@ class Reduction:
         stream = iter(dtrees)
         while batch := self.label_all(islice(stream, _BATCH), repairs.counts):
             decoded = [self._decode(dtree, repairs) for dtree in batch]
-            if self.encoding != "spine" and self.unaries_ is not None:
+            if self._classifies:
+                assert self.unaries_ is not None
                 chains = self.unaries_.predict([ctree for ctree, _ in decoded])
                 decoded = [(ctree, known) for (ctree, _), known in zip(decoded, chains, strict=True)]
             for ctree, known in decoded:
                 yield restore_unaries(ctree, known) if known else ctree
+
+    def confidences(self, dtree: DTree, repairs: Repairs | None = None) -> tuple[CTree, tuple[float, ...]]:
+        """What `decode` gives; how sure it is of each of its nodes [K], see `reduction.confidence`."""
+        return next(self.confidences_all([dtree], repairs))
+
+    def confidences_all(
+        self, dtrees: Iterable[DTree], repairs: Repairs | None = None
+    ) -> Iterator[tuple[CTree, tuple[float, ...]]]:
+        """`confidences` for a stream of d-trees, in batches."""
+        repairs = Repairs() if repairs is None else repairs
+        stream = iter(dtrees)
+        while batch := list(islice(stream, _BATCH)):
+            labelled = [(dtree, (1.0,) * len(dtree.heads)) for dtree in batch]
+            if self.labeler_ is not None:
+                backbones = [self._backbone(dtree, repairs.counts) for dtree in batch]
+                labelled = self.labeler_.label_with_shares(backbones)
+            decoded = [self._decode(dtree, repairs) for dtree, _ in labelled]
+            bare = [ctree for ctree, _ in decoded]
+            chains = [said or [()] * (ctree.root + 1) for ctree, said in decoded]
+            # Where labels carry them, chains are as sure as the label of their lexical head.
+            sure = [
+                [arcs[h] for h in ctree.lexical_heads()]
+                for ctree, (_, arcs) in zip(bare, labelled, strict=True)
+            ]
+            if self._classifies:
+                assert self.unaries_ is not None
+                chains, sure = self.unaries_.predict(bare), self.unaries_.shares(bare)
+            for ctree, (_, arcs), known, shares in zip(bare, labelled, chains, sure, strict=True):
+                yield with_unaries(ctree, of_nodes(ctree, arcs), known, shares)
 
     def label_all(self, dtrees: Iterable[DTree], counts: Counter[str] | None = None) -> list[DTree]:
         """The d-trees whose labels decoding reads: relabelled, heads repaired, if there is a labeler."""
@@ -227,6 +258,11 @@ class Reduction:
 
             route.labeler_ = Labeler.load(directory / _LABELER)
         return route
+
+    @property
+    def _classifies(self) -> bool:
+        """Whether unary nodes are those of the classifier."""
+        return self.encoding != "spine" and self.unaries_ is not None
 
     @property
     def _continuous(self) -> bool:

@@ -110,15 +110,35 @@ class UnaryClassifier:
             return []
         batch = flatten(ctrees)
         classes = np.zeros(len(batch.symbols) - 1, np.int64)
+        for nodes, candidates, scores in self._scored(batch):
+            classes[nodes] = candidates[np.arange(len(nodes)), scores.argmax(axis=1)]
+        chains = iter([self.chains_[number] for number in classes.tolist()])
+        return [list(islice(chains, size)) for size in batch.sizes]
+
+    def shares(self, ctrees: Sequence[CTree]) -> list[list[float]]:
+        """Of each chain that `predict` chooses, exp(its score) as a share of that of all candidates.
+
+        1 where there is one candidate. The scores are margins of support vector machines, which were learned
+        apart from each other: shares rank, they are not calibrated.
+        """
+        if not ctrees:
+            return []
+        batch = flatten(ctrees)
+        shares = np.ones(len(batch.symbols) - 1)
+        for nodes, _, scores in self._scored(batch):
+            shares[nodes] = 1 / np.exp(scores - scores.max(axis=1, keepdims=True)).sum(axis=1)
+        listed = iter(shares.tolist())
+        return [list(islice(listed, size)) for size in batch.sizes]
+
+    def _scored(self, batch: Batch) -> Iterator[tuple[Ints, Ints, Floats]]:
+        """Nodes that may have a chain, and their candidates and scores [nodes, C], -inf beyond the last."""
         known, models = self._models(batch.symbols[:-1])
         for nodes in batch.groups(known):
             model = models[nodes]
             scores = self.bias_[model]
             for row in _feature_numbers(features(batch, nodes)):
                 scores += self.weights_.take(self._rows.take(row), axis=0)
-            classes[nodes] = self.candidates_[model, scores.argmax(axis=1)]
-        chains = iter([self.chains_[number] for number in classes.tolist()])
-        return [list(islice(chains, size)) for size in batch.sizes]
+            yield nodes, self.candidates_[model], scores
 
     def _models(self, symbols: Ids) -> tuple[NDArray[np.bool_], Ints]:
         """[N] which symbols have a model, and its number."""

@@ -1,14 +1,15 @@
-"""Making trees usable: punctuation and gaps. Each function takes a c-tree and returns another.
+"""Making trees usable: punctuation, gaps, unwanted nodes. Each function takes a c-tree and returns another.
 
 - `move_punctuation`: without it most gaps of treebanks that leave punctuation unattached are punctuation only
 - `raise_gaps`: a continuous tree; `split_gaps`: another, from which `merge_gaps` gets the tree back
+- `collapse`: without some nodes
 """
 
 from __future__ import annotations
 
 import re
 from collections import Counter
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 
 from trees.ctree import CTree, build_ctree
 from trees.scores.attachment import is_punctuation
@@ -135,6 +136,44 @@ def merge_gaps(ctree: CTree) -> CTree:
         children[node - n] = kept
         order += [kid for kid in kept if kid >= n]
     return build_ctree(ctree.tokens, labels, children, ctree.root, None, ctree.top)
+
+
+def collapse(ctree: CTree, kept: Sequence[bool]) -> CTree:
+    """The c-tree without some nodes, whose children go to the nearest node above that is kept.
+
+    kept: [K] for each proper node; the root stays in any case. The order of the others' ids does not change.
+    Linear time but for the sorting of children.
+    """
+    n, root = len(ctree.tokens), ctree.root
+    stays = [*[True] * n, *kept]
+    stays[root] = True
+    if all(stays):
+        return ctree
+    new_id, above = [-1] * (root + 1), ctree.parents()
+    for new, node in enumerate(node for node in range(root + 1) if stays[node]):
+        new_id[node] = new
+    children: list[list[int]] = [[] for stay in stays[n:] if stay]
+    for node in range(root - 1, -1, -1):
+        if not stays[above[node]]:
+            above[node] = above[above[node]]
+        if stays[node]:
+            children[new_id[above[node]] - n].append(new_id[node])
+    first = _firsts(n, children)
+    heads: list[int] | None = None
+    if ctree.head_children is not None:
+        stands = list(range(n))  # for each node itself, or the highest that stays on the way to its head
+        for node, head in enumerate(ctree.head_children, n):
+            stands.append(node if stays[node] else stands[head])
+        heads = [
+            new_id[stands[head]] for head, stay in zip(ctree.head_children, stays[n:], strict=True) if stay
+        ]
+    return CTree(
+        ctree.tokens,
+        tuple(label for label, stay in zip(ctree.labels, stays[n:], strict=True) if stay),
+        tuple(tuple(sorted(kids, key=first.__getitem__)) for kids in children),
+        None if heads is None else tuple(heads),
+        ctree.top,
+    )
 
 
 def _lowest_common(a: int, b: int, parents: list[int], depth: list[int]) -> int:

@@ -84,7 +84,8 @@ def test_kinds_of_input_agree(model: Path) -> None:
     assert (first["line"], second["line"]) == (1, 2)
     assert [tuple(one["tokens"]) for one in (first, second)] == FORMS
     assert second["offsets"][2:4] == [[23, 24], [24, 27]]
-    assert {"label", "start", "end", "head", "start_char", "end_char"} == set(second["spans"][0])
+    keys = {"label", "start", "end", "head", "start_char", "end_char", "confidence"}
+    assert keys == set(second["spans"][0])
     tokenized = "".join(" ".join(forms) + "\n" for forms in FORMS)
     free = TEXT.replace("\n", " ") + "\n"
     for kind, text in (("--tokenized", tokenized), ("--split", free)):
@@ -103,6 +104,29 @@ def test_confidence_of_the_other_route(cky: Path) -> None:
     assert all(0 < span["confidence"] <= 1 for span in spans)
     tree = parse_bracket(parse(cky, "--text").stdout.splitlines()[1])
     assert sorted(span["label"] for span in spans) == sorted(tree.labels)
+
+
+@pytest.mark.parametrize("route", ["model", "cky"])
+def test_weak_constituents_are_collapsed(route: str, request: pytest.FixtureRequest) -> None:
+    directory = request.getfixturevalue(route)
+    dev = islice(read_brackets(ROOT / "data" / "sample" / "dev.mrg"), 20)
+    text = "".join(" ".join(tree.tokens.forms) + "\n" for tree in dev)
+    done = parse(directory, "--tokenized", "--to", "json", stdin=text)
+    assert done.stderr.startswith("20 sentences, "), done.stderr
+    spans = [json.loads(line)["spans"] for line in done.stdout.splitlines()]
+    weakest, next_one, *_ = sorted({span["confidence"] for sentence in spans for span in sentence[1:]})
+    least = (weakest + next_one) / 2
+    assert 0 < weakest < least < 1
+    strong = [[s for i, s in enumerate(sentence) if not i or s["confidence"] >= least] for sentence in spans]
+    assert list(map(len, strong)) != list(map(len, spans))
+    option = f"--min-confidence={least}"
+    lines = parse(directory, "--tokenized", "--to", "json", option, stdin=text).stdout.splitlines()
+    assert [json.loads(line)["spans"] for line in lines] == strong
+    trees = parse(directory, "--tokenized", option, stdin=text).stdout.splitlines()
+    assert [len(parse_bracket(tree).labels) for tree in trees] == list(map(len, strong))
+    assert parse(directory, "--text", "--min-confidence=0").stdout == parse(directory, "--text").stdout
+    flat = parse(directory, "--text", "--min-confidence=1", "--to", "conllu")
+    assert flat.returncode == 2 and "no constituents to collapse" in flat.stderr
 
 
 def test_bad_lines(model: Path) -> None:

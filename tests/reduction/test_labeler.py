@@ -15,7 +15,7 @@ from hypothesis import strategies as st
 from reduction.encodings import ENCODINGS
 from reduction.labeler import Labeler
 from reduction.labeler_features import lay_out
-from reduction.labeler_learning import label_corpus, score
+from reduction.labeler_learning import label_corpus, score, share_corpus
 from reduction.labeler_search import FREE
 from reduction.reduction import Reduction
 from tests.strategies import ctrees, tree_heads, words
@@ -81,6 +81,51 @@ def test_search_finds_the_best_of_all_labellings(
             assert failed or found > -np.inf  # with the longer row of candidates, or without constraints
 
 
+@pytest.mark.parametrize("encoding", [*ENCODINGS, "unconstrained"])
+@settings(max_examples=20, deadline=None)
+@given(
+    treebank=st.lists(ctrees(gaps=False), min_size=1, max_size=3), heads=tree_heads(5), seed=st.integers(0, 9)
+)
+def test_shares_are_those_of_all_labels_in_one_place(
+    encoding: str, treebank: list[CTree], heads: tuple[int, ...], seed: int
+) -> None:
+    own = "direct" if encoding == "unconstrained" else encoding
+    labeler = Labeler(own, encoding != "unconstrained", epochs=1, table_bits=10).fit(encoded(own, treebank))
+    labeler.weights_ = np.random.default_rng(seed).normal(size=1 << 10).astype(np.float32) / 8
+    corpus, table = labeler._corpus([DTree(words(len(heads)), heads)], [None]), labeler._table
+    assert table is not None
+    best, _ = label_corpus(corpus, table, labeler.weights_, labeler._mode)
+    shares = share_corpus(corpus, table, labeler.weights_, labeler._mode, best)
+    tags = lay_out(corpus, 0).tags
+    for m, h in enumerate(heads, 1):
+        row = table.rows[tags[h], tags[m], int(m > h)]
+        modes = (labeler._mode if h else FREE, FREE)
+        mode = next(
+            one for one in modes if score(corpus, 0, h, table, labeler.weights_, one, best[:-1]) > -np.inf
+        )
+        scores = {}
+        for label in {best[m], *table.candidates[table.begin[row] : table.begin[row + 1]]}:
+            other = best[:-1].copy()
+            other[m] = label
+            scores[label] = score(corpus, 0, h, table, labeler.weights_, mode, other)
+        total = sum(np.exp(value - scores[best[m]]) for value in scores.values())
+        assert shares[m] == pytest.approx(1 / total, rel=1e-3)
+        assert 0 < shares[m] <= 1
+
+
+def test_how_sure_labels_are_says_which_are_wrong(labeler: Labeler) -> None:
+    gold = encoded(labeler.encoding, DEV)
+    labelled = labeler.label_with_shares([unlabelled(dtree) for dtree in gold])
+    assert [dtree for dtree, _ in labelled] == list(labeler.label_all(map(unlabelled, gold)))
+    shares: dict[bool, list[float]] = {True: [], False: []}
+    for one, (two, of_two) in zip(gold, labelled, strict=True):
+        for a, b, share in zip(one.labels or (), two.labels or (), of_two, strict=True):
+            assert 0 < share <= 1
+            shares[a == b].append(share)
+    means = {right: sum(values) / len(values) for right, values in shares.items()}
+    assert means[True] > 0.85 and means[False] < means[True] - 0.1
+
+
 def test_labels_need_no_repair_on_any_projective_tree(labeler: Labeler) -> None:
     route = Reduction(labeler.encoding).fit(TRAIN)
     noise = np.random.default_rng(1)
@@ -138,6 +183,8 @@ def test_broken_files_are_model_errors(damage: str, tmp_path: Path) -> None:
 def test_untrained_labeler_says_so() -> None:
     with pytest.raises(ModelError, match="not trained"):
         Labeler().label(DTree(words(1), (0,)))
+    with pytest.raises(ModelError, match="not trained"):
+        Labeler().label_with_shares([])
     with pytest.raises(ValueError, match="unknown encoding"):
         Labeler("indirect")
 

@@ -107,6 +107,42 @@ def test_all_at_once_and_one_by_one_are_the_same(route: Reduction) -> None:
     assert (together.counts, together.tokens, together.sentences) == (apart.counts, apart.tokens, 60)
 
 
+def test_confidences_come_with_the_same_trees(route: Reduction) -> None:
+    dtrees = list(junk(list(map(route.encode, TREES))))
+    repairs = Repairs(), Repairs()
+    found = list(route.confidences_all(dtrees, repairs[0]))
+    assert [ctree for ctree, _ in found] == list(route.decode_all(dtrees, repairs[1]))
+    assert repairs[0].counts == repairs[1].counts and repairs[0].tokens == repairs[1].tokens
+    assert route.confidences(dtrees[1]) == found[1]
+    unsure = 0
+    for ctree, shares in found:
+        assert len(shares) == len(ctree.labels) and all(0 < share <= 1 for share in shares)
+        for kids, share in zip(ctree.children, shares, strict=True):
+            # Labels of a d-parser have no scores, nor have unary nodes that are in them.
+            assert share == 1 or (len(kids) == 1 and route.unaries_ is not None)
+            unsure += share < 1
+    assert (unsure > 100) == (route.unaries_ is not None)
+
+
+@pytest.mark.parametrize("encoding", ENCODINGS)
+def test_a_node_is_as_sure_as_the_least_sure_label_that_makes_it(
+    encoding: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    text = "(TOP (S (NP (DT the) (JJ old) (NN cat)) (ADVP (RB now)) (VP (VP (VBZ sleeps)))))"
+    ctree = parse_bracket(text)
+    route = Reduction(encoding, labeler=True).fit([ctree] * 3)
+    dtree = route.encode(ctree)
+    assert route.labeler_ is not None
+    shares = (0.9, 0.8, 0.7, 0.6, 0.5)
+    monkeypatch.setattr(route.labeler_, "label_with_shares", lambda dtrees: [(d, shares) for d in dtrees])
+    found, confidences = route.confidences(dtree)
+    assert format_bracket(found) == text
+    by_label = dict(zip(found.labels, confidences, strict=True))
+    assert (by_label["NP"], by_label["S"]) == (0.8, 0.6)  # the, old; cat, now
+    if encoding == "spine":
+        assert (by_label["ADVP"], by_label["VP"]) == (0.6, 0.5)  # now, sleeps
+
+
 def test_decoding_is_a_stream(route: Reduction) -> None:
     taken: list[int] = []
 

@@ -1,6 +1,7 @@
 """Recovery of unary nodes on toy treebanks."""
 
 import json
+from copy import copy
 
 import numpy as np
 import pytest
@@ -46,6 +47,26 @@ def test_one_chain_per_node_and_batches_change_nothing(classifier: UnaryClassifi
     assert [len(chains) for chains in together] == [ctree.root + 1 for ctree in bare]
     assert together == [classifier.predict([ctree])[0] for ctree in bare]
     assert classifier.predict([]) == []
+
+
+def test_shares_of_the_chosen_chains(classifier: UnaryClassifier) -> None:
+    bare = [strip_unaries(ctree)[0] for ctree in TREES]
+    together = classifier.shares(bare)
+    assert [len(shares) for shares in together] == [ctree.root + 1 for ctree in bare]
+    assert together == [classifier.shares([ctree])[0] for ctree in bare]
+    assert classifier.shares([]) == []
+    contexts = parse_bracket("(TOP (S (NN a) (VP (VB b) (RB c))))"), parse_bracket("(TOP (S (NN a) (QQ b)))")
+    (sure, *_), (unsure, *_) = classifier.shares(contexts)
+    assert 0.5 < unsure < sure < 1
+    assert classifier.shares([parse_bracket("(TOP (ZZ (QQ a) (RR b)))")]) == [[1.0, 1.0, 1.0]]
+
+
+def test_shares_without_weights_are_equal(classifier: UnaryClassifier) -> None:
+    equal = copy(classifier)
+    equal.weights_ = np.zeros_like(classifier.weights_)
+    equal.bias_ = np.where(np.isfinite(classifier.bias_), np.float32(0.5), -np.inf)
+    (shares,) = equal.shares([parse_bracket("(TOP (S (NP (DT the) (NN a)) (JJ good) (VB b)))")])
+    assert shares == [1.0, 0.5, 1.0, 0.5, 1.0, 0.5]  # nouns, verbs and S have two candidates, others one
 
 
 def test_unseen_symbols_get_no_chain(classifier: UnaryClassifier) -> None:

@@ -12,13 +12,13 @@ from hypothesis import strategies as st
 
 from tests.strategies import ctrees
 from trees.conversion import to_dependencies
-from trees.ctree import CTree
+from trees.ctree import CTree, build_ctree
 from trees.formats.brackets import EMPTY_TAG, parse_bracket, remove_empty, strip_function
 from trees.formats.chunks import Chunk
 from trees.formats.discbracket import format_discbracket, parse_discbracket
 from trees.formats.treebanks import read_treebank
 from trees.traces import resolve_traces
-from trees.transforms import merge_gaps, move_punctuation, raise_gaps, split_gaps
+from trees.transforms import collapse, merge_gaps, move_punctuation, raise_gaps, split_gaps
 
 
 def parse(text: str) -> CTree:
@@ -122,6 +122,36 @@ def test_raised_blocks_are_those_without_the_head() -> None:
     assert format_discbracket(split_gaps(ctree)) == "(S (VP*1 (V 0=a)) (N 1=b) (VP*2 (P 2=c) (Q 3=d)))"
     with pytest.raises(ValueError, match="a label ends in"):
         split_gaps(split_gaps(ctree))
+
+
+@given(ctrees(), st.data())
+def test_nodes_that_are_not_collapsed_keep_label_and_yield(ctree: CTree, data: st.DataObject) -> None:
+    n, nodes = len(ctree.tokens), len(ctree.labels)
+    kept = data.draw(st.lists(st.booleans(), min_size=nodes, max_size=nodes))
+    less = collapse(ctree, kept)
+    stays = [*kept[:-1], True] if nodes else []
+    for of_old, of_new in ((ctree.labels, less.labels), (ctree.yields()[n:], less.yields()[n:])):
+        assert list(of_new) == [value for value, stay in zip(of_old, stays, strict=True) if stay]
+    if ctree.head_children is not None:
+        heads = [head for head, stay in zip(ctree.lexical_heads()[n:], stays, strict=True) if stay]
+        assert less.lexical_heads()[n:] == heads
+    assert less == build_ctree(
+        *(less.tokens, less.labels, less.children, less.root, less.head_children, ctree.top)
+    )
+
+
+def test_children_of_a_collapsed_node_stand_in_its_place() -> None:
+    ctree = parse("(TOP (S (NP (X (D 1=b) (N 2=c)) (PP (P 4=e))) (V 0=a) (A 3=d)))")
+    labels = list(ctree.labels)
+    assert labels == ["X", "PP", "NP", "S"]
+    kept = [[label == one for label in labels] for one in ("X", "NP", "")]
+    shown = [format_discbracket(collapse(ctree, some)) for some in kept]
+    assert shown == [
+        "(TOP (S (V 0=a) (X (D 1=b) (N 2=c)) (A 3=d) (P 4=e)))",
+        "(TOP (S (V 0=a) (NP (D 1=b) (N 2=c) (P 4=e)) (A 3=d)))",
+        "(TOP (S (V 0=a) (D 1=b) (N 2=c) (A 3=d) (P 4=e)))",
+    ]
+    assert collapse(ctree, [True, True, True, False]) == ctree
 
 
 def test_traces_take_their_antecedents() -> None:
