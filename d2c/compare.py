@@ -96,9 +96,10 @@ def compare_on(
 ) -> list[Row]:
     """Each model's route on gold d-trees, then each on those of the d-parser, which all models share.
 
-    The d-parser has learned what the first route encodes; labels are scored against that. Training: seconds
-    of the d-parser, then of each route. Where constrained
+    The d-parser has learned what the first route encodes; labels are scored against that. Where constrained
     CKY is among the routes, its oracle on the d-parser's d-trees comes last.
+
+    training: seconds of the d-parser, then of each route
     """
     gold = list(reading(dev))
     gold_dtrees = list(map(models[0].route.encode, gold))
