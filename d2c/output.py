@@ -9,15 +9,17 @@ from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
 from types import FrameType
-from typing import Any, TextIO
+from typing import TYPE_CHECKING, Any, TextIO
 
-from d2c.parse_input import Sentence
 from trees.ctree import CTree
 from trees.dtree import DTree
 from trees.formats.brackets import format_bracket
 from trees.formats.conllu import format_conllu
 from trees.formats.discbracket import format_discbracket
 from trees.formats.export import format_export
+
+if TYPE_CHECKING:  # its imports take a second: NLTK
+    from d2c.parse_input import Sentence
 
 Handler = Callable[[int, FrameType | None], Any]
 

@@ -281,3 +281,10 @@ def test_a_model_says_its_encoding(tmp_path: Path) -> None:
     done = d2c("decode", "-", "-m", tmp_path, "--encoding", "delta", stdin="")
     assert done.returncode == 2
     assert "the model says the encoding; give one of --model and --encoding" in done.stderr
+
+
+def test_the_command_starts_without_large_packages() -> None:
+    large = {"nltk", "numba", "scipy", "sklearn", "spacy", "stanza", "torch", "matplotlib", "jinja2"}
+    code = f"import sys, d2c.cli; print(sorted({large!r} & set(sys.modules)))"
+    found = subprocess.run([sys.executable, "-c", code], check=True, capture_output=True, text=True).stdout
+    assert found == "[]\n"
