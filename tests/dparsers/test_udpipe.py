@@ -68,7 +68,8 @@ def test_reports(trained: Trained) -> None:
     reports = trained[2]
     assert [(report.step, report.steps) for report in reports] == [(1, 3), (2, 3), (3, 3)]
     assert all(0 < report.las <= 0.98 for report in reports)  # one label of 50 was not in the training
-    assert reports[-1].uas == 1 and reports[-1].seconds >= reports[0].seconds > 0
+    assert reports[-1].uas >= 0.96  # two words of 50 have forms and tags that training had not
+    assert reports[-1].seconds >= reports[0].seconds > 0
     assert reports[0].loss > reports[-1].loss > 0
 
 
