@@ -25,12 +25,12 @@ from linear.words import UNKNOWN, number_words, word_number
 from reduction.encodings import ENCODINGS, read_label, read_spine_label
 from reduction.labeler_features import Corpus, Ints
 from reduction.labeler_learning import label_corpus, share_corpus, train_on
-from reduction.labeler_search import DELTA, DIRECT, FREE, NESTED, Labels
+from reduction.labeler_scores import DELTA, DIRECT, FREE, NESTED, Labels
 from trees.dtree import DTree
 from trees.errors import ModelError
 from trees.files import read_json
 
-FORMAT = 1  # of the model directory
+FORMAT = 2  # of the model directory
 _SETTINGS, _WEIGHTS = "labeler.json", "labeler.npz"
 _MODES = {"direct": DIRECT, "delta": DELTA, "spine": NESTED}
 _BATCH = 500  # sentences that `label_all` labels at once
@@ -91,7 +91,7 @@ class Labeler:
         corpus = self._corpus(treebank, stacked)
         gold = np.zeros(len(corpus.heads), np.int32)
         gold[_filled(corpus)] = [numbers[label] for dtree in treebank for label in dtree.labels or ()]
-        self._table = self._labels(_candidates(corpus, gold, len(self.tags_) + 2))
+        self._table = self._labels(corpus, gold)
         learner = AdaGrad.new(1 << self.table_bits, self.rate, self.penalty)
         rng, order = np.random.default_rng(self.seed), np.arange(len(treebank))
         for epoch in range(1, self.epochs + 1):
@@ -197,12 +197,13 @@ class Labeler:
         self.tags_ = _numbered(sorted({tag for dtree in treebank for tag in dtree.tokens.tags}))
         self.words_ = number_words(dtree.tokens.forms for dtree in treebank)
 
-    def _labels(self, rows: Rows) -> Labels:
-        """The table of labels with its rows of candidates."""
+    def _labels(self, corpus: Corpus, gold: Ints) -> Labels:
+        """The table of labels, with rows of candidates from gold labels by position."""
         read = read_spine_label if self.encoding == "spine" else read_label
         symbols: dict[object, int] = {}
         ids = [symbols.setdefault(read(label)[0], len(symbols)) for label in self.labels_]
         numbers = [read(label)[1] for label in self.labels_]
+        rows = _candidates(corpus, gold, len(self.tags_) + 2, numbers)
         return Labels(np.array(ids, np.int32), np.array(numbers, np.int32), *rows)
 
     def _corpus(self, dtrees: Sequence[DTree], given: Sequence[Sequence[str] | None]) -> Corpus:
@@ -262,8 +263,8 @@ def _filled(corpus: Corpus) -> NDArray[np.int64]:
     return np.flatnonzero(~gaps)
 
 
-def _candidates(corpus: Corpus, gold: Ints, tags: int) -> Rows:
-    """Which labels were seen for each tag of a head, tag of a modifier, and side.
+def _candidates(corpus: Corpus, gold: Ints, tags: int, numbers: Sequence[int]) -> Rows:
+    """Which labels were seen for each tag of a head, tag of a modifier, and side; by their numbers.
 
     A pair of tags that was not seen has the row of the head's tag; a tag that was not, that of all labels.
     """
@@ -282,7 +283,8 @@ def _candidates(corpus: Corpus, gold: Ints, tags: int) -> Rows:
     kept: dict[tuple[int, ...], int] = {}
 
     def row(labels: Iterable[int]) -> int:
-        return kept.setdefault(tuple(sorted(labels)), len(kept))
+        ordered = sorted(labels, key=lambda label: (numbers[label], label))
+        return kept.setdefault(tuple(ordered), len(kept))
 
     wide = np.full((tags, 2), row(everything or {0}), np.int32)
     for (th, side), labels in of_tag.items():

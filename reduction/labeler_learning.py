@@ -10,7 +10,8 @@ import numpy as np
 from numba import njit
 from numpy.typing import NDArray
 
-from linear.adagrad import AdaGrad, step
+from linear.adagrad import AdaGrad
+from linear.adagrad import step as descend
 from reduction.labeler_features import (
     ARC_ATOMS,
     PAIR_ATOMS,
@@ -23,7 +24,7 @@ from reduction.labeler_features import (
     outward,
     pair_atoms,
 )
-from reduction.labeler_search import (
+from reduction.labeler_scores import (
     ACROSS_LEFT,
     DELTA,
     FREE,
@@ -34,14 +35,11 @@ from reduction.labeler_search import (
     Floats,
     Labels,
     joins_before,
-    new_states,
     pair_key,
     prepare,
-    step_left,
-    step_right,
     symbol_key,
-    viterbi,
 )
+from reduction.labeler_search import new_states, rises_left, rises_right, step, viterbi
 
 
 @njit(cache=True, nogil=True)
@@ -62,13 +60,15 @@ def walk(labels: Labels, mode: int, chain: Ints, lefts: int, given: Ints, order:
         if a < lefts and (b == rights or mode <= NESTED or events[a] <= events[lefts + b]):
             label = given[chain[a]]
             same = labels.symbols[label] == labels.symbols[left]
-            rise = step_left(mode, a == 0, labels.numbers[label], labels.numbers[left], same, apart)
+            number, last = labels.numbers[label], labels.numbers[left]
+            rise = step(mode, a == 0, number, last, same, rises_left(apart))
             order[at], joins[at] = a, 0
             a, apart = a + 1, apart + rise
         else:
             label = given[chain[lefts + b]]
             same = labels.symbols[label] == labels.symbols[left if apart > 0 else right]
-            rise = step_right(mode, b == 0, labels.numbers[label], labels.numbers[right], same, apart)
+            number, last = labels.numbers[label], labels.numbers[right]
+            rise = step(mode, b == 0, number, last, same, rises_right(apart, b == 0))
             order[at], joins[at] = lefts + b, int(mode > NESTED and 0 < apart == rise)
             b, apart = b + 1, apart - rise
         if rise < 0:
@@ -120,7 +120,7 @@ def _add_pair(
     labels: Labels, atoms: Longs, before: int, label: int, joins: int, mask: int, places: Longs, n: int
 ) -> int:
     for atom in atoms:
-        places[n] = (atom + pair_key(labels, before, label, joins)) & mask
+        places[n] = (atom + pair_key(len(labels.symbols), before, label, joins)) & mask
         n += 1
     return n
 
@@ -159,7 +159,7 @@ def _descend(learner: AdaGrad, places: Longs, signs: NDArray[np.float32]) -> Non
             distinct += 1
             summed[distinct] = places[at]
         gradient[distinct] += signs[at]
-    step(learner, summed, gradient, distinct + 1)
+    descend(learner, summed, gradient, distinct + 1)
 
 
 @njit(cache=True, nogil=True)

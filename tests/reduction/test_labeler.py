@@ -16,7 +16,7 @@ from reduction.encodings import ENCODINGS
 from reduction.labeler import Labeler
 from reduction.labeler_features import lay_out
 from reduction.labeler_learning import label_corpus, score, share_corpus
-from reduction.labeler_search import FREE
+from reduction.labeler_scores import FREE
 from reduction.reduction import Reduction
 from tests.strategies import ctrees, tree_heads, words
 from trees.conversion import order_arcs, to_dependencies
