@@ -210,17 +210,17 @@ def score_edges(
     atoms, bounds = np.empty(ATOMS, np.int64), np.empty(4, np.int64)
     mask, rules = len(weights) - 1, len(keys)
     cached, cached_in = np.zeros(rules, np.float32), np.full(rules, -1, np.int32)
-    symbols = 0
+    symbols, edges = 0, forest.edges
     for rule in range(rules):
         symbols = max(symbols, keys[rule, 1] + 1 - rules)
     parents, parents_in = np.zeros(symbols, np.float32), np.full(symbols, -1, np.int32)
     for number in range(len(forest.blocks)):
         block = forest.blocks[number]
-        if block[BEGIN] == block[END] or forest.edges[block[BEGIN], RULE] == COPY:
+        if block[BEGIN] == block[END] or edges[block[BEGIN], RULE] == COPY:
             continue
         place_atoms(sentence, block, atoms, bounds)
         for edge in range(block[BEGIN], block[END]):
-            rule = forest.edges[edge, RULE]
+            rule = edges[edge, RULE]
             if rule < 0:
                 scores[edge] = glue if rule == -2 else 0.0
                 continue

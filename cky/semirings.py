@@ -17,9 +17,9 @@ Doubles = NDArray[np.float64]
 @njit(cache=True, nogil=True)
 def _underivable(forest: Forest, value: float) -> Doubles:
     """[V] the value of a vertex that has a derivation without edges (a pre-terminal): 0, else `value`."""
-    inside = np.zeros(len(forest.symbols), np.float64)
-    for edge in forest.edges:
-        inside[edge[HEAD]] = value
+    inside, edges = np.zeros(len(forest.symbols), np.float64), forest.edges
+    for at in range(len(edges)):
+        inside[edges[at, HEAD]] = value
     return inside
 
 
@@ -27,14 +27,14 @@ def _underivable(forest: Forest, value: float) -> Doubles:
 def viterbi(forest: Forest, scores: NDArray[np.float32]) -> NDArray[np.int32]:
     """The edges of a best derivation of the goal, those of a vertex before those that use it."""
     best = _underivable(forest, -np.inf)
-    back = np.full(len(forest.symbols), -1, np.int32)
-    for at in range(len(forest.edges)):
-        edge = forest.edges[at]
-        score = scores[at] + best[edge[TAIL]]
-        if edge[MODIFIER] >= 0:
-            score += best[edge[MODIFIER]]
-        if score > best[edge[HEAD]]:
-            best[edge[HEAD]], back[edge[HEAD]] = score, at
+    back, edges = np.full(len(forest.symbols), -1, np.int32), forest.edges
+    for at in range(len(edges)):
+        head, modifier = edges[at, HEAD], edges[at, MODIFIER]
+        score = scores[at] + best[edges[at, TAIL]]
+        if modifier >= 0:
+            score += best[modifier]
+        if score > best[head]:
+            best[head], back[head] = score, at
     return follow(forest, back)
 
 
@@ -71,20 +71,20 @@ def count_derivations(forest: Forest) -> float:
 @njit(cache=True, nogil=True)
 def marginals(forest: Forest, scores: NDArray[np.float32]) -> tuple[float, Doubles]:
     """The log of the sum of exp(score) over all derivations; [E] each edge's share of it."""
-    inside = _underivable(forest, -np.inf)
-    weight = np.empty(len(forest.edges), np.float64)
-    for at in range(len(forest.edges)):
-        edge = forest.edges[at]
-        weight[at] = scores[at] + inside[edge[TAIL]]
-        if edge[MODIFIER] >= 0:
-            weight[at] += inside[edge[MODIFIER]]
-        inside[edge[HEAD]] = np.logaddexp(inside[edge[HEAD]], weight[at])
+    inside, edges = _underivable(forest, -np.inf), forest.edges
+    weight = np.empty(len(edges), np.float64)
+    for at in range(len(edges)):
+        head, modifier = edges[at, HEAD], edges[at, MODIFIER]
+        weight[at] = scores[at] + inside[edges[at, TAIL]]
+        if modifier >= 0:
+            weight[at] += inside[modifier]
+        inside[head] = np.logaddexp(inside[head], weight[at])
     share = np.zeros(len(forest.symbols), np.float64)
     share[-1] = 1.0
-    for at in range(len(forest.edges) - 1, -1, -1):
-        edge = forest.edges[at]
-        weight[at] = share[edge[HEAD]] * np.exp(weight[at] - inside[edge[HEAD]])
-        share[edge[TAIL]] += weight[at]
-        if edge[MODIFIER] >= 0:
-            share[edge[MODIFIER]] += weight[at]
+    for at in range(len(edges) - 1, -1, -1):
+        head, modifier = edges[at, HEAD], edges[at, MODIFIER]
+        weight[at] = share[head] * np.exp(weight[at] - inside[head])
+        share[edges[at, TAIL]] += weight[at]
+        if modifier >= 0:
+            share[modifier] += weight[at]
     return inside[-1], weight

@@ -125,7 +125,7 @@ def _worst(states: States, shape: tuple[int, int, int, int], start: int, end: in
 
 
 # In what follows, loops see arrays as local variables and seldom pass one on: numba counts references to an
-# array whenever it comes out of a tuple or goes into a function, which takes longer than the rest of the loop.
+# array whenever it comes out of a tuple or goes into a function, which takes longer than the rest.
 
 
 @njit(cache=True, nogil=True)
