@@ -129,7 +129,7 @@ def _worst(states: States, shape: tuple[int, int, int, int], start: int, end: in
 
 
 @njit(cache=True, nogil=True)
-def _take_left(
+def _take(
     s: Sentence,
     head: Head,
     labels: Labels,
@@ -142,40 +142,48 @@ def _take_left(
     beam: int,
     a: int,
     b: int,
+    left: bool,
 ) -> int:
-    """Adds to the cell (a, b) what comes from (a - 1, b), the prior states; where the cell ends then."""
-    start, end = cell
-    m, r = a - 1, head.lefts + b - 1
+    """Adds to the cell (a, b) what comes of the prior states by taking la or rb; where the cell ends then."""
     of, numbers, symbols, arcs, pairs = head.labels, head.numbers, labels.symbols, head.arcs, head.pairs
     entries, scores, found, across, known, _ = states
-    count = len(symbols)
+    count, walk, first = len(symbols), mode <= NESTED, (a if left else b) == 1
+    m, other = (a - 1, head.lefts + b - 1) if left else (head.lefts + b - 1, a - 1)
+    turns = (b if left else a) > 0 and (first or not walk)
     low, high, inner = head.begin[m], head.begin[m + 1], head.before[m]
-    first_left, first_right = head.begin[m - 1] if a > 1 else 0, head.begin[r] if b else 0
-    atoms, turn = next_pair(s, head, r if b else m, m, ACROSS_LEFT, states)
+    low_before, low_across = 0 if first else head.begin[m - 1], head.begin[other] if turns else 0
+    atoms, turn = next_pair(s, head, other if turns else m, m, ACROSS_LEFT if left else ACROSS_RIGHT, states)
+    (start, end), width = cell, high - low
     for state in range(prior[0], prior[1]):
         x, y, apart = entries[state, 0], entries[state, 1], entries[state, 2]
-        before, last = (of[x], numbers[x]) if a > 1 else (-1, 0)
-        rises = rises_left(apart)
-        least, most = reach(mode, a == 1, last, rises)
+        own, opposite = (x, y) if left else (y, x)
+        before, last = (-1, 0) if first else (of[own], numbers[own])
+        event = of[x] if not left and apart > 0 else before
+        rises = rises_left(apart) if left else rises_right(apart, first)
+        least, most = reach(mode, first, last, rises)
+        crosses = turns and (walk or (apart <= 0 if left else apart > 0))
         for c in range(low, high):
             if numbers[c] < least:
                 continue
             if numbers[c] > most:
                 break
             label = of[c]
-            rise = step(mode, a == 1, numbers[c], last, symbols[label] == symbols[before], rises)
+            rise = step(mode, first, numbers[c], last, symbols[label] == symbols[event], rises)
             if rise < 0:
                 continue
             score = scores[state] + arcs[c]
-            if a > 1:
-                score += pairs[inner + (x - first_left) * (high - low) + c - low]
-            if b > 0 and apart <= 0:
-                slot = (y - first_right) * (high - low) + c - low
+            if not first:
+                score += pairs[inner + (own - low_before) * width + c - low]
+            if crosses:
+                joins = int(not left and not walk and rise == apart)
+                slot = 2 * ((opposite - low_across) * width + c - low) + joins
                 if known[slot] != turn:
                     known[slot] = turn
-                    across[slot] = pair_score(count, weights, atoms, of[y], label, 0)
+                    across[slot] = pair_score(count, weights, atoms, of[opposite], label, joins)
                 score += across[slot]
-            place = _place(shape, c, y, apart + rise)
+            x1, y1 = (c, y) if left else (-1 if walk else x, c)
+            apart1 = apart + rise if left else apart - rise
+            place = _place(shape, x1, y1, apart1)
             at = found[place]
             if at >= 0:
                 if score <= scores[at]:
@@ -187,78 +195,8 @@ def _take_left(
                 at = found[place] = _worst(states, shape, start, end, score)
                 if at < 0:
                     continue
-            entries[at, 0], entries[at, 1], entries[at, 2] = c, y, apart + rise
-            scores[at], entries[at, 3] = score, state | _TAKES_LEFT
-    return end
-
-
-@njit(cache=True, nogil=True)
-def _take_right(
-    s: Sentence,
-    head: Head,
-    labels: Labels,
-    weights: Floats,
-    mode: int,
-    states: States,
-    prior: Ints,
-    cell: tuple[int, int],
-    shape: tuple[int, int, int, int],
-    beam: int,
-    a: int,
-    b: int,
-) -> int:
-    """Adds to the cell (a, b) what comes from (a, b - 1), the prior states; where the cell ends then."""
-    start, end = cell
-    m = head.lefts + b - 1
-    of, numbers, symbols, arcs, pairs = head.labels, head.numbers, labels.symbols, head.arcs, head.pairs
-    entries, scores, found, across, known, _ = states
-    count = len(symbols)
-    low, high, inner = head.begin[m], head.begin[m + 1], head.before[m]
-    first_left, first_right = head.begin[a - 1] if a else 0, head.begin[m - 1] if b > 1 else 0
-    walk = mode <= NESTED
-    turns = a > 0 and (b == 1 or not walk)
-    atoms, turn = next_pair(s, head, a - 1 if turns else m, m, ACROSS_RIGHT, states)
-    for state in range(prior[0], prior[1]):
-        x, y, apart = entries[state, 0], entries[state, 1], entries[state, 2]
-        before, last = (of[y], numbers[y]) if b > 1 else (-1, 0)
-        last_left = of[x] if x >= 0 else -1
-        event = last_left if apart > 0 else before
-        rises = rises_right(apart, b == 1)
-        least, most = reach(mode, b == 1, last, rises)
-        for c in range(low, high):
-            if numbers[c] < least:
-                continue
-            if numbers[c] > most:
-                break
-            label = of[c]
-            rise = step(mode, b == 1, numbers[c], last, symbols[label] == symbols[event], rises)
-            if rise < 0:
-                continue
-            score = scores[state] + arcs[c]
-            if b > 1:
-                score += pairs[inner + (y - first_right) * (high - low) + c - low]
-            if turns and (walk or apart > 0):
-                joins = int(not walk and rise == apart)
-                slot = 2 * ((x - first_left) * (high - low) + c - low) + joins
-                if known[slot] != turn:
-                    known[slot] = turn
-                    across[slot] = pair_score(count, weights, atoms, last_left, label, joins)
-                score += across[slot]
-            left = -1 if walk else x
-            place = _place(shape, left, c, apart - rise)
-            at = found[place]
-            if at >= 0:
-                if score <= scores[at]:
-                    continue
-            elif end - start < beam:
-                at = found[place] = end
-                end += 1
-            else:
-                at = found[place] = _worst(states, shape, start, end, score)
-                if at < 0:
-                    continue
-            entries[at, 0], entries[at, 1], entries[at, 2] = left, c, apart - rise
-            scores[at], entries[at, 3] = score, state
+            entries[at, 0], entries[at, 1], entries[at, 2] = x1, y1, apart1
+            scores[at], entries[at, 3] = score, state | _TAKES_LEFT if left else state
     return end
 
 
@@ -300,16 +238,12 @@ def viterbi(
                 int(begin[r + 1] - begin[r]) + 1 if b else 1,
                 span,
             )
-            if a > 0 and not (walk and b > 0):
-                prior = cell[at - row]
-                end = _take_left(
-                    s, head, labels, weights, mode, states, prior, (start, end), shape, beam, a, b
-                )
-            if b > 0:
-                prior = cell[at - 1]
-                end = _take_right(
-                    s, head, labels, weights, mode, states, prior, (start, end), shape, beam, a, b
-                )
+            for left in (True, False):
+                if (a > 0 and not (walk and b > 0)) if left else b > 0:
+                    prior, so_far = cell[at - (row if left else 1)], (start, end)
+                    end = _take(
+                        s, head, labels, weights, mode, states, prior, so_far, shape, beam, a, b, left
+                    )
             cell[at, 1] = end
             for state in range(start, end):
                 found[_place(shape, entries[state, 0], entries[state, 1], entries[state, 2])] = -1
