@@ -36,7 +36,6 @@ from d2c.options import (
 )
 from d2c.output import FORMATS as FORMATS_OF_OUTPUT
 from d2c.statistics import Statistics
-from d2c.tagging import TAGGERS
 from d2c.treebanks import WRITABLE, Part, convert_treebank, with_heads
 from reduction.encodings import ENCODINGS
 from reduction.reduction import Reduction
@@ -125,20 +124,6 @@ def decode(
 @click.option("--preset", type=click.Choice(["default", "small"]), default="default", show_default=True)
 @click.option("--route", type=click.Choice(models.ROUTES), default="reduction", show_default=True)
 @click.option("--checkpoints", type=click.Path(path_type=Path), help="Directory; cky goes on from there.")
-@click.option(
-    "--tagger",
-    type=click.Choice([*TAGGERS, "none"]),
-    default="none",
-    show_default=True,
-    help="Trained on the treebank's tags, for `parse` to read text.",
-)
-@click.option(
-    "--tags",
-    type=click.Choice(["gold", "predicted"]),
-    default="gold",
-    show_default=True,
-    help="What d-parser and route learn from: the treebank's tags, or the tagger's by jackknifing.",
-)
 @training_options
 def train(trees: Path, dev: Path, output: Path, route: str, checkpoints: Path | None, **options: Any) -> None:
     """Trains a d-parser and a route on a treebank of any format; traces and function tags are removed."""
@@ -287,7 +272,7 @@ def compare(
         raise click.UsageError("give both TREES and DEV, or neither for the bundled sample")
     sample = resources.files("data") / "sample"
     new = {name: new_route(name, options) for name in models.ROUTES if name in routes}
-    dparser = new_dparser(options)
+    dparser, tagging = new_dparser(options), new_tagging(options)
     with (
         resources.as_file(sample) as files,
         tempfile.TemporaryDirectory() as scratch,
@@ -296,8 +281,9 @@ def compare(
         click.echo(f"training on {train_file}, scoring on {dev_file}", err=True)
         directory = output or Path(scratch)
         reading = reading_of(options)
-        treebanks, folds = (train_file, dev_file), options["folds"] or 0
-        rows = train_and_compare(*treebanks, directory, new, dparser, _progress, reading, folds)
+        rows = train_and_compare(
+            train_file, dev_file, directory, new, dparser, _progress, reading, tagging, options["folds"] or 0
+        )
     click.echo("\n".join(table_lines(rows)))
     if report or output:
         path = report or directory / "report.html"
