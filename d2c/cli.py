@@ -35,6 +35,7 @@ from d2c.options import (
     training_options,
 )
 from d2c.output import FORMATS as FORMATS_OF_OUTPUT
+from d2c.output import format_by_name
 from d2c.statistics import Statistics
 from d2c.treebanks import WRITABLE, Part, convert_treebank, with_heads
 from reduction.encodings import ENCODINGS
@@ -174,7 +175,7 @@ def parse(
     from d2c.parsing import parse_file
 
     trained, refused = models.Model.load(model, device, parse_command), 0
-    to = to or ("conllu" if ".conllu" in output.name else format_for(trained.route, output))
+    to = to or format_by_name(output) or format_for(trained.route, output)
     if to not in FORMATS_OF_OUTPUT:
         raise click.UsageError(f"parse does not write {to}; `d2c convert` does, from discbracket")
     if to == "conllu" and least:
@@ -194,6 +195,8 @@ def parse(
         _report(repairs)
     if refused:
         click.echo(f"{refused:,} left out", err=True)
+    if refused and not kind and not repairs.sentences and to != "conllu":
+        click.echo("Is the input text? Say --text, --tokenized or --split.", err=True)
 
 
 @cli.command()
