@@ -1,8 +1,8 @@
 """Words and sentences of plain text, with their places in it.
 
 Words are cut as the Penn Treebank cuts them, by NLTK's tokeniser: `can't` is `ca n't`, quotation marks become
-`` and '', typographic ones, too; round brackets stay. Sentences are cut by Punkt (Kiss and Strunk 2006), which is given the
-abbreviations of the treebank and learns nothing from the text.
+`` and '', typographic ones, too; round brackets stay. Sentences are cut by Punkt (Kiss and Strunk 2006),
+which is given the abbreviations of the treebank and learns nothing from the text.
 """
 
 from __future__ import annotations
