@@ -73,8 +73,9 @@ def training_options(command: Callable[..., Any]) -> Callable[..., Any]:
             default="stanza",
             show_default=True,
             help="stanza, stanza:transition, spacy, udpipe, udpipe:SYSTEM;BEAM, 'cmd:TRAIN;PARSE' (two "
-            "commands), file:DEV.conllu, or gold. `train --route cky` also takes d-trees of any convention, from "
-            "a parser that is trained already: pipeline:spacy:NAME, pipeline:stanza:LANGUAGE, or "
+            "commands), file:DEV.conllu, or gold. `train --route cky` also takes d-trees of any "
+            "convention, from a parser that is trained already: pipeline:spacy:NAME, "
+            "pipeline:stanza:LANGUAGE, or "
             "'file:TRAIN.conllu;DEV.conllu'.",
         ),
         reading_options,
