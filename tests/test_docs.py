@@ -1,8 +1,8 @@
 """README and docs: every block of code runs as printed, every link leads somewhere, every option exists.
 
 A block of `text` right after another block is what that one prints. `<!-- not run: REASON -->` before a block
-leaves it out; of its commands only the options are checked. Stanza's pipelines run without the models that they
-would download: words are cut already, and the tagger is d2c's.
+leaves it out; of its commands only the options are checked. Stanza's pipelines run without the models that
+they would download: words are cut already, and the tagger is d2c's.
 """
 
 from __future__ import annotations
