@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import gc
+import os
 import signal
 import sys
 import tempfile
@@ -418,6 +419,9 @@ cli.add_command(evaluate)
 def main() -> None:
     """Runs the command; bad input ends it with one line and exit status 2, a closed pipe quietly with 1."""
     signal.signal(signal.SIGTERM, lambda *_: sys.exit(143))  # so that half-written files are removed
+    # Threads of OpenMP (torch's) that wait for each other would otherwise keep cores busy that others need:
+    # where those are taken, training is ten times slower. It is read when torch is loaded.
+    os.environ.setdefault("OMP_WAIT_POLICY", "PASSIVE")
     from trees.scores.evalb import TooManyErrors
 
     try:
