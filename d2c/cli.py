@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import gc
+import os
 import signal
 import sys
 import tempfile
@@ -35,8 +36,8 @@ from d2c.options import (
     training_options,
 )
 from d2c.output import FORMATS as FORMATS_OF_OUTPUT
+from d2c.output import format_by_name
 from d2c.statistics import Statistics
-from d2c.tagging import TAGGERS
 from d2c.treebanks import WRITABLE, Part, convert_treebank, with_heads
 from reduction.encodings import ENCODINGS
 from reduction.reduction import Reduction
@@ -125,20 +126,6 @@ def decode(
 @click.option("--preset", type=click.Choice(["default", "small"]), default="default", show_default=True)
 @click.option("--route", type=click.Choice(models.ROUTES), default="reduction", show_default=True)
 @click.option("--checkpoints", type=click.Path(path_type=Path), help="Directory; cky goes on from there.")
-@click.option(
-    "--tagger",
-    type=click.Choice([*TAGGERS, "none"]),
-    default="none",
-    show_default=True,
-    help="Trained on the treebank's tags, for `parse` to read text.",
-)
-@click.option(
-    "--tags",
-    type=click.Choice(["gold", "predicted"]),
-    default="gold",
-    show_default=True,
-    help="What d-parser and route learn from: the treebank's tags, or the tagger's by jackknifing.",
-)
 @training_options
 def train(trees: Path, dev: Path, output: Path, route: str, checkpoints: Path | None, **options: Any) -> None:
     """Trains a d-parser and a route on a treebank of any format; traces and function tags are removed."""
@@ -189,7 +176,7 @@ def parse(
     from d2c.parsing import parse_file
 
     trained, refused = models.Model.load(model, device, parse_command), 0
-    to = to or ("conllu" if ".conllu" in output.name else format_for(trained.route, output))
+    to = to or format_by_name(output) or format_for(trained.route, output)
     if to not in FORMATS_OF_OUTPUT:
         raise click.UsageError(f"parse does not write {to}; `d2c convert` does, from discbracket")
     if to == "conllu" and least:
@@ -209,6 +196,8 @@ def parse(
         _report(repairs)
     if refused:
         click.echo(f"{refused:,} left out", err=True)
+    if refused and not kind and not repairs.sentences and to != "conllu":
+        click.echo("Is the input text? Say --text, --tokenized or --split.", err=True)
 
 
 @cli.command()
@@ -287,7 +276,7 @@ def compare(
         raise click.UsageError("give both TREES and DEV, or neither for the bundled sample")
     sample = resources.files("data") / "sample"
     new = {name: new_route(name, options) for name in models.ROUTES if name in routes}
-    dparser = new_dparser(options)
+    dparser, tagging = new_dparser(options), new_tagging(options)
     with (
         resources.as_file(sample) as files,
         tempfile.TemporaryDirectory() as scratch,
@@ -296,8 +285,9 @@ def compare(
         click.echo(f"training on {train_file}, scoring on {dev_file}", err=True)
         directory = output or Path(scratch)
         reading = reading_of(options)
-        treebanks, folds = (train_file, dev_file), options["folds"] or 0
-        rows = train_and_compare(*treebanks, directory, new, dparser, _progress, reading, folds)
+        rows = train_and_compare(
+            train_file, dev_file, directory, new, dparser, _progress, reading, tagging, options["folds"] or 0
+        )
     click.echo("\n".join(table_lines(rows)))
     if report or output:
         path = report or directory / "report.html"
@@ -429,6 +419,9 @@ cli.add_command(evaluate)
 def main() -> None:
     """Runs the command; bad input ends it with one line and exit status 2, a closed pipe quietly with 1."""
     signal.signal(signal.SIGTERM, lambda *_: sys.exit(143))  # so that half-written files are removed
+    # Threads of OpenMP (torch's) that wait for each other would otherwise keep cores busy that others need:
+    # where those are taken, training is ten times slower. It is read when torch is loaded.
+    os.environ.setdefault("OMP_WAIT_POLICY", "PASSIVE")
     from trees.scores.evalb import TooManyErrors
 
     try:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import tempfile
 import time
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from itertools import combinations
 from pathlib import Path
@@ -12,8 +12,10 @@ from typing import Any, NamedTuple
 
 from d2c.jackknife import jackknife_dtrees
 from d2c.model import CLEANED, Model, Route, fit, is_foreign, write_encoded
-from d2c.treebanks import Reading
+from d2c.tagging import Tagging
+from d2c.treebanks import Read, Reading
 from dparsers.protocol import DependencyParser
+from dparsers.taggers import Tagger, accuracy
 from reduction.reduction import Reduction
 from trees.ctree import CTree
 from trees.dtree import DTree
@@ -56,6 +58,7 @@ class Row:
     converting: seconds that the route took to turn d-trees into c-trees
     parsing:    seconds that the d-parser took, 0 for gold d-trees
     training:   seconds of fitting the route
+    tags:       share of the words to which the tagger gave the right tag; None where tags are gold
     training_dparser: seconds of training the d-parser, once for each fold of jackknifing, too
     gaps:       disco-dop's counts of constituents with gaps, where there are any
     trees:      for the report; None for the oracle
@@ -72,6 +75,7 @@ class Row:
     training_dparser: float = 0.0
     gaps: disco.Summary = field(default_factory=disco.Summary)
     trees: Trees | None = None
+    tags: float | None = None
 
     @property
     def brackets(self) -> Summary:
@@ -97,23 +101,29 @@ def compare_on(
     """Each model's route on gold d-trees, then each on those of the d-parser, which all models share.
 
     The d-parser has learned what the first route encodes; labels are scored against that. Where constrained
-    CKY is among the routes, its oracle on the d-parser's d-trees comes last.
+    CKY is among the routes, its oracle on the d-parser's d-trees comes last. Models that were trained on
+    predicted tags tag dev themselves, for all rows.
 
     training: seconds of the d-parser, then of each route
     """
     gold = list(reading(dev))
-    gold_dtrees = list(map(models[0].route.encode, gold))
-    backbones = [replace(dtree, labels=None) for dtree in gold_dtrees]
-    name, dparser = models[0].dparser_name, models[0].dparser
+    name = models[0].dparser_name
     start = time.perf_counter()
-    predicted = list(dparser.parse(ctree.tokens for ctree in gold))
+    predicted = list(models[0].parse_dependencies(ctree.tokens for ctree in gold))
     parsing = time.perf_counter() - start
+    gold_dtrees = list(map(models[0].route.encode, gold))
+    tags = None
+    if models[0].tags == "predicted":  # gold heads and labels are those that the treebank's own tags say
+        tags = accuracy([ctree.tokens for ctree in gold], [dtree.tokens for dtree in predicted])
+        gold_dtrees = [replace(a, tokens=b.tokens) for a, b in zip(gold_dtrees, predicted, strict=True)]
+    backbones = [replace(dtree, labels=None) for dtree in gold_dtrees]
     rows = []
     for d_trees, dtrees, seconds in (("gold", gold_dtrees, 0.0), (name, predicted, parsing)):
         for at, model in enumerate(models):
             relabels = model.route_name == "labeler" and d_trees == "gold"
             row = score(model.route, gold, gold_dtrees, backbones if relabels else dtrees)
             row.route, row.d_trees, row.parsing = model.route_name, d_trees, seconds
+            row.tags = tags
             row.training, row.training_dparser = (training[at + 1], training[0]) if training else (0.0, 0.0)
             rows.append(row)
     charts = [model.route for model in models if model.route_name == "cky"]
@@ -129,12 +139,18 @@ def score(route: Route, gold: Sequence[CTree], gold_dtrees: Sequence[DTree], dtr
     start = time.perf_counter()
     guess = list(route.decode_all(dtrees, repairs))
     converting = time.perf_counter() - start
+    guess = _with_tags_of(gold, guess)
     if isinstance(route, Reduction):
         dtrees = route.label_all(dtrees)
     attachment = sum(map(score_attachment, gold_dtrees, dtrees), Attachment())
     gaps = disco.evaluate_all(gold, guess, replace(disco.Parameters.proper(), disc_only=True))
     trees = Trees(gold, guess, gold_dtrees, dtrees, _time_each(route, dtrees))
     return Row("", "", attachment, score_brackets(gold, guess), converting, repairs, gaps=gaps, trees=trees)
+
+
+def _with_tags_of(trees: Sequence[CTree | DTree], guess: Iterable[CTree]) -> list[CTree]:
+    """Scorers find punctuation by its tag, so predicted ones would count against the constituents."""
+    return [replace(b, tokens=a.tokens) for a, b in zip(trees, guess, strict=True)]
 
 
 def _time_each(route: Route, dtrees: Sequence[DTree]) -> list[tuple[int, float]]:
@@ -149,9 +165,9 @@ def _time_each(route: Route, dtrees: Sequence[DTree]) -> list[tuple[int, float]]
 
 
 def _oracle(chart: Any, gold: Sequence[CTree], gold_dtrees: Sequence[DTree], dtrees: Sequence[DTree]) -> Row:
-    nearest = map(chart.oracle, gold, dtrees)
+    nearest = _with_tags_of(gold, map(chart.oracle, _with_tags_of(dtrees, gold), dtrees))
     attachment = sum(map(score_attachment, gold_dtrees, dtrees), Attachment())
-    return Row(ORACLE, "", attachment, score_brackets(gold, list(nearest)), 0.0)
+    return Row(ORACLE, "", attachment, score_brackets(gold, nearest), 0.0)
 
 
 def train_and_compare(
@@ -162,11 +178,13 @@ def train_and_compare(
     dparser: tuple[str, DependencyParser],
     progress: Callable[[object], None] | None = None,
     reading: Reading = CLEANED,
+    tagging: Tagging | None = None,
     folds: int = 0,
 ) -> list[Row]:
     """Trains a model for each route into directory/<route> and compares them on the dev treebank.
 
     The d-parser is trained once, on what the first route encodes; and for jackknifing once for each fold.
+    tagging, folds: as `Model.train` has them; all models get the same tagger.
     Raises ModelError for a foreign one.
     """
     name, parser = dparser
@@ -174,19 +192,25 @@ def train_and_compare(
         message = "is trained elsewhere, on other d-trees than the routes'; train, parse and evaluate"
         raise ModelError(f"the d-parser {name} {message}")
     with tempfile.TemporaryDirectory() as scratch:
-        files = write_encoded(next(iter(routes.values())), train, dev, Path(scratch), reading)
+        tagger: Tagger | None = None
+        learned: Read = reading
+        if tagging is not None:
+            tagger, learned = tagging.train(train, dev, Path(scratch) / "tagger", reading, progress)
+        files = write_encoded(next(iter(routes.values())), train, dev, Path(scratch), learned)
         start = time.perf_counter()
         dtrees = jackknife_dtrees(parser, *files, folds, progress) if folds else None
         seconds = [time.perf_counter() - start]
         for route in routes.values():
             start = time.perf_counter()
-            fit(route, train, dev, progress, reading, dtrees)
+            fit(route, train, dev, progress, learned, dtrees)
             seconds.append(time.perf_counter() - start)
         start = time.perf_counter()
         parser.train(*files, Path(scratch) / "dparser", progress)
         seconds[0] += time.perf_counter() - start
         models = [Model(route_name, route, name, parser) for route_name, route in routes.items()]
         for model in models:
+            if tagging is not None:
+                model.take_tagger(tagging, tagger, Path(scratch) / "tagger")
             model.save_with(Path(scratch), directory / model.route_name)
     return compare_on(dev, models, seconds, reading)
 
@@ -209,6 +233,8 @@ def table_lines(rows: Sequence[Row]) -> Iterator[str]:
             yield f"{row.route}, {row.d_trees} d-trees: {repair_line(row.repairs)}"
     if seconds := max(row.training_dparser for row in rows):
         yield f"d-parser trained in {seconds:.0f} s; the column has the routes' own training"
+    if rows[0].tags is not None:
+        yield f"tags predicted, accuracy {100 * rows[0].tags:.2f}; the d-parser's time includes the tagger's"
     if any(row.route == ORACLE for row in rows):
         yield "oracle: of the c-trees that the grammar gives the d-trees, those nearest to gold."
     yield "UAS and LAS leave out punctuation; recall, precision, F1, exact match: EVALB, collins.prm"

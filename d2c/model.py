@@ -145,9 +145,7 @@ class Model:
                 dparser.train(*files, new / "dparser", progress)
             model = cls(route_name, route, dparser_name, dparser)
             if tagging is not None:
-                model.tagger_name, model.tagger = tagging.name, tagger
-                model.tags = "predicted" if tagging.folds else "gold"
-                model.abbreviations = load_abbreviations(new / "tagger")
+                model.take_tagger(tagging, tagger, new / "tagger")
             model._save_route(new)
         return model
 
@@ -166,6 +164,12 @@ class Model:
             model.tagger = load_tagger(model.tagger_name, directory / "tagger", device)
             model.abbreviations = load_abbreviations(directory / "tagger")
         return model
+
+    def take_tagger(self, tagging: Tagging, tagger: Tagger | None, directory: Path) -> None:
+        """Has the tagger from now on that `Tagging.train` trained into a directory."""
+        self.tagger_name, self.tagger = tagging.name, tagger
+        self.tags = "predicted" if tagging.folds else "gold"
+        self.abbreviations = load_abbreviations(directory)
 
     def save_with(self, trained: Path, directory: Path) -> None:
         """Writes this route, with d-parser and tagger of another model's directory, as a model of its own."""

@@ -11,7 +11,7 @@ import click
 
 from d2c import model as models
 from d2c.registry import make_dparser
-from d2c.tagging import Tagging
+from d2c.tagging import TAGGERS, Tagging
 from d2c.treebanks import CONTINUOUS, Reading
 from dparsers.protocol import DependencyParser
 from reduction.encodings import ENCODINGS
@@ -73,8 +73,9 @@ def training_options(command: Callable[..., Any]) -> Callable[..., Any]:
             default="stanza",
             show_default=True,
             help="stanza, stanza:transition, spacy, udpipe, udpipe:SYSTEM;BEAM, 'cmd:TRAIN;PARSE' (two "
-            "commands), file:DEV.conllu, or gold. For the route cky also d-trees of any convention, from a "
-            "parser that is trained already: pipeline:spacy:NAME, pipeline:stanza:LANGUAGE, or "
+            "commands), file:DEV.conllu, or gold. `train --route cky` also takes d-trees of any "
+            "convention, from a parser that is trained already: pipeline:spacy:NAME, "
+            "pipeline:stanza:LANGUAGE, or "
             "'file:TRAIN.conllu;DEV.conllu'.",
         ),
         reading_options,
@@ -84,6 +85,20 @@ def training_options(command: Callable[..., Any]) -> Callable[..., Any]:
             default="none",
             show_default=True,
             help="Of the chart: 1 rules by the head's tag, 2 the side of the next dependent.",
+        ),
+        click.option(
+            "--tagger",
+            type=click.Choice([*TAGGERS, "none"]),
+            default="none",
+            show_default=True,
+            help="Trained on the treebank's tags, for `parse` to read text.",
+        ),
+        click.option(
+            "--tags",
+            type=click.Choice(["gold", "predicted"]),
+            default="gold",
+            show_default=True,
+            help="What d-parser and route learn from: the treebank's tags, or the tagger's by jackknifing.",
         ),
         click.option(
             "--jackknife",
@@ -139,7 +154,7 @@ def new_dparser(options: dict[str, Any]) -> tuple[str, DependencyParser]:
 
 
 def new_tagging(options: dict[str, Any]) -> Tagging | None:
-    """The tagger that the options of `train` ask for."""
+    """The tagger that the options of `training_options` ask for."""
     predicted = options["tags"] == "predicted"
     if options["tagger"] == "none":
         if predicted:

@@ -8,6 +8,7 @@ import threading
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
+from pathlib import Path
 from types import FrameType
 from typing import TYPE_CHECKING, Any, TextIO
 
@@ -84,6 +85,12 @@ FORMATS: dict[str, Callable[[Parsed], str]] = {
     "json": format_json,
 }
 HEADERS = {"export": "#FORMAT 4\n"}
+_SUFFIXES = {".conllu": "conllu", ".json": "json", ".jsonl": "json"}
+
+
+def format_by_name(path: Path) -> str | None:
+    """The format, none of trees, that the name of a file says."""
+    return _SUFFIXES.get(Path(path.name.removesuffix(".gz")).suffix)
 
 
 @contextmanager

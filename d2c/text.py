@@ -1,8 +1,8 @@
 """Words and sentences of plain text, with their places in it.
 
 Words are cut as the Penn Treebank cuts them, by NLTK's tokeniser: `can't` is `ca n't`, quotation marks become
-`` and '', round brackets stay. Sentences are cut by Punkt (Kiss and Strunk 2006), which is given the
-abbreviations of the treebank and learns nothing from the text.
+`` and '', typographic ones, too; round brackets stay. Sentences are cut by Punkt (Kiss and Strunk 2006),
+which is given the abbreviations of the treebank and learns nothing from the text.
 """
 
 from __future__ import annotations
@@ -17,6 +17,7 @@ Offsets = tuple[tuple[int, int], ...]
 
 _WORDS = NLTKWordTokenizer()
 _QUOTES = ("``", "''")  # what `"` becomes
+_TYPOGRAPHIC = {"“": "``", "”": "''", "‘": "`"}  # what these become; ’ is an apostrophe everywhere
 _HELD = 1 << 16  # characters of one paragraph; the sentences in it are cut when it grows beyond that
 
 
@@ -42,11 +43,11 @@ class Words(NamedTuple):
 def words_of(line: Line) -> Words:
     """The words of one sentence."""
     forms, offsets, at = [], [], 0
-    for form in _WORDS.tokenize(line.text):
+    for form in _WORDS.tokenize(line.text.replace("’", "'")):
         while line.text[at].isspace():
             at += 1
         end = at + (1 if form in _QUOTES and line.text[at] == '"' else len(form))
-        forms.append(form)
+        forms.append(_TYPOGRAPHIC.get(form, form))
         offsets.append((line.begin + at, line.begin + end))
         at = end
     return Words(line.number, tuple(forms), tuple(offsets))

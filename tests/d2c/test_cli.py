@@ -288,3 +288,17 @@ def test_the_command_starts_without_large_packages() -> None:
     code = f"import sys, d2c.cli; print(sorted({large!r} & set(sys.modules)))"
     found = subprocess.run([sys.executable, "-c", code], check=True, capture_output=True, text=True).stdout
     assert found == "[]\n"
+
+
+def test_threads_that_wait_leave_the_cores_to_others() -> None:
+    code = """
+import os, sys
+from d2c.cli import cli, main
+cli.main = lambda **_: print("torch" in sys.modules, os.environ["OMP_WAIT_POLICY"])
+main()
+"""
+    unset = {name: value for name, value in os.environ.items() if name != "OMP_WAIT_POLICY"}
+    for environment, shown in ((unset, "PASSIVE"), (unset | {"OMP_WAIT_POLICY": "ACTIVE"}, "ACTIVE")):
+        environment["PYTHONPATH"] = str(Path(__file__).parents[2])
+        run = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, env=environment)
+        assert run.stdout == f"False {shown}\n", run.stderr

@@ -17,6 +17,7 @@ from click.testing import CliRunner
 
 from d2c.cli import cli
 from d2c.model import make_route
+from trees.files import open_input
 from trees.formats.brackets import parse_bracket, read_brackets, write_brackets
 from trees.formats.conllu import read_conllu
 from trees.formats.discbracket import read_discbracket
@@ -145,6 +146,23 @@ def test_bad_lines(model: Path) -> None:
     done = parse(model, stdin="1\ta\n\n" + "1\ta\t_\tDT\tDT\t_\t0\tr\t_\t_\n\n")
     assert done.stdout.count("\n") == 1
     assert "d2c: <stdin>:1: sentence 1: expected 10 columns separated by tabs, found 2" in done.stderr
+
+
+def test_text_that_is_not_said_to_be_text(model: Path) -> None:
+    done = parse(model)
+    assert done.returncode == 0 and done.stdout == ""
+    assert done.stderr.splitlines()[-2:] == [
+        "1 left out",
+        "Is the input text? Say --text, --tokenized or --split.",
+    ]
+    assert "Is the input text" not in parse(model, "--tokenized", stdin=b"\xff\n").stderr
+
+
+@pytest.mark.parametrize("name", ["x.json", "x.jsonl", "x.jsonl.gz"])
+def test_the_name_of_the_output_says_json(model: Path, tmp_path: Path, name: str) -> None:
+    assert parse(model, "--text", "-o", str(tmp_path / name)).returncode == 0
+    with open_input(tmp_path / name) as stream:
+        assert [json.loads(line)["line"] for line in stream] == [1, 2]
 
 
 def test_text_without_a_tagger(model: Path, tmp_path: Path) -> None:

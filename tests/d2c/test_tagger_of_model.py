@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from dataclasses import replace
 from itertools import islice
 from pathlib import Path
 
@@ -11,9 +12,11 @@ from click.testing import CliRunner
 
 from d2c.cli import cli
 from d2c.model import Model
+from dparsers.taggers import accuracy
 from trees.ctree import Tokens
 from trees.errors import ModelError
 from trees.formats.brackets import read_brackets, write_brackets
+from trees.scores.brackets import bracket_scores
 
 pytest.importorskip("spacy")
 
@@ -81,6 +84,34 @@ def test_tags_of_the_treebank(treebank: tuple[Path, Path], tmp_path: Path) -> No
     ):
         next(model.parse_dependencies([odd], words=True))
     assert next(model.parse([odd])).tokens == odd
+
+
+def test_routes_compared_on_predicted_tags(treebank: tuple[Path, Path], tmp_path: Path) -> None:
+    options = ["--tagger", "spacy", "--tags", "predicted", "--jackknife", "2", "--route", "reduction"]
+    files = [str(file) for file in treebank]
+    arguments = ["compare", *files, *OPTIONS, *options, "--route", "cky", "-o", str(tmp_path / "m")]
+    run = CliRunner().invoke(cli, arguments)
+    assert run.exit_code == 0, run.output
+    lines = run.stdout.splitlines()
+    [told] = [line for line in lines if line.startswith("tags predicted, accuracy ")]
+    dev = [tree.tokens for tree in read_brackets(treebank[1], clean=True)]
+    for name in ("reduction", "cky"):
+        model = Model.load(tmp_path / "m" / name)
+        assert (model.tagger_name, model.tags) == ("spacy", "predicted")
+        assert model.tagger is not None and model.abbreviations is not None
+        right = accuracy(dev, model.tagger.tag(tokens.forms for tokens in dev))
+        assert 0.8 < right < 1 and told.startswith(f"tags predicted, accuracy {100 * right:.2f}; ")
+    rows = {tuple(line.split()[:2]): line.split()[2:] for line in lines[2:7]}
+    assert rows["reduction", "gold"][:2] == [
+        "100.00",
+        "100.00",
+    ]  # whatever the tags
+    # Scored with the treebank's tags: what is punctuation is not the tagger's to say.
+    parsed = [*Model.load(tmp_path / "m" / "reduction").parse(dev)]
+    gold = [*read_brackets(treebank[1], clean=True)]
+    parsed = [replace(tree, tokens=tokens) for tree, tokens in zip(parsed, dev, strict=True)]
+    assert rows["reduction", "spacy"][4] == f"{bracket_scores(gold, parsed).fmeasure:.2f}"
+    assert float(rows["oracle", "spacy"][4]) >= float(rows["cky", "spacy"][4])
 
 
 def test_options_that_do_not_fit(treebank: tuple[Path, Path], tmp_path: Path) -> None:

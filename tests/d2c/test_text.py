@@ -46,12 +46,25 @@ def test_words_are_those_of_the_penn_treebank() -> None:
     assert words_of(Line(1, 0, "``a'' [b]")).forms == ("``", "a", "''", "[", "b", "]")
 
 
-@given(st.text(alphabet=st.sampled_from("aZ9 .,;:!?'\"`()[]<>-$%&\u00a0\t“”«»…é\x1c猫")))
+def test_typographic_marks_are_those_of_the_penn_treebank() -> None:
+    words = words_of(Line(1, 0, "“It isn’t John’s,” he said; ‘we’ll see’."))
+    assert words.forms == (
+        *("``", "It", "is", "n't", "John", "'s", ",", "''", "he", "said", ";"),
+        *("`", "we", "'ll", "see", "'", "."),
+    )
+    assert words.offsets[:4] == ((0, 1), (1, 3), (4, 6), (6, 9))
+    assert words.offsets[7:9] == ((17, 18), (19, 21)) and words.offsets[-2:] == ((38, 39), (39, 40))
+
+
+@given(st.text(alphabet=st.sampled_from("aZ9 .,;:!?'\"`()[]<>-$%&\u00a0\t“”‘’nts«»…é\x1c猫")))
 def test_every_word_is_where_its_place_says(text: str) -> None:
     words = words_of(Line(1, 5, text))
     for form, (begin, end) in zip(words.forms, words.offsets, strict=True):
-        there = text[begin - 5 : end - 5]
-        assert there in ('"', "``", "''") if form in ("``", "''") else there == form
+        there = text[begin - 5 : end - 5].replace("’", "'")
+        if form in ("``", "''"):
+            assert there in ('"', "``", "''", "“", "”")
+        else:
+            assert there == form or (there, form) == ("‘", "`")
     covered = {i for begin, end in words.offsets for i in range(begin, end)}
     assert all(character.isspace() or i in covered for i, character in enumerate(text, 5))
 
