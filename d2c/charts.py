@@ -41,7 +41,7 @@ def scatter_chart(series: Mapping[str, Points], x: str, y: str) -> str:
     pieces = [*_frame(x, y, ticks, up), *_legend(list(series))]
     pieces += [_text(across(tick), _HEIGHT - _BOTTOM + 16, _number(tick), "middle") for tick in bottom]
     for colour, (name, points) in zip(COLOURS, series.items(), strict=False):
-        pieces += [_dot(across(a), up(b), colour, 2, f"{name}: {a:g}, {b:.2f}") for a, b in points]
+        pieces += [_dot(across(a), up(b), colour, 2.5, f"{name}: {a:g}, {b:.2f}") for a, b in points]
     return _svg(pieces)
 
 

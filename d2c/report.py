@@ -123,10 +123,10 @@ class _Route:
 
 def _routes(rows: Sequence[Row]) -> list[_Route]:
     """The routes on the d-parser's d-trees, which come after those on gold d-trees, with canonical trees."""
-    scored = [(row, row.trees) for row in rows if row.trees is not None]
-    if not scored:
+    of_route = {row.route: (row, row.trees) for row in rows if row.trees is not None}
+    if not of_route:
         raise ValueError("no row has the trees that it was scored on")
-    scored = scored[len(scored) // 2 :]
+    scored = list(of_route.values())
     of_first = scored[0][1]
     pairs = zip(of_first.gold, of_first.gold_dtrees, strict=True)
     gold = [canonical(induce_heads(ctree, dtree.heads)) for ctree, dtree in pairs]

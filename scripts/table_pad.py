@@ -18,6 +18,7 @@ import click
 
 from cky.constrained_cky import ConstrainedCKY
 from d2c.compare import score
+from d2c.report import write_report
 from reduction.reduction import Reduction
 from scripts.craft import Craft, checked, print_table
 from trees.scores.brackets import bracket_scores
@@ -32,6 +33,9 @@ HEADER = ["d-parser", "UAS", "reduction", "labeler", "cky", "oracle", "sentences
 @click.option("--models", type=click.Path(path_type=Path), default=Path("models"), show_default=True)
 @click.option("--csv", "csv_file", type=click.Path(path_type=Path))
 @click.option("--plot", type=click.Path(path_type=Path), help="F1 against UAS, as a picture.")
+@click.option(
+    "--report", type=click.Path(path_type=Path), help="Of the routes on the first d-parser's d-trees."
+)
 def main(
     dparsers: str,
     sentences: int,
@@ -39,6 +43,7 @@ def main(
     models: Path,
     csv_file: Path | None,
     plot: Path | None,
+    report: Path | None,
 ) -> None:
     """Trains what is not trained yet, and prints the table."""
     craft = Craft.read(sentences)
@@ -57,10 +62,14 @@ def main(
             predicted = list(parser.parse(ctree.tokens for ctree in craft.dev))
             seconds = time.perf_counter() - start
         bare = [replace(dtree, labels=None) for dtree in predicted]
-        scored = [score(one_shot, craft.dev, gold, predicted)]
-        scored += [score(route, craft.dev, gold, bare) for route in (two_stage, chart)]
+        tried = ((one_shot, predicted), (two_stage, bare), (chart, predicted))
+        scored = [score(route, craft.dev, gold, dtrees) for route, dtrees in tried]
         oracle = bracket_scores(craft.dev, list(map(chart.oracle, craft.dev, predicted)))
-        scored[2].parsing = seconds
+        for route_name, row in zip(HEADER[2:5], scored, strict=True):
+            row.route, row.d_trees, row.parsing = route_name, name, seconds
+        if report and not rows:
+            write_report(scored, report)
+            print(f"{report}: {report.stat().st_size / 1e6:.2f} MB")
         rows.append(
             [
                 *(

@@ -103,12 +103,12 @@ def test_tables(rows: list[Row], page: Page) -> None:
     labels = page.tables["labels"]
     assert labels[0] == ["label", "brackets", "direct", "delta"]
     assert sum(int(row[1].replace(",", "")) for row in labels[1:]) == rows[2].brackets.gold
-    errors = {row[0]: list(map(int, row[1:])) for row in page.tables["errors"][1:]}
+    errors = {row[0]: list(map(int, row[1:])) for row in page.tables["errors"][2:]}
     assert list(errors) == ["dependency", "span", "split and label", "label"]
     missed, wrong = (sum(counts[at] for counts in errors.values()) for at in (0, 1))
     brackets = rows[2].brackets
     assert (missed, wrong) == (brackets.gold - brackets.matched, brackets.test - brackets.matched)
-    assert [row[:3] for row in page.tables["table5"][1:]] == [
+    assert [row[:3] for row in page.tables["table5"][2:]] == [
         ["+", "+", "+"],
         ["−", "+", "+"],
         ["+", "+", "−"],
@@ -116,7 +116,7 @@ def test_tables(rows: list[Row], page: Page) -> None:
         ["+", "−", "−"],
         ["−", "−", "−"],
     ]
-    rules = sum(int(row[3].replace(",", "")) for row in page.tables["table5"][1:])
+    rules = sum(int(row[3].replace(",", "")) for row in page.tables["table5"][2:])
     assert rules == sum(len(ctree.tokens) - 1 for ctree in rows[0].trees.gold)  # type: ignore[union-attr]
     assert page.tables["repairs"][0] == ["kind", "direct", "delta"]
 
@@ -238,7 +238,7 @@ def test_clicked_through_in_a_browser(browser: Any, rows: list[Row], page: Page,
     tab, faults = opened(browser, rows, tmp_path)
     data = page.data
     assert tab.title() == "d2c compare: direct, delta"
-    assert tab.inner_text("#count") == "60 of 60 sentences"
+    assert tab.inner_text("#count") == "60 of 60 sentences; F1 of direct / delta"
     assert tab.locator("#list button").count() == 60
     worst = data["sentences"][0]
     captions = tab.locator("figcaption").all_inner_texts()
@@ -256,12 +256,12 @@ def test_clicked_through_in_a_browser(browser: Any, rows: list[Row], page: Page,
     ]
     tab.select_option("#error", label="span")
     assert 0 < len(having) < 60
-    assert tab.inner_text("#count") == f"{len(having)} of 60 sentences"
+    assert tab.inner_text("#count") == f"{len(having)} of 60 sentences; F1 of direct / delta"
     assert tab.inner_text("#sentence") == f"{having[0]['i']}: {' '.join(having[0]['w'])}"
     tab.select_option("#label", label="NP")
     label = data["labels"].index("NP")
     both = [s for s in having if any(fits(s, tree, label, span) for tree in s["c"] if tree)]
-    assert tab.inner_text("#count") == f"{len(both)} of 60 sentences"
+    assert tab.inner_text("#count") == f"{len(both)} of 60 sentences; F1 of direct / delta"
     tab.select_option("#label", "")
     tab.select_option("#error", "")
     tab.select_option("#order", "number")
@@ -276,8 +276,36 @@ def fits(s: dict[str, Any], tree: list[Any], label: int, error: int) -> bool:
     return any(tree[1][mark[0] - len(s["w"])] == label and mark[1] == error for mark in tree[2])
 
 
+def test_on_a_narrow_screen_and_with_keys(browser: Any, rows: list[Row], tmp_path: Path) -> None:
+    tab, faults = opened(browser, rows, tmp_path)
+    tab.set_viewport_size({"width": 400, "height": 800})
+    assert tab.evaluate("document.documentElement.scrollWidth") == 400
+    tab.select_option("#order", "number")
+    tab.locator("#list button").first.press("ArrowDown")
+    assert tab.inner_text("#sentence").startswith("2: ")
+    tab.keyboard.press("ArrowUp")
+    tab.keyboard.press("ArrowUp")  # there is none above the first
+    assert tab.inner_text("#sentence").startswith("1: ")
+    assert faults == []
+
+
+def test_pictures_of_a_sentence_scroll_together(browser: Any, rows: list[Row], tmp_path: Path) -> None:
+    tab, faults = opened(browser, rows, tmp_path)
+    tab.set_viewport_size({"width": 400, "height": 800})
+    tab.evaluate("list(SHOWN)")
+    pictures = tab.locator("#pictures figure > div")
+    words = tab.locator("#pictures svg.tree").evaluate_all(
+        "all => all.map(one => [...one.querySelectorAll('.tag')].map(tag => tag.getAttribute('x')).join())"
+    )
+    assert len(words) == 3 and len(set(words)) == 1  # the same words in the same places
+    pictures.first.evaluate("box => { box.scrollLeft = 30 }")
+    tab.wait_for_function("document.querySelectorAll('#pictures figure > div')[2].scrollLeft === 30")
+    assert pictures.evaluate_all("all => all.map(box => box.scrollLeft)") == [30] * 4
+    assert faults == []
+
+
 def test_nasty_words_in_a_browser(browser: Any, tmp_path: Path) -> None:
     tab, faults = opened(browser, nasty_rows(), tmp_path)
     shown = tab.locator("#pictures svg.tree").first.locator("text").all_text_contents()
     assert set(NASTY) <= set(shown) and "</script><b>" in shown
-    assert tab.inner_text("#count") == "1 of 1 sentences" and faults == []
+    assert tab.inner_text("#count") == "1 of 1 sentences; F1 of </script><i>" and faults == []
