@@ -47,7 +47,7 @@ class States(NamedTuple):
     entries: [CAPACITY, 4] candidates of la and rb, their distance in events, state before
     scores:  [CAPACITY]
     found:   [FOUND] the state of a cell by `_place`; -1 between cells
-    across:  [FOUND] scores of one pair across the sides, of those labels where `known` is `turn`, its number
+    across:  [2 FOUND] scores of one pair across the sides, of those labels where `known` is `turn`, its number
     """
 
     entries: Ints
@@ -62,15 +62,16 @@ class States(NamedTuple):
 def new_states() -> States:
     """Room for the states of one head."""
     entries, scores = np.empty((CAPACITY, 4), np.int32), np.empty(CAPACITY, np.float32)
-    found, across = np.full(FOUND, np.int32(-1)), np.empty(FOUND, np.float32)
-    return States(entries, scores, found, across, np.zeros(FOUND, np.int32), np.zeros(1, np.int32))
+    found, across = np.full(FOUND, np.int32(-1)), np.empty(2 * FOUND, np.float32)
+    return States(entries, scores, found, across, np.zeros(2 * FOUND, np.int32), np.zeros(1, np.int32))
 
 
 @njit(cache=True, nogil=True, inline="always")
 def rises_left(apart: int) -> tuple[int, int]:
-    """By how many events a left modifier is above the one before it: if it joins the last event, if not.
+    """By how many events a left modifier is above the one before it: if it joins the last event (-1: it
+    cannot), and if not.
 
-    apart: how far the event of the last left one is above that of the right; -1 where it cannot join
+    apart: how far the event of the last left one is above that of the right
     """
     return (0 if apart > 0 else -1), max(1 - apart, 1)
 
