@@ -47,7 +47,7 @@ class States(NamedTuple):
     entries: [CAPACITY, 4] candidates of la and rb, their distance in events, state before
     scores:  [CAPACITY]
     found:   [FOUND] the state of a cell by `_place`; -1 between cells
-    across:  [2 FOUND] scores of one pair across the sides, of those labels where `known` is `turn`, its number
+    across:  [2 FOUND] scores of a pair across the sides, of those labels where `known` is `turn`, its number
     """
 
     entries: Ints
