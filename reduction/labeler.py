@@ -51,10 +51,10 @@ class Labeler:
         self,
         encoding: str = "direct",
         constrained: bool = True,
-        epochs: int = 5,
-        rate: float = 0.03,
+        epochs: int = 10,
+        rate: float = 0.02,
         penalty: float = 0.0,
-        table_bits: int = 22,
+        table_bits: int = 23,
         seed: int = 0,
     ) -> None:
         if encoding not in ENCODINGS:
