@@ -22,7 +22,7 @@ from numpy.typing import NDArray
 
 from linear.adagrad import AdaGrad
 from linear.words import UNKNOWN, number_words, word_number
-from reduction.encodings import ENCODINGS, read_label, read_spine_label
+from reduction.encodings import ENCODINGS, ROOT, read_label, read_spine_label
 from reduction.labeler_features import Corpus, Ints
 from reduction.labeler_learning import label_corpus, share_corpus, train_on
 from reduction.labeler_scores import DELTA, DIRECT, FREE, NESTED, Labels
@@ -192,7 +192,7 @@ class Labeler:
     def _number(self, treebank: Sequence[DTree]) -> None:
         """Numbers labels, tags and words; labels of one symbol stand together."""
         read = read_spine_label if self.encoding == "spine" else read_label
-        seen = {label for dtree in treebank for label in dtree.labels or ()}
+        seen = {label for dtree in treebank for label in dtree.labels or ()} or {ROOT}
         self.labels_ = sorted(seen, key=lambda label: (str(read(label)[0]), read(label)[1], label))
         self.tags_ = _numbered(sorted({tag for dtree in treebank for tag in dtree.tokens.tags}))
         self.words_ = number_words(dtree.tokens.forms for dtree in treebank)

@@ -171,7 +171,7 @@ def train_on(
     gold: [positions] labels, by position in the corpus. Heads whose gold labels break the constraints are
     passed over.
     """
-    states = new_states()
+    states = new_states(labels, len(corpus.heads))
     wrong, total = 0, 0
     for number in chosen:
         s = lay_out(corpus, number)
@@ -213,7 +213,7 @@ def label_corpus(corpus: Corpus, labels: Labels, weights: Floats, mode: int) -> 
 
     Such a head gets more candidates, and where that does not help either, labels without constraints.
     """
-    states = new_states()
+    states = new_states(labels, len(corpus.heads))
     best, failed = np.zeros(len(corpus.heads), np.int32), 0
     for number in range(len(corpus.begin) - 1):
         s = lay_out(corpus, number)

@@ -35,7 +35,7 @@ from reduction.labeler_scores import (
 )
 
 CAPACITY = 1 << 17  # states of one head
-FOUND = 1 << 20  # places to look one up
+FOUND = 1 << 20  # places to look one up, at most
 _LEAST_BEAM = 4
 _ENDLESS = 1 << 30  # above every label's number
 _TAKES_LEFT = np.int32(1 << 30)  # beside the number of the state before
@@ -46,8 +46,8 @@ class States(NamedTuple):
 
     entries: [CAPACITY, 4] candidates of la and rb, their distance in events, state before
     scores:  [CAPACITY]
-    found:   [FOUND] the state of a cell by `_place`; -1 between cells
-    across:  [2 FOUND] scores of a pair across the sides, of those labels where `known` is `turn`, its number
+    found:   the state of a cell by `_place`; -1 between cells
+    across:  scores of a pair across the sides, of those labels where `known` is `turn`, its number
     """
 
     entries: Ints
@@ -59,11 +59,13 @@ class States(NamedTuple):
 
 
 @njit(cache=True, nogil=True)
-def new_states() -> States:
-    """Room for the states of one head."""
+def new_states(labels: Labels, longest: int) -> States:
+    """Room for the states of one head at a time, in sentences of at most so many tokens."""
+    pairs = (np.diff(labels.begin).max() + 1) ** 2  # of candidates
     entries, scores = np.empty((CAPACITY, 4), np.int32), np.empty(CAPACITY, np.float32)
-    found, across = np.full(FOUND, np.int32(-1)), np.empty(2 * FOUND, np.float32)
-    return States(entries, scores, found, across, np.zeros(2 * FOUND, np.int32), np.zeros(1, np.int32))
+    found = np.full(min(pairs * (2 * longest + 1), FOUND), np.int32(-1))
+    across, known = np.empty(2 * pairs, np.float32), np.zeros(2 * pairs, np.int32)
+    return States(entries, scores, found, across, known, np.zeros(1, np.int32))
 
 
 @njit(cache=True, nogil=True, inline="always")

@@ -189,6 +189,12 @@ def test_untrained_labeler_says_so() -> None:
         Labeler("indirect")
 
 
+@pytest.mark.parametrize("encoding", ENCODINGS)
+def test_an_empty_treebank_teaches_the_root_only(encoding: str) -> None:
+    labeler = Labeler(encoding, table_bits=10).fit([])
+    assert labeler.label(DTree(words(3), (2, 0, 2))).labels == ("root",) * 3
+
+
 def test_heads_out_of_range_are_refused(labeler: Labeler) -> None:
     with pytest.raises(ValueError, match="out of range"):
         labeler.label(DTree(words(2), (0, 3)))
