@@ -14,28 +14,27 @@ from pathlib import Path
 from typing import Any, Self
 
 import numpy as np
+from d2c.cky.grammar.grammar import Grammar, Rule, levels_of
+from d2c.cky.grammar.vocabulary import Vocabulary
+from d2c.cky.learning.gold import Gold, examples_of
+from d2c.cky.learning.training import Epoch, Training
+from d2c.cky.search.chart import Constraints, build_forest
+from d2c.cky.search.features import rule_keys
+from d2c.cky.search.layout import Ints, lay_out
+from d2c.cky.search.pruning import METHODS, estimate, restrict, unpruned
+from d2c.cky.search.search import Found, best_parts, k_best_parts, oracle_parts, posteriors
+from d2c.forests.semirings import count_derivations
+from d2c.linear.adagrad import AdaGrad
+from d2c.trees.binarization import BINARIZATIONS, GLUE, UNARY, Derivation, Step, Symbol, unbinarize
+from d2c.trees.conversion import to_dependencies
+from d2c.trees.ctree import CTree, Tokens
+from d2c.trees.dtree import DTree, is_projective
+from d2c.trees.errors import ModelError
+from d2c.trees.files import read_json
+from d2c.trees.heads import HeadRules, load_head_rules
+from d2c.trees.repair import CROSSING, Repairs, projectivize, repair_heads
+from d2c.trees.scores.brackets import bracket_scores
 from numpy.typing import NDArray
-
-from cky.binarization import BINARIZATIONS, GLUE, UNARY, Derivation, Step, Symbol, unbinarize
-from cky.features import rule_keys
-from cky.forest import Constraints, build_forest
-from cky.gold import Gold, examples_of
-from cky.grammar import Grammar, Rule, levels_of
-from cky.layout import Ints, lay_out
-from cky.pruning import METHODS, estimate, restrict, unpruned
-from cky.search import Found, best_parts, k_best_parts, oracle_parts, posteriors
-from cky.semirings import count_derivations
-from cky.training import Epoch, Training
-from cky.vocabulary import Vocabulary
-from linear.adagrad import AdaGrad
-from trees.conversion import to_dependencies
-from trees.ctree import CTree, Tokens
-from trees.dtree import DTree, is_projective
-from trees.errors import ModelError
-from trees.files import read_json
-from trees.heads import HeadRules, load_head_rules
-from trees.repair import CROSSING, Repairs, projectivize, repair_heads
-from trees.scores.brackets import bracket_scores
 
 FORMAT = 3  # of the model directory
 GLUED, PRUNING_UNDONE = "glue rule", "pruning undone"
@@ -50,15 +49,16 @@ _PARAMETERS = (
 class ConstrainedCKY:
     """Route 2 (PAD): the best c-tree of a learned grammar among those that have the given d-tree.
 
-    head_rules:   name or file of a head table, see `trees.heads.load_head_rules`
-    binarization: simple (PAD's) or markovized (the draft's), see `cky.binarization`
+    head_rules:   name or file of a head table, see `d2c.trees.heads.load_head_rules`
+    binarization: simple (PAD's) or markovized (the draft's), see `d2c.trees.binarization`
     labels:       whether d-labels are features
     context:      whether the d-tree around a part is, beyond the features of Figure 4
-    pruning:      none, 1, 2 or 1+2, see `cky.pruning`; gamma: of method 2
+    pruning:      none, 1, 2 or 1+2, see `d2c.cky.search.pruning`; gamma: of method 2
     max_unaries:  unary steps between two attachments
     continuous:   make d-trees projective first, so that c-trees have no gaps; None: if the training trees
                   have none
-    epochs, rate, penalty: of training, see `linear.adagrad`; table_bits: the hash table has 2^this weights
+    epochs, rate, penalty: of training, see `d2c.linear.adagrad`; table_bits: the hash table has 2^this
+                           weights
     seed:         of the order of the sentences in training
     jobs:         threads of `decode_all`
     checkpoints:  directory of a checkpoint, from which an interrupted training goes on

@@ -2,20 +2,16 @@
 
 An item is (i, j, h): words i to j with head word h, as any symbol. O(n^5 |R|) time and as many edges, so it
 is for short sentences only. Its forest holds the derivations of the constrained charts of all projective
-d-trees, each once; every semiring of `cky.semirings` works on it. Parts have no d-tree around them here, so
-scores need weights that were learned with `context=False`.
+d-trees, each once; every semiring of `d2c.forests.semirings` works on it. Parts have no d-tree around them
+here, so scores need weights that were learned with `context=False`.
 """
 
 from __future__ import annotations
 
 import numpy as np
-from numba import njit
-from numpy.typing import NDArray
-
-from cky.binarization import LEFT, RIGHT, UNARY
-from cky.constrained_cky import ConstrainedCKY
-from cky.features import Floats, Sentence, score_edges
-from cky.forest import (
+from d2c.cky.constrained_cky import ConstrainedCKY
+from d2c.cky.grammar.grammar import RuleTable
+from d2c.cky.search.chart import (
     BLOCK,
     SIDE,
     Forest,
@@ -30,11 +26,14 @@ from cky.forest import (
     unaries,
     useful,
 )
-from cky.grammar import RuleTable
-from cky.layout import Ints
-from cky.search import GLUE_SCORE, Found, best_of, nearness
-from trees.ctree import CTree, Tokens
-from trees.repair import Repairs
+from d2c.cky.search.features import Floats, Sentence, score_edges
+from d2c.cky.search.layout import Ints
+from d2c.cky.search.search import GLUE_SCORE, Found, best_of, nearness
+from d2c.trees.binarization import LEFT, RIGHT, UNARY
+from d2c.trees.ctree import CTree, Tokens
+from d2c.trees.repair import Repairs
+from numba import njit
+from numpy.typing import NDArray
 
 LONGEST = 20  # words
 

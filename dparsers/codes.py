@@ -14,10 +14,10 @@ from functools import cached_property
 from pathlib import Path
 from typing import Self
 
-from trees.ctree import Tokens
-from trees.dtree import DTree
-from trees.errors import FormatError
-from trees.formats.conllu import read_conllu
+from d2c.trees.ctree import Tokens
+from d2c.trees.dtree import DTree
+from d2c.trees.errors import FormatError
+from d2c.trees.formats.conllu import read_conllu
 
 _WORD = "<root>"
 _UNKNOWN = "_"  # the label where a parser predicts none that it was taught

@@ -15,13 +15,13 @@ from itertools import islice
 from pathlib import Path
 from typing import Self
 
-from dparsers.directories import read_settings, whole_directory, write_settings
-from dparsers.file_parser import align
-from dparsers.protocol import Progress
-from trees.ctree import Tokens
-from trees.dtree import DTree
-from trees.errors import FormatError, ModelError
-from trees.formats.conllu import read_conllu, write_conllu
+from d2c.dparsers.directories import read_settings, whole_directory, write_settings
+from d2c.dparsers.file_parser import align
+from d2c.dparsers.protocol import Progress
+from d2c.trees.ctree import Tokens
+from d2c.trees.dtree import DTree
+from d2c.trees.errors import FormatError, ModelError
+from d2c.trees.formats.conllu import read_conllu, write_conllu
 
 FORMAT = 1  # of the model directory: the settings, and whatever the command wrote
 _MODEL = "model"

@@ -10,8 +10,8 @@ from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from pathlib import Path
 
-from trees.errors import ModelError
-from trees.files import read_json
+from d2c.trees.errors import ModelError
+from d2c.trees.files import read_json
 
 SETTINGS, TAGGER_SETTINGS = "dparser.json", "tagger.json"
 

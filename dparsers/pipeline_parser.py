@@ -11,11 +11,11 @@ from itertools import islice
 from pathlib import Path
 from typing import Self
 
-from dparsers.directories import read_settings, whole_directory, write_settings
-from dparsers.protocol import Progress
-from trees.ctree import Tokens
-from trees.dtree import DTree
-from trees.errors import ModelError
+from d2c.dparsers.directories import read_settings, whole_directory, write_settings
+from d2c.dparsers.protocol import Progress
+from d2c.trees.ctree import Tokens
+from d2c.trees.dtree import DTree
+from d2c.trees.errors import ModelError
 
 FORMAT = 1  # of the model directory
 _WINDOW = 1024  # sentences that are parsed and held at a time

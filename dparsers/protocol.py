@@ -11,8 +11,8 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Protocol, Self, runtime_checkable
 
-from trees.ctree import Tokens
-from trees.dtree import DTree
+from d2c.trees.ctree import Tokens
+from d2c.trees.dtree import DTree
 
 
 @dataclass(frozen=True, slots=True)

@@ -12,8 +12,8 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Protocol, Self
 
-from trees.ctree import Tokens
-from trees.formats.conllu import read_conllu
+from d2c.trees.ctree import Tokens
+from d2c.trees.formats.conllu import read_conllu
 
 EMPTY_FORM = "_"  # what taggers see for the empty form, which networks over characters cannot take
 

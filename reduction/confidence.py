@@ -10,8 +10,8 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from trees.ctree import CTree
-from trees.unaries import Chain, restore_unaries
+from d2c.trees.ctree import CTree
+from d2c.trees.unaries import Chain, restore_unaries
 
 
 def of_nodes(ctree: CTree, shares: Sequence[float]) -> list[float]:

@@ -15,10 +15,10 @@ from functools import lru_cache
 from typing import NamedTuple
 from urllib.parse import unquote
 
-from trees.conversion import to_dependencies
-from trees.ctree import CTree
-from trees.dtree import DTree, head_outward, modifiers_of
-from trees.unaries import Chain
+from d2c.trees.conversion import to_dependencies
+from d2c.trees.ctree import CTree
+from d2c.trees.dtree import DTree, head_outward, modifiers_of
+from d2c.trees.unaries import Chain
 
 ROOT = "root"
 ENCODINGS = ("direct", "delta", "spine")

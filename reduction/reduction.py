@@ -12,8 +12,8 @@ from operator import ne
 from pathlib import Path
 from typing import TYPE_CHECKING, Self
 
-from reduction.confidence import of_nodes, with_unaries
-from reduction.encodings import (
+from d2c.reduction.confidence import of_nodes, with_unaries
+from d2c.reduction.encodings import (
     ENCODINGS,
     Order,
     Spine,
@@ -27,19 +27,19 @@ from reduction.encodings import (
     label_delta,
     label_direct,
 )
-from reduction.repair import UNKNOWN, UNREADABLE, complete_order
-from reduction.unary import UnaryClassifier
-from trees.conversion import order_arcs, to_constituents
-from trees.ctree import CTree
-from trees.dtree import DTree
-from trees.errors import ModelError
-from trees.files import read_json
-from trees.heads import HeadRules, load_head_rules
-from trees.repair import CROSSING, Repairs, projectivize, repair_heads
-from trees.unaries import Chain, restore_unaries, strip_unaries
+from d2c.reduction.repair import UNKNOWN, UNREADABLE, complete_order
+from d2c.reduction.unary.classifier import UnaryClassifier
+from d2c.trees.conversion import order_arcs, to_constituents
+from d2c.trees.ctree import CTree
+from d2c.trees.dtree import DTree
+from d2c.trees.errors import ModelError
+from d2c.trees.files import read_json
+from d2c.trees.heads import HeadRules, load_head_rules
+from d2c.trees.repair import CROSSING, Repairs, projectivize, repair_heads
+from d2c.trees.unaries import Chain, restore_unaries, strip_unaries
 
 if TYPE_CHECKING:
-    from reduction.labeler import Labeler
+    from d2c.reduction.labeler.labeler import Labeler
 
 FORMAT = 2  # of the model directory
 _SETTINGS, _UNARIES = "reduction.json", "unaries"
@@ -52,12 +52,13 @@ _BATCH = 500  # sentences that the unary classifier sees at once
 class Reduction:
     """Route 1: constituents in dependency labels.
 
-    encoding:   direct, delta (continuous trees only) or spine (H&N), see `reduction.encodings`
-    head_rules: name or file of a head table, see `trees.heads.load_head_rules`
+    encoding:   direct, delta (continuous trees only) or spine (H&N), see `d2c.reduction.encodings`
+    head_rules: name or file of a head table, see `d2c.trees.heads.load_head_rules`
     continuous: decode into trees without gaps, whatever the d-parser predicts; None: if the training trees
                 have none
     seed:       of the unary classifier and the labeler
-    labeler:    two-stage parsing (section 4.2): d-trees get their labels from `reduction.labeler`, not from
+    labeler:    two-stage parsing (section 4.2): d-trees get their labels from
+                `d2c.reduction.labeler.labeler`, not from
                 the d-parser
 
     Learned by `fit`: the symbols of the treebank, the commonest for each head's tag, the commonest wrapper,
@@ -138,7 +139,7 @@ class Reduction:
             ordered = order_arcs(strip_unaries(ctree)[0], projectivize(heads) if continuous else heads)
             labelled.append(_LABELLINGS[self.encoding](replace(ordered, tokens=dtree.tokens)))
             given.append(dtree.labels)
-        from reduction.labeler import Labeler  # slow to import: numba
+        from d2c.reduction.labeler.labeler import Labeler  # slow to import: numba
 
         self.labeler_ = Labeler(self.encoding, continuous, seed=self.seed).fit(labelled, given)
 
@@ -172,7 +173,7 @@ class Reduction:
                 yield restore_unaries(ctree, known) if known else ctree
 
     def confidences(self, dtree: DTree, repairs: Repairs | None = None) -> tuple[CTree, tuple[float, ...]]:
-        """What `decode` gives; how sure it is of each of its nodes [K], see `reduction.confidence`."""
+        """What `decode` gives; how sure it is of each of its nodes [K], see `d2c.reduction.confidence`."""
         return next(self.confidences_all([dtree], repairs))
 
     def confidences_all(
@@ -254,7 +255,7 @@ class Reduction:
         if has_unaries:
             route.unaries_ = UnaryClassifier.load(directory / _UNARIES)
         if route.labeler:
-            from reduction.labeler import Labeler
+            from d2c.reduction.labeler.labeler import Labeler
 
             route.labeler_ = Labeler.load(directory / _LABELER)
         return route

@@ -5,10 +5,10 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Callable, Sequence
 
-from reduction.encodings import Order
-from trees.ctree import Tokens
-from trees.dtree import DTree, head_outward, modifiers_of
-from trees.repair import CROSSING, CYCLE, EXTRA_ROOT, HEAD_OUTSIDE, projectivize
+from d2c.reduction.encodings import Order
+from d2c.trees.ctree import Tokens
+from d2c.trees.dtree import DTree, head_outward, modifiers_of
+from d2c.trees.repair import CROSSING, CYCLE, EXTRA_ROOT, HEAD_OUTSIDE, projectivize
 
 UNREADABLE = "label unreadable"
 UNKNOWN = "symbol unknown"

@@ -23,27 +23,26 @@ from pathlib import Path
 
 import click
 import numpy as np
-
-from cky.binarization import BINARIZATIONS
-from cky.constrained_cky import GLUED, PRUNING_UNDONE, ConstrainedCKY
-from cky.lexicalised_cky import LONGEST, lexicalised_oracle, parse_lexicalised
-from cky.training import Epoch
-from reduction.reduction import Reduction
-from trees.ctree import CTree
-from trees.dtree import DTree
-from trees.formats.brackets import read_brackets, write_brackets
-from trees.formats.conllu import read_conllu
-from trees.repair import Repairs
-from trees.scores.brackets import bracket_scores
-from trees.scores.evalb import Summary
+from d2c.cky.constrained_cky import GLUED, PRUNING_UNDONE, ConstrainedCKY
+from d2c.cky.learning.training import Epoch
+from d2c.cky.lexicalised_cky import LONGEST, lexicalised_oracle, parse_lexicalised
+from d2c.reduction.reduction import Reduction
+from d2c.trees.binarization import BINARIZATIONS
+from d2c.trees.ctree import CTree
+from d2c.trees.dtree import DTree
+from d2c.trees.formats.brackets import read_brackets, write_brackets
+from d2c.trees.formats.conllu import read_conllu
+from d2c.trees.repair import Repairs
+from d2c.trees.scores.brackets import bracket_scores
+from d2c.trees.scores.evalb import Summary
 
 REPOSITORY = Path(__file__).resolve().parent.parent
 PAD = {"s per epoch": 257.0, "sentences/s": 97.0}
 FIRST_DECODING = """
 import sys, time
 from pathlib import Path
-from cky.constrained_cky import ConstrainedCKY
-from trees.formats.brackets import read_brackets, write_brackets
+from d2c.cky.constrained_cky import ConstrainedCKY
+from d2c.trees.formats.brackets import read_brackets, write_brackets
 
 route = ConstrainedCKY.load(Path(sys.argv[1]))
 dtree = route.encode(next(read_brackets(Path(sys.argv[2]))))

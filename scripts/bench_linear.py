@@ -17,11 +17,10 @@ from random import Random
 from typing import Any
 
 import click
-
-from reduction.encodings import ENCODINGS
-from reduction.reduction import Reduction
-from trees.conversion import to_constituents, to_dependencies
-from trees.ctree import CTree, Tokens, build_ctree
+from d2c.reduction.encodings import ENCODINGS
+from d2c.reduction.reduction import Reduction
+from d2c.trees.conversion import to_constituents, to_dependencies
+from d2c.trees.ctree import CTree, Tokens, build_ctree
 
 LENGTHS = (10, 100, 1_000, 10_000)
 SYMBOLS = ("S", "NP", "VP", "PP", "SBAR", "ADJP")

@@ -22,12 +22,11 @@ from itertools import islice
 from pathlib import Path
 
 import click
-
-from reduction.encodings import ENCODINGS
-from reduction.reduction import Reduction
-from trees.ctree import CTree, canonical
-from trees.formats.brackets import read_brackets, write_brackets
-from trees.unaries import restore_unaries, strip_unaries
+from d2c.reduction.encodings import ENCODINGS
+from d2c.reduction.reduction import Reduction
+from d2c.trees.ctree import CTree, canonical
+from d2c.trees.formats.brackets import read_brackets, write_brackets
+from d2c.trees.unaries import restore_unaries, strip_unaries
 
 REPOSITORY = Path(__file__).resolve().parent.parent
 
@@ -35,7 +34,7 @@ REPOSITORY = Path(__file__).resolve().parent.parent
 def run(*arguments: str | Path) -> float:
     """Seconds that a d2c command takes."""
     start = time.perf_counter()
-    command = [sys.executable, "-m", "d2c.cli", *map(str, arguments)]
+    command = [sys.executable, "-m", "d2c.commands.cli", *map(str, arguments)]
     subprocess.run(command, check=True, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL, cwd=REPOSITORY)
     return time.perf_counter() - start
 

@@ -14,11 +14,11 @@ from time import perf_counter
 ROOT = Path(__file__).resolve().parent.parent
 sys.path.insert(0, str(ROOT))
 
-from reduction.unary import UnaryClassifier  # noqa: E402
-from trees.ctree import CTree  # noqa: E402
-from trees.formats.brackets import read_brackets  # noqa: E402
-from trees.scores.evalb import Parameters, Summary, Totals, evaluate, from_ctree  # noqa: E402
-from trees.unaries import Chain, restore_unaries, strip_unaries  # noqa: E402
+from d2c.reduction.unary.classifier import UnaryClassifier  # noqa: E402
+from d2c.trees.ctree import CTree  # noqa: E402
+from d2c.trees.formats.brackets import read_brackets  # noqa: E402
+from d2c.trees.scores.evalb import Parameters, Summary, Totals, evaluate, from_ctree  # noqa: E402
+from d2c.trees.unaries import Chain, restore_unaries, strip_unaries  # noqa: E402
 
 BATCH = 500
 REPEATS = 5  # the fastest counts

@@ -10,12 +10,12 @@ from dataclasses import dataclass
 from itertools import islice
 from pathlib import Path
 
-from d2c.registry import DPARSERS, make_dparser
-from dparsers.protocol import DependencyParser
-from reduction.reduction import Reduction
-from trees.ctree import CTree
-from trees.formats.brackets import read_brackets
-from trees.formats.conllu import write_conllu
+from d2c.dparsers.protocol import DependencyParser
+from d2c.dparsers.registry import DPARSERS, make_dparser
+from d2c.reduction.reduction import Reduction
+from d2c.trees.ctree import CTree
+from d2c.trees.formats.brackets import read_brackets
+from d2c.trees.formats.conllu import write_conllu
 
 REPOSITORY = Path(__file__).resolve().parent.parent
 

@@ -16,15 +16,14 @@ from pathlib import Path
 from random import Random
 
 import click
-
-from reduction.encodings import ENCODINGS
-from reduction.reduction import Reduction
-from trees.ctree import CTree, Tokens, build_ctree
-from trees.dtree import DTree
-from trees.errors import FormatError
-from trees.formats.brackets import read_brackets
-from trees.formats.conllu import read_conllu
-from trees.repair import Repairs
+from d2c.reduction.encodings import ENCODINGS
+from d2c.reduction.reduction import Reduction
+from d2c.trees.ctree import CTree, Tokens, build_ctree
+from d2c.trees.dtree import DTree
+from d2c.trees.errors import FormatError
+from d2c.trees.formats.brackets import read_brackets
+from d2c.trees.formats.conllu import read_conllu
+from d2c.trees.repair import Repairs
 
 TAGS = ("NN", "VB", "DT", ".", "", "é")
 SYMBOLS = ("S", "NP", "VP", "PP")

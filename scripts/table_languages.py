@@ -19,12 +19,12 @@ from itertools import islice
 from pathlib import Path
 
 import click
+from d2c.dparsers.registry import make_dparser
+from d2c.trees.ctree import CTree
 
-from d2c.compare import ORACLE, table_lines, train_and_compare
-from d2c.model import make_route
-from d2c.registry import make_dparser
-from d2c.treebanks import Reading
-from trees.ctree import CTree
+from d2c.compare.rows import ORACLE, table_lines, train_and_compare
+from d2c.training.model import make_route
+from d2c.treebanks.reading import Reading
 
 REPOSITORY = Path(__file__).resolve().parent.parent
 LANGUAGES = {

@@ -15,13 +15,13 @@ from dataclasses import replace
 from pathlib import Path
 
 import click
+from d2c.cky.constrained_cky import ConstrainedCKY
+from d2c.reduction.reduction import Reduction
+from d2c.trees.scores.brackets import bracket_scores
 
-from cky.constrained_cky import ConstrainedCKY
-from d2c.compare import score
-from d2c.report import write_report
-from reduction.reduction import Reduction
+from d2c.compare.report import write_report
+from d2c.compare.rows import score
 from scripts.craft import Craft, checked, print_table
-from trees.scores.brackets import bracket_scores
 
 HEADER = ["d-parser", "UAS", "reduction", "labeler", "cky", "oracle", "sentences/s", "tokens/s"]
 

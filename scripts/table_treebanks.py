@@ -20,13 +20,12 @@ from dataclasses import replace
 from pathlib import Path
 
 import click
-
-from reduction.reduction import Reduction
-from trees.ctree import CTree, Tokens, canonical
-from trees.formats.treebanks import FORMATS, read_treebank
-from trees.heads import load_head_rules
-from trees.transforms import move_punctuation
-from trees.unaries import restore_unaries, strip_unaries
+from d2c.reduction.reduction import Reduction
+from d2c.trees.ctree import CTree, Tokens, canonical
+from d2c.trees.formats.treebanks import FORMATS, read_treebank
+from d2c.trees.heads import load_head_rules
+from d2c.trees.transforms import move_punctuation
+from d2c.trees.unaries import restore_unaries, strip_unaries
 
 REPOSITORY = Path(__file__).resolve().parent.parent
 TREEBANKS = (  # file, head rules, format, whether antecedents are moved to their traces

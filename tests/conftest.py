@@ -1,4 +1,4 @@
-"""For all tests: threads of OpenMP (torch's) that wait leave the cores to others, as they do in `d2c.cli`."""
+"""For all tests: OpenMP's threads leave the cores to others while they wait, as in `d2c.commands.cli`."""
 
 import os
 

@@ -4,10 +4,9 @@ from __future__ import annotations
 
 import random
 
+from d2c.trees.ctree import CTree, Tokens, build_ctree
+from d2c.trees.dtree import DTree
 from hypothesis import strategies as st
-
-from trees.ctree import CTree, Tokens, build_ctree
-from trees.dtree import DTree
 
 SYMBOLS = ("S", "NP", "VP", "PP", "ADVP|PRT", "X#1", "a:b", "50%", "")
 JUNK_LABELS = (

@@ -4,10 +4,9 @@ from __future__ import annotations
 
 from dataclasses import replace
 
+from d2c.trees.ctree import CTree, Tokens, build_ctree
+from d2c.trees.dtree import DTree
 from hypothesis import strategies as st
-
-from trees.ctree import CTree, Tokens, build_ctree
-from trees.dtree import DTree
 
 LABELS = ("S", "NP", "VP", "ADVP|PRT", "NP-SBJ-1", "X#2")
 

@@ -24,10 +24,10 @@ import click
 import pytest
 import stanza
 from click.testing import CliRunner
+from d2c.trees.formats.brackets import read_brackets, write_brackets
 
-import d2c.spacy_component  # noqa: F401 (what spaCy does by itself where d2c is installed)
-from d2c.cli import cli
-from trees.formats.brackets import read_brackets, write_brackets
+import d2c.plugins.spacy.component  # noqa: F401 (what spaCy does by itself where d2c is installed)
+from d2c.commands.cli import cli
 
 REPOSITORY = Path(__file__).resolve().parent.parent
 DOCUMENTS = [REPOSITORY / "README.md", *sorted((REPOSITORY / "docs").glob("*.md"))]
@@ -37,7 +37,7 @@ REASONS = re.compile(r"not run: (takes minutes|needs the treebanks|downloads .+)
 _BLOCK = re.compile(r"(?:^<!-- ([^\n]+) -->\n)?^```(\w*)\n(.*?)^```\n(\n```text\n(.*?)^```$)?", re.M | re.S)
 PARSER = """\
 import shutil, sys
-from trees.formats.conllu import read_conllu, write_conllu
+from d2c.trees.formats.conllu import read_conllu, write_conllu
 from dataclasses import replace
 if len(sys.argv) > 3:
     with open(sys.argv[3], "w") as stream:

@@ -9,8 +9,8 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from trees.ctree import CTree
-from trees.dtree import DTree, modifiers_of, top_down
+from d2c.trees.ctree import CTree
+from d2c.trees.dtree import DTree, modifiers_of, top_down
 
 
 def to_dependencies(ctree: CTree) -> DTree:

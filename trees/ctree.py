@@ -51,7 +51,7 @@ class CTree:
 
     def _repr_svg_(self) -> str:
         """How a notebook shows the tree."""
-        from trees.pictures import ctree_svg  # only here: it needs nltk
+        from d2c.trees.pictures import ctree_svg  # only here: it needs nltk
 
         return ctree_svg(self)
 

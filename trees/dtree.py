@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from trees.ctree import Tokens
+from d2c.trees.ctree import Tokens
 
 
 @dataclass(frozen=True, slots=True)
@@ -32,7 +32,7 @@ class DTree:
 
     def _repr_svg_(self) -> str:
         """How a notebook shows the tree."""
-        from trees.pictures import dtree_svg
+        from d2c.trees.pictures import dtree_svg
 
         return dtree_svg(self)
 

@@ -13,7 +13,7 @@ from contextlib import contextmanager
 from pathlib import Path
 from typing import Any, TextIO, cast
 
-from trees.errors import FormatError, ModelError
+from d2c.trees.errors import FormatError, ModelError
 
 
 def file_name(path: str | os.PathLike[str]) -> str:

@@ -9,8 +9,8 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Iterable, Iterator
 
-from trees.ctree import CTree
-from trees.heads import HeadRules
+from d2c.trees.ctree import CTree
+from d2c.trees.heads import HeadRules
 
 
 class HeadCoverage:

@@ -11,8 +11,8 @@ from functools import lru_cache
 from importlib import resources
 from pathlib import Path
 
-from trees.ctree import CTree
-from trees.errors import FormatError
+from d2c.trees.ctree import CTree
+from d2c.trees.errors import FormatError
 
 SEARCHES = ("left", "right", "leftdis", "rightdis")
 _PRODUCTIONS_REMEMBERED = 1 << 16  # productions repeat; bounds memory on endless input
@@ -122,7 +122,7 @@ def load_head_rules(name: str) -> HeadRules:
         return HeadRules(name, {}, default=Search("left"))
     if name in ("leftmost", "rightmost"):
         return HeadRules(name, {}, default=Search(name.removesuffix("most")))
-    bundled = resources.files("data") / "heads" / f"{name}.txt"
+    bundled = resources.files("d2c.data") / "heads" / f"{name}.txt"
     if bundled.is_file():
         return parse_head_rules(name, bundled.read_text(encoding="utf-8"))
     if Path(name).is_file():
@@ -132,7 +132,7 @@ def load_head_rules(name: str) -> HeadRules:
 
 def known_head_rules() -> list[str]:
     """Names that `load_head_rules` takes."""
-    tables = [file.name for file in (resources.files("data") / "heads").iterdir()]
+    tables = [file.name for file in (resources.files("d2c.data") / "heads").iterdir()]
     return sorted(t.removesuffix(".txt") for t in tables if t.endswith(".txt")) + [
         "leftmost",
         "rightmost",

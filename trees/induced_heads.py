@@ -10,8 +10,8 @@ from collections import Counter, defaultdict
 from collections.abc import Iterable, Sequence
 from dataclasses import replace
 
-from trees.ctree import CTree
-from trees.heads import HeadRules, Search
+from d2c.trees.ctree import CTree
+from d2c.trees.heads import HeadRules, Search
 
 
 def induce_heads(ctree: CTree, heads: Sequence[int]) -> CTree:

@@ -2,8 +2,8 @@
 
 The wrapper of a c-tree is the outermost node there. The leaves of both stand in the order of the words, so
 they hold no gaps. NLTK reads and prints brackets without escapes, so words and tags have -LRB- and -RRB- for
-round brackets there, as in NLTK's own treebanks; of words they are undone, as in `trees.formats.brackets`.
-Stanza's trees hold words as they are, and escape them when printed.
+round brackets there, as in NLTK's own treebanks; of words they are undone, as in
+`d2c.trees.formats.brackets`. Stanza's trees hold words as they are, and escape them when printed.
 
 The libraries are imported only where a tree of theirs is made: both are slow to start.
 """
@@ -13,8 +13,8 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from typing import TYPE_CHECKING, Any
 
-from trees.ctree import CTree, Tokens
-from trees.formats.brackets import unwrap
+from d2c.trees.ctree import CTree, Tokens
+from d2c.trees.formats.brackets import unwrap
 
 if TYPE_CHECKING:
     import nltk

@@ -9,7 +9,7 @@ from collections import Counter
 from collections.abc import Sequence
 from typing import NamedTuple
 
-from trees.dtree import is_projective, top_down
+from d2c.trees.dtree import is_projective, top_down
 
 HEAD_OUTSIDE = "head outside the sentence"
 EXTRA_ROOT = "extra root"

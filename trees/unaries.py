@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from trees.ctree import CTree
+from d2c.trees.ctree import CTree
 
 Chain = tuple[str, ...]
 

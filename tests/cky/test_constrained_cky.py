@@ -13,22 +13,21 @@ from pathlib import Path
 
 import numpy as np
 import pytest
-
-from cky.constrained_cky import GLUED, PRUNING_UNDONE, ConstrainedCKY
-from cky.training import Epoch
-from trees.ctree import CTree, Tokens
-from trees.dtree import DTree
-from trees.errors import ModelError
-from trees.formats.brackets import parse_bracket, read_brackets
-from trees.formats.chunks import Chunk
-from trees.formats.discbracket import parse_discbracket
-from trees.heads import load_head_rules
-from trees.repair import CROSSING, CYCLE, Repairs
-from trees.scores.brackets import bracket_scores
+from d2c.cky.constrained_cky import GLUED, PRUNING_UNDONE, ConstrainedCKY
+from d2c.cky.learning.training import Epoch
+from d2c.trees.ctree import CTree, Tokens
+from d2c.trees.dtree import DTree
+from d2c.trees.errors import ModelError
+from d2c.trees.formats.brackets import parse_bracket, read_brackets
+from d2c.trees.formats.chunks import Chunk
+from d2c.trees.formats.discbracket import parse_discbracket
+from d2c.trees.heads import load_head_rules
+from d2c.trees.repair import CROSSING, CYCLE, Repairs
+from d2c.trees.scores.brackets import bracket_scores
 
 
 def sample(part: str, count: int) -> list[CTree]:
-    with resources.as_file(resources.files("data") / "sample" / f"{part}.mrg") as path:
+    with resources.as_file(resources.files("d2c.data") / "sample" / f"{part}.mrg") as path:
         return list(islice(read_brackets(path, clean=True), count))
 
 

@@ -9,14 +9,13 @@ from collections.abc import Iterator
 
 import numpy as np
 import pytest
-
-from cky.binarization import LEFT, RIGHT, UNARY, Symbol
-from cky.forest import COPY, GLUED, RULE, Constraints, Forest, build_forest
-from cky.grammar import ROOT, Grammar, Rule
-from cky.kbest import k_best
-from cky.layout import lay_out
-from cky.semirings import count_derivations, marginals, viterbi
-from trees.dtree import head_outward, modifiers_of
+from d2c.cky.grammar.grammar import ROOT, Grammar, Rule
+from d2c.cky.search.chart import COPY, GLUED, RULE, Constraints, Forest, build_forest
+from d2c.cky.search.layout import lay_out
+from d2c.forests.kbest import k_best
+from d2c.forests.semirings import count_derivations, marginals, viterbi
+from d2c.trees.binarization import LEFT, RIGHT, UNARY, Symbol
+from d2c.trees.dtree import head_outward, modifiers_of
 
 FREE = Constraints(np.zeros((0, 0), np.bool_), np.zeros(0, np.int64), np.zeros(0, np.int32))
 TAGS = (Symbol("a", "tag"), Symbol("b", "tag"))

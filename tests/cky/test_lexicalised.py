@@ -9,19 +9,19 @@ from itertools import product
 
 import numpy as np
 import pytest
+from d2c.cky.constrained_cky import ConstrainedCKY
+from d2c.cky.lexicalised_cky import build_lexicalised_forest, lexicalised_oracle, parse_lexicalised
+from d2c.cky.search.chart import RULE, SIDE, Forest, H, M
+from d2c.cky.search.parts import PLACE, parts_of_edges
+from d2c.forests.semirings import count_derivations, marginals, viterbi
+from d2c.trees.binarization import UNARY
+from d2c.trees.ctree import Tokens
+from d2c.trees.dtree import is_projective, is_tree
+from d2c.trees.formats.brackets import parse_bracket
+from d2c.trees.heads import load_head_rules
 
-from cky.binarization import UNARY
-from cky.constrained_cky import ConstrainedCKY
-from cky.forest import RULE, SIDE, Forest, H, M
-from cky.lexicalised_cky import build_lexicalised_forest, lexicalised_oracle, parse_lexicalised
-from cky.parts import PLACE, parts_of_edges
-from cky.semirings import count_derivations, marginals, viterbi
 from tests.cky.test_constrained_cky import sample
 from tests.cky.test_forest import TAGS, forest_of, random_grammar
-from trees.ctree import Tokens
-from trees.dtree import is_projective, is_tree
-from trees.formats.brackets import parse_bracket
-from trees.heads import load_head_rules
 
 
 def projective_trees(n: int) -> Iterator[list[int]]:

@@ -4,9 +4,14 @@ from __future__ import annotations
 
 from collections import Counter
 
+from d2c.trees.conversion import to_dependencies
+from d2c.trees.ctree import CTree, Tokens, build_ctree
+from d2c.trees.formats.brackets import parse_bracket
+from d2c.trees.scores.brackets import score_brackets
+from d2c.trees.scores.evalb.report import ERROR, Score
 from hypothesis import given
 
-from d2c.analysis import (
+from d2c.compare.analysis import (
     DEPENDENCY,
     LABEL,
     RULE_CLASSES,
@@ -26,11 +31,6 @@ from d2c.analysis import (
     tally,
 )
 from tests.strategies import ctrees
-from trees.conversion import to_dependencies
-from trees.ctree import CTree, Tokens, build_ctree
-from trees.formats.brackets import parse_bracket
-from trees.scores.brackets import score_brackets
-from trees.scores.evalb_report import ERROR, Score
 
 
 def headed(text: str) -> CTree:

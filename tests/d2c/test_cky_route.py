@@ -9,11 +9,11 @@ from itertools import islice
 from pathlib import Path
 
 from click.testing import CliRunner
+from d2c.cky.constrained_cky import ConstrainedCKY
+from d2c.trees.formats.brackets import format_bracket, read_brackets
+from d2c.trees.formats.conllu import write_conllu
 
-from cky.constrained_cky import ConstrainedCKY
-from d2c.cli import cli
-from trees.formats.brackets import format_bracket, read_brackets
-from trees.formats.conllu import write_conllu
+from d2c.commands.cli import cli
 
 SAMPLE = Path(__file__).resolve().parent.parent.parent / "data" / "sample" / "train.mrg"
 
@@ -34,7 +34,7 @@ def test_decode_with_a_model_of_this_route(tmp_path: Path) -> None:
 
 
 def test_commands_of_the_other_route_do_not_wait_for_numba() -> None:
-    code = "import d2c.cli, sys; print('numba' in sys.modules)"
+    code = "import d2c.commands.cli, sys; print('numba' in sys.modules)"
     root = SAMPLE.parent.parent.parent
     done = subprocess.run([sys.executable, "-c", code], cwd=root, capture_output=True, text=True, check=True)
     assert done.stdout == "False\n"

@@ -9,8 +9,7 @@ import sys
 from pathlib import Path
 
 import pytest
-
-from trees.heads import known_head_rules
+from d2c.trees.heads import known_head_rules
 
 ROOT = Path(__file__).parents[2]
 DEV = ROOT / "data" / "sample" / "dev.mrg"
@@ -23,7 +22,7 @@ COPIES = 12  # of the sample: more than one chunk of 2 ** 18 characters
 
 def d2c(*arguments: str | Path, stdin: str | None = None) -> subprocess.CompletedProcess[str]:
     environment = {**os.environ, "PYTHONPATH": str(ROOT)}
-    command = [sys.executable, "-m", "d2c.cli", *map(str, arguments)]
+    command = [sys.executable, "-m", "d2c.commands.cli", *map(str, arguments)]
     return subprocess.run(command, input=stdin, capture_output=True, text=True, timeout=120, env=environment)
 
 
@@ -250,7 +249,7 @@ def test_convert_conllu(tmp_path: Path) -> None:
 
 
 def test_a_closed_pipe_ends_quietly(large: Path) -> None:
-    command = [sys.executable, "-m", "d2c.cli", "encode", str(large), "--jobs", "1"]
+    command = [sys.executable, "-m", "d2c.commands.cli", "encode", str(large), "--jobs", "1"]
     environment = {**os.environ, "PYTHONPATH": str(ROOT)}
     with subprocess.Popen(
         command, stdout=subprocess.PIPE, stderr=subprocess.PIPE, env=environment
@@ -285,7 +284,7 @@ def test_a_model_says_its_encoding(tmp_path: Path) -> None:
 
 def test_the_command_starts_without_large_packages() -> None:
     large = {"nltk", "numba", "scipy", "sklearn", "spacy", "stanza", "torch", "matplotlib", "jinja2"}
-    code = f"import sys, d2c.cli; print(sorted({large!r} & set(sys.modules)))"
+    code = f"import sys, d2c.commands.cli; print(sorted({large!r} & set(sys.modules)))"
     found = subprocess.run([sys.executable, "-c", code], check=True, capture_output=True, text=True).stdout
     assert found == "[]\n"
 
@@ -293,7 +292,7 @@ def test_the_command_starts_without_large_packages() -> None:
 def test_threads_that_wait_leave_the_cores_to_others() -> None:
     code = """
 import os, sys
-from d2c.cli import cli, main
+from d2c.commands.cli import cli, main
 cli.main = lambda **_: print("torch" in sys.modules, os.environ["OMP_WAIT_POLICY"])
 main()
 """

@@ -14,22 +14,22 @@ from click.testing import CliRunner
 pytest.importorskip("spacy")
 
 import spacy
+from d2c.cky.constrained_cky import ConstrainedCKY
+from d2c.trees.conversion import to_dependencies
+from d2c.trees.ctree import CTree
+from d2c.trees.dtree import DTree
+from d2c.trees.errors import ModelError
+from d2c.trees.formats.brackets import format_bracket, read_brackets, write_brackets
+from d2c.trees.formats.conllu import write_conllu
+from d2c.trees.scores.brackets import bracket_scores
 from spacy.tokens import Doc
 
-import d2c.spacy_component  # noqa: F401 (makes the component known)
-from cky.constrained_cky import ConstrainedCKY
-from d2c.cli import cli
-from d2c.conventions import with_induced_heads
-from d2c.model import Model
+import d2c.plugins.spacy.component  # noqa: F401 (makes the component known)
+from d2c.commands.cli import cli
+from d2c.training.conventions import with_induced_heads
+from d2c.training.model import Model
 from tests.d2c.conftest import SAMPLE
 from tests.d2c.ud_like import train_spacy, ud_like
-from trees.conversion import to_dependencies
-from trees.ctree import CTree
-from trees.dtree import DTree
-from trees.errors import ModelError
-from trees.formats.brackets import format_bracket, read_brackets, write_brackets
-from trees.formats.conllu import write_conllu
-from trees.scores.brackets import bracket_scores
 
 Treebank = tuple[list[CTree], list[CTree], Path]
 

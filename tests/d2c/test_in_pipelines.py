@@ -6,12 +6,12 @@ from collections.abc import Iterable, Iterator
 from pathlib import Path
 
 import pytest
+from d2c.trees.ctree import CTree, Tokens, build_ctree
+from d2c.trees.errors import ModelError
 
-from d2c.in_pipelines import PipelineModel, Sentence
-from d2c.model import Model
+from d2c.plugins.pipeline_model import PipelineModel, Sentence
+from d2c.training.model import Model
 from tests.d2c.conftest import give_tagger
-from trees.ctree import CTree, Tokens, build_ctree
-from trees.errors import ModelError
 
 
 class _Tagger:

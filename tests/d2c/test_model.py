@@ -9,18 +9,18 @@ from pathlib import Path
 
 import pytest
 from click.testing import CliRunner
+from d2c.dparsers.protocol import Progress
+from d2c.dparsers.registry import DPARSERS, make_dparser
+from d2c.reduction.reduction import Reduction
+from d2c.trees.ctree import CTree
+from d2c.trees.errors import FormatError, ModelError
+from d2c.trees.formats.brackets import read_brackets, write_brackets
+from d2c.trees.formats.conllu import write_conllu
 
-from d2c.cli import cli
-from d2c.compare import compare_on, table_lines
-from d2c.model import Model, Route, encode_treebank, fit, make_route
-from d2c.registry import DPARSERS, make_dparser
-from d2c.treebanks import Reading
-from dparsers.protocol import Progress
-from reduction.reduction import Reduction
-from trees.ctree import CTree
-from trees.errors import FormatError, ModelError
-from trees.formats.brackets import read_brackets, write_brackets
-from trees.formats.conllu import write_conllu
+from d2c.commands.cli import cli
+from d2c.compare.rows import compare_on, table_lines
+from d2c.training.model import Model, Route, encode_treebank, fit, make_route
+from d2c.treebanks.reading import Reading
 
 SAMPLE = Path(__file__).parents[2] / "data" / "sample" / "train.mrg"
 TRAIN, DEV = 300, 40
@@ -193,6 +193,6 @@ def test_parameters_after_the_name_of_a_dparser(monkeypatch: pytest.MonkeyPatch)
 
 def test_a_missing_package(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setitem(sys.modules, "spacy", None)
-    monkeypatch.delitem(sys.modules, "dparsers.spacy_parser", raising=False)
+    monkeypatch.delitem(sys.modules, "d2c.dparsers.spacy.parser", raising=False)
     with pytest.raises(ModelError, match=r'spacy needs a package \(.*\): pip install "d2c\[spacy\]"$'):
         make_dparser("spacy")

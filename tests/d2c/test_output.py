@@ -8,13 +8,13 @@ import signal
 from io import StringIO
 
 import pytest
+from d2c.trees.ctree import CTree, Tokens, build_ctree
+from d2c.trees.dtree import DTree
+from d2c.trees.formats.brackets import parse_bracket
+from d2c.trees.heads import load_head_rules
 
-from d2c.output import FORMATS, Parsed, whole_texts
-from d2c.parse_input import Sentence
-from trees.ctree import CTree, Tokens, build_ctree
-from trees.dtree import DTree
-from trees.formats.brackets import parse_bracket
-from trees.heads import load_head_rules
+from d2c.parsing.input import Sentence
+from d2c.parsing.output import FORMATS, Parsed, whole_texts
 
 TOKENS = Tokens(("The", "cat", "(", "slept"), ("DT", "NN", "-LRB-", "VBD"))
 

@@ -14,14 +14,14 @@ from pathlib import Path
 
 import pytest
 from click.testing import CliRunner
+from d2c.trees.files import open_input
+from d2c.trees.formats.brackets import parse_bracket, read_brackets, write_brackets
+from d2c.trees.formats.conllu import read_conllu
+from d2c.trees.formats.discbracket import read_discbracket
+from d2c.trees.formats.export import read_export
 
-from d2c.cli import cli
-from d2c.model import make_route
-from trees.files import open_input
-from trees.formats.brackets import parse_bracket, read_brackets, write_brackets
-from trees.formats.conllu import read_conllu
-from trees.formats.discbracket import read_discbracket
-from trees.formats.export import read_export
+from d2c.commands.cli import cli
+from d2c.training.model import make_route
 
 pytest.importorskip("spacy")
 
@@ -180,7 +180,7 @@ def test_text_without_a_tagger(model: Path, tmp_path: Path) -> None:
 
 
 def command(model: Path, *options: str) -> list[str]:
-    return [sys.executable, "-m", "d2c.cli", "parse", str(model), *options]
+    return [sys.executable, "-m", "d2c.commands.cli", "parse", str(model), *options]
 
 
 def run_in_shell(model: Path, *options: str) -> Run:

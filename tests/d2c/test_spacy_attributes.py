@@ -6,15 +6,15 @@ from dataclasses import replace
 
 import pytest
 import spacy
+from d2c.trees.ctree import CTree
+from d2c.trees.formats.brackets import format_bracket, parse_bracket
+from d2c.trees.unaries import strip_unaries
 from hypothesis import given
 from hypothesis import strategies as st
 from spacy.tokens import Doc, DocBin, Span
 
-from d2c.spacy_attributes import NonConstituentException, store
+from d2c.plugins.spacy.attributes import NonConstituentException, store
 from tests.strategies import ctrees
-from trees.ctree import CTree
-from trees.formats.brackets import format_bracket, parse_bracket
-from trees.unaries import strip_unaries
 
 VOCAB = spacy.blank("en").vocab
 TREE = parse_bracket("(TOP (S (NP (PRP They)) (VP (VBD saw) (S (NP (DT the) (NN cat)))) (. .)))")

@@ -10,15 +10,15 @@ from pathlib import Path
 
 import pytest
 import spacy
+from d2c.trees.ctree import Tokens
+from d2c.trees.errors import ModelError
+from d2c.trees.formats.brackets import format_bracket, read_brackets
 from spacy.language import Language
 from spacy.tokens import Doc
 
-import d2c.spacy_component
-from d2c.model import Model
+import d2c.plugins.spacy.component
+from d2c.training.model import Model
 from tests.d2c.conftest import SAMPLE, give_tagger
-from trees.ctree import Tokens
-from trees.errors import ModelError
-from trees.formats.brackets import format_bracket, read_brackets
 
 REPOSITORY = Path(__file__).parents[2]
 TEXTS = [
@@ -165,7 +165,7 @@ def test_saved_pipelines_hold_their_model(small_model: Path, tmp_path: Path) -> 
     loaded = spacy.load(tmp_path / "saved")
     assert loaded.get_pipe_config("d2c")["model"] == str(small_model)
     component = loaded.get_pipe("d2c")
-    assert isinstance(component, d2c.spacy_component.ConstituencyComponent)
+    assert isinstance(component, d2c.plugins.spacy.component.ConstituencyComponent)
     assert component.model.directory == tmp_path / "saved" / "d2c"
     loaded.to_disk(tmp_path / "saved")  # its model stays
     assert parses(loaded(TEXTS[0])) == expected
@@ -181,7 +181,7 @@ def test_spacy_knows_what_it_assigns(small_model: Path) -> None:
 def test_spacy_finds_the_component_without_an_import(small_model: Path, tmp_path: Path) -> None:
     settings = tomllib.loads((REPOSITORY / "pyproject.toml").read_text(encoding="utf-8"))
     entry_points = settings["project"]["entry-points"]["spacy_factories"]
-    assert entry_points == {"d2c": "d2c.spacy_component:make_component"}
+    assert entry_points == {"d2c": "d2c.plugins.spacy.component:make_component"}
     # As an installed distribution would say it.
     info = tmp_path / "d2c_as_installed-0.dist-info"
     info.mkdir()

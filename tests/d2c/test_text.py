@@ -7,7 +7,7 @@ from itertools import islice
 from hypothesis import given
 from hypothesis import strategies as st
 
-from d2c.text import Line, SentenceSplitter, words_of
+from d2c.parsing.text import Line, SentenceSplitter, words_of
 
 
 def lines_of(text: str) -> list[Line]:

@@ -6,9 +6,9 @@ import random
 from collections.abc import Iterable
 from pathlib import Path
 
-from trees.ctree import Tokens
-from trees.dtree import DTree
-from trees.formats.conllu import write_conllu
+from d2c.trees.ctree import Tokens
+from d2c.trees.dtree import DTree
+from d2c.trees.formats.conllu import write_conllu
 
 ODD = (
     "_",

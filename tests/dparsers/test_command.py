@@ -7,16 +7,16 @@ import sys
 from itertools import count, islice
 from pathlib import Path
 
+import d2c.dparsers.command as command
 import pytest
+from d2c.dparsers.command import CommandParser
+from d2c.dparsers.directories import SETTINGS
+from d2c.dparsers.protocol import DependencyParser
+from d2c.trees.ctree import Tokens
+from d2c.trees.dtree import DTree
+from d2c.trees.errors import ModelError
 
-import dparsers.command as command
-from dparsers.command import CommandParser
-from dparsers.directories import SETTINGS
-from dparsers.protocol import DependencyParser
 from tests.dparsers.sentences import odd_sentences, treebank, write
-from trees.ctree import Tokens
-from trees.dtree import DTree
-from trees.errors import ModelError
 
 # Learns the training treebank's first label; hangs every word below the one before it, with that label.
 TRAIN = """

@@ -12,16 +12,15 @@ import pytest
 pytest.importorskip("spacy")
 
 import spacy
+from d2c.dparsers import pipeline_parser
+from d2c.dparsers.directories import SETTINGS
+from d2c.dparsers.pipeline_parser import PipelineParser
+from d2c.dparsers.protocol import DependencyParser, ForeignParser
+from d2c.trees.ctree import Tokens
+from d2c.trees.dtree import DTree
+from d2c.trees.errors import ModelError
 from spacy.language import Language
 from spacy.tokens import Doc
-
-from dparsers import pipeline_parser
-from dparsers.directories import SETTINGS
-from dparsers.pipeline_parser import PipelineParser
-from dparsers.protocol import DependencyParser, ForeignParser
-from trees.ctree import Tokens
-from trees.dtree import DTree
-from trees.errors import ModelError
 
 EMPTY = Tokens((), ())
 # A no-break space and punctuation are in words, where spaCy's tokenizer would cut.

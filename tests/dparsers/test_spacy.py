@@ -13,15 +13,16 @@ import pytest
 
 pytest.importorskip("spacy")
 
-import dparsers.spacy_parser as spacy_parser
-from dparsers.codes import Codes
-from dparsers.directories import SETTINGS
-from dparsers.protocol import DependencyParser, Progress
-from dparsers.spacy_parser import SpacyParser
+import d2c.dparsers.spacy.parser as spacy_parser
+from d2c.dparsers.codes import Codes
+from d2c.dparsers.directories import SETTINGS
+from d2c.dparsers.protocol import DependencyParser, Progress
+from d2c.dparsers.spacy.parser import SpacyParser
+from d2c.trees.ctree import Tokens
+from d2c.trees.dtree import DTree
+from d2c.trees.errors import FormatError, ModelError
+
 from tests.dparsers.sentences import LABELS, arcs, odd_sentences, treebank, write
-from trees.ctree import Tokens
-from trees.dtree import DTree
-from trees.errors import FormatError, ModelError
 
 Trained = tuple[SpacyParser, Path, list[Progress]]
 

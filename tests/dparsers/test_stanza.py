@@ -12,18 +12,17 @@ import pytest
 pytest.importorskip("stanza")
 
 import torch
+from d2c.dparsers.directories import SETTINGS, whole_directory
+from d2c.dparsers.protocol import DependencyParser, Progress
+from d2c.dparsers.stanza.parser import PRESETS, StanzaParser, read_rows
+from d2c.dparsers.stanza.training import _batch_words, _batches, _Rows, attachment
+from d2c.trees.ctree import Tokens
+from d2c.trees.dtree import DTree
+from d2c.trees.errors import FormatError, ModelError
+from d2c.trees.formats.conllu import write_conllu
 from stanza.models.common.char_model import CharacterLanguageModel, build_charlm_vocab
 from stanza.models.common.pretrain import Pretrain
 from stanza.models.depparse.data import DataLoader, Dataset
-
-from dparsers.directories import SETTINGS, whole_directory
-from dparsers.protocol import DependencyParser, Progress
-from dparsers.stanza_parser import PRESETS, StanzaParser, read_rows
-from dparsers.stanza_training import _batch_words, _batches, _Rows, attachment
-from trees.ctree import Tokens
-from trees.dtree import DTree
-from trees.errors import FormatError, ModelError
-from trees.formats.conllu import write_conllu
 
 TINY = {
     "char": True,
@@ -389,6 +388,6 @@ def test_stanza_is_silent(
     level = logging.getLogger("stanza").level
     with caplog.at_level(logging.INFO):
         tiny(epochs=1).train(*files, tmp_path / "model")
-    assert {record.name for record in caplog.records} == {"dparsers.stanza_training"}
+    assert {record.name for record in caplog.records} == {"d2c.dparsers.stanza.training"}
     assert logging.getLogger("stanza").level == level
     assert capfd.readouterr() == ("", "")

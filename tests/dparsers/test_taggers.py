@@ -16,17 +16,17 @@ import pytest
 pytest.importorskip("spacy")
 pytest.importorskip("stanza")
 
+import d2c.dparsers.spacy.tagger as spacy_tagger
 import torch
+from d2c.dparsers.directories import TAGGER_SETTINGS
+from d2c.dparsers.spacy.tagger import SpacyTagger
+from d2c.dparsers.stanza.tagger import StanzaTagger
+from d2c.dparsers.taggers import Tagger, TaggingProgress, accuracy, read_tagged, tags_of
+from d2c.trees.ctree import Tokens
+from d2c.trees.dtree import DTree
+from d2c.trees.errors import FormatError, ModelError
 
-import dparsers.spacy_tagger as spacy_tagger
-from dparsers.directories import TAGGER_SETTINGS
-from dparsers.spacy_tagger import SpacyTagger
-from dparsers.stanza_tagger import StanzaTagger
-from dparsers.taggers import Tagger, TaggingProgress, accuracy, read_tagged, tags_of
 from tests.dparsers.sentences import ODD, odd_sentences, write
-from trees.ctree import Tokens
-from trees.dtree import DTree
-from trees.errors import FormatError, ModelError
 
 # spaCy reads `!X` as not X, Stanza some names as its own; the others have no meaning but to CoNLL-U.
 TAGS = {"the": "DT", "cat": "NN", "dog": "NN", "sees": "!NN", "hears": "_", ".": "<PAD>", "(": "PUNCT"}

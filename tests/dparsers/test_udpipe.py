@@ -11,14 +11,15 @@ import pytest
 
 pytest.importorskip("ufal.udpipe")
 
-from dparsers.codes import Codes
-from dparsers.directories import SETTINGS
-from dparsers.protocol import DependencyParser, Progress
-from dparsers.udpipe_parser import SYSTEMS, UDPipeParser
+from d2c.dparsers.codes import Codes
+from d2c.dparsers.directories import SETTINGS
+from d2c.dparsers.protocol import DependencyParser, Progress
+from d2c.dparsers.udpipe.parser import SYSTEMS, UDPipeParser
+from d2c.trees.ctree import Tokens
+from d2c.trees.dtree import DTree
+from d2c.trees.errors import FormatError, ModelError
+
 from tests.dparsers.sentences import LABELS, arcs, odd_sentences, treebank, write
-from trees.ctree import Tokens
-from trees.dtree import DTree
-from trees.errors import FormatError, ModelError
 
 Trained = tuple[UDPipeParser, Path, list[Progress]]
 TINY = {"preset": "small", "epochs": 3}

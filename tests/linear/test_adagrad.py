@@ -4,8 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
-
-from linear.adagrad import AdaGrad, catch_up, step
+from d2c.linear.adagrad import AdaGrad, catch_up, step
 
 
 def test_lazy_steps_equal_steps_on_all_weights() -> None:

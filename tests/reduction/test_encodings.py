@@ -3,10 +3,7 @@
 from __future__ import annotations
 
 import pytest
-from hypothesis import given
-from hypothesis import strategies as st
-
-from reduction.encodings import (
+from d2c.reduction.encodings import (
     chains_of_spines,
     decode_delta,
     decode_direct,
@@ -20,14 +17,17 @@ from reduction.encodings import (
     unquote_symbol,
     write_label,
 )
-from reduction.reduction import Reduction
+from d2c.reduction.reduction import Reduction
+from d2c.trees.conversion import to_constituents
+from d2c.trees.ctree import CTree, Tokens, build_ctree, canonical
+from d2c.trees.dtree import DTree
+from d2c.trees.formats.brackets import parse_bracket
+from d2c.trees.heads import load_head_rules
+from d2c.trees.unaries import restore_unaries, strip_unaries
+from hypothesis import given
+from hypothesis import strategies as st
+
 from tests.shapes import ctrees
-from trees.conversion import to_constituents
-from trees.ctree import CTree, Tokens, build_ctree, canonical
-from trees.dtree import DTree
-from trees.formats.brackets import parse_bracket
-from trees.heads import load_head_rules
-from trees.unaries import restore_unaries, strip_unaries
 
 HEADS = load_head_rules("collins")
 AWKWARD = ("", "%", "root", "root|S", "A|B", "A#1", "A:b", "a b", "a\u00a0b", "%23", "50%", "é", "||", "#")

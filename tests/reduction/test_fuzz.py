@@ -8,9 +8,8 @@ from random import Random
 from typing import Any
 
 import pytest
-
-from reduction.encodings import ENCODINGS
-from reduction.repair import KINDS
+from d2c.reduction.encodings import ENCODINGS
+from d2c.reduction.repair import KINDS
 
 TREES = 2_000  # of each encoding; scripts/fuzz.py takes more
 FILES = 400

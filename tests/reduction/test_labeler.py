@@ -9,24 +9,24 @@ from pathlib import Path
 
 import numpy as np
 import pytest
+from d2c.reduction.encodings import ENCODINGS
+from d2c.reduction.labeler.features import lay_out
+from d2c.reduction.labeler.labeler import Labeler
+from d2c.reduction.labeler.learning import label_corpus, score, share_corpus
+from d2c.reduction.labeler.scores import FREE
+from d2c.reduction.reduction import Reduction
+from d2c.trees.conversion import order_arcs, to_dependencies
+from d2c.trees.ctree import CTree
+from d2c.trees.dtree import DTree
+from d2c.trees.errors import ModelError
+from d2c.trees.formats.brackets import read_brackets
+from d2c.trees.repair import Repairs
+from d2c.trees.scores.brackets import bracket_scores
+from d2c.trees.unaries import strip_unaries
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from reduction.encodings import ENCODINGS
-from reduction.labeler import Labeler
-from reduction.labeler_features import lay_out
-from reduction.labeler_learning import label_corpus, score, share_corpus
-from reduction.labeler_scores import FREE
-from reduction.reduction import Reduction
 from tests.strategies import ctrees, tree_heads, words
-from trees.conversion import order_arcs, to_dependencies
-from trees.ctree import CTree
-from trees.dtree import DTree
-from trees.errors import ModelError
-from trees.formats.brackets import read_brackets
-from trees.repair import Repairs
-from trees.scores.brackets import bracket_scores
-from trees.unaries import strip_unaries
 
 SAMPLE = Path(__file__).parents[2] / "data" / "sample"
 TRAIN, DEV = (list(read_brackets(SAMPLE / f"{part}.mrg", clean=True)) for part in ("train", "dev"))

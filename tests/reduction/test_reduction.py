@@ -8,15 +8,14 @@ from dataclasses import replace
 from pathlib import Path
 
 import pytest
-
-from reduction.encodings import ENCODINGS
-from reduction.reduction import Reduction
-from trees.ctree import CTree, canonical
-from trees.dtree import DTree
-from trees.errors import FormatError, ModelError
-from trees.formats.brackets import format_bracket, parse_bracket, read_brackets
-from trees.repair import Repairs
-from trees.unaries import restore_unaries, strip_unaries
+from d2c.reduction.encodings import ENCODINGS
+from d2c.reduction.reduction import Reduction
+from d2c.trees.ctree import CTree, canonical
+from d2c.trees.dtree import DTree
+from d2c.trees.errors import FormatError, ModelError
+from d2c.trees.formats.brackets import format_bracket, parse_bracket, read_brackets
+from d2c.trees.repair import Repairs
+from d2c.trees.unaries import restore_unaries, strip_unaries
 
 SAMPLE = Path(__file__).parents[2] / "data" / "sample"
 TREES = list(read_brackets(SAMPLE / "dev.mrg", clean=True))

@@ -2,12 +2,9 @@
 
 from __future__ import annotations
 
-from hypothesis import given
-from hypothesis import strategies as st
-
-from reduction.encodings import ENCODINGS
-from reduction.reduction import Reduction
-from reduction.repair import (
+from d2c.reduction.encodings import ENCODINGS
+from d2c.reduction.reduction import Reduction
+from d2c.reduction.repair import (
     CROSSING,
     CYCLE,
     DISAGREEING,
@@ -18,11 +15,14 @@ from reduction.repair import (
     UNKNOWN,
     UNREADABLE,
 )
+from d2c.trees.ctree import CTree, Tokens
+from d2c.trees.dtree import DTree
+from d2c.trees.formats.brackets import format_bracket
+from d2c.trees.repair import Repairs
+from hypothesis import given
+from hypothesis import strategies as st
+
 from tests.shapes import ctrees
-from trees.ctree import CTree, Tokens
-from trees.dtree import DTree
-from trees.formats.brackets import format_bracket
-from trees.repair import Repairs
 
 DEFAULTS = {"A": "XA", "B": "XB", "": "X"}
 KNOWN = frozenset(("S", "NP", "VP", "PP", "X", "XA", "XB"))

@@ -6,17 +6,17 @@ import os
 from pathlib import Path
 
 import pytest
+from d2c.reduction.encodings import encode_delta, encode_direct, encode_spine, quote, unquote_symbol
+from d2c.reduction.reduction import Reduction
+from d2c.trees.ctree import CTree, build_ctree, canonical
+from d2c.trees.formats.brackets import parse_bracket, read_brackets
+from d2c.trees.formats.conllu import format_conllu
+from d2c.trees.heads import load_head_rules
+from d2c.trees.repair import Repairs
+from d2c.trees.unaries import restore_unaries, strip_unaries
 from hypothesis import given
 
-from reduction.encodings import encode_delta, encode_direct, encode_spine, quote, unquote_symbol
-from reduction.reduction import Reduction
 from tests.shapes import SYMBOLS, ctrees, tokens_of
-from trees.ctree import CTree, build_ctree, canonical
-from trees.formats.brackets import parse_bracket, read_brackets
-from trees.formats.conllu import format_conllu
-from trees.heads import load_head_rules
-from trees.repair import Repairs
-from trees.unaries import restore_unaries, strip_unaries
 
 TREEBANKS = Path(os.environ.get("D2C_TREEBANKS", Path(__file__).parents[3] / "shared" / "treebanks"))
 

@@ -5,13 +5,12 @@ from copy import copy
 
 import numpy as np
 import pytest
-
-from reduction.unary import UnaryClassifier
-from reduction.unary_features import features, flatten
-from trees.ctree import CTree, Tokens, build_ctree
-from trees.errors import ModelError
-from trees.formats.brackets import parse_bracket
-from trees.unaries import restore_unaries, strip_unaries
+from d2c.reduction.unary.classifier import UnaryClassifier
+from d2c.reduction.unary.features import features, flatten
+from d2c.trees.ctree import CTree, Tokens, build_ctree
+from d2c.trees.errors import ModelError
+from d2c.trees.formats.brackets import parse_bracket
+from d2c.trees.unaries import restore_unaries, strip_unaries
 
 # A noun alone before VP is an NP, inside an NP bare; a verb alone after NP is a VP; JJ has a chain of 2.
 TOY = [

@@ -8,14 +8,10 @@ from dataclasses import replace
 from pathlib import Path
 
 import pytest
-from hypothesis import given
-from hypothesis import strategies as st
-
-from tests.strategies import ctrees
-from trees.ctree import CTree, Tokens
-from trees.errors import FormatError
-from trees.formats import brackets
-from trees.formats.brackets import (
+from d2c.trees.ctree import CTree, Tokens
+from d2c.trees.errors import FormatError
+from d2c.trees.formats import brackets
+from d2c.trees.formats.brackets import (
     format_bracket,
     parse_bracket,
     read_brackets,
@@ -23,6 +19,10 @@ from trees.formats.brackets import (
     strip_function,
     write_brackets,
 )
+from hypothesis import given
+from hypothesis import strategies as st
+
+from tests.strategies import ctrees
 
 
 def read(tmp_path: Path, text: str, clean: bool = False) -> list[CTree]:

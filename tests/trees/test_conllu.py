@@ -8,16 +8,16 @@ from pathlib import Path
 
 import conllu
 import pytest
+from d2c.trees.ctree import Tokens
+from d2c.trees.dtree import DTree
+from d2c.trees.errors import FormatError
+from d2c.trees.formats import conllu as conllu_format
+from d2c.trees.formats.chunks import Chunk
+from d2c.trees.formats.conllu import format_conllu, parse_conllu, read_conllu, write_conllu
 from hypothesis import given
 from hypothesis import strategies as st
 
 from tests.strategies import tree_heads, words
-from trees.ctree import Tokens
-from trees.dtree import DTree
-from trees.errors import FormatError
-from trees.formats import conllu as conllu_format
-from trees.formats.chunks import Chunk
-from trees.formats.conllu import format_conllu, parse_conllu, read_conllu, write_conllu
 
 
 def read(tmp_path: Path, text: str) -> list[DTree]:

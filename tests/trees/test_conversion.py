@@ -5,14 +5,14 @@ from __future__ import annotations
 from dataclasses import replace
 
 import pytest
+from d2c.trees.conversion import to_constituents, to_dependencies
+from d2c.trees.ctree import CTree, Tokens
+from d2c.trees.dtree import DTree
+from d2c.trees.formats.brackets import parse_bracket
+from d2c.trees.heads import load_head_rules
 from hypothesis import given
 
 from tests.strategies import ctrees, event_ranks, ordered_dtrees, words
-from trees.conversion import to_constituents, to_dependencies
-from trees.ctree import CTree, Tokens
-from trees.dtree import DTree
-from trees.formats.brackets import parse_bracket
-from trees.heads import load_head_rules
 
 PUBLIC = Tokens(("The", "public", "is", "still", "cautious", "."), ("DT", "NN", "VBZ", "RB", "JJ", "."))
 PUBLIC_HEADS = DTree(PUBLIC, (2, 3, 0, 3, 3, 3), ("NP", "S", "", "VP", "VP", "S"), (1, 2, 0, 1, 1, 2))

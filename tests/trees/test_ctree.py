@@ -6,10 +6,10 @@ from collections.abc import Sequence
 from dataclasses import replace
 
 import pytest
+from d2c.trees.ctree import CTree, Tokens, build_ctree, canonical
 from hypothesis import given
 
 from tests.strategies import ctrees, words
-from trees.ctree import CTree, Tokens, build_ctree, canonical
 
 # (S (NP w0 w2) (VP w1)): the NP has a gap.
 GAP = CTree(words(3), ("NP", "VP", "S"), ((0, 2), (1,), (3, 4)), (2, 1, 4))

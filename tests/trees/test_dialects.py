@@ -9,15 +9,15 @@ from dataclasses import replace
 from pathlib import Path
 
 import pytest
+from d2c.trees.ctree import CTree
+from d2c.trees.errors import FormatError
+from d2c.trees.formats.floresta import read_floresta
+from d2c.trees.formats.historical import read_historical
+from d2c.trees.formats.sinica import read_sinica
 from hypothesis import given
 from hypothesis import strategies as st
 
 from tests.strategies import ctrees
-from trees.ctree import CTree
-from trees.errors import FormatError
-from trees.formats.floresta import read_floresta
-from trees.formats.historical import read_historical
-from trees.formats.sinica import read_sinica
 
 # Symbols of tests.strategies, as all these dialects can hold them.
 SYMBOLS = {"ADVP|PRT": "ADVP", "NP-SBJ-1": "NP-SBJ", "X#2": "X"}

@@ -8,15 +8,15 @@ from pathlib import Path
 
 import pytest
 from click.testing import CliRunner
+from d2c.trees.ctree import CTree
+from d2c.trees.errors import FormatError
+from d2c.trees.formats.chunks import Chunk
+from d2c.trees.formats.discbracket import format_discbracket, parse_discbracket
+from d2c.trees.scores.disco import Parameters, Summary, evaluate, evaluate_all
 from hypothesis import given
 
-from d2c.cli import cli
+from d2c.commands.cli import cli
 from tests.strategies import ctrees
-from trees.ctree import CTree
-from trees.errors import FormatError
-from trees.formats.chunks import Chunk
-from trees.formats.discbracket import format_discbracket, parse_discbracket
-from trees.scores.disco import Parameters, Summary, evaluate, evaluate_all
 
 ROOT = Path(__file__).resolve().parents[2]
 VECTORS = Path(os.environ.get("D2C_VECTORS", ROOT.parent / "shared" / "vectors")) / "disco"

@@ -8,11 +8,8 @@ from dataclasses import replace
 from pathlib import Path
 
 import pytest
-from hypothesis import given
-from hypothesis import strategies as st
-
-from trees.formats.brackets import parse_bracket
-from trees.scores.evalb import (
+from d2c.trees.formats.brackets import parse_bracket
+from d2c.trees.scores.evalb import (
     Parameters,
     Score,
     Sentence,
@@ -26,6 +23,8 @@ from trees.scores.evalb import (
     from_line,
     report_lines,
 )
+from hypothesis import given
+from hypothesis import strategies as st
 
 ROOT = Path(__file__).parents[2]
 VECTORS = Path(os.environ.get("D2C_VECTORS", ROOT / ".." / "shared" / "vectors")) / "evalb"

@@ -7,10 +7,9 @@ import os
 from pathlib import Path
 
 import pytest
-
-from trees.errors import FormatError
-from trees.formats.brackets import parse_bracket
-from trees.scores.evalb import Parameters, Sentence, evaluate_files, from_ctree, from_line
+from d2c.trees.errors import FormatError
+from d2c.trees.formats.brackets import parse_bracket
+from d2c.trees.scores.evalb import Parameters, Sentence, evaluate_files, from_ctree, from_line
 
 ROOT = Path(__file__).parents[2]
 VECTORS = Path(os.environ.get("D2C_VECTORS", ROOT / ".." / "shared" / "vectors")) / "evalb"

@@ -6,9 +6,8 @@ import gzip
 from pathlib import Path
 
 import pytest
-
-from trees.errors import FormatError, ModelError
-from trees.files import file_name, open_input, open_output, read_json
+from d2c.trees.errors import FormatError, ModelError
+from d2c.trees.files import file_name, open_input, open_output, read_json
 
 
 @pytest.mark.parametrize("name", ["x.mrg", "x.mrg.gz"])

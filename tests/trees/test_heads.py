@@ -5,13 +5,12 @@ from __future__ import annotations
 from pathlib import Path
 
 import pytest
-
-from trees.ctree import Tokens
-from trees.dtree import DTree
-from trees.errors import FormatError
-from trees.formats.brackets import parse_bracket
-from trees.heads import Search, load_head_rules, parse_head_rules
-from trees.scores.attachment import Attachment, score_attachment
+from d2c.trees.ctree import Tokens
+from d2c.trees.dtree import DTree
+from d2c.trees.errors import FormatError
+from d2c.trees.formats.brackets import parse_bracket
+from d2c.trees.heads import Search, load_head_rules, parse_head_rules
+from d2c.trees.scores.attachment import Attachment, score_attachment
 
 
 @pytest.mark.parametrize(

@@ -8,14 +8,14 @@ from typing import Any
 
 import nltk
 import pytest
+from d2c.trees.ctree import CTree, Tokens, build_ctree
+from d2c.trees.formats.brackets import format_bracket, parse_bracket
+from d2c.trees.objects import from_nltk, from_stanza, to_nltk, to_stanza
 from hypothesis import given
 from stanza.models.constituency import tree_reader
 from stanza.models.constituency.parse_tree import Tree as StanzaTree
 
 from tests.strategies import ctrees
-from trees.ctree import CTree, Tokens, build_ctree
-from trees.formats.brackets import format_bracket, parse_bracket
-from trees.objects import from_nltk, from_stanza, to_nltk, to_stanza
 
 WITH_BRACKETS = build_ctree(
     Tokens(("(", "f(x)", ")"), ("-LRB-", "NN", ")")), ("NP", "S"), ((0, 1, 2), (3,)), 4, top="ROOT"

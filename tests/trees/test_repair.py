@@ -6,11 +6,11 @@ import itertools
 from collections.abc import Sequence
 
 import pytest
+from d2c.trees.dtree import is_projective, is_tree
+from d2c.trees.repair import HeadRepairs, projectivize, repair_heads
 from hypothesis import given
 
 from tests.strategies import any_heads, tree_heads
-from trees.dtree import is_projective, is_tree
-from trees.repair import HeadRepairs, projectivize, repair_heads
 
 
 @pytest.mark.parametrize(

@@ -6,9 +6,8 @@ import random
 from itertools import product
 
 import pytest
-
-from trees.scores.evalb_report import ERROR, Score
-from trees.scores.significance import approximate_randomisation
+from d2c.trees.scores.evalb.report import ERROR, Score
+from d2c.trees.scores.significance import approximate_randomisation
 
 
 def exact(first: list[Score], second: list[Score]) -> float:

@@ -7,18 +7,18 @@ from dataclasses import replace
 from pathlib import Path
 
 import pytest
+from d2c.trees.conversion import to_dependencies
+from d2c.trees.ctree import CTree, build_ctree
+from d2c.trees.formats.brackets import EMPTY_TAG, parse_bracket, remove_empty, strip_function
+from d2c.trees.formats.chunks import Chunk
+from d2c.trees.formats.discbracket import format_discbracket, parse_discbracket
+from d2c.trees.formats.treebanks import read_treebank
+from d2c.trees.traces import resolve_traces
+from d2c.trees.transforms import collapse, merge_gaps, move_punctuation, raise_gaps, split_gaps
 from hypothesis import given
 from hypothesis import strategies as st
 
 from tests.strategies import ctrees
-from trees.conversion import to_dependencies
-from trees.ctree import CTree, build_ctree
-from trees.formats.brackets import EMPTY_TAG, parse_bracket, remove_empty, strip_function
-from trees.formats.chunks import Chunk
-from trees.formats.discbracket import format_discbracket, parse_discbracket
-from trees.formats.treebanks import read_treebank
-from trees.traces import resolve_traces
-from trees.transforms import collapse, merge_gaps, move_punctuation, raise_gaps, split_gaps
 
 
 def parse(text: str) -> CTree:

@@ -11,24 +11,24 @@ from typing import Any, TextIO
 
 import pytest
 from click.testing import CliRunner
+from d2c.reduction.reduction import Reduction
+from d2c.trees.ctree import CTree, canonical
+from d2c.trees.errors import FormatError
+from d2c.trees.formats.alpinoxml import read_alpinoxml, write_alpinoxml
+from d2c.trees.formats.chunks import Chunk
+from d2c.trees.formats.discbracket import format_discbracket, parse_discbracket
+from d2c.trees.formats.export import format_export, read_export, write_export
+from d2c.trees.formats.graphs import SecondaryEdges, listed
+from d2c.trees.formats.historical import read_historical
+from d2c.trees.formats.sinica import read_sinica
+from d2c.trees.formats.tigerxml import read_tigerxml, write_tigerxml
+from d2c.trees.formats.treebanks import format_of, read_treebank
+from d2c.trees.heads import load_head_rules
+from d2c.trees.unaries import restore_unaries, strip_unaries
 from hypothesis import given
 
-from d2c.cli import cli
-from reduction.reduction import Reduction
+from d2c.commands.cli import cli
 from tests.strategies import ctrees
-from trees.ctree import CTree, canonical
-from trees.errors import FormatError
-from trees.formats.alpinoxml import read_alpinoxml, write_alpinoxml
-from trees.formats.chunks import Chunk
-from trees.formats.discbracket import format_discbracket, parse_discbracket
-from trees.formats.export import format_export, read_export, write_export
-from trees.formats.graphs import SecondaryEdges, listed
-from trees.formats.historical import read_historical
-from trees.formats.sinica import read_sinica
-from trees.formats.tigerxml import read_tigerxml, write_tigerxml
-from trees.formats.treebanks import format_of, read_treebank
-from trees.heads import load_head_rules
-from trees.unaries import restore_unaries, strip_unaries
 
 ROOT = Path(__file__).resolve().parents[2]
 TREEBANKS = Path(os.environ.get("D2C_TREEBANKS", ROOT.parent / "shared" / "treebanks"))

@@ -15,9 +15,9 @@ from typing import TextIO
 from xml.etree.ElementTree import Element
 from xml.sax.saxutils import quoteattr
 
-from trees.ctree import CTree, Tokens
-from trees.formats.graphs import Name, SecondaryEdges, is_head, known_column, listed, tree_of
-from trees.formats.xml_graphs import read_graphs
+from d2c.trees.ctree import CTree, Tokens
+from d2c.trees.formats.graphs import Name, SecondaryEdges, is_head, known_column, listed, tree_of
+from d2c.trees.formats.xml_graphs import read_graphs
 
 # Relations by which the head child is chosen, where several lack a head (coordinations, multi-word units).
 HEAD_RELATIONS = ("hd", "cmp", "whd", "rhd", "crd", "nucl", "cnj", "mwp", "body", "dp", "tag")

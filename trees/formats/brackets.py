@@ -15,10 +15,10 @@ from dataclasses import replace
 from functools import partial
 from typing import TextIO
 
-from trees.ctree import CTree, Tokens
-from trees.errors import FormatError
-from trees.files import file_name, open_input
-from trees.formats.chunks import CHUNK_SIZE, Chunk, parse_chunks
+from d2c.trees.ctree import CTree, Tokens
+from d2c.trees.errors import FormatError
+from d2c.trees.files import file_name, open_input
+from d2c.trees.formats.chunks import CHUNK_SIZE, Chunk, parse_chunks
 
 WRAPPERS = ("", "TOP", "ROOT", "S1", "VROOT")
 EMPTY_TAG = "-NONE-"

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Iterator
 from typing import NamedTuple, TypeVar
 
-from trees.errors import FormatError
+from d2c.trees.errors import FormatError
 
 CHUNK_SIZE = 1 << 18  # characters
 

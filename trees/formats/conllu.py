@@ -15,12 +15,11 @@ from typing import TextIO
 
 from conllu.exceptions import ParseException
 from conllu.parser import parse_id_value, parse_int_value
-
-from trees.ctree import Tokens
-from trees.dtree import DTree
-from trees.errors import FormatError
-from trees.files import file_name, open_input
-from trees.formats.chunks import CHUNK_SIZE, Chunk, parse_chunks
+from d2c.trees.ctree import Tokens
+from d2c.trees.dtree import DTree
+from d2c.trees.errors import FormatError
+from d2c.trees.files import file_name, open_input
+from d2c.trees.formats.chunks import CHUNK_SIZE, Chunk, parse_chunks
 
 COLUMNS = 10
 _BLANK_LINE = re.compile(r"^[ \t]+$", re.MULTILINE)

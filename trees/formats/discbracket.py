@@ -1,6 +1,6 @@
 """disco-dop's discbracket, trees with gaps in brackets: `(S (VP (VB 0=is) (JJ 2=rich)) (NP (NN 1=Mary)))`.
 
-A leaf is the token's index from 0, `=`, the word. Otherwise as `trees.formats.brackets`, escapes too; but
+A leaf is the token's index from 0, `=`, the word. Otherwise as `d2c.trees.formats.brackets`, escapes too; but
 labels and tags such as `$(` come back, only -LRB- and -RRB- themselves stay.
 """
 
@@ -11,11 +11,11 @@ import re
 from collections.abc import Iterable, Iterator
 from typing import TextIO
 
-from trees.ctree import CTree, Tokens, build_ctree
-from trees.errors import FormatError
-from trees.files import file_name, open_input
-from trees.formats.brackets import Malformed, balanced, bracket_chunks, escape, unwrap
-from trees.formats.chunks import Chunk, parse_chunks
+from d2c.trees.ctree import CTree, Tokens, build_ctree
+from d2c.trees.errors import FormatError
+from d2c.trees.files import file_name, open_input
+from d2c.trees.formats.brackets import Malformed, balanced, bracket_chunks, escape, unwrap
+from d2c.trees.formats.chunks import Chunk, parse_chunks
 
 NO_TAG = "_"  # of a leaf that shares its node with others
 

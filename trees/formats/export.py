@@ -13,10 +13,10 @@ import re
 from collections.abc import Iterable, Iterator
 from typing import TextIO
 
-from trees.ctree import CTree, Tokens
-from trees.errors import FormatError
-from trees.files import file_name, open_input
-from trees.formats.graphs import (
+from d2c.trees.ctree import CTree, Tokens
+from d2c.trees.errors import FormatError
+from d2c.trees.files import file_name, open_input
+from d2c.trees.formats.graphs import (
     HEAD,
     Name,
     SecondaryEdges,

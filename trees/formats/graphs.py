@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
 
-from trees.ctree import CTree, Tokens, build_ctree
-from trees.formats.brackets import unwrap
-from trees.scores.attachment import is_punctuation
+from d2c.trees.ctree import CTree, Tokens, build_ctree
+from d2c.trees.formats.brackets import unwrap
+from d2c.trees.scores.attachment import is_punctuation
 
 VIRTUAL_ROOT = "VROOT"
 HEAD = "HD"  # the edge label of head children in NEGRA and TIGER

@@ -19,12 +19,12 @@ from collections.abc import Iterator, Sequence
 from dataclasses import replace
 from functools import partial
 
-from trees.ctree import CTree, Tokens
-from trees.errors import FormatError
-from trees.files import file_name, open_input
-from trees.formats.brackets import bracket_chunks, keep_tokens, parse_brackets, unwrap
-from trees.formats.chunks import Chunk, parse_chunks
-from trees.traces import fill_traces
+from d2c.trees.ctree import CTree, Tokens
+from d2c.trees.errors import FormatError
+from d2c.trees.files import file_name, open_input
+from d2c.trees.formats.brackets import bracket_chunks, keep_tokens, parse_brackets, unwrap
+from d2c.trees.formats.chunks import Chunk, parse_chunks
+from d2c.trees.traces import fill_traces
 
 NOT_TEXT = frozenset(("ID", "CODE", "REF"))
 NO_LEMMA = "_"
@@ -38,7 +38,7 @@ _DASH = re.compile(r"<dash/?>")
 def read_historical(path: str | os.PathLike[str], traces: bool = False) -> Iterator[CTree]:
     """The trees of a `.psd` file (`-`: standard input), one at a time, as the module describes them.
 
-    traces: with antecedents in the places of their traces, see `trees.traces`. Raises FormatError naming
+    traces: with antecedents in the places of their traces, see `d2c.trees.traces`. Raises FormatError naming
     file, line and sentence.
     """
     with open_input(path) as stream:

@@ -13,8 +13,8 @@ from typing import TextIO
 from xml.etree.ElementTree import Element
 from xml.sax.saxutils import quoteattr
 
-from trees.ctree import CTree, Tokens
-from trees.formats.graphs import (
+from d2c.trees.ctree import CTree, Tokens
+from d2c.trees.formats.graphs import (
     HEAD,
     VIRTUAL_ROOT,
     Name,
@@ -25,7 +25,7 @@ from trees.formats.graphs import (
     listed,
     tree_of,
 )
-from trees.formats.xml_graphs import read_graphs
+from d2c.trees.formats.xml_graphs import read_graphs
 
 FIRST_NODE = 500
 

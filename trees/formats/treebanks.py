@@ -6,20 +6,20 @@ import os
 from collections.abc import Callable, Iterable, Iterator
 from typing import NamedTuple, TextIO
 
-from trees.ctree import CTree
-from trees.errors import FormatError
-from trees.files import file_name, open_input
-from trees.formats.alpinoxml import read_alpinoxml, write_alpinoxml
-from trees.formats.brackets import parse_brackets, read_brackets, write_brackets
-from trees.formats.chunks import Chunk
-from trees.formats.discbracket import parse_discbracket, read_discbracket, write_discbracket
-from trees.formats.export import read_export, write_export
-from trees.formats.floresta import read_floresta
-from trees.formats.graphs import SecondaryEdges
-from trees.formats.historical import parse_historical, read_historical
-from trees.formats.sinica import read_sinica
-from trees.formats.tigerxml import read_tigerxml, write_tigerxml
-from trees.traces import resolve_traces
+from d2c.trees.ctree import CTree
+from d2c.trees.errors import FormatError
+from d2c.trees.files import file_name, open_input
+from d2c.trees.formats.alpinoxml import read_alpinoxml, write_alpinoxml
+from d2c.trees.formats.brackets import parse_brackets, read_brackets, write_brackets
+from d2c.trees.formats.chunks import Chunk
+from d2c.trees.formats.discbracket import parse_discbracket, read_discbracket, write_discbracket
+from d2c.trees.formats.export import read_export, write_export
+from d2c.trees.formats.floresta import read_floresta
+from d2c.trees.formats.graphs import SecondaryEdges
+from d2c.trees.formats.historical import parse_historical, read_historical
+from d2c.trees.formats.sinica import read_sinica
+from d2c.trees.formats.tigerxml import read_tigerxml, write_tigerxml
+from d2c.trees.traces import resolve_traces
 
 Reader = Callable[..., Iterator[CTree]]
 

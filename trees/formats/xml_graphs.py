@@ -7,9 +7,9 @@ from collections.abc import Callable, Iterable, Iterator
 from typing import cast
 from xml.etree.ElementTree import Element, ParseError, XMLPullParser
 
-from trees.ctree import CTree
-from trees.errors import FormatError
-from trees.files import file_name, open_input
+from d2c.trees.ctree import CTree
+from d2c.trees.errors import FormatError
+from d2c.trees.files import file_name, open_input
 
 _SIZE = 1 << 16
 

@@ -10,7 +10,7 @@ import unicodedata
 from dataclasses import dataclass
 from functools import lru_cache
 
-from trees.dtree import DTree
+from d2c.trees.dtree import DTree
 
 
 @dataclass(frozen=True, slots=True)

@@ -4,10 +4,10 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from trees.ctree import CTree
-from trees.scores import disco
-from trees.scores.evalb import Score, Summary, score_ctrees
-from trees.scores.evalb_report import VALID
+from d2c.trees.ctree import CTree
+from d2c.trees.scores import disco
+from d2c.trees.scores.evalb import Score, Summary, score_ctrees
+from d2c.trees.scores.evalb.report import VALID
 
 
 def score_brackets(gold: Sequence[CTree], guess: Sequence[CTree]) -> list[Score]:

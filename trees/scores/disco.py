@@ -15,8 +15,8 @@ from importlib import resources
 from itertools import zip_longest
 from pathlib import Path
 
-from trees.ctree import CTree
-from trees.errors import FormatError
+from d2c.trees.ctree import CTree
+from d2c.trees.errors import FormatError
 
 Bracket = tuple[str, tuple[int, ...]]
 
@@ -58,7 +58,7 @@ class Parameters:
     @classmethod
     def proper(cls) -> Parameters:
         """Punctuation and the root left out, as in disco-dop's proper.prm."""
-        text = (resources.files("data") / "prm" / "proper.prm").read_text(encoding="utf-8")
+        text = (resources.files("d2c.data") / "prm" / "proper.prm").read_text(encoding="utf-8")
         return cls.parse(text, "proper.prm")
 
     @classmethod

@@ -1,0 +1,147 @@
+"""The lexicalised grammar: rules A → β1* β2, A → β1 β2*, A → β* as read off binarized trees (section 3.3)."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from functools import cached_property
+from typing import NamedTuple
+
+import numpy as np
+from d2c.trees.binarization import UNARY, Derivation, Step, Symbol
+from d2c.trees.dtree import head_outward, modifiers_of
+from numpy.typing import NDArray
+
+ROOT = Symbol("", "root")  # parent of the rules that say which symbols a whole tree may have
+ANY_LEVEL = 1_000
+Ints = NDArray[np.int32]
+
+
+class Rule(NamedTuple):
+    """A → head* modifier, A → modifier head*, or, with kind UNARY and no modifier, A → head*."""
+
+    kind: int
+    head: Symbol
+    modifier: Symbol | None
+    parent: Symbol
+
+
+class RuleTable(NamedTuple):
+    """The R rules of a grammar with S symbols as arrays, for the kernels.
+
+    kind, head, modifier, parent: [R] LEFT, RIGHT or UNARY, and symbol ids; modifier is -1 in a unary rule,
+                 parent is S (ROOT) in a root rule. Sorted by these columns
+    attachments: [2 * S * S + 1] attachments of kind k to head symbol B of modifier symbol C are the rules
+                 from attachments[(k * S + B) * S + C] up to the next entry
+    unaries:     [S + 1] unary rules over symbol B are those from unaries[B] up to unaries[B + 1]
+    levels:      [R] after how many other unary steps a unary rule may come at most
+    roots:       [S] the root rule over a symbol, or -1
+    whole:       [S] whether the symbol can be a dependent or the root
+    tag:         [S] whether the symbol is a pre-terminal
+    finished:    [S] the whole constituent that an unfinished one becomes; of a whole one, itself
+    """
+
+    kind: Ints
+    head: Ints
+    modifier: Ints
+    parent: Ints
+    attachments: Ints
+    unaries: Ints
+    levels: Ints
+    roots: Ints
+    whole: NDArray[np.bool_]
+    tag: NDArray[np.bool_]
+    finished: Ints
+
+
+def rules_of(tags: Sequence[str], heads: Sequence[int], derivation: Derivation) -> Iterator[tuple[int, Rule]]:
+    """The rules that a derivation uses, each with its head word, word by word and bottom-up; a root rule
+    last among those of the root."""
+    tops = [
+        steps[-1].parent if steps else Symbol(tag, "tag") for tag, steps in zip(tags, derivation, strict=True)
+    ]
+    for h, (modifiers, steps) in enumerate(zip(modifiers_of(heads), derivation, strict=True)):
+        sides = tuple(map(iter, head_outward(h, modifiers)))
+        symbol = Symbol(tags[h], "tag")
+        for kind, parent in steps:
+            yield h, Rule(kind, symbol, None if kind == UNARY else tops[next(sides[kind])], parent)
+            symbol = parent
+        if not heads[h]:
+            yield h, Rule(UNARY, symbol, None, ROOT)
+
+
+def levels_of(used: Iterable[Sequence[Rule]]) -> dict[Rule, int]:
+    """After how many other unary steps each unary rule comes at most in these steps, given word by word."""
+    levels: dict[Rule, int] = {}
+    for steps in used:
+        level = 0
+        for rule in steps:
+            if rule.kind == UNARY:
+                levels[rule] = max(level, levels.get(rule, 0))
+            level = level + 1 if rule.kind == UNARY else 0
+    return levels
+
+
+@dataclass(frozen=True)
+class Grammar:
+    """The set of rules of a treebank, numbered in the order of `RuleTable`; and its symbols, numbered.
+
+    levels: [R] after how many other unary steps a unary rule may come at most
+    """
+
+    rules: tuple[Rule, ...]
+    levels: tuple[int, ...]
+
+    @classmethod
+    def of(cls, rules: Iterable[Rule], levels: Mapping[Rule, int] | None = None) -> Grammar:
+        """The grammar with these rules, each once. Unary rules without a level may come after any number."""
+        known, ordered = levels or {}, sorted(set(rules), key=_order)
+        return cls(tuple(ordered), tuple(known.get(rule, ANY_LEVEL) for rule in ordered))
+
+    @cached_property
+    def symbols(self) -> tuple[Symbol, ...]:
+        """[S] every symbol of the rules but ROOT."""
+        found = {symbol for rule in self.rules for symbol in (rule.head, rule.modifier, rule.parent)}
+        return tuple(sorted(symbol for symbol in found if symbol is not None and symbol != ROOT))
+
+    @cached_property
+    def symbol_ids(self) -> dict[Symbol | None, int]:
+        """Number of every symbol; ROOT is the last, no symbol (of a unary rule's modifier) is -1."""
+        ids: dict[Symbol | None, int] = {symbol: number for number, symbol in enumerate(self.symbols)}
+        return ids | {ROOT: len(self.symbols), None: -1}
+
+    @cached_property
+    def rule_ids(self) -> dict[Rule, int]:
+        """Number of every rule."""
+        return {rule: number for number, rule in enumerate(self.rules)}
+
+    @cached_property
+    def steps(self) -> tuple[Step, ...]:
+        """[R] the step of a derivation that each rule stands for."""
+        return tuple(Step(rule.kind, rule.parent) for rule in self.rules)
+
+    @cached_property
+    def table(self) -> RuleTable:
+        """The rules as arrays."""
+        ids, size = self.symbol_ids, len(self.symbols)
+        rows = [(r.kind, ids[r.head], ids[r.modifier], ids[r.parent]) for r in self.rules]
+        kind, head, modifier, parent = np.array(rows, np.int32).reshape(-1, 4).T.copy()
+        binary, root = kind != UNARY, parent == size
+        keys = (kind[binary] * size + head[binary]) * size + modifier[binary]
+        roots = np.full(size, -1, np.int32)
+        roots[head[root]] = np.flatnonzero(root)
+        return RuleTable(
+            *(kind, head, modifier, parent),
+            np.searchsorted(keys, np.arange(2 * size * size + 1)).astype(np.int32),
+            (binary.sum() + np.searchsorted(head[~binary & ~root], np.arange(size + 1))).astype(np.int32),
+            np.array(self.levels, np.int32),
+            roots,
+            np.array([symbol.is_whole for symbol in self.symbols], np.bool_),
+            np.array([symbol.is_tag for symbol in self.symbols], np.bool_),
+            np.array([ids[s] if s.is_whole else ids[Symbol(s.label)] for s in self.symbols], np.int32),
+        )
+
+
+def _order(rule: Rule) -> tuple[int, bool, Symbol, Symbol, Symbol]:
+    """Attachments, then unary rules, then root rules."""
+    return rule.kind, rule.parent == ROOT, rule.head, rule.modifier or ROOT, rule.parent

@@ -1,0 +1,103 @@
+"""Gold c-trees paired with d-trees, which need not be theirs: what training and the oracle compare with."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Sequence
+from typing import NamedTuple
+
+import numpy as np
+from d2c.cky.grammar.grammar import Grammar, Rule, rules_of
+from d2c.cky.grammar.vocabulary import Vocabulary
+from d2c.cky.learning.svm import Examples
+from d2c.cky.search.layout import Ints, lay_out
+from d2c.cky.search.parts import parts_of_steps
+from d2c.cky.search.search import Found, bracket_key
+from d2c.trees.binarization import BINARIZATIONS, Derivation, Symbol, binarize
+from d2c.trees.ctree import CTree
+from numpy.typing import NDArray
+
+_NO_RULE = -9  # number of a rule that the grammar does not have
+
+
+class Gold(NamedTuple):
+    """A c-tree and a d-tree over the same tokens.
+
+    ctree:      with head children
+    gold_heads: 1..n, 0 = root, as these head children have it
+    derivation: of the c-tree; None where it has none, see `binarize`
+    heads, labels: the d-tree's
+    """
+
+    ctree: CTree
+    gold_heads: Sequence[int]
+    derivation: Derivation | None
+    heads: Sequence[int]
+    labels: Sequence[str] | None
+
+    @classmethod
+    def of(cls, ctree: CTree, scheme: str, heads: Sequence[int] | None, labels: Sequence[str] | None) -> Gold:
+        """With other heads than the gold ones if they are given."""
+        gold_heads, derivation = binarize(ctree, BINARIZATIONS[scheme])
+        return cls(ctree, gold_heads, derivation, gold_heads if heads is None else heads, labels)
+
+    def rules(self) -> list[list[Rule]]:
+        """[n] the rules of the derivation, word by word; nothing where there is none."""
+        used: list[list[Rule]] = [[] for _ in self.gold_heads]
+        if self.derivation is not None:
+            for h, rule in rules_of(self.ctree.tokens.tags, self.gold_heads, self.derivation):
+                used[h].append(rule)
+        return used
+
+    def parts(self, grammar: Grammar) -> Ints:
+        """[P, 11] the parts of the derivation, as the gold heads have it."""
+        rules = self.rules()
+        flat = [rule for used in rules for rule in used]
+        kinds = np.array([rule.kind for rule in flat], np.int32)
+        ids = np.array([grammar.rule_ids.get(rule, _NO_RULE) for rule in flat], np.int32)
+        steps = np.cumsum([0] + [len(used) for used in rules])
+        return parts_of_steps(lay_out(np.array(self.gold_heads, np.int32)), kinds, ids, steps)
+
+    def brackets(self, grammar: Grammar) -> NDArray[np.int64]:
+        """Sorted keys of the constituents."""
+        n, ids = len(self.gold_heads), grammar.symbol_ids
+        keys = [
+            bracket_key(ids[Symbol(label)], below[0], below[-1], n)
+            for label, below in zip(self.ctree.labels, self.ctree.yields()[n:], strict=True)
+            if Symbol(label) in ids
+        ]
+        return np.sort(np.array(keys, np.int64))
+
+
+def examples_of(
+    treebank: Iterable[Gold],
+    grammar: Grammar,
+    vocabulary: Vocabulary,
+    axioms: Callable[[Sequence[str]], Ints],
+    oracle: Callable[[Gold], Found],
+) -> Examples:
+    """The columns of a treebank. Where heads are not the gold ones, the oracle says the derivation."""
+    columns: dict[str, list[Ints]] = {name: [] for name in ("heads", "axioms", "words", "tags", "labels")}
+    rules: list[int] = []
+    steps, begin, ids = [0], [0], grammar.rule_ids
+    for gold in treebank:
+        tokens = gold.ctree.tokens
+        if list(gold.heads) == list(gold.gold_heads):
+            used = [[ids[rule] for rule in used] for used in gold.rules()]
+        else:
+            found = oracle(gold)
+            if found.stage == 2:
+                continue  # the glue rule is not learned
+            used = [[] for _ in tokens.forms]
+            for h, rule in found.parts[:, [1, -1]].tolist():
+                used[h].append(rule)
+        for of_word in used:
+            rules += of_word
+            steps.append(len(rules))
+        begin.append(begin[-1] + len(tokens))
+        columns["heads"].append(np.array(gold.heads, np.int32))
+        columns["axioms"].append(axioms(tokens.tags))
+        columns["words"].append(vocabulary.word_numbers(tokens))
+        columns["tags"].append(vocabulary.tag_numbers(tokens))
+        columns["labels"].append(vocabulary.label_numbers(gold.labels))
+    whole = {name: np.concatenate([*column, np.zeros(0, np.int32)]) for name, column in columns.items()}
+    return Examples(np.array(begin), **whole, rules=np.array(rules, np.int32), steps=np.array(steps))

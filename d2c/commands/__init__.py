@@ -1,0 +1,1 @@
+"""The command `d2c`: one file a command."""

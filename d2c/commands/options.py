@@ -1,0 +1,165 @@
+"""Options that several commands share, and what they ask for."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import click
+
+from d2c.dparsers.protocol import DependencyParser
+from d2c.dparsers.registry import make_dparser
+from d2c.reduction.encodings import ENCODINGS
+from d2c.training import model as models
+from d2c.training.tagging import TAGGERS, Tagging
+from d2c.treebanks.reading import CONTINUOUS, Reading
+from d2c.trees.formats.treebanks import FORMATS, format_to_write
+
+FilePath = click.Path(path_type=Path, allow_dash=True)
+
+encoding_option = click.option(
+    "--encoding", type=click.Choice(ENCODINGS), default="direct", show_default=True, help="Of the labels."
+)
+heads_option = click.option(
+    "--head-rules",
+    default="collins",
+    show_default=True,
+    help="A bundled table, leftmost, rightmost, marked (by the treebank), or a file.",
+)
+output_option = click.option(
+    "-o", "--output", type=FilePath, default="-", show_default="standard output", help="- or a file (.gz)."
+)
+continuous_option = click.option(
+    "--continuous",
+    type=click.Choice(list(CONTINUOUS)),
+    help="Make trees with gaps continuous; `convert --merge` joins what was split.",
+)
+jobs_option = click.option(
+    "--jobs", type=click.IntRange(1), default=os.cpu_count() or 1, show_default="all cores", help="Processes."
+)
+
+
+def to_option(formats: tuple[str, ...]) -> Callable[[Callable[..., Any]], Callable[..., Any]]:
+    """In which of these formats a command writes."""
+    default = "[default: by the name, otherwise brackets, or discbracket for a model of trees with gaps]"
+    return click.option("--to", type=click.Choice(formats), help=default)
+
+
+def reading_options(command: Callable[..., Any]) -> Callable[..., Any]:
+    """The options that say how treebanks are read."""
+    options = (
+        click.option(
+            "--format", "format_name", type=click.Choice(list(FORMATS)), help="[default: by the name]"
+        ),
+        click.option("--move-punctuation", is_flag=True, help="Into the smallest constituent around it."),
+        click.option("--traces", is_flag=True, help="Move antecedents to their traces: trees with gaps."),
+        continuous_option,
+    )
+    for option in reversed(options):
+        command = option(command)
+    return command
+
+
+def training_options(command: Callable[..., Any]) -> Callable[..., Any]:
+    """The options that say which route and which d-parser to train, and how."""
+    options = (
+        encoding_option,
+        heads_option,
+        click.option(
+            "--dparser",
+            metavar="NAME[:...]",
+            default="stanza",
+            show_default=True,
+            help="stanza, stanza:transition, spacy, udpipe, udpipe:SYSTEM;BEAM, 'cmd:TRAIN;PARSE' (two "
+            "commands), file:DEV.conllu, or gold. `train --route cky` also takes d-trees of any "
+            "convention, from a parser that is trained already: pipeline:spacy:NAME, "
+            "pipeline:stanza:LANGUAGE, or "
+            "'file:TRAIN.conllu;DEV.conllu'.",
+        ),
+        reading_options,
+        click.option(
+            "--pruning",
+            type=click.Choice(["none", "1", "2", "1+2"]),
+            default="none",
+            show_default=True,
+            help="Of the chart: 1 rules by the head's tag, 2 the side of the next dependent.",
+        ),
+        click.option(
+            "--tagger",
+            type=click.Choice([*TAGGERS, "none"]),
+            default="none",
+            show_default=True,
+            help="Trained on the treebank's tags, for `parse` to read text.",
+        ),
+        click.option(
+            "--tags",
+            type=click.Choice(["gold", "predicted"]),
+            default="gold",
+            show_default=True,
+            help="What d-parser and route learn from: the treebank's tags, or the tagger's by jackknifing.",
+        ),
+        click.option(
+            "--jackknife",
+            "folds",
+            type=click.IntRange(2),
+            help="Routes learn from d-trees that the d-parser predicts when it has learned from other folds. "
+            "Also the folds of --tags predicted, which are 10 otherwise.",
+        ),
+        click.option("--device", help="Stanza: cpu, cuda, ...  [default: cuda where there is one]"),
+        click.option("--epochs", type=float, help="Passes over the training data, instead of the preset's."),
+        click.option("--vectors", type=click.Path(path_type=Path, exists=True), help="Stanza: word vectors."),
+        click.option("--charlm", nargs=2, type=click.Path(path_type=Path, exists=True), help="Stanza: two."),
+        click.option("--transformer", help="Stanza: name or directory; a name is downloaded."),
+        click.option("--seed", type=int, default=1, show_default=True),
+    )
+    for option in reversed(options):
+        command = option(command)
+    return command
+
+
+def new_route(name: str, options: dict[str, Any], checkpoints: Path | None = None) -> models.Route:
+    """A route from the options of `training_options`."""
+    shared = (options[key] for key in ("encoding", "head_rules", "seed"))
+    return models.make_route(name, *shared, pruning=options["pruning"], checkpoints=checkpoints)
+
+
+def reading_of(options: dict[str, Any]) -> Reading:
+    """How treebanks are read; head rules `marked` are the treebank's own."""
+    marked = options["head_rules"] == "marked"
+    names = ("traces", "move_punctuation", "continuous")
+    asked = {name: options[name] for name in names} | {"raw": options.get("raw", False)}
+    return Reading(options["format_name"], marked, **asked)
+
+
+def format_for(route: models.Route, output: Path) -> str:
+    """The format that the name of a file says; where it says none, one that holds the route's trees."""
+    return format_to_write(output, "discbracket" if route.gaps_ else "brackets")
+
+
+def new_dparser(options: dict[str, Any]) -> tuple[str, DependencyParser]:
+    """A d-parser, with its name, from the options of `training_options`."""
+    dparser = make_dparser(
+        options["dparser"],
+        preset=options["preset"],
+        vectors=options["vectors"],
+        charlm=options["charlm"] or None,
+        bert_model=options["transformer"],
+        epochs=options["epochs"],
+        device=options["device"],
+        seed=options["seed"],
+    )
+    return options["dparser"].partition(":")[0], dparser
+
+
+def new_tagging(options: dict[str, Any]) -> Tagging | None:
+    """The tagger that the options of `training_options` ask for."""
+    predicted = options["tags"] == "predicted"
+    if options["tagger"] == "none":
+        if predicted:
+            raise click.UsageError("--tags predicted needs --tagger stanza or --tagger spacy")
+        return None
+    parameters = {name: options[name] for name in ("preset", "device", "seed")}
+    folds = (options["folds"] or 10) if predicted else 0
+    return Tagging(options["tagger"], parameters, folds, options["head_rules"])

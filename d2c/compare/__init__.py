@@ -1,0 +1,1 @@
+"""Routes side by side: the table, what is behind it, the report."""

@@ -1,0 +1,320 @@
+"""What is behind an F1: scores by label and by length of span, classes of errors, time against length.
+
+Pure functions over c-trees with head children. Sets of tokens are the bits of whole numbers (token i is bit
+i), so that constituents with gaps need no code of their own. The classes of errors are those of section 7 and
+Table 5 of "Transforming Dependencies into Phrase Structures" (PAD; Kong, Rush and Smith, 2015). Linear in the
+number of nodes, but for the operations on sets.
+"""
+
+from __future__ import annotations
+
+from bisect import bisect_left
+from collections import Counter, defaultdict
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from dataclasses import dataclass
+from functools import cached_property
+from typing import NamedTuple, Self, TypeVar
+
+from d2c.trees.conversion import to_dependencies
+from d2c.trees.ctree import CTree, Tokens
+from d2c.trees.dtree import head_outward
+from d2c.trees.scores import disco, evalb
+from d2c.trees.scores.evalb.match import Rules
+from d2c.trees.scores.evalb.report import VALID, Score
+
+Key = TypeVar("Key")
+
+DEPENDENCY, SPAN, SPLIT, LABEL = "dependency", "span", "split and label", "label"
+ERRORS = (DEPENDENCY, SPAN, SPLIT, LABEL)
+SENTENCE_LENGTHS = (10, 20, 30, 40, 50, 60)  # the longest of each class but the last, which has no limit
+SPAN_LENGTHS = (1, 2, 3, 4, 5, 10, 20, 40)
+
+
+@dataclass(frozen=True)
+class Measure:
+    """Which brackets a scorer counts.
+
+    label:           symbol → what must be equal for a match; None: such brackets are left out
+    tags, forms:     tokens left out; of the gold tree
+    bare_wrapper:    whether a wrapper without a label (`CTree.top` is "") is a bracket
+    """
+
+    label: Callable[[str], str | None]
+    tags: frozenset[str]
+    forms: frozenset[str] = frozenset()
+    bare_wrapper: bool = True
+
+    @classmethod
+    def of(cls, ctrees: Iterable[CTree]) -> Self:
+        """That of `score_brackets`: EVALB with collins.prm, or disco-dop's with proper.prm for gaps."""
+        if all(ctree.is_continuous() for ctree in ctrees):
+            rules = Rules(evalb.Parameters.collins())
+            return cls(rules.bracket_label, rules.deleted_tags)
+        of_disco = disco.Parameters.proper()
+
+        def label(symbol: str) -> str | None:
+            if symbol in of_disco.delete_labels:
+                return None
+            return of_disco.equal_labels.get(symbol, symbol)
+
+        return cls(label, of_disco.delete_labels, of_disco.delete_words, False)
+
+    def kept(self, tokens: Tokens) -> int:
+        """The set of tokens that count."""
+        pairs = enumerate(zip(tokens.forms, tokens.tags, strict=True))
+        return sum(1 << i for i, (form, tag) in pairs if tag not in self.tags and form not in self.forms)
+
+
+@dataclass
+class Tally:
+    """Brackets in gold and in the guess, and those in both; percentages are 0 where there is nothing."""
+
+    gold: int = 0
+    guess: int = 0
+    matched: int = 0
+
+    @property
+    def recall(self) -> float:
+        return 100 * self.matched / self.gold if self.gold else 0.0
+
+    @property
+    def precision(self) -> float:
+        return 100 * self.matched / self.guess if self.guess else 0.0
+
+    @property
+    def f1(self) -> float:
+        return 200 * self.matched / (self.gold + self.guess) if self.matched else 0.0
+
+
+class Bracket(NamedTuple):
+    """A constituent that the scorer counts.
+
+    node:   its id; that of the root for the wrapper (`CTree.top`)
+    label:  as the scorer compares it
+    tokens: the set of its tokens that count
+    error:  None where the other tree has it, otherwise one of ERRORS
+    """
+
+    node: int
+    label: str
+    tokens: int
+    error: str | None = None
+
+
+def judge(gold: CTree, guess: CTree, measure: Measure) -> tuple[list[Bracket], list[Bracket]]:
+    """The brackets of gold and of a guess, each held against the other tree.
+
+    A bracket that the other tree lacks is, in this order, an error of
+
+    dependency       if the d-tree of the other tree cannot make its span: not exactly one of its words has
+                     its head outside, or another word than that one has modifiers outside
+    span             if the d-tree can, but the other c-tree has no constituent with this span
+    split and label  if the other tree has one, with other parts and another label
+    label            if it has one with the same parts and another label
+
+    These are the three questions that PAD's Table 5 asks of binary rules (see `rule_classes`), asked of
+    labelled brackets with any number of children. Tokens that the scorer leaves out are left out of trees and
+    d-trees. Both trees need head children, from which their d-trees follow.
+    """
+    kept = measure.kept(gold.tokens)
+    sides = _Side(gold, kept, measure), _Side(guess, kept, measure)
+    return _judged(*sides), _judged(sides[1], sides[0])
+
+
+class _Side:
+    """A tree as the scorer sees it: its brackets, its sets of tokens with their parts, its d-tree."""
+
+    def __init__(self, ctree: CTree, kept: int, measure: Measure) -> None:
+        n = len(ctree.tokens)
+        self.ctree, self.kept = ctree, kept
+        sets = [1 << i & kept for i in range(n)]
+        self.brackets: list[Bracket] = []
+        self.parts: dict[int, frozenset[int]] = {}
+        for node, kids in enumerate(ctree.children, n):
+            inside = [sets[kid] for kid in kids if sets[kid]]
+            sets.append(sum(inside))
+            if len(inside) > 1:
+                self.parts[sets[node]] = frozenset(inside)
+            self._add(node, measure.label(ctree.labels[node - n]), sets[node])
+        if ctree.top or (ctree.top == "" and measure.bare_wrapper):
+            self._add(ctree.root, measure.label(ctree.top), sets[-1])
+        self.spans = set(sets)
+
+    def _add(self, node: int, label: str | None, tokens: int) -> None:
+        if label is not None and tokens:
+            self.brackets.append(Bracket(node, label, tokens))
+
+    @cached_property
+    def heads(self) -> list[int]:
+        """[n] heads from 0, of tokens that count the nearest ancestor that does; -1 for none."""
+        heads = [h - 1 for h in to_dependencies(self.ctree).heads]
+        for m in range(len(heads)):
+            while heads[m] >= 0 and not self.kept >> heads[m] & 1:
+                heads[m] = heads[heads[m]]
+        return heads
+
+    @cached_property
+    def modifiers(self) -> list[int]:
+        """[n] set of each token's modifiers."""
+        modifiers = [0] * len(self.heads)
+        for m, h in enumerate(self.heads):
+            if h >= 0:
+                modifiers[h] |= 1 << m & self.kept
+        return modifiers
+
+    def makes(self, tokens: int) -> bool:
+        """Whether the d-tree can make a constituent of these tokens."""
+        outer = [m for m in _members(tokens) if self.heads[m] < 0 or not tokens >> self.heads[m] & 1]
+        open_words = [m for m in _members(tokens) if self.modifiers[m] & ~tokens]
+        return len(outer) == 1 and open_words in ([], outer)
+
+
+def _judged(one: _Side, other: _Side) -> list[Bracket]:
+    left = Counter((b.label, b.tokens) for b in other.brackets)
+    judged = []
+    for bracket in one.brackets:
+        key = bracket.label, bracket.tokens
+        if left[key]:
+            left[key] -= 1
+            judged.append(bracket)
+        else:
+            judged.append(bracket._replace(error=_error(bracket.tokens, one, other)))
+    return judged
+
+
+def _error(tokens: int, one: _Side, other: _Side) -> str:
+    if tokens in other.spans:
+        return LABEL if one.parts.get(tokens) == other.parts.get(tokens) else SPLIT
+    return SPAN if other.makes(tokens) else DEPENDENCY
+
+
+def _members(tokens: int) -> Iterator[int]:
+    while tokens:
+        lowest = tokens & -tokens
+        yield lowest.bit_length() - 1
+        tokens ^= lowest
+
+
+def tally(
+    judged: Iterable[tuple[list[Bracket], list[Bracket]]], key: Callable[[Bracket], Key]
+) -> dict[Key, Tally]:
+    """Tallies of what `judge` gave, by a property of the brackets."""
+    tallies: defaultdict[Key, Tally] = defaultdict(Tally)
+    for gold, guess in judged:
+        for bracket in gold:
+            tallies[key(bracket)].gold += 1
+            tallies[key(bracket)].matched += bracket.error is None
+        for bracket in guess:
+            tallies[key(bracket)].guess += 1
+    return dict(tallies)
+
+
+def by_length(lengths: Sequence[int], scores: Sequence[Score]) -> dict[int, Tally]:
+    """Tallies by class of SENTENCE_LENGTHS, of sentences with so many tokens; valid scores only."""
+    tallies: defaultdict[int, Tally] = defaultdict(Tally)
+    for length, score in zip(lengths, scores, strict=True):
+        if score.status == VALID:
+            of_class = tallies[length_class(length, SENTENCE_LENGTHS)]
+            of_class.gold += score.gold
+            of_class.guess += score.test
+            of_class.matched += score.matched
+    return dict(tallies)
+
+
+def length_class(length: int, limits: Sequence[int]) -> int:
+    """Which class a length is in, from 0: that of the first limit that is not exceeded."""
+    return bisect_left(limits, length)
+
+
+def class_name(number: int, limits: Sequence[int]) -> str:
+    """`6-10`, or `5` for a class with one length, or `41+` for the last."""
+    low = limits[number - 1] + 1 if number else 1
+    if number == len(limits):
+        return f"{low}+"
+    return f"{low}–{limits[number]}" if low < limits[number] else str(low)
+
+
+class BinaryRule(NamedTuple):
+    """A binary production of a c-tree that is binarized around its heads (section 3.3 of PAD).
+
+    head, modifier: its dependency (h, m), token indices
+    tokens:         its span; split: those of its tokens that the child with the first token has
+    symbol, bar:    the parent's nonterminal; bar: it still takes modifiers
+    """
+
+    head: int
+    modifier: int
+    tokens: int
+    split: int
+    symbol: str
+    bar: bool
+
+
+def binary_rules(ctree: CTree) -> Iterator[BinaryRule]:
+    """The binary productions, bottom-up: modifiers on the right first, on each side from the head outward.
+
+    There is one for each modifier of the d-tree, and at most one for each span. Raises ValueError where the
+    c-tree has no head children.
+    """
+    n = len(ctree.tokens)
+    lexical_heads = ctree.lexical_heads()
+    sets = [1 << i for i in range(n)]
+    for node, kids in enumerate(ctree.children, n):
+        h = lexical_heads[node]
+        by_head = {lexical_heads[kid]: sets[kid] for kid in kids}
+        left, right = head_outward(h, sorted(by_head))
+        tokens = by_head[h]
+        for number, m in enumerate([*right, *left], 2):
+            part, tokens = tokens, tokens | by_head[m]
+            first = tokens & -tokens
+            split = part if part & first else by_head[m]
+            yield BinaryRule(h, m, tokens, split, ctree.labels[node - n], number < len(kids))
+        sets.append(tokens)
+
+
+class RuleClass(NamedTuple):
+    """Whether (h, m), ⟨i, j⟩ and k of a binary rule are right: a line of PAD's Table 5."""
+
+    dependency: bool
+    span: bool
+    split: bool
+
+
+RULE_CLASSES = tuple(
+    RuleClass(dependency, span, split)
+    for span, split in ((True, True), (True, False), (False, False))
+    for dependency in (True, False)
+)
+"""The lines of Table 5, in its order."""
+
+
+def rule_classes(gold: CTree, guess: CTree) -> Iterator[tuple[RuleClass, bool]]:
+    """The class of each binary rule of a guess, and whether its span has the right nonterminal.
+
+    Section 7 and Table 5 of PAD: "we group each binary rule production selected by the parser by three
+    properties: Is its dependency (h, m) correct? Is its span ⟨i, j⟩ correct? Is its split k correct?" Gold is
+    binarized in the same way. The dependency is correct if the gold d-tree has the arc; the span, if a gold
+    binary rule has it; the split, if that rule has the same one (never where the span is wrong); the
+    nonterminal ("Acc."), if the parent of that rule is the same symbol, finished or not likewise.
+    Punctuation counts.
+    """
+    rules = {rule.tokens: rule for rule in binary_rules(gold)}
+    arcs = {(rule.head, rule.modifier) for rule in rules.values()}
+    for rule in binary_rules(guess):
+        like = rules.get(rule.tokens)
+        known = RuleClass(
+            (rule.head, rule.modifier) in arcs,
+            like is not None,
+            like is not None and like.split == rule.split,
+        )
+        yield known, like is not None and (like.symbol, like.bar) == (rule.symbol, rule.bar)
+
+
+def table5(gold: Iterable[CTree], guess: Iterable[CTree]) -> dict[RuleClass, tuple[int, int]]:
+    """PAD's Table 5: of each of RULE_CLASSES the number of rules, and of those with the right nonterminal."""
+    counts, right = Counter[RuleClass](), Counter[RuleClass]()
+    for a, b in zip(gold, guess, strict=True):
+        for known, correct in rule_classes(a, b):
+            counts[known] += 1
+            right[known] += correct
+    return {known: (counts[known], right[known]) for known in RULE_CLASSES}

@@ -1,0 +1,1 @@
+"""From text or CoNLL-U to parsed sentences: input, text, the stream through a model, output."""

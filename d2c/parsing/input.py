@@ -1,0 +1,124 @@
+"""What `d2c parse` reads: CoNLL-U, text with a sentence on each line, tokenised or not, and free text.
+
+All are streams of lines. A line or sentence that cannot be read is an error with its place, which a caller
+may have left out and reported: the others are not touched by it.
+"""
+
+from __future__ import annotations
+
+import os
+import re
+from collections.abc import Callable, Iterable, Iterator
+from dataclasses import dataclass
+
+from d2c.parsing.text import Line, Offsets, SentenceSplitter, Words, words_of
+from d2c.trees.ctree import Tokens
+from d2c.trees.errors import FormatError
+from d2c.trees.files import file_name, open_input
+from d2c.trees.formats.brackets import BLANKS
+from d2c.trees.formats.chunks import Chunk
+from d2c.trees.formats.conllu import parse_conllu
+
+KINDS = ("conllu", "text", "tokenized", "split")
+
+_BYTE_ORDER_MARK = "\ufeff"
+_UNDECODED = re.compile("[\ud800-\udfff]")  # bytes that are no UTF-8, as `surrogateescape` has them
+_WORD = re.compile(rf"[^{BLANKS}]+")
+
+Refuse = Callable[[FormatError], None]  # raises the error, or reports it
+
+
+@dataclass(frozen=True, slots=True)
+class Sentence:
+    """A sentence to be parsed.
+
+    tokens:  its tags are empty where the input has none
+    line:    of the file, where it begins
+    offsets: of its words, counted in characters from the file's begin, any line break as one; None in CoNLL-U
+    """
+
+    tokens: Tokens
+    line: int
+    offsets: Offsets | None = None
+
+
+def read_sentences(
+    path: str | os.PathLike[str], kind: str, refuse: Refuse, abbreviations: Iterable[str] = ()
+) -> Iterator[Sentence]:
+    """The sentences of a file (`-`: standard input) of one of KINDS, one at a time. Empty lines are none.
+
+    refuse: is given what is wrong with a line; the sentence is left out then. Raises FormatError for a file
+    that cannot be read at all.
+    """
+    file = file_name(path)
+    with open_input(path, errors="surrogateescape") as stream:
+        if kind == "conllu":
+            yield from _conllu(_lines(stream, mark=""), file, refuse)
+            return
+        decoded = _decoded(_lines(stream, mark=" "), file, refuse)  # the places of all characters stay
+        if kind == "split":
+            decoded = SentenceSplitter(abbreviations).sentences(decoded)
+        for line in decoded:
+            if line.text.strip():
+                try:
+                    words = _tokenized(line) if kind == "tokenized" else words_of(line)
+                    yield Sentence(Tokens(words.forms, ("",) * len(words.forms)), words.line, words.offsets)
+                except ValueError as error:
+                    refuse(FormatError(file, line.number, 0, str(error)))
+
+
+def _lines(stream: Iterable[str], mark: str) -> Iterator[Line]:
+    """The lines of a file; `mark` stands for a byte order mark."""
+    begin = 0
+    for number, text in enumerate(stream, 1):
+        if number == 1 and text.startswith(_BYTE_ORDER_MARK):
+            text = mark + text[1:]
+        yield Line(number, begin, text)
+        begin += len(text)
+
+
+def _decoded(lines: Iterable[Line], file: str, refuse: Refuse) -> Iterator[Line]:
+    for line in lines:
+        if _UNDECODED.search(line.text):
+            refuse(FormatError(file, line.number, 0, "not UTF-8 text"))
+        else:
+            yield line
+
+
+def _tokenized(line: Line) -> Words:
+    """The words between blanks. Raises ValueError for words of nothing but other spaces."""
+    found = [*_WORD.finditer(line.text)]
+    for number, match in enumerate(found, 1):
+        if match[0].isspace():
+            raise ValueError(f"the token {number} is empty: it holds nothing but {ascii(match[0])}")
+    offsets = [(line.begin + match.start(), line.begin + match.end()) for match in found]
+    return Words(line.number, tuple([match[0] for match in found]), tuple(offsets))
+
+
+def _conllu(lines: Iterable[Line], file: str, refuse: Refuse) -> Iterator[Sentence]:
+    count = 0
+    for block in _blocks(lines):
+        first = block[0].number
+        try:
+            for line in block:
+                if _UNDECODED.search(line.text):
+                    raise FormatError(file, line.number, 1, "not UTF-8 text")
+            for dtree in parse_conllu(Chunk(first, "".join(line.text for line in block)), file):
+                yield Sentence(dtree.tokens, first)
+                count += 1
+        except FormatError as error:
+            refuse(error.after(count))
+            count += 1
+
+
+def _blocks(lines: Iterable[Line]) -> Iterator[list[Line]]:
+    """Lines between empty ones."""
+    block: list[Line] = []
+    for line in lines:
+        if line.text.strip():
+            block.append(line)
+        elif block:
+            yield block
+            block = []
+    if block:
+        yield block

@@ -1,0 +1,133 @@
+"""What `d2c parse` writes: trees in several formats, and JSON lines for other programs."""
+
+from __future__ import annotations
+
+import json
+import signal
+import threading
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass
+from pathlib import Path
+from types import FrameType
+from typing import TYPE_CHECKING, Any, TextIO
+
+from d2c.trees.ctree import CTree
+from d2c.trees.dtree import DTree
+from d2c.trees.formats.brackets import format_bracket
+from d2c.trees.formats.conllu import format_conllu
+from d2c.trees.formats.discbracket import format_discbracket
+from d2c.trees.formats.export import format_export
+
+if TYPE_CHECKING:  # its imports take a second: NLTK
+    from d2c.parsing.input import Sentence
+
+Handler = Callable[[int, FrameType | None], Any]
+
+
+@dataclass(frozen=True, slots=True)
+class Parsed:
+    """A parsed sentence, which is the number-th.
+
+    ctree: None where only the d-tree is asked for; confidences: one for each node of the c-tree [K]
+    """
+
+    sentence: Sentence
+    number: int
+    dtree: DTree | None = None
+    ctree: CTree | None = None
+    confidences: tuple[float, ...] | None = None
+
+
+def _tree(parsed: Parsed) -> CTree:
+    assert parsed.ctree is not None
+    return parsed.ctree
+
+
+def format_json(parsed: Parsed) -> str:
+    """One line: tokens, tags, where the sentence begins, and a span for each node, the higher first.
+
+    A span has its label, its first token and the one after its last, its head token; its tokens where it has
+    gaps; its first character and the one after its last where the input was text; its confidence if known.
+    """
+    ctree, sentence = _tree(parsed), parsed.sentence
+    n, offsets, heads = len(ctree.tokens), sentence.offsets, ctree.lexical_heads()
+    spans: list[dict[str, Any]] = []
+    yields = ctree.yields()
+    for node in sorted(range(n, len(yields)), key=lambda k: (yields[k][0], -yields[k][-1], -k)):
+        below = yields[node]
+        first, end = below[0], below[-1] + 1
+        span: dict[str, Any] = {"label": ctree.label(node), "start": first, "end": end, "head": heads[node]}
+        if len(below) < end - first:
+            span["tokens"] = below
+        if offsets:
+            span |= {"start_char": offsets[first][0], "end_char": offsets[end - 1][1]}
+        if parsed.confidences:
+            span["confidence"] = round(parsed.confidences[node - n], 6)
+        spans.append(span)
+    shown: dict[str, Any] = {"line": sentence.line, "tokens": ctree.tokens.forms, "tags": ctree.tokens.tags}
+    if offsets:
+        shown["offsets"] = offsets
+    return json.dumps(shown | {"spans": spans}, ensure_ascii=False) + "\n"
+
+
+def _conllu(parsed: Parsed) -> str:
+    assert parsed.dtree is not None
+    return format_conllu(parsed.dtree)
+
+
+# Raise ValueError for what the format cannot hold.
+FORMATS: dict[str, Callable[[Parsed], str]] = {
+    "brackets": lambda parsed: format_bracket(_tree(parsed)) + "\n",
+    "discbracket": lambda parsed: format_discbracket(_tree(parsed)) + "\n",
+    "export": lambda parsed: format_export(_tree(parsed), parsed.number),
+    "conllu": _conllu,
+    "json": format_json,
+}
+HEADERS = {"export": "#FORMAT 4\n"}
+_SUFFIXES = {".conllu": "conllu", ".json": "json", ".jsonl": "json"}
+
+
+def format_by_name(path: Path) -> str | None:
+    """The format, none of trees, that the name of a file says."""
+    return _SUFFIXES.get(Path(path.name.removesuffix(".gz")).suffix)
+
+
+@contextmanager
+def whole_texts(stream: TextIO) -> Iterator[Callable[[str], None]]:
+    """A function that writes texts; Ctrl-C and SIGTERM wait until the text at hand is written.
+
+    A second one does not wait: who reads the output may have stopped reading.
+    """
+    waiting: list[tuple[int, FrameType | None]] = []
+    handlers: dict[int, Handler] = {}
+    writing = False
+
+    def receive(number: int, frame: FrameType | None) -> None:
+        if writing and not waiting:
+            waiting.append((number, frame))
+        else:
+            handlers[number](number, frame)
+
+    def write(text: str) -> None:
+        nonlocal writing
+        writing = True
+        try:
+            stream.write(text)
+        finally:
+            writing = False
+        if waiting:
+            number, frame = waiting.pop()
+            handlers[number](number, frame)
+
+    if threading.current_thread() is threading.main_thread():
+        for awaited in (signal.SIGINT, signal.SIGTERM):
+            before = signal.getsignal(awaited)
+            if callable(before):  # not where it is ignored
+                handlers[awaited] = before
+                signal.signal(awaited, receive)
+    try:
+        yield write
+    finally:
+        for number, before in handlers.items():
+            signal.signal(number, before)

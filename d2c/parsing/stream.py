@@ -1,0 +1,79 @@
+"""`d2c parse`: sentences of any kind through a model, in constant memory, in the order of the input."""
+
+from __future__ import annotations
+
+from collections import deque
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from pathlib import Path
+from typing import TextIO
+
+from d2c.parsing.input import Refuse, Sentence, read_sentences
+from d2c.parsing.output import FORMATS, HEADERS, Parsed, whole_texts
+from d2c.training.model import NO_TAGGER, Model
+from d2c.trees.ctree import CTree, Tokens
+from d2c.trees.errors import FormatError, ModelError
+from d2c.trees.files import file_name
+from d2c.trees.repair import Repairs
+from d2c.trees.transforms import collapse
+
+
+def parse_file(
+    model: Model,
+    path: Path,
+    kind: str,
+    to: str,
+    stream: TextIO,
+    refuse: Refuse,
+    least: float = 0.0,
+    shown: Callable[[Iterable[Sentence]], Iterable[Sentence]] = lambda sentences: sentences,
+) -> Repairs:
+    """Parses a file of one of `parse_input.KINDS` into one of `output.FORMATS`; counts what was repaired.
+
+    least: constituents of less confidence are collapsed, but the root
+    refuse: is given what cannot be read, or not be held by the format; shown: watches the sentences go by.
+    Raises ModelError where the input is text and the model has no tagger.
+    """
+    words = kind != "conllu"
+    if words and model.tagger is None:
+        raise ModelError(NO_TAGGER)
+    repairs, form = Repairs(), FORMATS[to]
+    sentences = shown(read_sentences(path, kind, refuse, model.abbreviations))
+    with whole_texts(stream) as write:
+        write(HEADERS.get(to, ""))
+        for parsed in parse_all(model, sentences, words, to, repairs, least):
+            try:
+                text = form(parsed)
+            except ValueError as error:
+                refuse(FormatError(file_name(path), parsed.sentence.line, 0, str(error)))
+            else:
+                write(text)
+    return repairs
+
+
+def parse_all(
+    model: Model, sentences: Iterable[Sentence], words: bool, to: str, repairs: Repairs, least: float = 0.0
+) -> Iterator[Parsed]:
+    """Each sentence with what the format `to` shows; those that the d-parser reads ahead are held."""
+    held = deque[Sentence]()
+
+    def tokens() -> Iterator[Tokens]:
+        for sentence in sentences:
+            held.append(sentence)
+            yield sentence.tokens
+
+    dtrees = model.parse_dependencies(tokens(), words)
+    if to == "conllu":
+        for number, dtree in enumerate(dtrees, 1):
+            yield Parsed(held.popleft(), number, dtree)
+    elif to == "json" or least > 0:
+        for number, (ctree, shares) in enumerate(model.route.confidences_all(dtrees, repairs), 1):
+            yield Parsed(held.popleft(), number, None, *without_weak(ctree, shares, least))
+    else:
+        for number, ctree in enumerate(model.route.decode_all(dtrees, repairs), 1):
+            yield Parsed(held.popleft(), number, None, ctree)
+
+
+def without_weak(ctree: CTree, confidences: Sequence[float], least: float) -> tuple[CTree, tuple[float, ...]]:
+    """The c-tree without nodes of less confidence, the root excepted; the confidence of those that it has."""
+    kept = [share >= least for share in confidences[:-1]] + [True] * len(confidences[-1:])
+    return collapse(ctree, kept), tuple(share for share, stay in zip(confidences, kept, strict=True) if stay)

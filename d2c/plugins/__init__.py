@@ -1,0 +1,1 @@
+"""Constituents inside other libraries' pipelines."""

@@ -1,0 +1,88 @@
+"""A model inside another library's pipeline, which has found words and their tags, perhaps a d-tree."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from functools import cached_property
+from pathlib import Path
+
+from d2c.dparsers.taggers import Tagger
+from d2c.training.model import Model, Route, load_route
+from d2c.trees.ctree import CTree, Tokens
+from d2c.trees.dtree import DTree
+from d2c.trees.errors import ModelError
+from d2c.trees.transforms import raise_gaps
+
+DPARSERS = ("model", "pipeline")
+
+
+@dataclass(frozen=True, slots=True)
+class Sentence:
+    """What a pipeline knows of a sentence of n > 0 words; every array has length n.
+
+    tags:          "" for words that it has not tagged
+    heads, labels: its own dependency parse, heads as in `DTree`; None where it has none
+    """
+
+    forms: tuple[str, ...]
+    tags: tuple[str, ...]
+    heads: tuple[int, ...] | None = None
+    labels: tuple[str, ...] | None = None
+
+
+class PipelineModel:
+    """What `Model.train` left in a directory, loaded when it is first needed.
+
+    dparser: `model`: the d-parser in the directory parses; `pipeline`: the pipeline's own parse is converted
+    """
+
+    def __init__(self, directory: Path, dparser: str = "model") -> None:
+        if dparser not in DPARSERS:
+            raise ModelError(f"the d-parser {dparser!r} of the pipeline is none of {', '.join(DPARSERS)}")
+        self.directory, self.dparser = directory, dparser
+
+    def parse(self, sentences: Sequence[Sentence]) -> list[CTree]:
+        """A c-tree of each sentence, gaps raised; its tags are the pipeline's, or else of the model's tagger.
+
+        Raises ModelError where the model cannot be loaded, or the pipeline lacks what must come before.
+        """
+        tokens = self._tagged(sentences)
+        if self.dparser == "model":
+            ctrees = self._model.parse(tokens)
+        else:
+            ctrees = self._route.decode_all(map(_dtree, tokens, sentences))
+        return [ctree if ctree.is_continuous() else raise_gaps(ctree) for ctree in ctrees]
+
+    def load(self) -> None:
+        """Loads now what is needed. Raises ModelError."""
+        _ = self._model if self.dparser == "model" else self._route
+
+    @property
+    def tagger(self) -> Tagger | None:
+        """The tagger of the model, None where it has none or is not loaded but for its route."""
+        return self._model.tagger if self.dparser == "model" else None
+
+    @cached_property
+    def _model(self) -> Model:
+        return Model.load(self.directory)
+
+    @cached_property
+    def _route(self) -> Route:
+        return load_route(self.directory)
+
+    def _tagged(self, sentences: Sequence[Sentence]) -> list[Tokens]:
+        untagged = [sentence.forms for sentence in sentences if not all(sentence.tags)]
+        tagged: Iterator[Tokens] = iter(())
+        if untagged:
+            if self.tagger is None:
+                message = f"some words have no tags, and {self.directory} has no tagger"
+                raise ModelError(f"{message}: let a tagger come before d2c")
+            tagged = iter(self.tagger.tag(untagged))
+        return [Tokens(s.forms, s.tags) if all(s.tags) else next(tagged) for s in sentences]
+
+
+def _dtree(tokens: Tokens, sentence: Sentence) -> DTree:
+    if sentence.heads is None:
+        raise ModelError("a sentence has no dependency parse: let a dependency parser come before d2c")
+    return DTree(tokens, sentence.heads, labels=sentence.labels)

@@ -1,0 +1,141 @@
+"""Constituents as attributes of spaCy's spans and tokens, by the names that benepar gave them.
+
+    span._.labels         labels of the node over exactly these tokens with its unary nodes, topmost first
+    span._.parse_string   the node in brackets, with tags
+    span._.constituents   the spans of the node and of all below it, words included, parents first
+    span._.children       the spans of its children
+    span._.parent         the span of the smallest larger node; None for the root
+
+A token has them as the span of that token alone. The wrapper around the root (TOP) is no node. Tokens of
+blanks are in no tree; at the ends of a span they do not count. To read documents parsed elsewhere, import
+this module.
+
+What is stored is one value of the extension attribute `_constituents` for each sentence, in `Doc.user_data`:
+a list of `[start, end, *labels]`, token offsets from the beginning of the sentence, parents first. It goes
+where spaCy takes the user data of spans: into bytes, DocBin, `Span.as_doc` and `Doc.from_docs`.
+"""
+
+from __future__ import annotations
+
+from bisect import bisect_left
+from collections.abc import Iterator, Sequence
+from typing import Any
+
+from spacy.tokens import Span, Token
+
+from d2c.trees.ctree import CTree
+from d2c.trees.formats.brackets import escape
+
+Constituent = list[Any]  # start, end, labels
+_STORE = "_constituents"
+
+
+class NonConstituentException(Exception):
+    """A span that is no constituent was asked for what only constituents have."""
+
+
+def store(sentence: Span, words: Sequence[int], ctree: CTree) -> None:
+    """Keeps the c-tree, without gaps, over the words of a sentence (their numbers in the document)."""
+    of_node: list[Constituent] = [[i - sentence.start, i - sentence.start + 1] for i in words]
+    found = of_node.copy()
+    for label, kids in zip(ctree.labels, ctree.children, strict=True):
+        first, last = of_node[kids[0]], of_node[kids[-1]]
+        if len(kids) == 1:
+            first.insert(2, label)
+            of_node.append(first)
+        else:
+            found.append([first[0], last[1], label])
+            of_node.append(found[-1])
+    sentence._.set(_STORE, sorted(found, key=_place))
+
+
+def labels(span: Span) -> tuple[str, ...]:
+    """See above; all of these raise NonConstituentException, and ValueError for what was not parsed."""
+    below, _ = _below(span)
+    return tuple(below[0][2:])
+
+
+def parse_string(span: Span) -> str:
+    """See above."""
+    below, offset = _below(span)
+    words = {token.i: f"({escape(token.tag_)} {escape(token.text)})" for token in span if not token.is_space}
+    for start, end, *symbols in reversed(below):
+        for symbol in reversed(symbols):
+            words[start + offset] = f"({escape(symbol)} {words[start + offset]}"
+            words[end - 1 + offset] += ")"
+    return " ".join(words.values())
+
+
+def constituents(span: Span) -> Iterator[Span]:
+    """See above."""
+    below, offset = _below(span)
+    for start, end, *_ in below:
+        yield span.doc[start + offset : end + offset]
+
+
+def children(span: Span) -> Iterator[Span]:
+    """See above."""
+    below, offset = _below(span)
+    covered = 0
+    for start, end, *_ in below[1:]:
+        if start >= covered:
+            covered = end
+            yield span.doc[start + offset : end + offset]
+
+
+def parent(span: Span) -> Span | None:
+    """See above."""
+    found, position, offset = _find(span)
+    own_end = found[position][1]
+    for start, end, *_ in reversed(found[:position]):
+        if end >= own_end:
+            return span.doc[start + offset : end + offset]
+    return None
+
+
+def _below(span: Span) -> tuple[list[Constituent], int]:
+    """The constituent and all below it; the number of the sentence's first token."""
+    found, position, offset = _find(span)
+    end = bisect_left(found, found[position][1], lo=position, key=lambda constituent: constituent[0])
+    return found[position:end], offset
+
+
+def _find(span: Span) -> tuple[list[Constituent], int, int]:
+    """All constituents of the sentence, the place of this one; the number of the sentence's first token."""
+    doc, start, end = span.doc, span.start, span.end
+    while start < end and doc[start].is_space:
+        start += 1
+    while start < end and doc[end - 1].is_space:
+        end -= 1
+    if start < end:
+        sentence = doc[start:end].sent
+        found: list[Constituent] | None = sentence._.get(_STORE)
+        if found is None:
+            raise ValueError("this sentence has no constituents: has the pipeline a component d2c?")
+        words_end = found[0][1]
+        if words_end > len(sentence) or not all(token.is_space for token in sentence[words_end:]):
+            raise ValueError("the tokens of this sentence have changed since it was parsed")
+        place = start - sentence.start, sentence.start - end
+        position = bisect_left(found, place, key=_place)
+        if position < len(found) and _place(found[position]) == place:
+            return found, position, sentence.start
+    raise NonConstituentException(f"Span is not a constituent: {span}")
+
+
+def _place(constituent: Constituent) -> tuple[int, int]:
+    """Ascending, parents come before their children."""
+    return constituent[0], -constituent[1]
+
+
+def _register() -> None:
+    Span.set_extension(_STORE, default=None, force=True)
+    for getter in (labels, parse_string, constituents, children, parent):
+
+        def of_token(token: Token, of_span: Any = getter) -> Any:
+            return of_span(token.doc[token.i : token.i + 1])
+
+        Span.set_extension(getter.__name__, getter=getter, force=True)
+        Token.set_extension(getter.__name__, getter=of_token, force=True)
+
+
+_register()

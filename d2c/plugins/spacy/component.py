@@ -1,0 +1,106 @@
+"""A spaCy component that finds constituents: `nlp.add_pipe("d2c", config={"model": DIR})`.
+
+Once d2c is installed spaCy knows it by this name, through the entry point in `pyproject.toml`. It needs
+sentences and tags; `config={"model": DIR, "dparser": "pipeline"}` converts the dependency parse that the
+pipeline has made instead of making one. What spans and tokens get is in `d2c.plugins.spacy.attributes`. Spans
+have no
+gaps: parts of constituents that have any are raised.
+"""
+
+from __future__ import annotations
+
+import shutil
+from collections.abc import Iterable, Iterator
+from itertools import islice
+from pathlib import Path
+
+from spacy.language import Language
+from spacy.pipeline import Pipe
+from spacy.tokens import Doc, Span, Token
+
+from d2c.plugins.pipeline_model import PipelineModel, Sentence
+from d2c.plugins.spacy.attributes import NonConstituentException, store
+
+__all__ = ["ConstituencyComponent", "NonConstituentException"]
+
+_ATTRIBUTES = [f"span._.{name}" for name in ("labels", "parse_string", "constituents", "children", "parent")]
+
+
+class ConstituencyComponent(Pipe):
+    """The component. Where words have no tags it gives them those of the model's tagger.
+
+    Parsing raises ModelError where the model cannot be loaded or the pipeline lacks what must come before,
+    and spaCy's ValueError E030 where a document has no sentences.
+    """
+
+    def __init__(self, name: str, model: PipelineModel) -> None:
+        self.name, self.model = name, model
+
+    def __call__(self, doc: Doc) -> Doc:
+        """Parses one document."""
+        self._parse([doc])
+        return doc
+
+    def pipe(self, stream: Iterable[Doc], *, batch_size: int = 128) -> Iterator[Doc]:
+        """Parses documents, the sentences of `batch_size` of them at once."""
+        docs_left, handle = iter(stream), self.get_error_handler()
+        while docs := [*islice(docs_left, batch_size)]:
+            try:
+                self._parse(docs)
+            except Exception as error:  # whatever it is, what happens then is the pipeline's choice
+                handle(self.name, self, docs, error)
+            else:
+                yield from docs
+
+    def to_disk(self, path: Path, *, exclude: Iterable[str] = ()) -> None:
+        """Copies the model, so that the pipeline's directory is all that is needed."""
+        if path.resolve() != self.model.directory.resolve():
+            shutil.rmtree(path, ignore_errors=True)
+            shutil.copytree(self.model.directory, path)
+
+    def from_disk(self, path: Path, *, exclude: Iterable[str] = ()) -> ConstituencyComponent:
+        """Takes the model in the pipeline's directory, not the one that the configuration names."""
+        self.model = PipelineModel(path, self.model.dparser)
+        return self
+
+    def _parse(self, docs: Iterable[Doc]) -> None:
+        spans = [span for doc in docs for span in doc.sents if not all(token.is_space for token in span)]
+        converts = self.model.dparser == "pipeline"
+        sentences = [_sentence(span, converts) for span in spans]
+        for span, sentence, ctree in zip(spans, sentences, self.model.parse(sentences), strict=True):
+            whole = len(span) == len(sentence.forms)
+            words = range(span.start, span.end) if whole else [word.i for word in _words(span)]
+            if not all(sentence.tags):
+                for i, tag in zip(words, ctree.tokens.tags, strict=True):
+                    span.doc[i].tag_ = span.doc[i].tag_ or tag
+            store(span, words, ctree)
+
+
+@Language.factory("d2c", default_config={"dparser": "model"}, requires=["doc.sents"], assigns=_ATTRIBUTES)
+def make_component(nlp: Language, name: str, model: str, dparser: str) -> ConstituencyComponent:
+    """The component of a configuration. Raises ModelError for any `dparser` but `model` and `pipeline`."""
+    return ConstituencyComponent(name, PipelineModel(Path(model), dparser))
+
+
+def _words(span: Span) -> list[Token]:
+    return [token for token in span if not token.is_space]
+
+
+def _sentence(span: Span, parsed: bool) -> Sentence:
+    """parsed: with the pipeline's parse, if it has made one"""
+    words = _words(span)
+    forms, tags = tuple([word.text for word in words]), tuple([word.tag_ for word in words])
+    if not parsed or not span.doc.has_annotation("DEP"):
+        return Sentence(forms, tags)
+    number = {word.i: i for i, word in enumerate(words, 1)}
+    heads = tuple([_head(word, number) for word in words])
+    return Sentence(forms, tags, heads, tuple([word.dep_ for word in words]))
+
+
+def _head(word: Token, number: dict[int, int]) -> int:
+    """The number of the nearest ancestor that is no token of blanks, 0 where there is none."""
+    while word.head.i != word.i:
+        word = word.head
+        if word.i in number:
+            return number[word.i]
+    return 0

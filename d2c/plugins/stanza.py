@@ -1,0 +1,71 @@
+"""A Stanza processor that finds constituents; importing this module makes it known to Stanza as `d2c`.
+
+    import d2c.plugins.stanza
+    nlp = stanza.Pipeline("en", processors="tokenize,pos,lemma,d2c", d2c_model=DIR)
+
+Each sentence gets `sentence.constituency`, as Stanza's own tree, wrapper included, over its words. Tags are
+XPOS. `d2c_dparser="pipeline"` converts the parse of Stanza's `depparse` instead of making one. Leaves of
+Stanza's trees are in the order of the words, so parts of constituents with gaps are raised.
+"""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+
+from stanza.models.common.doc import Document
+from stanza.models.common.doc import Sentence as StanzaSentence
+from stanza.pipeline._constants import CONSTITUENCY, DEPPARSE, POS, TOKENIZE
+from stanza.pipeline.processor import Processor, register_processor
+
+from d2c.plugins.pipeline_model import PipelineModel, Sentence
+from d2c.trees.errors import ModelError
+from d2c.trees.objects import to_stanza
+
+
+@register_processor("d2c")
+class D2CProcessor(Processor):
+    """The processor. Where words have no XPOS it gives them that of the model's tagger.
+
+    Needs `tokenize`; `pos`, unless the model has a tagger or texts are `pretagged`; `depparse` to convert.
+    Raises ModelError where the model cannot be loaded, and for words without tags.
+    """
+
+    PROVIDES_DEFAULT = {CONSTITUENCY}
+
+    def process(self, doc: Document) -> Document:
+        """Parses the sentences of one document."""
+        return self.bulk_process([doc])[0]
+
+    def bulk_process(self, docs: list[Document]) -> list[Document]:
+        """Parses the sentences of several documents at once."""
+        sentences = [sentence for doc in docs for sentence in doc.sentences if sentence.words]
+        ctrees = self._model.parse([_sentence(sentence) for sentence in sentences])
+        for sentence, ctree in zip(sentences, ctrees, strict=True):
+            for word, tag in zip(sentence.words, ctree.tokens.tags, strict=True):
+                word.xpos = word.xpos or tag
+            sentence.constituency = to_stanza(ctree)
+        return docs
+
+    def mark_inactive(self) -> None:
+        """What Stanza asks of a processor whose requirements are not met."""
+
+    def _set_up_requires(self) -> None:
+        config: dict[str, Any] = self.config
+        if not config.get("model"):
+            raise ModelError("which model? stanza.Pipeline(..., d2c_model=DIRECTORY)")
+        config["model_path"] = config["model"]  # what Stanza shows
+        self._model = PipelineModel(Path(config["model"]), config.get("dparser", "model"))
+        self._model.load()
+        tagged = config.get("pretagged") or self._model.tagger is not None
+        self._requires = {TOKENIZE} if tagged else {TOKENIZE, POS}
+        if self._model.dparser == "pipeline" and not config.get("pretagged"):
+            self._requires.add(DEPPARSE)
+
+
+def _sentence(sentence: StanzaSentence) -> Sentence:
+    words = sentence.words
+    forms, tags = tuple(word.text for word in words), tuple(word.xpos or "" for word in words)
+    if any(word.head is None for word in words):
+        return Sentence(forms, tags)
+    return Sentence(forms, tags, tuple(word.head for word in words), tuple(word.deprel for word in words))

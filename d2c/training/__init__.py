@@ -1,0 +1,1 @@
+"""Models: routes, d-parsers and taggers trained together."""

@@ -1,0 +1,73 @@
+"""Both routes combined: head-ordered labels of the reduction as d-labels of constrained CKY.
+
+Section 3.2 of the draft "Parsing Dependencies". The d-parser learns the same labelled d-trees as for the
+reduction. Decoding searches the constrained chart; the labels are features there, no longer orders.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Iterator
+from pathlib import Path
+from typing import Self
+
+from d2c.cky.constrained_cky import ConstrainedCKY
+from d2c.cky.learning.training import Epoch
+from d2c.reduction.reduction import Reduction
+from d2c.trees.ctree import CTree
+from d2c.trees.dtree import DTree
+from d2c.trees.repair import Repairs
+
+_ENCODING, _CHART = "encoding", "chart"
+
+
+class Combined:
+    """A route with the labels of a Reduction and the chart of a ConstrainedCKY with labels."""
+
+    def __init__(self, reduction: Reduction, chart: ConstrainedCKY) -> None:
+        if not chart.labels:
+            raise ValueError("the chart must use labels")
+        self.reduction, self.chart = reduction, chart
+
+    @property
+    def gaps_(self) -> bool:
+        """Whether training trees had gaps."""
+        return self.chart.gaps_
+
+    def fit(
+        self,
+        ctrees: Iterable[CTree],
+        dev: Iterable[CTree] = (),
+        *,
+        dtrees: Iterable[DTree] | None = None,
+        progress: Callable[[Epoch], None] | None = None,
+    ) -> Self:
+        """Learns from gold c-trees, with the labels that the gold d-trees have, or on other d-trees."""
+        treebank, held_out = list(ctrees), list(dev)
+        labelled = map(self.encode, treebank) if dtrees is None else dtrees
+        of_dev = map(self.encode, held_out)
+        self.chart.fit(treebank, held_out, dtrees=labelled, dev_dtrees=of_dev, progress=progress)
+        return self
+
+    def encode(self, ctree: CTree) -> DTree:
+        """The d-tree with head-ordered labels."""
+        return self.reduction.encode(ctree)
+
+    def decode_all(self, dtrees: Iterable[DTree], repairs: Repairs | None = None) -> Iterator[CTree]:
+        """The best c-tree in the chart of each d-tree."""
+        return self.chart.decode_all(dtrees, repairs)
+
+    def confidences_all(
+        self, dtrees: Iterable[DTree], repairs: Repairs | None = None
+    ) -> Iterator[tuple[CTree, tuple[float, ...]]]:
+        """The best c-tree of each d-tree; how sure each node is, see `ConstrainedCKY.confidences`."""
+        return self.chart.confidences_all(dtrees, repairs)
+
+    def save(self, directory: Path) -> None:
+        """Writes both parts into a directory, made if absent."""
+        self.reduction.save(directory / _ENCODING)
+        self.chart.save(directory / _CHART)
+
+    @classmethod
+    def load(cls, directory: Path) -> Self:
+        """What `save` wrote. Raises ModelError."""
+        return cls(Reduction.load(directory / _ENCODING), ConstrainedCKY.load(directory / _CHART))

@@ -1,0 +1,57 @@
+"""Constrained CKY over d-trees of another convention than the head rules', UD or ClearNLP, say.
+
+Head children are those that the predicted d-trees induce (`d2c.trees.induced_heads`). Where a c-tree is not
+among those that its d-tree allows, the nearest one that is serves for training. How near they come is the
+ceiling of what the route can reach with this d-parser.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable
+from pathlib import Path
+
+from d2c.cky.constrained_cky import ConstrainedCKY
+from d2c.dparsers.protocol import ForeignParser
+from d2c.treebanks.reading import Read
+from d2c.trees.ctree import CTree
+from d2c.trees.dtree import DTree
+from d2c.trees.errors import FormatError
+from d2c.trees.induced_heads import induce_heads
+from d2c.trees.repair import repair_heads
+from d2c.trees.scores.brackets import bracket_scores
+
+
+def fit_to_convention(
+    route: ConstrainedCKY,
+    dparser: ForeignParser,
+    train: Path,
+    dev: Path,
+    progress: Callable[[object], None] | None,
+    reading: Read,
+) -> None:
+    """Fits the route on what the d-parser makes of treebank files; first says the oracle F1 on dev.
+
+    Raises FormatError for a treebank from which it cannot learn, and what the d-parser raises.
+    """
+    gold, held_out = list(reading(train)), list(reading(dev))
+    dtrees = list(dparser.parse_training(ctree.tokens for ctree in gold))
+    dev_dtrees = list(dparser.parse(ctree.tokens for ctree in held_out))
+    gold, headed = with_induced_heads(gold, dtrees), with_induced_heads(held_out, dev_dtrees)
+    try:
+        route.fit_grammar(gold, dtrees)
+        if headed and progress is not None:
+            nearest = list(map(route.oracle, headed, dev_dtrees))
+            f1 = bracket_scores(held_out, nearest).fmeasure
+            progress(f"oracle F1 on dev {f1:.2f}, of the nearest c-trees that the d-trees allow: the ceiling")
+        route.fit(gold, held_out, dtrees=dtrees, dev_dtrees=dev_dtrees, progress=progress)
+    except FormatError:
+        raise
+    except ValueError as error:
+        raise FormatError(str(train), 0, 0, str(error)) from error
+
+
+def with_induced_heads(ctrees: Iterable[CTree], dtrees: Iterable[DTree]) -> list[CTree]:
+    """The c-trees with the head children that d-trees over the same tokens induce, made trees first."""
+    return [
+        induce_heads(ctree, repair_heads(dtree.heads)[0]) for ctree, dtree in zip(ctrees, dtrees, strict=True)
+    ]

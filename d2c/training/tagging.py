@@ -1,0 +1,128 @@
+"""The tagger of a model, and trees with the tags that it predicts."""
+
+from __future__ import annotations
+
+import json
+import tempfile
+from collections import Counter
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, replace
+from inspect import signature
+from pathlib import Path
+from typing import Any
+
+from d2c.dparsers.registry import import_class
+from d2c.dparsers.taggers import Tagger
+from d2c.training.jackknife import jackknife_tags, write_tokens
+from d2c.treebanks.reading import Read
+from d2c.trees.ctree import CTree, Tokens
+from d2c.trees.errors import FormatError, ModelError
+from d2c.trees.files import read_json
+from d2c.trees.heads import load_head_rules
+
+_ABBREVIATIONS = "abbreviations.json"
+# name: its class, and what to install for it
+TAGGERS = {
+    "stanza": ("d2c.dparsers.stanza.tagger:StanzaTagger", "stanza"),
+    "spacy": ("d2c.dparsers.spacy.tagger:SpacyTagger", "d2c[spacy]"),
+}
+
+
+@dataclass(frozen=True)
+class Tagging:
+    """How a model comes by its tagger.
+
+    name:       one of TAGGERS
+    parameters: of its class; those that it does not have mean nothing to it
+    folds:      0: d-parser and route learn from the treebank's own tags; more: from those that the tagger
+                predicts, by jackknifing with so many blocks
+    head_rules: find the heads before predicted tags replace the treebank's
+    """
+
+    name: str
+    parameters: Mapping[str, Any]
+    folds: int = 0
+    head_rules: str = "collins"
+
+    def make(self) -> Tagger:
+        """An untrained tagger. Raises ModelError."""
+        made = tagger_class(self.name)
+        known = signature(made).parameters
+        given = {k: v for k, v in self.parameters.items() if k in known and v is not None}
+        return made(**given)  # type: ignore[no-any-return]
+
+    def train(
+        self,
+        train: Path,
+        dev: Path,
+        directory: Path,
+        reading: Read,
+        progress: Callable[[object], None] | None = None,
+    ) -> tuple[Tagger, Read]:
+        """The tagger, trained on treebank files into a directory; how to read these files from now on.
+
+        Raises FormatError for files that cannot be read, or have fewer sentences than folds.
+        """
+        own, of_dev = ([ctree.tokens for ctree in reading(path)] for path in (train, dev))
+        if len(own) < self.folds:
+            message = f"{len(own)} sentences cannot be cut into {self.folds} parts for jackknifing"
+            raise FormatError(str(train), 0, 0, message)
+        with tempfile.TemporaryDirectory() as scratch:
+            train_file = write_tokens(own, Path(scratch) / "train.conllu")
+            dev_file = write_tokens(of_dev, Path(scratch) / "dev.conllu")
+            tagger = self.make().train(train_file, dev_file, directory, progress)
+            save_abbreviations(own, directory)
+            if not self.folds:
+                return tagger, reading
+            predicted = {dev: [tokens.tags for tokens in tagger.tag(tokens.forms for tokens in of_dev)]}
+            predicted[train] = [*jackknife_tags(self.make, own, of_dev, self.folds, Path(scratch), progress)]
+        return tagger, Retagged(reading, self.head_rules, predicted)
+
+
+@dataclass(frozen=True)
+class Retagged:
+    """Treebank files with other tags; the head children are those that the treebank's own tags say.
+
+    Lemmas and morphology go: no tagger here predicts them.
+    """
+
+    reading: Read
+    head_rules: str
+    tags: Mapping[Path, Sequence[tuple[str, ...]]]
+
+    def __call__(self, path: Path) -> Iterator[CTree]:
+        """The trees. Raises FormatError."""
+        rules = None
+        for ctree, tags in zip(self.reading(path), self.tags[path], strict=True):
+            if ctree.head_children is None:
+                rules = rules or load_head_rules(self.head_rules)
+                ctree = rules.apply(ctree)
+            yield replace(ctree, tokens=replace(ctree.tokens, tags=tags, lemmas=None, morphs=None))
+
+
+def tagger_class(name: str) -> type[Any]:
+    """The class of one of TAGGERS. Raises ModelError."""
+    if name not in TAGGERS:
+        raise ModelError(f"unknown tagger {name!r}; known are {', '.join(TAGGERS)}")
+    return import_class("tagger", name, *TAGGERS[name])
+
+
+def load_tagger(name: str, directory: Path, device: str | None = None) -> Tagger:
+    """What `train` left in a directory. Raises ModelError."""
+    load = tagger_class(name).load
+    options = {"device": device} if "device" in signature(load).parameters else {}
+    return load(directory, **options)  # type: ignore[no-any-return]
+
+
+def save_abbreviations(sentences: Iterable[Tokens], directory: Path) -> None:
+    """Writes beside a tagger which words of its treebank end in a full stop: no sentence ends there."""
+    counts = Counter(form for tokens in sentences for form in tokens.forms if form[-1:] == ".")
+    known = sorted(form for form, count in counts.items() if count > 1 and form.strip("."))
+    text = json.dumps({"abbreviations": known}, ensure_ascii=False)
+    (directory / _ABBREVIATIONS).write_text(text + "\n", encoding="utf-8")
+
+
+def load_abbreviations(directory: Path) -> tuple[str, ...]:
+    """What `save_abbreviations` wrote. Raises ModelError."""
+    settings = read_json(directory / _ABBREVIATIONS)
+    return tuple(map(str, settings.get("abbreviations", ())))

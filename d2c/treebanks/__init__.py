@@ -1,0 +1,1 @@
+"""Treebank files: how they are read, converted, and worked on in parts."""

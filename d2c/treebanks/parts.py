@@ -1,0 +1,78 @@
+"""Treebank files through a route, part by part: c-trees to CoNLL-U text and back."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from io import StringIO
+from pathlib import Path
+from typing import NamedTuple
+
+from d2c.training.model import Route
+from d2c.treebanks.reading import Part, Reading
+from d2c.treebanks.statistics import Statistics
+from d2c.trees.errors import FormatError
+from d2c.trees.files import file_name
+from d2c.trees.formats.chunks import Chunk
+from d2c.trees.formats.conllu import format_conllu, parse_conllu
+from d2c.trees.formats.treebanks import write_treebank
+from d2c.trees.repair import Repairs
+
+
+class Converted(NamedTuple):
+    """The text of a part in the other format, what was counted, or, instead of both, the error met.
+
+    An error is handed on as a value: it counts sentences from the part's beginning, and only who knows the
+    parts before it can say which sentence of the file it means.
+    """
+
+    text: str
+    sentences: int
+    statistics: Statistics | None = None
+    repairs: Repairs | None = None
+    error: FormatError | None = None
+
+
+@dataclass(frozen=True)
+class Encode:
+    """c-trees → d-trees in CoNLL-U."""
+
+    route: Route
+    file: Path
+    reading: Reading
+    statistics: bool
+
+    def __call__(self, part: Part) -> Converted:
+        statistics = Statistics() if self.statistics else None
+        lines: list[str] = []
+        try:
+            for ctree in self.reading.trees_of(part, self.file):
+                try:
+                    dtree = self.route.encode(ctree)
+                    lines.append(format_conllu(dtree))
+                except FormatError:
+                    raise
+                except ValueError as error:
+                    raise FormatError(file_name(self.file), 0, len(lines) + 1, str(error)) from None
+                if statistics:
+                    statistics.count(ctree, dtree)
+        except FormatError as error:
+            return Converted("", len(lines), error=error)
+        return Converted("".join(lines), len(lines), statistics)
+
+
+@dataclass(frozen=True)
+class Decode:
+    """d-trees in CoNLL-U → c-trees in a format of which parts can be written apart."""
+
+    route: Route
+    file: str
+    format_name: str
+
+    def __call__(self, chunk: Chunk) -> Converted:
+        repairs, text = Repairs(), StringIO()
+        ctrees = self.route.decode_all(parse_conllu(chunk, self.file), repairs)
+        try:
+            write_treebank(ctrees, self.format_name, text, self.file)
+        except FormatError as error:
+            return Converted("", 0, error=error)
+        return Converted(text.getvalue(), repairs.sentences, repairs=repairs)

@@ -1,0 +1,1 @@
+"""spaCy's dependency parser and tagger."""

@@ -1,0 +1,198 @@
+"""spaCy's dependency parser, trained from scratch on CoNLL-U, on the CPU.
+
+A greedy arc-eager parser with a dynamic oracle (Honnibal and Johnson 2015) over vectors of a convolutional
+network, which sees words (whole, prefix, suffix, shape) and tags. Crossing arcs are lifted, and found again
+by the labels that say so (Nivre and Nilsson 2005). It gives exactly one root and no cycle.
+
+spaCy cuts labels at `||`, knows `ROOT`, `dep`, `subtok` and the empty label itself, reads `-` in names of
+actions, and labels every root `ROOT`. So it sees `d2c.dparsers.codes` here; the labels stay in the settings.
+
+A model is two files of spaCy's: `moves` (the actions: JSON in MessagePack) and `model` (MessagePack, numpy's
+arrays in it as type, shape and bytes). Nothing is unpickled. The network is built here, not from spaCy's
+`config.cfg`, which could name functions to call.
+"""
+
+from __future__ import annotations
+
+import math
+import time
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from itertools import islice
+from pathlib import Path
+from typing import Any, Self
+
+import numpy
+import spacy
+from d2c.dparsers.codes import Codes, read_trees, thinned
+from d2c.dparsers.directories import read_settings, whole_directory, write_settings
+from d2c.dparsers.protocol import Progress
+from d2c.dparsers.spacy.training import batches_of, seeded, tok2vec
+from d2c.trees.ctree import Tokens
+from d2c.trees.dtree import DTree
+from d2c.trees.errors import ModelError
+from d2c.trees.scores.attachment import Attachment, score_attachment
+from spacy.language import Language
+from spacy.tokens import Doc
+from spacy.training import Example
+from thinc.api import Adam, warmup_linear
+
+FORMAT = 1  # of the model directory: the settings and spaCy's own files of the component
+_MODEL = "parser"
+_LEFT_OUT = ["vocab", "cfg"]  # of spaCy's files: words are hashed, and `_pipeline` has the configuration
+
+_WINDOW = 2048  # sentences that `parse` holds at a time
+_BATCH = 1024  # of them, spaCy sorts so many by length, a quarter of which it parses at once
+
+PRESETS = {"default": 30, "small": 10}  # passes over the training treebank
+# Of the network: spaCy's own, but for the hidden layer, which is twice as wide: there are many labels.
+SIZES = {"width": 96, "depth": 4, "hidden": 128, "rows": 5000}
+_DROPOUT, _RATE, _DEV_WORDS = 0.1, 0.002, 20_000
+# Batches of 150 or 600 words learn the same in the same time (1,000 sentences of CRAFT).
+_BATCH_WORDS = 300
+
+
+class SpacyParser:
+    """spaCy's dependency parser.
+
+    preset: default (30 passes over the training treebank) or small (10)
+    epochs: so many passes instead
+    seed:   same seed, same model, on one machine
+
+    It sees words and tags (XPOS).
+    """
+
+    def __init__(self, preset: str = "default", epochs: float | None = None, seed: int = 1) -> None:
+        self.preset, self.epochs, self.seed = preset, epochs, seed
+        self.codes_ = Codes((), None)
+        self.nlp_: Language | None = None
+
+    def train(
+        self,
+        train_conllu: Path,
+        dev_conllu: Path,
+        directory: Path,
+        progress: Callable[[Progress], None] | None = None,
+    ) -> Self:
+        """Learns from one CoNLL-U file and leaves the model with the best LAS on another in a directory.
+
+        Raises FormatError for treebanks that cannot be learned from, ModelError for unknown presets and
+        directories that cannot be used.
+        """
+        if self.preset not in PRESETS:
+            raise ModelError(f"preset {self.preset!r} is none of {', '.join(PRESETS)}")
+        train, dev = read_trees(train_conllu), read_trees(dev_conllu)
+        self.codes_ = Codes.of(train)
+        epochs = PRESETS[self.preset] if self.epochs is None else self.epochs
+        with seeded(self.seed), whole_directory(Path(directory)) as staging:
+            self.nlp_ = _pipeline(SIZES)
+            self._fit(train, thinned(dev, _DEV_WORDS), epochs, progress)
+            self._parser.to_disk(staging / _MODEL, exclude=_LEFT_OUT)
+            settings = {name: getattr(self, name) for name in ("preset", "epochs", "seed")}
+            learned = {"sizes": SIZES, "root_label": self.codes_.root_label, "labels": self.codes_.labels}
+            write_settings(staging, "spacy", FORMAT, settings | learned)
+        return self
+
+    @classmethod
+    def load(cls, directory: Path) -> Self:
+        """The parser that `train` left in a directory, which cannot bring code with it. Raises ModelError."""
+        settings: dict[str, Any] = read_settings(Path(directory), "spacy", FORMAT)
+        path = Path(directory) / _MODEL
+        try:
+            parser = cls(settings["preset"], settings["epochs"], settings["seed"])
+            parser.codes_ = Codes(tuple(settings["labels"]), settings["root_label"])
+            parser.nlp_ = _pipeline(settings["sizes"])
+            parser._parser.from_disk(path, exclude=_LEFT_OUT)
+        except Exception as error:  # of any kind: it is what someone else's broken data led spaCy to do
+            line = str(error).strip().partition("\n")[0] or type(error).__name__
+            raise ModelError(f"{path}: cannot be loaded: {line}") from error
+        return parser
+
+    def parse(self, sentences: Iterable[Tokens]) -> Iterator[DTree]:
+        """The d-tree of each sentence, in order; about two thousand sentences are held at a time."""
+        if self.nlp_ is None:
+            raise ModelError("this parser is not trained yet")
+        stream = iter(sentences)
+        while window := [*islice(stream, _WINDOW)]:
+            with self.nlp_.memory_zone():  # else spaCy keeps every word that it ever saw
+                docs = self._parser.pipe(map(self._doc, window), batch_size=_BATCH)
+                dtrees = [*map(self._dtree, window, docs)]
+            yield from dtrees
+
+    def _fit(
+        self,
+        train: Sequence[DTree],
+        dev: Sequence[DTree],
+        epochs: float,
+        progress: Callable[[Progress], None] | None,
+    ) -> None:
+        """Updates the parser's model and leaves the weights that had the best LAS on dev."""
+        parser, begin = self._parser, time.monotonic()
+        examples = [Example(self._doc(dtree.tokens), self._gold_doc(dtree)) for dtree in train]
+        parser.initialize(lambda: examples)
+        words = sum(map(len, examples))
+        steps = max(1, round(epochs * words / _BATCH_WORDS))
+        # Ten evaluations, or one after each pass.
+        interval = math.ceil(steps / max(1, min(epochs, 10)))
+        rate = warmup_linear(_RATE, max(1, steps // 20), steps + 1)
+        optimizer = Adam(rate, L2=0.01, L2_is_weight_decay=True, grad_clip=1.0)  # type: ignore[arg-type]
+        batches = batches_of(examples, _BATCH_WORDS)
+        best, best_las = parser.model.to_bytes(), -1.0
+        losses: dict[str, float] = {}
+        for step in range(1, steps + 1):
+            parser.update(next(batches), drop=_DROPOUT, sgd=optimizer, losses=losses)
+            optimizer.step_schedules()
+            if step % interval == 0 or step == steps:
+                score = self._score(dev)
+                if score.las > best_las:
+                    best, best_las = parser.model.to_bytes(), score.las
+                passed = (step - 1) % interval + 1
+                if progress is not None:
+                    seconds = time.monotonic() - begin
+                    loss = float(losses.pop(parser.name)) / passed
+                    progress(Progress(step, steps, loss, score.uas / 100, score.las / 100, seconds))
+        parser.model.from_bytes(best)
+
+    def _score(self, gold: Sequence[DTree]) -> Attachment:
+        predicted = self.parse(dtree.tokens for dtree in gold)
+        pairs = zip(gold, predicted, strict=True)
+        return sum((score_attachment(a, b, punctuation=True) for a, b in pairs), Attachment())
+
+    @property
+    def _parser(self) -> Any:
+        assert self.nlp_ is not None
+        return self.nlp_.get_pipe(_MODEL)
+
+    def _doc(self, tokens: Tokens) -> Doc:
+        """A sentence as spaCy sees it; all places where it could be cut are closed."""
+        assert self.nlp_ is not None
+        forms, tags = self.codes_.words(tokens)
+        starts: list[bool | int | None] = [i == 0 for i in range(len(forms))]
+        return Doc(self.nlp_.vocab, forms, tags=tags, sent_starts=starts)
+
+    def _gold_doc(self, dtree: DTree) -> Doc:
+        assert self.nlp_ is not None
+        heads, codes = self.codes_.encode(dtree, "ROOT")
+        own_heads = [head - 1 if head else m for m, head in enumerate(heads)]
+        return Doc(self.nlp_.vocab, self.codes_.words(dtree.tokens)[0], heads=own_heads, deps=codes)
+
+    def _dtree(self, tokens: Tokens, doc: Doc) -> DTree:
+        arcs = doc.to_array(["HEAD", "DEP"])
+        offsets = arcs[:, 0].astype(numpy.int64).tolist()
+        heads = [m + offset if offset else 0 for m, offset in enumerate(offsets, 1)]
+        return self.codes_.decode(tokens, heads, [doc.vocab.strings[dep] for dep in arcs[:, 1].tolist()])
+
+
+def _pipeline(sizes: dict[str, int]) -> Language:
+    """An untrained parser. It is built here, not from a file, which could name other functions."""
+    nlp = spacy.blank("xx")
+    model = {
+        "@architectures": "spacy.TransitionBasedParser.v2",
+        "state_type": "parser",
+        "extra_state_tokens": False,
+        "hidden_width": sizes["hidden"],
+        "maxout_pieces": 2,
+        "use_upper": True,
+        "tok2vec": tok2vec(sizes, ["NORM", "PREFIX", "SUFFIX", "SHAPE", "TAG"]),
+    }
+    nlp.add_pipe("parser", _MODEL, config={"model": model, "min_action_freq": 1})
+    return nlp

@@ -1,0 +1,1 @@
+"""Stanza's dependency parser and tagger."""

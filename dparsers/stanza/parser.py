@@ -1,0 +1,277 @@
+"""Stanza's dependency parsers, trained from scratch on CoNLL-U.
+
+`graph` is the deep biaffine parser of Dozat and Manning (2017) in the form of Qi et al. (2018): O(n^2) arc
+scores, then the best tree (Chu-Liu-Edmonds). `transition` joins subtrees on a stack, greedily; it is far
+slower, and labels every root `root`. Both give exactly one root and no cycle; arcs may cross.
+"""
+
+from __future__ import annotations
+
+import shutil
+from collections.abc import Callable, Iterable, Iterator, Mapping
+from contextlib import contextmanager
+from itertools import islice
+from pathlib import Path
+from typing import Any, Self
+
+import torch
+from d2c.dparsers.directories import read_settings, whole_directory, write_settings
+from d2c.dparsers.protocol import Progress
+from d2c.dparsers.stanza.training import TRAINERS, Preset, Row, first_line, fit, predict, quiet, seeded
+from d2c.trees.ctree import Tokens
+from d2c.trees.dtree import DTree
+from d2c.trees.errors import FormatError, ModelError
+from d2c.trees.formats.conllu import read_conllu
+from stanza.models import parser as stanza_program
+from stanza.models.common.pretrain import Pretrain
+from stanza.models.common.utils import default_device
+from stanza.models.depparse.trainer import Trainer
+
+FORMAT = 1  # of the model directory: the settings and these files
+_MODEL, _VECTORS, _CHARLM = "parser.pt", "vectors.pt", ("charlm_forward.pt", "charlm_backward.pt")
+
+_WINDOW = 1024  # sentences that `parse` sorts by length and holds at a time
+
+# Without its network over characters and its scores for directions and distances Stanza sees a third more
+# words in the same time, which is worth more (2,000 and 5,000 sentences of CRAFT).
+_SMALL: dict[str, Any] = {
+    "char": False,
+    "linearization": False,
+    "distance": False,
+    "hidden_dim": 200,
+    "num_layers": 2,
+    "deep_biaff_hidden_dim": 100,
+    "word_emb_dim": 100,
+    "word_cutoff": 2,
+    "dropout": 0.25,
+    "word_dropout": 0.1,
+    "optim": "adam",
+    "lr": 0.006,
+    "beta2": 0.95,
+    "weight_decay": None,
+    "batch_size": 300,
+    "max_grad_norm": 5.0,
+}
+# The transition parser takes its words one by one: a few hundred a second on two cores, whatever its size.
+_SMALL_TRANSITION = _SMALL | {"hidden_dim": 150, "num_layers": 1, "dropout": 0.0}
+PRESETS = {
+    # Stanza's 5000 words a batch take the transition parser tens of gigabytes where sentences are long.
+    "default": {"graph": Preset(), "transition": Preset({"batch_size": 500})},
+    "small": {
+        "graph": Preset(_SMALL, epochs=10, least_steps=800, dev_words=20_000),
+        "transition": Preset(_SMALL_TRANSITION, epochs=3, least_steps=200, evaluations=4, dev_words=2_000),
+    },
+}
+
+
+class StanzaParser:
+    """One of Stanza's two dependency parsers.
+
+    model_type: graph or transition
+    preset:     default (Stanza's own sizes and schedule, made for GPUs) or small (minutes on two cores)
+    vectors:    word vectors, as text (a word and its numbers per line) or as Stanza's .pt file
+    charlm:     Stanza's forward and backward character language models (.pt files)
+    bert_model: name or directory of a transformer; by name, it is the one thing that is downloaded
+    epochs:     passes over the training treebank, instead of the preset's number
+    device:     cpu, cuda, ...; None: cuda where there is one
+    seed:       same seed, same model, on one machine and number of threads; not on cuda
+    threads:    of torch; None: as many as it is set to
+    arguments:  further arguments of Stanza's training program, over those of the preset
+
+    It sees words, tags (XPOS), and, where there are any, lemmas and morphology (FEATS). Stanza's UPOS holds
+    the morphology: its own embedding of features takes UD notation only. UPOS itself is not read.
+    """
+
+    def __init__(
+        self,
+        model_type: str = "graph",
+        preset: str = "default",
+        vectors: Path | None = None,
+        charlm: tuple[Path, Path] | None = None,
+        bert_model: str | None = None,
+        epochs: float | None = None,
+        device: str | None = None,
+        seed: int = 1,
+        threads: int | None = None,
+        arguments: Mapping[str, Any] | None = None,
+    ) -> None:
+        self.model_type, self.preset = model_type, preset
+        self.vectors, self.charlm, self.bert_model = vectors, charlm, bert_model
+        self.epochs, self.device, self.seed, self.threads = epochs, device, seed, threads
+        self.arguments = arguments
+        self.trainer_: Trainer | None = None
+        self.pretrain_: Pretrain | None = None
+
+    def train(
+        self,
+        train_conllu: Path,
+        dev_conllu: Path,
+        directory: Path,
+        progress: Callable[[Progress], None] | None = None,
+    ) -> Self:
+        """Learns from one CoNLL-U file and leaves the model with the best LAS on another in a directory.
+
+        Raises FormatError for treebanks that cannot be learned from, ModelError for vectors, language models
+        and directories that cannot be used, ValueError for unknown parameters.
+        """
+        preset = self._preset()
+        train, dev = read_rows(train_conllu), read_rows(dev_conllu)
+        labels = {row[-1] for rows in train for row in rows if row[-2]}
+        if self.model_type == "transition" and (not labels or "root" in labels):
+            message = "the transition parser wants words with heads, and `root` for roots only"
+            raise FormatError(str(train_conllu), 0, 0, message)
+        with quiet(), seeded(self.seed), self._threads(), whole_directory(Path(directory)) as staging:
+            arguments = self._arguments(preset)
+            pretrain = self._bring_other_models(staging, arguments)
+            trainer = _fit_or_explain(arguments, preset, self.epochs, train, dev, pretrain, progress)
+            trainer.args |= _charlm_arguments(Path(), self.charlm is not None)  # no paths of this machine
+            trainer.save(str(staging / _MODEL))
+            settings = ("model_type", "preset", "bert_model", "epochs", "seed")
+            write_settings(staging, "stanza", FORMAT, {name: getattr(self, name) for name in settings})
+            # Read back at once: Stanza only logs it where a model cannot be written.
+            self.trainer_, self.pretrain_ = _load(staging, arguments["device"])
+        return self
+
+    @classmethod
+    def load(cls, directory: Path, device: str | None = None) -> Self:
+        """The parser that `train` left in a directory, which cannot bring code with it. Raises ModelError."""
+        settings = read_settings(Path(directory), "stanza", FORMAT)
+        names = ("model_type", "preset", "bert_model", "epochs", "seed")
+        parser = cls(device=device, **{name: settings[name] for name in names if name in settings})  # type: ignore[arg-type]
+        with quiet():
+            parser.trainer_, parser.pretrain_ = _load(Path(directory), device or default_device())
+        return parser
+
+    def parse(self, sentences: Iterable[Tokens]) -> Iterator[DTree]:
+        """The d-tree of each sentence, in order; about a thousand sentences are held at a time."""
+        if self.trainer_ is None:
+            raise ModelError("this parser is not trained yet")
+        stream = iter(sentences)
+        while window := [*islice(stream, _WINDOW)]:
+            with quiet(), self._threads():
+                rows = [_rows(tokens) for tokens in window if len(tokens)]
+                predictions = iter(predict(self.trainer_, self.pretrain_, rows))
+            for tokens in window:
+                arcs = next(predictions) if len(tokens) else []
+                heads, labels = tuple([head for head, _ in arcs]), tuple([label for _, label in arcs])
+                if len(heads) != len(tokens):
+                    raise AssertionError(f"{len(heads)} words came back from Stanza for {len(tokens)}")
+                yield DTree(tokens, heads, labels=labels)
+
+    def _preset(self) -> Preset:
+        if self.model_type not in TRAINERS:
+            raise ValueError(f"model type {self.model_type!r} is none of {', '.join(TRAINERS)}")
+        if self.preset not in PRESETS:
+            raise ValueError(f"preset {self.preset!r} is none of {', '.join(PRESETS)}")
+        return PRESETS[self.preset][self.model_type]
+
+    def _arguments(self, preset: Preset) -> dict[str, Any]:
+        """The arguments of Stanza's training program."""
+        arguments = stanza_program.parse_args([])
+        unknown = {*preset.arguments, *(self.arguments or {})} - set(arguments)
+        if unknown:
+            raise ValueError(f"Stanza's parser has no argument {', '.join(sorted(unknown))}")
+        return {
+            **arguments,
+            "model_type": self.model_type,
+            "shorthand": "d2c",
+            "lang": "d2c",
+            "seed": self.seed,
+            "device": self.device or default_device(),
+            "pretrain": self.vectors is not None,
+            "bert_model": self.bert_model,
+            # These two delete a word of some training sentences and leave all labels as they are, although
+            # the labels of its sisters count its attachment.
+            "augment_nopunct": 0.0,
+            "drop_initial_punct_prob": 0.0,
+            # Switched on, it only makes Stanza (1.15) concatenate the embedding of the tags once more.
+            "use_ufeats": False,
+            **preset.arguments,
+            **(self.arguments or {}),
+        }
+
+    def _bring_other_models(self, directory: Path, arguments: dict[str, Any]) -> Pretrain | None:
+        """Copies vectors and language models into the model's directory, so that it can be moved."""
+        for source, name in zip(self.charlm or (), _CHARLM, strict=False):
+            try:
+                shutil.copyfile(source, directory / name)
+            except OSError as error:
+                raise ModelError(f"{source}: cannot be read: {error.strerror or error}") from None
+        arguments |= _charlm_arguments(directory, self.charlm is not None)
+        if self.vectors is None:
+            return None
+        vectors = str(self.vectors)
+        text = {} if vectors.endswith(".pt") else {"vec_filename": vectors, "save_to_file": False}
+        try:
+            pretrain = Pretrain(None if text else vectors, max_vocab=arguments["pretrain_max_vocab"], **text)
+            pretrain.load()
+        except Exception as error:  # of any kind, as in `_load`
+            raise ModelError(f"{vectors}: no word vectors: {first_line(error)}") from None
+        pretrain.save(str(directory / _VECTORS))
+        return pretrain
+
+    @contextmanager
+    def _threads(self) -> Iterator[None]:
+        before = torch.get_num_threads()
+        torch.set_num_threads(self.threads or before)
+        try:
+            yield
+        finally:
+            torch.set_num_threads(before)
+
+
+def read_rows(path: Path) -> list[list[Row]]:
+    """The sentences of a CoNLL-U file as Stanza sees them. Raises FormatError where heads form no tree."""
+    result = []
+    for number, dtree in enumerate(read_conllu(path), 1):
+        if not dtree.is_tree():
+            raise FormatError(str(path), 0, number, "the heads form no tree")
+        result.append(_rows(dtree.tokens, dtree.heads, dtree.labels))
+    return result
+
+
+def _rows(
+    tokens: Tokens, heads: Iterable[int] | None = None, labels: Iterable[str] | None = None
+) -> list[Row]:
+    blank = ("_",) * len(tokens)
+    forms = [form or "_" for form in tokens.forms]  # the network over characters needs one
+    columns = (forms, tokens.morphs or blank, tokens.tags, blank, tokens.lemmas or blank)
+    return [[*row] for row in zip(*columns, heads or (0,) * len(tokens), labels or blank, strict=True)]
+
+
+def _fit_or_explain(arguments: dict[str, Any], *others: Any) -> Trainer:
+    try:
+        return fit(arguments, *others)
+    except (ImportError, OSError) as error:
+        if arguments["bert_model"] is None and not arguments["charlm"]:
+            raise
+        raise ModelError(f"a language model cannot be loaded: {first_line(error)}") from error
+
+
+def _load(directory: Path, device: str) -> tuple[Trainer, Pretrain | None]:
+    path, vectors = directory / _MODEL, directory / _VECTORS
+    charlm = _charlm_arguments(directory, (directory / _CHARLM[0]).exists())
+    try:
+        pretrain = Pretrain(str(vectors)) if vectors.exists() else None
+        checkpoint = torch.load(path, map_location="cpu", weights_only=True)  # data only, no code
+        trainer = Trainer.load_checkpoint(path.name, checkpoint, pretrain, charlm, device=device)
+        missing = trainer.model.get_params(True).keys() - checkpoint["model"].keys()
+    except Exception as error:  # of any kind: it is what someone else's broken data led Stanza to do
+        raise ModelError(f"{path}: cannot be loaded: {first_line(error)}") from error
+    if missing:
+        raise ModelError(f"{path}: lacks the weights {', '.join(sorted(missing))}")
+    return trainer, pretrain
+
+
+def _charlm_arguments(directory: Path, present: bool) -> dict[str, Any]:
+    """Stanza wants a name for the models beside their files."""
+    if not present:
+        return {"charlm": False, "charlm_forward_file": None, "charlm_backward_file": None}
+    forward, backward = (str(directory / name) for name in _CHARLM)
+    return {
+        "char": True,
+        "charlm": True,
+        "charlm_shorthand": "d2c",
+        "charlm_forward_file": forward,
+        "charlm_backward_file": backward,
+    }

@@ -1,0 +1,235 @@
+"""Stanza's tagger, trained from scratch on CoNLL-U.
+
+A bidirectional LSTM over words and their characters (Qi et al. 2018). Stanza predicts UPOS, XPOS and
+features, one given the other; here it has one column only, which it calls UPOS: the treebank's tags.
+The training loop follows `stanza.models.tagger.train`, which reads and scores files in UD only.
+"""
+
+from __future__ import annotations
+
+import math
+import random
+import time
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from itertools import islice
+from pathlib import Path
+from typing import Any, Self
+
+import torch
+from d2c.dparsers.directories import TAGGER_SETTINGS, read_settings, whole_directory, write_settings
+from d2c.dparsers.stanza.training import first_line, quiet, rise_and_fall, seeded
+from d2c.dparsers.taggers import EMPTY_FORM, TaggingProgress, accuracy, read_tagged, tags_of, thinned
+from d2c.trees.ctree import Tokens
+from d2c.trees.errors import ModelError
+from stanza.models import tagger as stanza_program
+from stanza.models.common.utils import default_device
+from stanza.models.pos.data import Dataset
+from stanza.models.pos.tag_columns import UPOS_COLUMN
+from stanza.models.pos.trainer import Trainer
+from torch.optim.lr_scheduler import LambdaLR
+
+FORMAT = 1  # of the model directory: the settings and this file
+_MODEL = "tagger.pt"
+
+_WINDOW = 1024  # sentences that `tag` sorts by length and holds at a time
+_BATCH_SENTENCES, _BATCH_WORDS = 256, 5000  # at most in a batch, in tagging
+_DEV_WORDS, _EVALUATIONS = 20_000, 8
+
+# Arguments of Stanza's training program that differ from its defaults, and passes over the training treebank.
+# The learning rate rises over the first twentieth of the steps, then falls to 0.
+PRESETS: dict[str, tuple[dict[str, Any], int]] = {
+    "default": ({"batch_size": 32}, 30),
+    # Batches of 16 sentences, and stronger dropout, learn less in the same time (1,000 sentences of CRAFT).
+    "small": (
+        {
+            "hidden_dim": 150,
+            "num_layers": 1,
+            "char_hidden_dim": 100,
+            "char_emb_dim": 50,
+            "transformed_dim": 100,
+            "deep_biaff_hidden_dim": 100,
+            "word_cutoff": 3,
+            "dropout": 0.2,
+            "word_dropout": 0.05,
+            "lr": 0.004,
+            "max_grad_norm": 2.0,
+            "batch_size": 5,
+        },
+        10,
+    ),
+}
+
+
+class StanzaTagger:
+    """Stanza's tagger.
+
+    preset:    default (Stanza's own sizes, made for GPUs) or small (minutes on two cores)
+    epochs:    passes over the training treebank, instead of the preset's number
+    device:    cpu, cuda, ...; None: cuda where there is one
+    seed:      same seed, same model, on one machine and number of threads; not on cuda
+    arguments: further arguments of Stanza's training program, over those of the preset
+    """
+
+    def __init__(
+        self,
+        preset: str = "default",
+        epochs: float | None = None,
+        device: str | None = None,
+        seed: int = 1,
+        arguments: Mapping[str, Any] | None = None,
+    ) -> None:
+        self.preset, self.epochs, self.device, self.seed = preset, epochs, device, seed
+        self.arguments = arguments
+        self.tags_: tuple[str, ...] = ()
+        self.trainer_: Trainer | None = None
+
+    def train(
+        self,
+        train_conllu: Path,
+        dev_conllu: Path,
+        directory: Path,
+        progress: Callable[[TaggingProgress], None] | None = None,
+    ) -> Self:
+        """Learns from one CoNLL-U file and leaves the model with the best accuracy on another in a directory.
+
+        Raises FormatError for files that cannot be read, ModelError for unknown presets and directories that
+        cannot be used.
+        """
+        if self.preset not in PRESETS:
+            raise ModelError(f"preset {self.preset!r} is none of {', '.join(PRESETS)}")
+        train, dev = read_tagged(train_conllu), read_tagged(dev_conllu)
+        with quiet(), seeded(self.seed), whole_directory(Path(directory), TAGGER_SETTINGS) as staging:
+            self.tags_ = tags_of(train)
+            self._fit(train, thinned(dev, _DEV_WORDS), progress)
+            assert self.trainer_ is not None
+            self.trainer_.save(str(staging / _MODEL))
+            settings = {name: getattr(self, name) for name in ("preset", "epochs", "seed")}
+            write_settings(staging, "stanza", FORMAT, settings | {"tags": self.tags_}, TAGGER_SETTINGS)
+            # Read back at once: Stanza only logs it where a model cannot be written.
+            self.trainer_ = _load(staging, self.device or default_device(), len(self.tags_))
+        return self
+
+    @classmethod
+    def load(cls, directory: Path, device: str | None = None) -> Self:
+        """The tagger that `train` left in a directory, which cannot bring code with it. Raises ModelError."""
+        settings: dict[str, Any] = read_settings(Path(directory), "stanza", FORMAT, TAGGER_SETTINGS)
+        try:
+            tagger = cls(settings["preset"], settings["epochs"], device, settings["seed"])
+            tagger.tags_ = tuple(settings["tags"])
+        except (KeyError, TypeError) as error:
+            raise ModelError(f"{directory}: cannot be loaded: {first_line(error)}") from None
+        with quiet():
+            tagger.trainer_ = _load(Path(directory), device or default_device(), len(tagger.tags_))
+        return tagger
+
+    def tag(self, sentences: Iterable[Sequence[str]]) -> Iterator[Tokens]:
+        """Each sentence's words with their tags, in order; about a thousand sentences are held at a time."""
+        if self.trainer_ is None:
+            raise ModelError("this tagger is not trained yet")
+        stream = iter(sentences)
+        while window := [*islice(stream, _WINDOW)]:
+            order = sorted((i for i, forms in enumerate(window) if forms), key=lambda i: len(window[i]))
+            tagged: list[Sequence[str]] = [()] * len(window)
+            with quiet():
+                rows = [[[form or EMPTY_FORM, EMPTY_FORM] for form in window[i]] for i in order]
+                for i, codes in zip(order, _predict(self.trainer_, rows), strict=True):
+                    tagged[i] = [self._tag(code) for code in codes]
+            for forms, tags in zip(window, tagged, strict=True):
+                if len(tags) != len(forms):
+                    raise AssertionError(f"{len(tags)} words came back from Stanza for {len(forms)}")
+                yield Tokens(tuple(forms), tuple(tags))
+
+    def _tag(self, code: str) -> str:
+        """The tag of what Stanza predicted: a number, or, never seen so far, the name of its padding."""
+        return self.tags_[int(code)] if code.isdecimal() else self.tags_[0]
+
+    def _fit(
+        self,
+        train: Sequence[Tokens],
+        dev: Sequence[Tokens],
+        progress: Callable[[TaggingProgress], None] | None,
+    ) -> None:
+        """Trains a model and leaves the weights that had the best accuracy on dev."""
+        own, epochs = PRESETS[self.preset]
+        arguments = stanza_program.parse_args([]) | {
+            "shorthand": "d2c",
+            "lang": "d2c",
+            "seed": self.seed,
+            "device": self.device or default_device(),
+            "pretrain": False,
+            "tag_columns": (UPOS_COLUMN,),
+            # These two delete words of some training sentences, by tags and marks of UD.
+            "augment_nopunct": 0.0,
+            "drop_initial_punct_prob": 0.0,
+            **own,
+            **(self.arguments or {}),
+        }
+        code_of = {tag: str(i) for i, tag in enumerate(self.tags_)}
+        rows = [
+            [[form or EMPTY_FORM, code_of[tag]] for form, tag in zip(tokens.forms, tokens.tags, strict=True)]
+            for tokens in train
+        ]
+        data = Dataset(_Rows(rows), arguments, None)
+        trainer = self.trainer_ = Trainer(args=arguments, vocab=data.vocab, device=arguments["device"])
+        passes = epochs if self.epochs is None else self.epochs
+        steps = math.ceil(passes * math.ceil(len(rows) / arguments["batch_size"]))
+        trainer.schedulers = {
+            name: LambdaLR(optimizer, rise_and_fall(steps)) for name, optimizer in trainer.optimizers.items()
+        }
+        interval = math.ceil(steps / _EVALUATIONS)
+        batches, begin = _batches(data, arguments["batch_size"]), time.monotonic()
+        best: dict[str, Any] = {}
+        best_score, total = -1.0, 0.0
+        for step in range(1, steps + 1):
+            total += float(trainer.update(next(batches)))
+            if step % interval == 0 or step == steps:
+                score = accuracy(dev, self.tag(tokens.forms for tokens in dev))
+                if score > best_score:
+                    best_score = score
+                    best = {name: value.clone() for name, value in trainer.model.state_dict().items()}
+                if progress is not None:
+                    loss = total / ((step - 1) % interval + 1)
+                    progress(TaggingProgress(step, steps, loss, score, time.monotonic() - begin))
+                total = 0.0
+        trainer.model.load_state_dict(best)
+
+
+class _Rows:
+    """Sentences as Stanza's data set sees its `Document`, which interprets forms and is slow to build."""
+
+    def __init__(self, sentences: Sequence[Sequence[Sequence[str]]]) -> None:
+        self.sentences = sentences
+
+    def get(self, fields: object, as_sentences: bool) -> list[list[list[str]]]:
+        return [[[*row] for row in sentence] for sentence in self.sentences]  # the data set changes them
+
+
+def _batches(data: Dataset, size: int) -> Iterator[Any]:
+    """Batches of sentences of similar length without end, composed anew for every pass."""
+    while True:
+        order = random.sample(range(len(data)), len(data))
+        order.sort(key=lambda i: len(data.data[i].text))
+        batches = [order[at : at + size] for at in range(0, len(order), size)]
+        random.shuffle(batches)
+        yield from data.to_loader(batch_sampler=batches)
+
+
+def _predict(trainer: Trainer, rows: Sequence[Sequence[Sequence[str]]]) -> Iterator[list[str]]:
+    """What is predicted for the words of each sentence; sentences are sorted by length."""
+    data = Dataset(_Rows(rows), trainer.args, None, vocab=trainer.vocab, evaluation=True)
+    with torch.no_grad():
+        for batch in data.to_length_limited_loader(_BATCH_SENTENCES, _BATCH_WORDS):
+            for sentence in trainer.predict(batch):
+                yield [column for (column,) in sentence]
+
+
+def _load(directory: Path, device: str, tags: int) -> Trainer:
+    path = directory / _MODEL
+    try:
+        trainer = Trainer(model_file=str(path), device=device)  # with weights_only: data only, no code
+        known = [int(unit) for unit in trainer.vocab["upos"] if unit.isdecimal()]
+        if sorted(known) != [*range(tags)]:
+            raise ValueError(f"a model of {len(known)} tags, where the settings have {tags}")
+    except Exception as error:  # of any kind: it is what someone else's broken data led Stanza to do
+        raise ModelError(f"{path}: cannot be loaded: {first_line(error)}") from error
+    return trainer

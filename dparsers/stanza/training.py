@@ -1,0 +1,223 @@
+"""The training loop and the prediction of Stanza's dependency parsers over plain rows of words.
+
+The loop follows `stanza.models.parser.train`. It is written anew because that one scores with the UD
+evaluation, which cuts labels at `:`, refuses forms made of spaces and recurses over the depth of a tree;
+because it goes on after an interrupted save; and because it knows no learning rate that falls with the steps
+to go. Stanza's own classes do the rest: vocabularies, batches, networks, updates, decoding.
+"""
+
+from __future__ import annotations
+
+import logging
+import math
+import random
+import time
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
+from dataclasses import dataclass, field
+from typing import Any
+
+import numpy
+import torch
+from d2c.dparsers.protocol import Progress
+from d2c.trees.errors import ModelError
+from stanza.models.common.pretrain import Pretrain
+from stanza.models.common.utils import set_random_seed, update_word_cutoff
+from stanza.models.depparse.data import DataLoader
+from stanza.models.depparse.trainer import GraphTrainer, Trainer, TransitionTrainer
+from stanza.models.depparse.utils import predict_dataset
+from torch.optim.lr_scheduler import LambdaLR
+
+TRAINERS = {"graph": GraphTrainer, "transition": TransitionTrainer}
+
+Row = list[Any]  # of one word: form, UPOS, XPOS, FEATS, lemma, head, label, as Stanza's loader asks for them
+Arcs = list[tuple[int, str]]  # of one sentence: head and label of each word
+
+_NUMBERS_TRAINING, _NUMBERS_PARSING = 1 << 28, 1 << 26  # in the largest array of one batch
+
+logger = logging.getLogger(__name__)
+
+
+@dataclass(frozen=True)
+class Preset:
+    """Sizes and schedule of a training.
+
+    arguments:   those of Stanza's training program that differ from its defaults
+    epochs:      passes over the training treebank; the learning rate rises over the first twentieth of the
+                 steps, then falls linearly to 0. None: Stanza's own schedule, which follows the scores on
+                 the development treebank
+    least_steps: more epochs than that, where a treebank is too small to make so many steps
+    evaluations: on the development treebank, evenly spread over the epochs
+    dev_words:   the development treebank is thinned out evenly to about so many words. None: all of it
+    """
+
+    arguments: Mapping[str, Any] = field(default_factory=dict)
+    epochs: float | None = None
+    least_steps: int = 0
+    evaluations: int = 8
+    dev_words: int | None = None
+
+
+class _Rows:
+    """Sentences as Stanza's data loader sees its `Document`, which interprets forms and is slow to build."""
+
+    def __init__(self, sentences: Sequence[Sequence[Row]]) -> None:
+        self.sentences = sentences
+
+    def get(self, fields: object, as_sentences: bool) -> list[list[Row]]:
+        return [[row.copy() for row in sentence] for sentence in self.sentences]  # the loader changes them
+
+
+def predict(trainer: Trainer, pretrain: Pretrain | None, sentences: Sequence[Sequence[Row]]) -> list[Arcs]:
+    """Heads and labels of sentences, each of at least one word; they are sorted by length into batches.
+
+    Raises ModelError where a transformer cannot take a sentence.
+    """
+    words = _batch_words(trainer.args, len(trainer.vocab["deprel"]), _NUMBERS_PARSING)
+    loader = DataLoader(
+        _Rows(sentences), words, trainer.args, pretrain, trainer.vocab, evaluation=True, sort_during_eval=True
+    )
+    predictions = predict_dataset(trainer, loader)
+    if len(predictions) != len(sentences):  # Stanza leaves out what is too long for some transformers
+        raise ModelError(f"a sentence is too long for the transformer {trainer.args['bert_model']}")
+    return [[(int(head), label) for head, label in arcs] for arcs in predictions]
+
+
+def attachment(gold: Sequence[Sequence[Row]], predicted: Sequence[Arcs]) -> tuple[float, float]:
+    """UAS and LAS with exact labels; every word counts."""
+    words = heads = labels = 0
+    for rows, arcs in zip(gold, predicted, strict=True):
+        for (*_, gold_head, gold_label), (head, label) in zip(rows, arcs, strict=True):
+            words += 1
+            heads += head == gold_head
+            labels += head == gold_head and label == gold_label
+    return heads / words, labels / words
+
+
+def fit(
+    arguments: dict[str, Any],
+    preset: Preset,
+    epochs: float | None,
+    train: Sequence[Sequence[Row]],
+    dev: Sequence[Sequence[Row]],
+    pretrain: Pretrain | None,
+    progress: Callable[[Progress], None] | None,
+) -> Trainer:
+    """A parser trained on some sentences, in the state that had the best LAS on others.
+
+    arguments: of Stanza's training program; epochs: instead of the preset's
+    """
+    labels = len({row[-1] for rows in train for row in rows})
+    arguments["batch_size"] = _batch_words(arguments, labels, _NUMBERS_TRAINING)
+    arguments["word_cutoff"] = update_word_cutoff(pretrain, arguments["word_cutoff"])
+    loader = DataLoader(_Rows(train), arguments["batch_size"], arguments, pretrain)
+    trainer = TRAINERS[arguments["model_type"]](
+        args=arguments, vocab=loader.vocab, pretrain=pretrain, device=arguments["device"]
+    )
+    if preset.dev_words is not None:
+        dev = dev[:: 1 + sum(map(len, dev)) // preset.dev_words]
+    if epochs is not None:
+        steps = math.ceil(epochs * len(loader))
+    elif preset.epochs is not None:
+        steps = max(math.ceil(preset.epochs * len(loader)), preset.least_steps)
+    else:
+        steps = arguments["max_steps"]
+    interval = arguments["eval_interval"]
+    falling = []
+    if preset.epochs is not None:
+        interval = math.ceil(steps / preset.evaluations)
+        falling = [LambdaLR(optimizer, rise_and_fall(steps)) for optimizer in trainer.optimizer.values()]
+
+    best: dict[str, Any] = {}
+    best_las, last_best, second_stage, total = -1.0, 0, False, 0.0
+    batches, begin = _batches(loader), time.monotonic()
+    for step in range(1, steps + 1):
+        loss, _ = trainer.update(next(batches))
+        total += loss
+        for scheduler in falling:
+            scheduler.step()
+        if step % interval == 0 or step == steps:
+            uas, las = attachment(dev, predict(trainer, pretrain, dev))
+            passed = (step - 1) % interval + 1
+            report = Progress(step, steps, total / passed, uas, las, time.monotonic() - begin)
+            logger.info("%s", report)
+            if progress is not None:
+                progress(report)
+            total = 0.0
+            if las > best_las:
+                best_las, last_best = las, step
+                best = {name: value.clone() for name, value in trainer.model.get_params(True).items()}
+            if not falling:
+                for scheduler in trainer.scheduler.values():
+                    scheduler.step(num_steps=passed, metrics=las)
+        if falling:
+            continue
+        stalled = step - last_best >= arguments["max_steps_before_stop"]
+        if not second_stage and arguments["second_optim"]:
+            if stalled or step >= (arguments["second_optim_start_step"] or steps):
+                trainer.model.load_params(best)
+                second_stage = arguments["second_stage"] = True
+                trainer = type(trainer)(
+                    args=arguments, vocab=loader.vocab, pretrain=pretrain, model=trainer.model
+                )
+                last_best = step
+                loader.set_batch_size(arguments["second_batch_size"] or arguments["batch_size"])
+        elif stalled:
+            break
+    trainer.model.load_params(best)
+    return trainer
+
+
+def _batches(loader: DataLoader) -> Iterator[Any]:
+    """Batches of sentences of similar length without end, composed anew for every pass."""
+    data = loader.dataset
+    while True:
+        random.shuffle(data.data)  # else the same sentences meet in every pass: the loader's sort is stable
+        data.lengths = [len(sentence[0]) for sentence in data.data]
+        loader.reshuffle()
+        yield from loader
+
+
+def _batch_words(arguments: Mapping[str, Any], labels: int, numbers: int) -> int:
+    """Words in a batch, such that the label scorer's [words, hidden, labels] array stays small.
+
+    Stanza's 5000 words are meant for the 50 labels of UD; there may be a thousand here.
+    """
+    wanted, hidden = int(arguments["batch_size"]), int(arguments["deep_biaff_hidden_dim"])
+    return max(1, min(wanted, numbers // ((hidden + 1) * labels)))
+
+
+def rise_and_fall(steps: int) -> Callable[[int], float]:
+    """The factor of the learning rate at each step: up over the first twentieth, then down to 0."""
+    rise = max(1, steps // 20)
+    return lambda step: min((step + 1) / rise, (steps - step) / max(1, steps - rise))
+
+
+def first_line(error: BaseException) -> str:
+    """What an error says, in one line."""
+    return str(error).strip().partition("\n")[0] or type(error).__name__
+
+
+@contextmanager
+def quiet() -> Iterator[None]:
+    """Without Stanza's log, which repeats what `Progress` and exceptions say."""
+    log = logging.getLogger("stanza")
+    before = log.level
+    log.setLevel(logging.CRITICAL)
+    try:
+        yield
+    finally:
+        log.setLevel(before)
+
+
+@contextmanager
+def seeded(seed: int) -> Iterator[None]:
+    """With the generators that Stanza draws from seeded; afterwards they go on as if nothing was drawn."""
+    states = random.getstate(), numpy.random.get_state(), torch.get_rng_state()
+    set_random_seed(seed)
+    try:
+        yield
+    finally:
+        random.setstate(states[0])
+        numpy.random.set_state(states[1])
+        torch.set_rng_state(states[2])

@@ -1,0 +1,1 @@
+"""UDPipe 1's dependency parser."""

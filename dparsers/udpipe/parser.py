@@ -1,0 +1,202 @@
+"""UDPipe 1's dependency parser (Parsito), trained from scratch on CoNLL-U, on the CPU.
+
+A transition parser whose next action a feed-forward network chooses from words, tags and labels around the
+top of the stack (Straka et al. 2015, "Parsing Universal Dependency Treebanks using Neural Networks and
+Search-Based Oracle"). It gives exactly one root and no cycle.
+
+Of its systems of transitions, `projective` never crosses arcs: of a training tree that does, it learns what
+it can do. `swap` (Nivre 2009) can build any tree, `link2` (Gomez-Rodriguez et al. 2014) most.
+
+It demands the label `root` on all roots and nowhere else, so it sees `d2c.dparsers.codes` here; the labels
+stay in the settings. A model is one file in UDPipe's own binary format, which holds numbers and strings only.
+"""
+
+from __future__ import annotations
+
+import json
+import math
+import random
+import re
+import subprocess
+import sys
+import time
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from contextlib import suppress
+from pathlib import Path
+from typing import Any, Self
+
+from d2c.dparsers.codes import Codes, read_trees, thinned
+from d2c.dparsers.directories import read_settings, whole_directory, write_settings
+from d2c.dparsers.protocol import Progress
+from d2c.dparsers.udpipe import training as udpipe_training
+from d2c.trees.ctree import Tokens
+from d2c.trees.dtree import DTree
+from d2c.trees.errors import FormatError, ModelError
+from ufal.udpipe import Model, ProcessingError
+
+FORMAT = 1  # of the model directory: the settings and UDPipe's file
+_MODEL = "parser.udpipe"
+_PARAMETERS = ("system", "preset", "epochs", "beam", "seed")
+
+SYSTEMS = ("projective", "swap", "link2")
+# Options of UDPipe's training. By default it tries out each action to its end on every eighth sentence, which
+# doubles the time, and lets `projective` err and learn how to go on, which pays only after many passes.
+PRESETS: dict[str, dict[str, Any]] = {
+    "default": {"iterations": 10},
+    "small": {"iterations": 4, "structured_interval": 0},
+}
+_DEV_WORDS = 20_000
+_EVALUATION = re.compile(r"Iteration (\d+): training logprob (\S+), heldout UAS (\S+)%, LAS (\S+)%")
+
+
+class UDPipeParser:
+    """UDPipe 1's dependency parser.
+
+    system: projective, swap or link2
+    preset: default (UDPipe's own: 10 passes over the training treebank) or small (4 passes, quick ones)
+    epochs: so many passes instead, rounded up
+    beam:   width of the beam search in parsing; 1: greedy, which is five times as fast
+    seed:   same seed, same model; UDPipe's own is fixed, so this shuffles the training sentences
+
+    It sees words, tags (XPOS), and, where the training treebank has any, morphology (FEATS).
+    """
+
+    def __init__(
+        self,
+        system: str = "projective",
+        preset: str = "default",
+        epochs: float | None = None,
+        beam: int | str = 5,
+        seed: int = 1,
+    ) -> None:
+        if not str(beam).isdigit():
+            raise ModelError(f"the beam is a number, not {beam!r}")
+        self.system, self.preset, self.epochs, self.beam, self.seed = system, preset, epochs, int(beam), seed
+        self.codes_ = Codes((), None)
+        self.model_: Any = None
+
+    def train(
+        self,
+        train_conllu: Path,
+        dev_conllu: Path,
+        directory: Path,
+        progress: Callable[[Progress], None] | None = None,
+    ) -> Self:
+        """Learns from one CoNLL-U file and leaves the model with the best LAS on another in a directory.
+
+        Raises FormatError for treebanks that cannot be learned from, ModelError for unknown parameters and
+        directories that cannot be used.
+        """
+        options = self._options()
+        train, dev = read_trees(train_conllu), thinned(read_trees(dev_conllu), _DEV_WORDS)
+        if all(len(dtree.heads) < 2 for dtree in train):
+            raise FormatError(
+                str(train_conllu), 0, 0, "no sentence has two words, so there is no arc to learn"
+            )
+        self.codes_ = Codes.of(train)
+        random.Random(self.seed).shuffle(train)
+        options["embedding_feats"] = 20 if any(dtree.tokens.morphs for dtree in train) else 0
+        with whole_directory(Path(directory)) as staging:
+            data = self._rows(train), self._rows(dev)
+            _run_training(options, staging / _MODEL, data, progress)
+            settings = {name: getattr(self, name) for name in _PARAMETERS}
+            learned = {"root_label": self.codes_.root_label, "labels": self.codes_.labels}
+            write_settings(staging, "udpipe", FORMAT, settings | learned)
+            self.model_ = _load(staging / _MODEL)
+        return self
+
+    @classmethod
+    def load(cls, directory: Path) -> Self:
+        """The parser that `train` left in a directory, which cannot bring code with it. Raises ModelError."""
+        settings: dict[str, Any] = read_settings(Path(directory), "udpipe", FORMAT)
+        try:
+            parser = cls(**{name: settings[name] for name in _PARAMETERS})
+            parser.codes_ = Codes(tuple(settings["labels"]), settings["root_label"])
+            parser._options()
+        except (KeyError, TypeError) as error:
+            raise ModelError(f"{directory}: has broken settings ({error})") from None
+        parser.model_ = _load(Path(directory) / _MODEL)
+        return parser
+
+    def parse(self, sentences: Iterable[Tokens]) -> Iterator[DTree]:
+        """The d-tree of each sentence, in order; one sentence is held at a time."""
+        if self.model_ is None:
+            raise ModelError("this parser is not trained yet")
+        options, error = f"beam_search={self.beam}", ProcessingError()
+        for tokens in sentences:
+            sentence = udpipe_training.sentence_of(*self._words(tokens))
+            if len(tokens) and not self.model_.parse(sentence, options, error):
+                raise ModelError(f"UDPipe cannot parse: {error.message}")
+            arcs = [(word.head, word.deprel) for word in sentence.words][1:]  # the first is its root
+            heads, codes = [head for head, _ in arcs], [code for _, code in arcs]
+            yield self.codes_.decode(tokens, heads, codes)
+
+    def _options(self) -> dict[str, Any]:
+        """Of UDPipe's training. Raises ModelError for unknown parameters."""
+        if self.system not in SYSTEMS:
+            raise ModelError(f"system {self.system!r} is none of {', '.join(SYSTEMS)}")
+        if self.preset not in PRESETS:
+            raise ModelError(f"preset {self.preset!r} is none of {', '.join(PRESETS)}")
+        if self.beam < 1:
+            raise ModelError(f"the beam is {self.beam} wide, but must be 1 or more")
+        options = {"transition_system": self.system, **PRESETS[self.preset]}
+        if self.preset == "small" and self.system == "projective":
+            options["transition_oracle"] = "static"
+        if self.epochs is not None:
+            options["iterations"] = max(1, math.ceil(self.epochs))
+        return options
+
+    def _words(self, tokens: Tokens) -> tuple[Sequence[str], Sequence[str], Sequence[str]]:
+        """Forms, tags and features as UDPipe sees them, the artificial word of `Codes` among them."""
+        forms, tags = self.codes_.words(tokens)
+        features = list(tokens.morphs or ("_",) * len(tokens))
+        return forms, tags, features + ["_"] * (len(forms) - len(features))
+
+    def _rows(self, dtrees: Sequence[DTree]) -> list[udpipe_training.Row]:
+        """Sentences for UDPipe's training; labels new to the training treebank get further codes."""
+        unknown = {label for dtree in dtrees for label in dtree.labels or ()} - set(self.codes_.labels)
+        codes = Codes((*self.codes_.labels, *sorted(unknown)), self.codes_.root_label)
+        return [(*self._words(dtree.tokens), *codes.encode(dtree, "root")) for dtree in dtrees]
+
+
+def _run_training(
+    options: dict[str, Any],
+    model: Path,
+    data: Sequence[Sequence[udpipe_training.Row]],
+    progress: Callable[[Progress], None] | None,
+) -> None:
+    """Trains in a process of its own. Raises ModelError where it fails."""
+    words = sum(len(row[0]) for row in data[0])
+    begin, line = time.monotonic(), ""
+    arguments = ";".join(f"{name}={value}" for name, value in options.items())
+    # -P: the modules beside the program are not at hand under their short names.
+    command = [sys.executable, "-P", udpipe_training.__file__, arguments, str(model)]
+    pipes = {"stdin": subprocess.PIPE, "stderr": subprocess.PIPE, "stdout": subprocess.DEVNULL}
+    with subprocess.Popen(command, **pipes, encoding="utf-8", errors="replace") as process:  # type: ignore[call-overload]
+        try:
+            with suppress(BrokenPipeError):  # where it failed at once: standard error says why
+                process.stdin.write(json.dumps(data))
+                process.stdin.close()
+            for text in process.stderr:
+                line = text.strip() or line
+                if progress is not None and (match := _EVALUATION.match(line)):
+                    step, logprob, uas, las = int(match[1]), *map(float, match.groups()[1:])
+                    seconds = time.monotonic() - begin
+                    loss = -logprob / words
+                    progress(Progress(step, options["iterations"], loss, uas / 100, las / 100, seconds))
+        except BaseException:
+            process.kill()
+            raise
+    if process.returncode:
+        raise ModelError(f"UDPipe's training failed (exit status {process.returncode}): {line}")
+
+
+def _load(path: Path) -> Any:
+    try:
+        path.read_bytes()
+        model = Model.load(str(path))
+    except OSError as error:
+        raise ModelError(f"{path}: cannot be read: {error.strerror or error}") from None
+    if model is None:
+        raise ModelError(f"{path}: is no model of UDPipe's")
+    return model

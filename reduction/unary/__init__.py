@@ -1,0 +1,1 @@
+"""Recovery of unary nodes (section 4.4)."""

@@ -1,0 +1,261 @@
+"""Recovery of unary nodes: one decision per node of the unaryless c-tree (section 4.4).
+
+The classes of a node are the chains seen above its symbol in training, mostly the empty one. Each symbol has
+a linear model of its own (one-against-rest support vector machines, liblinear through scikit-learn) over the
+features of `d2c.reduction.unary.features`; all of them share one table of weights, so that a batch of trees
+is decided with one look-up per template.
+"""
+
+from __future__ import annotations
+
+import json
+import warnings
+import zipfile
+import zlib
+from collections import defaultdict
+from collections.abc import Iterable, Iterator, Sequence
+from itertools import islice
+from pathlib import Path
+from typing import Self
+
+import numpy as np
+from d2c.reduction.unary.features import Batch, Ids, Ints, features, flatten
+from d2c.trees.ctree import CTree
+from d2c.trees.errors import ModelError
+from d2c.trees.unaries import Chain, strip_unaries
+from numpy.typing import NDArray
+
+FORMAT = 1  # of the model directory; any change of the features makes a new one
+
+_SETTINGS, _WEIGHTS = "unaries.json", "unaries.npz"
+_BITS = 22  # of a feature
+_BATCH = 500  # trees whose features are extracted at once
+_MAX_ITERATIONS = 30  # a model that has not converged by then predicts as well
+
+Floats = NDArray[np.float32]
+
+
+class UnaryClassifier:
+    """Predicts the unary chains of unaryless c-trees.
+
+    cost: C of the support vector machines
+    seed: of their coordinate descent
+
+    Learned by `fit`, for S symbols with at most C candidates each, and R features with weights:
+    chains_:     chain of each class; class 0 is the empty one
+    symbols_:    [S] sorted ids of the symbols that may have a chain
+    candidates_: [S, C] classes
+    bias_:       [S, C]; -inf where a symbol has fewer candidates
+    features_:   [R] sorted features
+    weights_:    [R + 1, C]; row 0, all zeros, is for features without weights
+    """
+
+    chains_: list[Chain]
+    symbols_: Ids
+    candidates_: Ints
+    bias_: Floats
+    features_: Ints
+    weights_: Floats
+
+    def __init__(self, cost: float = 0.1, seed: int = 0) -> None:
+        self.cost = cost
+        self.seed = seed
+
+    def fit(self, ctrees: Iterable[CTree]) -> Self:
+        """Learns from gold c-trees with their unary nodes, read once."""
+        classes: dict[Chain, int] = {(): 0}
+        examples: dict[int, list[tuple[Ints, Ints]]] = defaultdict(list)
+        stream = iter(ctrees)
+        while stripped := [strip_unaries(ctree) for ctree in islice(stream, _BATCH)]:
+            batch = flatten([ctree for ctree, _ in stripped])
+            gold = np.array(
+                [classes.setdefault(chain, len(classes)) for _, some in stripped for chain in some]
+            )
+            for symbol, nodes, hashed in _by_symbol(batch):
+                examples[symbol].append((hashed, gold[nodes]))
+        self.chains_ = list(classes)
+        models = []
+        for symbol in sorted(examples):
+            gold = np.concatenate([part for _, part in examples[symbol]])
+            if gold.any():
+                models.append((symbol, _Model.fit([part for part, _ in examples[symbol]], gold, self)))
+            del examples[symbol]
+        self._join(models)
+        return self
+
+    def _join(self, models: list[tuple[int, _Model]]) -> None:
+        """Makes one table of the models of all symbols."""
+        width = max((len(model.bias) for _, model in models), default=1)
+        self.symbols_ = np.array([symbol for symbol, _ in models], np.uint64)
+        self.candidates_ = np.zeros((len(models), width), np.int64)
+        self.bias_ = np.full((len(models), width), -np.inf, np.float32)
+        self.features_ = np.unique(np.concatenate([np.zeros(0, np.int64), *(m.features for _, m in models)]))
+        self.weights_ = np.zeros((len(self.features_) + 1, width), np.float32)
+        for row, (_, model) in enumerate(models):
+            used = len(model.bias)
+            self.candidates_[row, :used] = model.candidates
+            self.bias_[row, :used] = model.bias
+            rows = np.searchsorted(self.features_, model.features) + 1
+            self.weights_[rows, :used] += model.weights
+        self._index()
+
+    def _index(self) -> None:
+        self._rows = np.zeros(1 << _BITS, np.int32)  # row of each feature in weights_
+        self._rows[self.features_] = np.arange(1, len(self.features_) + 1)
+
+    def predict(self, ctrees: Sequence[CTree]) -> list[list[Chain]]:
+        """For each unaryless tree, the chain above each of its n + K nodes. Best some 500 trees at a time."""
+        if not ctrees:
+            return []
+        batch = flatten(ctrees)
+        classes = np.zeros(len(batch.symbols) - 1, np.int64)
+        for nodes, candidates, scores in self._scored(batch):
+            classes[nodes] = candidates[np.arange(len(nodes)), scores.argmax(axis=1)]
+        chains = iter([self.chains_[number] for number in classes.tolist()])
+        return [list(islice(chains, size)) for size in batch.sizes]
+
+    def shares(self, ctrees: Sequence[CTree]) -> list[list[float]]:
+        """Of each chain that `predict` chooses, exp(its score) as a share of that of all candidates.
+
+        1 where there is one candidate. The scores are margins of support vector machines, which were learned
+        apart from each other: shares rank, they are not calibrated.
+        """
+        if not ctrees:
+            return []
+        batch = flatten(ctrees)
+        shares = np.ones(len(batch.symbols) - 1)
+        for nodes, _, scores in self._scored(batch):
+            shares[nodes] = 1 / np.exp(scores - scores.max(axis=1, keepdims=True)).sum(axis=1)
+        listed = iter(shares.tolist())
+        return [list(islice(listed, size)) for size in batch.sizes]
+
+    def _scored(self, batch: Batch) -> Iterator[tuple[Ints, Ints, Floats]]:
+        """Nodes that may have a chain, and their candidates and scores [nodes, C], -inf beyond the last."""
+        known, models = self._models(batch.symbols[:-1])
+        for nodes in batch.groups(known):
+            model = models[nodes]
+            scores = self.bias_[model]
+            for row in _feature_numbers(features(batch, nodes)):
+                scores += self.weights_.take(self._rows.take(row), axis=0)
+            yield nodes, self.candidates_[model], scores
+
+    def _models(self, symbols: Ids) -> tuple[NDArray[np.bool_], Ints]:
+        """[N] which symbols have a model, and its number."""
+        if not len(self.symbols_):
+            return np.zeros(len(symbols), bool), np.zeros(len(symbols), np.int64)
+        models = np.minimum(np.searchsorted(self.symbols_, symbols), len(self.symbols_) - 1)
+        return self.symbols_[models] == symbols, models
+
+    def save(self, directory: Path) -> None:
+        """Writes the model into a directory, made where it is missing."""
+        directory.mkdir(parents=True, exist_ok=True)
+        settings = {"format": FORMAT, "cost": self.cost, "seed": self.seed, "chains": self.chains_}
+        text = json.dumps(settings, ensure_ascii=False)
+        (directory / _SETTINGS).write_text(text + "\n", encoding="utf-8")
+        np.savez_compressed(
+            directory / _WEIGHTS,
+            symbols=self.symbols_,
+            candidates=self.candidates_,
+            bias=self.bias_,
+            features=self.features_,
+            weights=self.weights_,
+        )
+
+    @classmethod
+    def load(cls, directory: Path) -> Self:
+        """The model in a directory. Raises ModelError where it is missing, broken or of a newer version."""
+        path = directory / _SETTINGS
+        try:
+            settings = json.loads(path.read_text(encoding="utf-8"))
+            if settings["format"] != FORMAT:
+                theirs = settings["format"]
+                raise ModelError(f"{path}: has format {theirs}, this version reads {FORMAT}; train it again")
+            model = cls(float(settings["cost"]), int(settings["seed"]))
+            model.chains_ = [tuple(map(str, chain)) for chain in settings["chains"]]
+            path = directory / _WEIGHTS
+            with np.load(path, allow_pickle=False) as arrays:
+                for name in ("symbols", "candidates", "bias", "features", "weights"):
+                    setattr(model, name + "_", arrays[name])
+            model._check()
+            model._index()
+        except ModelError:
+            raise
+        except OSError as error:
+            raise ModelError(f"{path}: cannot be read ({error.strerror or error})") from None
+        except (ValueError, KeyError, TypeError, IndexError, EOFError, *_BROKEN_ZIP) as error:
+            raise ModelError(f"{path}: is broken ({error}); train the model again") from None
+        return model
+
+    def _check(self) -> None:
+        """Raises ValueError unless the arrays fit together."""
+        symbols, width = self.bias_.shape
+        fits = (
+            self.symbols_.shape == (symbols,)
+            and self.candidates_.shape == (symbols, width)
+            and self.weights_.shape == (len(self.features_) + 1, width)
+            and bool(np.all((self.candidates_ >= 0) & (self.candidates_ < len(self.chains_))))
+            and bool(np.all((self.features_ > 0) & (self.features_ < 1 << _BITS)))
+        )
+        if not fits:
+            raise ValueError("its arrays do not fit together")
+
+
+_BROKEN_ZIP = (zipfile.BadZipFile, zlib.error)
+
+
+class _Model:
+    """The linear model of one symbol: candidates [C], bias [C], features [R], weights [R, C]."""
+
+    def __init__(self, candidates: Ints, bias: Floats, features: Ints, weights: Floats) -> None:
+        self.candidates, self.bias, self.features, self.weights = candidates, bias, features, weights
+
+    @classmethod
+    def fit(cls, parts: list[Ints], gold: Ints, settings: UnaryClassifier) -> Self:
+        """Learns from parts, each [templates, examples] features (0: none), and all classes in order."""
+        candidates = np.unique(gold)
+        if len(candidates) == 1:
+            return cls(
+                candidates, np.zeros(1, np.float32), np.zeros(0, np.int64), np.zeros((0, 1), np.float32)
+            )
+        # Only here: prediction should not wait for these imports.
+        from scipy.sparse import csr_matrix
+        from sklearn.exceptions import ConvergenceWarning
+        from sklearn.svm import LinearSVC
+
+        seen = np.zeros(1 << _BITS, np.int32)
+        for part in parts:
+            seen[part] = 1
+        seen[0] = 0
+        numbers = np.flatnonzero(seen)
+        seen[numbers] = np.arange(len(numbers))
+        columns = np.concatenate([seen[part.T[part.T > 0]] for part in parts])
+        ends = np.cumsum(np.concatenate([np.count_nonzero(part, axis=0) for part in parts]))
+        examples = csr_matrix(
+            (np.ones(len(columns)), columns, np.append(0, ends)), shape=(len(gold), len(numbers))
+        )
+        machine = LinearSVC(
+            C=settings.cost, loss="hinge", tol=0.1, max_iter=_MAX_ITERATIONS, random_state=settings.seed
+        )
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore", ConvergenceWarning)
+            machine.fit(examples, gold)
+        weights, bias = machine.coef_, machine.intercept_
+        if len(candidates) == 2:  # one machine decides for the second class or the first
+            weights, bias = np.vstack([-weights, weights]), np.append(-bias, bias)
+        used = np.flatnonzero(weights.any(axis=0))
+        return cls(candidates, bias.astype(np.float32), numbers[used], weights.T[used].astype(np.float32))
+
+
+def _by_symbol(batch: Batch) -> Iterator[tuple[int, Ints, Ints]]:
+    """Symbol, nodes, and their features [templates, nodes]; a symbol may come several times."""
+    for group in batch.groups(np.ones(len(batch.symbols) - 1, bool)):
+        nodes = group[np.argsort(batch.symbols[group], kind="stable")]
+        symbols = batch.symbols[nodes]
+        hashed = _feature_numbers(features(batch, nodes))
+        cuts = [0, *(np.flatnonzero(symbols[1:] != symbols[:-1]) + 1).tolist(), len(nodes)]
+        for begin, end in zip(cuts, cuts[1:], strict=False):
+            yield int(symbols[begin]), nodes[begin:end], hashed[:, begin:end]
+
+
+def _feature_numbers(hashed: NDArray[np.uint32]) -> Ints:
+    return (hashed >> np.uint32(32 - _BITS)).view(np.int32)

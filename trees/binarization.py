@@ -1,0 +1,154 @@
+"""C-trees as derivations that attach one dependent at a time: the binarization of PAD, and its reverse.
+
+Section 3.3 of "Transforming Dependencies into Phrase Structures" (Kong, Rush and Smith, 2015) and section
+3.4 of its draft "Parsing Dependencies". Every node is binarized relative to its head child. So all that
+happens to one head word h is a sequence of steps, bottom-up: a *unary* step puts a node over what h heads so
+far, an *attachment* takes in the next dependent on the left or on the right. A d-tree and the steps of its
+words say a c-tree completely. Linear in the size of the tree.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from typing import NamedTuple
+
+from d2c.trees.ctree import CTree, Tokens
+from d2c.trees.dtree import head_outward, modifiers_of, top_down
+
+LEFT, RIGHT, UNARY = 0, 1, 2
+GLUE = "glue"
+
+
+class Symbol(NamedTuple):
+    """A nonterminal of the binarized grammar.
+
+    label: phrase symbol, or tag of a pre-terminal
+    bar:   "" for a whole constituent, "tag" for a pre-terminal, otherwise a constituent that still takes
+           dependents: "bar" in PAD's scheme; direction and last sister in the Markovized one, as in "left
+           NP". Only as the parent of a step, "glue": the dependent is added to the node that is there
+    """
+
+    label: str
+    bar: str = ""
+
+    @property
+    def is_tag(self) -> bool:
+        """Whether it is a pre-terminal."""
+        return self.bar == "tag"
+
+    @property
+    def is_whole(self) -> bool:
+        """Whether it can be a dependent or the root: not a part of a constituent."""
+        return self.bar in ("", "tag")
+
+    def __str__(self) -> str:
+        return self.label if self.is_whole else f"{self.label}[{self.bar}]"
+
+
+class Step(NamedTuple):
+    """What happens next to a head word: an attachment (kind LEFT or RIGHT) or a UNARY step.
+
+    After it, the word heads a `parent`. The dependent's index is not said: it is the next on that side.
+    """
+
+    kind: int
+    parent: Symbol
+
+
+Derivation = list[list[Step]]  # [n] the steps of each token, bottom-up
+Binarization = Callable[[str, list[str], list[str]], list[Step]]
+
+
+def simple(label: str, left: Sequence[str], right: Sequence[str]) -> list[Step]:
+    """PAD's scheme: Ā → Ā* βi for the right side, then Ā → βi Ā* for the left, at last A.
+
+    left, right: what hangs on either side of the head child, from the head outward; here only counted.
+    """
+    kinds = [RIGHT] * len(right) + [LEFT] * len(left)
+    bar = Symbol(label, "bar")
+    return [Step(kind, bar) for kind in kinds[:-1]] + [Step(kinds[-1], Symbol(label))]
+
+
+def markovized(label: str, left: Sequence[str], right: Sequence[str]) -> list[Step]:
+    """The draft's scheme: as a first-order Markov chain on each side, A with the last sister as context."""
+    steps = [Step(RIGHT, Symbol(label, f"right {sister}")) for sister in right[:-1]]
+    if right:
+        steps.append(Step(RIGHT, Symbol(label, "right")))
+    steps += [Step(LEFT, Symbol(label, f"left {sister}")) for sister in left[:-1]]
+    if left:
+        steps.append(Step(LEFT, Symbol(label)))
+    steps[-1] = Step(steps[-1].kind, Symbol(label))
+    return steps
+
+
+BINARIZATIONS: dict[str, Binarization] = {"simple": simple, "markovized": markovized}
+
+
+def binarize(ctree: CTree, scheme: Binarization = simple) -> tuple[list[int], Derivation | None]:
+    """The heads (1..n, 0 = root) of a c-tree with head children, and its derivation.
+
+    No derivation (None) where a tree with gaps attaches a dependent before one that stands nearer to the
+    head: such orders are not nested (section 3.3 of "Parsing as Reduction"); the chart has no item for them.
+    Raises ValueError where the c-tree has no head children.
+    """
+    n = len(ctree.tokens.forms)
+    lexical_head = ctree.lexical_heads()
+    heads, derivation, nested = [0] * n, Derivation([] for _ in range(n)), True
+    nearest, farthest = list(range(n)), list(range(n))  # the last dependents taken on the left, on the right
+    for k, (label, kids, head_child) in enumerate(
+        zip(ctree.labels, ctree.children, ctree.head_children or (), strict=True)
+    ):
+        h = lexical_head[n + k]
+        if len(kids) == 1:
+            derivation[h].append(Step(UNARY, Symbol(label)))
+            continue
+        name_of = {lexical_head[kid]: ctree.label(kid) for kid in kids if kid != head_child}
+        for m in name_of:
+            heads[m] = h + 1
+        left, right = head_outward(h, sorted(name_of))
+        nested = nested and not (left and left[0] > nearest[h]) and not (right and right[0] < farthest[h])
+        nearest[h], farthest[h] = (left or [nearest[h]])[-1], (right or [farthest[h]])[-1]
+        derivation[h] += scheme(label, [name_of[m] for m in left], [name_of[m] for m in right])
+    return heads, derivation if nested else None
+
+
+def unbinarize(
+    tokens: Tokens, heads: Sequence[int], derivation: Sequence[Sequence[Step]], top: str | None = None
+) -> CTree:
+    """The c-tree of a derivation; each word's dependents are taken from the head outward.
+
+    An attachment by the glue rule adds a child to the node that is there, or puts a node over a pre-terminal;
+    a unary step from an unfinished constituent finishes it. Raises ValueError where steps and dependents do
+    not match.
+    """
+    n = len(heads)
+    labels: list[str] = []
+    children: list[list[int]] = []
+    head_children: list[int] = []
+    psi = list(range(n))  # the highest node so far whose lexical head is h
+    first = list(range(n))  # leftmost token of each node
+    modifiers = modifiers_of(heads)
+    for h in reversed(top_down(heads)):
+        dependents = tuple(map(iter, head_outward(h, modifiers[h])))
+        symbol = Symbol(tokens.tags[h], "tag")
+        for kind, parent in derivation[h]:
+            if symbol.is_tag or (symbol.is_whole and parent.bar != GLUE):
+                labels.append(parent.label)
+                children.append([psi[h]])
+                head_children.append(psi[h])
+                first.append(first[psi[h]])
+                psi[h] = n + len(labels) - 1
+            if kind != UNARY:
+                dependent = next(dependents[kind], None)
+                if dependent is None:
+                    raise ValueError(f"the derivation attaches too many dependents to token {h + 1}")
+                children[psi[h] - n].append(psi[dependent])
+                first[psi[h]] = min(first[psi[h]], first[psi[dependent]])
+            if parent.bar != GLUE:
+                symbol = parent
+            elif symbol.is_tag:
+                symbol = Symbol(parent.label)
+        if not symbol.is_whole or any(next(rest, None) is not None for rest in dependents):
+            raise ValueError(f"the derivation of token {h + 1} ends too early")
+    in_order = tuple(tuple(sorted(kids, key=first.__getitem__)) for kids in children)
+    return CTree(tokens, tuple(labels), in_order, tuple(head_children), top)

@@ -1,0 +1,92 @@
+"""How EVALB reads a line of trees: terminals, and brackets over them. One pass, whatever the depth."""
+
+from __future__ import annotations
+
+import re
+from dataclasses import dataclass
+from functools import lru_cache
+
+from d2c.trees.ctree import CTree
+from d2c.trees.errors import FormatError
+from d2c.trees.formats.brackets import format_bracket
+from d2c.trees.scores.evalb.parameters import BLANKS
+
+_WORD = f"[^{BLANKS}()]*"
+_PIECE = re.compile(rf"({_WORD})(?:[{BLANKS}]+({_WORD})\)([{BLANKS})]*)|[{BLANKS}]*|(\)[{BLANKS})]*))")
+
+
+@dataclass(frozen=True, slots=True)
+class Sentence:
+    """A line as EVALB reads it: n terminals, and brackets over them in the order of their opening.
+
+    words, tags: [n] of the terminals, none left out yet
+    labels:      [b] of the brackets, as written
+    starts, ends: [b] number of terminals before a bracket opens and closes; end -1 if it never closes
+    faults:      how many errors EVALB reports about unbalanced brackets
+    """
+
+    words: tuple[str, ...]
+    tags: tuple[str, ...]
+    labels: tuple[str, ...]
+    starts: tuple[int, ...]
+    ends: tuple[int, ...]
+    faults: int = 0
+
+
+def from_line(text: str) -> Sentence:
+    """Reads one line: no tree, one or several. A bracket around one word or around a blank is a terminal.
+
+    Raises FormatError for text outside of brackets or beside them, where EVALB gives up.
+    """
+    before, *pieces = text.split("(")
+    words: list[str] = []
+    tags: list[str] = []
+    labels: list[str] = []
+    starts: list[int] = []
+    ends: list[int] = []
+    stack: list[int] = []
+    missing = _only_closing(before)  # closing brackets that close nothing
+    faults = max(missing - 1, 0)
+    for piece in pieces:
+        label, word, closing = _read_piece(piece)
+        if word is None:
+            stack.append(len(labels))
+            labels.append(label)
+            starts.append(len(words))
+            ends.append(-1)
+        else:
+            words.append(word)
+            tags.append(label)
+        while closing:
+            closing -= 1
+            faults += missing > len(stack)  # EVALB reports a stack below zero only when it is popped again
+            if stack:
+                ends[stack.pop()] = len(words)
+            else:
+                missing += 1
+    faults += missing != len(stack)
+    return Sentence(tuple(words), tuple(tags), tuple(labels), tuple(starts), tuple(ends), faults)
+
+
+def from_ctree(tree: CTree) -> Sentence:
+    """What `from_line` reads from the written tree, whose wrapper `top` is a bracket too.
+
+    Raises ValueError for a tree with gaps.
+    """
+    return from_line(format_bracket(tree))
+
+
+@lru_cache(maxsize=1 << 16)
+def _read_piece(piece: str) -> tuple[str, str | None, int]:
+    """What stands between two opening brackets: label, word (None: no terminal), further closing brackets."""
+    match = _PIECE.fullmatch(piece)
+    if match is None:
+        message = f"a word stands beside other words or brackets in {piece.strip()[:40]!r}"
+        raise FormatError("<string>", 0, 0, message)
+    return match[1], match[2], (match[3] or match[4] or "").count(")")
+
+
+def _only_closing(text: str) -> int:
+    if text.strip(BLANKS + ")"):
+        raise FormatError("<string>", 0, 0, f"text before the first bracket: {text.strip()[:40]!r}")
+    return text.count(")")

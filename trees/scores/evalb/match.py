@@ -1,0 +1,209 @@
+"""How EVALB compares two sentences: what is left out, quotation marks, matching and crossing brackets, tags.
+
+Linear time but for sorting brackets. Source: the program and the README of EVALB; the order of steps is kept
+wherever it can show in a number.
+"""
+
+from __future__ import annotations
+
+import re
+from bisect import bisect_right
+from collections import Counter
+from collections.abc import Callable, Iterable
+from dataclasses import dataclass
+from functools import lru_cache, partial
+from heapq import heappop, heappush
+from itertools import accumulate, compress
+
+from d2c.trees.scores.evalb.lines import Sentence
+from d2c.trees.scores.evalb.parameters import Parameters
+
+Bracket = tuple[str, int, int]
+"""What must match of a label, number of words before its start, and before its end."""
+
+_QUOTES = ("'", '"', "/")
+
+
+class Rules:
+    """Parameters made ready for comparing: symmetric tables, and what labels of brackets and tags become."""
+
+    def __init__(self, parameters: Parameters) -> None:
+        self.parameters = parameters
+        self.deleted_tags = frozenset() if parameters.spmrl else parameters.delete_labels
+        self.equal_words = _symmetric(parameters.equal_words)
+        self.equal_labels = _symmetric(parameters.equal_labels)
+        classes = _classes(self.equal_labels)
+        self.countable = classes is not None or not parameters.labeled
+        ending = re.compile("[-=#].*" if parameters.spmrl else "[-=].*", re.DOTALL)
+        deleted = parameters.delete_labels
+        if parameters.spmrl:
+            deleted = frozenset(ending.sub("", label) for label in deleted)
+        deleted |= {b for a, b in self.equal_labels if a in deleted}
+
+        def bracket_label(label: str) -> str | None:
+            label = ending.sub("", label)
+            if label in deleted:
+                return None
+            return (classes or {}).get(label, label) if parameters.labeled else ""
+
+        self.bracket_label = lru_cache(maxsize=1 << 12)(bracket_label)
+        """Label of a bracket → what must be the same for a match, None: the bracket is left out."""
+        cut = parameters.spmrl and not parameters.morphology
+        self.tag: Callable[[str], str] = partial(ending.sub, "") if cut else str
+
+
+def _symmetric(pairs: Iterable[tuple[str, str]]) -> frozenset[tuple[str, str]]:
+    return frozenset(pairs) | {(b, a) for a, b in pairs}
+
+
+def _classes(equal: Iterable[tuple[str, str]]) -> dict[str, str] | None:
+    """Label → a label that stands for all that equal it, or None if being equal is not transitive."""
+    equals: dict[str, set[str]] = {}
+    for a, b in equal:
+        equals.setdefault(a, {a}).add(b)
+    if any(equals[a] != equals[b] for a, b in equal):
+        return None
+    return {label: min(others) for label, others in equals.items()}
+
+
+class Side:
+    """A sentence while it is compared: the words that are not left out, and the brackets over them."""
+
+    def __init__(self, sentence: Sentence, rules: Rules) -> None:
+        kept = [tag not in rules.deleted_tags for tag in sentence.tags]
+        new = [*accumulate(kept, initial=0), -1]  # the last for the end of a bracket that never closes
+        self.sentence = sentence
+        self.words = list(compress(sentence.words, kept))
+        self.tags = list(compress(sentence.tags, kept))
+        self.starts = [new[i] for i in sentence.starts]
+        self.ends = [new[i] for i in sentence.ends]
+
+    def brackets(self, rules: Rules) -> list[Bracket]:
+        """The brackets that count: not left out, nor around nothing."""
+        triples = zip(map(rules.bracket_label, self.sentence.labels), self.starts, self.ends, strict=True)
+        return [(label, start, end) for label, start, end in triples if label is not None and start != end]
+
+    def put_back(self, quote: _Quote) -> None:
+        self.words.insert(quote.index, quote.word)
+        self.tags.insert(quote.index, quote.tag)
+        for k in quote.around:
+            self.ends[k] += 1
+        for k in range(quote.bracket, len(self.starts)):
+            self.starts[k] += 1
+            self.ends[k] += 1
+
+
+@dataclass(slots=True)
+class _Quote:
+    """A terminal that may be a quotation mark.
+
+    index:   number of words before it that are not left out
+    bracket: number of brackets that open before it
+    around:  the brackets that it is in
+    """
+
+    word: str
+    tag: str
+    index: int
+    bracket: int
+    around: list[int]
+
+
+def _quotes(sentence: Sentence, rules: Rules) -> list[_Quote]:
+    quotes, index = [], 0
+    for i, (word, tag) in enumerate(zip(sentence.words, sentence.tags, strict=True)):
+        if word in _QUOTES and tag in rules.parameters.quote_labels:
+            bracket = bisect_right(sentence.starts, i)
+            around = [k for k, end in enumerate(sentence.ends[:bracket]) if end > i or end < 0]
+            quotes.append(_Quote(word, tag, index, bracket, around))
+        index += tag not in rules.deleted_tags
+    return quotes
+
+
+def restore_quotes(gold: Side, guess: Side, rules: Rules) -> None:
+    """Puts quotation marks back that one side leaves out and the other, because of its tag, does not.
+
+    In EVALB's order, with its flaw: a mark that was put back counts as standing one word further on, and can
+    meet another mark there and be put back again.
+    """
+    deleted = rules.parameters.delete_labels
+    ours, theirs = _quotes(gold.sentence, rules), _quotes(guess.sentence, rules)
+    for j, their in enumerate(theirs):
+        index = their.index
+        for i, our in enumerate(ours):
+            if our.index != index or our.tag == their.tag or (our.tag in deleted) == (their.tag in deleted):
+                continue
+            side, quote, moved = (gold, our, ours[i:]) if our.tag in deleted else (guess, their, theirs[j:])
+            side.put_back(quote)
+            for later in moved:
+                later.index += 1
+
+
+def _matched(gold: list[Bracket], test: list[Bracket]) -> int:
+    """Size of the multiset intersection.
+
+    EVALB takes for each gold bracket, in turn, the first unused equal bracket. Where being equal is an
+    equivalence, which one it takes does not matter: each class gives the smaller of its two numbers.
+    """
+    ours, theirs = set(gold), set(test)
+    if len(ours) == len(gold) or len(theirs) == len(test):
+        return len(ours & theirs)
+    return sum((Counter(gold) & Counter(test)).values())
+
+
+def _matched_in_order(gold: list[Bracket], test: list[Bracket], equal: frozenset[tuple[str, str]]) -> int:
+    """`_matched` where A equals B and B equals C, but A does not equal C: then the order decides."""
+    unused: dict[tuple[int, int], list[str]] = {}
+    for label, start, end in test:
+        unused.setdefault((start, end), []).append(label)
+    matched = 0
+    for label, start, end in gold:
+        candidates = unused.get((start, end), [])
+        for k, other in enumerate(candidates):
+            if label == other or (label, other) in equal:
+                del candidates[k]
+                matched += 1
+                break
+    return matched
+
+
+def _crossing(gold: list[Bracket], test: list[Bracket]) -> int:
+    """How many brackets of the guess cross a gold bracket."""
+    spans = {(start, end) for _, start, end in gold}
+    # Gold brackets nest: one that the guess has too crosses none of them.
+    odd = [(start, end) for _, start, end in test if (start, end) not in spans]
+    if not odd:
+        return 0
+    crossing = _entered(spans, odd)
+    mirrored = _entered([(-end, -start) for start, end in spans], [(-end, -start) for start, end in odd])
+    return sum([(start, end) in crossing or (-end, -start) in mirrored for start, end in odd])
+
+
+def _entered(spans: Iterable[tuple[int, int]], others: Iterable[tuple[int, int]]) -> set[tuple[int, int]]:
+    """Those of `others` that a span enters from the left: it starts before them and ends within them.
+
+    A sweep from left to right, n log n: of the spans around a point, that which ends first decides.
+    """
+    entered = set()
+    coming = sorted(spans, reverse=True)
+    around: list[int] = []  # heap of the ends of spans that start before this point
+    for start, end in sorted(others):
+        while coming and coming[-1][0] < start:
+            heappush(around, coming.pop()[1])
+        while around and around[0] <= start:
+            heappop(around)
+        if around and around[0] < end:
+            entered.add((start, end))
+    return entered
+
+
+def counts(gold: Side, guess: Side, rules: Rules) -> tuple[int, int, int, int, int, int]:
+    """Brackets matched, in gold, in the guess and crossing; words; correct tags: as the fields of `Score`."""
+    ours, theirs = gold.brackets(rules), guess.brackets(rules)
+    if rules.countable:
+        matched = _matched(ours, theirs)
+    else:
+        matched = _matched_in_order(ours, theirs, rules.equal_labels)
+    tags = zip(map(rules.tag, gold.tags), map(rules.tag, guess.tags), strict=False)
+    correct = sum([a == b or (a, b) in rules.equal_labels for a, b in tags])
+    return matched, len(ours), len(theirs), _crossing(ours, theirs), len(gold.words), correct
