@@ -14,6 +14,8 @@ from pathlib import Path
 from typing import Any, Self
 
 import numpy as np
+from numpy.typing import NDArray
+
 from d2c.cky.grammar.grammar import Grammar, Rule, levels_of
 from d2c.cky.grammar.vocabulary import Vocabulary
 from d2c.cky.learning.gold import Gold, examples_of
@@ -34,7 +36,6 @@ from d2c.trees.files import read_json
 from d2c.trees.heads import HeadRules, load_head_rules
 from d2c.trees.repair import CROSSING, Repairs, projectivize, repair_heads
 from d2c.trees.scores.brackets import bracket_scores
-from numpy.typing import NDArray
 
 FORMAT = 3  # of the model directory
 GLUED, PRUNING_UNDONE = "glue rule", "pruning undone"

@@ -9,6 +9,9 @@ here, so scores need weights that were learned with `context=False`.
 from __future__ import annotations
 
 import numpy as np
+from numba import njit
+from numpy.typing import NDArray
+
 from d2c.cky.constrained_cky import ConstrainedCKY
 from d2c.cky.grammar.grammar import RuleTable
 from d2c.cky.search.chart import (
@@ -32,8 +35,6 @@ from d2c.cky.search.search import GLUE_SCORE, Found, best_of, nearness
 from d2c.trees.binarization import LEFT, RIGHT, UNARY
 from d2c.trees.ctree import CTree, Tokens
 from d2c.trees.repair import Repairs
-from numba import njit
-from numpy.typing import NDArray
 
 LONGEST = 20  # words
 

@@ -8,11 +8,12 @@ other has i·j - 1 better ones.
 from __future__ import annotations
 
 import numpy as np
+from numba import njit
+from numpy.typing import NDArray
+
 from d2c.cky.search.chart import HEAD, MODIFIER, TAIL, Forest
 from d2c.cky.search.layout import Ints
 from d2c.forests.semirings import Doubles
-from numba import njit
-from numpy.typing import NDArray
 
 
 @njit(cache=True, nogil=True)

@@ -7,9 +7,10 @@ Each function is one pass over the edges of a forest (two for marginals), in the
 from __future__ import annotations
 
 import numpy as np
-from d2c.cky.search.chart import HEAD, MODIFIER, TAIL, Forest
 from numba import njit
 from numpy.typing import NDArray
+
+from d2c.cky.search.chart import HEAD, MODIFIER, TAIL, Forest
 
 Doubles = NDArray[np.float64]
 

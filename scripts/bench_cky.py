@@ -23,6 +23,7 @@ from pathlib import Path
 
 import click
 import numpy as np
+
 from d2c.cky.constrained_cky import GLUED, PRUNING_UNDONE, ConstrainedCKY
 from d2c.cky.learning.training import Epoch
 from d2c.cky.lexicalised_cky import LONGEST, lexicalised_oracle, parse_lexicalised

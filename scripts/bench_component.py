@@ -17,11 +17,11 @@ from typing import TypeVar
 
 import click
 import spacy
-from d2c.trees.ctree import CTree
 from spacy.language import Language
 from spacy.tokens import Doc
 
 from d2c.training.model import Model, make_route
+from d2c.trees.ctree import CTree
 from scripts.craft import Craft, print_table
 
 HEADER = ["route", "d-parser", "encoding", "d-parser s", "conversion s", "component s", "tokens/s", "ratio"]

@@ -16,11 +16,11 @@ from itertools import islice
 from pathlib import Path
 
 import click
-from d2c.dparsers.registry import make_dparser
-from d2c.trees.formats.brackets import read_brackets, write_brackets
 
 from d2c.compare.rows import table_lines, train_and_compare
+from d2c.dparsers.registry import make_dparser
 from d2c.training.model import ROUTES, make_route
+from d2c.trees.formats.brackets import read_brackets, write_brackets
 
 REPOSITORY = Path(__file__).resolve().parent.parent
 

@@ -17,6 +17,7 @@ from random import Random
 from typing import Any
 
 import click
+
 from d2c.reduction.encodings import ENCODINGS
 from d2c.reduction.reduction import Reduction
 from d2c.trees.conversion import to_constituents, to_dependencies

@@ -22,6 +22,7 @@ from itertools import islice
 from pathlib import Path
 
 import click
+
 from d2c.reduction.encodings import ENCODINGS
 from d2c.reduction.reduction import Reduction
 from d2c.trees.ctree import CTree, canonical

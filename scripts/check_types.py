@@ -1,6 +1,6 @@
 """mypy over the packages and scripts: `python scripts/check_types.py [mypy's options]`.
 
-The folders `trees/`, `cky/`, ... are the packages `d2c.trees`, `d2c.cky`, ... only once they are installed, and
+The folders `trees/`, `cky/`, ... are the packages `d2c.trees`, `d2c.cky`, ... once they are installed, and
 mypy does not see through an editable installation. So it is shown a folder of links that has the names right.
 """
 

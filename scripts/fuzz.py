@@ -16,6 +16,7 @@ from pathlib import Path
 from random import Random
 
 import click
+
 from d2c.reduction.encodings import ENCODINGS
 from d2c.reduction.reduction import Reduction
 from d2c.trees.ctree import CTree, Tokens, build_ctree

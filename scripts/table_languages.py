@@ -19,12 +19,12 @@ from itertools import islice
 from pathlib import Path
 
 import click
-from d2c.dparsers.registry import make_dparser
-from d2c.trees.ctree import CTree
 
 from d2c.compare.rows import ORACLE, table_lines, train_and_compare
+from d2c.dparsers.registry import make_dparser
 from d2c.training.model import make_route
 from d2c.treebanks.reading import Reading
+from d2c.trees.ctree import CTree
 
 REPOSITORY = Path(__file__).resolve().parent.parent
 LANGUAGES = {

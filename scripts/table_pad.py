@@ -15,12 +15,12 @@ from dataclasses import replace
 from pathlib import Path
 
 import click
-from d2c.cky.constrained_cky import ConstrainedCKY
-from d2c.reduction.reduction import Reduction
-from d2c.trees.scores.brackets import bracket_scores
 
+from d2c.cky.constrained_cky import ConstrainedCKY
 from d2c.compare.report import write_report
 from d2c.compare.rows import score
+from d2c.reduction.reduction import Reduction
+from d2c.trees.scores.brackets import bracket_scores
 from scripts.craft import Craft, checked, print_table
 
 HEADER = ["d-parser", "UAS", "reduction", "labeler", "cky", "oracle", "sentences/s", "tokens/s"]

@@ -18,13 +18,13 @@ from dataclasses import replace
 from pathlib import Path
 
 import click
+
+from d2c.compare.rows import Row, score
 from d2c.dparsers.registry import make_dparser
 from d2c.reduction.labeler.labeler import Labeler
 from d2c.reduction.reduction import Reduction
-from d2c.trees.dtree import DTree
-
-from d2c.compare.rows import Row, score
 from d2c.training.jackknife import jackknife_dtrees
+from d2c.trees.dtree import DTree
 from scripts.craft import Craft, checked, print_table
 
 HEADER = [

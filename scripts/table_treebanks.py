@@ -20,6 +20,7 @@ from dataclasses import replace
 from pathlib import Path
 
 import click
+
 from d2c.reduction.reduction import Reduction
 from d2c.trees.ctree import CTree, Tokens, canonical
 from d2c.trees.formats.treebanks import FORMATS, read_treebank

@@ -4,9 +4,10 @@ from __future__ import annotations
 
 import random
 
+from hypothesis import strategies as st
+
 from d2c.trees.ctree import CTree, Tokens, build_ctree
 from d2c.trees.dtree import DTree
-from hypothesis import strategies as st
 
 SYMBOLS = ("S", "NP", "VP", "PP", "ADVP|PRT", "X#1", "a:b", "50%", "")
 JUNK_LABELS = (

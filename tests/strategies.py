@@ -4,9 +4,10 @@ from __future__ import annotations
 
 from dataclasses import replace
 
+from hypothesis import strategies as st
+
 from d2c.trees.ctree import CTree, Tokens, build_ctree
 from d2c.trees.dtree import DTree
-from hypothesis import strategies as st
 
 LABELS = ("S", "NP", "VP", "ADVP|PRT", "NP-SBJ-1", "X#2")
 

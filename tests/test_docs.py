@@ -24,10 +24,10 @@ import click
 import pytest
 import stanza
 from click.testing import CliRunner
-from d2c.trees.formats.brackets import read_brackets, write_brackets
 
 import d2c.plugins.spacy.component  # noqa: F401 (what spaCy does by itself where d2c is installed)
 from d2c.commands.cli import cli
+from d2c.trees.formats.brackets import read_brackets, write_brackets
 
 REPOSITORY = Path(__file__).resolve().parent.parent
 DOCUMENTS = [REPOSITORY / "README.md", *sorted((REPOSITORY / "docs").glob("*.md"))]

@@ -7,10 +7,11 @@ from collections import defaultdict
 from collections.abc import Mapping
 from html import escape
 
-from d2c.trees.ctree import CTree
-from d2c.trees.dtree import DTree
 from nltk.tree import Tree
 from nltk.tree.prettyprinter import TreePrettyPrinter
+
+from d2c.trees.ctree import CTree
+from d2c.trees.dtree import DTree
 
 _NLTK_COLUMN, _NLTK_LETTER = 40, 8  # pixels, in nltk's pictures
 WHAT = ("ctree", "dtree", "both")

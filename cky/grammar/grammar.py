@@ -8,9 +8,10 @@ from functools import cached_property
 from typing import NamedTuple
 
 import numpy as np
+from numpy.typing import NDArray
+
 from d2c.trees.binarization import UNARY, Derivation, Step, Symbol
 from d2c.trees.dtree import head_outward, modifiers_of
-from numpy.typing import NDArray
 
 ROOT = Symbol("", "root")  # parent of the rules that say which symbols a whole tree may have
 ANY_LEVEL = 1_000

@@ -8,6 +8,7 @@ from dataclasses import dataclass
 from typing import Self
 
 import numpy as np
+
 from d2c.cky.learning.svm import pad
 from d2c.cky.search.features import Sentence
 from d2c.cky.search.layout import Ints

@@ -6,6 +6,8 @@ from collections.abc import Callable, Iterable, Sequence
 from typing import NamedTuple
 
 import numpy as np
+from numpy.typing import NDArray
+
 from d2c.cky.grammar.grammar import Grammar, Rule, rules_of
 from d2c.cky.grammar.vocabulary import Vocabulary
 from d2c.cky.learning.svm import Examples
@@ -14,7 +16,6 @@ from d2c.cky.search.parts import parts_of_steps
 from d2c.cky.search.search import Found, bracket_key
 from d2c.trees.binarization import BINARIZATIONS, Derivation, Symbol, binarize
 from d2c.trees.ctree import CTree
-from numpy.typing import NDArray
 
 _NO_RULE = -9  # number of a rule that the grammar does not have
 

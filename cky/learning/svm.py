@@ -5,6 +5,9 @@ from __future__ import annotations
 from typing import NamedTuple
 
 import numpy as np
+from numba import njit
+from numpy.typing import NDArray
+
 from d2c.cky.grammar.grammar import RuleTable
 from d2c.cky.search.chart import Constraints, build_forest
 from d2c.cky.search.features import ATOMS, FEATURES, Sentence, part_features, place_atoms, score_edges
@@ -12,8 +15,6 @@ from d2c.cky.search.layout import Ints, lay_out
 from d2c.cky.search.parts import PLACE, losses, parts_of_edges, parts_of_steps
 from d2c.forests.semirings import viterbi
 from d2c.linear.adagrad import AdaGrad, step
-from numba import njit
-from numpy.typing import NDArray
 
 
 class Examples(NamedTuple):

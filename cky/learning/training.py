@@ -12,13 +12,14 @@ from pathlib import Path
 from typing import NamedTuple
 
 import numpy as np
+from numpy.typing import NDArray
+
 from d2c.cky.grammar.grammar import RuleTable
 from d2c.cky.learning.svm import Examples, train_on
 from d2c.cky.search.chart import Constraints
 from d2c.cky.search.features import rule_keys
 from d2c.linear.adagrad import AdaGrad
 from d2c.trees.errors import ModelError
-from numpy.typing import NDArray
 
 Weights = NDArray[np.float32]
 _CHECKPOINT = "checkpoint.npz"

@@ -14,11 +14,12 @@ from __future__ import annotations
 from typing import NamedTuple
 
 import numpy as np
+from numba import njit
+from numpy.typing import NDArray
+
 from d2c.cky.grammar.grammar import RuleTable
 from d2c.cky.search.layout import Ints, Layout, cell_of, item_of
 from d2c.trees.binarization import LEFT, RIGHT, UNARY
-from numba import njit
-from numpy.typing import NDArray
 
 COPY, GLUED = -1, -2  # instead of a rule: an edge that only collects, an edge of the glue rule
 # Columns of edges

@@ -14,6 +14,9 @@ from __future__ import annotations
 from typing import NamedTuple
 
 import numpy as np
+from numba import njit
+from numpy.typing import NDArray
+
 from d2c.cky.grammar.grammar import RuleTable
 from d2c.cky.search.chart import (
     BEGIN,
@@ -35,8 +38,6 @@ from d2c.cky.search.chart import (
 from d2c.cky.search.layout import Ints
 from d2c.linear.hashing import atom
 from d2c.trees.binarization import LEFT, UNARY
-from numba import njit
-from numpy.typing import NDArray
 
 Floats = NDArray[np.float32]
 WHOLE = 100  # words of the sentence, at most, that tell what kind of text it is

@@ -6,6 +6,9 @@ A part is a row of PLACE columns as in `Forest.blocks`, SIDE to INNER_RIGHT, and
 from __future__ import annotations
 
 import numpy as np
+from numba import njit
+from numpy.typing import NDArray
+
 from d2c.cky.search.chart import (
     BEGIN,
     COPY,
@@ -26,8 +29,6 @@ from d2c.cky.search.chart import (
 )
 from d2c.cky.search.layout import Ints, Layout
 from d2c.trees.binarization import LEFT, UNARY
-from numba import njit
-from numpy.typing import NDArray
 
 PLACE = 10
 

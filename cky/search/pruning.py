@@ -7,12 +7,13 @@ next dependent where p(side | tag(h), tag(m), tag(m')) > γ, m and m' being the 
 from __future__ import annotations
 
 import numpy as np
+from numba import njit
+from numpy.typing import NDArray
+
 from d2c.cky.learning.svm import Examples
 from d2c.cky.search.chart import Constraints, side_key
 from d2c.cky.search.layout import Ints, lay_out
 from d2c.trees.binarization import LEFT, UNARY
-from numba import njit
-from numpy.typing import NDArray
 
 METHODS = ("none", "1", "2", "1+2")
 

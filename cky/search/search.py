@@ -5,6 +5,9 @@ from __future__ import annotations
 from typing import NamedTuple
 
 import numpy as np
+from numba import njit
+from numpy.typing import NDArray
+
 from d2c.cky.grammar.grammar import RuleTable
 from d2c.cky.search.chart import (
     BEGIN,
@@ -24,8 +27,6 @@ from d2c.cky.search.layout import Ints, lay_out
 from d2c.cky.search.parts import losses, parts_of_edges
 from d2c.forests.kbest import k_best
 from d2c.forests.semirings import Doubles, marginals, viterbi
-from numba import njit
-from numpy.typing import NDArray
 
 GLUE_SCORE = -1000.0  # so that a derivation with as few glue rules as possible is best
 

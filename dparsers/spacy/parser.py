@@ -23,6 +23,11 @@ from typing import Any, Self
 
 import numpy
 import spacy
+from spacy.language import Language
+from spacy.tokens import Doc
+from spacy.training import Example
+from thinc.api import Adam, warmup_linear
+
 from d2c.dparsers.codes import Codes, read_trees, thinned
 from d2c.dparsers.directories import read_settings, whole_directory, write_settings
 from d2c.dparsers.protocol import Progress
@@ -31,10 +36,6 @@ from d2c.trees.ctree import Tokens
 from d2c.trees.dtree import DTree
 from d2c.trees.errors import ModelError
 from d2c.trees.scores.attachment import Attachment, score_attachment
-from spacy.language import Language
-from spacy.tokens import Doc
-from spacy.training import Example
-from thinc.api import Adam, warmup_linear
 
 FORMAT = 1  # of the model directory: the settings and spaCy's own files of the component
 _MODEL = "parser"

@@ -18,15 +18,16 @@ from pathlib import Path
 from typing import Any, Self
 
 import spacy
+from spacy.language import Language
+from spacy.tokens import Doc
+from spacy.training import Example
+from thinc.api import Adam, warmup_linear
+
 from d2c.dparsers.directories import TAGGER_SETTINGS, read_settings, whole_directory, write_settings
 from d2c.dparsers.spacy.training import batches_of, seeded, tok2vec
 from d2c.dparsers.taggers import EMPTY_FORM, TaggingProgress, accuracy, read_tagged, tags_of, thinned
 from d2c.trees.ctree import Tokens
 from d2c.trees.errors import ModelError
-from spacy.language import Language
-from spacy.tokens import Doc
-from spacy.training import Example
-from thinc.api import Adam, warmup_linear
 
 FORMAT = 1  # of the model directory: the settings and spaCy's own file of the component
 _MODEL = "tagger"

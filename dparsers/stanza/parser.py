@@ -15,6 +15,11 @@ from pathlib import Path
 from typing import Any, Self
 
 import torch
+from stanza.models import parser as stanza_program
+from stanza.models.common.pretrain import Pretrain
+from stanza.models.common.utils import default_device
+from stanza.models.depparse.trainer import Trainer
+
 from d2c.dparsers.directories import read_settings, whole_directory, write_settings
 from d2c.dparsers.protocol import Progress
 from d2c.dparsers.stanza.training import TRAINERS, Preset, Row, first_line, fit, predict, quiet, seeded
@@ -22,10 +27,6 @@ from d2c.trees.ctree import Tokens
 from d2c.trees.dtree import DTree
 from d2c.trees.errors import FormatError, ModelError
 from d2c.trees.formats.conllu import read_conllu
-from stanza.models import parser as stanza_program
-from stanza.models.common.pretrain import Pretrain
-from stanza.models.common.utils import default_device
-from stanza.models.depparse.trainer import Trainer
 
 FORMAT = 1  # of the model directory: the settings and these files
 _MODEL, _VECTORS, _CHARLM = "parser.pt", "vectors.pt", ("charlm_forward.pt", "charlm_backward.pt")

@@ -16,17 +16,18 @@ from pathlib import Path
 from typing import Any, Self
 
 import torch
-from d2c.dparsers.directories import TAGGER_SETTINGS, read_settings, whole_directory, write_settings
-from d2c.dparsers.stanza.training import first_line, quiet, rise_and_fall, seeded
-from d2c.dparsers.taggers import EMPTY_FORM, TaggingProgress, accuracy, read_tagged, tags_of, thinned
-from d2c.trees.ctree import Tokens
-from d2c.trees.errors import ModelError
 from stanza.models import tagger as stanza_program
 from stanza.models.common.utils import default_device
 from stanza.models.pos.data import Dataset
 from stanza.models.pos.tag_columns import UPOS_COLUMN
 from stanza.models.pos.trainer import Trainer
 from torch.optim.lr_scheduler import LambdaLR
+
+from d2c.dparsers.directories import TAGGER_SETTINGS, read_settings, whole_directory, write_settings
+from d2c.dparsers.stanza.training import first_line, quiet, rise_and_fall, seeded
+from d2c.dparsers.taggers import EMPTY_FORM, TaggingProgress, accuracy, read_tagged, tags_of, thinned
+from d2c.trees.ctree import Tokens
+from d2c.trees.errors import ModelError
 
 FORMAT = 1  # of the model directory: the settings and this file
 _MODEL = "tagger.pt"

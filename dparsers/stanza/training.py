@@ -19,14 +19,15 @@ from typing import Any
 
 import numpy
 import torch
-from d2c.dparsers.protocol import Progress
-from d2c.trees.errors import ModelError
 from stanza.models.common.pretrain import Pretrain
 from stanza.models.common.utils import set_random_seed, update_word_cutoff
 from stanza.models.depparse.data import DataLoader
 from stanza.models.depparse.trainer import GraphTrainer, Trainer, TransitionTrainer
 from stanza.models.depparse.utils import predict_dataset
 from torch.optim.lr_scheduler import LambdaLR
+
+from d2c.dparsers.protocol import Progress
+from d2c.trees.errors import ModelError
 
 TRAINERS = {"graph": GraphTrainer, "transition": TransitionTrainer}
 

@@ -25,6 +25,8 @@ from contextlib import suppress
 from pathlib import Path
 from typing import Any, Self
 
+from ufal.udpipe import Model, ProcessingError
+
 from d2c.dparsers.codes import Codes, read_trees, thinned
 from d2c.dparsers.directories import read_settings, whole_directory, write_settings
 from d2c.dparsers.protocol import Progress
@@ -32,7 +34,6 @@ from d2c.dparsers.udpipe import training as udpipe_training
 from d2c.trees.ctree import Tokens
 from d2c.trees.dtree import DTree
 from d2c.trees.errors import FormatError, ModelError
-from ufal.udpipe import Model, ProcessingError
 
 FORMAT = 1  # of the model directory: the settings and UDPipe's file
 _MODEL = "parser.udpipe"

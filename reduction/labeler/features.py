@@ -14,9 +14,10 @@ from __future__ import annotations
 from typing import NamedTuple
 
 import numpy as np
-from d2c.linear.hashing import atom
 from numba import njit
 from numpy.typing import NDArray
+
+from d2c.linear.hashing import atom
 
 Ints = NDArray[np.int32]
 Longs = NDArray[np.int64]

@@ -18,6 +18,8 @@ from pathlib import Path
 from typing import Self
 
 import numpy as np
+from numpy.typing import NDArray
+
 from d2c.linear.adagrad import AdaGrad
 from d2c.linear.words import UNKNOWN, number_words, word_number
 from d2c.reduction.encodings import ENCODINGS, ROOT, read_label, read_spine_label
@@ -27,7 +29,6 @@ from d2c.reduction.labeler.scores import DELTA, DIRECT, FREE, NESTED, Labels
 from d2c.trees.dtree import DTree
 from d2c.trees.errors import ModelError
 from d2c.trees.files import read_json
-from numpy.typing import NDArray
 
 FORMAT = 2  # of the model directory
 _SETTINGS, _WEIGHTS = "labeler.json", "labeler.npz"

@@ -7,6 +7,9 @@ what these say of how sure a label is.
 from __future__ import annotations
 
 import numpy as np
+from numba import njit
+from numpy.typing import NDArray
+
 from d2c.linear.adagrad import AdaGrad
 from d2c.linear.adagrad import step as descend
 from d2c.reduction.labeler.features import (
@@ -37,8 +40,6 @@ from d2c.reduction.labeler.scores import (
     symbol_key,
 )
 from d2c.reduction.labeler.search import new_states, rises_left, rises_right, step, viterbi
-from numba import njit
-from numpy.typing import NDArray
 
 
 @njit(cache=True, nogil=True)

@@ -5,6 +5,9 @@ from __future__ import annotations
 from typing import NamedTuple
 
 import numpy as np
+from numba import njit
+from numpy.typing import NDArray
+
 from d2c.reduction.labeler.features import (
     ARC_ATOMS,
     PAIR_ATOMS,
@@ -15,8 +18,6 @@ from d2c.reduction.labeler.features import (
     outward,
     pair_atoms,
 )
-from numba import njit
-from numpy.typing import NDArray
 
 FREE, NESTED, DIRECT, DELTA = range(4)
 LEFT, RIGHT, ACROSS_LEFT, ACROSS_RIGHT, START_LEFT, START_RIGHT, STOP_LEFT, STOP_RIGHT = range(8)

@@ -19,6 +19,8 @@ from __future__ import annotations
 from typing import NamedTuple
 
 import numpy as np
+from numba import njit
+
 from d2c.reduction.labeler.features import PAIR_ATOMS, Ints, Longs, Sentence, pair_atoms
 from d2c.reduction.labeler.scores import (
     ACROSS_LEFT,
@@ -31,7 +33,6 @@ from d2c.reduction.labeler.scores import (
     Labels,
     pair_score,
 )
-from numba import njit
 
 CAPACITY = 1 << 17  # states of one head
 FOUND = 1 << 20  # places to look one up, at most

@@ -19,11 +19,12 @@ from pathlib import Path
 from typing import Self
 
 import numpy as np
+from numpy.typing import NDArray
+
 from d2c.reduction.unary.features import Batch, Ids, Ints, features, flatten
 from d2c.trees.ctree import CTree
 from d2c.trees.errors import ModelError
 from d2c.trees.unaries import Chain, strip_unaries
-from numpy.typing import NDArray
 
 FORMAT = 1  # of the model directory; any change of the features makes a new one
 

@@ -19,8 +19,9 @@ from hashlib import blake2b
 from itertools import chain
 
 import numpy as np
-from d2c.trees.ctree import CTree
 from numpy.typing import NDArray
+
+from d2c.trees.ctree import CTree
 
 Bools = NDArray[np.bool_]
 Ids = NDArray[np.uint64]

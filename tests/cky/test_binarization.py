@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 import pytest
+from hypothesis import given
+
 from d2c.trees.binarization import BINARIZATIONS, GLUE, LEFT, RIGHT, UNARY, Step, Symbol, binarize, unbinarize
 from d2c.trees.conversion import to_dependencies
 from d2c.trees.ctree import CTree
 from d2c.trees.formats.brackets import format_bracket
 from d2c.trees.unaries import strip_unaries
-from hypothesis import given
-
 from tests.strategies import ctrees, words
 
 

@@ -13,6 +13,7 @@ from pathlib import Path
 
 import numpy as np
 import pytest
+
 from d2c.cky.constrained_cky import GLUED, PRUNING_UNDONE, ConstrainedCKY
 from d2c.cky.learning.training import Epoch
 from d2c.trees.ctree import CTree, Tokens

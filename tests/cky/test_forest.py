@@ -9,6 +9,7 @@ from collections.abc import Iterator
 
 import numpy as np
 import pytest
+
 from d2c.cky.grammar.grammar import ROOT, Grammar, Rule
 from d2c.cky.search.chart import COPY, GLUED, RULE, Constraints, Forest, build_forest
 from d2c.cky.search.layout import lay_out

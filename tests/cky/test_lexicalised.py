@@ -9,6 +9,7 @@ from itertools import product
 
 import numpy as np
 import pytest
+
 from d2c.cky.constrained_cky import ConstrainedCKY
 from d2c.cky.lexicalised_cky import build_lexicalised_forest, lexicalised_oracle, parse_lexicalised
 from d2c.cky.search.chart import RULE, SIDE, Forest, H, M
@@ -19,7 +20,6 @@ from d2c.trees.ctree import Tokens
 from d2c.trees.dtree import is_projective, is_tree
 from d2c.trees.formats.brackets import parse_bracket
 from d2c.trees.heads import load_head_rules
-
 from tests.cky.test_constrained_cky import sample
 from tests.cky.test_forest import TAGS, forest_of, random_grammar
 

@@ -7,10 +7,10 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from d2c.dparsers.registry import make_dparser
-from d2c.trees.formats.brackets import read_brackets, write_brackets
 
+from d2c.dparsers.registry import make_dparser
 from d2c.training.model import Model, make_route
+from d2c.trees.formats.brackets import read_brackets, write_brackets
 
 SAMPLE = Path(__file__).parents[2] / "data" / "sample" / "train.mrg"
 

@@ -4,11 +4,6 @@ from __future__ import annotations
 
 from collections import Counter
 
-from d2c.trees.conversion import to_dependencies
-from d2c.trees.ctree import CTree, Tokens, build_ctree
-from d2c.trees.formats.brackets import parse_bracket
-from d2c.trees.scores.brackets import score_brackets
-from d2c.trees.scores.evalb.report import ERROR, Score
 from hypothesis import given
 
 from d2c.compare.analysis import (
@@ -30,6 +25,11 @@ from d2c.compare.analysis import (
     table5,
     tally,
 )
+from d2c.trees.conversion import to_dependencies
+from d2c.trees.ctree import CTree, Tokens, build_ctree
+from d2c.trees.formats.brackets import parse_bracket
+from d2c.trees.scores.brackets import score_brackets
+from d2c.trees.scores.evalb.report import ERROR, Score
 from tests.strategies import ctrees
 
 

@@ -9,11 +9,11 @@ from itertools import islice
 from pathlib import Path
 
 from click.testing import CliRunner
+
 from d2c.cky.constrained_cky import ConstrainedCKY
+from d2c.commands.cli import cli
 from d2c.trees.formats.brackets import format_bracket, read_brackets
 from d2c.trees.formats.conllu import write_conllu
-
-from d2c.commands.cli import cli
 
 SAMPLE = Path(__file__).resolve().parent.parent.parent / "data" / "sample" / "train.mrg"
 

@@ -9,6 +9,7 @@ import sys
 from pathlib import Path
 
 import pytest
+
 from d2c.trees.heads import known_head_rules
 
 ROOT = Path(__file__).parents[2]

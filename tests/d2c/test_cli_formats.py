@@ -8,14 +8,14 @@ from pathlib import Path
 
 import pytest
 from click.testing import CliRunner, Result
-from d2c.dparsers.registry import make_dparser
-from d2c.reduction.reduction import Reduction
-from d2c.trees.errors import FormatError
-from d2c.trees.formats.treebanks import FORMATS, read_treebank
 
 from d2c.commands.cli import cli
+from d2c.dparsers.registry import make_dparser
+from d2c.reduction.reduction import Reduction
 from d2c.training.model import Model
 from d2c.treebanks.reading import WRITABLE, Reading
+from d2c.trees.errors import FormatError
+from d2c.trees.formats.treebanks import FORMATS, read_treebank
 
 TREEBANKS = Path(
     os.environ.get("D2C_TREEBANKS", Path(__file__).resolve().parents[3] / "shared" / "treebanks")

@@ -7,11 +7,11 @@ import sys
 from pathlib import Path
 
 from click.testing import CliRunner
+
+from d2c.commands.cli import cli
 from d2c.trees.errors import ModelError
 from d2c.trees.formats.brackets import read_brackets
 from d2c.trees.scores.brackets import bracket_scores
-
-from d2c.commands.cli import cli
 
 SAMPLE = Path(__file__).parents[2] / "data" / "sample"
 

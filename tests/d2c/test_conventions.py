@@ -14,7 +14,13 @@ from click.testing import CliRunner
 pytest.importorskip("spacy")
 
 import spacy
+from spacy.tokens import Doc
+
+import d2c.plugins.spacy.component  # noqa: F401 (makes the component known)
 from d2c.cky.constrained_cky import ConstrainedCKY
+from d2c.commands.cli import cli
+from d2c.training.conventions import with_induced_heads
+from d2c.training.model import Model
 from d2c.trees.conversion import to_dependencies
 from d2c.trees.ctree import CTree
 from d2c.trees.dtree import DTree
@@ -22,12 +28,6 @@ from d2c.trees.errors import ModelError
 from d2c.trees.formats.brackets import format_bracket, read_brackets, write_brackets
 from d2c.trees.formats.conllu import write_conllu
 from d2c.trees.scores.brackets import bracket_scores
-from spacy.tokens import Doc
-
-import d2c.plugins.spacy.component  # noqa: F401 (makes the component known)
-from d2c.commands.cli import cli
-from d2c.training.conventions import with_induced_heads
-from d2c.training.model import Model
 from tests.d2c.conftest import SAMPLE
 from tests.d2c.ud_like import train_spacy, ud_like
 

@@ -7,11 +7,11 @@ from xml.etree.ElementTree import fromstring
 
 import pytest
 from click.testing import CliRunner
+
+from d2c.commands.cli import cli
 from d2c.reduction.reduction import Reduction
 from d2c.trees.formats.brackets import parse_bracket
 from d2c.trees.pictures import ctree_svg, ctree_text, drawing
-
-from d2c.commands.cli import cli
 
 TEXT = "(S (VP (V 0=wake) (P 2=<up>)) (N 1=me))\n(S (A 0=a) (B 1=b))\n"
 

@@ -6,11 +6,11 @@ from collections.abc import Iterable, Iterator
 from pathlib import Path
 
 import pytest
-from d2c.trees.ctree import CTree, Tokens, build_ctree
-from d2c.trees.errors import ModelError
 
 from d2c.plugins.pipeline_model import PipelineModel, Sentence
 from d2c.training.model import Model
+from d2c.trees.ctree import CTree, Tokens, build_ctree
+from d2c.trees.errors import ModelError
 from tests.d2c.conftest import give_tagger
 
 

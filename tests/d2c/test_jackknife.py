@@ -7,16 +7,16 @@ from pathlib import Path
 
 import pytest
 from click.testing import CliRunner
+
+from d2c.commands.cli import cli
 from d2c.reduction.reduction import Reduction
+from d2c.training.jackknife import jackknife_dtrees
+from d2c.training.model import Model
 from d2c.trees.ctree import Tokens
 from d2c.trees.dtree import DTree
 from d2c.trees.errors import ModelError
 from d2c.trees.formats.brackets import read_brackets, write_brackets
 from d2c.trees.formats.conllu import read_conllu, write_conllu
-
-from d2c.commands.cli import cli
-from d2c.training.jackknife import jackknife_dtrees
-from d2c.training.model import Model
 
 SAMPLE = Path(__file__).parents[2] / "data" / "sample"
 

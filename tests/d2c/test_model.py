@@ -9,18 +9,18 @@ from pathlib import Path
 
 import pytest
 from click.testing import CliRunner
+
+from d2c.commands.cli import cli
+from d2c.compare.rows import compare_on, table_lines
 from d2c.dparsers.protocol import Progress
 from d2c.dparsers.registry import DPARSERS, make_dparser
 from d2c.reduction.reduction import Reduction
+from d2c.training.model import Model, Route, encode_treebank, fit, make_route
+from d2c.treebanks.reading import Reading
 from d2c.trees.ctree import CTree
 from d2c.trees.errors import FormatError, ModelError
 from d2c.trees.formats.brackets import read_brackets, write_brackets
 from d2c.trees.formats.conllu import write_conllu
-
-from d2c.commands.cli import cli
-from d2c.compare.rows import compare_on, table_lines
-from d2c.training.model import Model, Route, encode_treebank, fit, make_route
-from d2c.treebanks.reading import Reading
 
 SAMPLE = Path(__file__).parents[2] / "data" / "sample" / "train.mrg"
 TRAIN, DEV = 300, 40

@@ -8,13 +8,13 @@ import signal
 from io import StringIO
 
 import pytest
+
+from d2c.parsing.input import Sentence
+from d2c.parsing.output import FORMATS, Parsed, whole_texts
 from d2c.trees.ctree import CTree, Tokens, build_ctree
 from d2c.trees.dtree import DTree
 from d2c.trees.formats.brackets import parse_bracket
 from d2c.trees.heads import load_head_rules
-
-from d2c.parsing.input import Sentence
-from d2c.parsing.output import FORMATS, Parsed, whole_texts
 
 TOKENS = Tokens(("The", "cat", "(", "slept"), ("DT", "NN", "-LRB-", "VBD"))
 

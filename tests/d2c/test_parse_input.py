@@ -5,10 +5,10 @@ from __future__ import annotations
 from pathlib import Path
 
 import pytest
-from d2c.trees.ctree import Tokens
-from d2c.trees.errors import FormatError
 
 from d2c.parsing.input import Sentence, read_sentences
+from d2c.trees.ctree import Tokens
+from d2c.trees.errors import FormatError
 
 ROW = "{}\t{}\t_\tX\tX\t_\t0\tr\t_\t_\n"
 

@@ -14,14 +14,14 @@ from typing import Any
 
 import pytest
 from click.testing import CliRunner
-from d2c.reduction.reduction import Reduction
-from d2c.trees.ctree import CTree, Tokens, build_ctree
-from d2c.trees.dtree import DTree
-from d2c.trees.formats.brackets import read_brackets, write_brackets
 
 from d2c.commands.cli import cli
 from d2c.compare.report import render, write_report
 from d2c.compare.rows import Row, score, table_lines
+from d2c.reduction.reduction import Reduction
+from d2c.trees.ctree import CTree, Tokens, build_ctree
+from d2c.trees.dtree import DTree
+from d2c.trees.formats.brackets import read_brackets, write_brackets
 
 SAMPLE = Path(__file__).parents[2] / "data" / "sample"
 NASTY = ("</script>", "<!--", '"&quot;"', "&amp;", "'", "\u2028", "\\u003c", "{{ 1 }}", "<b>", "\u00a0x")

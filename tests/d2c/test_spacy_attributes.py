@@ -6,14 +6,14 @@ from dataclasses import replace
 
 import pytest
 import spacy
-from d2c.trees.ctree import CTree
-from d2c.trees.formats.brackets import format_bracket, parse_bracket
-from d2c.trees.unaries import strip_unaries
 from hypothesis import given
 from hypothesis import strategies as st
 from spacy.tokens import Doc, DocBin, Span
 
 from d2c.plugins.spacy.attributes import NonConstituentException, store
+from d2c.trees.ctree import CTree
+from d2c.trees.formats.brackets import format_bracket, parse_bracket
+from d2c.trees.unaries import strip_unaries
 from tests.strategies import ctrees
 
 VOCAB = spacy.blank("en").vocab

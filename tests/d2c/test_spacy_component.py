@@ -10,14 +10,14 @@ from pathlib import Path
 
 import pytest
 import spacy
-from d2c.trees.ctree import Tokens
-from d2c.trees.errors import ModelError
-from d2c.trees.formats.brackets import format_bracket, read_brackets
 from spacy.language import Language
 from spacy.tokens import Doc
 
 import d2c.plugins.spacy.component
 from d2c.training.model import Model
+from d2c.trees.ctree import Tokens
+from d2c.trees.errors import ModelError
+from d2c.trees.formats.brackets import format_bracket, read_brackets
 from tests.d2c.conftest import SAMPLE, give_tagger
 
 REPOSITORY = Path(__file__).parents[2]

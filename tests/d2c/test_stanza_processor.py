@@ -10,17 +10,17 @@ from typing import Any
 
 import pytest
 import stanza
-from d2c.trees.ctree import Tokens
-from d2c.trees.dtree import DTree
-from d2c.trees.errors import ModelError
-from d2c.trees.formats.brackets import format_bracket, read_brackets
-from d2c.trees.objects import from_stanza
 from stanza.models.common.doc import Document
 from stanza.models.constituency.parse_tree import Tree
 from stanza.pipeline.core import Pipeline, PipelineRequirementsException
 
 import d2c.plugins.stanza  # noqa: F401 (registers the processor)
 from d2c.training.model import Model
+from d2c.trees.ctree import Tokens
+from d2c.trees.dtree import DTree
+from d2c.trees.errors import ModelError
+from d2c.trees.formats.brackets import format_bracket, read_brackets
+from d2c.trees.objects import from_stanza
 from tests.d2c.conftest import SAMPLE, give_tagger
 
 GOLD = [*islice(read_brackets(SAMPLE), 3)]

@@ -8,13 +8,14 @@ from collections.abc import Iterable
 from pathlib import Path
 
 import spacy
+from spacy.tokens import Doc
+from spacy.training import Example
+
 from d2c.dparsers.spacy.training import seeded, tok2vec
 from d2c.trees.conversion import to_dependencies
 from d2c.trees.ctree import CTree
 from d2c.trees.dtree import DTree, modifiers_of, top_down
 from d2c.trees.heads import load_head_rules
-from spacy.tokens import Doc
-from spacy.training import Example
 
 _AUXILIARIES = frozenset(
     ("be", "been", "is", "are", "was", "were", "has", "have", "had", "do", "does", "did")

@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 import pytest
-from d2c.dparsers.codes import Codes, thinned
-from d2c.trees.ctree import Tokens
-from d2c.trees.dtree import DTree
 from hypothesis import given
 from hypothesis import strategies as st
 
+from d2c.dparsers.codes import Codes, thinned
+from d2c.trees.ctree import Tokens
+from d2c.trees.dtree import DTree
 from tests.dparsers.sentences import LABELS, treebank
 from tests.strategies import any_heads, tree_heads, words
 

@@ -7,15 +7,15 @@ import sys
 from itertools import count, islice
 from pathlib import Path
 
-import d2c.dparsers.command as command
 import pytest
+
+import d2c.dparsers.command as command
 from d2c.dparsers.command import CommandParser
 from d2c.dparsers.directories import SETTINGS
 from d2c.dparsers.protocol import DependencyParser
 from d2c.trees.ctree import Tokens
 from d2c.trees.dtree import DTree
 from d2c.trees.errors import ModelError
-
 from tests.dparsers.sentences import odd_sentences, treebank, write
 
 # Learns the training treebank's first label; hangs every word below the one before it, with that label.

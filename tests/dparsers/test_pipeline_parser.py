@@ -12,6 +12,9 @@ import pytest
 pytest.importorskip("spacy")
 
 import spacy
+from spacy.language import Language
+from spacy.tokens import Doc
+
 from d2c.dparsers import pipeline_parser
 from d2c.dparsers.directories import SETTINGS
 from d2c.dparsers.pipeline_parser import PipelineParser
@@ -19,8 +22,6 @@ from d2c.dparsers.protocol import DependencyParser, ForeignParser
 from d2c.trees.ctree import Tokens
 from d2c.trees.dtree import DTree
 from d2c.trees.errors import ModelError
-from spacy.language import Language
-from spacy.tokens import Doc
 
 EMPTY = Tokens((), ())
 # A no-break space and punctuation are in words, where spaCy's tokenizer would cut.

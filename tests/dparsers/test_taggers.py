@@ -16,8 +16,9 @@ import pytest
 pytest.importorskip("spacy")
 pytest.importorskip("stanza")
 
-import d2c.dparsers.spacy.tagger as spacy_tagger
 import torch
+
+import d2c.dparsers.spacy.tagger as spacy_tagger
 from d2c.dparsers.directories import TAGGER_SETTINGS
 from d2c.dparsers.spacy.tagger import SpacyTagger
 from d2c.dparsers.stanza.tagger import StanzaTagger
@@ -25,7 +26,6 @@ from d2c.dparsers.taggers import Tagger, TaggingProgress, accuracy, read_tagged,
 from d2c.trees.ctree import Tokens
 from d2c.trees.dtree import DTree
 from d2c.trees.errors import FormatError, ModelError
-
 from tests.dparsers.sentences import ODD, odd_sentences, write
 
 # spaCy reads `!X` as not X, Stanza some names as its own; the others have no meaning but to CoNLL-U.

@@ -18,7 +18,6 @@ from d2c.dparsers.udpipe.parser import SYSTEMS, UDPipeParser
 from d2c.trees.ctree import Tokens
 from d2c.trees.dtree import DTree
 from d2c.trees.errors import FormatError, ModelError
-
 from tests.dparsers.sentences import LABELS, arcs, odd_sentences, treebank, write
 
 Trained = tuple[UDPipeParser, Path, list[Progress]]

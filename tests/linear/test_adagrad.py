@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
+
 from d2c.linear.adagrad import AdaGrad, catch_up, step
 
 

@@ -3,6 +3,9 @@
 from __future__ import annotations
 
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
 from d2c.reduction.encodings import (
     chains_of_spines,
     decode_delta,
@@ -24,9 +27,6 @@ from d2c.trees.dtree import DTree
 from d2c.trees.formats.brackets import parse_bracket
 from d2c.trees.heads import load_head_rules
 from d2c.trees.unaries import restore_unaries, strip_unaries
-from hypothesis import given
-from hypothesis import strategies as st
-
 from tests.shapes import ctrees
 
 HEADS = load_head_rules("collins")

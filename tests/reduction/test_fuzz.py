@@ -8,6 +8,7 @@ from random import Random
 from typing import Any
 
 import pytest
+
 from d2c.reduction.encodings import ENCODINGS
 from d2c.reduction.repair import KINDS
 

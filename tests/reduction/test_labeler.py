@@ -9,6 +9,9 @@ from pathlib import Path
 
 import numpy as np
 import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
 from d2c.reduction.encodings import ENCODINGS
 from d2c.reduction.labeler.features import lay_out
 from d2c.reduction.labeler.labeler import Labeler
@@ -23,9 +26,6 @@ from d2c.trees.formats.brackets import read_brackets
 from d2c.trees.repair import Repairs
 from d2c.trees.scores.brackets import bracket_scores
 from d2c.trees.unaries import strip_unaries
-from hypothesis import given, settings
-from hypothesis import strategies as st
-
 from tests.strategies import ctrees, tree_heads, words
 
 SAMPLE = Path(__file__).parents[2] / "data" / "sample"

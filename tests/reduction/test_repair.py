@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+from hypothesis import given
+from hypothesis import strategies as st
+
 from d2c.reduction.encodings import ENCODINGS
 from d2c.reduction.reduction import Reduction
 from d2c.reduction.repair import (
@@ -19,9 +22,6 @@ from d2c.trees.ctree import CTree, Tokens
 from d2c.trees.dtree import DTree
 from d2c.trees.formats.brackets import format_bracket
 from d2c.trees.repair import Repairs
-from hypothesis import given
-from hypothesis import strategies as st
-
 from tests.shapes import ctrees
 
 DEFAULTS = {"A": "XA", "B": "XB", "": "X"}

@@ -6,6 +6,8 @@ import os
 from pathlib import Path
 
 import pytest
+from hypothesis import given
+
 from d2c.reduction.encodings import encode_delta, encode_direct, encode_spine, quote, unquote_symbol
 from d2c.reduction.reduction import Reduction
 from d2c.trees.ctree import CTree, build_ctree, canonical
@@ -14,8 +16,6 @@ from d2c.trees.formats.conllu import format_conllu
 from d2c.trees.heads import load_head_rules
 from d2c.trees.repair import Repairs
 from d2c.trees.unaries import restore_unaries, strip_unaries
-from hypothesis import given
-
 from tests.shapes import SYMBOLS, ctrees, tokens_of
 
 TREEBANKS = Path(os.environ.get("D2C_TREEBANKS", Path(__file__).parents[3] / "shared" / "treebanks"))

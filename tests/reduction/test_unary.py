@@ -5,6 +5,7 @@ from copy import copy
 
 import numpy as np
 import pytest
+
 from d2c.reduction.unary.classifier import UnaryClassifier
 from d2c.reduction.unary.features import features, flatten
 from d2c.trees.ctree import CTree, Tokens, build_ctree

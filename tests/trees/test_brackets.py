@@ -8,6 +8,9 @@ from dataclasses import replace
 from pathlib import Path
 
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
 from d2c.trees.ctree import CTree, Tokens
 from d2c.trees.errors import FormatError
 from d2c.trees.formats import brackets
@@ -19,9 +22,6 @@ from d2c.trees.formats.brackets import (
     strip_function,
     write_brackets,
 )
-from hypothesis import given
-from hypothesis import strategies as st
-
 from tests.strategies import ctrees
 
 

@@ -5,13 +5,13 @@ from __future__ import annotations
 from dataclasses import replace
 
 import pytest
+from hypothesis import given
+
 from d2c.trees.conversion import to_constituents, to_dependencies
 from d2c.trees.ctree import CTree, Tokens
 from d2c.trees.dtree import DTree
 from d2c.trees.formats.brackets import parse_bracket
 from d2c.trees.heads import load_head_rules
-from hypothesis import given
-
 from tests.strategies import ctrees, event_ranks, ordered_dtrees, words
 
 PUBLIC = Tokens(("The", "public", "is", "still", "cautious", "."), ("DT", "NN", "VBZ", "RB", "JJ", "."))

@@ -6,9 +6,9 @@ from collections.abc import Sequence
 from dataclasses import replace
 
 import pytest
-from d2c.trees.ctree import CTree, Tokens, build_ctree, canonical
 from hypothesis import given
 
+from d2c.trees.ctree import CTree, Tokens, build_ctree, canonical
 from tests.strategies import ctrees, words
 
 # (S (NP w0 w2) (VP w1)): the NP has a gap.

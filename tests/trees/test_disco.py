@@ -8,14 +8,14 @@ from pathlib import Path
 
 import pytest
 from click.testing import CliRunner
+from hypothesis import given
+
+from d2c.commands.cli import cli
 from d2c.trees.ctree import CTree
 from d2c.trees.errors import FormatError
 from d2c.trees.formats.chunks import Chunk
 from d2c.trees.formats.discbracket import format_discbracket, parse_discbracket
 from d2c.trees.scores.disco import Parameters, Summary, evaluate, evaluate_all
-from hypothesis import given
-
-from d2c.commands.cli import cli
 from tests.strategies import ctrees
 
 ROOT = Path(__file__).resolve().parents[2]

@@ -8,6 +8,9 @@ from dataclasses import replace
 from pathlib import Path
 
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
 from d2c.trees.formats.brackets import parse_bracket
 from d2c.trees.scores.evalb import (
     Parameters,
@@ -23,8 +26,6 @@ from d2c.trees.scores.evalb import (
     from_line,
     report_lines,
 )
-from hypothesis import given
-from hypothesis import strategies as st
 
 ROOT = Path(__file__).parents[2]
 VECTORS = Path(os.environ.get("D2C_VECTORS", ROOT / ".." / "shared" / "vectors")) / "evalb"

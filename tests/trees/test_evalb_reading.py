@@ -7,6 +7,7 @@ import os
 from pathlib import Path
 
 import pytest
+
 from d2c.trees.errors import FormatError
 from d2c.trees.formats.brackets import parse_bracket
 from d2c.trees.scores.evalb import Parameters, Sentence, evaluate_files, from_ctree, from_line

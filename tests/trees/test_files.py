@@ -6,6 +6,7 @@ import gzip
 from pathlib import Path
 
 import pytest
+
 from d2c.trees.errors import FormatError, ModelError
 from d2c.trees.files import file_name, open_input, open_output, read_json
 

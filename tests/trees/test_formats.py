@@ -8,6 +8,7 @@ from pathlib import Path
 
 import conllu
 import pytest
+
 from d2c.trees.ctree import CTree, Tokens, build_ctree
 from d2c.trees.dtree import DTree
 from d2c.trees.errors import FormatError

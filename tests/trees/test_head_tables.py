@@ -8,6 +8,10 @@ from pathlib import Path
 
 import pytest
 from click.testing import CliRunner
+from hypothesis import given
+from hypothesis import strategies as st
+
+from d2c.commands.cli import cli
 from d2c.trees.conversion import to_dependencies
 from d2c.trees.ctree import CTree
 from d2c.trees.formats.brackets import parse_bracket
@@ -15,10 +19,6 @@ from d2c.trees.formats.treebanks import read_treebank
 from d2c.trees.head_coverage import head_coverage
 from d2c.trees.heads import HeadRules, format_head_rules, known_head_rules, load_head_rules, parse_head_rules
 from d2c.trees.induced_heads import estimate_rules, induce_heads
-from hypothesis import given
-from hypothesis import strategies as st
-
-from d2c.commands.cli import cli
 from tests.strategies import ctrees
 
 ROOT = Path(__file__).resolve().parents[2]

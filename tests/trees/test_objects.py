@@ -8,13 +8,13 @@ from typing import Any
 
 import nltk
 import pytest
-from d2c.trees.ctree import CTree, Tokens, build_ctree
-from d2c.trees.formats.brackets import format_bracket, parse_bracket
-from d2c.trees.objects import from_nltk, from_stanza, to_nltk, to_stanza
 from hypothesis import given
 from stanza.models.constituency import tree_reader
 from stanza.models.constituency.parse_tree import Tree as StanzaTree
 
+from d2c.trees.ctree import CTree, Tokens, build_ctree
+from d2c.trees.formats.brackets import format_bracket, parse_bracket
+from d2c.trees.objects import from_nltk, from_stanza, to_nltk, to_stanza
 from tests.strategies import ctrees
 
 WITH_BRACKETS = build_ctree(

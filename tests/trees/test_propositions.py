@@ -6,13 +6,13 @@ import itertools
 import random
 from dataclasses import replace
 
+from hypothesis import given
+
 from d2c.trees.conversion import to_constituents, to_dependencies
 from d2c.trees.ctree import CTree, canonical
 from d2c.trees.dtree import DTree, is_projective, is_tree
 from d2c.trees.repair import HeadRepairs, projectivize, repair_heads
 from d2c.trees.unaries import restore_unaries, strip_unaries
-from hypothesis import given
-
 from tests.shapes import ctrees, tokens_of
 
 

@@ -6,10 +6,10 @@ import itertools
 from collections.abc import Sequence
 
 import pytest
-from d2c.trees.dtree import is_projective, is_tree
-from d2c.trees.repair import HeadRepairs, projectivize, repair_heads
 from hypothesis import given
 
+from d2c.trees.dtree import is_projective, is_tree
+from d2c.trees.repair import HeadRepairs, projectivize, repair_heads
 from tests.strategies import any_heads, tree_heads
 
 

@@ -6,6 +6,7 @@ import random
 from itertools import product
 
 import pytest
+
 from d2c.trees.scores.evalb.report import ERROR, Score
 from d2c.trees.scores.significance import approximate_randomisation
 

@@ -7,6 +7,9 @@ from dataclasses import replace
 from pathlib import Path
 
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
 from d2c.trees.conversion import to_dependencies
 from d2c.trees.ctree import CTree, build_ctree
 from d2c.trees.formats.brackets import EMPTY_TAG, parse_bracket, remove_empty, strip_function
@@ -15,9 +18,6 @@ from d2c.trees.formats.discbracket import format_discbracket, parse_discbracket
 from d2c.trees.formats.treebanks import read_treebank
 from d2c.trees.traces import resolve_traces
 from d2c.trees.transforms import collapse, merge_gaps, move_punctuation, raise_gaps, split_gaps
-from hypothesis import given
-from hypothesis import strategies as st
-
 from tests.strategies import ctrees
 
 

@@ -11,6 +11,9 @@ from typing import Any, TextIO
 
 import pytest
 from click.testing import CliRunner
+from hypothesis import given
+
+from d2c.commands.cli import cli
 from d2c.reduction.reduction import Reduction
 from d2c.trees.ctree import CTree, canonical
 from d2c.trees.errors import FormatError
@@ -25,9 +28,6 @@ from d2c.trees.formats.tigerxml import read_tigerxml, write_tigerxml
 from d2c.trees.formats.treebanks import format_of, read_treebank
 from d2c.trees.heads import load_head_rules
 from d2c.trees.unaries import restore_unaries, strip_unaries
-from hypothesis import given
-
-from d2c.commands.cli import cli
 from tests.strategies import ctrees
 
 ROOT = Path(__file__).resolve().parents[2]

@@ -15,6 +15,7 @@ from typing import TextIO
 
 from conllu.exceptions import ParseException
 from conllu.parser import parse_id_value, parse_int_value
+
 from d2c.trees.ctree import Tokens
 from d2c.trees.dtree import DTree
 from d2c.trees.errors import FormatError

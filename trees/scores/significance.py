@@ -10,8 +10,9 @@ from collections.abc import Sequence
 from typing import NamedTuple
 
 import numpy as np
-from d2c.trees.scores.evalb.report import VALID, Score
 from numpy.typing import NDArray
+
+from d2c.trees.scores.evalb.report import VALID, Score
 
 _ROWS = 500  # trials at a time
 
