@@ -1,0 +1,131 @@
+"""Installing d2c: what a wheel holds, and that files beside a script do not get in its way.
+
+pip builds as it would for a user, in isolation. The environments see the dependencies of the one that runs
+the tests.
+"""
+
+from __future__ import annotations
+
+import os
+import shutil
+import subprocess
+import sys
+import venv
+import zipfile
+from pathlib import Path
+
+import pytest
+
+REPOSITORY = Path(__file__).resolve().parents[1]
+NOT_COPIED = shutil.ignore_patterns(".*", "build", "dist", "venv", "models", "*.egg-info", "__pycache__")
+TREE = "(TOP (S (NP (PRP They)) (VP (VBD saw) (NP (DT the) (NN cat))) (. .)))\n"
+SCRIPT = """
+import sys
+
+import spacy
+from spacy.tokens import Doc
+
+from d2c.cky.constrained_cky import ConstrainedCKY
+from d2c.reduction.reduction import Reduction
+from d2c.trees.formats.brackets import parse_bracket
+from d2c.trees.heads import load_head_rules
+
+assert load_head_rules("collins").name == "collins"
+assert ConstrainedCKY.__module__ == "d2c.cky.constrained_cky"
+dtree = Reduction("direct").encode(parse_bracket(sys.argv[2]))
+nlp = spacy.blank("en")
+nlp.add_pipe("d2c", config={"model": sys.argv[1], "dparser": "pipeline"})
+form, tag, deps = dtree.tokens.forms, dtree.tokens.tags, ["ROOT" if d == "root" else d for d in dtree.labels]
+heads = [head - 1 if head else i for i, head in enumerate(dtree.heads)]
+[sentence] = nlp(Doc(nlp.vocab, form, tags=tag, heads=heads, deps=deps)).sents
+print(sentence._.parse_string)
+"""
+
+
+@pytest.fixture(scope="module")
+def clone(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """A copy of the repository, in which nothing was built before."""
+    copy = tmp_path_factory.mktemp("install") / "clone"
+    shutil.copytree(REPOSITORY, copy, ignore=NOT_COPIED)
+    return copy
+
+
+@pytest.fixture(scope="module")
+def wheel(clone: Path) -> Path:
+    pip("wheel", "--no-deps", "--wheel-dir", clone.parent, clone)
+    [file] = clone.parent.glob("*.whl")
+    return file
+
+
+def test_the_wheel_has_the_files_of_the_packages_and_no_others(wheel: Path) -> None:
+    with zipfile.ZipFile(wheel) as archive:
+        names = set(archive.namelist())
+        [top_level] = [name for name in names if name.endswith("top_level.txt")]
+        assert archive.read(top_level).split() == [b"d2c"]
+    information = {name for name in names if name.split("/")[0].endswith(".dist-info")}
+    assert [name for name in information if name.endswith("licenses/LICENSE")]
+    assert names - information == files_of_packages()
+    assert names >= {
+        "d2c/py.typed",
+        "d2c/cky/__init__.py",
+        "d2c/compare/templates/report.html",
+        "d2c/data/heads/collins.txt",
+        "d2c/data/prm/collins.prm",
+        "d2c/data/sample/train.mrg",
+    }
+
+
+@pytest.mark.parametrize("kind", ["wheel", "editable"])
+def test_files_beside_a_script_do_no_harm(
+    kind: str, clone: Path, tmp_path: Path, request: pytest.FixtureRequest
+) -> None:
+    python = environment(tmp_path / "environment")
+    what = [request.getfixturevalue("wheel")] if kind == "wheel" else ["--editable", clone]
+    pip("--python", python, "install", "--no-deps", *what)
+    place = tmp_path / "place"
+    for folder in ("data", "linear", "d2c-something", *(["d2c"] if kind == "wheel" else [])):
+        (place / folder).mkdir(parents=True)
+        (place / folder / "file.txt").write_text("not d2c's")
+    for file in ("data.py", "trees.py"):
+        (place / file).write_text("raise ImportError('not d2c')")
+    (place / "t.mrg").write_text(TREE * 3)
+    (place / "script.py").write_text(SCRIPT)
+
+    script = python.with_name("d2c")
+    assert "Commands:" in run(place, python, "-m", "d2c", "--help")
+    run(place, script, "train", "t.mrg", "--dev", "t.mrg", "--dparser", "gold", "-o", "MODEL")
+    assert run(place, python, "script.py", "MODEL", TREE) == TREE.removeprefix("(TOP ").replace(")\n", "\n")
+
+
+def files_of_packages() -> set[str]:
+    """The files in the packages' folders, by the names that they have once they are installed."""
+    installed = set()
+    for folder in REPOSITORY.iterdir():
+        if (folder / "__init__.py").exists() and folder.name not in ("scripts", "tests"):
+            name = Path("d2c") if folder.name == "d2c" else Path("d2c", folder.name)
+            files = [file for file in folder.rglob("*") if file.is_file() and file.suffix != ".pyc"]
+            installed.update((name / file.relative_to(folder)).as_posix() for file in files)
+    return installed
+
+
+def environment(directory: Path) -> Path:
+    """The Python of a new environment that sees the dependencies of this one, but none of its .pth files."""
+    venv.create(directory, symlinks=os.name == "posix")
+    [packages] = directory.glob("lib/python*/site-packages")
+    seen = [path for path in sys.path if Path(path).is_dir() and (Path(path) / "click").is_dir()]
+    (packages / "dependencies.pth").write_text("\n".join(seen))
+    return directory / "bin" / "python"
+
+
+def pip(*arguments: str | Path) -> None:
+    run(REPOSITORY, sys.executable, "-m", "pip", "--quiet", "--disable-pip-version-check", *arguments)
+
+
+def run(directory: Path, *command: str | Path) -> str:
+    """What a command prints; PYTHONPATH does not help it."""
+    variables = {name: value for name, value in os.environ.items() if name != "PYTHONPATH"}
+    done = subprocess.run(
+        command, cwd=directory, env=variables, capture_output=True, text=True, encoding="utf-8", check=False
+    )
+    assert done.returncode == 0, done.stderr
+    return done.stdout
