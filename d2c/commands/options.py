@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
+from dataclasses import fields
+from functools import wraps
 from pathlib import Path
 from typing import Any
 
@@ -17,6 +19,9 @@ from d2c.training.tagging import TAGGERS, Tagging
 from d2c.treebanks.reading import CONTINUOUS, Reading
 from d2c.trees.formats.treebanks import FORMATS, format_to_write
 
+Command = Callable[..., Any]
+Decorator = Callable[[Command], Command]
+
 FilePath = click.Path(path_type=Path, allow_dash=True)
 
 encoding_option = click.option(
@@ -27,6 +32,9 @@ heads_option = click.option(
     default="collins",
     show_default=True,
     help="A bundled table, leftmost, rightmost, marked (by the treebank), or a file.",
+)
+format_option = click.option(
+    "--format", "format_name", type=click.Choice(list(FORMATS)), help="[default: by the name]"
 )
 output_option = click.option(
     "-o", "--output", type=FilePath, default="-", show_default="standard output", help="- or a file (.gz)."
@@ -41,32 +49,35 @@ jobs_option = click.option(
 )
 
 
-def to_option(formats: tuple[str, ...]) -> Callable[[Callable[..., Any]], Callable[..., Any]]:
+def to_option(formats: Sequence[str]) -> Decorator:
     """In which of these formats a command writes."""
     default = "[default: by the name, otherwise brackets, or discbracket for a model of trees with gaps]"
     return click.option("--to", type=click.Choice(formats), help=default)
 
 
-def reading_options(command: Callable[..., Any]) -> Callable[..., Any]:
-    """The options that say how treebanks are read."""
+def reading_options(command: Command) -> Command:
+    """The options that say how treebanks are read, and where heads are. The command gets a `reading` of them;
+    head rules `marked` are the treebank's own."""
+
+    @wraps(command)
+    def with_reading(**options: Any) -> None:
+        asked = {field.name: options.pop(field.name) for field in fields(Reading) if field.name in options}
+        command(reading=Reading(marked=options["head_rules"] == "marked", **asked), **options)
+
     options = (
-        click.option(
-            "--format", "format_name", type=click.Choice(list(FORMATS)), help="[default: by the name]"
-        ),
+        heads_option,
+        format_option,
         click.option("--move-punctuation", is_flag=True, help="Into the smallest constituent around it."),
         click.option("--traces", is_flag=True, help="Move antecedents to their traces: trees with gaps."),
         continuous_option,
     )
-    for option in reversed(options):
-        command = option(command)
-    return command
+    return _with(options, with_reading)
 
 
-def training_options(command: Callable[..., Any]) -> Callable[..., Any]:
+def training_options(command: Command) -> Command:
     """The options that say which route and which d-parser to train, and how."""
     options = (
         encoding_option,
-        heads_option,
         click.option(
             "--dparser",
             metavar="NAME[:...]",
@@ -114,6 +125,10 @@ def training_options(command: Callable[..., Any]) -> Callable[..., Any]:
         click.option("--transformer", help="Stanza: name or directory; a name is downloaded."),
         click.option("--seed", type=int, default=1, show_default=True),
     )
+    return _with(options, command)
+
+
+def _with(options: Sequence[Decorator], command: Command) -> Command:
     for option in reversed(options):
         command = option(command)
     return command
@@ -123,14 +138,6 @@ def new_route(name: str, options: dict[str, Any], checkpoints: Path | None = Non
     """A route from the options of `training_options`."""
     shared = (options[key] for key in ("encoding", "head_rules", "seed"))
     return models.make_route(name, *shared, pruning=options["pruning"], checkpoints=checkpoints)
-
-
-def reading_of(options: dict[str, Any]) -> Reading:
-    """How treebanks are read; head rules `marked` are the treebank's own."""
-    marked = options["head_rules"] == "marked"
-    names = ("traces", "move_punctuation", "continuous")
-    asked = {name: options[name] for name in names} | {"raw": options.get("raw", False)}
-    return Reading(options["format_name"], marked, **asked)
 
 
 def format_for(route: models.Route, output: Path) -> str:

@@ -2,16 +2,19 @@
 
 from __future__ import annotations
 
+import gc
+from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass
 from io import StringIO
 from pathlib import Path
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 from d2c.training.model import Route
+from d2c.treebanks.chunked import map_chunks
 from d2c.treebanks.reading import Part, Reading
 from d2c.treebanks.statistics import Statistics
 from d2c.trees.errors import FormatError
-from d2c.trees.files import file_name
+from d2c.trees.files import file_name, open_output
 from d2c.trees.formats.chunks import Chunk
 from d2c.trees.formats.conllu import format_conllu, parse_conllu
 from d2c.trees.formats.treebanks import write_treebank
@@ -76,3 +79,21 @@ class Decode:
         except FormatError as error:
             return Converted("", 0, error=error)
         return Converted(text.getvalue(), repairs.sentences, repairs=repairs)
+
+
+def convert_parts(
+    work: Callable[[Any], Converted], parts: Iterable[Part], source: Path, output: Path, jobs: int
+) -> Iterator[Converted]:
+    """Converts the parts of a file and hands out what was counted; the output appears at the end."""
+    # Trees hold no reference cycles; looking for some among so many small objects takes a tenth of the time.
+    gc.set_threshold(1_000_000)
+    sentences = 0
+    with open_output(output) as out:
+        for part in map_chunks(work, parts, jobs):
+            if part.error:
+                raise part.error.after(sentences)
+            out.write(part.text)
+            sentences += part.sentences
+            yield part
+        if not sentences:
+            raise FormatError(file_name(source), 1, 0, "no sentence found in this file")

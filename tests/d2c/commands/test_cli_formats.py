@@ -18,7 +18,7 @@ from d2c.trees.errors import FormatError
 from d2c.trees.formats.treebanks import FORMATS, read_treebank
 
 TREEBANKS = Path(
-    os.environ.get("D2C_TREEBANKS", Path(__file__).resolve().parents[3] / "shared" / "treebanks")
+    os.environ.get("D2C_TREEBANKS", Path(__file__).resolve().parents[4] / "shared" / "treebanks")
 )
 GAPS = "(TOP (S (VP (V 0=wake) (P 2=up)) (N 1=me) (. 3=.)))\n(TOP (S (A 0=a) (B 1=b)))\n"
 PTB = "( (SBARQ (WHNP-1 (WP what)) (SQ (VBD did) (NP (PRP he)) (VP (VB see) (NP (-NONE- *T*-1)))) (. ?)) )\n"

@@ -29,7 +29,7 @@ from d2c.trees.formats.brackets import format_bracket, read_brackets, write_brac
 from d2c.trees.formats.conllu import write_conllu
 from d2c.trees.scores.brackets import bracket_scores
 from tests.d2c.conftest import SAMPLE
-from tests.d2c.ud_like import train_spacy, ud_like
+from tests.d2c.training.ud_like import train_spacy, ud_like
 
 Treebank = tuple[list[CTree], list[CTree], Path]
 

@@ -15,7 +15,7 @@ from d2c.commands.cli import cli
 from d2c.trees.formats.brackets import format_bracket, read_brackets
 from d2c.trees.formats.conllu import write_conllu
 
-SAMPLE = Path(__file__).resolve().parent.parent.parent / "data" / "sample" / "train.mrg"
+SAMPLE = Path(__file__).resolve().parents[3] / "data" / "sample" / "train.mrg"
 
 
 def test_decode_with_a_model_of_this_route(tmp_path: Path) -> None:

@@ -22,7 +22,7 @@ from d2c.trees.errors import FormatError, ModelError
 from d2c.trees.formats.brackets import read_brackets, write_brackets
 from d2c.trees.formats.conllu import write_conllu
 
-SAMPLE = Path(__file__).parents[2] / "data" / "sample" / "train.mrg"
+SAMPLE = Path(__file__).parents[3] / "data" / "sample" / "train.mrg"
 TRAIN, DEV = 300, 40
 
 

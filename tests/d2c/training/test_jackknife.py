@@ -18,7 +18,7 @@ from d2c.trees.errors import ModelError
 from d2c.trees.formats.brackets import read_brackets, write_brackets
 from d2c.trees.formats.conllu import read_conllu, write_conllu
 
-SAMPLE = Path(__file__).parents[2] / "data" / "sample"
+SAMPLE = Path(__file__).parents[3] / "data" / "sample"
 
 
 class Witness:

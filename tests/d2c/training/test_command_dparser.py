@@ -13,7 +13,7 @@ from d2c.trees.errors import ModelError
 from d2c.trees.formats.brackets import read_brackets
 from d2c.trees.scores.brackets import bracket_scores
 
-SAMPLE = Path(__file__).parents[2] / "data" / "sample"
+SAMPLE = Path(__file__).parents[3] / "data" / "sample"
 
 
 def test_a_command_as_d_parser_is_given_again_for_parsing(tmp_path: Path) -> None:

@@ -20,7 +20,7 @@ from d2c.trees.scores.brackets import bracket_scores
 
 pytest.importorskip("spacy")
 
-SAMPLE = Path(__file__).parents[2] / "data" / "sample" / "train.mrg"
+SAMPLE = Path(__file__).parents[3] / "data" / "sample" / "train.mrg"
 OPTIONS = ("--preset", "small", "--dparser", "spacy", "--epochs", "2")
 
 

@@ -6,13 +6,16 @@ import gzip
 import os
 import subprocess
 import sys
+from importlib import metadata
 from pathlib import Path
 
 import pytest
 
+import d2c as d2c_package
+from d2c.commands.cli import COMMANDS, cli
 from d2c.trees.heads import known_head_rules
 
-ROOT = Path(__file__).parents[2]
+ROOT = Path(__file__).parents[3]
 DEV = ROOT / "data" / "sample" / "dev.mrg"
 TINY = """\
 (TOP (S (NP (PRP They)) (VP (VBD slept)) (. .)))
@@ -290,6 +293,20 @@ def test_the_command_starts_without_large_packages() -> None:
     assert found == "[]\n"
 
 
+def test_version() -> None:
+    for command in (["d2c"], ["d2c.commands.cli"]):
+        run = [sys.executable, "-m", *command, "--version"]
+        shown = subprocess.run(run, check=True, capture_output=True, text=True).stdout
+        assert shown.endswith(f" {d2c_package.__version__}\n")
+    assert d2c_package.__version__ == metadata.version("d2c")
+
+
+def test_each_command_is_a_file() -> None:
+    helpers = {"__init__", "cli", "options", "terminal"}
+    files = {path.stem for path in (ROOT / "d2c" / "commands").glob("*.py")}
+    assert files - helpers == set(COMMANDS) == set(cli.commands)
+
+
 def test_threads_that_wait_leave_the_cores_to_others() -> None:
     code = """
 import os, sys
@@ -299,6 +316,6 @@ main()
 """
     unset = {name: value for name, value in os.environ.items() if name != "OMP_WAIT_POLICY"}
     for environment, shown in ((unset, "PASSIVE"), (unset | {"OMP_WAIT_POLICY": "ACTIVE"}, "ACTIVE")):
-        environment["PYTHONPATH"] = str(Path(__file__).parents[2])
+        environment["PYTHONPATH"] = str(Path(__file__).parents[3])
         run = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, env=environment)
         assert run.stdout == f"False {shown}\n", run.stderr

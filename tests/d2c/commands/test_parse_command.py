@@ -25,7 +25,7 @@ from d2c.trees.formats.export import read_export
 
 pytest.importorskip("spacy")
 
-ROOT = Path(__file__).parents[2]
+ROOT = Path(__file__).parents[3]
 TEXT = "The dog slept.\nShe saw (the cat).\n"
 FORMS = [("The", "dog", "slept", "."), ("She", "saw", "(", "the", "cat", ")", ".")]
 Run = subprocess.CompletedProcess[str]

@@ -1,0 +1,70 @@
+"""`d2c compare`: routes side by side on a dev treebank."""
+
+from __future__ import annotations
+
+import tempfile
+from importlib import resources
+from pathlib import Path
+from typing import Any
+
+import click
+
+from d2c.commands.options import FilePath, new_dparser, new_route, new_tagging, training_options
+from d2c.commands.terminal import say
+from d2c.training.model import ROUTES
+from d2c.treebanks.reading import Reading
+
+
+@click.command()
+@click.argument("trees", type=FilePath, required=False)
+@click.argument("dev", type=FilePath, required=False)
+@click.option("-o", "--output", type=click.Path(path_type=Path), help="Keep the models, one for each route.")
+@click.option("--preset", type=click.Choice(["default", "small"]), default="small", show_default=True)
+@click.option(
+    "--route",
+    "routes",
+    type=click.Choice(ROUTES),
+    multiple=True,
+    default=ROUTES,
+    help="May be repeated.  [default: all]",
+)
+@click.option(
+    "--report", type=FilePath, help="HTML file.  [default: report.html beside the models of -o, if given]"
+)
+@training_options
+def compare(
+    trees: Path | None,
+    dev: Path | None,
+    output: Path | None,
+    routes: tuple[str, ...],
+    report: Path | None,
+    reading: Reading,
+    **options: Any,
+) -> None:
+    """Trains on TREES, scores on DEV, prints one table. Without arguments: the bundled sample.
+
+    Rows: every route on gold d-trees (the conversion alone) and on those of the d-parser, which is trained
+    once, on the first route's labels; the best that constrained CKY could do with them (oracle). Then:
+    whether routes differ by more than chance. The report shows what is behind the table: F1 by label and
+    length, classes of errors, and the trees of every sentence.
+    """
+    from d2c.compare.report import write_report
+    from d2c.compare.rows import table_lines, train_and_compare
+
+    if trees and not dev:
+        raise click.UsageError("give both TREES and DEV, or neither for the bundled sample")
+    sample = resources.files("d2c.data") / "sample"
+    new = {name: new_route(name, options) for name in ROUTES if name in routes}
+    dparser, tagging = new_dparser(options), new_tagging(options)
+    with resources.as_file(sample) as files, tempfile.TemporaryDirectory() as scratch:
+        train_file, dev_file = (trees or files / "train.mrg"), (dev or files / "dev.mrg")
+        say(f"training on {train_file}, scoring on {dev_file}")
+        directory = output or Path(scratch)
+        rows = train_and_compare(
+            train_file, dev_file, directory, new, dparser, say, reading, tagging, options["folds"] or 0
+        )
+    click.echo("\n".join(table_lines(rows)))
+    if report or output:
+        path = report or directory / "report.html"
+        write_report(rows, path)
+        say(f"report: {path}")

@@ -1,0 +1,52 @@
+"""`d2c convert`: a treebank in another format."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+
+import click
+
+from d2c.commands.options import FilePath, continuous_option
+from d2c.commands.terminal import say, shown
+from d2c.treebanks.reading import WRITABLE, convert_treebank
+from d2c.trees.files import file_name, open_output
+from d2c.trees.formats.conllu import format_conllu, read_conllu
+from d2c.trees.formats.treebanks import FORMATS
+
+
+@click.command()
+@click.argument("source", type=FilePath)
+@click.argument("target", type=FilePath)
+@click.option("--from", "source_format", type=click.Choice(list(FORMATS)), help="[default: by the name]")
+@click.option("--to", "target_format", type=click.Choice(WRITABLE), help="[default: by the name]")
+@click.option("--clean", is_flag=True, help="Brackets: remove traces, function tags and co-indices.")
+@click.option("--traces", is_flag=True, help="Brackets: move antecedents to their traces, then clean.")
+@click.option("--move-punctuation", is_flag=True, help="Into the smallest constituent around it.")
+@continuous_option
+@click.option("--merge", is_flag=True, help="Join what `--continuous split` split.")
+@click.option(
+    "--heads", type=FilePath, help="CoNLL-U over the same tokens: mark the head children it induces."
+)
+def convert(source: Path, target: Path, **options: Any) -> None:
+    """Rewrites treebanks: brackets, discbracket, export, TIGER XML, Alpino XML; reads Penn-historical, Sinica
+    and Floresta files, too. Brackets hold no gaps: say how to make such trees continuous. What else is left
+    out (secondary edges, functions, lemmas, ...) is said on standard error.
+
+    Names tell formats: *.discbracket, *.export, *.tiger.xml, *.alpino.xml, *.psd, *.sinica, *.conllu (each
+    also with .gz); anything else is brackets. CoNLL-U becomes CoNLL-U without ranges and empty nodes; from
+    trees to CoNLL-U and back go `encode` and `decode`.
+    """
+    if options["heads"] and (options["traces"] or options["merge"]):
+        raise click.UsageError("--traces and --merge keep no heads; convert twice")
+    kinds = [".conllu" in path.name for path in (source, target)]
+    if kinds[0] != kinds[1] and "-" not in (str(source), str(target)):
+        raise click.UsageError("use `d2c encode` and `d2c decode` between trees and CoNLL-U")
+    left_out: list[str] = []
+    with open_output(target) as stream:
+        if any(kinds):
+            stream.writelines(map(format_conllu, shown(read_conllu(source), "sentences")))
+        else:
+            left_out = convert_treebank(source, target, stream, **options)
+    if left_out:
+        say(f"{file_name(source)}: left out: {', '.join(left_out)}")

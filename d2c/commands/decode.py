@@ -1,0 +1,55 @@
+"""`d2c decode`: CoNLL-U to c-trees."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import click
+
+from d2c.commands.options import FilePath, format_for, jobs_option, output_option, to_option
+from d2c.commands.terminal import report_repairs, shown
+from d2c.reduction.encodings import ENCODINGS
+from d2c.reduction.reduction import Reduction
+from d2c.training.model import load_route
+from d2c.treebanks.parts import Decode, convert_parts
+from d2c.treebanks.reading import WRITABLE
+from d2c.trees.files import file_name, open_output
+from d2c.trees.formats.conllu import read_conllu, read_conllu_chunks
+from d2c.trees.formats.treebanks import FORMATS, format_to_write, write_treebank
+from d2c.trees.repair import Repairs
+
+
+@click.command()
+@click.argument("conllu", type=FilePath)
+@output_option
+@click.option("-m", "--model", type=click.Path(path_type=Path), help="A trained model; it knows unaries.")
+@click.option("--encoding", type=click.Choice(ENCODINGS), help="Without a model.  [default: direct]")
+@to_option(WRITABLE)
+@jobs_option
+def decode(
+    conllu: Path, output: Path, model: Path | None, encoding: str | None, to: str | None, jobs: int
+) -> None:
+    """CoNLL-U from any d-parser → c-trees. Repairs are counted on standard error.
+
+    Without a model, unary nodes are recovered under the spine encoding only, and crossing arcs make gaps
+    where the format holds them. One process writes export and XML files.
+    """
+    if model and encoding:
+        raise click.UsageError("the model says the encoding; give one of --model and --encoding")
+    repairs = Repairs()
+    if model:
+        route = load_route(model)
+        to = to or format_for(route, output)
+    else:
+        to = to or format_to_write(output)
+        route = Reduction(encoding or "direct", continuous=to == "brackets" or encoding == "delta")
+    if FORMATS[to].parse is None:
+        with open_output(output) as stream:
+            dtrees = shown(read_conllu(conllu), "sentences")
+            write_treebank(route.decode_all(dtrees, repairs), to, stream, conllu)
+    else:
+        work = Decode(route, file_name(conllu), to)
+        for part in shown(convert_parts(work, read_conllu_chunks(conllu), conllu, output, jobs), "parts"):
+            if part.repairs:
+                repairs.add(part.repairs)
+    report_repairs(repairs)

@@ -1,0 +1,45 @@
+"""`d2c draw`: pictures of trees."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import click
+
+from d2c.commands.options import FilePath, format_option, heads_option, output_option
+from d2c.reduction.reduction import Reduction
+from d2c.trees.errors import FormatError
+from d2c.trees.files import file_name, open_output
+from d2c.trees.formats.treebanks import read_treebank
+
+
+@click.command()
+@click.argument("trees", type=FilePath)
+@output_option
+@heads_option
+@format_option
+@click.option("--what", type=click.Choice(["ctree", "dtree", "both"]), default="ctree", show_default=True)
+@click.option("--svg", is_flag=True, help="A picture of one sentence, instead of text of all.")
+@click.option("--sentence", type=click.IntRange(1), help="Its number; of --svg 1 if it is not said.")
+def draw(
+    trees: Path,
+    output: Path,
+    head_rules: str,
+    format_name: str | None,
+    what: str,
+    svg: bool,
+    sentence: int | None,
+) -> None:
+    """Draws c-trees, crossing branches included, d-trees with their event indices, or both."""
+    from d2c.trees.pictures import drawing
+
+    route, last = Reduction("direct", head_rules), 1 if svg and not sentence else sentence
+    treebank = read_treebank(trees, format_name, clean=True, marked=head_rules == "marked")
+    with open_output(output) as stream:
+        for number, ctree in enumerate(treebank, 1):
+            if not last or number == last:
+                stream.write(drawing(ctree, route.encode(ctree), what, svg) + "\n")
+            if number == last:
+                return
+    if last:
+        raise FormatError(file_name(trees), 0, last, "there is no such sentence")

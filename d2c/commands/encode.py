@@ -1,0 +1,37 @@
+"""`d2c encode`: c-trees to CoNLL-U."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import click
+
+from d2c.commands.options import FilePath, encoding_option, jobs_option, output_option, reading_options
+from d2c.commands.terminal import say, shown
+from d2c.reduction.reduction import Reduction
+from d2c.treebanks.parts import Encode, convert_parts
+from d2c.treebanks.reading import Reading
+from d2c.treebanks.statistics import Statistics
+
+
+@click.command()
+@click.argument("trees", type=FilePath)
+@output_option
+@encoding_option
+@reading_options
+@click.option("--raw", is_flag=True, help="Brackets: keep traces and function tags.")
+@click.option("--stats", is_flag=True, help="Print labels, unaries, crossing arcs, ... to standard error.")
+@jobs_option
+def encode(
+    trees: Path, output: Path, encoding: str, head_rules: str, reading: Reading, stats: bool, jobs: int
+) -> None:
+    """c-trees → CoNLL-U with head-ordered labels in DEPREL. One process reads export and XML files."""
+    if reading.raw and reading.traces:
+        raise click.UsageError("--traces removes what --raw keeps; give one of them")
+    work = Encode(Reduction(encoding, head_rules), trees, reading, stats)
+    statistics = Statistics()
+    for part in shown(convert_parts(work, reading.parts(trees), trees, output, jobs), "parts"):
+        if part.statistics:
+            statistics.add(part.statistics)
+    if stats:
+        say("\n".join(statistics.lines()))

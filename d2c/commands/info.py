@@ -1,0 +1,31 @@
+"""`d2c info`: what a model holds."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import click
+
+from d2c.training.model import read_settings
+from d2c.trees.files import read_json
+
+
+@click.command()
+@click.argument("model", type=click.Path(path_type=Path))
+def info(model: Path) -> None:
+    """Says what a model directory holds."""
+    settings = read_settings(model)
+    for name, value in settings.items():
+        click.echo(f"{name:<14}{value}")
+    parts = sorted((model / "route").rglob("*.json")) + [model / "dparser" / "dparser.json"]
+    parts += [model / "tagger" / "tagger.json"] if "tagger" in settings else []
+    for part in parts:
+        file = part.relative_to(model)
+        for name, value in read_json(part).items():
+            shown = value
+            if isinstance(value, list | dict):
+                listed = len(value) <= 100 and all(isinstance(key, str) for key in value)
+                shown = f"{len(value)}: {' '.join(sorted(value))}" if listed else len(value)
+            click.echo(f"{'.'.join(file.parts[:-1])}.{name:<20}{shown}")
+    size = sum(path.stat().st_size for path in model.rglob("*") if path.is_file())
+    click.echo(f"{'size':<14}{size / 1e6:.1f} MB")
