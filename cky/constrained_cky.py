@@ -328,7 +328,7 @@ class ConstrainedCKY:
 
         def f1(weights: NDArray[np.float32]) -> float:
             self.weights_ = weights
-            return bracket_scores(dev, list(self.decode_all(given))).fmeasure
+            return bracket_scores(dev, list(self.decode_all(given))).f1
 
         return f1
 

@@ -35,7 +35,7 @@ from d2c.trees.formats.brackets import read_brackets, write_brackets
 from d2c.trees.formats.conllu import read_conllu
 from d2c.trees.repair import Repairs
 from d2c.trees.scores.brackets import bracket_scores
-from d2c.trees.scores.evalb import Summary
+from d2c.trees.scores.matches import Summary
 
 REPOSITORY = Path(__file__).resolve().parent.parent
 PAD = {"s per epoch": 257.0, "sentences/s": 97.0}
@@ -156,7 +156,7 @@ def timed(
 def shown(scores: Summary) -> str:
     """F1, recall, precision, exact match."""
     return (
-        f"F1 {scores.fmeasure:.2f} (R {scores.recall:.2f}, P {scores.precision:.2f}), "
+        f"F1 {scores.f1:.2f} (R {scores.recall:.2f}, P {scores.precision:.2f}), "
         f"exact {scores.complete_match:.2f} %"
     )
 
@@ -169,9 +169,7 @@ def print_table(route: ConstrainedCKY, gold: list[CTree], dtrees: list[DTree], o
         speed, scores, repairs = timed(route, gold, dtrees)
         oracle = bracket_scores(gold, list(map(route.oracle, gold, others)))
         undone = repairs.counts[PRUNING_UNDONE]
-        print(
-            f"{name:<28}{speed:>12.0f}{oracle.fmeasure:>11.2f}{scores.fmeasure:>8.2f}{undone:>16}", flush=True
-        )
+        print(f"{name:<28}{speed:>12.0f}{oracle.f1:>11.2f}{scores.f1:>8.2f}{undone:>16}", flush=True)
 
 
 def lexicalised_row(route: ConstrainedCKY, gold: list[CTree]) -> None:
@@ -185,7 +183,7 @@ def lexicalised_row(route: ConstrainedCKY, gold: list[CTree]) -> None:
     def f1(guess: Callable[[CTree], CTree | None]) -> float:
         pairs = [(ctree, guess(ctree)) for ctree in short[1:]]
         found = [(ctree, best) for ctree, best in pairs if best]
-        return bracket_scores([a for a, _ in found], [b for _, b in found]).fmeasure
+        return bracket_scores([a for a, _ in found], [b for _, b in found]).f1
 
     of_parser = iter(parsed)
     oracle, best = f1(lambda ctree: lexicalised_oracle(route, ctree)), f1(lambda _: next(of_parser))

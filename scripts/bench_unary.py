@@ -17,7 +17,7 @@ sys.path.insert(0, str(ROOT))
 from d2c.reduction.unary.classifier import UnaryClassifier  # noqa: E402
 from d2c.trees.ctree import CTree  # noqa: E402
 from d2c.trees.formats.brackets import read_brackets  # noqa: E402
-from d2c.trees.scores.evalb import Parameters, Summary, Totals, evaluate, from_ctree  # noqa: E402
+from d2c.trees.scores.brackets import bracket_scores  # noqa: E402
 from d2c.trees.unaries import Chain, restore_unaries, strip_unaries  # noqa: E402
 
 BATCH = 500
@@ -39,9 +39,9 @@ def main() -> int:
     bare = [strip_unaries(ctree)[0] for ctree in dev]
     seconds, chains = min((predict(classifier, bare) for _ in range(REPEATS)), key=lambda run: run[0])
     print(f"predict            {sum(len(ctree.tokens) for ctree in dev) / seconds:8.0f} tokens/s")
-    score = compare(dev, bare, chains)
-    print(f"EVALB F1           {score.fmeasure:8.2f}")
-    print(f"exact match        {100 * score.complete / score.sentences:8.2f} %")
+    score = bracket_scores(dev, map(restore_unaries, bare, chains))
+    print(f"EVALB F1           {score.f1:8.2f}")
+    print(f"exact match        {score.complete_match:8.2f} %")
     print(f"classes            {len(classifier.chains_):8d}")
     print(f"candidates a node  {mean_candidates(train, bare):8.2f}")
     with tempfile.TemporaryDirectory() as directory:
@@ -59,17 +59,6 @@ def predict(classifier: UnaryClassifier, bare: list[CTree]) -> tuple[float, list
         one for begin in range(0, len(bare), BATCH) for one in classifier.predict(bare[begin : begin + BATCH])
     ]
     return perf_counter() - began, chains
-
-
-def compare(gold: list[CTree], bare: list[CTree], chains: list[list[Chain]]) -> Summary:
-    """EVALB's summary with Collins' parameters."""
-    parameters = Parameters.collins()
-    totals = Totals(parameters.cutoff)
-    guesses = map(restore_unaries, bare, chains)
-    pairs = ((from_ctree(one), from_ctree(two)) for one, two in zip(gold, guesses, strict=True))
-    for score in evaluate(pairs, parameters):
-        totals.add(score)
-    return totals.every
 
 
 def mean_candidates(train: list[CTree], bare: list[CTree]) -> float:

@@ -79,11 +79,11 @@ def main(languages: str, sentences: int, epochs: float, details: bool) -> None:
         for row in rows:
             if row.d_trees == "gold":
                 continue
-            b, gaps = row.brackets, f"{row.gaps.fmeasure:.2f}" if row.gaps.gold else "-"
+            b, gaps = row.brackets, f"{row.gaps.f1:.2f}" if row.gaps.gold else "-"
             speed = "-" if row.route == ORACLE else f"{row.tokens_per_second[1]:,.0f}"
             lines.append(
                 f"{language:<12}{row.route:<11}{row.attachment.uas:>7.2f}{row.attachment.las:>7.2f}"
-                f"{b.fmeasure:>7.2f}{gaps:>9}{b.complete_match:>7.2f}{speed:>8}"
+                f"{b.f1:>7.2f}{gaps:>9}{b.complete_match:>7.2f}{speed:>8}"
             )
     print("\n".join(lines))
 

@@ -75,8 +75,8 @@ def main(
                 *(
                     name,
                     scored[0].attachment.uas,
-                    *(row.brackets.fmeasure for row in scored),
-                    oracle.fmeasure,
+                    *(row.brackets.f1 for row in scored),
+                    oracle.f1,
                 ),
                 *(round(speed[1]) for speed in (scored[2].sentences_per_second, scored[2].tokens_per_second)),
             ]

@@ -139,7 +139,7 @@ def line(name: str, by: str, encoding: str, row: Row, labels: int) -> list[objec
             encoding,
             row.attachment.uas,
             row.attachment.las,
-            brackets.fmeasure,
+            brackets.f1,
             brackets.complete_match,
         ),
         *(round(row.tokens_per_second[1]), labels, row.repairs.per_thousand()),

@@ -38,7 +38,7 @@ def main() -> None:
     # Threads of OpenMP (torch's) that wait for each other would otherwise keep cores busy that others need:
     # where those are taken, training is ten times slower. It is read when torch is loaded.
     os.environ.setdefault("OMP_WAIT_POLICY", "PASSIVE")
-    from d2c.trees.scores.evalb import TooManyErrors
+    from d2c.trees.scores.evalb.evaluate import TooManyErrors
 
     try:
         cli.main(standalone_mode=True)

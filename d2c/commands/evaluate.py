@@ -43,7 +43,9 @@ def evaluate(
 ) -> None:
     """Scores bracket files as EVALB does (a table per sentence, then the summary), treebanks with gaps as
     disco-dop does (discbracket, or what their names say), or CoNLL-U files."""
-    from d2c.trees.scores.evalb import Parameters, Totals, evaluate_files, report_lines
+    from d2c.trees.scores.evalb.evaluate import evaluate_files
+    from d2c.trees.scores.evalb.parameters import Parameters
+    from d2c.trees.scores.evalb.report import Totals, report_lines
 
     if metric == "attachment":
         _print_attachment(gold, guess, punctuation)

@@ -18,8 +18,9 @@ from typing import NamedTuple, Self, TypeVar
 from d2c.trees.conversion import to_dependencies
 from d2c.trees.ctree import CTree, Tokens
 from d2c.trees.dtree import head_outward
-from d2c.trees.scores import disco, evalb
+from d2c.trees.scores import disco
 from d2c.trees.scores.evalb.match import Rules
+from d2c.trees.scores.evalb.parameters import Parameters
 from d2c.trees.scores.evalb.report import VALID, Score
 
 Key = TypeVar("Key")
@@ -48,7 +49,7 @@ class Measure:
     def of(cls, ctrees: Iterable[CTree]) -> Self:
         """That of `score_brackets`: EVALB with collins.prm, or disco-dop's with proper.prm for gaps."""
         if all(ctree.is_continuous() for ctree in ctrees):
-            rules = Rules(evalb.Parameters.collins())
+            rules = Rules(Parameters.collins())
             return cls(rules.bracket_label, rules.deleted_tags)
         of_disco = disco.Parameters.proper()
 
@@ -216,7 +217,7 @@ def by_length(lengths: Sequence[int], scores: Sequence[Score]) -> dict[int, Tall
         if score.status == VALID:
             of_class = tallies[length_class(length, SENTENCE_LENGTHS)]
             of_class.gold += score.gold
-            of_class.guess += score.test
+            of_class.guess += score.guess
             of_class.matched += score.matched
     return dict(tallies)
 

@@ -24,7 +24,7 @@ from d2c.trees.repair import Repairs
 from d2c.trees.scores import disco
 from d2c.trees.scores.attachment import Attachment, score_attachment
 from d2c.trees.scores.brackets import score_brackets
-from d2c.trees.scores.evalb import Score, Summary
+from d2c.trees.scores.evalb.report import Score, Summary
 from d2c.trees.scores.significance import approximate_randomisation
 
 ORACLE = "oracle"
@@ -229,7 +229,7 @@ def table_lines(rows: Sequence[Row]) -> Iterator[str]:
     for row in rows:
         if row.gaps.gold:
             shown = f"{row.gaps.recall:.2f} recall, {row.gaps.precision:.2f} precision"
-            yield f"{row.route}, {row.d_trees} d-trees: with gaps {row.gaps.fmeasure:.2f} F1 ({shown})"
+            yield f"{row.route}, {row.d_trees} d-trees: with gaps {row.gaps.f1:.2f} F1 ({shown})"
     for row in rows:
         if row.route != ORACLE:
             yield f"{row.route}, {row.d_trees} d-trees: {repair_line(row.repairs)}"
@@ -246,7 +246,7 @@ def table_lines(rows: Sequence[Row]) -> Iterator[str]:
 def cells(row: Row) -> list[str]:
     """The row's values of COLUMNS."""
     b, shown = row.brackets, (row.attachment.uas, row.attachment.las)
-    percents = (*shown, b.recall, b.precision, b.fmeasure, b.complete_match, row.repairs.per_thousand())
+    percents = (*shown, b.recall, b.precision, b.f1, b.complete_match, row.repairs.per_thousand())
     speeds = ["-"] * 4
     if row.route != ORACLE:
         speeds = [f"{speed:,.0f}" for speed in (*row.tokens_per_second, *row.sentences_per_second)]

@@ -41,7 +41,7 @@ def fit_to_convention(
         route.fit_grammar(gold, dtrees)
         if headed and progress is not None:
             nearest = list(map(route.oracle, headed, dev_dtrees))
-            f1 = bracket_scores(held_out, nearest).fmeasure
+            f1 = bracket_scores(held_out, nearest).f1
             progress(f"oracle F1 on dev {f1:.2f}, of the nearest c-trees that the d-trees allow: the ceiling")
         route.fit(gold, held_out, dtrees=dtrees, dev_dtrees=dev_dtrees, progress=progress)
     except FormatError:

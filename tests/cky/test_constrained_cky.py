@@ -238,7 +238,7 @@ def test_the_best_epoch_is_kept() -> None:
     route = ConstrainedCKY(epochs=4, table_bits=14).fit(train, dev, progress=epochs.append)
     best = max(epoch.f1 or 0.0 for epoch in epochs)
     scored = bracket_scores(dev, list(route.decode_all(map(route.encode, dev))))
-    assert len(epochs) == 4 and scored.fmeasure == pytest.approx(best)
+    assert len(epochs) == 4 and scored.f1 == pytest.approx(best)
 
 
 def test_an_interrupted_training_goes_on(tmp_path: Path) -> None:

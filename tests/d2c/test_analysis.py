@@ -137,7 +137,7 @@ def test_classes_of_length() -> None:
     assert [length_class(n, SENTENCE_LENGTHS) for n in (1, 10, 11, 60, 61, 999)] == [0, 0, 1, 5, 6, 6]
     names = [class_name(number, SPAN_LENGTHS) for number in range(len(SPAN_LENGTHS) + 1)]
     assert names == ["1", "2", "3", "4", "5", "6–10", "11–20", "21–40", "41+"]
-    scores = [Score(1, 9, matched=3, gold=4, test=5), Score(2, 9, ERROR, 9, 9, 9), Score(3, 11, 0, 1, 1, 1)]
+    scores = [Score(1, 9, matched=3, gold=4, guess=5), Score(2, 9, ERROR, 9, 9, 9), Score(3, 11, 0, 1, 1, 1)]
     assert by_length([9, 9, 11], scores) == {0: Tally(4, 5, 3), 1: Tally(1, 1, 1)}
 
 
@@ -161,7 +161,7 @@ def test_brackets_are_those_of_disco_dop(gold: CTree, guess: CTree) -> None:
 def check_against_the_scorer(gold: CTree, guess: CTree) -> None:
     (score,) = score_brackets([gold], [guess])
     ours, theirs = judge(gold, guess, Measure.of([gold, guess]))
-    assert (len(ours), len(theirs)) == (score.gold, score.test)
+    assert (len(ours), len(theirs)) == (score.gold, score.guess)
     assert sum(b.error is None for b in ours) == sum(b.error is None for b in theirs) == score.matched
 
 

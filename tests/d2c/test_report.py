@@ -97,7 +97,7 @@ def page(rows: list[Row]) -> Page:
 def test_tables(rows: list[Row], page: Page) -> None:
     table = page.tables["table"]
     assert [row[:2] for row in table[1:]] == [[row.route, row.d_trees] for row in rows]
-    assert [row[6] for row in table[1:]] == [f"{row.brackets.fmeasure:.2f}" for row in rows]
+    assert [row[6] for row in table[1:]] == [f"{row.brackets.f1:.2f}" for row in rows]
     text = list(table_lines(rows))
     assert [line.split() for line in text[2:6]] == table[1:]
     labels = page.tables["labels"]
@@ -107,7 +107,7 @@ def test_tables(rows: list[Row], page: Page) -> None:
     assert list(errors) == ["dependency", "span", "split and label", "label"]
     missed, wrong = (sum(counts[at] for counts in errors.values()) for at in (0, 1))
     brackets = rows[2].brackets
-    assert (missed, wrong) == (brackets.gold - brackets.matched, brackets.test - brackets.matched)
+    assert (missed, wrong) == (brackets.gold - brackets.matched, brackets.guess - brackets.matched)
     assert [row[:3] for row in page.tables["table5"][2:]] == [
         ["+", "+", "+"],
         ["−", "+", "+"],
@@ -141,7 +141,7 @@ def test_data_of_the_browser(rows: list[Row], page: Page) -> None:
             assert sorted(zip(shown.labels, shown.yields()[len(s["w"]) :], strict=True)) == sorted(
                 zip(guess.labels, guess.yields()[len(s["w"]) :], strict=True)
             )
-            assert len(s["c"][at][2] if s["c"][at] else []) == counts.test - counts.matched
+            assert len(s["c"][at][2] if s["c"][at] else []) == counts.guess - counts.matched
             assert sum(mark[2] == at - 1 for mark in s["c"][0][2]) == counts.gold - counts.matched
 
 

@@ -227,7 +227,7 @@ def test_reduction_with_a_labeler(tmp_path: Path) -> None:
     gold = [unlabelled(dtree) for dtree in encoded("delta", DEV)]
     repairs = Repairs()
     guess = list(route.decode_all(gold, repairs))
-    assert bracket_scores(DEV, guess).fmeasure > 97
+    assert bracket_scores(DEV, guess).f1 > 97
     assert repairs.counts.total() == 0
     route.save(tmp_path)
     assert list(Reduction.load(tmp_path).decode_all(gold)) == guess
@@ -247,7 +247,7 @@ def test_jackknifed_trees_and_their_labels_are_learned_from() -> None:
     route = Reduction("direct", labeler=True).fit(TRAIN, dtrees=jackknifed)
     assert route.labeler_ is not None and route.labeler_.stacked_
     gold = encoded("direct", DEV)
-    assert bracket_scores(DEV, list(route.decode_all(gold))).fmeasure > 97
+    assert bracket_scores(DEV, list(route.decode_all(gold))).f1 > 97
     with pytest.raises(ValueError, match="spines do not fit"):
         Reduction("spine", labeler=True).fit(TRAIN, dtrees=jackknifed)
 

@@ -54,7 +54,7 @@ def test_discbracket_holds_every_tree(ctree: CTree) -> None:
     bare = replace(ctree, head_children=None)
     assert parse(format_discbracket(bare)) == [bare]
     counts = evaluate_all([bare], [bare], Parameters())
-    assert counts.matched == counts.gold == counts.cand and counts.exact == 1
+    assert counts.matched == counts.gold == counts.guess and counts.complete == 1
 
 
 def test_discbracket_details() -> None:
@@ -89,11 +89,11 @@ def test_parameters() -> None:
     (gold,) = parse("(ROOT (NP (D 0=a) (N 2=c)) (V 1=d) (P 3=.))")
     (guess,) = parse("(ROOT (NX (D 0=b) (N 2=c)) (X 1=d) (P 3=.))")
     (score,) = evaluate([(gold, guess)], parameters)
-    assert (score.gold, score.cand, score.matched, score.disc_gold) == (1, 1, 1, 1)
+    assert (score.gold, score.guess, score.matched, score.disc_gold) == (1, 1, 1, 1)
     assert (score.length, score.words, score.correct_tags) == (4, 3, 2)
     unlabeled = replace(parameters, labeled=False, equal_labels={})
-    assert Summary.of(next(evaluate([(gold, guess)], unlabeled))).fmeasure == 100
-    assert Summary.of(next(evaluate([(gold, guess)], replace(parameters, equal_labels={})))).fmeasure == 0
+    assert Summary.of(next(evaluate([(gold, guess)], unlabeled))).f1 == 100
+    assert Summary.of(next(evaluate([(gold, guess)], replace(parameters, equal_labels={})))).f1 == 0
     with pytest.raises(FormatError, match="p.prm:2: unknown parameter 'X'"):
         Parameters.parse("LABELED 1\nX 1\n", "p.prm")
     with pytest.raises(FormatError, match="p.prm:1: CUTOFF_LEN needs a value"):

@@ -12,20 +12,10 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from d2c.trees.formats.brackets import parse_bracket
-from d2c.trees.scores.evalb import (
-    Parameters,
-    Score,
-    Sentence,
-    Summary,
-    TooManyErrors,
-    Totals,
-    evaluate,
-    evaluate_files,
-    format_line,
-    from_ctree,
-    from_line,
-    report_lines,
-)
+from d2c.trees.scores.evalb.evaluate import TooManyErrors, evaluate, evaluate_files
+from d2c.trees.scores.evalb.lines import Line, from_ctree, from_line
+from d2c.trees.scores.evalb.parameters import Parameters
+from d2c.trees.scores.evalb.report import Score, Summary, Totals, format_line, report_lines
 
 ROOT = Path(__file__).parents[2]
 VECTORS = Path(os.environ.get("D2C_VECTORS", ROOT / ".." / "shared" / "vectors")) / "evalb"
@@ -163,7 +153,7 @@ def test_equal_words() -> None:
 def test_unlabeled() -> None:
     unlabeled = Parameters(labeled=False, delete_labels=labels("TOP"))
     result = score("(TOP (S (A (P p)) (B (Q q))))", "(TOP (C (D (P p)) (TOP (Q q))))", unlabeled)
-    assert (result.matched, result.gold, result.test) == (2, 3, 2)
+    assert (result.matched, result.gold, result.guess) == (2, 3, 2)
 
 
 @pytest.mark.parametrize("guess", ["", "(())", "(S (NP))", "(TOP (. .))"])
@@ -192,7 +182,7 @@ def test_deep_trees() -> None:
     assert score(chain, chain) == Score(1, 1, 0, depth, depth, depth, 0, 1, 1)
     assert from_ctree(parse_bracket(chain)) == from_line(chain)
     crossed = score(left, right)
-    assert (crossed.matched, crossed.gold, crossed.test, crossed.crossing) == (1, depth, depth, depth - 1)
+    assert (crossed.matched, crossed.gold, crossed.guess, crossed.crossing) == (1, depth, depth, depth - 1)
 
 
 # Quotation marks
@@ -215,7 +205,7 @@ def test_quote_that_only_one_side_deletes() -> None:
 def test_quote_comes_back_into_its_brackets() -> None:
     """The deleted mark of gold stands outside of NP, the kept one of the guess inside."""
     result = score("(S (NP (NN a)) ('' ') (VP (VB b)))", "(S (NP (NN a) (POS ')) (VP (VB b)))", QUOTES)
-    assert (result.matched, result.gold, result.test, result.words) == (2, 3, 3, 3)
+    assert (result.matched, result.gold, result.guess, result.words) == (2, 3, 3, 3)
 
 
 def test_other_differences_stay_errors() -> None:
@@ -268,7 +258,7 @@ def test_variant_scores_one_word_twice() -> None:
 # Summaries, errors, files
 
 
-def sentences(*lines: tuple[str, str]) -> Iterator[tuple[Sentence, Sentence]]:
+def sentences(*lines: tuple[str, str]) -> Iterator[tuple[Line, Line]]:
     return ((from_line(gold), from_line(guess)) for gold, guess in lines)
 
 
@@ -278,7 +268,7 @@ def test_summaries_add_up() -> None:
     assert total == Summary(3, 0, 1, 6, 8, 7, 1, 8, 8, complete=1, uncrossed=1, twice_crossed=2)
     assert (total.valid, total.recall, total.accuracy) == (2, 75.0, 100.0)
     assert total.precision == pytest.approx(600 / 7)
-    assert total.fmeasure == pytest.approx(80.0)
+    assert total.f1 == pytest.approx(80.0)
     assert (total.complete_match, total.average_crossing, total.no_crossing) == (50.0, 0.5, 50.0)
     assert total.two_or_less_crossing == 100.0
 
@@ -328,7 +318,7 @@ def test_max_error_counts_errors_not_sentences() -> None:
 
 
 def test_scores_come_one_at_a_time() -> None:
-    def endless() -> Iterator[tuple[Sentence, Sentence]]:
+    def endless() -> Iterator[tuple[Line, Line]]:
         while True:
             yield from_line(GOLD), from_line(GOLD)
 

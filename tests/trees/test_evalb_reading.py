@@ -10,7 +10,9 @@ import pytest
 
 from d2c.trees.errors import FormatError
 from d2c.trees.formats.brackets import parse_bracket
-from d2c.trees.scores.evalb import Parameters, Sentence, evaluate_files, from_ctree, from_line
+from d2c.trees.scores.evalb.evaluate import evaluate_files
+from d2c.trees.scores.evalb.lines import Line, from_ctree, from_line
+from d2c.trees.scores.evalb.parameters import Parameters
 
 ROOT = Path(__file__).parents[2]
 VECTORS = Path(os.environ.get("D2C_VECTORS", ROOT / ".." / "shared" / "vectors")) / "evalb"
@@ -29,7 +31,7 @@ def pairs(*names: str) -> frozenset[tuple[str, str]]:
 
 
 def test_line_to_sentence() -> None:
-    assert from_line("(S (NP (DT a) (NN b)) (. .))\n") == Sentence(
+    assert from_line("(S (NP (DT a) (NN b)) (. .))\n") == Line(
         words=("a", "b", "."), tags=("DT", "NN", "."), labels=("S", "NP"), starts=(0, 0), ends=(3, 2)
     )
 

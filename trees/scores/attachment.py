@@ -11,30 +11,26 @@ from dataclasses import dataclass
 from functools import lru_cache
 
 from d2c.trees.dtree import DTree
+from d2c.trees.scores.matches import Counts, percent
 
 
 @dataclass(frozen=True, slots=True)
-class Attachment:
+class Attachment(Counts):
     """Counts over some tokens; adds with `+`."""
 
     tokens: int = 0
     heads: int = 0
     labelled: int = 0
 
-    def __add__(self, other: Attachment) -> Attachment:
-        return Attachment(
-            self.tokens + other.tokens, self.heads + other.heads, self.labelled + other.labelled
-        )
-
     @property
     def uas(self) -> float:
         """Percent of tokens with the right head."""
-        return 100 * self.heads / self.tokens if self.tokens else 0.0
+        return percent(self.heads, self.tokens)
 
     @property
     def las(self) -> float:
         """Percent of tokens with the right head and label."""
-        return 100 * self.labelled / self.tokens if self.tokens else 0.0
+        return percent(self.labelled, self.tokens)
 
 
 @lru_cache(maxsize=1 << 16)

@@ -1,25 +1,102 @@
-"""Labelled constituents of c-trees, scored as EVALB does or, where there are gaps, as disco-dop does."""
+"""Metrics of labelled constituents: EVALB's, and, where there are gaps, disco-dop's.
+
+A table has one metric, chosen once from the gold trees (`metric_for`), never from what a guess looks like.
+"""
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Iterable, Sequence
+from dataclasses import dataclass
+from typing import Any
 
 from d2c.trees.ctree import CTree
 from d2c.trees.scores import disco
-from d2c.trees.scores.evalb import Score, Summary, score_ctrees
-from d2c.trees.scores.evalb.report import VALID
+from d2c.trees.scores.evalb import report as evalb
+from d2c.trees.scores.evalb.evaluate import evaluate
+from d2c.trees.scores.evalb.lines import from_ctree
+from d2c.trees.scores.evalb.match import Rules
+from d2c.trees.scores.evalb.parameters import Parameters
+from d2c.trees.scores.matches import Score, Summary
+
+Scorer = Callable[[Iterable[CTree], Iterable[CTree]], Iterable[Score]]
 
 
-def score_brackets(gold: Sequence[CTree], guess: Sequence[CTree]) -> list[Score]:
-    """EVALB's scores under collins.prm; where any tree has gaps, disco-dop's under proper.prm."""
+@dataclass(frozen=True)
+class Metric:
+    """A scorer with its parameters, and which brackets it counts.
+
+    title:        as tables name it
+    scores:       of pairs of gold trees and guesses
+    summary_of:   of one of these scores; nothing: of none
+    label:        symbol → what must be equal for a match; None: such brackets are left out
+    tags, forms:  tokens left out; of the gold tree
+    bare_wrapper: whether a wrapper without a label (`CTree.top` is "") is a bracket
+    """
+
+    title: str
+    scores: Scorer
+    summary_of: Callable[[Any], Summary]
+    nothing: Summary
+    label: Callable[[str], str | None]
+    tags: frozenset[str]
+    forms: frozenset[str] = frozenset()
+    bare_wrapper: bool = False
+
+    def score(self, gold: Iterable[CTree], guess: Iterable[CTree]) -> list[Score]:
+        """The score of each sentence."""
+        return list(self.scores(gold, guess))
+
+    def summary(self, scores: Iterable[Score]) -> Summary:
+        """The sum of scores."""
+        return sum(map(self.summary_of, scores), self.nothing)
+
+
+def _evalb() -> Metric:
+    parameters = Parameters.collins()
+    rules = Rules(parameters)
+
+    def scores(gold: Iterable[CTree], guess: Iterable[CTree]) -> Iterable[Score]:
+        pairs = ((from_ctree(a), from_ctree(b)) for a, b in zip(gold, guess, strict=True))
+        return evaluate(pairs, parameters)
+
+    title, label, tags = "EVALB, collins.prm", rules.bracket_label, rules.deleted_tags
+    return Metric(title, scores, evalb.Summary.of, evalb.Summary(), label, tags, bare_wrapper=True)
+
+
+def _disco() -> Metric:
+    parameters = disco.Parameters.proper()
+    deleted, equal = parameters.delete_labels, parameters.equal_labels
+
+    def scores(gold: Iterable[CTree], guess: Iterable[CTree]) -> Iterable[Score]:
+        return disco.evaluate(zip(gold, guess, strict=True), parameters)
+
+    def label(symbol: str) -> str | None:
+        return None if symbol in deleted else equal.get(symbol, symbol)
+
+    summary_of, title = disco.Summary.of, "disco-dop, proper.prm"
+    return Metric(title, scores, summary_of, disco.Summary(), label, deleted, parameters.delete_words)
+
+
+METRICS = {"evalb": _evalb(), "disco": _disco()}
+
+
+def metric_for(gold: Iterable[CTree], gaps: bool = False) -> Metric:
+    """EVALB's metric; disco-dop's where a gold tree has gaps, or guesses may have some (`gaps`)."""
+    continuous = not gaps and all(ctree.is_continuous() for ctree in gold)
+    return METRICS["evalb" if continuous else "disco"]
+
+
+def bracket_scores(gold: Sequence[CTree], guess: Iterable[CTree], gaps: bool = False) -> Summary:
+    """The summary under the metric for these gold trees."""
+    metric = metric_for(gold, gaps)
+    return metric.summary(metric.score(gold, guess))
+
+
+def score_brackets(gold: Sequence[CTree], guess: Sequence[CTree]) -> list[evalb.Score]:
+    """EVALB's scores, or disco-dop's in their shape where any tree has gaps."""
     if all(ctree.is_continuous() for side in (gold, guess) for ctree in side):
-        return list(score_ctrees(gold, guess))
+        return METRICS["evalb"].score(gold, guess)  # type: ignore[return-value]
     return [
-        Score(s.id, s.length, VALID, s.matched, s.gold, s.cand, 0, s.words, s.correct_tags)
-        for s in disco.evaluate(zip(gold, guess, strict=True), disco.Parameters.proper())
+        evalb.Score(s.id, s.length, evalb.VALID, s.matched, s.gold, s.guess, 0, s.words, s.correct_tags)
+        for s in METRICS["disco"].score(gold, guess)
     ]
-
-
-def bracket_scores(gold: Sequence[CTree], guess: Sequence[CTree]) -> Summary:
-    """The sum of `score_brackets`."""
-    return sum(map(Summary.of, score_brackets(gold, guess)), Summary())

@@ -10,13 +10,16 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Iterable, Iterator
-from dataclasses import dataclass, field
-from importlib import resources
+from dataclasses import astuple, dataclass, field, replace
 from itertools import zip_longest
 from pathlib import Path
 
 from d2c.trees.ctree import CTree
 from d2c.trees.errors import FormatError
+from d2c.trees.files import open_input
+from d2c.trees.scores import matches
+from d2c.trees.scores.matches import Counts
+from d2c.trees.scores.prm import Prm, bundled
 
 Bracket = tuple[str, tuple[int, ...]]
 
@@ -50,122 +53,105 @@ class Parameters:
     @classmethod
     def read(cls, path: Path) -> Parameters:
         """A parameter file. Raises FormatError."""
-        try:
-            return cls.parse(path.read_text(encoding="utf-8"), str(path))
-        except (OSError, UnicodeDecodeError) as error:
-            raise FormatError(str(path), 0, 0, f"cannot be read ({error})") from None
+        with open_input(path) as lines:
+            return cls._of(lines, str(path))
 
     @classmethod
     def proper(cls) -> Parameters:
         """Punctuation and the root left out, as in disco-dop's proper.prm."""
-        text = (resources.files("d2c.data") / "prm" / "proper.prm").read_text(encoding="utf-8")
-        return cls.parse(text, "proper.prm")
+        return cls.parse(bundled("proper.prm"), "proper.prm")
 
     @classmethod
     def parse(cls, text: str, file: str) -> Parameters:
         """The parameters in a text. Raises FormatError."""
-        deleted, words, uncounted = set[str](), set[str](), set[str]()
-        sets = {"DELETE_LABEL": deleted, "DELETE_WORD": words, "DELETE_LABEL_FOR_LENGTH": uncounted}
-        equal: dict[str, dict[str, str]] = {"EQ_LABEL": {}, "EQ_WORD": {}}
+        return cls._of(text.splitlines(), file)
+
+    @classmethod
+    def _of(cls, lines: Iterable[str], file: str) -> Parameters:
         numbers = {"CUTOFF_LEN": 40, "LABELED": 1, "DISC_ONLY": 0, "DEBUG": 0, "MAX_ERROR": 10}
-        for number, line in enumerate(text.splitlines(), 1):
-            name, *values = line.split() or [""]
-            if not name or name.startswith("#"):
-                continue
-            if name not in sets and name not in equal and name not in numbers:
-                raise FormatError(file, number, 0, f"unknown parameter {name!r}")
-            try:
-                if name in sets:
-                    sets[name].add(values[0])
-                elif name in equal:
-                    for value in values[1:]:
-                        equal[name][value] = equal[name].get(values[0], values[0])
-                else:
-                    numbers[name] = int(values[0])
-            except (IndexError, ValueError):
-                raise FormatError(file, number, 0, f"{name} needs a value") from None
+        prm = Prm(
+            numbers, ("DELETE_LABEL", "DELETE_WORD", "DELETE_LABEL_FOR_LENGTH"), ("EQ_LABEL", "EQ_WORD")
+        )
+        prm.read(lines, file)
         return cls(
-            *(frozenset(deleted), frozenset(words), frozenset(uncounted)),
-            *(equal["EQ_LABEL"], equal["EQ_WORD"]),
-            numbers["CUTOFF_LEN"],
-            bool(numbers["LABELED"]),
-            bool(numbers["DISC_ONLY"]),
+            delete_labels=frozenset(prm.sets["DELETE_LABEL"]),
+            delete_words=frozenset(prm.sets["DELETE_WORD"]),
+            uncounted=frozenset(prm.sets["DELETE_LABEL_FOR_LENGTH"]),
+            equal_labels=_representatives(prm.equal["EQ_LABEL"]),
+            equal_words=_representatives(prm.equal["EQ_WORD"]),
+            cutoff=prm.numbers["CUTOFF_LEN"],
+            labeled=bool(prm.numbers["LABELED"]),
+            disc_only=bool(prm.numbers["DISC_ONLY"]),
         )
 
 
-@dataclass(frozen=True)
-class Score:
+def _representatives(equal: Iterable[tuple[str, ...]]) -> dict[str, str]:
+    """Name → the one that stands for it, the first of its line."""
+    found: dict[str, str] = {}
+    for first, *others in equal:
+        for name in others:
+            found[name] = found.get(first, first)
+    return found
+
+
+@dataclass(frozen=True, slots=True)
+class Score(matches.Score):
     """The counts of one sentence.
 
     length: gold tokens but for the uncounted; words: tokens compared
-    distinct: gold and cand with equal brackets of the sentence counted once
+    disc_gold, disc_guess: brackets with gaps
+    distinct_gold, distinct_guess: brackets, equal ones of the sentence counted once
     """
 
     id: int
     length: int
     matched: int = 0
     gold: int = 0
-    cand: int = 0
+    guess: int = 0
     disc_gold: int = 0
-    disc_cand: int = 0
-    words: int = 0
-    correct_tags: int = 0
-    distinct: tuple[int, int] = (0, 0)
-
-    def line(self) -> str:
-        """The sentence's line of the table."""
-        percents = (self.matched, self.gold), (self.matched, self.cand), (self.correct_tags, self.words)
-        recall, precision, accuracy = (_percent(*pair) for pair in percents)
-        return (
-            f"{self.id:>3} {self.length:>6} {recall:>7} {precision:>7} {self.matched:>7} {self.gold:>6} "
-            f"{self.cand:>6} {self.words:>6} {self.correct_tags:>5} {accuracy:>7} "
-        )
-
-
-@dataclass(frozen=True)
-class Summary:
-    """Sums over sentences; they add up with `+`."""
-
-    sentences: int = 0
-    longest: int = 0
-    gold: int = 0
-    cand: int = 0
-    disc_gold: int = 0
-    disc_cand: int = 0
-    matched: int = 0
-    exact: int = 0
+    disc_guess: int = 0
     words: int = 0
     correct_tags: int = 0
     distinct_gold: int = 0
-    distinct_cand: int = 0
+    distinct_guess: int = 0
+
+    def line(self) -> str:
+        """The sentence's line of the table."""
+        recall, precision = _shown(self.recall, self.gold), _shown(self.precision, self.guess)
+        return (
+            f"{self.id:>3} {self.length:>6} {recall:>7} {precision:>7} {self.matched:>7} {self.gold:>6} "
+            f"{self.guess:>6} {self.words:>6} {self.correct_tags:>5} {_shown(self.accuracy, self.words):>7} "
+        )
+
+
+@dataclass(frozen=True, slots=True)
+class Summary(matches.Summary):
+    """Sums over sentences; they add up with `+`, but `longest`, which is the largest length."""
+
+    sentences: int = 0
+    longest: int = 0
+    complete: int = 0
+    matched: int = 0
+    gold: int = 0
+    guess: int = 0
+    disc_gold: int = 0
+    disc_guess: int = 0
+    words: int = 0
+    correct_tags: int = 0
+    distinct_gold: int = 0
+    distinct_guess: int = 0
 
     @classmethod
-    def of(cls, s: Score) -> Summary:
+    def of(cls, score: Score) -> Summary:
         """The summary of one sentence."""
-        exact = int(s.matched == s.gold == s.cand)
-        counts = s.gold, s.cand, s.disc_gold, s.disc_cand, s.matched, exact, s.words, s.correct_tags
-        return cls(1, s.length, *counts, *s.distinct)
+        return cls(1, score.length, int(score.complete_match), *astuple(score)[2:])
 
     def __add__(self, other: Summary) -> Summary:
-        sums = {name: getattr(self, name) + getattr(other, name) for name in self.__dataclass_fields__}
-        return Summary(**sums | {"longest": max(self.longest, other.longest)})
+        return replace(Counts.__add__(self, other), longest=max(self.longest, other.longest))
 
     @property
-    def recall(self) -> float:
-        """Percent; 0 where there is nothing to divide by, as for the others."""
-        return 100 * self.matched / self.gold if self.gold else 0.0
-
-    @property
-    def precision(self) -> float:
-        return 100 * self.matched / self.cand if self.cand else 0.0
-
-    @property
-    def fmeasure(self) -> float:
-        return 200 * self.matched / (self.gold + self.cand) if self.matched else 0.0
-
-    @property
-    def exact_match(self) -> float:
-        return 100 * self.exact / self.sentences if self.sentences else 0.0
+    def valid(self) -> int:
+        return self.sentences
 
 
 @dataclass
@@ -206,39 +192,33 @@ def report_lines(scores: Iterable[Score], totals: Totals, cutoff: int) -> Iterat
 
 
 def summary_lines(totals: Totals, cutoff: int) -> Iterator[str]:
-    """The summary; a missing percentage is `-`."""
+    """The summary; a percentage of nothing is `nan`."""
     yield ""
     yield f"_________ Summary _________ <= {cutoff} ______ ALL"
-    counts = (
-        ("number of sentences:", "sentences"),
-        ("longest sentence:", "longest"),
-        ("gold brackets:", "distinct_gold"),
-        ("cand. brackets:", "distinct_cand"),
-        ("disc. gold brackets:", "disc_gold"),
-        ("disc. cand. brackets:", "disc_cand"),
-    )
     sides = totals.short, totals.every
-    for title, name in counts:
-        yield f"{title:<27} {getattr(sides[0], name):>5} {getattr(sides[1], name):>10}"
-    shares = (
-        ("labeled recall:", "matched", "gold"),
-        ("labeled precision:", "matched", "cand"),
-        ("labeled f-measure:", "", ""),
-        ("exact match:", "exact", "sentences"),
-        ("pos accuracy:", "correct_tags", "words"),
-    )
-    for title, part, whole in shares:
-        shown = [
-            _percent(getattr(side, part), getattr(side, whole))
-            if part
-            else _percent(2 * side.matched, side.gold + side.cand)
-            for side in sides
-        ]
+    counts = {
+        "number of sentences:": [side.sentences for side in sides],
+        "longest sentence:": [side.longest for side in sides],
+        "gold brackets:": [side.distinct_gold for side in sides],
+        "cand. brackets:": [side.distinct_guess for side in sides],
+        "disc. gold brackets:": [side.disc_gold for side in sides],
+        "disc. cand. brackets:": [side.disc_guess for side in sides],
+    }
+    for title, (short, every) in counts.items():
+        yield f"{title:<27} {short:>5} {every:>10}"
+    shares = {
+        "labeled recall:": [_shown(side.recall, side.gold) for side in sides],
+        "labeled precision:": [_shown(side.precision, side.guess) for side in sides],
+        "labeled f-measure:": [_shown(side.f1, side.gold + side.guess) for side in sides],
+        "exact match:": [_shown(side.complete_match, side.sentences) for side in sides],
+        "pos accuracy:": [_shown(side.accuracy, side.words) for side in sides],
+    }
+    for title, shown in shares.items():
         yield f"{title:<26} {shown[0]:>6} {shown[1]:>10}"
 
 
-def _percent(part: int, whole: int) -> str:
-    return f"{100 * part / whole:.2f}" if whole else "nan"
+def _shown(percentage: float, whole: int) -> str:
+    return f"{percentage:.2f}" if whole else "nan"
 
 
 def _compare(number: int, gold: CTree, guess: CTree, parameters: Parameters) -> Score | None:
@@ -261,19 +241,19 @@ def _compare(number: int, gold: CTree, guess: CTree, parameters: Parameters) -> 
     tags = ([parameters.equal_labels.get(tag, tag) for tag in t.tokens.tags] for t in (gold, guess))
     correct = sum(a == b for i, (a, b) in enumerate(zip(*tags, strict=True)) if i in compared)
     length = sum(tag not in parameters.uncounted for tag in gold.tokens.tags)
-    matched, distinct = (one & two).total(), (len(one), len(two))
-    return Score(number, length, matched, one.total(), two.total(), *gaps, len(kept), correct, distinct)
+    found = (one & two).total(), one.total(), two.total()
+    return Score(number, length, *found, *gaps, len(kept), correct, len(one), len(two))
 
 
 def brackets(ctree: CTree, kept: list[int], parameters: Parameters) -> Counter[Bracket]:
     """The labelled constituents over the kept tokens, which are renumbered; a wrapper (`top`) is one too."""
-    place = {token: new for new, token in enumerate(kept)}
+    new_index = {token: new for new, token in enumerate(kept)}
     nodes = list(zip(ctree.labels, ctree.yields()[len(ctree.tokens) :], strict=True))
     if ctree.top:
         nodes.append((ctree.top, tuple(range(len(ctree.tokens)))))
     found: Counter[Bracket] = Counter()
     for label, below in nodes:
-        tokens = tuple(place[token] for token in below if token in place)
+        tokens = tuple(new_index[token] for token in below if token in new_index)
         if tokens and label not in parameters.delete_labels:
             found[parameters.equal_labels.get(label, label) if parameters.labeled else "", tokens] += 1
     return found

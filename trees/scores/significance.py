@@ -12,7 +12,7 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from d2c.trees.scores.evalb.report import VALID, Score
+from d2c.trees.scores.matches import Matches, Score
 
 _ROWS = 500  # trials at a time
 
@@ -31,12 +31,14 @@ def approximate_randomisation(
 
     In each trial every sentence's two results change places with probability 1/2. p is the share of trials
     whose |difference| is at least the observed one, the observed one counted among them. Sentences that
-    EVALB leaves out count nothing. Raises ValueError where the numbers of sentences differ.
+    a scorer leaves out count nothing. Raises ValueError where the numbers of sentences differ.
     """
     if len(first) != len(second):
         raise ValueError(f"{len(first)} and {len(second)} sentences")
-    a, b = _counts(first), _counts(second)
-    observed = float(_f1(b.sum(0)) - _f1(a.sum(0)))
+    sides = [[score.matches if score.valid else Matches() for score in scores] for scores in (first, second)]
+    before, after = (sum(side, Matches()).f1 for side in sides)
+    a, b = map(_counts, sides)
+    observed = after - before
     rng, extreme = np.random.default_rng(seed), 0
     both, moved = a.sum(0) + b.sum(0), b - a
     for begin in range(0, trials, _ROWS):
@@ -47,12 +49,11 @@ def approximate_randomisation(
     return Difference(observed, (extreme + 1) / (trials + 1))
 
 
-def _counts(scores: Sequence[Score]) -> NDArray[np.float64]:
+def _counts(matches: Sequence[Matches]) -> NDArray[np.float64]:
     """[n, 2] matched brackets; brackets of gold and guess together."""
-    rows = [(s.matched, s.gold + s.test) if s.status == VALID else (0, 0) for s in scores]
-    return np.array(rows, np.float64).reshape(-1, 2)
+    return np.array([(m.matched, m.gold + m.guess) for m in matches], np.float64).reshape(-1, 2)
 
 
 def _f1(sums: NDArray[np.float64]) -> NDArray[np.float64]:
-    """In points, of sums [..., 2]."""
+    """`Matches.f1` of sums [..., 2], many at a time."""
     return 200 * sums[..., 0] / np.maximum(1, sums[..., 1])

@@ -33,4 +33,4 @@ def test_a_command_as_d_parser_is_given_again_for_parsing(tmp_path: Path) -> Non
     assert run.exit_code == 0, run.output
     assert "0.00 repairs" in run.output
     guess, gold = (list(read_brackets(file, clean=True)) for file in (tmp_path / "out.mrg", dev))
-    assert bracket_scores(gold, guess).fmeasure > 97
+    assert bracket_scores(gold, guess).f1 > 97

@@ -70,7 +70,7 @@ def train(directory: Path, dparser: str, name: str) -> tuple[Path, float]:
 
 
 def f1(gold: Sequence[CTree], guess: Sequence[CTree]) -> float:
-    return bracket_scores(gold, guess).fmeasure
+    return bracket_scores(gold, guess).f1
 
 
 def test_induced_heads_are_the_ud_like_ones(treebank: Treebank) -> None:

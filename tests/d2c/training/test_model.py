@@ -53,8 +53,8 @@ def model(treebank: tuple[Path, Path], tmp_path_factory: pytest.TempPathFactory)
 def test_it_learns_and_scores(treebank: tuple[Path, Path], model: Path) -> None:
     gold, stanza = compare_on(treebank[1], [Model.load(model, device="cpu")])
     assert gold.attachment.uas == gold.attachment.las == 100
-    assert gold.brackets.fmeasure > 97 and gold.repairs.counts.total() == 0
-    assert stanza.attachment.uas > 50 and 40 < stanza.brackets.fmeasure < gold.brackets.fmeasure
+    assert gold.brackets.f1 > 97 and gold.repairs.counts.total() == 0
+    assert stanza.attachment.uas > 50 and 40 < stanza.brackets.f1 < gold.brackets.f1
     table = list(table_lines([gold, stanza]))
     assert [line.split()[:2] for line in table[2:4]] == [["reduction", "gold"], ["reduction", "stanza"]]
 
@@ -119,7 +119,7 @@ def test_all_routes_side_by_side(treebank: tuple[Path, Path], model: Path, tmp_p
         *((name, "stanza") for name in names),
         ("oracle", "stanza"),
     ]
-    f1 = [row.brackets.fmeasure for row in rows]
+    f1 = [row.brackets.f1 for row in rows]
     assert min(f1[:3]) > 90 and f1[6] >= max(f1[4:6])
     lines = list(table_lines(rows))
     assert sum("p = " in line for line in lines) == 6  # three pairs on either d-trees

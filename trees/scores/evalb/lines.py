@@ -9,14 +9,14 @@ from functools import lru_cache
 from d2c.trees.ctree import CTree
 from d2c.trees.errors import FormatError
 from d2c.trees.formats.brackets import format_bracket
-from d2c.trees.scores.evalb.parameters import BLANKS
+from d2c.trees.scores.prm import BLANKS
 
 _WORD = f"[^{BLANKS}()]*"
 _PIECE = re.compile(rf"({_WORD})(?:[{BLANKS}]+({_WORD})\)([{BLANKS})]*)|[{BLANKS}]*|(\)[{BLANKS})]*))")
 
 
 @dataclass(frozen=True, slots=True)
-class Sentence:
+class Line:
     """A line as EVALB reads it: n terminals, and brackets over them in the order of their opening.
 
     words, tags: [n] of the terminals, none left out yet
@@ -33,7 +33,7 @@ class Sentence:
     faults: int = 0
 
 
-def from_line(text: str) -> Sentence:
+def from_line(text: str) -> Line:
     """Reads one line: no tree, one or several. A bracket around one word or around a blank is a terminal.
 
     Raises FormatError for text outside of brackets or beside them, where EVALB gives up.
@@ -65,10 +65,10 @@ def from_line(text: str) -> Sentence:
             else:
                 missing += 1
     faults += missing != len(stack)
-    return Sentence(tuple(words), tuple(tags), tuple(labels), tuple(starts), tuple(ends), faults)
+    return Line(tuple(words), tuple(tags), tuple(labels), tuple(starts), tuple(ends), faults)
 
 
-def from_ctree(tree: CTree) -> Sentence:
+def from_ctree(tree: CTree) -> Line:
     """What `from_line` reads from the written tree, whose wrapper `top` is a bracket too.
 
     Raises ValueError for a tree with gaps.

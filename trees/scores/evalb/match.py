@@ -15,7 +15,7 @@ from functools import lru_cache, partial
 from heapq import heappop, heappush
 from itertools import accumulate, compress
 
-from d2c.trees.scores.evalb.lines import Sentence
+from d2c.trees.scores.evalb.lines import Line
 from d2c.trees.scores.evalb.parameters import Parameters
 
 Bracket = tuple[str, int, int]
@@ -67,20 +67,20 @@ def _classes(equal: Iterable[tuple[str, str]]) -> dict[str, str] | None:
 
 
 class Side:
-    """A sentence while it is compared: the words that are not left out, and the brackets over them."""
+    """A line while it is compared: the words that are not left out, and the brackets over them."""
 
-    def __init__(self, sentence: Sentence, rules: Rules) -> None:
-        kept = [tag not in rules.deleted_tags for tag in sentence.tags]
+    def __init__(self, line: Line, rules: Rules) -> None:
+        kept = [tag not in rules.deleted_tags for tag in line.tags]
         new = [*accumulate(kept, initial=0), -1]  # the last for the end of a bracket that never closes
-        self.sentence = sentence
-        self.words = list(compress(sentence.words, kept))
-        self.tags = list(compress(sentence.tags, kept))
-        self.starts = [new[i] for i in sentence.starts]
-        self.ends = [new[i] for i in sentence.ends]
+        self.line = line
+        self.words = list(compress(line.words, kept))
+        self.tags = list(compress(line.tags, kept))
+        self.starts = [new[i] for i in line.starts]
+        self.ends = [new[i] for i in line.ends]
 
     def brackets(self, rules: Rules) -> list[Bracket]:
         """The brackets that count: not left out, nor around nothing."""
-        triples = zip(map(rules.bracket_label, self.sentence.labels), self.starts, self.ends, strict=True)
+        triples = zip(map(rules.bracket_label, self.line.labels), self.starts, self.ends, strict=True)
         return [(label, start, end) for label, start, end in triples if label is not None and start != end]
 
     def put_back(self, quote: _Quote) -> None:
@@ -109,12 +109,12 @@ class _Quote:
     around: list[int]
 
 
-def _quotes(sentence: Sentence, rules: Rules) -> list[_Quote]:
+def _quotes(line: Line, rules: Rules) -> list[_Quote]:
     quotes, index = [], 0
-    for i, (word, tag) in enumerate(zip(sentence.words, sentence.tags, strict=True)):
+    for i, (word, tag) in enumerate(zip(line.words, line.tags, strict=True)):
         if word in _QUOTES and tag in rules.parameters.quote_labels:
-            bracket = bisect_right(sentence.starts, i)
-            around = [k for k, end in enumerate(sentence.ends[:bracket]) if end > i or end < 0]
+            bracket = bisect_right(line.starts, i)
+            around = [k for k, end in enumerate(line.ends[:bracket]) if end > i or end < 0]
             quotes.append(_Quote(word, tag, index, bracket, around))
         index += tag not in rules.deleted_tags
     return quotes
@@ -127,7 +127,7 @@ def restore_quotes(gold: Side, guess: Side, rules: Rules) -> None:
     meet another mark there and be put back again.
     """
     deleted = rules.parameters.delete_labels
-    ours, theirs = _quotes(gold.sentence, rules), _quotes(guess.sentence, rules)
+    ours, theirs = _quotes(gold.line, rules), _quotes(guess.line, rules)
     for j, their in enumerate(theirs):
         index = their.index
         for i, our in enumerate(ours):

@@ -1,22 +1,13 @@
-"""Parameters of EVALB and of its SPMRL variant, and the reader of the .prm files that hold them."""
+"""Parameters of EVALB and of its SPMRL variant, from .prm files."""
 
 from __future__ import annotations
 
 import os
-import re
 from collections.abc import Iterable
 from dataclasses import dataclass
-from importlib.resources import files
 
-from d2c.trees.errors import FormatError
 from d2c.trees.files import file_name, open_input
-
-BLANKS = " \t\n\v\f\r"  # what C calls white space; other Unicode spaces are parts of words
-
-_FIELD = re.compile(f"[^{BLANKS}]+")
-_NUMBERS = ("DEBUG", "MAX_ERROR", "CUTOFF_LEN", "LABELED")
-_LABELS = ("DELETE_LABEL", "DELETE_LABEL_FOR_LENGTH", "QUOTE_LABEL")
-_PAIRS = ("EQ_LABEL", "EQ_WORD")
+from d2c.trees.scores.prm import Prm, bundled
 
 
 @dataclass(frozen=True, slots=True)
@@ -59,8 +50,7 @@ class Parameters:
     @classmethod
     def collins(cls) -> Parameters:
         """The usual parameters for English (Collins, 1997), from the bundled `collins.prm`."""
-        text = (files("d2c.data") / "prm" / "collins.prm").read_text(encoding="utf-8")
-        return _parse(text.splitlines(), "collins.prm", spmrl=False)
+        return _parse(bundled("collins.prm").splitlines(), "collins.prm", spmrl=False)
 
     @classmethod
     def spmrl2013(cls) -> Parameters:
@@ -75,36 +65,27 @@ class Parameters:
 
 
 def _parse(lines: Iterable[str], file: str, spmrl: bool) -> Parameters:
-    numbers = {"MAX_ERROR": Parameters().max_error, "CUTOFF_LEN": Parameters().cutoff, "LABELED": 1}
-    labels: dict[str, set[str]] = {keyword: set() for keyword in _LABELS}
-    pairs: dict[str, set[tuple[str, str]]] = {keyword: set() for keyword in _PAIRS}
-    for number, line in enumerate(lines, 1):
-        fields = _FIELD.findall(line)
-        if not fields or fields[0].startswith("#"):
-            continue
-        keyword, *values = fields
-        if keyword in _NUMBERS:
-            if len(values) != 1 or not re.fullmatch(r"[+-]?[0-9]+", values[0]):
-                raise FormatError(file, number, 0, f"{keyword} takes one whole number")
-            numbers[keyword] = int(values[0])
-        elif keyword in _LABELS:
-            if len(values) != 1:
-                raise FormatError(file, number, 0, f"{keyword} takes one label")
-            labels[keyword].add(values[0])
-        elif keyword in _PAIRS:
-            if len(values) != 2:
-                raise FormatError(file, number, 0, f"{keyword} takes two values")
-            pairs[keyword].add((values[0], values[1]))
-        else:
-            raise FormatError(file, number, 0, f"unknown keyword {keyword!r}")
+    numbers = {
+        "MAX_ERROR": Parameters().max_error,
+        "CUTOFF_LEN": Parameters().cutoff,
+        "LABELED": 1,
+        "DEBUG": 0,
+    }
+    prm = Prm(
+        numbers,
+        ("DELETE_LABEL", "DELETE_LABEL_FOR_LENGTH", "QUOTE_LABEL"),
+        ("EQ_LABEL", "EQ_WORD"),
+        pairs=True,
+    )
+    prm.read(lines, file)
     return Parameters(
-        max_error=numbers["MAX_ERROR"],
-        cutoff=numbers["CUTOFF_LEN"],
-        labeled=numbers["LABELED"] != 0,
-        delete_labels=frozenset(labels["DELETE_LABEL"]),
-        delete_labels_for_length=frozenset(labels["DELETE_LABEL_FOR_LENGTH"]),
-        quote_labels=frozenset(labels["QUOTE_LABEL"]),
-        equal_labels=frozenset(pairs["EQ_LABEL"]),
-        equal_words=frozenset(pairs["EQ_WORD"]),
+        max_error=prm.numbers["MAX_ERROR"],
+        cutoff=prm.numbers["CUTOFF_LEN"],
+        labeled=prm.numbers["LABELED"] != 0,
+        delete_labels=frozenset(prm.sets["DELETE_LABEL"]),
+        delete_labels_for_length=frozenset(prm.sets["DELETE_LABEL_FOR_LENGTH"]),
+        quote_labels=frozenset(prm.sets["QUOTE_LABEL"]),
+        equal_labels=frozenset((a, b) for a, b in prm.equal["EQ_LABEL"]),
+        equal_words=frozenset((a, b) for a, b in prm.equal["EQ_WORD"]),
         spmrl=spmrl,
     )

@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
-import math
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, field
+
+from d2c.trees.scores import matches
+from d2c.trees.scores.matches import percent
 
 VALID, ERROR, SKIPPED = 0, 1, 2
 
@@ -17,13 +19,13 @@ HEADER = (
 
 
 @dataclass(frozen=True, slots=True)
-class Score:
-    """The counts of one sentence; the percentages are 0 where there is nothing to divide by.
+class Score(matches.Score):
+    """The counts of one sentence.
 
     id:       line number, from 1
     length:   gold tokens, without those left out "for length"
     status:   VALID, ERROR (words differ, or brackets are unbalanced), SKIPPED (no words in the guess)
-    matched:  gold brackets found in the guess, out of `gold` and `test` brackets
+    matched:  gold brackets found in the guess, out of `gold` and `guess` brackets
     crossing: brackets of the guess that cross a gold bracket
     words:    words compared, of which `correct_tags` have the right tag
     problem:  in words, what is wrong with the sentence; empty for most
@@ -34,35 +36,19 @@ class Score:
     status: int = VALID
     matched: int = 0
     gold: int = 0
-    test: int = 0
+    guess: int = 0
     crossing: int = 0
     words: int = 0
     correct_tags: int = 0
     problem: str = ""
 
     @property
-    def recall(self) -> float:
-        return _percent(self.matched, self.gold)
-
-    @property
-    def precision(self) -> float:
-        return _percent(self.matched, self.test)
-
-    @property
-    def fmeasure(self) -> float:
-        return _fmeasure(self.precision, self.recall)
-
-    @property
-    def accuracy(self) -> float:
-        return _percent(self.correct_tags, self.words)
-
-    @property
-    def complete_match(self) -> bool:
-        return self.gold == self.test == self.matched
+    def valid(self) -> bool:
+        return self.status == VALID
 
 
 @dataclass(frozen=True, slots=True)
-class Summary:
+class Summary(matches.Summary):
     """Sums over sentences, which add up with `+`. Only valid sentences have brackets, crossings and words.
 
     complete, uncrossed, twice_crossed: sentences whose brackets all match; whose crossings are 0, at most 2
@@ -73,7 +59,7 @@ class Summary:
     skipped: int = 0
     matched: int = 0
     gold: int = 0
-    test: int = 0
+    guess: int = 0
     crossing: int = 0
     words: int = 0
     correct_tags: int = 0
@@ -84,35 +70,15 @@ class Summary:
     @classmethod
     def of(cls, score: Score) -> Summary:
         """The summary of one sentence."""
-        if score.status != VALID:
+        if not score.valid:
             return cls(1, int(score.status == ERROR), int(score.status == SKIPPED))
         crossing = score.crossing
-        counts = score.matched, score.gold, score.test, crossing, score.words, score.correct_tags
+        counts = score.matched, score.gold, score.guess, crossing, score.words, score.correct_tags
         return cls(1, 0, 0, *counts, int(score.complete_match), int(crossing == 0), int(crossing <= 2))
-
-    def __add__(self, other: Summary) -> Summary:
-        return Summary(*[getattr(self, name) + getattr(other, name) for name in Summary.__slots__])
 
     @property
     def valid(self) -> int:
         return self.sentences - self.errors - self.skipped
-
-    @property
-    def recall(self) -> float:
-        return _percent(self.matched, self.gold)
-
-    @property
-    def precision(self) -> float:
-        return _percent(self.matched, self.test)
-
-    @property
-    def fmeasure(self) -> float:
-        """Not a number where nothing matches."""
-        return _fmeasure(self.precision, self.recall)
-
-    @property
-    def complete_match(self) -> float:
-        return _percent(self.complete, self.valid)
 
     @property
     def average_crossing(self) -> float:
@@ -120,24 +86,11 @@ class Summary:
 
     @property
     def no_crossing(self) -> float:
-        return _percent(self.uncrossed, self.valid)
+        return percent(self.uncrossed, self.valid)
 
     @property
     def two_or_less_crossing(self) -> float:
-        return _percent(self.twice_crossed, self.valid)
-
-    @property
-    def accuracy(self) -> float:
-        return _percent(self.correct_tags, self.words)
-
-
-def _percent(part: int, whole: int) -> float:
-    # In EVALB's order of operations: the last printed digit may hang on it.
-    return 100.0 * part / whole if whole else 0.0
-
-
-def _fmeasure(precision: float, recall: float) -> float:
-    return 2 * precision * recall / (precision + recall) if precision + recall else math.nan
+        return percent(self.twice_crossed, self.valid)
 
 
 @dataclass
@@ -171,7 +124,7 @@ def format_line(score: Score) -> str:
     """The line of one sentence in EVALB's table."""
     return (
         f"{score.id:4d}  {score.length:3d}    {score.status}  {score.recall:6.2f} {score.precision:6.2f}"
-        f"   {score.matched:3d}    {score.gold:3d}  {score.test:3d}    {score.crossing:3d}"
+        f"   {score.matched:3d}    {score.gold:3d}  {score.guess:3d}    {score.crossing:3d}"
         f"   {score.words:4d}  {score.correct_tags:4d}   {score.accuracy:6.2f}"
     )
 
@@ -180,10 +133,10 @@ def format_totals(totals: Totals) -> list[str]:
     """The lines below EVALB's table: sums, then the summaries of all and of short sentences."""
     every = totals.every
     sums = f"  {every.words:5d} {every.correct_tags:5d}   {every.accuracy:6.2f}"
-    if every.gold and every.test:
+    if every.gold and every.guess:
         sums = (
             f"                {every.recall:6.2f} {every.precision:6.2f} {every.matched:6d}"
-            f" {every.gold:5d} {every.test:5d}  {every.crossing:5d}{sums}"
+            f" {every.gold:5d} {every.guess:5d}  {every.crossing:5d}{sums}"
         )
     lines = [_RULE, sums, "=== Summary ===", "", "-- All --", *_block(every)]
     return [*lines, "", f"-- len<={totals.cutoff} --", *_block(totals.short)]
@@ -199,7 +152,7 @@ def _block(summary: Summary) -> list[str]:
     values = {
         "Bracketing Recall": summary.recall,
         "Bracketing Precision": summary.precision,
-        "Bracketing FMeasure": summary.fmeasure,
+        "Bracketing FMeasure": summary.f1 if summary.matched else None,
         "Complete match": summary.complete_match,
         "Average crossing": summary.average_crossing,
         "No crossing": summary.no_crossing,
@@ -209,6 +162,6 @@ def _block(summary: Summary) -> list[str]:
     lines = [f"{name:<25} = {count:6d}" for name, count in counts.items()]
     for name, value in values.items():
         # Zero divided by zero is a negative NaN on x86, and C prints its sign.
-        shown = "-nan" if math.isnan(value) else f"{value:.2f}"
+        shown = "-nan" if value is None else f"{value:.2f}"
         lines.append(f"{name:<25} = {shown:>6}")
     return lines

@@ -1,0 +1,113 @@
+"""What all scorers of brackets count; recall, precision and F1 are computed here and nowhere else.
+
+Percentages are 0 where there is nothing to divide by. The order of operations is EVALB's: the last printed
+digit may hang on it.
+"""
+
+from __future__ import annotations
+
+from abc import abstractmethod
+from dataclasses import dataclass, fields
+from typing import Self
+
+
+def percent(part: int, whole: int) -> float:
+    """`part` of `whole`, in percent."""
+    return 100.0 * part / whole if whole else 0.0
+
+
+class Counts:
+    """A dataclass of numbers that adds up with `+`, field by field."""
+
+    __slots__ = ()
+
+    def __add__(self, other: Self) -> Self:
+        names = [field.name for field in fields(self)]  # type: ignore[arg-type]
+        return type(self)(*[getattr(self, name) + getattr(other, name) for name in names])
+
+
+class Matching:
+    """Anything with counts of brackets in gold, in a guess, and in both."""
+
+    __slots__ = ()
+    gold: int
+    guess: int
+    matched: int
+
+    @property
+    def matches(self) -> Matches:
+        """These counts alone."""
+        return Matches(self.gold, self.guess, self.matched)
+
+    @property
+    def recall(self) -> float:
+        """Percent of the gold brackets that the guess has."""
+        return percent(self.matched, self.gold)
+
+    @property
+    def precision(self) -> float:
+        """Percent of the guess's brackets that gold has."""
+        return percent(self.matched, self.guess)
+
+    @property
+    def f1(self) -> float:
+        """Harmonic mean of the two, in percent."""
+        recall, precision = self.recall, self.precision
+        return 2 * precision * recall / (precision + recall) if self.matched else 0.0
+
+
+@dataclass(frozen=True, slots=True)
+class Matches(Matching, Counts):
+    """Counts of brackets and nothing else."""
+
+    gold: int = 0
+    guess: int = 0
+    matched: int = 0
+
+
+class _WithTags(Matching):
+    """Brackets, and words compared, of which some have the right tag."""
+
+    __slots__ = ()
+    words: int
+    correct_tags: int
+
+    @property
+    def accuracy(self) -> float:
+        """Percent of the words with the right tag."""
+        return percent(self.correct_tags, self.words)
+
+
+class Score(_WithTags):
+    """What a scorer counts in a sentence, whose number is `id`; `length` as it counts tokens."""
+
+    __slots__ = ()
+    id: int
+    length: int
+
+    @property
+    def valid(self) -> bool:
+        """Whether the sentence counts in sums."""
+        return True
+
+    @property
+    def complete_match(self) -> bool:
+        """Whether all brackets match."""
+        return self.gold == self.guess == self.matched
+
+
+class Summary(_WithTags, Counts):
+    """Sums over sentences; the brackets of `complete` ones all match."""
+
+    __slots__ = ()
+    complete: int
+
+    @property
+    @abstractmethod
+    def valid(self) -> int:
+        """How many sentences count."""
+
+    @property
+    def complete_match(self) -> float:
+        """Percent of the sentences whose brackets all match."""
+        return percent(self.complete, self.valid)
