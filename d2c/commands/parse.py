@@ -53,13 +53,14 @@ def parse(
     the unary classifier's scores (reduction, labeler; 1 for what the d-parser's labels say). They rank
     constituents of one model; they are not calibrated.
     """
-    from d2c.parsing.stream import parse_file
+    from d2c.parsing.stream import Request, parse_file
 
     trained, refused = Model.load(model, **of_dparser), 0
     to = to or format_by_name(output) or format_for(trained.route, output)
     if to not in FORMATS:
         raise click.UsageError(f"parse does not write {to}; `d2c convert` does, from discbracket")
-    if to == "conllu" and least:
+    ctrees = FORMATS[to].ctrees
+    if least and not ctrees:
         raise click.UsageError("d-trees have no constituents to collapse; leave out --min-confidence")
 
     def refuse(error: FormatError) -> None:
@@ -70,11 +71,11 @@ def parse(
         say(f"d2c: {error}")
 
     with open_output(output) as stream:
-        watch = partial(shown, unit="sentences")
-        repairs = parse_file(trained, source, kind or "conllu", to, stream, refuse, least, watch)
-    if to != "conllu":
+        request, watch = Request(source, kind or "conllu", to, least), partial(shown, unit="sentences")
+        repairs = parse_file(trained, request, stream, refuse, watch)
+    if ctrees:
         report_repairs(repairs)
     if refused:
         say(f"{refused:,} left out")
-    if refused and not kind and not repairs.sentences and to != "conllu":
+    if refused and ctrees and not kind and not repairs.sentences:
         say("Is the input text? Say --text, --tokenized or --split.")

@@ -10,7 +10,7 @@ from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
 from types import FrameType
-from typing import TYPE_CHECKING, Any, TextIO
+from typing import TYPE_CHECKING, Any, NamedTuple, TextIO
 
 from d2c.trees.ctree import CTree
 from d2c.trees.dtree import DTree
@@ -29,7 +29,7 @@ Handler = Callable[[int, FrameType | None], Any]
 class Parsed:
     """A parsed sentence, which is the number-th.
 
-    ctree: None where only the d-tree is asked for; confidences: one for each node of the c-tree [K]
+    dtree or ctree: what is asked for; confidences: one for each node of the c-tree [K]
     """
 
     sentence: Sentence
@@ -76,21 +76,34 @@ def _conllu(parsed: Parsed) -> str:
     return format_conllu(parsed.dtree)
 
 
-# Raise ValueError for what the format cannot hold.
-FORMATS: dict[str, Callable[[Parsed], str]] = {
-    "brackets": lambda parsed: format_bracket(_tree(parsed)) + "\n",
-    "discbracket": lambda parsed: format_discbracket(_tree(parsed)) + "\n",
-    "export": lambda parsed: format_export(_tree(parsed), parsed.number),
-    "conllu": _conllu,
-    "json": format_json,
+class OutputFormat(NamedTuple):
+    """A format of `d2c parse`.
+
+    text:        of a parsed sentence; raises ValueError for what the format cannot hold
+    header:      before all sentences; suffixes: of files, where no treebank format has them
+    ctrees:      whether it shows c-trees, not d-trees; confidences: whether it shows those of their nodes
+    """
+
+    text: Callable[[Parsed], str]
+    header: str = ""
+    suffixes: tuple[str, ...] = ()
+    ctrees: bool = True
+    confidences: bool = False
+
+
+FORMATS = {
+    "brackets": OutputFormat(lambda parsed: format_bracket(_tree(parsed)) + "\n"),
+    "discbracket": OutputFormat(lambda parsed: format_discbracket(_tree(parsed)) + "\n"),
+    "export": OutputFormat(lambda parsed: format_export(_tree(parsed), parsed.number), "#FORMAT 4\n"),
+    "conllu": OutputFormat(_conllu, suffixes=(".conllu",), ctrees=False),
+    "json": OutputFormat(format_json, suffixes=(".json", ".jsonl"), confidences=True),
 }
-HEADERS = {"export": "#FORMAT 4\n"}
-_SUFFIXES = {".conllu": "conllu", ".json": "json", ".jsonl": "json"}
 
 
 def format_by_name(path: Path) -> str | None:
-    """The format, none of trees, that the name of a file says."""
-    return _SUFFIXES.get(Path(path.name.removesuffix(".gz")).suffix)
+    """The format that the name of a file says, unless it is one of treebanks."""
+    suffix = Path(path.name.removesuffix(".gz")).suffix
+    return next((name for name, form in FORMATS.items() if suffix in form.suffixes), None)
 
 
 @contextmanager
@@ -121,13 +134,13 @@ def whole_texts(stream: TextIO) -> Iterator[Callable[[str], None]]:
             handlers[number](number, frame)
 
     if threading.current_thread() is threading.main_thread():
-        for awaited in (signal.SIGINT, signal.SIGTERM):
-            before = signal.getsignal(awaited)
+        for number in (signal.SIGINT, signal.SIGTERM):
+            before = signal.getsignal(number)
             if callable(before):  # not where it is ignored
-                handlers[awaited] = before
-                signal.signal(awaited, receive)
+                handlers[number] = before
+                signal.signal(number, receive)
     try:
         yield write
     finally:
-        for number, before in handlers.items():
-            signal.signal(number, before)
+        for caught, before in handlers.items():
+            signal.signal(caught, before)

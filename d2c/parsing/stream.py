@@ -4,11 +4,12 @@ from __future__ import annotations
 
 from collections import deque
 from collections.abc import Callable, Iterable, Iterator, Sequence
+from dataclasses import dataclass
 from pathlib import Path
 from typing import TextIO
 
-from d2c.parsing.input import Refuse, Sentence, read_sentences
-from d2c.parsing.output import FORMATS, HEADERS, Parsed, whole_texts
+from d2c.parsing.input import KINDS, Refuse, Sentence, read_sentences
+from d2c.parsing.output import FORMATS, Parsed, whole_texts
 from d2c.training.model import NO_TAGGER, Model
 from d2c.trees.ctree import CTree, Tokens
 from d2c.trees.errors import FormatError, ModelError
@@ -17,57 +18,67 @@ from d2c.trees.repair import Repairs
 from d2c.trees.transforms import collapse
 
 
+@dataclass(frozen=True, slots=True)
+class Request:
+    """What is parsed, and what into.
+
+    path, kind: a file (`-`: standard input), one of `input.KINDS`
+    to:         one of `output.FORMATS`
+    least:      constituents of less confidence are collapsed, but the root
+    """
+
+    path: Path
+    kind: str
+    to: str
+    least: float = 0.0
+
+
 def parse_file(
     model: Model,
-    path: Path,
-    kind: str,
-    to: str,
+    request: Request,
     stream: TextIO,
     refuse: Refuse,
-    least: float = 0.0,
     shown: Callable[[Iterable[Sentence]], Iterable[Sentence]] = lambda sentences: sentences,
 ) -> Repairs:
-    """Parses a file of one of `parse_input.KINDS` into one of `output.FORMATS`; counts what was repaired.
+    """Parses a file into a stream; counts what was repaired.
 
-    least: constituents of less confidence are collapsed, but the root
     refuse: is given what cannot be read, or not be held by the format; shown: watches the sentences go by.
     Raises ModelError where the input is text and the model has no tagger.
     """
-    words = kind != "conllu"
-    if words and model.tagger is None:
+    if not KINDS[request.kind].tagged and model.tagger is None:
         raise ModelError(NO_TAGGER)
-    repairs, form = Repairs(), FORMATS[to]
-    sentences = shown(read_sentences(path, kind, refuse, model.abbreviations))
+    repairs, form = Repairs(), FORMATS[request.to]
+    sentences = shown(read_sentences(request.path, request.kind, refuse, model.abbreviations))
     with whole_texts(stream) as write:
-        write(HEADERS.get(to, ""))
-        for parsed in parse_all(model, sentences, words, to, repairs, least):
+        write(form.header)
+        for parsed in parse_all(model, sentences, request, repairs):
             try:
-                text = form(parsed)
+                text = form.text(parsed)
             except ValueError as error:
-                refuse(FormatError(file_name(path), parsed.sentence.line, 0, str(error)))
+                refuse(FormatError(file_name(request.path), parsed.sentence.line, 0, str(error)))
             else:
                 write(text)
     return repairs
 
 
 def parse_all(
-    model: Model, sentences: Iterable[Sentence], words: bool, to: str, repairs: Repairs, least: float = 0.0
+    model: Model, sentences: Iterable[Sentence], request: Request, repairs: Repairs
 ) -> Iterator[Parsed]:
-    """Each sentence with what the format `to` shows; those that the d-parser reads ahead are held."""
-    held = deque[Sentence]()
+    """Each sentence with what its format shows; those that the d-parser reads ahead are held."""
+    held, form = deque[Sentence](), FORMATS[request.to]
 
     def tokens() -> Iterator[Tokens]:
         for sentence in sentences:
             held.append(sentence)
             yield sentence.tokens
 
-    dtrees = model.parse_dependencies(tokens(), words)
-    if to == "conllu":
+    dtrees = model.parse_dependencies(tokens(), words=not KINDS[request.kind].tagged)
+    if not form.ctrees:
         for number, dtree in enumerate(dtrees, 1):
             yield Parsed(held.popleft(), number, dtree)
-    elif to == "json" or least > 0:
+    elif form.confidences or request.least > 0:
         for number, (ctree, shares) in enumerate(model.route.confidences_all(dtrees, repairs), 1):
-            yield Parsed(held.popleft(), number, None, *without_weak(ctree, shares, least))
+            yield Parsed(held.popleft(), number, None, *without_weak(ctree, shares, request.least))
     else:
         for number, ctree in enumerate(model.route.decode_all(dtrees, repairs), 1):
             yield Parsed(held.popleft(), number, None, ctree)

@@ -1,4 +1,4 @@
-"""Words and sentences of plain text, with their places in it.
+"""Words and sentences of plain text, with their offsets.
 
 Words are cut as the Penn Treebank cuts them, by NLTK's tokeniser: `can't` is `ca n't`, quotation marks become
 `` and '', typographic ones, too; round brackets stay. Sentences are cut by Punkt (Kiss and Strunk 2006),
@@ -42,14 +42,14 @@ class Words(NamedTuple):
 
 def words_of(line: Line) -> Words:
     """The words of one sentence."""
-    forms, offsets, at = [], [], 0
+    forms, offsets, end = [], [], 0
     for form in _WORDS.tokenize(line.text.replace("’", "'")):
-        while line.text[at].isspace():
-            at += 1
-        end = at + (1 if form in _QUOTES and line.text[at] == '"' else len(form))
+        start = end
+        while line.text[start].isspace():
+            start += 1
+        end = start + (1 if form in _QUOTES and line.text[start] == '"' else len(form))
         forms.append(_TYPOGRAPHIC.get(form, form))
-        offsets.append((line.begin + at, line.begin + end))
-        at = end
+        offsets.append((line.begin + start, line.begin + end))
     return Words(line.number, tuple(forms), tuple(offsets))
 
 
@@ -65,7 +65,7 @@ class SentenceSplitter:
         self.punkt = PunktSentenceTokenizer(parameters)
 
     def sentences(self, lines: Iterable[Line]) -> Iterator[Line]:
-        """The sentences of a stream of lines, each as if it was a line; one paragraph is held at a time."""
+        """The sentences of a stream of lines, each as a line of its own; one paragraph is held at a time."""
         held: list[Line] = []
         size = 0
         for line in lines:

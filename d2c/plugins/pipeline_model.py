@@ -18,7 +18,7 @@ DPARSERS = ("model", "pipeline")
 
 
 @dataclass(frozen=True, slots=True)
-class Sentence:
+class PipelineSentence:
     """What a pipeline knows of a sentence of n > 0 words; every array has length n.
 
     tags:          "" for words that it has not tagged
@@ -32,36 +32,38 @@ class Sentence:
 
 
 class PipelineModel:
-    """What `Model.train` left in a directory, loaded when it is first needed.
+    """A model directory, loaded when it is first needed.
 
-    dparser: `model`: the d-parser in the directory parses; `pipeline`: the pipeline's own parse is converted
+    dparser:  `model`: the d-parser in the directory parses; `pipeline`: the pipeline's own parse is converted
+    converts: whether it is the latter
     """
 
     def __init__(self, directory: Path, dparser: str = "model") -> None:
         if dparser not in DPARSERS:
             raise ModelError(f"the d-parser {dparser!r} of the pipeline is none of {', '.join(DPARSERS)}")
         self.directory, self.dparser = directory, dparser
+        self.converts = dparser == "pipeline"
 
-    def parse(self, sentences: Sequence[Sentence]) -> list[CTree]:
+    def parse(self, sentences: Sequence[PipelineSentence]) -> list[CTree]:
         """A c-tree of each sentence, gaps raised; its tags are the pipeline's, or else of the model's tagger.
 
         Raises ModelError where the model cannot be loaded, or the pipeline lacks what must come before.
         """
         tokens = self._tagged(sentences)
-        if self.dparser == "model":
-            ctrees = self._model.parse(tokens)
-        else:
+        if self.converts:
             ctrees = self._route.decode_all(map(_dtree, tokens, sentences))
+        else:
+            ctrees = self._model.parse(tokens)
         return [ctree if ctree.is_continuous() else raise_gaps(ctree) for ctree in ctrees]
 
     def load(self) -> None:
         """Loads now what is needed. Raises ModelError."""
-        _ = self._model if self.dparser == "model" else self._route
+        _ = self._route if self.converts else self._model
 
     @property
     def tagger(self) -> Tagger | None:
-        """The tagger of the model, None where it has none or is not loaded but for its route."""
-        return self._model.tagger if self.dparser == "model" else None
+        """The tagger of the model, None where it has none or only its route is loaded."""
+        return None if self.converts else self._model.tagger
 
     @cached_property
     def _model(self) -> Model:
@@ -71,7 +73,7 @@ class PipelineModel:
     def _route(self) -> Route:
         return load_route(self.directory)
 
-    def _tagged(self, sentences: Sequence[Sentence]) -> list[Tokens]:
+    def _tagged(self, sentences: Sequence[PipelineSentence]) -> list[Tokens]:
         untagged = [sentence.forms for sentence in sentences if not all(sentence.tags)]
         tagged: Iterator[Tokens] = iter(())
         if untagged:
@@ -82,7 +84,7 @@ class PipelineModel:
         return [Tokens(s.forms, s.tags) if all(s.tags) else next(tagged) for s in sentences]
 
 
-def _dtree(tokens: Tokens, sentence: Sentence) -> DTree:
+def _dtree(tokens: Tokens, sentence: PipelineSentence) -> DTree:
     if sentence.heads is None:
         raise ModelError("a sentence has no dependency parse: let a dependency parser come before d2c")
     return DTree(tokens, sentence.heads, labels=sentence.labels)

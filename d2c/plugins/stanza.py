@@ -18,7 +18,7 @@ from stanza.models.common.doc import Sentence as StanzaSentence
 from stanza.pipeline._constants import CONSTITUENCY, DEPPARSE, POS, TOKENIZE
 from stanza.pipeline.processor import Processor, register_processor
 
-from d2c.plugins.pipeline_model import PipelineModel, Sentence
+from d2c.plugins.pipeline_model import PipelineModel, PipelineSentence
 from d2c.trees.errors import ModelError
 from d2c.trees.objects import to_stanza
 
@@ -59,13 +59,11 @@ class D2CProcessor(Processor):
         self._model.load()
         tagged = config.get("pretagged") or self._model.tagger is not None
         self._requires = {TOKENIZE} if tagged else {TOKENIZE, POS}
-        if self._model.dparser == "pipeline" and not config.get("pretagged"):
+        if self._model.converts and not config.get("pretagged"):
             self._requires.add(DEPPARSE)
 
 
-def _sentence(sentence: StanzaSentence) -> Sentence:
-    words = sentence.words
-    forms, tags = tuple(word.text for word in words), tuple(word.xpos or "" for word in words)
-    if any(word.head is None for word in words):
-        return Sentence(forms, tags)
-    return Sentence(forms, tags, tuple(word.head for word in words), tuple(word.deprel for word in words))
+def _sentence(sentence: StanzaSentence) -> PipelineSentence:
+    rows = ((word.text, word.xpos or "", word.head, word.deprel) for word in sentence.words)
+    forms, tags, *parse = zip(*rows, strict=True)
+    return PipelineSentence(forms, tags) if None in parse[0] else PipelineSentence(forms, tags, *parse)

@@ -35,7 +35,7 @@ class NonConstituentException(Exception):
 
 
 def store(sentence: Span, words: Sequence[int], ctree: CTree) -> None:
-    """Keeps the c-tree, without gaps, over the words of a sentence (their numbers in the document)."""
+    """Keeps a c-tree without gaps over the words of a sentence (their numbers in the document)."""
     of_node: list[Constituent] = [[i - sentence.start, i - sentence.start + 1] for i in words]
     found = of_node.copy()
     for label, kids in zip(ctree.labels, ctree.children, strict=True):
@@ -46,17 +46,20 @@ def store(sentence: Span, words: Sequence[int], ctree: CTree) -> None:
         else:
             found.append([first[0], last[1], label])
             of_node.append(found[-1])
-    sentence._.set(_STORE, sorted(found, key=_place))
+    sentence._.set(_STORE, sorted(found, key=_extent))
 
 
 def labels(span: Span) -> tuple[str, ...]:
-    """See above; all of these raise NonConstituentException, and ValueError for what was not parsed."""
+    """The labels of the constituent, topmost first.
+
+    As the other attributes, raises NonConstituentException, and ValueError for what was not parsed.
+    """
     below, _ = _below(span)
     return tuple(below[0][2:])
 
 
 def parse_string(span: Span) -> str:
-    """See above."""
+    """The constituent in brackets."""
     below, offset = _below(span)
     words = {token.i: f"({escape(token.tag_)} {escape(token.text)})" for token in span if not token.is_space}
     for start, end, *symbols in reversed(below):
@@ -67,14 +70,14 @@ def parse_string(span: Span) -> str:
 
 
 def constituents(span: Span) -> Iterator[Span]:
-    """See above."""
+    """The constituent and all below it."""
     below, offset = _below(span)
     for start, end, *_ in below:
         yield span.doc[start + offset : end + offset]
 
 
 def children(span: Span) -> Iterator[Span]:
-    """See above."""
+    """The parts of the constituent."""
     below, offset = _below(span)
     covered = 0
     for start, end, *_ in below[1:]:
@@ -84,10 +87,10 @@ def children(span: Span) -> Iterator[Span]:
 
 
 def parent(span: Span) -> Span | None:
-    """See above."""
-    found, position, offset = _find(span)
-    own_end = found[position][1]
-    for start, end, *_ in reversed(found[:position]):
+    """The constituent that this one is a part of."""
+    found, index, offset = _find(span)
+    own_end = found[index][1]
+    for start, end, *_ in reversed(found[:index]):
         if end >= own_end:
             return span.doc[start + offset : end + offset]
     return None
@@ -95,13 +98,13 @@ def parent(span: Span) -> Span | None:
 
 def _below(span: Span) -> tuple[list[Constituent], int]:
     """The constituent and all below it; the number of the sentence's first token."""
-    found, position, offset = _find(span)
-    end = bisect_left(found, found[position][1], lo=position, key=lambda constituent: constituent[0])
-    return found[position:end], offset
+    found, index, offset = _find(span)
+    end = bisect_left(found, found[index][1], lo=index, key=lambda constituent: constituent[0])
+    return found[index:end], offset
 
 
 def _find(span: Span) -> tuple[list[Constituent], int, int]:
-    """All constituents of the sentence, the place of this one; the number of the sentence's first token."""
+    """All constituents of the sentence; the index of this one; the number of the sentence's first token."""
     doc, start, end = span.doc, span.start, span.end
     while start < end and doc[start].is_space:
         start += 1
@@ -115,15 +118,15 @@ def _find(span: Span) -> tuple[list[Constituent], int, int]:
         words_end = found[0][1]
         if words_end > len(sentence) or not all(token.is_space for token in sentence[words_end:]):
             raise ValueError("the tokens of this sentence have changed since it was parsed")
-        place = start - sentence.start, sentence.start - end
-        position = bisect_left(found, place, key=_place)
-        if position < len(found) and _place(found[position]) == place:
-            return found, position, sentence.start
+        extent = start - sentence.start, sentence.start - end
+        index = bisect_left(found, extent, key=_extent)
+        if index < len(found) and _extent(found[index]) == extent:
+            return found, index, sentence.start
     raise NonConstituentException(f"Span is not a constituent: {span}")
 
 
-def _place(constituent: Constituent) -> tuple[int, int]:
-    """Ascending, parents come before their children."""
+def _extent(constituent: Constituent) -> tuple[int, int]:
+    """A key that sorts parents before their children."""
     return constituent[0], -constituent[1]
 
 

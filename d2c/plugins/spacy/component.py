@@ -3,8 +3,7 @@
 Once d2c is installed spaCy knows it by this name, through the entry point in `pyproject.toml`. It needs
 sentences and tags; `config={"model": DIR, "dparser": "pipeline"}` converts the dependency parse that the
 pipeline has made instead of making one. What spans and tokens get is in `d2c.plugins.spacy.attributes`. Spans
-have no
-gaps: parts of constituents that have any are raised.
+have no gaps: parts of constituents that have any are raised.
 """
 
 from __future__ import annotations
@@ -18,7 +17,7 @@ from spacy.language import Language
 from spacy.pipeline import Pipe
 from spacy.tokens import Doc, Span, Token
 
-from d2c.plugins.pipeline_model import PipelineModel, Sentence
+from d2c.plugins.pipeline_model import PipelineModel, PipelineSentence
 from d2c.plugins.spacy.attributes import NonConstituentException, store
 
 __all__ = ["ConstituencyComponent", "NonConstituentException"]
@@ -65,8 +64,7 @@ class ConstituencyComponent(Pipe):
 
     def _parse(self, docs: Iterable[Doc]) -> None:
         spans = [span for doc in docs for span in doc.sents if not all(token.is_space for token in span)]
-        converts = self.model.dparser == "pipeline"
-        sentences = [_sentence(span, converts) for span in spans]
+        sentences = [_sentence(span, self.model.converts) for span in spans]
         for span, sentence, ctree in zip(spans, sentences, self.model.parse(sentences), strict=True):
             whole = len(span) == len(sentence.forms)
             words = range(span.start, span.end) if whole else [word.i for word in _words(span)]
@@ -86,15 +84,15 @@ def _words(span: Span) -> list[Token]:
     return [token for token in span if not token.is_space]
 
 
-def _sentence(span: Span, parsed: bool) -> Sentence:
+def _sentence(span: Span, parsed: bool) -> PipelineSentence:
     """parsed: with the pipeline's parse, if it has made one"""
     words = _words(span)
     forms, tags = tuple([word.text for word in words]), tuple([word.tag_ for word in words])
     if not parsed or not span.doc.has_annotation("DEP"):
-        return Sentence(forms, tags)
+        return PipelineSentence(forms, tags)
     number = {word.i: i for i, word in enumerate(words, 1)}
     heads = tuple([_head(word, number) for word in words])
-    return Sentence(forms, tags, heads, tuple([word.dep_ for word in words]))
+    return PipelineSentence(forms, tags, heads, tuple([word.dep_ for word in words]))
 
 
 def _head(word: Token, number: dict[int, int]) -> int:

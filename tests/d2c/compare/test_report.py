@@ -23,7 +23,7 @@ from d2c.trees.ctree import CTree, Tokens, build_ctree
 from d2c.trees.dtree import DTree
 from d2c.trees.formats.brackets import read_brackets, write_brackets
 
-SAMPLE = Path(__file__).parents[2] / "data" / "sample"
+SAMPLE = Path(__file__).parents[3] / "data" / "sample"
 NASTY = ("</script>", "<!--", '"&quot;"', "&amp;", "'", "\u2028", "\\u003c", "{{ 1 }}", "<b>", "\u00a0x")
 
 

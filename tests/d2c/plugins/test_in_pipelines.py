@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from d2c.plugins.pipeline_model import PipelineModel, Sentence
+from d2c.plugins.pipeline_model import PipelineModel, PipelineSentence
 from d2c.training.model import Model
 from d2c.trees.ctree import CTree, Tokens, build_ctree
 from d2c.trees.errors import ModelError
@@ -32,12 +32,14 @@ def model(small_model: Path, monkeypatch: pytest.MonkeyPatch) -> PipelineModel:
 
 
 def test_gaps_are_raised(model: PipelineModel) -> None:
-    (ctree,) = model.parse([Sentence(("a", "b", "c"), ("A", "B", "C"))])
+    (ctree,) = model.parse([PipelineSentence(("a", "b", "c"), ("A", "B", "C"))])
     assert ctree == build_ctree(ctree.tokens, ("VP", "S"), ((0,), (3, 1, 2)), 4, (0, 3))
 
 
 def test_only_sentences_with_words_without_tags_are_tagged(model: PipelineModel) -> None:
-    sentences = [Sentence(("a", "b", "c"), tags) for tags in (("A", "", "C"), ("A", "B", "C"), ("", "", ""))]
+    sentences = [
+        PipelineSentence(("a", "b", "c"), tags) for tags in (("A", "", "C"), ("A", "B", "C"), ("", "", ""))
+    ]
     assert [ctree.tokens.tags for ctree in model.parse(sentences)] == [
         ("X", "X", "X"),
         ("A", "B", "C"),

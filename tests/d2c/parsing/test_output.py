@@ -27,7 +27,7 @@ TREE = headed("(TOP (S (NP (DT The) (NN cat)) (-LRB- -LRB-) (VP (VBD slept))))")
 
 
 def spans(parsed: Parsed) -> list[dict[str, object]]:
-    line = FORMATS["json"](parsed)
+    line = FORMATS["json"].text(parsed)
     assert line.endswith("}\n") and line.count("\n") == 1
     return json.loads(line)["spans"]  # type: ignore[no-any-return]
 
@@ -36,7 +36,7 @@ def test_json_of_text() -> None:
     sentence = Sentence(TOKENS, 3, ((10, 13), (14, 17), (18, 19), (20, 25)))
     ctree = CTree(TOKENS, TREE.labels, TREE.children, TREE.head_children, TREE.top)
     parsed = Parsed(sentence, 1, None, ctree, (0.5, 0.25, 1.0))
-    assert json.loads(FORMATS["json"](parsed)) == {
+    assert json.loads(FORMATS["json"].text(parsed)) == {
         "line": 3,
         "tokens": ["The", "cat", "(", "slept"],
         "tags": ["DT", "NN", "-LRB-", "VBD"],
@@ -70,9 +70,9 @@ def test_json_of_unary_chains_and_gaps() -> None:
         {"label": "X", "start": 0, "end": 3, "head": 2, "tokens": [0, 2]},
     ]
     with pytest.raises(ValueError, match="brackets cannot hold a tree with gaps"):
-        FORMATS["brackets"](Parsed(Sentence(tokens, 1), 1, None, gap))
+        FORMATS["brackets"].text(Parsed(Sentence(tokens, 1), 1, None, gap))
     assert (
-        FORMATS["discbracket"](Parsed(Sentence(tokens, 1), 1, None, gap))
+        FORMATS["discbracket"].text(Parsed(Sentence(tokens, 1), 1, None, gap))
         == "(S (X (A 0=a) (C 2=c)) (B 1=b))\n"
     )
 
@@ -80,11 +80,11 @@ def test_json_of_unary_chains_and_gaps() -> None:
 def test_other_formats() -> None:
     parsed = Parsed(Sentence(TREE.tokens, 1), 5, None, TREE)
     text = "(TOP (S (NP (DT The) (NN cat)) (-LRB- -LRB-) (VP (VBD slept))))\n"
-    assert FORMATS["brackets"](parsed) == text
-    assert FORMATS["export"](parsed).splitlines()[0] == "#BOS 5"
+    assert FORMATS["brackets"].text(parsed) == text
+    assert FORMATS["export"].text(parsed).splitlines()[0] == "#BOS 5"
     dtree = DTree(Tokens(("a",), ("A",)), (0,), labels=("root",))
     assert (
-        FORMATS["conllu"](Parsed(Sentence(dtree.tokens, 1), 1, dtree))
+        FORMATS["conllu"].text(Parsed(Sentence(dtree.tokens, 1), 1, dtree))
         == "1\ta\t_\tA\tA\t_\t0\troot\t_\t_\n\n"
     )
 

@@ -140,7 +140,7 @@ def test_the_example_of_the_readme(
     capsys: pytest.CaptureFixture[str],
 ) -> None:
     """With a tagger in the model in the place of Stanza's."""
-    readme = (Path(__file__).parents[2] / "README.md").read_text(encoding="utf-8")
+    readme = (Path(__file__).parents[3] / "README.md").read_text(encoding="utf-8")
     example = readme[readme.index("import stanza\n") :].partition("```")[0]
 
     def offline(lang: str, processors: str, d2c_model: str) -> Pipeline:

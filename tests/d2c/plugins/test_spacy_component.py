@@ -20,7 +20,7 @@ from d2c.trees.errors import ModelError
 from d2c.trees.formats.brackets import format_bracket, read_brackets
 from tests.d2c.conftest import SAMPLE, give_tagger
 
-REPOSITORY = Path(__file__).parents[2]
+REPOSITORY = Path(__file__).parents[3]
 TEXTS = [
     "The young dog saw a cat.  Mary met some doctors in the office.",
     "",
