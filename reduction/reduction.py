@@ -2,51 +2,42 @@
 
 from __future__ import annotations
 
-import json
 from collections import Counter, defaultdict
 from collections.abc import Iterable, Iterator, Sequence, Set
-from dataclasses import replace
 from functools import cached_property
 from itertools import islice
-from operator import ne
 from pathlib import Path
-from typing import TYPE_CHECKING, Self
+from typing import NamedTuple, Self
 
 from d2c.reduction.confidence import of_nodes, with_unaries
-from d2c.reduction.encodings import (
-    ENCODINGS,
-    Order,
-    Spine,
-    chains_of_spines,
-    decode_delta,
-    decode_direct,
-    decode_spine,
-    encode_delta,
-    encode_direct,
-    encode_spine,
-    label_delta,
-    label_direct,
-)
+from d2c.reduction.encodings import encoding_named
+from d2c.reduction.encodings.encoding import Order, Spine
 from d2c.reduction.repair import UNKNOWN, UNREADABLE, complete_order
 from d2c.reduction.unary.classifier import UnaryClassifier
-from d2c.trees.conversion import order_arcs, to_constituents
+from d2c.trees.conversion import to_constituents
 from d2c.trees.ctree import CTree
 from d2c.trees.dtree import DTree
-from d2c.trees.errors import ModelError
-from d2c.trees.files import read_json
 from d2c.trees.heads import HeadRules, load_head_rules
-from d2c.trees.repair import CROSSING, Repairs, projectivize, repair_heads
-from d2c.trees.unaries import Chain, restore_unaries, strip_unaries
-
-if TYPE_CHECKING:
-    from d2c.reduction.labeler.labeler import Labeler
+from d2c.trees.model_files import read_settings, reading, write_settings
+from d2c.trees.repair import Repairs, repair_heads
+from d2c.trees.unaries import Chain, restore_unaries
 
 FORMAT = 2  # of the model directory
 _SETTINGS, _UNARIES = "reduction.json", "unaries"
-_LABELER = "labeler"
-_ENCODERS = {"direct": encode_direct, "delta": encode_delta, "spine": encode_spine}
-_LABELLINGS = {"direct": label_direct, "delta": label_delta}
-_BATCH = 500  # sentences that the unary classifier sees at once
+_BATCH = 500  # sentences that labeler and unary classifier see at once
+
+
+class Batch(NamedTuple):
+    """Decoded sentences.
+
+    ctrees: unaryless ones
+    chains: of each c-tree, the unary nodes above each of its nodes; empty where nothing says them
+    shares: of each c-tree, how sure the label of each of its tokens is
+    """
+
+    ctrees: list[CTree]
+    chains: Sequence[Sequence[Chain]]
+    shares: list[Sequence[float]]
 
 
 class Reduction:
@@ -56,14 +47,11 @@ class Reduction:
     head_rules: name or file of a head table, see `d2c.trees.heads.load_head_rules`
     continuous: decode into trees without gaps, whatever the d-parser predicts; None: if the training trees
                 have none
-    seed:       of the unary classifier and the labeler
-    labeler:    two-stage parsing (section 4.2): d-trees get their labels from
-                `d2c.reduction.labeler.labeler`, not from
-                the d-parser
+    seed:       of what is learned
 
     Learned by `fit`: the symbols of the treebank, the commonest for each head's tag, the commonest wrapper,
-    and, unless the labels carry them (spine), a classifier of unary chains; the labeler. Unfitted, it encodes
-    and decodes without unaries and with any symbol.
+    and, unless the labels carry them, a classifier of unary chains. Unfitted, it encodes and decodes without
+    unaries and with any symbol.
     """
 
     def __init__(
@@ -72,18 +60,15 @@ class Reduction:
         head_rules: str = "collins",
         continuous: bool | None = None,
         seed: int = 0,
-        labeler: bool = False,
     ) -> None:
-        if encoding not in ENCODINGS:
-            raise ValueError(f"unknown encoding {encoding!r}; known are {', '.join(ENCODINGS)}")
+        self._encoding = encoding_named(encoding)
         self.encoding, self.head_rules = encoding, head_rules
-        self.continuous, self.seed, self.labeler = continuous, seed, labeler
+        self.continuous, self.seed = continuous, seed
         self.gaps_ = False  # whether training trees have any
         self.symbols_: frozenset[str] | None = None
         self.default_symbols_: dict[str, str] = {}
         self.top_: str | None = "TOP"
         self.unaries_: UnaryClassifier | None = None
-        self.labeler_: Labeler | None = None
 
     def fit(
         self,
@@ -93,14 +78,7 @@ class Reduction:
         dtrees: Iterable[DTree] | None = None,
         progress: object = None,
     ) -> Self:
-        """Learns from gold c-trees, read once. It has nothing to select, and no need of `dev`.
-
-        dtrees: what a d-parser predicts for each c-tree when it has not learned from it (jackknifing). The
-                labeler learns on these backbones, too, and uses the labels that they have.
-        """
-        if self.labeler:
-            ctrees = list(ctrees)
-            self._fit_labeler(ctrees, dtrees or ())
+        """Learns from gold c-trees, read once. It needs neither `dev` nor `dtrees`."""
         seen: set[str] = set()
         by_tag: defaultdict[str, Counter[str]] = defaultdict(Counter)
         tops: Counter[str | None] = Counter()
@@ -116,7 +94,7 @@ class Reduction:
                     by_tag[tags[h]][symbol] += 1
                 yield ctree
 
-        if self.encoding == "spine":
+        if self._encoding.carries_unaries:
             for _ in observed():
                 pass
         else:
@@ -128,29 +106,12 @@ class Reduction:
         self.top_ = max(tops, key=lambda top: tops[top], default="TOP")
         return self
 
-    def _fit_labeler(self, treebank: Sequence[CTree], dtrees: Iterable[DTree]) -> None:
-        continuous = all(ctree.is_continuous() for ctree in treebank)
-        labelled = list(map(self.encode, treebank))
-        given: list[Sequence[str] | None] = [None] * len(labelled)
-        for ctree, dtree in zip(treebank, dtrees, strict=False):  # there may be none
-            if self.encoding == "spine":
-                raise ValueError("spines do not fit predicted heads; take the direct or delta encoding")
-            heads, _ = repair_heads(dtree.heads)
-            ordered = order_arcs(strip_unaries(ctree)[0], projectivize(heads) if continuous else heads)
-            labelled.append(_LABELLINGS[self.encoding](replace(ordered, tokens=dtree.tokens)))
-            given.append(dtree.labels)
-        from d2c.reduction.labeler.labeler import Labeler  # slow to import: numba
-
-        self.labeler_ = Labeler(self.encoding, continuous, seed=self.seed).fit(labelled, given)
-
     def encode(self, ctree: CTree) -> DTree:
         """The labelled d-tree that a d-parser learns from. Head children are found if there are none yet.
 
-        Raises ValueError for a tree with gaps under the delta encoding.
+        Raises ValueError for a tree with gaps where the encoding takes none.
         """
-        return _ENCODERS[self.encoding](
-            ctree if ctree.head_children is not None else self._heads.apply(ctree)
-        )
+        return self._encoding.encode(ctree if ctree.head_children is not None else self._heads.apply(ctree))
 
     def decode(self, dtree: DTree, repairs: Repairs | None = None) -> CTree:
         """A valid c-tree over exactly the d-tree's tokens, whatever heads and labels it has.
@@ -161,16 +122,8 @@ class Reduction:
 
     def decode_all(self, dtrees: Iterable[DTree], repairs: Repairs | None = None) -> Iterator[CTree]:
         """`decode` for a stream of d-trees, in batches."""
-        repairs = Repairs() if repairs is None else repairs
-        stream = iter(dtrees)
-        while batch := self.label_all(islice(stream, _BATCH), repairs.counts):
-            decoded = [self._decode(dtree, repairs) for dtree in batch]
-            if self._classifies:
-                assert self.unaries_ is not None
-                chains = self.unaries_.predict([ctree for ctree, _ in decoded])
-                decoded = [(ctree, known) for (ctree, _), known in zip(decoded, chains, strict=True)]
-            for ctree, known in decoded:
-                yield restore_unaries(ctree, known) if known else ctree
+        for batch in self._decoded(dtrees, repairs, False):
+            yield from map(restore_unaries, batch.ctrees, batch.chains)
 
     def confidences(self, dtree: DTree, repairs: Repairs | None = None) -> tuple[CTree, tuple[float, ...]]:
         """What `decode` gives; how sure it is of each of its nodes [K], see `d2c.reduction.confidence`."""
@@ -180,33 +133,17 @@ class Reduction:
         self, dtrees: Iterable[DTree], repairs: Repairs | None = None
     ) -> Iterator[tuple[CTree, tuple[float, ...]]]:
         """`confidences` for a stream of d-trees, in batches."""
-        repairs = Repairs() if repairs is None else repairs
-        stream = iter(dtrees)
-        while batch := list(islice(stream, _BATCH)):
-            labelled = [(dtree, (1.0,) * len(dtree.heads)) for dtree in batch]
-            if self.labeler_ is not None:
-                backbones = [self._backbone(dtree, repairs.counts) for dtree in batch]
-                labelled = self.labeler_.label_with_shares(backbones)
-            decoded = [self._decode(dtree, repairs) for dtree, _ in labelled]
-            bare = [ctree for ctree, _ in decoded]
-            chains = [said or [()] * (ctree.root + 1) for ctree, said in decoded]
-            # Where labels carry them, chains are as sure as the label of their lexical head.
-            sure = [
-                [arcs[h] for h in ctree.lexical_heads()]
-                for ctree, (_, arcs) in zip(bare, labelled, strict=True)
-            ]
-            if self._classifies:
-                assert self.unaries_ is not None
-                chains, sure = self.unaries_.predict(bare), self.unaries_.shares(bare)
-            for ctree, (_, arcs), known, shares in zip(bare, labelled, chains, sure, strict=True):
-                yield with_unaries(ctree, of_nodes(ctree, arcs), known, shares)
-
-    def label_all(self, dtrees: Iterable[DTree], counts: Counter[str] | None = None) -> list[DTree]:
-        """The d-trees whose labels decoding reads: relabelled, heads repaired, if there is a labeler."""
-        if self.labeler_ is None:
-            return list(dtrees)
-        counts = Counter() if counts is None else counts
-        return list(self.labeler_.label_all([self._backbone(dtree, counts) for dtree in dtrees]))
+        for batch in self._decoded(dtrees, repairs, True):
+            if self.unaries_ is not None:
+                sure = self.unaries_.shares(batch.ctrees)
+            else:  # chains are as sure as the label of their lexical head
+                sure = [
+                    [shares[h] for h in ctree.lexical_heads()]
+                    for ctree, shares in zip(batch.ctrees, batch.shares, strict=True)
+                ]
+            for ctree, chains, shares, of_chains in zip(*batch, sure, strict=True):
+                nodes = of_nodes(ctree, shares)
+                yield with_unaries(ctree, nodes, chains or [()] * (ctree.root + 1), of_chains)
 
     def decode_unaryless(self, dtree: DTree, repairs: Repairs | None = None) -> CTree:
         """The c-tree before its unary nodes are recovered (section 4.3)."""
@@ -214,9 +151,7 @@ class Reduction:
 
     def save(self, directory: Path) -> None:
         """Writes JSON and .npz files into a directory, made if absent."""
-        directory.mkdir(parents=True, exist_ok=True)
         settings = {
-            "format": FORMAT,
             "encoding": self.encoding,
             "head_rules": self.head_rules,
             "continuous": self.continuous,
@@ -226,44 +161,26 @@ class Reduction:
             "default_symbols": self.default_symbols_,
             "top": self.top_,
             "unaries": self.unaries_ is not None,
-            "labeler": self.labeler,
         }
-        text = json.dumps(settings, indent=1, ensure_ascii=False)
-        (directory / _SETTINGS).write_text(text + "\n", encoding="utf-8")
+        write_settings(directory / _SETTINGS, FORMAT, settings)
         if self.unaries_ is not None:
             self.unaries_.save(directory / _UNARIES)
-        if self.labeler_ is not None:
-            self.labeler_.save(directory / _LABELER)
 
     @classmethod
     def load(cls, directory: Path) -> Self:
         """What `save` wrote. Raises ModelError."""
         path = directory / _SETTINGS
-        settings = read_json(path)
-        version = settings.get("format")
-        if version != FORMAT:
-            raise ModelError(f"{path}: has format {version}; this version of d2c reads {FORMAT}")
-        try:
-            names = ("encoding", "head_rules", "continuous", "seed", "labeler")
-            route = cls(**{name: settings[name] for name in names})
-            route.symbols_ = None if settings["symbols"] is None else frozenset(settings["symbols"])
-            route.default_symbols_ = dict(settings["default_symbols"])
-            route.top_, route.gaps_ = settings["top"], bool(settings.get("gaps"))
-            has_unaries = settings["unaries"]
-        except (KeyError, TypeError, ValueError) as error:
-            raise ModelError(f"{path}: is broken ({error}); train the model again") from None
+        settings = read_settings(path, FORMAT)
+        with reading(path):
+            route = cls(*(settings[name] for name in ("encoding", "head_rules", "continuous", "seed")))
+            route.symbols_ = None if settings["symbols"] is None else frozenset(map(str, settings["symbols"]))
+            route.default_symbols_ = {tag: str(Z) for tag, Z in dict(settings["default_symbols"]).items()}
+            route.top_ = None if settings["top"] is None else str(settings["top"])
+            route.gaps_ = bool(settings["gaps"])
+            has_unaries = bool(settings["unaries"])
         if has_unaries:
             route.unaries_ = UnaryClassifier.load(directory / _UNARIES)
-        if route.labeler:
-            from d2c.reduction.labeler.labeler import Labeler
-
-            route.labeler_ = Labeler.load(directory / _LABELER)
         return route
-
-    @property
-    def _classifies(self) -> bool:
-        """Whether unary nodes are those of the classifier."""
-        return self.encoding != "spine" and self.unaries_ is not None
 
     @property
     def _continuous(self) -> bool:
@@ -273,17 +190,28 @@ class Reduction:
     def _heads(self) -> HeadRules:
         return load_head_rules(self.head_rules)
 
-    def _backbone(self, dtree: DTree, counts: Counter[str]) -> DTree:
-        """The d-tree with heads that form a tree, projective if c-trees are to have no gaps."""
-        heads, repaired = repair_heads(dtree.heads)
-        repaired.add_to(counts)
-        if self._continuous:
-            lifted = projectivize(heads)
-            counts[CROSSING] += sum(map(ne, heads, lifted))
-            heads = lifted
-        return replace(dtree, heads=tuple(heads))
+    def _labelled(
+        self, dtrees: list[DTree], counts: Counter[str], sure: bool
+    ) -> list[tuple[DTree, Sequence[float]]]:
+        """The d-trees whose labels decoding reads, and how sure each label is, where asked for.
 
-    def _decode(self, dtree: DTree, repairs: Repairs) -> tuple[CTree, list[Chain] | None]:
+        A d-parser's labels come without scores and count as 1.
+        """
+        return [(dtree, (1.0,) * len(dtree.heads)) for dtree in dtrees]
+
+    def _decoded(self, dtrees: Iterable[DTree], repairs: Repairs | None, sure: bool) -> Iterator[Batch]:
+        """Labels, decodes, and recovers unary nodes; sure: ask how sure labels are."""
+        repairs = Repairs() if repairs is None else repairs
+        stream = iter(dtrees)
+        while taken := list(islice(stream, _BATCH)):
+            labelled = self._labelled(taken, repairs.counts, sure)
+            decoded = [self._decode(dtree, repairs) for dtree, _ in labelled]
+            ctrees = [ctree for ctree, _ in decoded]
+            known = [chains for _, chains in decoded]
+            chains = known if self.unaries_ is None else self.unaries_.predict(ctrees)
+            yield Batch(ctrees, chains, [shares for _, shares in labelled])
+
+    def _decode(self, dtree: DTree, repairs: Repairs) -> tuple[CTree, list[Chain]]:
         """The unaryless c-tree, and its unary chains where the labels say them."""
         heads, n = dtree.heads, len(dtree.heads)
         repairs.sentences += 1
@@ -292,7 +220,7 @@ class Reduction:
         ordered = dtree
         if min(heads) >= 0 and max(heads) <= n:
             # Most predictions need no repair: try, and look closer only where a condition fails.
-            (symbols, events), spines = self._read(dtree)
+            symbols, events, spines = self._read(dtree)
             root = heads.index(0) if 0 in heads else 0
             symbols[root], events[root] = None, 0
             if symbols.count(None) == 1 and self._knows(set(symbols) - {None}):
@@ -305,14 +233,13 @@ class Reduction:
         if ctree is None or (self._continuous and not ctree.is_continuous()):
             ordered, spines = self._repair(dtree, repairs.counts)
             ctree = to_constituents(ordered, self.top_)
-        return ctree, None if spines is None else chains_of_spines(ordered, ctree, spines)
+        return ctree, [] if spines is None else self._encoding.chains(ordered, ctree, spines)
 
     def _repair(self, dtree: DTree, counts: Counter[str]) -> tuple[DTree, list[Spine | None] | None]:
         heads, repaired = repair_heads(dtree.heads)
         repaired.add_to(counts)
-        dtree = DTree(dtree.tokens, tuple(heads), labels=dtree.labels)
-        order, spines = self._read(dtree)
-        symbols, events = order
+        order = self._read(DTree(dtree.tokens, tuple(heads), labels=dtree.labels))
+        symbols, events = order.symbols, order.events
         for m, head in enumerate(heads):
             known = symbols[m] is None or self._knows({symbols[m]})
             if head and (symbols[m] is None or not events[m]):
@@ -322,17 +249,17 @@ class Reduction:
             if not known:
                 symbols[m] = None
         ordered = complete_order(dtree.tokens, heads, order, self._default_symbol, self._continuous, counts)
-        return ordered, spines
+        return ordered, order.spines
 
-    def _read(self, dtree: DTree) -> tuple[Order, list[Spine | None] | None]:
+    def _read(self, dtree: DTree) -> Order:
+        """What the labels say, of spines only those whose symbols are all known."""
         if dtree.labels is None:
             dtree = DTree(dtree.tokens, dtree.heads, labels=("_",) * len(dtree.heads))
-        if self.encoding == "direct":
-            return decode_direct(dtree), None
-        if self.encoding == "delta":
-            return decode_delta(dtree), None
-        order, spines = decode_spine(dtree)
-        return order, [spine if spine is not None and self._knows(set(spine)) else None for spine in spines]
+        order = self._encoding.decode(dtree)
+        if order.spines is None:
+            return order
+        known = [spine if spine is not None and self._knows(set(spine)) else None for spine in order.spines]
+        return order._replace(spines=known)
 
     def _knows(self, symbols: Set[str | None]) -> bool:
         """Whether all symbols are the treebank's."""

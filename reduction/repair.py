@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Callable, Sequence
 
-from d2c.reduction.encodings import Order
+from d2c.reduction.encodings.encoding import Order
 from d2c.trees.ctree import Tokens
 from d2c.trees.dtree import DTree, head_outward, modifiers_of
 from d2c.trees.repair import CROSSING, CYCLE, EXTRA_ROOT, HEAD_OUTSIDE, projectivize
@@ -34,7 +34,7 @@ def complete_order(
     - modifiers of one event take the symbol of the one closest to the head (of two equally close, the left)
       that has a readable one; where none has, default_symbol(tag of the head).
     """
-    symbols, events = order
+    symbols, events, _ = order
     if continuous:
         heads = _lift(heads, symbols, events, counts)
     for h, modifiers in enumerate(modifiers_of(heads)):

@@ -57,7 +57,7 @@ def round_trips(route: Reduction, ctrees: Sequence[CTree]) -> int:
     for ctree in ctrees:
         gold = canonical(route._heads.apply(ctree))
         back = canonical(route.decode_unaryless(route.encode(gold)))
-        if route.encoding == "spine":
+        if ENCODINGS[route.encoding].carries_unaries:
             same += route.decode(route.encode(gold)) == gold
         else:
             same += restore_unaries(back, strip_unaries(gold)[1]) == gold

@@ -19,6 +19,7 @@ import click
 from d2c.cky.constrained_cky import ConstrainedCKY
 from d2c.compare.report import write_report
 from d2c.compare.rows import score
+from d2c.reduction.labeler.two_stage import TwoStage
 from d2c.reduction.reduction import Reduction
 from d2c.trees.scores.brackets import bracket_scores
 from scripts.craft import Craft, checked, print_table
@@ -47,7 +48,7 @@ def main(
 ) -> None:
     """Trains what is not trained yet, and prints the table."""
     craft = Craft.read(sentences)
-    two_stage = Reduction("direct", labeler=True, seed=1).fit(craft.train)
+    two_stage = TwoStage("direct", seed=1).fit(craft.train)
     one_shot = Reduction("direct", seed=1).fit(craft.train)
     chart = ConstrainedCKY(seed=1).fit(craft.train, craft.dev)
     gold = list(map(one_shot.encode, craft.dev))

@@ -13,7 +13,6 @@ from __future__ import annotations
 import sys
 import time
 from collections.abc import Sequence
-from copy import copy
 from dataclasses import replace
 from pathlib import Path
 
@@ -21,7 +20,9 @@ import click
 
 from d2c.compare.rows import Row, score
 from d2c.dparsers.registry import make_dparser
+from d2c.reduction.encodings import ENCODINGS
 from d2c.reduction.labeler.labeler import Labeler
+from d2c.reduction.labeler.two_stage import TwoStage
 from d2c.reduction.reduction import Reduction
 from d2c.training.jackknife import jackknife_dtrees
 from d2c.trees.dtree import DTree
@@ -84,10 +85,10 @@ def main(
             predicted = list(parser.parse(ctree.tokens for ctree in craft.dev))
             seconds = time.perf_counter() - start
             used_by: list[tuple[str, Labeler | None]] = [(ONE_SHOT, None), (TWO_STAGE, labeler), (FREE, free)]
-            if folds and encoding != "spine":
+            if folds and not ENCODINGS[encoding].carries_unaries:
                 fresh = make_dparser(name, preset="small", seed=1, epochs=epochs)
                 dtrees = jackknife_dtrees(fresh, *craft.write(encoding, models), folds, say)
-                second = Reduction(encoding, labeler=True, seed=1).fit(craft.train, dtrees=dtrees)
+                second = TwoStage(encoding, seed=1).fit(craft.train, dtrees=dtrees)
                 used_by.append((JACKKNIFED, second.labeler_))
             for by, used in used_by:
                 row = relabelled(route, used, craft, gold, predicted)
@@ -111,8 +112,10 @@ def relabelled(
     route: Reduction, labeler: Labeler | None, craft: Craft, gold: Sequence[DTree], dtrees: Sequence[DTree]
 ) -> Row:
     """The route with this labeler or none."""
-    used = copy(route)
-    used.labeler_ = labeler
+    used = route
+    if labeler is not None:
+        used = TwoStage(route.encoding)
+        vars(used).update(vars(route), labeler_=labeler)
     return score(used, craft.dev, gold, dtrees)
 
 

@@ -21,6 +21,7 @@ from pathlib import Path
 
 import click
 
+from d2c.reduction.encodings import ENCODINGS
 from d2c.reduction.reduction import Reduction
 from d2c.trees.ctree import CTree, Tokens, canonical
 from d2c.trees.formats.treebanks import FORMATS, read_treebank
@@ -78,21 +79,21 @@ def format_round_trips(ctrees: Sequence[CTree]) -> Iterator[str]:
 
 def encoding_round_trips(ctrees: Sequence[CTree]) -> Iterator[str]:
     """For each encoding, how many trees come back, and how many labels it has."""
-    for encoding in ("direct", "delta", "spine"):
-        route, labels, same, count = Reduction(encoding, continuous=False), set[str](), 0, 0
+    for name, encoding in ENCODINGS.items():
+        route, labels, same, count = Reduction(name, continuous=False), set[str](), 0, 0
         for ctree in ctrees:
-            if encoding == "delta" and not ctree.is_continuous():
+            if encoding.continuous_only and not ctree.is_continuous():
                 continue
             count += 1
             dtree = route.encode(ctree)
             labels.update(dtree.labels or ())
-            if encoding == "spine":
+            if encoding.carries_unaries:
                 back = route.decode(dtree)
             else:
                 unaryless = canonical(route.decode_unaryless(dtree))
                 back = restore_unaries(unaryless, strip_unaries(ctree)[1])
             same += replace(canonical(back), top=ctree.top) == ctree
-        yield f"{encoding} {same:,}/{count:,}, {len(labels):,} labels"
+        yield f"{name} {same:,}/{count:,}, {len(labels):,} labels"
 
 
 @click.command()

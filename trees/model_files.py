@@ -47,5 +47,4 @@ def reading(path: Path) -> Iterator[None]:
     except ModelError:
         raise
     except BROKEN as error:
-        what = f"{type(error).__name__} {error}" if isinstance(error, KeyError) else str(error)
-        raise ModelError(f"{path}: is broken ({what}); train the model again") from None
+        raise ModelError(f"{path}: is broken ({error}); train the model again") from None

@@ -23,7 +23,7 @@ from d2c.trees.repair import Repairs
 @click.argument("conllu", type=FilePath)
 @output_option
 @click.option("-m", "--model", type=click.Path(path_type=Path), help="A trained model; it knows unaries.")
-@click.option("--encoding", type=click.Choice(ENCODINGS), help="Without a model.  [default: direct]")
+@click.option("--encoding", type=click.Choice(list(ENCODINGS)), help="Without a model.  [default: direct]")
 @to_option(WRITABLE)
 @jobs_option
 def decode(
@@ -42,7 +42,8 @@ def decode(
         to = to or format_for(route, output)
     else:
         to = to or format_to_write(output)
-        route = Reduction(encoding or "direct", continuous=to == "brackets" or encoding == "delta")
+        name = encoding or "direct"
+        route = Reduction(name, continuous=to == "brackets" or ENCODINGS[name].continuous_only)
     if FORMATS[to].parse is None:
         with open_output(output) as stream:
             dtrees = shown(read_conllu(conllu), "sentences")

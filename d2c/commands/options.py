@@ -25,7 +25,11 @@ Decorator = Callable[[Command], Command]
 FilePath = click.Path(path_type=Path, allow_dash=True)
 
 encoding_option = click.option(
-    "--encoding", type=click.Choice(ENCODINGS), default="direct", show_default=True, help="Of the labels."
+    "--encoding",
+    type=click.Choice(list(ENCODINGS)),
+    default="direct",
+    show_default=True,
+    help="Of the labels.",
 )
 heads_option = click.option(
     "--head-rules",

@@ -12,9 +12,8 @@ from typing import Any, NamedTuple
 
 from d2c.dparsers.protocol import DependencyParser
 from d2c.dparsers.taggers import Tagger, accuracy
-from d2c.reduction.reduction import Reduction
 from d2c.training.jackknife import jackknife_dtrees
-from d2c.training.model import CLEANED, Model, Route, fit, is_foreign, write_encoded
+from d2c.training.model import CLEANED, Model, Relabels, Route, fit, is_foreign, write_encoded
 from d2c.training.tagging import Tagging
 from d2c.treebanks.reading import Read, Reading
 from d2c.trees.ctree import CTree
@@ -120,7 +119,7 @@ def compare_on(
     rows = []
     for d_trees, dtrees, seconds in (("gold", gold_dtrees, 0.0), (name, predicted, parsing)):
         for at, model in enumerate(models):
-            relabels = model.route_name == "labeler" and d_trees == "gold"
+            relabels = isinstance(model.route, Relabels) and d_trees == "gold"
             row = score(model.route, gold, gold_dtrees, backbones if relabels else dtrees)
             row.route, row.d_trees, row.parsing = model.route_name, d_trees, seconds
             row.tags = tags
@@ -140,8 +139,8 @@ def score(route: Route, gold: Sequence[CTree], gold_dtrees: Sequence[DTree], dtr
     guess = list(route.decode_all(dtrees, repairs))
     converting = time.perf_counter() - start
     guess = _with_tags_of(gold, guess)
-    if isinstance(route, Reduction):
-        dtrees = route.label_all(dtrees)
+    if isinstance(route, Relabels):
+        dtrees = route.relabel(dtrees)
     attachment = sum(map(score_attachment, gold_dtrees, dtrees), Attachment())
     gaps = disco.evaluate_all(gold, guess, replace(disco.Parameters.proper(), disc_only=True))
     trees = Trees(gold, guess, gold_dtrees, dtrees, _time_each(route, dtrees))

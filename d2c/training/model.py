@@ -12,7 +12,7 @@ import tempfile
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any, Protocol, Self, TypeGuard, cast
+from typing import Any, Protocol, Self, TypeGuard, cast, runtime_checkable
 
 from d2c.dparsers.directories import whole_directory
 from d2c.dparsers.protocol import DependencyParser, ForeignParser
@@ -78,6 +78,15 @@ class Route(Protocol):
     @classmethod
     def load(cls, directory: Path) -> Self:
         """What `save` wrote."""
+        ...
+
+
+@runtime_checkable
+class Relabels(Protocol):
+    """A route that reads other labels than those of the d-parser."""
+
+    def relabel(self, dtrees: Iterable[DTree]) -> list[DTree]:
+        """The d-trees whose labels decoding reads."""
         ...
 
 
@@ -218,8 +227,12 @@ def load_route(directory: Path) -> Route:
 
 def route_class(name: str) -> type[Any]:
     """The estimator of one of ROUTES."""
-    if name in ("reduction", "labeler"):
+    if name == "reduction":
         return Reduction
+    if name == "labeler":
+        from d2c.reduction.labeler.two_stage import TwoStage  # slow to import: numba
+
+        return TwoStage
     if name == "combined":
         from d2c.training.combined import Combined  # slow to import: numba
 
@@ -231,9 +244,9 @@ def route_class(name: str) -> type[Any]:
 
 def make_route(name: str, encoding: str, head_rules: str, seed: int, **of_chart: Any) -> Route:
     """An untrained route; of_chart: parameters of ConstrainedCKY."""
-    reduction = Reduction(encoding, head_rules, seed=seed, labeler=name == "labeler")
     if name in ("reduction", "labeler"):
-        return reduction
+        return cast(Route, route_class(name)(encoding, head_rules, seed=seed))
+    reduction = Reduction(encoding, head_rules, seed=seed)
     chart = route_class("cky")(head_rules, labels=name == "combined", seed=seed, **of_chart)
     route: Route = route_class(name)(reduction, chart) if name == "combined" else chart
     return route

@@ -22,7 +22,8 @@ from numpy.typing import NDArray
 
 from d2c.linear.adagrad import AdaGrad
 from d2c.linear.words import UNKNOWN, number_words, word_number
-from d2c.reduction.encodings import ENCODINGS, ROOT, read_label, read_spine_label
+from d2c.reduction.encodings import encoding_named
+from d2c.reduction.encodings.labels import ROOT
 from d2c.reduction.labeler.features import Corpus, Ints
 from d2c.reduction.labeler.learning import label_corpus, share_corpus, train_on
 from d2c.reduction.labeler.scores import DELTA, DIRECT, FREE, NESTED, Labels
@@ -57,8 +58,7 @@ class Labeler:
         table_bits: int = 23,
         seed: int = 0,
     ) -> None:
-        if encoding not in ENCODINGS:
-            raise ValueError(f"unknown encoding {encoding!r}; known are {', '.join(ENCODINGS)}")
+        self._encoding = encoding_named(encoding)
         self.encoding, self.constrained = encoding, constrained
         self.epochs, self.rate, self.penalty = epochs, rate, penalty
         self.table_bits, self.seed = table_bits, seed
@@ -117,7 +117,7 @@ class Labeler:
         while batch := list(islice(stream, _BATCH)):
             yield from self._label(batch)[0]
 
-    def label_with_shares(self, dtrees: Sequence[DTree]) -> list[tuple[DTree, tuple[float, ...]]]:
+    def label_with_shares(self, dtrees: Sequence[DTree]) -> list[tuple[DTree, Sequence[float]]]:
         """As `label_all`; and [n] of each label its share of exp(score) among all that fit the other labels.
 
         Weights trained with a margin are no likelihood: shares rank, they are not calibrated.
@@ -191,7 +191,7 @@ class Labeler:
 
     def _number(self, treebank: Sequence[DTree]) -> None:
         """Numbers labels, tags and words; labels of one symbol stand together."""
-        read = read_spine_label if self.encoding == "spine" else read_label
+        read = self._encoding.read
         seen = {label for dtree in treebank for label in dtree.labels or ()} or {ROOT}
         self.labels_ = sorted(seen, key=lambda label: (str(read(label)[0]), read(label)[1], label))
         self.tags_ = _numbered(sorted({tag for dtree in treebank for tag in dtree.tokens.tags}))
@@ -199,7 +199,7 @@ class Labeler:
 
     def _labels(self, corpus: Corpus, gold: Ints) -> Labels:
         """The table of labels, with rows of candidates from gold labels by position."""
-        read = read_spine_label if self.encoding == "spine" else read_label
+        read = self._encoding.read
         symbols: dict[object, int] = {}
         ids = [symbols.setdefault(read(label)[0], len(symbols)) for label in self.labels_]
         numbers = [read(label)[1] for label in self.labels_]

@@ -6,20 +6,10 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from d2c.reduction.encodings import (
-    chains_of_spines,
-    decode_delta,
-    decode_direct,
-    decode_spine,
-    encode_delta,
-    encode_direct,
-    encode_spine,
-    quote,
-    read_label,
-    read_spine_label,
-    unquote_symbol,
-    write_label,
-)
+from d2c.reduction.encodings import ENCODINGS
+from d2c.reduction.encodings.encoding import Order
+from d2c.reduction.encodings.labels import quote, read_label, unquote_symbol, write_label
+from d2c.reduction.encodings.spine import read_spine_label
 from d2c.reduction.reduction import Reduction
 from d2c.trees.conversion import to_constituents
 from d2c.trees.ctree import CTree, Tokens, build_ctree, canonical
@@ -30,6 +20,9 @@ from d2c.trees.unaries import restore_unaries, strip_unaries
 from tests.shapes import ctrees
 
 HEADS = load_head_rules("collins")
+DIRECT, DELTA, SPINE = ENCODINGS["direct"], ENCODINGS["delta"], ENCODINGS["spine"]
+encode_direct, encode_delta, encode_spine = DIRECT.encode, DELTA.encode, SPINE.encode
+decode_direct, decode_delta, decode_spine = DIRECT.decode, DELTA.decode, SPINE.decode
 AWKWARD = ("", "%", "root", "root|S", "A|B", "A#1", "A:b", "a b", "a\u00a0b", "%23", "50%", "é", "||", "#")
 symbols = st.sampled_from(AWKWARD) | st.text(max_size=6)
 
@@ -176,9 +169,9 @@ def test_spine_labels_are_read_as_written(spine: list[str], number: int) -> None
     assert read_spine_label("|".join(["root", *map(quote, spine)])) == (tuple(spine), -1)
 
 
-def _unaryless(dtree: DTree, decoded: tuple[list[str | None], list[int]], top: str | None) -> CTree:
+def _unaryless(dtree: DTree, decoded: Order, top: str | None) -> CTree:
     root = dtree.heads.index(0)
-    names, events = decoded
+    names, events, _ = decoded
     names[root], events[root] = "", 0
     return canonical(
         to_constituents(DTree(dtree.tokens, dtree.heads, tuple(map(str, names)), tuple(events)), top)
@@ -208,12 +201,13 @@ def test_delta_round_trip(ctree: CTree) -> None:
 @given(ctrees())
 def test_spine_round_trip_with_unaries(ctree: CTree) -> None:
     dtree = encode_spine(ctree)
-    order, spines = decode_spine(dtree)
+    order = decode_spine(dtree)
+    assert order.spines is not None
     unaryless = _unaryless(dtree, order, ctree.top)
     root = dtree.heads.index(0)
     events = tuple(0 if m == root else event for m, event in enumerate(order.events))
     ordered = DTree(dtree.tokens, dtree.heads, dtree.symbols, events)
-    assert restore_unaries(unaryless, chains_of_spines(ordered, unaryless, spines)) == ctree
+    assert restore_unaries(unaryless, SPINE.chains(ordered, unaryless, order.spines)) == ctree
 
 
 @given(ctrees(gaps=True))

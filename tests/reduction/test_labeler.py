@@ -17,6 +17,7 @@ from d2c.reduction.labeler.features import lay_out
 from d2c.reduction.labeler.labeler import Labeler
 from d2c.reduction.labeler.learning import label_corpus, score, share_corpus
 from d2c.reduction.labeler.scores import FREE
+from d2c.reduction.labeler.two_stage import TwoStage
 from d2c.reduction.reduction import Reduction
 from d2c.trees.conversion import order_arcs, to_dependencies
 from d2c.trees.ctree import CTree
@@ -223,14 +224,14 @@ def test_other_heads_give_a_tree_that_decodes(ctree: CTree, data: st.DataObject)
 
 
 def test_reduction_with_a_labeler(tmp_path: Path) -> None:
-    route = Reduction("delta", labeler=True).fit(TRAIN)
+    route = TwoStage("delta").fit(TRAIN)
     gold = [unlabelled(dtree) for dtree in encoded("delta", DEV)]
     repairs = Repairs()
     guess = list(route.decode_all(gold, repairs))
     assert bracket_scores(DEV, guess).f1 > 97
     assert repairs.counts.total() == 0
     route.save(tmp_path)
-    assert list(Reduction.load(tmp_path).decode_all(gold)) == guess
+    assert list(TwoStage.load(tmp_path).decode_all(gold)) == guess
     spoilt = [replace(dtree, heads=(len(dtree.heads) + 5,) * len(dtree.heads)) for dtree in gold]
     assert [ctree.tokens for ctree in route.decode_all(spoilt, repairs)] == [ctree.tokens for ctree in DEV]
     assert repairs.counts["head outside the sentence"] == sum(len(ctree.tokens) for ctree in DEV)
@@ -244,19 +245,18 @@ def test_jackknifed_trees_and_their_labels_are_learned_from() -> None:
             h if m % 5 else (0 if h == 0 else dtree.heads.index(0) + 1) for m, h in enumerate(dtree.heads)
         )
         jackknifed.append(DTree(dtree.tokens, heads, labels=dtree.labels if n % 3 else ("dep",) * n))
-    route = Reduction("direct", labeler=True).fit(TRAIN, dtrees=jackknifed)
-    assert route.labeler_ is not None and route.labeler_.stacked_
+    route = TwoStage("direct").fit(TRAIN, dtrees=jackknifed)
+    assert route.labeler_.stacked_
     gold = encoded("direct", DEV)
     assert bracket_scores(DEV, list(route.decode_all(gold))).f1 > 97
     with pytest.raises(ValueError, match="spines do not fit"):
-        Reduction("spine", labeler=True).fit(TRAIN, dtrees=jackknifed)
+        TwoStage("spine").fit(TRAIN, dtrees=jackknifed)
 
 
 @settings(max_examples=20, deadline=None)
 @given(st.lists(ctrees(unaries=False), min_size=1, max_size=4))
 def test_trees_with_gaps_have_free_labels_and_keep_their_gaps(treebank: list[CTree]) -> None:
-    route = Reduction("direct", labeler=True).fit(treebank)
-    assert route.labeler_ is not None
+    route = TwoStage("direct").fit(treebank)
     assert route.labeler_.constrained == all(ctree.is_continuous() for ctree in treebank)
     for ctree in treebank:
         dtree = unlabelled(route.encode(ctree))

@@ -10,6 +10,7 @@ from pathlib import Path
 import pytest
 
 from d2c.reduction.encodings import ENCODINGS
+from d2c.reduction.labeler.two_stage import TwoStage
 from d2c.reduction.reduction import Reduction
 from d2c.trees.ctree import CTree, canonical
 from d2c.trees.dtree import DTree
@@ -130,9 +131,8 @@ def test_a_node_is_as_sure_as_the_least_sure_label_that_makes_it(
 ) -> None:
     text = "(TOP (S (NP (DT the) (JJ old) (NN cat)) (ADVP (RB now)) (VP (VP (VBZ sleeps)))))"
     ctree = parse_bracket(text)
-    route = Reduction(encoding, labeler=True).fit([ctree] * 3)
+    route = TwoStage(encoding).fit([ctree] * 3)
     dtree = route.encode(ctree)
-    assert route.labeler_ is not None
     shares = (0.9, 0.8, 0.7, 0.6, 0.5)
     monkeypatch.setattr(route.labeler_, "label_with_shares", lambda dtrees: [(d, shares) for d in dtrees])
     found, confidences = route.confidences(dtree)

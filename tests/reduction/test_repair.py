@@ -233,7 +233,7 @@ def test_repairs_add_up() -> None:
     assert len(set(KINDS)) == 8
 
 
-@given(ctrees(gaps=False), st.sampled_from(ENCODINGS), st.booleans())
+@given(ctrees(gaps=False), st.sampled_from(list(ENCODINGS)), st.booleans())
 def test_well_formed_trees_count_nothing(ctree: CTree, encoding: str, continuous: bool) -> None:
     route, repairs = Reduction(encoding, continuous=continuous), Repairs()
     route.decode(route.encode(ctree), repairs)

@@ -8,7 +8,8 @@ from pathlib import Path
 import pytest
 from hypothesis import given
 
-from d2c.reduction.encodings import encode_delta, encode_direct, encode_spine, quote, unquote_symbol
+from d2c.reduction.encodings import ENCODINGS
+from d2c.reduction.encodings.labels import quote, unquote_symbol
 from d2c.reduction.reduction import Reduction
 from d2c.trees.ctree import CTree, build_ctree, canonical
 from d2c.trees.formats.brackets import parse_bracket, read_brackets
@@ -18,6 +19,7 @@ from d2c.trees.repair import Repairs
 from d2c.trees.unaries import restore_unaries, strip_unaries
 from tests.shapes import SYMBOLS, ctrees, tokens_of
 
+encode_direct, encode_delta, encode_spine = (ENCODINGS[name].encode for name in ("direct", "delta", "spine"))
 TREEBANKS = Path(os.environ.get("D2C_TREEBANKS", Path(__file__).parents[3] / "shared" / "treebanks"))
 
 

@@ -9,7 +9,7 @@ import pytest
 from click.testing import CliRunner
 
 from d2c.commands.cli import cli
-from d2c.reduction.reduction import Reduction
+from d2c.reduction.labeler.two_stage import TwoStage
 from d2c.training.jackknife import jackknife_dtrees
 from d2c.training.model import Model
 from d2c.trees.ctree import Tokens
@@ -84,7 +84,7 @@ def test_two_stages_jackknifed_from_the_command_line(tmp_path: Path) -> None:
     run = CliRunner().invoke(cli, [*arguments, *options])
     assert run.exit_code == 0, run.output
     trained = Model.load(model)
-    assert isinstance(trained.route, Reduction) and trained.route.labeler_ is not None
+    assert isinstance(trained.route, TwoStage)
     assert trained.route.labeler_.stacked_
     trees = list(read_brackets(SAMPLE / "dev.mrg", clean=True))
     assert [ctree.tokens for ctree in trained.parse(tree.tokens for tree in trees)] == [

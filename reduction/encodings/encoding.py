@@ -1,0 +1,80 @@
+"""What an encoding is, what its labels say, and which labels of one head's modifiers fit together."""
+
+from __future__ import annotations
+
+from abc import ABC, abstractmethod
+from collections.abc import Sequence
+from typing import NamedTuple
+
+from d2c.reduction.encodings.labels import read_label
+from d2c.trees.conversion import to_dependencies
+from d2c.trees.ctree import CTree
+from d2c.trees.dtree import DTree
+from d2c.trees.unaries import Chain
+
+Spine = tuple[str, ...]  # the proper nodes whose lexical head is a word, from its tag upwards
+
+
+class Order(NamedTuple):
+    """What the labels of a d-tree say.
+
+    symbols: [n] of each arc; None: nothing
+    events:  [n] event index of each arc; 0: nothing
+    spines:  [n] of each token, where labels hold them; None: nothing
+    """
+
+    symbols: list[str | None]
+    events: list[int]
+    spines: list[Spine | None] | None = None
+
+
+class Constraint(NamedTuple):
+    """What the labeler asks of the labels of one head's modifiers.
+
+    rising:      numbers never fall from a modifier to the next one outward
+    joint:       the events of both sides together are 1, 2, ..., without gaps, and each has one symbol
+    differences: a number is the difference to the event of the next modifier towards the head
+    """
+
+    rising: bool = False
+    joint: bool = False
+    differences: bool = False
+
+
+class Encoding(ABC):
+    """One way to write a head-ordered d-tree into labels and to read it back.
+
+    name:            by which users choose it
+    carries_unaries: its labels hold the unary nodes, too
+    continuous_only: it takes no trees with gaps
+    constraint:      which labels fit together, for the labeler
+    """
+
+    name: str
+    carries_unaries = False
+    continuous_only = False
+    constraint = Constraint()
+
+    def encode(self, ctree: CTree) -> DTree:
+        """The d-tree with labels. Raises ValueError for a c-tree without head children, or that has gaps
+        where the encoding takes none: there events may fall from a modifier to the next, or arcs cross.
+        """
+        if self.continuous_only and not ctree.is_continuous():
+            raise ValueError(f"the {self.name} encoding takes continuous trees only; use the direct encoding")
+        return self.label(to_dependencies(ctree))
+
+    @abstractmethod
+    def label(self, dtree: DTree) -> DTree:
+        """A head-ordered d-tree with the labels that say its order. Raises ValueError where they cannot."""
+
+    @abstractmethod
+    def decode(self, dtree: DTree) -> Order:
+        """What the labels of a d-tree say; its heads must be in range."""
+
+    def chains(self, dtree: DTree, ctree: CTree, spines: Sequence[Spine | None]) -> list[Chain]:
+        """The unary nodes above each node of the unaryless c-tree of a head-ordered d-tree, by its spines."""
+        return [()] * (ctree.root + 1)
+
+    def read(self, label: str) -> tuple[object, int]:
+        """What a label names (a symbol, a spine, ...) and its number."""
+        return read_label(label)

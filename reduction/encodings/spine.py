@@ -1,0 +1,93 @@
+"""The H&N encoding of section 4.1, after Hall and Nivre (2008): spines in labels, unary nodes included.
+
+A label is the modifier's whole spine and the number of the node of its head's spine where it attaches. Such
+labels are many.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from functools import lru_cache
+
+from d2c.reduction.encodings.encoding import Constraint, Encoding, Order, Spine
+from d2c.reduction.encodings.labels import LABEL, LABELS_REMEMBERED, ROOT, quote, unquote_symbol
+from d2c.trees.ctree import CTree
+from d2c.trees.dtree import DTree, modifiers_of
+from d2c.trees.unaries import Chain
+
+
+class Spines(Encoding):
+    """Labels `X1|X2|X3#p`: a spine from the tag upwards, and p in the head's spine, counted from 1.
+
+    The root's label is `root|X1|X2`. What the labels number is read as events: it orders a head's modifiers
+    just as well.
+    """
+
+    name = "spine"
+    carries_unaries = True
+    constraint = Constraint(rising=True)
+
+    def encode(self, ctree: CTree) -> DTree:
+        """The d-tree with labels. Raises ValueError where the c-tree has no head children."""
+        if ctree.head_children is None:
+            raise ValueError("this c-tree has no head children; apply head rules first")
+        n = len(ctree.tokens.forms)
+        spines: list[list[str]] = [[] for _ in range(n)]
+        lexical_head = list(range(n))
+        heads, symbols, numbers = [0] * n, [""] * n, [0] * n
+        for symbol, kids, head_child in zip(ctree.labels, ctree.children, ctree.head_children, strict=True):
+            h = lexical_head[head_child]
+            lexical_head.append(h)
+            spines[h].append(symbol)
+            for kid in kids:
+                if kid != head_child:
+                    m = lexical_head[kid]
+                    heads[m], symbols[m], numbers[m] = h + 1, symbol, len(spines[h])
+        quoted = ["|".join(map(quote, spine)) for spine in spines]
+        labels = [
+            f"{spine}#{number}" if number else (f"{ROOT}|{spine}" if spine else ROOT)
+            for spine, number in zip(quoted, numbers, strict=True)
+        ]
+        return DTree(ctree.tokens, tuple(heads), tuple(symbols), tuple(numbers), tuple(labels))
+
+    def label(self, dtree: DTree) -> DTree:
+        """Raises ValueError: a head-ordered d-tree has no unary nodes, and other heads have other spines."""
+        raise ValueError("spines do not fit predicted heads; take the direct or delta encoding")
+
+    def decode(self, dtree: DTree) -> Order:
+        """Reads symbols, events and spines; nothing for a number that the head's spine does not have."""
+        read = [read_spine_label(label) for label in dtree.labels or ()]
+        spines = [spine for spine, _ in read]
+        symbols: list[str | None] = []
+        for h, (_, number) in zip(dtree.heads, read, strict=True):
+            spine = (spines[h - 1] if h else None) or ()
+            symbols.append(spine[number - 1] if 0 < number <= len(spine) else None)
+        return Order(symbols, [number if number > 0 else 0 for _, number in read], spines)
+
+    def chains(self, dtree: DTree, ctree: CTree, spines: Sequence[Spine | None]) -> list[Chain]:
+        """For each node of the unaryless c-tree, the part of its head's spine without modifiers above it."""
+        assert dtree.events is not None
+        branching = [sorted({dtree.events[m] for m in modifiers}) for modifiers in modifiers_of(dtree.heads)]
+        below = [0] * len(spines)  # branching nodes of each spine that are passed already
+        chains = []
+        for h in ctree.lexical_heads():
+            spine, used, k = spines[h] or (), branching[h], below[h]
+            start = used[k - 1] if k else 0
+            end = used[k] - 1 if k < len(used) else len(spine)
+            chains.append(spine[start:end][::-1])
+            below[h] += 1
+        return chains
+
+    def read(self, label: str) -> tuple[object, int]:
+        """The spine and the number of a label."""
+        return read_spine_label(label)
+
+
+@lru_cache(maxsize=LABELS_REMEMBERED)
+def read_spine_label(label: str) -> tuple[Spine | None, int]:
+    """Spine and number of a label of the spine encoding; None and -1 for what cannot be read."""
+    if match := LABEL.fullmatch(label):
+        return (tuple(map(unquote_symbol, match[1].split("|"))) if match[1] else ()), int(match[2])
+    if label == ROOT or label.startswith(ROOT + "|"):
+        return tuple(map(unquote_symbol, label.split("|")[1:])), -1
+    return None, -1
