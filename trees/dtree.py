@@ -32,7 +32,7 @@ class DTree:
 
     def _repr_svg_(self) -> str:
         """How a notebook shows the tree."""
-        from d2c.trees.pictures import dtree_svg
+        from d2c.trees.pictures import dtree_svg  # only here: it needs nltk
 
         return dtree_svg(self)
 

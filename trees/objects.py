@@ -13,8 +13,8 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from typing import TYPE_CHECKING, Any
 
+from d2c.trees.cleaning import unwrap
 from d2c.trees.ctree import CTree, Tokens
-from d2c.trees.formats.brackets import unwrap
 
 if TYPE_CHECKING:
     import nltk

@@ -4,26 +4,56 @@ from __future__ import annotations
 
 import re
 from collections import defaultdict
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from html import escape
+from typing import Protocol
 
 from nltk.tree import Tree
 from nltk.tree.prettyprinter import TreePrettyPrinter
 
-from d2c.trees.ctree import CTree
-from d2c.trees.dtree import DTree
+
+class _Words(Protocol):
+    """Words and tags of a sentence."""
+
+    @property
+    def forms(self) -> Sequence[str]: ...
+    @property
+    def tags(self) -> Sequence[str]: ...
+
+
+class _Constituents(Protocol):
+    """What is drawn of a c-tree: see `CTree`."""
+
+    @property
+    def tokens(self) -> _Words: ...
+    @property
+    def labels(self) -> Sequence[str]: ...
+    @property
+    def children(self) -> Sequence[Sequence[int]]: ...
+
+
+class _Arcs(Protocol):
+    """What is drawn of a d-tree: see `DTree`."""
+
+    @property
+    def tokens(self) -> _Words: ...
+    @property
+    def heads(self) -> Sequence[int]: ...
+    @property
+    def symbols(self) -> Sequence[str] | None: ...
+    @property
+    def events(self) -> Sequence[int] | None: ...
+    @property
+    def labels(self) -> Sequence[str] | None: ...
+
 
 _NLTK_COLUMN, _NLTK_LETTER = 40, 8  # pixels, in nltk's pictures
 WHAT = ("ctree", "dtree", "both")
 _SIZE = re.compile(r'width="([0-9.]+)(?:em)?" height="([0-9.]+)(?:em)?"')
-_LETTER, _ROW, _GAP = (
-    9,
-    22,
-    24,
-)  # pixels: width of a letter, height between levels of arcs, space between words
+_LETTER, _ROW, _GAP = 9, 22, 24  # pixels: width of a letter, height of a level of arcs, space between words
 
 
-def drawing(ctree: CTree, dtree: DTree, what: str, svg: bool) -> str:
+def drawing(ctree: _Constituents, dtree: _Arcs, what: str, svg: bool) -> str:
     """One of WHAT; a d-tree stands below its c-tree."""
     upper = (ctree_svg if svg else ctree_text)(ctree) if what != "dtree" else ""
     lower = (dtree_svg if svg else dtree_text)(dtree) if what != "ctree" else ""
@@ -32,13 +62,13 @@ def drawing(ctree: CTree, dtree: DTree, what: str, svg: bool) -> str:
     return stacked_svg(upper, lower) if svg else f"{upper}\n\n{lower}\n"
 
 
-def ctree_text(ctree: CTree) -> str:
+def ctree_text(ctree: _Constituents) -> str:
     """A c-tree in characters; words stand whole on one line."""
     longest = max(map(len, (*ctree.tokens.forms, *ctree.tokens.tags, *ctree.labels)))
     return str(_printer(ctree).text(unicodelines=True, maxwidth=longest)).rstrip("\n")
 
 
-def dtree_text(dtree: DTree) -> str:
+def dtree_text(dtree: _Arcs) -> str:
     """A d-tree as a table: number, form, tag, head, and symbol and event index of the attachment."""
     forms = ["ROOT", *dtree.tokens.forms]
     rows = [
@@ -51,14 +81,14 @@ def dtree_text(dtree: DTree) -> str:
     return "\n".join("  ".join(map(str.ljust, row, widths)).rstrip() for row in rows)
 
 
-def ctree_svg(ctree: CTree) -> str:
+def ctree_svg(ctree: _Constituents) -> str:
     """A c-tree as an SVG element."""
     printer = _printer(ctree)
     printer.coords = _widened(printer.coords, {n: _text(node) for n, node in printer.nodes.items()})
     return str(printer.svg())
 
 
-def dtree_svg(dtree: DTree) -> str:
+def dtree_svg(dtree: _Arcs) -> str:
     """A d-tree as an SVG element: an arc from each head to its modifier, with symbol and event index."""
     n, tokens = len(dtree.heads), dtree.tokens
     labels = [_attachment(dtree, i) for i in range(n)]
@@ -95,12 +125,10 @@ def stacked_svg(upper: str, lower: str) -> str:
     return f'<svg xmlns="http://www.w3.org/2000/svg" width="{width}" height="{height}">{upper}{moved}</svg>'
 
 
-def _printer(ctree: CTree) -> TreePrettyPrinter:
-    n = len(ctree.tokens)
+def _printer(ctree: _Constituents) -> TreePrettyPrinter:
     nodes: list[Tree] = [Tree(tag, [i]) for i, tag in enumerate(ctree.tokens.tags)]
     for label, kids in zip(ctree.labels, ctree.children, strict=True):
         nodes.append(Tree(label, [nodes[kid] for kid in kids]))
-    assert len(nodes) >= n
     return TreePrettyPrinter(nodes[-1], list(ctree.tokens.forms))
 
 
@@ -122,7 +150,7 @@ def _text(node: Tree | str) -> str:
     return str(node.label()) if isinstance(node, Tree) else str(node)
 
 
-def _attachment(dtree: DTree, m: int) -> str:
+def _attachment(dtree: _Arcs, m: int) -> str:
     if not dtree.heads[m]:
         return ""
     if dtree.symbols is not None and dtree.events is not None:
@@ -130,7 +158,7 @@ def _attachment(dtree: DTree, m: int) -> str:
     return dtree.labels[m] if dtree.labels else ""
 
 
-def _levels(dtree: DTree) -> list[int]:
+def _levels(dtree: _Arcs) -> list[int]:
     """[n] a height for each arc, from 1 on, above the arcs that it overlaps and that are shorter."""
     spans = {m: (min(m, head - 1), max(m, head - 1)) for m, head in enumerate(dtree.heads) if head}
     levels = [0] * len(dtree.heads)

@@ -9,9 +9,9 @@ from __future__ import annotations
 import re
 from collections.abc import Sequence
 
+from d2c.trees.cleaning import EMPTY_TAG, strip_function
 from d2c.trees.ctree import CTree, Tokens
-from d2c.trees.formats.brackets import EMPTY_TAG, strip_function
-from d2c.trees.formats.graphs import Name, tree_of
+from d2c.trees.graphs import Name, tree_of
 
 _TRACE = re.compile(r"\*?(?:T|ICH|RNR|EXP)\*(-[0-9]+)?\*?")
 _INDEX = re.compile(r"(?<=.)([-=][0-9]+)(?=[-=]|$)")  # of NP-1=2 it is -1; =2 is another, of gapping

@@ -12,7 +12,7 @@ from collections import Counter
 from collections.abc import Callable, Sequence
 
 from d2c.trees.ctree import CTree, build_ctree
-from d2c.trees.scores.attachment import is_punctuation
+from d2c.trees.punctuation import is_punctuation
 
 _BLOCK = re.compile(r"(.+)\*([0-9]+)(?:\.([0-9]+))?", re.DOTALL)
 

@@ -10,9 +10,10 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from d2c.trees.cleaning import EMPTY_TAG, remove_empty, strip_function
 from d2c.trees.conversion import to_dependencies
 from d2c.trees.ctree import CTree, build_ctree
-from d2c.trees.formats.brackets import EMPTY_TAG, parse_bracket, remove_empty, strip_function
+from d2c.trees.formats.brackets import parse_bracket
 from d2c.trees.formats.chunks import Chunk
 from d2c.trees.formats.discbracket import format_discbracket, parse_discbracket
 from d2c.trees.formats.treebanks import read_treebank

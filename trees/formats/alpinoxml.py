@@ -16,8 +16,9 @@ from xml.etree.ElementTree import Element
 from xml.sax.saxutils import quoteattr
 
 from d2c.trees.ctree import CTree, Tokens
-from d2c.trees.formats.graphs import Name, SecondaryEdges, is_head, known_column, listed, tree_of
+from d2c.trees.formats.graphs import SecondaryEdges, is_head, known_column
 from d2c.trees.formats.xml_graphs import read_graphs
+from d2c.trees.graphs import Name, listed, tree_of
 
 # Relations by which the head child is chosen, where several lack a head (coordinations, multi-word units).
 HEAD_RELATIONS = ("hd", "cmp", "whd", "rhd", "crd", "nucl", "cnj", "mwp", "body", "dp", "tag")

@@ -10,30 +10,21 @@ from __future__ import annotations
 
 import os
 import re
-from collections.abc import Iterable, Iterator, Sequence
-from dataclasses import replace
+from collections.abc import Iterable, Iterator
 from functools import partial
 from typing import TextIO
 
+from d2c.trees.cleaning import EMPTY_TAG, WRAPPERS, remove_empty, strip_function, unwrap
 from d2c.trees.ctree import CTree, Tokens
 from d2c.trees.errors import FormatError
 from d2c.trees.files import file_name, open_input
 from d2c.trees.formats.chunks import CHUNK_SIZE, Chunk, parse_chunks
 
-WRAPPERS = ("", "TOP", "ROOT", "S1", "VROOT")
-EMPTY_TAG = "-NONE-"
-
 BLANKS = " \t\r\n"
 _PIECE = re.compile(r"[ \t\r\n]*([^ \t\r\n()]*)[ \t\r\n]*([^ \t\r\n()]*)[ \t\r\n]*((?:\)[ \t\r\n]*)*)")
 _TREE_BEGINS = ("((", "( (", *(f"({wrapper} " for wrapper in WRAPPERS if wrapper))
-_FUNCTION = re.compile(r"(?<=.)[-=|].*", re.DOTALL)
 _ESCAPES = str.maketrans(dict.fromkeys(BLANKS, "\N{NO-BREAK SPACE}") | {"(": "-LRB-", ")": "-RRB-"})
 _PIECES_REMEMBERED = 1 << 18
-
-
-def strip_function(label: str) -> str:
-    """A phrase label without function tags, co-indices and second labels: NP-SBJ-1, NP=2, ADVP|PRT."""
-    return _FUNCTION.sub("", label)
 
 
 def read_brackets(path: str | os.PathLike[str], clean: bool = False) -> Iterator[CTree]:
@@ -121,32 +112,6 @@ def format_bracket(ctree: CTree) -> str:
 def escape(word: str) -> str:
     """A word or label as bracket files hold it: -LRB-, -RRB-, no-break spaces."""
     return word.translate(_ESCAPES)
-
-
-def remove_empty(ctree: CTree) -> CTree | None:
-    """The tree without empty elements and the nodes over nothing else; None where no word is left."""
-    return keep_tokens(ctree, [i for i, tag in enumerate(ctree.tokens.tags) if tag != EMPTY_TAG])
-
-
-def keep_tokens(ctree: CTree, kept: Sequence[int]) -> CTree | None:
-    """The tree, without head children, over some of its tokens (by index, ascending) and the nodes above
-    them; None where there are none."""
-    tokens = ctree.tokens
-    if not kept:
-        return None
-    new_id = [-1] * (len(tokens) + len(ctree.labels))
-    for new, old in enumerate(kept):
-        new_id[old] = new
-    labels: list[str] = []
-    children: list[tuple[int, ...]] = []
-    for node, kids in enumerate(ctree.children, len(tokens)):
-        new_kids = tuple([new_id[kid] for kid in kids if new_id[kid] >= 0])
-        if new_kids:
-            new_id[node] = len(kept) + len(labels)
-            labels.append(ctree.labels[node - len(tokens)])
-            children.append(new_kids)
-    words = Tokens(tuple([tokens.forms[i] for i in kept]), tuple([tokens.tags[i] for i in kept]))
-    return CTree(words, tuple(labels), tuple(children), None, ctree.top)
 
 
 def balanced(chunk: Chunk) -> Iterator[tuple[int, str]]:
@@ -266,15 +231,3 @@ def _complete(forms: list[str], tags: list[str], labels: list[str], children: li
         tuple(labels),
         tuple([tuple([kid if kid >= 0 else last - kid for kid in kids]) for kids in children]),
     )
-
-
-def unwrap(ctree: CTree, clean: bool) -> CTree:
-    """The tree with a wrapper around its one top node in `top` instead of among its nodes."""
-    labels, children = ctree.labels, ctree.children
-    if not labels or labels[-1] not in WRAPPERS:
-        return ctree
-    wrapper = "TOP" if clean and not labels[-1] else labels[-1]
-    if len(children[-1]) > 1:
-        return replace(ctree, labels=(*labels[:-1], wrapper))
-    heads = None if ctree.head_children is None else ctree.head_children[:-1]
-    return CTree(ctree.tokens, labels[:-1], children[:-1], heads, wrapper)

@@ -11,10 +11,11 @@ import re
 from collections.abc import Iterable, Iterator
 from typing import TextIO
 
+from d2c.trees.cleaning import unwrap
 from d2c.trees.ctree import CTree, Tokens, build_ctree
 from d2c.trees.errors import FormatError
 from d2c.trees.files import file_name, open_input
-from d2c.trees.formats.brackets import Malformed, balanced, bracket_chunks, escape, unwrap
+from d2c.trees.formats.brackets import Malformed, balanced, bracket_chunks, escape
 from d2c.trees.formats.chunks import Chunk, parse_chunks
 
 NO_TAG = "_"  # of a leaf that shares its node with others

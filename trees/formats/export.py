@@ -16,16 +16,8 @@ from typing import TextIO
 from d2c.trees.ctree import CTree, Tokens
 from d2c.trees.errors import FormatError
 from d2c.trees.files import file_name, open_input
-from d2c.trees.formats.graphs import (
-    HEAD,
-    Name,
-    SecondaryEdges,
-    head_ranks,
-    is_head,
-    known_column,
-    listed,
-    tree_of,
-)
+from d2c.trees.formats.graphs import HEAD, SecondaryEdges, head_ranks, is_head, known_column
+from d2c.trees.graphs import Name, listed, tree_of
 
 FIRST_NODE = 500
 

@@ -19,7 +19,7 @@ from collections.abc import Iterator
 from d2c.trees.ctree import CTree, Tokens
 from d2c.trees.errors import FormatError
 from d2c.trees.files import file_name, open_input
-from d2c.trees.formats.graphs import Name, tree_of
+from d2c.trees.graphs import Name, tree_of
 
 _ITEM = re.compile(r"#[0-9]+ ")
 _TOKEN = re.compile(r"[()]|[^ \t\r\n()]+")

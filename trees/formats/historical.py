@@ -19,10 +19,11 @@ from collections.abc import Iterator, Sequence
 from dataclasses import replace
 from functools import partial
 
+from d2c.trees.cleaning import keep_tokens, unwrap
 from d2c.trees.ctree import CTree, Tokens
 from d2c.trees.errors import FormatError
 from d2c.trees.files import file_name, open_input
-from d2c.trees.formats.brackets import bracket_chunks, keep_tokens, parse_brackets, unwrap
+from d2c.trees.formats.brackets import bracket_chunks, parse_brackets
 from d2c.trees.formats.chunks import Chunk, parse_chunks
 from d2c.trees.traces import fill_traces
 

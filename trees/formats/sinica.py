@@ -14,7 +14,7 @@ from collections.abc import Iterator
 from d2c.trees.ctree import CTree, Tokens
 from d2c.trees.errors import FormatError
 from d2c.trees.files import file_name, open_input
-from d2c.trees.formats.graphs import Name, tree_of
+from d2c.trees.graphs import Name, tree_of
 
 _LINE = re.compile(r"#[^ ]* +(?P<tree>.+?)(?: *#(?P<mark>[^#]*?)\((?P<category>[A-Z0-9]*CATEGORY)\))? *#? *")
 _PIECE = re.compile(r"[()|]|[^()|]+")

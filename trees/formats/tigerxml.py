@@ -14,18 +14,9 @@ from xml.etree.ElementTree import Element
 from xml.sax.saxutils import quoteattr
 
 from d2c.trees.ctree import CTree, Tokens
-from d2c.trees.formats.graphs import (
-    HEAD,
-    VIRTUAL_ROOT,
-    Name,
-    SecondaryEdges,
-    head_ranks,
-    is_head,
-    known_column,
-    listed,
-    tree_of,
-)
+from d2c.trees.formats.graphs import HEAD, SecondaryEdges, head_ranks, is_head, known_column
 from d2c.trees.formats.xml_graphs import read_graphs
+from d2c.trees.graphs import VIRTUAL_ROOT, Name, listed, tree_of
 
 FIRST_NODE = 500
 

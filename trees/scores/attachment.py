@@ -6,11 +6,10 @@ papers and the CoNLL-X scorer do.
 
 from __future__ import annotations
 
-import unicodedata
 from dataclasses import dataclass
-from functools import lru_cache
 
 from d2c.trees.dtree import DTree
+from d2c.trees.punctuation import is_punctuation
 from d2c.trees.scores.matches import Counts, percent
 
 
@@ -31,12 +30,6 @@ class Attachment(Counts):
     def las(self) -> float:
         """Percent of tokens with the right head and label."""
         return percent(self.labelled, self.tokens)
-
-
-@lru_cache(maxsize=1 << 16)
-def is_punctuation(form: str) -> bool:
-    """Whether a form is punctuation only."""
-    return all(unicodedata.category(character).startswith("P") for character in form)
 
 
 def score_attachment(gold: DTree, guess: DTree, punctuation: bool = False) -> Attachment:

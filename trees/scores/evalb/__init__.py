@@ -1,1 +1,1 @@
-"""EVALB, number for number: `evaluate` scores, `report` prints, `parameters`, `lines` and `match` serve them."""
+"""EVALB, number for number: `evaluate` scores and `report` prints."""

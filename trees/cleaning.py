@@ -1,0 +1,60 @@
+"""Trees of treebanks without what is not their constituents: wrappers, empty elements, function tags.
+
+Each function takes linear time.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Sequence
+from dataclasses import replace
+
+from d2c.trees.ctree import CTree, Tokens
+
+WRAPPERS = ("", "TOP", "ROOT", "S1", "VROOT")
+EMPTY_TAG = "-NONE-"
+
+_FUNCTION = re.compile(r"(?<=.)[-=|].*", re.DOTALL)
+
+
+def unwrap(ctree: CTree, clean: bool) -> CTree:
+    """The tree with a wrapper around its one top node in `top` instead of among its nodes."""
+    labels, children = ctree.labels, ctree.children
+    if not labels or labels[-1] not in WRAPPERS:
+        return ctree
+    wrapper = "TOP" if clean and not labels[-1] else labels[-1]
+    if len(children[-1]) > 1:
+        return replace(ctree, labels=(*labels[:-1], wrapper))
+    heads = None if ctree.head_children is None else ctree.head_children[:-1]
+    return CTree(ctree.tokens, labels[:-1], children[:-1], heads, wrapper)
+
+
+def strip_function(label: str) -> str:
+    """A phrase label without function tags, co-indices and second labels: NP-SBJ-1, NP=2, ADVP|PRT."""
+    return _FUNCTION.sub("", label)
+
+
+def remove_empty(ctree: CTree) -> CTree | None:
+    """The tree without empty elements and the nodes over nothing else; None where no word is left."""
+    return keep_tokens(ctree, [i for i, tag in enumerate(ctree.tokens.tags) if tag != EMPTY_TAG])
+
+
+def keep_tokens(ctree: CTree, kept: Sequence[int]) -> CTree | None:
+    """The tree, without head children, over some of its tokens (by index, ascending) and the nodes above
+    them; None where there are none."""
+    tokens = ctree.tokens
+    if not kept:
+        return None
+    new_id = [-1] * (len(tokens) + len(ctree.labels))
+    for new, old in enumerate(kept):
+        new_id[old] = new
+    labels: list[str] = []
+    children: list[tuple[int, ...]] = []
+    for node, kids in enumerate(ctree.children, len(tokens)):
+        new_kids = tuple([new_id[kid] for kid in kids if new_id[kid] >= 0])
+        if new_kids:
+            new_id[node] = len(kept) + len(labels)
+            labels.append(ctree.labels[node - len(tokens)])
+            children.append(new_kids)
+    words = Tokens(tuple([tokens.forms[i] for i in kept]), tuple([tokens.tags[i] for i in kept]))
+    return CTree(words, tuple(labels), tuple(children), None, ctree.top)

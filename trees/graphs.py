@@ -1,0 +1,74 @@
+"""C-trees from nodes that name their parents, as graph formats and traces have them, and back."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+
+from d2c.trees.cleaning import unwrap
+from d2c.trees.ctree import CTree, Tokens, build_ctree
+
+VIRTUAL_ROOT = "VROOT"
+Name = str | int  # of a node, and the index of a token
+
+
+def tree_of(
+    tokens: Tokens,
+    labels: Mapping[str, str],
+    parents: Mapping[Name, str | None],
+    ranks: Mapping[Name, int] | None = None,
+) -> CTree:
+    """The c-tree of named nodes; what has no parent hangs from a node VROOT, unless it is alone.
+
+    labels:  of every proper node, by name; nodes over no token are left out
+    parents: of every token and every node, None for none
+    ranks:   where given, the head child of a node is the child with the lowest, of equal ones the leftmost
+
+    Raises ValueError where the nodes form no tree.
+    """
+    children: dict[str | None, list[Name]] = {name: [] for name in labels} | {None: []}
+    for child, parent in parents.items():
+        if parent not in children:
+            raise ValueError(f"the parent {parent!r} does not exist")
+        children[parent].append(child)
+    order = [child for child in children[None] if isinstance(child, str)]
+    for above in order:
+        order += [child for child in children[above] if isinstance(child, str)]
+    if len(order) != len(labels):
+        raise ValueError("the nodes form a circle")
+    n, ids, first = len(tokens), dict[Name, int]((i, i) for i in range(len(tokens))), list(range(len(tokens)))
+    shown: list[str] = []
+    rows: list[list[int]] = []
+    heads: list[int] = []
+    for name in (*reversed(order), None):
+        kids = sorted((child for child in children[name] if child in ids), key=lambda kid: first[ids[kid]])
+        if not kids:
+            continue
+        ids[name or VIRTUAL_ROOT] = n + len(rows)
+        rows.append([ids[kid] for kid in kids])
+        first.append(first[rows[-1][0]])
+        shown.append(VIRTUAL_ROOT if name is None else labels[name])
+        heads.append(ids[min(kids, key=ranks.__getitem__)] if ranks else 0)
+    if not rows:
+        raise ValueError("no token is in the tree")
+    if len(rows[-1]) == 1:
+        root = rows[-1][0]
+        shown, rows, heads = shown[:-1], rows[:-1], heads[:-1]
+    else:
+        root = n + len(rows) - 1
+    return unwrap(build_ctree(tokens, shown, rows, root, heads if ranks else None), False)
+
+
+def listed(ctree: CTree) -> tuple[CTree, list[int]]:
+    """The tree with its wrapper as a node (a label-less one is called TOP), for graph formats hold it so; and
+    the parent of each token and node, -1 where it is the root.
+
+    A root VROOT with several children is no node there: what hangs from it has no parent.
+    """
+    if ctree.top is not None:
+        heads = None if ctree.head_children is None else (*ctree.head_children, ctree.root)
+        labels, children = (*ctree.labels, ctree.top or "TOP"), (*ctree.children, (ctree.root,))
+        ctree = CTree(ctree.tokens, labels, children, heads)
+    parents = ctree.parents()
+    if ctree.labels and ctree.labels[-1] == VIRTUAL_ROOT and len(ctree.children[-1]) > 1:
+        parents = [-1 if parent == ctree.root else parent for parent in parents[:-1]]
+    return ctree, parents
