@@ -4,84 +4,90 @@
 
 The d-parser is trained once (small preset, gold tags) and kept in --models; documents of ten sentences have
 their tags. The three are timed --repeats times in turn; the run with the median ratio is shown.
+Reads $D2C_TREEBANKS (default ../shared/treebanks).
 """
 
 from __future__ import annotations
 
 import shutil
 import tempfile
-import time
-from collections.abc import Iterable, Sequence
+from collections.abc import Sequence
 from pathlib import Path
-from typing import TypeVar
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 import click
-import spacy
-from spacy.language import Language
-from spacy.tokens import Doc
 
-from d2c.training.model import Model, make_route
+from d2c.training.model import ROUTES, Model, make_route
 from d2c.trees.ctree import CTree
-from scripts.craft import Craft, print_table
+from measuring.craft import Craft
+from measuring.options import models_option, names_option, sentences_option
+from measuring.tables import print_table
+from measuring.timing import timed
+
+if TYPE_CHECKING:  # slow to import
+    from spacy.language import Language
+    from spacy.tokens import Doc
 
 HEADER = ["route", "d-parser", "encoding", "d-parser s", "conversion s", "component s", "tokens/s", "ratio"]
-Item = TypeVar("Item")
 ENCODING, DOCUMENT = "direct", 10  # sentences of a document
+
+
+class Times(NamedTuple):
+    """Seconds of the d-parser, of the conversion of its d-trees, and of the component."""
+
+    dparser: float
+    conversion: float
+    component: float
+
+    @property
+    def ratio(self) -> float:
+        """Of the component's time to that of its d-parser plus that of the conversion."""
+        return self.component / (self.dparser + self.conversion)
 
 
 @click.command()
 @click.option("--dparser", default="spacy", show_default=True)
-@click.option("--routes", default="reduction,labeler,cky", show_default=True)
-@click.option("--sentences", default=5000, show_default=True, help="Of CRAFT train.")
+@names_option("--routes", ROUTES, "reduction,labeler,cky")
+@sentences_option
 @click.option("--repeats", default=5, show_default=True)
-@click.option("--models", type=click.Path(path_type=Path), default=Path("models"), show_default=True)
-def main(dparser: str, routes: str, sentences: int, repeats: int, models: Path) -> None:
+@models_option
+def main(dparser: str, routes: list[str], sentences: int, repeats: int, models: Path) -> None:
     """Trains what is not trained yet, and prints the table."""
-    craft, rows = Craft.read(sentences), list[list[object]]()
+    craft, rows = Craft.read(sentences), []
     parser = craft.dparser(dparser, ENCODING, None, models)
-    for name in routes.split(","):
+    for name in routes:
         route = make_route(name, ENCODING, "collins", 1)
         route.fit(craft.train, craft.dev)
         with tempfile.TemporaryDirectory() as scratch:
             trained, model = Path(scratch) / "trained", Path(scratch) / "model"
-            shutil.copytree(models / f"{dparser}.{ENCODING}.{len(craft.train)}", trained / "dparser")
+            shutil.copytree(craft.model(dparser, ENCODING, models), trained / "dparser")
             Model(name, route, dparser, parser).save_with(trained, model)
             times = [measure(Model.load(model), model, craft.dev) for _ in range(repeats)]
-        alone, conversion, whole = sorted(times, key=ratio)[repeats // 2]
-        speed = round(sum(len(ctree.tokens) for ctree in craft.dev) / whole)
-        rows.append(
-            [name, dparser, ENCODING, alone, conversion, whole, speed, ratio((alone, conversion, whole))]
-        )
-    print_table(HEADER, rows, None)
+        times.sort(key=lambda run: run.ratio)
+        median = times[repeats // 2]
+        speed = round(sum(len(ctree.tokens) for ctree in craft.dev) / median.component)
+        rows.append([name, dparser, ENCODING, *median, speed, median.ratio])
+    print_table(HEADER, rows)
     print("ratio: of the component's time to that of its d-parser plus that of the conversion")
 
 
-def ratio(times: tuple[float, float, float]) -> float:
-    """Of the component's time to that of its d-parser plus that of the conversion."""
-    alone, conversion, whole = times
-    return whole / (alone + conversion)
+def measure(model: Model, directory: Path, dev: Sequence[CTree]) -> Times:
+    """Times all three; everything is loaded before."""
+    import spacy
 
-
-def measure(model: Model, directory: Path, dev: Sequence[CTree]) -> tuple[float, float, float]:
-    """Seconds of the d-parser, of the conversion of its d-trees, and of the component; all loaded before."""
     nlp = spacy.blank("en")
-    component = nlp.add_pipe("d2c", config={"model": str(directory)})
+    component: Any = nlp.add_pipe("d2c", config={"model": str(directory)})
     list(component.pipe(documents(nlp, dev[:DOCUMENT])))
     docs, tokens = documents(nlp, dev), [ctree.tokens for ctree in dev]
-    dtrees, alone = timed(model.parse_dependencies(tokens))
-    _, conversion = timed(model.route.decode_all(dtrees))
-    _, whole = timed(component.pipe(docs))
-    return alone, conversion, whole
-
-
-def timed(stream: Iterable[Item]) -> tuple[list[Item], float]:
-    """What a stream holds, and in how many seconds it came."""
-    start = time.perf_counter()
-    return list(stream), time.perf_counter() - start
+    dtrees, alone = timed(list, model.parse_dependencies(tokens))
+    conversion = timed(list, model.route.decode_all(dtrees)).seconds
+    return Times(alone, conversion, timed(list, component.pipe(docs)).seconds)
 
 
 def documents(nlp: Language, ctrees: Sequence[CTree]) -> list[Doc]:
     """Documents of ten sentences with tags."""
+    from spacy.tokens import Doc
+
     docs = []
     for begin in range(0, len(ctrees), DOCUMENT):
         sentences = [ctree.tokens for ctree in ctrees[begin : begin + DOCUMENT]]
@@ -90,7 +96,7 @@ def documents(nlp: Language, ctrees: Sequence[CTree]) -> list[Doc]:
                 nlp.vocab,
                 words=[form for tokens in sentences for form in tokens.forms],
                 tags=[tag for tokens in sentences for tag in tokens.tags],
-                sent_starts=[place == 0 for tokens in sentences for place in range(len(tokens))],
+                sent_starts=[position == 0 for tokens in sentences for position in range(len(tokens))],
             )
         )
     return docs

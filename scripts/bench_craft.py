@@ -3,16 +3,12 @@
     python scripts/bench_craft.py [--sentences 5000] [--preset small] [--encodings direct,delta,spine]
 
 For each encoding one d-parser, and on its d-trees the reduction, constrained CKY and their combination.
-
 Gold tags, traces and function tags removed. Reads $D2C_TREEBANKS (default ../shared/treebanks).
 """
 
 from __future__ import annotations
 
-import os
-import sys
 import tempfile
-from itertools import islice
 from pathlib import Path
 
 import click
@@ -20,36 +16,29 @@ import click
 from d2c.compare.rows import table_lines, train_and_compare
 from d2c.dparsers.registry import make_dparser
 from d2c.training.model import ROUTES, make_route
-from d2c.trees.formats.brackets import read_brackets, write_brackets
-
-REPOSITORY = Path(__file__).resolve().parent.parent
+from measuring.options import encodings_option, epochs_option, sentences_option
+from measuring.tables import say
+from measuring.treebanks import CRAFT, First
 
 
 @click.command()
-@click.option("--sentences", default=5000, show_default=True)
+@sentences_option
 @click.option("--preset", default="small", show_default=True)
-@click.option("--encodings", default="direct,delta,spine", show_default=True)
-@click.option("--epochs", type=float, default=None)
-@click.option("--device", default=None)
-def main(sentences: int, preset: str, encodings: str, epochs: float | None, device: str | None) -> None:
+@encodings_option
+@epochs_option
+@click.option("--device")
+def main(sentences: int, preset: str, encodings: list[str], epochs: float | None, device: str | None) -> None:
     """Trains one d-parser per encoding and prints a table for each."""
-    treebanks = Path(os.environ.get("D2C_TREEBANKS", REPOSITORY.parent / "shared" / "treebanks"))
-    if not treebanks.is_dir():
-        sys.exit(f"{treebanks}: no such directory; set D2C_TREEBANKS")
-    with tempfile.TemporaryDirectory() as directory:
-        train, dev = Path(directory) / "train.mrg", treebanks / "craft-dev.mrg.gz"
-        with open(train, "w", encoding="utf-8") as stream:
-            write_brackets(
-                islice(read_brackets(treebanks / "craft-train.mrg.gz", clean=True), sentences), stream
-            )
-        for encoding in encodings.split(","):
-            dparser = make_dparser("stanza", preset=preset, epochs=epochs, device=device)
-            routes = {name: make_route(name, encoding, "collins", 1) for name in ROUTES}
+    train, dev = CRAFT.path("train"), CRAFT.path("dev")
+    for encoding in encodings:
+        dparser = make_dparser("stanza", preset=preset, epochs=epochs, device=device)
+        routes = {name: make_route(name, encoding, CRAFT.head_rules, 1) for name in ROUTES}
+        with tempfile.TemporaryDirectory() as directory:
+            reading = First(limits={train: sentences})
             rows = train_and_compare(
-                *(train, dev, Path(directory) / encoding, routes, ("stanza", dparser)),
-                lambda progress: print(progress, flush=True),
+                train, dev, Path(directory), routes, ("stanza", dparser), say, reading=reading
             )
-            print(f"\nencoding {encoding}\n" + "\n".join(table_lines(rows)), flush=True)
+        print(f"\nencoding {encoding}\n" + "\n".join(table_lines(rows)), flush=True)
 
 
 if __name__ == "__main__":

@@ -11,8 +11,8 @@ from __future__ import annotations
 
 import gc
 import math
-import time
-from collections.abc import Callable, Iterable, Sequence
+from collections import deque
+from collections.abc import Callable, Iterable
 from random import Random
 from typing import Any
 
@@ -22,6 +22,8 @@ from d2c.reduction.encodings import ENCODINGS
 from d2c.reduction.reduction import Reduction
 from d2c.trees.conversion import to_constituents, to_dependencies
 from d2c.trees.ctree import CTree, Tokens, build_ctree
+from measuring.tables import Line, print_table
+from measuring.timing import fastest
 
 LENGTHS = (10, 100, 1_000, 10_000)
 SYMBOLS = ("S", "NP", "VP", "PP", "SBAR", "ADJP")
@@ -66,15 +68,9 @@ def random_ctree(rng: Random, n: int, shape: str) -> CTree:
     return build_ctree(words, labels, children, root, heads, "TOP")
 
 
-def seconds(work: Callable[[Any], object], items: Sequence[object]) -> float:
-    """The fastest of a few passes over all items."""
-    best = math.inf
-    for _ in range(REPEATS):
-        start = time.perf_counter()
-        for item in items:
-            work(item)
-        best = min(best, time.perf_counter() - start)
-    return best
+def each(work: Callable[[Any], object], items: Iterable[object]) -> None:
+    """Works on all items and keeps nothing."""
+    deque(map(work, items), 0)
 
 
 def slope(lengths: Iterable[int], times: Iterable[float]) -> float:
@@ -106,17 +102,18 @@ def main(tokens: int, seed: int) -> None:
     """Prints microseconds per token at each length, and the slope of seconds per sentence."""
     gc.disable()
     for shape in ("clauses", "levels", "flat"):
-        rng = Random(seed)
+        rng, rows = Random(seed), list[Line]()
         ctrees = {n: [random_ctree(rng, n, shape) for _ in range(max(1, tokens // n))] for n in LENGTHS}
-        click.echo(f"\n{shape:<16}" + "".join(f"{n:>10,}" for n in LENGTHS) + f"{'slope':>8}")
         for name, (work, prepare) in conversions().items():
             times = []
             for n in LENGTHS:
                 items = list(map(prepare, ctrees[n]))
-                times.append(seconds(work, items) / len(items))
-            cells = "".join(f"{1e6 * t / n:>10.2f}" for n, t in zip(LENGTHS, times, strict=True))
-            click.echo(f"{name:<16}{cells}{slope(LENGTHS, times):>8.2f}")
-    click.echo("\nmicroseconds per token at each sentence length; slope of log seconds on log length")
+                times.append(fastest(REPEATS, each, work, items).seconds / len(items))
+            speeds = [1e6 * t / n for n, t in zip(LENGTHS, times, strict=True)]
+            rows.append([name, *speeds, slope(LENGTHS, times)])
+        print()
+        print_table([shape, *(f"{n:,}" for n in LENGTHS), "slope"], rows)
+    print("\nmicroseconds per token at each sentence length; slope of log seconds on log length")
 
 
 if __name__ == "__main__":

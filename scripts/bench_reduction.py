@@ -12,32 +12,76 @@ Reads $D2C_TREEBANKS (default ../shared/treebanks).
 
 from __future__ import annotations
 
-import os
+import json
 import subprocess
 import sys
 import tempfile
-import time
-from collections.abc import Sequence
-from itertools import islice
 from pathlib import Path
 
 import click
 
-from d2c.reduction.encodings import ENCODINGS
 from d2c.reduction.reduction import Reduction
-from d2c.trees.ctree import CTree, canonical
-from d2c.trees.formats.brackets import read_brackets, write_brackets
-from d2c.trees.unaries import restore_unaries, strip_unaries
+from d2c.training.model import FORMAT
+from d2c.trees.formats.brackets import write_brackets
+from d2c.trees.heads import load_head_rules
+from measuring.craft import Craft
+from measuring.round_trips import round_trips
+from measuring.tables import print_table, say
+from measuring.timing import fastest, timed
+from measuring.treebanks import CRAFT
 
-REPOSITORY = Path(__file__).resolve().parent.parent
+HEADER = ("", "seconds", "tokens/s", "of NLTK's time, trees kept", "dropped")
+RUNS = 3
 
 
-def run(*arguments: str | Path) -> float:
-    """Seconds that a d2c command takes."""
-    start = time.perf_counter()
-    command = [sys.executable, "-m", "d2c.commands.cli", *map(str, arguments)]
-    subprocess.run(command, check=True, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL, cwd=REPOSITORY)
-    return time.perf_counter() - start
+@click.command()
+@click.option("--sentences", type=int, help="Of CRAFT train.  [default: all]")
+@click.option("--jobs", default="1,2", show_default=True)
+def main(sentences: int | None, jobs: str) -> None:
+    """Prints seconds, tokens a second, and the ratio to NLTK; then the round trips."""
+    craft = Craft.read(sentences)
+    tokens = sum(len(ctree.tokens) for ctree in craft.train)
+    print(f"{tokens:,} tokens; {craft.described}")
+    with tempfile.TemporaryDirectory() as scratch:
+        times = command_times(craft, jobs.split(","), Path(scratch))
+    kept, dropped, *_ = times.values()
+    print_table(HEADER, [[name, t, round(tokens / t), t / kept, t / dropped] for name, t in times.items()])
+    heads = load_head_rules(CRAFT.head_rules)
+    for name, ctrees in (("train", craft.train), ("dev", craft.dev)):
+        for encoding, trees, same, _ in round_trips(ctrees, heads):
+            share = 100 * same / trees
+            print(f"round trip {name:<6}{encoding:<7}{same:,} of {trees:,} = {share:.2f} %")
+
+
+def command_times(craft: Craft, jobs: list[str], scratch: Path) -> dict[str, float]:
+    """Seconds of NLTK, trees kept and dropped, and of each command."""
+    stripped, conllu, back, model = (scratch / name for name in ("t.mrg", "t.conllu", "back.mrg", "model"))
+    with open(stripped, "w", encoding="utf-8") as stream:
+        write_brackets(craft.train, stream)
+    route, seconds = timed(Reduction().fit, craft.train)
+    print(f"fitting the route {seconds:.1f} s", flush=True)
+    route.save(model / "route")
+    settings = {"format": FORMAT, "route": "reduction", "dparser": "stanza"}
+    (model / "model.json").write_text(json.dumps(settings), encoding="utf-8")
+    times = {
+        "NLTK, trees kept": min(nltk_seconds(stripped, True) for _ in range(RUNS)),
+        "NLTK, trees dropped": min(nltk_seconds(stripped, False) for _ in range(RUNS)),
+    }
+    commands: list[tuple[str | Path, ...]] = []
+    for n in jobs:
+        commands.append(("encode", "--jobs", n, stripped, "-o", conllu))
+        commands.append(("decode", "--jobs", n, conllu, "-m", model, "-o", back))
+    for command in [*commands, ("evaluate", stripped, back)]:
+        name = " ".join(["d2c", *(part for part in command[:3] if isinstance(part, str))])
+        say(name)
+        times[name] = fastest(RUNS, run, *command).seconds
+    return times
+
+
+def run(*arguments: str | Path) -> None:
+    """Runs a d2c command."""
+    command = [sys.executable, "-m", "d2c", *map(str, arguments)]
+    subprocess.run(command, check=True, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
 
 
 def nltk_seconds(file: Path, keep: bool) -> float:
@@ -49,61 +93,6 @@ def nltk_seconds(file: Path, keep: bool) -> float:
     )
     command = [sys.executable, "-c", code, str(file)]
     return float(subprocess.run(command, check=True, capture_output=True, text=True).stdout)
-
-
-def round_trips(route: Reduction, ctrees: Sequence[CTree]) -> int:
-    """How many trees come back from their encoding as they were."""
-    same = 0
-    for ctree in ctrees:
-        gold = canonical(route._heads.apply(ctree))
-        back = canonical(route.decode_unaryless(route.encode(gold)))
-        if ENCODINGS[route.encoding].carries_unaries:
-            same += route.decode(route.encode(gold)) == gold
-        else:
-            same += restore_unaries(back, strip_unaries(gold)[1]) == gold
-    return same
-
-
-@click.command()
-@click.option("--sentences", type=int, default=None, help="Of CRAFT train.  [default: all]")
-@click.option("--jobs", default="1,2", show_default=True)
-def main(sentences: int | None, jobs: str) -> None:
-    """Prints seconds, tokens a second, and the ratio to NLTK; then the round trips."""
-    treebanks = Path(os.environ.get("D2C_TREEBANKS", REPOSITORY.parent / "shared" / "treebanks"))
-    if not treebanks.is_dir():
-        sys.exit(f"{treebanks}: no such directory; set D2C_TREEBANKS")
-    train = list(islice(read_brackets(treebanks / "craft-train.mrg.gz", clean=True), sentences))
-    dev = list(read_brackets(treebanks / "craft-dev.mrg.gz", clean=True))
-    tokens = sum(len(ctree.tokens) for ctree in train)
-    print(f"{len(train):,} sentences, {tokens:,} tokens of CRAFT train, {len(dev):,} sentences of dev")
-    with tempfile.TemporaryDirectory() as scratch:
-        stripped, conllu, back = (Path(scratch) / name for name in ("t.mrg", "t.conllu", "back.mrg"))
-        with open(stripped, "w", encoding="utf-8") as stream:
-            write_brackets(train, stream)
-        start = time.perf_counter()
-        Reduction().fit(train).save(Path(scratch) / "model" / "route")
-        print(f"fitting the route {time.perf_counter() - start:.1f} s")
-        settings = '{"format": 1, "route": "reduction", "dparser": "stanza"}'
-        (Path(scratch) / "model" / "model.json").write_text(settings, encoding="utf-8")
-        kept, dropped = (min(nltk_seconds(stripped, keep) for _ in range(3)) for keep in (True, False))
-        for name, seconds in (("kept", kept), ("dropped", dropped)):
-            print(f"{f'NLTK, trees {name}':<28}{seconds:>7.2f} s{tokens / seconds:>12,.0f} tokens/s")
-
-        def show(name: str, *arguments: str | Path) -> None:
-            seconds = min(run(*arguments) for _ in range(3))
-            ratios = f"{seconds / kept:>8.2f} of NLTK's time with trees kept, {seconds / dropped:.2f} dropped"
-            print(f"{name:<28}{seconds:>7.2f} s{tokens / seconds:>12,.0f} tokens/s{ratios}", flush=True)
-
-        for n in jobs.split(","):
-            show(f"d2c encode --jobs {n}", "encode", stripped, "-o", conllu, "--jobs", n)
-            model = ("-m", Path(scratch) / "model")
-            show(f"d2c decode --jobs {n}", "decode", conllu, *model, "-o", back, "--jobs", n)
-        show("d2c evaluate", "evaluate", stripped, back)
-    for name, ctrees in (("train", train), ("dev", dev)):
-        for encoding in ENCODINGS:
-            same = round_trips(Reduction(encoding), ctrees)
-            share = 100 * same / len(ctrees)
-            print(f"round trip {name:<6}{encoding:<7}{same:,} of {len(ctrees):,} = {share:.2f} %")
 
 
 if __name__ == "__main__":

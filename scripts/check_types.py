@@ -1,4 +1,6 @@
-"""mypy over the packages and scripts: `python scripts/check_types.py [mypy's options]`.
+"""mypy over the packages and the scripts.
+
+    python scripts/check_types.py [MYPY'S OPTIONS]
 
 The folders `trees/`, `cky/`, ... are the packages `d2c.trees`, `d2c.cky`, ... once they are installed, and
 mypy does not see through an editable installation. So it is shown a folder of links that has the names right.
@@ -6,17 +8,22 @@ mypy does not see through an editable installation. So it is shown a folder of l
 
 from __future__ import annotations
 
+import os
 import subprocess
 import sys
 import tempfile
 import tomllib
 from pathlib import Path
 
+import click
+
 ROOT = Path(__file__).resolve().parent.parent
 
 
-def main() -> int:
-    """mypy's exit status."""
+@click.command(context_settings={"ignore_unknown_options": True})
+@click.argument("options", nargs=-1, type=click.UNPROCESSED)
+def main(options: tuple[str, ...]) -> None:
+    """Checks all types; OPTIONS are mypy's."""
     settings = tomllib.loads((ROOT / "pyproject.toml").read_text(encoding="utf-8"))
     with tempfile.TemporaryDirectory() as scratch:
         house = Path(scratch) / "d2c"
@@ -25,12 +32,14 @@ def main() -> int:
             (house / part.name).symlink_to(part)
         for name, folder in settings["tool"]["setuptools"]["package-dir"].items():
             (house / name.removeprefix("d2c.")).symlink_to(ROOT / folder)
-        command = [sys.executable, "-m", "mypy", "--config-file", ROOT / "pyproject.toml"]
-        cache = ["--cache-dir", ROOT / ".mypy_cache"]
-        return subprocess.run(
-            [*command, *cache, *sys.argv[1:], "-p", "d2c"], cwd=scratch, check=False
-        ).returncode
+        (Path(scratch) / "scripts").symlink_to(ROOT / "scripts")
+        command = [sys.executable, "-m", "mypy", "--config-file", str(ROOT / "pyproject.toml")]
+        command += ["--cache-dir", str(ROOT / ".mypy_cache"), *options, "-p", "d2c", "-p", "measuring"]
+        for script in sorted((ROOT / "scripts").glob("*.py")):
+            command += ["-m", script.stem]
+        environment = os.environ | {"MYPYPATH": os.pathsep.join((scratch, f"{scratch}/scripts"))}
+        sys.exit(subprocess.run(command, cwd=scratch, env=environment, check=False).returncode)
 
 
 if __name__ == "__main__":
-    sys.exit(main())
+    main()

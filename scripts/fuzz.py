@@ -8,7 +8,6 @@ Decodes so many random d-trees under each encoding, then reads so many corrupted
 from __future__ import annotations
 
 import tempfile
-import time
 from collections import Counter
 from collections.abc import Iterator
 from itertools import product
@@ -25,30 +24,15 @@ from d2c.trees.errors import FormatError
 from d2c.trees.formats.brackets import read_brackets
 from d2c.trees.formats.conllu import read_conllu
 from d2c.trees.repair import Repairs
+from measuring.timing import timed
 
 TAGS = ("NN", "VB", "DT", ".", "", "é")
 SYMBOLS = ("S", "NP", "VP", "PP")
-LABELS = (
-    *("NP#1", "NP#2", "VP#1", "VP#2", "S#3", "S#0", "PP#1", "X#1", "NP|VP#1", "S|VP#2", "#1", "VP#1"),
-    *(
-        "root",
-        "root|S",
-        "root|S|VP",
-        "ROOT",
-        "nsubj",
-        "dep",
-        "nmod:poss",
-        "_",
-        "",
-        "#",
-        "|",
-        "||",
-        "%",
-        "%#1",
-    ),
-    *("S#x", "S#-1", "NP#", "NP##1", "NP#999999", "NP#9999999", "|#1", "root|#1", "root|S#1", "%ZZ#1"),
-    *("%FF#1", "NP#1#2", "N P#1", "NP#１", "acl:relcl#2"),
-)
+WORDS = """
+    NP#1 NP#2 VP#1 VP#2 S#3 S#0 PP#1 X#1 NP|VP#1 S|VP#2 #1 VP#1 root root|S root|S|VP ROOT nsubj dep nmod:poss
+    _ # | || % %#1 S#x S#-1 NP# NP##1 NP#999999 NP#9999999 |#1 root|#1 root|S#1 %ZZ#1 %FF#1 NP#1#2 NP#１
+    acl:relcl#2"""
+LABELS = ("", "N P#1", *WORDS.split())
 CHARACTERS = "SNVP#|%:1290 -xé"
 
 BRACKETS = """\
@@ -99,7 +83,9 @@ def junk_dtree(rng: Random) -> DTree:
     return DTree(tokens, junk_heads(rng, n), labels=labels)
 
 
-def check(ctree: CTree, tokens: Tokens, continuous: bool, symbols: frozenset[str] | None = None) -> None:
+def check(
+    ctree: CTree, tokens: Tokens, continuous: bool | None, symbols: frozenset[str] | None = None
+) -> None:
     """Asserts that this is a tree over these tokens, and as asked."""
     assert ctree.tokens == tokens
     assert build_ctree(tokens, ctree.labels, ctree.children, ctree.root, ctree.head_children) is not None
@@ -178,17 +164,13 @@ def main(trees: int, files: int, seed: int) -> None:
     """Decodes random d-trees and reads corrupted files."""
     rng = Random(seed)
     for encoding in ENCODINGS:
-        start = time.perf_counter()
-        repairs = decode_junk(rng, encoding, trees)
-        seconds = time.perf_counter() - start
+        repairs, seconds = timed(decode_junk, rng, encoding, trees)
         click.echo(
             f"{encoding:<7}{repairs.sentences:>9,} trees, {repairs.tokens:,} tokens, "
             f"{repairs.counts.total():,} repairs, {seconds:.1f} s: all valid"
         )
     with tempfile.TemporaryDirectory() as directory:
-        start = time.perf_counter()
-        counts = read_junk(rng, Path(directory), files)
-    seconds = time.perf_counter() - start
+        counts, seconds = timed(read_junk, rng, Path(directory), files)
     click.echo(f"{files:,} files: {counts['read']:,} read, {counts['refused']:,} refused, {seconds:.1f} s")
 
 

@@ -11,7 +11,6 @@ conditions by weight, expand its items.
 
 from __future__ import annotations
 
-import argparse
 import random
 import re
 from collections.abc import Iterator
@@ -19,6 +18,8 @@ from dataclasses import dataclass, field
 from functools import cache
 from pathlib import Path
 from typing import TypeVar
+
+import click
 
 DATA = Path(__file__).resolve().parent.parent / "data"
 SPLITS = {"train": 2000, "dev": 300, "test": 300}
@@ -301,18 +302,17 @@ def write(path: Path, trees: list[Tree]) -> None:
     draft.replace(path)
 
 
-def main() -> None:
-    """Command line."""
-    parser = argparse.ArgumentParser(description="Write the bundled sample treebank.")
-    parser.add_argument("--grammar", type=Path, default=DATA / "sample_grammar.txt")
-    parser.add_argument("--seed", type=int, default=1)
-    parser.add_argument("--out", type=Path, default=DATA / "sample")
-    arguments = parser.parse_args()
-    arguments.out.mkdir(parents=True, exist_ok=True)
-    grammar = read_grammar(arguments.grammar.read_text(encoding="utf-8"))
-    trees = iter(sample(grammar, arguments.seed, sum(SPLITS.values())))
+@click.command()
+@click.option("--grammar", type=click.Path(path_type=Path), default=DATA / "sample_grammar.txt")
+@click.option("--seed", default=1, show_default=True)
+@click.option("--out", type=click.Path(path_type=Path), default=DATA / "sample")
+def main(grammar: Path, seed: int, out: Path) -> None:
+    """Writes the bundled sample treebank."""
+    out.mkdir(parents=True, exist_ok=True)
+    known = read_grammar(grammar.read_text(encoding="utf-8"))
+    trees = iter(sample(known, seed, sum(SPLITS.values())))
     for name, count in SPLITS.items():
-        write(arguments.out / f"{name}.mrg", [next(trees) for _ in range(count)])
+        write(out / f"{name}.mrg", [next(trees) for _ in range(count)])
 
 
 if __name__ == "__main__":

@@ -5,11 +5,11 @@
 The d-parsers are those of table_reduction.py: trained on the direct encoding (small preset, gold tags), kept
 in --models. UAS leaves out punctuation; F1 is EVALB's under collins.prm; oracle: the c-trees of constrained
 CKY's chart that are nearest to gold; sentences/s: d-parser and constrained CKY together.
+Reads $D2C_TREEBANKS (default ../shared/treebanks).
 """
 
 from __future__ import annotations
 
-import time
 from collections.abc import Sequence
 from dataclasses import replace
 from pathlib import Path
@@ -22,23 +22,31 @@ from d2c.compare.rows import score
 from d2c.reduction.labeler.two_stage import TwoStage
 from d2c.reduction.reduction import Reduction
 from d2c.trees.scores.brackets import bracket_scores
-from scripts.craft import Craft, checked, print_table
+from measuring.craft import Craft
+from measuring.options import (
+    FilePath,
+    csv_option,
+    dparsers_option,
+    epochs_option,
+    models_option,
+    sentences_option,
+)
+from measuring.tables import Line, picture, print_table
+from measuring.timing import timed
 
 HEADER = ["d-parser", "UAS", "reduction", "labeler", "cky", "oracle", "sentences/s", "tokens/s"]
 
 
 @click.command()
-@click.option("--dparsers", default="stanza,spacy,udpipe,udpipe:swap", show_default=True)
-@click.option("--sentences", default=5000, show_default=True, help="Of CRAFT train.")
-@click.option("--epochs", type=float, help="Of the d-parsers.")
-@click.option("--models", type=click.Path(path_type=Path), default=Path("models"), show_default=True)
-@click.option("--csv", "csv_file", type=click.Path(path_type=Path))
-@click.option("--plot", type=click.Path(path_type=Path), help="F1 against UAS, as a picture.")
-@click.option(
-    "--report", type=click.Path(path_type=Path), help="Of the routes on the first d-parser's d-trees."
-)
+@dparsers_option("stanza,spacy,udpipe,udpipe:swap")
+@sentences_option
+@epochs_option
+@models_option
+@csv_option
+@click.option("--plot", type=FilePath, help="F1 against UAS, as a picture.")
+@click.option("--report", type=FilePath, help="Of the routes on the first d-parser's d-trees.")
 def main(
-    dparsers: str,
+    dparsers: list[str],
     sentences: int,
     epochs: float | None,
     models: Path,
@@ -52,16 +60,12 @@ def main(
     one_shot = Reduction("direct", seed=1).fit(craft.train)
     chart = ConstrainedCKY(seed=1).fit(craft.train, craft.dev)
     gold = list(map(one_shot.encode, craft.dev))
-    rows: list[list[object]] = []
-    for name in [*checked(dparsers), "gold"]:
-        start = time.perf_counter()
-        if name == "gold":
-            predicted, seconds = gold, 0.0
-        else:
+    rows: list[Line] = []
+    for name in [*dparsers, "gold"]:
+        predicted, seconds = gold, 0.0
+        if name != "gold":
             parser = craft.dparser(name, "direct", epochs, models)
-            start = time.perf_counter()
-            predicted = list(parser.parse(ctree.tokens for ctree in craft.dev))
-            seconds = time.perf_counter() - start
+            predicted, seconds = timed(list, parser.parse(ctree.tokens for ctree in craft.dev))
         bare = [replace(dtree, labels=None) for dtree in predicted]
         tried = ((one_shot, predicted), (two_stage, bare), (chart, predicted))
         scored = [score(route, craft.dev, gold, dtrees) for route, dtrees in tried]
@@ -71,42 +75,26 @@ def main(
         if report and not rows:
             write_report(scored, report)
             print(f"{report}: {report.stat().st_size / 1e6:.2f} MB")
-        rows.append(
-            [
-                *(
-                    name,
-                    scored[0].attachment.uas,
-                    *(row.brackets.f1 for row in scored),
-                    oracle.f1,
-                ),
-                *(round(speed[1]) for speed in (scored[2].sentences_per_second, scored[2].tokens_per_second)),
-            ]
-        )
+        speeds = [round(speed[1]) for speed in (scored[2].sentences_per_second, scored[2].tokens_per_second)]
+        f1 = [row.brackets.f1 for row in scored]
+        rows.append([name, scored[0].attachment.uas, *f1, oracle.f1, *speeds])
     print_table(HEADER, rows, csv_file)
-    print(f"CRAFT, {len(craft.train):,} training and {len(craft.dev):,} development sentences, gold tags;")
+    print(craft.described)
     print("UAS leaves out punctuation; F1: EVALB, collins.prm.")
     if plot:
         draw(rows, plot)
 
 
-def draw(rows: Sequence[Sequence[object]], file: Path) -> None:
+def draw(rows: Sequence[Line], file: Path) -> None:
     """F1 of the routes against UAS, one mark for each d-parser."""
-    import matplotlib
-
-    matplotlib.use("Agg")
-    from matplotlib import pyplot
-
-    figure, axes = pyplot.subplots()
-    predicted = sorted((row for row in rows if row[0] != "gold"), key=lambda row: float(str(row[1])))
-    for at in range(2, 6):
-        axes.plot([row[1] for row in predicted], [row[at] for row in predicted], marker="o", label=HEADER[at])
-    for row in predicted:
-        axes.annotate(
-            str(row[0]), (float(str(row[1])), float(str(row[5]))), xytext=(0, 5), textcoords="offset points"
-        )
-    axes.set(xlabel="UAS", ylabel="F1 (EVALB)")
-    axes.legend()
-    figure.savefig(file, dpi=120, bbox_inches="tight")
+    predicted = sorted((row for row in rows if row[0] != "gold"), key=lambda row: row[1])
+    with picture(file) as axes:
+        for column in range(2, 6):
+            f1 = [row[column] for row in predicted]
+            axes.plot([row[1] for row in predicted], f1, marker="o", label=HEADER[column])
+        for row in predicted:
+            axes.annotate(row[0], (row[1], row[5]), xytext=(0, 5), textcoords="offset points")
+        axes.set(xlabel="UAS", ylabel="F1 (EVALB)")
 
 
 if __name__ == "__main__":

@@ -6,19 +6,20 @@ A d-parser is trained for each encoding (small preset, gold tags) and kept in --
 the labeler on its heads; the labeler without the encoding's constraints; the labeler that has also learned
 from jackknifed d-trees (--jackknife K: K more trainings). UAS and LAS leave out punctuation; F1 and
 exact match are EVALB's under collins.prm; tokens/s: d-parser, labeler and conversion together.
+Reads $D2C_TREEBANKS (default ../shared/treebanks).
 """
 
 from __future__ import annotations
 
-import sys
-import time
+import tempfile
 from collections.abc import Sequence
 from dataclasses import replace
 from pathlib import Path
+from typing import NamedTuple
 
 import click
 
-from d2c.compare.rows import Row, score
+from d2c.compare.rows import score
 from d2c.dparsers.registry import make_dparser
 from d2c.reduction.encodings import ENCODINGS
 from d2c.reduction.labeler.labeler import Labeler
@@ -26,37 +27,36 @@ from d2c.reduction.labeler.two_stage import TwoStage
 from d2c.reduction.reduction import Reduction
 from d2c.training.jackknife import jackknife_dtrees
 from d2c.trees.dtree import DTree
-from scripts.craft import Craft, checked, print_table
+from measuring.craft import Craft
+from measuring.options import (
+    FilePath,
+    csv_option,
+    dparsers_option,
+    encodings_option,
+    epochs_option,
+    models_option,
+    sentences_option,
+)
+from measuring.tables import Line, picture, print_table, say
+from measuring.timing import fastest, megabytes, timed
 
-HEADER = [
-    "d-parser",
-    "labels by",
-    "encoding",
-    "UAS",
-    "LAS",
-    "F1",
-    "exact",
-    "tokens/s",
-    "labels",
-    "repairs/1000",
-]
+HEADER = ["d-parser", "labels by", "encoding", "UAS", "LAS", "F1", "exact"]
+HEADER += ["tokens/s", "labels", "repairs/1000"]
 ONE_SHOT, TWO_STAGE, FREE, JACKKNIFED = "d-parser", "labeler", "labeler, free", "labeler, jackknifed"
 
 
 @click.command()
-@click.option("--dparsers", default="stanza,spacy,udpipe:swap", show_default=True)
-@click.option("--encodings", default="direct,delta,spine", show_default=True)
-@click.option("--sentences", default=5000, show_default=True, help="Of CRAFT train.")
-@click.option("--epochs", type=float, help="Of the d-parsers.")
+@dparsers_option("stanza,spacy,udpipe:swap")
+@encodings_option
+@sentences_option
+@epochs_option
 @click.option("--jackknife", "folds", default=0, show_default=True)
-@click.option("--models", type=click.Path(path_type=Path), default=Path("models"), show_default=True)
-@click.option("--csv", "csv_file", type=click.Path(path_type=Path))
-@click.option(
-    "--plot", type=click.Path(path_type=Path), help="F1 of one-shot labels and labeler, as a picture."
-)
+@models_option
+@csv_option
+@click.option("--plot", type=FilePath, help="F1 of one-shot labels and labeler, as a picture.")
 def main(
-    dparsers: str,
-    encodings: str,
+    dparsers: list[str],
+    encodings: list[str],
     sentences: int,
     epochs: float | None,
     folds: int,
@@ -65,109 +65,92 @@ def main(
     plot: Path | None,
 ) -> None:
     """Trains what is not trained yet, and prints the table."""
-    craft, rows = Craft.read(sentences), list[list[object]]()
-    for encoding in encodings.split(","):
-        route = Reduction(encoding, seed=1).fit(craft.train)
-        gold = list(map(route.encode, craft.dev))
-        bare = [replace(dtree, labels=None) for dtree in gold]
-        start = time.perf_counter()
-        labeler = Labeler(encoding, seed=1).fit(map(route.encode, craft.train))
-        print(f"{encoding}: labeler trained in {time.perf_counter() - start:.0f} s", end=", ")
-        speed = sum(len(dtree.heads) for dtree in bare) / min(seconds_of(labeler, bare) for _ in range(3))
-        print(f"{labeler_size(labeler, models):.1f} MB, {speed:,.0f} tokens/s on one core", flush=True)
-        known = len(labeler.labels_)
-        free = Labeler(encoding, constrained=False, seed=1).fit(map(route.encode, craft.train))
-        for by, used in ((TWO_STAGE, labeler), (FREE, free)):
-            rows.append(line("gold", by, encoding, relabelled(route, used, craft, gold, bare), known))
-        for name in checked(dparsers):
+    craft, rows = Craft.read(sentences), list[Line]()
+    for encoding in encodings:
+        trial = Trial.of(craft, encoding)
+        bare = [replace(dtree, labels=None) for dtree in trial.gold]
+        labelers = {TWO_STAGE: trained(trial, bare), FREE: trial.labeler(constrained=False)}
+        rows += [trial.line("gold", by, labeler, bare) for by, labeler in labelers.items()]
+        for name in dparsers:
             parser = craft.dparser(name, encoding, epochs, models)
-            start = time.perf_counter()
-            predicted = list(parser.parse(ctree.tokens for ctree in craft.dev))
-            seconds = time.perf_counter() - start
-            used_by: list[tuple[str, Labeler | None]] = [(ONE_SHOT, None), (TWO_STAGE, labeler), (FREE, free)]
+            predicted, seconds = timed(list, parser.parse(ctree.tokens for ctree in craft.dev))
+            used: dict[str, Labeler | None] = {ONE_SHOT: None, **labelers}
             if folds and not ENCODINGS[encoding].carries_unaries:
                 fresh = make_dparser(name, preset="small", seed=1, epochs=epochs)
-                dtrees = jackknife_dtrees(fresh, *craft.write(encoding, models), folds, say)
+                train, dev = craft.write(encoding, models)
+                dtrees = jackknife_dtrees(fresh, train, dev, folds, say)
                 second = TwoStage(encoding, seed=1).fit(craft.train, dtrees=dtrees)
-                used_by.append((JACKKNIFED, second.labeler_))
-            for by, used in used_by:
-                row = relabelled(route, used, craft, gold, predicted)
-                row.parsing = seconds
-                rows.append(line(name, by, encoding, row, known))
-            print_table(HEADER, rows[-len(used_by) :], None)
+                used[JACKKNIFED] = second.labeler_
+            added = [trial.line(name, by, labeler, predicted, seconds) for by, labeler in used.items()]
+            print_table(HEADER, added)
+            rows += added
     print()
     print_table(HEADER, rows, csv_file)
-    print(f"CRAFT, {len(craft.train):,} training and {len(craft.dev):,} development sentences, gold tags;")
+    print(craft.described)
     print("UAS and LAS leave out punctuation; F1, exact: EVALB, collins.prm.")
     if plot:
         draw(rows, plot)
 
 
-def say(progress: object) -> None:
-    """Shows how training goes on."""
-    print(progress, file=sys.stderr, flush=True)
+class Trial(NamedTuple):
+    """A fitted route of an encoding, the gold d-trees of train and of dev."""
+
+    craft: Craft
+    route: Reduction
+    train: list[DTree]
+    gold: list[DTree]
+
+    @classmethod
+    def of(cls, craft: Craft, encoding: str) -> Trial:
+        """Fits the route."""
+        route = Reduction(encoding, seed=1).fit(craft.train)
+        return cls(craft, route, list(map(route.encode, craft.train)), list(map(route.encode, craft.dev)))
+
+    def labeler(self, constrained: bool = True) -> Labeler:
+        """Trains one on gold d-trees."""
+        return Labeler(self.route.encoding, constrained=constrained, seed=1).fit(self.train)
+
+    def line(
+        self, name: str, by: str, labeler: Labeler | None, dtrees: Sequence[DTree], seconds: float = 0.0
+    ) -> Line:
+        """A line of the table: the route with this labeler or none, on d-trees that took some seconds."""
+        used = self.route
+        if labeler is not None:
+            used = TwoStage(self.route.encoding)
+            vars(used).update(vars(self.route), labeler_=labeler)
+        row = score(used, self.craft.dev, self.gold, dtrees)
+        row.parsing = seconds
+        scores = (row.attachment.uas, row.attachment.las, row.brackets.f1, row.brackets.complete_match)
+        labels = len({label for dtree in self.train for label in dtree.labels or ()})
+        speed, repairs = round(row.tokens_per_second[1]), row.repairs.per_thousand()
+        return [name, by, self.route.encoding, *scores, speed, labels, repairs]
 
 
-def relabelled(
-    route: Reduction, labeler: Labeler | None, craft: Craft, gold: Sequence[DTree], dtrees: Sequence[DTree]
-) -> Row:
-    """The route with this labeler or none."""
-    used = route
-    if labeler is not None:
-        used = TwoStage(route.encoding)
-        vars(used).update(vars(route), labeler_=labeler)
-    return score(used, craft.dev, gold, dtrees)
+def trained(trial: Trial, bare: Sequence[DTree]) -> Labeler:
+    """The labeler; prints what its training took, its size and speed."""
+    labeler, seconds = timed(trial.labeler)
+    labelling = fastest(3, lambda: list(labeler.label_all(bare))).seconds
+    speed = sum(len(dtree.heads) for dtree in bare) / labelling
+    with tempfile.TemporaryDirectory() as directory:
+        labeler.save(Path(directory))
+        size = megabytes(Path(directory))
+    done = f"labeler trained in {seconds:.0f} s, {size:.1f} MB, {speed:,.0f} tokens/s on one core"
+    print(f"{trial.route.encoding}: {done}", flush=True)
+    return labeler
 
 
-def seconds_of(labeler: Labeler, dtrees: Sequence[DTree]) -> float:
-    """Seconds in which it labels these d-trees."""
-    start = time.perf_counter()
-    list(labeler.label_all(dtrees))
-    return time.perf_counter() - start
-
-
-def labeler_size(labeler: Labeler, models: Path) -> float:
-    """Megabytes on disk."""
-    labeler.save(models / "labeler")
-    return sum(file.stat().st_size for file in (models / "labeler").iterdir()) / 1e6
-
-
-def line(name: str, by: str, encoding: str, row: Row, labels: int) -> list[object]:
-    """One line of the table."""
-    brackets = row.brackets
-    return [
-        *(
-            name,
-            by,
-            encoding,
-            row.attachment.uas,
-            row.attachment.las,
-            brackets.f1,
-            brackets.complete_match,
-        ),
-        *(round(row.tokens_per_second[1]), labels, row.repairs.per_thousand()),
-    ]
-
-
-def draw(rows: Sequence[Sequence[object]], file: Path) -> None:
+def draw(rows: Sequence[Line], file: Path) -> None:
     """F1 of each d-parser and encoding, by who labels."""
-    import matplotlib
-
-    matplotlib.use("Agg")
-    from matplotlib import pyplot
-
-    figure, axes = pyplot.subplots(figsize=(8, 4))
-    names = list(dict.fromkeys(f"{row[0]}\n{row[2]}" for row in rows if row[0] != "gold"))
-    for shift, by in enumerate((ONE_SHOT, TWO_STAGE, JACKKNIFED)):
-        f1 = {f"{row[0]}\n{row[2]}": row[5] for row in rows if row[1] == by and row[0] != "gold"}
-        if f1:
-            places = [names.index(name) + 0.25 * shift for name in f1]
-            axes.bar(places, list(f1.values()), 0.25, label=by)
-    values = [float(str(row[5])) for row in rows if row[0] != "gold"]
-    axes.set(ylim=(min(values) - 2, max(values) + 1), ylabel="F1 (EVALB)", xticks=range(len(names)))
-    axes.set_xticklabels(names, fontsize=8)
-    axes.legend()
-    figure.savefig(file, dpi=120, bbox_inches="tight")
+    predicted = [row for row in rows if row[0] != "gold"]
+    names = list(dict.fromkeys(f"{row[0]}\n{row[2]}" for row in predicted))
+    with picture(file, 8, 4) as axes:
+        for shift, by in enumerate((ONE_SHOT, TWO_STAGE, JACKKNIFED)):
+            f1 = {f"{row[0]}\n{row[2]}": row[5] for row in predicted if row[1] == by}
+            if f1:
+                axes.bar([names.index(name) + 0.25 * shift for name in f1], list(f1.values()), 0.25, label=by)
+        lowest, *_, highest = sorted(row[5] for row in predicted)
+        axes.set(ylim=(lowest - 2, highest + 1), ylabel="F1 (EVALB)", xticks=range(len(names)))
+        axes.set_xticklabels(names, fontsize=8)
 
 
 if __name__ == "__main__":

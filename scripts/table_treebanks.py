@@ -1,6 +1,6 @@
-"""Every treebank in $D2C_TREEBANKS (default ../shared/treebanks): sizes, gaps, label alphabets, round trips.
+"""Every treebank: sizes, gaps, label alphabets, round trips.
 
-    python scripts/table_treebanks.py [--part dev] [--part train]
+    python scripts/table_treebanks.py [--treebanks alpino,pcc] [--part dev] [--part train]
 
 Read as `d2c train` reads them (brackets without traces and function tags), and, where there are traces, as
 with `--traces`. % gaps: sentences with a constituent that is not contiguous, as annotated and after
@@ -8,39 +8,28 @@ punctuation was moved. Labels: of phrases, and of arcs in the three encodings. F
 the same from every format that can hold them (blanks inside words and lemmas cannot be held by brackets and
 the export format; brackets hold no gaps). Encodings: trees that come back from direct, spine and, without
 gaps, delta; unary nodes as in the gold tree.
+Reads $D2C_TREEBANKS (default ../shared/treebanks).
 """
 
 from __future__ import annotations
 
-import os
-import sys
 import tempfile
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import replace
+from itertools import product
 from pathlib import Path
+from statistics import fmean
 
 import click
 
-from d2c.reduction.encodings import ENCODINGS
-from d2c.reduction.reduction import Reduction
-from d2c.trees.ctree import CTree, Tokens, canonical
+from d2c.trees.ctree import CTree, Tokens
 from d2c.trees.formats.treebanks import FORMATS, read_treebank
 from d2c.trees.heads import load_head_rules
 from d2c.trees.transforms import move_punctuation
-from d2c.trees.unaries import restore_unaries, strip_unaries
+from measuring.options import names_option
+from measuring.round_trips import round_trips
+from measuring.treebanks import PARTS, TREEBANKS
 
-REPOSITORY = Path(__file__).resolve().parent.parent
-TREEBANKS = (  # file, head rules, format, whether antecedents are moved to their traces
-    ("alpino-{}.xml.gz", "dutch", None, False),
-    ("pcc-{}.tiger.xml.gz", "german", None, False),
-    ("craft-{}.mrg.gz", "collins", None, False),
-    ("craft-{}.mrg.gz", "collins", None, True),
-    ("icon-{}.mrg.gz", "indonesian", None, False),
-    ("icepahc-{}.psd.gz", "icelandic", None, False),
-    ("icepahc-{}.psd.gz", "icelandic", None, True),
-    ("sinica-{}.txt.gz", "sinica", "sinica", False),
-    ("floresta-{}.ptb.gz", "portuguese", "floresta", False),
-)
 SUFFIXES = {"brackets": ".mrg", "discbracket": ".dbr", "export": ".export", "tigerxml": ".tiger.xml"}
 SUFFIXES |= {"alpinoxml": ".alpino.xml"}
 
@@ -77,46 +66,31 @@ def format_round_trips(ctrees: Sequence[CTree]) -> Iterator[str]:
         yield f"{name} {same:,}/{len(held):,}"
 
 
-def encoding_round_trips(ctrees: Sequence[CTree]) -> Iterator[str]:
-    """For each encoding, how many trees come back, and how many labels it has."""
-    for name, encoding in ENCODINGS.items():
-        route, labels, same, count = Reduction(name, continuous=False), set[str](), 0, 0
-        for ctree in ctrees:
-            if encoding.continuous_only and not ctree.is_continuous():
-                continue
-            count += 1
-            dtree = route.encode(ctree)
-            labels.update(dtree.labels or ())
-            if encoding.carries_unaries:
-                back = route.decode(dtree)
-            else:
-                unaryless = canonical(route.decode_unaryless(dtree))
-                back = restore_unaries(unaryless, strip_unaries(ctree)[1])
-            same += replace(canonical(back), top=ctree.top) == ctree
-        yield f"{name} {same:,}/{count:,}, {len(labels):,} labels"
-
-
 @click.command()
-@click.option("--part", "parts", multiple=True, default=("dev", "train"), show_default=True)
-def main(parts: tuple[str, ...]) -> None:
+@click.option("--part", "parts", type=click.Choice(PARTS), multiple=True, default=PARTS, show_default=True)
+@names_option("--treebanks", TREEBANKS, ",".join(TREEBANKS))
+def main(parts: tuple[str, ...], treebanks: list[str]) -> None:
     """Prints three lines for each treebank."""
-    treebanks = Path(os.environ.get("D2C_TREEBANKS", REPOSITORY.parent / "shared" / "treebanks"))
-    if not treebanks.is_dir():
-        sys.exit(f"{treebanks}: no such directory; set D2C_TREEBANKS")
-    for pattern, head_rules, name, traces in TREEBANKS:
-        for part in parts:
-            file, heads = pattern.format(part), load_head_rules(head_rules)
-            ctrees = list(read_treebank(treebanks / file, name, clean=True, traces=traces))
-            headed = [canonical(heads.apply(ctree)) for ctree in ctrees]
-            gaps = 100 * sum(not ctree.is_continuous() for ctree in ctrees) / len(ctrees)
-            moved = 100 * sum(not move_punctuation(ctree).is_continuous() for ctree in ctrees) / len(ctrees)
+    for treebank in map(TREEBANKS.__getitem__, treebanks):
+        for traces, part in product((False, True)[: 1 + treebank.traces], parts):
+            ctrees = list(treebank.trees(part, traces=traces))
             tokens = sum(len(ctree.tokens) for ctree in ctrees)
             labels = len({label for ctree in ctrees for label in ctree.labels})
-            shown = f"{file} --traces" if traces else file
+            gaps, moved = gap_share(ctrees), gap_share(map(move_punctuation, ctrees))
+            shown = treebank.file.format(part) + " --traces" * traces
             print(f"{shown}: {len(ctrees):,} sentences, {tokens:,} tokens, {labels} phrase labels, ", end="")
             print(f"{gaps:.1f} % with gaps, {moved:.1f} % after moving punctuation")
             print("    formats: " + "; ".join(format_round_trips(ctrees)))
-            print("    encodings: " + "; ".join(encoding_round_trips(headed)), flush=True)
+            encoded = round_trips(ctrees, load_head_rules(treebank.head_rules))
+            shown = "; ".join(
+                f"{name} {same:,}/{n:,}, {labels:,} labels" for name, n, same, labels in encoded
+            )
+            print(f"    encodings: {shown}", flush=True)
+
+
+def gap_share(ctrees: Iterable[CTree]) -> float:
+    """Per cent of the trees that have gaps."""
+    return 100 * fmean(not ctree.is_continuous() for ctree in ctrees)
 
 
 if __name__ == "__main__":

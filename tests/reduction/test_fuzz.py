@@ -2,23 +2,17 @@
 
 from __future__ import annotations
 
-import importlib.util
 from pathlib import Path
 from random import Random
-from typing import Any
 
 import pytest
 
+import fuzz
 from d2c.reduction.encodings import ENCODINGS
 from d2c.reduction.repair import KINDS
 
 TREES = 2_000  # of each encoding; scripts/fuzz.py takes more
 FILES = 400
-
-_spec = importlib.util.spec_from_file_location("fuzz", Path(__file__).parents[2] / "scripts" / "fuzz.py")
-assert _spec and _spec.loader
-fuzz: Any = importlib.util.module_from_spec(_spec)
-_spec.loader.exec_module(fuzz)
 
 
 @pytest.mark.parametrize("encoding", ENCODINGS)

@@ -1,0 +1,40 @@
+"""Every script runs from anywhere: `--help`, the usage line that its docstring says, without treebanks."""
+
+from __future__ import annotations
+
+import ast
+import os
+import re
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+SCRIPTS = Path(__file__).resolve().parents[2] / "scripts"
+
+
+def run(script: Path, *arguments: str, directory: Path) -> subprocess.CompletedProcess[str]:
+    environment = os.environ | {"D2C_TREEBANKS": str(directory / "none")}
+    command = [sys.executable, script, *arguments]
+    return subprocess.run(command, cwd=directory, env=environment, capture_output=True, text=True)
+
+
+@pytest.mark.parametrize("script", sorted(SCRIPTS.glob("*.py")), ids=lambda script: script.stem)
+def test_help_and_usage(script: Path, tmp_path: Path) -> None:
+    done = run(script, "--help", directory=tmp_path)
+    assert done.returncode == 0, done.stderr
+    assert done.stdout.startswith(f"Usage: {script.name} ")
+    docstring = ast.get_docstring(ast.parse(script.read_text(encoding="utf-8"))) or ""
+    usage = re.findall(r"^    python scripts/(\S+)(.*)$", docstring, re.MULTILINE)
+    assert [name for name, _ in usage] == [script.name]
+    for option in re.findall(r"--[a-z-]+", usage[0][1]):
+        assert re.search(rf"{option}\b", done.stdout), option
+
+
+@pytest.mark.parametrize("name", ["bench_craft", "bench_unary", "table_pad", "table_treebanks"])
+def test_absent_treebanks_are_said_in_one_line(name: str, tmp_path: Path) -> None:
+    done = run(SCRIPTS / f"{name}.py", directory=tmp_path)
+    assert done.returncode and not done.stdout
+    [line] = done.stderr.splitlines()
+    assert "set D2C_TREEBANKS" in line
