@@ -1,0 +1,71 @@
+"""docs/extending.md: its files and lines are added to a copy of the packages, and its commands run there.
+
+`<!-- file: PATH -->` before a block: a new file. `<!-- line: NAME in PATH -->`: what is imported goes to the
+file's other imports, the rest to the beginning of what NAME holds. Other blocks are run, and a block of `text`
+after one is what it prints.
+"""
+
+from __future__ import annotations
+
+import os
+import re
+import shutil
+import subprocess
+import sys
+import tomllib
+from pathlib import Path
+
+import pytest
+
+from tests.test_docs import REPOSITORY, Block, blocks, trimmed
+
+PAGE = REPOSITORY / "docs" / "extending.md"
+
+
+@pytest.fixture(scope="module")
+def extended(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """A directory with the package `d2c` as it is with all that the page adds."""
+    house = tmp_path_factory.mktemp("extended") / "d2c"
+    settings = tomllib.loads((REPOSITORY / "pyproject.toml").read_text(encoding="utf-8"))
+    shutil.copytree(REPOSITORY / "d2c", house)
+    for package, folder in settings["tool"]["setuptools"]["package-dir"].items():
+        shutil.copytree(REPOSITORY / folder, house / package.removeprefix("d2c."))
+    for block in blocks(PAGE):
+        kind, _, where = block.mark.partition(": ")
+        if kind == "file":
+            (house / where.removeprefix("d2c/")).write_text(block.code, encoding="utf-8")
+        elif kind == "line":
+            name, _, path = where.partition(" in ")
+            add_line(house / path.removeprefix("d2c/"), name, block.code)
+    return house.parent
+
+
+def add_line(file: Path, name: str, code: str) -> None:
+    """Adds a row, and the import that it needs, to the registry `name` of a module."""
+    imports = "".join(line + "\n" for line in code.splitlines() if line.startswith(("from ", "import ")))
+    rows = "".join(line + "\n" for line in code.splitlines() if line.startswith(" "))
+    text, found = re.subn(rf"^{name}\b.*[({{[]\n", rf"\g<0>{rows}", file.read_text(encoding="utf-8"), 1, re.M)
+    assert found, f"{file} has no {name}"
+    file.write_text(re.sub(r"^from d2c", rf"{imports}\g<0>", text, 1, re.M), encoding="utf-8")
+
+
+def test_the_page_does_what_it_says(extended: Path, tmp_path: Path) -> None:
+    path = os.pathsep.join((str(Path(sys.executable).parent), os.environ["PATH"]))
+    environment = os.environ | {"PATH": path, "PYTHONPATH": str(extended)}
+    for section in PAGE.read_text(encoding="utf-8").split("\n## ")[1:]:
+        runs = [block for block in blocks_of(section) if not block.mark]
+        assert runs, f"nothing shows that this works: {section}"
+        for block in runs:
+            code = block.code if block.language == "sh" else f"python - <<'END'\n{block.code}END\n"
+            done = subprocess.run(
+                ["bash", "-euc", 'd2c() { python -m d2c "$@"; }\n' + code],
+                cwd=tmp_path,
+                env=environment,
+                capture_output=True,
+                text=True,
+                encoding="utf-8",
+                check=False,
+            )
+            assert done.returncode == 0, f"{code}{done.stderr}"
+            if block.printed is not None:
+                assert trimmed(done.stdout) == trimmed(block.printed), code
