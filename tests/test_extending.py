@@ -1,8 +1,8 @@
 """docs/extending.md: its files and lines are added to a copy of the packages, and its commands run there.
 
-`<!-- file: PATH -->` before a block: a new file. `<!-- line: NAME in PATH -->`: what is imported goes to the
-file's other imports, the rest to the beginning of what NAME holds. Other blocks are run, and a block of `text`
-after one is what it prints.
+`<!-- file: PATH -->` before a block: a new file. `<!-- line: NAME in PATH -->`: an import goes to the others
+of that file; a row goes to the beginning of what NAME holds, or, where it begins with NAME, in place of that
+line. Other blocks are run, and a block of `text` after one is what it prints.
 """
 
 from __future__ import annotations
@@ -17,7 +17,7 @@ from pathlib import Path
 
 import pytest
 
-from tests.test_docs import REPOSITORY, Block, blocks, trimmed
+from tests.test_docs import REPOSITORY, blocks, blocks_of, trimmed
 
 PAGE = REPOSITORY / "docs" / "extending.md"
 
@@ -42,11 +42,11 @@ def extended(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 def add_line(file: Path, name: str, code: str) -> None:
     """Adds a row, and the import that it needs, to the registry `name` of a module."""
-    imports = "".join(line + "\n" for line in code.splitlines() if line.startswith(("from ", "import ")))
-    rows = "".join(line + "\n" for line in code.splitlines() if line.startswith(" "))
-    text, found = re.subn(rf"^{name}\b.*[({{[]\n", rf"\g<0>{rows}", file.read_text(encoding="utf-8"), 1, re.M)
-    assert found, f"{file} has no {name}"
-    file.write_text(re.sub(r"^from d2c", rf"{imports}\g<0>", text, 1, re.M), encoding="utf-8")
+    imported, row = code.strip("\n").split("\n\n")
+    text = file.read_text(encoding="utf-8")
+    [line] = re.findall(rf"^{name}\b.*\n", text, re.M)
+    text = text.replace(line, f"{row}\n" if row.startswith(name) else f"{line}{row}\n", 1)
+    file.write_text(text.replace("\nfrom d2c", f"\n{imported}\nfrom d2c", 1), encoding="utf-8")
 
 
 def test_the_page_does_what_it_says(extended: Path, tmp_path: Path) -> None:
