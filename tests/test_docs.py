@@ -35,7 +35,7 @@ DOCUMENTS = [REPOSITORY / "README.md", *sorted((REPOSITORY / "docs").glob("*.md"
 SAMPLE = REPOSITORY / "data" / "sample"
 CI_RUNS = ("compare", "test")
 RUN_HERE = [document for document in DOCUMENTS if document.name != "extending.md"]  # see test_extending.py
-REASONS = re.compile(r"not run: (takes minutes|needs the treebanks|downloads .+)")
+REASONS = re.compile(r"not run: (takes minutes|needs the treebanks|for your shell|downloads .+)")
 _BLOCK = re.compile(r"(?:^<!-- ([^\n]+) -->\n)?^```(\w*)\n(.*?)^```\n(\n```text\n(.*?)^```$)?", re.M | re.S)
 PARSER = """\
 import shutil, sys
@@ -147,7 +147,7 @@ def test_options_in_prose_exist(document: Path) -> None:
     known = {option for command in commands for p in command.params for option in p.opts}
     prose = _BLOCK.sub("", document.read_text(encoding="utf-8"))
     used = set(re.findall(r"(?<![\w<!-])--[a-z][a-z-]+", prose))
-    assert used <= known | {"--help"}
+    assert used <= known | {"--help", "--version"}
 
 
 def test_every_command_is_named() -> None:
