@@ -13,7 +13,8 @@ from pathlib import Path
 
 import click
 
-from d2c.compare.rows import table_lines, train_and_compare
+from d2c.compare.rows import train_and_compare
+from d2c.compare.table import table_lines
 from d2c.dparsers.registry import make_dparser
 from d2c.training.model import ROUTES, make_route
 from measuring.options import encodings_option, epochs_option, sentences_option
@@ -35,10 +36,10 @@ def main(sentences: int, preset: str, encodings: list[str], epochs: float | None
         routes = {name: make_route(name, encoding, CRAFT.head_rules, 1) for name in ROUTES}
         with tempfile.TemporaryDirectory() as directory:
             reading = First(limits={train: sentences})
-            rows = train_and_compare(
+            comparison = train_and_compare(
                 train, dev, Path(directory), routes, ("stanza", dparser), say, reading=reading
             )
-        print(f"\nencoding {encoding}\n" + "\n".join(table_lines(rows)), flush=True)
+        print(f"\nencoding {encoding}\n" + "\n".join(table_lines(comparison)), flush=True)
 
 
 if __name__ == "__main__":

@@ -49,7 +49,8 @@ def compare(
     length, classes of errors, and the trees of every sentence.
     """
     from d2c.compare.report import write_report
-    from d2c.compare.rows import table_lines, train_and_compare
+    from d2c.compare.rows import train_and_compare
+    from d2c.compare.table import table_lines
 
     if trees and not dev:
         raise click.UsageError("give both TREES and DEV, or neither for the bundled sample")
@@ -60,11 +61,11 @@ def compare(
         train_file, dev_file = (trees or files / "train.mrg"), (dev or files / "dev.mrg")
         say(f"training on {train_file}, scoring on {dev_file}")
         directory = output or Path(scratch)
-        rows = train_and_compare(
+        comparison = train_and_compare(
             train_file, dev_file, directory, new, dparser, say, reading, tagging, options["folds"] or 0
         )
-    click.echo("\n".join(table_lines(rows)))
+    click.echo("\n".join(table_lines(comparison)))
     if report or output:
         path = report or directory / "report.html"
-        write_report(rows, path)
+        write_report(comparison, path)
         say(f"report: {path}")
