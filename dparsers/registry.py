@@ -1,34 +1,59 @@
-"""D-parsers by name. Classes are imported only where they are used: their packages are large, some extras."""
+"""D-parsers and taggers by name. Classes are imported only where they are used: their packages are large,
+some extras."""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Mapping
 from importlib import import_module
 from inspect import Parameter, signature
-from typing import Any
+from pathlib import Path
+from typing import Any, NamedTuple, cast
 
 from d2c.dparsers.protocol import DependencyParser
+from d2c.dparsers.taggers import Tagger
 from d2c.trees.errors import ModelError
 
-# name: its class, what to install for it, and the parameters that may follow its name, with their values
-DPARSERS: dict[str, tuple[str, str, dict[str, tuple[str, ...]]]] = {
-    "stanza": (
-        "d2c.dparsers.stanza.parser:StanzaParser",
-        "stanza",
-        {"model_type": ("graph", "transition")},
+
+class Row(NamedTuple):
+    """Where a class is, and what is needed to use it.
+
+    path:    `module:Class`
+    package: what to install for it
+    own:     parameters that may follow its name, each with its values; () for any value
+    """
+
+    path: str
+    package: str = "d2c"
+    own: Mapping[str, tuple[str, ...]] = {}
+
+
+DPARSERS = {
+    "stanza": Row(
+        "d2c.dparsers.stanza.parser:StanzaParser", "stanza", {"model_type": ("graph", "transition")}
     ),
-    "spacy": ("d2c.dparsers.spacy.parser:SpacyParser", "d2c[spacy]", {}),
-    "udpipe": (
+    "spacy": Row("d2c.dparsers.spacy.parser:SpacyParser", "d2c[spacy]"),
+    "udpipe": Row(
         "d2c.dparsers.udpipe.parser:UDPipeParser",
         "d2c[udpipe]",
         {"system": ("projective", "swap", "link2"), "beam": ()},
     ),
-    "cmd": ("d2c.dparsers.command:CommandParser", "d2c", {"train_template": (), "parse_template": ()}),
-    "file": ("d2c.dparsers.file_parser:FileParser", "d2c", {"path": (), "dev": ()}),
-    "pipeline": ("d2c.dparsers.pipeline_parser:PipelineParser", "d2c", {"pipeline": ()}),
-    "gold": ("d2c.dparsers.file_parser:GoldParser", "d2c", {}),
+    "cmd": Row("d2c.dparsers.command:CommandParser", own={"train_template": (), "parse_template": ()}),
+    "file": Row("d2c.dparsers.file_parser:FileParser", own={"path": (), "dev": ()}),
+    "pipeline": Row("d2c.dparsers.pipeline_parser:PipelineParser", own={"pipeline": ()}),
+    "gold": Row("d2c.dparsers.file_parser:GoldParser"),
+}
+TAGGERS = {
+    "stanza": Row("d2c.dparsers.stanza.tagger:StanzaTagger", "stanza"),
+    "spacy": Row("d2c.dparsers.spacy.tagger:SpacyTagger", "d2c[spacy]"),
 }
 _FOR_ALL = ("preset", "seed")  # parameters that mean nothing to d-parsers that do not have them
+
+
+def class_of(role: str, rows: Mapping[str, Row], name: str) -> type[Any]:
+    """The class of one of the rows; the role says of what. Raises ModelError."""
+    if name not in rows:
+        raise ModelError(f"unknown {role} {name!r}; known are {', '.join(rows)}")
+    return import_class(role, name, rows[name].path, rows[name].package)
 
 
 def import_class(role: str, name: str, path: str, package: str) -> type[Any]:
@@ -51,8 +76,8 @@ def make_dparser(dparser: str, **parameters: Any) -> DependencyParser:
     Raises ModelError for unknown d-parsers and parameters, and where a package is not installed.
     """
     name, colon, rest = dparser.partition(":")
-    made = dparser_class(name)
-    own = DPARSERS[name][2]
+    made = class_of("d-parser", DPARSERS, name)
+    own = DPARSERS[name].own
     values = rest.split(";", max(0, len(own) - 1)) if colon else []
     needed = sum(signature(made).parameters[key].default is Parameter.empty for key in own)
     known = all(v in choices if choices else v for v, choices in zip(values, own.values(), strict=False))
@@ -65,18 +90,35 @@ def make_dparser(dparser: str, **parameters: Any) -> DependencyParser:
     for key in _FOR_ALL:
         if key not in signature(made).parameters:
             given.pop(key, None)
-    check(name, made, given)
-    return made(**given)  # type: ignore[no-any-return]
+    _check(name, made, given)
+    return cast(DependencyParser, made(**given))
 
 
-def dparser_class(name: str) -> type[Any]:
-    """The class of one of DPARSERS. Raises ModelError."""
-    if name not in DPARSERS:
-        raise ModelError(f"unknown d-parser {name!r}; known are {', '.join(DPARSERS)}")
-    return import_class("d-parser", name, *DPARSERS[name][:2])
+def load_dparser(name: str, directory: Path, device: str | None, template: str | None) -> DependencyParser:
+    """What one of DPARSERS left in a directory; template: of the command that parses. Raises ModelError."""
+    load = class_of("d-parser", DPARSERS, name).load
+    given = {"device": device, "parse_template": template}
+    options = {key: value for key, value in given.items() if value is not None}
+    _check(name, load, options)
+    return cast(DependencyParser, load(directory, **options))
 
 
-def check(name: str, function: Callable[..., Any], parameters: Iterable[str]) -> None:
+def make_tagger(name: str, parameters: Mapping[str, Any]) -> Tagger:
+    """An untrained one of TAGGERS; parameters that it does not have mean nothing to it. Raises ModelError."""
+    made = class_of("tagger", TAGGERS, name)
+    known = signature(made).parameters
+    given = {key: value for key, value in parameters.items() if key in known and value is not None}
+    return cast(Tagger, made(**given))
+
+
+def load_tagger(name: str, directory: Path, device: str | None = None) -> Tagger:
+    """What one of TAGGERS left in a directory. Raises ModelError."""
+    load = class_of("tagger", TAGGERS, name).load
+    options = {"device": device} if "device" in signature(load).parameters else {}
+    return cast(Tagger, load(directory, **options))
+
+
+def _check(name: str, function: Callable[..., Any], parameters: Iterable[str]) -> None:
     """Raises ModelError for a parameter that a function of the d-parser does not have."""
     unknown = [parameter for parameter in parameters if parameter not in signature(function).parameters]
     if unknown:

@@ -17,7 +17,8 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 import click
 
-from d2c.training.model import ROUTES, Model, make_route
+from d2c.training.model import Model
+from d2c.training.routes import ROUTES, RouteSettings, make_route
 from d2c.trees.ctree import CTree
 from measuring.craft import Craft
 from measuring.options import models_option, names_option, sentences_option
@@ -56,12 +57,12 @@ def main(dparser: str, routes: list[str], sentences: int, repeats: int, models: 
     craft, rows = Craft.read(sentences), []
     parser = craft.dparser(dparser, ENCODING, None, models)
     for name in routes:
-        route = make_route(name, ENCODING, "collins", 1)
+        route = make_route(name, RouteSettings(ENCODING))
         route.fit(craft.train, craft.dev)
         with tempfile.TemporaryDirectory() as scratch:
             trained, model = Path(scratch) / "trained", Path(scratch) / "model"
             shutil.copytree(craft.model(dparser, ENCODING, models), trained / "dparser")
-            Model(name, route, dparser, parser).save_with(trained, model)
+            Model(name, route, dparser, parser).save(model, trained)
             times = [measure(Model.load(model), model, craft.dev) for _ in range(repeats)]
         times.sort(key=lambda run: run.ratio)
         median = times[repeats // 2]

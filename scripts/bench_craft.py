@@ -13,10 +13,9 @@ from pathlib import Path
 
 import click
 
-from d2c.compare.rows import train_and_compare
-from d2c.compare.table import table_lines
-from d2c.dparsers.registry import make_dparser
-from d2c.training.model import ROUTES, make_route
+from d2c.compare.rows import table_lines, train_and_compare
+from d2c.training.routes import ROUTES
+from d2c.training.spec import TrainingSpec
 from measuring.options import encodings_option, epochs_option, sentences_option
 from measuring.tables import say
 from measuring.treebanks import CRAFT, First
@@ -32,14 +31,15 @@ def main(sentences: int, preset: str, encodings: list[str], epochs: float | None
     """Trains one d-parser per encoding and prints a table for each."""
     train, dev = CRAFT.path("train"), CRAFT.path("dev")
     for encoding in encodings:
-        dparser = make_dparser("stanza", preset=preset, epochs=epochs, device=device)
-        routes = {name: make_route(name, encoding, CRAFT.head_rules, 1) for name in ROUTES}
+        spec = TrainingSpec(
+            *(train, dev, tuple(ROUTES), First(limits={train: sentences}), encoding, CRAFT.head_rules),
+            preset=preset,
+            epochs=epochs,
+            device=device,
+        )
         with tempfile.TemporaryDirectory() as directory:
-            reading = First(limits={train: sentences})
-            comparison = train_and_compare(
-                train, dev, Path(directory), routes, ("stanza", dparser), say, reading=reading
-            )
-        print(f"\nencoding {encoding}\n" + "\n".join(table_lines(comparison)), flush=True)
+            rows = train_and_compare(spec, Path(directory), say)
+        print(f"\nencoding {encoding}\n" + "\n".join(table_lines(rows)), flush=True)
 
 
 if __name__ == "__main__":

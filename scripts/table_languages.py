@@ -14,10 +14,8 @@ from pathlib import Path
 
 import click
 
-from d2c.compare.rows import Comparison, Row, train_and_compare
-from d2c.compare.table import table_lines
-from d2c.dparsers.registry import make_dparser
-from d2c.training.model import make_route
+from d2c.compare.rows import ORACLE, Row, table_lines, train_and_compare
+from d2c.training.spec import TrainingSpec
 from measuring.options import names_option
 from measuring.tables import Line, print_table, say
 from measuring.timing import timed
@@ -36,30 +34,30 @@ def main(languages: list[str], sentences: int, epochs: float, details: bool) -> 
     """Trains and prints the table."""
     lines: list[Line] = []
     for language in languages:
-        comparison, seconds = timed(compared, LANGUAGES[language], sentences, epochs)
+        rows, seconds = timed(compared, LANGUAGES[language], sentences, epochs)
         say(f"{language}: {seconds:.0f} s")
         if details:
-            print("\n".join(table_lines(comparison)), flush=True)
-        lines += [line(language, row) for row in comparison.rows if row.d_trees != "gold"]
+            print("\n".join(table_lines(rows)), flush=True)
+        lines += [line(language, row) for row in rows if row.d_trees != "gold"]
     print_table(HEADER, lines)
 
 
-def compared(treebank: Treebank, sentences: int, epochs: float) -> Comparison:
+def compared(treebank: Treebank, sentences: int, epochs: float) -> list[Row]:
     """Trains on the first sentences, scores the first of dev; heads are marked ones where there are any."""
     train, dev = map(treebank.path, PARTS)
     limits = {train: sentences, dev: sentences}
     reading = First(treebank.format_name, treebank.marked, move_punctuation=True, limits=limits)
     head_rules = "marked" if treebank.marked else treebank.head_rules
-    routes = {route: make_route(route, "direct", head_rules, 1) for route in ("reduction", "cky")}
-    dparser = make_dparser("stanza", preset="small", epochs=epochs)
+    routes = "reduction", "cky"
+    spec = TrainingSpec(train, dev, routes, reading, head_rules=head_rules, preset="small", epochs=epochs)
     with tempfile.TemporaryDirectory() as directory:
-        return train_and_compare(train, dev, Path(directory), routes, ("stanza", dparser), reading=reading)
+        return train_and_compare(spec, Path(directory))
 
 
 def line(language: str, row: Row) -> Line:
     """A line of the table."""
     gaps = row.gaps.f1 if row.gaps.gold else None
-    speed = round(row.tokens_per_second[1]) if row.converting else None
+    speed = None if row.route == ORACLE else round(row.tokens_per_second[1])
     scores = (
         row.attachment.uas,
         row.attachment.las,

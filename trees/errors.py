@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
+from contextlib import contextmanager
+
 
 class FormatError(ValueError):
     """Malformed input: `FILE:LINE: sentence S: what is wrong`. Lines and sentences from 1, 0 = unknown."""
@@ -22,3 +25,14 @@ class FormatError(ValueError):
 
 class ModelError(ValueError):
     """A model directory that cannot be loaded, or one that does not fit what is asked of it."""
+
+
+@contextmanager
+def located(file: str, sentence: int = 0) -> Iterator[None]:
+    """Turns what a ValueError says into a FormatError that names the file and the sentence."""
+    try:
+        yield
+    except FormatError:
+        raise
+    except ValueError as error:
+        raise FormatError(file, 0, sentence, str(error)) from error

@@ -9,9 +9,10 @@ from typing import Any
 
 import click
 
-from d2c.commands.options import FilePath, new_dparser, new_route, new_tagging, training_options
+from d2c.commands.options import FilePath, training_options
 from d2c.commands.terminal import say
-from d2c.training.model import ROUTES
+from d2c.training.routes import ROUTES
+from d2c.training.spec import TrainingSpec
 from d2c.treebanks.reading import Reading
 
 
@@ -23,9 +24,9 @@ from d2c.treebanks.reading import Reading
 @click.option(
     "--route",
     "routes",
-    type=click.Choice(ROUTES),
+    type=click.Choice(list(ROUTES)),
     multiple=True,
-    default=ROUTES,
+    default=list(ROUTES),
     help="May be repeated.  [default: all]",
 )
 @click.option(
@@ -49,23 +50,21 @@ def compare(
     length, classes of errors, and the trees of every sentence.
     """
     from d2c.compare.report import write_report
-    from d2c.compare.rows import train_and_compare
-    from d2c.compare.table import table_lines
+    from d2c.compare.rows import table_lines, train_and_compare
 
     if trees and not dev:
         raise click.UsageError("give both TREES and DEV, or neither for the bundled sample")
-    sample = resources.files("d2c.data") / "sample"
-    new = {name: new_route(name, options) for name in ROUTES if name in routes}
-    dparser, tagging = new_dparser(options), new_tagging(options)
-    with resources.as_file(sample) as files, tempfile.TemporaryDirectory() as scratch:
-        train_file, dev_file = (trees or files / "train.mrg"), (dev or files / "dev.mrg")
-        say(f"training on {train_file}, scoring on {dev_file}")
+    with (
+        resources.as_file(resources.files("d2c.data") / "sample") as sample,
+        tempfile.TemporaryDirectory() as scratch,
+    ):
+        files = trees or sample / "train.mrg", dev or sample / "dev.mrg"
+        asked = tuple(name for name in ROUTES if name in routes)
+        say(f"training on {files[0]}, scoring on {files[1]}")
         directory = output or Path(scratch)
-        comparison = train_and_compare(
-            train_file, dev_file, directory, new, dparser, say, reading, tagging, options["folds"] or 0
-        )
-    click.echo("\n".join(table_lines(comparison)))
+        rows = train_and_compare(TrainingSpec(*files, asked, reading, **options), directory, say)
+    click.echo("\n".join(table_lines(rows)))
     if report or output:
         path = report or directory / "report.html"
-        write_report(comparison, path)
+        write_report(rows, path)
         say(f"report: {path}")

@@ -11,11 +11,9 @@ from typing import Any
 
 import click
 
-from d2c.dparsers.protocol import DependencyParser
-from d2c.dparsers.registry import make_dparser
+from d2c.dparsers.registry import TAGGERS
 from d2c.reduction.encodings import ENCODINGS
-from d2c.training import model as models
-from d2c.training.tagging import TAGGERS, Tagging
+from d2c.training.routes import Route
 from d2c.treebanks.reading import CONTINUOUS, Reading
 from d2c.trees.formats.treebanks import FORMATS, format_to_write
 
@@ -79,7 +77,14 @@ def reading_options(command: Command) -> Command:
 
 
 def training_options(command: Command) -> Command:
-    """The options that say which route and which d-parser to train, and how."""
+    """The options that say how routes, d-parser and tagger are trained, by the names of `TrainingSpec`."""
+
+    @wraps(command)
+    def checked(**options: Any) -> None:
+        if options["tagger"] is None and options["tags"] == "predicted":
+            raise click.UsageError(f"--tags predicted needs --tagger {' or --tagger '.join(TAGGERS)}")
+        command(**options)
+
     options = (
         encoding_option,
         click.option(
@@ -106,6 +111,7 @@ def training_options(command: Command) -> Command:
             type=click.Choice([*TAGGERS, "none"]),
             default="none",
             show_default=True,
+            callback=lambda _context, _option, name: None if name == "none" else name,
             help="Trained on the treebank's tags, for `parse` to read text.",
         ),
         click.option(
@@ -129,7 +135,7 @@ def training_options(command: Command) -> Command:
         click.option("--transformer", help="Stanza: name or directory; a name is downloaded."),
         click.option("--seed", type=int, default=1, show_default=True),
     )
-    return _with(options, command)
+    return _with(options, checked)
 
 
 def _with(options: Sequence[Decorator], command: Command) -> Command:
@@ -138,39 +144,6 @@ def _with(options: Sequence[Decorator], command: Command) -> Command:
     return command
 
 
-def new_route(name: str, options: dict[str, Any], checkpoints: Path | None = None) -> models.Route:
-    """A route from the options of `training_options`."""
-    shared = (options[key] for key in ("encoding", "head_rules", "seed"))
-    return models.make_route(name, *shared, pruning=options["pruning"], checkpoints=checkpoints)
-
-
-def format_for(route: models.Route, output: Path) -> str:
+def format_for(route: Route, output: Path) -> str:
     """The format that the name of a file says; where it says none, one that holds the route's trees."""
     return format_to_write(output, "discbracket" if route.gaps_ else "brackets")
-
-
-def new_dparser(options: dict[str, Any]) -> tuple[str, DependencyParser]:
-    """A d-parser, with its name, from the options of `training_options`."""
-    dparser = make_dparser(
-        options["dparser"],
-        preset=options["preset"],
-        vectors=options["vectors"],
-        charlm=options["charlm"] or None,
-        bert_model=options["transformer"],
-        epochs=options["epochs"],
-        device=options["device"],
-        seed=options["seed"],
-    )
-    return options["dparser"].partition(":")[0], dparser
-
-
-def new_tagging(options: dict[str, Any]) -> Tagging | None:
-    """The tagger that the options of `training_options` ask for."""
-    predicted = options["tags"] == "predicted"
-    if options["tagger"] == "none":
-        if predicted:
-            raise click.UsageError("--tags predicted needs --tagger stanza or --tagger spacy")
-        return None
-    parameters = {name: options[name] for name in ("preset", "device", "seed")}
-    folds = (options["folds"] or 10) if predicted else 0
-    return Tagging(options["tagger"], parameters, folds, options["head_rules"])

@@ -29,4 +29,6 @@ def shown(items: Iterable[Item], unit: str) -> Iterator[Item]:
 
 def report_repairs(repairs: Repairs) -> None:
     """Prints how much was decoded, and what of it was repaired."""
-    say(f"{repairs.sentences:,} sentences, {repairs.tokens:,} tokens, {repairs}")
+    from d2c.compare.rows import repair_line
+
+    say(f"{repairs.sentences:,} sentences, {repairs.tokens:,} tokens, {repair_line(repairs)}")

@@ -7,9 +7,11 @@ from typing import Any
 
 import click
 
-from d2c.commands.options import FilePath, new_dparser, new_route, new_tagging, training_options
+from d2c.commands.options import FilePath, training_options
 from d2c.commands.terminal import say
-from d2c.training.model import ROUTES, Model
+from d2c.training.routes import ROUTES
+from d2c.training.spec import TrainingSpec
+from d2c.training.train import train_models
 from d2c.treebanks.reading import Reading
 
 
@@ -18,20 +20,10 @@ from d2c.treebanks.reading import Reading
 @click.option("--dev", type=FilePath, required=True, help="Treebank that selects the best model.")
 @click.option("-o", "--output", type=click.Path(path_type=Path), required=True, help="Model directory.")
 @click.option("--preset", type=click.Choice(["default", "small"]), default="default", show_default=True)
-@click.option("--route", type=click.Choice(ROUTES), default="reduction", show_default=True)
+@click.option("--route", type=click.Choice(list(ROUTES)), default="reduction", show_default=True)
 @click.option("--checkpoints", type=click.Path(path_type=Path), help="Directory; cky goes on from there.")
 @training_options
-def train(
-    trees: Path,
-    dev: Path,
-    output: Path,
-    route: str,
-    checkpoints: Path | None,
-    reading: Reading,
-    **options: Any,
-) -> None:
+def train(trees: Path, dev: Path, output: Path, route: str, reading: Reading, **options: Any) -> None:
     """Trains a d-parser and a route on a treebank of any format; traces and function tags are removed."""
-    new = new_route(route, options, checkpoints)
-    dparser, tagging, folds = new_dparser(options), new_tagging(options), options["folds"] or 0
-    Model.train(route, new, *dparser, trees, dev, output, say, reading, tagging, folds)
+    train_models(TrainingSpec(trees, dev, (route,), reading, **options), [output], say)
     say(f"{output}: trained")

@@ -11,6 +11,7 @@ from typing import TextIO
 from d2c.parsing.input import KINDS, Refuse, Sentence, read_sentences
 from d2c.parsing.output import FORMATS, Parsed, whole_texts
 from d2c.training.model import NO_TAGGER, Model
+from d2c.training.routes import GivesConfidences
 from d2c.trees.ctree import CTree, Tokens
 from d2c.trees.errors import FormatError, ModelError
 from d2c.trees.files import file_name
@@ -77,6 +78,8 @@ def parse_all(
         for number, dtree in enumerate(dtrees, 1):
             yield Parsed(held.popleft(), number, dtree)
     elif form.confidences or request.least > 0:
+        if not isinstance(model.route, GivesConfidences):
+            raise ModelError(f"the route {model.route_name} does not say how sure it is of constituents")
         for number, (ctree, shares) in enumerate(model.route.confidences_all(dtrees, repairs), 1):
             yield Parsed(held.popleft(), number, None, *without_weak(ctree, shares, request.least))
     else:

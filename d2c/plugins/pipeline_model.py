@@ -8,7 +8,8 @@ from functools import cached_property
 from pathlib import Path
 
 from d2c.dparsers.taggers import Tagger
-from d2c.training.model import Model, Route, load_route
+from d2c.training.model import Model, load_route
+from d2c.training.routes import Route
 from d2c.trees.ctree import CTree, Tokens
 from d2c.trees.dtree import DTree
 from d2c.trees.errors import ModelError

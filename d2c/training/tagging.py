@@ -7,25 +7,19 @@ import tempfile
 from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
-from inspect import signature
 from pathlib import Path
 from typing import Any
 
-from d2c.dparsers.registry import import_class
+from d2c.dparsers.registry import make_tagger
 from d2c.dparsers.taggers import Tagger
 from d2c.training.jackknife import jackknife_tags, write_tokens
 from d2c.treebanks.reading import Read
 from d2c.trees.ctree import CTree, Tokens
-from d2c.trees.errors import FormatError, ModelError
+from d2c.trees.errors import FormatError
 from d2c.trees.files import read_json
 from d2c.trees.heads import load_head_rules
 
 _ABBREVIATIONS = "abbreviations.json"
-# name: its class, and what to install for it
-TAGGERS = {
-    "stanza": ("d2c.dparsers.stanza.tagger:StanzaTagger", "stanza"),
-    "spacy": ("d2c.dparsers.spacy.tagger:SpacyTagger", "d2c[spacy]"),
-}
 
 
 @dataclass(frozen=True)
@@ -46,10 +40,7 @@ class Tagging:
 
     def make(self) -> Tagger:
         """An untrained tagger. Raises ModelError."""
-        made = tagger_class(self.name)
-        known = signature(made).parameters
-        given = {k: v for k, v in self.parameters.items() if k in known and v is not None}
-        return made(**given)  # type: ignore[no-any-return]
+        return make_tagger(self.name, self.parameters)
 
     def train(
         self,
@@ -98,20 +89,6 @@ class Retagged:
                 rules = rules or load_head_rules(self.head_rules)
                 ctree = rules.apply(ctree)
             yield replace(ctree, tokens=replace(ctree.tokens, tags=tags, lemmas=None, morphs=None))
-
-
-def tagger_class(name: str) -> type[Any]:
-    """The class of one of TAGGERS. Raises ModelError."""
-    if name not in TAGGERS:
-        raise ModelError(f"unknown tagger {name!r}; known are {', '.join(TAGGERS)}")
-    return import_class("tagger", name, *TAGGERS[name])
-
-
-def load_tagger(name: str, directory: Path, device: str | None = None) -> Tagger:
-    """What `train` left in a directory. Raises ModelError."""
-    load = tagger_class(name).load
-    options = {"device": device} if "device" in signature(load).parameters else {}
-    return load(directory, **options)  # type: ignore[no-any-return]
 
 
 def save_abbreviations(sentences: Iterable[Tokens], directory: Path) -> None:

@@ -9,11 +9,11 @@ from io import StringIO
 from pathlib import Path
 from typing import Any, NamedTuple
 
-from d2c.training.model import Route
+from d2c.training.routes import Route
 from d2c.treebanks.chunked import map_chunks
 from d2c.treebanks.reading import Part, Reading
 from d2c.treebanks.statistics import Statistics
-from d2c.trees.errors import FormatError
+from d2c.trees.errors import FormatError, located
 from d2c.trees.files import file_name, open_output
 from d2c.trees.formats.chunks import Chunk
 from d2c.trees.formats.conllu import format_conllu, parse_conllu
@@ -49,13 +49,9 @@ class Encode:
         lines: list[str] = []
         try:
             for ctree in self.reading.trees_of(part, self.file):
-                try:
+                with located(file_name(self.file), len(lines) + 1):
                     dtree = self.route.encode(ctree)
                     lines.append(format_conllu(dtree))
-                except FormatError:
-                    raise
-                except ValueError as error:
-                    raise FormatError(file_name(self.file), 0, len(lines) + 1, str(error)) from None
                 if statistics:
                     statistics.count(ctree, dtree)
         except FormatError as error:

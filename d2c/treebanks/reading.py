@@ -73,6 +73,9 @@ class Reading:
         return _transformed(trees, path, self.move_punctuation, self.continuous)
 
 
+CLEANED = Reading()
+
+
 def convert_treebank(
     source: Path,
     target: Path,

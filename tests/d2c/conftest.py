@@ -8,8 +8,9 @@ from typing import Any
 
 import pytest
 
-from d2c.dparsers.registry import make_dparser
-from d2c.training.model import Model, make_route
+from d2c.training.model import Model
+from d2c.training.spec import TrainingSpec
+from d2c.training.train import train_models
 from d2c.trees.formats.brackets import read_brackets, write_brackets
 
 SAMPLE = Path(__file__).parents[2] / "data" / "sample" / "train.mrg"
@@ -24,8 +25,7 @@ def small_model(tmp_path_factory: pytest.TempPathFactory) -> Path:
     for file, count in zip(files, (200, 20), strict=True):
         with open(file, "w", encoding="utf-8") as stream:
             write_brackets(islice(ctrees, count), stream)
-    route, dparser = make_route("reduction", "direct", "collins", 1), make_dparser("spacy", epochs=2, seed=1)
-    Model.train("reduction", route, "spacy", dparser, *files, directory / "model")
+    train_models(TrainingSpec(*files, dparser="spacy", epochs=2), [directory / "model"])
     return directory / "model"
 
 

@@ -10,9 +10,9 @@ import pytest
 from click.testing import CliRunner, Result
 
 from d2c.commands.cli import cli
-from d2c.dparsers.registry import make_dparser
 from d2c.reduction.reduction import Reduction
-from d2c.training.model import Model
+from d2c.training.spec import TrainingSpec
+from d2c.training.train import train_models
 from d2c.treebanks.reading import WRITABLE, Reading
 from d2c.trees.errors import FormatError
 from d2c.trees.formats.treebanks import FORMATS, read_treebank
@@ -254,9 +254,9 @@ def test_trees_are_made_continuous_for_training(gaps: Path, tmp_path: Path) -> N
         ok("encode", gaps, "-o", conllu, *options, "--encoding", "spine")
         assert ok("decode", conllu, "--encoding", "spine").stdout.startswith(text)
         reading = Reading(continuous=way)
-        route = Reduction("delta", "leftmost")
-        Model.train("reduction", route, "gold", make_dparser("gold"), gaps, gaps, model, None, reading)
-        assert not route.gaps_
+        routes = {"encoding": "delta", "head_rules": "leftmost"}
+        spec = TrainingSpec(gaps, gaps, reading=reading, dparser="gold", **routes)
+        assert not train_models(spec, [model]).models[0].route.gaps_
     gaps.write_text("(S (A 0=a) (B 1=b))\n(X*1 (A 0=a) (B 1=b))\n")
     for command in ("encode", gaps, "--continuous", "split"), ("convert", gaps, "-", "--continuous", "split"):
         message = "sentence 2: a label ends in *NUMBER, which marks the blocks of split nodes"

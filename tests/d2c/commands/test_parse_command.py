@@ -16,7 +16,7 @@ import pytest
 from click.testing import CliRunner
 
 from d2c.commands.cli import cli
-from d2c.training.model import make_route
+from d2c.training.routes import make_route
 from d2c.trees.files import open_input
 from d2c.trees.formats.brackets import parse_bracket, read_brackets, write_brackets
 from d2c.trees.formats.conllu import read_conllu
@@ -52,9 +52,7 @@ def cky(model: Path) -> Path:
     directory = model.parent / "cky"
     shutil.copytree(model, directory)
     shutil.rmtree(directory / "route")
-    make_route("cky", "direct", "collins", 1).fit(read_brackets(model.parent / "train.mrg")).save(
-        directory / "route"
-    )
+    make_route("cky").fit(read_brackets(model.parent / "train.mrg")).save(directory / "route")
     settings = json.loads((directory / "model.json").read_text()) | {"route": "cky"}
     (directory / "model.json").write_text(json.dumps(settings))
     return directory

@@ -11,12 +11,13 @@ import pytest
 from click.testing import CliRunner
 
 from d2c.commands.cli import cli
-from d2c.compare.rows import compare_on
-from d2c.compare.table import table_lines
-from d2c.dparsers.protocol import Progress
-from d2c.dparsers.registry import DPARSERS, make_dparser
+from d2c.compare.rows import compare_on, table_lines
+from d2c.dparsers.registry import DPARSERS, Row, make_dparser
 from d2c.reduction.reduction import Reduction
-from d2c.training.model import Model, Route, encode_treebank, fit, make_route
+from d2c.training.model import Model
+from d2c.training.routes import Progress, RouteSettings, make_route
+from d2c.training.spec import TrainingSpec
+from d2c.training.train import encode_treebank, fit, train_models
 from d2c.treebanks.reading import Reading
 from d2c.trees.ctree import CTree
 from d2c.trees.errors import FormatError, ModelError
@@ -38,10 +39,9 @@ def treebank(tmp_path_factory: pytest.TempPathFactory) -> tuple[Path, Path]:
     return files
 
 
-def train(treebank: tuple[Path, Path], directory: Path, progress: object = None) -> Model:
-    dparser = make_dparser("stanza", preset="small", epochs=10, device="cpu", seed=1)
-    route: Route = Reduction("direct")
-    return Model.train("reduction", route, "stanza", dparser, *treebank, directory, progress)  # type: ignore[arg-type]
+def train(treebank: tuple[Path, Path], directory: Path, progress: Progress | None = None) -> Model:
+    spec = TrainingSpec(*treebank, dparser="stanza", preset="small", epochs=10, device="cpu")
+    return train_models(spec, [directory], progress).models[0]
 
 
 @pytest.fixture(scope="module")
@@ -52,12 +52,11 @@ def model(treebank: tuple[Path, Path], tmp_path_factory: pytest.TempPathFactory)
 
 
 def test_it_learns_and_scores(treebank: tuple[Path, Path], model: Path) -> None:
-    comparison = compare_on(treebank[1], [Model.load(model, device="cpu")])
-    gold, stanza = comparison.rows
+    gold, stanza = compare_on(treebank[1], [Model.load(model, device="cpu")])
     assert gold.attachment.uas == gold.attachment.las == 100
     assert gold.brackets.f1 > 97 and gold.repairs.counts.total() == 0
     assert stanza.attachment.uas > 50 and 40 < stanza.brackets.f1 < gold.brackets.f1
-    table = list(table_lines(comparison))
+    table = list(table_lines([gold, stanza]))
     assert [line.split()[:2] for line in table[2:4]] == [["reduction", "gold"], ["reduction", "stanza"]]
 
 
@@ -82,7 +81,7 @@ def test_parse_and_info_commands(treebank: tuple[Path, Path], model: Path, tmp_p
 
 
 def test_interrupted_training_leaves_nothing(treebank: tuple[Path, Path], tmp_path: Path) -> None:
-    def interrupt(_: Progress) -> None:
+    def interrupt(_: object) -> None:
         raise KeyboardInterrupt
 
     with pytest.raises(KeyboardInterrupt):
@@ -110,12 +109,11 @@ def test_all_routes_side_by_side(treebank: tuple[Path, Path], model: Path, tmp_p
     first = Model.load(model, device="cpu")
     models = [first]
     for name in ("cky", "combined"):
-        route = make_route(name, "direct", "collins", 1)
-        fit(route, *treebank)
+        route = make_route(name)
+        fit(route, TrainingSpec(*treebank))
         models.append(Model(name, route, first.dparser_name, first.dparser))
-        models[-1].save_with(model, tmp_path / name)
-    comparison = compare_on(treebank[1], models, [0.5, 1.0, 2.0, 3.0])
-    rows = comparison.rows
+        models[-1].save(tmp_path / name, model)
+    rows = compare_on(treebank[1], models, [0.5, 1.0, 2.0, 3.0])
     names = ["reduction", "cky", "combined"]
     assert [(row.route, row.d_trees) for row in rows] == [
         *((name, "gold") for name in names),
@@ -124,7 +122,7 @@ def test_all_routes_side_by_side(treebank: tuple[Path, Path], model: Path, tmp_p
     ]
     f1 = [row.brackets.f1 for row in rows]
     assert min(f1[:3]) > 90 and f1[6] >= max(f1[4:6])
-    lines = list(table_lines(comparison))
+    lines = list(table_lines(rows))
     assert sum("p = " in line for line in lines) == 6  # three pairs on either d-trees
     assert lines[8].startswith("oracle") and lines[9] == ""
     for name, trained in zip(names[1:], models[1:], strict=True):
@@ -140,10 +138,10 @@ def test_treebanks_of_other_formats(treebank: tuple[Path, Path], tmp_path: Path)
     source = tmp_path / "x.discbracket"
     source.write_text("(S (VP (V 0=a) (P 2=c)) (N 1=b) (. 3=.))\n")
     (ctree,) = Reading(move_punctuation=True)(source)
-    route = make_route("reduction", "direct", "leftmost", 1).fit([ctree])
+    route = make_route("reduction", RouteSettings("direct", "leftmost")).fit([ctree])
     assert next(route.decode_all([route.encode(ctree)])).yields() == ctree.yields()  # gaps are kept
     with pytest.raises(FormatError, match="sentence 1: the delta encoding takes continuous trees only"):
-        list(encode_treebank(make_route("reduction", "delta", "leftmost", 1), source))
+        list(encode_treebank(make_route("reduction", RouteSettings("delta", "leftmost")), source))
     with pytest.raises(FormatError, match="the format discbracket marks no heads"):
         list(Reading(marked=True)(source))
 
@@ -174,8 +172,8 @@ def test_parameters_after_the_name_of_a_dparser(monkeypatch: pytest.MonkeyPatch)
     module = type(sys)("dparsers.other")
     module.Command, module.Gold = Command, Gold  # type: ignore[attr-defined]
     monkeypatch.setitem(sys.modules, "dparsers.other", module)
-    monkeypatch.setitem(DPARSERS, "cmd", ("dparsers.other:Command", "d2c", {"train": (), "parse": ()}))
-    monkeypatch.setitem(DPARSERS, "gold", ("dparsers.other:Gold", "d2c", {}))
+    monkeypatch.setitem(DPARSERS, "cmd", Row("dparsers.other:Command", own={"train": (), "parse": ()}))
+    monkeypatch.setitem(DPARSERS, "gold", Row("dparsers.other:Gold"))
     command = make_dparser("cmd:a {train} : b;c; d", preset="small", seed=1)
     assert command.templates == ("a {train} : b", "c; d")  # type: ignore[attr-defined]
     assert isinstance(make_dparser("gold", seed=1, preset="small", epochs=None), Gold)

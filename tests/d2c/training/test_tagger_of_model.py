@@ -71,7 +71,7 @@ def test_tags_of_the_treebank(treebank: tuple[Path, Path], tmp_path: Path) -> No
     train(treebank, tmp_path / "m", "--tagger", "spacy")
     model = Model.load(tmp_path / "m")
     assert (model.tagger_name, model.tags) == ("spacy", "gold")
-    model.save_with(tmp_path / "m", tmp_path / "copy")
+    model.save(tmp_path / "copy", tmp_path / "m")
     copy = Model.load(tmp_path / "copy")
     assert (copy.tagger_name, copy.abbreviations) == ("spacy", model.abbreviations)
     odd = Tokens(("the", "cat"), ("X", "Y"))

@@ -1,0 +1,199 @@
+"""Routes: what turns c-trees into d-trees for a d-parser, and its d-trees into c-trees again.
+
+Another route is an estimator in a file of its own and a row of ROUTES. What only some routes can do are
+protocols of their own, asked for by `isinstance`.
+"""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any, NamedTuple, Protocol, Self, runtime_checkable
+
+from d2c.dparsers.registry import import_class
+from d2c.trees.ctree import CTree
+from d2c.trees.dtree import DTree
+from d2c.trees.errors import ModelError
+from d2c.trees.repair import Repairs
+
+Progress = Callable[[object], None]  # is told what to show
+
+
+class Route(Protocol):
+    """What every route can do."""
+
+    @property
+    def gaps_(self) -> bool:
+        """Whether training trees had gaps."""
+        ...
+
+    def fit(
+        self,
+        ctrees: Iterable[CTree],
+        dev: Iterable[CTree] = (),
+        *,
+        dtrees: Iterable[DTree] | None = None,
+        progress: Progress | None = None,
+    ) -> Self:
+        """Learns from gold c-trees; dev selects among what was learned.
+
+        dtrees: for each c-tree what the d-parser makes of it without having learned from it (jackknifing)
+        """
+        ...
+
+    def encode(self, ctree: CTree) -> DTree:
+        """The d-tree that the d-parser is trained on."""
+        ...
+
+    def decode_all(self, dtrees: Iterable[DTree], repairs: Repairs | None = None) -> Iterator[CTree]:
+        """Valid c-trees over exactly the tokens of predicted d-trees."""
+        ...
+
+    def save(self, directory: Path) -> None:
+        """Writes plain files."""
+        ...
+
+    @classmethod
+    def load(cls, directory: Path) -> Self:
+        """What `save` wrote. Raises ModelError."""
+        ...
+
+
+@runtime_checkable
+class Relabels(Protocol):
+    """A route that reads other labels than those of the d-parser."""
+
+    def relabel(self, dtrees: Iterable[DTree], counts: Counter[str] | None = None) -> list[DTree]:
+        """The d-trees whose labels decoding reads; repairs of their heads are added to `counts`."""
+        ...
+
+
+@runtime_checkable
+class GivesConfidences(Protocol):
+    """A route that says how sure it is of each node."""
+
+    def confidences_all(
+        self, dtrees: Iterable[DTree], repairs: Repairs | None = None
+    ) -> Iterator[tuple[CTree, tuple[float, ...]]]:
+        """The c-trees of `decode_all`, each with a number in [0, 1] for each of its nodes [K]."""
+        ...
+
+
+@runtime_checkable
+class HasOracle(Protocol):
+    """A route that cannot make every c-tree of a d-tree, and knows which comes nearest."""
+
+    def oracle(self, ctree: CTree, dtree: DTree) -> CTree:
+        """The c-tree nearest to a gold one among those that it could make of the d-tree."""
+        ...
+
+
+@runtime_checkable
+class KBest(Protocol):
+    """A route that has more than one c-tree for a d-tree."""
+
+    def decode_k_best(self, dtree: DTree, k: int) -> list[tuple[float, CTree]]:
+        """The best c-trees with their scores, best first, at most k."""
+        ...
+
+
+@runtime_checkable
+class LearnsConventions(HasOracle, Protocol):
+    """A route that learns from d-trees of any convention, not only from those that it encodes."""
+
+    def fit_grammar(self, ctrees: Iterable[CTree], dtrees: Iterable[DTree] | None = None) -> Sequence[object]:
+        """Learns what `oracle` needs."""
+        ...
+
+    def fit(
+        self,
+        ctrees: Iterable[CTree],
+        dev: Iterable[CTree] = (),
+        *,
+        dtrees: Iterable[DTree] | None = None,
+        dev_dtrees: Iterable[DTree] | None = None,
+        progress: Progress | None = None,
+    ) -> Self:
+        """As `Route.fit`; dev_dtrees: what the d-parser makes of `dev`."""
+        ...
+
+
+@runtime_checkable
+class WarmsUp(Protocol):
+    """A route with kernels to compile."""
+
+    @staticmethod
+    def warm_up(train: bool) -> None:
+        """Has the kernels of decoding compiled and kept in numba's cache; those of `fit`, too, if `train`."""
+        ...
+
+
+@dataclass(frozen=True)
+class RouteSettings:
+    """What routes are made with; what it means is said where they take it.
+
+    encoding:    of the labels, see `d2c.reduction.encodings`
+    pruning:     of the chart, see `d2c.cky.search.pruning`
+    checkpoints: a directory, from which an interrupted training of the chart goes on
+    """
+
+    encoding: str = "direct"
+    head_rules: str = "collins"
+    pruning: str = "none"
+    checkpoints: Path | None = None
+    seed: int = 1
+
+
+class RouteRow(NamedTuple):
+    """Where a route's class is, `module:Class`, and what makes an untrained one of it."""
+
+    path: str
+    new: Callable[[type[Any], RouteSettings], Route]
+
+
+def _new_reduction(made: type[Any], settings: RouteSettings) -> Route:
+    route: Route = made(settings.encoding, settings.head_rules, seed=settings.seed)
+    return route
+
+
+def _new_chart(made: type[Any], settings: RouteSettings, labels: bool = False) -> Route:
+    route: Route = made(
+        head_rules=settings.head_rules,
+        labels=labels,
+        pruning=settings.pruning,
+        seed=settings.seed,
+        checkpoints=settings.checkpoints,
+    )
+    return route
+
+
+def _new_combined(made: type[Any], settings: RouteSettings) -> Route:
+    from d2c.cky.constrained_cky import ConstrainedCKY  # slow to import: numba
+    from d2c.reduction.reduction import Reduction
+
+    reduction = _new_reduction(Reduction, settings)
+    route: Route = made(reduction, _new_chart(ConstrainedCKY, settings, labels=True))
+    return route
+
+
+ROUTES = {
+    "reduction": RouteRow("d2c.reduction.reduction:Reduction", _new_reduction),
+    "labeler": RouteRow("d2c.reduction.labeler.two_stage:TwoStage", _new_reduction),
+    "cky": RouteRow("d2c.cky.constrained_cky:ConstrainedCKY", _new_chart),
+    "combined": RouteRow("d2c.training.combined:Combined", _new_combined),
+}
+
+
+def route_class(name: str) -> type[Any]:
+    """The estimator of one of ROUTES, imported only now: some need numba. Raises ModelError."""
+    if name not in ROUTES:
+        raise ModelError(f"unknown route {name!r}; known are {', '.join(ROUTES)}")
+    return import_class("route", name, ROUTES[name].path, "d2c")
+
+
+def make_route(name: str, settings: RouteSettings = RouteSettings()) -> Route:
+    """An untrained route. Raises ModelError."""
+    made = route_class(name)
+    return ROUTES[name].new(made, settings)

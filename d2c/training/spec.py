@@ -1,0 +1,83 @@
+"""What is to be trained: one value from the command line to the estimators."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from pathlib import Path
+
+from d2c.dparsers.protocol import DependencyParser
+from d2c.dparsers.registry import make_dparser
+from d2c.training.routes import Route, RouteSettings, make_route
+from d2c.training.tagging import Tagging
+from d2c.treebanks.reading import CLEANED, Read
+
+FOLDS = 10  # of jackknifing tags, unless said
+
+
+@dataclass(frozen=True)
+class TrainingSpec:
+    """What is to be trained, on which treebank.
+
+    train, dev:  treebank files
+    routes:      of `d2c.training.routes.ROUTES`; the d-parser learns what the first one encodes
+    reading:     how the treebank files are read
+    encoding, head_rules, pruning, checkpoints: of the routes, see `RouteSettings`
+    dparser:     as `make_dparser` takes it; preset, epochs, device, vectors, charlm, transformer: of it
+    tagger:      one of `TAGGERS`, or None; preset and device are for it, too
+    tags:        what routes and d-parser learn from: `gold`, or `predicted` by the tagger
+    folds:       of jackknifing. With it routes learn from d-trees that the d-parser predicts; without it,
+                 from gold ones only, and from predicted tags of FOLDS folds
+    seed:        of everything that draws
+    """
+
+    train: Path
+    dev: Path
+    routes: tuple[str, ...] = ("reduction",)
+    reading: Read = CLEANED
+    encoding: str = "direct"
+    head_rules: str = "collins"
+    pruning: str = "none"
+    checkpoints: Path | None = None
+    dparser: str = "stanza"
+    preset: str = "default"
+    epochs: float | None = None
+    device: str | None = None
+    vectors: Path | None = None
+    charlm: tuple[Path, Path] | None = None
+    transformer: str | None = None
+    tagger: str | None = None
+    tags: str = "gold"
+    folds: int | None = None
+    seed: int = 1
+
+    @property
+    def dparser_name(self) -> str:
+        """The d-parser's name, without its own parameters."""
+        return self.dparser.partition(":")[0]
+
+    @property
+    def tagging(self) -> Tagging | None:
+        """How models come by their tagger; None: they have none."""
+        if self.tagger is None:
+            return None
+        parameters = {"preset": self.preset, "device": self.device, "seed": self.seed}
+        folds = self.folds or FOLDS if self.tags == "predicted" else 0
+        return Tagging(self.tagger, parameters, folds, self.head_rules)
+
+    def new_routes(self) -> dict[str, Route]:
+        """The routes, untrained. Raises ModelError."""
+        shared = self.encoding, self.head_rules, self.pruning, self.checkpoints, self.seed
+        return {name: make_route(name, RouteSettings(*shared)) for name in self.routes}
+
+    def new_dparser(self) -> DependencyParser:
+        """The d-parser, untrained. Raises ModelError."""
+        return make_dparser(
+            self.dparser,
+            preset=self.preset,
+            vectors=self.vectors,
+            charlm=self.charlm,
+            bert_model=self.transformer,
+            epochs=self.epochs,
+            device=self.device,
+            seed=self.seed,
+        )

@@ -1,0 +1,132 @@
+"""Training: a tagger, folds, a d-parser and any number of routes, into a model directory for each route."""
+
+from __future__ import annotations
+
+import tempfile
+import time
+from collections.abc import Iterable, Iterator, Sequence
+from contextlib import ExitStack
+from dataclasses import dataclass, replace
+from pathlib import Path
+
+from d2c.dparsers.directories import whole_directory
+from d2c.dparsers.protocol import DependencyParser
+from d2c.training.conventions import fit_to_convention, is_foreign
+from d2c.training.jackknife import jackknife_dtrees
+from d2c.training.model import SETTINGS, Model
+from d2c.training.routes import ROUTES, LearnsConventions, Progress, Route, route_class
+from d2c.training.spec import TrainingSpec
+from d2c.training.tagging import load_abbreviations
+from d2c.training.warm_up import warmed_up
+from d2c.treebanks.reading import CLEANED, Read
+from d2c.trees.dtree import DTree
+from d2c.trees.errors import ModelError, located
+from d2c.trees.formats.conllu import write_conllu
+
+
+@dataclass(frozen=True)
+class Trained:
+    """Models, one for each route, which share d-parser and tagger, and the seconds that training took.
+
+    dparser_seconds: of the d-parser, once for each fold of jackknifing, too
+    route_seconds:   of each route
+    """
+
+    models: Sequence[Model]
+    dparser_seconds: float
+    route_seconds: Sequence[float]
+
+
+def train_models(
+    spec: TrainingSpec, directories: Sequence[Path], progress: Progress | None = None
+) -> Trained:
+    """Trains what is asked for into model directories, one for each route.
+
+    First the tagger, which may give the tags that all else learns from, then the d-parser, once for each fold
+    and once on everything, then the routes. The directories appear whole or, after an error or an
+    interruption, not at all. Raises FormatError for treebanks that cannot be read or encoded, ModelError
+    where a route cannot learn from a foreign d-parser's d-trees.
+    """
+    routes, dparser = spec.new_routes(), spec.new_dparser()
+    _check_foreign(spec, routes.values(), dparser)
+    with ExitStack() as stack:
+        new = [stack.enter_context(whole_directory(directory, SETTINGS)) for directory in directories]
+        tagger = None
+        if tagging := spec.tagging:
+            tagger, reading = tagging.train(spec.train, spec.dev, new[0] / "tagger", spec.reading, progress)
+            spec = replace(spec, reading=reading)
+        with warmed_up(routes, train=True):
+            start = time.perf_counter()
+            dtrees = _train_dparser(spec, dparser, next(iter(routes.values())), new[0] / "dparser", progress)
+            seconds = [time.perf_counter() - start]
+        for route in routes.values():
+            start = time.perf_counter()
+            if is_foreign(dparser) and isinstance(route, LearnsConventions):
+                fit_to_convention(route, dparser, spec, progress)
+            else:
+                fit(route, spec, dtrees, progress)
+            seconds.append(time.perf_counter() - start)
+        models = [Model(name, route, spec.dparser_name, dparser) for name, route in routes.items()]
+        for model, directory in zip(models, new, strict=True):
+            if tagging is not None:
+                model.tagger_name, model.tagger, model.tags = tagging.name, tagger, spec.tags
+                model.abbreviations = load_abbreviations(new[0] / "tagger")
+            model.save(directory, new[0])
+    return Trained(models, seconds[0], seconds[1:])
+
+
+def _train_dparser(
+    spec: TrainingSpec,
+    dparser: DependencyParser,
+    route: Route,
+    directory: Path,
+    progress: Progress | None,
+) -> list[DTree] | None:
+    """Trains a d-parser on what a route encodes; jackknifed d-trees, where folds are asked for."""
+    if is_foreign(dparser):
+        dparser.train(spec.train, spec.dev, directory, progress)  # it reads neither
+        return None
+    with tempfile.TemporaryDirectory() as scratch:
+        files = write_encoded(route, spec, Path(scratch))
+        dtrees = jackknife_dtrees(dparser, *files, spec.folds, progress) if spec.folds else None
+        dparser.train(*files, directory, progress)
+    return dtrees
+
+
+def _check_foreign(spec: TrainingSpec, routes: Iterable[Route], dparser: DependencyParser) -> None:
+    able = all(isinstance(route, LearnsConventions) for route in routes)
+    if is_foreign(dparser) and (spec.folds or not able):
+        known = " or ".join(name for name in ROUTES if issubclass(route_class(name), LearnsConventions))
+        message = f"is trained elsewhere; only the route {known} learns from its d-trees, without jackknifing"
+        raise ModelError(f"the d-parser {spec.dparser_name} {message}")
+
+
+def fit(
+    route: Route,
+    spec: TrainingSpec,
+    dtrees: Sequence[DTree] | None = None,
+    progress: Progress | None = None,
+) -> None:
+    """Fits a route on treebank files; dtrees: jackknifed ones of the training treebank.
+
+    Raises FormatError for a treebank from which it cannot learn.
+    """
+    with located(str(spec.train)):
+        route.fit(spec.reading(spec.train), spec.reading(spec.dev), dtrees=dtrees, progress=progress)
+
+
+def write_encoded(route: Route, spec: TrainingSpec, directory: Path) -> tuple[Path, Path]:
+    """Writes what a d-parser learns from into a directory: train.conllu and dev.conllu."""
+    files = directory / "train.conllu", directory / "dev.conllu"
+    for treebank, file in zip((spec.train, spec.dev), files, strict=True):
+        with open(file, "w", encoding="utf-8") as stream:
+            write_conllu(encode_treebank(route, treebank, spec.reading), stream)
+    return files
+
+
+def encode_treebank(route: Route, treebank: Path, reading: Read = CLEANED) -> Iterator[DTree]:
+    """The d-trees of a treebank file. Raises FormatError naming the sentence that cannot be encoded."""
+    for number, ctree in enumerate(reading(treebank), 1):
+        with located(str(treebank), number):
+            dtree = route.encode(ctree)
+        yield dtree

@@ -1,0 +1,97 @@
+"""Kernels compiled by a second process, `python -m d2c.training.warm_up train|parse ROUTE...`.
+
+It fills numba's cache while the first process trains or loads a d-parser; then that one finds them there. A
+note beside what Python caches says what was compiled from which sources, so that the second process is
+started only where it has something to do. Where a note is wrong, kernels are compiled when they are used.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import os
+import subprocess
+import sys
+import threading
+from collections.abc import Iterable, Iterator
+from contextlib import contextmanager, suppress
+from functools import cache
+from importlib import metadata
+from importlib.util import find_spec
+from pathlib import Path
+
+from d2c.training.routes import WarmsUp, route_class
+
+PATIENCE = 300.0  # seconds that the first process waits in the end: as long as it would compile itself
+_PACKAGES = ("d2c.cky", "d2c.forests", "d2c.linear", "d2c.reduction")  # whose kernels there are
+
+
+@contextmanager
+def warmed_up(routes: Iterable[str], train: bool) -> Iterator[None]:
+    """Has kernels of routes compiled while the block runs; in the end waits until they are.
+
+    train: those of `fit`, too. Whatever goes wrong, the kernels are compiled later, in this process.
+    """
+    purpose = "train" if train else "parse"
+    names = [name for name in routes if issubclass(route_class(name), WarmsUp)]
+    process = None
+    if any(_read_note(purpose, name) != _sources() for name in names) and sys.executable:
+        command = [sys.executable, "-m", __name__, purpose, *names]
+        quiet = subprocess.DEVNULL
+        with suppress(OSError):
+            process = subprocess.Popen(command, stdin=subprocess.PIPE, stdout=quiet, stderr=quiet)
+    try:
+        yield
+        if process is not None:
+            with suppress(subprocess.TimeoutExpired):
+                process.wait(PATIENCE)
+    finally:
+        if process is not None:
+            process.kill()
+            process.wait()
+            assert process.stdin is not None
+            process.stdin.close()
+
+
+def main() -> None:
+    """Compiles; leaves a note of each route; ends when the first process does."""
+    threading.Thread(target=_end_with_parent, daemon=True).start()
+    os.nice(10)
+    purpose, *names = sys.argv[1:]
+    for name in names:
+        made = route_class(name)
+        if issubclass(made, WarmsUp):
+            made.warm_up(train=purpose == "train")
+            _note(purpose, name).parent.mkdir(parents=True, exist_ok=True)
+            _note(purpose, name).write_text(_sources(), encoding="utf-8")
+
+
+def _end_with_parent() -> None:
+    sys.stdin.buffer.read()  # until the first process closes the other end, as its death does
+    os._exit(1)
+
+
+def _note(purpose: str, route: str) -> Path:
+    cached = os.environ.get("NUMBA_CACHE_DIR")
+    return (Path(cached) if cached else Path(__file__).parent / "__pycache__") / f"d2c.{purpose}.{route}"
+
+
+def _read_note(purpose: str, route: str) -> str:
+    with suppress(OSError):
+        return _note(purpose, route).read_text(encoding="utf-8")
+    return ""
+
+
+@cache
+def _sources() -> str:
+    """A digest that changes with the files that kernels are compiled from, and with the compiler."""
+    found = [sys.version, metadata.version("numba")]
+    for package in _PACKAGES:
+        known = find_spec(package)
+        for folder in (known and known.submodule_search_locations) or ():
+            for path in sorted(Path(folder).rglob("*.py")):
+                found.append(f"{path} {path.stat().st_mtime_ns}")
+    return hashlib.sha256("\n".join(found).encode()).hexdigest()
+
+
+if __name__ == "__main__":
+    main()
