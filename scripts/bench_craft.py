@@ -13,7 +13,8 @@ from pathlib import Path
 
 import click
 
-from d2c.compare.rows import table_lines, train_and_compare
+from d2c.compare.rows import train_and_compare
+from d2c.compare.table import table_lines
 from d2c.training.routes import ROUTES
 from d2c.training.spec import TrainingSpec
 from measuring.options import encodings_option, epochs_option, sentences_option
@@ -38,8 +39,8 @@ def main(sentences: int, preset: str, encodings: list[str], epochs: float | None
             device=device,
         )
         with tempfile.TemporaryDirectory() as directory:
-            rows = train_and_compare(spec, Path(directory), say)
-        print(f"\nencoding {encoding}\n" + "\n".join(table_lines(rows)), flush=True)
+            comparison = train_and_compare(spec, Path(directory), say)
+        print(f"\nencoding {encoding}\n" + "\n".join(table_lines(comparison)), flush=True)
 
 
 if __name__ == "__main__":

@@ -14,7 +14,8 @@ from pathlib import Path
 
 import click
 
-from d2c.compare.rows import ORACLE, Row, table_lines, train_and_compare
+from d2c.compare.rows import Comparison, Row, train_and_compare
+from d2c.compare.table import table_lines
 from d2c.training.spec import TrainingSpec
 from measuring.options import names_option
 from measuring.tables import Line, print_table, say
@@ -34,15 +35,15 @@ def main(languages: list[str], sentences: int, epochs: float, details: bool) -> 
     """Trains and prints the table."""
     lines: list[Line] = []
     for language in languages:
-        rows, seconds = timed(compared, LANGUAGES[language], sentences, epochs)
+        comparison, seconds = timed(compared, LANGUAGES[language], sentences, epochs)
         say(f"{language}: {seconds:.0f} s")
         if details:
-            print("\n".join(table_lines(rows)), flush=True)
-        lines += [line(language, row) for row in rows if row.d_trees != "gold"]
+            print("\n".join(table_lines(comparison)), flush=True)
+        lines += [line(language, row) for row in comparison.rows if row.d_trees != "gold"]
     print_table(HEADER, lines)
 
 
-def compared(treebank: Treebank, sentences: int, epochs: float) -> list[Row]:
+def compared(treebank: Treebank, sentences: int, epochs: float) -> Comparison:
     """Trains on the first sentences, scores the first of dev; heads are marked ones where there are any."""
     train, dev = map(treebank.path, PARTS)
     limits = {train: sentences, dev: sentences}
@@ -57,7 +58,7 @@ def compared(treebank: Treebank, sentences: int, epochs: float) -> list[Row]:
 def line(language: str, row: Row) -> Line:
     """A line of the table."""
     gaps = row.gaps.f1 if row.gaps.gold else None
-    speed = None if row.route == ORACLE else round(row.tokens_per_second[1])
+    speed = round(row.tokens_per_second[1]) if row.converting else None
     scores = (
         row.attachment.uas,
         row.attachment.las,

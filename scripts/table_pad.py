@@ -18,7 +18,7 @@ import click
 
 from d2c.cky.constrained_cky import ConstrainedCKY
 from d2c.compare.report import write_report
-from d2c.compare.rows import score
+from d2c.compare.rows import Comparison, GoldStandard, Parses, score
 from d2c.reduction.labeler.two_stage import TwoStage
 from d2c.reduction.reduction import Reduction
 from d2c.trees.scores.brackets import bracket_scores
@@ -59,21 +59,24 @@ def main(
     two_stage = TwoStage("direct", seed=1).fit(craft.train)
     one_shot = Reduction("direct", seed=1).fit(craft.train)
     chart = ConstrainedCKY(seed=1).fit(craft.train, craft.dev)
-    gold = list(map(one_shot.encode, craft.dev))
+    gold_dtrees = list(map(one_shot.encode, craft.dev))
+    gold = GoldStandard.of(craft.dev, gold_dtrees, (one_shot, two_stage, chart))
     rows: list[Line] = []
     for name in [*dparsers, "gold"]:
-        predicted, seconds = gold, 0.0
+        predicted, seconds = gold_dtrees, 0.0
         if name != "gold":
             parser = craft.dparser(name, "direct", epochs, models)
             predicted, seconds = timed(list, parser.parse(ctree.tokens for ctree in craft.dev))
         bare = [replace(dtree, labels=None) for dtree in predicted]
-        tried = ((one_shot, predicted), (two_stage, bare), (chart, predicted))
-        scored = [score(route, craft.dev, gold, dtrees) for route, dtrees in tried]
+        given, given_bare = Parses(name, predicted, seconds), Parses(name, bare, seconds)
+        scored = [
+            score("reduction", one_shot, gold, given),
+            score("labeler", two_stage, gold, given_bare),
+            score("cky", chart, gold, given),
+        ]
         oracle = bracket_scores(craft.dev, list(map(chart.oracle, craft.dev, predicted)))
-        for route_name, row in zip(HEADER[2:5], scored, strict=True):
-            row.route, row.d_trees, row.parsing = route_name, name, seconds
         if report and not rows:
-            write_report(scored, report)
+            write_report(Comparison(gold, scored), report)
             print(f"{report}: {report.stat().st_size / 1e6:.2f} MB")
         speeds = [round(speed[1]) for speed in (scored[2].sentences_per_second, scored[2].tokens_per_second)]
         f1 = [row.brackets.f1 for row in scored]

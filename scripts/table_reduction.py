@@ -19,7 +19,7 @@ from typing import NamedTuple
 
 import click
 
-from d2c.compare.rows import score
+from d2c.compare.rows import GoldStandard, Parses, score
 from d2c.dparsers.registry import make_dparser
 from d2c.reduction.encodings import ENCODINGS
 from d2c.reduction.labeler.labeler import Labeler
@@ -118,8 +118,8 @@ class Trial(NamedTuple):
         if labeler is not None:
             used = TwoStage(self.route.encoding)
             vars(used).update(vars(self.route), labeler_=labeler)
-        row = score(used, self.craft.dev, self.gold, dtrees)
-        row.parsing = seconds
+        gold = GoldStandard.of(self.craft.dev, self.gold, [used])
+        row = score(by, used, gold, Parses(name, dtrees, seconds))
         scores = (row.attachment.uas, row.attachment.las, row.brackets.f1, row.brackets.complete_match)
         labels = len({label for dtree in self.train for label in dtree.labels or ()})
         speed, repairs = round(row.tokens_per_second[1]), row.repairs.per_thousand()

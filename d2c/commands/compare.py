@@ -50,7 +50,8 @@ def compare(
     length, classes of errors, and the trees of every sentence.
     """
     from d2c.compare.report import write_report
-    from d2c.compare.rows import table_lines, train_and_compare
+    from d2c.compare.rows import train_and_compare
+    from d2c.compare.table import table_lines
 
     if trees and not dev:
         raise click.UsageError("give both TREES and DEV, or neither for the bundled sample")
@@ -62,9 +63,9 @@ def compare(
         asked = tuple(name for name in ROUTES if name in routes)
         say(f"training on {files[0]}, scoring on {files[1]}")
         directory = output or Path(scratch)
-        rows = train_and_compare(TrainingSpec(*files, asked, reading, **options), directory, say)
-    click.echo("\n".join(table_lines(rows)))
+        comparison = train_and_compare(TrainingSpec(*files, asked, reading, **options), directory, say)
+    click.echo("\n".join(table_lines(comparison)))
     if report or output:
         path = report or directory / "report.html"
-        write_report(rows, path)
+        write_report(comparison, path)
         say(f"report: {path}")

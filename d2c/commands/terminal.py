@@ -29,6 +29,4 @@ def shown(items: Iterable[Item], unit: str) -> Iterator[Item]:
 
 def report_repairs(repairs: Repairs) -> None:
     """Prints how much was decoded, and what of it was repaired."""
-    from d2c.compare.rows import repair_line
-
-    say(f"{repairs.sentences:,} sentences, {repairs.tokens:,} tokens, {repair_line(repairs)}")
+    say(f"{repairs.sentences:,} sentences, {repairs.tokens:,} tokens, {repairs}")

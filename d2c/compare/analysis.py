@@ -11,17 +11,14 @@ from __future__ import annotations
 from bisect import bisect_left
 from collections import Counter, defaultdict
 from collections.abc import Callable, Iterable, Iterator, Sequence
-from dataclasses import dataclass
 from functools import cached_property
-from typing import NamedTuple, Self, TypeVar
+from typing import NamedTuple, TypeVar
 
 from d2c.trees.conversion import to_dependencies
-from d2c.trees.ctree import CTree, Tokens
+from d2c.trees.ctree import CTree
 from d2c.trees.dtree import head_outward
-from d2c.trees.scores import disco
-from d2c.trees.scores.evalb.match import Rules
-from d2c.trees.scores.evalb.parameters import Parameters
-from d2c.trees.scores.evalb.report import VALID, Score
+from d2c.trees.scores.brackets import Metric
+from d2c.trees.scores.matches import Matches, Score
 
 Key = TypeVar("Key")
 
@@ -29,62 +26,6 @@ DEPENDENCY, SPAN, SPLIT, LABEL = "dependency", "span", "split and label", "label
 ERRORS = (DEPENDENCY, SPAN, SPLIT, LABEL)
 SENTENCE_LENGTHS = (10, 20, 30, 40, 50, 60)  # the longest of each class but the last, which has no limit
 SPAN_LENGTHS = (1, 2, 3, 4, 5, 10, 20, 40)
-
-
-@dataclass(frozen=True)
-class Measure:
-    """Which brackets a scorer counts.
-
-    label:           symbol → what must be equal for a match; None: such brackets are left out
-    tags, forms:     tokens left out; of the gold tree
-    bare_wrapper:    whether a wrapper without a label (`CTree.top` is "") is a bracket
-    """
-
-    label: Callable[[str], str | None]
-    tags: frozenset[str]
-    forms: frozenset[str] = frozenset()
-    bare_wrapper: bool = True
-
-    @classmethod
-    def of(cls, ctrees: Iterable[CTree]) -> Self:
-        """That of `score_brackets`: EVALB with collins.prm, or disco-dop's with proper.prm for gaps."""
-        if all(ctree.is_continuous() for ctree in ctrees):
-            rules = Rules(Parameters.collins())
-            return cls(rules.bracket_label, rules.deleted_tags)
-        of_disco = disco.Parameters.proper()
-
-        def label(symbol: str) -> str | None:
-            if symbol in of_disco.delete_labels:
-                return None
-            return of_disco.equal_labels.get(symbol, symbol)
-
-        return cls(label, of_disco.delete_labels, of_disco.delete_words, False)
-
-    def kept(self, tokens: Tokens) -> int:
-        """The set of tokens that count."""
-        pairs = enumerate(zip(tokens.forms, tokens.tags, strict=True))
-        return sum(1 << i for i, (form, tag) in pairs if tag not in self.tags and form not in self.forms)
-
-
-@dataclass
-class Tally:
-    """Brackets in gold and in the guess, and those in both; percentages are 0 where there is nothing."""
-
-    gold: int = 0
-    guess: int = 0
-    matched: int = 0
-
-    @property
-    def recall(self) -> float:
-        return 100 * self.matched / self.gold if self.gold else 0.0
-
-    @property
-    def precision(self) -> float:
-        return 100 * self.matched / self.guess if self.guess else 0.0
-
-    @property
-    def f1(self) -> float:
-        return 200 * self.matched / (self.gold + self.guess) if self.matched else 0.0
 
 
 class Bracket(NamedTuple):
@@ -102,8 +43,11 @@ class Bracket(NamedTuple):
     error: str | None = None
 
 
-def judge(gold: CTree, guess: CTree, measure: Measure) -> tuple[list[Bracket], list[Bracket]]:
-    """The brackets of gold and of a guess, each held against the other tree.
+Judged = tuple[list[Bracket], list[Bracket]]  # of gold, of a guess
+
+
+def judge(gold: CTree, guess: CTree, metric: Metric) -> Judged:
+    """The brackets that a metric counts in gold and in a guess, each held against the other tree.
 
     A bracket that the other tree lacks is, in this order, an error of
 
@@ -117,15 +61,16 @@ def judge(gold: CTree, guess: CTree, measure: Measure) -> tuple[list[Bracket], l
     labelled brackets with any number of children. Tokens that the scorer leaves out are left out of trees and
     d-trees. Both trees need head children, from which their d-trees follow.
     """
-    kept = measure.kept(gold.tokens)
-    sides = _Side(gold, kept, measure), _Side(guess, kept, measure)
-    return _judged(*sides), _judged(sides[1], sides[0])
+    pairs = enumerate(zip(gold.tokens.forms, gold.tokens.tags, strict=True))
+    kept = sum(1 << i for i, (form, tag) in pairs if tag not in metric.tags and form not in metric.forms)
+    one, other = _Side(gold, kept, metric), _Side(guess, kept, metric)
+    return _judged(one, other), _judged(other, one)
 
 
 class _Side:
     """A tree as the scorer sees it: its brackets, its sets of tokens with their parts, its d-tree."""
 
-    def __init__(self, ctree: CTree, kept: int, measure: Measure) -> None:
+    def __init__(self, ctree: CTree, kept: int, metric: Metric) -> None:
         n = len(ctree.tokens)
         self.ctree, self.kept = ctree, kept
         sets = [1 << i & kept for i in range(n)]
@@ -136,9 +81,9 @@ class _Side:
             sets.append(sum(inside))
             if len(inside) > 1:
                 self.parts[sets[node]] = frozenset(inside)
-            self._add(node, measure.label(ctree.labels[node - n]), sets[node])
-        if ctree.top or (ctree.top == "" and measure.bare_wrapper):
-            self._add(ctree.root, measure.label(ctree.top), sets[-1])
+            self._add(node, metric.label(ctree.labels[node - n]), sets[node])
+        if ctree.top or (ctree.top == "" and metric.bare_wrapper):
+            self._add(ctree.root, metric.label(ctree.top), sets[-1])
         self.spans = set(sets)
 
     def _add(self, node: int, label: str | None, tokens: int) -> None:
@@ -196,30 +141,23 @@ def _members(tokens: int) -> Iterator[int]:
         tokens ^= lowest
 
 
-def tally(
-    judged: Iterable[tuple[list[Bracket], list[Bracket]]], key: Callable[[Bracket], Key]
-) -> dict[Key, Tally]:
-    """Tallies of what `judge` gave, by a property of the brackets."""
-    tallies: defaultdict[Key, Tally] = defaultdict(Tally)
-    for gold, guess in judged:
-        for bracket in gold:
-            tallies[key(bracket)].gold += 1
-            tallies[key(bracket)].matched += bracket.error is None
-        for bracket in guess:
-            tallies[key(bracket)].guess += 1
-    return dict(tallies)
+def tally(judged: Iterable[Judged], key: Callable[[Bracket], Key]) -> dict[Key, Matches]:
+    """Counts by a property of the brackets."""
+    gold, guess, matched = Counter[Key](), Counter[Key](), Counter[Key]()
+    for of_gold, of_guess in judged:
+        gold.update(map(key, of_gold))
+        guess.update(map(key, of_guess))
+        matched.update(key(bracket) for bracket in of_gold if bracket.error is None)
+    return {kind: Matches(gold[kind], guess[kind], matched[kind]) for kind in gold | guess}
 
 
-def by_length(lengths: Sequence[int], scores: Sequence[Score]) -> dict[int, Tally]:
-    """Tallies by class of SENTENCE_LENGTHS, of sentences with so many tokens; valid scores only."""
-    tallies: defaultdict[int, Tally] = defaultdict(Tally)
+def by_length(lengths: Sequence[int], scores: Sequence[Score]) -> dict[int, Matches]:
+    """Counts by class of SENTENCE_LENGTHS, of sentences with so many tokens; valid scores only."""
+    found: defaultdict[int, Matches] = defaultdict(Matches)
     for length, score in zip(lengths, scores, strict=True):
-        if score.status == VALID:
-            of_class = tallies[length_class(length, SENTENCE_LENGTHS)]
-            of_class.gold += score.gold
-            of_class.guess += score.guess
-            of_class.matched += score.matched
-    return dict(tallies)
+        if score.valid:
+            found[length_class(length, SENTENCE_LENGTHS)] += score.matches
+    return dict(found)
 
 
 def length_class(length: int, limits: Sequence[int]) -> int:

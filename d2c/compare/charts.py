@@ -15,10 +15,12 @@ Scale = Callable[[float], float]
 
 
 def line_chart(names: Sequence[str], series: Mapping[str, Sequence[float | None]], x: str, y: str) -> str:
-    """One line for each series over the named classes; None is a class without a value. The y axis need not
-    begin at 0."""
+    """One line for each series over the named classes; None is a class without a value.
+
+    The y axis need not begin at 0.
+    """
     points = {
-        name: [(float(at), value) for at, value in enumerate(values) if value is not None]
+        name: [(float(i), value) for i, value in enumerate(values) if value is not None]
         for name, values in series.items()
     }
     ticks = _ticks([value for line in points.values() for _, value in line])
@@ -76,8 +78,8 @@ def _frame(x: str, y: str, ticks: Sequence[float], up: Scale) -> Iterator[str]:
 
 
 def _names(names: Sequence[str], across: Scale) -> Iterator[str]:
-    for at, name in enumerate(names):
-        yield _text(across(at), _HEIGHT - _BOTTOM + 16, name, "middle")
+    for i, name in enumerate(names):
+        yield _text(across(i), _HEIGHT - _BOTTOM + 16, name, "middle")
 
 
 def _legend(names: Sequence[str]) -> Iterator[str]:
@@ -90,8 +92,8 @@ def _legend(names: Sequence[str]) -> Iterator[str]:
 
 
 def _dot(x: float, y: float, colour: str, radius: float, title: str) -> str:
-    place = f'cx="{x:.1f}" cy="{y:.1f}" r="{radius}"'
-    return f'<circle {place} fill="{colour}"><title>{escape(title)}</title></circle>'
+    centre = f'cx="{x:.1f}" cy="{y:.1f}"'
+    return f'<circle {centre} r="{radius}" fill="{colour}"><title>{escape(title)}</title></circle>'
 
 
 def _text(x: float, y: float, text: str, anchor: str) -> str:

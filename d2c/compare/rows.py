@@ -1,13 +1,12 @@
-"""Routes side by side on a dev treebank: attachment scores, EVALB scores, speed, repairs, significance."""
+"""Routes side by side on a dev treebank: what they make of gold d-trees and of a d-parser's, and how fast."""
 
 from __future__ import annotations
 
 import time
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, field, replace
-from itertools import combinations
 from pathlib import Path
-from typing import Any, NamedTuple
+from typing import Any, NamedTuple, Self
 
 from d2c.dparsers.taggers import accuracy
 from d2c.training.conventions import is_foreign
@@ -22,44 +21,56 @@ from d2c.trees.errors import ModelError
 from d2c.trees.repair import Repairs
 from d2c.trees.scores import disco
 from d2c.trees.scores.attachment import Attachment, score_attachment
-from d2c.trees.scores.brackets import score_brackets
-from d2c.trees.scores.evalb.report import Score, Summary
-from d2c.trees.scores.significance import approximate_randomisation
+from d2c.trees.scores.brackets import Metric, metric_for
+from d2c.trees.scores.matches import Score, Summary
 
-ORACLE = "oracle"
-COLUMNS = (  # title and unit
-    *(("route", ""), ("d-trees", ""), ("UAS", "%"), ("LAS", "%"), ("recall", "%"), ("prec.", "%")),
-    *(("F1", "%"), ("exact", "%"), ("repairs", "/1000"), ("convert", "tok/s"), ("overall", "tok/s")),
-    *(("convert", "sent/s"), ("overall", "sent/s"), ("train", "s")),
-)
-_WIDTHS = (7, 7, 8, 7, 7, 7, 9, 10, 9, 10, 9, 8)  # of the columns but the first two
+GOLD, ORACLE = "gold", "oracle"
 _TIMED = 300  # sentences whose conversion is timed each by itself
+
+
+@dataclass(frozen=True)
+class GoldStandard:
+    """What all rows of a table are held against, sentence by sentence, and how brackets are counted."""
+
+    ctrees: Sequence[CTree]
+    dtrees: Sequence[DTree]
+    metric: Metric
+
+    @classmethod
+    def of(cls, ctrees: Sequence[CTree], dtrees: Sequence[DTree], routes: Iterable[Route]) -> Self:
+        """With the metric for these trees and for what the routes have learned."""
+        return cls(ctrees, dtrees, metric_for(ctrees, any(route.gaps_ for route in routes)))
+
+
+class Parses(NamedTuple):
+    """The d-trees that routes convert: gold ones or a d-parser's, and the seconds that it took."""
+
+    source: str
+    dtrees: Sequence[DTree]
+    seconds: float = 0.0
 
 
 class Trees(NamedTuple):
     """What a row was scored on, sentence by sentence, and the seconds that some took, with their lengths."""
 
-    gold: Sequence[CTree]
     guess: Sequence[CTree]
-    gold_dtrees: Sequence[DTree]
     dtrees: Sequence[DTree]
-    times: Sequence[tuple[int, float]] = ()
+    times: Sequence[tuple[int, float]]
 
 
-@dataclass
+@dataclass(frozen=True)
 class Row:
     """One line of the table.
 
-    route:      its name, or `oracle`: the trees of constrained CKY's chart that are nearest to gold
+    route:      its name, or `oracle`: the c-trees of constrained CKY's chart that are nearest to gold
     d_trees:    where the d-trees come from, `gold` or the d-parser
     attachment: of the d-trees, without punctuation
-    scores:     one for each sentence, see `score_brackets`
-    converting: seconds that the route took to turn d-trees into c-trees
-    parsing:    seconds that the d-parser took, 0 for gold d-trees
-    training:   seconds of fitting the route
-    tags:       share of the words to which the tagger gave the right tag; None where tags are gold
-    training_dparser: seconds of training the d-parser, once for each fold of jackknifing, too
+    scores:     one for each sentence; brackets: their sum
     gaps:       disco-dop's counts of constituents with gaps, where there are any
+    repairs:    of the d-trees
+    converting: seconds that the route took to turn d-trees into c-trees; 0 for the oracle
+    parsing:    seconds that the d-parser took; 0 for gold d-trees
+    training:   seconds of fitting the route
     trees:      for the report; None for the oracle
     """
 
@@ -67,36 +78,45 @@ class Row:
     d_trees: str
     attachment: Attachment
     scores: Sequence[Score]
-    converting: float
+    brackets: Summary
+    gaps: disco.Summary = field(default_factory=disco.Summary)
     repairs: Repairs = field(default_factory=Repairs)
+    converting: float = 0.0
     parsing: float = 0.0
     training: float = 0.0
-    training_dparser: float = 0.0
-    gaps: disco.Summary = field(default_factory=disco.Summary)
     trees: Trees | None = None
-    tags: float | None = None
-
-    @property
-    def brackets(self) -> Summary:
-        """The sum of the scores."""
-        return sum(map(Summary.of, self.scores), Summary())
 
     @property
     def tokens_per_second(self) -> tuple[float, float]:
         """Of the conversion alone, and from tokens to c-trees."""
-        tokens = self.repairs.tokens
-        return tokens / self.converting, tokens / (self.converting + self.parsing)
+        return self._per_second(self.repairs.tokens)
 
     @property
     def sentences_per_second(self) -> tuple[float, float]:
         """Of the conversion alone, and from tokens to c-trees."""
-        sentences = len(self.scores)
-        return sentences / self.converting, sentences / (self.converting + self.parsing)
+        return self._per_second(len(self.scores))
+
+    def _per_second(self, count: int) -> tuple[float, float]:
+        return count / self.converting, count / (self.converting + self.parsing)
+
+
+@dataclass(frozen=True)
+class Comparison:
+    """The rows of a table.
+
+    training: seconds of training the d-parser, once for each fold of jackknifing, too
+    tags:     share of the words to which the tagger gave the right tag; None where tags are gold
+    """
+
+    gold: GoldStandard
+    rows: Sequence[Row]
+    training: float = 0.0
+    tags: float | None = None
 
 
 def compare_on(
     dev: Path, models: Sequence[Model], training: Sequence[float] = (), reading: Read = CLEANED
-) -> list[Row]:
+) -> Comparison:
     """Each model's route on gold d-trees, then each on those of the d-parser, which all models share.
 
     The d-parser has learned what the first route encodes; labels are scored against that. Where constrained
@@ -105,46 +125,52 @@ def compare_on(
 
     training: seconds of the d-parser, then of each route
     """
-    gold = list(reading(dev))
-    name = models[0].dparser_name
+    first, ctrees = models[0], list(reading(dev))
     start = time.perf_counter()
-    predicted = list(models[0].parse_dependencies(ctree.tokens for ctree in gold))
+    predicted = list(first.parse_dependencies(ctree.tokens for ctree in ctrees))
     parsing = time.perf_counter() - start
-    gold_dtrees = list(map(models[0].route.encode, gold))
-    tags = None
-    if models[0].tags == "predicted":  # gold heads and labels are those that the treebank's own tags say
-        tags = accuracy([ctree.tokens for ctree in gold], [dtree.tokens for dtree in predicted])
-        gold_dtrees = [replace(a, tokens=b.tokens) for a, b in zip(gold_dtrees, predicted, strict=True)]
-    backbones = [replace(dtree, labels=None) for dtree in gold_dtrees]
+    dtrees, tags = list(map(first.route.encode, ctrees)), None
+    if first.tags == "predicted":  # gold heads and labels are those that the treebank's own tags say
+        tags = accuracy([ctree.tokens for ctree in ctrees], [dtree.tokens for dtree in predicted])
+        dtrees = [replace(a, tokens=b.tokens) for a, b in zip(dtrees, predicted, strict=True)]
+    gold = GoldStandard.of(ctrees, dtrees, [model.route for model in models])
+    unlabelled = [replace(dtree, labels=None) for dtree in dtrees]
+    of_dparser = Parses(first.dparser_name, predicted, parsing)
     rows = []
-    for d_trees, dtrees, seconds in (("gold", gold_dtrees, 0.0), (name, predicted, parsing)):
-        for at, model in enumerate(models):
-            relabels = isinstance(model.route, Relabels) and d_trees == "gold"
-            row = score(model.route, gold, gold_dtrees, backbones if relabels else dtrees)
-            row.route, row.d_trees, row.parsing = model.route_name, d_trees, seconds
-            row.tags = tags
-            row.training, row.training_dparser = (training[at + 1], training[0]) if training else (0.0, 0.0)
-            rows.append(row)
-    charts = [model.route for model in models if model.route_name == "cky"]
-    for chart in charts:
-        rows.append(_oracle(chart, gold, gold_dtrees, predicted))
-        rows[-1].d_trees = name
-    return rows
+    for model in models:  # a route that finds labels is not told them
+        given = unlabelled if isinstance(model.route, Relabels) else dtrees
+        rows.append(score(model.route_name, model.route, gold, Parses(GOLD, given)))
+    rows += [score(model.route_name, model.route, gold, of_dparser) for model in models]
+    dparser_seconds, *of_routes = training or [0.0] * (1 + len(models))
+    rows = [replace(row, training=seconds) for row, seconds in zip(rows, of_routes * 2, strict=True)]
+    rows += [_oracle(model.route, gold, of_dparser) for model in models if model.route_name == "cky"]
+    return Comparison(gold, rows, dparser_seconds, tags)
 
 
-def score(route: Route, gold: Sequence[CTree], gold_dtrees: Sequence[DTree], dtrees: Sequence[DTree]) -> Row:
-    """Converts d-trees and scores them and the result."""
-    repairs = Repairs()
+def score(name: str, route: Route, gold: GoldStandard, parses: Parses) -> Row:
+    """Converts d-trees, and scores them and the result. What is compiled on first use is so before."""
+    dtrees, metric, repairs = parses.dtrees, gold.metric, Repairs()
+    by_length = sorted(dtrees, key=lambda dtree: len(dtree.heads))
+    list(route.decode_all(by_length[len(by_length) // 2 :][:1]))
     start = time.perf_counter()
     guess = list(route.decode_all(dtrees, repairs))
     converting = time.perf_counter() - start
-    guess = _with_tags_of(gold, guess)
+    guess = list(map(metric.visible, _with_tags_of(gold.ctrees, guess)))
     if isinstance(route, Relabels):
         dtrees = route.relabel(dtrees)
-    attachment = sum(map(score_attachment, gold_dtrees, dtrees), Attachment())
-    gaps = disco.evaluate_all(gold, guess, replace(disco.Parameters.proper(), disc_only=True))
-    trees = Trees(gold, guess, gold_dtrees, dtrees, _time_each(route, dtrees))
-    return Row("", "", attachment, score_brackets(gold, guess), converting, repairs, gaps=gaps, trees=trees)
+    scores = metric.score(gold.ctrees, guess)
+    return Row(
+        *(name, parses.source, _attachment(gold, dtrees), scores, metric.summary(scores)),
+        gaps=disco.evaluate_all(gold.ctrees, guess, replace(disco.Parameters.proper(), disc_only=True)),
+        repairs=repairs,
+        converting=converting,
+        parsing=parses.seconds,
+        trees=Trees(guess, dtrees, _time_each(route, by_length)),
+    )
+
+
+def _attachment(gold: GoldStandard, dtrees: Iterable[DTree]) -> Attachment:
+    return sum(map(score_attachment, gold.dtrees, dtrees), Attachment())
 
 
 def _with_tags_of(trees: Sequence[CTree | DTree], guess: Iterable[CTree]) -> list[CTree]:
@@ -152,7 +178,7 @@ def _with_tags_of(trees: Sequence[CTree | DTree], guess: Iterable[CTree]) -> lis
     return [replace(b, tokens=a.tokens) for a, b in zip(trees, guess, strict=True)]
 
 
-def _time_each(route: Route, dtrees: Sequence[DTree]) -> list[tuple[int, float]]:
+def _time_each(route: Route, by_length: Sequence[DTree]) -> list[tuple[int, float]]:
     """Lengths, and the seconds that a conversion takes (the fastest of three), of d-trees of all lengths."""
 
     def seconds(dtree: DTree) -> float:
@@ -160,20 +186,21 @@ def _time_each(route: Route, dtrees: Sequence[DTree]) -> list[tuple[int, float]]
         next(iter(route.decode_all([dtree])))
         return time.perf_counter() - start
 
-    by_length = sorted(dtrees, key=lambda dtree: len(dtree.heads))
-    timed = by_length[:: max(1, len(dtrees) // _TIMED)]
+    timed = by_length[:: max(1, len(by_length) // _TIMED)]
     return [(len(dtree.heads), min(seconds(dtree) for _ in range(3))) for dtree in timed]
 
 
-def _oracle(chart: Any, gold: Sequence[CTree], gold_dtrees: Sequence[DTree], dtrees: Sequence[DTree]) -> Row:
-    nearest = _with_tags_of(gold, map(chart.oracle, _with_tags_of(dtrees, gold), dtrees))
-    attachment = sum(map(score_attachment, gold_dtrees, dtrees), Attachment())
-    return Row(ORACLE, "", attachment, score_brackets(gold, nearest), 0.0)
+def _oracle(chart: Any, gold: GoldStandard, parses: Parses) -> Row:
+    tagged = _with_tags_of(parses.dtrees, gold.ctrees)
+    nearest = _with_tags_of(gold.ctrees, map(chart.oracle, tagged, parses.dtrees))
+    scores = gold.metric.score(gold.ctrees, nearest)
+    attachment = _attachment(gold, parses.dtrees)
+    return Row(ORACLE, parses.source, attachment, scores, gold.metric.summary(scores))
 
 
 def train_and_compare(
     spec: TrainingSpec, directory: Path, progress: Callable[[object], None] | None = None
-) -> list[Row]:
+) -> Comparison:
     """Trains a model for each route into directory/<route> and compares them on the dev treebank.
 
     Raises ModelError for a foreign d-parser.
@@ -184,66 +211,3 @@ def train_and_compare(
     trained = train_models(spec, [directory / route for route in spec.routes], progress)
     seconds = trained.dparser_seconds, *trained.route_seconds
     return compare_on(spec.dev, trained.models, seconds, spec.reading)
-
-
-def table_lines(rows: Sequence[Row]) -> Iterator[str]:
-    """The table, then significance, repairs, and the settings of the scorers."""
-    width = max(12, *(len(row.route) + 2 for row in rows))
-    for line in zip(*COLUMNS, strict=True):
-        yield _table_line(width, line)
-    for row in rows:
-        yield _table_line(width, cells(row))
-    yield ""
-    yield from significance_lines(rows)
-    for row in rows:
-        if row.gaps.gold:
-            shown = f"{row.gaps.recall:.2f} recall, {row.gaps.precision:.2f} precision"
-            yield f"{row.route}, {row.d_trees} d-trees: with gaps {row.gaps.f1:.2f} F1 ({shown})"
-    for row in rows:
-        if row.route != ORACLE:
-            yield f"{row.route}, {row.d_trees} d-trees: {repair_line(row.repairs)}"
-    if seconds := max(row.training_dparser for row in rows):
-        yield f"d-parser trained in {seconds:.0f} s; the column has the routes' own training"
-    if rows[0].tags is not None:
-        yield f"tags predicted, accuracy {100 * rows[0].tags:.2f}; the d-parser's time includes the tagger's"
-    if any(row.route == ORACLE for row in rows):
-        yield "oracle: of the c-trees that the grammar gives the d-trees, those nearest to gold."
-    yield "UAS and LAS leave out punctuation; recall, precision, F1, exact match: EVALB, collins.prm"
-    yield "(of trees with gaps: disco-dop, proper.prm)."
-
-
-def cells(row: Row) -> list[str]:
-    """The row's values of COLUMNS."""
-    b, shown = row.brackets, (row.attachment.uas, row.attachment.las)
-    percents = (*shown, b.recall, b.precision, b.f1, b.complete_match, row.repairs.per_thousand())
-    speeds = ["-"] * 4
-    if row.route != ORACLE:
-        speeds = [f"{speed:,.0f}" for speed in (*row.tokens_per_second, *row.sentences_per_second)]
-    training = f"{row.training:.0f}" if row.training else "-"
-    return [row.route, row.d_trees, *(f"{percent:.2f}" for percent in percents), *speeds, training]
-
-
-def _table_line(width: int, values: Sequence[str]) -> str:
-    name, d_trees, *numbers = values
-    filled = [f"{number:>{w}}" for number, w in zip(numbers, _WIDTHS, strict=True)]
-    return f"{name:<{width}}{d_trees:<9}{''.join(filled)}"
-
-
-def significance_lines(rows: Sequence[Row]) -> Iterator[str]:
-    """The difference between each two routes on the same d-trees."""
-    routes = [row for row in rows if row.route != ORACLE]
-    for one, other in combinations(routes, 2):
-        if one.d_trees == other.d_trees and len(one.scores) == len(other.scores):
-            difference = approximate_randomisation(one.scores, other.scores)
-            yield (
-                f"{other.route} against {one.route}, {one.d_trees} d-trees: {difference.points:+.2f} F1, "
-                f"p = {difference.p:.4f} (paired approximate randomisation, 10,000 trials)"
-            )
-
-
-def repair_line(repairs: Repairs) -> str:
-    """Repairs per 1,000 tokens, by kind."""
-    kinds = [f"{kind} {repairs.per_thousand(kind):.2f}" for kind, n in repairs.counts.most_common() if n]
-    return f"{repairs.per_thousand():.2f} repairs per 1,000 tokens" + (
-        f" ({'; '.join(kinds)})" if kinds else ""
-    )

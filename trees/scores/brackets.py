@@ -17,6 +17,7 @@ from d2c.trees.scores.evalb.lines import from_ctree
 from d2c.trees.scores.evalb.match import Rules
 from d2c.trees.scores.evalb.parameters import Parameters
 from d2c.trees.scores.matches import Score, Summary
+from d2c.trees.transforms import raise_gaps
 
 Scorer = Callable[[Iterable[CTree], Iterable[CTree]], Iterable[Score]]
 
@@ -31,6 +32,7 @@ class Metric:
     label:        symbol → what must be equal for a match; None: such brackets are left out
     tags, forms:  tokens left out; of the gold tree
     bare_wrapper: whether a wrapper without a label (`CTree.top` is "") is a bracket
+    gaps:         whether brackets may have gaps; if not, those of guesses are raised
     """
 
     title: str
@@ -41,10 +43,15 @@ class Metric:
     tags: frozenset[str]
     forms: frozenset[str] = frozenset()
     bare_wrapper: bool = False
+    gaps: bool = True
 
     def score(self, gold: Iterable[CTree], guess: Iterable[CTree]) -> list[Score]:
         """The score of each sentence."""
-        return list(self.scores(gold, guess))
+        return list(self.scores(gold, map(self.visible, guess)))
+
+    def visible(self, ctree: CTree) -> CTree:
+        """The guess as it is scored."""
+        return ctree if self.gaps or ctree.is_continuous() else raise_gaps(ctree)
 
     def summary(self, scores: Iterable[Score]) -> Summary:
         """The sum of scores."""
@@ -60,7 +67,9 @@ def _evalb() -> Metric:
         return evaluate(pairs, parameters)
 
     title, label, tags = "EVALB, collins.prm", rules.bracket_label, rules.deleted_tags
-    return Metric(title, scores, evalb.Summary.of, evalb.Summary(), label, tags, bare_wrapper=True)
+    return Metric(
+        title, scores, evalb.Summary.of, evalb.Summary(), label, tags, bare_wrapper=True, gaps=False
+    )
 
 
 def _disco() -> Metric:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
+from dataclasses import replace
 
 from hypothesis import given
 
@@ -15,8 +16,6 @@ from d2c.compare.analysis import (
     SPAN_LENGTHS,
     SPLIT,
     Bracket,
-    Measure,
-    Tally,
     binary_rules,
     by_length,
     class_name,
@@ -28,8 +27,9 @@ from d2c.compare.analysis import (
 from d2c.trees.conversion import to_dependencies
 from d2c.trees.ctree import CTree, Tokens, build_ctree
 from d2c.trees.formats.brackets import parse_bracket
-from d2c.trees.scores.brackets import score_brackets
+from d2c.trees.scores.brackets import METRICS, metric_for
 from d2c.trees.scores.evalb.report import ERROR, Score
+from d2c.trees.scores.matches import Matches
 from tests.strategies import ctrees
 
 
@@ -52,7 +52,7 @@ GUESS = headed(
     "(TOP (S (NP (PRP* I)) (VP* (VBD* saw) (NP (NP* (DT a) (NN* man)) (PP (IN* with) (NP (NN* hat)))))"
     " (. .)))"
 )
-EVALB = Measure.of([GOLD])
+EVALB = metric_for([GOLD])
 
 
 def errors(gold: CTree, guess: CTree) -> list[list[tuple[str, str]]]:
@@ -116,21 +116,21 @@ def test_unary_nodes_and_punctuation() -> None:
 def test_tallies() -> None:
     judged = [judge(GOLD, GUESS, EVALB)]
     assert tally(judged, lambda b: b.label) == {
-        "NP": Tally(3, 4, 3),
-        "PP": Tally(1, 1, 1),
-        "S": Tally(1, 1, 1),
-        "VP": Tally(1, 1, 1),
+        "NP": Matches(3, 4, 3),
+        "PP": Matches(1, 1, 1),
+        "S": Matches(1, 1, 1),
+        "VP": Matches(1, 1, 1),
     }
     assert tally(judged, lambda b: b.tokens.bit_count()) == {
-        1: Tally(2, 2, 2),
-        2: Tally(2, 2, 2),
-        4: Tally(0, 1, 0),
-        5: Tally(1, 1, 1),
-        6: Tally(1, 1, 1),
+        1: Matches(2, 2, 2),
+        2: Matches(2, 2, 2),
+        4: Matches(0, 1, 0),
+        5: Matches(1, 1, 1),
+        6: Matches(1, 1, 1),
     }
-    noun = Tally(3, 4, 3)
+    noun = Matches(3, 4, 3)
     assert (noun.recall, noun.precision, round(noun.f1, 2)) == (100.0, 75.0, 85.71)
-    assert (Tally().recall, Tally().precision, Tally(1, 1, 0).f1) == (0.0, 0.0, 0.0)
+    assert (Matches().recall, Matches().precision, Matches(1, 1, 0).f1) == (0.0, 0.0, 0.0)
 
 
 def test_classes_of_length() -> None:
@@ -138,7 +138,7 @@ def test_classes_of_length() -> None:
     names = [class_name(number, SPAN_LENGTHS) for number in range(len(SPAN_LENGTHS) + 1)]
     assert names == ["1", "2", "3", "4", "5", "6–10", "11–20", "21–40", "41+"]
     scores = [Score(1, 9, matched=3, gold=4, guess=5), Score(2, 9, ERROR, 9, 9, 9), Score(3, 11, 0, 1, 1, 1)]
-    assert by_length([9, 9, 11], scores) == {0: Tally(4, 5, 3), 1: Tally(1, 1, 1)}
+    assert by_length([9, 9, 11], scores) == {0: Matches(4, 5, 3), 1: Matches(1, 1, 1)}
 
 
 def aligned(one: CTree, other: CTree) -> tuple[CTree, CTree] | None:
@@ -159,8 +159,9 @@ def test_brackets_are_those_of_disco_dop(gold: CTree, guess: CTree) -> None:
 
 
 def check_against_the_scorer(gold: CTree, guess: CTree) -> None:
-    (score,) = score_brackets([gold], [guess])
-    ours, theirs = judge(gold, guess, Measure.of([gold, guess]))
+    metric = metric_for([gold], gaps=not guess.is_continuous())
+    (score,) = metric.score([gold], [guess])
+    ours, theirs = judge(gold, guess, metric)
     assert (len(ours), len(theirs)) == (score.gold, score.guess)
     assert sum(b.error is None for b in ours) == sum(b.error is None for b in theirs) == score.matched
 
@@ -182,7 +183,7 @@ def test_binary_rules_are_the_arcs(gold: CTree, guess: CTree) -> None:
 
 @given(ctrees())
 def test_errors_between_trees_with_one_d_tree(gold: CTree) -> None:
-    everything = Measure(lambda symbol: symbol, frozenset())
+    everything = replace(METRICS["evalb"], label=lambda symbol: symbol, tags=frozenset())
     flatter = without_head_children(gold)
     assert to_dependencies(flatter).heads == to_dependencies(gold).heads
     missed, wrong = judge(gold, flatter, everything)

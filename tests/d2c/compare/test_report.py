@@ -17,7 +17,8 @@ from click.testing import CliRunner
 
 from d2c.commands.cli import cli
 from d2c.compare.report import render, write_report
-from d2c.compare.rows import Row, score, table_lines
+from d2c.compare.rows import Comparison, GoldStandard, Parses, score
+from d2c.compare.table import table_lines
 from d2c.reduction.reduction import Reduction
 from d2c.trees.ctree import CTree, Tokens, build_ctree
 from d2c.trees.dtree import DTree
@@ -70,35 +71,36 @@ def noisy(dtree: DTree, seed: int) -> DTree:
     return replace(dtree, heads=heads)
 
 
-def compared(gold: list[CTree], training: list[CTree]) -> list[Row]:
+def compared(gold: list[CTree], training: list[CTree]) -> Comparison:
     """Two encodings as two routes, on gold d-trees and on noisy ones."""
     routes = [Reduction(encoding).fit(training) for encoding in ("direct", "delta")]
+    standards = [GoldStandard.of(gold, list(map(route.encode, gold)), routes) for route in routes]
     rows = []
     for name in ("gold", "noisy"):
-        for route in routes:
-            arcs = list(map(route.encode, gold))
+        for route, standard in zip(routes, standards, strict=True):
+            arcs = standard.dtrees
             predicted = [noisy(dtree, i) for i, dtree in enumerate(arcs)] if name == "noisy" else arcs
-            rows.append(score(route, gold, arcs, predicted))
-            rows[-1].route, rows[-1].d_trees = route.encoding, name
-    return rows
+            rows.append(score(route.encoding, route, standard, Parses(name, predicted)))
+    return Comparison(standards[0], rows)
 
 
 @pytest.fixture(scope="module")
-def rows() -> list[Row]:
+def comparison() -> Comparison:
     trees = list(islice(read_brackets(SAMPLE / "train.mrg", clean=True), 200))
     return compared(trees[:60], trees)
 
 
 @pytest.fixture(scope="module")
-def page(rows: list[Row]) -> Page:
-    return Page(render(rows))
+def page(comparison: Comparison) -> Page:
+    return Page(render(comparison))
 
 
-def test_tables(rows: list[Row], page: Page) -> None:
+def test_tables(comparison: Comparison, page: Page) -> None:
+    rows = comparison.rows
     table = page.tables["table"]
     assert [row[:2] for row in table[1:]] == [[row.route, row.d_trees] for row in rows]
     assert [row[6] for row in table[1:]] == [f"{row.brackets.f1:.2f}" for row in rows]
-    text = list(table_lines(rows))
+    text = list(table_lines(comparison))
     assert [line.split() for line in text[2:6]] == table[1:]
     labels = page.tables["labels"]
     assert labels[0] == ["label", "brackets", "direct", "delta"]
@@ -117,19 +119,19 @@ def test_tables(rows: list[Row], page: Page) -> None:
         ["−", "−", "−"],
     ]
     rules = sum(int(row[3].replace(",", "")) for row in page.tables["table5"][2:])
-    assert rules == sum(len(ctree.tokens) - 1 for ctree in rows[0].trees.gold)  # type: ignore[union-attr]
+    assert rules == sum(len(ctree.tokens) - 1 for ctree in comparison.gold.ctrees)
     assert page.tables["repairs"][0] == ["kind", "direct", "delta"]
 
 
-def test_data_of_the_browser(rows: list[Row], page: Page) -> None:
-    data = page.data
+def test_data_of_the_browser(comparison: Comparison, page: Page) -> None:
+    data, rows, standard = page.data, comparison.rows, comparison.gold.ctrees
     assert data["routes"] == ["direct", "delta"]
     sentences = data["sentences"]
     assert [s["q"] for s in sentences] == sorted(s["q"] for s in sentences)
     trees = rows[2].trees
-    assert trees is not None and len(sentences) == len(trees.gold) == 60
+    assert trees is not None and len(sentences) == len(standard) == 60
     for s in sentences:
-        gold, dtree = trees.gold[s["i"] - 1], trees.dtrees[s["i"] - 1]
+        gold, dtree = standard[s["i"] - 1], trees.dtrees[s["i"] - 1]
         assert tuple(s["w"]) == gold.tokens.forms
         assert tuple(data["tags"][t] for t in s["t"]) == gold.tokens.tags
         assert tuple(s["h"]) == dtree.heads and tuple(data["arcs"][d] for d in s["d"]) == dtree.labels
@@ -156,40 +158,38 @@ def rebuilt(s: dict[str, Any], tree: list[list[int]], data: dict[str, Any]) -> C
     return build_ctree(tokens, [data["labels"][k] for k in labels], children, len(parents) - 1)
 
 
-def nasty_rows() -> list[Row]:
+def nasty_comparison() -> Comparison:
     """Words, tags and labels that mean something in HTML, JavaScript or JSON; a crossing branch."""
     n = len(NASTY)
     tokens = Tokens(NASTY, NASTY)
     gold = [
         build_ctree(tokens, ["</script><b>", "X&'"], [[n + 1, *range(1, n - 1)], [0, n - 1]], n, [n + 1, 0])
     ]
-    rows = []
-    for name in ("gold", "</script>"):
-        route = Reduction("direct", "leftmost").fit(gold)
-        arcs = list(map(route.encode, gold))
-        broken = [replace(dtree, heads=(0, *[1] * (n - 1))) for dtree in arcs]
-        rows.append(score(route, gold, arcs, arcs if name == "gold" else broken))
-        rows[-1].route, rows[-1].d_trees = "</script><i>", name
-    return rows
+    route = Reduction("direct", "leftmost").fit(gold)
+    standard = GoldStandard.of(gold, list(map(route.encode, gold)), [route])
+    broken = [replace(dtree, heads=(0, *[1] * (n - 1))) for dtree in standard.dtrees]
+    given = Parses("gold", standard.dtrees), Parses("</script>", broken)
+    return Comparison(standard, [score("</script><i>", route, standard, parses) for parses in given])
 
 
-def test_nothing_breaks_out(rows: list[Row], page: Page) -> None:
-    text = render(nasty_rows())
+def test_nothing_breaks_out(comparison: Comparison, page: Page) -> None:
+    text = render(nasty_comparison())
     nasty = Page(text)
     assert tuple(nasty.data["sentences"][0]["w"]) == NASTY and nasty.data["tags"] == list(NASTY)
     assert set(nasty.data["labels"]) == {"</script><b>", "X&'"}
-    assert text.count("</script>") == render(rows).count("</script>") == 2
+    assert text.count("</script>") == render(comparison).count("</script>") == 2
     assert "b" in page.tags and "i" in page.tags  # of the template itself
     assert nasty.tags.count("script") == 2 and nasty.tags.count("b") == page.tags.count("b")
 
 
-def test_the_file_is_written_whole(rows: list[Row], tmp_path: Path) -> None:
-    write_report(rows, tmp_path / "report.html")
+def test_the_file_is_written_whole(comparison: Comparison, tmp_path: Path) -> None:
+    write_report(comparison, tmp_path / "report.html")
     text = (tmp_path / "report.html").read_text(encoding="utf-8")
     assert text.startswith("<!DOCTYPE html>") and text.endswith("</html>\n")
     assert "http" not in text.replace("http-equiv", "").replace("http://www.w3.org/2000/svg", "")
     with pytest.raises(ValueError, match="no row has the trees that it was scored on"):
-        write_report([replace(row, trees=None) for row in rows], tmp_path / "none.html")
+        bare = [replace(row, trees=None) for row in comparison.rows]
+        write_report(replace(comparison, rows=bare), tmp_path / "none.html")
     assert [path.name for path in tmp_path.iterdir()] == ["report.html"]
 
 
@@ -222,9 +222,9 @@ def browser() -> Iterator[Any]:
         chromium.close()
 
 
-def opened(browser: Any, rows: list[Row], directory: Path) -> tuple[Any, list[str]]:
+def opened(browser: Any, comparison: Comparison, directory: Path) -> tuple[Any, list[str]]:
     """The report in a browser without network; what goes wrong there is added to the list."""
-    write_report(rows, directory / "report.html")
+    write_report(comparison, directory / "report.html")
     context = browser.new_context(offline=True, viewport={"width": 1500, "height": 1000})
     tab = context.new_page()
     faults: list[str] = []
@@ -234,8 +234,10 @@ def opened(browser: Any, rows: list[Row], directory: Path) -> tuple[Any, list[st
     return tab, faults
 
 
-def test_clicked_through_in_a_browser(browser: Any, rows: list[Row], page: Page, tmp_path: Path) -> None:
-    tab, faults = opened(browser, rows, tmp_path)
+def test_clicked_through_in_a_browser(
+    browser: Any, comparison: Comparison, page: Page, tmp_path: Path
+) -> None:
+    tab, faults = opened(browser, comparison, tmp_path)
     data = page.data
     assert tab.title() == "d2c compare: direct, delta"
     assert tab.inner_text("#count") == "60 of 60 sentences; F1 of direct / delta"
@@ -276,8 +278,8 @@ def fits(s: dict[str, Any], tree: list[Any], label: int, error: int) -> bool:
     return any(tree[1][mark[0] - len(s["w"])] == label and mark[1] == error for mark in tree[2])
 
 
-def test_on_a_narrow_screen_and_with_keys(browser: Any, rows: list[Row], tmp_path: Path) -> None:
-    tab, faults = opened(browser, rows, tmp_path)
+def test_on_a_narrow_screen_and_with_keys(browser: Any, comparison: Comparison, tmp_path: Path) -> None:
+    tab, faults = opened(browser, comparison, tmp_path)
     tab.set_viewport_size({"width": 400, "height": 800})
     assert tab.evaluate("document.documentElement.scrollWidth") == 400
     tab.select_option("#order", "number")
@@ -289,8 +291,8 @@ def test_on_a_narrow_screen_and_with_keys(browser: Any, rows: list[Row], tmp_pat
     assert faults == []
 
 
-def test_pictures_of_a_sentence_scroll_together(browser: Any, rows: list[Row], tmp_path: Path) -> None:
-    tab, faults = opened(browser, rows, tmp_path)
+def test_pictures_of_a_sentence_scroll_together(browser: Any, comparison: Comparison, tmp_path: Path) -> None:
+    tab, faults = opened(browser, comparison, tmp_path)
     tab.set_viewport_size({"width": 400, "height": 800})
     tab.evaluate("list(SHOWN)")
     pictures = tab.locator("#pictures figure > div")
@@ -305,7 +307,7 @@ def test_pictures_of_a_sentence_scroll_together(browser: Any, rows: list[Row], t
 
 
 def test_nasty_words_in_a_browser(browser: Any, tmp_path: Path) -> None:
-    tab, faults = opened(browser, nasty_rows(), tmp_path)
+    tab, faults = opened(browser, nasty_comparison(), tmp_path)
     shown = tab.locator("#pictures svg.tree").first.locator("text").all_text_contents()
     assert set(NASTY) <= set(shown) and "</script><b>" in shown
     assert tab.inner_text("#count") == "1 of 1 sentences; F1 of </script><i>" and faults == []

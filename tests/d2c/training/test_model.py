@@ -11,7 +11,8 @@ import pytest
 from click.testing import CliRunner
 
 from d2c.commands.cli import cli
-from d2c.compare.rows import compare_on, table_lines
+from d2c.compare.rows import compare_on
+from d2c.compare.table import table_lines
 from d2c.dparsers.registry import DPARSERS, Row, make_dparser
 from d2c.reduction.reduction import Reduction
 from d2c.training.model import Model
@@ -52,11 +53,12 @@ def model(treebank: tuple[Path, Path], tmp_path_factory: pytest.TempPathFactory)
 
 
 def test_it_learns_and_scores(treebank: tuple[Path, Path], model: Path) -> None:
-    gold, stanza = compare_on(treebank[1], [Model.load(model, device="cpu")])
+    comparison = compare_on(treebank[1], [Model.load(model, device="cpu")])
+    gold, stanza = comparison.rows
     assert gold.attachment.uas == gold.attachment.las == 100
     assert gold.brackets.f1 > 97 and gold.repairs.counts.total() == 0
     assert stanza.attachment.uas > 50 and 40 < stanza.brackets.f1 < gold.brackets.f1
-    table = list(table_lines([gold, stanza]))
+    table = list(table_lines(comparison))
     assert [line.split()[:2] for line in table[2:4]] == [["reduction", "gold"], ["reduction", "stanza"]]
 
 
@@ -113,7 +115,8 @@ def test_all_routes_side_by_side(treebank: tuple[Path, Path], model: Path, tmp_p
         fit(route, TrainingSpec(*treebank))
         models.append(Model(name, route, first.dparser_name, first.dparser))
         models[-1].save(tmp_path / name, model)
-    rows = compare_on(treebank[1], models, [0.5, 1.0, 2.0, 3.0])
+    comparison = compare_on(treebank[1], models, [0.5, 1.0, 2.0, 3.0])
+    rows = comparison.rows
     names = ["reduction", "cky", "combined"]
     assert [(row.route, row.d_trees) for row in rows] == [
         *((name, "gold") for name in names),
@@ -122,7 +125,7 @@ def test_all_routes_side_by_side(treebank: tuple[Path, Path], model: Path, tmp_p
     ]
     f1 = [row.brackets.f1 for row in rows]
     assert min(f1[:3]) > 90 and f1[6] >= max(f1[4:6])
-    lines = list(table_lines(rows))
+    lines = list(table_lines(comparison))
     assert sum("p = " in line for line in lines) == 6  # three pairs on either d-trees
     assert lines[8].startswith("oracle") and lines[9] == ""
     for name, trained in zip(names[1:], models[1:], strict=True):
