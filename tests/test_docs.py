@@ -13,9 +13,7 @@ import json
 import re
 import shlex
 import sys
-from collections.abc import Iterator
 from contextlib import redirect_stdout
-from dataclasses import dataclass
 from functools import partial
 from itertools import islice
 from pathlib import Path
@@ -29,14 +27,13 @@ from click.testing import CliRunner
 import d2c.plugins.spacy.component  # noqa: F401 (what spaCy does by itself where d2c is installed)
 from d2c.commands.cli import cli
 from d2c.trees.formats.brackets import read_brackets, write_brackets
+from tests.blocks import BLOCK, REPOSITORY, Block, blocks, trimmed
 
-REPOSITORY = Path(__file__).resolve().parent.parent
 DOCUMENTS = [REPOSITORY / "README.md", *sorted((REPOSITORY / "docs").glob("*.md"))]
 SAMPLE = REPOSITORY / "data" / "sample"
 CI_RUNS = ("compare", "test")
 RUN_HERE = [document for document in DOCUMENTS if document.name != "extending.md"]  # see test_extending.py
 REASONS = re.compile(r"not run: (takes minutes|needs the treebanks|for your shell|downloads .+)")
-_BLOCK = re.compile(r"(?:^<!-- ([^\n]+) -->\n)?^```(\w*)\n(.*?)^```\n(\n```text\n(.*?)^```$)?", re.M | re.S)
 PARSER = """\
 import shutil, sys
 from d2c.trees.formats.conllu import read_conllu, write_conllu
@@ -47,36 +44,6 @@ if len(sys.argv) > 3:
             n = len(tree.heads)
             write_conllu([replace(tree, heads=tuple(range(n)), labels=("VP#1",) * n)], stream)
 """
-
-
-@dataclass(frozen=True)
-class Block:
-    """A block of code; mark: the comment before it; printed: what it should print, if that is said."""
-
-    mark: str
-    language: str
-    code: str
-    printed: str | None
-
-    @property
-    def left_out(self) -> bool:
-        return self.mark in CI_RUNS or self.mark.startswith("not run: ")
-
-    def lines(self) -> Iterator[str]:
-        """The commands of a block of `sh`."""
-        yield from filter(None, self.code.replace("\\\n", " ").splitlines())
-
-
-def blocks(document: Path) -> list[Block]:
-    return blocks_of(document.read_text(encoding="utf-8"))
-
-
-def blocks_of(text: str) -> list[Block]:
-    return [
-        Block(mark, language, code, printed if follows else None)
-        for mark, language, code, follows, printed in _BLOCK.findall(text)
-        if language != "text"
-    ]
 
 
 def name(document: Path) -> str:
@@ -105,7 +72,7 @@ def test_blocks_run_as_printed(document: Path, workplace: Path, monkeypatch: pyt
     monkeypatch.setenv("PYTHONPATH", str(REPOSITORY))
     monkeypatch.setattr(stanza, "Pipeline", partial(offline, workplace, stanza.Pipeline))
     for block in blocks(document):
-        if block.left_out or block.mark == "model":
+        if block.mark in ("model", *CI_RUNS) or block.mark.startswith("not run: "):
             continue
         printed = run(block)
         if block.printed is not None:
@@ -145,7 +112,7 @@ def test_links_lead_somewhere(document: Path) -> None:
 def test_options_in_prose_exist(document: Path) -> None:
     commands = [*cli.commands.values(), *map(script, (REPOSITORY / "scripts").glob("*.py"))]
     known = {option for command in commands for p in command.params for option in p.opts}
-    prose = _BLOCK.sub("", document.read_text(encoding="utf-8"))
+    prose = BLOCK.sub("", document.read_text(encoding="utf-8"))
     used = set(re.findall(r"(?<![\w<!-])--[a-z][a-z-]+", prose))
     assert used <= known | {"--help", "--version"}
 
@@ -215,11 +182,6 @@ def script(file: Path) -> click.Command:
     command = importlib.import_module(file.stem).main
     assert isinstance(command, click.Command)
     return command
-
-
-def trimmed(text: str) -> list[str]:
-    """Lines without blanks at their ends and without empty lines at the end."""
-    return [line.rstrip() for line in text.rstrip().splitlines()]
 
 
 def anchors(document: Path) -> set[str]:

@@ -17,7 +17,7 @@ from pathlib import Path
 
 import pytest
 
-from tests.test_docs import REPOSITORY, blocks, blocks_of, trimmed
+from tests.blocks import REPOSITORY, blocks, blocks_of, trimmed
 
 PAGE = REPOSITORY / "docs" / "extending.md"
 
@@ -41,12 +41,14 @@ def extended(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 
 def add_line(file: Path, name: str, code: str) -> None:
-    """Adds a row, and the import that it needs, to the registry `name` of a module."""
-    imported, row = code.strip("\n").split("\n\n")
+    """Adds a row, and the import that it may need, to the registry `name` of a module."""
+    *imports, row = code.strip("\n").split("\n\n")
     text = file.read_text(encoding="utf-8")
     [line] = re.findall(rf"^{name}\b.*\n", text, re.M)
     text = text.replace(line, f"{row}\n" if row.startswith(name) else f"{line}{row}\n", 1)
-    file.write_text(text.replace("\nfrom d2c", f"\n{imported}\nfrom d2c", 1), encoding="utf-8")
+    for imported in imports:
+        text = text.replace("\nfrom d2c", f"\n{imported}\nfrom d2c", 1)
+    file.write_text(text, encoding="utf-8")
 
 
 def test_the_page_does_what_it_says(extended: Path, tmp_path: Path) -> None:
