@@ -8,12 +8,13 @@ learned like any other label. At the end it disturbs left-to-right parsers least
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from pathlib import Path
-from typing import Self
+from typing import Any, Self
 
+from d2c.dparsers.directories import strings
 from d2c.trees.ctree import Tokens
 from d2c.trees.dtree import DTree
 from d2c.trees.errors import FormatError
@@ -43,6 +44,19 @@ class Codes:
             labels.update(dtree.labels)
             roots.add(dtree.labels[dtree.heads.index(0)])
         return cls(tuple(sorted(labels)), roots.pop() if len(roots) == 1 else None)
+
+    @classmethod
+    def read(cls, settings: Mapping[str, Any]) -> Self:
+        """The codes among a model's settings. Raises KeyError, TypeError."""
+        root_label = settings["root_label"]
+        if not isinstance(root_label, str | None):
+            raise TypeError("root_label is no label")
+        return cls(strings(settings["labels"]), root_label)
+
+    @property
+    def settings(self) -> dict[str, object]:
+        """What `read` reads."""
+        return {"root_label": self.root_label, "labels": self.labels}
 
     @cached_property
     def label_of(self) -> dict[str, str]:
@@ -98,8 +112,3 @@ def read_trees(path: Path) -> list[DTree]:
             raise FormatError(str(path), 0, number, "the heads form no tree")
         result.append(dtree)
     return result
-
-
-def thinned(dtrees: Sequence[DTree], words: int) -> Sequence[DTree]:
-    """Evenly chosen sentences with about so many words, all of them where they have no more."""
-    return dtrees[:: 1 + sum(len(dtree.heads) for dtree in dtrees) // words]

@@ -10,20 +10,20 @@ import shlex
 import shutil
 import subprocess
 import tempfile
-from collections.abc import Callable, Iterable, Iterator, Sequence
-from itertools import islice
+from collections.abc import Iterable, Iterator, Sequence
 from pathlib import Path
 from typing import Self
 
-from d2c.dparsers.directories import read_settings, whole_directory, write_settings
+from d2c.dparsers.directories import Kind, whole_directory
 from d2c.dparsers.file_parser import align
-from d2c.dparsers.protocol import Progress
+from d2c.dparsers.protocol import Report
 from d2c.trees.ctree import Tokens
 from d2c.trees.dtree import DTree
 from d2c.trees.errors import FormatError, ModelError
 from d2c.trees.formats.conllu import read_conllu, write_conllu
+from d2c.trees.streams import batches
 
-FORMAT = 1  # of the model directory: the settings, and whatever the command wrote
+KIND = Kind("dparser", "cmd", 1)  # of the model directory: the settings, and whatever the command wrote
 _MODEL = "model"
 _WINDOW = 10_000  # sentences that one run of the command parses: it may be slow to start
 
@@ -44,13 +44,7 @@ class CommandParser:
         self.model_: Path | None = None
         self.kept_: tempfile.TemporaryDirectory[str] | None = None  # where the model is, unless it was loaded
 
-    def train(
-        self,
-        train_conllu: Path,
-        dev_conllu: Path,
-        directory: Path,
-        progress: Callable[[Progress], None] | None = None,
-    ) -> Self:
+    def train(self, train_conllu: Path, dev_conllu: Path, directory: Path, progress: Report = None) -> Self:
         """Runs the first command. Raises ModelError where it fails."""
         self._check()
         kept = tempfile.TemporaryDirectory(prefix="d2c.")  # the other directory may be moved before `parse`
@@ -61,7 +55,7 @@ class CommandParser:
                 shutil.copytree(model, staging / _MODEL)
             elif model.exists():
                 shutil.copyfile(model, staging / _MODEL)
-            write_settings(staging, "cmd", FORMAT, {})
+            KIND.write(staging, {})
         self.model_, self.kept_ = model, kept
         return self
 
@@ -72,7 +66,7 @@ class CommandParser:
         A directory holds no commands, since using someone's model must not run what they chose: the command
         that parses must be given again.
         """
-        read_settings(Path(directory), "cmd", FORMAT)
+        KIND.read(directory)
         if parse_template is None:
             raise ModelError(f"{directory}: was made by a command; the one that parses must be given again")
         parser = cls("", parse_template)
@@ -87,13 +81,13 @@ class CommandParser:
         """
         if self.model_ is None:
             raise ModelError("this parser is not trained yet")
-        stream, done = iter(sentences), 0
-        while window := [*islice(stream, _WINDOW)]:
+        done = 0
+        for window in batches(sentences, _WINDOW):
             try:
                 yield from self._parse(self.model_, window)
             except FormatError as error:
-                name, at = f"output of {_words(self.parse_template)[0]}", error.after(done)
-                raise ModelError(str(FormatError(name, at.line, at.sentence, at.message))) from None
+                name, known = f"output of {_words(self.parse_template)[0]}", error.after(done)
+                raise ModelError(str(FormatError(name, known.line, known.sentence, known.message))) from None
             done += sum(1 for tokens in window if len(tokens))
 
     def _parse(self, model: Path, window: Sequence[Tokens]) -> Iterator[DTree]:

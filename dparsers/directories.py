@@ -2,16 +2,16 @@
 
 from __future__ import annotations
 
-import json
 import os
 import shutil
 import tempfile
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from contextlib import contextmanager
 from pathlib import Path
+from typing import Any, NamedTuple
 
+from d2c.trees import model_files
 from d2c.trees.errors import ModelError
-from d2c.trees.files import read_json
 
 SETTINGS, TAGGER_SETTINGS = "dparser.json", "tagger.json"
 
@@ -50,21 +50,58 @@ def whole_directory(directory: Path, marker: str = SETTINGS) -> Iterator[Path]:
         shutil.rmtree(staging, ignore_errors=True)
 
 
-def write_settings(
-    directory: Path, kind: str, version: int, settings: Mapping[str, object], file: str = SETTINGS
-) -> None:
-    """Writes which parser (or tagger) the directory holds, the version of its format, and its settings."""
-    role = file.removesuffix(".json")
-    text = json.dumps({role: kind, "format": version, **settings}, indent=2, ensure_ascii=False)
-    (directory / file).write_text(text + "\n", encoding="utf-8")
+class Kind(NamedTuple):
+    """What a model directory holds: a `dparser` or a `tagger`, of which name, and in which format."""
+
+    role: str
+    name: str
+    version: int
+
+    @property
+    def file(self) -> str:
+        """The file with the settings."""
+        return f"{self.role}.json"
+
+    def write(self, directory: Path, settings: Mapping[str, object]) -> None:
+        """Writes the settings, and which parser or tagger they are of."""
+        model_files.write_settings(directory / self.file, self.version, {self.role: self.name, **settings})
+
+    def read(self, directory: Path) -> dict[str, Any]:
+        """The settings of a model directory. Raises ModelError unless it is of this kind."""
+        path = Path(directory) / self.file
+        settings = model_files.read_settings(path, self.version)
+        if settings.get(self.role) != self.name:
+            raise ModelError(f"{path}: holds no {self.name} {self.role.removeprefix('d')}")
+        return settings
 
 
-def read_settings(directory: Path, kind: str, version: int, file: str = SETTINGS) -> dict[str, object]:
-    """The settings of a model directory. Raises ModelError unless it holds such a parser in this format."""
-    path = Path(directory) / file
-    settings = read_json(path)
-    if settings.get(file.removesuffix(".json")) != kind:
-        raise ModelError(f"{path}: holds no {kind} {'parser' if file == SETTINGS else 'tagger'}")
-    if settings.get("format") != version:
-        raise ModelError(f"{path}: has format {settings.get('format')}; this version of d2c reads {version}")
-    return settings
+def parameters(settings: Mapping[str, Any], names: Iterable[str]) -> dict[str, Any]:
+    """The parameters of an estimator among its settings. Raises KeyError, TypeError."""
+    found = {name: settings[name] for name in names}
+    for name, value in found.items():
+        if not isinstance(value, str | int | float | None):
+            raise TypeError(f"{name} is {value!r}")
+    return found
+
+
+def strings(value: object) -> tuple[str, ...]:
+    """A list of strings among the settings. Raises TypeError for anything else."""
+    if not isinstance(value, list) or not all(isinstance(one, str) for one in value):
+        raise TypeError("a list is not of strings")
+    return tuple(value)
+
+
+@contextmanager
+def loading(source: Path | str, what: str = "cannot be loaded") -> Iterator[None]:
+    """Turns whatever a library does when it reads someone else's data into a ModelError of one line."""
+    try:
+        yield
+    except ModelError:
+        raise
+    except Exception as error:  # of any kind: it is what broken data led the library to do
+        raise ModelError(f"{source}: {what}: {first_line(error)}") from error
+
+
+def first_line(error: BaseException) -> str:
+    """What an error says, in one line."""
+    return str(error).strip().partition("\n")[0] or type(error).__name__

@@ -3,18 +3,18 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Iterable, Iterator
 from pathlib import Path
 from typing import Self
 
-from d2c.dparsers.directories import read_settings, whole_directory, write_settings
-from d2c.dparsers.protocol import Progress
+from d2c.dparsers.directories import Kind, whole_directory
+from d2c.dparsers.protocol import Report
 from d2c.trees.ctree import Tokens
 from d2c.trees.dtree import DTree
 from d2c.trees.errors import FormatError, ModelError
 from d2c.trees.formats.conllu import read_conllu, write_conllu
 
-FORMAT = 1  # of the model directories
+FILE, GOLD = Kind("dparser", "file", 1), Kind("dparser", "gold", 1)
 _GOLD = "gold.conllu"
 
 
@@ -35,25 +35,19 @@ class FileParser:
         """Whether d-trees of the training treebank are given, too."""
         return self.training is not None
 
-    def train(
-        self,
-        train_conllu: Path,
-        dev_conllu: Path,
-        directory: Path,
-        progress: Callable[[Progress], None] | None = None,
-    ) -> Self:
+    def train(self, train_conllu: Path, dev_conllu: Path, directory: Path, progress: Report = None) -> Self:
         """Learns nothing. Raises ModelError where a file or the directory is not there to be used."""
         for path in (self.training, self.path):
             if path is not None and not path.is_file():
                 raise ModelError(f"{path}: is no file")
         with whole_directory(Path(directory)) as staging:
-            write_settings(staging, "file", FORMAT, {"path": str(self.path.absolute())})
+            FILE.write(staging, {"path": str(self.path.absolute())})
         return self
 
     @classmethod
     def load(cls, directory: Path) -> Self:
         """The parser that `train` left in a directory. Raises ModelError."""
-        path = read_settings(Path(directory), "file", FORMAT).get("path")
+        path = FILE.read(directory).get("path")
         if not isinstance(path, str):
             raise ModelError(f"{directory}: names no file")
         return cls(path)
@@ -81,25 +75,19 @@ class GoldParser:
     def __init__(self) -> None:
         self.dtrees_: list[DTree] | None = None
 
-    def train(
-        self,
-        train_conllu: Path,
-        dev_conllu: Path,
-        directory: Path,
-        progress: Callable[[Progress], None] | None = None,
-    ) -> Self:
+    def train(self, train_conllu: Path, dev_conllu: Path, directory: Path, progress: Report = None) -> Self:
         """Copies the development treebank. Raises FormatError where it cannot be read."""
         self.dtrees_ = [*read_conllu(dev_conllu)]
         with whole_directory(Path(directory)) as staging:
             with open(staging / _GOLD, "w", encoding="utf-8") as stream:
                 write_conllu(self.dtrees_, stream)
-            write_settings(staging, "gold", FORMAT, {})
+            GOLD.write(staging, {})
         return self
 
     @classmethod
     def load(cls, directory: Path) -> Self:
         """The parser that `train` left in a directory. Raises ModelError, FormatError for a broken copy."""
-        read_settings(Path(directory), "gold", FORMAT)
+        GOLD.read(directory)
         parser = cls()
         parser.dtrees_ = [*read_conllu(Path(directory) / _GOLD)]
         return parser
@@ -114,7 +102,7 @@ class GoldParser:
 def align(
     sentences: Iterable[Tokens], dtrees: Iterable[DTree], file: str, same_forms: bool = True
 ) -> Iterator[DTree]:
-    """D-trees of a file over the tokens of the sentences that it should hold.
+    """Takes the d-trees of a file for the sentences that it should hold.
 
     same_forms: forms must be the same too, not only their number
 
@@ -134,8 +122,8 @@ def align(
         if len(found) != len(wanted):
             raise FormatError(file, 0, number, f"has {len(found)} words, not {len(wanted)}")
         if same_forms and found != wanted:
-            at = next(i for i, pair in enumerate(zip(found, wanted, strict=True)) if pair[0] != pair[1])
-            raise FormatError(file, 0, number, f"word {at + 1} is {found[at]!r}, not {wanted[at]!r}")
+            i = next(i for i, pair in enumerate(zip(found, wanted, strict=True)) if pair[0] != pair[1])
+            raise FormatError(file, 0, number, f"word {i + 1} is {found[i]!r}, not {wanted[i]!r}")
         yield DTree(tokens, dtree.heads, labels=dtree.labels)
     if next(stream, None) is not None:
         raise FormatError(file, 0, number + 1, "is not in the input, which ends before it")

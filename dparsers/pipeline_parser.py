@@ -7,20 +7,19 @@ are those given; the pipeline finds tags by itself.
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator, Sequence
-from itertools import islice
 from pathlib import Path
 from typing import Self
 
-from d2c.dparsers.directories import read_settings, whole_directory, write_settings
-from d2c.dparsers.protocol import Progress
+from d2c.dparsers.directories import Kind, loading, whole_directory
+from d2c.dparsers.protocol import Arcs, Report, with_arcs
 from d2c.trees.ctree import Tokens
 from d2c.trees.dtree import DTree
 from d2c.trees.errors import ModelError
+from d2c.trees.streams import batches
 
-FORMAT = 1  # of the model directory
+KIND = Kind("dparser", "pipeline", 1)
 _WINDOW = 1024  # sentences that are parsed and held at a time
 
-Arcs = tuple[tuple[int, ...], tuple[str, ...]]  # heads and labels of a sentence
 Annotate = Callable[[Sequence[list[str]]], list[Arcs]]
 
 
@@ -37,23 +36,17 @@ class PipelineParser:
         self.pipeline = pipeline
         self.annotate_: Annotate | None = None
 
-    def train(
-        self,
-        train_conllu: Path,
-        dev_conllu: Path,
-        directory: Path,
-        progress: Callable[[Progress], None] | None = None,
-    ) -> Self:
+    def train(self, train_conllu: Path, dev_conllu: Path, directory: Path, progress: Report = None) -> Self:
         """Learns nothing, loads the pipeline. Raises ModelError where it or the directory cannot be used."""
         self.annotate_ = _load(self.pipeline)
         with whole_directory(Path(directory)) as staging:
-            write_settings(staging, "pipeline", FORMAT, {"pipeline": _from_anywhere(self.pipeline)})
+            KIND.write(staging, {"pipeline": _from_anywhere(self.pipeline)})
         return self
 
     @classmethod
     def load(cls, directory: Path) -> Self:
         """Loads the pipeline that `train` named in a directory. Raises ModelError."""
-        parser = cls(str(read_settings(Path(directory), "pipeline", FORMAT).get("pipeline")))
+        parser = cls(str(KIND.read(directory).get("pipeline")))
         parser.annotate_ = _load(parser.pipeline)
         return parser
 
@@ -61,17 +54,10 @@ class PipelineParser:
         """The d-tree of each sentence, in order; about a thousand sentences are held at a time."""
         if self.annotate_ is None:
             raise ModelError("this pipeline is not loaded yet")
-        stream = iter(sentences)
-        while window := [*islice(stream, _WINDOW)]:
+        for window in batches(sentences, _WINDOW):
             # No pipeline takes empty sentences or words.
             words = [[form or "_" for form in tokens.forms] for tokens in window if len(tokens)]
-            arcs = iter(self.annotate_(words))
-            for tokens in window:
-                heads, labels = next(arcs) if len(tokens) else ((), ())
-                if len(heads) != len(tokens):
-                    message = f"finds {len(heads)} words in a sentence of {len(tokens)}"
-                    raise ModelError(f"{self.pipeline}: {message}: {' '.join(tokens.forms)}")
-                yield DTree(tokens, heads, labels=labels)
+            yield from with_arcs(window, self.annotate_(words), self.pipeline)
 
     parse_training = parse
 
@@ -81,16 +67,12 @@ def _load(pipeline: str) -> Annotate:
     kind, _, name = pipeline.partition(":")
     if kind not in _LOADERS or not name:
         raise ModelError(f"the pipeline {pipeline!r} is not of the form spacy:NAME or stanza:LANGUAGE")
-    try:
-        return _LOADERS[kind](name)
-    except ModelError:
-        raise
-    except ImportError as error:
-        package = "d2c[spacy]" if kind == "spacy" else "stanza"
-        raise ModelError(f'{pipeline}: needs a package ({error}): pip install "{package}"') from None
-    except Exception as error:  # of many kinds: no such model, no network, another version, ...
-        line = str(error).strip().partition("\n")[0] or type(error).__name__
-        raise ModelError(f"{pipeline}: cannot be loaded: {line}") from error
+    load, package = _LOADERS[kind]
+    with loading(pipeline):  # no such model, no network, another version, ...
+        try:
+            return load(name)
+        except ImportError as error:
+            raise ModelError(f'{pipeline}: needs a package ({error}): pip install "{package}"') from None
 
 
 def _from_anywhere(pipeline: str) -> str:
@@ -144,4 +126,7 @@ def _load_stanza(language: str) -> Annotate:
     return annotate
 
 
-_LOADERS: dict[str, Callable[[str], Annotate]] = {"spacy": _load_spacy, "stanza": _load_stanza}
+_LOADERS: dict[str, tuple[Callable[[str], Annotate], str]] = {
+    "spacy": (_load_spacy, "d2c[spacy]"),
+    "stanza": (_load_stanza, "stanza"),
+}  # by kind, with what to install for it

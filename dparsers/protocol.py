@@ -6,13 +6,14 @@ its learned state.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Protocol, Self, runtime_checkable
 
 from d2c.trees.ctree import Tokens
 from d2c.trees.dtree import DTree
+from d2c.trees.errors import ModelError
 
 
 @dataclass(frozen=True, slots=True)
@@ -39,16 +40,14 @@ class Progress:
         )
 
 
+Report = Callable[[Progress], None] | None
+Arcs = tuple[Sequence[int], Sequence[str]]  # heads and labels of a sentence
+
+
 class DependencyParser(Protocol):
     """A dependency parser that can be trained."""
 
-    def train(
-        self,
-        train_conllu: Path,
-        dev_conllu: Path,
-        directory: Path,
-        progress: Callable[[Progress], None] | None = None,
-    ) -> Self:
+    def train(self, train_conllu: Path, dev_conllu: Path, directory: Path, progress: Report = None) -> Self:
         """Learns from one CoNLL-U file, selects the model on another, and leaves it in a directory.
 
         Words, tags (XPOS), heads and labels (DEPREL) are read. The directory appears whole, or, where
@@ -84,3 +83,17 @@ class ForeignParser(DependencyParser, Protocol):
     def parse_training(self, sentences: Iterable[Tokens]) -> Iterator[DTree]:
         """As `parse`, for the sentences of the training treebank."""
         ...
+
+
+def with_arcs(sentences: Iterable[Tokens], arcs: Iterable[Arcs], parser: str) -> Iterator[DTree]:
+    """Gives each sentence its arcs; those without words have none among them.
+
+    Raises ModelError, which names the parser, for arcs of another number of words.
+    """
+    stream = iter(arcs)
+    for tokens in sentences:
+        heads, labels = next(stream) if len(tokens) else ((), ())
+        if len(heads) != len(tokens):
+            message = f"finds {len(heads)} words in a sentence of {len(tokens)}"
+            raise ModelError(f"{parser}: {message}: {' '.join(tokens.forms)}")
+        yield DTree(tokens, tuple(heads), labels=tuple(labels))

@@ -41,16 +41,13 @@ class TaggingProgress:
         )
 
 
+Report = Callable[[TaggingProgress], None] | None
+
+
 class Tagger(Protocol):
     """A part-of-speech tagger that can be trained."""
 
-    def train(
-        self,
-        train_conllu: Path,
-        dev_conllu: Path,
-        directory: Path,
-        progress: Callable[[TaggingProgress], None] | None = None,
-    ) -> Self:
+    def train(self, train_conllu: Path, dev_conllu: Path, directory: Path, progress: Report = None) -> Self:
         """Learns from one CoNLL-U file, selects the model on another, and leaves it in a directory.
 
         Words and tags (XPOS) are read, nothing else. The directory appears whole, or, where training fails
@@ -80,11 +77,6 @@ def tags_of(sentences: Iterable[Tokens]) -> tuple[str, ...]:
     """All tags, the commonest first. Taggers are taught their numbers: some read `!` or `_` as no tag."""
     counts = Counter(tag for tokens in sentences for tag in tokens.tags)
     return tuple(sorted(counts, key=lambda tag: (-counts[tag], tag)))
-
-
-def thinned(sentences: Sequence[Tokens], words: int) -> Sequence[Tokens]:
-    """Evenly chosen sentences with about so many words, all of them where they have no more."""
-    return sentences[:: 1 + sum(map(len, sentences)) // words]
 
 
 def accuracy(gold: Sequence[Tokens], predicted: Iterable[Tokens]) -> float:

@@ -14,10 +14,8 @@ arrays in it as type, shape and bytes). Nothing is unpickled. The network is bui
 
 from __future__ import annotations
 
-import math
-import time
-from collections.abc import Callable, Iterable, Iterator, Sequence
-from itertools import islice
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any, Self
 
@@ -26,20 +24,21 @@ import spacy
 from spacy.language import Language
 from spacy.tokens import Doc
 from spacy.training import Example
-from thinc.api import Adam, warmup_linear
 
-from d2c.dparsers.codes import Codes, read_trees, thinned
-from d2c.dparsers.directories import read_settings, whole_directory, write_settings
-from d2c.dparsers.protocol import Progress
-from d2c.dparsers.spacy.training import batches_of, seeded, tok2vec
+from d2c.dparsers.codes import Codes, read_trees
+from d2c.dparsers.directories import Kind, loading, parameters, whole_directory
+from d2c.dparsers.protocol import Progress, Report
+from d2c.dparsers.spacy.training import LEFT_OUT, Schedule, checked_sizes, fit, tok2vec
+from d2c.dparsers.training import DEV_WORDS, check_choice, reporter, seeded, thinned
 from d2c.trees.ctree import Tokens
 from d2c.trees.dtree import DTree
 from d2c.trees.errors import ModelError
 from d2c.trees.scores.attachment import Attachment, score_attachment
+from d2c.trees.streams import batches
 
-FORMAT = 1  # of the model directory: the settings and spaCy's own files of the component
+KIND = Kind("dparser", "spacy", 1)  # of the model directory: the settings and spaCy's files of the component
 _MODEL = "parser"
-_LEFT_OUT = ["vocab", "cfg"]  # of spaCy's files: words are hashed, and `_pipeline` has the configuration
+_PARAMETERS = ("preset", "epochs", "seed")
 
 _WINDOW = 2048  # sentences that `parse` holds at a time
 _BATCH = 1024  # of them, spaCy sorts so many by length, a quarter of which it parses at once
@@ -47,11 +46,11 @@ _BATCH = 1024  # of them, spaCy sorts so many by length, a quarter of which it p
 PRESETS = {"default": 30, "small": 10}  # passes over the training treebank
 # Of the network: spaCy's own, but for the hidden layer, which is twice as wide: there are many labels.
 SIZES = {"width": 96, "depth": 4, "hidden": 128, "rows": 5000}
-_DROPOUT, _RATE, _DEV_WORDS = 0.1, 0.002, 20_000
 # Batches of 150 or 600 words learn the same in the same time (1,000 sentences of CRAFT).
-_BATCH_WORDS = 300
+_BATCH_WORDS, _RATE = 300, 0.002
 
 
+@dataclass(eq=False)
 class SpacyParser:
     """spaCy's dependency parser.
 
@@ -62,96 +61,63 @@ class SpacyParser:
     It sees words and tags (XPOS).
     """
 
-    def __init__(self, preset: str = "default", epochs: float | None = None, seed: int = 1) -> None:
-        self.preset, self.epochs, self.seed = preset, epochs, seed
-        self.codes_ = Codes((), None)
-        self.nlp_: Language | None = None
+    preset: str = "default"
+    epochs: float | None = None
+    seed: int = 1
+    codes_: Codes = field(default=Codes((), None), init=False)
+    nlp_: Language | None = field(default=None, init=False)
 
-    def train(
-        self,
-        train_conllu: Path,
-        dev_conllu: Path,
-        directory: Path,
-        progress: Callable[[Progress], None] | None = None,
-    ) -> Self:
+    def train(self, train_conllu: Path, dev_conllu: Path, directory: Path, progress: Report = None) -> Self:
         """Learns from one CoNLL-U file and leaves the model with the best LAS on another in a directory.
 
         Raises FormatError for treebanks that cannot be learned from, ModelError for unknown presets and
         directories that cannot be used.
         """
-        if self.preset not in PRESETS:
-            raise ModelError(f"preset {self.preset!r} is none of {', '.join(PRESETS)}")
+        check_choice("preset", self.preset, PRESETS)
         train, dev = read_trees(train_conllu), read_trees(dev_conllu)
         self.codes_ = Codes.of(train)
-        epochs = PRESETS[self.preset] if self.epochs is None else self.epochs
-        with seeded(self.seed), whole_directory(Path(directory)) as staging:
+        with seeded(self.seed), whole_directory(directory) as staging:
             self.nlp_ = _pipeline(SIZES)
-            self._fit(train, thinned(dev, _DEV_WORDS), epochs, progress)
-            self._parser.to_disk(staging / _MODEL, exclude=_LEFT_OUT)
-            settings = {name: getattr(self, name) for name in ("preset", "epochs", "seed")}
-            learned = {"sizes": SIZES, "root_label": self.codes_.root_label, "labels": self.codes_.labels}
-            write_settings(staging, "spacy", FORMAT, settings | learned)
+            self._fit(train, thinned(dev, DEV_WORDS, lambda dtree: len(dtree.heads)), progress)
+            self._parser.to_disk(staging / _MODEL, exclude=LEFT_OUT)
+            settings = {name: getattr(self, name) for name in _PARAMETERS}
+            KIND.write(staging, settings | {"sizes": SIZES} | self.codes_.settings)
         return self
 
     @classmethod
     def load(cls, directory: Path) -> Self:
         """The parser that `train` left in a directory, which cannot bring code with it. Raises ModelError."""
-        settings: dict[str, Any] = read_settings(Path(directory), "spacy", FORMAT)
-        path = Path(directory) / _MODEL
-        try:
-            parser = cls(settings["preset"], settings["epochs"], settings["seed"])
-            parser.codes_ = Codes(tuple(settings["labels"]), settings["root_label"])
-            parser.nlp_ = _pipeline(settings["sizes"])
-            parser._parser.from_disk(path, exclude=_LEFT_OUT)
-        except Exception as error:  # of any kind: it is what someone else's broken data led spaCy to do
-            line = str(error).strip().partition("\n")[0] or type(error).__name__
-            raise ModelError(f"{path}: cannot be loaded: {line}") from error
+        settings, path = KIND.read(directory), Path(directory) / _MODEL
+        with loading(path):
+            parser = cls(**parameters(settings, _PARAMETERS))
+            parser.codes_ = Codes.read(settings)
+            parser.nlp_ = _pipeline(checked_sizes(settings["sizes"], SIZES))
+            parser._parser.from_disk(path, exclude=LEFT_OUT)
         return parser
 
     def parse(self, sentences: Iterable[Tokens]) -> Iterator[DTree]:
         """The d-tree of each sentence, in order; about two thousand sentences are held at a time."""
         if self.nlp_ is None:
             raise ModelError("this parser is not trained yet")
-        stream = iter(sentences)
-        while window := [*islice(stream, _WINDOW)]:
+        for window in batches(sentences, _WINDOW):
             with self.nlp_.memory_zone():  # else spaCy keeps every word that it ever saw
                 docs = self._parser.pipe(map(self._doc, window), batch_size=_BATCH)
                 dtrees = [*map(self._dtree, window, docs)]
             yield from dtrees
 
-    def _fit(
-        self,
-        train: Sequence[DTree],
-        dev: Sequence[DTree],
-        epochs: float,
-        progress: Callable[[Progress], None] | None,
-    ) -> None:
+    def _fit(self, train: Sequence[DTree], dev: Sequence[DTree], progress: Report) -> None:
         """Updates the parser's model and leaves the weights that had the best LAS on dev."""
-        parser, begin = self._parser, time.monotonic()
+        report = reporter(Progress, progress)
+
+        def evaluate(step: int, steps: int, loss: float) -> float:
+            score = self._score(dev)
+            report(step, steps, loss, score.uas / 100, score.las / 100)
+            return score.las
+
         examples = [Example(self._doc(dtree.tokens), self._gold_doc(dtree)) for dtree in train]
-        parser.initialize(lambda: examples)
-        words = sum(map(len, examples))
-        steps = max(1, round(epochs * words / _BATCH_WORDS))
-        # Ten evaluations, or one after each pass.
-        interval = math.ceil(steps / max(1, min(epochs, 10)))
-        rate = warmup_linear(_RATE, max(1, steps // 20), steps + 1)
-        optimizer = Adam(rate, L2=0.01, L2_is_weight_decay=True, grad_clip=1.0)  # type: ignore[arg-type]
-        batches = batches_of(examples, _BATCH_WORDS)
-        best, best_las = parser.model.to_bytes(), -1.0
-        losses: dict[str, float] = {}
-        for step in range(1, steps + 1):
-            parser.update(next(batches), drop=_DROPOUT, sgd=optimizer, losses=losses)
-            optimizer.step_schedules()
-            if step % interval == 0 or step == steps:
-                score = self._score(dev)
-                if score.las > best_las:
-                    best, best_las = parser.model.to_bytes(), score.las
-                passed = (step - 1) % interval + 1
-                if progress is not None:
-                    seconds = time.monotonic() - begin
-                    loss = float(losses.pop(parser.name)) / passed
-                    progress(Progress(step, steps, loss, score.uas / 100, score.las / 100, seconds))
-        parser.model.from_bytes(best)
+        self._parser.initialize(lambda: examples)
+        epochs = PRESETS[self.preset] if self.epochs is None else self.epochs
+        fit(self._parser, examples, Schedule(epochs, _BATCH_WORDS, _RATE), evaluate)
 
     def _score(self, gold: Sequence[DTree]) -> Attachment:
         predicted = self.parse(dtree.tokens for dtree in gold)

@@ -1,14 +1,20 @@
-"""What spaCy's parser and tagger have in common here: a network over words, batches, and the seed."""
+"""What spaCy's parser and tagger have in common here: a network over words, batches, the training."""
 
 from __future__ import annotations
 
+import math
 import random
-from collections.abc import Iterator, Sequence
-from contextlib import contextmanager
-from typing import Any
+from collections.abc import Callable, Iterator, Sequence
+from typing import Any, NamedTuple
 
-import numpy
 from spacy.training import Example
+from thinc.api import Adam, warmup_linear
+
+from d2c.dparsers.training import best_state, evaluations
+
+LEFT_OUT = ["vocab", "cfg"]  # of spaCy's files: words are hashed; codes, tags and sizes are settings
+
+_DROPOUT, _LARGEST = 0.1, 1 << 16
 
 
 def tok2vec(sizes: dict[str, int], attributes: Sequence[str]) -> dict[str, Any]:
@@ -37,6 +43,15 @@ def tok2vec(sizes: dict[str, int], attributes: Sequence[str]) -> dict[str, Any]:
     }
 
 
+def checked_sizes(sizes: Any, known: dict[str, int]) -> dict[str, int]:
+    """Sizes of a network from a model's settings. Raises ValueError for other ones than those known."""
+    if not isinstance(sizes, dict) or sizes.keys() != known.keys():
+        raise ValueError("the sizes of the network are other ones")
+    if not all(isinstance(size, int) and 0 < size <= _LARGEST for size in sizes.values()):
+        raise ValueError(f"a size of the network is not in 1 to {_LARGEST}")
+    return sizes
+
+
 def batches_of(examples: list[Example], batch_words: int) -> Iterator[list[Example]]:
     """Batches of so many words or a few more, without end, composed anew for every pass."""
     order, batch, words = examples.copy(), [], 0
@@ -50,14 +65,38 @@ def batches_of(examples: list[Example], batch_words: int) -> Iterator[list[Examp
                 batch, words = [], 0
 
 
-@contextmanager
-def seeded(seed: int) -> Iterator[None]:
-    """With the generators that spaCy draws from seeded; afterwards they go on as if nothing was drawn."""
-    states = random.getstate(), numpy.random.get_state()
-    random.seed(seed)
-    numpy.random.seed(seed % 2**32)
-    try:
-        yield
-    finally:
-        random.setstate(states[0])
-        numpy.random.set_state(states[1])
+class Schedule(NamedTuple):
+    """Passes over the training treebank, words of a batch, and the highest learning rate."""
+
+    epochs: float
+    batch_words: int
+    rate: float
+
+
+def fit(
+    component: Any,
+    examples: list[Example],
+    schedule: Schedule,
+    evaluate: Callable[[int, int, float], float],
+) -> None:
+    """Trains an initialized component and leaves the weights that had the best score.
+
+    evaluate: the score after a step of so many, given the mean loss; ten times, or once after each pass
+    """
+    epochs, batch_words, highest_rate = schedule
+    steps = max(1, round(epochs * sum(map(len, examples)) / batch_words))
+    interval = math.ceil(steps / max(1, min(epochs, 10)))
+    rate = warmup_linear(highest_rate, max(1, steps // 20), steps + 1)
+    optimizer = Adam(rate, L2=0.01, L2_is_weight_decay=True, grad_clip=1.0)  # type: ignore[arg-type]
+    batches = batches_of(examples, batch_words)
+
+    def update() -> float:
+        losses = component.update(next(batches), drop=_DROPOUT, sgd=optimizer)
+        optimizer.step_schedules()
+        return float(losses[component.name])
+
+    def score(step: int, loss: float) -> float:
+        return evaluate(step, steps, loss)
+
+    best = best_state(evaluations(steps, interval, update), score, component.model.to_bytes)
+    component.model.from_bytes(best)

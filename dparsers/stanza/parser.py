@@ -8,9 +8,9 @@ slower, and labels every root `root`. Both give exactly one root and no cycle; a
 from __future__ import annotations
 
 import shutil
-from collections.abc import Callable, Iterable, Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from contextlib import contextmanager
-from itertools import islice
+from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any, Self
 
@@ -20,17 +20,20 @@ from stanza.models.common.pretrain import Pretrain
 from stanza.models.common.utils import default_device
 from stanza.models.depparse.trainer import Trainer
 
-from d2c.dparsers.directories import read_settings, whole_directory, write_settings
-from d2c.dparsers.protocol import Progress
-from d2c.dparsers.stanza.training import TRAINERS, Preset, Row, first_line, fit, predict, quiet, seeded
+from d2c.dparsers.codes import read_trees
+from d2c.dparsers.directories import Kind, first_line, loading, parameters, whole_directory
+from d2c.dparsers.protocol import Report, with_arcs
+from d2c.dparsers.stanza.training import TRAINERS, Preset, Row, fit, predict, quiet, seeded
+from d2c.dparsers.training import check_choice
 from d2c.trees.ctree import Tokens
 from d2c.trees.dtree import DTree
 from d2c.trees.errors import FormatError, ModelError
-from d2c.trees.formats.conllu import read_conllu
+from d2c.trees.streams import batches
 
-FORMAT = 1  # of the model directory: the settings and these files
+KIND = Kind("dparser", "stanza", 1)  # of the model directory: the settings and these files
 _MODEL, _VECTORS, _CHARLM = "parser.pt", "vectors.pt", ("charlm_forward.pt", "charlm_backward.pt")
 
+_PARAMETERS = ("model_type", "preset", "bert_model", "epochs", "seed")
 _WINDOW = 1024  # sentences that `parse` sorts by length and holds at a time
 
 # Without its network over characters and its scores for directions and distances Stanza sees a third more
@@ -65,6 +68,7 @@ PRESETS = {
 }
 
 
+@dataclass(eq=False)
 class StanzaParser:
     """One of Stanza's two dependency parsers.
 
@@ -83,37 +87,24 @@ class StanzaParser:
     the morphology: its own embedding of features takes UD notation only. UPOS itself is not read.
     """
 
-    def __init__(
-        self,
-        model_type: str = "graph",
-        preset: str = "default",
-        vectors: Path | None = None,
-        charlm: tuple[Path, Path] | None = None,
-        bert_model: str | None = None,
-        epochs: float | None = None,
-        device: str | None = None,
-        seed: int = 1,
-        threads: int | None = None,
-        arguments: Mapping[str, Any] | None = None,
-    ) -> None:
-        self.model_type, self.preset = model_type, preset
-        self.vectors, self.charlm, self.bert_model = vectors, charlm, bert_model
-        self.epochs, self.device, self.seed, self.threads = epochs, device, seed, threads
-        self.arguments = arguments
-        self.trainer_: Trainer | None = None
-        self.pretrain_: Pretrain | None = None
+    model_type: str = "graph"
+    preset: str = "default"
+    vectors: Path | None = None
+    charlm: tuple[Path, Path] | None = None
+    bert_model: str | None = None
+    epochs: float | None = None
+    device: str | None = None
+    seed: int = 1
+    threads: int | None = None
+    arguments: Mapping[str, Any] | None = None
+    trainer_: Trainer | None = field(default=None, init=False)
+    pretrain_: Pretrain | None = field(default=None, init=False)
 
-    def train(
-        self,
-        train_conllu: Path,
-        dev_conllu: Path,
-        directory: Path,
-        progress: Callable[[Progress], None] | None = None,
-    ) -> Self:
+    def train(self, train_conllu: Path, dev_conllu: Path, directory: Path, progress: Report = None) -> Self:
         """Learns from one CoNLL-U file and leaves the model with the best LAS on another in a directory.
 
         Raises FormatError for treebanks that cannot be learned from, ModelError for vectors, language models
-        and directories that cannot be used, ValueError for unknown parameters.
+        and directories that cannot be used, and for unknown parameters.
         """
         preset = self._preset()
         train, dev = read_rows(train_conllu), read_rows(dev_conllu)
@@ -127,8 +118,7 @@ class StanzaParser:
             trainer = _fit_or_explain(arguments, preset, self.epochs, train, dev, pretrain, progress)
             trainer.args |= _charlm_arguments(Path(), self.charlm is not None)  # no paths of this machine
             trainer.save(str(staging / _MODEL))
-            settings = ("model_type", "preset", "bert_model", "epochs", "seed")
-            write_settings(staging, "stanza", FORMAT, {name: getattr(self, name) for name in settings})
+            KIND.write(staging, {name: getattr(self, name) for name in _PARAMETERS})
             # Read back at once: Stanza only logs it where a model cannot be written.
             self.trainer_, self.pretrain_ = _load(staging, arguments["device"])
         return self
@@ -136,10 +126,9 @@ class StanzaParser:
     @classmethod
     def load(cls, directory: Path, device: str | None = None) -> Self:
         """The parser that `train` left in a directory, which cannot bring code with it. Raises ModelError."""
-        settings = read_settings(Path(directory), "stanza", FORMAT)
-        names = ("model_type", "preset", "bert_model", "epochs", "seed")
-        parser = cls(device=device, **{name: settings[name] for name in names if name in settings})  # type: ignore[arg-type]
-        with quiet():
+        settings = KIND.read(directory)
+        with quiet(), loading(directory):
+            parser = cls(device=device, **parameters(settings, _PARAMETERS))
             parser.trainer_, parser.pretrain_ = _load(Path(directory), device or default_device())
         return parser
 
@@ -147,23 +136,15 @@ class StanzaParser:
         """The d-tree of each sentence, in order; about a thousand sentences are held at a time."""
         if self.trainer_ is None:
             raise ModelError("this parser is not trained yet")
-        stream = iter(sentences)
-        while window := [*islice(stream, _WINDOW)]:
+        for window in batches(sentences, _WINDOW):
             with quiet(), self._threads():
                 rows = [_rows(tokens) for tokens in window if len(tokens)]
-                predictions = iter(predict(self.trainer_, self.pretrain_, rows))
-            for tokens in window:
-                arcs = next(predictions) if len(tokens) else []
-                heads, labels = tuple([head for head, _ in arcs]), tuple([label for _, label in arcs])
-                if len(heads) != len(tokens):
-                    raise AssertionError(f"{len(heads)} words came back from Stanza for {len(tokens)}")
-                yield DTree(tokens, heads, labels=labels)
+                arcs = predict(self.trainer_, self.pretrain_, rows)
+            yield from with_arcs(window, arcs, "stanza")
 
     def _preset(self) -> Preset:
-        if self.model_type not in TRAINERS:
-            raise ValueError(f"model type {self.model_type!r} is none of {', '.join(TRAINERS)}")
-        if self.preset not in PRESETS:
-            raise ValueError(f"preset {self.preset!r} is none of {', '.join(PRESETS)}")
+        check_choice("model type", self.model_type, TRAINERS)
+        check_choice("preset", self.preset, PRESETS)
         return PRESETS[self.preset][self.model_type]
 
     def _arguments(self, preset: Preset) -> dict[str, Any]:
@@ -171,7 +152,7 @@ class StanzaParser:
         arguments = stanza_program.parse_args([])
         unknown = {*preset.arguments, *(self.arguments or {})} - set(arguments)
         if unknown:
-            raise ValueError(f"Stanza's parser has no argument {', '.join(sorted(unknown))}")
+            raise ModelError(f"Stanza's parser has no argument {', '.join(sorted(unknown))}")
         return {
             **arguments,
             "model_type": self.model_type,
@@ -203,11 +184,9 @@ class StanzaParser:
             return None
         vectors = str(self.vectors)
         text = {} if vectors.endswith(".pt") else {"vec_filename": vectors, "save_to_file": False}
-        try:
+        with loading(vectors, "no word vectors"):
             pretrain = Pretrain(None if text else vectors, max_vocab=arguments["pretrain_max_vocab"], **text)
             pretrain.load()
-        except Exception as error:  # of any kind, as in `_load`
-            raise ModelError(f"{vectors}: no word vectors: {first_line(error)}") from None
         pretrain.save(str(directory / _VECTORS))
         return pretrain
 
@@ -223,12 +202,7 @@ class StanzaParser:
 
 def read_rows(path: Path) -> list[list[Row]]:
     """The sentences of a CoNLL-U file as Stanza sees them. Raises FormatError where heads form no tree."""
-    result = []
-    for number, dtree in enumerate(read_conllu(path), 1):
-        if not dtree.is_tree():
-            raise FormatError(str(path), 0, number, "the heads form no tree")
-        result.append(_rows(dtree.tokens, dtree.heads, dtree.labels))
-    return result
+    return [_rows(dtree.tokens, dtree.heads, dtree.labels) for dtree in read_trees(path)]
 
 
 def _rows(
@@ -252,15 +226,12 @@ def _fit_or_explain(arguments: dict[str, Any], *others: Any) -> Trainer:
 def _load(directory: Path, device: str) -> tuple[Trainer, Pretrain | None]:
     path, vectors = directory / _MODEL, directory / _VECTORS
     charlm = _charlm_arguments(directory, (directory / _CHARLM[0]).exists())
-    try:
+    with loading(path):
         pretrain = Pretrain(str(vectors)) if vectors.exists() else None
         checkpoint = torch.load(path, map_location="cpu", weights_only=True)  # data only, no code
         trainer = Trainer.load_checkpoint(path.name, checkpoint, pretrain, charlm, device=device)
-        missing = trainer.model.get_params(True).keys() - checkpoint["model"].keys()
-    except Exception as error:  # of any kind: it is what someone else's broken data led Stanza to do
-        raise ModelError(f"{path}: cannot be loaded: {first_line(error)}") from error
-    if missing:
-        raise ModelError(f"{path}: lacks the weights {', '.join(sorted(missing))}")
+        if missing := trainer.model.get_params(True).keys() - checkpoint["model"].keys():
+            raise ModelError(f"{path}: lacks the weights {', '.join(sorted(missing))}")
     return trainer, pretrain
 
 

@@ -9,9 +9,8 @@ from __future__ import annotations
 
 import math
 import random
-import time
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from itertools import islice
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any, Self
 
@@ -23,18 +22,21 @@ from stanza.models.pos.tag_columns import UPOS_COLUMN
 from stanza.models.pos.trainer import Trainer
 from torch.optim.lr_scheduler import LambdaLR
 
-from d2c.dparsers.directories import TAGGER_SETTINGS, read_settings, whole_directory, write_settings
-from d2c.dparsers.stanza.training import first_line, quiet, rise_and_fall, seeded
-from d2c.dparsers.taggers import EMPTY_FORM, TaggingProgress, accuracy, read_tagged, tags_of, thinned
+from d2c.dparsers.directories import Kind, loading, parameters, strings, whole_directory
+from d2c.dparsers.stanza.training import Row, Rows, quiet, rise_and_fall, seeded
+from d2c.dparsers.taggers import EMPTY_FORM, Report, TaggingProgress, accuracy, read_tagged, tags_of
+from d2c.dparsers.training import DEV_WORDS, best_state, check_choice, evaluations, reporter, thinned
 from d2c.trees.ctree import Tokens
 from d2c.trees.errors import ModelError
+from d2c.trees.streams import batches
 
-FORMAT = 1  # of the model directory: the settings and this file
+KIND = Kind("tagger", "stanza", 1)  # of the model directory: the settings and this file
 _MODEL = "tagger.pt"
+_PARAMETERS = ("preset", "epochs", "seed")
 
 _WINDOW = 1024  # sentences that `tag` sorts by length and holds at a time
 _BATCH_SENTENCES, _BATCH_WORDS = 256, 5000  # at most in a batch, in tagging
-_DEV_WORDS, _EVALUATIONS = 20_000, 8
+_EVALUATIONS = 8
 
 # Arguments of Stanza's training program that differ from its defaults, and passes over the training treebank.
 # The learning rate rises over the first twentieth of the steps, then falls to 0.
@@ -61,6 +63,7 @@ PRESETS: dict[str, tuple[dict[str, Any], int]] = {
 }
 
 
+@dataclass(eq=False)
 class StanzaTagger:
     """Stanza's tagger.
 
@@ -71,41 +74,29 @@ class StanzaTagger:
     arguments: further arguments of Stanza's training program, over those of the preset
     """
 
-    def __init__(
-        self,
-        preset: str = "default",
-        epochs: float | None = None,
-        device: str | None = None,
-        seed: int = 1,
-        arguments: Mapping[str, Any] | None = None,
-    ) -> None:
-        self.preset, self.epochs, self.device, self.seed = preset, epochs, device, seed
-        self.arguments = arguments
-        self.tags_: tuple[str, ...] = ()
-        self.trainer_: Trainer | None = None
+    preset: str = "default"
+    epochs: float | None = None
+    device: str | None = None
+    seed: int = 1
+    arguments: Mapping[str, Any] | None = None
+    tags_: tuple[str, ...] = field(default=(), init=False)
+    trainer_: Trainer | None = field(default=None, init=False)
 
-    def train(
-        self,
-        train_conllu: Path,
-        dev_conllu: Path,
-        directory: Path,
-        progress: Callable[[TaggingProgress], None] | None = None,
-    ) -> Self:
+    def train(self, train_conllu: Path, dev_conllu: Path, directory: Path, progress: Report = None) -> Self:
         """Learns from one CoNLL-U file and leaves the model with the best accuracy on another in a directory.
 
         Raises FormatError for files that cannot be read, ModelError for unknown presets and directories that
         cannot be used.
         """
-        if self.preset not in PRESETS:
-            raise ModelError(f"preset {self.preset!r} is none of {', '.join(PRESETS)}")
+        check_choice("preset", self.preset, PRESETS)
         train, dev = read_tagged(train_conllu), read_tagged(dev_conllu)
-        with quiet(), seeded(self.seed), whole_directory(Path(directory), TAGGER_SETTINGS) as staging:
+        with quiet(), seeded(self.seed), whole_directory(directory, KIND.file) as staging:
             self.tags_ = tags_of(train)
-            self._fit(train, thinned(dev, _DEV_WORDS), progress)
+            self._fit(train, thinned(dev, DEV_WORDS), progress)
             assert self.trainer_ is not None
             self.trainer_.save(str(staging / _MODEL))
-            settings = {name: getattr(self, name) for name in ("preset", "epochs", "seed")}
-            write_settings(staging, "stanza", FORMAT, settings | {"tags": self.tags_}, TAGGER_SETTINGS)
+            settings = {name: getattr(self, name) for name in _PARAMETERS}
+            KIND.write(staging, settings | {"tags": self.tags_})
             # Read back at once: Stanza only logs it where a model cannot be written.
             self.trainer_ = _load(staging, self.device or default_device(), len(self.tags_))
         return self
@@ -113,13 +104,10 @@ class StanzaTagger:
     @classmethod
     def load(cls, directory: Path, device: str | None = None) -> Self:
         """The tagger that `train` left in a directory, which cannot bring code with it. Raises ModelError."""
-        settings: dict[str, Any] = read_settings(Path(directory), "stanza", FORMAT, TAGGER_SETTINGS)
-        try:
-            tagger = cls(settings["preset"], settings["epochs"], device, settings["seed"])
-            tagger.tags_ = tuple(settings["tags"])
-        except (KeyError, TypeError) as error:
-            raise ModelError(f"{directory}: cannot be loaded: {first_line(error)}") from None
-        with quiet():
+        settings = KIND.read(directory)
+        with quiet(), loading(directory):
+            tagger = cls(device=device, **parameters(settings, _PARAMETERS))
+            tagger.tags_ = strings(settings["tags"])
             tagger.trainer_ = _load(Path(directory), device or default_device(), len(tagger.tags_))
         return tagger
 
@@ -127,8 +115,7 @@ class StanzaTagger:
         """Each sentence's words with their tags, in order; about a thousand sentences are held at a time."""
         if self.trainer_ is None:
             raise ModelError("this tagger is not trained yet")
-        stream = iter(sentences)
-        while window := [*islice(stream, _WINDOW)]:
+        for window in batches(sentences, _WINDOW):
             order = sorted((i for i, forms in enumerate(window) if forms), key=lambda i: len(window[i]))
             tagged: list[Sequence[str]] = [()] * len(window)
             with quiet():
@@ -144,12 +131,7 @@ class StanzaTagger:
         """The tag of what Stanza predicted: a number, or, never seen so far, the name of its padding."""
         return self.tags_[int(code)] if code.isdecimal() else self.tags_[0]
 
-    def _fit(
-        self,
-        train: Sequence[Tokens],
-        dev: Sequence[Tokens],
-        progress: Callable[[TaggingProgress], None] | None,
-    ) -> None:
+    def _fit(self, train: Sequence[Tokens], dev: Sequence[Tokens], progress: Report) -> None:
         """Trains a model and leaves the weights that had the best accuracy on dev."""
         own, epochs = PRESETS[self.preset]
         arguments = stanza_program.parse_args([]) | {
@@ -170,7 +152,7 @@ class StanzaTagger:
             [[form or EMPTY_FORM, code_of[tag]] for form, tag in zip(tokens.forms, tokens.tags, strict=True)]
             for tokens in train
         ]
-        data = Dataset(_Rows(rows), arguments, None)
+        data = Dataset(Rows(rows), arguments, None)
         trainer = self.trainer_ = Trainer(args=arguments, vocab=data.vocab, device=arguments["device"])
         passes = epochs if self.epochs is None else self.epochs
         steps = math.ceil(passes * math.ceil(len(rows) / arguments["batch_size"]))
@@ -178,31 +160,19 @@ class StanzaTagger:
             name: LambdaLR(optimizer, rise_and_fall(steps)) for name, optimizer in trainer.optimizers.items()
         }
         interval = math.ceil(steps / _EVALUATIONS)
-        batches, begin = _batches(data, arguments["batch_size"]), time.monotonic()
-        best: dict[str, Any] = {}
-        best_score, total = -1.0, 0.0
-        for step in range(1, steps + 1):
-            total += float(trainer.update(next(batches)))
-            if step % interval == 0 or step == steps:
-                score = accuracy(dev, self.tag(tokens.forms for tokens in dev))
-                if score > best_score:
-                    best_score = score
-                    best = {name: value.clone() for name, value in trainer.model.state_dict().items()}
-                if progress is not None:
-                    loss = total / ((step - 1) % interval + 1)
-                    progress(TaggingProgress(step, steps, loss, score, time.monotonic() - begin))
-                total = 0.0
+        drawn, report = _batches(data, arguments["batch_size"]), reporter(TaggingProgress, progress)
+
+        def evaluate(step: int, loss: float) -> float:
+            score = accuracy(dev, self.tag(tokens.forms for tokens in dev))
+            report(step, steps, loss, score)
+            return score
+
+        best = best_state(
+            evaluations(steps, interval, lambda: float(trainer.update(next(drawn)))),
+            evaluate,
+            lambda: {name: value.clone() for name, value in trainer.model.state_dict().items()},
+        )
         trainer.model.load_state_dict(best)
-
-
-class _Rows:
-    """Sentences as Stanza's data set sees its `Document`, which interprets forms and is slow to build."""
-
-    def __init__(self, sentences: Sequence[Sequence[Sequence[str]]]) -> None:
-        self.sentences = sentences
-
-    def get(self, fields: object, as_sentences: bool) -> list[list[list[str]]]:
-        return [[[*row] for row in sentence] for sentence in self.sentences]  # the data set changes them
 
 
 def _batches(data: Dataset, size: int) -> Iterator[Any]:
@@ -210,14 +180,14 @@ def _batches(data: Dataset, size: int) -> Iterator[Any]:
     while True:
         order = random.sample(range(len(data)), len(data))
         order.sort(key=lambda i: len(data.data[i].text))
-        batches = [order[at : at + size] for at in range(0, len(order), size)]
-        random.shuffle(batches)
-        yield from data.to_loader(batch_sampler=batches)
+        sampled = [*batches(order, size)]
+        random.shuffle(sampled)
+        yield from data.to_loader(batch_sampler=sampled)
 
 
-def _predict(trainer: Trainer, rows: Sequence[Sequence[Sequence[str]]]) -> Iterator[list[str]]:
+def _predict(trainer: Trainer, rows: Sequence[Sequence[Row]]) -> Iterator[list[str]]:
     """What is predicted for the words of each sentence; sentences are sorted by length."""
-    data = Dataset(_Rows(rows), trainer.args, None, vocab=trainer.vocab, evaluation=True)
+    data = Dataset(Rows(rows), trainer.args, None, vocab=trainer.vocab, evaluation=True)
     with torch.no_grad():
         for batch in data.to_length_limited_loader(_BATCH_SENTENCES, _BATCH_WORDS):
             for sentence in trainer.predict(batch):
@@ -226,11 +196,9 @@ def _predict(trainer: Trainer, rows: Sequence[Sequence[Sequence[str]]]) -> Itera
 
 def _load(directory: Path, device: str, tags: int) -> Trainer:
     path = directory / _MODEL
-    try:
+    with loading(path):
         trainer = Trainer(model_file=str(path), device=device)  # with weights_only: data only, no code
         known = [int(unit) for unit in trainer.vocab["upos"] if unit.isdecimal()]
         if sorted(known) != [*range(tags)]:
             raise ValueError(f"a model of {len(known)} tags, where the settings have {tags}")
-    except Exception as error:  # of any kind: it is what someone else's broken data led Stanza to do
-        raise ModelError(f"{path}: cannot be loaded: {first_line(error)}") from error
     return trainer

@@ -11,13 +11,11 @@ from __future__ import annotations
 import logging
 import math
 import random
-import time
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, field
 from typing import Any
 
-import numpy
 import torch
 from stanza.models.common.pretrain import Pretrain
 from stanza.models.common.utils import set_random_seed, update_word_cutoff
@@ -26,13 +24,14 @@ from stanza.models.depparse.trainer import GraphTrainer, Trainer, TransitionTrai
 from stanza.models.depparse.utils import predict_dataset
 from torch.optim.lr_scheduler import LambdaLR
 
-from d2c.dparsers.protocol import Progress
+from d2c.dparsers.protocol import Arcs, Progress, Report
+from d2c.dparsers.training import evaluations, reporter, thinned
+from d2c.dparsers.training import seeded as seeded_numpy
 from d2c.trees.errors import ModelError
 
 TRAINERS = {"graph": GraphTrainer, "transition": TransitionTrainer}
 
 Row = list[Any]  # of one word: form, UPOS, XPOS, FEATS, lemma, head, label, as Stanza's loader asks for them
-Arcs = list[tuple[int, str]]  # of one sentence: head and label of each word
 
 _NUMBERS_TRAINING, _NUMBERS_PARSING = 1 << 28, 1 << 26  # in the largest array of one batch
 
@@ -59,14 +58,14 @@ class Preset:
     dev_words: int | None = None
 
 
-class _Rows:
-    """Sentences as Stanza's data loader sees its `Document`, which interprets forms and is slow to build."""
+class Rows:
+    """Sentences as Stanza's loaders see its `Document`, which interprets forms and is slow to build."""
 
     def __init__(self, sentences: Sequence[Sequence[Row]]) -> None:
         self.sentences = sentences
 
     def get(self, fields: object, as_sentences: bool) -> list[list[Row]]:
-        return [[row.copy() for row in sentence] for sentence in self.sentences]  # the loader changes them
+        return [[row.copy() for row in sentence] for sentence in self.sentences]  # loaders change them
 
 
 def predict(trainer: Trainer, pretrain: Pretrain | None, sentences: Sequence[Sequence[Row]]) -> list[Arcs]:
@@ -76,19 +75,19 @@ def predict(trainer: Trainer, pretrain: Pretrain | None, sentences: Sequence[Seq
     """
     words = _batch_words(trainer.args, len(trainer.vocab["deprel"]), _NUMBERS_PARSING)
     loader = DataLoader(
-        _Rows(sentences), words, trainer.args, pretrain, trainer.vocab, evaluation=True, sort_during_eval=True
+        Rows(sentences), words, trainer.args, pretrain, trainer.vocab, evaluation=True, sort_during_eval=True
     )
     predictions = predict_dataset(trainer, loader)
     if len(predictions) != len(sentences):  # Stanza leaves out what is too long for some transformers
         raise ModelError(f"a sentence is too long for the transformer {trainer.args['bert_model']}")
-    return [[(int(head), label) for head, label in arcs] for arcs in predictions]
+    return [([int(head) for head, _ in arcs], [label for _, label in arcs]) for arcs in predictions]
 
 
 def attachment(gold: Sequence[Sequence[Row]], predicted: Sequence[Arcs]) -> tuple[float, float]:
     """UAS and LAS with exact labels; every word counts."""
     words = heads = labels = 0
     for rows, arcs in zip(gold, predicted, strict=True):
-        for (*_, gold_head, gold_label), (head, label) in zip(rows, arcs, strict=True):
+        for (*_, gold_head, gold_label), head, label in zip(rows, *arcs, strict=True):
             words += 1
             heads += head == gold_head
             labels += head == gold_head and label == gold_label
@@ -102,7 +101,7 @@ def fit(
     train: Sequence[Sequence[Row]],
     dev: Sequence[Sequence[Row]],
     pretrain: Pretrain | None,
-    progress: Callable[[Progress], None] | None,
+    progress: Report,
 ) -> Trainer:
     """A parser trained on some sentences, in the state that had the best LAS on others.
 
@@ -111,12 +110,12 @@ def fit(
     labels = len({row[-1] for rows in train for row in rows})
     arguments["batch_size"] = _batch_words(arguments, labels, _NUMBERS_TRAINING)
     arguments["word_cutoff"] = update_word_cutoff(pretrain, arguments["word_cutoff"])
-    loader = DataLoader(_Rows(train), arguments["batch_size"], arguments, pretrain)
+    loader = DataLoader(Rows(train), arguments["batch_size"], arguments, pretrain)
     trainer = TRAINERS[arguments["model_type"]](
         args=arguments, vocab=loader.vocab, pretrain=pretrain, device=arguments["device"]
     )
     if preset.dev_words is not None:
-        dev = dev[:: 1 + sum(map(len, dev)) // preset.dev_words]
+        dev = thinned(dev, preset.dev_words)
     if epochs is not None:
         steps = math.ceil(epochs * len(loader))
     elif preset.epochs is not None:
@@ -130,27 +129,25 @@ def fit(
         falling = [LambdaLR(optimizer, rise_and_fall(steps)) for optimizer in trainer.optimizer.values()]
 
     best: dict[str, Any] = {}
-    best_las, last_best, second_stage, total = -1.0, 0, False, 0.0
-    batches, begin = _batches(loader), time.monotonic()
-    for step in range(1, steps + 1):
+    best_las, last_best, second_stage = -1.0, 0, False
+    batches, report = _batches(loader), reporter(Progress, progress)
+
+    def update() -> float:
         loss, _ = trainer.update(next(batches))
-        total += loss
         for scheduler in falling:
             scheduler.step()
-        if step % interval == 0 or step == steps:
+        return float(loss)
+
+    for step, loss in evaluations(steps, interval, update):
+        if loss is not None:
             uas, las = attachment(dev, predict(trainer, pretrain, dev))
-            passed = (step - 1) % interval + 1
-            report = Progress(step, steps, total / passed, uas, las, time.monotonic() - begin)
-            logger.info("%s", report)
-            if progress is not None:
-                progress(report)
-            total = 0.0
+            logger.info("%s", report(step, steps, loss, uas, las))
             if las > best_las:
                 best_las, last_best = las, step
                 best = {name: value.clone() for name, value in trainer.model.get_params(True).items()}
             if not falling:
                 for scheduler in trainer.scheduler.values():
-                    scheduler.step(num_steps=passed, metrics=las)
+                    scheduler.step(num_steps=(step - 1) % interval + 1, metrics=las)
         if falling:
             continue
         stalled = step - last_best >= arguments["max_steps_before_stop"]
@@ -194,11 +191,6 @@ def rise_and_fall(steps: int) -> Callable[[int], float]:
     return lambda step: min((step + 1) / rise, (steps - step) / max(1, steps - rise))
 
 
-def first_line(error: BaseException) -> str:
-    """What an error says, in one line."""
-    return str(error).strip().partition("\n")[0] or type(error).__name__
-
-
 @contextmanager
 def quiet() -> Iterator[None]:
     """Without Stanza's log, which repeats what `Progress` and exceptions say."""
@@ -214,11 +206,10 @@ def quiet() -> Iterator[None]:
 @contextmanager
 def seeded(seed: int) -> Iterator[None]:
     """With the generators that Stanza draws from seeded; afterwards they go on as if nothing was drawn."""
-    states = random.getstate(), numpy.random.get_state(), torch.get_rng_state()
-    set_random_seed(seed)
-    try:
-        yield
-    finally:
-        random.setstate(states[0])
-        numpy.random.set_state(states[1])
-        torch.set_rng_state(states[2])
+    state = torch.get_rng_state()
+    with seeded_numpy(seed):
+        set_random_seed(seed)
+        try:
+            yield
+        finally:
+            torch.set_rng_state(state)

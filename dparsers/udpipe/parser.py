@@ -19,23 +19,23 @@ import random
 import re
 import subprocess
 import sys
-import time
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from contextlib import suppress
 from pathlib import Path
 from typing import Any, Self
 
 from ufal.udpipe import Model, ProcessingError
 
-from d2c.dparsers.codes import Codes, read_trees, thinned
-from d2c.dparsers.directories import read_settings, whole_directory, write_settings
-from d2c.dparsers.protocol import Progress
+from d2c.dparsers.codes import Codes, read_trees
+from d2c.dparsers.directories import Kind, loading, parameters, whole_directory
+from d2c.dparsers.protocol import Progress, Report
+from d2c.dparsers.training import DEV_WORDS, check_choice, reporter, thinned
 from d2c.dparsers.udpipe import training as udpipe_training
 from d2c.trees.ctree import Tokens
 from d2c.trees.dtree import DTree
 from d2c.trees.errors import FormatError, ModelError
 
-FORMAT = 1  # of the model directory: the settings and UDPipe's file
+KIND = Kind("dparser", "udpipe", 1)  # of the model directory: the settings and UDPipe's file
 _MODEL = "parser.udpipe"
 _PARAMETERS = ("system", "preset", "epochs", "beam", "seed")
 
@@ -46,7 +46,6 @@ PRESETS: dict[str, dict[str, Any]] = {
     "default": {"iterations": 10},
     "small": {"iterations": 4, "structured_interval": 0},
 }
-_DEV_WORDS = 20_000
 _EVALUATION = re.compile(r"Iteration (\d+): training logprob (\S+), heldout UAS (\S+)%, LAS (\S+)%")
 
 
@@ -76,20 +75,14 @@ class UDPipeParser:
         self.codes_ = Codes((), None)
         self.model_: Any = None
 
-    def train(
-        self,
-        train_conllu: Path,
-        dev_conllu: Path,
-        directory: Path,
-        progress: Callable[[Progress], None] | None = None,
-    ) -> Self:
+    def train(self, train_conllu: Path, dev_conllu: Path, directory: Path, progress: Report = None) -> Self:
         """Learns from one CoNLL-U file and leaves the model with the best LAS on another in a directory.
 
         Raises FormatError for treebanks that cannot be learned from, ModelError for unknown parameters and
         directories that cannot be used.
         """
         options = self._options()
-        train, dev = read_trees(train_conllu), thinned(read_trees(dev_conllu), _DEV_WORDS)
+        train, dev = read_trees(train_conllu), read_trees(dev_conllu)
         if all(len(dtree.heads) < 2 for dtree in train):
             raise FormatError(
                 str(train_conllu), 0, 0, "no sentence has two words, so there is no arc to learn"
@@ -98,24 +91,21 @@ class UDPipeParser:
         random.Random(self.seed).shuffle(train)
         options["embedding_feats"] = 20 if any(dtree.tokens.morphs for dtree in train) else 0
         with whole_directory(Path(directory)) as staging:
-            data = self._rows(train), self._rows(dev)
+            data = self._rows(train), self._rows(thinned(dev, DEV_WORDS, lambda dtree: len(dtree.heads)))
             _run_training(options, staging / _MODEL, data, progress)
             settings = {name: getattr(self, name) for name in _PARAMETERS}
-            learned = {"root_label": self.codes_.root_label, "labels": self.codes_.labels}
-            write_settings(staging, "udpipe", FORMAT, settings | learned)
+            KIND.write(staging, settings | self.codes_.settings)
             self.model_ = _load(staging / _MODEL)
         return self
 
     @classmethod
     def load(cls, directory: Path) -> Self:
         """The parser that `train` left in a directory, which cannot bring code with it. Raises ModelError."""
-        settings: dict[str, Any] = read_settings(Path(directory), "udpipe", FORMAT)
-        try:
-            parser = cls(**{name: settings[name] for name in _PARAMETERS})
-            parser.codes_ = Codes(tuple(settings["labels"]), settings["root_label"])
+        settings = KIND.read(directory)
+        with loading(directory, "has broken settings"):
+            parser = cls(**parameters(settings, _PARAMETERS))
+            parser.codes_ = Codes.read(settings)
             parser._options()
-        except (KeyError, TypeError) as error:
-            raise ModelError(f"{directory}: has broken settings ({error})") from None
         parser.model_ = _load(Path(directory) / _MODEL)
         return parser
 
@@ -134,10 +124,8 @@ class UDPipeParser:
 
     def _options(self) -> dict[str, Any]:
         """Of UDPipe's training. Raises ModelError for unknown parameters."""
-        if self.system not in SYSTEMS:
-            raise ModelError(f"system {self.system!r} is none of {', '.join(SYSTEMS)}")
-        if self.preset not in PRESETS:
-            raise ModelError(f"preset {self.preset!r} is none of {', '.join(PRESETS)}")
+        check_choice("system", self.system, SYSTEMS)
+        check_choice("preset", self.preset, PRESETS)
         if self.beam < 1:
             raise ModelError(f"the beam is {self.beam} wide, but must be 1 or more")
         options = {"transition_system": self.system, **PRESETS[self.preset]}
@@ -164,11 +152,11 @@ def _run_training(
     options: dict[str, Any],
     model: Path,
     data: Sequence[Sequence[udpipe_training.Row]],
-    progress: Callable[[Progress], None] | None,
+    progress: Report,
 ) -> None:
     """Trains in a process of its own. Raises ModelError where it fails."""
     words = sum(len(row[0]) for row in data[0])
-    begin, line = time.monotonic(), ""
+    report, line = reporter(Progress, progress), ""
     arguments = ";".join(f"{name}={value}" for name, value in options.items())
     # -P: the modules beside the program are not at hand under their short names.
     command = [sys.executable, "-P", udpipe_training.__file__, arguments, str(model)]
@@ -180,11 +168,9 @@ def _run_training(
                 process.stdin.close()
             for text in process.stderr:
                 line = text.strip() or line
-                if progress is not None and (match := _EVALUATION.match(line)):
+                if match := _EVALUATION.match(line):
                     step, logprob, uas, las = int(match[1]), *map(float, match.groups()[1:])
-                    seconds = time.monotonic() - begin
-                    loss = -logprob / words
-                    progress(Progress(step, options["iterations"], loss, uas / 100, las / 100, seconds))
+                    report(step, options["iterations"], -logprob / words, uas / 100, las / 100)
         except BaseException:
             process.kill()
             raise

@@ -6,7 +6,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from d2c.dparsers.codes import Codes, thinned
+from d2c.dparsers.codes import Codes
+from d2c.dparsers.training import thinned
 from d2c.trees.ctree import Tokens
 from d2c.trees.dtree import DTree
 from tests.dparsers.sentences import LABELS, treebank
@@ -60,6 +61,6 @@ def test_several_labels_of_roots_take_an_artificial_word() -> None:
 
 
 def test_thinned() -> None:
-    dtrees = treebank(1, 10)  # of six words
-    assert thinned(dtrees, 60) == dtrees[::2] and thinned(dtrees, 61) == dtrees
-    assert thinned(dtrees, 15) == dtrees[::5]
+    dtrees, length = treebank(1, 10), lambda dtree: len(dtree.heads)  # of six words
+    assert thinned(dtrees, 60, length) == dtrees[::2] and thinned(dtrees, 61, length) == dtrees
+    assert thinned(dtrees, 15, length) == dtrees[::5]

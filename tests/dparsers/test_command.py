@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import shlex
 import sys
 from itertools import count, islice
@@ -100,7 +101,8 @@ def test_models_may_be_directories_or_nothing(file: Path, tmp_path: Path) -> Non
 
 def test_a_model_holds_no_command(file: Path, tmp_path: Path) -> None:
     CommandParser(TRAINING, PARSING).train(file, file, tmp_path / "model")
-    assert (tmp_path / "model" / SETTINGS).read_text(encoding="utf-8").count("\n") == 4
+    settings = json.loads((tmp_path / "model" / SETTINGS).read_text(encoding="utf-8"))
+    assert settings == {"dparser": "cmd", "format": 1}
     assert "python" not in (tmp_path / "model" / SETTINGS).read_text(encoding="utf-8")
     with pytest.raises(ModelError, match="must be given again"):
         CommandParser.load(tmp_path / "model")

@@ -19,7 +19,7 @@ from stanza.models.depparse.data import DataLoader, Dataset
 from d2c.dparsers.directories import SETTINGS, whole_directory
 from d2c.dparsers.protocol import DependencyParser, Progress
 from d2c.dparsers.stanza.parser import PRESETS, StanzaParser, read_rows
-from d2c.dparsers.stanza.training import _batch_words, _batches, _Rows, attachment
+from d2c.dparsers.stanza.training import Rows, _batch_words, _batches, attachment
 from d2c.trees.ctree import Tokens
 from d2c.trees.dtree import DTree
 from d2c.trees.errors import FormatError, ModelError
@@ -177,9 +177,9 @@ def test_no_word_is_ever_dropped_in_training(tmp_path: Path) -> None:
     parser = tiny()
     arguments = parser._arguments(PRESETS["small"]["graph"]) | {"word_cutoff": 0}
     shortening = arguments | {"augment_nopunct": None, "drop_initial_punct_prob": 0.2}
-    dataset = Dataset(_Rows(read_rows(file)), shortening, None)
+    dataset = Dataset(Rows(read_rows(file)), shortening, None)
     assert dataset.augment_nopunct_ratio > 0 and dataset.drop_initial_punct_ratio > 0
-    loader = DataLoader(_Rows(read_rows(file)), 12, arguments, None)
+    loader = DataLoader(Rows(read_rows(file)), 12, arguments, None)
     for batch in islice(_batches(loader), 200):
         assert set(batch[13]) == {4}  # lengths with Stanza's root
 
@@ -197,8 +197,8 @@ def test_tags_of_many_parts(tmp_path: Path) -> None:
 
 def test_labels_are_scored_whole() -> None:
     gold = [[["a", "_", "_", "_", "_", 2, "x:y"], ["b", "_", "_", "_", "_", 0, "root"]]]
-    assert attachment(gold, [[(2, "x:z"), (0, "root")]]) == (1.0, 0.5)
-    assert attachment(gold, [[(0, "x:y"), (0, "root")]]) == (0.5, 0.5)
+    assert attachment(gold, [((2, 0), ("x:z", "root"))]) == (1.0, 0.5)
+    assert attachment(gold, [((0, 0), ("x:y", "root"))]) == (0.5, 0.5)
 
 
 def test_many_labels_make_small_batches() -> None:

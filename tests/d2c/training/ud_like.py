@@ -11,7 +11,8 @@ import spacy
 from spacy.tokens import Doc
 from spacy.training import Example
 
-from d2c.dparsers.spacy.training import seeded, tok2vec
+from d2c.dparsers.spacy.training import tok2vec
+from d2c.dparsers.training import seeded
 from d2c.trees.conversion import to_dependencies
 from d2c.trees.ctree import CTree
 from d2c.trees.dtree import DTree, modifiers_of, top_down

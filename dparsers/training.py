@@ -1,0 +1,85 @@
+"""What trainings of d-parsers and taggers have in common: evaluations, the best state, reports, the seed."""
+
+from __future__ import annotations
+
+import random
+import time
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from contextlib import contextmanager
+from typing import Any, TypeVar
+
+import numpy
+
+from d2c.trees.errors import ModelError
+
+T = TypeVar("T")
+
+DEV_WORDS = 20_000  # of the development treebank that are enough to tell which state is the best
+
+
+def check_choice(what: str, name: str, known: Iterable[str]) -> None:
+    """Raises ModelError for a name that is none of those known."""
+    if name not in known:
+        raise ModelError(f"{what} {name!r} is none of {', '.join(known)}")
+
+
+def thinned(sentences: Sequence[T], words: int, length: Callable[[Any], int] = len) -> Sequence[T]:
+    """Evenly chosen sentences with about so many words, all of them where they have no more."""
+    return sentences[:: 1 + sum(map(length, sentences)) // words]
+
+
+def evaluations(steps: int, interval: int, update: Callable[[], float]) -> Iterator[tuple[int, float | None]]:
+    """Makes steps, yields the number of each; after each interval and at the end also the mean loss since
+    the last time, otherwise None. `update` makes a step and returns its loss."""
+    total = 0.0
+    for step in range(1, steps + 1):
+        total += update()
+        if step % interval == 0 or step == steps:
+            yield step, total / ((step - 1) % interval + 1)
+            total = 0.0
+        else:
+            yield step, None
+
+
+def best_state(
+    steps: Iterable[tuple[int, float | None]],
+    evaluate: Callable[[int, float], float],
+    state: Callable[[], T],
+) -> T:
+    """What `state` returned after that of the `evaluations` with the highest score, the first of equal ones.
+
+    evaluate: score on the development treebank after a step, given the mean loss
+    """
+    best, best_score = state(), -1.0
+    for step, loss in steps:
+        if loss is not None:
+            score = evaluate(step, loss)
+            if score > best_score:
+                best, best_score = state(), score
+    return best
+
+
+def reporter(report: Callable[..., T], progress: Callable[[T], None] | None) -> Callable[..., T]:
+    """Makes reports of their fields but the last, the seconds since now, and passes them on."""
+    begin = time.monotonic()
+
+    def pass_on(*fields: float) -> T:
+        made = report(*fields, time.monotonic() - begin)
+        if progress is not None:
+            progress(made)
+        return made
+
+    return pass_on
+
+
+@contextmanager
+def seeded(seed: int) -> Iterator[None]:
+    """With the generators of Python and numpy seeded; afterwards they go on as if nothing was drawn."""
+    states = random.getstate(), numpy.random.get_state()
+    random.seed(seed)
+    numpy.random.seed(seed % 2**32)
+    try:
+        yield
+    finally:
+        random.setstate(states[0])
+        numpy.random.set_state(states[1])
