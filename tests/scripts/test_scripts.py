@@ -1,4 +1,4 @@
-"""Every script runs from anywhere: `--help`, the usage line that its docstring says, without treebanks."""
+"""Every script runs from anywhere, with the usage line of its docstring; two environments are compared."""
 
 from __future__ import annotations
 
@@ -38,3 +38,16 @@ def test_absent_treebanks_are_said_in_one_line(name: str, tmp_path: Path) -> Non
     assert done.returncode and not done.stdout
     [line] = done.stderr.splitlines()
     assert "set D2C_TREEBANKS" in line
+
+
+def test_two_environments_are_compared(tmp_path: Path) -> None:
+    """Here one with itself, on a few sentences."""
+    file = tmp_path / "few.mrg"
+    sample = (SCRIPTS.parent / "data" / "sample" / "dev.mrg").read_text(encoding="utf-8")
+    file.write_text("".join(sample.splitlines(keepends=True)[:20]), encoding="utf-8")
+    options = ("--runs", "1", "--rows", "encode,unaries", "--train", str(file), "--dev", str(file))
+    done = run(SCRIPTS / "bench_house.py", sys.executable, *options, directory=tmp_path)
+    assert done.returncode == 0, done.stderr
+    _, *rows = done.stdout.splitlines()
+    assert [row.split()[0] for row in rows] == ["encode", "unaries"]
+    assert all(row.endswith("yes") for row in rows)
