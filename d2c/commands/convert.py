@@ -9,7 +9,8 @@ import click
 
 from d2c.commands.options import FilePath, continuous_option
 from d2c.commands.terminal import say, shown
-from d2c.treebanks.reading import WRITABLE, convert_treebank
+from d2c.treebanks.conversion import WRITABLE, convert_treebank
+from d2c.treebanks.reading import Reading
 from d2c.trees.files import file_name, open_output
 from d2c.trees.formats.conllu import format_conllu, read_conllu
 from d2c.trees.formats.treebanks import FORMATS
@@ -18,7 +19,7 @@ from d2c.trees.formats.treebanks import FORMATS
 @click.command()
 @click.argument("source", type=FilePath)
 @click.argument("target", type=FilePath)
-@click.option("--from", "source_format", type=click.Choice(list(FORMATS)), help="[default: by the name]")
+@click.option("--from", "format_name", type=click.Choice(list(FORMATS)), help="[default: by the name]")
 @click.option("--to", "target_format", type=click.Choice(WRITABLE), help="[default: by the name]")
 @click.option("--clean", is_flag=True, help="Brackets: remove traces, function tags and co-indices.")
 @click.option("--traces", is_flag=True, help="Brackets: move antecedents to their traces, then clean.")
@@ -28,7 +29,9 @@ from d2c.trees.formats.treebanks import FORMATS
 @click.option(
     "--heads", type=FilePath, help="CoNLL-U over the same tokens: mark the head children it induces."
 )
-def convert(source: Path, target: Path, **options: Any) -> None:
+def convert(
+    source: Path, target: Path, target_format: str | None, clean: bool, heads: Path | None, **options: Any
+) -> None:
     """Rewrites treebanks: brackets, discbracket, export, TIGER XML, Alpino XML; reads Penn-historical, Sinica
     and Floresta files, too. Brackets hold no gaps: say how to make such trees continuous. What else is left
     out (secondary edges, functions, lemmas, ...) is said on standard error.
@@ -37,7 +40,8 @@ def convert(source: Path, target: Path, **options: Any) -> None:
     also with .gz); anything else is brackets. CoNLL-U becomes CoNLL-U without ranges and empty nodes; from
     trees to CoNLL-U and back go `encode` and `decode`.
     """
-    if options["heads"] and (options["traces"] or options["merge"]):
+    reading = Reading(raw=not clean, **options)
+    if heads and (reading.traces or reading.merge):
         raise click.UsageError("--traces and --merge keep no heads; convert twice")
     kinds = [".conllu" in path.name for path in (source, target)]
     if kinds[0] != kinds[1] and "-" not in (str(source), str(target)):
@@ -47,6 +51,6 @@ def convert(source: Path, target: Path, **options: Any) -> None:
         if any(kinds):
             stream.writelines(map(format_conllu, shown(read_conllu(source), "sentences")))
         else:
-            left_out = convert_treebank(source, target, stream, **options)
+            left_out = convert_treebank(reading, source, target, stream, target_format, heads)
     if left_out:
         say(f"{file_name(source)}: left out: {', '.join(left_out)}")

@@ -11,8 +11,8 @@ from d2c.commands.terminal import report_repairs, shown
 from d2c.reduction.encodings import ENCODINGS
 from d2c.reduction.reduction import Reduction
 from d2c.training.model import load_route
+from d2c.treebanks.conversion import WRITABLE
 from d2c.treebanks.parts import Decode, convert_parts
-from d2c.treebanks.reading import WRITABLE
 from d2c.trees.files import file_name, open_output
 from d2c.trees.formats.conllu import read_conllu, read_conllu_chunks
 from d2c.trees.formats.treebanks import FORMATS, format_to_write, write_treebank

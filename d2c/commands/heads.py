@@ -8,7 +8,7 @@ import click
 
 from d2c.commands.options import FilePath, format_option, heads_option, output_option
 from d2c.commands.terminal import shown
-from d2c.treebanks.reading import with_heads
+from d2c.treebanks.conversion import with_heads
 from d2c.trees.files import open_output
 from d2c.trees.formats.treebanks import read_treebank
 from d2c.trees.heads import format_head_rules, load_head_rules

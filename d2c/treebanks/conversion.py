@@ -1,0 +1,80 @@
+"""From one treebank format to another, and what is left out on the way."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator
+from itertools import zip_longest
+from pathlib import Path
+from typing import TextIO
+
+from d2c.treebanks.reading import Reading
+from d2c.trees.ctree import CTree, Tokens
+from d2c.trees.errors import FormatError, located
+from d2c.trees.files import file_name
+from d2c.trees.formats.conllu import read_conllu
+from d2c.trees.formats.graphs import SecondaryEdges
+from d2c.trees.formats.treebanks import FORMATS, format_of, format_to_write, write_treebank
+from d2c.trees.induced_heads import induce_heads
+
+WRITABLE = tuple(name for name, known in FORMATS.items() if known.write)
+_BRACKETS = frozenset("()")
+
+
+def convert_treebank(
+    reading: Reading,
+    source: Path,
+    target: Path,
+    stream: TextIO,
+    target_format: str | None = None,
+    heads: Path | None = None,
+) -> list[str]:
+    """Writes the trees of `source` in the format of `target`, with the heads that a CoNLL-U file induces.
+
+    Returns what was left out: what c-trees do not keep, and what the format does not hold.
+    Raises FormatError for what cannot be read, or not be held by the format: a format that d2c only reads,
+    gaps in brackets, words that the export format takes for something else.
+    """
+    written = target_format or format_to_write(target)
+    if heads and not FORMATS[written].graphs:
+        raise FormatError(str(target), 0, 0, f"the format {written} marks no heads")
+    secondary, lost = SecondaryEdges(), set[str]()
+
+    def converted() -> Iterator[CTree]:
+        trees = reading.read(source, secondary)
+        given = with_heads(trees, heads) if heads else trees
+        for number, ctree in enumerate(reading.transformed(given, source), 1):
+            lost.update(_not_held(ctree.tokens, written))
+            if written == "brackets" and not ctree.is_continuous():
+                message = "a tree with gaps, which brackets cannot hold; see --continuous"
+                raise FormatError(file_name(source), 0, number, message)
+            yield ctree
+
+    write_treebank(converted(), written, stream, source)
+    left_out = [f"{secondary.count:,} secondary edges"] if secondary.count else []
+    if FORMATS[reading.format_name or format_of(source)].marks_heads:
+        left_out.append("grammatical functions")
+    return left_out + sorted(lost)
+
+
+def _not_held(tokens: Tokens, format_name: str) -> Iterator[str]:
+    """What a format cannot hold of tokens. Where it holds no blanks, no-break spaces stand for them; of round
+    brackets in tags, -LRB- and -RRB-."""
+    columns = {"words": tokens.forms, "lemmas": tokens.lemmas, "morphology": tokens.morphs}
+    for name, column in columns.items():
+        if column and name != "words" and not FORMATS[format_name].graphs:
+            yield name
+        elif column and not format_name.endswith("xml") and " " in "".join(column):
+            yield f"blanks in {name}"
+    if format_name == "brackets" and not _BRACKETS.isdisjoint("".join(tokens.tags)):
+        yield "round brackets in tags"
+
+
+def with_heads(ctrees: Iterable[CTree], conllu: Path) -> Iterator[CTree]:
+    """The c-trees with head children by the d-trees of a CoNLL-U file. Raises FormatError."""
+    for number, (ctree, dtree) in enumerate(zip_longest(ctrees, read_conllu(conllu)), 1):
+        if ctree is None or dtree is None:
+            what = "missing; the other file has it" if dtree is None else "the treebank has no such sentence"
+            raise FormatError(file_name(conllu), 0, number, what)
+        with located(file_name(conllu), number):
+            headed = induce_heads(ctree, dtree.heads)
+        yield headed
