@@ -35,8 +35,8 @@ from d2c.trees.formats.conllu import read_conllu
 from d2c.trees.repair import Repairs
 from d2c.trees.scores.brackets import bracket_scores
 from d2c.trees.scores.matches import Summary
+from measuring import options
 from measuring.craft import Craft
-from measuring.options import FilePath
 from measuring.tables import Line, picture, print_table
 from measuring.timing import fastest, peak_gigabytes, timed
 
@@ -64,8 +64,8 @@ LEXICALISED = 100  # sentences of the lexicalised row
 @click.option("--labels", is_flag=True, help="Head-ordered labels (direct) of the gold d-trees as features.")
 @click.option("--no-context", is_flag=True, help="The features of Figure 4 only.")
 @click.option("--table", is_flag=True, help="Table 1 as well, with a second training for its first row.")
-@click.option("--predicted", type=FilePath, help="D-trees of dev, for the oracle in the table.")
-@click.option("--plot", type=FilePath, help="Run time against length, a picture.")
+@click.option("--predicted", type=options.FilePath, help="D-trees of dev, for the oracle in the table.")
+@click.option("--plot", type=options.FilePath, help="Run time against length, a picture.")
 def main(
     sentences: int | None,
     epochs: int,

@@ -20,8 +20,8 @@ import click
 from d2c.training.model import Model
 from d2c.training.routes import ROUTES, RouteSettings, make_route
 from d2c.trees.ctree import CTree
+from measuring import options
 from measuring.craft import Craft
-from measuring.options import models_option, names_option, sentences_option
 from measuring.tables import print_table
 from measuring.timing import timed
 
@@ -48,10 +48,10 @@ class Times(NamedTuple):
 
 @click.command()
 @click.option("--dparser", default="spacy", show_default=True)
-@names_option("--routes", ROUTES, "reduction,labeler,cky")
-@sentences_option
+@options.names_option("--routes", ROUTES, "reduction,labeler,cky")
+@options.sentences_option
 @click.option("--repeats", default=5, show_default=True)
-@models_option
+@options.models_option
 def main(dparser: str, routes: list[str], sentences: int, repeats: int, models: Path) -> None:
     """Trains what is not trained yet, and prints the table."""
     craft, rows = Craft.read(sentences), []

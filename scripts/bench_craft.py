@@ -17,16 +17,16 @@ from d2c.compare.rows import train_and_compare
 from d2c.compare.table import table_lines
 from d2c.training.routes import ROUTES
 from d2c.training.spec import TrainingSpec
-from measuring.options import encodings_option, epochs_option, sentences_option
+from measuring import options
 from measuring.tables import say
 from measuring.treebanks import CRAFT, First
 
 
 @click.command()
-@sentences_option
+@options.sentences_option
 @click.option("--preset", default="small", show_default=True)
-@encodings_option
-@epochs_option
+@options.encodings_option
+@options.epochs_option
 @click.option("--device")
 def main(sentences: int, preset: str, encodings: list[str], epochs: float | None, device: str | None) -> None:
     """Trains one d-parser per encoding and prints a table for each."""

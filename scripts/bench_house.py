@@ -19,8 +19,7 @@ from statistics import median
 
 import click
 
-from measuring import house
-from measuring.options import FilePath, names_option
+from measuring import house, options
 from measuring.tables import Line, print_table, say
 from measuring.treebanks import CRAFT
 
@@ -33,9 +32,9 @@ SAME = {True: "yes", False: "no"}
 @click.argument("other_python", type=click.Path(exists=True, dir_okay=False))
 @click.option("--runs", default=5, show_default=True)
 @click.option("--sentences", default=1000, show_default=True, help="From which models learn.")
-@names_option("--rows", house.ROWS, ",".join(house.ROWS))
-@click.option("--train", type=FilePath, help="[default: CRAFT's]")
-@click.option("--dev", type=FilePath, help="[default: CRAFT's]")
+@options.names_option("--rows", house.ROWS, ",".join(house.ROWS))
+@click.option("--train", type=options.FilePath, help="[default: CRAFT's]")
+@click.option("--dev", type=options.FilePath, help="[default: CRAFT's]")
 def main(
     other_python: str, runs: int, sentences: int, rows: list[str], train: Path | None, dev: Path | None
 ) -> None:

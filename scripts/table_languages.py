@@ -17,7 +17,7 @@ import click
 from d2c.compare.rows import Comparison, Row, train_and_compare
 from d2c.compare.table import table_lines
 from d2c.training.spec import TrainingSpec
-from measuring.options import names_option
+from measuring import options
 from measuring.tables import Line, print_table, say
 from measuring.timing import timed
 from measuring.treebanks import PARTS, TREEBANKS, First, Treebank
@@ -27,7 +27,7 @@ HEADER = ("language", "route", "UAS", "LAS", "F1", "gaps F1", "exact", "tok/s")
 
 
 @click.command()
-@names_option("--languages", LANGUAGES, ",".join(LANGUAGES))
+@options.names_option("--languages", LANGUAGES, ",".join(LANGUAGES))
 @click.option("--sentences", default=2000, show_default=True, help="Of each treebank.")
 @click.option("--epochs", default=8.0, show_default=True, help="Of the d-parser.")
 @click.option("--details", is_flag=True, help="The whole tables.")

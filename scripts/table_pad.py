@@ -22,15 +22,8 @@ from d2c.compare.rows import Comparison, GoldStandard, Parses, score
 from d2c.reduction.labeler.two_stage import TwoStage
 from d2c.reduction.reduction import Reduction
 from d2c.trees.scores.brackets import bracket_scores
+from measuring import options
 from measuring.craft import Craft
-from measuring.options import (
-    FilePath,
-    csv_option,
-    dparsers_option,
-    epochs_option,
-    models_option,
-    sentences_option,
-)
 from measuring.tables import Line, picture, print_table
 from measuring.timing import timed
 
@@ -38,13 +31,13 @@ HEADER = ["d-parser", "UAS", "reduction", "labeler", "cky", "oracle", "sentences
 
 
 @click.command()
-@dparsers_option("stanza,spacy,udpipe,udpipe:swap")
-@sentences_option
-@epochs_option
-@models_option
-@csv_option
-@click.option("--plot", type=FilePath, help="F1 against UAS, as a picture.")
-@click.option("--report", type=FilePath, help="Of the routes on the first d-parser's d-trees.")
+@options.dparsers_option("stanza,spacy,udpipe,udpipe:swap")
+@options.sentences_option
+@options.epochs_option
+@options.models_option
+@options.csv_option
+@click.option("--plot", type=options.FilePath, help="F1 against UAS, as a picture.")
+@click.option("--report", type=options.FilePath, help="Of the routes on the first d-parser's d-trees.")
 def main(
     dparsers: list[str],
     sentences: int,

@@ -27,16 +27,8 @@ from d2c.reduction.labeler.two_stage import TwoStage
 from d2c.reduction.reduction import Reduction
 from d2c.training.jackknife import jackknife_dtrees
 from d2c.trees.dtree import DTree
+from measuring import options
 from measuring.craft import Craft
-from measuring.options import (
-    FilePath,
-    csv_option,
-    dparsers_option,
-    encodings_option,
-    epochs_option,
-    models_option,
-    sentences_option,
-)
 from measuring.tables import Line, picture, print_table, say
 from measuring.timing import fastest, megabytes, timed
 
@@ -46,14 +38,14 @@ ONE_SHOT, TWO_STAGE, FREE, JACKKNIFED = "d-parser", "labeler", "labeler, free", 
 
 
 @click.command()
-@dparsers_option("stanza,spacy,udpipe:swap")
-@encodings_option
-@sentences_option
-@epochs_option
+@options.dparsers_option("stanza,spacy,udpipe:swap")
+@options.encodings_option
+@options.sentences_option
+@options.epochs_option
 @click.option("--jackknife", "folds", default=0, show_default=True)
-@models_option
-@csv_option
-@click.option("--plot", type=FilePath, help="F1 of one-shot labels and labeler, as a picture.")
+@options.models_option
+@options.csv_option
+@click.option("--plot", type=options.FilePath, help="F1 of one-shot labels and labeler, as a picture.")
 def main(
     dparsers: list[str],
     encodings: list[str],

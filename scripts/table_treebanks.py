@@ -26,7 +26,7 @@ from d2c.trees.ctree import CTree, Tokens
 from d2c.trees.formats.treebanks import FORMATS, read_treebank
 from d2c.trees.heads import load_head_rules
 from d2c.trees.transforms import move_punctuation
-from measuring.options import names_option
+from measuring import options
 from measuring.round_trips import round_trips
 from measuring.treebanks import PARTS, TREEBANKS
 
@@ -68,7 +68,7 @@ def format_round_trips(ctrees: Sequence[CTree]) -> Iterator[str]:
 
 @click.command()
 @click.option("--part", "parts", type=click.Choice(PARTS), multiple=True, default=PARTS, show_default=True)
-@names_option("--treebanks", TREEBANKS, ",".join(TREEBANKS))
+@options.names_option("--treebanks", TREEBANKS, ",".join(TREEBANKS))
 def main(parts: tuple[str, ...], treebanks: list[str]) -> None:
     """Prints three lines for each treebank."""
     for treebank in map(TREEBANKS.__getitem__, treebanks):
