@@ -12,7 +12,6 @@ Reads $D2C_TREEBANKS (default ../shared/treebanks).
 
 from __future__ import annotations
 
-import json
 import subprocess
 import sys
 import tempfile
@@ -21,9 +20,10 @@ from pathlib import Path
 import click
 
 from d2c.reduction.reduction import Reduction
-from d2c.training.model import FORMAT
+from d2c.training.model import FORMAT, SETTINGS
 from d2c.trees.formats.brackets import write_brackets
 from d2c.trees.heads import load_head_rules
+from d2c.trees.model_files import write_settings
 from measuring.craft import Craft
 from measuring.round_trips import round_trips
 from measuring.tables import print_table, say
@@ -61,8 +61,7 @@ def command_times(craft: Craft, jobs: list[str], scratch: Path) -> dict[str, flo
     route, seconds = timed(Reduction().fit, craft.train)
     print(f"fitting the route {seconds:.1f} s", flush=True)
     route.save(model / "route")
-    settings = {"format": FORMAT, "route": "reduction", "dparser": "stanza"}
-    (model / "model.json").write_text(json.dumps(settings), encoding="utf-8")
+    write_settings(model / SETTINGS, FORMAT, {"route": "reduction", "dparser": "stanza"})
     times = {
         "NLTK, trees kept": min(nltk_seconds(stripped, True) for _ in range(RUNS)),
         "NLTK, trees dropped": min(nltk_seconds(stripped, False) for _ in range(RUNS)),
