@@ -85,7 +85,7 @@ def test_files_beside_a_script_do_no_harm(
     what = [request.getfixturevalue("wheel")] if kind == "wheel" else ["--editable", clone]
     pip("--python", python, "install", "--no-deps", *what)
     place = tmp_path / "place"
-    for folder in ("data", "linear", "d2c-something", *(["d2c"] if kind == "wheel" else [])):
+    for folder in ("data", "linear", "d2c-something", "d2c"):
         (place / folder).mkdir(parents=True)
         (place / folder / "file.txt").write_text("not d2c's")
     for file in ("data.py", "trees.py"):
@@ -95,7 +95,7 @@ def test_files_beside_a_script_do_no_harm(
 
     script = python.with_name("d2c")
     for command in ([script], [python, "-m", "d2c"]):
-        assert run(place, *command, "--version").endswith(f"d2c {d2c.__version__}\n")
+        assert run(place, *command, "--version") == f"d2c {d2c.__version__}\n"
     run(place, script, "train", "t.mrg", "--dev", "t.mrg", "--dparser", "gold", "-o", "MODEL")
     assert run(place, python, "script.py", "MODEL", TREE) == TREE.removeprefix("(TOP ").replace(")\n", "\n")
 
@@ -106,7 +106,7 @@ def files_of_packages() -> set[str]:
     for folder in REPOSITORY.iterdir():
         if (folder / "__init__.py").exists() and folder.name not in ("scripts", "tests"):
             name = Path("d2c") if folder.name == "d2c" else Path("d2c", folder.name)
-            files = [file for file in folder.rglob("*") if file.is_file() and file.suffix != ".pyc"]
+            files = [file for file in folder.rglob("*") if file.is_file() and "__pycache__" not in file.parts]
             installed.update((name / file.relative_to(folder)).as_posix() for file in files)
     return installed
 

@@ -9,7 +9,6 @@ from importlib import import_module
 
 import click
 
-import d2c
 from d2c.trees.errors import FormatError, ModelError
 
 COMMANDS = (
@@ -19,7 +18,7 @@ COMMANDS = (
 
 
 @click.group(context_settings={"help_option_names": ["-h", "--help"]})
-@click.version_option(d2c.__version__, message="%(prog)s %(version)s")
+@click.version_option(package_name="d2c", prog_name="d2c", message="%(prog)s %(version)s")
 def cli() -> None:
     """Constituency parsing with an off-the-shelf dependency parser.
 
