@@ -130,9 +130,12 @@ def _extent(constituent: Constituent) -> tuple[int, int]:
     return constituent[0], -constituent[1]
 
 
+GETTERS = (labels, parse_string, constituents, children, parent)
+
+
 def _register() -> None:
     Span.set_extension(_STORE, default=None, force=True)
-    for getter in (labels, parse_string, constituents, children, parent):
+    for getter in GETTERS:
 
         def of_token(token: Token, of_span: Any = getter) -> Any:
             return of_span(token.doc[token.i : token.i + 1])

@@ -18,11 +18,11 @@ from spacy.pipeline import Pipe
 from spacy.tokens import Doc, Span, Token
 
 from d2c.plugins.pipeline_model import PipelineModel, PipelineSentence
-from d2c.plugins.spacy.attributes import NonConstituentException, store
+from d2c.plugins.spacy.attributes import GETTERS, NonConstituentException, store
 
 __all__ = ["ConstituencyComponent", "NonConstituentException"]
 
-_ATTRIBUTES = [f"span._.{name}" for name in ("labels", "parse_string", "constituents", "children", "parent")]
+_ATTRIBUTES = [f"span._.{getter.__name__}" for getter in GETTERS]
 
 
 class ConstituencyComponent(Pipe):

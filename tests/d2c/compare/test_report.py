@@ -107,7 +107,7 @@ def test_tables(comparison: Comparison, page: Page) -> None:
     assert sum(int(row[1].replace(",", "")) for row in labels[1:]) == rows[2].brackets.gold
     errors = {row[0]: list(map(int, row[1:])) for row in page.tables["errors"][2:]}
     assert list(errors) == ["dependency", "span", "split and label", "label"]
-    missed, wrong = (sum(counts[at] for counts in errors.values()) for at in (0, 1))
+    missed, wrong = (sum(counts[side] for counts in errors.values()) for side in (0, 1))
     brackets = rows[2].brackets
     assert (missed, wrong) == (brackets.gold - brackets.matched, brackets.guess - brackets.matched)
     assert [row[:3] for row in page.tables["table5"][2:]] == [
@@ -136,15 +136,15 @@ def test_data_of_the_browser(comparison: Comparison, page: Page) -> None:
         assert tuple(data["tags"][t] for t in s["t"]) == gold.tokens.tags
         assert tuple(s["h"]) == dtree.heads and tuple(data["arcs"][d] for d in s["d"]) == dtree.labels
         assert rebuilt(s, s["c"][0], data).yields() == gold.yields()
-        for at, row in enumerate(rows[2:], 1):
+        for side, row in enumerate(rows[2:], 1):
             guess = row.trees.guess[s["i"] - 1]  # type: ignore[union-attr]
             counts = row.scores[s["i"] - 1]
-            shown = rebuilt(s, s["c"][at] or s["c"][0], data)
+            shown = rebuilt(s, s["c"][side] or s["c"][0], data)
             assert sorted(zip(shown.labels, shown.yields()[len(s["w"]) :], strict=True)) == sorted(
                 zip(guess.labels, guess.yields()[len(s["w"]) :], strict=True)
             )
-            assert len(s["c"][at][2] if s["c"][at] else []) == counts.guess - counts.matched
-            assert sum(mark[2] == at - 1 for mark in s["c"][0][2]) == counts.gold - counts.matched
+            assert len(s["c"][side][2] if s["c"][side] else []) == counts.guess - counts.matched
+            assert sum(mark[2] == side - 1 for mark in s["c"][0][2]) == counts.gold - counts.matched
 
 
 def rebuilt(s: dict[str, Any], tree: list[list[int]], data: dict[str, Any]) -> CTree:

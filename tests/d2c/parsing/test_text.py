@@ -1,4 +1,4 @@
-"""Words and sentences of text, with their places."""
+"""Words and sentences of text, with their offsets."""
 
 from __future__ import annotations
 
@@ -57,7 +57,7 @@ def test_typographic_marks_are_those_of_the_penn_treebank() -> None:
 
 
 @given(st.text(alphabet=st.sampled_from("aZ9 .,;:!?'\"`()[]<>-$%&\u00a0\t“”‘’nts«»…é\x1c猫")))
-def test_every_word_is_where_its_place_says(text: str) -> None:
+def test_every_word_is_where_its_offsets_say(text: str) -> None:
     words = words_of(Line(1, 5, text))
     for form, (begin, end) in zip(words.forms, words.offsets, strict=True):
         there = text[begin - 5 : end - 5].replace("’", "'")

@@ -22,7 +22,7 @@ OTHER = parse_bracket("(TOP (FRAG (NP (-LRB- -LRB-) (NN a) (-RRB- -RRB-))))")
 
 
 def document(ctrees: list[CTree], blanks: set[int] | None = None) -> Doc:
-    """The sentences of trees, with tokens of blanks at the places of `blanks` in the whole."""
+    """The sentences of trees, with a token of blanks after each number of tokens in `blanks`."""
     forms: list[str] = []
     tags: list[str] = []
     starts: list[bool | int | None] = []

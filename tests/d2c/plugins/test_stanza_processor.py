@@ -139,7 +139,7 @@ def test_the_example_of_the_readme(
     monkeypatch: pytest.MonkeyPatch,
     capsys: pytest.CaptureFixture[str],
 ) -> None:
-    """With a tagger in the model in the place of Stanza's."""
+    """With a tagger in the model instead of Stanza's."""
     readme = (Path(__file__).parents[3] / "README.md").read_text(encoding="utf-8")
     example = readme[readme.index("import stanza\n") :].partition("```")[0]
 
