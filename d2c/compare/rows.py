@@ -3,17 +3,16 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field, replace
 from pathlib import Path
-from typing import Any, NamedTuple, Self
+from typing import NamedTuple, Self
 
 from d2c.dparsers.taggers import accuracy
 from d2c.training.conventions import is_foreign
-from d2c.training.model import Model
-from d2c.training.routes import Relabels, Route
+from d2c.training.routes import HasOracle, Progress, Relabels, Route
 from d2c.training.spec import TrainingSpec
-from d2c.training.train import train_models
+from d2c.training.train import Trained, train_models
 from d2c.treebanks.reading import CLEANED, Read
 from d2c.trees.ctree import CTree
 from d2c.trees.dtree import DTree
@@ -62,7 +61,7 @@ class Trees(NamedTuple):
 class Row:
     """One line of the table.
 
-    route:      its name, or `oracle`: the c-trees of constrained CKY's chart that are nearest to gold
+    route:      its name, or `oracle`: of the c-trees that a route could make, those nearest to gold
     d_trees:    where the d-trees come from, `gold` or the d-parser
     attachment: of the d-trees, without punctuation
     scores:     one for each sentence; brackets: their sum
@@ -114,18 +113,15 @@ class Comparison:
     tags: float | None = None
 
 
-def compare_on(
-    dev: Path, models: Sequence[Model], training: Sequence[float] = (), reading: Read = CLEANED
-) -> Comparison:
+def compare_on(dev: Path, trained: Trained, reading: Read = CLEANED) -> Comparison:
     """Each model's route on gold d-trees, then each on those of the d-parser, which all models share.
 
-    The d-parser has learned what the first route encodes; labels are scored against that. Where constrained
-    CKY is among the routes, its oracle on the d-parser's d-trees comes last. Models that were trained on
-    predicted tags tag dev themselves, for all rows.
-
-    training: seconds of the d-parser, then of each route
+    The d-parser has learned what the first route encodes; labels are scored against that. Oracles of routes
+    that have one, on the d-parser's d-trees, come last. Models that were trained on predicted tags tag dev
+    themselves, for all rows.
     """
-    first, ctrees = models[0], list(reading(dev))
+    models, ctrees = trained.models, list(reading(dev))
+    first, routes = models[0], [model.route for model in models]
     start = time.perf_counter()
     predicted = list(first.parse_dependencies(ctree.tokens for ctree in ctrees))
     parsing = time.perf_counter() - start
@@ -133,18 +129,17 @@ def compare_on(
     if first.tags == "predicted":  # gold heads and labels are those that the treebank's own tags say
         tags = accuracy([ctree.tokens for ctree in ctrees], [dtree.tokens for dtree in predicted])
         dtrees = [replace(a, tokens=b.tokens) for a, b in zip(dtrees, predicted, strict=True)]
-    gold = GoldStandard.of(ctrees, dtrees, [model.route for model in models])
-    unlabelled = [replace(dtree, labels=None) for dtree in dtrees]
+    gold = GoldStandard.of(ctrees, dtrees, routes)
+    bare = Parses(GOLD, [replace(dtree, labels=None) for dtree in dtrees])  # for routes that find labels
+    all_gold = [bare if isinstance(route, Relabels) else Parses(GOLD, dtrees) for route in routes]
     of_dparser = Parses(first.dparser_name, predicted, parsing)
-    rows = []
-    for model in models:  # a route that finds labels is not told them
-        given = unlabelled if isinstance(model.route, Relabels) else dtrees
-        rows.append(score(model.route_name, model.route, gold, Parses(GOLD, given)))
-    rows += [score(model.route_name, model.route, gold, of_dparser) for model in models]
-    dparser_seconds, *of_routes = training or [0.0] * (1 + len(models))
-    rows = [replace(row, training=seconds) for row, seconds in zip(rows, of_routes * 2, strict=True)]
-    rows += [_oracle(model.route, gold, of_dparser) for model in models if model.route_name == "cky"]
-    return Comparison(gold, rows, dparser_seconds, tags)
+    rows = [
+        replace(score(model.route_name, model.route, gold, parses), training=seconds)
+        for given in (all_gold, [of_dparser] * len(models))
+        for model, parses, seconds in zip(models, given, trained.route_seconds, strict=True)
+    ]
+    rows += [_oracle(route, gold, of_dparser) for route in routes if isinstance(route, HasOracle)]
+    return Comparison(gold, rows, trained.dparser_seconds, tags)
 
 
 def score(name: str, route: Route, gold: GoldStandard, parses: Parses) -> Row:
@@ -190,17 +185,15 @@ def _time_each(route: Route, by_length: Sequence[DTree]) -> list[tuple[int, floa
     return [(len(dtree.heads), min(seconds(dtree) for _ in range(3))) for dtree in timed]
 
 
-def _oracle(chart: Any, gold: GoldStandard, parses: Parses) -> Row:
+def _oracle(route: HasOracle, gold: GoldStandard, parses: Parses) -> Row:
     tagged = _with_tags_of(parses.dtrees, gold.ctrees)
-    nearest = _with_tags_of(gold.ctrees, map(chart.oracle, tagged, parses.dtrees))
+    nearest = _with_tags_of(gold.ctrees, map(route.oracle, tagged, parses.dtrees))
     scores = gold.metric.score(gold.ctrees, nearest)
     attachment = _attachment(gold, parses.dtrees)
     return Row(ORACLE, parses.source, attachment, scores, gold.metric.summary(scores))
 
 
-def train_and_compare(
-    spec: TrainingSpec, directory: Path, progress: Callable[[object], None] | None = None
-) -> Comparison:
+def train_and_compare(spec: TrainingSpec, directory: Path, progress: Progress | None = None) -> Comparison:
     """Trains a model for each route into directory/<route> and compares them on the dev treebank.
 
     Raises ModelError for a foreign d-parser.
@@ -209,5 +202,4 @@ def train_and_compare(
         message = "is trained elsewhere, on other d-trees than the routes'; train, parse and evaluate"
         raise ModelError(f"the d-parser {spec.dparser_name} {message}")
     trained = train_models(spec, [directory / route for route in spec.routes], progress)
-    seconds = trained.dparser_seconds, *trained.route_seconds
-    return compare_on(spec.dev, trained.models, seconds, spec.reading)
+    return compare_on(spec.dev, trained, spec.reading)

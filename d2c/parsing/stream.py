@@ -44,10 +44,13 @@ def parse_file(
     """Parses a file into a stream; counts what was repaired.
 
     refuse: is given what cannot be read, or not be held by the format; shown: watches the sentences go by.
-    Raises ModelError where the input is text and the model has no tagger.
+    Raises ModelError where the input is text and the model has no tagger, or where weak constituents are to
+    be collapsed and the route does not say which are.
     """
     if not KINDS[request.kind].tagged and model.tagger is None:
         raise ModelError(NO_TAGGER)
+    if request.least > 0 and not isinstance(model.route, GivesConfidences):
+        raise ModelError(f"the route {model.route_name} does not say how sure it is of constituents")
     repairs, form = Repairs(), FORMATS[request.to]
     sentences = shown(read_sentences(request.path, request.kind, refuse, model.abbreviations))
     with whole_texts(stream) as write:
@@ -73,17 +76,15 @@ def parse_all(
             held.append(sentence)
             yield sentence.tokens
 
-    dtrees = model.parse_dependencies(tokens(), words=not KINDS[request.kind].tagged)
+    route, dtrees = model.route, model.parse_dependencies(tokens(), words=not KINDS[request.kind].tagged)
     if not form.ctrees:
         for number, dtree in enumerate(dtrees, 1):
             yield Parsed(held.popleft(), number, dtree)
-    elif form.confidences or request.least > 0:
-        if not isinstance(model.route, GivesConfidences):
-            raise ModelError(f"the route {model.route_name} does not say how sure it is of constituents")
-        for number, (ctree, shares) in enumerate(model.route.confidences_all(dtrees, repairs), 1):
+    elif (form.confidences or request.least > 0) and isinstance(route, GivesConfidences):
+        for number, (ctree, shares) in enumerate(route.confidences_all(dtrees, repairs), 1):
             yield Parsed(held.popleft(), number, None, *without_weak(ctree, shares, request.least))
     else:
-        for number, ctree in enumerate(model.route.decode_all(dtrees, repairs), 1):
+        for number, ctree in enumerate(route.decode_all(dtrees, repairs), 1):
             yield Parsed(held.popleft(), number, None, ctree)
 
 

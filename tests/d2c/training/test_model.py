@@ -18,7 +18,7 @@ from d2c.reduction.reduction import Reduction
 from d2c.training.model import Model
 from d2c.training.routes import Progress, RouteSettings, make_route
 from d2c.training.spec import TrainingSpec
-from d2c.training.train import encode_treebank, fit, train_models
+from d2c.training.train import Trained, encode_treebank, fit, train_models
 from d2c.treebanks.reading import Reading
 from d2c.trees.ctree import CTree
 from d2c.trees.errors import FormatError, ModelError
@@ -53,7 +53,7 @@ def model(treebank: tuple[Path, Path], tmp_path_factory: pytest.TempPathFactory)
 
 
 def test_it_learns_and_scores(treebank: tuple[Path, Path], model: Path) -> None:
-    comparison = compare_on(treebank[1], [Model.load(model, device="cpu")])
+    comparison = compare_on(treebank[1], Trained([Model.load(model, device="cpu")], 0.0, [0.0]))
     gold, stanza = comparison.rows
     assert gold.attachment.uas == gold.attachment.las == 100
     assert gold.brackets.f1 > 97 and gold.repairs.counts.total() == 0
@@ -115,7 +115,7 @@ def test_all_routes_side_by_side(treebank: tuple[Path, Path], model: Path, tmp_p
         fit(route, TrainingSpec(*treebank))
         models.append(Model(name, route, first.dparser_name, first.dparser))
         models[-1].save(tmp_path / name, model)
-    comparison = compare_on(treebank[1], models, [0.5, 1.0, 2.0, 3.0])
+    comparison = compare_on(treebank[1], Trained(models, 0.5, [1.0, 2.0, 3.0]))
     rows = comparison.rows
     names = ["reduction", "cky", "combined"]
     assert [(row.route, row.d_trees) for row in rows] == [
