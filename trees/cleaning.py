@@ -1,4 +1,4 @@
-"""Trees of treebanks without what is not their constituents: wrappers, empty elements, function tags.
+"""Trees without what treebanks add: wrappers, empty elements, function tags; and escapes of brackets.
 
 Each function takes linear time.
 """
@@ -58,3 +58,8 @@ def keep_tokens(ctree: CTree, kept: Sequence[int]) -> CTree | None:
             children.append(new_kids)
     words = Tokens(tuple([tokens.forms[i] for i in kept]), tuple([tokens.tags[i] for i in kept]))
     return CTree(words, tuple(labels), tuple(children), None, ctree.top)
+
+
+def unescape(word: str) -> str:
+    """A word with the round brackets for which -LRB- and -RRB- stand."""
+    return word.replace("-LRB-", "(").replace("-RRB-", ")")

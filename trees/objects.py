@@ -13,7 +13,7 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from typing import TYPE_CHECKING, Any
 
-from d2c.trees.cleaning import unwrap
+from d2c.trees.cleaning import unescape, unwrap
 from d2c.trees.ctree import CTree, Tokens
 
 if TYPE_CHECKING:
@@ -45,7 +45,7 @@ def from_nltk(tree: nltk.Tree) -> CTree:
         if words and len(kids) > 1:
             raise ValueError(f"the word {words[0]!r} stands beside other words or nodes")
         if words:
-            return node.label(), _unescape(words[0]), ()
+            return node.label(), unescape(words[0]), ()
         return node.label(), None, kids
 
     return _read(tree, parts)
@@ -115,7 +115,3 @@ def _read(root: Any, parts: Callable[[Any], _Node]) -> CTree:
 
 def _escape(word: str) -> str:
     return word.replace("(", "-LRB-").replace(")", "-RRB-")
-
-
-def _unescape(word: str) -> str:
-    return word.replace("-LRB-", "(").replace("-RRB-", ")")

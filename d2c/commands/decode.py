@@ -43,7 +43,7 @@ def decode(
     else:
         to = to or format_to_write(output)
         name = encoding or "direct"
-        route = Reduction(name, continuous=to == "brackets" or ENCODINGS[name].continuous_only)
+        route = Reduction(name, continuous="gaps" not in FORMATS[to].holds or ENCODINGS[name].continuous_only)
     if FORMATS[to].parse is None:
         with open_output(output) as stream:
             dtrees = shown(read_conllu(conllu), "sentences")

@@ -35,7 +35,7 @@ def convert_treebank(
     gaps in brackets, words that the export format takes for something else.
     """
     written = target_format or format_to_write(target)
-    if heads and not FORMATS[written].graphs:
+    if heads and "heads" not in FORMATS[written].holds:
         raise FormatError(str(target), 0, 0, f"the format {written} marks no heads")
     secondary, lost = SecondaryEdges(), set[str]()
 
@@ -44,14 +44,14 @@ def convert_treebank(
         given = with_heads(trees, heads) if heads else trees
         for number, ctree in enumerate(reading.transformed(given, source), 1):
             lost.update(_not_held(ctree.tokens, written))
-            if written == "brackets" and not ctree.is_continuous():
+            if "gaps" not in FORMATS[written].holds and not ctree.is_continuous():
                 message = "a tree with gaps, which brackets cannot hold; see --continuous"
                 raise FormatError(file_name(source), 0, number, message)
             yield ctree
 
     write_treebank(converted(), written, stream, source)
     left_out = [f"{secondary.count:,} secondary edges"] if secondary.count else []
-    if FORMATS[reading.format_name or format_of(source)].marks_heads:
+    if "marked" in FORMATS[reading.format_name or format_of(source)].accepts:
         left_out.append("grammatical functions")
     return left_out + sorted(lost)
 
@@ -59,13 +59,14 @@ def convert_treebank(
 def _not_held(tokens: Tokens, format_name: str) -> Iterator[str]:
     """What a format cannot hold of tokens. Where it holds no blanks, no-break spaces stand for them; of round
     brackets in tags, -LRB- and -RRB-."""
+    held = FORMATS[format_name].holds
     columns = {"words": tokens.forms, "lemmas": tokens.lemmas, "morphology": tokens.morphs}
     for name, column in columns.items():
-        if column and name != "words" and not FORMATS[format_name].graphs:
+        if column and name != "words" and "columns" not in held:
             yield name
-        elif column and not format_name.endswith("xml") and " " in "".join(column):
+        elif column and "blanks" not in held and " " in "".join(column):
             yield f"blanks in {name}"
-    if format_name == "brackets" and not _BRACKETS.isdisjoint("".join(tokens.tags)):
+    if "brackets" not in held and not _BRACKETS.isdisjoint("".join(tokens.tags)):
         yield "round brackets in tags"
 
 

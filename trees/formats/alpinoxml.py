@@ -13,11 +13,10 @@ from collections.abc import Iterable, Iterator
 from functools import partial
 from typing import TextIO
 from xml.etree.ElementTree import Element
-from xml.sax.saxutils import quoteattr
 
 from d2c.trees.ctree import CTree, Tokens
 from d2c.trees.formats.graphs import SecondaryEdges, is_head, known_column
-from d2c.trees.formats.xml_graphs import read_graphs
+from d2c.trees.formats.xml_graphs import attributes, read_graphs
 from d2c.trees.graphs import Name, listed, tree_of
 
 # Relations by which the head child is chosen, where several lack a head (coordinations, multi-word units).
@@ -100,7 +99,7 @@ def format_alpinoxml(ctree: CTree, number: int = 1) -> str:
         below = yields[node]
         shown = {"begin": str(below[0]), "end": str(below[-1] + 1), "rel": "hd" if heads[node] else "--"}
         if node >= n:
-            lines.append(f"<node {_attributes(shown | {'cat': whole.labels[node - n]})}>\n")
+            lines.append(f"<node {attributes(shown | {'cat': whole.labels[node - n]})}>\n")
             stack.append(None)
             stack += reversed(whole.children[node - n])
             continue
@@ -110,9 +109,5 @@ def format_alpinoxml(ctree: CTree, number: int = 1) -> str:
             shown["lemma"] = tokens.lemmas[node]
         if tokens.morphs:
             shown["postag"] = tokens.morphs[node]
-        lines.append(f"<node {_attributes(shown)}/>\n")
+        lines.append(f"<node {attributes(shown)}/>\n")
     return "".join([*lines, "</alpino_ds>\n"])
-
-
-def _attributes(values: dict[str, str]) -> str:
-    return " ".join(f"{name}={quoteattr(value, {chr(9): '&#9;'})}" for name, value in values.items())

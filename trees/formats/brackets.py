@@ -14,11 +14,11 @@ from collections.abc import Iterable, Iterator
 from functools import partial
 from typing import TextIO
 
-from d2c.trees.cleaning import EMPTY_TAG, WRAPPERS, remove_empty, strip_function, unwrap
+from d2c.trees.cleaning import EMPTY_TAG, WRAPPERS, remove_empty, strip_function, unescape, unwrap
 from d2c.trees.ctree import CTree, Tokens
 from d2c.trees.errors import FormatError
 from d2c.trees.files import file_name, open_input
-from d2c.trees.formats.chunks import CHUNK_SIZE, Chunk, parse_chunks
+from d2c.trees.formats.chunks import CHUNK_SIZE, Chunk, Malformed, parse_chunks
 
 BLANKS = " \t\r\n"
 _PIECE = re.compile(r"[ \t\r\n]*([^ \t\r\n()]*)[ \t\r\n]*([^ \t\r\n()]*)[ \t\r\n]*((?:\)[ \t\r\n]*)*)")
@@ -139,14 +139,6 @@ def balanced(chunk: Chunk) -> Iterator[tuple[int, str]]:
         yield start, "\n".join(lines)
 
 
-class Malformed(ValueError):
-    """What is wrong with a text, and how many lines below its beginning."""
-
-    def __init__(self, message: str, lines: int = 0) -> None:
-        super().__init__(message)
-        self.lines = lines
-
-
 class _Pieces(dict[str, tuple[str, str, int]]):
     """What stands between two opening brackets → label, word ("": a phrase), nodes closed by its end.
 
@@ -171,7 +163,7 @@ class _Pieces(dict[str, tuple[str, str, int]]):
             label = strip_function(label)
         if len(self) >= _PIECES_REMEMBERED:
             self.clear()
-        node = self[piece] = label, word.replace("-LRB-", "(").replace("-RRB-", ")"), closing - 1
+        node = self[piece] = label, unescape(word), closing - 1
         return node
 
 

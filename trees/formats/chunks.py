@@ -1,4 +1,7 @@
-"""Treebank files in chunks: runs of whole sentences that can be parsed apart."""
+"""Treebank files in pieces: chunks of whole sentences that can be parsed apart, and what holds one tree each.
+
+Here errors get the file, the line and the sentence that they are in.
+"""
 
 from __future__ import annotations
 
@@ -9,7 +12,8 @@ from d2c.trees.errors import FormatError
 
 CHUNK_SIZE = 1 << 18  # characters
 
-Sentence = TypeVar("Sentence")
+Tree = TypeVar("Tree")  # of a sentence: a c-tree, a d-tree
+Item = TypeVar("Item")
 
 
 class Chunk(NamedTuple):
@@ -20,18 +24,50 @@ class Chunk(NamedTuple):
 
 
 def parse_chunks(
-    chunks: Iterable[Chunk], parse: Callable[[Chunk, str], Iterator[Sentence]], file: str
-) -> Iterator[Sentence]:
+    chunks: Iterable[Chunk], parse: Callable[[Chunk, str], Iterator[Tree]], file: str
+) -> Iterator[Tree]:
     """The sentences of all chunks. Errors of `parse` count sentences from the chunk's beginning; here they
     are counted from the file's. Raises FormatError where there is no sentence at all."""
     count = 0
     for chunk in chunks:
         before = count
         try:
-            for sentence in parse(chunk, file):
+            for tree in parse(chunk, file):
                 count += 1
-                yield sentence
+                yield tree
         except FormatError as error:
             raise error.after(before) from None
     if not count:
-        raise FormatError(file, 1, 0, "no sentence found in this file")
+        raise _no_sentence(file)
+
+
+def parse_each(
+    items: Iterable[tuple[int, Item]], parse: Callable[[Item], Tree | None], file: str
+) -> Iterator[Tree]:
+    """The trees of items, each after the number of its first line; items without a tree are left out.
+
+    Raises FormatError where `parse` raises ValueError, and where there is no item at all.
+    """
+    sentence = 0
+    for sentence, (line, item) in enumerate(items, 1):
+        try:
+            tree = parse(item)
+        except ValueError as error:
+            line += getattr(error, "lines", 0)
+            raise FormatError(file, line, sentence, str(error)) from None
+        if tree is not None:
+            yield tree
+    if not sentence:
+        raise _no_sentence(file)
+
+
+class Malformed(ValueError):
+    """What is wrong with a text, and how many lines below its beginning."""
+
+    def __init__(self, message: str, lines: int = 0) -> None:
+        super().__init__(message)
+        self.lines = lines
+
+
+def _no_sentence(file: str) -> FormatError:
+    return FormatError(file, 1, 0, "no sentence found in this file")

@@ -11,12 +11,11 @@ import re
 from collections.abc import Iterable, Iterator
 from typing import TextIO
 
-from d2c.trees.cleaning import unwrap
+from d2c.trees.cleaning import unescape, unwrap
 from d2c.trees.ctree import CTree, Tokens, build_ctree
-from d2c.trees.errors import FormatError
 from d2c.trees.files import file_name, open_input
-from d2c.trees.formats.brackets import Malformed, balanced, bracket_chunks, escape
-from d2c.trees.formats.chunks import Chunk, parse_chunks
+from d2c.trees.formats.brackets import balanced, bracket_chunks, escape
+from d2c.trees.formats.chunks import Chunk, Malformed, parse_chunks, parse_each
 
 NO_TAG = "_"  # of a leaf that shares its node with others
 
@@ -32,11 +31,7 @@ def read_discbracket(path: str | os.PathLike[str]) -> Iterator[CTree]:
 
 def parse_discbracket(chunk: Chunk, file: str) -> Iterator[CTree]:
     """The trees of a chunk, sentences counted from 1. Raises FormatError."""
-    for sentence, (line, text) in enumerate(balanced(chunk), 1):
-        try:
-            yield _parse(text)
-        except (Malformed, ValueError) as error:
-            raise FormatError(file, line, sentence, str(error)) from None
+    yield from parse_each(balanced(chunk), _parse, file)
 
 
 def write_discbracket(ctrees: Iterable[CTree], stream: TextIO) -> None:
@@ -64,8 +59,8 @@ def format_discbracket(ctree: CTree) -> str:
     return text if ctree.top is None else f"({ctree.top} {text})"
 
 
-def _unescape(label: str) -> str:
-    return label if label in ("-LRB-", "-RRB-") else label.replace("-LRB-", "(").replace("-RRB-", ")")
+def _label(text: str) -> str:
+    return text if text in ("-LRB-", "-RRB-") else unescape(text)
 
 
 def _parse(text: str) -> CTree:
@@ -94,10 +89,10 @@ def _parse(text: str) -> CTree:
             if not kids:
                 raise Malformed(f"the node {label!r} is empty")
             if len(kids) == 1 and kids[0] >= 0 and words[kids[0]][1] == NO_TAG:
-                words[kids[0]] = words[kids[0]][0], _unescape(label)
+                words[kids[0]] = words[kids[0]][0], _label(label)
                 node = kids[0]
             else:
-                labels.append(_unescape(label))
+                labels.append(_label(label))
                 children.append(kids)
                 node = -len(labels)
             if open_nodes:
@@ -111,7 +106,7 @@ def _parse(text: str) -> CTree:
             index = int(leaf[1])
             if index in words:
                 raise Malformed(f"the token {index} comes twice")
-            words[index] = leaf[2].replace("-LRB-", "(").replace("-RRB-", ")"), NO_TAG
+            words[index] = unescape(leaf[2]), NO_TAG
             open_nodes[-1][1].append(index)
     if root is None:
         raise Malformed("a closing bracket is missing in this tree")

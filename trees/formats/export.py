@@ -11,11 +11,13 @@ from __future__ import annotations
 import os
 import re
 from collections.abc import Iterable, Iterator
-from typing import TextIO
+from functools import partial
+from typing import NamedTuple, TextIO
 
 from d2c.trees.ctree import CTree, Tokens
 from d2c.trees.errors import FormatError
 from d2c.trees.files import file_name, open_input
+from d2c.trees.formats.chunks import Malformed, parse_each
 from d2c.trees.formats.graphs import HEAD, SecondaryEdges, head_ranks, is_head, known_column
 from d2c.trees.graphs import Name, listed, tree_of
 
@@ -27,6 +29,13 @@ _NODE = re.compile(r"#[0-9]+")
 _ESCAPES = str.maketrans(dict.fromkeys(" \t\r\n", "\N{NO-BREAK SPACE}"))
 
 
+class _Rows(NamedTuple):
+    """A sentence: the version where it is known, and each line's number and columns."""
+
+    version: int | None
+    columns: list[tuple[int, list[str]]]
+
+
 def read_export(
     path: str | os.PathLike[str], marked: bool = False, secondary: SecondaryEdges | None = None
 ) -> Iterator[CTree]:
@@ -35,31 +44,34 @@ def read_export(
     marked: with head children by the edge label HD; where no child has it, the leftmost that is not
         punctuation. secondary: counts these edges. Raises FormatError.
     """
-    counter, file, count = SecondaryEdges() if secondary is None else secondary, file_name(path), 0
-    version: int | None = None
-    rows: list[tuple[int, list[str]]] | None = None
-    in_table = False
+    file, counter = file_name(path), SecondaryEdges() if secondary is None else secondary
     with open_input(path, "latin-1") as stream:
-        for number, line in enumerate(_decoded(stream), 1):
-            if rows is None:
-                in_table = line.startswith("#BOT") or (in_table and not line.startswith("#EOT"))
-                if line.startswith("#FORMAT"):
-                    version = _version(line, file, number)
-                elif line.startswith("#BOS") and not in_table:
-                    rows, count = [], count + 1
-                elif line.strip() and not in_table and not line.startswith(("%%", "#EOT")):
-                    raise FormatError(file, number, count, "expected #BOS before the lines of a sentence")
-            elif line.startswith("#EOS"):
-                yield _sentence(rows, version, marked, file, count, counter)
-                rows = None
-            elif line.startswith("#BOS"):
-                raise FormatError(file, number, count, "expected #EOS before the next #BOS")
-            elif text := _COMMENT.sub("", line).strip(" \t\r\n"):
-                rows.append((number, _BLANKS.split(text)))
+        parse = partial(_sentence, marked=marked, secondary=counter)
+        yield from parse_each(_sentences(_decoded(stream), file), parse, file)
+
+
+def _sentences(lines: Iterable[str], file: str) -> Iterator[tuple[int, _Rows]]:
+    """The rows of each sentence after the number of its first line. Raises FormatError."""
+    count, version, in_table = 0, None, False
+    rows: _Rows | None = None
+    for number, line in enumerate(lines, 1):
+        if rows is None:
+            in_table = line.startswith("#BOT") or (in_table and not line.startswith("#EOT"))
+            if line.startswith("#FORMAT"):
+                version = _version(line, file, number)
+            elif line.startswith("#BOS") and not in_table:
+                rows, count = _Rows(version, []), count + 1
+            elif line.strip() and not in_table and not line.startswith(("%%", "#EOT")):
+                raise FormatError(file, number, count, "expected #BOS before the lines of a sentence")
+        elif line.startswith("#EOS"):
+            yield rows.columns[0][0] if rows.columns else 0, rows
+            rows = None
+        elif line.startswith("#BOS"):
+            raise FormatError(file, number, count, "expected #EOS before the next #BOS")
+        elif text := _COMMENT.sub("", line).strip(" \t\r\n"):
+            rows.columns.append((number, _BLANKS.split(text)))
     if rows is not None:
         raise FormatError(file, 0, count, "#EOS is missing")
-    if not count:
-        raise FormatError(file, 1, 0, "no sentence found in this file")
 
 
 def _decoded(stream: TextIO) -> Iterator[str]:
@@ -84,26 +96,20 @@ def _version(line: str, file: str, number: int) -> int:
     return int(version[0])
 
 
-def _sentence(
-    rows: list[tuple[int, list[str]]],
-    version: int | None,
-    marked: bool,
-    file: str,
-    sentence: int,
-    secondary: SecondaryEdges,
-) -> CTree:
+def _sentence(sentence: _Rows, marked: bool, secondary: SecondaryEdges) -> CTree:
     words: list[tuple[str, str, str, str]] = []
     labels: dict[str, str] = {}
     parents: dict[Name, str | None] = {}
     functions: dict[Name, str] = {}
-    for number, row in rows:
-        lemma_column = version == 4 if version else len(row) % 2 == 0
+    for number, row in sentence.columns:
+        lemma_column = sentence.version == 4 if sentence.version else len(row) % 2 == 0
         if lemma_column:
             form, lemma, *rest = row
         else:
             (form, *rest), lemma = row, "--"
         if len(rest) < 4 or len(rest) % 2 or not rest[3].isdigit():
-            raise FormatError(file, number, sentence, f"expected {5 + lemma_column} columns, the last a node")
+            message = f"expected {5 + lemma_column} columns, the last a node"
+            raise Malformed(message, number - sentence.columns[0][0])
         tag, morph, function, parent, *others = rest
         secondary.count += len(others) // 2
         name: Name = len(words)
@@ -113,14 +119,11 @@ def _sentence(
         else:
             words.append((form, tag, lemma, morph))
         parents[name], functions[name] = None if parent == "0" else parent, function
-    try:
-        if not words:
-            raise ValueError("a sentence without tokens")
-        forms, tags, lemmas, morphs = zip(*words, strict=True)
-        tokens = Tokens(forms, tags, known_column(lemmas), known_column(morphs))
-        return tree_of(tokens, labels, parents, head_ranks(tokens, functions) if marked else None)
-    except ValueError as error:
-        raise FormatError(file, rows[0][0] if rows else 0, sentence, str(error)) from None
+    if not words:
+        raise ValueError("a sentence without tokens")
+    forms, tags, lemmas, morphs = zip(*words, strict=True)
+    tokens = Tokens(forms, tags, known_column(lemmas), known_column(morphs))
+    return tree_of(tokens, labels, parents, head_ranks(tokens, functions) if marked else None)
 
 
 def write_export(ctrees: Iterable[CTree], stream: TextIO) -> None:

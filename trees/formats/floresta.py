@@ -14,11 +14,12 @@ from __future__ import annotations
 
 import os
 import re
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 
 from d2c.trees.ctree import CTree, Tokens
 from d2c.trees.errors import FormatError
 from d2c.trees.files import file_name, open_input
+from d2c.trees.formats.chunks import parse_each
 from d2c.trees.graphs import Name, tree_of
 
 _ITEM = re.compile(r"#[0-9]+ ")
@@ -33,29 +34,25 @@ def read_floresta(path: str | os.PathLike[str], marked: bool = False) -> Iterato
 
     Items without a tree are left out. Raises FormatError.
     """
-    file, sentence, start = file_name(path), 0, 0
-    lines: list[str] = []
-
-    def tree() -> CTree | None:
-        try:
-            return _Item().parse("".join(lines), marked)
-        except ValueError as error:
-            raise FormatError(file, start, sentence, str(error)) from None
-
+    file = file_name(path)
     with open_input(path, "latin-1") as stream:
-        for number, line in enumerate(stream, 1):
-            if _ITEM.match(line):
-                if lines and (ctree := tree()):
-                    yield ctree
-                lines, start, sentence = [], number + 1, sentence + 1
-            elif sentence:
-                lines.append(line)
-            elif line.strip():
-                raise FormatError(file, number, 0, "expected an item, #NUMBER and its text")
-    if lines and (ctree := tree()):
-        yield ctree
-    if not sentence:
-        raise FormatError(file, 1, 0, "no sentence found in this file")
+        yield from parse_each(_items(stream, file), lambda text: _Item().parse(text, marked), file)
+
+
+def _items(stream: Iterable[str], file: str) -> Iterator[tuple[int, str]]:
+    """The text below each item's first line, after the number of its own first line."""
+    start, lines = 0, list[str]()
+    for number, line in enumerate(stream, 1):
+        if _ITEM.match(line):
+            if start:
+                yield start, "".join(lines)
+            start, lines = number + 1, []
+        elif start:
+            lines.append(line)
+        elif line.strip():
+            raise FormatError(file, number, 0, "expected an item, #NUMBER and its text")
+    if start:
+        yield start, "".join(lines)
 
 
 def _split(label: str) -> tuple[str, str]:
@@ -78,10 +75,10 @@ class _Item:
         """The tree; None where there is no token. Raises ValueError."""
         tokens = _TOKEN.findall(text)
         open_nodes: list[str] = []
-        at = 0
-        while at < len(tokens):
-            token = tokens[at]
-            at += 1
+        begin = 0
+        while begin < len(tokens):
+            token = tokens[begin]
+            begin += 1
             above = open_nodes[-1] if open_nodes else None
             if token == ")":
                 if open_nodes:
@@ -89,14 +86,13 @@ class _Item:
             elif token != "(":
                 self._add_token(token, self.labels[above] if above else "", above, _OTHER)
             else:
-                end = at
+                end = begin
                 while end < len(tokens) and tokens[end] not in "()":
                     end += 1
-                label, *words = tokens[at:end] or [""]
+                label, *words = tokens[begin:end] or [""]
                 leaf = end == len(tokens) or tokens[end] == ")"
-                at = end
+                begin = end + leaf
                 if leaf:
-                    at += 1
                     self._add_leaf(label, words, above)
                 else:
                     open_nodes.append(self._add_node(label, above))

@@ -10,10 +10,11 @@ from __future__ import annotations
 import os
 import re
 from collections.abc import Iterator
+from functools import partial
 
 from d2c.trees.ctree import CTree, Tokens
-from d2c.trees.errors import FormatError
 from d2c.trees.files import file_name, open_input
+from d2c.trees.formats.chunks import parse_each
 from d2c.trees.graphs import Name, tree_of
 
 _LINE = re.compile(r"#[^ ]* +(?P<tree>.+?)(?: *#(?P<mark>[^#]*?)\((?P<category>[A-Z0-9]*CATEGORY)\))? *#? *")
@@ -27,19 +28,10 @@ def read_sinica(path: str | os.PathLike[str], marked: bool = False) -> Iterator[
 
     Where no child is marked, the head child is the leftmost. Raises FormatError.
     """
-    file, sentence = file_name(path), 0
     with open_input(path) as stream:
-        for number, line in enumerate(stream, 1):
-            text = line.strip(" \t\r\n")
-            if not text:
-                continue
-            sentence += 1
-            try:
-                yield _tree(text, marked)
-            except ValueError as error:
-                raise FormatError(file, number, sentence, str(error)) from None
-    if not sentence:
-        raise FormatError(file, 1, 0, "no sentence found in this file")
+        lines = ((number, line.strip(" \t\r\n")) for number, line in enumerate(stream, 1))
+        items = (item for item in lines if item[1])
+        yield from parse_each(items, partial(_tree, marked=marked), file_name(path))
 
 
 def _tree(text: str, marked: bool) -> CTree:
@@ -52,7 +44,7 @@ def _tree(text: str, marked: bool) -> CTree:
     words: list[tuple[str, str]] = []
     open_nodes: list[str | None] = [None]
     pieces = _PIECE.findall(match["tree"])
-    for at, piece in enumerate(pieces):
+    for k, piece in enumerate(pieces):
         if piece == ")":
             if len(open_nodes) == 1:
                 raise ValueError("a closing bracket too many")
@@ -60,7 +52,7 @@ def _tree(text: str, marked: bool) -> CTree:
         elif piece not in "(|":
             role, *rest = piece.split(":")
             name: Name = len(words)
-            if pieces[at + 1 : at + 2] == ["("]:
+            if pieces[k + 1 : k + 2] == ["("]:
                 name = str(len(labels))
                 labels[name] = rest[0] if rest else role
             else:

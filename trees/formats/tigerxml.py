@@ -11,11 +11,10 @@ from collections.abc import Iterable, Iterator
 from functools import partial
 from typing import TextIO
 from xml.etree.ElementTree import Element
-from xml.sax.saxutils import quoteattr
 
 from d2c.trees.ctree import CTree, Tokens
 from d2c.trees.formats.graphs import HEAD, SecondaryEdges, head_ranks, is_head, known_column
-from d2c.trees.formats.xml_graphs import read_graphs
+from d2c.trees.formats.xml_graphs import attributes, read_graphs
 from d2c.trees.graphs import VIRTUAL_ROOT, Name, listed, tree_of
 
 FIRST_NODE = 500
@@ -81,11 +80,10 @@ def format_tigerxml(ctree: CTree, number: int = 1) -> str:
         shown = {"id": names[i], "word": tokens.forms[i], "pos": tokens.tags[i]}
         shown["lemma"] = tokens.lemmas[i] if tokens.lemmas else "--"
         shown["morph"] = tokens.morphs[i] if tokens.morphs else "--"
-        values = " ".join(f"{name}={quoteattr(value, {chr(9): '&#9;'})}" for name, value in shown.items())
-        lines.append(f"<t {values}/>\n")
+        lines.append(f"<t {attributes(shown)}/>\n")
     lines.append("</terminals>\n<nonterminals>\n")
     for node in range(n, len(parents)):
-        lines.append(f"<nt id={quoteattr(names[node])} cat={quoteattr(whole.labels[node - n])}>\n")
+        lines.append(f"<nt {attributes({'id': names[node], 'cat': whole.labels[node - n]})}>\n")
         for kid in whole.children[node - n]:
             label = HEAD if heads[kid] else "--"
             lines.append(f'<edge label="{label}" idref="{names[kid]}"/>\n')

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator, Set
 from typing import NamedTuple, TextIO
 
 from d2c.trees.ctree import CTree
@@ -27,32 +27,40 @@ Reader = Callable[..., Iterator[CTree]]
 class Format(NamedTuple):
     """read: the trees of a path; write: trees into a stream, None where d2c reads the format only.
 
-    suffixes: of file names; marks_heads: whether `read` takes marked=True
-    graphs: whether `read` takes secondary=SecondaryEdges(), and files hold lemmas and morphology
-    traces: whether `read` and `parse` take traces=True and fill them, for otherwise they leave them out
-    parse: the trees of a chunk of a file, by its name, that `bracket_chunks` cuts; None where it cannot
+    suffixes: of file names
+    accepts:  which of the options of `read_treebank` `read` takes (and `parse`, but for marked, secondary)
+    holds:    what a file holds beside continuous trees and words: gaps, heads, columns (lemmas, morphology),
+              brackets in tags, blanks in words
+    parse:    the trees of a chunk of a file, by its name, that `bracket_chunks` cuts; None where it cannot
     """
 
     read: Reader
     write: Callable[[Iterable[CTree], TextIO], None] | None
     suffixes: tuple[str, ...]
-    marks_heads: bool = False
-    graphs: bool = False
-    traces: bool = False
+    accepts: Set[str] = frozenset()
+    holds: Set[str] = frozenset()
     parse: Callable[..., Iterator[CTree]] | None = None
 
 
+_GRAPHS, _HELD = {"marked", "secondary"}, {"gaps", "brackets", "heads", "columns"}
+
 FORMATS = {
-    "brackets": Format(read_brackets, write_brackets, (".mrg", ".brackets"), parse=parse_brackets),
+    "brackets": Format(read_brackets, write_brackets, (".mrg", ".brackets"), {"clean"}, parse=parse_brackets),
     "discbracket": Format(
-        read_discbracket, write_discbracket, (".discbracket", ".dbr"), parse=parse_discbracket
+        read_discbracket,
+        write_discbracket,
+        (".discbracket", ".dbr"),
+        holds={"gaps", "brackets"},
+        parse=parse_discbracket,
     ),
-    "export": Format(read_export, write_export, (".export", ".negra"), True, True),
-    "tigerxml": Format(read_tigerxml, write_tigerxml, (".tiger.xml", ".tigerxml"), True, True),
-    "alpinoxml": Format(read_alpinoxml, write_alpinoxml, (".alpino.xml",), True, True),
-    "historical": Format(read_historical, None, (".psd",), traces=True, parse=parse_historical),
-    "sinica": Format(read_sinica, None, (".sinica",), True),
-    "floresta": Format(read_floresta, None, (".floresta",), True),
+    "export": Format(read_export, write_export, (".export", ".negra"), _GRAPHS, _HELD),
+    "tigerxml": Format(
+        read_tigerxml, write_tigerxml, (".tiger.xml", ".tigerxml"), _GRAPHS, _HELD | {"blanks"}
+    ),
+    "alpinoxml": Format(read_alpinoxml, write_alpinoxml, (".alpino.xml",), _GRAPHS, _HELD | {"blanks"}),
+    "historical": Format(read_historical, None, (".psd",), {"traces"}, parse=parse_historical),
+    "sinica": Format(read_sinica, None, (".sinica",), {"marked"}),
+    "floresta": Format(read_floresta, None, (".floresta",), {"marked"}),
 }
 _SNIFFED = 4096  # characters
 
@@ -100,31 +108,32 @@ def read_treebank(
     secondary: counts secondary edges, which are left out
     """
     name = format_name or format_of(path)
-    if marked and not FORMATS[name].marks_heads:
+    if marked and "marked" not in FORMATS[name].accepts:
         raise FormatError(file_name(path), 0, 0, f"the format {name} marks no heads")
-    options: dict[str, object] = {"marked": True} if marked else {}
-    if name == "brackets":
-        options["clean"] = clean and not traces
-    if secondary and FORMATS[name].graphs:
-        options["secondary"] = secondary
-    if traces and FORMATS[name].traces:
-        options["traces"] = True
-    trees = FORMATS[name].read(path, **options)
-    return filter(None, map(resolve_traces, trees)) if traces and not FORMATS[name].traces else trees
+    options = _options(name, clean, traces, marked=marked, secondary=secondary)
+    return _resolved(FORMATS[name].read(path, **options), name, traces)
 
 
 def parse_treebank(
     chunk: Chunk, path: str | os.PathLike[str], format_name: str, clean: bool = False, traces: bool = False
 ) -> Iterator[CTree]:
     """The trees of a chunk of a file that can be cut; arguments and errors as for `read_treebank`."""
-    known, options = FORMATS[format_name], dict[str, object]()
-    assert known.parse is not None
-    if format_name == "brackets":
-        options["clean"] = clean and not traces
-    if traces and known.traces:
-        options["traces"] = True
-    trees = known.parse(chunk, file_name(path), **options)
-    return filter(None, map(resolve_traces, trees)) if traces and not known.traces else trees
+    parse = FORMATS[format_name].parse
+    assert parse is not None
+    trees = parse(chunk, file_name(path), **_options(format_name, clean, traces))
+    return _resolved(trees, format_name, traces)
+
+
+def _options(format_name: str, clean: bool, traces: bool, **others: object) -> dict[str, object]:
+    """Those options that the format accepts; what holds traces is not cleaned before they are resolved."""
+    wanted = {"clean": clean and not traces, "traces": traces, **others}
+    return {name: value for name, value in wanted.items() if value and name in FORMATS[format_name].accepts}
+
+
+def _resolved(ctrees: Iterator[CTree], format_name: str, traces: bool) -> Iterator[CTree]:
+    """With their traces resolved, where that is wanted and the reader of the format does not do it."""
+    by_itself = not traces or "traces" in FORMATS[format_name].accepts
+    return ctrees if by_itself else filter(None, map(resolve_traces, ctrees))
 
 
 def write_treebank(

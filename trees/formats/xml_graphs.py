@@ -6,10 +6,12 @@ import os
 from collections.abc import Callable, Iterable, Iterator
 from typing import cast
 from xml.etree.ElementTree import Element, ParseError, XMLPullParser
+from xml.sax.saxutils import quoteattr
 
 from d2c.trees.ctree import CTree
 from d2c.trees.errors import FormatError
 from d2c.trees.files import file_name, open_input
+from d2c.trees.formats.chunks import parse_each
 
 _SIZE = 1 << 16
 
@@ -18,19 +20,16 @@ def read_graphs(
     path: str | os.PathLike[str], tag: str, tree_of_element: Callable[[Element], CTree | None]
 ) -> Iterator[CTree]:
     """The trees of all elements with a tag; those that are None are left out. Raises FormatError."""
-    file, sentence = file_name(path), 0
-    for element in _elements(path, tag):
-        sentence += 1
+
+    def tree(element: Element) -> CTree | None:
         try:
-            ctree = tree_of_element(element)
+            return tree_of_element(element)
         except (KeyError, ValueError) as error:
             missing = f"the attribute {error} is missing" if isinstance(error, KeyError) else str(error)
             name = element.get("id")
-            raise FormatError(file, 0, sentence, f"{name}: {missing}" if name else missing) from None
-        if ctree is not None:
-            yield ctree
-    if not sentence:
-        raise FormatError(file, 1, 0, "no sentence found in this file")
+            raise ValueError(f"{name}: {missing}" if name else missing) from None
+
+    return parse_each(((0, element) for element in _elements(path, tag)), tree, file_name(path))
 
 
 def _elements(path: str | os.PathLike[str], tag: str) -> Iterator[Element]:
@@ -58,3 +57,8 @@ def _elements(path: str | os.PathLike[str], tag: str) -> Iterator[Element]:
             raise FormatError(
                 file_name(path), line, 0, f"malformed XML ({error.msg.split(':')[0]})"
             ) from None
+
+
+def attributes(values: dict[str, str]) -> str:
+    """The attributes of an element as they are written."""
+    return " ".join(f"{name}={quoteattr(value, {chr(9): '&#9;'})}" for name, value in values.items())

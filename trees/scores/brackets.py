@@ -99,13 +99,3 @@ def bracket_scores(gold: Sequence[CTree], guess: Iterable[CTree], gaps: bool = F
     """The summary under the metric for these gold trees."""
     metric = metric_for(gold, gaps)
     return metric.summary(metric.score(gold, guess))
-
-
-def score_brackets(gold: Sequence[CTree], guess: Sequence[CTree]) -> list[evalb.Score]:
-    """EVALB's scores, or disco-dop's in their shape where any tree has gaps."""
-    if all(ctree.is_continuous() for side in (gold, guess) for ctree in side):
-        return METRICS["evalb"].score(gold, guess)  # type: ignore[return-value]
-    return [
-        evalb.Score(s.id, s.length, evalb.VALID, s.matched, s.gold, s.guess, 0, s.words, s.correct_tags)
-        for s in METRICS["disco"].score(gold, guess)
-    ]
