@@ -22,6 +22,11 @@ REPOSITORY = Path(__file__).resolve().parents[2]
 PARTS = ("train", "dev")
 
 
+def folder() -> Path:
+    """Where the treebanks are, if they are anywhere."""
+    return Path(os.environ.get("D2C_TREEBANKS", REPOSITORY.parent / "shared" / "treebanks"))
+
+
 @dataclass(frozen=True)
 class Treebank:
     """One treebank in two files.
@@ -42,8 +47,7 @@ class Treebank:
 
     def path(self, part: str) -> Path:
         """The file of a part. Raises ClickException where it is absent."""
-        folder = Path(os.environ.get("D2C_TREEBANKS", REPOSITORY.parent / "shared" / "treebanks"))
-        path = folder / self.file.format(part)
+        path = folder() / self.file.format(part)
         if not path.is_file():
             raise click.ClickException(f"{path}: no such file; set D2C_TREEBANKS to the treebanks' folder")
         return path

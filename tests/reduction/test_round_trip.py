@@ -2,9 +2,6 @@
 
 from __future__ import annotations
 
-import os
-from pathlib import Path
-
 import pytest
 from hypothesis import given
 
@@ -18,9 +15,9 @@ from d2c.trees.heads import load_head_rules
 from d2c.trees.repair import Repairs
 from d2c.trees.unaries import restore_unaries, strip_unaries
 from tests.shapes import SYMBOLS, ctrees, tokens_of
+from tests.treebanks import TREEBANKS, needs_treebanks
 
 encode_direct, encode_delta, encode_spine = (ENCODINGS[name].encode for name in ("direct", "delta", "spine"))
-TREEBANKS = Path(os.environ.get("D2C_TREEBANKS", Path(__file__).parents[3] / "shared" / "treebanks"))
 
 
 def round_trip(route: Reduction, ctree: CTree) -> CTree:
@@ -50,7 +47,7 @@ def test_spine_round_trip(ctree: CTree) -> None:
     assert round_trip(Reduction("spine", continuous=False), ctree) == ctree
 
 
-@pytest.mark.skipif(not TREEBANKS.is_dir(), reason="D2C_TREEBANKS names no directory of treebanks")
+@needs_treebanks
 @pytest.mark.parametrize("encoding", ["direct", "delta", "spine"])
 def test_craft_dev_round_trip(encoding: str) -> None:
     rules = load_head_rules("collins")

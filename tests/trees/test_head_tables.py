@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import os
 from itertools import islice
 from pathlib import Path
 
@@ -20,9 +19,9 @@ from d2c.trees.head_coverage import head_coverage
 from d2c.trees.heads import HeadRules, format_head_rules, known_head_rules, load_head_rules, parse_head_rules
 from d2c.trees.induced_heads import estimate_rules, induce_heads
 from tests.strategies import ctrees
+from tests.treebanks import TREEBANKS, needs_treebanks
 
 ROOT = Path(__file__).resolve().parents[2]
-TREEBANKS = Path(os.environ.get("D2C_TREEBANKS", ROOT.parent / "shared" / "treebanks"))
 
 
 @pytest.mark.parametrize("name", known_head_rules())
@@ -35,9 +34,6 @@ def test_every_table_can_be_read_and_names_its_source(name: str) -> None:
     assert rules.name == name
     if table.exists():
         assert "Source:" in table.read_text(encoding="utf-8") and rules.searches
-
-
-needs_treebanks = pytest.mark.skipif(not TREEBANKS.is_dir(), reason=f"{TREEBANKS} absent; set D2C_TREEBANKS")
 
 
 @needs_treebanks

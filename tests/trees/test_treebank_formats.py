@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import os
 from collections.abc import Callable, Iterable, Iterator
 from dataclasses import replace
 from itertools import islice
@@ -30,10 +29,9 @@ from d2c.trees.graphs import listed
 from d2c.trees.heads import load_head_rules
 from d2c.trees.unaries import restore_unaries, strip_unaries
 from tests.strategies import ctrees
+from tests.treebanks import TREEBANKS, needs_treebanks
 
 ROOT = Path(__file__).resolve().parents[2]
-TREEBANKS = Path(os.environ.get("D2C_TREEBANKS", ROOT.parent / "shared" / "treebanks"))
-needs_treebanks = pytest.mark.skipif(not TREEBANKS.is_dir(), reason=f"{TREEBANKS} absent; set D2C_TREEBANKS")
 
 Write = Callable[[Iterable[CTree], TextIO], None]
 GRAPHS = [(write_export, read_export), (write_tigerxml, read_tigerxml), (write_alpinoxml, read_alpinoxml)]

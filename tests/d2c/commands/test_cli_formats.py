@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import os
 from dataclasses import replace
 from pathlib import Path
 
@@ -17,10 +16,8 @@ from d2c.treebanks.conversion import WRITABLE
 from d2c.treebanks.reading import Reading
 from d2c.trees.errors import FormatError
 from d2c.trees.formats.treebanks import FORMATS, read_treebank
+from tests.treebanks import TREEBANKS, needs_treebanks
 
-TREEBANKS = Path(
-    os.environ.get("D2C_TREEBANKS", Path(__file__).resolve().parents[4] / "shared" / "treebanks")
-)
 GAPS = "(TOP (S (VP (V 0=wake) (P 2=up)) (N 1=me) (. 3=.)))\n(TOP (S (A 0=a) (B 1=b)))\n"
 PTB = "( (SBARQ (WHNP-1 (WP what)) (SQ (VBD did) (NP (PRP he)) (VP (VB see) (NP (-NONE- *T*-1)))) (. ?)) )\n"
 
@@ -139,7 +136,7 @@ REAL = {
 }
 
 
-@pytest.mark.skipif(not TREEBANKS.is_dir(), reason=f"{TREEBANKS} absent; set D2C_TREEBANKS")
+@needs_treebanks
 @pytest.mark.parametrize("file", REAL)
 def test_real_treebanks_come_back(tmp_path: Path, file: str) -> None:
     name, conllu, back = REAL[file], tmp_path / "x.conllu", tmp_path / "x.dbr"
