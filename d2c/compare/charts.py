@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from html import escape
+from itertools import cycle
 from math import ceil, floor, log10
 
 COLOURS = ("#2166ac", "#d6604d", "#1b7837", "#762a83")
@@ -14,23 +15,17 @@ Points = Sequence[tuple[float, float]]
 Scale = Callable[[float], float]
 
 
-def line_chart(names: Sequence[str], series: Mapping[str, Sequence[float | None]], x: str, y: str) -> str:
-    """One line for each series over the named classes; None is a class without a value.
-
-    The y axis need not begin at 0.
-    """
-    points = {
-        name: [(float(i), value) for i, value in enumerate(values) if value is not None]
-        for name, values in series.items()
-    }
-    ticks = _ticks([value for line in points.values() for _, value in line])
+def line_chart(names: Sequence[str], series: Mapping[str, Sequence[float]], x: str, y: str) -> str:
+    """One line for each series over the named classes. The y axis need not begin at 0."""
+    ticks = _ticks([value for values in series.values() for value in values])
     across = _scale(-0.5, len(names) - 0.5, _LEFT, _WIDTH - _RIGHT)
     up = _scale(ticks[0], ticks[-1], _HEIGHT - _BOTTOM, _TOP)
-    pieces = [*_frame(x, y, ticks, up), *_names(names, across), *_legend(list(series))]
-    for colour, (name, line) in zip(COLOURS, points.items(), strict=False):
-        way = " ".join(f"{across(a):.1f},{up(b):.1f}" for a, b in line)
+    pieces = [*_frame(x, y, ticks, up), *_below(map(across, range(len(names))), names), *_legend(series)]
+    for colour, (name, values) in zip(cycle(COLOURS), series.items(), strict=False):
+        way = " ".join(f"{across(i):.1f},{up(value):.1f}" for i, value in enumerate(values))
         pieces.append(f'<polyline points="{way}" fill="none" stroke="{colour}" stroke-width="2"/>')
-        pieces += [_dot(across(a), up(b), colour, 3.5, f"{name}, {names[int(a)]}: {b:.2f}") for a, b in line]
+        for i, (of_class, value) in enumerate(zip(names, values, strict=True)):
+            pieces.append(_dot(across(i), up(value), colour, 3.5, f"{name}, {of_class}: {value:.2f}"))
     return _svg(pieces)
 
 
@@ -40,9 +35,8 @@ def scatter_chart(series: Mapping[str, Points], x: str, y: str) -> str:
         _ticks([0.0, *(point[axis] for points in series.values() for point in points)]) for axis in (1, 0)
     )
     across, up = _scale(0, bottom[-1], _LEFT, _WIDTH - _RIGHT), _scale(0, ticks[-1], _HEIGHT - _BOTTOM, _TOP)
-    pieces = [*_frame(x, y, ticks, up), *_legend(list(series))]
-    pieces += [_text(across(tick), _HEIGHT - _BOTTOM + 16, _number(tick), "middle") for tick in bottom]
-    for colour, (name, points) in zip(COLOURS, series.items(), strict=False):
+    pieces = [*_frame(x, y, ticks, up), *_below(map(across, bottom), map(_number, bottom)), *_legend(series)]
+    for colour, (name, points) in zip(cycle(COLOURS), series.items(), strict=False):
         pieces += [_dot(across(a), up(b), colour, 2.5, f"{name}: {a:g}, {b:.2f}") for a, b in points]
     return _svg(pieces)
 
@@ -77,14 +71,14 @@ def _frame(x: str, y: str, ticks: Sequence[float], up: Scale) -> Iterator[str]:
     yield _text(4, 14, y, "start")
 
 
-def _names(names: Sequence[str], across: Scale) -> Iterator[str]:
-    for i, name in enumerate(names):
-        yield _text(across(i), _HEIGHT - _BOTTOM + 16, name, "middle")
+def _below(xs: Iterable[float], texts: Iterable[str]) -> Iterator[str]:
+    """What stands below the plotting area."""
+    return (_text(x, _HEIGHT - _BOTTOM + 16, text, "middle") for x, text in zip(xs, texts, strict=True))
 
 
-def _legend(names: Sequence[str]) -> Iterator[str]:
+def _legend(names: Iterable[str]) -> Iterator[str]:
     x = float(_WIDTH - _RIGHT)
-    for colour, name in reversed(list(zip(COLOURS, names, strict=False))):
+    for colour, name in reversed(list(zip(cycle(COLOURS), names, strict=False))):
         yield _text(x, 14, name, "end")
         x -= 7.0 * len(name) + 8
         yield _dot(x, 10, colour, 4, name)
