@@ -2,97 +2,63 @@
 
 from __future__ import annotations
 
-import json
-import zipfile
 from collections import Counter, deque
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from concurrent.futures import Future, ThreadPoolExecutor
-from dataclasses import asdict, replace
+from dataclasses import replace
 from functools import cached_property
 from itertools import islice, repeat
 from pathlib import Path
 from typing import Any, Self
 
 import numpy as np
-from numpy.typing import NDArray
 
 from d2c.cky.grammar.grammar import Grammar, Rule, levels_of
 from d2c.cky.grammar.vocabulary import Vocabulary
 from d2c.cky.learning.gold import Gold, examples_of
 from d2c.cky.learning.training import Epoch, Training
-from d2c.cky.search.chart import Constraints, build_forest
-from d2c.cky.search.features import rule_keys
-from d2c.cky.search.layout import Ints, lay_out
-from d2c.cky.search.pruning import METHODS, estimate, restrict, unpruned
+from d2c.cky.model import Learned, read_model, write_model
+from d2c.cky.search.chart import Query, build_chart, unpruned
+from d2c.cky.search.features import Observed, Scorer
+from d2c.cky.search.layout import Layout, lay_out
+from d2c.cky.search.pruning import estimate, restrict
 from d2c.cky.search.search import Found, best_parts, k_best_parts, oracle_parts, posteriors
+from d2c.cky.search.templates import Templates
+from d2c.cky.settings import ChartSettings
+from d2c.forests.forest import Floats, Ints
 from d2c.forests.semirings import count_derivations
-from d2c.linear.adagrad import AdaGrad
-from d2c.trees.binarization import BINARIZATIONS, GLUE, UNARY, Derivation, Step, Symbol, unbinarize
+from d2c.trees.binarization import GLUE, UNARY, Derivation, Step, Symbol, unbinarize
 from d2c.trees.conversion import to_dependencies
 from d2c.trees.ctree import CTree, Tokens
 from d2c.trees.dtree import DTree, is_projective
-from d2c.trees.errors import ModelError
-from d2c.trees.files import read_json
 from d2c.trees.heads import HeadRules, load_head_rules
 from d2c.trees.repair import CROSSING, Repairs, projectivize, repair_heads
 from d2c.trees.scores.brackets import bracket_scores
 
-FORMAT = 3  # of the model directory
 GLUED, PRUNING_UNDONE = "glue rule", "pruning undone"
-_SETTINGS, _WEIGHTS = "cky.json", "weights.npz"
+DEFAULTS = ChartSettings()
 _BATCH = 16  # d-trees that a thread takes at a time
-_PARAMETERS = (
-    *("head_rules", "binarization", "labels", "context", "pruning", "gamma", "max_unaries", "continuous"),
-    *("epochs", "rate", "penalty", "table_bits", "seed"),
-)
 
 
 class ConstrainedCKY:
     """Route 2 (PAD): the best c-tree of a learned grammar among those that have the given d-tree.
 
-    head_rules:   name or file of a head table, see `d2c.trees.heads.load_head_rules`
-    binarization: simple (PAD's) or markovized (the draft's), see `d2c.trees.binarization`
-    labels:       whether d-labels are features
-    context:      whether the d-tree around a part is, beyond the features of Figure 4
-    pruning:      none, 1, 2 or 1+2, see `d2c.cky.search.pruning`; gamma: of method 2
-    max_unaries:  unary steps between two attachments
-    continuous:   make d-trees projective first, so that c-trees have no gaps; None: if the training trees
-                  have none
-    epochs, rate, penalty: of training, see `d2c.linear.adagrad`; table_bits: the hash table has 2^this
-                           weights
-    seed:         of the order of the sentences in training
-    jobs:         threads of `decode_all`
-    checkpoints:  directory of a checkpoint, from which an interrupted training goes on
+    settings:    see `ChartSettings`; changes: settings that differ, by name
+    jobs:        threads of `decode_all`
+    checkpoints: directory of a checkpoint, from which an interrupted training goes on
 
     Learned by `fit`: grammar, vocabulary, what pruning allows, weights (the average over all steps).
     """
 
     def __init__(
         self,
-        head_rules: str = "collins",
-        binarization: str = "simple",
-        labels: bool = False,
-        context: bool = True,
-        pruning: str = "none",
-        gamma: float = 0.95,
-        max_unaries: int = 3,
-        continuous: bool | None = None,
-        epochs: int = 5,
-        rate: float = 0.1,
-        penalty: float = 1e-6,
-        table_bits: int = 22,
-        seed: int = 0,
+        settings: ChartSettings = DEFAULTS,
         jobs: int = 1,
         checkpoints: Path | None = None,
+        **changes: Any,
     ) -> None:
-        for name, known in ((binarization, tuple(BINARIZATIONS)), (pruning, METHODS)):
-            if name not in known:
-                raise ValueError(f"unknown {name!r}; known are {', '.join(known)}")
-        self.head_rules, self.binarization = head_rules, binarization
-        self.labels, self.context = labels, context
-        self.pruning, self.gamma, self.max_unaries, self.continuous = pruning, gamma, max_unaries, continuous
-        self.epochs, self.rate, self.penalty = epochs, rate, penalty
-        self.table_bits, self.seed, self.jobs, self.checkpoints = table_bits, seed, jobs, checkpoints
+        self.settings = replace(settings, **changes)
+        self.jobs, self.checkpoints = jobs, checkpoints
 
     def fit(
         self,
@@ -110,28 +76,17 @@ class ConstrainedCKY:
                      these differ from the gold ones, the oracle tree is what is learned
         dev_dtrees:  the same for `dev`
 
-        Trees with gaps whose order of attachment is not nested serve for nothing: no derivation reaches them.
-        Raises ValueError where that leaves none.
+        Nothing is learned from trees with gaps whose order of attachment is not nested: no derivation reaches
+        them. Raises ValueError where that leaves none.
         """
-        gold = self.fit_grammar(ctrees, dtrees)
+        settings, gold = self.settings, self.fit_grammar(ctrees, dtrees)
         derivable = (one for one in gold if one.derivation is not None)
         examples = examples_of(derivable, self.grammar_, self.vocabulary_, self.axioms, self._oracle)
         del gold
-        kinds, tags = self.grammar_.table.kind, len(self.vocabulary_.tags)
-        self.allowed_ = estimate(examples, kinds, tags, self.gamma)
-        training = Training(AdaGrad.new(1 << self.table_bits, self.rate, self.penalty))
-        self.weights_ = training.run(
-            *(
-                examples,
-                self.grammar_.table,
-                self._constraints,
-                self.max_unaries,
-                self.context,
-                self.epochs,
-                self.seed,
-            ),
-            *(self._scorer(list(dev), dev_dtrees), self.checkpoints, progress),
-        )
+        rules, tags = len(self.grammar_.rules), len(self.vocabulary_.tags)
+        self.allowed_ = estimate(examples.derivations(self.grammar_.table.kind), rules, tags, settings.gamma)
+        training = Training(settings, examples, self.grammar_, self._ask, self.checkpoints)
+        self.weights_ = training.run(self._scorer_of(list(dev), dev_dtrees), progress)
         return self
 
     def fit_grammar(self, ctrees: Iterable[CTree], dtrees: Iterable[DTree] | None = None) -> list[Gold]:
@@ -147,8 +102,8 @@ class ConstrainedCKY:
         rules = Counter(rule for one in gold for used in one.rules() for rule in used)
         self.grammar_ = Grammar.of(rules, levels_of(used for one in gold for used in one.rules()))
         self.default_ = _commonest_constituent(rules)
-        labels = (one.labels or () for one in gold if self.labels)
-        # Of the trees that serve for something: the grammar has a symbol for each tag of the vocabulary.
+        labels = (one.labels or () for one in gold if self.settings.labels)
+        # Of the trees with derivations: the grammar has a symbol for each tag of the vocabulary.
         self.vocabulary_ = Vocabulary.of([one.ctree.tokens for one in gold if one.derivation], labels)
         self.allowed_ = unpruned()
         return gold
@@ -168,7 +123,7 @@ class ConstrainedCKY:
         """
         repairs = Repairs() if repairs is None else repairs
         heads = self._tree(dtree, repairs)
-        return self.ctree(dtree.tokens, heads, best_parts(*self._scored(dtree, heads)), repairs)
+        return self.ctree(dtree.tokens, heads, best_parts(*self._asked(dtree, heads)), repairs)
 
     def decode_all(self, dtrees: Iterable[DTree], repairs: Repairs | None = None) -> Iterator[CTree]:
         """`decode` for a stream of d-trees, on `jobs` threads, in order."""
@@ -202,9 +157,9 @@ class ConstrainedCKY:
         take left and right dependents: such a c-tree comes once, with its best score.
         """
         heads = self._tree(dtree, Repairs())
-        totals, found = k_best_parts(*(*self._scored(dtree, heads), k))
+        totals, found = k_best_parts(*self._asked(dtree, heads), k)
         best: dict[CTree, float] = {}
-        for total, derivation in zip(totals.tolist(), found, strict=True):
+        for total, derivation in zip(totals, found, strict=True):
             best.setdefault(self.ctree(dtree.tokens, heads, derivation, Repairs()), total)
         return [(total, ctree) for ctree, total in best.items()]
 
@@ -217,11 +172,12 @@ class ConstrainedCKY:
         """
         repairs = Repairs() if repairs is None else repairs
         heads = self._tree(dtree, repairs)
-        found, rows, values = posteriors(*self._scored(dtree, heads))
+        found, sites, symbols, values = posteriors(*self._asked(dtree, heads))
         ctree = self.ctree(dtree.tokens, heads, found, repairs)
         shares: Counter[tuple[int, ...]] = Counter()
-        for row, value in zip(rows.tolist(), values.tolist(), strict=True):
-            shares[tuple(row)] += value
+        columns = (column.tolist() for column in (sites["h"], sites["i"], sites["j"], symbols, values))
+        for *constituent, value in zip(*columns, strict=True):
+            shares[tuple(constituent)] += value
         n, ids, lexical_heads = len(heads), self.grammar_.symbol_ids, ctree.lexical_heads()
         keys = [
             (lexical_heads[n + k], below[0], below[-1], ids[Symbol(ctree.labels[k])])
@@ -237,96 +193,52 @@ class ConstrainedCKY:
 
     def count(self, dtree: DTree) -> int:
         """|Y(x, d)|: how many derivations the grammar has for a d-tree, exact up to 2^53."""
-        heads, tokens = self._tree(dtree, Repairs()), dtree.tokens
-        layout, tags = lay_out(np.array(heads, np.int32)), self.vocabulary_.tag_numbers(tokens)
-        return int(
-            count_derivations(
-                build_forest(
-                    *(self.grammar_.table, layout, self.axioms(tokens.tags), tags),
-                    *(self._constraints, self.max_unaries, np.zeros(0, np.int32)),
-                )
-            )
-        )
+        query, *_ = self._asked(dtree, self._tree(dtree, Repairs()))
+        return int(count_derivations(build_chart(query._replace(glue_symbols=query.glue_symbols[:0])).forest))
 
     def save(self, directory: Path) -> None:
         """Writes JSON, and the non-zero weights as .npz, into a directory, made if absent."""
-        directory.mkdir(parents=True, exist_ok=True)
-        settings = {
-            "format": FORMAT,
-            "parameters": {name: getattr(self, name) for name in _PARAMETERS},
-            "top": self.top_,
-            "gaps": self.gaps_,
-            "default": self.default_,
-            "rules": self.grammar_.rules,
-            "levels": self.grammar_.levels,
-            "vocabulary": asdict(self.vocabulary_),
-        }
-        text = json.dumps(settings, ensure_ascii=False)
-        (directory / _SETTINGS).write_text(text + "\n", encoding="utf-8")
-        places = np.flatnonzero(self.weights_).astype(np.int32)
-        np.savez_compressed(
-            directory / _WEIGHTS,
-            allow_pickle=False,
-            places=places,
-            values=self.weights_[places],
-            **self.allowed_._asdict(),
+        learned = Learned(
+            *(self.grammar_, self.vocabulary_, self.top_, self.gaps_),
+            *(self.default_, self.allowed_, self.weights_),
         )
+        write_model(directory, self.settings, learned)
 
     @classmethod
     def load(cls, directory: Path) -> Self:
         """What `save` wrote. Raises ModelError."""
-        path = directory / _SETTINGS
-        settings = read_json(path)
-        if settings.get("format") != FORMAT:
-            version = settings.get("format")
-            raise ModelError(f"{path}: has format {version}; this version of d2c reads {FORMAT}")
-        try:
-            route = cls(**settings["parameters"])
-            route.top_, route.gaps_ = settings["top"], bool(settings["gaps"])
-            route.default_ = Symbol(*settings["default"])
-            route.vocabulary_ = Vocabulary(**settings["vocabulary"])
-            route.grammar_ = Grammar.of(
-                Rule(kind, Symbol(*head), Symbol(*modifier) if modifier else None, Symbol(*parent))
-                for kind, head, modifier, parent in settings["rules"]
-            )
-            route.grammar_ = replace(route.grammar_, levels=tuple(settings["levels"]))
-            with np.load(directory / _WEIGHTS, allow_pickle=False) as file:
-                route.weights_ = np.zeros(1 << route.table_bits, np.float32)
-                route.weights_[file["places"]] = file["values"]
-                route.allowed_ = Constraints(*(file[name] for name in Constraints._fields))
-        except (KeyError, TypeError, ValueError, IndexError, OSError, zipfile.BadZipFile) as error:
-            raise ModelError(f"{directory}: is broken ({error}); train the model again") from None
+        settings, learned = read_model(directory)
+        route = cls(settings)
+        route.grammar_, route.vocabulary_ = learned.grammar, learned.vocabulary
+        route.top_, route.gaps_, route.default_ = learned.top, learned.gaps, learned.default
+        route.allowed_, route.weights_ = learned.allowed, learned.weights
         return route
 
     @cached_property
     def _heads(self) -> HeadRules:
-        return load_head_rules(self.head_rules)
-
-    @cached_property
-    def rule_keys(self) -> NDArray[np.int64]:
-        """Of the grammar, see `features.rule_keys`."""
-        return rule_keys(self.grammar_.table)
-
-    @property
-    def _constraints(self) -> Constraints:
-        return restrict(self.allowed_, self.pruning)
+        return load_head_rules(self.settings.head_rules)
 
     def gold(self, ctree: CTree, dtree: DTree | None = None) -> Gold:
         """A gold tree with a d-tree, or with its own, which is labelled only where labels are used."""
         headed = ctree if ctree.head_children is not None else self._heads.apply(ctree)
         if dtree is not None:
-            return Gold.of(headed, self.binarization, self._tree(dtree, Repairs()), dtree.labels)
-        return Gold.of(headed, self.binarization, None, self.encode(headed).labels if self.labels else None)
+            return Gold.of(headed, self.settings.binarization, self._tree(dtree, Repairs()), dtree.labels)
+        return Gold.of(
+            headed,
+            self.settings.binarization,
+            None,
+            self.encode(headed).labels if self.settings.labels else None,
+        )
 
-    def _scorer(
+    def _scorer_of(
         self, dev: Sequence[CTree], dtrees: Iterable[DTree] | None
-    ) -> Callable[[NDArray[np.float32]], float] | None:
+    ) -> Callable[[Floats], float] | None:
         """F1 on a dev treebank as a function of the weights; None if there is no tree."""
         given = list(map(self.encode, dev) if dtrees is None else dtrees)
         if not given:
             return None
 
-        def f1(weights: NDArray[np.float32]) -> float:
+        def f1(weights: Floats) -> float:
             self.weights_ = weights
             return bracket_scores(dev, list(self.decode_all(given))).f1
 
@@ -337,30 +249,33 @@ class ConstrainedCKY:
         ids, known = self.grammar_.symbol_ids, self.vocabulary_.known_tag
         return np.array([ids[Symbol(known(tag), "tag")] for tag in tags], np.int32)
 
-    def _glue(self, n: int) -> Ints:
-        """[n] what the glue rule puts over each pre-terminal."""
-        return np.full(n, self.grammar_.symbol_ids[self.default_], np.int32)
+    @property
+    def scorer(self) -> Scorer:
+        """What scores the parts of a derivation."""
+        templates = Templates.of(self.settings.labels, self.settings.context)
+        return Scorer(templates, self.grammar_.keys, self.weights_)
 
-    def _scored(self, dtree: DTree, heads: Sequence[int]) -> tuple[Any, ...]:
+    def _ask(self, layout: Layout, axioms: Ints, tags: Ints) -> Query:
+        """The query for one sentence."""
+        glue = np.full(len(tags), self.grammar_.symbol_ids[self.default_], np.int32)
+        allowed = restrict(self.allowed_, self.settings.pruning)
+        return Query(self.grammar_.table, layout, axioms, tags, allowed, self.settings.max_unaries, glue)
+
+    def _query(
+        self, tokens: Tokens, heads: Sequence[int], labels: Sequence[str] | None
+    ) -> tuple[Query, Observed]:
+        """The same of tokens with a d-tree, and what features see of them."""
+        observed = self.vocabulary_.observe(tokens, heads, labels)
+        layout = lay_out(observed.heads[1:-1])
+        return self._ask(layout, self.axioms(tokens.tags), observed.tags[1:-1]), observed
+
+    def _asked(self, dtree: DTree, heads: Sequence[int]) -> tuple[Query, Observed, Scorer]:
         """The arguments of `best_parts`."""
-        sentence = self.vocabulary_.sentence(dtree.tokens, heads, dtree.labels, self.context)
-        return (
-            *(self.grammar_.table, self.rule_keys, self.weights_, self.axioms(dtree.tokens.tags), sentence),
-            *(self._constraints, self.max_unaries, self._glue(len(heads))),
-        )
+        return *self._query(dtree.tokens, heads, dtree.labels), self.scorer
 
     def _oracle(self, gold: Gold) -> Found:
-        tokens, grammar = gold.ctree.tokens, self.grammar_
-        return oracle_parts(
-            grammar.table,
-            self.axioms(tokens.tags),
-            self.vocabulary_.sentence(tokens, gold.heads, gold.labels, self.context),
-            self._constraints,
-            self.max_unaries,
-            self._glue(len(tokens)),
-            gold.parts(grammar),
-            gold.brackets(grammar),
-        )
+        query, _ = self._query(gold.ctree.tokens, gold.heads, gold.labels)
+        return oracle_parts(query, gold.parts(self.grammar_), gold.brackets(self.grammar_))
 
     def _decode_batch(self, dtrees: Sequence[DTree]) -> tuple[list[CTree], Repairs]:
         repairs = Repairs()
@@ -369,9 +284,11 @@ class ConstrainedCKY:
     def ctree(self, tokens: Tokens, heads: Sequence[int], found: Found, repairs: Repairs) -> CTree:
         """The c-tree of what the chart found."""
         derivation: Derivation = [[] for _ in heads]
-        repairs.counts[PRUNING_UNDONE] += found.stage > 0 and self.pruning != "none"
-        for (kind, h, *_, rule), symbol in zip(found.parts.tolist(), found.symbols.tolist(), strict=True):
-            if symbol < len(self.grammar_.symbols):
+        repairs.counts[PRUNING_UNDONE] += found.stage > 0 and self.settings.pruning != "none"
+        (sites, rules), size = found.parts, len(self.grammar_.symbols)
+        columns = (column.tolist() for column in (sites["side"], sites["h"], rules, found.symbols))
+        for kind, h, rule, symbol in zip(*columns, strict=True):
+            if symbol < size:
                 glue = Step(kind, self._glued(kind, symbol))
                 derivation[h].append(self.grammar_.steps[rule] if rule >= 0 else glue)
             repairs.counts[GLUED] += rule < 0
@@ -388,7 +305,9 @@ class ConstrainedCKY:
         repairs.tokens += len(dtree.heads)
         heads, repaired = repair_heads(dtree.heads)
         repaired.add_to(repairs.counts)
-        continuous = not self.gaps_ if self.continuous is None else self.continuous
+        continuous = self.settings.continuous
+        if continuous is None:
+            continuous = not self.gaps_
         if continuous and not is_projective(heads):
             lifted = projectivize(heads)
             repairs.counts[CROSSING] += sum(a != b for a, b in zip(heads, lifted, strict=True))

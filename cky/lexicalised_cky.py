@@ -9,18 +9,13 @@ here, so scores need weights that were learned with `context=False`.
 from __future__ import annotations
 
 import numpy as np
-from numba import njit
-from numpy.typing import NDArray
 
 from d2c.cky.constrained_cky import ConstrainedCKY
 from d2c.cky.grammar.grammar import RuleTable
 from d2c.cky.search.chart import (
-    BLOCK,
-    SIDE,
-    Forest,
-    H,
-    M,
-    add_block,
+    EDGE,
+    Buffers,
+    Chart,
     attach,
     collect,
     finish_root,
@@ -29,9 +24,12 @@ from d2c.cky.search.chart import (
     unaries,
     useful,
 )
-from d2c.cky.search.features import Floats, Sentence, score_edges
-from d2c.cky.search.layout import Ints
-from d2c.cky.search.search import GLUE_SCORE, Found, best_of, nearness
+from d2c.cky.search.features import score_edges
+from d2c.cky.search.search import GLUE_SCORE, derivation, nearness
+from d2c.cky.search.sites import SITE
+from d2c.forests.forest import Floats, Ints
+from d2c.forests.semirings import viterbi
+from d2c.linear.kernels import inner, kernel
 from d2c.trees.binarization import LEFT, RIGHT, UNARY
 from d2c.trees.ctree import CTree, Tokens
 from d2c.trees.repair import Repairs
@@ -39,60 +37,77 @@ from d2c.trees.repair import Repairs
 LONGEST = 20  # words
 
 
-@njit(cache=True, nogil=True)
-def build_lexicalised_forest(rules: RuleTable, axioms: Ints, max_unaries: int) -> Forest:
+@inner
+def _set_site(site: np.void, side: int, h: int, m: int, span: tuple[int, int], k: int) -> None:
+    """Writes a site that has no d-tree around it."""
+    site["side"], site["h"], site["m"], site["i"], site["j"], site["k"] = side, h, m, span[0], span[1], k
+    site["next_left"] = site["next_right"] = site["inner_left"] = site["inner_right"] = -1
+
+
+@kernel
+def build_lexicalised_chart(rules: RuleTable, axioms: Ints, max_unaries: int) -> Chart:
     """All derivations of n words. axioms: [n] symbol of each pre-terminal."""
     n, size = len(axioms), len(rules.whole)
-    symbols, usable = np.empty((64 * n, 1), np.int32), np.empty((64 * n, 2), np.int32)
-    edges, blocks = np.empty((4096 * n, 4), np.int32), np.empty((64 * n, BLOCK), np.int32)
-    spans = np.zeros((n, n, n, 2), np.int32)  # where in `usable` the vertices of each item stand
-    at, count = np.full(size + 1, -1, np.int32), np.zeros(4, np.int64)
-    every = np.zeros((0, 0), np.bool_)
-    most_unary = (max_unaries + 2) * (len(rules.kind) + 2 * size + 2)
+    symbols, usable = np.empty(64 * n, np.int32), np.empty(64 * n, np.int32)
+    edges, sites, ends = np.empty(4096 * n, EDGE), np.empty(64 * n, SITE), np.empty(64 * n, np.int32)
+    begin_of, end_of = (
+        np.zeros((n, n, n), np.int32),
+        np.zeros((n, n, n), np.int32),
+    )  # in `usable`, of each item
+    vertex_of, every = np.full(size + 1, np.int32(-1)), np.zeros(0, np.bool_)
+    vertices = count = blocks = listed = 0
     for width in range(n):
         for i in range(n - width):
             j = i + width
             for h in range(i, j + 1):
-                symbols = room(symbols, count[0] + (max_unaries + 2) * (size + 1))
-                usable = room(usable, count[3] + size)
-                begin, place = count[0], (i, j, -1, -1, -1, -1)
+                symbols = room(symbols, vertices + (max_unaries + 2) * (size + 1))
+                usable, begin = room(usable, listed + size), vertices
                 if width == 0:
-                    symbols[begin, 0], at[axioms[h]] = axioms[h], begin
-                    count[0] += 1
+                    symbols[begin], vertex_of[axioms[h]] = axioms[h], begin
+                    vertices += 1
                 for k in range(i, j):
                     side = LEFT if k < h else RIGHT
                     first, last = (k + 1, j) if side == LEFT else (i, k)
-                    heads = usable[spans[first, last, h, 0] : spans[first, last, h, 1]]
+                    heads = usable[begin_of[first, last, h] : end_of[first, last, h]]
                     first, last = (i, k) if side == LEFT else (k + 1, j)
                     for m in range(first, last + 1):
-                        modifiers = usable[spans[first, last, m, 0] : spans[first, last, m, 1]]
-                        first_edge = count[1]
-                        edges, blocks = room(edges, first_edge + len(rules.kind)), room(blocks, count[2] + 4)
-                        attach(rules, side, heads, modifiers, every, 0, symbols, edges, at, count)
-                        if count[1] > first_edge:
-                            add_block(blocks, count, side, h, m, k, place, first_edge)
-                reset(at, symbols, begin, count[0])
-                first_edge = count[1]
-                edges = room(edges, first_edge + most_unary)
-                blocks = room(blocks, count[2] + max_unaries + 4)
-                unaries(
-                    *(rules, every, 0, max_unaries, begin, symbols, edges, at),
-                    *(blocks, h, place, first_edge, count),
-                )
-                spans[i, j, h, 0], first_edge = count[3], count[1]
-                collect(begin, symbols, usable, edges, at, count)
-                spans[i, j, h, 1] = count[3]
-                add_block(blocks, count, UNARY, h, -1, -1, place, first_edge)
-    goal = count[0]
-    symbols = room(symbols, goal + 1)
+                        modifiers = usable[begin_of[first, last, m] : end_of[first, last, m]]
+                        edges, sites = room(edges, count + len(rules.kind)), room(sites, blocks + 1)
+                        ends, before = room(ends, blocks + 1), count
+                        buffers = Buffers(edges, symbols, vertex_of)
+                        vertices, count = attach(
+                            rules, side, heads, modifiers, every, buffers, vertices, count
+                        )
+                        if count > before:
+                            _set_site(sites[blocks], side, h, m, (i, j), k)
+                            ends[blocks] = count
+                            blocks += 1
+                edges = room(edges, count + (max_unaries + 2) * (len(rules.kind) + 2 * size + 2))
+                sites, ends = room(sites, blocks + max_unaries + 2), room(ends, blocks + max_unaries + 2)
+                buffers, below = Buffers(edges, symbols, vertex_of), begin
+                reset(buffers, begin, vertices)
+                for level in range(max_unaries):
+                    tails = (below, vertices)
+                    vertices, count = unaries(rules, level, tails, every, buffers, vertices, count)
+                    _set_site(sites[blocks], UNARY, h, -1, (i, j), level)
+                    ends[blocks] = count
+                    blocks, below = blocks + 1, tails[1]
+                begin_of[i, j, h] = listed
+                vertices, count, listed = collect(begin, usable, buffers, vertices, count, listed)
+                end_of[i, j, h] = listed
+                _set_site(sites[blocks], UNARY, h, -1, (i, j), -1)
+                ends[blocks] = count
+                blocks += 1
+    symbols = room(symbols, vertices + 1)
+    edges, sites, ends = room(edges, count + n * size), room(sites, blocks + n), room(ends, blocks + n)
+    buffers = Buffers(edges, symbols, vertex_of)
     for h in range(n):
-        first_edge = count[1]
-        edges, blocks = room(edges, first_edge + size), room(blocks, count[2] + 4)
-        count[0] = goal
-        vertices = usable[spans[0, n - 1, h, 0] : spans[0, n - 1, h, 1]]
-        finish_root(rules, vertices, False, symbols, edges, count)
-        add_block(blocks, count, UNARY, h, -1, -1, (0, n - 1, -1, -1, -1, -1), first_edge)
-    return useful(symbols[: count[0], 0].copy(), edges[: count[1]], blocks[: count[2]])
+        whole = usable[begin_of[0, n - 1, h] : end_of[0, n - 1, h]]
+        count = finish_root(rules, whole, False, buffers, vertices, count)
+        _set_site(sites[blocks + h], UNARY, h, -1, (0, n - 1), -1)
+        ends[blocks + h] = count
+    blocks += n
+    return useful(symbols[: vertices + 1], edges[:count], sites[:blocks], ends[:blocks])
 
 
 def parse_lexicalised(route: ConstrainedCKY, tokens: Tokens) -> CTree | None:
@@ -100,17 +115,11 @@ def parse_lexicalised(route: ConstrainedCKY, tokens: Tokens) -> CTree | None:
 
     Raises ValueError for weights that see the d-tree around a part, and for more than LONGEST words.
     """
-    if route.context or route.labels:
+    if route.settings.context or route.settings.labels:
         raise ValueError("these weights need a d-tree; fit with context=False, labels=False")
-    sentence = route.vocabulary_.sentence(tokens, [0] * _short(tokens), None, context=False)
-    axioms = route.axioms(tokens.tags)
-    return _ctree(
-        route,
-        tokens,
-        best_lexicalised_parts(
-            route.grammar_.table, route.rule_keys, route.weights_, axioms, sentence, route.max_unaries
-        ),
-    )
+    chart = _chart(route, tokens)
+    observed = route.vocabulary_.observe(tokens, [0] * len(tokens), None)
+    return _best(route, tokens, chart, score_edges(chart, observed, route.scorer, GLUE_SCORE))
 
 
 def lexicalised_oracle(route: ConstrainedCKY, gold: CTree) -> CTree | None:
@@ -118,52 +127,26 @@ def lexicalised_oracle(route: ConstrainedCKY, gold: CTree) -> CTree | None:
 
     Raises ValueError for more than LONGEST words.
     """
-    _short(gold.tokens)
-    pair, grammar = route.gold(gold), route.grammar_
-    parts = oracle_lexicalised_parts(
-        grammar.table,
-        route.axioms(gold.tokens.tags),
-        route.max_unaries,
-        pair.parts(grammar),
-        pair.brackets(grammar),
-    )
-    return _ctree(route, gold.tokens, parts)
+    chart, pair, grammar = _chart(route, gold.tokens), route.gold(gold), route.grammar_
+    near = nearness(chart, grammar.table, pair.parts(grammar), pair.brackets(grammar), len(gold.tokens))
+    return _best(route, gold.tokens, chart, near)
 
 
-def _short(tokens: Tokens) -> int:
+def _chart(route: ConstrainedCKY, tokens: Tokens) -> Chart:
+    """All derivations of a sentence. Raises ValueError for a long one."""
     if len(tokens) > LONGEST:
         raise ValueError(f"{len(tokens)} words; lexicalised CKY takes {LONGEST} at most")
-    return len(tokens)
+    axioms = route.axioms(tokens.tags)
+    return build_lexicalised_chart(route.grammar_.table, axioms, route.settings.max_unaries)
 
 
-def _ctree(route: ConstrainedCKY, tokens: Tokens, found: Found) -> CTree | None:
-    if not len(found.parts):
+def _best(route: ConstrainedCKY, tokens: Tokens, chart: Chart, scores: Floats) -> CTree | None:
+    """The c-tree of a best derivation; None where there is none."""
+    if not len(scores):
         return None
+    found = derivation(chart, viterbi(chart.forest, scores), 0)
     heads = [0] * len(tokens)
-    for side, h, m in found.parts[:, [SIDE, H, M]].tolist():
-        if side != UNARY:
+    for h, m in zip(found.parts.sites["h"].tolist(), found.parts.sites["m"].tolist(), strict=True):
+        if m >= 0:
             heads[m] = h + 1
     return route.ctree(tokens, heads, found, Repairs())
-
-
-@njit(cache=True, nogil=True)
-def best_lexicalised_parts(
-    rules: RuleTable,
-    keys: NDArray[np.int64],
-    weights: Floats,
-    axioms: Ints,
-    sentence: Sentence,
-    max_unaries: int,
-) -> Found:
-    """A best derivation of the unconstrained chart; no parts where it is empty."""
-    forest = build_lexicalised_forest(rules, axioms, max_unaries)
-    return best_of(forest, score_edges(forest, sentence, keys, weights, GLUE_SCORE), 0)
-
-
-@njit(cache=True, nogil=True)
-def oracle_lexicalised_parts(
-    rules: RuleTable, axioms: Ints, max_unaries: int, gold: Ints, brackets: NDArray[np.int64]
-) -> Found:
-    """As `search.oracle_parts`, of the unconstrained chart."""
-    forest = build_lexicalised_forest(rules, axioms, max_unaries)
-    return best_of(forest, nearness(forest, rules, gold, brackets, len(axioms)), 0)

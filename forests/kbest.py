@@ -8,67 +8,63 @@ other has i·j - 1 better ones.
 from __future__ import annotations
 
 import numpy as np
-from numba import njit
 from numpy.typing import NDArray
 
-from d2c.cky.search.chart import HEAD, MODIFIER, TAIL, Forest
-from d2c.cky.search.layout import Ints
-from d2c.forests.semirings import Doubles
+from d2c.forests.forest import Doubles, Floats, Forest, Ints
+from d2c.forests.semirings import before_edges
+from d2c.linear.kernels import inner, kernel
 
 
-@njit(cache=True, nogil=True)
-def k_best(forest: Forest, scores: NDArray[np.float32], k: int) -> tuple[Doubles, Ints, Ints]:
+@kernel
+def k_best(forest: Forest, scores: Floats, k: int) -> tuple[Doubles, Ints, Ints]:
     """Scores [K <= k] of the best derivations of the goal, best first; the edges of all, one derivation after
     the other, those of a vertex before those that use it; where each derivation begins [K + 1]."""
-    vertices, edges = len(forest.symbols), len(forest.edges)
-    best = np.full((vertices, k), -np.inf)  # sorted
-    back = np.full((vertices, k, 3), -1, np.int32)  # edge, rank in the tail, rank in the modifier
-    derived = np.zeros(vertices, np.bool_)
-    for at in range(edges):
-        derived[forest.edges[at, HEAD]] = True
-    for vertex in range(vertices):
-        if not derived[vertex]:
-            best[vertex, 0] = 0.0
+    best = np.full((forest.vertices, k), -np.inf)  # sorted
+    back = np.full((forest.vertices, k, 3), -1, np.int32)  # edge, rank in the tail, rank in the modifier
+    inside = before_edges(forest, 0.0, -np.inf)
+    for vertex in range(forest.vertices):
+        best[vertex, 0] = inside[vertex]
     one = np.full(k, -np.inf)
     one[0] = 0.0
-    for at in range(edges):
-        head, tail, modifier = forest.edges[at, HEAD], forest.edges[at, TAIL], forest.edges[at, MODIFIER]
+    for edge in range(len(scores)):
+        head, tail, modifier = forest.head[edge], forest.tail[edge], forest.modifier[edge]
         others = best[modifier] if modifier >= 0 else one
         for i in range(k):
             for j in range(k // (i + 1)):
-                score = scores[at] + best[tail, i] + others[j]
+                score = scores[edge] + best[tail, i] + others[j]
                 if score <= best[head, k - 1]:
                     break
-                place = k - 1
-                while place > 0 and best[head, place - 1] < score:
-                    best[head, place] = best[head, place - 1]
-                    back[head, place] = back[head, place - 1]
-                    place -= 1
-                best[head, place] = score
-                back[head, place, 0], back[head, place, 1], back[head, place, 2] = at, i, j
+                rank = k - 1
+                while rank > 0 and best[head, rank - 1] < score:
+                    best[head, rank] = best[head, rank - 1]
+                    back[head, rank] = back[head, rank - 1]
+                    rank -= 1
+                best[head, rank] = score
+                back[head, rank, 0], back[head, rank, 1], back[head, rank, 2] = edge, i, j
     found = 0
-    while edges and found < k and best[vertices - 1, found] > -np.inf:
+    while len(scores) and found < k and best[-1, found] > -np.inf:
         found += 1
-    begin, chosen = np.zeros(found + 1, np.int32), np.empty(found * vertices, np.int32)
+    begin, chosen = np.zeros(found + 1, np.int32), np.empty(found * forest.vertices, np.int32)
     for rank in range(found):
         begin[rank + 1] = begin[rank] + _follow(forest, back, rank, chosen[begin[rank] :])
-    return best[vertices - 1, :found], chosen[: begin[found]], begin
+    return best[-1, :found].copy(), chosen[: begin[found]], begin
 
 
-@njit(cache=True, nogil=True)
+@inner
 def _follow(forest: Forest, back: NDArray[np.int32], rank: int, chosen: Ints) -> int:
     """Writes the edges of one derivation of the goal; returns how many."""
-    ranks = np.full(len(forest.symbols), -1, np.int32)
+    ranks = np.full(forest.vertices, np.int32(-1))
     ranks[-1] = rank
     count = 0
-    for vertex in range(len(forest.symbols) - 1, -1, -1):
+    for vertex in range(forest.vertices - 1, -1, -1):
         if ranks[vertex] < 0 or back[vertex, ranks[vertex], 0] < 0:
             continue
-        at, i, j = back[vertex, ranks[vertex]]
-        chosen[count] = at
+        edge, i, j = back[vertex, ranks[vertex]]
+        chosen[count] = edge
         count += 1
-        ranks[forest.edges[at, TAIL]] = i
-        if forest.edges[at, MODIFIER] >= 0:
-            ranks[forest.edges[at, MODIFIER]] = j
-    chosen[:count].sort()
+        ranks[forest.tail[edge]] = i
+        if forest.modifier[edge] >= 0:
+            ranks[forest.modifier[edge]] = j
+    for i in range(count // 2):  # the goal's edge comes last
+        chosen[i], chosen[count - 1 - i] = chosen[count - 1 - i], chosen[i]
     return count

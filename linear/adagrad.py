@@ -4,6 +4,9 @@ The composite mirror descent of their section 5: after a step with gradient g on
 w ← soft(w − η g / √G, λ η / √G), where G is the sum of the squares of its gradients and soft(w, c) moves w
 towards 0 by c. A weight whose gradient is 0 moves towards 0 in every step, too; such steps are made up for
 when its next gradient comes, and for all weights in `catch_up`.
+
+A structured SVM takes one such step for each sentence: along f(y') - f(y), the features of the best
+loss-augmented derivation less those of the gold one, which the route adds up in a `Gradient`.
 """
 
 from __future__ import annotations
@@ -11,8 +14,9 @@ from __future__ import annotations
 from typing import NamedTuple
 
 import numpy as np
-from numba import njit
 from numpy.typing import NDArray
+
+from d2c.linear.kernels import inner, kernel
 
 
 class AdaGrad(NamedTuple):
@@ -48,38 +52,71 @@ class AdaGrad(NamedTuple):
         return (self.sums / max(1, self.clock[0])).astype(np.float32)
 
 
-@njit(cache=True, nogil=True)
-def _shrink(learner: AdaGrad, place: int, until: int) -> None:
+class Gradient(NamedTuple):
+    """A sparse gradient being added up; every array has the size of the table.
+
+    slots:   of the weights touched so far
+    values:  the gradient in each of these
+    entry:   of each weight, where in `slots` it stands, counted from 1 on; 0 if it does not
+    touched: [1] how many are
+    """
+
+    slots: NDArray[np.int32]
+    values: NDArray[np.float32]
+    entry: NDArray[np.int32]
+    touched: NDArray[np.int64]
+
+    @classmethod
+    def new(cls, size: int) -> Gradient:
+        """Nothing yet, for so many weights."""
+        slots, values = np.empty(size, np.int32), np.empty(size, np.float32)
+        return cls(slots, values, np.zeros(size, np.int32), np.zeros(1, np.int64))
+
+
+@inner
+def add(gradient: Gradient, slot: int, amount: float) -> None:
+    """Adds to the gradient of one weight."""
+    if gradient.entry[slot] == 0:
+        touched = gradient.touched[0]
+        gradient.slots[touched], gradient.values[touched] = slot, 0.0
+        gradient.entry[slot] = gradient.touched[0] = touched + 1
+    gradient.values[gradient.entry[slot] - 1] += amount
+
+
+@inner
+def _shrink(learner: AdaGrad, slot: int, until: int) -> None:
     """Pays the penalty of a weight for the steps up to and with `until`."""
-    w, steps = learner.weights[place], until - learner.seen[place]
-    learner.seen[place] = until
+    w, steps = learner.weights[slot], until - learner.seen[slot]
+    learner.seen[slot] = until
     if w != 0.0 and steps > 0:
-        paid = min(steps * learner.penalty * learner.rate / np.sqrt(learner.squares[place]), abs(w))
-        learner.weights[place] = w - paid if w > 0 else w + paid
-        learner.sums[place] += steps * 0.5 * (w + learner.weights[place])
+        paid = min(steps * learner.penalty * learner.rate / np.sqrt(learner.squares[slot]), abs(w))
+        learner.weights[slot] = w - paid if w > 0 else w + paid
+        learner.sums[slot] += steps * 0.5 * (w + learner.weights[slot])
 
 
-@njit(cache=True, nogil=True)
-def step(learner: AdaGrad, places: NDArray[np.int64], gradient: NDArray[np.float32], count: int) -> None:
-    """One step: the gradient's non-zero entries at the first `count` places, of which none is repeated."""
+@kernel
+def step(learner: AdaGrad, gradient: Gradient) -> None:
+    """One step along a gradient, which is empty again afterwards."""
     now = learner.clock[0]
-    for at in range(count):
-        place, g = places[at], gradient[at]
+    for i in range(gradient.touched[0]):
+        slot, g = gradient.slots[i], gradient.values[i]
+        gradient.entry[slot] = 0
         if g == 0.0:
             continue
-        _shrink(learner, place, now)
-        learner.squares[place] += g * g
-        learner.weights[place] -= learner.rate * g / np.sqrt(learner.squares[place])
-        learner.seen[place] = now
-        _shrink(learner, place, now + 1)
+        _shrink(learner, slot, now)
+        learner.squares[slot] += g * g
+        learner.weights[slot] -= learner.rate * g / np.sqrt(learner.squares[slot])
+        learner.seen[slot] = now
+        _shrink(learner, slot, now + 1)
+    gradient.touched[0] = 0
     learner.clock[0] = now + 1
 
 
-@njit(cache=True, nogil=True)
+@kernel
 def catch_up(learner: AdaGrad) -> None:
     """Pays all weights' penalties up to the present step."""
-    for place in range(len(learner.weights)):
-        if learner.weights[place] != 0.0:
-            _shrink(learner, place, learner.clock[0])
+    for slot in range(len(learner.weights)):
+        if learner.weights[slot] != 0.0:
+            _shrink(learner, slot, learner.clock[0])
         else:
-            learner.seen[place] = learner.clock[0]
+            learner.seen[slot] = learner.clock[0]

@@ -16,6 +16,7 @@ import subprocess
 import sys
 import tempfile
 from collections.abc import Sequence
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -120,8 +121,8 @@ def trained(route: ConstrainedCKY, craft: Craft) -> list[DTree]:
         epochs.append(epoch)
         print(epoch, flush=True)
 
-    encode = Reduction("direct").encode if route.labels else route.encode
-    given = list(map(encode, craft.train)) if route.labels else None
+    encode = Reduction("direct").encode if route.settings.labels else route.encode
+    given = list(map(encode, craft.train)) if route.settings.labels else None
     dtrees = list(map(encode, craft.dev))
     fit = timed(route.fit, craft.train, craft.dev, dtrees=given, dev_dtrees=dtrees, progress=report)
     seconds = sum(epoch.seconds for epoch in epochs) / len(epochs)
@@ -129,7 +130,7 @@ def trained(route: ConstrainedCKY, craft: Craft) -> list[DTree]:
     print(f"grammar: {len(route.grammar_.rules)} rules, {len(route.grammar_.symbols)} symbols")
     print(f"training: {seconds:.1f} s per epoch ({ratio:.1f} x PAD's speed on all of CRAFT train)")
     print(f"training with scoring: {fit.seconds:.0f} s in all")
-    print(f"non-zero weights: {(route.weights_ != 0).sum():,} of 2^{route.table_bits}")
+    print(f"non-zero weights: {(route.weights_ != 0).sum():,} of 2^{route.settings.table_bits}")
     print(f"peak memory until here: {peak_gigabytes():.2f} GB")
     return dtrees
 
@@ -149,7 +150,7 @@ def pruning_rows(
     """Table 1 but its first row: the oracles are on `others`."""
     rows: list[Line] = []
     for name, pruning in (("DEP CKY", "none"), ("PRUNE1", "1"), ("PRUNE2", "2"), ("PRUNE1+2", "1+2")):
-        route.pruning = pruning
+        route.settings = replace(route.settings, pruning=pruning)
         speed, scores, repairs = decoded(route, gold, dtrees)
         oracle = bracket_scores(gold, list(map(route.oracle, gold, others)))
         undone = repairs.counts[PRUNING_UNDONE]
@@ -177,13 +178,13 @@ def run_time(route: ConstrainedCKY, dtrees: Sequence[DTree], plot: Path) -> None
     lengths = np.array([len(dtree.tokens) for dtree in dtrees])
     with picture(plot) as axes:
         for pruning in ("none", "1+2"):
-            route.pruning = pruning
+            route.settings = replace(route.settings, pruning=pruning)
             times = np.array([1000 * fastest(3, route.decode, dtree).seconds for dtree in dtrees])
             exponent = fitted_exponent(lengths, times)
             axes.plot(lengths, times, ".", markersize=2, label=f"pruning {pruning}: n^{exponent:.2f}")
             print(f"run time, pruning {pruning}: grows as length^{exponent:.2f}")
         axes.set(xlabel="words", ylabel="milliseconds", title="Constrained CKY on gold d-trees of CRAFT dev")
-    route.pruning = "none"
+    route.settings = replace(route.settings, pruning="none")
 
 
 def fitted_exponent(lengths: NDArray[Any], milliseconds: NDArray[Any]) -> float:

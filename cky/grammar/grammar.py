@@ -10,12 +10,12 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
+from d2c.forests.forest import Ints
 from d2c.trees.binarization import UNARY, Derivation, Step, Symbol
 from d2c.trees.dtree import head_outward, modifiers_of
 
 ROOT = Symbol("", "root")  # parent of the rules that say which symbols a whole tree may have
 ANY_LEVEL = 1_000
-Ints = NDArray[np.int32]
 
 
 class Rule(NamedTuple):
@@ -141,6 +141,18 @@ class Grammar:
             np.array([symbol.is_tag for symbol in self.symbols], np.bool_),
             np.array([ids[s] if s.is_whole else ids[Symbol(s.label)] for s in self.symbols], np.int32),
         )
+
+    @cached_property
+    def keys(self) -> NDArray[np.int64]:
+        """[R, 4] what features of a rule are conjoined with: itself, its parent, (parent, modifier), (parent,
+        head child); numbers near each other."""
+        table, rules, size = self.table, len(self.rules), len(self.symbols) + 1
+        numbers = np.arange(rules, dtype=np.int64)
+        parent, modifier, head = (
+            column.astype(np.int64) for column in (table.parent, table.modifier, table.head)
+        )
+        pairs = rules + size + parent * size
+        return np.stack([numbers, rules + parent, pairs + modifier, pairs + head], axis=1)
 
 
 def _order(rule: Rule) -> tuple[int, bool, Symbol, Symbol, Symbol]:

@@ -9,11 +9,12 @@ from typing import Self
 
 import numpy as np
 
-from d2c.cky.learning.svm import pad
-from d2c.cky.search.features import Sentence
-from d2c.cky.search.layout import Ints
+from d2c.cky.search.features import Observed
+from d2c.forests.forest import Ints
 from d2c.linear.words import UNKNOWN, number_words, word_number
 from d2c.trees.ctree import Tokens
+
+NONE = np.zeros(0, np.int32)  # the labels of a sentence where they are not used
 
 
 @dataclass(frozen=True)
@@ -22,7 +23,7 @@ class Vocabulary:
 
     words:  see `d2c.linear.words`
     tags, labels: labels are none where they are not used
-    unknown_tag: the tag of most words seen once, which serves for tags never seen
+    unknown_tag: the tag of most words seen once, which tags never seen count as
     """
 
     words: dict[str, int]
@@ -50,31 +51,23 @@ class Vocabulary:
         )
 
     def known_tag(self, tag: str) -> str:
-        """The tag itself, or what serves for it."""
+        """The tag itself, or `unknown_tag` in its place."""
         return tag if tag in self.tags else self.unknown_tag
 
-    def word_numbers(self, tokens: Tokens) -> Ints:
-        """[n]"""
-        return np.array([word_number(self.words, form) for form in tokens.forms], np.int32)
-
-    def tag_numbers(self, tokens: Tokens) -> Ints:
-        """[n]"""
-        unknown = self.tags[self.unknown_tag]
-        return np.array([self.tags.get(tag, unknown) for tag in tokens.tags], np.int32)
-
-    def label_numbers(self, labels: Sequence[str] | None) -> Ints:
-        """[n], or none where labels are not used; a d-tree without labels has unknown ones only."""
-        if not self.labels:
-            return np.zeros(0, np.int32)
-        return np.array([self.labels.get(label, UNKNOWN) for label in labels or ()], np.int32)
-
-    def sentence(
-        self, tokens: Tokens, heads: Sequence[int], labels: Sequence[str] | None, context: bool
-    ) -> Sentence:
-        """What the features see of a sentence with its d-tree."""
-        words, tags = pad(self.word_numbers(tokens)), pad(self.tag_numbers(tokens))
+    def observe(self, tokens: Tokens, heads: Sequence[int], labels: Sequence[str] | None) -> Observed:
+        """What the features see of a sentence with its d-tree; one without labels has unknown ones only."""
         named = labels or ("",) * len(tokens)
-        return Sentence(words, tags, np.array(heads, np.int32), self.label_numbers(named), context)
+        return Observed(
+            _padded(word_number(self.words, form) for form in tokens.forms),
+            _padded(self.tags[self.known_tag(tag)] for tag in tokens.tags),
+            _padded(heads),
+            _padded(self.labels.get(label, UNKNOWN) for label in named) if self.labels else NONE,
+        )
+
+
+def _padded(numbers: Iterable[int]) -> Ints:
+    """With a 0 before and behind."""
+    return np.array([0, *numbers, 0], np.int32)
 
 
 def _numbered(names: Iterable[str], first: int) -> dict[str, int]:

@@ -11,13 +11,16 @@ from numpy.typing import NDArray
 from d2c.cky.grammar.grammar import Grammar, Rule, rules_of
 from d2c.cky.grammar.vocabulary import Vocabulary
 from d2c.cky.learning.svm import Examples
-from d2c.cky.search.layout import Ints, lay_out
-from d2c.cky.search.parts import parts_of_steps
+from d2c.cky.search.features import Observed
+from d2c.cky.search.layout import lay_out
 from d2c.cky.search.search import Found, bracket_key
+from d2c.cky.search.sites import Parts, sites_of_steps
+from d2c.forests.forest import Ints
 from d2c.trees.binarization import BINARIZATIONS, Derivation, Symbol, binarize
 from d2c.trees.ctree import CTree
 
 _NO_RULE = -9  # number of a rule that the grammar does not have
+_GAP = np.zeros(1, np.int32)
 
 
 class Gold(NamedTuple):
@@ -49,14 +52,14 @@ class Gold(NamedTuple):
                 used[h].append(rule)
         return used
 
-    def parts(self, grammar: Grammar) -> Ints:
-        """[P, 11] the parts of the derivation, as the gold heads have it."""
+    def parts(self, grammar: Grammar) -> Parts:
+        """The parts of the derivation, as the gold heads have it."""
         rules = self.rules()
         flat = [rule for used in rules for rule in used]
         kinds = np.array([rule.kind for rule in flat], np.int32)
         ids = np.array([grammar.rule_ids.get(rule, _NO_RULE) for rule in flat], np.int32)
-        steps = np.cumsum([0] + [len(used) for used in rules])
-        return parts_of_steps(lay_out(np.array(self.gold_heads, np.int32)), kinds, ids, steps)
+        steps = np.cumsum([0] + [len(used) for used in rules], dtype=np.int32)
+        return Parts(sites_of_steps(lay_out(np.array(self.gold_heads, np.int32)), kinds, steps), ids)
 
     def brackets(self, grammar: Grammar) -> NDArray[np.int64]:
         """Sorted keys of the constituents."""
@@ -77,9 +80,10 @@ def examples_of(
     oracle: Callable[[Gold], Found],
 ) -> Examples:
     """The columns of a treebank. Where heads are not the gold ones, the oracle says the derivation."""
-    columns: dict[str, list[Ints]] = {name: [] for name in ("heads", "axioms", "words", "tags", "labels")}
+    labels = _GAP if vocabulary.labels else _GAP[:0]
+    observed, symbols = [Observed(_GAP, _GAP, _GAP, labels)], [_GAP]
     rules: list[int] = []
-    steps, begin, ids = [0], [0], grammar.rule_ids
+    steps, begin, ids = [0, 0], [0], grammar.rule_ids
     for gold in treebank:
         tokens = gold.ctree.tokens
         if list(gold.heads) == list(gold.gold_heads):
@@ -89,16 +93,19 @@ def examples_of(
             if found.stage == 2:
                 continue  # the glue rule is not learned
             used = [[] for _ in tokens.forms]
-            for h, rule in found.parts[:, [1, -1]].tolist():
+            for h, rule in zip(found.parts.sites["h"].tolist(), found.parts.rules.tolist(), strict=True):
                 used[h].append(rule)
-        for of_word in used:
+        for of_word in (*used, ()):
             rules += of_word
             steps.append(len(rules))
-        begin.append(begin[-1] + len(tokens))
-        columns["heads"].append(np.array(gold.heads, np.int32))
-        columns["axioms"].append(axioms(tokens.tags))
-        columns["words"].append(vocabulary.word_numbers(tokens))
-        columns["tags"].append(vocabulary.tag_numbers(tokens))
-        columns["labels"].append(vocabulary.label_numbers(gold.labels))
-    whole = {name: np.concatenate([*column, np.zeros(0, np.int32)]) for name, column in columns.items()}
-    return Examples(np.array(begin), **whole, rules=np.array(rules, np.int32), steps=np.array(steps))
+        begin.append(begin[-1] + len(tokens) + 1)
+        symbols += [axioms(tokens.tags), _GAP]
+        columns = vocabulary.observe(tokens, gold.heads, gold.labels)
+        observed.append(Observed(*(column[1:] for column in columns)))
+    return Examples(
+        np.array(begin),
+        Observed(*map(np.concatenate, zip(*observed, strict=True))),
+        np.concatenate(symbols),
+        np.array(rules, np.int32),
+        np.array(steps, np.int32),
+    )

@@ -5,25 +5,42 @@ from __future__ import annotations
 import hashlib
 import os
 import time
-import zipfile
 from collections.abc import Callable
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from pathlib import Path
 from typing import NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
-from d2c.cky.grammar.grammar import RuleTable
+from d2c.cky.grammar.grammar import Grammar
 from d2c.cky.learning.svm import Examples, train_on
-from d2c.cky.search.chart import Constraints
-from d2c.cky.search.features import rule_keys
-from d2c.linear.adagrad import AdaGrad
+from d2c.cky.search.chart import Query
+from d2c.cky.search.features import Scorer
+from d2c.cky.search.layout import Layout
+from d2c.cky.search.templates import Templates
+from d2c.cky.settings import ChartSettings
+from d2c.forests.forest import Floats, Ints
+from d2c.linear.adagrad import AdaGrad, Gradient
+from d2c.linear.weights import Like, read_arrays, write_arrays
 from d2c.trees.errors import ModelError
+from d2c.trees.model_files import reading
 
-Weights = NDArray[np.float32]
 _CHECKPOINT = "checkpoint.npz"
-_SPARSE = ("weights", "squares", "sums", "seen")
+_SPARSE = {
+    "weights": Like("f", 1),
+    "squares": Like("f", 1),
+    "sums": Like("f", 1),
+    "seen": Like("i", 1),
+}
+_ARRAYS = {
+    **_SPARSE,
+    "name": Like("u", 1),
+    "state": Like("i", 1),
+    "best_f1": Like("f", 1),
+    "best": Like("f", 1),
+    "touched": Like("i", 1),
+}
 
 
 class Epoch(NamedTuple):
@@ -44,100 +61,95 @@ class Epoch(NamedTuple):
 class Training:
     """A training that may go on where an earlier one stopped.
 
-    learner: weights after the epochs that are `done`
-    best:    the averaged weights with the best dev F1 so far; the last ones where nothing is scored
+    ask:         as of `svm.train_on`
+    checkpoints: directory of the checkpoint that is written after each epoch
     """
 
-    learner: AdaGrad
-    best: Weights = field(init=False)
-    best_f1: float = -1.0
-    done: int = 0
+    settings: ChartSettings
+    examples: Examples
+    grammar: Grammar
+    ask: Callable[[Layout, Ints, Ints], Query]
+    checkpoints: Path | None = None
 
     def __post_init__(self) -> None:
-        self.best = self.learner.weights.copy()
+        settings = self.settings
+        self.templates = Templates.of(settings.labels, settings.context)
+        self.learner = AdaGrad.new(1 << settings.table_bits, settings.rate, settings.penalty)
+        self._best = self.learner.weights.copy()  # averaged, with the best dev F1, or the last
+        self._best_f1, self._done = -1.0, 0
 
     def run(
         self,
-        examples: Examples,
-        table: RuleTable,
-        constraints: Constraints,
-        max_unaries: int,
-        context: bool,
-        epochs: int,
-        seed: int,
-        score: Callable[[Weights], float] | None = None,
-        checkpoints: Path | None = None,
+        score: Callable[[Floats], float] | None = None,
         progress: Callable[[Epoch], None] | None = None,
-    ) -> Weights:
-        """The best averaged weights; `score` says their F1. After each epoch a checkpoint is written.
+    ) -> Floats:
+        """The best averaged weights; `score` says their F1.
 
         The order of an epoch depends on the seed and its number alone, so that a resumed training ends as
         one that was never interrupted.
         """
-        keys, count = rule_keys(table), len(examples.begin) - 1
-        name = "" if checkpoints is None else _fingerprint(examples, table, epochs, seed, self.learner)
-        if checkpoints is not None:
-            self._resume(checkpoints / _CHECKPOINT, name)
-        for number in range(self.done + 1, epochs + 1):
+        path = self.checkpoints and self.checkpoints / _CHECKPOINT
+        name = self._fingerprint() if path else np.zeros(0, np.uint8)
+        if path and path.exists():
+            self._resume(path, name)
+        gradient = Gradient.new(len(self.learner.weights))
+        scorer = Scorer(self.templates, self.grammar.keys, self.learner.weights)
+        for number in range(self._done + 1, self.settings.epochs + 1):
             start = time.perf_counter()
-            order = np.random.default_rng((seed, number)).permutation(count)
-            loss, parts = train_on(
-                self.learner, examples, order, table, keys, constraints, max_unaries, context
+            order = np.random.default_rng((self.settings.seed, number)).permutation(
+                len(self.examples.begin) - 1
             )
+            loss, parts = train_on(self.learner, gradient, self.examples, order, self.ask, scorer)
             weights, seconds = self.learner.average(), time.perf_counter() - start
             f1 = score(weights) if score else None
-            if f1 is None or f1 > self.best_f1:
-                self.best, self.best_f1 = weights, -1.0 if f1 is None else f1
-            self.done = number
-            if checkpoints is not None:
-                self._keep(checkpoints / _CHECKPOINT, name)
+            if f1 is None or f1 > self._best_f1:
+                self._best, self._best_f1 = weights, -1.0 if f1 is None else f1
+            self._done = number
+            if path:
+                self._keep(path, name)
             if progress:
                 progress(Epoch(number, loss / max(1, parts), f1, seconds))
-        return self.best
+        return self._best
 
-    def _keep(self, path: Path, name: str) -> None:
+    def _keep(self, path: Path, name: NDArray[np.uint8]) -> None:
         """Writes all that `_resume` needs, whole or not at all."""
         path.parent.mkdir(parents=True, exist_ok=True)
         touched = np.flatnonzero(self.learner.squares).astype(np.int32)
-        arrays = {name: getattr(self.learner, name)[touched] for name in _SPARSE}
+        arrays = {part: getattr(self.learner, part)[touched] for part in _SPARSE}
+        state = np.array([self._done, self.learner.clock[0]])
+        arrays |= {"name": name, "state": state, "best_f1": np.array([self._best_f1])}
         new = path.with_suffix(".new.npz")
-        np.savez(
-            new,
-            allow_pickle=False,
-            name=np.array(name),
-            state=np.array([self.done, self.learner.clock[0]]),
-            best_f1=np.array(self.best_f1),
-            best=self.best[touched],
-            touched=touched,
-            **arrays,
-        )
+        write_arrays(new, arrays | {"best": self._best[touched], "touched": touched})
         os.replace(new, path)
 
-    def _resume(self, path: Path, name: str) -> None:
-        """Takes over a checkpoint. Raises ModelError for one of another training."""
-        if not path.exists():
-            return
+    def _resume(self, path: Path, name: NDArray[np.uint8]) -> None:
+        """Takes over a checkpoint. Raises ModelError for a broken one, and for one of another training."""
+        size = len(self.learner.weights)
         try:
-            with np.load(path, allow_pickle=False) as file:
-                if str(file["name"]) != name:
-                    raise ModelError(
-                        f"{path}: is of another treebank or other settings; name another directory"
-                    )
-                touched = file["touched"]
-                for part in _SPARSE:
-                    getattr(self.learner, part)[touched] = file[part]
-                self.best = np.zeros(len(self.learner.weights), np.float32)
-                self.best[touched], self.best_f1 = file["best"], float(file["best_f1"])
-                self.done, self.learner.clock[0] = (int(number) for number in file["state"])
-        except (KeyError, ValueError, IndexError, OSError, zipfile.BadZipFile) as error:
-            raise ModelError(f"{path}: is broken ({error}); remove it") from None
+            with reading(path):
+                arrays = read_arrays(path, _ARRAYS)
+                touched = arrays["touched"]
+                if len(touched) and not 0 <= touched.min() <= touched.max() < size:
+                    raise ValueError("slots out of range")
+                lengths = {name: len(array) for name, array in arrays.items() if name != "name"}
+                expected = dict.fromkeys(lengths, len(touched)) | {"state": 2, "best_f1": 1}
+                if lengths != expected:
+                    raise ValueError("arrays of different lengths")
+        except ModelError:
+            raise ModelError(f"{path}: is broken; remove it") from None
+        if not np.array_equal(arrays["name"], name):
+            raise ModelError(f"{path}: is of another treebank or other settings; name another directory")
+        for part in _SPARSE:
+            getattr(self.learner, part)[touched] = arrays[part]
+        self._best = np.zeros(size, np.float32)
+        self._best[touched], self._best_f1 = arrays["best"], float(arrays["best_f1"][0])
+        self._done, self.learner.clock[0] = (int(number) for number in arrays["state"])
 
-
-def _fingerprint(examples: Examples, table: RuleTable, epochs: int, seed: int, learner: AdaGrad) -> str:
-    """Tells one training from another."""
-    digest = hashlib.sha256(
-        repr((epochs, seed, learner.rate, learner.penalty, len(learner.weights))).encode()
-    )
-    for column in (*examples, *table):
-        digest.update(np.ascontiguousarray(column).tobytes())
-    return digest.hexdigest()
+    def _fingerprint(self) -> NDArray[np.uint8]:
+        """Tells one training from another."""
+        settings, examples = self.settings, self.examples
+        digest = hashlib.sha256(repr(settings).encode())
+        columns = (examples.begin, *examples.observed, *examples[2:], *self.grammar.table, *self.templates)
+        for column in columns:
+            digest.update(np.ascontiguousarray(column).tobytes())
+        return np.frombuffer(digest.digest(), np.uint8)

@@ -1,12 +1,7 @@
-"""The scoring function s(y; x, d) = θᵀ f(x, d, y): the features of Figure 4, hashed (section 4.1).
+"""The scoring function s(y; x, d) = θᵀ f(x, d, y) over the templates of `d2c.cky.search.templates`.
 
-A *part* is an application of a rule at a place: ((i, k), m, β1) and ((k + 1, j), h, β2) to ((i, j), h, A), or
-its mirror image. Its features are atoms of the context conjoined with four keys of the rule: the rule itself,
-its parent A, (A, β) for the dependent's β, (A, β) for the head child's. All rules that apply at one place
-share the atoms. Beyond the figure: the tags beside the words of the span features, and the same atoms for
-unary rules, which have no dependent and no split. And, with `context`, what the d-tree has around the place:
-the head's head and the sisters of the dependent, taken already or still to come; for unary rules over a whole
-sentence, all its words.
+All rules that apply at one site share its atoms. So each atom is hashed once, and a part's score is the sum
+of the weights in the slots atom + key, for four keys of its rule.
 """
 
 from __future__ import annotations
@@ -14,230 +9,156 @@ from __future__ import annotations
 from typing import NamedTuple
 
 import numpy as np
-from numba import njit
-from numpy.typing import NDArray
 
-from d2c.cky.grammar.grammar import RuleTable
-from d2c.cky.search.chart import (
-    BEGIN,
-    COPY,
-    END,
-    FIRST,
-    INNER_LEFT,
-    INNER_RIGHT,
-    LAST,
-    NEXT_LEFT,
-    NEXT_RIGHT,
-    RULE,
-    SIDE,
-    SPLIT,
-    Forest,
-    H,
-    M,
-)
-from d2c.cky.search.layout import Ints
-from d2c.linear.hashing import atom
+from d2c.cky.search.chart import COPY, GLUED, Chart
+from d2c.cky.search.templates import FIELDS, GROUPS, HEAD, MODIFIER, PARENT, POSITIONS, RULE, Templates
+from d2c.forests.forest import Floats, Ints
+from d2c.linear.kernels import inner, kernel
+from d2c.linear.templates import Longs, fill_atoms, fill_each, look_up
 from d2c.trees.binarization import LEFT, UNARY
 
-Floats = NDArray[np.float32]
-WHOLE = 100  # words of the sentence, at most, that tell what kind of text it is
-ATOMS = 60 + WHOLE  # room for the atoms of a place; FEATURES for the features of a part
+MOST_WORDS = 100  # of the sentence that tell what kind of text it is
+ATOMS = 64 + MOST_WORDS  # room for the atoms of a site; FEATURES for the features of a part
 FEATURES = 2 * ATOMS
 LONGEST = np.array([1, 2, 3, 4, 5, 8, 12, 20, 35])  # upper bounds of the first nine of the ten length bins
+_POSITIONS, _FIELDS, _GROUPS = len(POSITIONS), len(FIELDS), len(GROUPS)
 
 
-class Sentence(NamedTuple):
+class Observed(NamedTuple):
     """What features see of n words; numbers from 1 on, 0 is beyond the sentence.
 
     words, tags: [n + 2] with a 0 before and behind
-    heads:       [n] 1..n, 0 = root
-    labels:      [n] d-labels of the arcs into the words; empty where they are not used
-    context:     whether parts see the d-tree around them
+    heads:       [n + 2] 1..n, 0 = root
+    labels:      [n + 2] d-labels of the arcs into the words; empty where they are not used
     """
 
     words: Ints
     tags: Ints
     heads: Ints
     labels: Ints
-    context: bool
 
 
-def rule_keys(table: RuleTable) -> NDArray[np.int64]:
-    """[R, 4] each rule's keys: itself, its parent, (parent, modifier), (parent, head child)."""
-    rules, size = len(table.kind), len(table.whole) + 1
-    numbers = np.arange(rules, dtype=np.int64)
-    parent, modifier, head = (
-        column.astype(np.int64) for column in (table.parent, table.modifier, table.head)
-    )
-    pairs = rules + size + parent * size
-    return np.stack([numbers, rules + parent, pairs + modifier, pairs + head], axis=1)
+class Scorer(NamedTuple):
+    """The templates, the rules' keys and the weights.
 
-
-@njit(cache=True, nogil=True)
-def _add(atoms: NDArray[np.int64], count: int, template: int, first: int, second: int) -> int:
-    atoms[count] = atom(template, first, second)
-    return count + 1
-
-
-@njit(cache=True, nogil=True)
-def place_atoms(sentence: Sentence, block: Ints, atoms: NDArray[np.int64], bounds: NDArray[np.int64]) -> None:
-    """The atoms of a place, a row of `Forest.blocks`.
-
-    Atoms up to bounds[0] go with the rule and with its parent, from there up to bounds[1] with the parent
-    only, up to bounds[2] with (parent, modifier), then up to bounds[3] with (parent, head child).
+    keys:    [R, groups] of each rule, see `Grammar.keys`
+    weights: [2^k]
     """
-    words, tags = sentence.words, sentence.tags
-    side, h, m = block[SIDE], block[H] + 1, block[M] + 1
-    i, j, k = block[FIRST] + 1, block[LAST] + 1, block[SPLIT] + 1
-    base = 64 * side
-    level, k = (k, 0) if side == UNARY else (0, k)
-    n = _add(atoms, 0, base, level, 0)
-    n = _add(atoms, n, base + 1, words[h], 0)
-    n = _add(atoms, n, base + 2, tags[h], 0)
-    n = _add(atoms, n, base + 3, words[i], 0)
-    n = _add(atoms, n, base + 4, words[i - 1], 0)
-    n = _add(atoms, n, base + 5, words[j], 0)
-    n = _add(atoms, n, base + 6, words[j + 1], 0)
-    n = _add(atoms, n, base + 7, np.searchsorted(LONGEST, j - i), 0)
+
+    templates: Templates
+    keys: Longs
+    weights: Floats
+
+
+class Scratch(NamedTuple):
+    """The atoms of one site. bounds: where those of each group end; the rest is room for making them."""
+
+    atoms: Longs
+    bounds: Longs
+    positions: Longs
+    numbers: Longs
+
+
+@inner
+def scratch() -> Scratch:
+    """Room for the atoms of a site."""
+    positions, numbers = np.empty(_POSITIONS, np.int64), np.zeros(_FIELDS + 1, np.int64)
+    return Scratch(np.empty(ATOMS, np.int64), np.zeros(_GROUPS, np.int64), positions, numbers)
+
+
+@inner
+def _fill_numbers(observed: Observed, site: np.void, positions: Longs, numbers: Longs) -> None:
+    """The positions and fields of a site, in the order of POSITIONS and FIELDS."""
+    side, h, i, j, k = site["side"], site["h"] + 1, site["i"] + 1, site["j"] + 1, site["k"] + 1
+    left, right = site["next_left"] + 1, site["next_right"] + 1
+    inner_left, inner_right = site["inner_left"] + 1, site["inner_right"] + 1
+    numbers[0], numbers[1] = (k, 0) if side == UNARY else (0, 0)
+    for bound in LONGEST:
+        numbers[1] += int(bound < j - i)
     if side == UNARY:
-        n = _add(atoms, n, base + 19, level, tags[h])
-    n = _add(atoms, n, base + 8, tags[i - 1], tags[i])
-    n = _add(atoms, n, base + 9, tags[j], tags[j + 1])
-    if side != UNARY:
-        n = _add(atoms, n, base + 10, words[k], 0)
-        n = _add(atoms, n, base + 11, words[k + 1], 0)
-        n = _add(atoms, n, base + 12, words[h], tags[m])
-        n = _add(atoms, n, base + 13, tags[h], words[m])
-        n = _add(atoms, n, base + 14, tags[h], tags[m])
-        n = _add(atoms, n, base + 15, words[m], 0)
-        n = _add(atoms, n, base + 16, tags[m], 0)
-        n = _add(atoms, n, base + 17, tags[k], tags[k + 1])
-    if sentence.context:
-        n = _context_atoms(sentence, block, atoms, n)
-        n = _context_words(sentence, block, atoms, n)
-    label = sentence.labels[m - 1] if side != UNARY and len(sentence.labels) else 0
-    if label:
-        n = _add(atoms, n, base + 18, label, 0)
-    bounds[0] = n
-    if sentence.context and sentence.heads[h - 1] == 0 and i == 1 and j == len(words) - 2:
-        for word in words[1 : min(j, WHOLE) + 1]:
-            n = _add(atoms, n, base + 48, word, 0)
-    bounds[1] = n
-    if side != UNARY:
-        n = _add(atoms, n, base + 22, 0, 0)
-        n = _add(atoms, n, base + 23, tags[m], 0)
-        if label:
-            n = _add(atoms, n, base + 24, label, 0)
-    bounds[2] = n
-    n = _add(atoms, n, base + 20, 0, 0)
-    n = _add(atoms, n, base + 21, tags[h], 0)
-    if label:
-        n = _add(atoms, n, base + 25, label, 0)
-    bounds[3] = n
+        k = 0
+    positions[0], positions[1] = h, site["m"] + 1
+    positions[2], positions[3], positions[4], positions[5] = i, i - 1, j, j + 1
+    positions[6], positions[7], positions[8] = k, k + 1, observed.heads[h]
+    positions[9], positions[10], positions[11], positions[12] = left, right, inner_left, inner_right
+    positions[13], positions[14] = (inner_left, left) if side == LEFT else (inner_right, right)
+    end = look_up(observed.tags, positions, numbers, look_up(observed.words, positions, numbers, 2))
+    if len(observed.labels):
+        look_up(observed.labels, positions, numbers, end)
 
 
-@njit(cache=True, nogil=True)
-def _context_atoms(sentence: Sentence, block: Ints, atoms: NDArray[np.int64], n: int) -> int:
-    """Atoms of the tags around a place in the d-tree: of the head's head, of the dependent's sisters."""
-    tags, labels = sentence.tags, sentence.labels
-    side, h, m = block[SIDE], block[H] + 1, block[M] + 1
-    left, right = block[NEXT_LEFT] + 1, block[NEXT_RIGHT] + 1
-    inner_left, inner_right = block[INNER_LEFT] + 1, block[INNER_RIGHT] + 1
-    base = 64 * side
-    n = _add(atoms, n, base + 30, tags[h], tags[sentence.heads[h - 1]])
-    n = _add(atoms, n, base + 31, tags[h], tags[left])
-    n = _add(atoms, n, base + 32, tags[h], tags[right])
-    n = _add(atoms, n, base + 33, tags[left], tags[right])
-    n = _add(atoms, n, base + 34, tags[inner_left], tags[inner_right])
-    n = _add(atoms, n, base + 35, tags[inner_left], tags[left])
-    n = _add(atoms, n, base + 36, tags[inner_right], tags[right])
-    if len(labels):
-        next_left, next_right = labels[left - 1] if left else 0, labels[right - 1] if right else 0
-        n = _add(atoms, n, base + 37, next_left, next_right)
-        n = _add(atoms, n, base + 38, labels[h - 1], 0)
-    if side != UNARY:
-        inner, outer = (inner_left, left) if side == LEFT else (inner_right, right)
-        n = _add(atoms, n, base + 39, tags[m], tags[outer])
-        n = _add(atoms, n, base + 40, tags[m], tags[inner])
-        n = _add(atoms, n, base + 41, tags[m] * 4096 + tags[inner], tags[outer])
-    return n
+@inner
+def fill_site(observed: Observed, site: np.void, templates: Templates, into: Scratch) -> None:
+    """The atoms of a site, group by group."""
+    side, count, table, atoms = site["side"], 0, templates.table, into.atoms
+    begin = templates.begin[int(side == UNARY)]
+    _fill_numbers(observed, site, into.positions, into.numbers)
+    for group in range(_GROUPS):
+        count = fill_atoms(into.numbers, table, begin[group], begin[group + 1], side, atoms, count)
+        if group == PARENT and templates.words:
+            words = observed.words[1:-1]
+            if observed.heads[site["h"] + 1] == 0 and site["j"] - site["i"] == len(words) - 1:
+                count = fill_each(0, words[:MOST_WORDS], side, atoms, count)
+        into.bounds[group] = count
 
 
-@njit(cache=True, nogil=True)
-def _context_words(sentence: Sentence, block: Ints, atoms: NDArray[np.int64], n: int) -> int:
-    """Atoms of the words there."""
-    words, tags = sentence.words, sentence.tags
-    side, h, m, k = block[SIDE], block[H] + 1, block[M] + 1, block[SPLIT] + 1
-    g, left, right = sentence.heads[h - 1], block[NEXT_LEFT] + 1, block[NEXT_RIGHT] + 1
-    base = 64 * side
-    n = _add(atoms, n, base + 42, words[g], tags[h])
-    n = _add(atoms, n, base + 43, words[left], 0)
-    n = _add(atoms, n, base + 44, words[right], 0)
-    if side != UNARY:
-        n = _add(atoms, n, base + 45, words[m], words[block[INNER_LEFT if side == LEFT else INNER_RIGHT] + 1])
-        n = _add(atoms, n, base + 46, words[k], words[k + 1])
-        n = _add(atoms, n, base + 47, words[h], words[m])
-    return n
-
-
-@njit(cache=True, nogil=True)
-def part_features(
-    keys: NDArray[np.int64],
-    rule: int,
-    atoms: NDArray[np.int64],
-    bounds: NDArray[np.int64],
-    mask: int,
-    places: NDArray[np.int64],
-) -> int:
-    """Writes the places of a part's features in the table of weights; returns how many there are."""
-    count = 0
-    for at in range(bounds[3]):
-        if at < bounds[0]:
-            places[count] = (atoms[at] + keys[rule, 0]) & mask
-            count += 1
-        kind = 1 if at < bounds[1] else 2 if at < bounds[2] else 3
-        places[count] = (atoms[at] + keys[rule, kind]) & mask
+@inner
+def part_slots(keys: Longs, rule: int, into: Scratch, mask: int, slots: Longs) -> int:
+    """Writes the slots of a part's features, from the atoms of its site; how many there are."""
+    count, group = 0, 0
+    for i in range(into.bounds[_GROUPS - 1]):
+        while i >= into.bounds[group]:
+            group += 1
+        slots[count] = (into.atoms[i] + keys[rule, max(group, PARENT)]) & mask
         count += 1
+        if group == RULE:
+            slots[count] = (into.atoms[i] + keys[rule, RULE]) & mask
+            count += 1
     return count
 
 
-@njit(cache=True, nogil=True)
-def score_edges(
-    forest: Forest, sentence: Sentence, keys: NDArray[np.int64], weights: Floats, glue: float
-) -> Floats:
+@inner
+def _total(weights: Floats, into: Scratch, begin: int, end: int, key: int) -> np.float32:
+    """The sum of the weights of some atoms with a key."""
+    mask, total = len(weights) - 1, np.float32(0.0)
+    for i in range(begin, end):
+        total += weights[(into.atoms[i] + key) & mask]
+    return total
+
+
+@kernel
+def score_edges(chart: Chart, observed: Observed, scorer: Scorer, glue: float) -> Floats:
     """[E] the score of every edge: θᵀ f of its part; 0 for copies, `glue` for the glue rule."""
-    scores = np.zeros(len(forest.edges), np.float32)
-    atoms, bounds = np.empty(ATOMS, np.int64), np.empty(4, np.int64)
-    mask, rules = len(weights) - 1, len(keys)
-    cached, cached_in = np.zeros(rules, np.float32), np.full(rules, -1, np.int32)
-    symbols, edges = 0, forest.edges
+    scores, keys, weights, into = (
+        np.zeros(len(chart.rules), np.float32),
+        scorer.keys,
+        scorer.weights,
+        scratch(),
+    )
+    bounds, rules = into.bounds, len(keys)
+    known, known_in = np.zeros(rules, np.float32), np.full(rules, np.int32(-1))
+    symbols, begin = 0, 0
     for rule in range(rules):
-        symbols = max(symbols, keys[rule, 1] + 1 - rules)
-    parents, parents_in = np.zeros(symbols, np.float32), np.full(symbols, -1, np.int32)
-    for number in range(len(forest.blocks)):
-        block = forest.blocks[number]
-        if block[BEGIN] == block[END] or edges[block[BEGIN], RULE] == COPY:
+        symbols = max(symbols, keys[rule, PARENT] + 1 - rules)
+    parents, parents_in = np.zeros(symbols, np.float32), np.full(symbols, np.int32(-1))
+    for block in range(len(chart.ends)):
+        begin, end = chart.ends[block - 1] if block else 0, chart.ends[block]
+        if begin == end or chart.rules[begin] == COPY:
             continue
-        place_atoms(sentence, block, atoms, bounds)
-        for edge in range(block[BEGIN], block[END]):
-            rule = edges[edge, RULE]
+        fill_site(observed, chart.sites[block], scorer.templates, into)
+        for edge in range(begin, end):
+            rule = chart.rules[edge]
             if rule < 0:
-                scores[edge] = glue if rule == -2 else 0.0
+                scores[edge] = glue if rule == GLUED else 0.0
                 continue
-            if cached_in[rule] != number:
-                parent = keys[rule, 1] - rules
-                if parents_in[parent] != number:
-                    total = np.float32(0.0)
-                    for at in range(bounds[1]):
-                        total += weights[(atoms[at] + keys[rule, 1]) & mask]
-                    parents[parent], parents_in[parent] = total, number
-                total = parents[parent]
-                for at in range(bounds[0]):
-                    total += weights[(atoms[at] + rule) & mask]
-                for at in range(bounds[1], bounds[2]):
-                    total += weights[(atoms[at] + keys[rule, 2]) & mask]
-                for at in range(bounds[2], bounds[3]):
-                    total += weights[(atoms[at] + keys[rule, 3]) & mask]
-                cached[rule], cached_in[rule] = total, number
-            scores[edge] = cached[rule]
+            if known_in[rule] != block:
+                parent = keys[rule, PARENT] - rules
+                if parents_in[parent] != block:
+                    parents[parent] = _total(weights, into, 0, bounds[PARENT], keys[rule, PARENT])
+                    parents_in[parent] = block
+                total = parents[parent] + _total(weights, into, 0, bounds[RULE], rule)
+                total += _total(weights, into, bounds[PARENT], bounds[MODIFIER], keys[rule, MODIFIER])
+                total += _total(weights, into, bounds[MODIFIER], bounds[HEAD], keys[rule, HEAD])
+                known[rule], known_in[rule] = total, block
+            scores[edge] = known[rule]
     return scores

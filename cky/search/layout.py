@@ -11,10 +11,10 @@ from __future__ import annotations
 from typing import NamedTuple
 
 import numpy as np
-from numba import njit
-from numpy.typing import NDArray
 
-Ints = NDArray[np.int32]
+from d2c.forests.forest import Ints
+from d2c.linear.kernels import inner, kernel
+
 MOST_CELLS = 10_000
 
 
@@ -40,7 +40,7 @@ class Layout(NamedTuple):
     cells: Ints
 
 
-@njit(cache=True, nogil=True)
+@kernel
 def lay_out(heads: Ints) -> Layout:
     """The layout of heads (1..n, 0 = root) that form a tree. Linear time."""
     n = len(heads)
@@ -75,21 +75,24 @@ def lay_out(heads: Ints) -> Layout:
     order = np.zeros(n, np.int32)
     order[0] = root
     filled = 1
-    for at in range(n):
-        h = order[at]
-        for place in range(begin[h], end[h]):
-            order[filled] = dependents[place]
+    for rank in range(n):
+        h = order[rank]
+        for i in range(begin[h], end[h]):
+            order[filled] = dependents[i]
             filled += 1
-    first, last = np.arange(n).astype(np.int32), np.arange(n).astype(np.int32)
-    for at in range(n - 1, 0, -1):
-        m = order[at]
+    first, last = np.empty(n, np.int32), np.empty(n, np.int32)
+    upward = np.empty(n, np.int32)
+    for m in range(n):
+        first[m] = last[m] = m
+        upward[m] = order[n - 1 - m]
+    for m in upward[:-1]:
         h = heads[m] - 1
         first[h] = min(first[h], first[m])
         last[h] = max(last[h], last[m])
-    return Layout(order[::-1].copy(), dependents, begin, middle, end, first, last, cells)
+    return Layout(upward, dependents, begin, middle, end, first, last, cells)
 
 
-@njit(cache=True, nogil=True, inline="always")
+@inner
 def cell_of(layout: Layout, h: int, a: int, b: int) -> int:
     """The number of the cell (h, a, b), or -1 where there is none."""
     lefts, rights = layout.middle[h] - layout.begin[h], layout.end[h] - layout.middle[h]
@@ -98,7 +101,7 @@ def cell_of(layout: Layout, h: int, a: int, b: int) -> int:
     return layout.cells[h] + a + b if a == 0 or b == rights else -1
 
 
-@njit(cache=True, nogil=True, inline="always")
+@inner
 def item_of(layout: Layout, h: int, number: int) -> tuple[int, int]:
     """a and b of the word's cell with this number, counted from its first."""
     lefts, rights = layout.middle[h] - layout.begin[h], layout.end[h] - layout.middle[h]

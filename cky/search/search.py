@@ -2,194 +2,126 @@
 
 from __future__ import annotations
 
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
-from numba import njit
 from numpy.typing import NDArray
 
 from d2c.cky.grammar.grammar import RuleTable
-from d2c.cky.search.chart import (
-    BEGIN,
-    COPY,
-    END,
-    FIRST,
-    HEAD,
-    LAST,
-    RULE,
-    Constraints,
-    Forest,
-    H,
-    build_forest,
-)
-from d2c.cky.search.features import Floats, Sentence, score_edges
-from d2c.cky.search.layout import Ints, lay_out
-from d2c.cky.search.parts import losses, parts_of_edges
+from d2c.cky.search.chart import COPY, Chart, Query, build_chart, unpruned
+from d2c.cky.search.features import Observed, Scorer, score_edges
+from d2c.cky.search.sites import Parts, Sites
+from d2c.forests.forest import Doubles, Floats, Ints
 from d2c.forests.kbest import k_best
-from d2c.forests.semirings import Doubles, marginals, viterbi
+from d2c.forests.semirings import marginals, viterbi
+from d2c.linear.kernels import kernel
 
 GLUE_SCORE = -1000.0  # so that a derivation with as few glue rules as possible is best
 
 
 class Found(NamedTuple):
-    """A derivation: parts [P, 11], bottom-up; the symbol that each derives [P]; and how it was found.
+    """A derivation: its P parts; the symbol that each derives [P]; and how it was found.
 
     stage: 0 under the given constraints, 1 without constraints, 2 with the glue rule
     """
 
-    parts: Ints
+    parts: Parts
     symbols: Ints
     stage: int
 
 
-@njit(cache=True, nogil=True)
-def any_forest(
-    rules: RuleTable,
-    heads: Ints,
-    axioms: Ints,
-    tags: Ints,
-    constraints: Constraints,
-    max_unaries: int,
-    glue_symbols: Ints,
-) -> tuple[Forest, int]:
-    """A forest with a derivation, and its stage as in `Found`. Arguments as for `build_forest`."""
-    layout, glue = lay_out(heads), glue_symbols[:0]
-    pruned = len(constraints.by_tag) > 0 or len(constraints.sides) > 0
-    for stage in range(3):
-        if stage == 1:
-            if not pruned:
-                continue
-            constraints = Constraints(
-                constraints.by_tag[:0], constraints.sides[:0], constraints.next_side[:0]
-            )
-        elif stage == 2:
-            glue = glue_symbols
-        forest = build_forest(rules, layout, axioms, tags, constraints, max_unaries, glue)
-        if len(forest.edges):
+def any_chart(query: Query) -> tuple[Chart, int]:
+    """A chart with a derivation, and its stage as in `Found`: the glue rule is the last resort."""
+    free = query._replace(constraints=unpruned())
+    for stage, asked in enumerate((query, free, free)):
+        if stage == 1 and not any(map(len, query.constraints)):
+            continue
+        chart = build_chart(asked if stage == 2 else asked._replace(glue_symbols=query.glue_symbols[:0]))
+        if len(chart.rules):
             break
-    return forest, stage
+    return chart, stage
 
 
-@njit(cache=True, nogil=True)
-def best_of(forest: Forest, scores: Floats, stage: int) -> Found:
-    """A best derivation of a forest."""
-    return _found(forest, viterbi(forest, scores), stage)
+def scored_chart(query: Query, observed: Observed, scorer: Scorer) -> tuple[Chart, int, Floats]:
+    """The same with the scores of its edges."""
+    chart, stage = any_chart(query)
+    return chart, stage, score_edges(chart, observed, scorer, GLUE_SCORE)
 
 
-@njit(cache=True, nogil=True)
-def _found(forest: Forest, chosen: Ints, stage: int) -> Found:
-    """The derivation of these edges."""
-    chosen = chosen[forest.edges[chosen, RULE] != COPY]
-    return Found(parts_of_edges(forest, chosen), forest.symbols[forest.edges[chosen, HEAD]], stage)
-
-
-@njit(cache=True, nogil=True)
-def best_parts(
-    rules: RuleTable,
-    keys: NDArray[np.int64],
-    weights: Floats,
-    axioms: Ints,
-    sentence: Sentence,
-    constraints: Constraints,
-    max_unaries: int,
-    glue_symbols: Ints,
-) -> Found:
+def best_parts(query: Query, observed: Observed, scorer: Scorer) -> Found:
     """A best derivation."""
-    forest, stage = any_forest(
-        rules, sentence.heads, axioms, sentence.tags[1:-1], constraints, max_unaries, glue_symbols
-    )
-    return best_of(forest, score_edges(forest, sentence, keys, weights, GLUE_SCORE), stage)
+    chart, stage, scores = scored_chart(query, observed, scorer)
+    return derivation(chart, viterbi(chart.forest, scores), stage)
 
 
-@njit(cache=True, nogil=True)
-def k_best_parts(
-    rules: RuleTable,
-    keys: NDArray[np.int64],
-    weights: Floats,
-    axioms: Ints,
-    sentence: Sentence,
-    constraints: Constraints,
-    max_unaries: int,
-    glue_symbols: Ints,
-    k: int,
-) -> tuple[Doubles, list[Found]]:
+def k_best_parts(query: Query, observed: Observed, scorer: Scorer, k: int) -> tuple[list[float], list[Found]]:
     """The scores of the k best derivations, best first, and these."""
-    forest, stage = any_forest(
-        rules, sentence.heads, axioms, sentence.tags[1:-1], constraints, max_unaries, glue_symbols
-    )
-    totals, edges, begin = k_best(forest, score_edges(forest, sentence, keys, weights, GLUE_SCORE), k)
-    return totals, [_found(forest, edges[begin[at] : begin[at + 1]], stage) for at in range(len(totals))]
+    chart, stage, scores = scored_chart(query, observed, scorer)
+    totals, edges, begin = k_best(chart.forest, scores, k)
+    return totals.tolist(), [derivation(chart, chosen, stage) for chosen in np.split(edges, begin[1:-1])]
 
 
-@njit(cache=True, nogil=True)
-def oracle_parts(
-    rules: RuleTable,
-    axioms: Ints,
-    sentence: Sentence,
-    constraints: Constraints,
-    max_unaries: int,
-    glue_symbols: Ints,
-    gold: Ints,
-    brackets: NDArray[np.int64],
-) -> Found:
+def oracle_parts(query: Query, gold: Parts, brackets: NDArray[np.int64]) -> Found:
     """A derivation with the smallest Δ to the gold parts; of these one with most gold constituents and fewest
-    others.
-
-    brackets: sorted keys of the gold constituents, see `bracket_key`.
-    """
-    forest, stage = any_forest(
-        rules, sentence.heads, axioms, sentence.tags[1:-1], constraints, max_unaries, glue_symbols
-    )
-    return best_of(forest, nearness(forest, rules, gold, brackets, len(axioms)), stage)
+    others. brackets: keys of the gold constituents, see `bracket_key`."""
+    chart, stage = any_chart(query)
+    scores = nearness(chart, query.rules, gold, brackets, len(query.axioms))
+    return derivation(chart, viterbi(chart.forest, scores), stage)
 
 
-@njit(cache=True, nogil=True)
-def nearness(forest: Forest, rules: RuleTable, gold: Ints, brackets: NDArray[np.int64], n: int) -> Floats:
+def posteriors(query: Query, observed: Observed, scorer: Scorer) -> tuple[Found, Sites, Ints, Doubles]:
+    """A best derivation; the constituents of all, as sites and symbols [C]; the probability of each [C], one
+    that comes several times having the sum of these."""
+    chart, stage, scores = scored_chart(query, observed, scorer)
+    edges, sites, symbols = constituents(chart, query.rules)
+    _, shares = marginals(chart.forest, scores)
+    return derivation(chart, viterbi(chart.forest, scores), stage), sites, symbols, shares[edges]
+
+
+def derivation(chart: Chart, edges: Ints, stage: int) -> Found:
+    """The derivation of these edges, without copies."""
+    chosen = edges[chart.rules[edges] != COPY]
+    sites = chart.sites[np.searchsorted(chart.ends, chosen, side="right")]
+    return Found(Parts(sites, chart.rules[chosen]), chart.symbols[chart.forest.head[chosen]], stage)
+
+
+def constituents(chart: Chart, rules: RuleTable) -> tuple[NDArray[np.int64], Sites, Ints]:
+    """The edges that derive a whole constituent; the sites and the symbols of these."""
+    symbols = chart.symbols[chart.forest.head]
+    edges = np.flatnonzero(np.append(rules.whole, False)[symbols] & (chart.rules != COPY))
+    return edges, chart.sites[np.searchsorted(chart.ends, edges, side="right")], symbols[edges]
+
+
+def nearness(chart: Chart, rules: RuleTable, gold: Parts, brackets: NDArray[np.int64], n: int) -> Floats:
     """[E] scores under which the oracle's derivation is the best: -Δ, and less than that for constituents."""
-    scores, size = -losses(forest, gold, n), len(rules.whole)
-    bonus = 1.0 / (16 * n + 16)  # less than 1 over the steps of a derivation
-    for block in forest.blocks:
-        for edge in range(block[BEGIN], block[END]):
-            symbol = forest.symbols[forest.edges[edge, HEAD]]
-            if symbol < size and rules.whole[symbol] and forest.edges[edge, RULE] != COPY:
-                key = bracket_key(symbol, block[FIRST], block[LAST], n)
-                at = np.searchsorted(brackets, key)
-                scores[edge] += bonus if at < len(brackets) and brackets[at] == key else -bonus
+    scores = -losses(chart, gold)
+    edges, sites, symbols = constituents(chart, rules)
+    right = np.isin(bracket_key(symbols.astype(np.int64), sites["i"], sites["j"], n), brackets)
+    scores[edges] += np.where(right, 1, -1) / np.float32(16 * n + 16)  # less than 1 over a derivation's steps
     return scores
 
 
-@njit(cache=True, nogil=True, inline="always")
-def bracket_key(symbol: int, first: int, last: int, n: int) -> int:
-    """One number for a constituent in a sentence of n words."""
+def bracket_key(symbol: Any, first: Any, last: Any, n: int) -> Any:
+    """One number for a constituent in a sentence of n words, or [C] for many."""
     return (symbol * (n + 1) + first) * (n + 1) + last
 
 
-@njit(cache=True, nogil=True)
-def posteriors(
-    rules: RuleTable,
-    keys: NDArray[np.int64],
-    weights: Floats,
-    axioms: Ints,
-    sentence: Sentence,
-    constraints: Constraints,
-    max_unaries: int,
-    glue_symbols: Ints,
-) -> tuple[Found, Ints, NDArray[np.float64]]:
-    """A best derivation; every constituent of any derivation [C, 4] as head word, first word, last word,
-    symbol; the probability of each [C], a constituent in several rows having their sum."""
-    forest, stage = any_forest(
-        rules, sentence.heads, axioms, sentence.tags[1:-1], constraints, max_unaries, glue_symbols
-    )
-    scores = score_edges(forest, sentence, keys, weights, GLUE_SCORE)
-    _, shares = marginals(forest, scores)
-    rows, values = np.empty((len(forest.edges), 4), np.int32), np.empty(len(forest.edges), np.float64)
-    count = 0
-    for block in forest.blocks:
-        for edge in range(block[BEGIN], block[END]):
-            symbol = forest.symbols[forest.edges[edge, HEAD]]
-            if symbol < len(rules.whole) and rules.whole[symbol] and forest.edges[edge, RULE] != COPY:
-                row = rows[count]
-                row[0], row[1], row[2], row[3] = block[H], block[FIRST], block[LAST], symbol
-                values[count] = shares[edge]
-                count += 1
-    return best_of(forest, scores, stage), rows[:count], values[:count]
+@kernel
+def losses(chart: Chart, gold: Parts) -> Floats:
+    """[E] what each edge adds to Δ, but for a constant: 1, or -1 where it is one of the gold parts (i, k, j,
+    rule)."""
+    loss, begin = np.ones(len(chart.rules), np.float32), 0
+    for block in range(len(chart.ends)):
+        site, end = chart.sites[block], chart.ends[block]
+        if begin < end and chart.rules[begin] == COPY:
+            for edge in range(begin, end):
+                loss[edge] = 0.0
+        elif begin < end:
+            for part in range(len(gold.rules)):
+                other = gold.sites[part]
+                if other["i"] == site["i"] and other["k"] == site["k"] and other["j"] == site["j"]:
+                    for edge in range(begin, end):
+                        if chart.rules[edge] == gold.rules[part]:
+                            loss[edge] = -1.0
+        begin = end
+    return loss

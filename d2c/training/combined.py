@@ -24,7 +24,7 @@ class Combined:
     """A route with the labels of a Reduction and the chart of a ConstrainedCKY with labels."""
 
     def __init__(self, reduction: Reduction, chart: ConstrainedCKY) -> None:
-        if not chart.labels:
+        if not chart.settings.labels:
             raise ValueError("the chart must use labels")
         self.reduction, self.chart = reduction, chart
 

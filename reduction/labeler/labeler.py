@@ -20,7 +20,7 @@ from typing import Self
 import numpy as np
 from numpy.typing import NDArray
 
-from d2c.linear.adagrad import AdaGrad
+from d2c.linear.adagrad import AdaGrad, Gradient
 from d2c.linear.words import UNKNOWN, number_words, word_number
 from d2c.reduction.encodings import encoding_named
 from d2c.reduction.encodings.labels import ROOT
@@ -92,11 +92,12 @@ class Labeler:
         gold = np.zeros(len(corpus.heads), np.int32)
         gold[_filled(corpus)] = [numbers[label] for dtree in treebank for label in dtree.labels or ()]
         self._table = self._labels(corpus, gold)
-        learner = AdaGrad.new(1 << self.table_bits, self.rate, self.penalty)
+        size = 1 << self.table_bits
+        learner, gradient = AdaGrad.new(size, self.rate, self.penalty), Gradient.new(size)
         rng, order = np.random.default_rng(self.seed), np.arange(len(treebank))
         for epoch in range(1, self.epochs + 1):
             rng.shuffle(order)
-            wrong, total = train_on(learner, corpus, gold, order, self._table, self._mode)
+            wrong, total = train_on(learner, gradient, corpus, gold, order, self._table, self._mode)
             if progress:
                 progress(epoch, wrong / max(1, total))
         self.weights_ = learner.average()

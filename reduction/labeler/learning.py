@@ -8,9 +8,8 @@ from __future__ import annotations
 
 import numpy as np
 from numba import njit
-from numpy.typing import NDArray
 
-from d2c.linear.adagrad import AdaGrad
+from d2c.linear.adagrad import AdaGrad, Gradient, add
 from d2c.linear.adagrad import step as descend
 from d2c.reduction.labeler.features import (
     ARC_ATOMS,
@@ -150,21 +149,8 @@ def _total(
 
 
 @njit(cache=True, nogil=True)
-def _descend(learner: AdaGrad, places: Longs, signs: NDArray[np.float32]) -> None:
-    """A step along the sum of signed features."""
-    summed, gradient = np.empty(len(places), np.int64), np.zeros(len(places), np.float32)
-    distinct = -1
-    for at in np.argsort(places):
-        if distinct < 0 or summed[distinct] != places[at]:
-            distinct += 1
-            summed[distinct] = places[at]
-        gradient[distinct] += signs[at]
-    descend(learner, summed, gradient, distinct + 1)
-
-
-@njit(cache=True, nogil=True)
 def train_on(
-    learner: AdaGrad, corpus: Corpus, gold: Ints, chosen: Longs, labels: Labels, mode: int
+    learner: AdaGrad, gradient: Gradient, corpus: Corpus, gold: Ints, chosen: Longs, labels: Labels, mode: int
 ) -> tuple[int, int]:
     """One step for each chosen sentence; how many labels were wrong, and how many there were.
 
@@ -203,7 +189,9 @@ def train_on(
             if end > count:
                 count, wrong = end, wrong + mistakes
         if count:
-            _descend(learner, places[:count], signs[:count])
+            for i in range(count):
+                add(gradient, places[i], signs[i])
+            descend(learner, gradient)
     return wrong, total
 
 

@@ -63,7 +63,7 @@ def test_what_is_loaded_decodes_alike(tmp_path: Path) -> None:
     with pytest.raises(ModelError, match="is broken"):
         ConstrainedCKY.load(tmp_path)
     (tmp_path / "cky.json").write_text(json.dumps({"format": 99}))
-    with pytest.raises(ModelError, match="has format 99; this version of d2c reads 3"):
+    with pytest.raises(ModelError, match="has format 99; this version of d2c reads 4"):
         ConstrainedCKY.load(tmp_path)
 
 
@@ -105,7 +105,7 @@ def test_trees_with_gaps_are_learned_scored_and_decoded() -> None:
     assert not gold.is_continuous() and [gold.label(head) for head in gold.head_children or ()]
     route = ConstrainedCKY(epochs=2, table_bits=12).fit([gold] * 3, [gold])
     assert route.decode(route.encode(gold)) == gold
-    other = Tokens(bare.tokens.forms, ("O", "P", "Q", "R"))  # tags of a tree that serves for nothing
+    other = Tokens(bare.tokens.forms, ("O", "P", "Q", "R"))  # tags of a tree that nothing is learned from
     unused = load_head_rules("leftmost").apply(replace(bare, tokens=other))
     route = ConstrainedCKY(epochs=2, table_bits=12).fit([gold, unused])
     assert route.decode(DTree(other, route.encode(gold).heads)).tokens == other
@@ -134,7 +134,7 @@ def test_pruning_makes_the_chart_smaller_and_keeps_a_parse(pruning: str) -> None
     route, dev = copy.copy(fitted()), sample("dev", 60)
     dtrees = [route.encode(ctree) for ctree in dev]
     before = [route.count(dtree) for dtree in dtrees]
-    route.pruning = pruning
+    route.settings = replace(route.settings, pruning=pruning)
     after = [route.count(dtree) for dtree in dtrees]
     assert all(b <= a for a, b in zip(before, after, strict=True)) and sum(after) < sum(before)
     repairs = Repairs()
@@ -153,7 +153,7 @@ def test_method_1_is_what_was_seen_with_the_tag() -> None:
     assert [route.count(route.encode(ctree)) for ctree in gold] == [1, 1, 1]
     only_noun = DTree(Tokens(("c",), ("VBD",)), (0,))
     assert route.count(only_noun) == 0  # VBD never was all of a FRAG
-    route.pruning = "none"
+    route.settings = replace(route.settings, pruning="none")
     assert route.count(only_noun) == 1
 
 

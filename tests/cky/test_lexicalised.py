@@ -11,17 +11,17 @@ import numpy as np
 import pytest
 
 from d2c.cky.constrained_cky import ConstrainedCKY
-from d2c.cky.lexicalised_cky import build_lexicalised_forest, lexicalised_oracle, parse_lexicalised
-from d2c.cky.search.chart import RULE, SIDE, Forest, H, M
-from d2c.cky.search.parts import PLACE, parts_of_edges
+from d2c.cky.lexicalised_cky import build_lexicalised_chart, lexicalised_oracle, parse_lexicalised
+from d2c.cky.search.chart import Chart
+from d2c.cky.search.search import derivation
 from d2c.forests.semirings import count_derivations, marginals, viterbi
 from d2c.trees.binarization import UNARY
 from d2c.trees.ctree import Tokens
 from d2c.trees.dtree import is_projective, is_tree
 from d2c.trees.formats.brackets import parse_bracket
 from d2c.trees.heads import load_head_rules
+from tests.cky.test_chart import TAGS, chart_of, random_grammar
 from tests.cky.test_constrained_cky import sample
-from tests.cky.test_forest import TAGS, forest_of, random_grammar
 
 
 def projective_trees(n: int) -> Iterator[list[int]]:
@@ -34,14 +34,13 @@ def test_there_are_as_many_projective_trees_as_known() -> None:
     assert [sum(1 for _ in projective_trees(n)) for n in range(1, 6)] == [1, 2, 7, 30, 143]
 
 
-def scores_of(forest: Forest, table: np.ndarray) -> np.ndarray:
+def scores_of(chart: Chart, table: np.ndarray) -> np.ndarray:
     """A score for each rule at each head, dependent and span; 0 for copies."""
-    scores = np.zeros(len(forest.edges), np.float32)
-    for at in range(len(forest.edges)):
-        part = parts_of_edges(forest, np.array([at], np.int32))
-        if len(part):
-            row = part[0]
-            scores[at] = table[row[PLACE], row[H], row[M], row[3], row[4]]
+    scores = np.zeros(len(chart.rules), np.float32)
+    for edge in range(len(chart.rules)):
+        sites, rules = derivation(chart, np.array([edge], np.int32), 0).parts
+        if len(rules):
+            scores[edge] = table[rules[0], sites["h"][0], sites["m"][0], sites["i"][0], sites["j"][0]]
     return scores
 
 
@@ -52,28 +51,29 @@ def test_it_is_the_sum_over_all_projective_d_trees(seed: int) -> None:
     tags = [rng.choice(TAGS) for _ in range(n)]
     table = np.random.default_rng(seed).normal(size=(len(grammar.rules), n, n, n, n)).astype(np.float32)
     axioms = np.array([grammar.symbol_ids[tag] for tag in tags], np.int32)
-    together = build_lexicalised_forest(grammar.table, axioms, most)
+    together = build_lexicalised_chart(grammar.table, axioms, most)
     counts, log_sums, bests = [], [], []
     for heads in projective_trees(n):
-        forest = forest_of(grammar, heads, tags, most)
-        if len(forest.edges):
-            scores = scores_of(forest, table)
-            counts.append(count_derivations(forest))
-            log_sums.append(marginals(forest, scores)[0])
-            bests.append((float(scores[viterbi(forest, scores)].sum()), heads))
-    assert count_derivations(together) == sum(counts)
+        chart = chart_of(grammar, heads, tags, most)
+        if len(chart.rules):
+            scores = scores_of(chart, table)
+            counts.append(count_derivations(chart.forest))
+            log_sums.append(marginals(chart.forest, scores)[0])
+            bests.append((float(scores[viterbi(chart.forest, scores)].sum()), heads))
+    assert count_derivations(together.forest) == sum(counts)
     if not counts:
         return
     scores = scores_of(together, table)
-    log_sum, shares = marginals(together, scores)
+    log_sum, shares = marginals(together.forest, scores)
     assert log_sum == pytest.approx(math.log(sum(map(math.exp, log_sums))), abs=1e-4)
-    best = viterbi(together, scores)
+    best = viterbi(together.forest, scores)
     value, heads = max(bests)
     assert float(scores[best].sum()) == pytest.approx(value, abs=1e-4)
-    attached = [(row[M], row[H] + 1) for row in parts_of_edges(together, best) if row[SIDE] != UNARY]
+    sites = derivation(together, best, 0).parts.sites
+    attached = [(site["m"], site["h"] + 1) for site in sites if site["side"] != UNARY]
     assert sorted(attached) == [(m, head) for m, head in enumerate(heads) if head]
-    attachments = grammar.table.kind[np.maximum(together.edges[:, RULE], 0)] != UNARY
-    taken = shares[attachments & (together.edges[:, RULE] >= 0)].sum()
+    attachments = grammar.table.kind[np.maximum(together.rules, 0)] != UNARY
+    taken = shares[attachments & (together.rules >= 0)].sum()
     assert taken == pytest.approx(n - 1, abs=1e-4)  # each derivation attaches all words but one
 
 

@@ -11,26 +11,23 @@ import numpy as np
 import pytest
 
 from d2c.cky.grammar.grammar import ROOT, Grammar, Rule
-from d2c.cky.search.chart import COPY, GLUED, RULE, Constraints, Forest, build_forest
+from d2c.cky.search.chart import COPY, GLUED, Chart, Query, build_chart, unpruned
 from d2c.cky.search.layout import lay_out
 from d2c.forests.kbest import k_best
 from d2c.forests.semirings import count_derivations, marginals, viterbi
 from d2c.trees.binarization import LEFT, RIGHT, UNARY, Symbol
 from d2c.trees.dtree import head_outward, modifiers_of
 
-FREE = Constraints(np.zeros((0, 0), np.bool_), np.zeros(0, np.int64), np.zeros(0, np.int32))
 TAGS = (Symbol("a", "tag"), Symbol("b", "tag"))
 PHRASES = (Symbol("X"), Symbol("Y"))
 BARS = (Symbol("X", "bar"), Symbol("Y", "bar"))
 
 
-def forest_of(
-    grammar: Grammar, heads: list[int], tags: list[Symbol], most: int, glue: bool = False
-) -> Forest:
+def chart_of(grammar: Grammar, heads: list[int], tags: list[Symbol], most: int, glue: bool = False) -> Chart:
     axioms = np.array([grammar.symbol_ids[tag] for tag in tags], np.int32)
     symbols = np.full(len(heads) if glue else 0, grammar.symbol_ids[PHRASES[0]], np.int32)
     layout = lay_out(np.array(heads, np.int32))
-    return build_forest(grammar.table, layout, axioms, axioms, FREE, most, symbols)
+    return build_chart(Query(grammar.table, layout, axioms, axioms, unpruned(), most, symbols))
 
 
 def random_grammar(rng: random.Random) -> Grammar:
@@ -97,13 +94,14 @@ def test_best_tree_count_and_marginals_equal_enumeration(seed: int) -> None:
     grammar, n, most = random_grammar(rng), rng.randint(1, 4), rng.randint(0, 2)
     heads, tags = random_heads(rng, n), [rng.choice(TAGS) for _ in range(n)]
     rule_scores = np.array([rng.uniform(-2, 2) for _ in grammar.rules], np.float32)
-    forest = forest_of(grammar, heads, tags, most)
+    chart = chart_of(grammar, heads, tags, most)
+    forest = chart.forest
     every = list(enumerate_derivations(grammar, heads, tags, most))
     assert count_derivations(forest) == len(every)
     if not every:
-        assert len(forest.edges) == 0
+        assert len(forest.head) == 0
         return
-    used = forest.edges[:, RULE]
+    used = chart.rules
     scores = np.where(used >= 0, rule_scores[used], 0).astype(np.float32)
     totals = [sum(float(rule_scores[grammar.rule_ids[rule]]) for rule in rules) for rules in every]
     best = viterbi(forest, scores)
@@ -132,10 +130,9 @@ def test_the_appendix_grammar_counts_binomials(n: int) -> None:
     heads = [n + 1] * (2 * n + 1)
     heads[n] = 0
     axioms = np.zeros(2 * n + 1, np.int32)
-    forest = build_forest(
-        grammar.table, lay_out(np.array(heads, np.int32)), axioms, axioms, FREE, 3, axioms[:0]
-    )
-    assert count_derivations(forest) == math.comb(2 * n, n)
+    layout = lay_out(np.array(heads, np.int32))
+    chart = build_chart(Query(grammar.table, layout, axioms, axioms, unpruned(), 3, axioms[:0]))
+    assert count_derivations(chart.forest) == math.comb(2 * n, n)
 
 
 @pytest.mark.parametrize("seed", range(40))
@@ -143,9 +140,9 @@ def test_with_the_glue_rule_every_tree_has_a_derivation(seed: int) -> None:
     rng = random.Random(seed)
     grammar, n = random_grammar(rng), rng.randint(1, 12)
     heads, tags = random_heads(rng, n), [rng.choice(TAGS) for _ in range(n)]
-    forest = forest_of(grammar, heads, tags, 1, glue=True)
-    rules = forest.edges[viterbi(forest, np.zeros(len(forest.edges), np.float32)), RULE]
+    chart = chart_of(grammar, heads, tags, 1, glue=True)
+    rules = chart.rules[viterbi(chart.forest, np.zeros(len(chart.rules), np.float32))]
     attachments = (rules == GLUED) | (rules != COPY) & (grammar.table.kind[rules] != UNARY)
     assert attachments.sum() >= n - 1
-    if len(forest_of(grammar, heads, tags, 1).edges):
-        assert count_derivations(forest) > 0
+    if len(chart_of(grammar, heads, tags, 1).rules):
+        assert count_derivations(chart.forest) > 0

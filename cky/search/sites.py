@@ -1,0 +1,88 @@
+"""Sites: where in a d-tree a rule applies, whatever the rule."""
+
+from __future__ import annotations
+
+from typing import NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+from d2c.cky.search.layout import Layout
+from d2c.forests.forest import Ints
+from d2c.linear.kernels import inner, kernel
+from d2c.trees.binarization import LEFT, RIGHT, UNARY
+
+# side:  LEFT, RIGHT or UNARY
+# h, m:  head word; dependent (-1 in a unary step)
+# i, j:  first and last word of the result
+# k:     last word of the left part; in unary steps how many were before, of root rules and copies -1
+# next_left, next_right:   the dependents of h that come next on either side (-1: none)
+# inner_left, inner_right: the outermost ones that the step found there (-1: none)
+SITE = np.dtype(
+    [(name, np.int32) for name in ("side", "h", "m", "i", "j", "k")]
+    + [(name, np.int32) for name in ("next_left", "next_right", "inner_left", "inner_right")],
+    align=True,
+)
+Sites = NDArray[np.void]  # of SITE
+
+
+class Parts(NamedTuple):
+    """The P parts (i, k, j, rule) of a derivation, bottom-up.
+
+    sites: [P] where each rule applies, of type SITE
+    rules: [P]
+    """
+
+    sites: Sites
+    rules: Ints
+
+
+@inner
+def set_site(layout: Layout, side: int, h: int, a: int, b: int, site: np.void) -> None:
+    """Writes the site of a step to the item (h, a, b), but for k."""
+    first = last = h
+    for at in range(layout.begin[h], layout.begin[h] + a):
+        first = min(first, layout.first[layout.dependents[at]])
+        last = max(last, layout.last[layout.dependents[at]])
+    for at in range(layout.middle[h], layout.middle[h] + b):
+        first = min(first, layout.first[layout.dependents[at]])
+        last = max(last, layout.last[layout.dependents[at]])
+    left, right = layout.begin[h] + a, layout.middle[h] + b
+    site["side"], site["h"], site["m"], site["i"], site["j"], site["k"] = side, h, -1, first, last, -1
+    site["next_left"] = layout.dependents[left] if left < layout.middle[h] else -1
+    site["next_right"] = layout.dependents[right] if right < layout.end[h] else -1
+    if side == LEFT:
+        left -= 1
+        site["m"] = layout.dependents[left]
+        site["k"] = layout.last[site["m"]]
+    elif side == RIGHT:
+        right -= 1
+        site["m"] = layout.dependents[right]
+        site["k"] = layout.first[site["m"]] - 1
+    site["inner_left"] = layout.dependents[left - 1] if left > layout.begin[h] else -1
+    site["inner_right"] = layout.dependents[right - 1] if right > layout.middle[h] else -1
+
+
+@inner
+def same_site(one: np.void, other: np.void) -> bool:
+    """Whether two sites in one d-tree are the same: the item says its words."""
+    item = one["next_left"] == other["next_left"] and one["next_right"] == other["next_right"]
+    return item and one["h"] == other["h"] and one["side"] == other["side"] and one["k"] == other["k"]
+
+
+@kernel
+def sites_of_steps(layout: Layout, kinds: Ints, steps: Ints) -> Sites:
+    """The sites of a derivation. kinds: of the steps, word by word; steps: [n + 1] where those of each word
+    begin; the last one of the root is the root rule."""
+    sites = np.empty(len(kinds), SITE)
+    for h in range(len(steps) - 1):
+        a = b = level = 0
+        for step in range(steps[h], steps[h + 1]):
+            kind = kinds[step]
+            a, b = a + int(kind == LEFT), b + int(kind == RIGHT)
+            set_site(layout, kind, h, a, b, sites[step])
+            if kind == UNARY:
+                sites[step]["k"] = level
+            level = level + 1 if kind == UNARY else 0
+    sites[steps[layout.order[-1] + 1] - 1]["k"] = -1
+    return sites

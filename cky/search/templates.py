@@ -1,0 +1,96 @@
+"""The feature templates of PAD: Figure 4, and those beyond it, as tables (section 4.1).
+
+A part is ((i, k), m, β1) and ((k + 1, j), h, β2) to ((i, j), h, A), or its mirror image. Templates are in
+groups by what they are conjoined with: the rule and, as the backoff that the figure has for span features
+only, its parent A; A alone; (A, β) for the dependent's β; (A, β) for the head child's. In the figure's own
+words: `word[h] tag[m]` in the group RULE is (rule, x_h, tag(m)), `tag[m]` in the group MODIFIER is
+(A, β1, tag(m)), and a template without fields is the rule, or the pair, itself.
+
+Unary steps have the same templates but those with m, k, inner or outer, of which they have none.
+"""
+
+from __future__ import annotations
+
+from functools import cache
+from typing import NamedTuple
+
+import numpy as np
+
+from d2c.forests.forest import Ints
+from d2c.linear.templates import fields_of, rows
+
+GROUPS = RULE, PARENT, MODIFIER, HEAD = range(4)
+
+# g: head of h; left, right: the dependents of h that come next there; inner-left, inner-right: those it took
+# last; inner, outer: these of the side of m
+POSITIONS = (
+    *("h", "m", "i", "i-1", "j", "j+1", "k", "k+1", "g"),
+    *("left", "right", "inner-left", "inner-right", "inner", "outer"),
+)
+# level: how many unary steps were before
+FIELDS = ("level", "bin(j-i)", *fields_of(("word", "tag", "label"), POSITIONS))
+_OF_ATTACHMENTS = {f"[{position}]" for position in ("m", "k", "k+1", "inner", "outer")}
+
+Group = dict[int, tuple[str, ...]]
+
+FIGURE_4: dict[str, Group] = {
+    "Nonterm Features": {MODIFIER: ("", "tag[m]"), HEAD: ("", "tag[h]")},
+    "Span Features": {
+        RULE: ("word[i]", "word[i-1]", "word[j]", "word[j+1]", "word[k]", "word[k+1]", "bin(j-i)"),
+    },
+    "Rule Features": {
+        RULE: (
+            *("", "word[h] tag[m]", "tag[h] word[m]", "tag[h] tag[m]"),
+            *("word[h]", "tag[h]", "word[m]", "tag[m]"),
+        ),
+    },
+}
+BEYOND: Group = {RULE: ("tag[i-1] tag[i]", "tag[j] tag[j+1]", "tag[k] tag[k+1]", "level", "level tag[h]")}
+# As for Chinese in section 6: the d-label with the nonterminals of a rule
+LABELS: Group = {RULE: ("label[m]",), MODIFIER: ("label[m]",), HEAD: ("label[m]",)}
+CONTEXT: Group = {
+    RULE: (
+        *("tag[h] tag[g]", "tag[h] tag[left]", "tag[h] tag[right]", "tag[left] tag[right]"),
+        *("tag[inner-left] tag[inner-right]", "tag[inner-left] tag[left]", "tag[inner-right] tag[right]"),
+        *("tag[m] tag[outer]", "tag[m] tag[inner]", "tag[m] tag[inner] tag[outer]"),
+        *("word[g] tag[h]", "word[left]", "word[right]"),
+        *("word[m] word[inner]", "word[k] word[k+1]", "word[h] word[m]"),
+    )
+}
+CONTEXT_LABELS: Group = {RULE: ("label[left] label[right]", "label[h]")}
+
+
+class Templates(NamedTuple):
+    """The templates in use.
+
+    table: [T, WIDTH] as of `d2c.linear.templates.rows`: those of attachments, then those of unary steps
+    begin: [2, groups + 1] where in the table each group begins, of attachments and of unary steps
+    words: whether a site over a whole sentence has all words of the sentence, with A
+    """
+
+    table: Ints
+    begin: Ints
+    words: bool
+
+    @staticmethod
+    @cache
+    def of(labels: bool, context: bool) -> Templates:
+        """Those of the figure, and more; labels: with d-labels; context: with the d-tree around a part."""
+        chosen = [*FIGURE_4.values(), BEYOND]
+        chosen += [LABELS] * labels + [CONTEXT] * context + [CONTEXT_LABELS] * (labels and context)
+        names: list[str] = []
+        begin = np.zeros((2, len(GROUPS) + 1), np.int32)
+        for unary in range(2):
+            begin[unary, 0] = len(names)
+            for group in GROUPS:
+                every = [template for one in chosen for template in one.get(group, ())]
+                names += [template for template in every if _fits(template, group, bool(unary))]
+                begin[unary, group + 1] = len(names)
+        return Templates(rows(names, FIELDS), begin, context)
+
+
+def _fits(template: str, group: int, unary: bool) -> bool:
+    """Whether unary steps, or attachments, have a template."""
+    if unary:
+        return group != MODIFIER and not any(position in template for position in _OF_ATTACHMENTS)
+    return "level" not in template

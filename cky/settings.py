@@ -1,0 +1,54 @@
+"""The settings of route 2, from the command line to the estimator, and into the files of the model."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from d2c.cky.search.pruning import METHODS
+from d2c.linear.weights import MOST_BITS
+from d2c.trees.binarization import BINARIZATIONS
+
+
+@dataclass(frozen=True)
+class ChartSettings:
+    """How constrained CKY learns and decodes.
+
+    head_rules:   name or file of a head table, see `d2c.trees.heads.load_head_rules`
+    binarization: simple (PAD's) or markovized (the draft's), see `d2c.trees.binarization`
+    labels:       whether d-labels are features
+    context:      whether the d-tree around a part is, beyond the features of Figure 4
+    pruning:      none, 1, 2 or 1+2, see `d2c.cky.search.pruning`; gamma: of method 2
+    max_unaries:  unary steps between two attachments
+    continuous:   make d-trees projective first, so that c-trees have no gaps; None: if the training trees
+                  have none
+    epochs, rate, penalty: of training, see `d2c.linear.adagrad`; table_bits: the hash table has 2^this
+                           weights
+    seed:         of the order of the sentences in training
+
+    Raises ValueError for what is out of range.
+    """
+
+    head_rules: str = "collins"
+    binarization: str = "simple"
+    labels: bool = False
+    context: bool = True
+    pruning: str = "none"
+    gamma: float = 0.95
+    max_unaries: int = 3
+    continuous: bool | None = None
+    epochs: int = 5
+    rate: float = 0.1
+    penalty: float = 1e-6
+    table_bits: int = 22
+    seed: int = 0
+
+    def __post_init__(self) -> None:
+        for name, known in ((self.binarization, tuple(BINARIZATIONS)), (self.pruning, METHODS)):
+            if name not in known:
+                raise ValueError(f"unknown {name!r}; known are {', '.join(known)}")
+        for number, most in ((self.max_unaries, _MOST_UNARIES), (self.table_bits, MOST_BITS)):
+            if not isinstance(number, int) or not 0 <= number <= most:
+                raise ValueError(f"{number!r} is not from 0 to {most}")
+
+
+_MOST_UNARIES = 100
