@@ -66,7 +66,7 @@ LEXICALISED = 100  # sentences of the lexicalised row
 @click.option("--no-context", is_flag=True, help="The features of Figure 4 only.")
 @click.option("--table", is_flag=True, help="Table 1 as well, with a second training for its first row.")
 @click.option("--predicted", type=options.FilePath, help="D-trees of dev, for the oracle in the table.")
-@click.option("--plot", type=options.FilePath, help="Run time against length, a picture.")
+@options.plot_option("Run time against length")
 def main(
     sentences: int | None,
     epochs: int,

@@ -36,7 +36,7 @@ HEADER = ["d-parser", "UAS", "reduction", "labeler", "cky", "oracle", "sentences
 @options.epochs_option
 @options.models_option
 @options.csv_option
-@click.option("--plot", type=options.FilePath, help="F1 against UAS, as a picture.")
+@options.plot_option("F1 against UAS")
 @click.option("--report", type=options.FilePath, help="Of the routes on the first d-parser's d-trees.")
 def main(
     dparsers: list[str],

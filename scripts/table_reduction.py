@@ -45,7 +45,7 @@ ONE_SHOT, TWO_STAGE, FREE, JACKKNIFED = "d-parser", "labeler", "labeler, free", 
 @click.option("--jackknife", "folds", default=0, show_default=True)
 @options.models_option
 @options.csv_option
-@click.option("--plot", type=options.FilePath, help="F1 of one-shot labels and labeler, as a picture.")
+@options.plot_option("F1 of one-shot labels and labeler")
 def main(
     dparsers: list[str],
     encodings: list[str],

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Collection
+from importlib.util import find_spec
 from pathlib import Path
 from typing import Any
 
@@ -44,3 +45,14 @@ models_option = click.option(
     "--models", type=FilePath, default="models", show_default=True, help="Where d-parsers are kept."
 )
 csv_option = click.option("--csv", "csv_file", type=FilePath, help="The table as CSV, too.")
+
+
+def plot_option(shown: str) -> Callable[[Any], Any]:
+    """A picture of what is shown; before any work is done, whether it can be drawn."""
+
+    def check(_: click.Context, parameter: click.Parameter, value: Path | None) -> Path | None:
+        if value and find_spec("matplotlib") is None:
+            raise click.BadParameter("matplotlib is not installed; it is in d2c[dev]", param=parameter)
+        return value
+
+    return click.option("--plot", type=FilePath, callback=check, help=f"{shown}, as a picture.")
