@@ -60,7 +60,7 @@ class FileParser:
         yield from align(sentences, read_conllu(self.path), str(self.path))
 
     def parse_training(self, sentences: Iterable[Tokens]) -> Iterator[DTree]:
-        """The same from the file of the training treebank. Raises ModelError where none is given."""
+        """Reads those of the training treebank from its file. Raises ModelError where none is given."""
         if self.training is None:
             raise ModelError("no d-trees of the training treebank are given")
         yield from align(sentences, read_conllu(self.training), str(self.training))
@@ -93,7 +93,7 @@ class GoldParser:
         return parser
 
     def parse(self, sentences: Iterable[Tokens]) -> Iterator[DTree]:
-        """As for FileParser; ModelError where no treebank was given yet."""
+        """The d-tree of each sentence, as `FileParser.parse`; ModelError where no treebank was given yet."""
         if self.dtrees_ is None:
             raise ModelError("this parser is not trained yet")
         yield from align(sentences, self.dtrees_, "gold d-trees")

@@ -76,7 +76,7 @@ def _load(pipeline: str) -> Annotate:
 
 
 def _from_anywhere(pipeline: str) -> str:
-    """The same pipeline for any working directory."""
+    """Makes the name of a pipeline hold in any working directory."""
     kind, _, name = pipeline.partition(":")
     if kind == "spacy":
         from spacy.util import is_package

@@ -81,7 +81,7 @@ class ForeignParser(DependencyParser, Protocol):
         ...
 
     def parse_training(self, sentences: Iterable[Tokens]) -> Iterator[DTree]:
-        """As `parse`, for the sentences of the training treebank."""
+        """Parses the sentences of the training treebank, as `parse` does others."""
         ...
 
 

@@ -29,8 +29,8 @@ def thinned(sentences: Sequence[T], words: int, length: Callable[[Any], int] = l
 
 
 def evaluations(steps: int, interval: int, update: Callable[[], float]) -> Iterator[tuple[int, float | None]]:
-    """Makes steps, yields the number of each; after each interval and at the end also the mean loss since
-    the last time, otherwise None. `update` makes a step and returns its loss."""
+    """Makes the steps of a training; yields the number of each and, where an evaluation is due, the mean loss
+    since the last one, otherwise None. `update` makes a step and returns its loss."""
     total = 0.0
     for step in range(1, steps + 1):
         total += update()
@@ -60,7 +60,7 @@ def best_state(
 
 
 def reporter(report: Callable[..., T], progress: Callable[[T], None] | None) -> Callable[..., T]:
-    """Makes reports of their fields but the last, the seconds since now, and passes them on."""
+    """Makes a function that makes reports of their fields, adds the seconds since now, and passes them on."""
     begin = time.monotonic()
 
     def pass_on(*fields: float) -> T:
@@ -74,7 +74,7 @@ def reporter(report: Callable[..., T], progress: Callable[[T], None] | None) -> 
 
 @contextmanager
 def seeded(seed: int) -> Iterator[None]:
-    """With the generators of Python and numpy seeded; afterwards they go on as if nothing was drawn."""
+    """Seeds the generators of Python and numpy; afterwards they go on as if nothing was drawn."""
     states = random.getstate(), numpy.random.get_state()
     random.seed(seed)
     numpy.random.seed(seed % 2**32)

@@ -18,7 +18,10 @@ _FUNCTION = re.compile(r"(?<=.)[-=|].*", re.DOTALL)
 
 
 def unwrap(ctree: CTree, clean: bool) -> CTree:
-    """The tree with a wrapper around its one top node in `top` instead of among its nodes."""
+    """Moves a wrapper around the one top node from the nodes to `top`.
+
+    clean: a wrapper without a label becomes TOP
+    """
     labels, children = ctree.labels, ctree.children
     if not labels or labels[-1] not in WRAPPERS:
         return ctree
@@ -30,18 +33,20 @@ def unwrap(ctree: CTree, clean: bool) -> CTree:
 
 
 def strip_function(label: str) -> str:
-    """A phrase label without function tags, co-indices and second labels: NP-SBJ-1, NP=2, ADVP|PRT."""
+    """Cuts function tags, co-indices and second labels off a phrase label: NP-SBJ-1, NP=2, ADVP|PRT."""
     return _FUNCTION.sub("", label)
 
 
 def remove_empty(ctree: CTree) -> CTree | None:
-    """The tree without empty elements and the nodes over nothing else; None where no word is left."""
+    """Removes empty elements and the nodes over nothing else; None where no word is left."""
     return keep_tokens(ctree, [i for i, tag in enumerate(ctree.tokens.tags) if tag != EMPTY_TAG])
 
 
 def keep_tokens(ctree: CTree, kept: Sequence[int]) -> CTree | None:
-    """The tree, without head children, over some of its tokens (by index, ascending) and the nodes above
-    them; None where there are none."""
+    """Keeps some of the tokens (indices, ascending) and the nodes above them, without head children.
+
+    None where there are no such tokens.
+    """
     tokens = ctree.tokens
     if not kept:
         return None
@@ -61,5 +66,5 @@ def keep_tokens(ctree: CTree, kept: Sequence[int]) -> CTree | None:
 
 
 def unescape(word: str) -> str:
-    """A word with the round brackets for which -LRB- and -RRB- stand."""
+    """Puts round brackets back for which -LRB- and -RRB- stand."""
     return word.replace("-LRB-", "(").replace("-RRB-", ")")

@@ -93,18 +93,22 @@ class CTree:
             heads.append(heads[head_child])
         return heads
 
-    def is_continuous(self) -> bool:
-        """Whether every yield is a contiguous span."""
+    def spans(self) -> tuple[list[int], list[int]] | None:
+        """[n + K] first and [n + K] last token below each node; None where a yield has a gap."""
         first, last = list(range(len(self.tokens.forms))), list(range(len(self.tokens.forms)))
         for kids in self.children:
             end = first[kids[0]] - 1
             for kid in kids:
                 if first[kid] != end + 1:
-                    return False
+                    return None
                 end = last[kid]
             first.append(first[kids[0]])
             last.append(end)
-        return True
+        return first, last
+
+    def is_continuous(self) -> bool:
+        """Whether every yield is a contiguous span."""
+        return self.spans() is not None
 
     def is_unaryless(self) -> bool:
         """Whether no proper node has exactly one child."""
@@ -119,7 +123,7 @@ def build_ctree(
     head_children: Sequence[int] | None = None,
     top: str | None = None,
 ) -> CTree:
-    """The c-tree of nodes numbered and ordered in any way; arguments as the fields of `CTree`.
+    """Builds the c-tree of nodes numbered and ordered in any way; arguments as the fields of `CTree`.
 
     Proper nodes that are not below `root` are dropped. Linear time but for the sorting of children. Raises
     ValueError unless the nodes below `root` form a tree over exactly the n tokens.
@@ -139,7 +143,7 @@ def build_ctree(
 
 
 def canonical(ctree: CTree) -> CTree:
-    """The same tree numbered in postorder: equal trees become equal data."""
+    """Numbers a tree in postorder: equal trees become equal data."""
     return _renumber(ctree.tokens, ctree.labels, ctree.children, ctree.root, ctree.head_children, ctree.top)
 
 
@@ -151,7 +155,7 @@ def _renumber(
     head_children: Sequence[int] | None,
     top: str | None,
 ) -> CTree:
-    """Postorder numbering of nodes whose children are ordered already."""
+    """Numbers nodes whose children are ordered already in postorder."""
     n = len(tokens)
     postorder = [node - n for node in reversed(_top_down(n, children, root)) if node >= n]
     new_id = list(range(n)) + [0] * len(labels)
@@ -167,7 +171,7 @@ def _renumber(
 
 
 def _top_down(n: int, children: Sequence[Sequence[int]], root: int) -> list[int]:
-    """Ids in the order node, last child, ..., first child: the postorder reversed."""
+    """Lists ids in the order node, last child, ..., first child: the postorder reversed."""
     order, stack, seen = [], [root], [False] * (n + len(children))
     while stack:
         node = stack.pop()

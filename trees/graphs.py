@@ -17,7 +17,7 @@ def tree_of(
     parents: Mapping[Name, str | None],
     ranks: Mapping[Name, int] | None = None,
 ) -> CTree:
-    """The c-tree of named nodes; what has no parent hangs from a node VROOT, unless it is alone.
+    """Builds the c-tree of named nodes; what has no parent hangs from a node VROOT, unless it is alone.
 
     labels:  of every proper node, by name; nodes over no token are left out
     parents: of every token and every node, None for none
@@ -59,7 +59,7 @@ def tree_of(
 
 
 def listed(ctree: CTree) -> tuple[CTree, list[int]]:
-    """The tree with its wrapper as a node (a label-less one is called TOP), for graph formats hold it so; and
+    """Lists a tree as graph formats hold it: with its wrapper as a node (a label-less one is called TOP), and
     the parent of each token and node, -1 where it is the root.
 
     A root VROOT with several children is no node there: what hangs from it has no parent.

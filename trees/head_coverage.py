@@ -16,16 +16,16 @@ from d2c.trees.heads import HeadRules
 class HeadCoverage:
     """Counts for one table, by label.
 
-    nodes:      nodes with several children
-    by_place:   those whose head child was found by the label's own searches, but by one without labels, which
-                takes the first child from an end
-    by_default: those where the label's own searches found none
+    nodes:       nodes with several children
+    by_position: those whose head child was found by the label's own searches, but by one without labels,
+                 which takes the first child from an end
+    by_default:  those where the label's own searches found none
     """
 
     def __init__(self, rules: HeadRules) -> None:
         self.rules = rules
         self.nodes: Counter[str] = Counter()
-        self.by_place: Counter[str] = Counter()
+        self.by_position: Counter[str] = Counter()
         self.by_default: Counter[str] = Counter()
 
     def add(self, ctree: CTree) -> None:
@@ -37,19 +37,20 @@ class HeadCoverage:
                 if own is None:
                     self.by_default[label] += 1
                 elif not own[0].labels:
-                    self.by_place[label] += 1
+                    self.by_position[label] += 1
 
     def lines(self) -> Iterator[str]:
         """A table by label, those that fall to the default most often first, and a summary."""
         width = max(5, *map(len, self.nodes)) if self.nodes else 5
         yield f"{'label':<{width}}  {'nodes':>9}  {'by label':>9}  {'by place':>9}  {'default':>9}"
         for label, nodes in sorted(self.nodes.items(), key=self._rank):
-            place, default = self.by_place[label], self.by_default[label]
-            yield f"{label:<{width}}  {nodes:>9,}  {nodes - place - default:>9,}  {place:>9,}  {default:>9,}"
-        total, fallen, place = self.nodes.total(), self.by_default.total(), self.by_place.total()
+            position, default = self.by_position[label], self.by_default[label]
+            counts = nodes, nodes - position - default, position, default
+            yield "  ".join((f"{label:<{width}}", *(f"{count:>9,}" for count in counts)))
+        total, fallen, position = self.nodes.total(), self.by_default.total(), self.by_position.total()
         without = [label for label in sorted(self.nodes) if not self.rules.searches_of(label)]
         yield f"{self.rules.name}: {total:,} nodes with several children under {len(self.nodes):,} labels"
-        yield f"by place: {place:,} ({_percent(place, total)})"
+        yield f"by place: {position:,} ({_percent(position, total)})"
         yield f"default: {fallen:,} ({_percent(fallen, total)}) under {len(self.by_default):,} labels"
         yield f"labels without rules: {' '.join(without) or 'none'}"
 
@@ -63,7 +64,7 @@ def _percent(part: int, whole: int) -> str:
 
 
 def head_coverage(ctrees: Iterable[CTree], rules: HeadRules) -> HeadCoverage:
-    """The coverage of a treebank."""
+    """Counts the nodes of a treebank."""
     coverage = HeadCoverage(rules)
     for ctree in ctrees:
         coverage.add(ctree)

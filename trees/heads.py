@@ -98,7 +98,7 @@ class HeadRules:
         return head
 
     def apply(self, ctree: CTree) -> CTree:
-        """The same c-tree with its head children."""
+        """Finds the head children of a c-tree."""
         names = ctree.tokens.tags + ctree.labels
         head_child = self._remembered
         return replace(
@@ -113,7 +113,7 @@ class HeadRules:
 
 
 def load_head_rules(name: str) -> HeadRules:
-    """The head rules `name`: a table of `data/heads/`, the path of a table, `leftmost` or `rightmost`, or
+    """Loads head rules: a table of `data/heads/`, the path of a table, `leftmost` or `rightmost`, or
     `marked`, as the treebank marks them.
 
     Raises FormatError for a malformed table and for a name that is none of these.
@@ -141,7 +141,7 @@ def known_head_rules() -> list[str]:
 
 
 def format_head_rules(rules: HeadRules) -> str:
-    """The text of a table, from which `parse_head_rules` gets it back."""
+    """Writes a table as the text from which `parse_head_rules` gets it back."""
     lines = [(symbol, search) for symbol, searches in rules.searches.items() for search in searches]
     rows = [" ".join((symbol, search.kind, *search.labels)) for symbol, search in lines]
     for name, labels in (("punctuation", rules.punctuation), ("conjunction", rules.conjunction)):
@@ -153,7 +153,7 @@ def format_head_rules(rules: HeadRules) -> str:
 
 
 def parse_head_rules(name: str, text: str) -> HeadRules:
-    """Head rules from the text of a table. Raises FormatError naming `name` and the line."""
+    """Reads the text of a table. Raises FormatError naming `name` and the line."""
     searches: dict[str, tuple[Search, ...]] = {}
     sets: dict[str, frozenset[str]] = {}
     default = Search("left")

@@ -15,7 +15,7 @@ from d2c.trees.heads import HeadRules, Search
 
 
 def induce_heads(ctree: CTree, heads: Sequence[int]) -> CTree:
-    """The c-tree with head children by the heads of its tokens (1..n, 0 = root).
+    """Gives a c-tree head children by the heads of its tokens (1..n, 0 = root).
 
     Of several words with their head outside the node, that nearest to the root of the d-tree counts, then the
     leftmost. Raises ValueError where the numbers of tokens differ and where heads form no tree.
@@ -36,7 +36,7 @@ def induce_heads(ctree: CTree, heads: Sequence[int]) -> CTree:
 
 
 def estimate_rules(ctrees: Iterable[CTree], name: str = "induced") -> HeadRules:
-    """A head table from c-trees with head children.
+    """Estimates a head table from c-trees with head children.
 
     For every symbol the labels of children by how often they are head where they occur, sought from the side
     on which heads stand more often among equal labels.

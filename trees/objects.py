@@ -24,7 +24,7 @@ _Node = tuple[str, str | None, Sequence[Any]]  # label, its word if it is a pre-
 
 
 def to_nltk(ctree: CTree) -> nltk.Tree:
-    """The tree as an `nltk.Tree`. Raises ValueError for a tree with gaps."""
+    """Makes a tree an `nltk.Tree`. Raises ValueError for a tree with gaps."""
     from nltk.tree import Tree
 
     def leaf(tag: str, form: str) -> nltk.Tree:
@@ -34,7 +34,7 @@ def to_nltk(ctree: CTree) -> nltk.Tree:
 
 
 def from_nltk(tree: nltk.Tree) -> CTree:
-    """The c-tree, without head children, of an `nltk.Tree` whose words have tags.
+    """Makes an `nltk.Tree` whose words have tags a c-tree without head children.
 
     Raises ValueError for empty nodes and for words that stand beside other words or nodes.
     """
@@ -52,7 +52,7 @@ def from_nltk(tree: nltk.Tree) -> CTree:
 
 
 def to_stanza(ctree: CTree) -> parse_tree.Tree:
-    """The tree as Stanza's `Tree`. Raises ValueError for a tree with gaps."""
+    """Makes a tree Stanza's `Tree`. Raises ValueError for a tree with gaps."""
     from stanza.models.constituency.parse_tree import Tree
 
     def leaf(tag: str, form: str) -> parse_tree.Tree:
@@ -62,7 +62,7 @@ def to_stanza(ctree: CTree) -> parse_tree.Tree:
 
 
 def from_stanza(tree: parse_tree.Tree) -> CTree:
-    """The c-tree, without head children, of Stanza's `Tree`. Raises ValueError as `from_nltk` does."""
+    """Makes Stanza's `Tree` a c-tree without head children. Raises ValueError as `from_nltk` does."""
 
     def parts(node: parse_tree.Tree) -> _Node:
         if node.is_preterminal():

@@ -1,4 +1,4 @@
-"""Making heads a tree, and a tree projective, whatever a d-parser predicted.
+"""Heads become a tree, and a tree projective, whatever a d-parser predicted.
 
 Heads are numbered as in `DTree`: 1..n, 0 for the root.
 """
@@ -58,7 +58,7 @@ class HeadRepairs(NamedTuple):
 
 
 def repair_heads(heads: Sequence[int]) -> tuple[list[int], HeadRepairs]:
-    """A single-rooted acyclic tree that keeps every head it can. Linear time.
+    """Makes heads a single-rooted acyclic tree that keeps every head it can. Linear time.
 
     The first root stays; other roots, tokens with a head outside the sentence (or that are their own head),
     and the first token of every cycle become its modifiers. Without any root, the first of these is it.
@@ -78,7 +78,7 @@ def repair_heads(heads: Sequence[int]) -> tuple[list[int], HeadRepairs]:
 
 
 def _first_of_cycles(heads: Sequence[int]) -> list[int]:
-    """The first token of each cycle; heads are in range."""
+    """Finds the first token of each cycle; heads are in range."""
     reached_from = [-1] * len(heads)
     found = []
     for start in range(len(heads)):
@@ -96,7 +96,7 @@ def _first_of_cycles(heads: Sequence[int]) -> list[int]:
 
 
 def projectivize(heads: Sequence[int]) -> list[int]:
-    """The projective tree nearest to a tree: each token hangs from its lowest possible ancestor.
+    """Makes a tree projective, and as near as can be: each token hangs from its lowest possible ancestor.
 
     A lift moves a token from its head to its head's head (Nivre and Nilsson 2005). Lifting never gives a
     token new descendants, so token m can hang from its ancestor a only if all words between them descended

@@ -18,8 +18,8 @@ _INDEX = re.compile(r"(?<=.)([-=][0-9]+)(?=[-=]|$)")  # of NP-1=2 it is -1; =2 i
 
 
 def resolve_traces(ctree: CTree) -> CTree | None:
-    """A tree of traces (`fill_traces`) as the discontinuous tree that they mean, without empty elements
-    (-NONE-), function tags and indices; None where no word is left."""
+    """Turns a tree with traces into the discontinuous tree that they mean: `fill_traces`, then without
+    function tags and indices. None where no word is left."""
     filled = fill_traces(ctree, [tag == EMPTY_TAG for tag in ctree.tokens.tags])
     if filled is None:
         return None
@@ -28,8 +28,9 @@ def resolve_traces(ctree: CTree) -> CTree | None:
 
 
 def fill_traces(ctree: CTree, empty: Sequence[bool]) -> CTree | None:
-    """The tree without its empty elements and what is over nothing else, antecedents in the places of their
-    traces; None where no word is left.
+    """Puts antecedents where their traces are, and removes empty elements and the nodes over nothing else.
+
+    None where no word is left.
 
     empty: [n] whether a token is no word
 

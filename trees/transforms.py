@@ -18,7 +18,7 @@ _BLOCK = re.compile(r"(.+)\*([0-9]+)(?:\.([0-9]+))?", re.DOTALL)
 
 
 def move_punctuation(ctree: CTree, is_mark: Callable[[str], bool] = is_punctuation) -> CTree:
-    """Each punctuation mark hangs from the smallest constituent that covers its neighbours.
+    """Hangs each punctuation mark from the smallest constituent that covers its neighbours.
 
     Its neighbours are the nearest words on either side that are not moved; at the ends of the sentence it
     hangs from the root. Marks that are all that a node has stay. As disco-dop's `move`. A head child that
@@ -57,7 +57,7 @@ def move_punctuation(ctree: CTree, is_mark: Callable[[str], bool] = is_punctuati
 
 
 def raise_gaps(ctree: CTree) -> CTree:
-    """A continuous tree: of a node with gaps, the blocks without the head child are raised to its parent.
+    """Makes a tree continuous: of a node with gaps, raises the blocks without the head child to its parent.
 
     Where head children are not known, the longest block stays, of equal ones the first.
     """
@@ -83,7 +83,7 @@ def raise_gaps(ctree: CTree) -> CTree:
 
 
 def split_gaps(ctree: CTree) -> CTree:
-    """A continuous tree in which a node X with k blocks became k nodes X*1 to X*k (Boyd 2007).
+    """Makes a tree continuous: a node X with k blocks becomes k nodes X*1 to X*k (Boyd 2007).
 
     Where a parent has several such children with one label, those of the second are X*1.2 and so on. Head
     children are dropped. Raises ValueError where a label looks like that already.
@@ -116,7 +116,7 @@ def split_gaps(ctree: CTree) -> CTree:
 
 
 def merge_gaps(ctree: CTree) -> CTree:
-    """The inverse of `split_gaps`: children X*1, X*2, ... of a node are one again."""
+    """Undoes `split_gaps`: children X*1, X*2, ... of a node are one again."""
     n = len(ctree.tokens)
     labels, children = list(ctree.labels), [list(kids) for kids in ctree.children]
     order = [ctree.root]  # parents first: the blocks of a node are together before those of its children
@@ -139,7 +139,7 @@ def merge_gaps(ctree: CTree) -> CTree:
 
 
 def collapse(ctree: CTree, kept: Sequence[bool]) -> CTree:
-    """The c-tree without some nodes, whose children go to the nearest node above that is kept.
+    """Takes some nodes out; their children go to the nearest node above that is kept.
 
     kept: [K] for each proper node; the root stays in any case. The order of the others' ids does not change.
     Linear time but for the sorting of children.
@@ -177,7 +177,7 @@ def collapse(ctree: CTree, kept: Sequence[bool]) -> CTree:
 
 
 def _lowest_common(a: int, b: int, parents: list[int], depth: list[int]) -> int:
-    """The smallest constituent that covers both tokens."""
+    """Finds the smallest constituent that covers both tokens."""
     a, b = parents[a], parents[b]
     while a != b:
         if depth[a] >= depth[b]:
@@ -188,7 +188,7 @@ def _lowest_common(a: int, b: int, parents: list[int], depth: list[int]) -> int:
 
 
 def _runs(nodes: list[int], first: list[int], last: list[int]) -> list[list[int]]:
-    """Continuous nodes in order, cut where a gap is."""
+    """Cuts a list of continuous nodes, in order, where a gap is."""
     runs: list[list[int]] = []
     for node in nodes:
         if runs and first[node] == last[runs[-1][-1]] + 1:

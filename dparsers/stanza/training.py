@@ -193,7 +193,7 @@ def rise_and_fall(steps: int) -> Callable[[int], float]:
 
 @contextmanager
 def quiet() -> Iterator[None]:
-    """Without Stanza's log, which repeats what `Progress` and exceptions say."""
+    """Silences Stanza's log, which repeats what `Progress` and exceptions say."""
     log = logging.getLogger("stanza")
     before = log.level
     log.setLevel(logging.CRITICAL)
@@ -205,7 +205,7 @@ def quiet() -> Iterator[None]:
 
 @contextmanager
 def seeded(seed: int) -> Iterator[None]:
-    """With the generators that Stanza draws from seeded; afterwards they go on as if nothing was drawn."""
+    """Seeds the generators that Stanza draws from; afterwards they go on as if nothing was drawn."""
     state = torch.get_rng_state()
     with seeded_numpy(seed):
         set_random_seed(seed)

@@ -123,7 +123,7 @@ class UDPipeParser:
             yield self.codes_.decode(tokens, heads, codes)
 
     def _options(self) -> dict[str, Any]:
-        """Of UDPipe's training. Raises ModelError for unknown parameters."""
+        """The options of UDPipe's training. Raises ModelError for unknown parameters."""
         check_choice("system", self.system, SYSTEMS)
         check_choice("preset", self.preset, PRESETS)
         if self.beam < 1:

@@ -52,7 +52,9 @@ def test_hardly_a_node_falls_to_the_default(file: str, table: str, default: int)
     trees = islice(read_treebank(TREEBANKS / file, FORMAT.get(table), clean=True), 2000)
     coverage = head_coverage(trees, load_head_rules(table))
     assert coverage.by_default.total() == default
-    assert coverage.by_place.total() <= (0.05 if table == "dutch" else 0.001) * coverage.nodes.total()  # mwu
+    assert (
+        coverage.by_position.total() <= (0.05 if table == "dutch" else 0.001) * coverage.nodes.total()
+    )  # mwu
 
 
 FORMAT = {"portuguese": "floresta", "sinica": "sinica"}

@@ -9,12 +9,12 @@ marks heads.
 from __future__ import annotations
 
 import os
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterator
 from functools import partial
-from typing import TextIO
 from xml.etree.ElementTree import Element
 
 from d2c.trees.ctree import CTree, Tokens
+from d2c.trees.formats.chunks import writer
 from d2c.trees.formats.graphs import SecondaryEdges, is_head, known_column
 from d2c.trees.formats.xml_graphs import attributes, read_graphs
 from d2c.trees.graphs import Name, listed, tree_of
@@ -76,14 +76,6 @@ def _tree(element: Element, marked: bool, secondary: SecondaryEdges) -> CTree:
     return tree_of(tokens, labels, parents, ranks if marked else None)
 
 
-def write_alpinoxml(ctrees: Iterable[CTree], stream: TextIO) -> None:
-    """Writes a treebank file."""
-    stream.write('<?xml version="1.0" encoding="UTF-8"?>\n<alpino>\n')
-    for number, ctree in enumerate(ctrees, 1):
-        stream.write(format_alpinoxml(ctree, number))
-    stream.write("</alpino>\n")
-
-
 def format_alpinoxml(ctree: CTree, number: int = 1) -> str:
     """One `alpino_ds` element. Relations are `hd` and `--`: others are not kept in a c-tree."""
     whole, parents = listed(ctree)
@@ -111,3 +103,7 @@ def format_alpinoxml(ctree: CTree, number: int = 1) -> str:
             shown["postag"] = tokens.morphs[node]
         lines.append(f"<node {attributes(shown)}/>\n")
     return "".join([*lines, "</alpino_ds>\n"])
+
+
+_BEFORE = '<?xml version="1.0" encoding="UTF-8"?>\n<alpino>\n'
+write_alpinoxml = writer(format_alpinoxml, _BEFORE, "</alpino>\n")

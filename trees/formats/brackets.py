@@ -10,7 +10,7 @@ from __future__ import annotations
 
 import os
 import re
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterator
 from functools import partial
 from typing import TextIO
 
@@ -18,7 +18,7 @@ from d2c.trees.cleaning import EMPTY_TAG, WRAPPERS, remove_empty, strip_function
 from d2c.trees.ctree import CTree, Tokens
 from d2c.trees.errors import FormatError
 from d2c.trees.files import file_name, open_input
-from d2c.trees.formats.chunks import CHUNK_SIZE, Chunk, Malformed, parse_chunks
+from d2c.trees.formats.chunks import CHUNK_SIZE, Chunk, Malformed, Write, parse_chunks, writer
 
 BLANKS = " \t\r\n"
 _PIECE = re.compile(r"[ \t\r\n]*([^ \t\r\n()]*)[ \t\r\n]*([^ \t\r\n()]*)[ \t\r\n]*((?:\)[ \t\r\n]*)*)")
@@ -75,24 +75,12 @@ def parse_bracket(text: str, clean: bool = False) -> CTree:
     return ctrees[0]
 
 
-def write_brackets(ctrees: Iterable[CTree], stream: TextIO) -> None:
-    """Writes trees, one per line."""
-    for ctree in ctrees:
-        stream.write(format_bracket(ctree) + "\n")
-
-
 def format_bracket(ctree: CTree) -> str:
     """A tree on one line. Raises ValueError for a tree with gaps, which brackets cannot hold."""
-    n = len(ctree.tokens.forms)
-    first, last = list(range(n)), list(range(n))
-    for kids in ctree.children:
-        end = first[kids[0]] - 1
-        for kid in kids:
-            if first[kid] != end + 1:
-                raise ValueError("brackets cannot hold a tree with gaps; discbracket can")
-            end = last[kid]
-        first.append(first[kids[0]])
-        last.append(end)
+    n, spans = len(ctree.tokens.forms), ctree.spans()
+    if spans is None:
+        raise ValueError("brackets cannot hold a tree with gaps; discbracket can")
+    first, last = spans
     words = [
         f"({tag} {form})" if tag.isalnum() and form.isalnum() else f"({escape(tag)} {escape(form)})"
         for tag, form in zip(ctree.tokens.tags, ctree.tokens.forms, strict=True)
@@ -107,6 +95,9 @@ def format_bracket(ctree: CTree) -> str:
         words[token] = f"({' ('.join(labels)} {words[token]}"
     text = " ".join([word + ")" * count for word, count in zip(words, closing, strict=True)])
     return text if ctree.top is None else f"({ctree.top} {text})"
+
+
+write_brackets: Write[CTree] = writer(lambda ctree, _: format_bracket(ctree) + "\n")
 
 
 def escape(word: str) -> str:

@@ -6,7 +6,7 @@ Here errors get the file, the line and the sentence that they are in.
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator
-from typing import NamedTuple, TypeVar
+from typing import NamedTuple, TextIO, TypeVar
 
 from d2c.trees.errors import FormatError
 
@@ -14,6 +14,7 @@ CHUNK_SIZE = 1 << 18  # characters
 
 Tree = TypeVar("Tree")  # of a sentence: a c-tree, a d-tree
 Item = TypeVar("Item")
+Write = Callable[[Iterable[Tree], TextIO], None]
 
 
 class Chunk(NamedTuple):
@@ -59,6 +60,18 @@ def parse_each(
             yield tree
     if not sentence:
         raise _no_sentence(file)
+
+
+def writer(text: Callable[[Tree, int], str], before: str = "", after: str = "") -> Write[Tree]:
+    """Makes a function that writes trees into a stream: the text of each, with its number from 1."""
+
+    def write(trees: Iterable[Tree], stream: TextIO) -> None:
+        stream.write(before)
+        for number, tree in enumerate(trees, 1):
+            stream.write(text(tree, number))
+        stream.write(after)
+
+    return write
 
 
 class Malformed(ValueError):

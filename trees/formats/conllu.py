@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import os
 import re
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterator
 from functools import lru_cache
 from typing import TextIO
 
@@ -20,7 +20,7 @@ from d2c.trees.ctree import Tokens
 from d2c.trees.dtree import DTree
 from d2c.trees.errors import FormatError
 from d2c.trees.files import file_name, open_input
-from d2c.trees.formats.chunks import CHUNK_SIZE, Chunk, parse_chunks
+from d2c.trees.formats.chunks import CHUNK_SIZE, Chunk, Write, parse_chunks, writer
 
 COLUMNS = 10
 _BLANK_LINE = re.compile(r"^[ \t]+$", re.MULTILINE)
@@ -68,12 +68,6 @@ def parse_conllu(chunk: Chunk, file: str) -> Iterator[DTree]:
         number += len(lines) + 1
 
 
-def write_conllu(dtrees: Iterable[DTree], stream: TextIO) -> None:
-    """Writes d-trees with their labels."""
-    for dtree in dtrees:
-        stream.write(format_conllu(dtree))
-
-
 def format_conllu(dtree: DTree) -> str:
     """A d-tree's lines and the empty line after them.
 
@@ -90,6 +84,9 @@ def format_conllu(dtree: DTree) -> str:
     if text.count("\t") != (COLUMNS - 1) * n or text.count("\n") != n + 1 or "\t\t" in text or "\r" in text:
         raise ValueError("a form or tag is empty or holds a tab or a line break")
     return text
+
+
+write_conllu: Write[DTree] = writer(lambda dtree, _: format_conllu(dtree))
 
 
 @lru_cache(maxsize=1024)

@@ -8,14 +8,13 @@ from __future__ import annotations
 
 import os
 import re
-from collections.abc import Iterable, Iterator
-from typing import TextIO
+from collections.abc import Iterator
 
 from d2c.trees.cleaning import unescape, unwrap
 from d2c.trees.ctree import CTree, Tokens, build_ctree
 from d2c.trees.files import file_name, open_input
 from d2c.trees.formats.brackets import balanced, bracket_chunks, escape
-from d2c.trees.formats.chunks import Chunk, Malformed, parse_chunks, parse_each
+from d2c.trees.formats.chunks import Chunk, Malformed, Write, parse_chunks, parse_each, writer
 
 NO_TAG = "_"  # of a leaf that shares its node with others
 
@@ -32,12 +31,6 @@ def read_discbracket(path: str | os.PathLike[str]) -> Iterator[CTree]:
 def parse_discbracket(chunk: Chunk, file: str) -> Iterator[CTree]:
     """The trees of a chunk, sentences counted from 1. Raises FormatError."""
     yield from parse_each(balanced(chunk), _parse, file)
-
-
-def write_discbracket(ctrees: Iterable[CTree], stream: TextIO) -> None:
-    """Writes trees, one per line."""
-    for ctree in ctrees:
-        stream.write(format_discbracket(ctree) + "\n")
 
 
 def format_discbracket(ctree: CTree) -> str:
@@ -57,6 +50,9 @@ def format_discbracket(ctree: CTree) -> str:
             stack += reversed(ctree.children[node - n])
     text = " ".join(pieces)
     return text if ctree.top is None else f"({ctree.top} {text})"
+
+
+write_discbracket: Write[CTree] = writer(lambda ctree, _: format_discbracket(ctree) + "\n")
 
 
 def _label(text: str) -> str:

@@ -17,7 +17,7 @@ from typing import NamedTuple, TextIO
 from d2c.trees.ctree import CTree, Tokens
 from d2c.trees.errors import FormatError
 from d2c.trees.files import file_name, open_input
-from d2c.trees.formats.chunks import Malformed, parse_each
+from d2c.trees.formats.chunks import Malformed, parse_each, writer
 from d2c.trees.formats.graphs import HEAD, SecondaryEdges, head_ranks, is_head, known_column
 from d2c.trees.graphs import Name, listed, tree_of
 
@@ -126,13 +126,6 @@ def _sentence(sentence: _Rows, marked: bool, secondary: SecondaryEdges) -> CTree
     return tree_of(tokens, labels, parents, head_ranks(tokens, functions) if marked else None)
 
 
-def write_export(ctrees: Iterable[CTree], stream: TextIO) -> None:
-    """Writes a file of version 4."""
-    stream.write("#FORMAT 4\n")
-    for number, ctree in enumerate(ctrees, 1):
-        stream.write(format_export(ctree, number))
-
-
 def format_export(ctree: CTree, number: int = 1) -> str:
     """A sentence, in version 4. Edges are labelled HD or `--`: others are not kept in a c-tree.
 
@@ -153,3 +146,6 @@ def format_export(ctree: CTree, number: int = 1) -> str:
         columns = (form, lemma, tag, morph, HEAD if heads[node] else "--", above)
         lines.append("\t".join(column.translate(_ESCAPES) for column in columns))
     return "\n".join([*lines, f"#EOS {number}"]) + "\n"
+
+
+write_export = writer(format_export, "#FORMAT 4\n")

@@ -7,12 +7,12 @@ are left out and counted.
 from __future__ import annotations
 
 import os
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterator
 from functools import partial
-from typing import TextIO
 from xml.etree.ElementTree import Element
 
 from d2c.trees.ctree import CTree, Tokens
+from d2c.trees.formats.chunks import writer
 from d2c.trees.formats.graphs import HEAD, SecondaryEdges, head_ranks, is_head, known_column
 from d2c.trees.formats.xml_graphs import attributes, read_graphs
 from d2c.trees.graphs import VIRTUAL_ROOT, Name, listed, tree_of
@@ -60,14 +60,6 @@ def _tree(element: Element, marked: bool, secondary: SecondaryEdges) -> CTree | 
     return tree_of(tokens, labels, parents, head_ranks(tokens, functions) if marked else None)
 
 
-def write_tigerxml(ctrees: Iterable[CTree], stream: TextIO) -> None:
-    """Writes a corpus file."""
-    stream.write('<?xml version="1.0" encoding="UTF-8"?>\n<corpus id="corpus">\n<body>\n')
-    for number, ctree in enumerate(ctrees, 1):
-        stream.write(format_tigerxml(ctree, number))
-    stream.write("</body>\n</corpus>\n")
-
-
 def format_tigerxml(ctree: CTree, number: int = 1) -> str:
     """One `s` element. Edges are labelled HD or `--`: others are not kept in a c-tree."""
     whole, parents = listed(ctree)
@@ -89,3 +81,7 @@ def format_tigerxml(ctree: CTree, number: int = 1) -> str:
             lines.append(f'<edge label="{label}" idref="{names[kid]}"/>\n')
         lines.append("</nt>\n")
     return "".join([*lines, "</nonterminals>\n</graph>\n</s>\n"])
+
+
+_BEFORE = '<?xml version="1.0" encoding="UTF-8"?>\n<corpus id="corpus">\n<body>\n'
+write_tigerxml = writer(format_tigerxml, _BEFORE, "</body>\n</corpus>\n")

@@ -125,13 +125,13 @@ def parse_treebank(
 
 
 def _options(format_name: str, clean: bool, traces: bool, **others: object) -> dict[str, object]:
-    """Those options that the format accepts; what holds traces is not cleaned before they are resolved."""
+    """Keeps the options that a format accepts; trees are not cleaned before their traces are resolved."""
     wanted = {"clean": clean and not traces, "traces": traces, **others}
     return {name: value for name, value in wanted.items() if value and name in FORMATS[format_name].accepts}
 
 
 def _resolved(ctrees: Iterator[CTree], format_name: str, traces: bool) -> Iterator[CTree]:
-    """With their traces resolved, where that is wanted and the reader of the format does not do it."""
+    """Resolves traces where that is wanted and the reader of the format does not do it."""
     by_itself = not traces or "traces" in FORMATS[format_name].accepts
     return ctrees if by_itself else filter(None, map(resolve_traces, ctrees))
 

@@ -10,7 +10,7 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Iterable, Iterator
-from dataclasses import astuple, dataclass, field, replace
+from dataclasses import dataclass, field, fields, replace
 from itertools import zip_longest
 from pathlib import Path
 
@@ -95,16 +95,13 @@ def _representatives(equal: Iterable[tuple[str, ...]]) -> dict[str, str]:
 
 
 @dataclass(frozen=True, slots=True)
-class Score(matches.Score):
-    """The counts of one sentence.
+class _Counted:
+    """What is counted in a sentence, or in many.
 
-    length: gold tokens but for the uncounted; words: tokens compared
-    disc_gold, disc_guess: brackets with gaps
-    distinct_gold, distinct_guess: brackets, equal ones of the sentence counted once
+    words: tokens compared; disc_gold, disc_guess: brackets with gaps
+    distinct_gold, distinct_guess: brackets, equal ones of a sentence counted once
     """
 
-    id: int
-    length: int
     matched: int = 0
     gold: int = 0
     guess: int = 0
@@ -114,6 +111,14 @@ class Score(matches.Score):
     correct_tags: int = 0
     distinct_gold: int = 0
     distinct_guess: int = 0
+
+
+@dataclass(frozen=True, slots=True)
+class Score(_Counted, matches.Score):
+    """The counts of one sentence; length: gold tokens but for the uncounted."""
+
+    id: int = 0
+    length: int = 0
 
     def line(self) -> str:
         """The sentence's line of the table."""
@@ -125,26 +130,18 @@ class Score(matches.Score):
 
 
 @dataclass(frozen=True, slots=True)
-class Summary(matches.Summary):
+class Summary(_Counted, matches.Summary):
     """Sums over sentences; they add up with `+`, but `longest`, which is the largest length."""
 
     sentences: int = 0
     longest: int = 0
     complete: int = 0
-    matched: int = 0
-    gold: int = 0
-    guess: int = 0
-    disc_gold: int = 0
-    disc_guess: int = 0
-    words: int = 0
-    correct_tags: int = 0
-    distinct_gold: int = 0
-    distinct_guess: int = 0
 
     @classmethod
     def of(cls, score: Score) -> Summary:
         """The summary of one sentence."""
-        return cls(1, score.length, int(score.complete_match), *astuple(score)[2:])
+        counts = {field.name: getattr(score, field.name) for field in fields(_Counted)}
+        return cls(sentences=1, longest=score.length, complete=int(score.complete_match), **counts)
 
     def __add__(self, other: Summary) -> Summary:
         return replace(Counts.__add__(self, other), longest=max(self.longest, other.longest))
@@ -242,7 +239,7 @@ def _compare(number: int, gold: CTree, guess: CTree, parameters: Parameters) -> 
     correct = sum(a == b for i, (a, b) in enumerate(zip(*tags, strict=True)) if i in compared)
     length = sum(tag not in parameters.uncounted for tag in gold.tokens.tags)
     found = (one & two).total(), one.total(), two.total()
-    return Score(number, length, *found, *gaps, len(kept), correct, len(one), len(two))
+    return Score(*found, *gaps, len(kept), correct, len(one), len(two), number, length)
 
 
 def brackets(ctree: CTree, kept: list[int], parameters: Parameters) -> Counter[Bracket]:

@@ -23,7 +23,7 @@ class Counts:
 
     def __add__(self, other: Self) -> Self:
         names = [field.name for field in fields(self)]  # type: ignore[arg-type]
-        return type(self)(*[getattr(self, name) + getattr(other, name) for name in names])
+        return type(self)(**{name: getattr(self, name) + getattr(other, name) for name in names})
 
 
 class Matching:

@@ -180,7 +180,7 @@ def _crossing(gold: list[Bracket], test: list[Bracket]) -> int:
 
 
 def _entered(spans: Iterable[tuple[int, int]], others: Iterable[tuple[int, int]]) -> set[tuple[int, int]]:
-    """Those of `others` that a span enters from the left: it starts before them and ends within them.
+    """Finds those of `others` that a span enters from the left: it starts before them and ends within them.
 
     A sweep from left to right, n log n: of the spans around a point, that which ends first decides.
     """
