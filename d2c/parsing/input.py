@@ -42,6 +42,22 @@ class Sentence:
     offsets: Offsets | None = None
 
 
+class Kind(NamedTuple):
+    """A kind of input.
+
+    words: cuts a line into words, None for CoNLL-U, which has tags, too
+    split: whether the lines must be cut into sentences first
+    """
+
+    words: Callable[[Line], Words] | None
+    split: bool = False
+
+    @property
+    def tagged(self) -> bool:
+        """Whether its sentences have tags."""
+        return self.words is None
+
+
 def read_sentences(
     path: str | os.PathLike[str], kind: str, refuse: Refuse, abbreviations: Iterable[str] = ()
 ) -> Iterator[Sentence]:
@@ -51,88 +67,37 @@ def read_sentences(
     abbreviations: words that end in a full stop without ending a sentence
     Raises FormatError for a file that cannot be read at all.
     """
+    file, (words_of, split) = file_name(path), KINDS[kind]
     with open_input(path, errors="surrogateescape") as stream:
-        yield from KINDS[kind].read(_Reader(stream, file_name(path), refuse, abbreviations))
-
-
-@dataclass(frozen=True)
-class _Reader:
-    """A file that is read as one of several kinds; see `read_sentences`."""
-
-    stream: Iterable[str]
-    file: str
-    refuse: Refuse
-    abbreviations: Iterable[str]
-
-    def conllu(self) -> Iterator[Sentence]:
-        """Sentences between empty lines, with tags."""
-        count = 0
-        for block in _blocks(self._lines(mark="")):
-            first = block[0].number
-            try:
-                for line in block:
-                    if _UNDECODED.search(line.text):
-                        raise FormatError(self.file, line.number, 1, "not UTF-8 text")
-                for dtree in parse_conllu(Chunk(first, "".join(line.text for line in block)), self.file):
-                    yield Sentence(dtree.tokens, first)
-                    count += 1
-            except FormatError as error:
-                self.refuse(error.after(count))
-                count += 1
-
-    def text(self) -> Iterator[Sentence]:
-        """A sentence on each line."""
-        return self._cut(self._decoded(), words_of)
-
-    def tokenized(self) -> Iterator[Sentence]:
-        """A sentence on each line, with blanks between tokens."""
-        return self._cut(self._decoded(), _tokenized)
-
-    def split(self) -> Iterator[Sentence]:
-        """Free text."""
-        return self._cut(SentenceSplitter(self.abbreviations).sentences(self._decoded()), words_of)
-
-    def _cut(self, lines: Iterable[Line], words_of: Callable[[Line], Words]) -> Iterator[Sentence]:
-        for line in lines:
+        if words_of is None:
+            yield from _conllu(_lines(stream, mark=""), file, refuse)
+            return
+        decoded = _decoded(_lines(stream, mark=" "), file, refuse)  # offsets stay as they are
+        for line in SentenceSplitter(abbreviations).sentences(decoded) if split else decoded:
             if line.text.strip():
                 try:
                     words = words_of(line)
+                    yield Sentence(Tokens(words.forms, ("",) * len(words.forms)), words.line, words.offsets)
                 except ValueError as error:
-                    self.refuse(FormatError(self.file, line.number, 0, str(error)))
-                else:
-                    tokens = Tokens(words.forms, ("",) * len(words.forms))
-                    yield Sentence(tokens, words.line, words.offsets)
-
-    def _decoded(self) -> Iterator[Line]:
-        for line in self._lines(mark=" "):  # offsets stay as they are
-            if _UNDECODED.search(line.text):
-                self.refuse(FormatError(self.file, line.number, 0, "not UTF-8 text"))
-            else:
-                yield line
-
-    def _lines(self, mark: str) -> Iterator[Line]:
-        """mark: stands for a byte order mark"""
-        begin = 0
-        for number, text in enumerate(self.stream, 1):
-            if number == 1 and text.startswith(_BYTE_ORDER_MARK):
-                text = mark + text[1:]
-            yield Line(number, begin, text)
-            begin += len(text)
+                    refuse(FormatError(file, line.number, 0, str(error)))
 
 
-class Kind(NamedTuple):
-    """A kind of input: how it is read, and whether its sentences have tags."""
+def _lines(stream: Iterable[str], mark: str) -> Iterator[Line]:
+    """The lines of a file; `mark` stands for a byte order mark."""
+    begin = 0
+    for number, text in enumerate(stream, 1):
+        if number == 1 and text.startswith(_BYTE_ORDER_MARK):
+            text = mark + text[1:]
+        yield Line(number, begin, text)
+        begin += len(text)
 
-    read: Callable[[_Reader], Iterator[Sentence]]
-    tagged: bool = False
 
-
-KINDS = {
-    "conllu": Kind(_Reader.conllu, tagged=True),
-    "text": Kind(_Reader.text),
-    "tokenized": Kind(_Reader.tokenized),
-    "split": Kind(_Reader.split),
-}
+def _decoded(lines: Iterable[Line], file: str, refuse: Refuse) -> Iterator[Line]:
+    for line in lines:
+        if _UNDECODED.search(line.text):
+            refuse(FormatError(file, line.number, 0, "not UTF-8 text"))
+        else:
+            yield line
 
 
 def _tokenized(line: Line) -> Words:
@@ -143,6 +108,30 @@ def _tokenized(line: Line) -> Words:
             raise ValueError(f"the token {number} is empty: it holds nothing but {ascii(match[0])}")
     offsets = [(line.begin + match.start(), line.begin + match.end()) for match in found]
     return Words(line.number, tuple([match[0] for match in found]), tuple(offsets))
+
+
+KINDS = {
+    "conllu": Kind(None),
+    "text": Kind(words_of),
+    "tokenized": Kind(_tokenized),
+    "split": Kind(words_of, split=True),
+}
+
+
+def _conllu(lines: Iterable[Line], file: str, refuse: Refuse) -> Iterator[Sentence]:
+    count = 0
+    for block in _blocks(lines):
+        first = block[0].number
+        try:
+            for line in block:
+                if _UNDECODED.search(line.text):
+                    raise FormatError(file, line.number, 1, "not UTF-8 text")
+            for dtree in parse_conllu(Chunk(first, "".join(line.text for line in block)), file):
+                yield Sentence(dtree.tokens, first)
+                count += 1
+        except FormatError as error:
+            refuse(error.after(count))
+            count += 1
 
 
 def _blocks(lines: Iterable[Line]) -> Iterator[list[Line]]:

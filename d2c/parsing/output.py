@@ -29,7 +29,7 @@ Handler = Callable[[int, FrameType | None], Any]
 class Parsed:
     """A parsed sentence, which is the number-th.
 
-    dtree or ctree: what is asked for; confidences: one for each node of the c-tree [K]
+    dtree or ctree: what the format shows; confidences: one for each node of the c-tree [K]
     """
 
     sentence: Sentence
@@ -39,18 +39,14 @@ class Parsed:
     confidences: tuple[float, ...] | None = None
 
 
-def _tree(parsed: Parsed) -> CTree:
-    assert parsed.ctree is not None
-    return parsed.ctree
-
-
 def format_json(parsed: Parsed) -> str:
     """One line: tokens, tags, where the sentence begins, and a span for each node, the higher first.
 
     A span has its label, its first token and the one after its last, its head token; its tokens where it has
     gaps; its first character and the one after its last where the input was text; its confidence if known.
     """
-    ctree, sentence = _tree(parsed), parsed.sentence
+    ctree, sentence = parsed.ctree, parsed.sentence
+    assert ctree is not None
     n, offsets, heads = len(ctree.tokens), sentence.offsets, ctree.lexical_heads()
     spans: list[dict[str, Any]] = []
     yields = ctree.yields()
@@ -71,20 +67,15 @@ def format_json(parsed: Parsed) -> str:
     return json.dumps(shown | {"spans": spans}, ensure_ascii=False) + "\n"
 
 
-def _conllu(parsed: Parsed) -> str:
-    assert parsed.dtree is not None
-    return format_conllu(parsed.dtree)
-
-
 class OutputFormat(NamedTuple):
     """A format of `d2c parse`.
 
-    text:        of a parsed sentence; raises ValueError for what the format cannot hold
+    text:        of a `Parsed` that has what is shown; raises ValueError for what the format cannot hold
     header:      before all sentences; suffixes: of files, where no treebank format has them
     ctrees:      whether it shows c-trees, not d-trees; confidences: whether it shows those of their nodes
     """
 
-    text: Callable[[Parsed], str]
+    text: Callable[[Any], str]
     header: str = ""
     suffixes: tuple[str, ...] = ()
     ctrees: bool = True
@@ -92,10 +83,10 @@ class OutputFormat(NamedTuple):
 
 
 FORMATS = {
-    "brackets": OutputFormat(lambda parsed: format_bracket(_tree(parsed)) + "\n"),
-    "discbracket": OutputFormat(lambda parsed: format_discbracket(_tree(parsed)) + "\n"),
-    "export": OutputFormat(lambda parsed: format_export(_tree(parsed), parsed.number), "#FORMAT 4\n"),
-    "conllu": OutputFormat(_conllu, suffixes=(".conllu",), ctrees=False),
+    "brackets": OutputFormat(lambda parsed: format_bracket(parsed.ctree) + "\n"),
+    "discbracket": OutputFormat(lambda parsed: format_discbracket(parsed.ctree) + "\n"),
+    "export": OutputFormat(lambda parsed: format_export(parsed.ctree, parsed.number), "#FORMAT 4\n"),
+    "conllu": OutputFormat(lambda parsed: format_conllu(parsed.dtree), "", (".conllu",), ctrees=False),
     "json": OutputFormat(format_json, suffixes=(".json", ".jsonl"), confidences=True),
 }
 
