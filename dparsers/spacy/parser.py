@@ -130,7 +130,7 @@ class SpacyParser:
         return self.nlp_.get_pipe(_MODEL)
 
     def _doc(self, tokens: Tokens) -> Doc:
-        """A sentence as spaCy sees it; all places where it could be cut are closed."""
+        """A sentence as spaCy sees it, which it cannot cut in two."""
         assert self.nlp_ is not None
         forms, tags = self.codes_.words(tokens)
         starts: list[bool | int | None] = [i == 0 for i in range(len(forms))]

@@ -1,0 +1,94 @@
+"""Settings of model directories, trainings on numbers instead of treebanks, and the streams they are fed."""
+
+from __future__ import annotations
+
+import random
+from itertools import count, islice
+from pathlib import Path
+from typing import Any
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from d2c.dparsers.codes import Codes
+from d2c.dparsers.directories import Kind, loading, parameters, strings
+from d2c.dparsers.training import best_state, check_choice, evaluations, reporter, seeded
+from d2c.trees.errors import ModelError
+from d2c.trees.streams import batches
+
+KIND = Kind("tagger", "mine", 3)
+
+
+def test_settings_come_back(tmp_path: Path) -> None:
+    KIND.write(tmp_path, {"seed": 1, "tags": ("A", "ö")})
+    assert [path.name for path in tmp_path.iterdir()] == ["tagger.json"]
+    settings = KIND.read(tmp_path)
+    assert parameters(settings, ["seed"]) == {"seed": 1} and strings(settings["tags"]) == ("A", "ö")
+    for other, message in ((KIND._replace(name="yours"), "no yours tagger"), (KIND._replace(version=4), "4")):
+        with pytest.raises(ModelError, match=message):
+            other.read(tmp_path)
+
+
+@pytest.mark.parametrize(
+    "settings",
+    [
+        {},
+        {"seed": [1], "labels": ["a"], "root_label": None},
+        {"seed": 1, "labels": "abc", "root_label": None},
+        {"seed": 1, "labels": ["a", 2], "root_label": None},
+        {"seed": 1, "labels": ["a"], "root_label": 7},
+    ],
+)
+def test_settings_of_other_types_are_one_clear_error(settings: dict[str, Any]) -> None:
+    with pytest.raises(ModelError, match="^a/model: cannot be loaded: [^\n]*$"), loading("a/model"):
+        parameters(settings, ["seed"])
+        Codes.read(settings)
+
+
+def test_codes_come_back() -> None:
+    codes = Codes(("a", "b|c"), None)
+    assert Codes.read({"labels": list(codes.labels), "root_label": codes.settings["root_label"]}) == codes
+
+
+@given(st.integers(1, 40), st.integers(1, 12), st.data())
+def test_the_first_best_state_and_mean_losses(steps: int, interval: int, data: st.DataObject) -> None:
+    losses = data.draw(st.lists(st.integers(0, 99), min_size=steps, max_size=steps))
+    due = [step for step in range(1, steps + 1) if step % interval == 0 or step == steps]
+    scores = {step: data.draw(st.integers(0, 3)) for step in due}
+    made: list[int] = []
+    found: list[tuple[int, float]] = []
+
+    def update() -> float:
+        made.append(losses[len(made)])
+        return made[-1]
+
+    def evaluate(step: int, loss: float) -> float:
+        found.append((step, loss))
+        return scores[step]
+
+    best = best_state(evaluations(steps, interval, update), evaluate, lambda: len(made))
+    assert best == min(due, key=lambda step: (-scores[step], step))
+    since = zip([0, *due], due, strict=False)
+    assert found == [(end, pytest.approx(sum(losses[a:end]) / (end - a))) for a, end in since]
+
+
+def test_reports_choices_and_seeds() -> None:
+    heard: list[tuple[float, ...]] = []
+    report = reporter(lambda *fields: fields, heard.append)
+    assert report(1, 2)[:2] == (1, 2) and heard[0][2] >= 0
+    assert reporter(lambda *fields: fields, None)(5)[0] == 5
+    check_choice("preset", "small", {"small": 1})
+    with pytest.raises(ModelError, match="preset 'huge' is none of default, small"):
+        check_choice("preset", "huge", ("default", "small"))
+    before = random.getstate()
+    with seeded(2**40):
+        first = random.random()
+    with seeded(2**40):
+        assert random.random() == first
+    assert random.getstate() == before
+
+
+def test_batches_of_a_stream_without_end() -> None:
+    assert list(batches(iter(range(7)), 3)) == [[0, 1, 2], [3, 4, 5], [6]] and list(batches([], 3)) == []
+    assert list(islice(batches(count(), 2), 2)) == [[0, 1], [2, 3]]
