@@ -73,7 +73,7 @@ def test_all_modules_are_found() -> None:
     assert "d2c.trees.pictures" in imported("d2c.trees.ctree")
 
 
-@pytest.mark.parametrize("package", [package for package in BELOW if package != "forests"])
+@pytest.mark.parametrize("package", BELOW)
 def test_no_arrow_points_upward(package: str) -> None:
     arrows = [
         f"{module} -> {target}"
@@ -93,7 +93,6 @@ def test_nothing_imports_in_a_circle() -> None:
         pytest.fail(" -> ".join(error.args[1]))
 
 
-@pytest.mark.xfail(reason="three files are being cut")
 def test_no_file_is_long() -> None:
     folders = ("d2c", *BELOW, "data", "scripts", "tests")
     lengths = {
