@@ -264,7 +264,7 @@ class ConstrainedCKY:
     def _query(
         self, tokens: Tokens, heads: Sequence[int], labels: Sequence[str] | None
     ) -> tuple[Query, Observed]:
-        """The same of tokens with a d-tree, and what features see of them."""
+        """The query for tokens with a d-tree, and what features see of them."""
         observed = self.vocabulary_.observe(tokens, heads, labels)
         layout = lay_out(observed.heads[1:-1])
         return self._ask(layout, self.axioms(tokens.tags), observed.tags[1:-1]), observed

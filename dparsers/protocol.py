@@ -77,7 +77,7 @@ class ForeignParser(DependencyParser, Protocol):
 
     @property
     def foreign(self) -> bool:
-        """Whether it is."""
+        """Whether it was trained elsewhere."""
         ...
 
     def parse_training(self, sentences: Iterable[Tokens]) -> Iterator[DTree]:

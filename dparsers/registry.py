@@ -67,7 +67,7 @@ def import_class(role: str, name: str, path: str, package: str) -> type[Any]:
 
 
 def make_dparser(dparser: str, **parameters: Any) -> DependencyParser:
-    """An untrained d-parser.
+    """Makes an untrained d-parser.
 
     dparser:    one of DPARSERS, then perhaps `:` and its own parameters with `;` between them, as in
                 `stanza:transition`, `cmd:TRAIN;PARSE` or `pipeline:spacy:NAME`
@@ -95,7 +95,7 @@ def make_dparser(dparser: str, **parameters: Any) -> DependencyParser:
 
 
 def load_dparser(name: str, directory: Path, device: str | None, template: str | None) -> DependencyParser:
-    """What one of DPARSERS left in a directory; template: of the command that parses. Raises ModelError."""
+    """Loads a d-parser from a directory; template: the command that parses. Raises ModelError."""
     load = class_of("d-parser", DPARSERS, name).load
     given = {"device": device, "parse_template": template}
     options = {key: value for key, value in given.items() if value is not None}
@@ -104,7 +104,7 @@ def load_dparser(name: str, directory: Path, device: str | None, template: str |
 
 
 def make_tagger(name: str, parameters: Mapping[str, Any]) -> Tagger:
-    """An untrained one of TAGGERS; parameters that it does not have mean nothing to it. Raises ModelError."""
+    """Makes an untrained tagger; parameters that it does not have are left out. Raises ModelError."""
     made = class_of("tagger", TAGGERS, name)
     known = signature(made).parameters
     given = {key: value for key, value in parameters.items() if key in known and value is not None}
@@ -112,7 +112,7 @@ def make_tagger(name: str, parameters: Mapping[str, Any]) -> Tagger:
 
 
 def load_tagger(name: str, directory: Path, device: str | None = None) -> Tagger:
-    """What one of TAGGERS left in a directory. Raises ModelError."""
+    """Loads a tagger from a directory. Raises ModelError."""
     load = class_of("tagger", TAGGERS, name).load
     options = {"device": device} if "device" in signature(load).parameters else {}
     return cast(Tagger, load(directory, **options))

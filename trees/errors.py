@@ -19,7 +19,7 @@ class FormatError(ValueError):
         return f"{self.file}{line}{sentence}: {self.message}"
 
     def after(self, sentences: int) -> FormatError:
-        """The same error where so many sentences come before those that it was counted from."""
+        """Adds the sentences that come before those from which the error counted."""
         return FormatError(self.file, self.line, self.sentence and self.sentence + sentences, self.message)
 
 

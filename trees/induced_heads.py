@@ -39,7 +39,7 @@ def estimate_rules(ctrees: Iterable[CTree], name: str = "induced") -> HeadRules:
     """Estimates a head table from c-trees with head children.
 
     For every symbol the labels of children by how often they are head where they occur, sought from the side
-    on which heads stand more often among equal labels.
+    on which the head stands more often where labels are equal.
     """
     present: defaultdict[str, Counter[str]] = defaultdict(Counter)
     heads: defaultdict[str, Counter[str]] = defaultdict(Counter)

@@ -143,7 +143,7 @@ def compare_on(dev: Path, trained: Trained, reading: Read = CLEANED) -> Comparis
 
 
 def score(name: str, route: Route, gold: GoldStandard, parses: Parses) -> Row:
-    """Converts d-trees, and scores them and the result. What is compiled on first use is so before."""
+    """Converts d-trees, and scores them and the result. Kernels are compiled before."""
     dtrees, metric, repairs = parses.dtrees, gold.metric, Repairs()
     by_length = sorted(dtrees, key=lambda dtree: len(dtree.heads))
     list(route.decode_all(by_length[len(by_length) // 2 :][:1]))

@@ -1,8 +1,8 @@
 """Constrained CKY over d-trees of another convention than the head rules', UD or ClearNLP, say.
 
 Head children are those that the predicted d-trees induce (`d2c.trees.induced_heads`). Where a c-tree is not
-among those that its d-tree allows, the nearest one that is serves for training. How near they come is the
-ceiling of what the route can reach with this d-parser.
+among those that its d-tree allows, the route learns the nearest one among them. How near these come is the
+ceiling of what it can reach with this d-parser.
 """
 
 from __future__ import annotations

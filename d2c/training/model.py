@@ -28,7 +28,7 @@ NO_TAGGER = "words need a tagger, and this model has none; train it with --tagge
 class Model:
     """A fitted route and a trained d-parser, with the names under which they are registered.
 
-    tagger: the same of a tagger, where the model has one
+    tagger: a trained tagger and its name, where the model has one
     tags:   what route and d-parser were trained on, `gold` or `predicted` by the tagger
     abbreviations: words of the tagger's treebank that end in a full stop
     """

@@ -126,13 +126,13 @@ class WarmsUp(Protocol):
 
     @staticmethod
     def warm_up(train: bool) -> None:
-        """Has the kernels of decoding compiled and kept in numba's cache; those of `fit`, too, if `train`."""
+        """Compiles the kernels of decoding into numba's cache; if `train`, those of `fit`, too."""
         ...
 
 
 @dataclass(frozen=True)
 class RouteSettings:
-    """What routes are made with; what it means is said where they take it.
+    """What routes are made with; the routes say what each is for.
 
     encoding:    of the labels, see `d2c.reduction.encodings`
     pruning:     of the chart, see `d2c.cky.search.pruning`
@@ -194,6 +194,6 @@ def route_class(name: str) -> type[Any]:
 
 
 def make_route(name: str, settings: RouteSettings = RouteSettings()) -> Route:
-    """An untrained route. Raises ModelError."""
+    """Makes an untrained route. Raises ModelError."""
     made = route_class(name)
     return ROUTES[name].new(made, settings)

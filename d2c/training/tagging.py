@@ -50,7 +50,7 @@ class Tagging:
         reading: Read,
         progress: Callable[[object], None] | None = None,
     ) -> tuple[Tagger, Read]:
-        """The tagger, trained on treebank files into a directory; how to read these files from now on.
+        """The tagger, trained on treebank files into a directory; how to read these files with its tags.
 
         Raises FormatError for files that cannot be read, or have fewer sentences than folds.
         """

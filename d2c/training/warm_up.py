@@ -27,7 +27,7 @@ _PACKAGES = ("d2c.cky", "d2c.forests", "d2c.linear", "d2c.reduction")  # whose k
 
 @contextmanager
 def warmed_up(routes: Iterable[str], train: bool) -> Iterator[None]:
-    """Has kernels of routes compiled while the block runs; in the end waits until they are.
+    """Compiles kernels of routes while the block runs, and waits for them at its end.
 
     train: those of `fit`, too. Whatever goes wrong, the kernels are compiled later, in this process.
     """

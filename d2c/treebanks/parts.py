@@ -24,8 +24,8 @@ from d2c.trees.repair import Repairs
 class Converted(NamedTuple):
     """The text of a part in the other format, what was counted, or, instead of both, the error met.
 
-    An error is handed on as a value: it counts sentences from the part's beginning, and only who knows the
-    parts before it can say which sentence of the file it means.
+    An error is handed on as a value: it counts sentences from the part's beginning, and
+    the parts before it say which sentence of the file that is.
     """
 
     text: str

@@ -1,4 +1,4 @@
-"""Which labels come into question for a head's modifiers, and the scores of arcs and pairs (section 4.2)."""
+"""Which labels a head's modifiers may have, and the scores of arcs and pairs (section 4.2)."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ Floats = NDArray[np.float32]
 
 
 class Labels(NamedTuple):
-    """L labels and which of them come into question.
+    """L labels, and which of them a modifier may have.
 
     symbols, numbers: [L] of each label
     rows:       [tags, tags, 2] row of candidates for the tags of head and modifier, and the side

@@ -80,7 +80,7 @@ def rises_left(apart: int) -> tuple[int, int]:
 
 @njit(cache=True, nogil=True, inline="always")
 def rises_right(apart: int, first: bool) -> tuple[int, int]:
-    """The same of a right modifier, which joins also the event of the right one before it."""
+    """By how many events a right modifier is above the one before it; it may join that one's event, too."""
     return (-1 if first and apart <= 0 else max(apart, 0)), max(apart, 0) + 1
 
 

@@ -27,7 +27,7 @@ def head_ranks(tokens: Tokens, functions: Mapping[Name, str]) -> dict[Name, int]
 
 
 def is_head(ctree: CTree) -> list[bool]:
-    """Whether each token and node is its parent's head child; nobody is where these are not known."""
+    """Whether each token and node is its parent's head child; none is where head children are not known."""
     found = [False] * (len(ctree.tokens) + len(ctree.labels))
     for head in ctree.head_children or ():
         found[head] = True

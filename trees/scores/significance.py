@@ -18,7 +18,7 @@ _ROWS = 500  # trials at a time
 
 
 class Difference(NamedTuple):
-    """F1 of the second parser less that of the first, in points; how likely as large a one is by chance."""
+    """F1 of the second parser less that of the first, in points; how likely one as large is by chance."""
 
     points: float
     p: float
