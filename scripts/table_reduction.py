@@ -69,8 +69,8 @@ def main(
             used: dict[str, Labeler | None] = {ONE_SHOT: None, **labelers}
             if folds and not ENCODINGS[encoding].carries_unaries:
                 fresh = make_dparser(name, preset="small", seed=1, epochs=epochs)
-                train, dev = craft.write(encoding, models)
-                dtrees = jackknife_dtrees(fresh, train, dev, folds, say)
+                _, dev = craft.write(encoding, models)
+                dtrees = jackknife_dtrees(fresh, trial.train, dev, folds, say)
                 second = TwoStage(encoding, seed=1).fit(craft.train, dtrees=dtrees)
                 used[JACKKNIFED] = second.labeler_
             added = [trial.line(name, by, labeler, predicted, seconds) for by, labeler in used.items()]

@@ -32,7 +32,7 @@ def located(file: str, sentence: int = 0) -> Iterator[None]:
     """Turns what a ValueError says into a FormatError that names the file and the sentence."""
     try:
         yield
-    except FormatError:
+    except (FormatError, ModelError):
         raise
     except ValueError as error:
         raise FormatError(file, 0, sentence, str(error)) from error

@@ -10,7 +10,8 @@ import click
 from d2c.commands.options import FilePath, format_for, output_option, to_option
 from d2c.commands.terminal import report_repairs, say, shown
 from d2c.parsing.output import FORMATS, format_by_name
-from d2c.training.model import Model
+from d2c.training.model import Model, read_settings
+from d2c.training.warm_up import warmed_up
 from d2c.trees.errors import FormatError
 from d2c.trees.files import open_output
 
@@ -55,7 +56,8 @@ def parse(
     """
     from d2c.parsing.stream import Request, parse_file
 
-    trained, refused = Model.load(model, **of_dparser), 0
+    with warmed_up([read_settings(model)["route"]], train=False):
+        trained, refused = Model.load(model, **of_dparser), 0
     to = to or format_by_name(output) or format_for(trained.route, output)
     if to not in FORMATS:
         raise click.UsageError(f"parse does not write {to}; `d2c convert` does, from discbracket")

@@ -15,7 +15,6 @@ from d2c.training.routes import LearnsConventions, Progress
 from d2c.training.spec import TrainingSpec
 from d2c.trees.ctree import CTree
 from d2c.trees.dtree import DTree
-from d2c.trees.errors import located
 from d2c.trees.induced_heads import induce_heads
 from d2c.trees.repair import repair_heads
 from d2c.trees.scores.brackets import bracket_scores
@@ -31,19 +30,18 @@ def fit_to_convention(
 ) -> None:
     """Fits the route on what the d-parser makes of treebank files; first says the oracle F1 on dev.
 
-    Raises FormatError for a treebank from which it cannot learn, and what the d-parser raises.
+    Raises ValueError for a treebank from which it cannot learn, and what the d-parser raises.
     """
     gold, held_out = list(spec.reading(spec.train)), list(spec.reading(spec.dev))
     dtrees = list(dparser.parse_training(ctree.tokens for ctree in gold))
     dev_dtrees = list(dparser.parse(ctree.tokens for ctree in held_out))
     gold, headed = with_induced_heads(gold, dtrees), with_induced_heads(held_out, dev_dtrees)
-    with located(str(spec.train)):
-        route.fit_grammar(gold, dtrees)
-        if headed and progress is not None:
-            nearest = list(map(route.oracle, headed, dev_dtrees))
-            f1 = bracket_scores(held_out, nearest).f1
-            progress(f"oracle F1 on dev {f1:.2f}, of the nearest c-trees that the d-trees allow: the ceiling")
-        route.fit(gold, held_out, dtrees=dtrees, dev_dtrees=dev_dtrees, progress=progress)
+    route.fit_grammar(gold, dtrees)
+    if headed and progress is not None:
+        nearest = list(map(route.oracle, headed, dev_dtrees))
+        f1 = bracket_scores(held_out, nearest).f1
+        progress(f"oracle F1 on dev {f1:.2f}, of the nearest c-trees that the d-trees allow: the ceiling")
+    route.fit(gold, held_out, dtrees=dtrees, dev_dtrees=dev_dtrees, progress=progress)
 
 
 def with_induced_heads(ctrees: Iterable[CTree], dtrees: Iterable[DTree]) -> list[CTree]:

@@ -9,13 +9,17 @@ from __future__ import annotations
 import tempfile
 from collections.abc import Callable, Iterator, Sequence
 from pathlib import Path
+from typing import TypeVar
 
 from d2c.dparsers.protocol import DependencyParser
 from d2c.dparsers.taggers import Tagger
+from d2c.training.routes import Progress
 from d2c.trees.ctree import Tokens
 from d2c.trees.dtree import DTree
 from d2c.trees.errors import ModelError
-from d2c.trees.formats.conllu import read_conllu, write_conllu
+from d2c.trees.formats.conllu import write_conllu
+
+Sentence = TypeVar("Sentence")
 
 
 def blocks(sentences: int, k: int) -> list[range]:
@@ -26,29 +30,36 @@ def blocks(sentences: int, k: int) -> list[range]:
     return [range(begin, end) for begin, end in zip(ends, ends[1:], strict=False)]
 
 
+def folds(
+    sentences: Sequence[Sentence], k: int, what: str, progress: Progress | None
+) -> Iterator[tuple[range, list[Sentence]]]:
+    """Each block, and the sentences of all others, on which `what` is to be trained."""
+    for number, block in enumerate(blocks(len(sentences), k), 1):
+        if progress is not None:
+            progress(f"jackknife: {what} {number} of {k}")
+        yield block, [*sentences[: block.start], *sentences[block.stop :]]
+
+
 def jackknife_dtrees(
     dparser: DependencyParser,
-    train: Path,
+    sentences: Sequence[DTree],
     dev: Path,
     k: int,
-    progress: Callable[[object], None] | None = None,
+    progress: Progress | None = None,
 ) -> list[DTree]:
-    """The d-tree of each sentence of a CoNLL-U file, by the d-parser trained on the other blocks.
+    """The d-tree of each sentence by the d-parser, trained on the gold d-trees of the other blocks.
 
-    dev: what selects its best states. Raises ModelError for fewer sentences than blocks.
+    dev: a CoNLL-U file, which selects its best states. Raises ModelError for fewer sentences than blocks.
     """
-    sentences = list(read_conllu(train))
     if not 2 <= k <= len(sentences):
         raise ModelError(f"{len(sentences)} sentences cannot be jackknifed in {k} folds")
     parsed: list[DTree] = []
-    for number, block in enumerate(blocks(len(sentences), k), 1):
-        if progress is not None:
-            progress(f"jackknife: d-parser {number} of {k}")
+    for block, others in folds(sentences, k, "d-parser", progress):
         with tempfile.TemporaryDirectory(prefix="d2c.") as directory:
-            others = Path(directory) / "others.conllu"
-            with open(others, "w", encoding="utf-8") as stream:
-                write_conllu([*sentences[: block.start], *sentences[block.stop :]], stream)
-            trained = dparser.train(others, dev, Path(directory) / "dparser", progress)
+            file = Path(directory) / "others.conllu"
+            with open(file, "w", encoding="utf-8") as stream:
+                write_conllu(others, stream)
+            trained = dparser.train(file, dev, Path(directory) / "dparser", progress)
             parsed += trained.parse(sentences[i].tokens for i in block)
     return parsed
 
@@ -56,22 +67,18 @@ def jackknife_dtrees(
 def jackknife_tags(
     make: Callable[[], Tagger],
     sentences: Sequence[Tokens],
-    dev: Sequence[Tokens],
+    dev: Path,
     k: int,
     scratch: Path,
-    progress: Callable[[object], None] | None = None,
+    progress: Progress | None = None,
 ) -> Iterator[tuple[str, ...]]:
     """The tags of each sentence, by a tagger trained on the other blocks.
 
-    make: an untrained tagger; dev: what selects its best state; scratch: a directory for its files
+    make: an untrained tagger; dev: a CoNLL-U file, which selects its best states; scratch: a directory
     """
-    dev_file = write_tokens(dev, scratch / "dev.conllu")
-    for number, block in enumerate(blocks(len(sentences), k), 1):
-        if progress is not None:
-            progress(f"jackknife: tagger {number} of {k}")
-        others = [*sentences[: block.start], *sentences[block.stop :]]
+    for block, others in folds(sentences, k, "tagger", progress):
         file = write_tokens(others, scratch / "others.conllu")
-        tagger = make().train(file, dev_file, scratch / "tagger", progress)
+        tagger = make().train(file, dev, scratch / "tagger", progress)
         for tokens in tagger.tag(sentences[i].forms for i in block):
             yield tokens.tags
 

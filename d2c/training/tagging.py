@@ -2,23 +2,25 @@
 
 from __future__ import annotations
 
-import json
 import tempfile
 from collections import Counter
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
+from d2c.dparsers.directories import strings
 from d2c.dparsers.registry import make_tagger
 from d2c.dparsers.taggers import Tagger
-from d2c.training.jackknife import jackknife_tags, write_tokens
+from d2c.training.jackknife import blocks, jackknife_tags, write_tokens
+from d2c.training.routes import Progress
 from d2c.treebanks.reading import Read
+from d2c.trees import model_files
 from d2c.trees.ctree import CTree, Tokens
-from d2c.trees.errors import FormatError
-from d2c.trees.files import read_json
+from d2c.trees.errors import located
 from d2c.trees.heads import load_head_rules
 
+FORMAT = 1  # of the file with abbreviations
 _ABBREVIATIONS = "abbreviations.json"
 
 
@@ -48,16 +50,16 @@ class Tagging:
         dev: Path,
         directory: Path,
         reading: Read,
-        progress: Callable[[object], None] | None = None,
+        progress: Progress | None = None,
     ) -> tuple[Tagger, Read]:
         """The tagger, trained on treebank files into a directory; how to read these files with its tags.
 
         Raises FormatError for files that cannot be read, or have fewer sentences than folds.
         """
         own, of_dev = ([ctree.tokens for ctree in reading(path)] for path in (train, dev))
-        if len(own) < self.folds:
-            message = f"{len(own)} sentences cannot be cut into {self.folds} parts for jackknifing"
-            raise FormatError(str(train), 0, 0, message)
+        if self.folds:
+            with located(str(train)):
+                blocks(len(own), self.folds)  # before hours of training
         with tempfile.TemporaryDirectory() as scratch:
             train_file = write_tokens(own, Path(scratch) / "train.conllu")
             dev_file = write_tokens(of_dev, Path(scratch) / "dev.conllu")
@@ -65,8 +67,9 @@ class Tagging:
             save_abbreviations(own, directory)
             if not self.folds:
                 return tagger, reading
-            predicted = {dev: [tokens.tags for tokens in tagger.tag(tokens.forms for tokens in of_dev)]}
-            predicted[train] = [*jackknife_tags(self.make, own, of_dev, self.folds, Path(scratch), progress)]
+            by_others = jackknife_tags(self.make, own, dev_file, self.folds, Path(scratch), progress)
+            by_tagger = (tokens.tags for tokens in tagger.tag(tokens.forms for tokens in of_dev))
+            predicted = {train: list(by_others), dev: list(by_tagger)}
         return tagger, Retagged(reading, self.head_rules, predicted)
 
 
@@ -95,11 +98,11 @@ def save_abbreviations(sentences: Iterable[Tokens], directory: Path) -> None:
     """Writes beside a tagger which words of its treebank end in a full stop: no sentence ends there."""
     counts = Counter(form for tokens in sentences for form in tokens.forms if form[-1:] == ".")
     known = sorted(form for form, count in counts.items() if count > 1 and form.strip("."))
-    text = json.dumps({"abbreviations": known}, ensure_ascii=False)
-    (directory / _ABBREVIATIONS).write_text(text + "\n", encoding="utf-8")
+    model_files.write_settings(directory / _ABBREVIATIONS, FORMAT, {"abbreviations": known})
 
 
 def load_abbreviations(directory: Path) -> tuple[str, ...]:
     """What `save_abbreviations` wrote. Raises ModelError."""
-    settings = read_json(directory / _ABBREVIATIONS)
-    return tuple(map(str, settings.get("abbreviations", ())))
+    path = directory / _ABBREVIATIONS
+    with model_files.reading(path):
+        return strings(model_files.read_settings(path, FORMAT)["abbreviations"])

@@ -61,10 +61,12 @@ def train_models(
             seconds = [time.perf_counter() - start]
         for route in routes.values():
             start = time.perf_counter()
-            if is_foreign(dparser) and isinstance(route, LearnsConventions):
-                fit_to_convention(route, dparser, spec, progress)
-            else:
-                fit(route, spec, dtrees, progress)
+            with located(str(spec.train)):
+                if is_foreign(dparser) and isinstance(route, LearnsConventions):
+                    fit_to_convention(route, dparser, spec, progress)
+                else:
+                    gold, held_out = spec.reading(spec.train), spec.reading(spec.dev)
+                    route.fit(gold, held_out, dtrees=dtrees, progress=progress)
             seconds.append(time.perf_counter() - start)
         models = [Model(name, route, spec.dparser_name, dparser) for name, route in routes.items()]
         for model, directory in zip(models, new, strict=True):
@@ -83,12 +85,13 @@ def _train_dparser(
     progress: Progress | None,
 ) -> list[DTree] | None:
     """Trains a d-parser on what a route encodes; jackknifed d-trees, where folds are asked for."""
-    if is_foreign(dparser):
-        dparser.train(spec.train, spec.dev, directory, progress)  # it reads neither
-        return None
+    files, dtrees = (spec.train, spec.dev), None  # of which a foreign one reads neither
     with tempfile.TemporaryDirectory() as scratch:
-        files = write_encoded(route, spec, Path(scratch))
-        dtrees = jackknife_dtrees(dparser, *files, spec.folds, progress) if spec.folds else None
+        if not is_foreign(dparser):
+            files = write_encoded(route, spec, Path(scratch))
+            if spec.folds:
+                encoded = list(encode_treebank(route, spec.train, spec.reading))
+                dtrees = jackknife_dtrees(dparser, encoded, files[1], spec.folds, progress)
         dparser.train(*files, directory, progress)
     return dtrees
 
@@ -99,20 +102,6 @@ def _check_foreign(spec: TrainingSpec, routes: Iterable[Route], dparser: Depende
         known = " or ".join(name for name in ROUTES if issubclass(route_class(name), LearnsConventions))
         message = f"is trained elsewhere; only the route {known} learns from its d-trees, without jackknifing"
         raise ModelError(f"the d-parser {spec.dparser_name} {message}")
-
-
-def fit(
-    route: Route,
-    spec: TrainingSpec,
-    dtrees: Sequence[DTree] | None = None,
-    progress: Progress | None = None,
-) -> None:
-    """Fits a route on treebank files; dtrees: jackknifed ones of the training treebank.
-
-    Raises FormatError for a treebank from which it cannot learn.
-    """
-    with located(str(spec.train)):
-        route.fit(spec.reading(spec.train), spec.reading(spec.dev), dtrees=dtrees, progress=progress)
 
 
 def write_encoded(route: Route, spec: TrainingSpec, directory: Path) -> tuple[Path, Path]:

@@ -21,7 +21,7 @@ from pathlib import Path
 
 from d2c.training.routes import WarmsUp, route_class
 
-PATIENCE = 300.0  # seconds that the first process waits in the end: as long as it would compile itself
+PATIENCE = 30.0  # seconds that the first process waits in the end
 _PACKAGES = ("d2c.cky", "d2c.forests", "d2c.linear", "d2c.reduction")  # whose kernels there are
 
 

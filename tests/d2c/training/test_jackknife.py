@@ -60,7 +60,7 @@ def test_each_sentence_is_parsed_by_what_learned_from_the_others(
     folds: int, labels: str, files: tuple[Path, Path]
 ) -> None:
     said: list[object] = []
-    parsed = jackknife_dtrees(Witness(), *files, folds, said.append)
+    parsed = jackknife_dtrees(Witness(), list(read_conllu(files[0])), files[1], folds, said.append)
     assert [dtree.tokens.forms for dtree in parsed] == [(f"w{i}",) for i in range(7)]
     assert " ".join((dtree.labels or ())[0] for dtree in parsed) == labels
     assert said == [f"jackknife: d-parser {fold} of {folds}" for fold in range(1, folds + 1)]
@@ -69,7 +69,7 @@ def test_each_sentence_is_parsed_by_what_learned_from_the_others(
 @pytest.mark.parametrize("folds", [1, 8])
 def test_too_few_folds_or_sentences(folds: int, files: tuple[Path, Path]) -> None:
     with pytest.raises(ModelError, match=f"7 sentences cannot be jackknifed in {folds} folds"):
-        jackknife_dtrees(Witness(), *files, folds)
+        jackknife_dtrees(Witness(), list(read_conllu(files[0])), files[1], folds)
 
 
 def test_two_stages_jackknifed_from_the_command_line(tmp_path: Path) -> None:

@@ -9,7 +9,7 @@ from typing import Self
 import pytest
 
 from d2c.dparsers.taggers import TaggingProgress, read_tagged
-from d2c.training.jackknife import blocks, jackknife_tags
+from d2c.training.jackknife import blocks, jackknife_tags, write_tokens
 from d2c.training.tagging import Retagged, Tagging, load_abbreviations
 from d2c.treebanks.reading import Reading
 from d2c.trees.ctree import Tokens
@@ -58,7 +58,8 @@ def test_no_tagger_sees_what_it_tags(tmp_path: Path) -> None:
     sentences = [Tokens((f"w{i}", "all"), (f"T{i}", "A")) for i in range(7)]
     Memory.trained.clear()
     lines: list[object] = []
-    tags = [*jackknife_tags(Memory, sentences, sentences[:1], 3, tmp_path, lines.append)]
+    dev = write_tokens(sentences[:1], tmp_path / "dev.conllu")
+    tags = [*jackknife_tags(Memory, sentences, dev, 3, tmp_path, lines.append)]
     assert tags == [("X", "A")] * 7
     assert [len(trained) for trained in Memory.trained] == [5, 5, 4]
     assert Memory.trained[1] == [*sentences[:2], *sentences[4:]]

@@ -18,7 +18,7 @@ from d2c.reduction.reduction import Reduction
 from d2c.training.model import Model
 from d2c.training.routes import Progress, RouteSettings, make_route
 from d2c.training.spec import TrainingSpec
-from d2c.training.train import Trained, encode_treebank, fit, train_models
+from d2c.training.train import Trained, encode_treebank, train_models
 from d2c.treebanks.reading import Reading
 from d2c.trees.ctree import CTree
 from d2c.trees.errors import FormatError, ModelError
@@ -112,7 +112,7 @@ def test_all_routes_side_by_side(treebank: tuple[Path, Path], model: Path, tmp_p
     models = [first]
     for name in ("cky", "combined"):
         route = make_route(name)
-        fit(route, TrainingSpec(*treebank))
+        route.fit(*map(Reading(), treebank))
         models.append(Model(name, route, first.dparser_name, first.dparser))
         models[-1].save(tmp_path / name, model)
     comparison = compare_on(treebank[1], Trained(models, 0.5, [1.0, 2.0, 3.0]))

@@ -1,0 +1,92 @@
+"""The registry of routes: each row makes an estimator that learns, is saved and is loaded."""
+
+from __future__ import annotations
+
+import json
+import re
+from dataclasses import replace
+from itertools import islice
+from pathlib import Path
+
+import pytest
+
+from d2c.training import routes
+from d2c.training.model import load_route
+from d2c.training.routes import ROUTES, RouteSettings, make_route, route_class
+from d2c.trees.errors import ModelError
+from d2c.trees.formats.brackets import read_brackets
+from tests.d2c.conftest import SAMPLE
+
+ROOT = Path(__file__).parents[3]
+TREES = list(islice(read_brackets(SAMPLE, clean=True), 12))
+PARTS = {
+    "reduction": {"GivesConfidences"},
+    "labeler": {"GivesConfidences", "Relabels"},
+    "cky": {"GivesConfidences", "HasOracle", "KBest", "LearnsConventions"},
+    "combined": {"GivesConfidences"},
+}
+
+
+@pytest.mark.parametrize("name", ROUTES)
+def test_each_route_is_made_learns_is_saved_and_loaded(name: str, tmp_path: Path) -> None:
+    route = make_route(name, RouteSettings(seed=3))
+    assert type(route) is route_class(name)
+    assert route.fit(TREES, TREES[:2]) is route and not route.gaps_
+    dtrees = [route.encode(ctree) for ctree in TREES]
+    ctrees = list(route.decode_all(dtrees))
+    assert [ctree.tokens for ctree in ctrees] == [ctree.tokens for ctree in TREES]
+    route.save(tmp_path / "route")
+    (tmp_path / "model.json").write_text(json.dumps({"format": 1, "route": name, "dparser": "gold"}))
+    assert list(load_route(tmp_path).decode_all(dtrees)) == ctrees
+
+
+@pytest.mark.parametrize("name", ROUTES)
+def test_what_a_route_can_do(name: str) -> None:
+    asked = {"GivesConfidences", "HasOracle", "KBest", "LearnsConventions", "Relabels"}
+    made = make_route(name)
+    assert {part for part in asked if isinstance(made, getattr(routes, part))} == PARTS[name]
+
+
+def test_settings_come_to_where_they_are_used(tmp_path: Path) -> None:
+    settings = RouteSettings("delta", "leftmost", "1", tmp_path, 7)
+    reduction, chart, combined = (make_route(name, settings) for name in ("reduction", "cky", "combined"))
+    for part in (reduction, combined.reduction):  # type: ignore[attr-defined]
+        assert (part.encoding, part.head_rules, part.seed) == ("delta", "leftmost", 7)  # type: ignore[union-attr]
+    used = [chart, combined.chart]  # type: ignore[attr-defined]
+    for part, labels in zip(used, (False, True), strict=True):
+        assert part.settings.labels is labels
+        assert (part.settings.head_rules, part.settings.pruning, part.settings.seed) == ("leftmost", "1", 7)
+        assert part.checkpoints == tmp_path
+
+
+def test_unknown_routes(tmp_path: Path) -> None:
+    known = ", ".join(ROUTES)
+    for ask in (make_route, route_class):
+        with pytest.raises(ModelError, match=f"^unknown route 'chart'; known are {known}$"):
+            ask("chart")
+    (tmp_path / "model.json").write_text('{"format": 1, "route": "chart", "dparser": "gold"}')
+    with pytest.raises(ModelError, match="has the route 'chart', which this version of d2c does not know$"):
+        load_route(tmp_path)
+    (tmp_path / "model.json").write_text('{"format": 1, "dparser": "gold"}')
+    with pytest.raises(ModelError, match=r"model.json: is broken \(.*route.*\); train the model again$"):
+        load_route(tmp_path)
+
+
+def test_a_route_is_a_row(monkeypatch: pytest.MonkeyPatch) -> None:
+    leftmost = replace(RouteSettings(), head_rules="leftmost")
+    row = ROUTES["reduction"]._replace(new=lambda made, settings: made(head_rules=settings.head_rules))
+    monkeypatch.setitem(ROUTES, "other", row)
+    assert make_route("other", leftmost).head_rules == "leftmost"  # type: ignore[attr-defined]
+
+
+def test_no_route_is_asked_for_by_its_name() -> None:
+    """But in the registry, and where the command line says its default."""
+    names = re.compile(rf"""["']({"|".join(ROUTES)})["']""")
+    found = {
+        (path.relative_to(ROOT / "d2c").as_posix(), name)
+        for path in (ROOT / "d2c").rglob("*.py")
+        for name in names.findall(path.read_text(encoding="utf-8"))
+    }
+    rows = {("training/routes.py", name) for name in ROUTES}
+    defaults = {("training/spec.py", "reduction"), ("commands/train.py", "reduction")}
+    assert found == rows | defaults

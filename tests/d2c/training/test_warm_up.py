@@ -1,0 +1,119 @@
+"""The second process that compiles: when it is started, what it leaves, that nothing depends on it."""
+
+from __future__ import annotations
+
+import os
+import subprocess
+import sys
+import time
+from pathlib import Path
+
+import pytest
+
+from d2c.training import warm_up
+from d2c.training.routes import ROUTES, RouteRow
+
+ROOT = Path(__file__).parents[3]
+ROUTE = """
+import os, pathlib, time
+from d2c.training.routes import ROUTES, RouteRow
+
+class Slow:
+    @staticmethod
+    def warm_up(train):
+        with open(pathlib.Path(__file__).parent / "log", "a") as stream:
+            stream.write(f"{train} {os.getpid()}\\n")
+        BODY
+
+ROUTES["slow"] = RouteRow("slow_route:Slow", lambda made, settings: made())
+"""
+
+
+@pytest.fixture
+def log(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    """A route `slow` with kernels, here and in processes that are started; what it did."""
+    write(tmp_path, "pass")
+    (tmp_path / "sitecustomize.py").write_text("import slow_route\n")
+    monkeypatch.setenv("PYTHONPATH", str(tmp_path))
+    monkeypatch.setenv("NUMBA_CACHE_DIR", str(tmp_path / "cache"))
+    monkeypatch.syspath_prepend(tmp_path)
+    monkeypatch.delitem(sys.modules, "slow_route", raising=False)
+    monkeypatch.setitem(ROUTES, "slow", RouteRow("slow_route:Slow", lambda made, settings: made()))
+    return tmp_path / "log"
+
+
+def write(directory: Path, body: str) -> None:
+    (directory / "slow_route.py").write_text(ROUTE.replace("BODY", body))
+
+
+def test_it_runs_once_in_a_process_of_its_own(log: Path) -> None:
+    for train in (True, True, False):
+        with warm_up.warmed_up(["reduction", "slow"], train):
+            pass
+    lines = [line.split() for line in log.read_text().splitlines()]
+    assert [train for train, _ in lines] == ["True", "False"]  # the second time there was a note
+    assert str(os.getpid()) not in {process for _, process in lines}
+
+
+def test_routes_without_kernels_start_nothing(log: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(subprocess, "Popen", None)
+    with warm_up.warmed_up(["reduction"], train=True):
+        pass
+
+
+def test_other_sources_are_compiled_again(log: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    for sources in ("a", "a"):
+        monkeypatch.setattr(warm_up, "_sources", lambda sources=sources: sources)
+        with warm_up.warmed_up(["slow"], train=True):
+            pass
+    assert len(log.read_text().splitlines()) == 2  # the process has noted the real ones
+
+
+def test_its_failure_is_nobodys(log: Path) -> None:
+    write(log.parent, "raise SystemError")
+    for _ in range(2):
+        with warm_up.warmed_up(["slow"], train=True):
+            pass
+    assert len(log.read_text().splitlines()) == 2
+
+
+def test_it_is_not_waited_for_without_end(log: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    write(log.parent, "time.sleep(600)")
+    monkeypatch.setattr(warm_up, "PATIENCE", 0.1)
+    start = time.monotonic()
+    with warm_up.warmed_up(["slow"], train=True):
+        wait_for(log)
+    assert time.monotonic() - start < 60 and ended(log)
+    with pytest.raises(KeyboardInterrupt), warm_up.warmed_up(["slow"], train=True):
+        raise KeyboardInterrupt
+
+
+def test_it_ends_with_its_parent(log: Path) -> None:
+    write(log.parent, "time.sleep(600)")
+    code = (
+        "import time\nfrom d2c.training.warm_up import warmed_up\n"
+        "with warmed_up(['slow'], train=True): time.sleep(600)"
+    )
+    with subprocess.Popen([sys.executable, "-c", code]) as parent:
+        wait_for(log)
+        parent.kill()
+    assert ended(log)
+
+
+def wait_for(log: Path) -> None:
+    until = time.monotonic() + 60
+    while not (log.exists() and log.read_text().endswith("\n")):
+        assert time.monotonic() < until
+        time.sleep(0.05)
+
+
+def ended(log: Path) -> bool:
+    """Whether the process that wrote the log is gone, or soon is."""
+    process = int(log.read_text().split()[-1])
+    for _ in range(200):
+        try:
+            os.kill(process, 0)
+        except ProcessLookupError:
+            return True
+        time.sleep(0.05)
+    return False
