@@ -6,26 +6,17 @@ import re
 from collections import defaultdict
 from collections.abc import Mapping, Sequence
 from html import escape
-from typing import Protocol
+from typing import Any, Protocol
 
 from nltk.tree import Tree
 from nltk.tree.prettyprinter import TreePrettyPrinter
-
-
-class _Words(Protocol):
-    """Words and tags of a sentence."""
-
-    @property
-    def forms(self) -> Sequence[str]: ...
-    @property
-    def tags(self) -> Sequence[str]: ...
 
 
 class _Constituents(Protocol):
     """What is drawn of a c-tree: see `CTree`."""
 
     @property
-    def tokens(self) -> _Words: ...
+    def tokens(self) -> Any: ...
     @property
     def labels(self) -> Sequence[str]: ...
     @property
@@ -36,7 +27,7 @@ class _Arcs(Protocol):
     """What is drawn of a d-tree: see `DTree`."""
 
     @property
-    def tokens(self) -> _Words: ...
+    def tokens(self) -> Any: ...
     @property
     def heads(self) -> Sequence[int]: ...
     @property

@@ -85,7 +85,7 @@ def test_what_is_wrong_is_said(text: str, message: str) -> None:
 
 def test_parameters() -> None:
     text = "# a comment\nDELETE_LABEL ROOT\nDELETE_WORD .\nEQ_LABEL NP NX\nEQ_WORD a b\nCUTOFF_LEN 2\n"
-    parameters = Parameters.parse(text, "p.prm")
+    parameters = Parameters.parse(text.splitlines(), "p.prm")
     (gold,) = parse("(ROOT (NP (D 0=a) (N 2=c)) (V 1=d) (P 3=.))")
     (guess,) = parse("(ROOT (NX (D 0=b) (N 2=c)) (X 1=d) (P 3=.))")
     (score,) = evaluate([(gold, guess)], parameters)
@@ -95,9 +95,9 @@ def test_parameters() -> None:
     assert Summary.of(next(evaluate([(gold, guess)], unlabeled))).f1 == 100
     assert Summary.of(next(evaluate([(gold, guess)], replace(parameters, equal_labels={})))).f1 == 0
     with pytest.raises(FormatError, match="p.prm:2: unknown parameter 'X'"):
-        Parameters.parse("LABELED 1\nX 1\n", "p.prm")
+        Parameters.parse(["LABELED 1", "X 1"], "p.prm")
     with pytest.raises(FormatError, match="p.prm:1: CUTOFF_LEN needs a value"):
-        Parameters.parse("CUTOFF_LEN\n", "p.prm")
+        Parameters.parse(["CUTOFF_LEN"], "p.prm")
     with pytest.raises(FormatError, match="its words are not those of the gold tree"):
         list(evaluate([(gold, guess)], Parameters()))
     with pytest.raises(FormatError, match="sentence 1: missing"):

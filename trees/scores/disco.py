@@ -19,7 +19,7 @@ from d2c.trees.errors import FormatError
 from d2c.trees.files import open_input
 from d2c.trees.scores import matches
 from d2c.trees.scores.matches import Counts
-from d2c.trees.scores.prm import Prm, bundled
+from d2c.trees.scores.prm import MANY, Prm, bundled
 
 Bracket = tuple[str, tuple[int, ...]]
 
@@ -54,7 +54,7 @@ class Parameters:
     def read(cls, path: Path) -> Parameters:
         """A parameter file. Raises FormatError."""
         with open_input(path) as lines:
-            return cls._of(lines, str(path))
+            return cls.parse(lines, str(path))
 
     @classmethod
     def proper(cls) -> Parameters:
@@ -62,30 +62,24 @@ class Parameters:
         return cls.parse(bundled("proper.prm"), "proper.prm")
 
     @classmethod
-    def parse(cls, text: str, file: str) -> Parameters:
-        """The parameters in a text. Raises FormatError."""
-        return cls._of(text.splitlines(), file)
-
-    @classmethod
-    def _of(cls, lines: Iterable[str], file: str) -> Parameters:
+    def parse(cls, lines: Iterable[str], file: str) -> Parameters:
+        """The parameters in the lines of a file. Raises FormatError."""
         numbers = {"CUTOFF_LEN": 40, "LABELED": 1, "DISC_ONLY": 0, "DEBUG": 0, "MAX_ERROR": 10}
-        prm = Prm(
-            numbers, ("DELETE_LABEL", "DELETE_WORD", "DELETE_LABEL_FOR_LENGTH"), ("EQ_LABEL", "EQ_WORD")
-        )
-        prm.read(lines, file)
+        sets = dict.fromkeys(("DELETE_LABEL", "DELETE_WORD", "DELETE_LABEL_FOR_LENGTH"), (1, 1))
+        prm = Prm(lines, file, numbers, sets | {"EQ_LABEL": (2, MANY), "EQ_WORD": (2, MANY)})
         return cls(
-            delete_labels=frozenset(prm.sets["DELETE_LABEL"]),
-            delete_words=frozenset(prm.sets["DELETE_WORD"]),
-            uncounted=frozenset(prm.sets["DELETE_LABEL_FOR_LENGTH"]),
-            equal_labels=_representatives(prm.equal["EQ_LABEL"]),
-            equal_words=_representatives(prm.equal["EQ_WORD"]),
+            delete_labels=prm.all("DELETE_LABEL"),
+            delete_words=prm.all("DELETE_WORD"),
+            uncounted=prm.all("DELETE_LABEL_FOR_LENGTH"),
+            equal_labels=_representatives(prm["EQ_LABEL"]),
+            equal_words=_representatives(prm["EQ_WORD"]),
             cutoff=prm.numbers["CUTOFF_LEN"],
             labeled=bool(prm.numbers["LABELED"]),
             disc_only=bool(prm.numbers["DISC_ONLY"]),
         )
 
 
-def _representatives(equal: Iterable[tuple[str, ...]]) -> dict[str, str]:
+def _representatives(equal: Iterable[list[str]]) -> dict[str, str]:
     """Name → the one that stands for it, the first of its line."""
     found: dict[str, str] = {}
     for first, *others in equal:

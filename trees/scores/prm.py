@@ -12,55 +12,49 @@ from importlib.resources import files
 from d2c.trees.errors import FormatError
 
 BLANKS = " \t\n\v\f\r"  # what C calls white space; other Unicode spaces are parts of words
+MANY = 1 << 16
 
 _FIELD = re.compile(f"[^{BLANKS}]+")
+_NUMBER = re.compile("[+-]?[0-9]+")
 
 
-class Prm:
-    """The parameters of a scorer by keyword.
+class Prm(dict[str, list[list[str]]]):
+    """The values of each line of a file, by keyword.
 
-    numbers: keyword → a whole number, at first its default
-    sets:    keyword → one label or word from each of its lines
-    equal:   keyword → the values of each of its lines, which count as equal: two, or, unless they come in
-             `pairs`, more
+    numbers:  keyword → a whole number, unless the file says another
+    keywords: of other lines → how many values these have, at least and at most
     """
 
     def __init__(
-        self, numbers: Mapping[str, int], sets: Iterable[str], equal: Iterable[str], pairs: bool = False
+        self,
+        lines: Iterable[str],
+        file: str,
+        numbers: Mapping[str, int],
+        keywords: Mapping[str, tuple[int, int]],
     ) -> None:
-        self.pairs = pairs
+        super().__init__({keyword: [] for keyword in keywords})
         self.numbers = dict(numbers)
-        self.sets: dict[str, set[str]] = {keyword: set() for keyword in sets}
-        self.equal: dict[str, list[tuple[str, ...]]] = {keyword: [] for keyword in equal}
-
-    def read(self, lines: Iterable[str], file: str) -> None:
-        """Takes the values of a file's lines. Raises FormatError."""
         for number, line in enumerate(lines, 1):
             keyword, *values = _FIELD.findall(line) or ["#"]
             if keyword.startswith("#"):
                 continue
-            if problem := self._take(keyword, values):
-                raise FormatError(file, number, 0, problem)
+            if keyword not in self.numbers and keyword not in keywords:
+                raise FormatError(file, number, 0, f"unknown parameter {keyword!r}")
+            least, most = keywords.get(keyword, (1, 1))
+            if not least <= len(values) <= most:
+                raise FormatError(file, number, 0, f"{keyword} needs a value, or has one too many")
+            if keyword in keywords:
+                self[keyword].append(values)
+            elif _NUMBER.fullmatch(values[0]):
+                self.numbers[keyword] = int(values[0])
+            else:
+                raise FormatError(file, number, 0, f"{keyword} needs a whole number")
 
-    def _take(self, keyword: str, values: list[str]) -> str:
-        """What is wrong with a line, or nothing."""
-        if keyword in self.numbers:
-            if len(values) != 1 or not re.fullmatch("[+-]?[0-9]+", values[0]):
-                return f"{keyword} needs a value, one whole number"
-            self.numbers[keyword] = int(values[0])
-        elif keyword in self.sets:
-            if len(values) != 1:
-                return f"{keyword} needs a value, one label or word"
-            self.sets[keyword].add(values[0])
-        elif keyword in self.equal:
-            if len(values) < 2 or (self.pairs and len(values) > 2):
-                return f"{keyword} needs two values"
-            self.equal[keyword].append(tuple(values))
-        else:
-            return f"unknown parameter {keyword!r}"
-        return ""
+    def all(self, keyword: str) -> frozenset[str]:
+        """The values of all lines with a keyword."""
+        return frozenset(value for values in self[keyword] for value in values)
 
 
-def bundled(name: str) -> str:
-    """The text of a file of `data/prm/`."""
-    return (files("d2c.data") / "prm" / name).read_text(encoding="utf-8")
+def bundled(name: str) -> list[str]:
+    """The lines of a file of `data/prm/`."""
+    return (files("d2c.data") / "prm" / name).read_text(encoding="utf-8").splitlines()

@@ -50,7 +50,7 @@ class Parameters:
     @classmethod
     def collins(cls) -> Parameters:
         """The usual parameters for English (Collins, 1997), from the bundled `collins.prm`."""
-        return _parse(bundled("collins.prm").splitlines(), "collins.prm", spmrl=False)
+        return _parse(bundled("collins.prm"), "collins.prm", spmrl=False)
 
     @classmethod
     def spmrl2013(cls) -> Parameters:
@@ -65,27 +65,17 @@ class Parameters:
 
 
 def _parse(lines: Iterable[str], file: str, spmrl: bool) -> Parameters:
-    numbers = {
-        "MAX_ERROR": Parameters().max_error,
-        "CUTOFF_LEN": Parameters().cutoff,
-        "LABELED": 1,
-        "DEBUG": 0,
-    }
-    prm = Prm(
-        numbers,
-        ("DELETE_LABEL", "DELETE_LABEL_FOR_LENGTH", "QUOTE_LABEL"),
-        ("EQ_LABEL", "EQ_WORD"),
-        pairs=True,
-    )
-    prm.read(lines, file)
+    numbers = {"MAX_ERROR": 10, "CUTOFF_LEN": 40, "LABELED": 1, "DEBUG": 0}
+    labels = dict.fromkeys(("DELETE_LABEL", "DELETE_LABEL_FOR_LENGTH", "QUOTE_LABEL"), (1, 1))
+    prm = Prm(lines, file, numbers, labels | {"EQ_LABEL": (2, 2), "EQ_WORD": (2, 2)})
     return Parameters(
         max_error=prm.numbers["MAX_ERROR"],
         cutoff=prm.numbers["CUTOFF_LEN"],
         labeled=prm.numbers["LABELED"] != 0,
-        delete_labels=frozenset(prm.sets["DELETE_LABEL"]),
-        delete_labels_for_length=frozenset(prm.sets["DELETE_LABEL_FOR_LENGTH"]),
-        quote_labels=frozenset(prm.sets["QUOTE_LABEL"]),
-        equal_labels=frozenset((a, b) for a, b in prm.equal["EQ_LABEL"]),
-        equal_words=frozenset((a, b) for a, b in prm.equal["EQ_WORD"]),
+        delete_labels=prm.all("DELETE_LABEL"),
+        delete_labels_for_length=prm.all("DELETE_LABEL_FOR_LENGTH"),
+        quote_labels=prm.all("QUOTE_LABEL"),
+        equal_labels=frozenset((a, b) for a, b in prm["EQ_LABEL"]),
+        equal_words=frozenset((a, b) for a, b in prm["EQ_WORD"]),
         spmrl=spmrl,
     )
