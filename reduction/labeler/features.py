@@ -1,227 +1,155 @@
-"""What the labeler sees of an arc, and of two modifiers of one head: hashed atoms (section 4.2).
+"""What the labeler sees of an arc, and of two modifiers of one head: templates as tables (section 4.2).
 
-A feature is an atom conjoined with a label, with its symbol, or with a pair of labels (`d2c.linear.hashing`).
-The atoms of an arc are of TurboParser's kinds: words and tags of head and modifier and beside them,
-direction, distance, valency, siblings, grandparent, tags between, edges of the modifier's span; and the whole
-frame, that is the tags of all modifiers of the head. A pair has the tags of head and both modifiers, and the
-three versions with a word in place of one of the tags.
-
-A token's place in its sentence counts from 1; place 0 is the artificial root, the gap before the sentence.
+A feature is an atom (`d2c.linear.templates`) conjoined with a label, with its symbol, or with a pair of
+labels. The templates of an arc are of TurboParser's kinds, which the paper takes over; a pair has the paper's
+own. All atoms of an arc know on which side of its head the modifier is.
 """
 
 from __future__ import annotations
 
+from itertools import chain
 from typing import NamedTuple
 
 import numpy as np
-from numba import njit
-from numpy.typing import NDArray
 
-from d2c.linear.hashing import atom
+from d2c.linear.kernels import inner
+from d2c.linear.templates import Ints, fields_of, fill_atoms, fill_each, look_up, rows
+from d2c.reduction.labeler.arcs import Arcs, Longs
 
-Ints = NDArray[np.int32]
-Longs = NDArray[np.int64]
-
-ARC_ATOMS = 96  # room for the atoms of an arc, of which those of tags between come last
-PAIR_ATOMS = 5
+# g: head of h; inner, outer: the modifiers before and after m on its side, from the head outward; near, far:
+# the innermost and outermost ones of the other side; i, j: first and last word of what descends from m
+POSITIONS = (
+    *("h", "h-1", "h+1", "m", "m-1", "m+1", "g"),
+    *("inner", "outer", "near", "far", "i", "i-1", "j", "j+1"),
+)
+# valency: modifiers of h on either side; number: which one m is on its side, whether the last, and whether
+# the other side has none; modifiers[m]: its own on either side; between: the set of tags between h and m
+FIELDS = (
+    *fields_of(("word", "tag"), POSITIONS),
+    *("label[h]", "label[m]", "label[inner]", "label[outer]"),
+    *("bin(h-m)", "bin(j-i)", "valency", "number", "modifiers[m]", "g>h", "between"),
+)
+ARC = {
+    "head and modifier": (
+        *("", "tag[h]", "tag[m]", "tag[h] tag[m]", "word[h]", "word[m]"),
+        *("word[h] tag[m]", "tag[h] word[m]", "word[h] word[m]"),
+    ),
+    "neighbours": (
+        *("tag[h] tag[m] tag[m-1]", "tag[h] tag[m] tag[m+1]"),
+        *("tag[h] tag[m] tag[h-1]", "tag[h] tag[m] tag[h+1]", "tag[m] tag[m-1] tag[m+1]"),
+        *("tag[h] tag[m] tag[m-1] tag[h-1]", "tag[h] tag[m] tag[m-1] tag[h+1]"),
+        *("tag[h] tag[m] tag[m+1] tag[h-1]", "tag[h] tag[m] tag[m+1] tag[h+1]"),
+        *("word[m-1] tag[m]", "word[m+1] tag[m]", "word[h-1] tag[h]", "word[h+1] tag[h]"),
+    ),
+    "distance and valency": (
+        *("tag[h] tag[m] bin(h-m)", "word[m] bin(h-m)"),
+        *("tag[h] tag[m] valency", "tag[h] tag[m] number", "tag[h] tag[m] valency number"),
+        *("word[h] number", "word[m] number", "tag[h] tag[m] modifiers[m]"),
+    ),
+    "siblings": (
+        *("tag[h] tag[m] tag[inner]", "tag[h] tag[m] tag[outer]", "tag[h] tag[m] tag[inner] tag[outer]"),
+        *("tag[h] tag[m] word[inner]", "tag[h] tag[m] word[outer]", "tag[h] tag[m] tag[near] tag[far]"),
+        *("tag[m] word[near]", "tag[m] word[far]"),
+    ),
+    "grandparent": ("tag[h] tag[m] tag[g] g>h", "tag[h] tag[m] word[g]", "tag[m] tag[g] g>h"),
+    "the modifier's span": (
+        *("tag[h] tag[m] word[i]", "tag[h] tag[m] word[j]", "tag[h] word[i]", "tag[h] tag[m] tag[i] tag[j]"),
+        *("tag[h] tag[m] tag[i-1] tag[j+1]", "tag[h] tag[m] word[i-1]", "tag[h] tag[m] word[j+1]"),
+        *("tag[m] tag[i-1] tag[i]", "tag[m] tag[j] tag[j+1]", "tag[m] bin(j-i)"),
+    ),
+    "tags between": ("tag[h] tag[m] between",),  # and each of them, with tag[h] tag[m]
+}
+STACKED = {
+    "labels of the d-parser": (
+        *("label[m]", "label[m] tag[h] tag[m]", "label[m] word[m]", "label[m] word[h]", "label[m] label[h]"),
+        *("label[m] label[inner] label[outer]", "label[m] number"),
+        "tag[h] tag[m] label[inner] label[outer]",
+    ),
+}
+PAIR_FIELDS = fields_of(("word", "tag"), ("h", "m", "m'"))
+PAIR = {
+    "tag triplet": ("tag[h] tag[m] tag[m']",),
+    "unilexical": ("word[h] tag[m] tag[m']", "tag[h] word[m] tag[m']", "tag[h] tag[m] word[m']"),
+    "head": ("tag[h]",),
+}
+_PLAIN = list(chain(*ARC.values()))
+_ARC_ROWS = rows([*_PLAIN, *chain(*STACKED.values())], FIELDS)
+_PAIR_ROWS = rows(list(chain(*PAIR.values())), PAIR_FIELDS)
 _BETWEEN = 24  # different tags between head and modifier that are looked at
-_PAIRS = 512  # templates of pairs begin here
-LONGEST = np.array([1, 2, 3, 4, 5, 7, 10, 15, 20, 30])  # upper bounds of the bins of distances
+_SIDES = 2  # salts below are those of arcs
+_BINS = np.searchsorted([1, 2, 3, 4, 5, 7, 10, 15, 20, 30], np.arange(32))  # of distances
 
 
-class Corpus(NamedTuple):
-    """N sentences with their heads in a row, a gap with zeros before each of them and behind the last.
+class Templates(NamedTuple):
+    """The tables of templates, and buffers for what they see and give.
 
-    begin: [N + 1] the gap before each sentence, and the last one
-    heads: [positions] 0..n, counted in the sentence
-    words, tags: [positions] numbers from 1 on, below 2^24 and 2^12
-    given: [positions] numbers from 1 on of the labels that the d-parser gave; 0: none
+    arc, pair: as of `d2c.linear.templates.rows`
+    plain:     how many of an arc's need no label of a d-parser
+    positions, numbers, between: what is seen of one arc, or pair
+    atoms:     those of one arc, or pair
     """
 
-    begin: Longs
-    heads: Ints
-    words: Ints
-    tags: Ints
-    given: Ints
+    arc: Ints
+    pair: Ints
+    plain: int
+    positions: Longs
+    numbers: Longs
+    between: Longs
+    atoms: Longs
+
+    @classmethod
+    def new(cls) -> Templates:
+        """All templates, with buffers of their own."""
+        sizes = len(POSITIONS), len(FIELDS) + 1, _BETWEEN, len(_ARC_ROWS) + _BETWEEN
+        return cls(_ARC_ROWS, _PAIR_ROWS, len(_PLAIN), *(np.zeros(size, np.int64) for size in sizes))
 
 
-class Sentence(NamedTuple):
-    """One d-tree of n tokens; all arrays are by place 0..n.
-
-    heads, words, tags, given: as in `Corpus`; words and tags have another zero behind the sentence
-    begin:       [n + 2] where the modifiers of each place begin in `modifiers`
-    modifiers:   [n] left to right
-    middle:      [n + 1] where its right modifiers begin
-    first, last: [n + 1] the outermost tokens of what descends from it
-    """
-
-    heads: Ints
-    words: Ints
-    tags: Ints
-    begin: Ints
-    modifiers: Ints
-    middle: Ints
-    first: Ints
-    last: Ints
-    given: Ints
-
-
-@njit(cache=True, nogil=True)
-def lay_out(corpus: Corpus, number: int) -> Sentence:
-    """Sentence `number` of a corpus; linear time but for the spans of deep trees."""
-    start, end = corpus.begin[number], corpus.begin[number + 1]
-    n = end - start - 1
-    heads = corpus.heads[start:end]
-    tags = corpus.tags[start : end + 1]
-    begin, middle = np.zeros(n + 2, np.int32), np.zeros(n + 1, np.int32)
-    first, last = np.arange(n + 1).astype(np.int32), np.arange(n + 1).astype(np.int32)
-    for m in range(1, n + 1):
-        begin[heads[m] + 1] += 1
-        middle[heads[m]] += m < heads[m]
-        # Where m is seen below a place, it is seen below all that are above: also the end for a cycle.
-        h = heads[m]
-        while h and (m < first[h] or m > last[h]):
-            first[h], last[h] = min(m, first[h]), max(m, last[h])
-            h = heads[h]
-    for h in range(n + 1):
-        begin[h + 1] += begin[h]
-        middle[h] += begin[h]
-    modifiers = np.empty(n, np.int32)
-    filled = begin.copy()
-    for m in range(1, n + 1):
-        h = heads[m]
-        modifiers[filled[h]] = m
-        filled[h] += 1
-    words, given = corpus.words[start : end + 1], corpus.given[start:end]
-    return Sentence(heads, words, tags, begin, modifiers, middle, first, last, given)
-
-
-@njit(cache=True, nogil=True)
-def outward(sentence: Sentence, h: int, chain: Ints) -> tuple[int, int]:
-    """Writes a head's left and then its right modifiers, from the head outward; how many are on each side."""
-    begin, middle, end = sentence.begin[h], sentence.middle[h], sentence.begin[h + 1]
-    for at in range(begin, middle):
-        chain[middle - 1 - at] = sentence.modifiers[at]
-    for at in range(middle, end):
-        chain[at - begin] = sentence.modifiers[at]
-    return middle - begin, end - middle
-
-
-@njit(cache=True, nogil=True, inline="always")
-def _add(atoms: Longs, n: int, base: int, first: int, second: int) -> int:
-    atoms[n] = atom(base + 2 * n, first, second)
-    return n + 1
-
-
-@njit(cache=True, nogil=True)
-def arc_atoms(
-    s: Sentence, h: int, chain: Ints, lefts: int, rights: int, at: int, atoms: NDArray[np.int64]
-) -> int:
-    """Writes the atoms of the arc from h to chain[at], a chain of `outward`; returns how many there are."""
-    m, right = chain[at], int(at >= lefts)
-    place, siblings = (at - lefts, rights) if right else (at, lefts)
-    inner = chain[at - 1] if place else 0
-    outer = chain[at + 1] if place + 1 < siblings else 0
-    opposite = 0 if right else lefts
-    opposites = lefts if right else rights
-    near = chain[opposite] if opposites else 0
-    far = chain[opposite + opposites - 1] if opposites else 0
-    w, t, g, i, j = s.words, s.tags, s.heads[h] if h else 0, s.first[m], s.last[m]
-    th, tm, tg = np.int64(t[h]), np.int64(t[m]), np.int64(t[g])
-    before_h, after_h, before_m, after_m = t[h - 1] if h else 0, t[h + 1], t[m - 1], t[m + 1]
-    both = (th << 12) | tm
-    distance = np.searchsorted(LONGEST, abs(h - m))
-    valency = min(siblings, 7) * 8 + min(opposites, 7)
-    own = s.middle[m] - s.begin[m], s.begin[m + 1] - s.middle[m]
-    standing = (min(place, 7) * 2 + int(outer == 0)) * 2 + int(opposites == 0)
-    base = right
-    n = 0
-    # 0: head and modifier
-    n = _add(atoms, n, base, 0, 0)
-    n = _add(atoms, n, base, th, 0)
-    n = _add(atoms, n, base, tm, 0)
-    n = _add(atoms, n, base, both, 0)
-    n = _add(atoms, n, base, w[h], 0)
-    n = _add(atoms, n, base, w[m], 0)
-    n = _add(atoms, n, base, w[h], tm)
-    n = _add(atoms, n, base, w[m], th)
-    n = _add(atoms, n, base, w[h], w[m])
-    # 9: neighbours
-    n = _add(atoms, n, base, both, before_m)
-    n = _add(atoms, n, base, both, after_m)
-    n = _add(atoms, n, base, both, before_h)
-    n = _add(atoms, n, base, both, after_h)
-    n = _add(atoms, n, base, tm, (before_m << 12) | after_m)
-    n = _add(atoms, n, base, both, (before_m << 12) | before_h)
-    n = _add(atoms, n, base, both, (before_m << 12) | after_h)
-    n = _add(atoms, n, base, both, (after_m << 12) | before_h)
-    n = _add(atoms, n, base, both, (after_m << 12) | after_h)
-    n = _add(atoms, n, base, w[m - 1], tm)
-    n = _add(atoms, n, base, w[m + 1], tm)
-    n = _add(atoms, n, base, w[h - 1] if h else 0, th)
-    n = _add(atoms, n, base, w[h + 1], th)
-    # 22: distance and valency
-    n = _add(atoms, n, base, both, distance)
-    n = _add(atoms, n, base, w[m], distance)
-    n = _add(atoms, n, base, both, valency)
-    n = _add(atoms, n, base, both, standing)
-    n = _add(atoms, n, base, both, valency * 64 + standing)
-    n = _add(atoms, n, base, w[h], standing)
-    n = _add(atoms, n, base, w[m], standing)
-    n = _add(atoms, n, base, both, min(own[0], 3) * 4 + min(own[1], 3))
-    # 30: siblings
-    n = _add(atoms, n, base, both, t[inner])
-    n = _add(atoms, n, base, both, t[outer])
-    n = _add(atoms, n, base, both, (t[inner] << 12) | t[outer])
-    n = _add(atoms, n, base, both, w[inner])
-    n = _add(atoms, n, base, both, w[outer])
-    n = _add(atoms, n, base, both, (t[near] << 12) | t[far])
-    n = _add(atoms, n, base, tm, w[near])
-    n = _add(atoms, n, base, tm, w[far])
-    # 38: grandparent
-    n = _add(atoms, n, base, both, (tg << 1) | int(g > h))
-    n = _add(atoms, n, base, both, w[g])
-    n = _add(atoms, n, base, tm, (tg << 1) | int(g > h))
-    # 41: the modifier's span
-    n = _add(atoms, n, base, both, w[i])
-    n = _add(atoms, n, base, both, w[j])
-    n = _add(atoms, n, base, th, w[i])
-    n = _add(atoms, n, base, both, (t[i] << 12) | t[j])
-    n = _add(atoms, n, base, both, (t[i - 1] << 12) | t[j + 1])
-    n = _add(atoms, n, base, both, w[i - 1])
-    n = _add(atoms, n, base, both, w[j + 1])
-    n = _add(atoms, n, base, tm, (t[i - 1] << 12) | t[i])
-    n = _add(atoms, n, base, tm, (t[j] << 12) | t[j + 1])
-    n = _add(atoms, n, base, tm, np.searchsorted(LONGEST, j - i))
-    # 51: the d-parser's labels
-    if s.given[m]:
-        label, label_h, outside = s.given[m], s.given[h], (s.given[inner] << 12) | s.given[outer]
-        n = _add(atoms, n, base, label, 0)
-        n = _add(atoms, n, base, label, both)
-        n = _add(atoms, n, base, label, w[m])
-        n = _add(atoms, n, base, label, w[h])
-        n = _add(atoms, n, base, label, label_h)
-        n = _add(atoms, n, base, label, outside)
-        n = _add(atoms, n, base, label, standing)
-        n = _add(atoms, n, base, both, outside)
-    seen, low, high = np.int64(0), min(h, m) + 1, max(h, m)
-    for k in range(low, min(high, low + _BETWEEN)):
-        bit = np.int64(1) << (t[k] & 63)
+@inner
+def arc_atoms(templates: Templates, arcs: Arcs, h: int, i: int) -> int:
+    """Writes the atoms of the arc from h to modifiers[i]; how many there are."""
+    words, tags, given, modifiers = arcs.words, arcs.tags, arcs.given, arcs.modifiers
+    positions, numbers, atoms = templates.positions, templates.numbers, templates.atoms
+    begin, middle, end = arcs.begin[h], arcs.middle[h], arcs.begin[h + 1]
+    right = i >= middle
+    low, high = (middle, end) if right else (begin, middle)
+    other_low, other_high = (begin, middle) if right else (middle, end)
+    m, g, first, last = modifiers[i], arcs.heads[h], arcs.first[modifiers[i]], arcs.last[modifiers[i]]
+    inner_sibling = modifiers[i - 1] if i > low else 0
+    outer_sibling = modifiers[i + 1] if i + 1 < high else 0
+    positions[0], positions[1], positions[2] = h, h - 1 if g != h else 0, h + 1
+    positions[3], positions[4], positions[5], positions[6] = m, m - 1, m + 1, g
+    positions[7], positions[8] = inner_sibling, outer_sibling
+    positions[9] = modifiers[other_low] if other_low < other_high else 0
+    positions[10] = modifiers[other_high - 1] if other_low < other_high else 0
+    positions[11], positions[12], positions[13], positions[14] = first, first - 1, last, last + 1
+    n = look_up(tags, positions, numbers, look_up(words, positions, numbers, 0))
+    numbers[n], numbers[n + 1] = given[h], given[m]
+    numbers[n + 2], numbers[n + 3] = given[inner_sibling], given[outer_sibling]
+    numbers[n + 4], numbers[n + 5] = _BINS[min(abs(h - m), 31)], _BINS[min(last - first, 31)]
+    numbers[n + 6] = min(high - low, 7) * 8 + min(other_high - other_low, 7)
+    numbers[n + 7] = (min(i - low, 7) * 2 + int(i + 1 == high)) * 2 + int(other_low == other_high)
+    own_middle = arcs.middle[m]
+    numbers[n + 8] = min(own_middle - arcs.begin[m], 3) * 4 + min(arcs.begin[m + 1] - own_middle, 3)
+    numbers[n + 9] = int(g > h)
+    different, seen = 0, np.int64(0)
+    for k in range(min(h, m) + 1, min(max(h, m), min(h, m) + 1 + _BETWEEN)):
+        bit = np.int64(1) << (tags[k] & 63)
         if not seen & bit:
             seen |= bit
-            atoms[n] = atom(base + 200, both, t[k])
-            n += 1
-    atoms[n] = atom(base + 202, both, seen)
-    return n + 1
+            templates.between[different] = tags[k]
+            different += 1
+    numbers[n + 10] = seen
+    side = int(right)
+    used = len(templates.arc) if given[m] else templates.plain
+    count = fill_atoms(numbers, templates.arc, 0, used, side, atoms, 0)
+    return fill_each((tags[h] << 12) | tags[m], templates.between[:different], side, atoms, count)
 
 
-@njit(cache=True, nogil=True)
-def pair_atoms(s: Sentence, h: int, m: int, m2: int, code: int, atoms: NDArray[np.int64]) -> None:
-    """Writes the atoms of a modifier m2 of h after m; code: their sides, or start or stop (m or m2 is 0)."""
-    w, t = s.words, s.tags
-    base = _PAIRS + 8 * code
-    atoms[0] = atom(base, t[h], 0)
-    atoms[1] = atom(base + 1, (np.int64(t[h]) << 12) | t[m], t[m2])
-    atoms[2] = atom(base + 2, (np.int64(t[m]) << 12) | t[m2], w[h])
-    atoms[3] = atom(base + 3, (np.int64(t[h]) << 12) | t[m2], w[m])
-    atoms[4] = atom(base + 4, (np.int64(t[h]) << 12) | t[m], w[m2])
+@inner
+def pair_atoms(templates: Templates, arcs: Arcs, h: int, m: int, m2: int, kind: int) -> int:
+    """Writes the atoms of a modifier m2 of h after m; kind: their sides, or start or stop (m or m2 is 0)."""
+    positions, numbers = templates.positions[:3], templates.numbers
+    positions[0], positions[1], positions[2] = h, m, m2
+    look_up(arcs.tags, positions, numbers, look_up(arcs.words, positions, numbers, 0))
+    numbers[2 * 3] = 0
+    return fill_atoms(numbers, templates.pair, 0, len(templates.pair), _SIDES + kind, templates.atoms, 0)

@@ -1,254 +1,234 @@
-"""The labeler's training: loss-augmented Viterbi, and a step of AdaGrad for each sentence (a structured SVM).
+"""The labeler's kernels: labelling, the mistakes that training learns from, and how sure labels are.
 
-The loss is the number of wrong labels. Also the scores of given labels, which search is tested against, and
-what these say of how sure a label is.
+Training is a structured SVM: loss-augmented Viterbi, then a step of AdaGrad for each sentence along the
+features of the labels that it found less those of the right ones. The loss is the number of wrong labels.
 """
 
 from __future__ import annotations
 
 import numpy as np
-from numba import njit
 
-from d2c.linear.adagrad import AdaGrad, Gradient, add
-from d2c.linear.adagrad import step as descend
-from d2c.reduction.labeler.features import (
-    ARC_ATOMS,
-    PAIR_ATOMS,
-    Corpus,
-    Ints,
-    Longs,
-    Sentence,
-    arc_atoms,
-    lay_out,
-    outward,
-    pair_atoms,
-)
+from d2c.linear.adagrad import Gradient, add
+from d2c.linear.kernels import inner, kernel
+from d2c.reduction.encodings.encoding import Constraint
+from d2c.reduction.labeler.arcs import Arcs, Longs
+from d2c.reduction.labeler.features import arc_atoms, pair_atoms
 from d2c.reduction.labeler.scores import (
     ACROSS_LEFT,
-    DELTA,
+    ALONE,
+    CONSTRAINED,
     FREE,
     LEFT,
-    NESTED,
+    NO_LABEL,
+    NO_TOKEN,
     START_LEFT,
     STOP_LEFT,
+    UNCONSTRAINED,
     Floats,
-    Labels,
+    Scorer,
+    constraint_of,
     joins_before,
     pair_key,
     prepare,
     symbol_key,
 )
-from d2c.reduction.labeler.search import new_states, rises_left, rises_right, step, viterbi
+from d2c.reduction.labeler.search import States, rises_left, rises_right, step, viterbi
 
 
-@njit(cache=True, nogil=True)
-def walk(labels: Labels, mode: int, chain: Ints, lefts: int, given: Ints, order: Ints, joins: Ints) -> bool:
-    """Writes the order in which modifiers are taken (their places in the chain), and which join an event.
+@kernel
+def label_heads(scorer: Scorer, arcs: Arcs, heads: Longs, gold: Longs, states: States, best: Longs) -> int:
+    """Writes the best labels of these heads' modifiers, by position; how many heads had none under the
+    constraint.
 
-    given: label of each place in the sentence. False where the labels break the constraints.
+    Such a head gets more candidates, and where that does not help either, labels without constraint.
+
+    gold: labels by position, or none. With these, labels are the best ones by score and loss, and the gold
+          ones where there are none under the constraint.
     """
-    rights = len(chain) - lefts
-    events = labels.numbers[given[chain]]
-    for at in range(1, len(chain)):
-        if mode == DELTA and at != lefts:
-            events[at] += events[at - 1]
-    a = b = apart = 0
-    for at in range(len(chain)):
-        left = given[chain[a - 1]] if a else -1
-        right = given[chain[lefts + b - 1]] if b else -1
-        if a < lefts and (b == rights or mode <= NESTED or events[a] <= events[lefts + b]):
-            label = given[chain[a]]
-            same = labels.symbols[label] == labels.symbols[left]
-            number, last = labels.numbers[label], labels.numbers[left]
-            rise = step(mode, a == 0, number, last, same, rises_left(apart))
-            order[at], joins[at] = a, 0
+    failed, learns = 0, len(gold) > 0
+    for h in heads:
+        for attempt in range(CONSTRAINED, UNCONSTRAINED + 1):
+            head = prepare(scorer, arcs, h, attempt)
+            if learns:
+                for i in range(head.lefts + head.rights):
+                    right = gold[arcs.modifiers[head.low + i]]
+                    for c in range(head.begin[i], head.begin[i + 1]):
+                        head.scores[c] += head.labels[c] != right
+            if viterbi(scorer, arcs, head, states, best):
+                failed += attempt == UNCONSTRAINED
+                break
+            if learns:
+                for i in range(arcs.begin[h], arcs.begin[h + 1]):
+                    best[arcs.modifiers[i]] = gold[arcs.modifiers[i]]
+                break
+    return failed
+
+
+@inner
+def walk(
+    scorer: Scorer, arcs: Arcs, h: int, constraint: Constraint, given: Longs, order: Longs, joins: Longs
+) -> bool:
+    """Writes the order in which modifiers are taken (indices into `Arcs.modifiers`), and which join an event.
+
+    given: labels by position. False where they break the constraint.
+    """
+    numbers, symbols, modifiers = scorer.labels.numbers, scorer.labels.symbols, arcs.modifiers
+    begin, middle, end = arcs.begin[h], arcs.middle[h], arcs.begin[h + 1]
+    events = np.empty(end - begin + 1, np.int64)
+    for i in range(begin, end):
+        events[i - begin] = numbers[given[modifiers[i]]]
+        if constraint.differences and i != begin and i != middle:
+            events[i - begin] += events[i - begin - 1]
+    a, b, apart = begin, middle, 0
+    for i in range(end - begin):
+        left = given[modifiers[a - 1]] if a > begin else NO_LABEL
+        right = given[modifiers[b - 1]] if b > middle else NO_LABEL
+        if a < middle and (b == end or not constraint.joint or events[a - begin] <= events[b - begin]):
+            label, order[i], joins[i] = given[modifiers[a]], a, 0
+            same = symbols[label] == symbols[left]
+            rise = step(constraint, a == begin, numbers[label], numbers[left], same, rises_left(apart))
             a, apart = a + 1, apart + rise
         else:
-            label = given[chain[lefts + b]]
-            same = labels.symbols[label] == labels.symbols[left if apart > 0 else right]
-            number, last = labels.numbers[label], labels.numbers[right]
-            rise = step(mode, b == 0, number, last, same, rises_right(apart, b == 0))
-            order[at], joins[at] = lefts + b, int(mode > NESTED and 0 < apart == rise)
+            label, order[i] = given[modifiers[b]], b
+            same = symbols[label] == symbols[left if apart > 0 else right]
+            rises = rises_right(apart, b == middle)
+            rise = step(constraint, b == middle, numbers[label], numbers[right], same, rises)
+            joins[i] = constraint.joint and 0 < apart == rise
             b, apart = b + 1, apart - rise
         if rise < 0:
             return False
     return True
 
 
-@njit(cache=True, nogil=True)
-def features(
-    s: Sentence, h: int, labels: Labels, mode: int, given: Ints, other: Ints, mask: int, places: Longs
+@inner
+def slots_of(
+    scorer: Scorer, arcs: Arcs, h: int, constraint: Constraint, given: Longs, other: Longs, slots: Longs
 ) -> int:
-    """Writes the places of a head's features under the given labels; how many, -1 where they are not allowed.
+    """Writes the slots of a head's features under the given labels; how many, -1 where they are not allowed.
 
-    Those of arcs that have the same label in `other` are left out.
+    given, other: labels by position. Features of arcs that have the same label in `other` are left out.
     """
-    size = s.begin[h + 1] - s.begin[h]
-    chain, order, joins = np.empty(size, np.int32), np.empty(size, np.int32), np.empty(size, np.int32)
-    lefts, rights = outward(s, h, chain)
-    if not walk(labels, mode, chain, lefts, given, order, joins):
+    labels, templates, modifiers, mask = (
+        scorer.labels,
+        scorer.templates,
+        arcs.modifiers,
+        len(scorer.weights) - 1,
+    )
+    begin, middle, end = arcs.begin[h], arcs.middle[h], arcs.begin[h + 1]
+    order, joins = np.empty(end - begin, np.int64), np.empty(end - begin, np.int64)
+    if not walk(scorer, arcs, h, constraint, given, order, joins):
         return -1
-    atoms, of_pair = np.empty(ARC_ATOMS, np.int64), np.empty(PAIR_ATOMS, np.int64)
     n = 0
-    for at in range(size):
-        label, m = given[chain[at]], chain[at]
+    for i in range(begin, end):
+        m, right = modifiers[i], int(i >= middle)
+        label = given[m]
         if label != other[m]:
-            for number in range(arc_atoms(s, h, chain, lefts, rights, at, atoms)):
-                places[n] = (atoms[number] + label) & mask
-                places[n + 1] = (atoms[number] + symbol_key(labels, label)) & mask
+            for number in range(arc_atoms(templates, arcs, h, i)):
+                slots[n] = (templates.atoms[number] + label) & mask
+                slots[n + 1] = (templates.atoms[number] + symbol_key(labels, label)) & mask
                 n += 2
-        right, first = int(at >= lefts), at == 0 or at == lefts
-        inner, before = (0, -1) if first else (chain[at - 1], given[chain[at - 1]])
-        pair_atoms(s, h, inner, m, (START_LEFT if first else LEFT) + right, of_pair)
-        joined = 0 if first else joins_before(labels, mode, before, label)
-        n = _add_pair(labels, of_pair, before, label, joined, mask, places, n)
-        if at + 1 == lefts or at + 1 == size:
-            pair_atoms(s, h, m, 0, STOP_LEFT + right, of_pair)
-            n = _add_pair(labels, of_pair, label, -1, 0, mask, places, n)
-    for at in range(1, size):
-        right = int(order[at] >= lefts)
-        if right != int(order[at - 1] >= lefts):
-            inner, m = chain[order[at - 1]], chain[order[at]]
-            pair_atoms(s, h, inner, m, ACROSS_LEFT + right, of_pair)
-            n = _add_pair(labels, of_pair, given[inner], given[m], joins[at], mask, places, n)
+        if i == begin or i == middle:
+            pair_atoms(templates, arcs, h, NO_TOKEN, m, START_LEFT + right)
+            n = _add_pair(scorer, NO_LABEL, label, ALONE, slots, n)
+        else:
+            before = given[modifiers[i - 1]]
+            pair_atoms(templates, arcs, h, modifiers[i - 1], m, LEFT + right)
+            n = _add_pair(scorer, before, label, joins_before(labels, constraint, before, label), slots, n)
+        if i + 1 == middle or i + 1 == end:
+            pair_atoms(templates, arcs, h, m, NO_TOKEN, STOP_LEFT + right)
+            n = _add_pair(scorer, label, NO_LABEL, ALONE, slots, n)
+    for i in range(1, end - begin):
+        right = int(order[i] >= middle)
+        if right != int(order[i - 1] >= middle):
+            before, m = modifiers[order[i - 1]], modifiers[order[i]]
+            pair_atoms(templates, arcs, h, before, m, ACROSS_LEFT + right)
+            n = _add_pair(scorer, given[before], given[m], joins[i], slots, n)
     return n
 
 
-@njit(cache=True, nogil=True)
-def _add_pair(
-    labels: Labels, atoms: Longs, before: int, label: int, joins: int, mask: int, places: Longs, n: int
+@inner
+def _add_pair(scorer: Scorer, before: int, label: int, joins: int, slots: Longs, n: int) -> int:
+    """Appends the slots of a pair with the atoms that `pair_atoms` wrote."""
+    key = pair_key(len(scorer.labels.symbols), before, label, joins)
+    for i in range(len(scorer.templates.pair)):
+        slots[n + i] = (scorer.templates.atoms[i] + key) & (len(scorer.weights) - 1)
+    return n + len(scorer.templates.pair)
+
+
+@inner
+def buffer_for(scorer: Scorer, arcs: Arcs, h: int) -> Longs:
+    """Room for the slots of a head's features."""
+    features = 2 * len(scorer.templates.atoms) + 4 * len(scorer.templates.pair)
+    return np.empty((arcs.begin[h + 1] - arcs.begin[h]) * features, np.int64)
+
+
+@kernel
+def add_mistakes(
+    scorer: Scorer, arcs: Arcs, heads: Longs, gold: Longs, guess: Longs, gradient: Gradient
 ) -> int:
-    for atom in atoms:
-        places[n] = (atom + pair_key(len(labels.symbols), before, label, joins)) & mask
-        n += 1
-    return n
+    """Adds to the gradient the features of wrong labels less those of the right ones; how many are wrong.
 
-
-@njit(cache=True, nogil=True)
-def room(s: Sentence) -> int:
-    """No head of a sentence has more features than this, nor have all of them together."""
-    return len(s.modifiers) * (2 * ARC_ATOMS + 4 * PAIR_ATOMS)
-
-
-@njit(cache=True, nogil=True)
-def score(
-    corpus: Corpus, number: int, h: int, labels: Labels, weights: Floats, mode: int, given: Ints
-) -> float:
-    """The score of labels of one head's modifiers, by place in the sentence; -inf where not allowed."""
-    s = lay_out(corpus, number)
-    return _total(s, h, labels, weights, mode, given, np.empty(room(s), np.int64))
-
-
-@njit(cache=True, nogil=True)
-def _total(
-    s: Sentence, h: int, labels: Labels, weights: Floats, mode: int, given: Ints, places: Longs
-) -> float:
-    """The same with room for the places of features."""
-    count = features(s, h, labels, mode, given, np.full_like(given, -1), len(weights) - 1, places)
-    return weights[places[:count]].astype(np.float64).sum() if count >= 0 else -np.inf
-
-
-@njit(cache=True, nogil=True)
-def train_on(
-    learner: AdaGrad, gradient: Gradient, corpus: Corpus, gold: Ints, chosen: Longs, labels: Labels, mode: int
-) -> tuple[int, int]:
-    """One step for each chosen sentence; how many labels were wrong, and how many there were.
-
-    gold: [positions] labels, by position in the corpus. Heads whose gold labels break the constraints are
-    passed over.
+    Heads whose gold labels break the constraint are passed over.
     """
-    states = new_states(labels, len(corpus.heads))
-    wrong, total = 0, 0
-    for number in chosen:
-        s = lay_out(corpus, number)
-        begin, n = corpus.begin[number], len(s.modifiers)
-        right, guess = gold[begin : begin + n + 1], gold[begin : begin + n + 1].copy()
-        places, signs = np.empty(2 * room(s), np.int64), np.empty(2 * room(s), np.float32)
-        count, total = 0, total + n
-        for h in range(n + 1):
-            if s.begin[h] == s.begin[h + 1]:
-                continue
-            how = mode if h else FREE
-            head = prepare(s, h, labels, learner.weights, how, False)
-            for at in range(len(head.chain)):
-                for c in range(head.begin[at], head.begin[at + 1]):
-                    head.arcs[c] += head.labels[c] != right[head.chain[at]]
-            if not viterbi(s, head, labels, learner.weights, how, states, guess):
-                continue
-            mistakes = (guess[head.chain] != right[head.chain]).sum()
-            if mistakes == 0:
-                continue
-            mask, end = len(learner.weights) - 1, count
-            for given, other, sign in ((right, guess, -1.0), (guess, right, 1.0)):
-                added = features(s, h, labels, how, given, other, mask, places[end:])
-                if added < 0:
-                    end = count
-                    break
-                signs[end : end + added] = sign
-                end += added
-            if end > count:
-                count, wrong = end, wrong + mistakes
-        if count:
-            for i in range(count):
-                add(gradient, places[i], signs[i])
-            descend(learner, gradient)
-    return wrong, total
+    wrong = 0
+    for h in heads:
+        mistakes = 0
+        for i in range(arcs.begin[h], arcs.begin[h + 1]):
+            mistakes += guess[arcs.modifiers[i]] != gold[arcs.modifiers[i]]
+        if mistakes == 0:
+            continue
+        constraint = constraint_of(scorer, arcs, h)
+        slots, slots_of_guess = buffer_for(scorer, arcs, h), buffer_for(scorer, arcs, h)
+        count = slots_of(scorer, arcs, h, constraint, gold, guess, slots)
+        count_of_guess = slots_of(scorer, arcs, h, constraint, guess, gold, slots_of_guess)
+        if count < 0 or count_of_guess < 0:
+            continue
+        for i in range(count):
+            add(gradient, slots[i], -1.0)
+        for i in range(count_of_guess):
+            add(gradient, slots_of_guess[i], 1.0)
+        wrong += mistakes
+    return wrong
 
 
-@njit(cache=True, nogil=True)
-def label_corpus(corpus: Corpus, labels: Labels, weights: Floats, mode: int) -> tuple[Ints, int]:
-    """[positions] the best labels of a corpus, and how many heads had no path under the constraints.
+@kernel
+def score(scorer: Scorer, arcs: Arcs, h: int, constraint: Constraint, given: Longs, nothing: Longs) -> float:
+    """The score of the labels of one head's modifiers, by position; -inf where they are not allowed.
 
-    Such a head gets more candidates, and where that does not help either, labels without constraints.
+    nothing: [positions] no labels at all
     """
-    states = new_states(labels, len(corpus.heads))
-    best, failed = np.zeros(len(corpus.heads), np.int32), 0
-    for number in range(len(corpus.begin) - 1):
-        s = lay_out(corpus, number)
-        guess = best[corpus.begin[number] : corpus.begin[number + 1]]
-        for h in range(len(guess)):
-            if s.begin[h] == s.begin[h + 1]:
-                continue
-            how = mode if h else FREE
-            found = False
-            for wide in (False, True):
-                if not found:
-                    head = prepare(s, h, labels, weights, how, wide)
-                    found = viterbi(s, head, labels, weights, how, states, guess)
-            if not found:
-                failed += 1
-                head = prepare(s, h, labels, weights, FREE, False)
-                viterbi(s, head, labels, weights, FREE, states, guess)
-    return best, failed
+    slots, total = buffer_for(scorer, arcs, h), 0.0
+    count = slots_of(scorer, arcs, h, constraint, given, nothing, slots)
+    for i in range(count):
+        total += scorer.weights[slots[i]]
+    return total if count >= 0 else -np.inf
 
 
-@njit(cache=True, nogil=True)
-def share_corpus(corpus: Corpus, labels: Labels, weights: Floats, mode: int, best: Ints) -> Floats:
-    """[positions] of the best labels, each one's share among all labels in its place, the others fixed.
+@kernel
+def shares_of(scorer: Scorer, arcs: Arcs, heads: Longs, best: Longs) -> Floats:
+    """[positions] of the best labels, each one's share among all labels in its position, the others fixed.
 
-    Shares are those of exp(score), of the candidates that the constraints allow beside the other labels.
+    Shares are those of exp(score), of the candidates that the constraint allows beside the other labels.
     """
-    shares = np.ones(len(best), np.float32)
-    for number in range(len(corpus.begin) - 1):
-        s = lay_out(corpus, number)
-        begin = corpus.begin[number]
-        given = best[begin : corpus.begin[number + 1]].copy()
-        places = np.empty(room(s), np.int64)
-        for h in range(len(given)):
-            if s.begin[h] == s.begin[h + 1]:
-                continue
-            how = mode if h else FREE
-            own = _total(s, h, labels, weights, how, given, places)
-            if own == -np.inf:  # found without constraints
-                how = FREE
-                own = _total(s, h, labels, weights, how, given, places)
-            for m in s.modifiers[s.begin[h] : s.begin[h + 1]]:
-                label, others = given[m], 0.0
-                row = labels.rows[s.tags[h], s.tags[m], int(m > h)]
-                for other in labels.candidates[labels.begin[row] : labels.begin[row + 1]]:
-                    if other != label:
-                        given[m] = other
-                        others += np.exp(_total(s, h, labels, weights, how, given, places) - own)
-                given[m] = label
-                shares[begin + m] = 1 / (1 + others)
+    shares, given = np.ones(len(best), np.float32), best.copy()
+    nothing = np.empty(len(best), np.int64)
+    for m in range(len(best)):
+        nothing[m] = NO_LABEL
+    labels = scorer.labels
+    for h in heads:
+        constraint = constraint_of(scorer, arcs, h)
+        own = score(scorer, arcs, h, constraint, given, nothing)
+        if own == -np.inf:  # found without constraint
+            constraint = FREE
+            own = score(scorer, arcs, h, constraint, given, nothing)
+        for i in range(arcs.begin[h], arcs.begin[h + 1]):
+            m = arcs.modifiers[i]
+            label, others = given[m], 0.0
+            row = labels.rows[arcs.tags[h], arcs.tags[m], int(m > h)]
+            for c in range(labels.begin[row], labels.begin[row + 1]):
+                if labels.candidates[c] != label:
+                    given[m] = labels.candidates[c]
+                    others += np.exp(score(scorer, arcs, h, constraint, given, nothing) - own)
+            given[m] = label
+            shares[m] = 1 / (1 + others)
     return shares

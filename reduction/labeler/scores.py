@@ -1,32 +1,28 @@
-"""Which labels a head's modifiers may have, and the scores of arcs and pairs (section 4.2)."""
+"""The labels that a head's modifiers may have, and the scores of arcs and pairs (section 4.2)."""
 
 from __future__ import annotations
 
 from typing import NamedTuple
 
 import numpy as np
-from numba import njit
 from numpy.typing import NDArray
 
-from d2c.reduction.labeler.features import (
-    ARC_ATOMS,
-    PAIR_ATOMS,
-    Ints,
-    Longs,
-    Sentence,
-    arc_atoms,
-    outward,
-    pair_atoms,
-)
+from d2c.linear.kernels import inner
+from d2c.reduction.encodings.encoding import Constraint
+from d2c.reduction.labeler.arcs import Arcs, Longs
+from d2c.reduction.labeler.features import Templates, arc_atoms, pair_atoms
 
-FREE, NESTED, DIRECT, DELTA = range(4)
 LEFT, RIGHT, ACROSS_LEFT, ACROSS_RIGHT, START_LEFT, START_RIGHT, STOP_LEFT, STOP_RIGHT = range(8)
+FREE = Constraint(False, False, False)  # what is asked of the root's modifiers, and of heads with gaps
+CONSTRAINED, WIDE, UNCONSTRAINED = range(3)  # what is tried in turn
+NO_LABEL, NO_TOKEN = np.int64(-1), np.int64(0)  # beyond a head's first and last modifier
+ALONE = np.int64(0)  # such a pair joins no event
 
 Floats = NDArray[np.float32]
 
 
 class Labels(NamedTuple):
-    """L labels, and which of them a modifier may have.
+    """L labels and who may have them.
 
     symbols, numbers: [L] of each label
     rows:       [tags, tags, 2] row of candidates for the tags of head and modifier, and the side
@@ -35,106 +31,151 @@ class Labels(NamedTuple):
     candidates: labels, in each row by number
     """
 
-    symbols: Ints
-    numbers: Ints
-    rows: Ints
-    wide: Ints
-    begin: Ints
-    candidates: Ints
+    symbols: Longs
+    numbers: Longs
+    rows: Longs
+    wide: Longs
+    begin: Longs
+    candidates: Longs
+
+    def check(self, labels: int, tags: int) -> None:
+        """Raises ValueError unless this is a table of so many labels and tags."""
+        rows = len(self.begin) - 1
+        fits = (
+            self.symbols.shape == self.numbers.shape == (labels,)
+            and self.rows.shape == (tags, tags, 2)
+            and self.wide.shape == (tags, 2)
+            and rows > 0
+            and all(bool(np.all((part >= 0) & (part < rows))) for part in (self.rows, self.wide))
+            and bool(np.all(np.diff(self.begin) > 0))
+            and (self.begin[0], self.begin[-1]) == (0, len(self.candidates))
+            and all(bool(np.all((part >= 0) & (part < labels))) for part in (self.candidates, self.symbols))
+        )
+        if not fits:
+            raise ValueError("its arrays do not fit together")
+
+
+class Scorer(NamedTuple):
+    """What labels are scored with: the labels, the weights, the constraint, and the templates."""
+
+    labels: Labels
+    weights: Floats
+    constraint: Constraint
+    templates: Templates
 
 
 class Head(NamedTuple):
     """A head with its modifiers, l1, l2, ..., r1, r2, ..., and all scores but those across the sides.
 
-    lefts:  how many modifiers are on the left
+    h, low: the head, and where its modifiers begin in `Arcs.modifiers`
+    lefts, rights: how many modifiers are on each side
+    constraint: what their labels must fulfil
     begin:  [modifiers + 1] where their candidates begin
-    labels: candidates, `numbers` of each, and `arcs` their scores, start and stop included
+    labels: candidates, `numbers` of each, and `scores` of their arcs, start and stop included
     before: [modifiers + 1] where in `pairs` each one's scores with the one before on its side begin
     pairs:  for each modifier [candidates of the one before, its own candidates]
     """
 
-    place: int
-    chain: Ints
+    h: int
+    low: int
     lefts: int
-    begin: Ints
-    labels: Ints
-    numbers: Ints
-    arcs: Floats
-    before: Ints
+    rights: int
+    constraint: Constraint
+    begin: Longs
+    labels: Longs
+    numbers: Longs
+    scores: Floats
+    before: Longs
     pairs: Floats
 
 
-@njit(cache=True, nogil=True, inline="always")
+@inner
+def symbol_key(labels: Labels, label: int) -> int:
+    """The key of a label's symbol, behind those of the labels themselves."""
+    return len(labels.symbols) + 1 + labels.symbols[label]
+
+
+@inner
 def pair_key(count: int, before: int, label: int, joins: int) -> int:
-    """The key of a pair of `count` labels, -1 for start and stop; joins: whether both attach in one event."""
+    """The key of a pair of `count` labels; joins: whether both attach in one event."""
     size = count + 1
     return 3 * size + ((before + 1) * size + label + 1) * 2 + joins
 
 
-@njit(cache=True, nogil=True, inline="always")
-def symbol_key(labels: Labels, label: int) -> int:
-    """The key of a label's symbol; the label's own key is its number."""
-    return len(labels.symbols) + 1 + labels.symbols[label]
-
-
-@njit(cache=True, nogil=True)
-def pair_score(count: int, weights: Floats, atoms: Longs, before: int, label: int, joins: int) -> np.float32:
-    """The score of a pair with the atoms of `pair_atoms`; count: of labels."""
-    key, mask, total = pair_key(count, before, label, joins), len(weights) - 1, np.float32(0.0)
-    for atom in atoms:
-        total += weights[(atom + key) & mask]
+@inner
+def pair_score(scorer: Scorer, before: int, label: int, joins: int) -> np.float32:
+    """The score of a pair with the atoms that `pair_atoms` wrote."""
+    weights, atoms, total = scorer.weights, scorer.templates.atoms, np.float32(0.0)
+    key, mask = pair_key(len(scorer.labels.symbols), before, label, joins), len(weights) - 1
+    for i in range(len(scorer.templates.pair)):
+        total += weights[(atoms[i] + key) & mask]
     return total
 
 
-@njit(cache=True, nogil=True, inline="always")
-def joins_before(labels: Labels, mode: int, before: int, label: int) -> int:
+@inner
+def joins_before(labels: Labels, constraint: Constraint, before: int, label: int) -> int:
     """Whether a modifier joins the event of the one before it on its side."""
-    return int(labels.numbers[label] == (0 if mode == DELTA else labels.numbers[before]))
+    return int(labels.numbers[label] == (0 if constraint.differences else labels.numbers[before]))
 
 
-@njit(cache=True, nogil=True)
-def prepare(s: Sentence, h: int, labels: Labels, weights: Floats, mode: int, wide: bool) -> Head:
+@inner
+def constraint_of(scorer: Scorer, arcs: Arcs, h: int) -> Constraint:
+    """What a head's labels must fulfil; the artificial root has one modifier, or is no tree's."""
+    return scorer.constraint if arcs.tags[h] else FREE
+
+
+@inner
+def prepare(scorer: Scorer, arcs: Arcs, h: int, attempt: int) -> Head:
     """A head with its modifiers' candidates and scores."""
-    size = s.begin[h + 1] - s.begin[h]
-    chain, begin = np.empty(size, np.int32), np.zeros(size + 1, np.int32)
-    before = np.zeros(size + 1, np.int32)
-    lefts, rights = outward(s, h, chain)
-    rows = np.empty(size, np.int32)
-    for at in range(size):
-        side = int(at >= lefts)
-        rows[at] = labels.wide[s.tags[h], side] if wide else labels.rows[s.tags[h], s.tags[chain[at]], side]
-        count = labels.begin[rows[at] + 1] - labels.begin[rows[at]]
-        begin[at + 1] = begin[at] + count
-        inner = 0 if at == 0 or at == lefts else begin[at] - begin[at - 1]
-        before[at + 1] = before[at] + inner * count
-    candidates, arcs = np.empty(begin[size], np.int32), np.zeros(begin[size], np.float32)
-    pairs = np.empty(before[size], np.float32)
-    atoms, of_pair = np.empty(ARC_ATOMS, np.int64), np.empty(PAIR_ATOMS, np.int64)
-    mask, count = len(weights) - 1, len(labels.symbols)
-    for at in range(size):
-        right, m, low, high = int(at >= lefts), chain[at], begin[at], begin[at + 1]
-        candidates[low:high] = labels.candidates[labels.begin[rows[at]] : labels.begin[rows[at] + 1]]
-        if high - low > 1:
-            for number in range(arc_atoms(s, h, chain, lefts, rights, at, atoms)):
-                one = atoms[number]
-                for c in range(low, high):
-                    label = candidates[c]
-                    shared = weights[(one + symbol_key(labels, label)) & mask]
-                    arcs[c] += shared + weights[(one + label) & mask]
-        if at == 0 or at == lefts:
-            pair_atoms(s, h, 0, m, START_LEFT + right, of_pair)
-            for c in range(low, high):
-                arcs[c] += pair_score(count, weights, of_pair, -1, candidates[c], 0)
+    labels, weights, templates, modifiers = scorer.labels, scorer.weights, scorer.templates, arcs.modifiers
+    low, lefts, size = arcs.begin[h], arcs.middle[h] - arcs.begin[h], arcs.begin[h + 1] - arcs.begin[h]
+    constraint = FREE if attempt == UNCONSTRAINED else constraint_of(scorer, arcs, h)
+    begin, before, rows = np.empty(size + 1, np.int64), np.empty(size + 1, np.int64), np.empty(size, np.int64)
+    begin[0] = before[0] = 0
+    for i in range(size):
+        side = int(i >= lefts)
+        m = modifiers[low + i]
+        row = (
+            labels.wide[arcs.tags[h], side]
+            if attempt == WIDE
+            else labels.rows[arcs.tags[h], arcs.tags[m], side]
+        )
+        count = labels.begin[row + 1] - labels.begin[row]
+        rows[i] = row
+        begin[i + 1] = begin[i] + count
+        before[i + 1] = before[i] + (0 if i == 0 or i == lefts else begin[i] - begin[i - 1]) * count
+    own, numbers = np.empty(begin[size], np.int64), np.empty(begin[size], np.int64)
+    scores, pairs = np.empty(begin[size], np.float32), np.empty(before[size], np.float32)
+    atoms, mask = templates.atoms, len(weights) - 1
+    for i in range(size):
+        right, m, start, end = int(i >= lefts), modifiers[low + i], begin[i], begin[i + 1]
+        offset = labels.begin[rows[i]] - start
+        for c in range(start, end):
+            own[c] = labels.candidates[offset + c]
+            numbers[c] = labels.numbers[own[c]]
+            scores[c] = 0.0
+        if end - start > 1:
+            count = arc_atoms(templates, arcs, h, low + i)
+            for c in range(start, end):
+                key, total = symbol_key(labels, own[c]), np.float32(0.0)
+                for number in range(count):
+                    total += weights[(atoms[number] + key) & mask] + weights[(atoms[number] + own[c]) & mask]
+                scores[c] = total
+        first = i == 0 or i == lefts
+        inner_sibling, kind = (NO_TOKEN, START_LEFT) if first else (modifiers[low + i - 1], LEFT)
+        pair_atoms(templates, arcs, h, inner_sibling, m, kind + right)
+        if first:
+            for c in range(start, end):
+                scores[c] += pair_score(scorer, NO_LABEL, own[c], ALONE)
         else:
-            pair_atoms(s, h, chain[at - 1], m, LEFT + right, of_pair)
-            place = before[at]
-            for b in range(begin[at - 1], low):
-                for c in range(low, high):
-                    joins = joins_before(labels, mode, candidates[b], candidates[c])
-                    pairs[place] = pair_score(count, weights, of_pair, candidates[b], candidates[c], joins)
-                    place += 1
-        if at + 1 == lefts or at + 1 == size:
-            pair_atoms(s, h, m, 0, STOP_LEFT + right, of_pair)
-            for c in range(low, high):
-                arcs[c] += pair_score(count, weights, of_pair, candidates[c], -1, 0)
-    return Head(h, chain, lefts, begin, candidates, labels.numbers[candidates], arcs, before, pairs)
+            index = before[i]
+            for b in range(begin[i - 1], start):
+                for c in range(start, end):
+                    joins = joins_before(labels, constraint, own[b], own[c])
+                    pairs[index] = pair_score(scorer, own[b], own[c], joins)
+                    index += 1
+        if i + 1 == lefts or i + 1 == size:
+            pair_atoms(templates, arcs, h, m, NO_TOKEN, STOP_LEFT + right)
+            for c in range(start, end):
+                scores[c] += pair_score(scorer, own[c], NO_LABEL, ALONE)
+    return Head(h, low, lefts, size - lefts, constraint, begin, own, numbers, scores, before, pairs)

@@ -1,13 +1,13 @@
-"""Viterbi over the labels of one head's modifiers, under the constraints of the encoding (section 4.2).
+"""Viterbi over the labels of one head's modifiers, under the constraint of the encoding (section 4.2).
 
 Three ways to walk over the left modifiers l1, l2, ... and right modifiers r1, r2, ..., each outward:
 
-FREE:    l1, l2, ..., r1, r2, ...: the paper's sequence model, which takes any label after any other.
-NESTED:  the same, but numbers never fall on either side: all that the spine encoding asks of one head.
-DIRECT, DELTA: in the order of attachment, within an event the left ones first. So what was taken is a left
-         and b right ones, and a state is (a, b, label of la, label of rb, difference of their events). The
-         next modifier joins the last event, and then has its symbol, or makes the next one. Every path is a
-         nested order whose events are 1, 2, ... without gaps, and has one symbol for each: no repairs.
+free:   l1, l2, ..., r1, r2, ...: the paper's sequence model, which takes any label after any other.
+rising: the same, but numbers never fall on either side: all that the spine encoding asks of one head.
+joint:  in the order of attachment, within an event the left ones first. So what was taken is a left and b
+        right ones, and a state is (a, b, label of la, label of rb, difference of their events). The next
+        modifier joins the last event, and then has its symbol, or makes the next one. Every path is a nested
+        order whose events are 1, 2, ... without gaps, and has one symbol for each: no repairs.
 
 The score is a sum over arcs, over pairs of consecutive modifiers of one side, and over pairs that follow each
 other in the walk from one side to the other. Exact, O(|L| |R| C^3) for C candidate labels at worst and far
@@ -19,56 +19,70 @@ from __future__ import annotations
 from typing import NamedTuple
 
 import numpy as np
-from numba import njit
 
-from d2c.reduction.labeler.features import PAIR_ATOMS, Ints, Longs, Sentence, pair_atoms
-from d2c.reduction.labeler.scores import (
-    ACROSS_LEFT,
-    ACROSS_RIGHT,
-    DELTA,
-    FREE,
-    NESTED,
-    Floats,
-    Head,
-    Labels,
-    pair_score,
-)
+from d2c.linear.kernels import inner
+from d2c.linear.templates import Ints
+from d2c.reduction.encodings.encoding import Constraint
+from d2c.reduction.labeler.arcs import Arcs, Longs
+from d2c.reduction.labeler.features import pair_atoms
+from d2c.reduction.labeler.scores import ACROSS_LEFT, ACROSS_RIGHT, Floats, Head, Labels, Scorer, pair_score
 
-CAPACITY = 1 << 17  # states of one head
-FOUND = 1 << 20  # places to look one up, at most
+_CAPACITY = 1 << 17  # states of one head
+_FOUND = 1 << 20  # room to look one up, at most
 _LEAST_BEAM = 4
 _ENDLESS = 1 << 30  # above every label's number
-_TAKES_LEFT = np.int32(1 << 30)  # beside the number of the state before
+_TAKES_LEFT = 1 << 30  # beside the number of the state before
 
 
 class States(NamedTuple):
-    """Room for CAPACITY states of one head.
+    """Buffers for the states of one head.
 
-    entries: [CAPACITY, 4] candidates of la and rb, their distance in events, state before
-    scores:  [CAPACITY]
-    found:   the state of a cell by `_place`; -1 between cells
+    entries: [_CAPACITY, 4] candidates of la and rb, their distance in events, state before
+    scores:  [_CAPACITY]
+    cells:   [_CAPACITY / _LEAST_BEAM, 2] where the states of each cell begin and end
+    found:   the state of a cell by `_index`; 0, which is in none, where there is none
     across:  scores of a pair across the sides, of those labels where `known` is `turn`, its number
     """
 
-    entries: Ints
+    entries: Longs
     scores: Floats
+    cells: Longs
     found: Ints
     across: Floats
     known: Ints
-    turn: Ints
+    turn: Longs
+
+    @classmethod
+    def new(cls, labels: Labels, longest: int) -> States:
+        """Buffers for heads of at most so many modifiers."""
+        pairs = int(np.diff(labels.begin).max() + 1) ** 2  # of candidates
+        entries, scores = np.empty((_CAPACITY, 4), np.int64), np.empty(_CAPACITY, np.float32)
+        cells = np.empty((_CAPACITY // _LEAST_BEAM, 2), np.int64)
+        found = np.zeros(min(pairs * (2 * longest + 1), _FOUND), np.int32)
+        across, known = np.empty(2 * pairs, np.float32), np.zeros(2 * pairs, np.int32)
+        return cls(entries, scores, cells, found, across, known, np.zeros(1, np.int64))
 
 
-@njit(cache=True, nogil=True)
-def new_states(labels: Labels, longest: int) -> States:
-    """Room for the states of one head at a time, in sentences of at most so many tokens."""
-    pairs = (np.diff(labels.begin).max() + 1) ** 2  # of candidates
-    entries, scores = np.empty((CAPACITY, 4), np.int32), np.empty(CAPACITY, np.float32)
-    found = np.full(min(pairs * (2 * longest + 1), FOUND), np.int32(-1))
-    across, known = np.empty(2 * pairs, np.float32), np.zeros(2 * pairs, np.int32)
-    return States(entries, scores, found, across, known, np.zeros(1, np.int32))
+class Cell(NamedTuple):
+    """A cell while it is filled: what was taken is a left and b right modifiers.
+
+    begin, beam: its first state, and how many it may have
+    left, right: first candidates of la and rb; 0 where there is none
+    rights:      how many candidates rb has, and none
+    span:        how far events may be apart
+    """
+
+    a: int
+    b: int
+    begin: int
+    beam: int
+    left: int
+    right: int
+    rights: int
+    span: int
 
 
-@njit(cache=True, nogil=True, inline="always")
+@inner
 def rises_left(apart: int) -> tuple[int, int]:
     """By how many events a left modifier is above the one before it: if it joins the last event (-1: it
     cannot), and if not.
@@ -78,52 +92,44 @@ def rises_left(apart: int) -> tuple[int, int]:
     return (0 if apart > 0 else -1), max(1 - apart, 1)
 
 
-@njit(cache=True, nogil=True, inline="always")
+@inner
 def rises_right(apart: int, first: bool) -> tuple[int, int]:
-    """By how many events a right modifier is above the one before it; it may join that one's event, too."""
+    """By how many events a right modifier is above the one before it, whose event it may also join."""
     return (-1 if first and apart <= 0 else max(apart, 0)), max(apart, 0) + 1
 
 
-@njit(cache=True, nogil=True, inline="always")
-def step(mode: int, first: bool, number: int, before: int, same: bool, rises: tuple[int, int]) -> int:
+@inner
+def step(
+    constraint: Constraint, first: bool, number: int, before: int, same: bool, rises: tuple[int, int]
+) -> int:
     """By how many events a label puts a modifier above the one before it on its side; -1: not allowed.
 
     number, before: of the label and of the one before it
     same: whether it has the symbol of the event that it may join
     """
-    if mode <= NESTED:
-        return 0 if mode == FREE or first or number >= before else -1
-    rise = number if mode == DELTA or first else number - before
+    if not constraint.joint:
+        return -1 if constraint.rising and not first and number < before else 0
+    rise = number if constraint.differences or first else number - before
     return rise if rise == rises[1] or (rise == rises[0] and same) else -1
 
 
-@njit(cache=True, nogil=True, inline="always")
-def reach(mode: int, first: bool, before: int, rises: tuple[int, int]) -> tuple[int, int]:
-    """The least and the greatest number of a label that `step` may allow."""
-    if mode <= NESTED:
-        return -1, _ENDLESS
-    base = 0 if mode == DELTA or first else before
-    return base + (rises[0] if rises[0] >= 0 else rises[1]), base + rises[1]
+@inner
+def _index(cell: Cell, x: int, y: int, apart: int) -> int:
+    """Of a state in `found`."""
+    left, right = max(x - cell.left, -1) + 1, max(y - cell.right, -1) + 1
+    return (left * cell.rights + right) * (2 * cell.span + 1) + apart + cell.span
 
 
-@njit(cache=True, nogil=True, inline="always")
-def _place(shape: tuple[int, int, int, int], x: int, y: int, apart: int) -> int:
-    """Of a state in `found`.
-
-    shape: first candidates of left and right, how many of the right and none, span of distances
-    """
-    left, right = max(x - shape[0], -1) + 1, max(y - shape[1], -1) + 1
-    return (left * shape[2] + right) * (2 * shape[3] + 1) + apart + shape[3]
-
-
-@njit(cache=True, nogil=True)
-def _worst(states: States, shape: tuple[int, int, int, int], start: int, end: int, score: float) -> int:
-    """The place of the worst state of a full cell, where a better one is to stand; -1 where none is."""
-    entries, scores = states.entries, states.scores
-    worst = start + int(np.argmin(scores[start:end]))
+@inner
+def _worst(states: States, cell: Cell, end: int, score: float) -> int:
+    """The worst state of a full cell, which a better one is to replace; -1 where none is worse."""
+    entries, scores, worst = states.entries, states.scores, cell.begin
+    for state in range(cell.begin, end):
+        if scores[state] < scores[worst]:
+            worst = state
     if score <= scores[worst]:
         return -1
-    states.found[_place(shape, entries[worst, 0], entries[worst, 1], entries[worst, 2])] = -1
+    states.found[_index(cell, entries[worst, 0], entries[worst, 1], entries[worst, 2])] = 0
     return worst
 
 
@@ -131,137 +137,132 @@ def _worst(states: States, shape: tuple[int, int, int, int], start: int, end: in
 # array whenever it comes out of a tuple or goes into a function, which takes longer than the rest.
 
 
-@njit(cache=True, nogil=True)
+@inner
 def _take(
-    s: Sentence,
-    head: Head,
-    labels: Labels,
-    weights: Floats,
-    mode: int,
-    states: States,
-    prior: Ints,
-    cell: tuple[int, int],
-    shape: tuple[int, int, int, int],
-    beam: int,
-    a: int,
-    b: int,
-    left: bool,
+    scorer: Scorer, arcs: Arcs, head: Head, states: States, cell: Cell, prior: int, end: int, left: bool
 ) -> int:
-    """Adds to the cell (a, b) what comes of the prior states by taking la or rb; where the cell ends then."""
-    of, numbers, symbols, arcs, pairs = head.labels, head.numbers, labels.symbols, head.arcs, head.pairs
-    entries, scores, found, across, known, _ = states
-    count, walk, first = len(symbols), mode <= NESTED, (a if left else b) == 1
+    """Adds to a cell what comes of a prior one's states by taking la or rb; where the cell ends then."""
+    of, numbers, symbols, arc_scores, pairs = (
+        head.labels,
+        head.numbers,
+        scorer.labels.symbols,
+        head.scores,
+        head.pairs,
+    )
+    entries, scores, found, across, known = (
+        states.entries,
+        states.scores,
+        states.found,
+        states.across,
+        states.known,
+    )
+    constraint, a, b = head.constraint, cell.a, cell.b
+    joint, first = constraint.joint, (a if left else b) == 1
     m, other = (a - 1, head.lefts + b - 1) if left else (head.lefts + b - 1, a - 1)
-    turns = (b if left else a) > 0 and (first or not walk)
-    low, high, inner = head.begin[m], head.begin[m + 1], head.before[m]
+    turns = (b if left else a) > 0 and (first or joint)
+    low, high, inner_pairs = head.begin[m], head.begin[m + 1], head.before[m]
     low_before, low_across = 0 if first else head.begin[m - 1], head.begin[other] if turns else 0
-    atoms, turn = next_pair(s, head, other if turns else m, m, ACROSS_LEFT if left else ACROSS_RIGHT, states)
-    (start, end), width = cell, high - low
-    for state in range(prior[0], prior[1]):
+    if turns:
+        modifiers = arcs.modifiers
+        kind = ACROSS_LEFT if left else ACROSS_RIGHT
+        pair_atoms(scorer.templates, arcs, head.h, modifiers[head.low + other], modifiers[head.low + m], kind)
+        states.turn[0] += 1  # none of its scores is known
+    turn, width = states.turn[0], high - low
+    for state in range(states.cells[prior, 0], states.cells[prior, 1]):
         x, y, apart = entries[state, 0], entries[state, 1], entries[state, 2]
         own, opposite = (x, y) if left else (y, x)
         before, last = (-1, 0) if first else (of[own], numbers[own])
         event = of[x] if not left and apart > 0 else before
         rises = rises_left(apart) if left else rises_right(apart, first)
-        least, most = reach(mode, first, last, rises)
-        crosses = turns and (walk or (apart <= 0 if left else apart > 0))
+        least, most = -1, _ENDLESS  # numbers that `step` may allow
+        if joint:
+            base = 0 if constraint.differences or first else last
+            least, most = base + (rises[0] if rises[0] >= 0 else rises[1]), base + rises[1]
+        crosses = turns and (not joint or (apart <= 0 if left else apart > 0))
         for c in range(low, high):
             if numbers[c] < least:
                 continue
             if numbers[c] > most:
                 break
             label = of[c]
-            rise = step(mode, first, numbers[c], last, symbols[label] == symbols[event], rises)
+            rise = step(constraint, first, numbers[c], last, symbols[label] == symbols[event], rises)
             if rise < 0:
                 continue
-            score = scores[state] + arcs[c]
+            score = scores[state] + arc_scores[c]
             if not first:
-                score += pairs[inner + (own - low_before) * width + c - low]
+                score += pairs[inner_pairs + (own - low_before) * width + c - low]
             if crosses:
-                joins = int(not left and not walk and rise == apart)
-                slot = 2 * ((opposite - low_across) * width + c - low) + joins
-                if known[slot] != turn:
-                    known[slot] = turn
-                    across[slot] = pair_score(count, weights, atoms, of[opposite], label, joins)
-                score += across[slot]
-            x1, y1 = (c, y) if left else (-1 if walk else x, c)
+                joins = int(not left and joint and rise == apart)
+                pair = 2 * ((opposite - low_across) * width + c - low) + joins
+                if known[pair] != turn:
+                    known[pair] = turn
+                    across[pair] = pair_score(scorer, of[opposite], label, joins)
+                score += across[pair]
+            x1, y1 = (c, y) if left else (x if joint else -1, c)
             apart1 = apart + rise if left else apart - rise
-            place = _place(shape, x1, y1, apart1)
-            at = found[place]
-            if at >= 0:
-                if score <= scores[at]:
+            index = _index(cell, x1, y1, apart1)
+            new = found[index]
+            if new:
+                if score <= scores[new]:
                     continue
-            elif end - start < beam:
-                at = found[place] = end
+            elif end - cell.begin < cell.beam:
+                new = found[index] = end
                 end += 1
             else:
-                at = found[place] = _worst(states, shape, start, end, score)
-                if at < 0:
+                new = _worst(states, cell, end, score)
+                if new < 0:
                     continue
-            entries[at, 0], entries[at, 1], entries[at, 2] = x1, y1, apart1
-            scores[at], entries[at, 3] = score, state | _TAKES_LEFT if left else state
+                found[index] = new
+            entries[new, 0], entries[new, 1], entries[new, 2] = x1, y1, apart1
+            scores[new], entries[new, 3] = score, state | _TAKES_LEFT if left else state
     return end
 
 
-@njit(cache=True, nogil=True)
-def next_pair(s: Sentence, head: Head, before: int, at: int, code: int, states: States) -> tuple[Longs, int]:
-    """The atoms of a pair across the sides, and its number; none of its scores is known."""
-    atoms = np.empty(PAIR_ATOMS, np.int64)
-    pair_atoms(s, head.place, head.chain[before], head.chain[at], code, atoms)
-    states.turn[0] += 1
-    return atoms, states.turn[0]
-
-
-@njit(cache=True, nogil=True)
-def viterbi(
-    s: Sentence, head: Head, labels: Labels, weights: Floats, mode: int, states: States, best: Ints
-) -> bool:
-    """Writes the labels of the best path to best, by place in the sentence; False where there is no path."""
-    lefts, size, walk = head.lefts, len(head.chain), mode <= NESTED
-    rights, begin = size - lefts, head.begin
-    cells = size + 1 if walk else (lefts + 1) * (rights + 1)
-    beam, span = CAPACITY // cells, 0 if walk else size
-    widest = np.diff(begin).max() + 1
-    if beam < _LEAST_BEAM or widest * widest * (2 * span + 1) > FOUND:
+@inner
+def viterbi(scorer: Scorer, arcs: Arcs, head: Head, states: States, best: Longs) -> bool:
+    """Writes the labels of the best path to `best`, by position; False where there is no path."""
+    lefts, rights, begin, joint = head.lefts, head.rights, head.begin, head.constraint.joint
+    size = lefts + rights
+    count = (lefts + 1) * (rights + 1) if joint else size + 1
+    beam, span, widest = _CAPACITY // count, size if joint else 0, np.int64(0)
+    for i in range(size):
+        widest = max(widest, begin[i + 1] - begin[i] + 1)
+    if beam < _LEAST_BEAM or widest * widest * (2 * span + 1) > _FOUND:
         return False
-    entries, scores, found = states.entries, states.scores, states.found
+    entries, scores, cells, found = states.entries, states.scores, states.cells, states.found
     entries[0, 0], entries[0, 1], entries[0, 2], scores[0] = -1, -1, 0, 0.0
-    cell = np.zeros((cells, 2), np.int32)
-    cell[0, 1] = end = 1
-    row = 1 if walk else rights + 1  # the cell (a, b) has the number a * row + b
+    cells[0, 0], cells[0, 1] = 0, 1
+    row = rights + 1 if joint else 1  # the cell (a, b) has the number a * row + b
     for a in range(lefts + 1):
         for b in range(rights + 1):
-            if a + b == 0 or (walk and a < lefts and b > 0):
+            if a + b == 0 or (not joint and a < lefts and b > 0):
                 continue
-            at, r = a * row + b, lefts + b - 1
-            cell[at, 0] = start = end
-            shape = (
-                int(begin[a - 1]) if a else 0,
-                int(begin[r]) if b else 0,
-                int(begin[r + 1] - begin[r]) + 1 if b else 1,
-                span,
-            )
-            for left in (True, False):
-                if (a > 0 and not (walk and b > 0)) if left else b > 0:
-                    prior, so_far = cell[at - (row if left else 1)], (start, end)
-                    end = _take(
-                        s, head, labels, weights, mode, states, prior, so_far, shape, beam, a, b, left
-                    )
-            cell[at, 1] = end
+            number, r = a * row + b, lefts + b - 1
+            start = end = cells[number - 1, 1]
+            left, right = begin[a - 1] if a else 0, begin[r] if b else 0
+            cell = Cell(a, b, start, beam, left, right, begin[r + 1] - begin[r] + 1 if b else 1, span)
+            for takes_left in (True, False):
+                if (a > 0 and (joint or b == 0)) if takes_left else b > 0:
+                    prior = number - (row if takes_left else 1)
+                    end = _take(scorer, arcs, head, states, cell, prior, end, takes_left)
+            cells[number, 0], cells[number, 1] = start, end
             for state in range(start, end):
-                found[_place(shape, entries[state, 0], entries[state, 1], entries[state, 2])] = -1
-    start, end = cell[-1]
+                found[_index(cell, entries[state, 0], entries[state, 1], entries[state, 2])] = 0
+    start, end = cells[count - 1, 0], cells[count - 1, 1]
     if start == end:
         return False
-    state = start + int(np.argmax(scores[start:end]))
-    a, b = lefts, rights
+    state = start
+    for other in range(start, end):
+        if scores[other] > scores[state]:
+            state = other
+    a, b, modifiers, low = lefts, rights, arcs.modifiers, head.low
     while a + b:
         back = entries[state, 3]
         if back & _TAKES_LEFT:
             a -= 1
-            best[head.chain[a]] = head.labels[entries[state, 0]]
+            best[modifiers[low + a]] = head.labels[entries[state, 0]]
         else:
             b -= 1
-            best[head.chain[lefts + b]] = head.labels[entries[state, 1]]
+            best[modifiers[low + lefts + b]] = head.labels[entries[state, 1]]
         state = back & ~_TAKES_LEFT
     return True

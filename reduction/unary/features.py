@@ -21,6 +21,7 @@ from itertools import chain
 import numpy as np
 from numpy.typing import NDArray
 
+from d2c.reduction.subtrees import spans
 from d2c.trees.ctree import CTree
 
 Bools = NDArray[np.bool_]
@@ -135,7 +136,6 @@ def flatten(ctrees: Sequence[CTree]) -> Batch:
         rule[:-1][~leaf] = np.add.reduceat(symbols[kids] * _POWERS[place[kids] % len(_POWERS)], begin)
 
     own = np.repeat(gap, sizes) + 1 + local
-    climb = np.where(parent == none, np.arange(none + 1), parent)
     forms = _with_gaps(ctree.tokens.forms for ctree in ctrees)
     blank = [("",) * len(ctree.tokens) for ctree in ctrees]
     columns = [[ctree.tokens.lemmas for ctree in ctrees], [ctree.tokens.morphs for ctree in ctrees]]
@@ -148,8 +148,11 @@ def flatten(ctrees: Sequence[CTree]) -> Batch:
         right,
         place,
         rule,
-        _spread(np.minimum, np.append(np.where(leaf, own, np.iinfo(np.int64).max), 0), climb),
-        _spread(np.maximum, np.append(np.where(leaf, own, 0), 0), climb),
+        *spans(
+            np.append(np.where(leaf, own, np.iinfo(np.int64).max), 0),
+            np.append(np.where(leaf, own, 0), 0),
+            np.where(parent == none, np.arange(none + 1), parent),
+        ),
         np.append(np.repeat(gap + tokens + 1, sizes), 0),
         np.append(np.repeat(tokens, sizes), 0),
         _IDS.array(forms),
@@ -169,19 +172,6 @@ def _with_gaps(sentences: Iterable[tuple[str, ...]]) -> list[str]:
         texts += sentence
         texts.append("")
     return texts
-
-
-def _spread(join: np.ufunc, values: Ints, climb: Ints) -> Ints:
-    """[N + 1] minimum or maximum of the values in each node's subtree, in log(depth) rounds.
-
-    climb: [N + 1] the ancestor at distance 2^round, or the root. That values count twice does no harm.
-    """
-    while True:
-        join.at(values, climb, values.copy())
-        further = climb[climb]
-        if np.array_equal(further, climb):
-            return values
-        climb = further
 
 
 def features(batch: Batch, nodes: Ints) -> NDArray[np.uint32]:

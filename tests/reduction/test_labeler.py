@@ -13,9 +13,9 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from d2c.reduction.encodings import ENCODINGS
-from d2c.reduction.labeler.features import lay_out
+from d2c.reduction.labeler.arcs import Arcs, Longs
 from d2c.reduction.labeler.labeler import Labeler
-from d2c.reduction.labeler.learning import label_corpus, score, share_corpus
+from d2c.reduction.labeler.learning import label_heads, score, shares_of
 from d2c.reduction.labeler.scores import FREE
 from d2c.reduction.labeler.two_stage import TwoStage
 from d2c.reduction.reduction import Reduction
@@ -42,6 +42,14 @@ def unlabelled(dtree: DTree) -> DTree:
     return replace(dtree, symbols=None, events=None, labels=None)
 
 
+def labels_of(labeler: Labeler, arcs: Arcs) -> tuple[Longs, int]:
+    """The best labels by position; how many heads had none under the constraint."""
+    best = np.zeros(len(arcs.tags), np.int64)
+    heads = arcs.with_modifiers()
+    failed = label_heads(labeler._scorer(), arcs, heads, best[:0], labeler._states(arcs), best)
+    return best, failed
+
+
 @pytest.fixture(scope="module", params=ENCODINGS)
 def labeler(request: pytest.FixtureRequest) -> Labeler:
     return Labeler(request.param, table_bits=16).fit(encoded(request.param, TRAIN))
@@ -59,23 +67,22 @@ def test_search_finds_the_best_of_all_labellings(
     labeler = Labeler(own, encoding != "unconstrained", epochs=1, table_bits=10).fit(encoded(own, treebank))
     labeler.weights_ = np.random.default_rng(seed).normal(size=1 << 10).astype(np.float32)
     dtree = DTree(words(len(heads)), heads)
-    corpus, table = labeler._corpus([dtree], [None]), labeler._table
-    assert table is not None
-    best, failed = label_corpus(corpus, table, labeler.weights_, labeler._mode)
-    sentence = lay_out(corpus, 0)
+    arcs, table, scorer = labeler._arcs([(dtree, None)]), labeler._table, labeler._scorer()
+    best, failed = labels_of(labeler, arcs)
+    nothing = np.full_like(best, -1)
     for h in range(len(heads) + 1):
-        modifiers = sentence.modifiers[sentence.begin[h] : sentence.begin[h + 1]]
-        rows = [table.rows[sentence.tags[h], sentence.tags[m], int(m > h)] for m in modifiers]
+        modifiers = arcs.modifiers[arcs.begin[h] : arcs.begin[h + 1]]
+        rows = [table.rows[arcs.tags[h], arcs.tags[m], int(m > h)] for m in modifiers]
         sets = [table.candidates[table.begin[row] : table.begin[row + 1]] for row in rows]
         if not sets or np.prod([len(one) for one in sets]) > MOST:
             continue
-        mode = labeler._mode if h else FREE
-        found = score(corpus, 0, h, table, labeler.weights_, mode, best)
+        constraint = scorer.constraint if h else FREE
+        found = score(scorer, arcs, h, constraint, best, nothing)
         scores = []
         for chosen in product(*sets):
             given_labels = best.copy()
             given_labels[modifiers] = chosen
-            scores.append(score(corpus, 0, h, table, labeler.weights_, mode, given_labels))
+            scores.append(score(scorer, arcs, h, constraint, given_labels, nothing))
         if max(scores) > -np.inf:
             assert found == pytest.approx(max(scores), abs=1e-4)
         else:
@@ -93,22 +100,20 @@ def test_shares_are_those_of_all_labels_in_one_place(
     own = "direct" if encoding == "unconstrained" else encoding
     labeler = Labeler(own, encoding != "unconstrained", epochs=1, table_bits=10).fit(encoded(own, treebank))
     labeler.weights_ = np.random.default_rng(seed).normal(size=1 << 10).astype(np.float32) / 8
-    corpus, table = labeler._corpus([DTree(words(len(heads)), heads)], [None]), labeler._table
-    assert table is not None
-    best, _ = label_corpus(corpus, table, labeler.weights_, labeler._mode)
-    shares = share_corpus(corpus, table, labeler.weights_, labeler._mode, best)
-    tags = lay_out(corpus, 0).tags
+    arcs = labeler._arcs([(DTree(words(len(heads)), heads), None)])
+    table, scorer, tags = labeler._table, labeler._scorer(), arcs.tags
+    best, _ = labels_of(labeler, arcs)
+    nothing = np.full_like(best, -1)
+    shares = shares_of(scorer, arcs, arcs.with_modifiers(), best)
     for m, h in enumerate(heads, 1):
         row = table.rows[tags[h], tags[m], int(m > h)]
-        modes = (labeler._mode if h else FREE, FREE)
-        mode = next(
-            one for one in modes if score(corpus, 0, h, table, labeler.weights_, one, best[:-1]) > -np.inf
-        )
+        constraints = (scorer.constraint if h else FREE, FREE)
+        constraint = next(one for one in constraints if score(scorer, arcs, h, one, best, nothing) > -np.inf)
         scores = {}
         for label in {best[m], *table.candidates[table.begin[row] : table.begin[row + 1]]}:
-            other = best[:-1].copy()
+            other = best.copy()
             other[m] = label
-            scores[label] = score(corpus, 0, h, table, labeler.weights_, mode, other)
+            scores[label] = score(scorer, arcs, h, constraint, other, nothing)
         total = sum(np.exp(value - scores[best[m]]) for value in scores.values())
         assert shares[m] == pytest.approx(1 / total, rel=1e-3)
         assert 0 < shares[m] <= 1
