@@ -47,21 +47,19 @@ class Arcs(NamedTuple):
         """
         if np.any((heads < 0) | (heads > np.repeat(lengths, lengths))):
             raise ValueError("a head is out of range; the labeler takes trees")
-        gaps = np.cumsum(lengths + 1) - lengths - 1
         size = int(lengths.sum()) + len(lengths) + 1
+        gap = np.repeat(np.cumsum(lengths + 1) - lengths - 1, lengths)
         m = np.arange(len(heads)) + np.repeat(np.arange(len(lengths)), lengths) + 1
-        h = np.repeat(gaps, lengths) + heads
+        h = gap + heads
         of = np.arange(size)
         of[m] = h
         modifiers = m[np.argsort((2 * h + (m > h)) * size + np.abs(m - h))]
         begin = np.append(0, np.cumsum(np.bincount(h, minlength=size)))
+        middle = begin[:-1] + np.bincount(h[m < h], minlength=size)
         columns = np.zeros((3, size), np.int64)
         columns[0, m], columns[1, m], columns[2, m] = words, tags, given
-        return cls(
-            *columns,
-            *(m, of, modifiers, begin, begin[:-1] + np.bincount(h[m < h], minlength=size)),
-            *spans(np.arange(size), np.arange(size), of),
-        )
+        first, last = spans(np.arange(size), np.arange(size), of)
+        return cls(columns[0], columns[1], columns[2], m, of, modifiers, begin, middle, first, last)
 
     def with_modifiers(self) -> Longs:
         """The tokens and gaps that have modifiers."""

@@ -10,7 +10,7 @@ from __future__ import annotations
 from collections import defaultdict
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import replace
-from itertools import chain, islice, zip_longest
+from itertools import chain, islice, repeat, zip_longest
 from pathlib import Path
 from typing import Self
 
@@ -222,7 +222,7 @@ class Labeler:
         """The arcs of d-trees, with the labels of d-parsers. Raises ValueError for heads out of range."""
         words, tags, given = self.words_, self.tags_, _numbered(self.labels_) if self.stacked_ else {}
         tokens = [dtree.tokens for dtree, _ in dtrees]
-        labels = chain.from_iterable(own or [None] * len(dtree.heads) for dtree, own in dtrees)
+        labels = chain.from_iterable(own or repeat(None, len(dtree.heads)) for dtree, own in dtrees)
         return Arcs.of(
             np.array(list(map(len, tokens)), np.int64),
             np.array(list(chain.from_iterable(dtree.heads for dtree, _ in dtrees)), np.int64),

@@ -127,7 +127,7 @@ def slots_of(
                 slots[n] = (templates.atoms[number] + label) & mask
                 slots[n + 1] = (templates.atoms[number] + symbol_key(labels, label)) & mask
                 n += 2
-        if i == begin or i == middle:
+        if i == begin or i == middle:  # noqa: SIM109 (numba)
             pair_atoms(templates, arcs, h, NO_TOKEN, m, START_LEFT + right)
             n = _add_pair(scorer, NO_LABEL, label, ALONE, slots, n)
         else:
