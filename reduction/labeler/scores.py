@@ -1,4 +1,4 @@
-"""The labels that a head's modifiers may have, and the scores of arcs and pairs (section 4.2)."""
+"""Which labels a head's modifiers may have, and the scores of arcs and pairs (section 4.2)."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ Floats = NDArray[np.float32]
 
 
 class Labels(NamedTuple):
-    """L labels and who may have them.
+    """L labels, and which of them a modifier may have.
 
     symbols, numbers: [L] of each label
     rows:       [tags, tags, 2] row of candidates for the tags of head and modifier, and the side
