@@ -66,6 +66,12 @@ def import_class(role: str, name: str, path: str, package: str) -> type[Any]:
         raise ModelError(message) from None
 
 
+def form_of(name: str) -> str:
+    """How one of DPARSERS is written with all its own parameters."""
+    own = ["|".join(known) or key.upper().replace("_", "-") for key, known in DPARSERS[name].own.items()]
+    return f"{name}:{';'.join(own)}" if own else name
+
+
 def make_dparser(dparser: str, **parameters: Any) -> DependencyParser:
     """Makes an untrained d-parser.
 
@@ -82,9 +88,7 @@ def make_dparser(dparser: str, **parameters: Any) -> DependencyParser:
     needed = sum(signature(made).parameters[key].default is Parameter.empty for key in own)
     known = all(v in choices if choices else v for v, choices in zip(values, own.values(), strict=False))
     if not needed <= len(values) <= len(own) or not known:
-        forms = ["|".join(choices) or key.upper().replace("_", "-") for key, choices in own.items()]
-        form = f"{name}:{';'.join(forms)}" if forms else name
-        raise ModelError(f"the d-parser {dparser!r} is not of the form {form}")
+        raise ModelError(f"the d-parser {dparser!r} is not of the form {form_of(name)}")
     given = {key: value for key, value in parameters.items() if value is not None}
     given |= dict(zip(own, values, strict=False))
     for key in _FOR_ALL:

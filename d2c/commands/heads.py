@@ -21,8 +21,8 @@ from d2c.trees.heads import format_head_rules, load_head_rules
 @click.option("--induce", type=FilePath, help="CoNLL-U over the same tokens: print the table it induces.")
 @output_option
 def heads(trees: Path, head_rules: str, format_name: str | None, induce: Path | None, output: Path) -> None:
-    """Shows for which nodes of a treebank head rules find the head child by its label, which take a child by
-    its place alone, and which no rule covers (default). Or, with `--induce`, makes a table of head rules."""
+    """Shows for which nodes of a treebank head rules find the head child by its label, for which by its
+    position alone, and which no rule covers (default). Or, with `--induce`, makes a table of head rules."""
     from d2c.trees.head_coverage import head_coverage
     from d2c.trees.induced_heads import estimate_rules
 

@@ -11,7 +11,7 @@ from typing import Any
 
 import click
 
-from d2c.dparsers.registry import TAGGERS
+from d2c.dparsers.registry import DPARSERS, TAGGERS, form_of
 from d2c.reduction.encodings import ENCODINGS
 from d2c.training.routes import Route
 from d2c.treebanks.reading import CONTINUOUS, Reading
@@ -92,10 +92,9 @@ def training_options(command: Command) -> Command:
             metavar="NAME[:...]",
             default="stanza",
             show_default=True,
-            help="stanza, stanza:transition, spacy, udpipe, udpipe:SYSTEM;BEAM, 'cmd:TRAIN;PARSE' (two "
-            "commands), file:DEV.conllu, or gold. `train --route cky` also takes d-trees of any "
-            "convention, from a parser that is trained already: pipeline:spacy:NAME, "
-            "pipeline:stanza:LANGUAGE, or "
+            help=f"One of {', '.join(map(form_of, DPARSERS))}; some parameters may be left out. cmd: has two "
+            "commands. `train --route cky` also takes d-trees of any convention, from a parser that is "
+            "trained already: pipeline:spacy:NAME, pipeline:stanza:LANGUAGE, or "
             "'file:TRAIN.conllu;DEV.conllu'.",
         ),
         reading_options,
