@@ -122,11 +122,11 @@ class LearnsConventions(HasOracle, Protocol):
 
 @runtime_checkable
 class WarmsUp(Protocol):
-    """A route with kernels to compile."""
+    """What has kernels to compile."""
 
-    @staticmethod
-    def warm_up(train: bool) -> None:
-        """Compiles the kernels of decoding into numba's cache; if `train`, those of `fit`, too."""
+    @classmethod
+    def warm_up(cls, train: bool) -> None:
+        """Compiles the kernels of decoding into numba's cache; those of `fit`, too, if `train`."""
         ...
 
 
@@ -147,10 +147,11 @@ class RouteSettings:
 
 
 class RouteRow(NamedTuple):
-    """Where a route's class is, `module:Class`, and what makes an untrained one of it."""
+    """Where a route's class is, `module:Class`; what makes an untrained one of it; where its kernels are."""
 
     path: str
     new: Callable[[type[Any], RouteSettings], Route]
+    kernels: str | None = None
 
 
 def _new_reduction(made: type[Any], settings: RouteSettings) -> Route:
@@ -178,11 +179,12 @@ def _new_combined(made: type[Any], settings: RouteSettings) -> Route:
     return route
 
 
+_LABELER, _CHART = "d2c.reduction.labeler.labeler:Labeler", "d2c.cky.constrained_cky:ConstrainedCKY"
 ROUTES = {
     "reduction": RouteRow("d2c.reduction.reduction:Reduction", _new_reduction),
-    "labeler": RouteRow("d2c.reduction.labeler.two_stage:TwoStage", _new_reduction),
-    "cky": RouteRow("d2c.cky.constrained_cky:ConstrainedCKY", _new_chart),
-    "combined": RouteRow("d2c.training.combined:Combined", _new_combined),
+    "labeler": RouteRow("d2c.reduction.labeler.two_stage:TwoStage", _new_reduction, _LABELER),
+    "cky": RouteRow(_CHART, _new_chart, _CHART),
+    "combined": RouteRow("d2c.training.combined:Combined", _new_combined, _CHART),
 }
 
 
@@ -191,6 +193,13 @@ def route_class(name: str) -> type[Any]:
     if name not in ROUTES:
         raise ModelError(f"unknown route {name!r}; known are {', '.join(ROUTES)}")
     return import_class("route", name, ROUTES[name].path, "d2c")
+
+
+def kernels_of(name: str) -> type[WarmsUp] | None:
+    """What has the kernels of one of ROUTES; None where it has none to compile."""
+    path = ROUTES[name].kernels if name in ROUTES else None
+    found = path and import_class("route", name, path, "d2c")
+    return found if found and issubclass(found, WarmsUp) else None
 
 
 def make_route(name: str, settings: RouteSettings = RouteSettings()) -> Route:

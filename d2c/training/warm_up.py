@@ -19,7 +19,7 @@ from importlib import metadata
 from importlib.util import find_spec
 from pathlib import Path
 
-from d2c.training.routes import WarmsUp, route_class
+from d2c.training.routes import kernels_of
 
 PATIENCE = 30.0  # seconds that the first process waits in the end
 _PACKAGES = ("d2c.cky", "d2c.forests", "d2c.linear", "d2c.reduction")  # whose kernels there are
@@ -32,9 +32,9 @@ def warmed_up(routes: Iterable[str], train: bool) -> Iterator[None]:
     train: those of `fit`, too. Whatever goes wrong, the kernels are compiled later, in this process.
     """
     purpose = "train" if train else "parse"
-    names = [name for name in routes if issubclass(route_class(name), WarmsUp)]
+    names = [name for name in routes if kernels_of(name) and _read_note(purpose, name) != _sources()]
     process = None
-    if any(_read_note(purpose, name) != _sources() for name in names) and sys.executable:
+    if names and sys.executable:
         command = [sys.executable, "-m", __name__, purpose, *names]
         quiet = subprocess.DEVNULL
         with suppress(OSError):
@@ -58,15 +58,14 @@ def main() -> None:
     os.nice(10)
     purpose, *names = sys.argv[1:]
     for name in names:
-        made = route_class(name)
-        if issubclass(made, WarmsUp):
-            made.warm_up(train=purpose == "train")
+        if kernels := kernels_of(name):
+            kernels.warm_up(train=purpose == "train")
             _note(purpose, name).parent.mkdir(parents=True, exist_ok=True)
             _note(purpose, name).write_text(_sources(), encoding="utf-8")
 
 
 def _end_with_parent() -> None:
-    sys.stdin.buffer.read()  # until the first process closes the other end, as its death does
+    os.read(0, 1)  # returns when the first process closes the other end, as its death does
     os._exit(1)
 
 

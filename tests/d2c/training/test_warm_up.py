@@ -19,13 +19,13 @@ import os, pathlib, time
 from d2c.training.routes import ROUTES, RouteRow
 
 class Slow:
-    @staticmethod
-    def warm_up(train):
+    @classmethod
+    def warm_up(cls, train):
         with open(pathlib.Path(__file__).parent / "log", "a") as stream:
             stream.write(f"{train} {os.getpid()}\\n")
         BODY
 
-ROUTES["slow"] = RouteRow("slow_route:Slow", lambda made, settings: made())
+ROUTES["slow"] = RouteRow("slow_route:Slow", lambda made, settings: made(), "slow_route:Slow")
 """
 
 
@@ -38,7 +38,9 @@ def log(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     monkeypatch.setenv("NUMBA_CACHE_DIR", str(tmp_path / "cache"))
     monkeypatch.syspath_prepend(tmp_path)
     monkeypatch.delitem(sys.modules, "slow_route", raising=False)
-    monkeypatch.setitem(ROUTES, "slow", RouteRow("slow_route:Slow", lambda made, settings: made()))
+    monkeypatch.setitem(
+        ROUTES, "slow", RouteRow("slow_route:Slow", lambda made, settings: made(), "slow_route:Slow")
+    )
     return tmp_path / "log"
 
 
@@ -53,6 +55,29 @@ def test_it_runs_once_in_a_process_of_its_own(log: Path) -> None:
     lines = [line.split() for line in log.read_text().splitlines()]
     assert [train for train, _ in lines] == ["True", "False"]  # the second time there was a note
     assert str(os.getpid()) not in {process for _, process in lines}
+
+
+def test_the_process_ends_by_itself(log: Path) -> None:
+    command = [sys.executable, "-m", warm_up.__name__, "train", "slow"]
+    with subprocess.Popen(command, stdin=subprocess.PIPE, stderr=subprocess.PIPE) as process:
+        assert process.wait(60) == 0  # while the pipe is open
+        assert process.stderr is not None and process.stderr.read() == b""
+    assert log.exists()
+
+
+@pytest.mark.parametrize("train", [True, False])
+def test_kernels_of_the_labeler(train: bool, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """They are in the cache afterwards, with a note, and are not compiled again."""
+    monkeypatch.setenv("NUMBA_CACHE_DIR", str(tmp_path))
+    monkeypatch.setattr(warm_up, "PATIENCE", 300.0)
+    with warm_up.warmed_up(["labeler"], train):
+        pass
+    notes = [path.name for path in tmp_path.iterdir() if path.is_file()]
+    assert notes == [f"d2c.{'train' if train else 'parse'}.labeler"]
+    assert list(tmp_path.rglob("*.nbi"))
+    monkeypatch.setattr(subprocess, "Popen", None)
+    with warm_up.warmed_up(["labeler"], train):
+        pass
 
 
 def test_routes_without_kernels_start_nothing(log: Path, monkeypatch: pytest.MonkeyPatch) -> None:
