@@ -61,4 +61,4 @@ def _elements(path: str | os.PathLike[str], tag: str) -> Iterator[Element]:
 
 def attributes(values: dict[str, str]) -> str:
     """The attributes of an element as they are written."""
-    return " ".join(f"{name}={quoteattr(value, {chr(9): '&#9;'})}" for name, value in values.items())
+    return " ".join(f"{name}={quoteattr(value)}" for name, value in values.items())

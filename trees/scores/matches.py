@@ -8,7 +8,8 @@ from __future__ import annotations
 
 from abc import abstractmethod
 from dataclasses import dataclass, fields
-from typing import Self
+from functools import cache
+from typing import Any, Self
 
 
 def percent(part: int, whole: int) -> float:
@@ -22,8 +23,12 @@ class Counts:
     __slots__ = ()
 
     def __add__(self, other: Self) -> Self:
-        names = [field.name for field in fields(self)]  # type: ignore[arg-type]
-        return type(self)(**{name: getattr(self, name) + getattr(other, name) for name in names})
+        return type(self)(*[getattr(self, name) + getattr(other, name) for name in _names(type(self))])
+
+
+@cache
+def _names(counts: type[Any]) -> list[str]:
+    return [field.name for field in fields(counts)]
 
 
 class Matching:
