@@ -23,7 +23,8 @@ class Counts:
     __slots__ = ()
 
     def __add__(self, other: Self) -> Self:
-        return type(self)(*[getattr(self, name) + getattr(other, name) for name in _names(type(self))])
+        names = _names(type(self))  # type: ignore[arg-type]
+        return type(self)(*[getattr(self, name) + getattr(other, name) for name in names])
 
 
 @cache
