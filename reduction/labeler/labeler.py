@@ -110,7 +110,7 @@ class Labeler:
 
     @classmethod
     def warm_up(cls, train: bool) -> None:
-        """Compiles all kernels of labelling, or those of training, too, where they are not compiled yet."""
+        """Compiles the kernels of labelling, and where asked those of training, if they are not compiled yet."""
         dtrees = [DTree(Tokens(("a", "b"), ("A", "B")), (2, 0), labels=("X#1", ROOT))]
         labeler = cls(epochs=1, table_bits=8)
         if train:

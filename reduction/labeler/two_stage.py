@@ -27,6 +27,7 @@ class TwoStage(Reduction):
     """
 
     labeler_: Labeler
+    warm_up = staticmethod(Labeler.warm_up)
 
     def fit(
         self,

@@ -8,10 +8,7 @@ is decided with one look-up per template.
 
 from __future__ import annotations
 
-import json
 import warnings
-import zipfile
-import zlib
 from collections import defaultdict
 from collections.abc import Iterable, Iterator, Sequence
 from itertools import islice
@@ -21,14 +18,20 @@ from typing import Self
 import numpy as np
 from numpy.typing import NDArray
 
+from d2c.linear.weights import Like, read_arrays, write_arrays
 from d2c.reduction.unary.features import Batch, Ids, Ints, features, flatten
 from d2c.trees.ctree import CTree
-from d2c.trees.errors import ModelError
+from d2c.trees.model_files import read_settings, reading, write_settings
 from d2c.trees.unaries import Chain, strip_unaries
 
 FORMAT = 1  # of the model directory; any change of the features makes a new one
 
 _SETTINGS, _WEIGHTS = "unaries.json", "unaries.npz"
+_ARRAYS = {
+    **{"symbols": Like("u", 1), "candidates": Like("i", 2), "bias": Like("f", 2)},
+    **{"features": Like("i", 1), "weights": Like("f", 2)},
+}
+_TYPES = {"u": np.uint64, "i": np.int64, "f": np.float32}  # of arrays by their letter
 _BITS = 22  # of a feature
 _BATCH = 500  # trees whose features are extracted at once
 _MAX_ITERATIONS = 30  # a model that has not converged by then predicts as well
@@ -149,49 +152,34 @@ class UnaryClassifier:
 
     def save(self, directory: Path) -> None:
         """Writes the model into a directory, made where it is missing."""
-        directory.mkdir(parents=True, exist_ok=True)
-        settings = {"format": FORMAT, "cost": self.cost, "seed": self.seed, "chains": self.chains_}
-        text = json.dumps(settings, ensure_ascii=False)
-        (directory / _SETTINGS).write_text(text + "\n", encoding="utf-8")
-        np.savez_compressed(
-            directory / _WEIGHTS,
-            symbols=self.symbols_,
-            candidates=self.candidates_,
-            bias=self.bias_,
-            features=self.features_,
-            weights=self.weights_,
-        )
+        settings = {"cost": self.cost, "seed": self.seed, "chains": self.chains_}
+        write_settings(directory / _SETTINGS, FORMAT, settings)
+        write_arrays(directory / _WEIGHTS, {name: getattr(self, f"{name}_") for name in _ARRAYS})
 
     @classmethod
     def load(cls, directory: Path) -> Self:
-        """The model in a directory. Raises ModelError where it is missing, broken or of a newer version."""
+        """The model in a directory. Raises ModelError where it is missing, broken or of another format."""
         path = directory / _SETTINGS
-        try:
-            settings = json.loads(path.read_text(encoding="utf-8"))
-            if settings["format"] != FORMAT:
-                theirs = settings["format"]
-                raise ModelError(f"{path}: has format {theirs}, this version reads {FORMAT}; train it again")
+        settings = read_settings(path, FORMAT)
+        with reading(path):
             model = cls(float(settings["cost"]), int(settings["seed"]))
             model.chains_ = [tuple(map(str, chain)) for chain in settings["chains"]]
-            path = directory / _WEIGHTS
-            with np.load(path, allow_pickle=False) as arrays:
-                for name in ("symbols", "candidates", "bias", "features", "weights"):
-                    setattr(model, name + "_", arrays[name])
+        path = directory / _WEIGHTS
+        arrays = read_arrays(path, _ARRAYS)
+        with reading(path):
+            for name, like in _ARRAYS.items():
+                setattr(model, f"{name}_", arrays[name].astype(_TYPES[like.kind], copy=False))
             model._check()
-            model._index()
-        except ModelError:
-            raise
-        except OSError as error:
-            raise ModelError(f"{path}: cannot be read ({error.strerror or error})") from None
-        except (ValueError, KeyError, TypeError, IndexError, EOFError, *_BROKEN_ZIP) as error:
-            raise ModelError(f"{path}: is broken ({error}); train the model again") from None
+        model._index()
         return model
 
     def _check(self) -> None:
         """Raises ValueError unless the arrays fit together."""
         symbols, width = self.bias_.shape
         fits = (
-            self.symbols_.shape == (symbols,)
+            width > 0
+            and self.chains_[0] == ()
+            and self.symbols_.shape == (symbols,)
             and self.candidates_.shape == (symbols, width)
             and self.weights_.shape == (len(self.features_) + 1, width)
             and bool(np.all((self.candidates_ >= 0) & (self.candidates_ < len(self.chains_))))
@@ -199,9 +187,6 @@ class UnaryClassifier:
         )
         if not fits:
             raise ValueError("its arrays do not fit together")
-
-
-_BROKEN_ZIP = (zipfile.BadZipFile, zlib.error)
 
 
 class _Model:

@@ -4,11 +4,8 @@ Section 4.4 of "Parsing as Reduction". A batch is flattened into arrays over all
 is a few operations on uint64 arrays. Strings become 64-bit digests, the same in every process; a template
 adds the ids that it conjoins, each times an odd number of its own, to the node's symbol.
 
-The paper's templates: rules above and beneath; label with parent, left and right sibling; first and last
-word, lemma, tag and morphology of the yield; word, lemma and morphology of a pre-terminal sibling. Beyond the
-paper: parent with both siblings and with grandparent; words and tags just outside the yield; a word's ending;
-second, third and last but one word of a phrase; length and last word of the sentence; and at the root the bag
-of its first words, which tells captions from text (on CRAFT 2.5 points of exact match).
+At the root, the bag of its first words is one more template, many times: it tells captions from text (on
+CRAFT 2.5 points of exact match).
 """
 
 from __future__ import annotations
@@ -27,19 +24,53 @@ from d2c.trees.ctree import CTree
 Bools = NDArray[np.bool_]
 Ids = NDArray[np.uint64]
 Ints = NDArray[np.int64]
-Template = tuple[int, tuple[Ids, ...]]  # a number of its own, and the ids that are conjoined
+Group = tuple[int, tuple[str, ...]]  # the first one's number; templates, each the fields that are conjoined
+
+# A field of nodes (the node's parent, its siblings) or of tokens: the first, second, third and last of the
+# yield, the one before it and behind it, the sentence's last, or a sibling that is a pre-terminal
+ABOVE: Group = (
+    0,
+    (
+        # The paper's: label with parent, rule above, siblings; word of a pre-terminal sibling
+        *("symbol[parent]", "rule[parent] symbol[parent] index", "symbol[left]", "symbol[right]"),
+        *("symbol[parent] symbol[left] symbol[right]", "symbol[parent] symbol[grandparent]"),
+        *("word[left]", "word[right]"),
+        # Beyond it: around the yield, the sentence; the paper's first word
+        *("word[first-1]", "word[last+1]", "tag[first-1] tag[last+1]"),
+        *("symbol[parent] tag[first-1]", "symbol[parent] tag[last+1]"),
+        *("length symbol[parent] word[end-1]", "word[first]"),
+    ),
+)
+PRETERMINAL: Group = (
+    15,
+    (
+        *("ending[first]", "word[first] symbol[parent]", "symbol[parent] tag[first-1] tag[last+1]"),
+        *("symbol[parent] word[first-1]", "symbol[parent] word[last+1]"),
+    ),
+)
+PHRASE: Group = (
+    20,
+    (
+        *("rule[node]", "word[last]", "tag[first]", "tag[last]"),  # the paper's: rule beneath; the yield
+        *("word[second]", "word[third]", "word[last-1]", "word[first] word[second]"),
+    ),
+)
+COLUMNS: dict[str, Group] = {  # where the trees have them
+    "lemma": (40, ("lemma[first]", "lemma[last]", "lemma[left]", "lemma[right]")),
+    "morph": (44, ("morph[first]", "morph[last]", "morph[left]", "morph[right]")),
+}
 
 _BAG = 40  # words of the root's bag
 _ENDING = 3  # characters
 _REMEMBERED = 1 << 18
-_GOLDEN = 0x9E3779B97F4A7C15  # odd: its powers tell the positions in a rule apart
+_GOLDEN = 0x9E3779B97F4A7C15  # odd: its powers tell the children of a rule apart
 _MIX, _HALF, _FOLD = np.uint64(_GOLDEN), np.uint64(32), np.uint64(29)
-_POWERS = np.array([pow(_GOLDEN, place, 1 << 64) for place in range(64)], np.uint64)
+_POWERS = np.array([pow(_GOLDEN, index, 1 << 64) for index in range(64)], np.uint64)
 _ODD = np.array(  # [template, part] factors; the last part is added
     [[pow(_GOLDEN, 100 + 4 * row + part, 1 << 64) for part in range(4)] for row in range(64)], np.uint64
 )
 _PHRASE = np.uint64(0x5851F42D4C957F2D)  # tells a phrase symbol from the tag of that name
-_COLUMN_TEMPLATES, _BAG_TEMPLATE = 40, 63
+_BAG_TEMPLATE = 63
 
 
 class _StringIds(dict[str, int]):
@@ -74,13 +105,13 @@ class Batch:
     symbols:     [N + 1] id of the tag or phrase symbol; the two kinds never share an id
     preterminal: [N + 1] whether the node is a pre-terminal
     parent, left, right: [N + 1] nodes
-    place:       [N + 1] position among the parent's children
+    index:       [N + 1] of a node among the parent's children
     rule:        [N + 1] hash of the rule beneath, 0 for pre-terminals
     first, last: [N + 1] position of the leftmost and rightmost token in the yield
     ends:        [N + 1] position of the gap after the sentence
     lengths:     [N + 1] tokens of the sentence
     words, tags, endings: [positions] ids of the tokens
-    columns:     number → [positions] ids of lemmas (0) and morphology (1), where any tree has them
+    columns:     `lemma`, `morph` → [positions] ids, where any tree has them
     """
 
     sizes: list[int]
@@ -89,7 +120,7 @@ class Batch:
     parent: Ints
     left: Ints
     right: Ints
-    place: Ints
+    index: Ints
     rule: Ids
     first: Ints
     last: Ints
@@ -98,7 +129,7 @@ class Batch:
     words: Ids
     tags: Ids
     endings: Ids
-    columns: dict[int, Ids]
+    columns: dict[str, Ids]
 
     def groups(self, wanted: Bools) -> Iterator[Ints]:
         """The wanted nodes ([N] bool) as pre-terminals, roots and other phrases: such as `features` takes."""
@@ -127,18 +158,21 @@ def flatten(ctrees: Sequence[CTree]) -> Batch:
     kids += np.repeat(base, sizes)[owner]
     begin = np.cumsum(arity) - arity
     parent, left, right = (np.full(none + 1, none) for _ in range(3))
-    place, rule = np.zeros(none + 1, np.int64), np.zeros(none + 1, np.uint64)
+    index, rule = np.zeros(none + 1, np.int64), np.zeros(none + 1, np.uint64)
     parent[kids] = owner
-    place[kids] = np.arange(len(kids)) - np.repeat(begin, arity)
+    index[kids] = np.arange(len(kids)) - np.repeat(begin, arity)
     siblings = np.flatnonzero(owner[1:] == owner[:-1])
     right[kids[siblings]], left[kids[siblings + 1]] = kids[siblings + 1], kids[siblings]
     if len(kids):
-        rule[:-1][~leaf] = np.add.reduceat(symbols[kids] * _POWERS[place[kids] % len(_POWERS)], begin)
+        rule[:-1][~leaf] = np.add.reduceat(symbols[kids] * _POWERS[index[kids] % len(_POWERS)], begin)
 
     own = np.repeat(gap, sizes) + 1 + local
     forms = _with_gaps(ctree.tokens.forms for ctree in ctrees)
     blank = [("",) * len(ctree.tokens) for ctree in ctrees]
-    columns = [[ctree.tokens.lemmas for ctree in ctrees], [ctree.tokens.morphs for ctree in ctrees]]
+    columns = {
+        "lemma": [ctree.tokens.lemmas for ctree in ctrees],
+        "morph": [ctree.tokens.morphs for ctree in ctrees],
+    }
     return Batch(
         sizes.tolist(),
         np.append(symbols, np.uint64(0)),
@@ -146,7 +180,7 @@ def flatten(ctrees: Sequence[CTree]) -> Batch:
         parent,
         left,
         right,
-        place,
+        index,
         rule,
         *spans(
             np.append(np.where(leaf, own, np.iinfo(np.int64).max), 0),
@@ -159,8 +193,8 @@ def flatten(ctrees: Sequence[CTree]) -> Batch:
         _IDS.array(_with_gaps(ctree.tokens.tags for ctree in ctrees)),
         _ENDINGS.array(forms),
         {
-            number: _IDS.array(_with_gaps(own or empty for own, empty in zip(column, blank, strict=True)))
-            for number, column in enumerate(columns)
+            name: _IDS.array(_with_gaps(own or empty for own, empty in zip(column, blank, strict=True)))
+            for name, column in columns.items()
             if any(column)
         },
     )
@@ -174,14 +208,49 @@ def _with_gaps(sentences: Iterable[tuple[str, ...]]) -> list[str]:
     return texts
 
 
+class _Fields(dict[str, Ids]):
+    """What the templates see of nodes, by name; looked up when it is first asked for."""
+
+    def __init__(self, batch: Batch, nodes: Ints) -> None:
+        parent, left, right = batch.parent[nodes], batch.left[nodes], batch.right[nodes]
+        first, last = batch.first[nodes], batch.last[nodes]
+        index, length = batch.index[nodes], np.minimum(batch.lengths[nodes] // 4, 6)
+        super().__init__(index=index.astype(np.uint64), length=length.astype(np.uint64))
+        self.of_nodes = {"symbol": batch.symbols, "rule": batch.rule}
+        self.of_tokens = {"word": batch.words, "tag": batch.tags, "ending": batch.endings} | batch.columns
+        self.nodes = {"node": nodes, "parent": parent, "left": left, "right": right}
+        self.nodes["grandparent"] = batch.parent[parent]
+        self.tokens = {
+            **{"first": first, "last": last, "first-1": first - 1, "last+1": last + 1},
+            **{"end-1": batch.ends[nodes] - 1, "last-1": np.maximum(last - 1, first)},
+            **{"second": np.minimum(first + 1, last), "third": np.where(first + 2 <= last, first + 2, 0)},
+            **{"left": np.where(batch.preterminal[left], batch.first[left], 0)},
+            **{"right": np.where(batch.preterminal[right], batch.first[right], 0)},
+        }
+
+    def __missing__(self, name: str) -> Ids:
+        column, _, where = name[:-1].partition("[")
+        if column in self.of_nodes:
+            self[name] = self.of_nodes[column][self.nodes[where]]
+        else:
+            self[name] = self.of_tokens[column][self.tokens[where]]
+        return self[name]
+
+
 def features(batch: Batch, nodes: Ints) -> NDArray[np.uint32]:
     """[templates, len(nodes)] hashed features, 0 for none; nodes are a part of one of the batch's groups."""
     leaf = batch.preterminal[nodes[0]]
-    root = batch.parent[nodes[0]] == len(batch.symbols) - 1
-    templates = [*_above(batch, nodes), *(_leaf(batch, nodes) if leaf else _phrase(batch, nodes))]
-    templates += _columns(batch, nodes)
-    if root and not leaf:
-        templates += _bag(batch, nodes)
+    groups = [ABOVE, PRETERMINAL if leaf else PHRASE, *(COLUMNS[name] for name in batch.columns)]
+    fields = _Fields(batch, nodes)
+    templates = [
+        (number, [fields[name] for name in template.split()])
+        for first_number, group in groups
+        for number, template in enumerate(group, first_number)
+    ]
+    if not leaf and batch.parent[nodes[0]] == len(batch.symbols) - 1:
+        first, last = batch.first[nodes], batch.last[nodes]
+        bag = (np.where(first + i <= last, first + i, 0) for i in range(_BAG))
+        templates += [(_BAG_TEMPLATE, [batch.words[positions]]) for positions in bag]
     own = batch.symbols[nodes]
     hashed = np.empty((len(templates), len(nodes)), np.uint32)
     for row, (number, ids) in enumerate(templates):
@@ -194,78 +263,3 @@ def features(batch: Batch, nodes: Ints) -> NDArray[np.uint32]:
         if len(ids) == 1:
             hashed[row][ids[0] == 0] = 0
     return hashed
-
-
-def _above(batch: Batch, nodes: Ints) -> Iterator[Template]:
-    """Templates 0 to 14: what is above and beside a node, and its first word."""
-    symbols, words, tags = batch.symbols, batch.words, batch.tags
-    mother = symbols[batch.parent[nodes]]
-    before, after = symbols[batch.left[nodes]], symbols[batch.right[nodes]]
-    rule, place = batch.rule[batch.parent[nodes]], batch.place[nodes].astype(np.uint64)
-    first, last, ends = batch.first[nodes], batch.last[nodes], batch.ends[nodes]
-    length = np.minimum(batch.lengths[nodes] // 4, 6).astype(np.uint64)
-    tag_before, tag_after = tags[first - 1], tags[last + 1]
-    yield 0, (mother,)
-    yield 1, (rule, mother, place)
-    yield 2, (before,)
-    yield 3, (after,)
-    yield 4, (mother, before, after)
-    yield 5, (mother, symbols[batch.parent[batch.parent[nodes]]])
-    yield 6, (words[_sibling(batch, batch.left[nodes])],)
-    yield 7, (words[_sibling(batch, batch.right[nodes])],)
-    yield 8, (words[first - 1],)
-    yield 9, (words[last + 1],)
-    yield 10, (tag_before, tag_after)
-    yield 11, (mother, tag_before)
-    yield 12, (mother, tag_after)
-    yield 13, (length, mother, words[ends - 1])
-    yield 14, (words[first],)
-
-
-def _leaf(batch: Batch, nodes: Ints) -> Iterator[Template]:
-    """Templates 15 to 19, of pre-terminals."""
-    word, mother = batch.first[nodes], batch.symbols[batch.parent[nodes]]
-    yield 15, (batch.endings[word],)
-    yield 16, (batch.words[word], mother)
-    yield 17, (mother, batch.tags[word - 1], batch.tags[word + 1])
-    yield 18, (mother, batch.words[word - 1])
-    yield 19, (mother, batch.words[word + 1])
-
-
-def _phrase(batch: Batch, nodes: Ints) -> Iterator[Template]:
-    """Templates 20 to 27, of phrases."""
-    first, last, words = batch.first[nodes], batch.last[nodes], batch.words
-    second, third = np.minimum(first + 1, last), np.where(first + 2 <= last, first + 2, 0)
-    yield 20, (batch.rule[nodes],)
-    yield 21, (words[last],)
-    yield 22, (batch.tags[first],)
-    yield 23, (batch.tags[last],)
-    yield 24, (words[second],)
-    yield 25, (words[third],)
-    yield 26, (words[np.maximum(last - 1, first)],)
-    yield 27, (words[first], words[second])
-
-
-def _columns(batch: Batch, nodes: Ints) -> Iterator[Template]:
-    """Templates 40 to 47: lemmas and morphology, where the trees have them."""
-    for number, column in batch.columns.items():
-        positions = (
-            batch.first[nodes],
-            batch.last[nodes],
-            _sibling(batch, batch.left[nodes]),
-            _sibling(batch, batch.right[nodes]),
-        )
-        for template, position in enumerate(positions, _COLUMN_TEMPLATES + 4 * number):
-            yield template, (column[position],)
-
-
-def _bag(batch: Batch, nodes: Ints) -> Iterator[Template]:
-    """The first words of the yield, wherever they stand: one template, many times."""
-    first, last = batch.first[nodes], batch.last[nodes]
-    for place in range(_BAG):
-        yield _BAG_TEMPLATE, (batch.words[np.where(first + place <= last, first + place, 0)],)
-
-
-def _sibling(batch: Batch, siblings: Ints) -> Ints:
-    """Positions of siblings that are pre-terminals, else a gap's."""
-    return np.where(batch.preterminal[siblings], batch.first[siblings], 0)

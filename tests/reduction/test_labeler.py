@@ -242,6 +242,16 @@ def test_reduction_with_a_labeler(tmp_path: Path) -> None:
     assert repairs.counts["head outside the sentence"] == sum(len(ctree.tokens) for ctree in DEV)
 
 
+def test_confidences_come_with_the_trees_of_the_labelers_labels() -> None:
+    route = TwoStage("direct").fit(TRAIN)
+    gold = [unlabelled(dtree) for dtree in encoded("direct", DEV[:100])]
+    repairs = Repairs(), Repairs()
+    found = list(route.confidences_all(gold, repairs[0]))
+    assert [ctree for ctree, _ in found] == list(route.decode_all(gold, repairs[1]))
+    assert repairs[0].counts == repairs[1].counts and repairs[0].tokens == repairs[1].tokens
+    assert [route.decode(dtree) for dtree in route.relabel(gold)] == [ctree for ctree, _ in found]
+
+
 def test_jackknifed_trees_and_their_labels_are_learned_from() -> None:
     jackknifed = []
     for dtree in encoded("direct", TRAIN):

@@ -1,0 +1,86 @@
+"""Broken and hostile model files of route, labeler and classifier lead to a ModelError and nothing else."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+
+from d2c.reduction.labeler.two_stage import TwoStage
+from d2c.trees.errors import ModelError
+from d2c.trees.formats.brackets import read_brackets
+
+OF_ARRAYS: list[tuple[str, str, Callable[[Any], Any]]] = [
+    ("labeler/labeler.npz", "rows", lambda rows: rows[:, :1]),
+    ("labeler/labeler.npz", "rows", lambda rows: rows + 1000),
+    ("labeler/labeler.npz", "wide", lambda wide: wide - 1),
+    ("labeler/labeler.npz", "begin", lambda begin: begin[::-1]),
+    ("labeler/labeler.npz", "begin", lambda begin: begin[:0]),
+    ("labeler/labeler.npz", "candidates", lambda candidates: candidates + 99),
+    ("labeler/labeler.npz", "symbols", lambda symbols: symbols - 99),
+    ("labeler/labeler.npz", "numbers", lambda numbers: numbers.astype(np.float32)),
+    ("labeler/labeler.npz", "slots", lambda slots: slots - 1_000_000_000),
+    ("labeler/labeler.npz", "values", lambda values: values[1:]),
+    ("labeler/labeler.npz", "values", lambda values: values * np.nan),
+    ("unaries/unaries.npz", "weights", lambda weights: weights[:, :1]),
+    ("unaries/unaries.npz", "weights", lambda weights: weights.astype(object)),
+    ("unaries/unaries.npz", "candidates", lambda candidates: candidates + 99),
+    ("unaries/unaries.npz", "features", lambda features: features + (1 << 30)),
+    ("unaries/unaries.npz", "bias", lambda bias: bias[:, :0]),
+]
+OF_SETTINGS: list[tuple[str, dict[str, object]]] = [
+    ("reduction.json", {"default_symbols": 3}),
+    ("reduction.json", {"encoding": None}),
+    ("reduction.json", {"encoding": []}),
+    ("labeler/labeler.json", {"parameters": {"table_bits": 60}}),
+    ("labeler/labeler.json", {"parameters": {"table_bits": 1e300}}),
+    ("labeler/labeler.json", {"parameters": {"table_bits": -1}}),
+    ("labeler/labeler.json", {"parameters": {"nonsense": 1}}),
+    ("labeler/labeler.json", {"parameters": None}),
+    ("labeler/labeler.json", {"labels": ["S#1"]}),
+    ("labeler/labeler.json", {"tags": None}),
+    ("labeler/labeler.json", {"words": [["a"]]}),
+    ("unaries/unaries.json", {"chains": []}),
+    ("unaries/unaries.json", {"chains": 3}),
+    ("unaries/unaries.json", {"cost": "x"}),
+]
+
+
+@pytest.fixture(scope="module")
+def saved(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    directory = tmp_path_factory.mktemp("model")
+    sample = Path(__file__).parents[2] / "data" / "sample" / "dev.mrg"
+    TwoStage().fit(list(read_brackets(sample, clean=True))[:30]).save(directory)
+    return directory
+
+
+@pytest.fixture
+def model(saved: Path, tmp_path: Path) -> Path:
+    for path in saved.rglob("*.*"):
+        copy = tmp_path / path.relative_to(saved)
+        copy.parent.mkdir(exist_ok=True)
+        copy.write_bytes(path.read_bytes())
+    TwoStage.load(tmp_path)
+    return tmp_path
+
+
+@pytest.mark.parametrize(("file", "name", "change"), OF_ARRAYS)
+def test_arrays_that_do_not_fit(model: Path, file: str, name: str, change: Callable[[Any], Any]) -> None:
+    with np.load(model / file) as arrays:
+        changed = dict(arrays)
+    changed[name] = change(changed[name])
+    np.savez_compressed(model / file, **changed)
+    with pytest.raises(ModelError, match="is broken"):
+        TwoStage.load(model)
+
+
+@pytest.mark.parametrize(("file", "change"), OF_SETTINGS)
+def test_settings_that_do_not_fit(model: Path, file: str, change: dict[str, object]) -> None:
+    settings = json.loads((model / file).read_text(encoding="utf-8"))
+    (model / file).write_text(json.dumps(settings | change), encoding="utf-8")
+    with pytest.raises(ModelError, match="is broken"):
+        TwoStage.load(model)
