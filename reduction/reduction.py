@@ -78,7 +78,12 @@ class Reduction:
         dtrees: Iterable[DTree] | None = None,
         progress: object = None,
     ) -> Self:
-        """Learns from gold c-trees, read once. It needs neither `dev` nor `dtrees`."""
+        """Learns from gold c-trees, read once; it has no need of `dev`.
+
+        dtrees: what a d-parser predicts for each c-tree when it has not learned from it (jackknifing), for
+                routes that have labels of their own
+        """
+        ctrees = self._learn_labels(ctrees, dtrees or ())
         seen: set[str] = set()
         by_tag: defaultdict[str, Counter[str]] = defaultdict(Counter)
         tops: Counter[str | None] = Counter()
@@ -189,6 +194,10 @@ class Reduction:
     @cached_property
     def _heads(self) -> HeadRules:
         return load_head_rules(self.head_rules)
+
+    def _learn_labels(self, ctrees: Iterable[CTree], dtrees: Iterable[DTree]) -> Iterable[CTree]:
+        """The c-trees; nothing is learned where labels are the d-parser's."""
+        return ctrees
 
     def _labelled(
         self, dtrees: list[DTree], counts: Counter[str], sure: bool

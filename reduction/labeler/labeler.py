@@ -110,7 +110,7 @@ class Labeler:
 
     @classmethod
     def warm_up(cls, train: bool) -> None:
-        """Compiles the kernels of labelling, and where asked those of training, if they are not compiled yet."""
+        """Compiles the kernels of labelling, and those of training if asked, where they are not yet."""
         dtrees = [DTree(Tokens(("a", "b"), ("A", "B")), (2, 0), labels=("X#1", ROOT))]
         labeler = cls(epochs=1, table_bits=8)
         if train:

@@ -32,7 +32,7 @@ from d2c.reduction.labeler.scores import (
     prepare,
     symbol_key,
 )
-from d2c.reduction.labeler.search import States, rises_left, rises_right, step, viterbi
+from d2c.reduction.labeler.search import States, rises_of, step, viterbi
 
 
 @kernel
@@ -80,23 +80,18 @@ def walk(
         if constraint.differences and i != begin and i != middle:
             events[i - begin] += events[i - begin - 1]
     a, b, apart = begin, middle, 0
-    for i in range(end - begin):
-        left = given[modifiers[a - 1]] if a > begin else NO_LABEL
-        right = given[modifiers[b - 1]] if b > middle else NO_LABEL
-        if a < middle and (b == end or not constraint.joint or events[a - begin] <= events[b - begin]):
-            label, order[i], joins[i] = given[modifiers[a]], a, 0
-            same = symbols[label] == symbols[left]
-            rise = step(constraint, a == begin, numbers[label], numbers[left], same, rises_left(apart))
-            a, apart = a + 1, apart + rise
-        else:
-            label, order[i] = given[modifiers[b]], b
-            same = symbols[label] == symbols[left if apart > 0 else right]
-            rises = rises_right(apart, b == middle)
-            rise = step(constraint, b == middle, numbers[label], numbers[right], same, rises)
-            joins[i] = constraint.joint and 0 < apart == rise
-            b, apart = b + 1, apart - rise
+    for k in range(end - begin):
+        last_left = given[modifiers[a - 1]] if a > begin else NO_LABEL
+        last_right = given[modifiers[b - 1]] if b > middle else NO_LABEL
+        left = a < middle and (b == end or not constraint.joint or events[a - begin] <= events[b - begin])
+        i, last, first = (a, last_left, a == begin) if left else (b, last_right, b == middle)
+        label, event = given[modifiers[i]], last_left if apart > 0 else last
+        same, rises = symbols[label] == symbols[event], rises_of(left, first, apart)
+        rise = step(constraint, first, numbers[label], numbers[last], same, rises)
         if rise < 0:
             return False
+        order[k], joins[k] = i, int(not left and constraint.joint and 0 < apart == rise)
+        a, b, apart = (a + 1, b, apart + rise) if left else (a, b + 1, apart - rise)
     return True
 
 
@@ -108,13 +103,8 @@ def slots_of(
 
     given, other: labels by position. Features of arcs that have the same label in `other` are left out.
     """
-    labels, templates, modifiers, mask = (
-        scorer.labels,
-        scorer.templates,
-        arcs.modifiers,
-        len(scorer.weights) - 1,
-    )
-    begin, middle, end = arcs.begin[h], arcs.middle[h], arcs.begin[h + 1]
+    labels, templates, mask = scorer.labels, scorer.templates, len(scorer.weights) - 1
+    modifiers, begin, middle, end = arcs.modifiers, arcs.begin[h], arcs.middle[h], arcs.begin[h + 1]
     order, joins = np.empty(end - begin, np.int64), np.empty(end - begin, np.int64)
     if not walk(scorer, arcs, h, constraint, given, order, joins):
         return -1

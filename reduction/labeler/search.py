@@ -83,18 +83,15 @@ class Cell(NamedTuple):
 
 
 @inner
-def rises_left(apart: int) -> tuple[int, int]:
-    """By how many events a left modifier is above the one before it: if it joins the last event (-1: it
-    cannot), and if not.
+def rises_of(left: bool, first: bool, apart: int) -> tuple[int, int]:
+    """By how many events a modifier is above the one before it: if it joins the last event (-1: it cannot),
+    and if not. A right modifier may also join the event of the right one before it.
 
-    apart: how far the event of the last left one is above that of the right
+    left, first: on which side it is, and whether the first one there
+    apart: how far the event of the last left modifier is above that of the last right one
     """
-    return (0 if apart > 0 else -1), max(1 - apart, 1)
-
-
-@inner
-def rises_right(apart: int, first: bool) -> tuple[int, int]:
-    """By how many events a right modifier is above the one before it, whose event it may also join."""
+    if left:
+        return (0 if apart > 0 else -1), max(1 - apart, 1)
     return (-1 if first and apart <= 0 else max(apart, 0)), max(apart, 0) + 1
 
 
@@ -142,20 +139,9 @@ def _take(
     scorer: Scorer, arcs: Arcs, head: Head, states: States, cell: Cell, prior: int, end: int, left: bool
 ) -> int:
     """Adds to a cell what comes of a prior one's states by taking la or rb; where the cell ends then."""
-    of, numbers, symbols, arc_scores, pairs = (
-        head.labels,
-        head.numbers,
-        scorer.labels.symbols,
-        head.scores,
-        head.pairs,
-    )
-    entries, scores, found, across, known = (
-        states.entries,
-        states.scores,
-        states.found,
-        states.across,
-        states.known,
-    )
+    of, numbers, symbols = head.labels, head.numbers, scorer.labels.symbols
+    arc_scores, pairs, across, known = head.scores, head.pairs, states.across, states.known
+    entries, scores, found = states.entries, states.scores, states.found
     constraint, a, b = head.constraint, cell.a, cell.b
     joint, first = constraint.joint, (a if left else b) == 1
     m, other = (a - 1, head.lefts + b - 1) if left else (head.lefts + b - 1, a - 1)
@@ -173,7 +159,7 @@ def _take(
         own, opposite = (x, y) if left else (y, x)
         before, last = (-1, 0) if first else (of[own], numbers[own])
         event = of[x] if not left and apart > 0 else before
-        rises = rises_left(apart) if left else rises_right(apart, first)
+        rises = rises_of(left, first, apart)
         least, most = -1, _ENDLESS  # numbers that `step` may allow
         if joint:
             base = 0 if constraint.differences or first else last

@@ -29,30 +29,19 @@ class TwoStage(Reduction):
     labeler_: Labeler
     warm_up = staticmethod(Labeler.warm_up)
 
-    def fit(
-        self,
-        ctrees: Iterable[CTree],
-        dev: Iterable[CTree] = (),
-        *,
-        dtrees: Iterable[DTree] | None = None,
-        progress: object = None,
-    ) -> Self:
-        """Learns from gold c-trees.
-
-        dtrees: what a d-parser predicts for each c-tree when it has not learned from it (jackknifing). The
-                labeler learns on these backbones, too, and uses the labels that they have.
-        """
+    def _learn_labels(self, ctrees: Iterable[CTree], dtrees: Iterable[DTree]) -> Iterable[CTree]:
+        """Learns on jackknifed backbones, too, and then uses the labels that they have."""
         treebank = list(ctrees)
         continuous = all(ctree.is_continuous() for ctree in treebank)
         labelled = list(map(self.encode, treebank))
         given: list[Sequence[str] | None] = [None] * len(labelled)
-        for ctree, dtree in zip(treebank, dtrees or (), strict=False):  # there may be none
+        for ctree, dtree in zip(treebank, dtrees, strict=False):  # there may be none
             heads, _ = repair_heads(dtree.heads)
             ordered = order_arcs(strip_unaries(ctree)[0], projectivize(heads) if continuous else heads)
             labelled.append(self._encoding.label(replace(ordered, tokens=dtree.tokens)))
             given.append(dtree.labels)
         self.labeler_ = Labeler(self.encoding, continuous, seed=self.seed).fit(labelled, given)
-        return super().fit(treebank)
+        return treebank
 
     def relabel(self, dtrees: Iterable[DTree], counts: Counter[str] | None = None) -> list[DTree]:
         """The d-trees whose labels decoding reads: with the labeler's labels and repaired heads.

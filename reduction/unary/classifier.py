@@ -13,7 +13,7 @@ from collections import defaultdict
 from collections.abc import Iterable, Iterator, Sequence
 from itertools import islice
 from pathlib import Path
-from typing import Self
+from typing import NamedTuple, Self
 
 import numpy as np
 from numpy.typing import NDArray
@@ -189,11 +189,13 @@ class UnaryClassifier:
             raise ValueError("its arrays do not fit together")
 
 
-class _Model:
+class _Model(NamedTuple):
     """The linear model of one symbol: candidates [C], bias [C], features [R], weights [R, C]."""
 
-    def __init__(self, candidates: Ints, bias: Floats, features: Ints, weights: Floats) -> None:
-        self.candidates, self.bias, self.features, self.weights = candidates, bias, features, weights
+    candidates: Ints
+    bias: Floats
+    features: Ints
+    weights: Floats
 
     @classmethod
     def fit(cls, parts: list[Ints], gold: Ints, settings: UnaryClassifier) -> Self:
