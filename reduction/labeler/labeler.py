@@ -71,6 +71,7 @@ class Labeler:
         self.stacked_ = False  # whether the d-parser's own labels are features
         self.tags_: dict[str, int] = {}
         self.weights_ = np.zeros(0, np.float32)
+        self._spare: list[States] = []  # as many as there are threads
         self.failed_ = 0  # heads that `label_all` found no labels for under the constraints
 
     def fit(
@@ -90,7 +91,7 @@ class Labeler:
         learner = AdaGrad.new(1 << self.table_bits, self.rate, self.penalty)
         gradient = Gradient.new(1 << self.table_bits)
         self.weights_ = learner.weights
-        scorer, states, guess = self._scorer(), self._states(arcs), np.zeros_like(gold)
+        scorer, states, guess = self._scorer(), States.new(self._table), np.zeros_like(gold)
         rng, by_sentence = np.random.default_rng(self.seed), arcs.by_sentence()
         order = np.arange(len(by_sentence))
         for epoch in range(1, self.epochs + 1):
@@ -149,7 +150,9 @@ class Labeler:
         self._check_trained()
         arcs = self._arcs([(dtree, dtree.labels) for dtree in batch])
         best, heads = np.zeros(len(arcs.tags), np.int64), arcs.with_modifiers()
-        self.failed_ += label_heads(self._scorer(), arcs, heads, best[:0], self._states(arcs), best)
+        states = self._spare.pop() if self._spare else States.new(self._table)
+        self.failed_ += label_heads(self._scorer(), arcs, heads, best[:0], states, best)
+        self._spare.append(states)
         labels = iter(map(self.labels_.__getitem__, best[arcs.tokens].tolist()))
         labelled = [
             replace(dtree, symbols=None, events=None, labels=tuple(islice(labels, len(dtree.heads))))
@@ -197,9 +200,6 @@ class Labeler:
         constraint = self._encoding.constraint if self.constrained else FREE
         return Scorer(self._table, self.weights_, constraint, Templates.new())
 
-    def _states(self, arcs: Arcs) -> States:
-        return States.new(self._table, int(np.diff(arcs.begin).max()))
-
     def _number(self, treebank: Sequence[tuple[DTree, Sequence[str] | None]]) -> tuple[Arcs, Longs]:
         """Numbers labels, tags and words; labels of one symbol stand together. The arcs, and gold labels."""
         self.stacked_ = any(own is not None for _, own in treebank)
@@ -215,7 +215,7 @@ class Labeler:
         ids = [symbols.setdefault(read(label)[0], len(symbols)) for label in self.labels_]
         numbers = [read(label)[1] for label in self.labels_]
         rows = _candidates(arcs, gold, len(self.tags_) + 2, numbers)
-        self._table = Labels(np.array(ids, np.int64), np.array(numbers, np.int64), *rows)
+        self._table, self._spare = Labels(np.array(ids, np.int64), np.array(numbers, np.int64), *rows), []
         return arcs, gold
 
     def _arcs(self, dtrees: Sequence[tuple[DTree, Sequence[str] | None]]) -> Arcs:

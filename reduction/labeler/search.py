@@ -40,7 +40,7 @@ class States(NamedTuple):
     entries: [_CAPACITY, 4] candidates of la and rb, their distance in events, state before
     scores:  [_CAPACITY]
     cells:   [_CAPACITY / _LEAST_BEAM, 2] where the states of each cell begin and end
-    found:   the state of a cell by `_index`; 0, which is in none, where there is none
+    found:   [_FOUND] the state of a cell by `_index`; 0, which is in none, where there is none
     across:  scores of a pair across the sides, of those labels where `known` is `turn`, its number
     """
 
@@ -49,18 +49,18 @@ class States(NamedTuple):
     cells: Longs
     found: Ints
     across: Floats
-    known: Ints
+    known: Longs
     turn: Longs
 
     @classmethod
-    def new(cls, labels: Labels, longest: int) -> States:
-        """Buffers for heads of at most so many modifiers."""
+    def new(cls, labels: Labels) -> States:
+        """Buffers for any head; of most of their pages no use is made."""
         pairs = int(np.diff(labels.begin).max() + 1) ** 2  # of candidates
         entries, scores = np.empty((_CAPACITY, 4), np.int64), np.empty(_CAPACITY, np.float32)
         cells = np.empty((_CAPACITY // _LEAST_BEAM, 2), np.int64)
-        found = np.zeros(min(pairs * (2 * longest + 1), _FOUND), np.int32)
-        across, known = np.empty(2 * pairs, np.float32), np.zeros(2 * pairs, np.int32)
-        return cls(entries, scores, cells, found, across, known, np.zeros(1, np.int64))
+        across, known = np.empty(2 * pairs, np.float32), np.zeros(2 * pairs, np.int64)
+        found, turn = np.zeros(_FOUND, np.int32), np.zeros(1, np.int64)
+        return cls(entries, scores, cells, found, across, known, turn)
 
 
 class Cell(NamedTuple):

@@ -17,6 +17,7 @@ from d2c.reduction.labeler.arcs import Arcs, Longs
 from d2c.reduction.labeler.labeler import Labeler
 from d2c.reduction.labeler.learning import label_heads, score, shares_of
 from d2c.reduction.labeler.scores import FREE
+from d2c.reduction.labeler.search import States
 from d2c.reduction.labeler.two_stage import TwoStage
 from d2c.reduction.reduction import Reduction
 from d2c.trees.conversion import order_arcs, to_dependencies
@@ -46,7 +47,7 @@ def labels_of(labeler: Labeler, arcs: Arcs) -> tuple[Longs, int]:
     """The best labels by position; how many heads had none under the constraint."""
     best = np.zeros(len(arcs.tags), np.int64)
     heads = arcs.with_modifiers()
-    failed = label_heads(labeler._scorer(), arcs, heads, best[:0], labeler._states(arcs), best)
+    failed = label_heads(labeler._scorer(), arcs, heads, best[:0], States.new(labeler._table), best)
     return best, failed
 
 
