@@ -18,9 +18,9 @@ from d2c.cky.grammar.vocabulary import Vocabulary
 from d2c.cky.learning.gold import Gold, examples_of
 from d2c.cky.learning.training import Epoch, Training
 from d2c.cky.model import Learned, read_model, write_model
-from d2c.cky.search.chart import Query, build_chart, unpruned
+from d2c.cky.search.chart import NO_GLUE, UNPRUNED, Query, build_chart
 from d2c.cky.search.features import Observed, Scorer
-from d2c.cky.search.layout import Layout, lay_out
+from d2c.cky.search.layout import lay_out
 from d2c.cky.search.pruning import estimate, restrict
 from d2c.cky.search.search import Found, best_parts, k_best_parts, oracle_parts, posteriors
 from d2c.cky.search.templates import Templates
@@ -81,11 +81,11 @@ class ConstrainedCKY:
         """
         settings, gold = self.settings, self.fit_grammar(ctrees, dtrees)
         derivable = (one for one in gold if one.derivation is not None)
-        examples = examples_of(derivable, self.grammar_, self.vocabulary_, self.axioms, self._oracle)
+        examples = examples_of(derivable, self.grammar_, self.vocabulary_, self._oracle)
         del gold
         rules, tags = len(self.grammar_.rules), len(self.vocabulary_.tags)
         self.allowed_ = estimate(examples.derivations(self.grammar_.table.kind), rules, tags, settings.gamma)
-        training = Training(settings, examples, self.grammar_, self._ask, self.checkpoints)
+        training = Training(settings, examples, self.grammar_, self.ask, self.checkpoints)
         self.weights_ = training.run(self._scorer_of(list(dev), dev_dtrees), progress)
         return self
 
@@ -105,7 +105,8 @@ class ConstrainedCKY:
         labels = (one.labels or () for one in gold if self.settings.labels)
         # Of the trees with derivations: the grammar has a symbol for each tag of the vocabulary.
         self.vocabulary_ = Vocabulary.of([one.ctree.tokens for one in gold if one.derivation], labels)
-        self.allowed_ = unpruned()
+        self._axioms = _axioms(self.grammar_, self.vocabulary_)
+        self.allowed_ = UNPRUNED
         return gold
 
     def encode(self, ctree: CTree) -> DTree:
@@ -194,7 +195,7 @@ class ConstrainedCKY:
     def count(self, dtree: DTree) -> int:
         """|Y(x, d)|: how many derivations the grammar has for a d-tree, exact up to 2^53."""
         query, *_ = self._asked(dtree, self._tree(dtree, Repairs()))
-        return int(count_derivations(build_chart(query._replace(glue_symbols=query.glue_symbols[:0])).forest))
+        return int(count_derivations(build_chart(query._replace(glue_symbols=NO_GLUE)).forest))
 
     def save(self, directory: Path) -> None:
         """Writes JSON, and the non-zero weights as .npz, into a directory, made if absent."""
@@ -212,6 +213,7 @@ class ConstrainedCKY:
         route.grammar_, route.vocabulary_ = learned.grammar, learned.vocabulary
         route.top_, route.gaps_, route.default_ = learned.top, learned.gaps, learned.default
         route.allowed_, route.weights_ = learned.allowed, learned.weights
+        route._axioms = _axioms(learned.grammar, learned.vocabulary)
         return route
 
     @cached_property
@@ -244,37 +246,27 @@ class ConstrainedCKY:
 
         return f1
 
-    def axioms(self, tags: Sequence[str]) -> Ints:
-        """[n] symbol of each pre-terminal."""
-        ids, known = self.grammar_.symbol_ids, self.vocabulary_.known_tag
-        return np.array([ids[Symbol(known(tag), "tag")] for tag in tags], np.int32)
-
     @property
     def scorer(self) -> Scorer:
         """What scores the parts of a derivation."""
         templates = Templates.of(self.settings.labels, self.settings.context)
         return Scorer(templates, self.grammar_.keys, self.weights_)
 
-    def _ask(self, layout: Layout, axioms: Ints, tags: Ints) -> Query:
-        """The query for one sentence."""
+    def ask(self, observed: Observed) -> Query:
+        """The query for a sentence with its d-tree."""
+        layout, tags = lay_out(observed["head"][1:-1].copy()), observed["tag"][1:-1].copy()
         glue = np.full(len(tags), self.grammar_.symbol_ids[self.default_], np.int32)
-        allowed = restrict(self.allowed_, self.settings.pruning)
-        return Query(self.grammar_.table, layout, axioms, tags, allowed, self.settings.max_unaries, glue)
-
-    def _query(
-        self, tokens: Tokens, heads: Sequence[int], labels: Sequence[str] | None
-    ) -> tuple[Query, Observed]:
-        """The query for tokens with a d-tree, and what features see of them."""
-        observed = self.vocabulary_.observe(tokens, heads, labels)
-        layout = lay_out(observed.heads[1:-1])
-        return self._ask(layout, self.axioms(tokens.tags), observed.tags[1:-1]), observed
+        constraints = restrict(self.allowed_, self.settings.pruning)
+        axioms, most = self._axioms[tags], self.settings.max_unaries
+        return Query(self.grammar_.table, layout, axioms, tags, constraints, most, glue)
 
     def _asked(self, dtree: DTree, heads: Sequence[int]) -> tuple[Query, Observed, Scorer]:
         """The arguments of `best_parts`."""
-        return *self._query(dtree.tokens, heads, dtree.labels), self.scorer
+        observed = self.vocabulary_.observe(dtree.tokens, heads, dtree.labels)
+        return self.ask(observed), observed, self.scorer
 
     def _oracle(self, gold: Gold) -> Found:
-        query, _ = self._query(gold.ctree.tokens, gold.heads, gold.labels)
+        query = self.ask(self.vocabulary_.observe(gold.ctree.tokens, gold.heads, gold.labels))
         return oracle_parts(query, gold.parts(self.grammar_), gold.brackets(self.grammar_))
 
     def _decode_batch(self, dtrees: Sequence[DTree]) -> tuple[list[CTree], Repairs]:
@@ -313,6 +305,14 @@ class ConstrainedCKY:
             repairs.counts[CROSSING] += sum(a != b for a, b in zip(heads, lifted, strict=True))
             return lifted
         return heads
+
+
+def _axioms(grammar: Grammar, vocabulary: Vocabulary) -> Ints:
+    """[tags + 1] the symbol of the pre-terminals with each tag."""
+    axioms = np.zeros(max(vocabulary.tags.values()) + 1, np.int32)
+    for tag, number in vocabulary.tags.items():
+        axioms[number] = grammar.symbol_ids[Symbol(tag, "tag")]
+    return axioms
 
 
 def _commonest_constituent(rules: Counter[Rule]) -> Symbol:

@@ -14,6 +14,7 @@ from d2c.cky.constrained_cky import ConstrainedCKY
 from d2c.cky.grammar.grammar import RuleTable
 from d2c.cky.search.chart import (
     EDGE,
+    NOTHING,
     Buffers,
     Chart,
     attach,
@@ -24,7 +25,7 @@ from d2c.cky.search.chart import (
     unaries,
     useful,
 )
-from d2c.cky.search.features import score_edges
+from d2c.cky.search.features import Observed, score_edges
 from d2c.cky.search.search import GLUE_SCORE, derivation, nearness
 from d2c.cky.search.sites import SITE
 from d2c.forests.forest import Floats, Ints
@@ -55,7 +56,7 @@ def build_lexicalised_chart(rules: RuleTable, axioms: Ints, max_unaries: int) ->
         np.zeros((n, n, n), np.int32),
     )  # in `usable`, of each item
     vertex_of, every = np.full(size + 1, np.int32(-1)), np.zeros(0, np.bool_)
-    vertices = count = blocks = listed = 0
+    vertices = count = blocks = listed = NOTHING
     for width in range(n):
         for i in range(n - width):
             j = i + width
@@ -118,8 +119,7 @@ def parse_lexicalised(route: ConstrainedCKY, tokens: Tokens) -> CTree | None:
     if route.settings.context or route.settings.labels:
         raise ValueError("these weights need a d-tree; fit with context=False, labels=False")
     chart = _chart(route, tokens)
-    observed = route.vocabulary_.observe(tokens, [0] * len(tokens), None)
-    return _best(route, tokens, chart, score_edges(chart, observed, route.scorer, GLUE_SCORE))
+    return _best(route, tokens, chart, score_edges(chart, _observed(route, tokens), route.scorer, GLUE_SCORE))
 
 
 def lexicalised_oracle(route: ConstrainedCKY, gold: CTree) -> CTree | None:
@@ -136,8 +136,13 @@ def _chart(route: ConstrainedCKY, tokens: Tokens) -> Chart:
     """All derivations of a sentence. Raises ValueError for a long one."""
     if len(tokens) > LONGEST:
         raise ValueError(f"{len(tokens)} words; lexicalised CKY takes {LONGEST} at most")
-    axioms = route.axioms(tokens.tags)
-    return build_lexicalised_chart(route.grammar_.table, axioms, route.settings.max_unaries)
+    query = route.ask(_observed(route, tokens))
+    return build_lexicalised_chart(query.rules, query.axioms, query.max_unaries)
+
+
+def _observed(route: ConstrainedCKY, tokens: Tokens) -> Observed:
+    """What features see; a d-tree that they do not see."""
+    return route.vocabulary_.observe(tokens, range(len(tokens)), None)
 
 
 def _best(route: ConstrainedCKY, tokens: Tokens, chart: Chart, scores: Floats) -> CTree | None:

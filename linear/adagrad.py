@@ -61,7 +61,7 @@ class Gradient(NamedTuple):
     touched: [1] how many are
     """
 
-    slots: NDArray[np.int32]
+    slots: NDArray[np.int64]
     values: NDArray[np.float32]
     entry: NDArray[np.int32]
     touched: NDArray[np.int64]
@@ -69,7 +69,7 @@ class Gradient(NamedTuple):
     @classmethod
     def new(cls, size: int) -> Gradient:
         """Nothing yet, for so many weights."""
-        slots, values = np.empty(size, np.int32), np.empty(size, np.float32)
+        slots, values = np.empty(size, np.int64), np.empty(size, np.float32)
         return cls(slots, values, np.zeros(size, np.int32), np.zeros(1, np.int64))
 
 

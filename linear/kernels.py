@@ -12,5 +12,5 @@ from numba import njit
 
 kernel = njit(cache=True, nogil=True, error_model="numpy")
 # Called by kernels only: without what Python needs to call it, which takes long to compile
-_ALONE: dict[str, Any] = {"no_cpython_wrapper": True, "no_cfunc_wrapper": True}
+_ALONE: dict[str, Any] = {"forceinline": True, "no_cpython_wrapper": True, "no_cfunc_wrapper": True}
 inner = njit(cache=True, nogil=True, error_model="numpy", **_ALONE)

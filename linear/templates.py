@@ -40,6 +40,7 @@ from d2c.linear.kernels import inner
 
 Ints = NDArray[np.int32]
 Longs = NDArray[np.int64]
+Rows = NDArray[np.uint32]
 
 WIDTH = 4  # fields of a template at most
 # Odd numbers without pattern: one for the template, one for each of its fields, one to mix
@@ -57,12 +58,12 @@ def fields_of(columns: Sequence[str], positions: Sequence[str]) -> tuple[str, ..
     return tuple(f"{column}[{position}]" for column in columns for position in positions)
 
 
-def rows(templates: Sequence[str], fields: Sequence[str]) -> Ints:
+def rows(templates: Sequence[str], fields: Sequence[str]) -> Rows:
     """[T, WIDTH] the indices of each template's fields; that of the field behind the last where it has fewer.
 
     Raises ValueError for a field that there is not, and for a template with too many.
     """
-    table = np.full((len(templates), WIDTH), len(fields), np.int32)
+    table = np.full((len(templates), WIDTH), len(fields), np.uint32)  # numba is slow with signed indices
     index = {name: i for i, name in enumerate(fields)}
     for row, template in zip(table, templates, strict=True):
         names = template.split()
@@ -90,15 +91,15 @@ def _mixed(x: np.uint64) -> int:
 
 
 @inner
-def fill_atoms(numbers: Longs, table: Ints, begin: int, end: int, salt: int, atoms: Longs, count: int) -> int:
+def fill_atoms(numbers: Longs, table: Rows, begin: int, end: int, salt: int, atoms: Longs, count: int) -> int:
     """Appends the atoms of the templates from `begin` to `end`; how many atoms there are then.
 
     numbers: [fields + 1] of each field, and 0; an atom depends on those of its template's fields,
              on its template and on `salt`, a small number
     """
     # Unsigned: products wrap around there, while the compiler takes it that signed ones never overflow.
-    for row in range(begin, end):
-        x = np.uint64(salt * 1024 + row) * _TEMPLATE
+    for row in range(np.uint64(begin), np.uint64(end)):
+        x = (np.uint64(salt * 1024) + row) * _TEMPLATE
         x += np.uint64(numbers[table[row, 0]]) * _FIRST
         x += np.uint64(numbers[table[row, 1]]) * _SECOND
         x += np.uint64(numbers[table[row, 2]]) * _THIRD

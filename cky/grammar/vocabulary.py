@@ -9,12 +9,9 @@ from typing import Self
 
 import numpy as np
 
-from d2c.cky.search.features import Observed
-from d2c.forests.forest import Ints
+from d2c.cky.search.features import TOKEN, Observed
 from d2c.linear.words import UNKNOWN, number_words, word_number
 from d2c.trees.ctree import Tokens
-
-NONE = np.zeros(0, np.int32)  # the labels of a sentence where they are not used
 
 
 @dataclass(frozen=True)
@@ -50,24 +47,17 @@ class Vocabulary:
             min(commonest, key=lambda tag: (-commonest[tag], tag), default=""),
         )
 
-    def known_tag(self, tag: str) -> str:
-        """The tag itself, or `unknown_tag` in its place."""
-        return tag if tag in self.tags else self.unknown_tag
-
     def observe(self, tokens: Tokens, heads: Sequence[int], labels: Sequence[str] | None) -> Observed:
         """What the features see of a sentence with its d-tree; one without labels has unknown ones only."""
-        named = labels or ("",) * len(tokens)
-        return Observed(
-            _padded(word_number(self.words, form) for form in tokens.forms),
-            _padded(self.tags[self.known_tag(tag)] for tag in tokens.tags),
-            _padded(heads),
-            _padded(self.labels.get(label, UNKNOWN) for label in named) if self.labels else NONE,
-        )
-
-
-def _padded(numbers: Iterable[int]) -> Ints:
-    """With a 0 before and behind."""
-    return np.array([0, *numbers, 0], np.int32)
+        words, tags, known, unknown = self.words, self.tags, self.labels, self.tags[self.unknown_tag]
+        observed = np.zeros(len(tokens) + 2, TOKEN)
+        observed["word"][1:-1] = [word_number(words, form) for form in tokens.forms]
+        observed["tag"][1:-1] = [tags.get(tag, unknown) for tag in tokens.tags]
+        observed["head"][1:-1] = heads
+        if known:
+            named = labels or ("",) * len(tokens)
+            observed["label"][1:-1] = [known.get(label, UNKNOWN) for label in named]
+        return observed
 
 
 def _numbered(names: Iterable[str], first: int) -> dict[str, int]:

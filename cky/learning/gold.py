@@ -11,16 +11,14 @@ from numpy.typing import NDArray
 from d2c.cky.grammar.grammar import Grammar, Rule, rules_of
 from d2c.cky.grammar.vocabulary import Vocabulary
 from d2c.cky.learning.svm import Examples
-from d2c.cky.search.features import Observed
+from d2c.cky.search.features import TOKEN
 from d2c.cky.search.layout import lay_out
 from d2c.cky.search.search import Found, bracket_key
 from d2c.cky.search.sites import Parts, sites_of_steps
-from d2c.forests.forest import Ints
 from d2c.trees.binarization import BINARIZATIONS, Derivation, Symbol, binarize
 from d2c.trees.ctree import CTree
 
 _NO_RULE = -9  # number of a rule that the grammar does not have
-_GAP = np.zeros(1, np.int32)
 
 
 class Gold(NamedTuple):
@@ -76,12 +74,10 @@ def examples_of(
     treebank: Iterable[Gold],
     grammar: Grammar,
     vocabulary: Vocabulary,
-    axioms: Callable[[Sequence[str]], Ints],
     oracle: Callable[[Gold], Found],
 ) -> Examples:
     """The columns of a treebank. Where heads are not the gold ones, the oracle says the derivation."""
-    labels = _GAP if vocabulary.labels else _GAP[:0]
-    observed, symbols = [Observed(_GAP, _GAP, _GAP, labels)], [_GAP]
+    observed = [np.zeros(1, TOKEN)]
     rules: list[int] = []
     steps, begin, ids = [0, 0], [0], grammar.rule_ids
     for gold in treebank:
@@ -99,13 +95,7 @@ def examples_of(
             rules += of_word
             steps.append(len(rules))
         begin.append(begin[-1] + len(tokens) + 1)
-        symbols += [axioms(tokens.tags), _GAP]
-        columns = vocabulary.observe(tokens, gold.heads, gold.labels)
-        observed.append(Observed(*(column[1:] for column in columns)))
+        observed.append(vocabulary.observe(tokens, gold.heads, gold.labels)[1:])
     return Examples(
-        np.array(begin),
-        Observed(*map(np.concatenate, zip(*observed, strict=True))),
-        np.concatenate(symbols),
-        np.array(rules, np.int32),
-        np.array(steps, np.int32),
+        np.array(begin), np.concatenate(observed), np.array(rules, np.int32), np.array(steps, np.int32)
     )

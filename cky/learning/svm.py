@@ -8,7 +8,7 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from d2c.cky.search.chart import Query, build_chart
+from d2c.cky.search.chart import NO_GLUE, Query, build_chart
 from d2c.cky.search.features import FEATURES, Observed, Scorer, fill_site, part_slots, score_edges, scratch
 from d2c.cky.search.layout import Layout, lay_out
 from d2c.cky.search.search import derivation, losses
@@ -17,6 +17,7 @@ from d2c.forests.forest import Ints
 from d2c.forests.semirings import viterbi
 from d2c.linear.adagrad import AdaGrad, Gradient, add, step
 from d2c.linear.kernels import kernel
+from d2c.trees.binarization import UNARY
 
 
 class Examples(NamedTuple):
@@ -24,23 +25,19 @@ class Examples(NamedTuple):
     them and behind the last.
 
     begin:    [N + 1] the gaps
-    observed: what features see, in the gaps 0
-    axioms:   [positions] symbol of each pre-terminal
+    observed: [positions] what features see, in the gaps zeros
     rules:    the rules of every token's steps, token by token, a root rule last among the root's
     steps:    [positions + 1] where in `rules` those of each token begin
     """
 
     begin: NDArray[np.int64]
     observed: Observed
-    axioms: Ints
     rules: Ints
     steps: Ints
 
-    def sentence(self, number: int) -> tuple[Layout, Observed, Ints]:
-        """One of them: the d-tree's layout, what features see, and the axioms."""
-        begin, end = self.begin[number], self.begin[number + 1]
-        columns = (column[begin : end + 1] for column in self.observed)
-        return lay_out(self.observed.heads[begin + 1 : end]), Observed(*columns), self.axioms[begin + 1 : end]
+    def sentence(self, number: int) -> Observed:
+        """What features see of one of them."""
+        return self.observed[self.begin[number] : self.begin[number + 1] + 1]
 
     def gold(self, number: int, layout: Layout, kinds: Ints) -> Parts:
         """The gold parts of a sentence. kinds: [R] of the grammar's rules."""
@@ -51,8 +48,9 @@ class Examples(NamedTuple):
     def derivations(self, kinds: Ints) -> Iterator[tuple[Ints, Parts]]:
         """The tags and the gold parts of each sentence."""
         for number in range(len(self.begin) - 1):
-            layout, observed, _ = self.sentence(number)
-            yield observed.tags[1:-1], self.gold(number, layout, kinds)
+            observed = self.sentence(number)
+            layout = lay_out(observed["head"][1:-1].copy())
+            yield observed["tag"][1:-1], self.gold(number, layout, kinds)
 
 
 def train_on(
@@ -60,26 +58,25 @@ def train_on(
     gradient: Gradient,
     examples: Examples,
     chosen: NDArray[np.int64],
-    ask: Callable[[Layout, Ints, Ints], Query],
+    ask: Callable[[Observed], Query],
     scorer: Scorer,
 ) -> tuple[float, int]:
     """One step for each chosen sentence; the sum of the losses Δ and the number of gold parts.
 
-    ask: the query for a layout, axioms and tags; scorer: with the learner's weights
+    ask: the query for a sentence; scorer: with the learner's weights
     """
     total, count = 0.0, 0
     for number in chosen.tolist():
-        layout, observed, axioms = examples.sentence(number)
-        query = ask(layout, axioms, observed.tags[1:-1])
+        observed = examples.sentence(number)
+        query = ask(observed)._replace(glue_symbols=NO_GLUE)
         chart = build_chart(query)
         if not len(chart.rules):
             continue
-        gold = examples.gold(number, layout, query.rules.kind)
+        gold = examples.gold(number, query.layout, query.rules.kind)
         loss = losses(chart, gold)
         best = viterbi(chart.forest, score_edges(chart, observed, scorer, 0.0) + loss)
         guess = derivation(chart, best, 0).parts
-        add_features(gradient, observed, scorer, gold, guess, -1.0)
-        add_features(gradient, observed, scorer, guess, gold, 1.0)
+        add_difference(gradient, observed, scorer, gold, guess)
         step(learner, gradient)
         count += len(gold.rules)
         total += len(gold.rules) + float(loss[best].sum())
@@ -87,18 +84,20 @@ def train_on(
 
 
 @kernel
-def add_features(
-    gradient: Gradient, observed: Observed, scorer: Scorer, parts: Parts, others: Parts, sign: float
-) -> None:
-    """Adds the signed features of those parts that are not among the others."""
-    into, slots, mask = scratch(), np.empty(FEATURES, np.int64), len(scorer.weights) - 1
-    for part in range(len(parts.rules)):
-        site, rule = parts.sites[part], parts.rules[part]
-        shared = rule < 0
-        for other in range(len(others.rules)):
-            if others.rules[other] == rule and same_site(others.sites[other], site):
-                shared = True
-        if not shared:
-            fill_site(observed, site, scorer.templates, into)
-            for i in range(part_slots(scorer.keys, rule, into, mask, slots)):
-                add(gradient, slots[i], sign)
+def add_difference(gradient: Gradient, observed: Observed, scorer: Scorer, gold: Parts, guess: Parts) -> None:
+    """Adds f(guess) - f(gold) to a gradient; parts that both have are left out."""
+    table, begin, words = scorer.templates
+    positions, numbers, atoms = scratch()
+    slots, mask = np.empty(FEATURES, np.int64), len(scorer.weights) - 1
+    for parts, others, sign in ((gold, guess, -1.0), (guess, gold, 1.0)):
+        for part in range(len(parts.rules)):
+            site, rule = parts.sites[part], parts.rules[part]
+            shared = rule < 0
+            for other in range(len(others.rules)):
+                if others.rules[other] == rule and same_site(others.sites[other], site):
+                    shared = True
+            if not shared:
+                count = fill_site(observed, site, table, begin, words, positions, numbers, atoms)
+                bounds = begin[int(site["side"] == UNARY)]
+                for i in range(part_slots(scorer.keys, rule, bounds, atoms, count, mask, slots)):
+                    add(gradient, slots[i], sign)

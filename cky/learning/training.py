@@ -16,11 +16,10 @@ from numpy.typing import NDArray
 from d2c.cky.grammar.grammar import Grammar
 from d2c.cky.learning.svm import Examples, train_on
 from d2c.cky.search.chart import Query
-from d2c.cky.search.features import Scorer
-from d2c.cky.search.layout import Layout
+from d2c.cky.search.features import Observed, Scorer
 from d2c.cky.search.templates import Templates
 from d2c.cky.settings import ChartSettings
-from d2c.forests.forest import Floats, Ints
+from d2c.forests.forest import Floats
 from d2c.linear.adagrad import AdaGrad, Gradient
 from d2c.linear.weights import Like, read_arrays, write_arrays
 from d2c.trees.errors import ModelError
@@ -68,7 +67,7 @@ class Training:
     settings: ChartSettings
     examples: Examples
     grammar: Grammar
-    ask: Callable[[Layout, Ints, Ints], Query]
+    ask: Callable[[Observed], Query]
     checkpoints: Path | None = None
 
     def __post_init__(self) -> None:
@@ -149,7 +148,7 @@ class Training:
         """Tells one training from another."""
         settings, examples = self.settings, self.examples
         digest = hashlib.sha256(repr(settings).encode())
-        columns = (examples.begin, *examples.observed, *examples[2:], *self.grammar.table, *self.templates)
+        columns = (*examples, *self.grammar.table, *self.templates)
         for column in columns:
             digest.update(np.ascontiguousarray(column).tobytes())
         return np.frombuffer(digest.digest(), np.uint8)

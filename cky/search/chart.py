@@ -23,7 +23,11 @@ from d2c.forests.forest import Forest, Ints
 from d2c.linear.kernels import inner, kernel
 from d2c.trees.binarization import LEFT, UNARY
 
-COPY, GLUED = -1, -2  # instead of a rule: an edge that only collects, an edge of the glue rule
+# Instead of a rule: an edge that only collects, an edge of the glue rule
+COPY, GLUED = np.int32(-1), np.int32(-2)
+# Numba compiles a kernel once more for each constant that is a Python number, and for each type
+NOTHING: Any = np.int64(0)
+NONE: Any = np.int64(-1)
 EDGE = np.dtype([(name, np.int32) for name in ("head", "tail", "modifier", "rule")], align=True)
 
 
@@ -40,9 +44,8 @@ class Constraints(NamedTuple):
     next_side: Ints
 
 
-def unpruned() -> Constraints:
-    """Everything is allowed."""
-    return Constraints(np.zeros((0, 0), np.bool_), np.zeros(0, np.int64), np.zeros(0, np.int32))
+NO_GLUE = np.zeros(0, np.int32)  # of `Query.glue_symbols`
+UNPRUNED = Constraints(np.zeros((0, 0), np.bool_), np.zeros(0, np.int64), np.zeros(0, np.int32))
 
 
 class Query(NamedTuple):
@@ -110,8 +113,9 @@ _side_key = inner(side_key)
 @inner
 def _certain_side(constraints: Constraints, tags: Ints, layout: Layout, h: int, a: int, b: int) -> int:
     """The side from which the item (h, a, b) must take its next dependent, or -1."""
-    left, right = layout.begin[h] + a, layout.middle[h] + b
-    if len(constraints.sides) == 0 or left >= layout.middle[h] or right >= layout.end[h]:
+    word = layout.words[h]
+    left, right = word["begin"] + a, word["middle"] + b
+    if len(constraints.sides) == 0 or left >= word["middle"] or right >= word["end"]:
         return -1
     key = _side_key(tags[h], tags[layout.dependents[left]], tags[layout.dependents[right]])
     low, high = 0, len(constraints.sides)
@@ -141,7 +145,13 @@ def room(rows: NDArray, needed: int) -> NDArray:  # type: ignore[type-arg]  # In
 def build_chart(query: Query) -> Chart:
     """All derivations of a d-tree."""
     rules, layout, tags, glue = query.rules, query.layout, query.tags, len(query.glue_symbols) > 0
-    n, size, cells, levels = len(tags), len(rules.whole), layout.cells[len(tags)], query.max_unaries
+    order, dependents, words = layout
+    n, size, cells, levels = (
+        len(tags),
+        len(rules.whole),
+        np.int64(words[len(tags)]["cell"]),
+        query.max_unaries,
+    )
     edges, symbols, usable = np.empty(512 * n, EDGE), np.empty(64 * n, np.int32), np.empty(64 * n, np.int32)
     begin_of, end_of = np.zeros(cells, np.int32), np.zeros(cells, np.int32)  # in `usable`, of each cell
     vertex_of, every = np.full(size + 1, np.int32(-1)), np.zeros(0, np.bool_)
@@ -149,29 +159,30 @@ def build_chart(query: Query) -> Chart:
     sites, ends = np.empty(most_blocks, SITE), np.empty(most_blocks, np.int32)
     # The most edges of a cell: each rule from either side and at each level, copies, the glue rule's
     most_edges = (levels + 2) * (len(rules.kind) + 2 * size + 2) + (2 * size * size if glue else 0)
-    vertices = count = blocks = listed = 0
-    for h in layout.order:
+    vertices = count = blocks = listed = NOTHING
+    unary = NOTHING + UNARY
+    for h in order:
         allowed = query.constraints.by_tag[tags[h]] if len(query.constraints.by_tag) else every
-        for cell in range(layout.cells[h], layout.cells[h + 1]):
-            a, b = item_of(layout, h, cell - layout.cells[h])
+        for cell in range(words[h]["cell"], words[h + 1]["cell"]):
+            a, b = item_of(words, h, cell - words[h]["cell"])
             symbols, edges = (
                 room(symbols, vertices + (levels + 2) * (size + 1)),
                 room(edges, count + most_edges),
             )
             usable = room(usable, listed + size)
             buffers, begin = Buffers(edges, symbols, vertex_of), vertices
-            if cell == layout.cells[h]:
+            if cell == words[h]["cell"]:
                 symbols[begin], vertex_of[query.axioms[h]] = query.axioms[h], begin
                 vertices += 1
             for side in range(2):
                 a0, b0 = (a - 1, b) if side == LEFT else (a, b - 1)
                 if min(a0, b0) < 0 or _certain_side(query.constraints, tags, layout, h, a0, b0) == 1 - side:
                     continue
-                before = cell_of(layout, h, a0, b0)
+                before = cell_of(words, h, a0, b0)
                 if before < 0:
                     continue
-                set_site(layout, side, h, a, b, sites[blocks])
-                done = layout.cells[sites[blocks]["m"] + 1] - 1
+                set_site(dependents, words, side, h, a, b, sites[blocks])
+                done = words[sites[blocks]["m"] + 1]["cell"] - 1
                 heads = usable[begin_of[before] : end_of[before]]
                 modifiers = usable[begin_of[done] : end_of[done]]
                 first = count
@@ -182,7 +193,7 @@ def build_chart(query: Query) -> Chart:
                 ends[blocks] = count
                 blocks += 1
             reset(buffers, begin, vertices)
-            if glue and cell == layout.cells[h + 1] - 1:
+            if glue and cell == words[h + 1]["cell"] - 1:
                 vertices, count = _finish(rules, begin, buffers, vertices, count)
             below = begin
             for level in range(max(1, levels)):
@@ -190,21 +201,21 @@ def build_chart(query: Query) -> Chart:
                 if level < levels:
                     tails = (below, end)
                     vertices, count = unaries(rules, level, tails, allowed, buffers, vertices, count)
-                set_site(layout, UNARY, h, a, b, sites[blocks])
+                set_site(dependents, words, unary, h, a, b, sites[blocks])
                 sites[blocks]["k"], ends[blocks] = level, count
                 blocks, below = blocks + 1, end
             begin_of[cell] = listed
             vertices, count, listed = collect(begin, usable, buffers, vertices, count, listed)
             end_of[cell] = listed
-            set_site(layout, UNARY, h, a, b, sites[blocks])
+            set_site(dependents, words, unary, h, a, b, sites[blocks])
             ends[blocks] = count
             blocks += 1
     symbols, edges = room(symbols, vertices + 1), room(edges, count + size)
-    buffers, root = Buffers(edges, symbols, vertex_of), layout.order[-1]
-    done = layout.cells[root + 1] - 1
+    buffers, root = Buffers(edges, symbols, vertex_of), order[-1]
+    done = words[root + 1]["cell"] - 1
     count = finish_root(rules, usable[begin_of[done] : end_of[done]], glue, buffers, vertices, count)
-    a, b = item_of(layout, root, done - layout.cells[root])
-    set_site(layout, UNARY, root, a, b, sites[blocks])
+    a, b = item_of(words, root, done - words[root]["cell"])
+    set_site(dependents, words, unary, root, a, b, sites[blocks])
     ends[blocks] = count
     return useful(symbols[: vertices + 1], edges[:count], sites[: blocks + 1], ends[: blocks + 1])
 
@@ -229,8 +240,7 @@ def _vertex(buffers: Buffers, symbol: int, vertices: int) -> int:
     """The vertex with a symbol in the cell at hand; a new one, number `vertices`, if there is none."""
     if buffers.vertex_of[symbol] < 0:
         buffers.vertex_of[symbol], buffers.symbols[vertices] = vertices, symbol
-        return vertices
-    return buffers.vertex_of[symbol]
+    return np.int64(buffers.vertex_of[symbol])  # type: ignore[return-value]
 
 
 @inner
@@ -255,7 +265,7 @@ def attach(
                 if not pruned or allowed[rule]:
                     head = _vertex(buffers, rules.parent[rule], vertices)
                     vertices = max(vertices, head + 1)
-                    count = _add_edge(buffers.edges, count, head, tail, modifier, rule)
+                    count = _add_edge(buffers.edges, count, head, np.int64(tail), np.int64(modifier), rule)
     return vertices, count
 
 
@@ -276,7 +286,7 @@ def _glue(
             if rules.whole[buffers.symbols[modifier]]:
                 head = _vertex(buffers, default if rules.tag[below] else below, vertices)
                 vertices = max(vertices, head + 1)
-                count = _add_edge(buffers.edges, count, head, tail, modifier, GLUED)
+                count = _add_edge(buffers.edges, count, head, np.int64(tail), np.int64(modifier), GLUED)
     return vertices, count
 
 
@@ -290,7 +300,7 @@ def _finish(rules: RuleTable, begin: int, buffers: Buffers, vertices: int, count
     for tail in range(begin, end):
         head = _vertex(buffers, rules.finished[buffers.symbols[tail]], vertices)
         vertices = max(vertices, head + 1)
-        count = _add_edge(buffers.edges, count, head, tail, -1, GLUED)
+        count = _add_edge(buffers.edges, count, head, tail, NONE, GLUED)
     reset(buffers, end, vertices)
     return vertices, count
 
@@ -313,7 +323,7 @@ def unaries(
             if level <= rules.levels[rule] and (not pruned or allowed[rule]):
                 head = _vertex(buffers, rules.parent[rule], vertices)
                 vertices = max(vertices, head + 1)
-                count = _add_edge(buffers.edges, count, head, tail, -1, rule)
+                count = _add_edge(buffers.edges, count, head, tail, NONE, rule)
     reset(buffers, end, vertices)
     return vertices, count
 
@@ -334,9 +344,9 @@ def collect(
             continue
         if known < end:
             symbols[vertices], vertex_of[symbol] = symbol, vertices
-            count = _add_edge(buffers.edges, count, vertices, known, -1, COPY)
+            count = _add_edge(buffers.edges, count, vertices, np.int64(known), NONE, COPY)
             vertices += 1
-        count = _add_edge(buffers.edges, count, vertex_of[symbol], vertex, -1, COPY)
+        count = _add_edge(buffers.edges, count, np.int64(vertex_of[symbol]), vertex, NONE, COPY)
     for i in range(first, listed):
         symbol = usable[i]
         usable[i], vertex_of[symbol] = vertex_of[symbol], -1
@@ -352,11 +362,11 @@ def finish_root(rules: RuleTable, vertices: Ints, glue: bool, buffers: Buffers, 
     symbols[goal] = len(rules.whole)
     for tail in vertices:
         if rules.roots[symbols[tail]] >= 0:
-            count = _add_edge(buffers.edges, count, goal, tail, -1, rules.roots[symbols[tail]])
+            count = _add_edge(buffers.edges, count, goal, np.int64(tail), NONE, rules.roots[symbols[tail]])
     if glue and count == begin:
         for tail in vertices:
             if rules.whole[symbols[tail]]:
-                count = _add_edge(buffers.edges, count, goal, tail, -1, GLUED)
+                count = _add_edge(buffers.edges, count, goal, np.int64(tail), NONE, GLUED)
     return count
 
 

@@ -9,12 +9,13 @@ from __future__ import annotations
 from typing import NamedTuple
 
 import numpy as np
+from numpy.typing import NDArray
 
-from d2c.cky.search.chart import COPY, GLUED, Chart
-from d2c.cky.search.templates import FIELDS, GROUPS, HEAD, MODIFIER, PARENT, POSITIONS, RULE, Templates
+from d2c.cky.search.chart import COPY, GLUED, NOTHING, Chart
+from d2c.cky.search.templates import FIELDS, GROUPS, HEAD, MODIFIER, POSITIONS, RULE, Templates
 from d2c.forests.forest import Floats, Ints
 from d2c.linear.kernels import inner, kernel
-from d2c.linear.templates import Longs, fill_atoms, fill_each, look_up
+from d2c.linear.templates import Longs, Rows, fill_atoms, fill_each
 from d2c.trees.binarization import LEFT, UNARY
 
 MOST_WORDS = 100  # of the sentence that tell what kind of text it is
@@ -24,24 +25,16 @@ LONGEST = np.array([1, 2, 3, 4, 5, 8, 12, 20, 35])  # upper bounds of the first 
 _POSITIONS, _FIELDS, _GROUPS = len(POSITIONS), len(FIELDS), len(GROUPS)
 
 
-class Observed(NamedTuple):
-    """What features see of n words; numbers from 1 on, 0 is beyond the sentence.
-
-    words, tags: [n + 2] with a 0 before and behind
-    heads:       [n + 2] 1..n, 0 = root
-    labels:      [n + 2] d-labels of the arcs into the words; empty where they are not used
-    """
-
-    words: Ints
-    tags: Ints
-    heads: Ints
-    labels: Ints
+# What features see of a token: numbers of its word, its tag, its head (1..n, 0 = root), and the d-label of
+# the arc into it, from 1 on. A sentence has a token of zeros before and behind, and labels only if in use
+TOKEN = np.dtype([(name, np.int32) for name in ("word", "tag", "head", "label")], align=True)
+Observed = NDArray[np.void]  # [n + 2] of TOKEN
 
 
 class Scorer(NamedTuple):
     """The templates, the rules' keys and the weights.
 
-    keys:    [R, groups] of each rule, see `Grammar.keys`
+    keys:    [R, groups + 1] of each rule, see `Grammar.keys`
     weights: [2^k]
     """
 
@@ -50,25 +43,13 @@ class Scorer(NamedTuple):
     weights: Floats
 
 
-class Scratch(NamedTuple):
-    """The atoms of one site. bounds: where those of each group end; the rest is room for making them."""
-
-    atoms: Longs
-    bounds: Longs
-    positions: Longs
-    numbers: Longs
-
-
-@inner
-def scratch() -> Scratch:
-    """Room for the atoms of a site."""
-    positions, numbers = np.empty(_POSITIONS, np.int64), np.zeros(_FIELDS + 1, np.int64)
-    return Scratch(np.empty(ATOMS, np.int64), np.zeros(_GROUPS, np.int64), positions, numbers)
+# Below, kernels get arrays one by one: an array that comes out of a tuple has its references counted, which
+# takes longer than the rest.
 
 
 @inner
 def _fill_numbers(observed: Observed, site: np.void, positions: Longs, numbers: Longs) -> None:
-    """The positions and fields of a site, in the order of POSITIONS and FIELDS."""
+    """The fields of a site, in the order of FIELDS; positions: room for those of POSITIONS."""
     side, h, i, j, k = site["side"], site["h"] + 1, site["i"] + 1, site["j"] + 1, site["k"] + 1
     left, right = site["next_left"] + 1, site["next_right"] + 1
     inner_left, inner_right = site["inner_left"] + 1, site["inner_right"] + 1
@@ -79,86 +60,107 @@ def _fill_numbers(observed: Observed, site: np.void, positions: Longs, numbers: 
         k = 0
     positions[0], positions[1] = h, site["m"] + 1
     positions[2], positions[3], positions[4], positions[5] = i, i - 1, j, j + 1
-    positions[6], positions[7], positions[8] = k, k + 1, observed.heads[h]
+    positions[6], positions[7], positions[8] = k, k + 1, observed[h]["head"]
     positions[9], positions[10], positions[11], positions[12] = left, right, inner_left, inner_right
     positions[13], positions[14] = (inner_left, left) if side == LEFT else (inner_right, right)
-    end = look_up(observed.tags, positions, numbers, look_up(observed.words, positions, numbers, 2))
-    if len(observed.labels):
-        look_up(observed.labels, positions, numbers, end)
+    for field in range(_POSITIONS):
+        token = observed[positions[field]]
+        numbers[2 + field], numbers[2 + _POSITIONS + field] = token["word"], token["tag"]
+        numbers[2 + 2 * _POSITIONS + field] = token["label"]
 
 
 @inner
-def fill_site(observed: Observed, site: np.void, templates: Templates, into: Scratch) -> None:
-    """The atoms of a site, group by group."""
-    side, count, table, atoms = site["side"], 0, templates.table, into.atoms
-    begin = templates.begin[int(side == UNARY)]
-    _fill_numbers(observed, site, into.positions, into.numbers)
-    for group in range(_GROUPS):
-        count = fill_atoms(into.numbers, table, begin[group], begin[group + 1], side, atoms, count)
-        if group == PARENT and templates.words:
-            words = observed.words[1:-1]
-            if observed.heads[site["h"] + 1] == 0 and site["j"] - site["i"] == len(words) - 1:
-                count = fill_each(0, words[:MOST_WORDS], side, atoms, count)
-        into.bounds[group] = count
+def fill_site(
+    observed: Observed,
+    site: np.void,
+    table: Rows,
+    begin: Ints,
+    words: bool,
+    positions: Longs,
+    numbers: Longs,
+    atoms: Longs,
+) -> int:
+    """The atoms of a site, group by group, and last those that go with the parent only; how many there are.
 
-
-@inner
-def part_slots(keys: Longs, rule: int, into: Scratch, mask: int, slots: Longs) -> int:
-    """Writes the slots of a part's features, from the atoms of its site; how many there are."""
-    count, group = 0, 0
-    for i in range(into.bounds[_GROUPS - 1]):
-        while i >= into.bounds[group]:
-            group += 1
-        slots[count] = (into.atoms[i] + keys[rule, max(group, PARENT)]) & mask
-        count += 1
-        if group == RULE:
-            slots[count] = (into.atoms[i] + keys[rule, RULE]) & mask
-            count += 1
+    table, begin, words: as in `Templates`; positions, numbers, atoms: of `scratch`
+    """
+    unary, side = int(site["side"] == UNARY), site["side"]
+    _fill_numbers(observed, site, positions, numbers)
+    count = fill_atoms(numbers, table, begin[unary, 0], begin[unary, _GROUPS], side, atoms, 0)
+    if words and site["j"] - site["i"] == len(observed) - 3 and observed[site["h"] + 1]["head"] == 0:
+        count = fill_each(0, observed["word"][1 : min(MOST_WORDS + 1, len(observed) - 1)], side, atoms, count)
     return count
 
 
 @inner
-def _total(weights: Floats, into: Scratch, begin: int, end: int, key: int) -> np.float32:
+def scratch() -> tuple[Longs, Longs, Longs]:
+    """Room for the positions, fields and atoms of a site."""
+    return np.empty(_POSITIONS, np.int64), np.zeros(_FIELDS + 1, np.int64), np.empty(ATOMS, np.int64)
+
+
+@inner
+def part_slots(
+    keys: Longs, rule: int, bounds: Ints, atoms: Longs, count: int, mask: int, slots: Longs
+) -> int:
+    """Writes the slots of a part's features; how many there are.
+
+    bounds: [groups + 1] a row of `Templates.begin`; atoms: the `count` ones of its site
+    """
+    features, group = 0, 0
+    for i in range(count):
+        while group < _GROUPS and i >= bounds[group + 1] - bounds[0]:
+            group += 1
+        slots[features] = (atoms[i] + keys[rule, group]) & mask
+        features += 1
+        if group == RULE:
+            slots[features] = (atoms[i] + keys[rule, _GROUPS]) & mask
+            features += 1
+    return features
+
+
+@inner
+def _total(weights: Floats, atoms: Longs, begin: int, end: int, key: int) -> np.float32:
     """The sum of the weights of some atoms with a key."""
     mask, total = len(weights) - 1, np.float32(0.0)
     for i in range(begin, end):
-        total += weights[(into.atoms[i] + key) & mask]
+        total += weights[(atoms[i] + key) & mask]
     return total
 
 
 @kernel
 def score_edges(chart: Chart, observed: Observed, scorer: Scorer, glue: float) -> Floats:
     """[E] the score of every edge: θᵀ f of its part; 0 for copies, `glue` for the glue rule."""
-    scores, keys, weights, into = (
-        np.zeros(len(chart.rules), np.float32),
-        scorer.keys,
-        scorer.weights,
-        scratch(),
-    )
-    bounds, rules = into.bounds, len(keys)
+    edge_rules, sites, ends, keys, weights = chart.rules, chart.sites, chart.ends, scorer.keys, scorer.weights
+    table, begin, words = scorer.templates
+    scores, rules, (positions, numbers, atoms) = np.zeros(len(edge_rules), np.float32), len(keys), scratch()
     known, known_in = np.zeros(rules, np.float32), np.full(rules, np.int32(-1))
-    symbols, begin = 0, 0
-    for rule in range(rules):
-        symbols = max(symbols, keys[rule, PARENT] + 1 - rules)
+    symbols = none = end = NOTHING
+    for row in range(rules):
+        symbols = max(symbols, keys[row, _GROUPS] + 1 - rules)
     parents, parents_in = np.zeros(symbols, np.float32), np.full(symbols, np.int32(-1))
-    for block in range(len(chart.ends)):
-        begin, end = chart.ends[block - 1] if block else 0, chart.ends[block]
-        if begin == end or chart.rules[begin] == COPY:
+    for block in range(len(ends)):
+        first, end = end, NOTHING + ends[block]
+        if first == end or edge_rules[first] == COPY:
             continue
-        fill_site(observed, chart.sites[block], scorer.templates, into)
-        for edge in range(begin, end):
-            rule = chart.rules[edge]
+        count = fill_site(observed, sites[block], table, begin, words, positions, numbers, atoms)
+        unary = int(sites[block]["side"] == UNARY)
+        of_rule = np.int64(begin[unary, MODIFIER] - begin[unary, 0])
+        of_modifier = np.int64(begin[unary, HEAD] - begin[unary, 0])
+        of_head = np.int64(begin[unary, _GROUPS] - begin[unary, 0])
+        for edge in range(first, end):
+            rule = np.int64(edge_rules[edge])
             if rule < 0:
                 scores[edge] = glue if rule == GLUED else 0.0
                 continue
             if known_in[rule] != block:
-                parent = keys[rule, PARENT] - rules
-                if parents_in[parent] != block:
-                    parents[parent] = _total(weights, into, 0, bounds[PARENT], keys[rule, PARENT])
-                    parents_in[parent] = block
-                total = parents[parent] + _total(weights, into, 0, bounds[RULE], rule)
-                total += _total(weights, into, bounds[PARENT], bounds[MODIFIER], keys[rule, MODIFIER])
-                total += _total(weights, into, bounds[MODIFIER], bounds[HEAD], keys[rule, HEAD])
+                parent = keys[rule, _GROUPS]
+                if parents_in[parent - rules] != block:
+                    total = _total(weights, atoms, none, of_rule, parent)
+                    parents[parent - rules] = total + _total(weights, atoms, of_head, count, parent)
+                    parents_in[parent - rules] = block
+                total = parents[parent - rules] + _total(weights, atoms, none, of_rule, rule)
+                total += _total(weights, atoms, of_rule, of_modifier, keys[rule, MODIFIER])
+                total += _total(weights, atoms, of_modifier, of_head, keys[rule, HEAD])
                 known[rule], known_in[rule] = total, block
             scores[edge] = known[rule]
     return scores

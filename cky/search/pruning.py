@@ -10,7 +10,7 @@ from collections.abc import Iterable
 
 import numpy as np
 
-from d2c.cky.search.chart import Constraints, side_key, unpruned
+from d2c.cky.search.chart import UNPRUNED, Constraints, side_key
 from d2c.cky.search.sites import Parts
 from d2c.forests.forest import Ints
 from d2c.trees.binarization import LEFT, UNARY
@@ -43,9 +43,9 @@ def estimate(derivations: Iterable[tuple[Ints, Parts]], rules: int, tags: int, g
 
 def restrict(both: Constraints, method: str) -> Constraints:
     """The constraints of one of METHODS."""
-    none = unpruned()
+    first, second = ("1" in method, "2" in method)
     return Constraints(
-        both.by_tag if "1" in method else none.by_tag,
-        both.sides if "2" in method else none.sides,
-        both.next_side if "2" in method else none.next_side,
+        both.by_tag if first else UNPRUNED.by_tag,
+        both.sides if second else UNPRUNED.sides,
+        both.next_side if second else UNPRUNED.next_side,
     )

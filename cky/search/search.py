@@ -8,7 +8,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from d2c.cky.grammar.grammar import RuleTable
-from d2c.cky.search.chart import COPY, Chart, Query, build_chart, unpruned
+from d2c.cky.search.chart import COPY, NO_GLUE, UNPRUNED, Chart, Query, build_chart
 from d2c.cky.search.features import Observed, Scorer, score_edges
 from d2c.cky.search.sites import Parts, Sites
 from d2c.forests.forest import Doubles, Floats, Ints
@@ -32,11 +32,11 @@ class Found(NamedTuple):
 
 def any_chart(query: Query) -> tuple[Chart, int]:
     """A chart with a derivation, and its stage as in `Found`: the glue rule is the last resort."""
-    free = query._replace(constraints=unpruned())
+    free = query._replace(constraints=UNPRUNED)
     for stage, asked in enumerate((query, free, free)):
         if stage == 1 and not any(map(len, query.constraints)):
             continue
-        chart = build_chart(asked if stage == 2 else asked._replace(glue_symbols=query.glue_symbols[:0]))
+        chart = build_chart(asked if stage == 2 else asked._replace(glue_symbols=NO_GLUE))
         if len(chart.rules):
             break
     return chart, stage

@@ -38,29 +38,30 @@ class Parts(NamedTuple):
 
 
 @inner
-def set_site(layout: Layout, side: int, h: int, a: int, b: int, site: np.void) -> None:
-    """Writes the site of a step to the item (h, a, b), but for k."""
-    first = last = h
-    for at in range(layout.begin[h], layout.begin[h] + a):
-        first = min(first, layout.first[layout.dependents[at]])
-        last = max(last, layout.last[layout.dependents[at]])
-    for at in range(layout.middle[h], layout.middle[h] + b):
-        first = min(first, layout.first[layout.dependents[at]])
-        last = max(last, layout.last[layout.dependents[at]])
-    left, right = layout.begin[h] + a, layout.middle[h] + b
+def set_site(
+    dependents: Ints, words: NDArray[np.void], side: int, h: int, a: int, b: int, site: np.void
+) -> None:
+    """Writes the site of a step to the item (h, a, b), but for the k of unary steps. dependents, words: as in
+    `Layout`."""
+    word, first, last = words[h], h, h
+    left, right = np.int64(word["begin"]) + a, np.int64(word["middle"]) + b
+    for i in range(word["begin"], left):
+        first, last = min(first, words[dependents[i]]["first"]), max(last, words[dependents[i]]["last"])
+    for i in range(word["middle"], right):
+        first, last = min(first, words[dependents[i]]["first"]), max(last, words[dependents[i]]["last"])
     site["side"], site["h"], site["m"], site["i"], site["j"], site["k"] = side, h, -1, first, last, -1
-    site["next_left"] = layout.dependents[left] if left < layout.middle[h] else -1
-    site["next_right"] = layout.dependents[right] if right < layout.end[h] else -1
+    site["next_left"] = dependents[left] if left < word["middle"] else -1
+    site["next_right"] = dependents[right] if right < word["end"] else -1
     if side == LEFT:
         left -= 1
-        site["m"] = layout.dependents[left]
-        site["k"] = layout.last[site["m"]]
+        site["m"] = dependents[left]
+        site["k"] = words[site["m"]]["last"]
     elif side == RIGHT:
         right -= 1
-        site["m"] = layout.dependents[right]
-        site["k"] = layout.first[site["m"]] - 1
-    site["inner_left"] = layout.dependents[left - 1] if left > layout.begin[h] else -1
-    site["inner_right"] = layout.dependents[right - 1] if right > layout.middle[h] else -1
+        site["m"] = dependents[right]
+        site["k"] = words[site["m"]]["first"] - 1
+    site["inner_left"] = dependents[left - 1] if left > word["begin"] else -1
+    site["inner_right"] = dependents[right - 1] if right > word["middle"] else -1
 
 
 @inner
@@ -78,9 +79,9 @@ def sites_of_steps(layout: Layout, kinds: Ints, steps: Ints) -> Sites:
     for h in range(len(steps) - 1):
         a = b = level = 0
         for step in range(steps[h], steps[h + 1]):
-            kind = kinds[step]
+            kind = np.int64(kinds[step])
             a, b = a + int(kind == LEFT), b + int(kind == RIGHT)
-            set_site(layout, kind, h, a, b, sites[step])
+            set_site(layout.dependents, layout.words, kind, np.int32(h), a, b, sites[step])
             if kind == UNARY:
                 sites[step]["k"] = level
             level = level + 1 if kind == UNARY else 0

@@ -2,7 +2,7 @@
 
 A part is ((i, k), m, β1) and ((k + 1, j), h, β2) to ((i, j), h, A), or its mirror image. Templates are in
 groups by what they are conjoined with: the rule and, as the backoff that the figure has for span features
-only, its parent A; A alone; (A, β) for the dependent's β; (A, β) for the head child's. In the figure's own
+only, its parent A; (A, β) for the dependent's β; (A, β) for the head child's. In the figure's own
 words: `word[h] tag[m]` in the group RULE is (rule, x_h, tag(m)), `tag[m]` in the group MODIFIER is
 (A, β1, tag(m)), and a template without fields is the rule, or the pair, itself.
 
@@ -17,9 +17,9 @@ from typing import NamedTuple
 import numpy as np
 
 from d2c.forests.forest import Ints
-from d2c.linear.templates import fields_of, rows
+from d2c.linear.templates import Rows, fields_of, rows
 
-GROUPS = RULE, PARENT, MODIFIER, HEAD = range(4)
+GROUPS = RULE, MODIFIER, HEAD = range(3)
 
 # g: head of h; left, right: the dependents of h that come next there; inner-left, inner-right: those it took
 # last; inner, outer: these of the side of m
@@ -65,10 +65,10 @@ class Templates(NamedTuple):
 
     table: [T, WIDTH] as of `d2c.linear.templates.rows`: those of attachments, then those of unary steps
     begin: [2, groups + 1] where in the table each group begins, of attachments and of unary steps
-    words: whether a site over a whole sentence has all words of the sentence, with A
+    words: whether a site over a whole sentence has all words of the sentence, with A alone
     """
 
-    table: Ints
+    table: Rows
     begin: Ints
     words: bool
 

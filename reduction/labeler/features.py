@@ -13,7 +13,7 @@ from typing import NamedTuple
 import numpy as np
 
 from d2c.linear.kernels import inner
-from d2c.linear.templates import Ints, fields_of, fill_atoms, fill_each, look_up, rows
+from d2c.linear.templates import Rows, fields_of, fill_atoms, fill_each, look_up, rows
 from d2c.reduction.labeler.arcs import Arcs, Longs
 
 # g: head of h; inner, outer: the modifiers before and after m on its side, from the head outward; near, far:
@@ -89,8 +89,8 @@ class Templates(NamedTuple):
     atoms:     those of one arc, or pair
     """
 
-    arc: Ints
-    pair: Ints
+    arc: Rows
+    pair: Rows
     plain: int
     positions: Longs
     numbers: Longs

@@ -11,7 +11,7 @@ import numpy as np
 import pytest
 
 from d2c.cky.grammar.grammar import ROOT, Grammar, Rule
-from d2c.cky.search.chart import COPY, GLUED, Chart, Query, build_chart, unpruned
+from d2c.cky.search.chart import COPY, GLUED, UNPRUNED, Chart, Query, build_chart
 from d2c.cky.search.layout import lay_out
 from d2c.forests.kbest import k_best
 from d2c.forests.semirings import count_derivations, marginals, viterbi
@@ -27,7 +27,7 @@ def chart_of(grammar: Grammar, heads: list[int], tags: list[Symbol], most: int, 
     axioms = np.array([grammar.symbol_ids[tag] for tag in tags], np.int32)
     symbols = np.full(len(heads) if glue else 0, grammar.symbol_ids[PHRASES[0]], np.int32)
     layout = lay_out(np.array(heads, np.int32))
-    return build_chart(Query(grammar.table, layout, axioms, axioms, unpruned(), most, symbols))
+    return build_chart(Query(grammar.table, layout, axioms, axioms, UNPRUNED, most, symbols))
 
 
 def random_grammar(rng: random.Random) -> Grammar:
@@ -131,7 +131,7 @@ def test_the_appendix_grammar_counts_binomials(n: int) -> None:
     heads[n] = 0
     axioms = np.zeros(2 * n + 1, np.int32)
     layout = lay_out(np.array(heads, np.int32))
-    chart = build_chart(Query(grammar.table, layout, axioms, axioms, unpruned(), 3, axioms[:0]))
+    chart = build_chart(Query(grammar.table, layout, axioms, axioms, UNPRUNED, 3, axioms[:0]))
     assert count_derivations(chart.forest) == math.comb(2 * n, n)
 
 
