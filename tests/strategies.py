@@ -66,9 +66,9 @@ def ctrees(
 
 
 @st.composite
-def tree_heads(draw: st.DrawFn, max_tokens: int = 9) -> tuple[int, ...]:
+def tree_heads(draw: st.DrawFn, max_tokens: int = 9, min_tokens: int = 1) -> tuple[int, ...]:
     """Heads that form a tree, projective or not."""
-    order = draw(st.permutations(range(draw(st.integers(1, max_tokens)))))
+    order = draw(st.permutations(range(draw(st.integers(min_tokens, max_tokens)))))
     heads = [0] * len(order)
     for i, m in enumerate(order[1:], 1):
         heads[m] = draw(st.sampled_from(order[:i])) + 1

@@ -218,7 +218,7 @@ def test_own_heads_give_algorithm_1(ctree: CTree) -> None:
 def test_other_heads_give_a_tree_that_decodes(ctree: CTree, data: st.DataObject) -> None:
     unaryless, _ = strip_unaries(ctree)
     n = len(ctree.tokens)
-    heads = data.draw(tree_heads(9).filter(lambda drawn: len(drawn) == n))
+    heads = data.draw(tree_heads(n, n))
     ordered = order_arcs(unaryless, heads)
     arcs = zip(heads, ordered.events or (), strict=True)
     symbols = dict(zip(arcs, ordered.symbols or (), strict=True))
