@@ -206,7 +206,7 @@ class Reduction:
 
         A d-parser's labels come without scores and count as 1.
         """
-        return [(dtree, (1.0,) * len(dtree.heads)) for dtree in dtrees]
+        return [(dtree, (1.0,) * len(dtree.heads) if sure else ()) for dtree in dtrees]
 
     def _decoded(self, dtrees: Iterable[DTree], repairs: Repairs | None, sure: bool) -> Iterator[Batch]:
         """Labels, decodes, and recovers unary nodes; sure: ask how sure labels are."""
