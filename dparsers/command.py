@@ -20,8 +20,8 @@ from d2c.dparsers.protocol import Report
 from d2c.trees.ctree import Tokens
 from d2c.trees.dtree import DTree
 from d2c.trees.errors import FormatError, ModelError
+from d2c.trees.formats.chunks import batches
 from d2c.trees.formats.conllu import read_conllu, write_conllu
-from d2c.trees.streams import batches
 
 KIND = Kind("dparser", "cmd", 1)  # of the model directory: the settings, and whatever the command wrote
 _MODEL = "model"

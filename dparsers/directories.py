@@ -51,20 +51,26 @@ def whole_directory(directory: Path, marker: str = SETTINGS) -> Iterator[Path]:
 
 
 class Kind(NamedTuple):
-    """What a model directory holds: a `dparser` or a `tagger`, of which name, and in which format."""
+    """What a model directory holds: a `dparser` or a `tagger`, of which name, in which format.
+
+    parameters: those of the estimator that are among the settings
+    """
 
     role: str
     name: str
     version: int
+    parameters: tuple[str, ...] = ()
 
     @property
     def file(self) -> str:
         """The file with the settings."""
         return f"{self.role}.json"
 
-    def write(self, directory: Path, settings: Mapping[str, object]) -> None:
-        """Writes the settings, and which parser or tagger they are of."""
-        model_files.write_settings(directory / self.file, self.version, {self.role: self.name, **settings})
+    def write(self, directory: Path, settings: Mapping[str, object], estimator: object = None) -> None:
+        """Writes the settings and the estimator's parameters, and which parser or tagger they are of."""
+        own = {name: getattr(estimator, name) for name in self.parameters}
+        written = {self.role: self.name, **own, **settings}
+        model_files.write_settings(directory / self.file, self.version, written)
 
     def read(self, directory: Path) -> dict[str, Any]:
         """The settings of a model directory. Raises ModelError unless it is of this kind."""

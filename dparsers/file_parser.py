@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import os
 from collections.abc import Iterable, Iterator
 from pathlib import Path
 from typing import Self
@@ -12,6 +11,7 @@ from d2c.dparsers.protocol import Report
 from d2c.trees.ctree import Tokens
 from d2c.trees.dtree import DTree
 from d2c.trees.errors import FormatError, ModelError
+from d2c.trees.files import AnyPath
 from d2c.trees.formats.conllu import read_conllu, write_conllu
 
 FILE, GOLD = Kind("dparser", "file", 1), Kind("dparser", "gold", 1)
@@ -26,14 +26,10 @@ class FileParser:
           that `parse` reads. They may be of any convention: see `ForeignParser`.
     """
 
-    def __init__(self, path: str | os.PathLike[str], dev: str | os.PathLike[str] | None = None) -> None:
+    def __init__(self, path: AnyPath, dev: AnyPath | None = None) -> None:
         self.training = None if dev is None else Path(path)
         self.path = Path(path if dev is None else dev)
-
-    @property
-    def foreign(self) -> bool:
-        """Whether d-trees of the training treebank are given, too."""
-        return self.training is not None
+        self.foreign = dev is not None
 
     def train(self, train_conllu: Path, dev_conllu: Path, directory: Path, progress: Report = None) -> Self:
         """Learns nothing. Raises ModelError where a file or the directory is not there to be used."""

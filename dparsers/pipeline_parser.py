@@ -15,7 +15,7 @@ from d2c.dparsers.protocol import Arcs, Report, with_arcs
 from d2c.trees.ctree import Tokens
 from d2c.trees.dtree import DTree
 from d2c.trees.errors import ModelError
-from d2c.trees.streams import batches
+from d2c.trees.formats.chunks import batches
 
 KIND = Kind("dparser", "pipeline", 1)
 _WINDOW = 1024  # sentences that are parsed and held at a time
@@ -95,8 +95,7 @@ def _load_spacy(name: str) -> Annotate:
         raise ModelError(f"spacy:{name}: has no parser, only {', '.join(nlp.pipe_names) or 'a tokenizer'}")
 
     def doc(words: list[str]) -> Doc:
-        starts: list[bool | int | None] = [i == 0 for i in range(len(words))]
-        return Doc(nlp.vocab, words, sent_starts=starts)
+        return Doc(nlp.vocab, words, sent_starts=[i == 0 for i in range(len(words))])
 
     def arcs(parsed: Doc) -> Arcs:
         heads = tuple(0 if token.head.i == token.i else token.head.i + 1 for token in parsed)
@@ -126,7 +125,5 @@ def _load_stanza(language: str) -> Annotate:
     return annotate
 
 
-_LOADERS: dict[str, tuple[Callable[[str], Annotate], str]] = {
-    "spacy": (_load_spacy, "d2c[spacy]"),
-    "stanza": (_load_stanza, "stanza"),
-}  # by kind, with what to install for it
+# By kind, with what to install for it.
+_LOADERS = {"spacy": (_load_spacy, "d2c[spacy]"), "stanza": (_load_stanza, "stanza")}

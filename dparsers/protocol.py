@@ -51,21 +51,19 @@ class DependencyParser(Protocol):
         """Learns from one CoNLL-U file, selects the model on another, and leaves it in a directory.
 
         Words, tags (XPOS), heads and labels (DEPREL) are read. The directory appears whole, or, where
-        training fails or is interrupted, not at all. Raises FormatError for what cannot be learned from.
+        training fails or is interrupted, not at all. Raises FormatError for what cannot be learned from,
+        ModelError for unknown parameters and for directories and other files that cannot be used.
         """
-        ...
 
     @classmethod
     def load(cls, directory: Path) -> Self:
         """The parser that `train` left there. Raises ModelError."""
-        ...
 
     def parse(self, sentences: Iterable[Tokens]) -> Iterator[DTree]:
         """The d-tree of each sentence, heads and labels filled in, in order, in batches, over any stream.
 
         The tokens are those given. Raises ModelError where nothing was trained or loaded yet.
         """
-        ...
 
 
 @runtime_checkable
@@ -78,11 +76,9 @@ class ForeignParser(DependencyParser, Protocol):
     @property
     def foreign(self) -> bool:
         """Whether it was trained elsewhere."""
-        ...
 
     def parse_training(self, sentences: Iterable[Tokens]) -> Iterator[DTree]:
         """Parses the sentences of the training treebank, as `parse` does others."""
-        ...
 
 
 def with_arcs(sentences: Iterable[Tokens], arcs: Iterable[Arcs], parser: str) -> Iterator[DTree]:

@@ -51,21 +51,19 @@ class Tagger(Protocol):
         """Learns from one CoNLL-U file, selects the model on another, and leaves it in a directory.
 
         Words and tags (XPOS) are read, nothing else. The directory appears whole, or, where training fails
-        or is interrupted, not at all. Raises FormatError for what cannot be learned from.
+        or is interrupted, not at all. Raises FormatError for what cannot be learned from, ModelError for
+        unknown parameters and directories that cannot be used.
         """
-        ...
 
     @classmethod
     def load(cls, directory: Path) -> Self:
         """The tagger that `train` left there. Raises ModelError."""
-        ...
 
     def tag(self, sentences: Iterable[Sequence[str]]) -> Iterator[Tokens]:
         """Each sentence's words with one tag for each, in order, in batches, over any stream.
 
         The words are those given. Raises ModelError where nothing was trained or loaded yet.
         """
-        ...
 
 
 def read_tagged(path: Path) -> list[Tokens]:

@@ -1,4 +1,4 @@
-"""Trees without what treebanks add: wrappers, empty elements, function tags; and escapes of brackets.
+"""Trees without what treebanks add: wrappers, empty elements, function tags; escapes; what is punctuation.
 
 Each function takes linear time.
 """
@@ -6,8 +6,10 @@ Each function takes linear time.
 from __future__ import annotations
 
 import re
+import unicodedata
 from collections.abc import Sequence
 from dataclasses import replace
+from functools import lru_cache
 
 from d2c.trees.ctree import CTree, Tokens
 
@@ -68,3 +70,9 @@ def keep_tokens(ctree: CTree, kept: Sequence[int]) -> CTree | None:
 def unescape(word: str) -> str:
     """Puts round brackets back for which -LRB- and -RRB- stand."""
     return word.replace("-LRB-", "(").replace("-RRB-", ")")
+
+
+@lru_cache(maxsize=1 << 16)
+def is_punctuation(form: str) -> bool:
+    """Whether a form is punctuation only."""
+    return all(unicodedata.category(character).startswith("P") for character in form)

@@ -138,35 +138,25 @@ def build_ctree(
             if not children[node - n]:
                 raise ValueError(f"node {labels[node - n]!r} has no children")
             first[node] = min(first[kid] for kid in children[node - n])
-    in_order = [sorted(kids, key=first.__getitem__) for kids in children]
-    return _renumber(tokens, labels, in_order, root, head_children, top)
+    in_order = tuple(tuple(sorted(kids, key=first.__getitem__)) for kids in children)
+    heads = None if head_children is None else tuple(head_children)
+    return canonical(CTree(tokens, tuple(labels), in_order, heads, top), root)
 
 
-def canonical(ctree: CTree) -> CTree:
-    """Numbers a tree in postorder: equal trees become equal data."""
-    return _renumber(ctree.tokens, ctree.labels, ctree.children, ctree.root, ctree.head_children, ctree.top)
-
-
-def _renumber(
-    tokens: Tokens,
-    labels: Sequence[str],
-    children: Sequence[Sequence[int]],
-    root: int,
-    head_children: Sequence[int] | None,
-    top: str | None,
-) -> CTree:
-    """Numbers nodes whose children are ordered already in postorder."""
-    n = len(tokens)
-    postorder = [node - n for node in reversed(_top_down(n, children, root)) if node >= n]
-    new_id = list(range(n)) + [0] * len(labels)
+def canonical(ctree: CTree, root: int | None = None) -> CTree:
+    """Numbers a tree in postorder: equal trees become equal data. root: where it is not the last node."""
+    n, children, head_children = len(ctree.tokens), ctree.children, ctree.head_children
+    order = _top_down(n, children, ctree.root if root is None else root)
+    postorder = [node - n for node in reversed(order) if node >= n]
+    new_id = list(range(n)) + [0] * len(ctree.labels)
     for new, k in enumerate(postorder, n):
         new_id[n + k] = new
     return CTree(
-        tokens,
-        tuple(labels[k] for k in postorder),
+        ctree.tokens,
+        tuple(ctree.labels[k] for k in postorder),
         tuple(tuple(new_id[kid] for kid in children[k]) for k in postorder),
         None if head_children is None else tuple(new_id[head_children[k]] for k in postorder),
-        top,
+        ctree.top,
     )
 
 

@@ -73,9 +73,7 @@ def modifiers_of(heads: Sequence[int]) -> list[list[int]]:
 
 def head_outward(head: int, modifiers: Sequence[int]) -> tuple[list[int], list[int]]:
     """The left and the right modifiers of a head, each from the head outward; modifiers are left to right."""
-    left = [m for m in modifiers if m < head]
-    left.reverse()
-    return left, [m for m in modifiers if m > head]
+    return [m for m in modifiers if m < head][::-1], [m for m in modifiers if m > head]
 
 
 def top_down(heads: Sequence[int], modifiers: Sequence[Sequence[int]] | None = None) -> list[int]:

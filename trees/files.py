@@ -15,16 +15,16 @@ from typing import Any, TextIO, cast
 
 from d2c.trees.errors import FormatError, ModelError
 
+AnyPath = str | os.PathLike[str]
 
-def file_name(path: str | os.PathLike[str]) -> str:
+
+def file_name(path: AnyPath) -> str:
     """How messages name a path."""
     return "<stdin>" if str(path) == "-" else os.fspath(path)
 
 
 @contextmanager
-def open_input(
-    path: str | os.PathLike[str], encoding: str = "utf-8", errors: str = "strict"
-) -> Iterator[TextIO]:
+def open_input(path: AnyPath, encoding: str = "utf-8", errors: str = "strict") -> Iterator[TextIO]:
     """A text stream over a file. Raises FormatError for what cannot be opened or decoded."""
     try:
         stream = _open(path, "r", encoding, errors)
@@ -42,7 +42,7 @@ def open_input(
 
 
 @contextmanager
-def open_output(path: str | os.PathLike[str]) -> Iterator[TextIO]:
+def open_output(path: AnyPath) -> Iterator[TextIO]:
     """A UTF-8 text stream that becomes the file `path` whole at the end, or, after an error, not at all."""
     if str(path) == "-":
         sys.stdout.reconfigure(encoding="utf-8")  # type: ignore[union-attr]
@@ -65,7 +65,8 @@ def open_output(path: str | os.PathLike[str]) -> Iterator[TextIO]:
         with stream:
             yield stream
         if staged:
-            os.chmod(staged, 0o666 & ~_umask())
+            os.umask(mask := os.umask(0))  # the only way to ask for it
+            os.chmod(staged, 0o666 & ~mask)
             os.replace(staged, target)
     except BaseException:
         if staged:
@@ -73,7 +74,7 @@ def open_output(path: str | os.PathLike[str]) -> Iterator[TextIO]:
         raise
 
 
-def _open(path: str | os.PathLike[str], mode: str, encoding: str = "utf-8", errors: str = "strict") -> TextIO:
+def _open(path: AnyPath, mode: str, encoding: str = "utf-8", errors: str = "strict") -> TextIO:
     if str(path) == "-":
         sys.stdin.reconfigure(encoding=encoding, errors=errors)  # type: ignore[union-attr]
         return sys.stdin
@@ -93,9 +94,3 @@ def read_json(path: Path) -> dict[str, Any]:
     if not isinstance(settings, dict):
         raise ModelError(f"{path}: holds no settings")
     return settings
-
-
-def _umask() -> int:
-    mask = os.umask(0)
-    os.umask(mask)
-    return mask

@@ -5,7 +5,8 @@ A table is a data file (`data/heads/NAME.txt`; its syntax stands in `data/heads/
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections import Counter
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import lru_cache
 from importlib import resources
@@ -43,6 +44,7 @@ def _fits(label: str, pattern: str) -> bool:
     return label == pattern or pattern.endswith("*") and label.startswith(pattern[:-1])
 
 
+@dataclass(eq=False)
 class HeadRules:
     """A head table.
 
@@ -53,16 +55,13 @@ class HeadRules:
     default:     the search for everything else
     """
 
-    def __init__(
-        self,
-        name: str,
-        searches: Mapping[str, Sequence[Search]],
-        punctuation: frozenset[str] = frozenset(),
-        conjunction: frozenset[str] = frozenset(),
-        default: Search = Search("left"),
-    ) -> None:
-        self.name, self.searches, self.default = name, searches, default
-        self.punctuation, self.conjunction = punctuation, conjunction
+    name: str
+    searches: Mapping[str, Sequence[Search]]
+    punctuation: frozenset[str] = frozenset()
+    conjunction: frozenset[str] = frozenset()
+    default: Search = Search("left")
+
+    def __post_init__(self) -> None:
         self._remembered = lru_cache(maxsize=_PRODUCTIONS_REMEMBERED)(self.head_child)
 
     def head_child(self, symbol: str, children: tuple[str, ...]) -> int:
@@ -99,17 +98,59 @@ class HeadRules:
 
     def apply(self, ctree: CTree) -> CTree:
         """Finds the head children of a c-tree."""
-        names = ctree.tokens.tags + ctree.labels
-        head_child = self._remembered
-        return replace(
-            ctree,
-            head_children=tuple(
-                [
-                    kids[0] if len(kids) == 1 else kids[head_child(symbol, tuple([names[k] for k in kids]))]
-                    for symbol, kids in zip(ctree.labels, ctree.children, strict=True)
-                ]
-            ),
-        )
+        names, head_child = ctree.tokens.tags + ctree.labels, self._remembered
+        heads = [
+            kids[0] if len(kids) == 1 else kids[head_child(symbol, tuple([names[k] for k in kids]))]
+            for symbol, kids in zip(ctree.labels, ctree.children, strict=True)
+        ]
+        return replace(ctree, head_children=tuple(heads))
+
+
+class HeadCoverage:
+    """How far a table covers a treebank: for each label, how often its own rules find the head child.
+
+    nodes:       nodes with several children; the others need no rule
+    by_position: those whose head child was found by the label's own searches, but by one without labels,
+                 which takes the first child from an end
+    by_default:  those where the label's own searches found none
+    """
+
+    def __init__(self, ctrees: Iterable[CTree], rules: HeadRules) -> None:
+        self.rules = rules
+        self.nodes: Counter[str] = Counter()
+        self.by_position: Counter[str] = Counter()
+        self.by_default: Counter[str] = Counter()
+        for ctree in ctrees:
+            for label, kids in zip(ctree.labels, ctree.children, strict=True):
+                if len(kids) > 1:
+                    self.nodes[label] += 1
+                    own = rules.by_rule(label, tuple([ctree.label(kid) for kid in kids]))
+                    if own is None:
+                        self.by_default[label] += 1
+                    elif not own[0].labels:
+                        self.by_position[label] += 1
+
+    def lines(self) -> Iterator[str]:
+        """A table by label, those that fall to the default most often first, and a summary."""
+        width = max(5, *map(len, self.nodes)) if self.nodes else 5
+        yield f"{'label':<{width}}  {'nodes':>9}  {'by label':>9}  {'by place':>9}  {'default':>9}"
+        for label in sorted(
+            self.nodes, key=lambda label: (-self.by_default[label], -self.nodes[label], label)
+        ):
+            nodes = self.nodes[label]
+            position, default = self.by_position[label], self.by_default[label]
+            counts = nodes, nodes - position - default, position, default
+            yield "  ".join((f"{label:<{width}}", *(f"{count:>9,}" for count in counts)))
+        total, fallen, position = self.nodes.total(), self.by_default.total(), self.by_position.total()
+        without = [label for label in sorted(self.nodes) if not self.rules.searches_of(label)]
+        yield f"{self.rules.name}: {total:,} nodes with several children under {len(self.nodes):,} labels"
+        yield f"by place: {position:,} ({_percent(position, total)})"
+        yield f"default: {fallen:,} ({_percent(fallen, total)}) under {len(self.by_default):,} labels"
+        yield f"labels without rules: {' '.join(without) or 'none'}"
+
+
+def _percent(part: int, whole: int) -> str:
+    return f"{100 * part / whole if whole else 0:.2f} %"
 
 
 def load_head_rules(name: str) -> HeadRules:
@@ -122,22 +163,16 @@ def load_head_rules(name: str) -> HeadRules:
         return HeadRules(name, {}, default=Search("left"))
     if name in ("leftmost", "rightmost"):
         return HeadRules(name, {}, default=Search(name.removesuffix("most")))
-    bundled = resources.files("d2c.data") / "heads" / f"{name}.txt"
-    if bundled.is_file():
-        return parse_head_rules(name, bundled.read_text(encoding="utf-8"))
-    if Path(name).is_file():
-        return parse_head_rules(name, Path(name).read_text(encoding="utf-8"))
+    for table in (resources.files("d2c.data") / "heads" / f"{name}.txt", Path(name)):
+        if table.is_file():
+            return parse_head_rules(name, table.read_text(encoding="utf-8"))
     raise FormatError(name, 0, 0, f"no such head rules; known are {', '.join(known_head_rules())}, or a file")
 
 
 def known_head_rules() -> list[str]:
     """Names that `load_head_rules` takes."""
-    tables = [file.name for file in (resources.files("d2c.data") / "heads").iterdir()]
-    return sorted(t.removesuffix(".txt") for t in tables if t.endswith(".txt")) + [
-        "leftmost",
-        "rightmost",
-        "marked",
-    ]
+    files = [Path(file.name) for file in (resources.files("d2c.data") / "heads").iterdir()]
+    return [*sorted(file.stem for file in files if file.suffix == ".txt"), "leftmost", "rightmost", "marked"]
 
 
 def format_head_rules(rules: HeadRules) -> str:
@@ -169,10 +204,4 @@ def parse_head_rules(name: str, text: str) -> HeadRules:
             default = Search(rest[0], tuple(rest[1:]))
         else:
             searches[symbol] = (*searches.get(symbol, ()), Search(rest[0], tuple(rest[1:])))
-    return HeadRules(
-        name,
-        searches,
-        sets.get("punctuation", frozenset()),
-        sets.get("conjunction", frozenset()),
-        default,
-    )
+    return HeadRules(name, searches, default=default, **sets)

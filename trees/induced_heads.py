@@ -55,15 +55,11 @@ def estimate_rules(ctrees: Iterable[CTree], name: str = "induced") -> HeadRules:
             equal = [kid for kid, kid_name in zip(kids, names, strict=True) if kid_name == own]
             if len(equal) > 1:
                 side[label] += (head == equal[0]) - (head == equal[-1])
-    searches = {
-        label: (
-            Search(
-                "left" if side[label] >= 0 else "right",
-                tuple(sorted(found, key=lambda kid: (-found[kid] / present[label][kid], kid))),
-            ),
-        )
-        for label, found in sorted(heads.items())
-    }
+    searches = {}
+    for label, found in sorted(heads.items()):
+        sought = sorted((-count / present[label][kid], kid) for kid, count in found.items())
+        direction = "left" if side[label] >= 0 else "right"
+        searches[label] = (Search(direction, tuple(kid for _, kid in sought)),)
     return HeadRules(name, searches)
 
 

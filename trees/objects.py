@@ -27,10 +27,7 @@ def to_nltk(ctree: CTree) -> nltk.Tree:
     """Makes a tree an `nltk.Tree`. Raises ValueError for a tree with gaps."""
     from nltk.tree import Tree
 
-    def leaf(tag: str, form: str) -> nltk.Tree:
-        return Tree(_escape(tag), [_escape(form)])
-
-    return _build(ctree, leaf, Tree)
+    return _build(ctree, lambda tag, form: Tree(_escape(tag), [_escape(form)]), Tree)
 
 
 def from_nltk(tree: nltk.Tree) -> CTree:
@@ -55,10 +52,7 @@ def to_stanza(ctree: CTree) -> parse_tree.Tree:
     """Makes a tree Stanza's `Tree`. Raises ValueError for a tree with gaps."""
     from stanza.models.constituency.parse_tree import Tree
 
-    def leaf(tag: str, form: str) -> parse_tree.Tree:
-        return Tree(tag, [Tree(form)])
-
-    return _build(ctree, leaf, Tree)
+    return _build(ctree, lambda tag, form: Tree(tag, [Tree(form)]), Tree)
 
 
 def from_stanza(tree: parse_tree.Tree) -> CTree:

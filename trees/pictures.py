@@ -4,48 +4,24 @@ from __future__ import annotations
 
 import re
 from collections import defaultdict
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from html import escape
-from typing import Any, Protocol
+from typing import TYPE_CHECKING
 
 from nltk.tree import Tree
 from nltk.tree.prettyprinter import TreePrettyPrinter
 
-
-class _Constituents(Protocol):
-    """What is drawn of a c-tree: see `CTree`."""
-
-    @property
-    def tokens(self) -> Any: ...
-    @property
-    def labels(self) -> Sequence[str]: ...
-    @property
-    def children(self) -> Sequence[Sequence[int]]: ...
-
-
-class _Arcs(Protocol):
-    """What is drawn of a d-tree: see `DTree`."""
-
-    @property
-    def tokens(self) -> Any: ...
-    @property
-    def heads(self) -> Sequence[int]: ...
-    @property
-    def symbols(self) -> Sequence[str] | None: ...
-    @property
-    def events(self) -> Sequence[int] | None: ...
-    @property
-    def labels(self) -> Sequence[str] | None: ...
-
+if TYPE_CHECKING:
+    from d2c.trees.ctree import CTree
+    from d2c.trees.dtree import DTree
 
 _NLTK_COLUMN, _NLTK_LETTER = 40, 8  # pixels, in nltk's pictures
-WHAT = ("ctree", "dtree", "both")
 _SIZE = re.compile(r'width="([0-9.]+)(?:em)?" height="([0-9.]+)(?:em)?"')
 _LETTER, _ROW, _GAP = 9, 22, 24  # pixels: width of a letter, height of a level of arcs, space between words
 
 
-def drawing(ctree: _Constituents, dtree: _Arcs, what: str, svg: bool) -> str:
-    """One of WHAT; a d-tree stands below its c-tree."""
+def drawing(ctree: CTree, dtree: DTree, what: str, svg: bool) -> str:
+    """A `ctree`, a `dtree` or `both`, the d-tree below its c-tree."""
     upper = (ctree_svg if svg else ctree_text)(ctree) if what != "dtree" else ""
     lower = (dtree_svg if svg else dtree_text)(dtree) if what != "ctree" else ""
     if what != "both":
@@ -53,13 +29,13 @@ def drawing(ctree: _Constituents, dtree: _Arcs, what: str, svg: bool) -> str:
     return stacked_svg(upper, lower) if svg else f"{upper}\n\n{lower}\n"
 
 
-def ctree_text(ctree: _Constituents) -> str:
+def ctree_text(ctree: CTree) -> str:
     """A c-tree in characters; words stand whole on one line."""
     longest = max(map(len, (*ctree.tokens.forms, *ctree.tokens.tags, *ctree.labels)))
     return str(_printer(ctree).text(unicodelines=True, maxwidth=longest)).rstrip("\n")
 
 
-def dtree_text(dtree: _Arcs) -> str:
+def dtree_text(dtree: DTree) -> str:
     """A d-tree as a table: number, form, tag, head, and symbol and event index of the attachment."""
     forms = ["ROOT", *dtree.tokens.forms]
     rows = [
@@ -72,14 +48,14 @@ def dtree_text(dtree: _Arcs) -> str:
     return "\n".join("  ".join(map(str.ljust, row, widths)).rstrip() for row in rows)
 
 
-def ctree_svg(ctree: _Constituents) -> str:
+def ctree_svg(ctree: CTree) -> str:
     """A c-tree as an SVG element."""
     printer = _printer(ctree)
     printer.coords = _widened(printer.coords, {n: _text(node) for n, node in printer.nodes.items()})
     return str(printer.svg())
 
 
-def dtree_svg(dtree: _Arcs) -> str:
+def dtree_svg(dtree: DTree) -> str:
     """A d-tree as an SVG element: an arc from each head to its modifier, with symbol and event index."""
     n, tokens = len(dtree.heads), dtree.tokens
     labels = [_attachment(dtree, i) for i in range(n)]
@@ -116,7 +92,7 @@ def stacked_svg(upper: str, lower: str) -> str:
     return f'<svg xmlns="http://www.w3.org/2000/svg" width="{width}" height="{height}">{upper}{moved}</svg>'
 
 
-def _printer(ctree: _Constituents) -> TreePrettyPrinter:
+def _printer(ctree: CTree) -> TreePrettyPrinter:
     nodes: list[Tree] = [Tree(tag, [i]) for i, tag in enumerate(ctree.tokens.tags)]
     for label, kids in zip(ctree.labels, ctree.children, strict=True):
         nodes.append(Tree(label, [nodes[kid] for kid in kids]))
@@ -141,7 +117,7 @@ def _text(node: Tree | str) -> str:
     return str(node.label()) if isinstance(node, Tree) else str(node)
 
 
-def _attachment(dtree: _Arcs, m: int) -> str:
+def _attachment(dtree: DTree, m: int) -> str:
     if not dtree.heads[m]:
         return ""
     if dtree.symbols is not None and dtree.events is not None:
@@ -149,7 +125,7 @@ def _attachment(dtree: _Arcs, m: int) -> str:
     return dtree.labels[m] if dtree.labels else ""
 
 
-def _levels(dtree: _Arcs) -> list[int]:
+def _levels(dtree: DTree) -> list[int]:
     """[n] a height for each arc, from 1 on, above the arcs that it overlaps and that are shorter."""
     spans = {m: (min(m, head - 1), max(m, head - 1)) for m, head in enumerate(dtree.heads) if head}
     levels = [0] * len(dtree.heads)

@@ -7,6 +7,7 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Sequence
+from dataclasses import dataclass, field
 from typing import NamedTuple
 
 from d2c.trees.dtree import is_projective, top_down
@@ -17,13 +18,13 @@ CYCLE = "cycle"
 CROSSING = "crossing arc lifted"
 
 
+@dataclass
 class Repairs:
     """How many arcs were repaired, by kind, over how many tokens and sentences."""
 
-    def __init__(self) -> None:
-        self.tokens = 0
-        self.sentences = 0
-        self.counts: Counter[str] = Counter()
+    tokens: int = 0
+    sentences: int = 0
+    counts: Counter[str] = field(default_factory=Counter)
 
     def add(self, other: Repairs) -> None:
         """Adds the counts of another part of the data."""

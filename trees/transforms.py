@@ -10,9 +10,10 @@ from __future__ import annotations
 import re
 from collections import Counter
 from collections.abc import Callable, Sequence
+from itertools import compress
 
+from d2c.trees.cleaning import is_punctuation
 from d2c.trees.ctree import CTree, build_ctree
-from d2c.trees.punctuation import is_punctuation
 
 _BLOCK = re.compile(r"(.+)\*([0-9]+)(?:\.([0-9]+))?", re.DOTALL)
 
@@ -159,21 +160,14 @@ def collapse(ctree: CTree, kept: Sequence[bool]) -> CTree:
         if stays[node]:
             children[new_id[above[node]] - n].append(new_id[node])
     first = _firsts(n, children)
-    heads: list[int] | None = None
+    heads = None
     if ctree.head_children is not None:
         stands = list(range(n))  # for each node itself, or the highest that stays on the way to its head
         for node, head in enumerate(ctree.head_children, n):
             stands.append(node if stays[node] else stands[head])
-        heads = [
-            new_id[stands[head]] for head, stay in zip(ctree.head_children, stays[n:], strict=True) if stay
-        ]
-    return CTree(
-        ctree.tokens,
-        tuple(label for label, stay in zip(ctree.labels, stays[n:], strict=True) if stay),
-        tuple(tuple(sorted(kids, key=first.__getitem__)) for kids in children),
-        None if heads is None else tuple(heads),
-        ctree.top,
-    )
+        heads = tuple(new_id[stands[head]] for head in compress(ctree.head_children, stays[n:]))
+    in_order = tuple(tuple(sorted(kids, key=first.__getitem__)) for kids in children)
+    return CTree(ctree.tokens, tuple(compress(ctree.labels, stays[n:])), in_order, heads, ctree.top)
 
 
 def _lowest_common(a: int, b: int, parents: list[int], depth: list[int]) -> int:

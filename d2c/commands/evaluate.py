@@ -48,7 +48,7 @@ def _disco(asked: Request) -> Iterator[str]:
     parameters = replace(parameters, disc_only=asked.disc_only or parameters.disc_only)
     gold, guess = (read_treebank(path, format_of(path, "discbracket")) for path in (asked.gold, asked.guess))
     scores = disco.evaluate(zip_longest(gold, guess), parameters)
-    return disco.report_lines(scores, disco.Totals(), parameters.cutoff)
+    return disco.report_lines(scores, parameters.cutoff)
 
 
 def _attachment(asked: Request) -> Iterator[str]:

@@ -11,7 +11,7 @@ from d2c.commands.terminal import shown
 from d2c.treebanks.conversion import with_heads
 from d2c.trees.files import open_output
 from d2c.trees.formats.treebanks import read_treebank
-from d2c.trees.heads import format_head_rules, load_head_rules
+from d2c.trees.heads import HeadCoverage, format_head_rules, load_head_rules
 
 
 @click.command()
@@ -23,7 +23,6 @@ from d2c.trees.heads import format_head_rules, load_head_rules
 def heads(trees: Path, head_rules: str, format_name: str | None, induce: Path | None, output: Path) -> None:
     """Shows for which nodes of a treebank head rules find the head child by its label, for which by its
     position alone, and which no rule covers (default). Or, with `--induce`, makes a table of head rules."""
-    from d2c.trees.head_coverage import head_coverage
     from d2c.trees.induced_heads import estimate_rules
 
     if induce:
@@ -35,6 +34,6 @@ def heads(trees: Path, head_rules: str, format_name: str | None, induce: Path | 
     if head_rules == "marked":
         raise click.UsageError("marked heads need no table, so there is no coverage to show")
     treebank = shown(read_treebank(trees, format_name, clean=True), "trees")
-    lines = head_coverage(treebank, load_head_rules(head_rules)).lines()
+    lines = HeadCoverage(treebank, load_head_rules(head_rules)).lines()
     with open_output(output) as stream:
         stream.writelines(line + "\n" for line in lines)

@@ -9,8 +9,8 @@ from pathlib import Path
 
 from d2c.trees.ctree import CTree
 from d2c.trees.errors import located
-from d2c.trees.files import file_name, open_input
-from d2c.trees.formats.brackets import bracket_chunks
+from d2c.trees.files import file_name
+from d2c.trees.formats.brackets import read_bracket_chunks
 from d2c.trees.formats.chunks import Chunk
 from d2c.trees.formats.graphs import SecondaryEdges
 from d2c.trees.formats.treebanks import FORMATS, format_of, parse_treebank, read_treebank
@@ -54,8 +54,7 @@ class Reading:
             while part := list(islice(trees, PART_SIZE)):
                 yield part
         else:
-            with open_input(path) as stream:
-                yield from bracket_chunks(stream)
+            yield from read_bracket_chunks(path)
 
     def trees_of(self, part: Part, path: Path) -> Iterable[CTree]:
         """The trees of a part of the file. Raises FormatError, counting sentences from the part's first."""

@@ -6,10 +6,6 @@ by the labels that say so (Nivre and Nilsson 2005). It gives exactly one root an
 
 spaCy cuts labels at `||`, knows `ROOT`, `dep`, `subtok` and the empty label itself, reads `-` in names of
 actions, and labels every root `ROOT`. So it sees `d2c.dparsers.codes` here; the labels stay in the settings.
-
-A model is two files of spaCy's: `moves` (the actions: JSON in MessagePack) and `model` (MessagePack, numpy's
-arrays in it as type, shape and bytes). Nothing is unpickled. The network is built here, not from spaCy's
-`config.cfg`, which could name functions to call.
 """
 
 from __future__ import annotations
@@ -28,17 +24,17 @@ from spacy.training import Example
 from d2c.dparsers.codes import Codes, read_trees
 from d2c.dparsers.directories import Kind, loading, parameters, whole_directory
 from d2c.dparsers.protocol import Progress, Report
-from d2c.dparsers.spacy.training import LEFT_OUT, Schedule, checked_sizes, fit, tok2vec
+from d2c.dparsers.spacy.training import LEFT_OUT, checked_sizes, fit, tok2vec
 from d2c.dparsers.training import DEV_WORDS, check_choice, reporter, seeded, thinned
 from d2c.trees.ctree import Tokens
 from d2c.trees.dtree import DTree
 from d2c.trees.errors import ModelError
+from d2c.trees.formats.chunks import batches
 from d2c.trees.scores.attachment import Attachment, score_attachment
-from d2c.trees.streams import batches
 
-KIND = Kind("dparser", "spacy", 1)  # of the model directory: the settings and spaCy's files of the component
+# The model directory: the settings and spaCy's files of the component.
+KIND = Kind("dparser", "spacy", 1, ("preset", "epochs", "seed"))
 _MODEL = "parser"
-_PARAMETERS = ("preset", "epochs", "seed")
 
 _WINDOW = 2048  # sentences that `parse` holds at a time
 _BATCH = 1024  # of them, spaCy sorts so many by length, a quarter of which it parses at once
@@ -46,8 +42,6 @@ _BATCH = 1024  # of them, spaCy sorts so many by length, a quarter of which it p
 PRESETS = {"default": 30, "small": 10}  # passes over the training treebank
 # Of the network: spaCy's own, but for the hidden layer, which is twice as wide: there are many labels.
 SIZES = {"width": 96, "depth": 4, "hidden": 128, "rows": 5000}
-# Batches of 150 or 600 words learn the same in the same time (1,000 sentences of CRAFT).
-_BATCH_WORDS, _RATE = 300, 0.002
 
 
 @dataclass(eq=False)
@@ -65,14 +59,10 @@ class SpacyParser:
     epochs: float | None = None
     seed: int = 1
     codes_: Codes = field(default=Codes((), None), init=False)
-    nlp_: Language | None = field(default=None, init=False)
+    nlp_: Any = field(default=None, init=False)
 
     def train(self, train_conllu: Path, dev_conllu: Path, directory: Path, progress: Report = None) -> Self:
-        """Learns from one CoNLL-U file and leaves the model with the best LAS on another in a directory.
-
-        Raises FormatError for treebanks that cannot be learned from, ModelError for unknown presets and
-        directories that cannot be used.
-        """
+        """Learns, and leaves the model with the best LAS on the second file; errors: `DependencyParser`."""
         check_choice("preset", self.preset, PRESETS)
         train, dev = read_trees(train_conllu), read_trees(dev_conllu)
         self.codes_ = Codes.of(train)
@@ -80,8 +70,7 @@ class SpacyParser:
             self.nlp_ = _pipeline(SIZES)
             self._fit(train, thinned(dev, DEV_WORDS, lambda dtree: len(dtree.heads)), progress)
             self._parser.to_disk(staging / _MODEL, exclude=LEFT_OUT)
-            settings = {name: getattr(self, name) for name in _PARAMETERS}
-            KIND.write(staging, settings | {"sizes": SIZES} | self.codes_.settings)
+            KIND.write(staging, {"sizes": SIZES} | self.codes_.settings, self)
         return self
 
     @classmethod
@@ -89,7 +78,7 @@ class SpacyParser:
         """The parser that `train` left in a directory, which cannot bring code with it. Raises ModelError."""
         settings, path = KIND.read(directory), Path(directory) / _MODEL
         with loading(path):
-            parser = cls(**parameters(settings, _PARAMETERS))
+            parser = cls(**parameters(settings, KIND.parameters))
             parser.codes_ = Codes.read(settings)
             parser.nlp_ = _pipeline(checked_sizes(settings["sizes"], SIZES))
             parser._parser.from_disk(path, exclude=LEFT_OUT)
@@ -117,7 +106,7 @@ class SpacyParser:
         examples = [Example(self._doc(dtree.tokens), self._gold_doc(dtree)) for dtree in train]
         self._parser.initialize(lambda: examples)
         epochs = PRESETS[self.preset] if self.epochs is None else self.epochs
-        fit(self._parser, examples, Schedule(epochs, _BATCH_WORDS, _RATE), evaluate)
+        fit(self._parser, examples, epochs, evaluate)
 
     def _score(self, gold: Sequence[DTree]) -> Attachment:
         predicted = self.parse(dtree.tokens for dtree in gold)
@@ -126,18 +115,14 @@ class SpacyParser:
 
     @property
     def _parser(self) -> Any:
-        assert self.nlp_ is not None
         return self.nlp_.get_pipe(_MODEL)
 
     def _doc(self, tokens: Tokens) -> Doc:
         """A sentence as spaCy sees it, which it cannot cut in two."""
-        assert self.nlp_ is not None
         forms, tags = self.codes_.words(tokens)
-        starts: list[bool | int | None] = [i == 0 for i in range(len(forms))]
-        return Doc(self.nlp_.vocab, forms, tags=tags, sent_starts=starts)
+        return Doc(self.nlp_.vocab, forms, tags=tags, sent_starts=[i == 0 for i in range(len(forms))])
 
     def _gold_doc(self, dtree: DTree) -> Doc:
-        assert self.nlp_ is not None
         heads, codes = self.codes_.encode(dtree, "ROOT")
         own_heads = [head - 1 if head else m for m, head in enumerate(heads)]
         return Doc(self.nlp_.vocab, self.codes_.words(dtree.tokens)[0], heads=own_heads, deps=codes)
@@ -150,7 +135,7 @@ class SpacyParser:
 
 
 def _pipeline(sizes: dict[str, int]) -> Language:
-    """An untrained parser. It is built here, not from a file, which could name other functions."""
+    """An untrained parser."""
     nlp = spacy.blank("xx")
     model = {
         "@architectures": "spacy.TransitionBasedParser.v2",

@@ -1,11 +1,8 @@
 """spaCy's tagger, trained from scratch on CoNLL-U, on the CPU.
 
 Each word's tag is chosen by itself, from the vector of a convolutional network that sees some words to either
-side (whole, prefix, suffix, shape). It gives every word one of the tags of the treebank.
-
-A model is one file of spaCy's: `model` (MessagePack, numpy's arrays in it as type, shape and bytes). Nothing
-is unpickled. The network is built here, not from spaCy's `config.cfg`, which could name functions to call.
-spaCy is taught numbers: it reads tags that begin with `!` as tags that a word does not have.
+side (whole, prefix, suffix, shape). It gives every word one of the tags of the treebank. spaCy is taught
+numbers: it reads tags that begin with `!` as tags that a word does not have.
 """
 
 from __future__ import annotations
@@ -21,22 +18,21 @@ from spacy.tokens import Doc
 from spacy.training import Example
 
 from d2c.dparsers.directories import Kind, loading, parameters, strings, whole_directory
-from d2c.dparsers.spacy.training import LEFT_OUT, Schedule, checked_sizes, fit, tok2vec
+from d2c.dparsers.spacy.training import LEFT_OUT, checked_sizes, fit, tok2vec
 from d2c.dparsers.taggers import EMPTY_FORM, Report, TaggingProgress, accuracy, read_tagged, tags_of
 from d2c.dparsers.training import DEV_WORDS, check_choice, reporter, seeded, thinned
 from d2c.trees.ctree import Tokens
 from d2c.trees.errors import ModelError
-from d2c.trees.streams import batches
+from d2c.trees.formats.chunks import batches
 
-KIND = Kind("tagger", "spacy", 1)  # of the model directory: the settings and spaCy's file of the component
+# The model directory: the settings and spaCy's file of the component.
+KIND = Kind("tagger", "spacy", 1, ("preset", "epochs", "seed"))
 _MODEL = "tagger"
-_PARAMETERS = ("preset", "epochs", "seed")
 
 _WINDOW = 256  # sentences that `tag` holds at a time
 
 PRESETS = {"default": 10, "small": 5}  # passes over the training treebank
 SIZES = {"width": 96, "depth": 4, "rows": 5000}  # of the network: spaCy's own
-_BATCH_WORDS, _RATE = 300, 0.002
 
 
 @dataclass(eq=False)
@@ -52,14 +48,10 @@ class SpacyTagger:
     epochs: float | None = None
     seed: int = 1
     tags_: tuple[str, ...] = field(default=(), init=False)
-    nlp_: Language | None = field(default=None, init=False)
+    nlp_: Any = field(default=None, init=False)
 
     def train(self, train_conllu: Path, dev_conllu: Path, directory: Path, progress: Report = None) -> Self:
-        """Learns from one CoNLL-U file and leaves the model with the best accuracy on another in a directory.
-
-        Raises FormatError for files that cannot be read, ModelError for unknown presets and directories that
-        cannot be used.
-        """
+        """Learns, and leaves the model with the best accuracy on the second file; errors: `Tagger`."""
         check_choice("preset", self.preset, PRESETS)
         train, dev = read_tagged(train_conllu), read_tagged(dev_conllu)
         with seeded(self.seed), whole_directory(directory, KIND.file) as staging:
@@ -67,8 +59,7 @@ class SpacyTagger:
             self.nlp_ = _pipeline(SIZES, len(self.tags_))
             self._fit(train, thinned(dev, DEV_WORDS), progress)
             self._tagger.to_disk(staging / _MODEL, exclude=LEFT_OUT)
-            settings = {name: getattr(self, name) for name in _PARAMETERS}
-            KIND.write(staging, settings | {"sizes": SIZES, "tags": self.tags_})
+            KIND.write(staging, {"sizes": SIZES, "tags": self.tags_}, self)
         return self
 
     @classmethod
@@ -76,7 +67,7 @@ class SpacyTagger:
         """The tagger that `train` left in a directory, which cannot bring code with it. Raises ModelError."""
         settings, path = KIND.read(directory), Path(directory) / _MODEL
         with loading(path):
-            tagger = cls(**parameters(settings, _PARAMETERS))
+            tagger = cls(**parameters(settings, KIND.parameters))
             tagger.tags_ = strings(settings["tags"])
             tagger.nlp_ = _pipeline(checked_sizes(settings["sizes"], SIZES), len(tagger.tags_))
             tagger._tagger.from_disk(path, exclude=LEFT_OUT)
@@ -114,20 +105,18 @@ class SpacyTagger:
         ]
         self._tagger.initialize(lambda: examples, labels=[*code_of.values()])
         epochs = PRESETS[self.preset] if self.epochs is None else self.epochs
-        fit(self._tagger, examples, Schedule(epochs, _BATCH_WORDS, _RATE), evaluate)
+        fit(self._tagger, examples, epochs, evaluate)
 
     @property
     def _tagger(self) -> Any:
-        assert self.nlp_ is not None
         return self.nlp_.get_pipe(_MODEL)
 
     def _doc(self, forms: Sequence[str], codes: list[str] | None = None) -> Doc:
-        assert self.nlp_ is not None
         return Doc(self.nlp_.vocab, [form or EMPTY_FORM for form in forms], tags=codes)
 
 
 def _pipeline(sizes: dict[str, int], tags: int) -> Language:
-    """An untrained tagger. It is built here, not from a file, which could name other functions."""
+    """An untrained tagger."""
     nlp = spacy.blank("xx")
     model = {
         "@architectures": "spacy.Tagger.v2",

@@ -28,12 +28,12 @@ from d2c.dparsers.training import check_choice
 from d2c.trees.ctree import Tokens
 from d2c.trees.dtree import DTree
 from d2c.trees.errors import FormatError, ModelError
-from d2c.trees.streams import batches
+from d2c.trees.formats.chunks import batches
 
-KIND = Kind("dparser", "stanza", 1)  # of the model directory: the settings and these files
+# The model directory: the settings and these files.
+KIND = Kind("dparser", "stanza", 1, ("model_type", "preset", "bert_model", "epochs", "seed"))
 _MODEL, _VECTORS, _CHARLM = "parser.pt", "vectors.pt", ("charlm_forward.pt", "charlm_backward.pt")
 
-_PARAMETERS = ("model_type", "preset", "bert_model", "epochs", "seed")
 _WINDOW = 1024  # sentences that `parse` sorts by length and holds at a time
 
 # Without its network over characters and its scores for directions and distances Stanza sees a third more
@@ -101,11 +101,7 @@ class StanzaParser:
     pretrain_: Pretrain | None = field(default=None, init=False)
 
     def train(self, train_conllu: Path, dev_conllu: Path, directory: Path, progress: Report = None) -> Self:
-        """Learns from one CoNLL-U file and leaves the model with the best LAS on another in a directory.
-
-        Raises FormatError for treebanks that cannot be learned from, ModelError for vectors, language models
-        and directories that cannot be used, and for unknown parameters.
-        """
+        """Learns, and leaves the model with the best LAS on the second file; errors: `DependencyParser`."""
         preset = self._preset()
         train, dev = read_rows(train_conllu), read_rows(dev_conllu)
         labels = {row[-1] for rows in train for row in rows if row[-2]}
@@ -115,10 +111,15 @@ class StanzaParser:
         with quiet(), seeded(self.seed), self._threads(), whole_directory(Path(directory)) as staging:
             arguments = self._arguments(preset)
             pretrain = self._bring_other_models(staging, arguments)
-            trainer = _fit_or_explain(arguments, preset, self.epochs, train, dev, pretrain, progress)
+            try:
+                trainer = fit(arguments, preset, self.epochs, train, dev, pretrain, progress)
+            except (ImportError, OSError) as error:
+                if arguments["bert_model"] is None and not arguments["charlm"]:
+                    raise
+                raise ModelError(f"a language model cannot be loaded: {first_line(error)}") from error
             trainer.args |= _charlm_arguments(Path(), self.charlm is not None)  # no paths of this machine
             trainer.save(str(staging / _MODEL))
-            KIND.write(staging, {name: getattr(self, name) for name in _PARAMETERS})
+            KIND.write(staging, {}, self)
             # Read back at once: Stanza only logs it where a model cannot be written.
             self.trainer_, self.pretrain_ = _load(staging, arguments["device"])
         return self
@@ -128,7 +129,7 @@ class StanzaParser:
         """The parser that `train` left in a directory, which cannot bring code with it. Raises ModelError."""
         settings = KIND.read(directory)
         with quiet(), loading(directory):
-            parser = cls(device=device, **parameters(settings, _PARAMETERS))
+            parser = cls(device=device, **parameters(settings, KIND.parameters))
             parser.trainer_, parser.pretrain_ = _load(Path(directory), device or default_device())
         return parser
 
@@ -212,15 +213,6 @@ def _rows(
     forms = [form or "_" for form in tokens.forms]  # the network over characters needs one
     columns = (forms, tokens.morphs or blank, tokens.tags, blank, tokens.lemmas or blank)
     return [[*row] for row in zip(*columns, heads or (0,) * len(tokens), labels or blank, strict=True)]
-
-
-def _fit_or_explain(arguments: dict[str, Any], *others: Any) -> Trainer:
-    try:
-        return fit(arguments, *others)
-    except (ImportError, OSError) as error:
-        if arguments["bert_model"] is None and not arguments["charlm"]:
-            raise
-        raise ModelError(f"a language model cannot be loaded: {first_line(error)}") from error
 
 
 def _load(directory: Path, device: str) -> tuple[Trainer, Pretrain | None]:

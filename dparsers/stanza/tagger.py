@@ -28,11 +28,11 @@ from d2c.dparsers.taggers import EMPTY_FORM, Report, TaggingProgress, accuracy, 
 from d2c.dparsers.training import DEV_WORDS, best_state, check_choice, evaluations, reporter, thinned
 from d2c.trees.ctree import Tokens
 from d2c.trees.errors import ModelError
-from d2c.trees.streams import batches
+from d2c.trees.formats.chunks import batches
 
-KIND = Kind("tagger", "stanza", 1)  # of the model directory: the settings and this file
+# The model directory: the settings and this file.
+KIND = Kind("tagger", "stanza", 1, ("preset", "epochs", "seed"))
 _MODEL = "tagger.pt"
-_PARAMETERS = ("preset", "epochs", "seed")
 
 _WINDOW = 1024  # sentences that `tag` sorts by length and holds at a time
 _BATCH_SENTENCES, _BATCH_WORDS = 256, 5000  # at most in a batch, in tagging
@@ -83,11 +83,7 @@ class StanzaTagger:
     trainer_: Trainer | None = field(default=None, init=False)
 
     def train(self, train_conllu: Path, dev_conllu: Path, directory: Path, progress: Report = None) -> Self:
-        """Learns from one CoNLL-U file and leaves the model with the best accuracy on another in a directory.
-
-        Raises FormatError for files that cannot be read, ModelError for unknown presets and directories that
-        cannot be used.
-        """
+        """Learns, and leaves the model with the best accuracy on the second file; errors: `Tagger`."""
         check_choice("preset", self.preset, PRESETS)
         train, dev = read_tagged(train_conllu), read_tagged(dev_conllu)
         with quiet(), seeded(self.seed), whole_directory(directory, KIND.file) as staging:
@@ -95,8 +91,7 @@ class StanzaTagger:
             self._fit(train, thinned(dev, DEV_WORDS), progress)
             assert self.trainer_ is not None
             self.trainer_.save(str(staging / _MODEL))
-            settings = {name: getattr(self, name) for name in _PARAMETERS}
-            KIND.write(staging, settings | {"tags": self.tags_})
+            KIND.write(staging, {"tags": self.tags_}, self)
             # Read back at once: Stanza only logs it where a model cannot be written.
             self.trainer_ = _load(staging, self.device or default_device(), len(self.tags_))
         return self
@@ -106,7 +101,7 @@ class StanzaTagger:
         """The tagger that `train` left in a directory, which cannot bring code with it. Raises ModelError."""
         settings = KIND.read(directory)
         with quiet(), loading(directory):
-            tagger = cls(device=device, **parameters(settings, _PARAMETERS))
+            tagger = cls(device=device, **parameters(settings, KIND.parameters))
             tagger.tags_ = strings(settings["tags"])
             tagger.trainer_ = _load(Path(directory), device or default_device(), len(tagger.tags_))
         return tagger

@@ -21,6 +21,7 @@ import subprocess
 import sys
 from collections.abc import Iterable, Iterator, Sequence
 from contextlib import suppress
+from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any, Self
 
@@ -35,9 +36,9 @@ from d2c.trees.ctree import Tokens
 from d2c.trees.dtree import DTree
 from d2c.trees.errors import FormatError, ModelError
 
-KIND = Kind("dparser", "udpipe", 1)  # of the model directory: the settings and UDPipe's file
+# The model directory: the settings and UDPipe's file.
+KIND = Kind("dparser", "udpipe", 1, ("system", "preset", "epochs", "beam", "seed"))
 _MODEL = "parser.udpipe"
-_PARAMETERS = ("system", "preset", "epochs", "beam", "seed")
 
 SYSTEMS = ("projective", "swap", "link2")
 # Options of UDPipe's training. By default it tries out each action to its end on every eighth sentence, which
@@ -49,6 +50,7 @@ PRESETS: dict[str, dict[str, Any]] = {
 _EVALUATION = re.compile(r"Iteration (\d+): training logprob (\S+), heldout UAS (\S+)%, LAS (\S+)%")
 
 
+@dataclass(eq=False)
 class UDPipeParser:
     """UDPipe 1's dependency parser.
 
@@ -61,26 +63,21 @@ class UDPipeParser:
     It sees words, tags (XPOS), and, where the training treebank has any, morphology (FEATS).
     """
 
-    def __init__(
-        self,
-        system: str = "projective",
-        preset: str = "default",
-        epochs: float | None = None,
-        beam: int | str = 5,
-        seed: int = 1,
-    ) -> None:
-        if not str(beam).isdigit():
-            raise ModelError(f"the beam is a number, not {beam!r}")
-        self.system, self.preset, self.epochs, self.beam, self.seed = system, preset, epochs, int(beam), seed
-        self.codes_ = Codes((), None)
-        self.model_: Any = None
+    system: str = "projective"
+    preset: str = "default"
+    epochs: float | None = None
+    beam: int | str = 5
+    seed: int = 1
+    codes_: Codes = field(default=Codes((), None), init=False)
+    model_: Any = field(default=None, init=False)
+
+    def __post_init__(self) -> None:
+        if not str(self.beam).isdigit():
+            raise ModelError(f"the beam is a number, not {self.beam!r}")
+        self.beam = int(self.beam)
 
     def train(self, train_conllu: Path, dev_conllu: Path, directory: Path, progress: Report = None) -> Self:
-        """Learns from one CoNLL-U file and leaves the model with the best LAS on another in a directory.
-
-        Raises FormatError for treebanks that cannot be learned from, ModelError for unknown parameters and
-        directories that cannot be used.
-        """
+        """Learns, and leaves the model with the best LAS on the second file; errors: `DependencyParser`."""
         options = self._options()
         train, dev = read_trees(train_conllu), read_trees(dev_conllu)
         if all(len(dtree.heads) < 2 for dtree in train):
@@ -93,8 +90,7 @@ class UDPipeParser:
         with whole_directory(Path(directory)) as staging:
             data = self._rows(train), self._rows(thinned(dev, DEV_WORDS, lambda dtree: len(dtree.heads)))
             _run_training(options, staging / _MODEL, data, progress)
-            settings = {name: getattr(self, name) for name in _PARAMETERS}
-            KIND.write(staging, settings | self.codes_.settings)
+            KIND.write(staging, self.codes_.settings, self)
             self.model_ = _load(staging / _MODEL)
         return self
 
@@ -103,7 +99,7 @@ class UDPipeParser:
         """The parser that `train` left in a directory, which cannot bring code with it. Raises ModelError."""
         settings = KIND.read(directory)
         with loading(directory, "has broken settings"):
-            parser = cls(**parameters(settings, _PARAMETERS))
+            parser = cls(**parameters(settings, KIND.parameters))
             parser.codes_ = Codes.read(settings)
             parser._options()
         parser.model_ = _load(Path(directory) / _MODEL)
@@ -126,7 +122,7 @@ class UDPipeParser:
         """The options of UDPipe's training. Raises ModelError for unknown parameters."""
         check_choice("system", self.system, SYSTEMS)
         check_choice("preset", self.preset, PRESETS)
-        if self.beam < 1:
+        if int(self.beam) < 1:
             raise ModelError(f"the beam is {self.beam} wide, but must be 1 or more")
         options = {"transition_system": self.system, **PRESETS[self.preset]}
         if self.preset == "small" and self.system == "projective":

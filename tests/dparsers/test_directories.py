@@ -15,7 +15,7 @@ from d2c.dparsers.codes import Codes
 from d2c.dparsers.directories import Kind, loading, parameters, strings
 from d2c.dparsers.training import best_state, check_choice, evaluations, reporter, seeded
 from d2c.trees.errors import ModelError
-from d2c.trees.streams import batches
+from d2c.trees.formats.chunks import batches
 
 KIND = Kind("tagger", "mine", 3)
 

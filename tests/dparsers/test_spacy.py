@@ -14,6 +14,7 @@ import pytest
 pytest.importorskip("spacy")
 
 import d2c.dparsers.spacy.parser as spacy_parser
+import d2c.dparsers.spacy.training as spacy_training
 from d2c.dparsers.codes import Codes
 from d2c.dparsers.directories import SETTINGS
 from d2c.dparsers.protocol import DependencyParser, Progress
@@ -31,8 +32,8 @@ def small() -> object:
     """Networks and batches of the size of the treebanks here."""
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(spacy_parser, "SIZES", {"width": 16, "depth": 1, "hidden": 16, "rows": 200})
-        patch.setattr(spacy_parser, "_BATCH_WORDS", 40)
-        patch.setattr(spacy_parser, "_RATE", 0.02)
+        patch.setattr(spacy_training, "_BATCH_WORDS", 40)
+        patch.setattr(spacy_training, "_RATE", 0.02)
         yield
 
 

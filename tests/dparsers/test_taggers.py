@@ -19,6 +19,7 @@ pytest.importorskip("stanza")
 import torch
 
 import d2c.dparsers.spacy.tagger as spacy_tagger
+import d2c.dparsers.spacy.training as spacy_training
 from d2c.dparsers.directories import TAGGER_SETTINGS
 from d2c.dparsers.spacy.tagger import SpacyTagger
 from d2c.dparsers.stanza.tagger import StanzaTagger
@@ -65,8 +66,8 @@ def small() -> object:
     torch.set_num_threads(1)
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(spacy_tagger, "SIZES", {"width": 16, "depth": 1, "rows": 200})
-        patch.setattr(spacy_tagger, "_BATCH_WORDS", 40)
-        patch.setattr(spacy_tagger, "_RATE", 0.02)
+        patch.setattr(spacy_training, "_BATCH_WORDS", 40)
+        patch.setattr(spacy_training, "_RATE", 0.02)
         yield
     torch.set_num_threads(threads)
 

@@ -8,10 +8,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from d2c.trees.cleaning import keep_tokens, remove_empty, strip_function, unwrap
+from d2c.trees.cleaning import is_punctuation, keep_tokens, remove_empty, strip_function, unwrap
 from d2c.trees.ctree import CTree
 from d2c.trees.formats.brackets import format_bracket, parse_bracket
-from d2c.trees.punctuation import is_punctuation
 from tests.strategies import ctrees
 
 

@@ -15,8 +15,14 @@ from d2c.trees.conversion import to_dependencies
 from d2c.trees.ctree import CTree
 from d2c.trees.formats.brackets import parse_bracket
 from d2c.trees.formats.treebanks import read_treebank
-from d2c.trees.head_coverage import head_coverage
-from d2c.trees.heads import HeadRules, format_head_rules, known_head_rules, load_head_rules, parse_head_rules
+from d2c.trees.heads import (
+    HeadCoverage,
+    HeadRules,
+    format_head_rules,
+    known_head_rules,
+    load_head_rules,
+    parse_head_rules,
+)
 from d2c.trees.induced_heads import estimate_rules, induce_heads
 from tests.strategies import ctrees
 from tests.treebanks import TREEBANKS, needs_treebanks
@@ -50,7 +56,7 @@ def test_every_table_can_be_read_and_names_its_source(name: str) -> None:
 )
 def test_hardly_a_node_falls_to_the_default(file: str, table: str, default: int) -> None:
     trees = islice(read_treebank(TREEBANKS / file, FORMAT.get(table), clean=True), 2000)
-    coverage = head_coverage(trees, load_head_rules(table))
+    coverage = HeadCoverage(trees, load_head_rules(table))
     assert coverage.by_default.total() == default
     assert (
         coverage.by_position.total() <= (0.05 if table == "dutch" else 0.001) * coverage.nodes.total()
@@ -106,7 +112,7 @@ def test_coverage_is_counted_and_shown(tmp_path: Path) -> None:
         "default: 4 (50.00 %) under 2 labels",
         "labels without rules: X",
     ]
-    assert list(head_coverage([], load_head_rules("leftmost")).lines())[1:] == [
+    assert list(HeadCoverage([], load_head_rules("leftmost")).lines())[1:] == [
         "leftmost: 0 nodes with several children under 0 labels",
         "by place: 0 (0.00 %)",
         "default: 0 (0.00 %) under 0 labels",

@@ -8,15 +8,14 @@ marks heads.
 
 from __future__ import annotations
 
-import os
 from collections.abc import Iterator
 from functools import partial
 from xml.etree.ElementTree import Element
 
 from d2c.trees.ctree import CTree, Tokens
+from d2c.trees.files import AnyPath
 from d2c.trees.formats.chunks import writer
-from d2c.trees.formats.graphs import SecondaryEdges, is_head, known_column
-from d2c.trees.formats.xml_graphs import attributes, read_graphs
+from d2c.trees.formats.graphs import SecondaryEdges, attributes, is_head, known_column, read_graphs
 from d2c.trees.graphs import Name, listed, tree_of
 
 # Relations by which the head child is chosen, where several lack a head (coordinations, multi-word units).
@@ -25,14 +24,13 @@ _OTHER, _NONE = len(HEAD_RELATIONS), len(HEAD_RELATIONS) + 1  # `--` is of punct
 
 
 def read_alpinoxml(
-    path: str | os.PathLike[str], marked: bool = False, secondary: SecondaryEdges | None = None
+    path: AnyPath, marked: bool = False, secondary: SecondaryEdges | None = None
 ) -> Iterator[CTree]:
-    """The trees of a file (`-`: standard input), one at a time.
-
-    marked: with head children by the relations; secondary: counts index nodes. Raises FormatError.
-    """
-    counter = SecondaryEdges() if secondary is None else secondary
-    return read_graphs(path, "alpino_ds", partial(_tree, marked=marked, secondary=counter))
+    """The trees of a file, one at a time; marked: with head children by the relations; index nodes count as
+    secondary edges. Raises FormatError."""
+    return read_graphs(
+        path, "alpino_ds", partial(_tree, marked=marked, secondary=secondary or SecondaryEdges())
+    )
 
 
 def _tree(element: Element, marked: bool, secondary: SecondaryEdges) -> CTree:

@@ -8,16 +8,14 @@ Only ASCII blanks separate: words may hold other spaces. Round brackets inside w
 
 from __future__ import annotations
 
-import os
 import re
 from collections.abc import Iterator
 from functools import partial
-from typing import TextIO
 
 from d2c.trees.cleaning import EMPTY_TAG, WRAPPERS, remove_empty, strip_function, unescape, unwrap
 from d2c.trees.ctree import CTree, Tokens
 from d2c.trees.errors import FormatError
-from d2c.trees.files import file_name, open_input
+from d2c.trees.files import AnyPath, file_name, open_input
 from d2c.trees.formats.chunks import CHUNK_SIZE, Chunk, Malformed, Write, parse_chunks, writer
 
 BLANKS = " \t\r\n"
@@ -27,29 +25,28 @@ _ESCAPES = str.maketrans(dict.fromkeys(BLANKS, "\N{NO-BREAK SPACE}") | {"(": "-L
 _PIECES_REMEMBERED = 1 << 18
 
 
-def read_brackets(path: str | os.PathLike[str], clean: bool = False) -> Iterator[CTree]:
-    """The trees of a bracket file (`-`: standard input), one at a time.
+def read_brackets(path: AnyPath, clean: bool = False) -> Iterator[CTree]:
+    """The trees of a bracket file (`-`: standard input), one at a time. Raises FormatError.
 
     clean: remove empty elements (-NONE-) with the nodes that they leave empty, and function tags; a
         label-less wrapper becomes TOP. A sentence of nothing but empty elements is left out.
-
-    Raises FormatError naming file, line and sentence.
     """
-    with open_input(path) as stream:
-        yield from parse_chunks(bracket_chunks(stream), partial(parse_brackets, clean=clean), file_name(path))
+    parse = partial(parse_brackets, clean=clean)
+    return parse_chunks(read_bracket_chunks(path), parse, file_name(path))
 
 
-def bracket_chunks(stream: TextIO) -> Iterator[Chunk]:
-    """A file cut between trees into chunks that can be parsed apart."""
+def read_bracket_chunks(path: AnyPath) -> Iterator[Chunk]:
+    """A file cut between trees into chunks that can be parsed apart. Raises FormatError."""
     first = 1
-    while lines := stream.readlines(CHUNK_SIZE):
-        depth = sum(line.count("(") - line.count(")") for line in lines)
-        # Where a bracket is missing no tree ends; then any chunk will do to report it.
-        while depth > 0 and len(lines) < CHUNK_SIZE and (line := stream.readline()):
-            depth += line.count("(") - line.count(")")
-            lines.append(line)
-        yield Chunk(first, "".join(lines))
-        first += len(lines)
+    with open_input(path) as stream:
+        while lines := stream.readlines(CHUNK_SIZE):
+            depth = sum(line.count("(") - line.count(")") for line in lines)
+            # Where a bracket is missing no tree ends; then any chunk will do to report it.
+            while depth > 0 and len(lines) < CHUNK_SIZE and (line := stream.readline()):
+                depth += line.count("(") - line.count(")")
+                lines.append(line)
+            yield Chunk(first, "".join(lines))
+            first += len(lines)
 
 
 def parse_brackets(chunk: Chunk, file: str, clean: bool = False) -> Iterator[CTree]:

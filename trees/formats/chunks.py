@@ -1,4 +1,4 @@
-"""Treebank files in pieces: chunks of whole sentences that can be parsed apart, and what holds one tree each.
+"""Streams in pieces: chunks of whole sentences that can be parsed apart, what holds one tree each, batches.
 
 Here errors get the file, the line and the sentence that they are in.
 """
@@ -6,6 +6,7 @@ Here errors get the file, the line and the sentence that they are in.
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator
+from itertools import islice
 from typing import NamedTuple, TextIO, TypeVar
 
 from d2c.trees.errors import FormatError
@@ -60,6 +61,13 @@ def parse_each(
             yield tree
     if not sentence:
         raise _no_sentence(file)
+
+
+def batches(stream: Iterable[Item], size: int) -> Iterator[list[Item]]:
+    """Lists of so many elements, the last one perhaps of fewer; one list is held at a time."""
+    rest = iter(stream)
+    while batch := [*islice(rest, size)]:
+        yield batch
 
 
 def writer(text: Callable[[Tree, int], str], before: str = "", after: str = "") -> Write[Tree]:

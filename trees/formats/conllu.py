@@ -7,11 +7,9 @@ two spaces; that package decides what is an id or a number wherever a file depar
 
 from __future__ import annotations
 
-import os
 import re
 from collections.abc import Iterator
 from functools import lru_cache
-from typing import TextIO
 
 from conllu.exceptions import ParseException
 from conllu.parser import parse_id_value, parse_int_value
@@ -19,37 +17,32 @@ from conllu.parser import parse_id_value, parse_int_value
 from d2c.trees.ctree import Tokens
 from d2c.trees.dtree import DTree
 from d2c.trees.errors import FormatError
-from d2c.trees.files import file_name, open_input
+from d2c.trees.files import AnyPath, file_name, open_input
 from d2c.trees.formats.chunks import CHUNK_SIZE, Chunk, Write, parse_chunks, writer
 
 COLUMNS = 10
 _BLANK_LINE = re.compile(r"^[ \t]+$", re.MULTILINE)
-_ID, _FORM, _LEMMA, _UPOS, _XPOS, _FEATS, _HEAD, _DEPREL = range(8)
+_ID, _FORM, _HEAD = 0, 1, 6
 
 
-def read_conllu(path: str | os.PathLike[str]) -> Iterator[DTree]:
+def read_conllu(path: AnyPath) -> Iterator[DTree]:
     """The labelled d-trees of a CoNLL-U file (`-`: standard input), one at a time.
 
     Heads need not form a tree; a head `_` is read as -1, outside the sentence. Raises FormatError naming
     file, line and sentence.
     """
-    yield from parse_chunks(read_conllu_chunks(path), parse_conllu, file_name(path))
+    return parse_chunks(read_conllu_chunks(path), parse_conllu, file_name(path))
 
 
-def read_conllu_chunks(path: str | os.PathLike[str]) -> Iterator[Chunk]:
-    """A file, cut as `conllu_chunks` does. Raises FormatError for what cannot be opened or decoded."""
-    with open_input(path) as stream:
-        yield from conllu_chunks(stream)
-
-
-def conllu_chunks(stream: TextIO) -> Iterator[Chunk]:
-    """A file cut between sentences into chunks that can be parsed apart."""
+def read_conllu_chunks(path: AnyPath) -> Iterator[Chunk]:
+    """A file cut between sentences into chunks that can be parsed apart. Raises FormatError."""
     first = 1
-    while lines := stream.readlines(CHUNK_SIZE):
-        while lines[-1].strip() and (line := stream.readline()):
-            lines.append(line)
-        yield Chunk(first, "".join(lines))
-        first += len(lines)
+    with open_input(path) as stream:
+        while lines := stream.readlines(CHUNK_SIZE):
+            while lines[-1].strip() and (line := stream.readline()):
+                lines.append(line)
+            yield Chunk(first, "".join(lines))
+            first += len(lines)
 
 
 def parse_conllu(chunk: Chunk, file: str) -> Iterator[DTree]:

@@ -6,14 +6,13 @@ labels and tags such as `$(` come back, only -LRB- and -RRB- themselves stay.
 
 from __future__ import annotations
 
-import os
 import re
 from collections.abc import Iterator
 
 from d2c.trees.cleaning import unescape, unwrap
 from d2c.trees.ctree import CTree, Tokens, build_ctree
-from d2c.trees.files import file_name, open_input
-from d2c.trees.formats.brackets import balanced, bracket_chunks, escape
+from d2c.trees.files import AnyPath, file_name
+from d2c.trees.formats.brackets import balanced, escape, read_bracket_chunks
 from d2c.trees.formats.chunks import Chunk, Malformed, Write, parse_chunks, parse_each, writer
 
 NO_TAG = "_"  # of a leaf that shares its node with others
@@ -22,15 +21,14 @@ _TOKEN = re.compile(r"[()]|[^ \t\r\n()]+")
 _LEAF = re.compile(r"([0-9]+)=(.*)", re.DOTALL)
 
 
-def read_discbracket(path: str | os.PathLike[str]) -> Iterator[CTree]:
-    """The trees of a file (`-`: standard input), one at a time. Raises FormatError."""
-    with open_input(path) as stream:
-        yield from parse_chunks(bracket_chunks(stream), parse_discbracket, file_name(path))
+def read_discbracket(path: AnyPath) -> Iterator[CTree]:
+    """The trees of a file, one at a time. Raises FormatError."""
+    return parse_chunks(read_bracket_chunks(path), parse_discbracket, file_name(path))
 
 
 def parse_discbracket(chunk: Chunk, file: str) -> Iterator[CTree]:
     """The trees of a chunk, sentences counted from 1. Raises FormatError."""
-    yield from parse_each(balanced(chunk), _parse, file)
+    return parse_each(balanced(chunk), _parse, file)
 
 
 def format_discbracket(ctree: CTree) -> str:

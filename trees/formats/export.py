@@ -8,7 +8,6 @@ file says its encoding: NEGRA and TIGER are in Latin-1, newer treebanks in UTF-8
 
 from __future__ import annotations
 
-import os
 import re
 from collections.abc import Iterable, Iterator
 from functools import partial
@@ -16,7 +15,7 @@ from typing import NamedTuple, TextIO
 
 from d2c.trees.ctree import CTree, Tokens
 from d2c.trees.errors import FormatError
-from d2c.trees.files import file_name, open_input
+from d2c.trees.files import AnyPath, file_name, open_input
 from d2c.trees.formats.chunks import Malformed, parse_each, writer
 from d2c.trees.formats.graphs import HEAD, SecondaryEdges, head_ranks, is_head, known_column
 from d2c.trees.graphs import Name, listed, tree_of
@@ -37,16 +36,11 @@ class _Rows(NamedTuple):
 
 
 def read_export(
-    path: str | os.PathLike[str], marked: bool = False, secondary: SecondaryEdges | None = None
+    path: AnyPath, marked: bool = False, secondary: SecondaryEdges | None = None
 ) -> Iterator[CTree]:
-    """The trees of a file (`-`: standard input), one at a time.
-
-    marked: with head children by the edge label HD; where no child has it, the leftmost that is not
-        punctuation. secondary: counts these edges. Raises FormatError.
-    """
-    file, counter = file_name(path), SecondaryEdges() if secondary is None else secondary
+    """The trees of a file, one at a time; marked: with head children by `head_ranks`. Raises FormatError."""
+    file, parse = file_name(path), partial(_sentence, marked=marked, secondary=secondary or SecondaryEdges())
     with open_input(path, "latin-1") as stream:
-        parse = partial(_sentence, marked=marked, secondary=counter)
         yield from parse_each(_sentences(_decoded(stream), file), parse, file)
 
 
@@ -58,7 +52,10 @@ def _sentences(lines: Iterable[str], file: str) -> Iterator[tuple[int, _Rows]]:
         if rows is None:
             in_table = line.startswith("#BOT") or (in_table and not line.startswith("#EOT"))
             if line.startswith("#FORMAT"):
-                version = _version(line, file, number)
+                said = line.split()[1:2]
+                if said not in (["3"], ["4"]):
+                    raise FormatError(file, number, 0, "this format is neither 3 nor 4")
+                version = int(said[0])
             elif line.startswith("#BOS") and not in_table:
                 rows, count = _Rows(version, []), count + 1
             elif line.strip() and not in_table and not line.startswith(("%%", "#EOT")):
@@ -87,13 +84,6 @@ def _decoded(stream: TextIO) -> Iterator[str]:
                     raise
                 utf8 = False
         yield line
-
-
-def _version(line: str, file: str, number: int) -> int:
-    version = line.split()[1:2]
-    if version not in (["3"], ["4"]):
-        raise FormatError(file, number, 0, "this format is neither 3 nor 4")
-    return int(version[0])
 
 
 def _sentence(sentence: _Rows, marked: bool, secondary: SecondaryEdges) -> CTree:

@@ -13,7 +13,6 @@ The wrapper becomes TOP. Items in which no word is left are left out.
 
 from __future__ import annotations
 
-import os
 import re
 from collections.abc import Iterator, Sequence
 from dataclasses import replace
@@ -22,8 +21,8 @@ from functools import partial
 from d2c.trees.cleaning import keep_tokens, unwrap
 from d2c.trees.ctree import CTree, Tokens
 from d2c.trees.errors import FormatError
-from d2c.trees.files import file_name, open_input
-from d2c.trees.formats.brackets import bracket_chunks, parse_brackets
+from d2c.trees.files import AnyPath, file_name
+from d2c.trees.formats.brackets import parse_brackets, read_bracket_chunks
 from d2c.trees.formats.chunks import Chunk, parse_chunks
 from d2c.trees.traces import fill_traces
 
@@ -36,15 +35,10 @@ _INDICES = re.compile(r"(?<=.)(?:-?=[0-9A-Z]+|-(?:[0-9]+|NaN))+$")
 _DASH = re.compile(r"<dash/?>")
 
 
-def read_historical(path: str | os.PathLike[str], traces: bool = False) -> Iterator[CTree]:
-    """The trees of a `.psd` file (`-`: standard input), one at a time, as the module describes them.
-
-    traces: with antecedents in the places of their traces, see `d2c.trees.traces`. Raises FormatError naming
-    file, line and sentence.
-    """
-    with open_input(path) as stream:
-        parse = partial(parse_historical, traces=traces)
-        yield from parse_chunks(bracket_chunks(stream), parse, file_name(path))
+def read_historical(path: AnyPath, traces: bool = False) -> Iterator[CTree]:
+    """The trees of a file, one at a time; traces: as `d2c.trees.traces` resolves them. Raises FormatError."""
+    parse = partial(parse_historical, traces=traces)
+    return parse_chunks(read_bracket_chunks(path), parse, file_name(path))
 
 
 def parse_historical(chunk: Chunk, file: str, traces: bool = False) -> Iterator[CTree]:

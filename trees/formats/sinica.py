@@ -7,13 +7,12 @@ The final punctuation, outside the tree, becomes the last child of its root, tag
 
 from __future__ import annotations
 
-import os
 import re
 from collections.abc import Iterator
 from functools import partial
 
 from d2c.trees.ctree import CTree, Tokens
-from d2c.trees.files import file_name, open_input
+from d2c.trees.files import AnyPath, file_name, open_input
 from d2c.trees.formats.chunks import parse_each
 from d2c.trees.graphs import Name, tree_of
 
@@ -23,10 +22,10 @@ _RANKS = {"Head": 0, "head": 1}
 _OTHER, _PUNCTUATION = 2, 3
 
 
-def read_sinica(path: str | os.PathLike[str], marked: bool = False) -> Iterator[CTree]:
-    """The trees of a file (`-`: standard input), one at a time; marked: with head children.
+def read_sinica(path: AnyPath, marked: bool = False) -> Iterator[CTree]:
+    """The trees of a file, one at a time; marked: with head children, the leftmost where no child is marked.
 
-    Where no child is marked, the head child is the leftmost. Raises FormatError.
+    Raises FormatError.
     """
     with open_input(path) as stream:
         lines = ((number, line.strip(" \t\r\n")) for number, line in enumerate(stream, 1))

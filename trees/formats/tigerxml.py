@@ -6,30 +6,32 @@ are left out and counted.
 
 from __future__ import annotations
 
-import os
 from collections.abc import Iterator
 from functools import partial
 from xml.etree.ElementTree import Element
 
 from d2c.trees.ctree import CTree, Tokens
+from d2c.trees.files import AnyPath
 from d2c.trees.formats.chunks import writer
-from d2c.trees.formats.graphs import HEAD, SecondaryEdges, head_ranks, is_head, known_column
-from d2c.trees.formats.xml_graphs import attributes, read_graphs
+from d2c.trees.formats.graphs import (
+    HEAD,
+    SecondaryEdges,
+    attributes,
+    head_ranks,
+    is_head,
+    known_column,
+    read_graphs,
+)
 from d2c.trees.graphs import VIRTUAL_ROOT, Name, listed, tree_of
 
 FIRST_NODE = 500
 
 
 def read_tigerxml(
-    path: str | os.PathLike[str], marked: bool = False, secondary: SecondaryEdges | None = None
+    path: AnyPath, marked: bool = False, secondary: SecondaryEdges | None = None
 ) -> Iterator[CTree]:
-    """The trees of a file (`-`: standard input), one at a time.
-
-    marked: with head children by the edge label HD; where no child has it, the leftmost that is not
-        punctuation. secondary: counts these edges. Raises FormatError.
-    """
-    counter = SecondaryEdges() if secondary is None else secondary
-    return read_graphs(path, "s", partial(_tree, marked=marked, secondary=counter))
+    """The trees of a file, one at a time; marked: with head children by `head_ranks`. Raises FormatError."""
+    return read_graphs(path, "s", partial(_tree, marked=marked, secondary=secondary or SecondaryEdges()))
 
 
 def _tree(element: Element, marked: bool, secondary: SecondaryEdges) -> CTree | None:

@@ -2,13 +2,12 @@
 
 from __future__ import annotations
 
-import os
 from collections.abc import Callable, Iterable, Iterator, Set
 from typing import NamedTuple, TextIO
 
 from d2c.trees.ctree import CTree
 from d2c.trees.errors import FormatError
-from d2c.trees.files import file_name, open_input
+from d2c.trees.files import AnyPath, file_name, open_input
 from d2c.trees.formats.alpinoxml import read_alpinoxml, write_alpinoxml
 from d2c.trees.formats.brackets import parse_brackets, read_brackets, write_brackets
 from d2c.trees.formats.chunks import Chunk
@@ -31,7 +30,7 @@ class Format(NamedTuple):
     accepts:  which of the options of `read_treebank` `read` takes (and `parse`, but for marked, secondary)
     holds:    what a file holds beside continuous trees and words: gaps, heads, columns (lemmas, morphology),
               brackets in tags, blanks in words
-    parse:    the trees of a chunk of a file, by its name, that `bracket_chunks` cuts; None where it cannot
+    parse:    the trees of a chunk of a file, by its name, of `read_bracket_chunks`; None where it cannot
     """
 
     read: Reader
@@ -65,7 +64,7 @@ FORMATS = {
 _SNIFFED = 4096  # characters
 
 
-def format_of(path: str | os.PathLike[str], default: str = "brackets") -> str:
+def format_of(path: AnyPath, default: str = "brackets") -> str:
     """The format of a file by its name, of *.xml by its content; the default where the name says nothing."""
     if file_name(path).removesuffix(".gz").endswith(".xml"):
         with open_input(path, "latin-1") as stream:
@@ -73,7 +72,7 @@ def format_of(path: str | os.PathLike[str], default: str = "brackets") -> str:
     return _by_name(path, default)
 
 
-def format_to_write(path: str | os.PathLike[str], default: str = "brackets") -> str:
+def format_to_write(path: AnyPath, default: str = "brackets") -> str:
     """The format that the name of a new file says; a plain *.xml is TIGER XML.
 
     Raises FormatError where d2c only reads that format.
@@ -84,7 +83,7 @@ def format_to_write(path: str | os.PathLike[str], default: str = "brackets") -> 
     return name
 
 
-def _by_name(path: str | os.PathLike[str], default: str) -> str:
+def _by_name(path: AnyPath, default: str) -> str:
     name = file_name(path).removesuffix(".gz")
     for format_name, known in FORMATS.items():
         if name.endswith(known.suffixes):
@@ -93,14 +92,14 @@ def _by_name(path: str | os.PathLike[str], default: str) -> str:
 
 
 def read_treebank(
-    path: str | os.PathLike[str],
+    path: AnyPath,
     format_name: str | None = None,
     clean: bool = False,
     marked: bool = False,
     traces: bool = False,
     secondary: SecondaryEdges | None = None,
 ) -> Iterator[CTree]:
-    """The trees of a file. Raises FormatError.
+    """The trees of a file (`-`: standard input), one at a time. Raises FormatError.
 
     clean:     of brackets, remove traces and function tags; other formats have none
     marked:    with the head children that the treebank marks; an error in formats that mark none
@@ -115,7 +114,7 @@ def read_treebank(
 
 
 def parse_treebank(
-    chunk: Chunk, path: str | os.PathLike[str], format_name: str, clean: bool = False, traces: bool = False
+    chunk: Chunk, path: AnyPath, format_name: str, clean: bool = False, traces: bool = False
 ) -> Iterator[CTree]:
     """The trees of a chunk of a file that can be cut; arguments and errors as for `read_treebank`."""
     parse = FORMATS[format_name].parse
@@ -136,9 +135,7 @@ def _resolved(ctrees: Iterator[CTree], format_name: str, traces: bool) -> Iterat
     return ctrees if by_itself else filter(None, map(resolve_traces, ctrees))
 
 
-def write_treebank(
-    ctrees: Iterable[CTree], format_name: str, stream: TextIO, source: str | os.PathLike[str]
-) -> None:
+def write_treebank(ctrees: Iterable[CTree], format_name: str, stream: TextIO, source: AnyPath) -> None:
     """Writes trees in a format that d2c writes. `source` is the file that they come from, which is named in
     the FormatError for a tree that the format cannot hold."""
     sentence, write = 0, FORMATS[format_name].write

@@ -8,8 +8,8 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
+from d2c.trees.cleaning import is_punctuation
 from d2c.trees.dtree import DTree
-from d2c.trees.punctuation import is_punctuation
 from d2c.trees.scores.matches import Counts, percent
 
 

@@ -7,7 +7,6 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
-from typing import Any
 
 from d2c.trees.ctree import CTree
 from d2c.trees.scores import disco
@@ -19,8 +18,6 @@ from d2c.trees.scores.evalb.parameters import Parameters
 from d2c.trees.scores.matches import Score, Summary
 from d2c.trees.transforms import raise_gaps
 
-Scorer = Callable[[Iterable[CTree], Iterable[CTree]], Iterable[Score]]
-
 
 @dataclass(frozen=True)
 class Metric:
@@ -28,7 +25,7 @@ class Metric:
 
     title:        as tables name it
     scores:       of pairs of gold trees and guesses
-    summary_of:   of one of these scores; nothing: of none
+    sums:         the class of their sums
     label:        symbol → what must be equal for a match; None: such brackets are left out
     tags, forms:  tokens left out; of the gold tree
     bare_wrapper: whether a wrapper without a label (`CTree.top` is "") is a bracket
@@ -36,9 +33,8 @@ class Metric:
     """
 
     title: str
-    scores: Scorer
-    summary_of: Callable[[Any], Summary]
-    nothing: Summary
+    scores: Callable[[Iterable[CTree], Iterable[CTree]], Iterable[Score]]
+    sums: type[Summary]
     label: Callable[[str], str | None]
     tags: frozenset[str]
     forms: frozenset[str] = frozenset()
@@ -55,7 +51,7 @@ class Metric:
 
     def summary(self, scores: Iterable[Score]) -> Summary:
         """The sum of scores."""
-        return sum(map(self.summary_of, scores), self.nothing)
+        return sum(map(self.sums.of, scores), self.sums())
 
 
 def _evalb() -> Metric:
@@ -66,10 +62,8 @@ def _evalb() -> Metric:
         pairs = ((from_ctree(a), from_ctree(b)) for a, b in zip(gold, guess, strict=True))
         return evaluate(pairs, parameters)
 
-    title, label, tags = "EVALB, collins.prm", rules.bracket_label, rules.deleted_tags
-    return Metric(
-        title, scores, evalb.Summary.of, evalb.Summary(), label, tags, bare_wrapper=True, gaps=False
-    )
+    label, tags = rules.bracket_label, rules.deleted_tags
+    return Metric("EVALB, collins.prm", scores, evalb.Summary, label, tags, bare_wrapper=True, gaps=False)
 
 
 def _disco() -> Metric:
@@ -82,8 +76,8 @@ def _disco() -> Metric:
     def label(symbol: str) -> str | None:
         return None if symbol in deleted else equal.get(symbol, symbol)
 
-    summary_of, title = disco.Summary.of, "disco-dop, proper.prm"
-    return Metric(title, scores, summary_of, disco.Summary(), label, deleted, parameters.delete_words)
+    title = "disco-dop, proper.prm"
+    return Metric(title, scores, disco.Summary, label, deleted, parameters.delete_words)
 
 
 METRICS = {"evalb": _evalb(), "disco": _disco()}

@@ -13,6 +13,7 @@ from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, field, fields, replace
 from itertools import zip_longest
 from pathlib import Path
+from typing import Self
 
 from d2c.trees.ctree import CTree
 from d2c.trees.errors import FormatError
@@ -132,8 +133,7 @@ class Summary(_Counted, matches.Summary):
     complete: int = 0
 
     @classmethod
-    def of(cls, score: Score) -> Summary:
-        """The summary of one sentence."""
+    def of(cls, score: Score) -> Self:
         counts = {field.name: getattr(score, field.name) for field in fields(_Counted)}
         return cls(sentences=1, longest=score.length, complete=int(score.complete_match), **counts)
 
@@ -143,14 +143,6 @@ class Summary(_Counted, matches.Summary):
     @property
     def valid(self) -> int:
         return self.sentences
-
-
-@dataclass
-class Totals:
-    """Summaries of all sentences and of those up to a length."""
-
-    every: Summary = field(default_factory=Summary)
-    short: Summary = field(default_factory=Summary)
 
 
 def evaluate(pairs: Iterable[tuple[CTree | None, CTree | None]], parameters: Parameters) -> Iterator[Score]:
@@ -171,22 +163,18 @@ def evaluate_all(gold: Iterable[CTree], guess: Iterable[CTree], parameters: Para
     return sum(map(Summary.of, evaluate(zip_longest(gold, guess), parameters)), Summary())
 
 
-def report_lines(scores: Iterable[Score], totals: Totals, cutoff: int) -> Iterator[str]:
-    """The table, then the summary, as disco-dop prints them; adds to totals."""
+def report_lines(scores: Iterable[Score], cutoff: int) -> Iterator[str]:
+    """The table, then the summary, as disco-dop prints them; a percentage of nothing is `nan`."""
     yield from HEADER
+    short = every = Summary()
     for score in scores:
-        totals.every += Summary.of(score)
+        every += Summary.of(score)
         if score.length <= cutoff:
-            totals.short += Summary.of(score)
+            short += Summary.of(score)
         yield score.line()
-    yield from summary_lines(totals, cutoff)
-
-
-def summary_lines(totals: Totals, cutoff: int) -> Iterator[str]:
-    """The summary; a percentage of nothing is `nan`."""
     yield ""
     yield f"_________ Summary _________ <= {cutoff} ______ ALL"
-    sides = totals.short, totals.every
+    sides = short, every
     counts = {
         "number of sentences:": [side.sentences for side in sides],
         "longest sentence:": [side.longest for side in sides],
@@ -195,8 +183,8 @@ def summary_lines(totals: Totals, cutoff: int) -> Iterator[str]:
         "disc. gold brackets:": [side.disc_gold for side in sides],
         "disc. cand. brackets:": [side.disc_guess for side in sides],
     }
-    for title, (short, every) in counts.items():
-        yield f"{title:<27} {short:>5} {every:>10}"
+    for title, numbers in counts.items():
+        yield f"{title:<27} {numbers[0]:>5} {numbers[1]:>10}"
     shares = {
         "labeled recall:": [_shown(side.recall, side.gold) for side in sides],
         "labeled precision:": [_shown(side.precision, side.guess) for side in sides],

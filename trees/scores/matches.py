@@ -108,6 +108,11 @@ class Summary(_WithTags, Counts):
     __slots__ = ()
     complete: int
 
+    @classmethod
+    @abstractmethod
+    def of(cls, score: Any) -> Self:
+        """The summary of one sentence."""
+
     @property
     @abstractmethod
     def valid(self) -> int:

@@ -37,7 +37,8 @@ def approximate_randomisation(
         raise ValueError(f"{len(first)} and {len(second)} sentences")
     sides = [[score.matches if score.valid else Matches() for score in scores] for scores in (first, second)]
     before, after = (sum(side, Matches()).f1 for side in sides)
-    a, b = map(_counts, sides)
+    # [n, 2] matched brackets; brackets of gold and guess together
+    a, b = (np.array([(m.matched, m.gold + m.guess) for m in side], float).reshape(-1, 2) for side in sides)
     observed = after - before
     rng, extreme = np.random.default_rng(seed), 0
     both, moved = a.sum(0) + b.sum(0), b - a
@@ -47,11 +48,6 @@ def approximate_randomisation(
         difference = np.abs(_f1(both - sums) - _f1(sums))
         extreme += int((difference >= abs(observed) - 1e-9).sum())
     return Difference(observed, (extreme + 1) / (trials + 1))
-
-
-def _counts(matches: Sequence[Matches]) -> NDArray[np.float64]:
-    """[n, 2] matched brackets; brackets of gold and guess together."""
-    return np.array([(m.matched, m.gold + m.guess) for m in matches], np.float64).reshape(-1, 2)
 
 
 def _f1(sums: NDArray[np.float64]) -> NDArray[np.float64]:

@@ -13,25 +13,22 @@ closing brackets that close nothing) has a meaning here, and no limits.
 
 from __future__ import annotations
 
-import os
 from collections.abc import Iterable, Iterator
 from itertools import zip_longest
 
 from d2c.trees.errors import FormatError
-from d2c.trees.files import file_name, open_input
+from d2c.trees.files import AnyPath, file_name, open_input
 from d2c.trees.scores.evalb.lines import Line, from_line
 from d2c.trees.scores.evalb.match import Rules, Side, counts, restore_quotes
 from d2c.trees.scores.evalb.parameters import Parameters
 from d2c.trees.scores.evalb.report import ERROR, SKIPPED, VALID, Score
-
-Path = str | os.PathLike[str]
 
 
 class TooManyErrors(ValueError):
     """More errors than MAX_ERROR allows: EVALB stops here, before the sentence's line and the summaries."""
 
 
-def evaluate_files(gold: Path, guess: Path, parameters: Parameters) -> Iterator[Score]:
+def evaluate_files(gold: AnyPath, guess: AnyPath, parameters: Parameters) -> Iterator[Score]:
     """The scores of two files of trees (`-`: standard input; `.gz`: packed), line against line.
 
     Raises FormatError for a line that cannot be read, or where one file has more lines than the other
@@ -40,7 +37,7 @@ def evaluate_files(gold: Path, guess: Path, parameters: Parameters) -> Iterator[
     return evaluate(_read_pairs(gold, guess), parameters)
 
 
-def _read_pairs(gold: Path, guess: Path) -> Iterator[tuple[Line, Line]]:
+def _read_pairs(gold: AnyPath, guess: AnyPath) -> Iterator[tuple[Line, Line]]:
     for number, pair in enumerate(zip_longest(_lines(gold), _lines(guess)), 1):
         if pair[0] is None or pair[1] is None:
             shorter, longer = (gold, guess) if pair[0] is None else (guess, gold)
@@ -49,7 +46,7 @@ def _read_pairs(gold: Path, guess: Path) -> Iterator[tuple[Line, Line]]:
         yield pair
 
 
-def _lines(path: Path) -> Iterator[Line]:
+def _lines(path: AnyPath) -> Iterator[Line]:
     with open_input(path) as lines:
         for number, line in enumerate(lines, 1):
             try:

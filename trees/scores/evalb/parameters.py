@@ -2,11 +2,10 @@
 
 from __future__ import annotations
 
-import os
 from collections.abc import Iterable
 from dataclasses import dataclass
 
-from d2c.trees.files import file_name, open_input
+from d2c.trees.files import AnyPath, file_name, open_input
 from d2c.trees.scores.prm import Prm, bundled
 
 
@@ -39,7 +38,7 @@ class Parameters:
     morphology: bool = False
 
     @classmethod
-    def read(cls, path: str | os.PathLike[str], spmrl: bool = False) -> Parameters:
+    def read(cls, path: AnyPath, spmrl: bool = False) -> Parameters:
         """The parameters in a .prm file. DEBUG is read over, since it changes no number.
 
         Raises FormatError for an unknown keyword or a malformed value, where EVALB warns and goes on.

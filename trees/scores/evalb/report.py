@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, field
+from typing import Self
 
 from d2c.trees.scores import matches
 from d2c.trees.scores.matches import percent
@@ -68,8 +69,7 @@ class Summary(matches.Summary):
     twice_crossed: int = 0
 
     @classmethod
-    def of(cls, score: Score) -> Summary:
-        """The summary of one sentence."""
+    def of(cls, score: Score) -> Self:
         if not score.valid:
             return cls(1, int(score.status == ERROR), int(score.status == SKIPPED))
         crossing = score.crossing
