@@ -216,6 +216,21 @@ class ConstrainedCKY:
         route._axioms = _axioms(learned.grammar, learned.vocabulary)
         return route
 
+    @classmethod
+    def warm_up(cls, train: bool = False) -> None:
+        """Runs the kernels of decoding, or of training as well, so that they are compiled and kept in files.
+
+        Takes seconds the first time on a machine, and a moment where they are already there.
+        """
+        gold = CTree(Tokens(("a", "b"), ("A", "B")), ("S",), ((0, 1),), (1,))
+        route = cls(epochs=1, table_bits=4)
+        if train:
+            route.fit([gold])
+        else:
+            route.fit_grammar([gold])
+            route.weights_ = np.zeros(16, np.float32)
+        route.confidences(route.encode(gold))
+
     @cached_property
     def _heads(self) -> HeadRules:
         return load_head_rules(self.settings.head_rules)

@@ -5,6 +5,8 @@ from __future__ import annotations
 import copy
 import json
 import random
+import subprocess
+import sys
 from dataclasses import replace
 from functools import cache
 from importlib import resources
@@ -271,3 +273,39 @@ def test_threads_give_the_same_trees_in_order() -> None:
     route.jobs = 3
     assert list(route.decode_all(dtrees, together)) == expected
     assert together.counts == alone.counts and together.tokens == alone.tokens
+
+
+WARM = """
+import sys
+from pathlib import Path
+from d2c.cky.constrained_cky import ConstrainedCKY
+from d2c.trees.formats.brackets import read_brackets
+from numba.core import event
+
+compiled = []
+
+class Listener(event.Listener):
+    def on_start(self, event):
+        compiled.append(event.data["dispatcher"].py_func.__qualname__)
+    def on_end(self, event):
+        pass
+
+ConstrainedCKY.warm_up(train=True)
+event.register("numba:compile", Listener())
+trees = list(read_brackets(Path(sys.argv[1]), clean=True))[:20]
+route = ConstrainedCKY(epochs=1, table_bits=10, labels=True, pruning="1+2").fit(trees, trees)
+route.save(Path(sys.argv[2]))
+route = ConstrainedCKY.load(Path(sys.argv[2]))
+for tree in trees:
+    route.decode(route.encode(tree))
+    route.oracle(tree, route.encode(tree))
+route.confidences(route.encode(trees[0]))
+print(compiled)
+"""
+
+
+def test_a_warm_route_compiles_nothing_more(tmp_path: Path) -> None:
+    with resources.as_file(resources.files("d2c.data") / "sample" / "train.mrg") as path:
+        command = [sys.executable, "-c", WARM, str(path), str(tmp_path)]
+        said = subprocess.run(command, check=True, capture_output=True, text=True).stdout
+    assert said.strip() == "[]"
