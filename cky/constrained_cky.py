@@ -19,7 +19,7 @@ from d2c.cky.learning.gold import Gold, examples_of
 from d2c.cky.learning.training import Epoch, Training
 from d2c.cky.model import Learned, read_model, write_model
 from d2c.cky.search.chart import NO_GLUE, UNPRUNED, Query, build_chart
-from d2c.cky.search.features import Observed, Scorer
+from d2c.cky.search.features import TOKEN, Observed, Scorer, heads_of, tags_of
 from d2c.cky.search.layout import lay_out
 from d2c.cky.search.pruning import estimate, restrict
 from d2c.cky.search.search import Found, best_parts, k_best_parts, oracle_parts, posteriors
@@ -85,7 +85,8 @@ class ConstrainedCKY:
         del gold
         rules, tags = len(self.grammar_.rules), len(self.vocabulary_.tags)
         self.allowed_ = estimate(examples.derivations(self.grammar_.table.kind), rules, tags, settings.gamma)
-        training = Training(settings, examples, self.grammar_, self.ask, self.checkpoints)
+        asked = self.ask(np.zeros(3, TOKEN))._replace(glue_symbols=NO_GLUE)
+        training = Training(settings, examples, self.grammar_, asked, self.checkpoints)
         self.weights_ = training.run(self._scorer_of(list(dev), dev_dtrees), progress)
         return self
 
@@ -269,11 +270,10 @@ class ConstrainedCKY:
 
     def ask(self, observed: Observed) -> Query:
         """The query for a sentence with its d-tree."""
-        layout, tags = lay_out(observed["head"][1:-1].copy()), observed["tag"][1:-1].copy()
+        layout, tags = lay_out(heads_of(observed)), tags_of(observed)
         glue = np.full(len(tags), self.grammar_.symbol_ids[self.default_], np.int32)
-        constraints = restrict(self.allowed_, self.settings.pruning)
-        axioms, most = self._axioms[tags], self.settings.max_unaries
-        return Query(self.grammar_.table, layout, axioms, tags, constraints, most, glue)
+        constraints, most = restrict(self.allowed_, self.settings.pruning), self.settings.max_unaries
+        return Query(self.grammar_.table, layout, self._axioms, tags, constraints, most, glue)
 
     def _asked(self, dtree: DTree, heads: Sequence[int]) -> tuple[Query, Observed, Scorer]:
         """The arguments of `best_parts`."""

@@ -137,7 +137,7 @@ def _chart(route: ConstrainedCKY, tokens: Tokens) -> Chart:
     if len(tokens) > LONGEST:
         raise ValueError(f"{len(tokens)} words; lexicalised CKY takes {LONGEST} at most")
     query = route.ask(_observed(route, tokens))
-    return build_lexicalised_chart(query.rules, query.axioms, query.max_unaries)
+    return build_lexicalised_chart(query.rules, query.axioms[query.tags], query.max_unaries)
 
 
 def _observed(route: ConstrainedCKY, tokens: Tokens) -> Observed:

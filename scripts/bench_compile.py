@@ -1,11 +1,11 @@
-"""How long numba compiles: CPU seconds on an empty cache, for each route and for `d2c compare` and `d2c parse`.
+"""How long numba compiles: CPU seconds on an empty cache, to train with each route and to parse.
 
     python scripts/bench_compile.py [--kernels] [--runs 1]
 
 Each row is a process of its own with an empty NUMBA_CACHE_DIR. `train` fits a route on thirty trees of the
 bundled sample, decodes, and asks for confidences (and the chart's oracle); `parse` loads it and decodes a
-sentence; `compare` trains both routes. To measure a version from before the packages became parts of `d2c`, run
-MEASURED there with `d2c.` taken from its imports.
+sentence; `both` is what `d2c compare` compiles. To measure a version from before the packages became parts
+of `d2c`, run MEASURED there with `d2c.` taken from its imports.
 """
 
 from __future__ import annotations

@@ -2,16 +2,26 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from typing import NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
-from d2c.cky.search.chart import NO_GLUE, Query, build_chart
-from d2c.cky.search.features import FEATURES, Observed, Scorer, fill_site, part_slots, score_edges, scratch
+from d2c.cky.search.chart import Query, build_chart
+from d2c.cky.search.features import (
+    FEATURES,
+    Observed,
+    Scorer,
+    fill_site,
+    heads_of,
+    part_slots,
+    score_edges,
+    scratch,
+    tags_of,
+)
 from d2c.cky.search.layout import Layout, lay_out
-from d2c.cky.search.search import derivation, losses
+from d2c.cky.search.search import losses, parts_of
 from d2c.cky.search.sites import Parts, same_site, sites_of_steps
 from d2c.forests.forest import Ints
 from d2c.forests.semirings import viterbi
@@ -35,51 +45,65 @@ class Examples(NamedTuple):
     rules: Ints
     steps: Ints
 
-    def sentence(self, number: int) -> Observed:
-        """What features see of one of them."""
-        return self.observed[self.begin[number] : self.begin[number + 1] + 1]
-
-    def gold(self, number: int, layout: Layout, kinds: Ints) -> Parts:
-        """The gold parts of a sentence. kinds: [R] of the grammar's rules."""
-        steps = self.steps[self.begin[number] + 1 : self.begin[number + 1] + 1]
-        used = self.rules[steps[0] : steps[-1]]
-        return Parts(sites_of_steps(layout, kinds[used], steps - steps[0]), used)
-
     def derivations(self, kinds: Ints) -> Iterator[tuple[Ints, Parts]]:
-        """The tags and the gold parts of each sentence."""
+        """The tags and the gold parts of each sentence. kinds: [R] of the grammar's rules."""
         for number in range(len(self.begin) - 1):
-            observed = self.sentence(number)
-            layout = lay_out(observed["head"][1:-1].copy())
-            yield observed["tag"][1:-1], self.gold(number, layout, kinds)
+            observed = sentence(self, number)
+            yield observed["tag"][1:-1], gold_parts(self, number, lay_out(heads_of(observed)), kinds)
 
 
+@kernel
+def sentence(examples: Examples, number: int) -> Observed:
+    """What features see of one of them."""
+    return examples.observed[examples.begin[number] : examples.begin[number + 1] + 1]
+
+
+@kernel
+def gold_parts(examples: Examples, number: int, layout: Layout, kinds: Ints) -> Parts:
+    """The gold parts of a sentence. kinds: [R] of the grammar's rules."""
+    steps = examples.steps[examples.begin[number] + 1 : examples.begin[number + 1] + 1].copy()
+    rules, first = examples.rules[steps[0] : steps[-1]], steps[0]
+    of_steps = np.empty(len(rules), np.int32)
+    for i in range(len(rules)):
+        of_steps[i] = kinds[rules[i]]
+    for i in range(len(steps)):
+        steps[i] -= first
+    return Parts(sites_of_steps(layout, of_steps, steps), rules)
+
+
+@kernel
 def train_on(
     learner: AdaGrad,
     gradient: Gradient,
     examples: Examples,
     chosen: NDArray[np.int64],
-    ask: Callable[[Observed], Query],
+    asked: Query,
     scorer: Scorer,
 ) -> tuple[float, int]:
     """One step for each chosen sentence; the sum of the losses Δ and the number of gold parts.
 
-    ask: the query for a sentence; scorer: with the learner's weights
+    asked: of any sentence; scorer: with the learner's weights
     """
-    total, count = 0.0, 0
-    for number in chosen.tolist():
-        observed = examples.sentence(number)
-        query = ask(observed)._replace(glue_symbols=NO_GLUE)
-        chart = build_chart(query)
-        if not len(chart.rules):
+    total, count, rules = 0.0, 0, asked.rules
+    for number in chosen:
+        observed = sentence(examples, number)
+        layout, tags = lay_out(heads_of(observed)), tags_of(observed)
+        constraints, most, glue = asked.constraints, asked.max_unaries, asked.glue_symbols
+        chart = build_chart(Query(rules, layout, asked.axioms, tags, constraints, most, glue))
+        if len(chart.rules) == 0:
             continue
-        gold = examples.gold(number, query.layout, query.rules.kind)
-        loss = losses(chart, gold)
-        best = viterbi(chart.forest, score_edges(chart, observed, scorer, 0.0) + loss)
-        guess = derivation(chart, best, 0).parts
+        gold = gold_parts(examples, number, layout, rules.kind)
+        scores, loss = score_edges(chart, observed, scorer, 0.0), losses(chart, gold)
+        for edge in range(len(scores)):
+            scores[edge] += loss[edge]
+        best = viterbi(chart.forest, scores)
+        guess, _ = parts_of(chart, best)
         add_difference(gradient, observed, scorer, gold, guess)
         step(learner, gradient)
         count += len(gold.rules)
-        total += len(gold.rules) + float(loss[best].sum())
+        total += len(gold.rules)
+        for edge in best:
+            total += loss[edge]
     return total, count
 
 

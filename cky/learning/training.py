@@ -16,7 +16,7 @@ from numpy.typing import NDArray
 from d2c.cky.grammar.grammar import Grammar
 from d2c.cky.learning.svm import Examples, train_on
 from d2c.cky.search.chart import Query
-from d2c.cky.search.features import Observed, Scorer
+from d2c.cky.search.features import Scorer
 from d2c.cky.search.templates import Templates
 from d2c.cky.settings import ChartSettings
 from d2c.forests.forest import Floats
@@ -60,14 +60,14 @@ class Epoch(NamedTuple):
 class Training:
     """A training that may go on where an earlier one stopped.
 
-    ask:         as of `svm.train_on`
+    asked:       as of `svm.train_on`
     checkpoints: directory of the checkpoint that is written after each epoch
     """
 
     settings: ChartSettings
     examples: Examples
     grammar: Grammar
-    ask: Callable[[Observed], Query]
+    asked: Query
     checkpoints: Path | None = None
 
     def __post_init__(self) -> None:
@@ -98,7 +98,7 @@ class Training:
             order = np.random.default_rng((self.settings.seed, number)).permutation(
                 len(self.examples.begin) - 1
             )
-            loss, parts = train_on(self.learner, gradient, self.examples, order, self.ask, scorer)
+            loss, parts = train_on(self.learner, gradient, self.examples, order, self.asked, scorer)
             weights, seconds = self.learner.average(), time.perf_counter() - start
             f1 = score(weights) if score else None
             if f1 is None or f1 > self._best_f1:

@@ -53,8 +53,8 @@ class Query(NamedTuple):
 
     rules:        of the grammar
     layout:       the d-tree
-    axioms:       [n] symbol of each pre-terminal
-    tags:         [n] the same as the row numbers that `constraints` means
+    axioms:       [T] symbol of the pre-terminals with each tag
+    tags:         [n] of the words
     constraints:  what pruning leaves
     max_unaries:  unary steps between two attachments at most
     glue_symbols: empty, or [n]: then the glue rule joins what no rule joins. It adds the dependent to the
@@ -172,7 +172,7 @@ def build_chart(query: Query) -> Chart:
             usable = room(usable, listed + size)
             buffers, begin = Buffers(edges, symbols, vertex_of), vertices
             if cell == words[h]["cell"]:
-                symbols[begin], vertex_of[query.axioms[h]] = query.axioms[h], begin
+                symbols[begin], vertex_of[query.axioms[tags[h]]] = query.axioms[tags[h]], begin
                 vertices += 1
             for side in range(2):
                 a0, b0 = (a - 1, b) if side == LEFT else (a, b - 1)

@@ -31,6 +31,18 @@ TOKEN = np.dtype([(name, np.int32) for name in ("word", "tag", "head", "label")]
 Observed = NDArray[np.void]  # [n + 2] of TOKEN
 
 
+@kernel
+def heads_of(observed: Observed) -> Ints:
+    """[n]"""
+    return observed["head"][1:-1].copy()
+
+
+@kernel
+def tags_of(observed: Observed) -> Ints:
+    """[n]"""
+    return observed["tag"][1:-1].copy()
+
+
 class Scorer(NamedTuple):
     """The templates, the rules' keys and the weights.
 

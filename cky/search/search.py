@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 from d2c.cky.grammar.grammar import RuleTable
 from d2c.cky.search.chart import COPY, NO_GLUE, UNPRUNED, Chart, Query, build_chart
 from d2c.cky.search.features import Observed, Scorer, score_edges
-from d2c.cky.search.sites import Parts, Sites
+from d2c.cky.search.sites import SITE, Parts, Sites
 from d2c.forests.forest import Doubles, Floats, Ints
 from d2c.forests.kbest import k_best
 from d2c.forests.semirings import marginals, viterbi
@@ -65,7 +65,7 @@ def oracle_parts(query: Query, gold: Parts, brackets: NDArray[np.int64]) -> Foun
     """A derivation with the smallest Δ to the gold parts; of these one with most gold constituents and fewest
     others. brackets: keys of the gold constituents, see `bracket_key`."""
     chart, stage = any_chart(query)
-    scores = nearness(chart, query.rules, gold, brackets, len(query.axioms))
+    scores = nearness(chart, query.rules, gold, brackets, len(query.tags))
     return derivation(chart, viterbi(chart.forest, scores), stage)
 
 
@@ -79,10 +79,25 @@ def posteriors(query: Query, observed: Observed, scorer: Scorer) -> tuple[Found,
 
 
 def derivation(chart: Chart, edges: Ints, stage: int) -> Found:
-    """The derivation of these edges, without copies."""
-    chosen = edges[chart.rules[edges] != COPY]
-    sites = chart.sites[np.searchsorted(chart.ends, chosen, side="right")]
-    return Found(Parts(sites, chart.rules[chosen]), chart.symbols[chart.forest.head[chosen]], stage)
+    """The derivation of these edges."""
+    return Found(*parts_of(chart, edges), stage)
+
+
+@kernel
+def parts_of(chart: Chart, edges: Ints) -> tuple[Parts, Ints]:
+    """The parts of some edges but copies, and the symbols that they derive."""
+    sites, rules = np.empty(len(edges), SITE), np.empty(len(edges), np.int32)
+    symbols, ends, count = np.empty(len(edges), np.int32), chart.ends, 0
+    for edge in edges:
+        if chart.rules[edge] != COPY:
+            low, high = 0, len(ends) - 1  # the first block that ends behind the edge
+            while low < high:
+                middle = (low + high) // 2
+                low, high = (middle + 1, high) if ends[middle] <= edge else (low, middle)
+            sites[count], rules[count] = chart.sites[low], chart.rules[edge]
+            symbols[count] = chart.symbols[chart.forest.head[edge]]
+            count += 1
+    return Parts(sites[:count], rules[:count]), symbols[:count]
 
 
 def constituents(chart: Chart, rules: RuleTable) -> tuple[NDArray[np.int64], Sites, Ints]:

@@ -24,10 +24,11 @@ BARS = (Symbol("X", "bar"), Symbol("Y", "bar"))
 
 
 def chart_of(grammar: Grammar, heads: list[int], tags: list[Symbol], most: int, glue: bool = False) -> Chart:
-    axioms = np.array([grammar.symbol_ids[tag] for tag in tags], np.int32)
+    symbols_of = np.array([grammar.symbol_ids[tag] for tag in tags], np.int32)
+    axioms = np.arange(len(grammar.symbols), dtype=np.int32)
     symbols = np.full(len(heads) if glue else 0, grammar.symbol_ids[PHRASES[0]], np.int32)
     layout = lay_out(np.array(heads, np.int32))
-    return build_chart(Query(grammar.table, layout, axioms, axioms, UNPRUNED, most, symbols))
+    return build_chart(Query(grammar.table, layout, axioms, symbols_of, UNPRUNED, most, symbols))
 
 
 def random_grammar(rng: random.Random) -> Grammar:
