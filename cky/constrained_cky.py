@@ -22,7 +22,14 @@ from d2c.cky.search.chart import NO_GLUE, UNPRUNED, Query, build_chart
 from d2c.cky.search.features import TOKEN, Observed, Scorer, heads_of, tags_of
 from d2c.cky.search.layout import lay_out
 from d2c.cky.search.pruning import estimate, restrict
-from d2c.cky.search.search import Found, best_parts, k_best_parts, oracle_parts, posteriors
+from d2c.cky.search.search import (
+    Found,
+    best_parts,
+    bracket_key,
+    k_best_parts,
+    oracle_parts,
+    posteriors,
+)
 from d2c.cky.search.templates import Templates
 from d2c.cky.settings import ChartSettings
 from d2c.forests.forest import Floats, Ints
@@ -174,18 +181,14 @@ class ConstrainedCKY:
         """
         repairs = Repairs() if repairs is None else repairs
         heads = self._tree(dtree, repairs)
-        found, sites, symbols, values = posteriors(*self._asked(dtree, heads))
+        found, keys, words, values = posteriors(*self._asked(dtree, heads))
         ctree = self.ctree(dtree.tokens, heads, found, repairs)
-        shares: Counter[tuple[int, ...]] = Counter()
-        columns = (column.tolist() for column in (sites["h"], sites["i"], sites["j"], symbols, values))
-        for *constituent, value in zip(*columns, strict=True):
-            shares[tuple(constituent)] += value
         n, ids, lexical_heads = len(heads), self.grammar_.symbol_ids, ctree.lexical_heads()
-        keys = [
-            (lexical_heads[n + k], below[0], below[-1], ids[Symbol(ctree.labels[k])])
-            for k, below in enumerate(ctree.yields()[n:])
-        ]
-        return ctree, tuple(min(1.0, shares[key]) for key in keys)
+        shares = []
+        for k, below in enumerate(ctree.yields()[n:]):
+            key = bracket_key(ids[Symbol(ctree.labels[k])], below[0], below[-1], n)
+            shares.append(min(1.0, float(values[(keys == key) & (words == lexical_heads[n + k])].sum())))
+        return ctree, tuple(shares)
 
     def confidences_all(
         self, dtrees: Iterable[DTree], repairs: Repairs | None = None

@@ -11,12 +11,12 @@ from __future__ import annotations
 import numpy as np
 
 from d2c.cky.constrained_cky import ConstrainedCKY
-from d2c.cky.grammar.grammar import RuleTable
 from d2c.cky.search.chart import (
     EDGE,
     NOTHING,
     Buffers,
     Chart,
+    Query,
     attach,
     collect,
     finish_root,
@@ -25,10 +25,10 @@ from d2c.cky.search.chart import (
     unaries,
     useful,
 )
-from d2c.cky.search.features import Observed, score_edges
+from d2c.cky.search.features import score_edges
 from d2c.cky.search.search import GLUE_SCORE, derivation, nearness
 from d2c.cky.search.sites import SITE
-from d2c.forests.forest import Floats, Ints
+from d2c.forests.forest import Floats
 from d2c.forests.semirings import viterbi
 from d2c.linear.kernels import inner, kernel
 from d2c.trees.binarization import LEFT, RIGHT, UNARY
@@ -46,9 +46,9 @@ def _set_site(site: np.void, side: int, h: int, m: int, span: tuple[int, int], k
 
 
 @kernel
-def build_lexicalised_chart(rules: RuleTable, axioms: Ints, max_unaries: int) -> Chart:
-    """All derivations of n words. axioms: [n] symbol of each pre-terminal."""
-    n, size = len(axioms), len(rules.whole)
+def build_lexicalised_chart(query: Query) -> Chart:
+    """All derivations of n words, whatever their d-tree and without pruning."""
+    rules, max_unaries, n, size = query.rules, query.max_unaries, len(query.tags), len(query.rules.whole)
     symbols, usable = np.empty(64 * n, np.int32), np.empty(64 * n, np.int32)
     edges, sites, ends = np.empty(4096 * n, EDGE), np.empty(64 * n, SITE), np.empty(64 * n, np.int32)
     begin_of, end_of = (
@@ -64,7 +64,8 @@ def build_lexicalised_chart(rules: RuleTable, axioms: Ints, max_unaries: int) ->
                 symbols = room(symbols, vertices + (max_unaries + 2) * (size + 1))
                 usable, begin = room(usable, listed + size), vertices
                 if width == 0:
-                    symbols[begin], vertex_of[axioms[h]] = axioms[h], begin
+                    symbols[begin] = query.axioms[query.tags[h]]
+                    vertex_of[symbols[begin]] = begin
                     vertices += 1
                 for k in range(i, j):
                     side = LEFT if k < h else RIGHT
@@ -118,8 +119,9 @@ def parse_lexicalised(route: ConstrainedCKY, tokens: Tokens) -> CTree | None:
     """
     if route.settings.context or route.settings.labels:
         raise ValueError("these weights need a d-tree; fit with context=False, labels=False")
-    chart = _chart(route, tokens)
-    return _best(route, tokens, chart, score_edges(chart, _observed(route, tokens), route.scorer, GLUE_SCORE))
+    chart = build_lexicalised_chart(_query(route, tokens))
+    observed = route.vocabulary_.observe(tokens, range(len(tokens)), None)
+    return _best(route, tokens, chart, score_edges(chart, observed, route.scorer, GLUE_SCORE))
 
 
 def lexicalised_oracle(route: ConstrainedCKY, gold: CTree) -> CTree | None:
@@ -127,22 +129,17 @@ def lexicalised_oracle(route: ConstrainedCKY, gold: CTree) -> CTree | None:
 
     Raises ValueError for more than LONGEST words.
     """
-    chart, pair, grammar = _chart(route, gold.tokens), route.gold(gold), route.grammar_
-    near = nearness(chart, grammar.table, pair.parts(grammar), pair.brackets(grammar), len(gold.tokens))
+    query, pair = _query(route, gold.tokens), route.gold(gold)
+    chart = build_lexicalised_chart(query)
+    near = nearness(chart, query, pair.parts(route.grammar_), pair.brackets(route.grammar_))
     return _best(route, gold.tokens, chart, near)
 
 
-def _chart(route: ConstrainedCKY, tokens: Tokens) -> Chart:
-    """All derivations of a sentence. Raises ValueError for a long one."""
+def _query(route: ConstrainedCKY, tokens: Tokens) -> Query:
+    """What is asked about a sentence; its d-tree plays no part. Raises ValueError for a long one."""
     if len(tokens) > LONGEST:
         raise ValueError(f"{len(tokens)} words; lexicalised CKY takes {LONGEST} at most")
-    query = route.ask(_observed(route, tokens))
-    return build_lexicalised_chart(query.rules, query.axioms[query.tags], query.max_unaries)
-
-
-def _observed(route: ConstrainedCKY, tokens: Tokens) -> Observed:
-    """What features see; a d-tree that they do not see."""
-    return route.vocabulary_.observe(tokens, range(len(tokens)), None)
+    return route.ask(route.vocabulary_.observe(tokens, range(len(tokens)), None))
 
 
 def _best(route: ConstrainedCKY, tokens: Tokens, chart: Chart, scores: Floats) -> CTree | None:

@@ -7,7 +7,6 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from d2c.cky.grammar.grammar import RuleTable
 from d2c.cky.search.chart import COPY, NO_GLUE, UNPRUNED, Chart, Query, build_chart
 from d2c.cky.search.features import Observed, Scorer, score_edges
 from d2c.cky.search.sites import SITE, Parts, Sites
@@ -63,19 +62,21 @@ def k_best_parts(query: Query, observed: Observed, scorer: Scorer, k: int) -> tu
 
 def oracle_parts(query: Query, gold: Parts, brackets: NDArray[np.int64]) -> Found:
     """A derivation with the smallest Δ to the gold parts; of these one with most gold constituents and fewest
-    others. brackets: keys of the gold constituents, see `bracket_key`."""
+    others. brackets: sorted keys of the gold constituents, see `bracket_key`."""
     chart, stage = any_chart(query)
-    scores = nearness(chart, query.rules, gold, brackets, len(query.tags))
-    return derivation(chart, viterbi(chart.forest, scores), stage)
+    near = nearness(chart, query, gold, brackets)
+    return derivation(chart, viterbi(chart.forest, near), stage)
 
 
-def posteriors(query: Query, observed: Observed, scorer: Scorer) -> tuple[Found, Sites, Ints, Doubles]:
-    """A best derivation; the constituents of all, as sites and symbols [C]; the probability of each [C], one
-    that comes several times having the sum of these."""
+def posteriors(
+    query: Query, observed: Observed, scorer: Scorer
+) -> tuple[Found, NDArray[np.int64], NDArray[np.int64], Doubles]:
+    """A best derivation; the constituents of all, as keys and head words [C]; the probability of each [C],
+    one that comes several times having the sum of these. Keys are those of `bracket_key`."""
     chart, stage, scores = scored_chart(query, observed, scorer)
-    edges, sites, symbols = constituents(chart, query.rules)
+    edges, sites, keys = constituents(chart, query)
     _, shares = marginals(chart.forest, scores)
-    return derivation(chart, viterbi(chart.forest, scores), stage), sites, symbols, shares[edges]
+    return derivation(chart, viterbi(chart.forest, scores), stage), keys, sites["h"], shares[edges]
 
 
 def derivation(chart: Chart, edges: Ints, stage: int) -> Found:
@@ -100,19 +101,21 @@ def parts_of(chart: Chart, edges: Ints) -> tuple[Parts, Ints]:
     return Parts(sites[:count], rules[:count]), symbols[:count]
 
 
-def constituents(chart: Chart, rules: RuleTable) -> tuple[NDArray[np.int64], Sites, Ints]:
-    """The edges that derive a whole constituent; the sites and the symbols of these."""
-    symbols = chart.symbols[chart.forest.head]
-    edges = np.flatnonzero(np.append(rules.whole, False)[symbols] & (chart.rules != COPY))
-    return edges, chart.sites[np.searchsorted(chart.ends, edges, side="right")], symbols[edges]
+def constituents(chart: Chart, query: Query) -> tuple[NDArray[np.int64], Sites, NDArray[np.int64]]:
+    """The edges that derive a whole constituent; the sites and the keys of these."""
+    symbols, n = chart.symbols[chart.forest.head], len(query.tags)
+    edges = np.flatnonzero(np.append(query.rules.whole, False)[symbols] & (chart.rules != COPY))
+    sites = chart.sites[np.searchsorted(chart.ends, edges, side="right")]
+    return edges, sites, bracket_key(symbols[edges].astype(np.int64), sites["i"], sites["j"], n)
 
 
-def nearness(chart: Chart, rules: RuleTable, gold: Parts, brackets: NDArray[np.int64], n: int) -> Floats:
+def nearness(chart: Chart, query: Query, gold: Parts, brackets: NDArray[np.int64]) -> Floats:
     """[E] scores under which the oracle's derivation is the best: -Δ, and less than that for constituents."""
     scores = -losses(chart, gold)
-    edges, sites, symbols = constituents(chart, rules)
-    right = np.isin(bracket_key(symbols.astype(np.int64), sites["i"], sites["j"], n), brackets)
-    scores[edges] += np.where(right, 1, -1) / np.float32(16 * n + 16)  # less than 1 over a derivation's steps
+    edges, _, keys = constituents(chart, query)
+    right = np.append(brackets, -1)[np.searchsorted(brackets, keys)] == keys
+    bonus = np.float32(1 / (16 * len(query.tags) + 16))  # less than 1 over the steps of a derivation
+    scores[edges] += np.where(right, bonus, -bonus)
     return scores
 
 

@@ -23,12 +23,16 @@ PHRASES = (Symbol("X"), Symbol("Y"))
 BARS = (Symbol("X", "bar"), Symbol("Y", "bar"))
 
 
-def chart_of(grammar: Grammar, heads: list[int], tags: list[Symbol], most: int, glue: bool = False) -> Chart:
-    symbols_of = np.array([grammar.symbol_ids[tag] for tag in tags], np.int32)
-    axioms = np.arange(len(grammar.symbols), dtype=np.int32)
-    symbols = np.full(len(heads) if glue else 0, grammar.symbol_ids[PHRASES[0]], np.int32)
+def query_of(grammar: Grammar, heads: list[int], tags: list[Symbol], most: int, glue: bool = False) -> Query:
     layout = lay_out(np.array(heads, np.int32))
-    return build_chart(Query(grammar.table, layout, axioms, symbols_of, UNPRUNED, most, symbols))
+    symbols = np.array([grammar.symbol_ids[tag] for tag in tags], np.int32)
+    axioms = np.arange(len(grammar.symbols), dtype=np.int32)
+    default = np.full(len(heads) if glue else 0, grammar.symbol_ids[PHRASES[0]], np.int32)
+    return Query(grammar.table, layout, axioms, symbols, UNPRUNED, most, default)
+
+
+def chart_of(grammar: Grammar, heads: list[int], tags: list[Symbol], most: int, glue: bool = False) -> Chart:
+    return build_chart(query_of(grammar, heads, tags, most, glue))
 
 
 def random_grammar(rng: random.Random) -> Grammar:
