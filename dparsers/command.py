@@ -61,11 +61,8 @@ class CommandParser:
 
     @classmethod
     def load(cls, directory: Path, parse_template: str | None = None) -> Self:
-        """The parser that `train` left in a directory. Raises ModelError.
-
-        A directory holds no commands, since using someone's model must not run what they chose: the command
-        that parses must be given again.
-        """
+        """The parser that `train` left in a directory, which holds no commands, since using someone's model
+        must not run what they chose: the one that parses must be given again. Raises ModelError."""
         KIND.read(directory)
         if parse_template is None:
             raise ModelError(f"{directory}: was made by a command; the one that parses must be given again")

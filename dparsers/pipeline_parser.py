@@ -78,12 +78,11 @@ def _load(pipeline: str) -> Annotate:
 def _from_anywhere(pipeline: str) -> str:
     """Makes the name of a pipeline hold in any working directory."""
     kind, _, name = pipeline.partition(":")
-    if kind == "spacy":
-        from spacy.util import is_package
+    if kind != "spacy":
+        return pipeline
+    from spacy.util import is_package
 
-        if not is_package(name):
-            return f"{kind}:{Path(name).absolute()}"
-    return pipeline
+    return pipeline if is_package(name) else f"{kind}:{Path(name).absolute()}"
 
 
 def _load_spacy(name: str) -> Annotate:

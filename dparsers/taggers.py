@@ -1,7 +1,6 @@
 """What a tagger is to the rest of d2c: trained on a treebank's tags, it gives each word of a sentence one.
 
-A tagger is an estimator, as a d-parser is: its constructor keeps its parameters and does no work; `train`
-and `load` give it its learned state.
+It is an estimator as a d-parser is (`d2c.dparsers.protocol`).
 """
 
 from __future__ import annotations

@@ -20,10 +20,7 @@ _FUNCTION = re.compile(r"(?<=.)[-=|].*", re.DOTALL)
 
 
 def unwrap(ctree: CTree, clean: bool) -> CTree:
-    """Moves a wrapper around the one top node from the nodes to `top`.
-
-    clean: a wrapper without a label becomes TOP
-    """
+    """Moves a wrapper around the one top node from the nodes to `top`; clean: one without a label is TOP."""
     labels, children = ctree.labels, ctree.children
     if not labels or labels[-1] not in WRAPPERS:
         return ctree
@@ -45,10 +42,8 @@ def remove_empty(ctree: CTree) -> CTree | None:
 
 
 def keep_tokens(ctree: CTree, kept: Sequence[int]) -> CTree | None:
-    """Keeps some of the tokens (indices, ascending) and the nodes above them, without head children.
-
-    None where there are no such tokens.
-    """
+    """Keeps some of the tokens (indices, ascending) and the nodes above them, without head children; None for
+    no tokens."""
     tokens = ctree.tokens
     if not kept:
         return None

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import gzip
-import json
 import os
 import sys
 import tempfile
@@ -11,9 +10,9 @@ import zlib
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
-from typing import Any, TextIO, cast
+from typing import TextIO, cast
 
-from d2c.trees.errors import FormatError, ModelError
+from d2c.trees.errors import FormatError
 
 AnyPath = str | os.PathLike[str]
 
@@ -81,16 +80,3 @@ def _open(path: AnyPath, mode: str, encoding: str = "utf-8", errors: str = "stri
     if str(path).endswith(".gz"):
         return cast(TextIO, gzip.open(path, mode + "t", encoding=encoding, errors=errors))
     return cast(TextIO, open(path, mode, encoding=encoding, errors=errors))
-
-
-def read_json(path: Path) -> dict[str, Any]:
-    """The object in a JSON file of a model directory. Raises ModelError."""
-    try:
-        settings = json.loads(path.read_text(encoding="utf-8"))
-    except OSError as error:
-        raise ModelError(f"{path}: cannot be read: {error.strerror or error}") from None
-    except ValueError:
-        raise ModelError(f"{path}: is not JSON") from None
-    if not isinstance(settings, dict):
-        raise ModelError(f"{path}: holds no settings")
-    return settings

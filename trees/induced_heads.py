@@ -35,7 +35,7 @@ def induce_heads(ctree: CTree, heads: Sequence[int]) -> CTree:
     return replace(ctree, head_children=tuple(head_children))
 
 
-def estimate_rules(ctrees: Iterable[CTree], name: str = "induced") -> HeadRules:
+def estimate_rules(ctrees: Iterable[CTree]) -> HeadRules:
     """Estimates a head table from c-trees with head children.
 
     For every symbol the labels of children by how often they are head where they occur, sought from the side
@@ -60,7 +60,7 @@ def estimate_rules(ctrees: Iterable[CTree], name: str = "induced") -> HeadRules:
         sought = sorted((-count / present[label][kid], kid) for kid, count in found.items())
         direction = "left" if side[label] >= 0 else "right"
         searches[label] = (Search(direction, tuple(kid for _, kid in sought)),)
-    return HeadRules(name, searches)
+    return HeadRules("induced", searches)
 
 
 def _depths(heads: Sequence[int]) -> list[int]:

@@ -15,7 +15,6 @@ from pathlib import Path
 from typing import Any
 
 from d2c.trees.errors import ModelError
-from d2c.trees.files import read_json
 
 BROKEN = (
     *(KeyError, TypeError, ValueError, IndexError, AttributeError, OverflowError, MemoryError),
@@ -28,6 +27,19 @@ def write_settings(path: Path, version: int, settings: Mapping[str, object]) -> 
     path.parent.mkdir(parents=True, exist_ok=True)
     text = json.dumps({"format": version, **settings}, ensure_ascii=False)
     path.write_text(text + "\n", encoding="utf-8")
+
+
+def read_json(path: Path) -> dict[str, Any]:
+    """The object in a JSON file of a model directory. Raises ModelError."""
+    try:
+        settings = json.loads(path.read_text(encoding="utf-8"))
+    except OSError as error:
+        raise ModelError(f"{path}: cannot be read: {error.strerror or error}") from None
+    except ValueError:
+        raise ModelError(f"{path}: is not JSON") from None
+    if not isinstance(settings, dict):
+        raise ModelError(f"{path}: holds no settings")
+    return settings
 
 
 def read_settings(path: Path, version: int) -> dict[str, Any]:

@@ -51,7 +51,8 @@ def dtree_text(dtree: DTree) -> str:
 def ctree_svg(ctree: CTree) -> str:
     """A c-tree as an SVG element."""
     printer = _printer(ctree)
-    printer.coords = _widened(printer.coords, {n: _text(node) for n, node in printer.nodes.items()})
+    shown = {n: str(node.label() if isinstance(node, Tree) else node) for n, node in printer.nodes.items()}
+    printer.coords = _widened(printer.coords, shown)
     return str(printer.svg())
 
 
@@ -111,10 +112,6 @@ def _widened(coords: Mapping[int, tuple[int, int]], texts: Mapping[int, str]) ->
         centres[column] = (end + pixels / 2) / _NLTK_COLUMN - 0.5
         end += pixels
     return {node: (row, centres[column]) for node, (row, column) in coords.items()}
-
-
-def _text(node: Tree | str) -> str:
-    return str(node.label()) if isinstance(node, Tree) else str(node)
 
 
 def _attachment(dtree: DTree, m: int) -> str:

@@ -1,7 +1,4 @@
-"""Heads become a tree, and a tree projective, whatever a d-parser predicted.
-
-Heads are numbered as in `DTree`: 1..n, 0 for the root.
-"""
+"""Heads (1..n, 0 for the root) become a tree, and a tree projective, whatever a d-parser predicted."""
 
 from __future__ import annotations
 

@@ -1,9 +1,4 @@
-"""Making trees usable: punctuation, gaps, unwanted nodes. Each function takes a c-tree and returns another.
-
-- `move_punctuation`: without it most gaps of treebanks that leave punctuation unattached are punctuation only
-- `raise_gaps`: a continuous tree; `split_gaps`: another, from which `merge_gaps` gets the tree back
-- `collapse`: without some nodes
-"""
+"""Making trees usable: punctuation, gaps, unwanted nodes. Each function makes a c-tree another."""
 
 from __future__ import annotations
 
@@ -23,7 +18,8 @@ def move_punctuation(ctree: CTree, is_mark: Callable[[str], bool] = is_punctuati
 
     Its neighbours are the nearest words on either side that are not moved; at the ends of the sentence it
     hangs from the root. Marks that are all that a node has stay. As disco-dop's `move`. A head child that
-    goes is followed by the leftmost child that stays.
+    goes is followed by the leftmost child that stays. Where treebanks leave punctuation unattached, most
+    gaps are of nothing else.
     """
     n = len(ctree.tokens)
     marks = [is_mark(form) for form in ctree.tokens.forms]

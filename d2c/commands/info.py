@@ -7,7 +7,7 @@ from pathlib import Path
 import click
 
 from d2c.training.model import read_settings
-from d2c.trees.files import read_json
+from d2c.trees.model_files import read_json
 
 
 @click.command()

@@ -116,15 +116,12 @@ class StanzaTagger:
             with quiet():
                 rows = [[[form or EMPTY_FORM, EMPTY_FORM] for form in window[i]] for i in order]
                 for i, codes in zip(order, _predict(self.trainer_, rows), strict=True):
-                    tagged[i] = [self._tag(code) for code in codes]
+                    # Numbers, or, never seen so far, the name of Stanza's padding.
+                    tagged[i] = [self.tags_[int(code) if code.isdecimal() else 0] for code in codes]
             for forms, tags in zip(window, tagged, strict=True):
                 if len(tags) != len(forms):
                     raise AssertionError(f"{len(tags)} words came back from Stanza for {len(forms)}")
                 yield Tokens(tuple(forms), tuple(tags))
-
-    def _tag(self, code: str) -> str:
-        """The tag of what Stanza predicted: a number, or, never seen so far, the name of its padding."""
-        return self.tags_[int(code)] if code.isdecimal() else self.tags_[0]
 
     def _fit(self, train: Sequence[Tokens], dev: Sequence[Tokens], progress: Report) -> None:
         """Trains a model and leaves the weights that had the best accuracy on dev."""

@@ -32,6 +32,7 @@ from d2c.dparsers.directories import Kind, loading, parameters, whole_directory
 from d2c.dparsers.protocol import Progress, Report
 from d2c.dparsers.training import DEV_WORDS, check_choice, reporter, thinned
 from d2c.dparsers.udpipe import training as udpipe_training
+from d2c.dparsers.udpipe.training import Row, sentence_of
 from d2c.trees.ctree import Tokens
 from d2c.trees.dtree import DTree
 from d2c.trees.errors import FormatError, ModelError
@@ -81,9 +82,8 @@ class UDPipeParser:
         options = self._options()
         train, dev = read_trees(train_conllu), read_trees(dev_conllu)
         if all(len(dtree.heads) < 2 for dtree in train):
-            raise FormatError(
-                str(train_conllu), 0, 0, "no sentence has two words, so there is no arc to learn"
-            )
+            message = "no sentence has two words, so there is no arc to learn"
+            raise FormatError(str(train_conllu), 0, 0, message)
         self.codes_ = Codes.of(train)
         random.Random(self.seed).shuffle(train)
         options["embedding_feats"] = 20 if any(dtree.tokens.morphs for dtree in train) else 0
@@ -111,11 +111,11 @@ class UDPipeParser:
             raise ModelError("this parser is not trained yet")
         options, error = f"beam_search={self.beam}", ProcessingError()
         for tokens in sentences:
-            sentence = udpipe_training.sentence_of(*self._words(tokens))
+            sentence = sentence_of(*self._words(tokens))
             if len(tokens) and not self.model_.parse(sentence, options, error):
                 raise ModelError(f"UDPipe cannot parse: {error.message}")
-            arcs = [(word.head, word.deprel) for word in sentence.words][1:]  # the first is its root
-            heads, codes = [head for head, _ in arcs], [code for _, code in arcs]
+            words = [*sentence.words][1:]  # the first is its root
+            heads, codes = [word.head for word in words], [word.deprel for word in words]
             yield self.codes_.decode(tokens, heads, codes)
 
     def _options(self) -> dict[str, Any]:
@@ -137,19 +137,14 @@ class UDPipeParser:
         features = list(tokens.morphs or ("_",) * len(tokens))
         return forms, tags, features + ["_"] * (len(forms) - len(features))
 
-    def _rows(self, dtrees: Sequence[DTree]) -> list[udpipe_training.Row]:
+    def _rows(self, dtrees: Sequence[DTree]) -> list[Row]:
         """Sentences for UDPipe's training; labels new to the training treebank get further codes."""
         unknown = {label for dtree in dtrees for label in dtree.labels or ()} - set(self.codes_.labels)
         codes = Codes((*self.codes_.labels, *sorted(unknown)), self.codes_.root_label)
         return [(*self._words(dtree.tokens), *codes.encode(dtree, "root")) for dtree in dtrees]
 
 
-def _run_training(
-    options: dict[str, Any],
-    model: Path,
-    data: Sequence[Sequence[udpipe_training.Row]],
-    progress: Report,
-) -> None:
+def _run_training(options: dict[str, Any], model: Path, data: Sequence[list[Row]], progress: Report) -> None:
     """Trains in a process of its own. Raises ModelError where it fails."""
     words = sum(len(row[0]) for row in data[0])
     report, line = reporter(Progress, progress), ""

@@ -8,7 +8,8 @@ from pathlib import Path
 import pytest
 
 from d2c.trees.errors import FormatError, ModelError
-from d2c.trees.files import file_name, open_input, open_output, read_json
+from d2c.trees.files import file_name, open_input, open_output
+from d2c.trees.model_files import read_json
 
 
 @pytest.mark.parametrize("name", ["x.mrg", "x.mrg.gz"])

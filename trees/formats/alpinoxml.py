@@ -26,8 +26,7 @@ _OTHER, _NONE = len(HEAD_RELATIONS), len(HEAD_RELATIONS) + 1  # `--` is of punct
 def read_alpinoxml(
     path: AnyPath, marked: bool = False, secondary: SecondaryEdges | None = None
 ) -> Iterator[CTree]:
-    """The trees of a file, one at a time; marked: with head children by the relations; index nodes count as
-    secondary edges. Raises FormatError."""
+    """The trees of a file, one at a time; marked: with head children by relations. Raises FormatError."""
     return read_graphs(
         path, "alpino_ds", partial(_tree, marked=marked, secondary=secondary or SecondaryEdges())
     )

@@ -5,7 +5,7 @@ XML is a stream of elements, of which one is held at a time.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from typing import cast
 from xml.etree.ElementTree import Element, ParseError, XMLPullParser
@@ -46,10 +46,10 @@ def is_head(ctree: CTree) -> list[bool]:
     return found
 
 
-def known_column(values: Iterable[str], unknown: Sequence[str] = ("--", "")) -> tuple[str, ...] | None:
+def known_column(values: Iterable[str]) -> tuple[str, ...] | None:
     """A column of the tokens, None where nothing of it is known."""
     column = tuple(values)
-    return None if all(value in unknown for value in column) else column
+    return column if {*column} - {"--", ""} else None
 
 
 def read_graphs(

@@ -69,10 +69,7 @@ def from_line(text: str) -> Line:
 
 
 def from_ctree(tree: CTree) -> Line:
-    """What `from_line` reads from the written tree, whose wrapper `top` is a bracket too.
-
-    Raises ValueError for a tree with gaps.
-    """
+    """What `from_line` reads from the written tree; `top` is a bracket too. ValueError where it has gaps."""
     return from_line(format_bracket(tree))
 
 
