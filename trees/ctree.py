@@ -138,7 +138,7 @@ def build_ctree(
             if not children[node - n]:
                 raise ValueError(f"node {labels[node - n]!r} has no children")
             first[node] = min(first[kid] for kid in children[node - n])
-    in_order = tuple(tuple(sorted(kids, key=first.__getitem__)) for kids in children)
+    in_order = tuple([tuple(sorted(kids, key=first.__getitem__)) for kids in children])
     heads = None if head_children is None else tuple(head_children)
     return canonical(CTree(tokens, tuple(labels), in_order, heads, top), root)
 
@@ -153,9 +153,9 @@ def canonical(ctree: CTree, root: int | None = None) -> CTree:
         new_id[n + k] = new
     return CTree(
         ctree.tokens,
-        tuple(ctree.labels[k] for k in postorder),
-        tuple(tuple(new_id[kid] for kid in children[k]) for k in postorder),
-        None if head_children is None else tuple(new_id[head_children[k]] for k in postorder),
+        tuple([ctree.labels[k] for k in postorder]),
+        tuple([tuple([new_id[kid] for kid in children[k]]) for k in postorder]),
+        None if head_children is None else tuple([new_id[head_children[k]] for k in postorder]),
         ctree.top,
     )
 
