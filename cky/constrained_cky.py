@@ -261,7 +261,7 @@ class ConstrainedCKY:
 
         def f1(weights: Floats) -> float:
             self.weights_ = weights
-            return bracket_scores(dev, list(self.decode_all(given))).f1
+            return bracket_scores(dev, list(self.decode_all(given)), gaps=self.gaps_).f1
 
         return f1
 

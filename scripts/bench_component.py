@@ -57,7 +57,7 @@ def main(dparser: str, routes: list[str], sentences: int, repeats: int, models: 
     craft, rows = Craft.read(sentences), []
     parser = craft.dparser(dparser, ENCODING, None, models)
     for name in routes:
-        route = make_route(name, RouteSettings(ENCODING))
+        route = make_route(name, RouteSettings(encoding=ENCODING))
         route.fit(craft.train, craft.dev)
         with tempfile.TemporaryDirectory() as scratch:
             trained, model = Path(scratch) / "trained", Path(scratch) / "model"

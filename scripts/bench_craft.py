@@ -33,8 +33,10 @@ def main(sentences: int, preset: str, encodings: list[str], epochs: float | None
     train, dev = CRAFT.path("train"), CRAFT.path("dev")
     for encoding in encodings:
         spec = TrainingSpec(
-            *(train, dev, tuple(ROUTES), First(limits={train: sentences}), encoding, CRAFT.head_rules),
+            *(train, dev, tuple(ROUTES), First(limits={train: sentences})),
             preset=preset,
+            encoding=encoding,
+            head_rules=CRAFT.head_rules,
             epochs=epochs,
             device=device,
         )

@@ -6,7 +6,7 @@ reduction. Decoding searches the constrained chart; the labels are features ther
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterable
 from pathlib import Path
 from typing import Self
 
@@ -15,7 +15,6 @@ from d2c.cky.learning.training import Epoch
 from d2c.reduction.reduction import Reduction
 from d2c.trees.ctree import CTree
 from d2c.trees.dtree import DTree
-from d2c.trees.repair import Repairs
 
 _ENCODING, _CHART = "encoding", "chart"
 
@@ -27,6 +26,8 @@ class Combined:
         if not chart.settings.labels:
             raise ValueError("the chart must use labels")
         self.reduction, self.chart = reduction, chart
+        self.encode, self.decode_all = reduction.encode, chart.decode_all
+        self.confidences_all = chart.confidences_all
 
     @property
     def gaps_(self) -> bool:
@@ -44,23 +45,9 @@ class Combined:
         """Learns from gold c-trees, with the labels that the gold d-trees have, or on other d-trees."""
         treebank, held_out = list(ctrees), list(dev)
         labelled = map(self.encode, treebank) if dtrees is None else dtrees
-        of_dev = map(self.encode, held_out)
-        self.chart.fit(treebank, held_out, dtrees=labelled, dev_dtrees=of_dev, progress=progress)
+        dev_dtrees = map(self.encode, held_out)
+        self.chart.fit(treebank, held_out, dtrees=labelled, dev_dtrees=dev_dtrees, progress=progress)
         return self
-
-    def encode(self, ctree: CTree) -> DTree:
-        """The d-tree with head-ordered labels."""
-        return self.reduction.encode(ctree)
-
-    def decode_all(self, dtrees: Iterable[DTree], repairs: Repairs | None = None) -> Iterator[CTree]:
-        """The best c-tree in the chart of each d-tree."""
-        return self.chart.decode_all(dtrees, repairs)
-
-    def confidences_all(
-        self, dtrees: Iterable[DTree], repairs: Repairs | None = None
-    ) -> Iterator[tuple[CTree, tuple[float, ...]]]:
-        """The best c-tree of each d-tree; how sure each node is, see `ConstrainedCKY.confidences`."""
-        return self.chart.confidences_all(dtrees, repairs)
 
     def save(self, directory: Path) -> None:
         """Writes both parts into a directory, made if absent."""

@@ -11,7 +11,7 @@ from collections.abc import Iterable
 from typing import TypeGuard
 
 from d2c.dparsers.protocol import DependencyParser, ForeignParser
-from d2c.training.routes import LearnsConventions, Progress
+from d2c.training.routes import LearnsConventions, Progress, Route
 from d2c.training.spec import TrainingSpec
 from d2c.trees.ctree import CTree
 from d2c.trees.dtree import DTree
@@ -26,12 +26,14 @@ def is_foreign(dparser: DependencyParser) -> TypeGuard[ForeignParser]:
 
 
 def fit_to_convention(
-    route: LearnsConventions, dparser: ForeignParser, spec: TrainingSpec, progress: Progress | None
+    route: Route, dparser: ForeignParser, spec: TrainingSpec, progress: Progress | None
 ) -> None:
     """Fits the route on what the d-parser makes of treebank files; first says the oracle F1 on dev.
 
+    route: one that `LearnsConventions`
     Raises ValueError for a treebank from which it cannot learn, and what the d-parser raises.
     """
+    assert isinstance(route, LearnsConventions)
     gold, held_out = list(spec.reading(spec.train)), list(spec.reading(spec.dev))
     dtrees = list(dparser.parse_training(ctree.tokens for ctree in gold))
     dev_dtrees = list(dparser.parse(ctree.tokens for ctree in held_out))
@@ -39,7 +41,7 @@ def fit_to_convention(
     route.fit_grammar(gold, dtrees)
     if headed and progress is not None:
         nearest = list(map(route.oracle, headed, dev_dtrees))
-        f1 = bracket_scores(held_out, nearest).f1
+        f1 = bracket_scores(held_out, nearest, gaps=route.gaps_).f1
         progress(f"oracle F1 on dev {f1:.2f}, of the nearest c-trees that the d-trees allow: the ceiling")
     route.fit(gold, held_out, dtrees=dtrees, dev_dtrees=dev_dtrees, progress=progress)
 

@@ -107,16 +107,8 @@ class LearnsConventions(HasOracle, Protocol):
         """Learns what `oracle` needs."""
         ...
 
-    def fit(
-        self,
-        ctrees: Iterable[CTree],
-        dev: Iterable[CTree] = (),
-        *,
-        dtrees: Iterable[DTree] | None = None,
-        dev_dtrees: Iterable[DTree] | None = None,
-        progress: Progress | None = None,
-    ) -> Self:
-        """As `Route.fit`; dev_dtrees: what the d-parser makes of `dev`."""
+    def fit(self, ctrees: Iterable[CTree], dev: Iterable[CTree] = (), **others: Any) -> Self:
+        """As `Route.fit`, which has the others; dev_dtrees: what the d-parser makes of `dev`."""
         ...
 
 
@@ -130,13 +122,14 @@ class WarmsUp(Protocol):
         ...
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, kw_only=True)
 class RouteSettings:
     """What routes are made with; the routes say what each is for.
 
     encoding:    of the labels, see `d2c.reduction.encodings`
     pruning:     of the chart, see `d2c.cky.search.pruning`
     checkpoints: a directory, from which an interrupted training of the chart goes on
+    seed:        of everything that draws
     """
 
     encoding: str = "direct"
@@ -150,33 +143,22 @@ class RouteRow(NamedTuple):
     """Where a route's class is, `module:Class`; what makes an untrained one of it; where its kernels are."""
 
     path: str
-    new: Callable[[type[Any], RouteSettings], Route]
+    new: Callable[[type[Any], RouteSettings], Any]
     kernels: str | None = None
 
 
-def _new_reduction(made: type[Any], settings: RouteSettings) -> Route:
-    route: Route = made(settings.encoding, settings.head_rules, seed=settings.seed)
-    return route
+def _new_reduction(made: type[Any], settings: RouteSettings) -> Any:
+    return made(settings.encoding, settings.head_rules, seed=settings.seed)
 
 
-def _new_chart(made: type[Any], settings: RouteSettings, labels: bool = False) -> Route:
-    route: Route = made(
-        head_rules=settings.head_rules,
-        labels=labels,
-        pruning=settings.pruning,
-        seed=settings.seed,
-        checkpoints=settings.checkpoints,
-    )
-    return route
+def _new_chart(made: type[Any], settings: RouteSettings, labels: bool = False) -> Any:
+    shared = {name: getattr(settings, name) for name in ("head_rules", "pruning", "seed", "checkpoints")}
+    return made(labels=labels, **shared)
 
 
-def _new_combined(made: type[Any], settings: RouteSettings) -> Route:
-    from d2c.cky.constrained_cky import ConstrainedCKY  # slow to import: numba
-    from d2c.reduction.reduction import Reduction
-
-    reduction = _new_reduction(Reduction, settings)
-    route: Route = made(reduction, _new_chart(ConstrainedCKY, settings, labels=True))
-    return route
+def _new_combined(made: type[Any], settings: RouteSettings) -> Any:
+    reduction, chart = route_class("reduction"), route_class("cky")
+    return made(_new_reduction(reduction, settings), _new_chart(chart, settings, labels=True))
 
 
 _LABELER, _CHART = "d2c.reduction.labeler.labeler:Labeler", "d2c.cky.constrained_cky:ConstrainedCKY"
@@ -205,4 +187,5 @@ def kernels_of(name: str) -> type[WarmsUp] | None:
 def make_route(name: str, settings: RouteSettings = RouteSettings()) -> Route:
     """Makes an untrained route. Raises ModelError."""
     made = route_class(name)
-    return ROUTES[name].new(made, settings)
+    route: Route = ROUTES[name].new(made, settings)
+    return route

@@ -15,29 +15,23 @@ FOLDS = 10  # of jackknifing tags, unless said
 
 
 @dataclass(frozen=True)
-class TrainingSpec:
-    """What is to be trained, on which treebank.
+class TrainingSpec(RouteSettings):
+    """What is to be trained, on which treebank; the rest is what `RouteSettings` has.
 
     train, dev:  treebank files
     routes:      of `d2c.training.routes.ROUTES`; the d-parser learns what the first one encodes
     reading:     how the treebank files are read
-    encoding, head_rules, pruning, checkpoints: of the routes, see `RouteSettings`
     dparser:     as `make_dparser` takes it; preset, epochs, device, vectors, charlm, transformer: of it
     tagger:      one of `TAGGERS`, or None; preset and device are for it, too
     tags:        what routes and d-parser learn from: `gold`, or `predicted` by the tagger
     folds:       of jackknifing. With it routes learn from d-trees that the d-parser predicts; without it,
                  from gold ones only, and from predicted tags of FOLDS folds
-    seed:        of everything that draws
     """
 
     train: Path
     dev: Path
     routes: tuple[str, ...] = ("reduction",)
     reading: Read = CLEANED
-    encoding: str = "direct"
-    head_rules: str = "collins"
-    pruning: str = "none"
-    checkpoints: Path | None = None
     dparser: str = "stanza"
     preset: str = "default"
     epochs: float | None = None
@@ -48,7 +42,6 @@ class TrainingSpec:
     tagger: str | None = None
     tags: str = "gold"
     folds: int | None = None
-    seed: int = 1
 
     @property
     def dparser_name(self) -> str:
@@ -66,8 +59,7 @@ class TrainingSpec:
 
     def new_routes(self) -> dict[str, Route]:
         """The routes, untrained. Raises ModelError."""
-        shared = self.encoding, self.head_rules, self.pruning, self.checkpoints, self.seed
-        return {name: make_route(name, RouteSettings(*shared)) for name in self.routes}
+        return {name: make_route(name, self) for name in self.routes}
 
     def new_dparser(self) -> DependencyParser:
         """The d-parser, untrained. Raises ModelError."""

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import tempfile
 import time
+from collections import deque
 from collections.abc import Iterable, Iterator, Sequence
 from contextlib import ExitStack
 from dataclasses import dataclass, replace
@@ -55,14 +56,18 @@ def train_models(
         if tagging := spec.tagging:
             tagger, reading = tagging.train(spec.train, spec.dev, new[0] / "tagger", spec.reading, progress)
             spec = replace(spec, reading=reading)
+        first, *others = routes.values()
         with warmed_up(routes, train=True):
+            for route in others:  # fail before hours of training; what the first one encodes is written
+                for treebank in (spec.train, spec.dev):
+                    deque(encode_treebank(route, treebank, spec.reading), maxlen=0)
             start = time.perf_counter()
-            dtrees = _train_dparser(spec, dparser, next(iter(routes.values())), new[0] / "dparser", progress)
+            dtrees = _train_dparser(spec, dparser, first, new[0] / "dparser", progress)
             seconds = [time.perf_counter() - start]
         for route in routes.values():
             start = time.perf_counter()
             with located(str(spec.train)):
-                if is_foreign(dparser) and isinstance(route, LearnsConventions):
+                if is_foreign(dparser):
                     fit_to_convention(route, dparser, spec, progress)
                 else:
                     gold, held_out = spec.reading(spec.train), spec.reading(spec.dev)

@@ -15,8 +15,7 @@ import threading
 from collections.abc import Iterable, Iterator
 from contextlib import contextmanager, suppress
 from functools import cache
-from importlib import metadata
-from importlib.util import find_spec
+from importlib import import_module, metadata
 from pathlib import Path
 
 from d2c.training.routes import kernels_of
@@ -32,7 +31,7 @@ def warmed_up(routes: Iterable[str], train: bool) -> Iterator[None]:
     train: those of `fit`, too. Whatever goes wrong, the kernels are compiled later, in this process.
     """
     purpose = "train" if train else "parse"
-    names = [name for name in routes if kernels_of(name) and _read_note(purpose, name) != _sources()]
+    names = [name for name in routes if kernels_of(name) and not _is_noted(_note(purpose, name))]
     process = None
     if names and sys.executable:
         command = [sys.executable, "-m", __name__, purpose, *names]
@@ -70,26 +69,25 @@ def _end_with_parent() -> None:
 
 
 def _note(purpose: str, route: str) -> Path:
-    cached = os.environ.get("NUMBA_CACHE_DIR")
-    return (Path(cached) if cached else Path(__file__).parent / "__pycache__") / f"d2c.{purpose}.{route}"
+    return Path(
+        os.environ.get("NUMBA_CACHE_DIR") or Path(__file__).parent / "__pycache__", f"d2c.{purpose}.{route}"
+    )
 
 
-def _read_note(purpose: str, route: str) -> str:
+def _is_noted(note: Path) -> bool:
     with suppress(OSError):
-        return _note(purpose, route).read_text(encoding="utf-8")
-    return ""
+        return note.read_text(encoding="utf-8") == _sources()
+    return False
 
 
 @cache
 def _sources() -> str:
     """A digest that changes with the files that kernels are compiled from, and with the compiler."""
-    found = [sys.version, metadata.version("numba")]
-    for package in _PACKAGES:
-        known = find_spec(package)
-        for folder in (known and known.submodule_search_locations) or ():
-            for path in sorted(Path(folder).rglob("*.py")):
-                found.append(f"{path} {path.stat().st_mtime_ns}")
-    return hashlib.sha256("\n".join(found).encode()).hexdigest()
+    folders = [Path(folder) for name in _PACKAGES for folder in import_module(name).__path__]
+    files = sorted(
+        (str(path), path.stat().st_mtime_ns) for folder in folders for path in folder.rglob("*.py")
+    )
+    return hashlib.sha256(repr((sys.version, metadata.version("numba"), files)).encode()).hexdigest()
 
 
 if __name__ == "__main__":

@@ -19,14 +19,17 @@ from spacy.tokens import Doc
 import d2c.plugins.spacy.component  # noqa: F401 (makes the component known)
 from d2c.cky.constrained_cky import ConstrainedCKY
 from d2c.commands.cli import cli
-from d2c.training.conventions import with_induced_heads
+from d2c.training.conventions import fit_to_convention, with_induced_heads
 from d2c.training.model import Model
+from d2c.training.spec import TrainingSpec
 from d2c.trees.conversion import to_dependencies
 from d2c.trees.ctree import CTree
 from d2c.trees.dtree import DTree
 from d2c.trees.errors import ModelError
 from d2c.trees.formats.brackets import format_bracket, read_brackets, write_brackets
+from d2c.trees.formats.chunks import Chunk
 from d2c.trees.formats.conllu import write_conllu
+from d2c.trees.formats.discbracket import parse_discbracket
 from d2c.trees.scores.brackets import bracket_scores
 from tests.d2c.conftest import SAMPLE
 from tests.d2c.training.ud_like import train_spacy, ud_like
@@ -175,3 +178,22 @@ def test_what_foreign_d_trees_are_no_use_for(treebank: Treebank, tmp_path: Path)
     run = CliRunner().invoke(cli, [*command[:-2], *swapped])
     assert re.search(r"dev.conllu: sentence 1: (has|word)", str(run.exception))
     assert not (tmp_path / "model").exists()
+
+
+def test_what_a_route_that_learned_gaps_guesses_is_scored_with_its_gaps(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    """Dev has none. If the gap of X were raised it would be the gold tree."""
+    texts = "(S (X (A 0=a)) (B 1=b) (C 2=c))\n", "(S (X (A 0=a) (C 2=c)) (B 1=b))\n"
+    dev, guess = (next(parse_discbracket(Chunk(1, text), "")) for text in texts)
+    route, said = ConstrainedCKY(), list[object]()
+    dtrees = [DTree(tree.tokens, (2, 0, 2)) for tree in (dev, guess)]
+    dparser = SimpleNamespace(parse_training=lambda _: dtrees[1:], parse=lambda _: dtrees[:1])
+    reading = {"train": [guess], "dev": [dev]}
+    monkeypatch.setattr(route, "oracle", lambda ctree, dtree: guess)
+    monkeypatch.setattr(route, "decode_all", lambda dtrees: [guess])
+    spec = TrainingSpec(Path("train"), Path("dev"), reading=lambda path: iter(reading[path.name]))
+    fit_to_convention(route, dparser, spec, said.append)  # type: ignore[arg-type]
+    assert route.gaps_ and bracket_scores([dev], [guess]).f1 == 100
+    assert str(said[0]).startswith("oracle F1 on dev 50.00, ")
+    assert all("F1 50.00" in str(epoch) for epoch in said[1:]) and said[1:]

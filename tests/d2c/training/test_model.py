@@ -13,6 +13,7 @@ from click.testing import CliRunner
 from d2c.commands.cli import cli
 from d2c.compare.rows import compare_on
 from d2c.compare.table import table_lines
+from d2c.dparsers.file_parser import GoldParser
 from d2c.dparsers.registry import DPARSERS, Row, make_dparser
 from d2c.reduction.reduction import Reduction
 from d2c.training.model import Model
@@ -141,12 +142,25 @@ def test_treebanks_of_other_formats(treebank: tuple[Path, Path], tmp_path: Path)
     source = tmp_path / "x.discbracket"
     source.write_text("(S (VP (V 0=a) (P 2=c)) (N 1=b) (. 3=.))\n")
     (ctree,) = Reading(move_punctuation=True)(source)
-    route = make_route("reduction", RouteSettings("direct", "leftmost")).fit([ctree])
+    route = make_route("reduction", RouteSettings(encoding="direct", head_rules="leftmost")).fit([ctree])
     assert next(route.decode_all([route.encode(ctree)])).yields() == ctree.yields()  # gaps are kept
     with pytest.raises(FormatError, match="sentence 1: the delta encoding takes continuous trees only"):
-        list(encode_treebank(make_route("reduction", RouteSettings("delta", "leftmost")), source))
+        delta = RouteSettings(encoding="delta", head_rules="leftmost")
+        list(encode_treebank(make_route("reduction", delta), source))
     with pytest.raises(FormatError, match="the format discbracket marks no heads"):
         list(Reading(marked=True)(source))
+
+
+@pytest.mark.parametrize("routes", [("reduction",), ("cky", "combined")])
+def test_no_d_parser_is_trained_before_a_route_that_cannot_encode(
+    routes: tuple[str, ...], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    source = tmp_path / "x.discbracket"
+    source.write_text("(S (VP (V 0=a) (P 2=c)) (N 1=b))\n")
+    monkeypatch.setattr(GoldParser, "train", None)
+    spec = TrainingSpec(source, source, routes, encoding="delta", dparser="gold")
+    with pytest.raises(FormatError, match="sentence 1: the delta encoding takes continuous trees only"):
+        train_models(spec, [tmp_path / route for route in routes])
 
 
 def test_other_dparsers_through_the_command(treebank: tuple[Path, Path], tmp_path: Path) -> None:

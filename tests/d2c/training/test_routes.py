@@ -48,7 +48,9 @@ def test_what_a_route_can_do(name: str) -> None:
 
 
 def test_settings_come_to_where_they_are_used(tmp_path: Path) -> None:
-    settings = RouteSettings("delta", "leftmost", "1", tmp_path, 7)
+    settings = RouteSettings(
+        encoding="delta", head_rules="leftmost", pruning="1", checkpoints=tmp_path, seed=7
+    )
     reduction, chart, combined = (make_route(name, settings) for name in ("reduction", "cky", "combined"))
     for part in (reduction, combined.reduction):  # type: ignore[attr-defined]
         assert (part.encoding, part.head_rules, part.seed) == ("delta", "leftmost", 7)  # type: ignore[union-attr]
