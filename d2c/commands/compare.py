@@ -9,7 +9,7 @@ from typing import Any
 
 import click
 
-from d2c.commands.options import FilePath, training_options
+from d2c.commands.options import FilePath, choice, training_options
 from d2c.commands.terminal import say
 from d2c.training.routes import ROUTES
 from d2c.training.spec import TrainingSpec
@@ -20,7 +20,7 @@ from d2c.treebanks.reading import Reading
 @click.argument("trees", type=FilePath, required=False)
 @click.argument("dev", type=FilePath, required=False)
 @click.option("-o", "--output", type=click.Path(path_type=Path), help="Keep the models, one for each route.")
-@click.option("--preset", type=click.Choice(["default", "small"]), default="small", show_default=True)
+@choice("--preset", ["default", "small"], "small")
 @click.option(
     "--route",
     "routes",

@@ -6,7 +6,7 @@ from pathlib import Path
 
 import click
 
-from d2c.commands.options import FilePath, format_option, heads_option, output_option
+from d2c.commands.options import FilePath, choice, format_option, heads_option, output_option
 from d2c.reduction.reduction import Reduction
 from d2c.trees.errors import FormatError
 from d2c.trees.files import file_name, open_output
@@ -18,7 +18,7 @@ from d2c.trees.formats.treebanks import read_treebank
 @output_option
 @heads_option
 @format_option
-@click.option("--what", type=click.Choice(["ctree", "dtree", "both"]), default="ctree", show_default=True)
+@choice("--what", ["ctree", "dtree", "both"], "ctree")
 @click.option("--svg", is_flag=True, help="A picture of one sentence, instead of text of all.")
 @click.option("--sentence", type=click.IntRange(1), help="Its number; of --svg 1 if it is not said.")
 def draw(

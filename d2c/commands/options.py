@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import fields
 from functools import wraps
 from pathlib import Path
@@ -22,13 +22,13 @@ Decorator = Callable[[Command], Command]
 
 FilePath = click.Path(path_type=Path, allow_dash=True)
 
-encoding_option = click.option(
-    "--encoding",
-    type=click.Choice(list(ENCODINGS)),
-    default="direct",
-    show_default=True,
-    help="Of the labels.",
-)
+
+def choice(name: str, values: Iterable[str], default: str, says: str | None = None) -> Decorator:
+    """An option that is one of some values; `says` is its help."""
+    return click.option(name, type=click.Choice(list(values)), default=default, show_default=True, help=says)
+
+
+encoding_option = choice("--encoding", ENCODINGS, "direct", "Of the labels.")
 heads_option = click.option(
     "--head-rules",
     default="collins",
@@ -98,12 +98,9 @@ def training_options(command: Command) -> Command:
             "'file:TRAIN.conllu;DEV.conllu'.",
         ),
         reading_options,
-        click.option(
-            "--pruning",
-            type=click.Choice(["none", "1", "2", "1+2"]),
-            default="none",
-            show_default=True,
-            help="Of the chart: 1 rules by the head's tag, 2 the side of the next dependent.",
+        choice(
+            *("--pruning", ["none", "1", "2", "1+2"], "none"),
+            "Of the chart: 1 rules by the head's tag, 2 the side of the next dependent.",
         ),
         click.option(
             "--tagger",
@@ -113,12 +110,9 @@ def training_options(command: Command) -> Command:
             callback=lambda _context, _option, name: None if name == "none" else name,
             help="Trained on the treebank's tags, for `parse` to read text.",
         ),
-        click.option(
-            "--tags",
-            type=click.Choice(["gold", "predicted"]),
-            default="gold",
-            show_default=True,
-            help="What d-parser and route learn from: the treebank's tags, or the tagger's by jackknifing.",
+        choice(
+            *("--tags", ["gold", "predicted"], "gold"),
+            "What d-parser and route learn from: the treebank's tags, or the tagger's by jackknifing.",
         ),
         click.option(
             "--jackknife",

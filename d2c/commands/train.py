@@ -7,7 +7,7 @@ from typing import Any
 
 import click
 
-from d2c.commands.options import FilePath, training_options
+from d2c.commands.options import FilePath, choice, training_options
 from d2c.commands.terminal import say
 from d2c.training.routes import ROUTES
 from d2c.training.spec import TrainingSpec
@@ -19,8 +19,8 @@ from d2c.treebanks.reading import Reading
 @click.argument("trees", type=FilePath)
 @click.option("--dev", type=FilePath, required=True, help="Treebank that selects the best model.")
 @click.option("-o", "--output", type=click.Path(path_type=Path), required=True, help="Model directory.")
-@click.option("--preset", type=click.Choice(["default", "small"]), default="default", show_default=True)
-@click.option("--route", type=click.Choice(list(ROUTES)), default="reduction", show_default=True)
+@choice("--preset", ["default", "small"], "default")
+@choice("--route", ROUTES, "reduction")
 @click.option("--checkpoints", type=click.Path(path_type=Path), help="Directory; cky goes on from there.")
 @training_options
 def train(trees: Path, dev: Path, output: Path, route: str, reading: Reading, **options: Any) -> None:

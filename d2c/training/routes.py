@@ -27,7 +27,6 @@ class Route(Protocol):
     @property
     def gaps_(self) -> bool:
         """Whether training trees had gaps."""
-        ...
 
     def fit(
         self,
@@ -41,24 +40,19 @@ class Route(Protocol):
 
         dtrees: for each c-tree what the d-parser makes of it without having learned from it (jackknifing)
         """
-        ...
 
     def encode(self, ctree: CTree) -> DTree:
         """The d-tree that the d-parser is trained on."""
-        ...
 
     def decode_all(self, dtrees: Iterable[DTree], repairs: Repairs | None = None) -> Iterator[CTree]:
         """Valid c-trees over exactly the tokens of predicted d-trees."""
-        ...
 
     def save(self, directory: Path) -> None:
         """Writes plain files."""
-        ...
 
     @classmethod
     def load(cls, directory: Path) -> Self:
         """What `save` wrote. Raises ModelError."""
-        ...
 
 
 @runtime_checkable
@@ -67,7 +61,6 @@ class Relabels(Protocol):
 
     def relabel(self, dtrees: Iterable[DTree], counts: Counter[str] | None = None) -> list[DTree]:
         """The d-trees whose labels decoding reads; repairs of their heads are added to `counts`."""
-        ...
 
 
 @runtime_checkable
@@ -78,7 +71,6 @@ class GivesConfidences(Protocol):
         self, dtrees: Iterable[DTree], repairs: Repairs | None = None
     ) -> Iterator[tuple[CTree, tuple[float, ...]]]:
         """The c-trees of `decode_all`, each with a number in [0, 1] for each of its nodes [K]."""
-        ...
 
 
 @runtime_checkable
@@ -87,7 +79,6 @@ class HasOracle(Protocol):
 
     def oracle(self, ctree: CTree, dtree: DTree) -> CTree:
         """The c-tree nearest to a gold one among those that it could make of the d-tree."""
-        ...
 
 
 @runtime_checkable
@@ -96,7 +87,6 @@ class KBest(Protocol):
 
     def decode_k_best(self, dtree: DTree, k: int) -> list[tuple[float, CTree]]:
         """The best c-trees with their scores, best first, at most k."""
-        ...
 
 
 @runtime_checkable
@@ -105,11 +95,9 @@ class LearnsConventions(HasOracle, Protocol):
 
     def fit_grammar(self, ctrees: Iterable[CTree], dtrees: Iterable[DTree] | None = None) -> Sequence[object]:
         """Learns what `oracle` needs."""
-        ...
 
     def fit(self, ctrees: Iterable[CTree], dev: Iterable[CTree] = (), **others: Any) -> Self:
         """As `Route.fit`, which has the others; dev_dtrees: what the d-parser makes of `dev`."""
-        ...
 
 
 @runtime_checkable
@@ -119,7 +107,6 @@ class WarmsUp(Protocol):
     @classmethod
     def warm_up(cls, train: bool) -> None:
         """Compiles the kernels of decoding into numba's cache; those of `fit`, too, if `train`."""
-        ...
 
 
 @dataclass(frozen=True, kw_only=True)

@@ -73,11 +73,9 @@ def train_models(
                     gold, held_out = spec.reading(spec.train), spec.reading(spec.dev)
                     route.fit(gold, held_out, dtrees=dtrees, progress=progress)
             seconds.append(time.perf_counter() - start)
-        models = [Model(name, route, spec.dparser_name, dparser) for name, route in routes.items()]
+        words = (tagging.name, tagger, spec.tags, load_abbreviations(new[0] / "tagger")) if tagging else ()
+        models = [Model(name, route, spec.dparser_name, dparser, *words) for name, route in routes.items()]
         for model, directory in zip(models, new, strict=True):
-            if tagging is not None:
-                model.tagger_name, model.tagger, model.tags = tagging.name, tagger, spec.tags
-                model.abbreviations = load_abbreviations(new[0] / "tagger")
             model.save(directory, new[0])
     return Trained(models, seconds[0], seconds[1:])
 

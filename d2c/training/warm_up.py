@@ -13,7 +13,7 @@ import subprocess
 import sys
 import threading
 from collections.abc import Iterable, Iterator
-from contextlib import contextmanager, suppress
+from contextlib import ExitStack, contextmanager, suppress
 from functools import cache
 from importlib import import_module, metadata
 from pathlib import Path
@@ -32,23 +32,18 @@ def warmed_up(routes: Iterable[str], train: bool) -> Iterator[None]:
     """
     purpose = "train" if train else "parse"
     names = [name for name in routes if kernels_of(name) and not _is_noted(_note(purpose, name))]
-    process = None
-    if names and sys.executable:
-        command = [sys.executable, "-m", __name__, purpose, *names]
-        quiet = subprocess.DEVNULL
-        with suppress(OSError):
-            process = subprocess.Popen(command, stdin=subprocess.PIPE, stdout=quiet, stderr=quiet)
-    try:
+    with ExitStack() as stack:
+        process = None
+        if names and sys.executable:
+            command, quiet = [sys.executable, "-m", __name__, purpose, *names], subprocess.DEVNULL
+            with suppress(OSError):
+                process = subprocess.Popen(command, stdin=subprocess.PIPE, stdout=quiet, stderr=quiet)
+                stack.enter_context(process)  # waits for its end
+                stack.callback(process.kill)
         yield
         if process is not None:
             with suppress(subprocess.TimeoutExpired):
                 process.wait(PATIENCE)
-    finally:
-        if process is not None:
-            process.kill()
-            process.wait()
-            assert process.stdin is not None
-            process.stdin.close()
 
 
 def main() -> None:
@@ -69,9 +64,8 @@ def _end_with_parent() -> None:
 
 
 def _note(purpose: str, route: str) -> Path:
-    return Path(
-        os.environ.get("NUMBA_CACHE_DIR") or Path(__file__).parent / "__pycache__", f"d2c.{purpose}.{route}"
-    )
+    directory = os.environ.get("NUMBA_CACHE_DIR") or Path(__file__).parent / "__pycache__"
+    return Path(directory, f"d2c.{purpose}.{route}")
 
 
 def _is_noted(note: Path) -> bool:
@@ -84,10 +78,9 @@ def _is_noted(note: Path) -> bool:
 def _sources() -> str:
     """A digest that changes with the files that kernels are compiled from, and with the compiler."""
     folders = [Path(folder) for name in _PACKAGES for folder in import_module(name).__path__]
-    files = sorted(
-        (str(path), path.stat().st_mtime_ns) for folder in folders for path in folder.rglob("*.py")
-    )
-    return hashlib.sha256(repr((sys.version, metadata.version("numba"), files)).encode()).hexdigest()
+    files = sorted(path for folder in folders for path in folder.rglob("*.py"))
+    dated = [(str(path), path.stat().st_mtime_ns) for path in files]
+    return hashlib.sha256(repr((sys.version, metadata.version("numba"), dated)).encode()).hexdigest()
 
 
 if __name__ == "__main__":

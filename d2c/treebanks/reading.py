@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass
 from itertools import islice
 from pathlib import Path
@@ -66,21 +66,14 @@ class Reading:
 
     def transformed(self, ctrees: Iterator[CTree], path: Path) -> Iterator[CTree]:
         """The trees of a file after the transforms asked for. Raises FormatError."""
-        asked = (
-            merge_gaps if self.merge else None,
-            move_punctuation if self.move_punctuation else None,
-            CONTINUOUS[self.continuous] if self.continuous else None,
-        )
-        steps = [step for step in asked if step is not None]
-        return _each(steps, ctrees, path) if steps else ctrees
+        steps: list[Callable[[CTree], CTree]] = [merge_gaps] if self.merge else []
+        steps += [move_punctuation] if self.move_punctuation else []
+        steps += [CONTINUOUS[self.continuous]] if self.continuous else []
+        for number, ctree in enumerate(ctrees, 1):
+            with located(file_name(path), number):
+                for step in steps:
+                    ctree = step(ctree)
+            yield ctree
 
 
 CLEANED = Reading()
-
-
-def _each(steps: Sequence[Callable[[CTree], CTree]], ctrees: Iterator[CTree], path: Path) -> Iterator[CTree]:
-    for number, ctree in enumerate(ctrees, 1):
-        with located(file_name(path), number):
-            for step in steps:
-                ctree = step(ctree)
-        yield ctree
