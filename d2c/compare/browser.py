@@ -68,10 +68,8 @@ def sentences_json(gold_dtrees: Sequence[DTree], gold: Sequence[CTree], routes: 
 class _Sentences:
     """Writes sentences. Labels and tags are numbered as they come, so that each is in the file once."""
 
-    def __init__(
-        self, gold_dtrees: Sequence[DTree], gold: Sequence[CTree], routes: Sequence[Analysed]
-    ) -> None:
-        self.gold_dtrees, self.gold, self.routes = gold_dtrees, gold, routes
+    def __init__(self, dtrees: Sequence[DTree], gold: Sequence[CTree], routes: Sequence[Analysed]) -> None:
+        self.dtrees, self.gold, self.routes = dtrees, gold, routes
         self.labels, self.tags, self.arcs = (defaultdict[str, int](count().__next__) for _ in range(3))
 
     def json(self, i: int) -> Json:
@@ -85,7 +83,7 @@ class _Sentences:
         gold, dtree = self.gold[i], self.routes[0].dtrees[i]
         judged = [route.judged[i] for route in self.routes]
         missed = [[*mark, k] for k, (of_gold, _) in enumerate(judged) for mark in _marks(of_gold)]
-        heads = enumerate(zip(self.gold_dtrees[i].heads, dtree.heads, strict=True))
+        heads = enumerate(zip(self.dtrees[i].heads, dtree.heads, strict=True))
         return {
             "i": i + 1,
             "q": round(_f1(judged), 1),

@@ -41,11 +41,7 @@ def folds(
 
 
 def jackknife_dtrees(
-    dparser: DependencyParser,
-    sentences: Sequence[DTree],
-    dev: Path,
-    k: int,
-    progress: Progress | None = None,
+    dparser: DependencyParser, sentences: Sequence[DTree], dev: Path, k: int, progress: Progress | None = None
 ) -> list[DTree]:
     """The d-tree of each sentence by the d-parser, trained on the gold d-trees of the other blocks.
 

@@ -26,9 +26,8 @@ _ABBREVIATIONS = "abbreviations.json"
 
 @dataclass(frozen=True)
 class Tagging:
-    """How a model comes by its tagger.
+    """How a model comes by its tagger, one of TAGGERS.
 
-    name:       one of TAGGERS
     parameters: of its class; those that it does not have mean nothing to it
     folds:      0: d-parser and route learn from the treebank's own tags; more: from those that the tagger
                 predicts, by jackknifing with so many blocks
@@ -45,12 +44,7 @@ class Tagging:
         return make_tagger(self.name, self.parameters)
 
     def train(
-        self,
-        train: Path,
-        dev: Path,
-        directory: Path,
-        reading: Read,
-        progress: Progress | None = None,
+        self, train: Path, dev: Path, directory: Path, reading: Read, progress: Progress | None = None
     ) -> tuple[Tagger, Read]:
         """The tagger, trained on treebank files into a directory; how to read these files with its tags.
 

@@ -81,11 +81,7 @@ def train_models(
 
 
 def _train_dparser(
-    spec: TrainingSpec,
-    dparser: DependencyParser,
-    route: Route,
-    directory: Path,
-    progress: Progress | None,
+    spec: TrainingSpec, dparser: DependencyParser, route: Route, directory: Path, progress: Progress | None
 ) -> list[DTree] | None:
     """Trains a d-parser on what a route encodes; jackknifed d-trees, where folds are asked for."""
     files, dtrees = (spec.train, spec.dev), None  # of which a foreign one reads neither

@@ -29,8 +29,7 @@ _work: Callable[[Any], Converted]  # in a worker process: what it was started fo
 class Converted(NamedTuple):
     """The text of a part in the other format, what was counted, or, instead of both, the error met.
 
-    An error is handed on as a value: it counts sentences from the part's beginning, and
-    the parts before it say which sentence of the file that is.
+    It counts sentences from the part's beginning; the parts before say which one of the file that is.
     """
 
     text: str

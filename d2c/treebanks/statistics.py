@@ -37,10 +37,9 @@ class Statistics:
 
     def add(self, other: Statistics) -> None:
         """Adds the counts of another part of the treebank."""
-        for name in ("sentences", "tokens", "nodes", "unaries", "orders", "not_nested", "not_projective"):
-            setattr(self, name, getattr(self, name) + getattr(other, name))
-        self.labels |= other.labels
-        self.symbols |= other.symbols
+        for name, value in vars(other).items():
+            own = getattr(self, name)
+            setattr(self, name, own | value if isinstance(value, set) else own + value)
 
     def lines(self) -> Iterator[str]:
         """The figures, one a line."""
