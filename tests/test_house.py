@@ -39,13 +39,11 @@ def modules() -> dict[str, Path]:
 
 @cache
 def imported(module: str) -> frozenset[str]:
-    """The modules of the house that a module imports, in functions too, but not for types only."""
+    """The modules of the house that a module imports, in functions and for types, too."""
     found: set[str] = set()
     nodes: list[ast.AST] = [ast.parse(modules()[module].read_text(encoding="utf-8"))]
     while nodes:
         node = nodes.pop()
-        if isinstance(node, ast.If) and "TYPE_CHECKING" in ast.unparse(node.test):
-            continue
         nodes += ast.iter_child_nodes(node)
         if isinstance(node, ast.Import):
             found.update(alias.name for alias in node.names)

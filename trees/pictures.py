@@ -4,23 +4,46 @@ from __future__ import annotations
 
 import re
 from collections import defaultdict
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from html import escape
-from typing import TYPE_CHECKING
+from typing import Any, Protocol
 
 from nltk.tree import Tree
 from nltk.tree.prettyprinter import TreePrettyPrinter
 
-if TYPE_CHECKING:
-    from d2c.trees.ctree import CTree
-    from d2c.trees.dtree import DTree
+
+class Constituents(Protocol):
+    """What is drawn of a c-tree: see `CTree`, which imports this module."""
+
+    @property
+    def tokens(self) -> Any: ...
+    @property
+    def labels(self) -> Sequence[str]: ...
+    @property
+    def children(self) -> Sequence[Sequence[int]]: ...
+
+
+class Arcs(Protocol):
+    """What is drawn of a d-tree: see `DTree`, which imports this module."""
+
+    @property
+    def tokens(self) -> Any: ...
+    @property
+    def heads(self) -> Sequence[int]: ...
+    @property
+    def symbols(self) -> Sequence[str] | None: ...
+    @property
+    def events(self) -> Sequence[int] | None: ...
+    @property
+    def labels(self) -> Sequence[str] | None: ...
+
 
 _NLTK_COLUMN, _NLTK_LETTER = 40, 8  # pixels, in nltk's pictures
 _SIZE = re.compile(r'width="([0-9.]+)(?:em)?" height="([0-9.]+)(?:em)?"')
 _LETTER, _ROW, _GAP = 9, 22, 24  # pixels: width of a letter, height of a level of arcs, space between words
 
 
-def drawing(ctree: CTree, dtree: DTree, what: str, svg: bool) -> str:
+def drawing(ctree: Constituents, dtree: Arcs, what: str, svg: bool) -> str:
     """A `ctree`, a `dtree` or `both`, the d-tree below its c-tree."""
     upper = (ctree_svg if svg else ctree_text)(ctree) if what != "dtree" else ""
     lower = (dtree_svg if svg else dtree_text)(dtree) if what != "ctree" else ""
@@ -29,13 +52,13 @@ def drawing(ctree: CTree, dtree: DTree, what: str, svg: bool) -> str:
     return stacked_svg(upper, lower) if svg else f"{upper}\n\n{lower}\n"
 
 
-def ctree_text(ctree: CTree) -> str:
+def ctree_text(ctree: Constituents) -> str:
     """A c-tree in characters; words stand whole on one line."""
     longest = max(map(len, (*ctree.tokens.forms, *ctree.tokens.tags, *ctree.labels)))
     return str(_printer(ctree).text(unicodelines=True, maxwidth=longest)).rstrip("\n")
 
 
-def dtree_text(dtree: DTree) -> str:
+def dtree_text(dtree: Arcs) -> str:
     """A d-tree as a table: number, form, tag, head, and symbol and event index of the attachment."""
     forms = ["ROOT", *dtree.tokens.forms]
     rows = [
@@ -48,7 +71,7 @@ def dtree_text(dtree: DTree) -> str:
     return "\n".join("  ".join(map(str.ljust, row, widths)).rstrip() for row in rows)
 
 
-def ctree_svg(ctree: CTree) -> str:
+def ctree_svg(ctree: Constituents) -> str:
     """A c-tree as an SVG element."""
     printer = _printer(ctree)
     shown = {n: str(node.label() if isinstance(node, Tree) else node) for n, node in printer.nodes.items()}
@@ -56,7 +79,7 @@ def ctree_svg(ctree: CTree) -> str:
     return str(printer.svg())
 
 
-def dtree_svg(dtree: DTree) -> str:
+def dtree_svg(dtree: Arcs) -> str:
     """A d-tree as an SVG element: an arc from each head to its modifier, with symbol and event index."""
     n, tokens = len(dtree.heads), dtree.tokens
     labels = [_attachment(dtree, i) for i in range(n)]
@@ -93,7 +116,7 @@ def stacked_svg(upper: str, lower: str) -> str:
     return f'<svg xmlns="http://www.w3.org/2000/svg" width="{width}" height="{height}">{upper}{moved}</svg>'
 
 
-def _printer(ctree: CTree) -> TreePrettyPrinter:
+def _printer(ctree: Constituents) -> TreePrettyPrinter:
     nodes: list[Tree] = [Tree(tag, [i]) for i, tag in enumerate(ctree.tokens.tags)]
     for label, kids in zip(ctree.labels, ctree.children, strict=True):
         nodes.append(Tree(label, [nodes[kid] for kid in kids]))
@@ -114,7 +137,7 @@ def _widened(coords: Mapping[int, tuple[int, int]], texts: Mapping[int, str]) ->
     return {node: (row, centres[column]) for node, (row, column) in coords.items()}
 
 
-def _attachment(dtree: DTree, m: int) -> str:
+def _attachment(dtree: Arcs, m: int) -> str:
     if not dtree.heads[m]:
         return ""
     if dtree.symbols is not None and dtree.events is not None:
@@ -122,7 +145,7 @@ def _attachment(dtree: DTree, m: int) -> str:
     return dtree.labels[m] if dtree.labels else ""
 
 
-def _levels(dtree: DTree) -> list[int]:
+def _levels(dtree: Arcs) -> list[int]:
     """[n] a height for each arc, from 1 on, above the arcs that it overlaps and that are shorter."""
     spans = {m: (min(m, head - 1), max(m, head - 1)) for m, head in enumerate(dtree.heads) if head}
     levels = [0] * len(dtree.heads)
