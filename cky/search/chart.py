@@ -25,7 +25,7 @@ from d2c.trees.binarization import LEFT, UNARY
 
 # Instead of a rule: an edge that only collects, an edge of the glue rule
 COPY, GLUED = np.int32(-1), np.int32(-2)
-# Numba compiles a kernel once more for each constant that is a Python number, and for each type
+# Numba compiles a kernel once more for a constant that is a Python number
 NOTHING: Any = np.int64(0)
 NONE: Any = np.int64(-1)
 EDGE = np.dtype([(name, np.int32) for name in ("head", "tail", "modifier", "rule")], align=True)
@@ -54,7 +54,7 @@ class Query(NamedTuple):
     rules:        of the grammar
     layout:       the d-tree
     axioms:       [T] symbol of the pre-terminals with each tag
-    tags:         [n] of the words
+    tags:         [n] of the words, as numbers
     constraints:  what pruning leaves
     max_unaries:  unary steps between two attachments at most
     glue_symbols: empty, or [n]: then the glue rule joins what no rule joins. It adds the dependent to the
@@ -132,7 +132,7 @@ def _certain_side(constraints: Constraints, tags: Ints, layout: Layout, h: int, 
 
 @inner
 def room(rows: NDArray, needed: int) -> NDArray:  # type: ignore[type-arg]  # Ints or records
-    """The same rows, with room for `needed` of them."""
+    """These rows, with room for `needed` of them."""
     if needed <= len(rows):
         return rows
     larger = np.empty(2 * needed, rows.dtype)
@@ -236,11 +236,15 @@ def _add_edge(edges: NDArray[np.void], count: int, head: int, tail: int, modifie
 
 
 @inner
-def _vertex(buffers: Buffers, symbol: int, vertices: int) -> int:
-    """The vertex with a symbol in the cell at hand; a new one, number `vertices`, if there is none."""
+def _derive(
+    buffers: Buffers, symbol: int, tail: int, modifier: int, rule: int, vertices: int, count: int
+) -> tuple[int, int]:
+    """An edge to the vertex, perhaps a new one, with a symbol in the cell at hand; returns as `attach`."""
     if buffers.vertex_of[symbol] < 0:
         buffers.vertex_of[symbol], buffers.symbols[vertices] = vertices, symbol
-    return np.int64(buffers.vertex_of[symbol])  # type: ignore[return-value]
+        vertices += 1
+    head = np.int64(buffers.vertex_of[symbol])
+    return vertices, _add_edge(buffers.edges, count, head, np.int64(tail), np.int64(modifier), rule)
 
 
 @inner
@@ -254,8 +258,10 @@ def attach(
     vertices: int,
     count: int,
 ) -> tuple[int, int]:
-    """The rules A → β1* β2 or A → β1 β2* over all pairs of vertices; how many vertices and edges there are
-    then. allowed: [R] whether a rule may apply, or empty."""
+    """The rules A → β1* β2 or A → β1 β2* over all pairs of vertices.
+
+    allowed: [R] whether a rule may apply, or empty. Returns how many vertices and edges there are then.
+    """
     size, pruned, symbols = len(rules.whole), len(allowed) > 0, buffers.symbols
     for tail in heads:
         row = (side * size + symbols[tail]) * size
@@ -263,9 +269,8 @@ def attach(
             key = row + symbols[modifier]
             for rule in range(rules.attachments[key], rules.attachments[key + 1]):
                 if not pruned or allowed[rule]:
-                    head = _vertex(buffers, rules.parent[rule], vertices)
-                    vertices = max(vertices, head + 1)
-                    count = _add_edge(buffers.edges, count, head, np.int64(tail), np.int64(modifier), rule)
+                    symbol = rules.parent[rule]
+                    vertices, count = _derive(buffers, symbol, tail, modifier, rule, vertices, count)
     return vertices, count
 
 
@@ -284,9 +289,8 @@ def _glue(
         below = buffers.symbols[tail]
         for modifier in modifiers:
             if rules.whole[buffers.symbols[modifier]]:
-                head = _vertex(buffers, default if rules.tag[below] else below, vertices)
-                vertices = max(vertices, head + 1)
-                count = _add_edge(buffers.edges, count, head, np.int64(tail), np.int64(modifier), GLUED)
+                symbol = default if rules.tag[below] else below
+                vertices, count = _derive(buffers, symbol, tail, modifier, GLUED, vertices, count)
     return vertices, count
 
 
@@ -298,9 +302,8 @@ def _finish(rules: RuleTable, begin: int, buffers: Buffers, vertices: int, count
         if rules.whole[buffers.symbols[vertex]]:
             return vertices, count
     for tail in range(begin, end):
-        head = _vertex(buffers, rules.finished[buffers.symbols[tail]], vertices)
-        vertices = max(vertices, head + 1)
-        count = _add_edge(buffers.edges, count, head, tail, NONE, GLUED)
+        symbol = rules.finished[buffers.symbols[tail]]
+        vertices, count = _derive(buffers, symbol, np.int32(tail), np.int32(-1), GLUED, vertices, count)
     reset(buffers, end, vertices)
     return vertices, count
 
@@ -318,12 +321,13 @@ def unaries(
     """The rules A → β* over a range of vertices; returns as `attach`. level: unary steps before."""
     pruned, end = len(allowed) > 0, vertices
     for tail in range(tails[0], tails[1]):
-        symbol = buffers.symbols[tail]
-        for rule in range(rules.unaries[symbol], rules.unaries[symbol + 1]):
+        below = buffers.symbols[tail]
+        for rule in range(rules.unaries[below], rules.unaries[below + 1]):
             if level <= rules.levels[rule] and (not pruned or allowed[rule]):
-                head = _vertex(buffers, rules.parent[rule], vertices)
-                vertices = max(vertices, head + 1)
-                count = _add_edge(buffers.edges, count, head, tail, NONE, rule)
+                symbol = rules.parent[rule]
+                vertices, count = _derive(
+                    buffers, symbol, np.int32(tail), np.int32(-1), rule, vertices, count
+                )
     reset(buffers, end, vertices)
     return vertices, count
 
@@ -355,9 +359,7 @@ def collect(
 
 @inner
 def finish_root(rules: RuleTable, vertices: Ints, glue: bool, buffers: Buffers, goal: int, count: int) -> int:
-    """The root rules, with a new vertex as the goal; with the glue rule any root will do if none fits.
-
-    Returns how many edges there are then."""
+    """The root rules, with a new vertex as the goal; any root will do for the glue rule if none fits."""
     begin, symbols = count, buffers.symbols
     symbols[goal] = len(rules.whole)
     for tail in vertices:

@@ -42,7 +42,7 @@ def any_chart(query: Query) -> tuple[Chart, int]:
 
 
 def scored_chart(query: Query, observed: Observed, scorer: Scorer) -> tuple[Chart, int, Floats]:
-    """The same with the scores of its edges."""
+    """A chart with a derivation, its stage, and the scores of its edges."""
     chart, stage = any_chart(query)
     return chart, stage, score_edges(chart, observed, scorer, GLUE_SCORE)
 

@@ -7,11 +7,13 @@ import json
 import random
 import subprocess
 import sys
+from collections.abc import Callable
 from dataclasses import replace
 from functools import cache
 from importlib import resources
 from itertools import islice
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 import pytest
@@ -278,6 +280,7 @@ def test_threads_give_the_same_trees_in_order() -> None:
 WARM = """
 import sys
 from pathlib import Path
+from typing import Any
 from d2c.cky.constrained_cky import ConstrainedCKY
 from d2c.trees.formats.brackets import read_brackets
 from numba.core import event
@@ -309,3 +312,48 @@ def test_a_warm_route_compiles_nothing_more(tmp_path: Path) -> None:
         command = [sys.executable, "-c", WARM, str(path), str(tmp_path)]
         said = subprocess.run(command, check=True, capture_output=True, text=True).stdout
     assert said.strip() == "[]"
+
+
+@pytest.mark.parametrize(
+    "change",
+    [
+        lambda said: said["rules"].reverse(),
+        lambda said: said["rules"][0].__setitem__(0, 7),
+        lambda said: said["rules"][0].__setitem__(1, ["", "root"]),
+        lambda said: said["levels"].pop(),
+        lambda said: said["levels"].__setitem__(0, -1),
+        lambda said: said["levels"].__setitem__(0, 1 << 40),
+        lambda said: said["vocabulary"]["words"].update(x=-1),
+        lambda said: said["vocabulary"]["tags"].update(NN=1 << 30),
+        lambda said: said["vocabulary"].update(unknown_tag="no such tag"),
+        lambda said: said["settings"].update(table_bits=40),
+        lambda said: said["settings"].update(max_unaries=1 << 30),
+        lambda said: said["settings"].update(pruning="3"),
+        lambda said: said["settings"].update(colour="blue"),
+        lambda said: said.update(default=["no such symbol", ""]),
+        lambda said: said.update(settings={"table_bits": 10}),  # slots beyond the table
+    ],
+)
+def test_what_does_not_fit_in_a_model_is_an_error(change: Callable[[Any], object], tmp_path: Path) -> None:
+    fitted().save(tmp_path)
+    said = json.loads((tmp_path / "cky.json").read_text())
+    change(said)
+    (tmp_path / "cky.json").write_text(json.dumps(said))
+    with pytest.raises(ModelError, match="is broken"):
+        ConstrainedCKY.load(tmp_path)
+
+
+def test_arrays_that_do_not_fit_are_an_error(tmp_path: Path) -> None:
+    fitted().save(tmp_path)
+    with np.load(tmp_path / "weights.npz") as file:
+        arrays = dict(file)
+    for name, wrong in (
+        ("slots", arrays["slots"] + (1 << 18)),
+        ("values", arrays["values"][:-1]),
+        ("by_tag", arrays["by_tag"][:, :-1]),
+        ("sides", arrays["sides"][::-1]),
+        ("next_side", arrays["next_side"] + 5),
+    ):
+        np.savez(tmp_path / "weights.npz", **arrays | {name: wrong})
+        with pytest.raises(ModelError, match="is broken"):
+            ConstrainedCKY.load(tmp_path)
