@@ -1,3 +1,3 @@
 """Constituency parsing with an off-the-shelf dependency parser: command line, pipeline and comparison."""
 
-__version__ = "0.1.0"
+__version__ = "0.2.0"

@@ -19,7 +19,7 @@ from d2c.trees.dtree import DTree
 from d2c.trees.errors import ModelError
 from d2c.trees.repair import Repairs
 
-FORMAT = 1  # of the model directory
+FORMAT = 2  # of the model directory
 SETTINGS = "model.json"
 NO_TAGGER = "words need a tagger, and this model has none; train it with --tagger stanza or --tagger spacy"
 

@@ -271,8 +271,8 @@ def test_directories_that_are_no_models(tmp_path: Path) -> None:
     refused(message, "info", tmp_path)
     refused(message, "decode", "-", "-m", tmp_path, stdin="")
     file.write_text('{"format": 7}')
-    refused(f"{file}: has format 7; this version of d2c reads 1", "info", tmp_path)
-    file.write_text('{"format": 1, "route": "chart", "dparser": "stanza"}')
+    refused(f"{file}: has format 7; this version of d2c reads 2", "info", tmp_path)
+    file.write_text('{"format": 2, "route": "chart", "dparser": "stanza"}')
     refused(
         f"{tmp_path}: has the route 'chart', which this version of d2c does not know",
         *("decode", "-", "-m", tmp_path),

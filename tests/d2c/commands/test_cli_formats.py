@@ -164,7 +164,7 @@ def test_a_model_of_trees_with_gaps_writes_discbracket(gaps: Path, tmp_path: Pat
     model, conllu = tmp_path / "model", tmp_path / "x.conllu"
     route = Reduction("direct", "leftmost").fit(list(read_treebank(gaps)))
     route.save(model / "route")
-    (model / "model.json").write_text('{"format": 1, "route": "reduction", "dparser": "stanza"}')
+    (model / "model.json").write_text('{"format": 2, "route": "reduction", "dparser": "stanza"}')
     ok("encode", gaps, "--head-rules", "leftmost", "-o", conllu)
     assert ok("decode", conllu, "-m", model).stdout == GAPS
     ok("decode", conllu, "-m", model, "-o", tmp_path / "x.export")

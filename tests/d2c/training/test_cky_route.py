@@ -23,7 +23,7 @@ def test_decode_with_a_model_of_this_route(tmp_path: Path) -> None:
     route = ConstrainedCKY(epochs=5, table_bits=16).fit(trees)
     model, conllu = tmp_path / "model", tmp_path / "x.conllu"
     route.save(model / "route")
-    (model / "model.json").write_text(json.dumps({"format": 1, "route": "cky", "dparser": "stanza"}))
+    (model / "model.json").write_text(json.dumps({"format": 2, "route": "cky", "dparser": "stanza"}))
     with open(conllu, "w", encoding="utf-8") as stream:
         write_conllu(map(route.encode, trees), stream)
     result = CliRunner().invoke(cli, ["decode", str(conllu), "-m", str(model), "--jobs", "1"])

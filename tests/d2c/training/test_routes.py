@@ -36,7 +36,7 @@ def test_each_route_is_made_learns_is_saved_and_loaded(name: str, tmp_path: Path
     ctrees = list(route.decode_all(dtrees))
     assert [ctree.tokens for ctree in ctrees] == [ctree.tokens for ctree in TREES]
     route.save(tmp_path / "route")
-    (tmp_path / "model.json").write_text(json.dumps({"format": 1, "route": name, "dparser": "gold"}))
+    (tmp_path / "model.json").write_text(json.dumps({"format": 2, "route": name, "dparser": "gold"}))
     assert list(load_route(tmp_path).decode_all(dtrees)) == ctrees
 
 
@@ -66,10 +66,10 @@ def test_unknown_routes(tmp_path: Path) -> None:
     for ask in (make_route, route_class):
         with pytest.raises(ModelError, match=f"^unknown route 'chart'; known are {known}$"):
             ask("chart")
-    (tmp_path / "model.json").write_text('{"format": 1, "route": "chart", "dparser": "gold"}')
+    (tmp_path / "model.json").write_text('{"format": 2, "route": "chart", "dparser": "gold"}')
     with pytest.raises(ModelError, match="has the route 'chart', which this version of d2c does not know$"):
         load_route(tmp_path)
-    (tmp_path / "model.json").write_text('{"format": 1, "dparser": "gold"}')
+    (tmp_path / "model.json").write_text('{"format": 2, "dparser": "gold"}')
     with pytest.raises(ModelError, match=r"model.json: is broken \(.*route.*\); train the model again$"):
         load_route(tmp_path)
 

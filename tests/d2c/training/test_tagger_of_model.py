@@ -47,7 +47,7 @@ def test_predicted_tags(treebank: tuple[Path, Path], tmp_path: Path) -> None:
     assert said.count("jackknife: tagger") == 2 and said.count("dev accuracy") == 14
     settings = json.loads((tmp_path / "m" / "model.json").read_text())
     assert settings == {
-        **{"format": 1, "route": "reduction", "dparser": "spacy"},
+        **{"format": 2, "route": "reduction", "dparser": "spacy"},
         **{"tagger": "spacy", "tags": "predicted"},
     }
     assert {path.name for path in (tmp_path / "m").iterdir()} == {"model.json", "route", "dparser", "tagger"}
