@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
+import os
 import tempfile
 import time
-from collections import deque
 from collections.abc import Iterable, Iterator, Sequence
 from contextlib import ExitStack
 from dataclasses import dataclass, replace
@@ -56,13 +56,9 @@ def train_models(
         if tagging := spec.tagging:
             tagger, reading = tagging.train(spec.train, spec.dev, new[0] / "tagger", spec.reading, progress)
             spec = replace(spec, reading=reading)
-        first, *others = routes.values()
         with warmed_up(routes, train=True):
-            for route in others:  # fail before hours of training; what the first one encodes is written
-                for treebank in (spec.train, spec.dev):
-                    deque(encode_treebank(route, treebank, spec.reading), maxlen=0)
             start = time.perf_counter()
-            dtrees = _train_dparser(spec, dparser, first, new[0] / "dparser", progress)
+            dtrees = _train_dparser(spec, dparser, [*routes.values()], new[0] / "dparser", progress)
             seconds = [time.perf_counter() - start]
         for route in routes.values():
             start = time.perf_counter()
@@ -81,15 +77,19 @@ def train_models(
 
 
 def _train_dparser(
-    spec: TrainingSpec, dparser: DependencyParser, route: Route, directory: Path, progress: Progress | None
+    spec: TrainingSpec,
+    dparser: DependencyParser,
+    routes: Sequence[Route],
+    directory: Path,
+    progress: Progress | None,
 ) -> list[DTree] | None:
-    """Trains a d-parser on what a route encodes; jackknifed d-trees, where folds are asked for."""
+    """Trains a d-parser on what the first route encodes; jackknifed d-trees, where folds are asked for."""
     files, dtrees = (spec.train, spec.dev), None  # of which a foreign one reads neither
     with tempfile.TemporaryDirectory() as scratch:
         if not is_foreign(dparser):
-            files = write_encoded(route, spec, Path(scratch))
+            files = write_encoded(routes, spec, Path(scratch))
             if spec.folds:
-                encoded = list(encode_treebank(route, spec.train, spec.reading))
+                encoded = list(encode_treebank(routes[0], spec.train, spec.reading))
                 dtrees = jackknife_dtrees(dparser, encoded, files[1], spec.folds, progress)
         dparser.train(*files, directory, progress)
     return dtrees
@@ -103,12 +103,17 @@ def _check_foreign(spec: TrainingSpec, routes: Iterable[Route], dparser: Depende
         raise ModelError(f"the d-parser {spec.dparser_name} {message}")
 
 
-def write_encoded(route: Route, spec: TrainingSpec, directory: Path) -> tuple[Path, Path]:
-    """Writes what a d-parser learns from into a directory: train.conllu and dev.conllu."""
+def write_encoded(routes: Sequence[Route], spec: TrainingSpec, directory: Path) -> tuple[Path, Path]:
+    """Writes what the first route encodes into a directory: train.conllu and dev.conllu.
+
+    Of the other routes it only makes sure that they can encode all trees, before hours of training.
+    """
     files = directory / "train.conllu", directory / "dev.conllu"
     for treebank, file in zip((spec.train, spec.dev), files, strict=True):
-        with open(file, "w", encoding="utf-8") as stream:
-            write_conllu(encode_treebank(route, treebank, spec.reading), stream)
+        with open(file, "w", encoding="utf-8") as stream, open(os.devnull, "w", encoding="utf-8") as nowhere:
+            for number, route in enumerate(routes):
+                dtrees = encode_treebank(route, treebank, spec.reading)
+                write_conllu(dtrees, nowhere if number else stream)
     return files
 
 
