@@ -53,34 +53,39 @@ class AdaGrad(NamedTuple):
 
 
 class Gradient(NamedTuple):
-    """A sparse gradient being added up; every array has the size of the table.
+    """A sparse gradient being added up for a learner.
 
     slots:   of the weights touched so far
     values:  the gradient in each of these
-    entry:   of each weight, where in `slots` it stands, counted from 1 on; 0 if it does not
+    paid:    what the learner's `seen` has for them otherwise
+    entry:   the learner's `seen`; of a touched weight, -1 less its index in `slots`
     touched: [1] how many are
     """
 
     slots: NDArray[np.int64]
     values: NDArray[np.float32]
+    paid: NDArray[np.int32]
     entry: NDArray[np.int32]
     touched: NDArray[np.int64]
 
     @classmethod
-    def new(cls, size: int) -> Gradient:
-        """Nothing yet, for so many weights."""
-        slots, values = np.empty(size, np.int64), np.empty(size, np.float32)
-        return cls(slots, values, np.zeros(size, np.int32), np.zeros(1, np.int64))
+    def of(cls, learner: AdaGrad) -> Gradient:
+        """Nothing yet. A step must follow before the learner is used otherwise."""
+        size = len(learner.weights)  # room that takes no memory before it is used
+        slots, values, paid = np.empty(size, np.int64), np.empty(size, np.float32), np.empty(size, np.int32)
+        return cls(slots, values, paid, learner.seen, np.zeros(1, np.int64))
 
 
 @inner
 def add(gradient: Gradient, slot: int, amount: float) -> None:
     """Adds to the gradient of one weight."""
-    if gradient.entry[slot] == 0:
+    if gradient.entry[slot] >= 0:
         touched = gradient.touched[0]
         gradient.slots[touched], gradient.values[touched] = slot, 0.0
-        gradient.entry[slot] = gradient.touched[0] = touched + 1
-    gradient.values[gradient.entry[slot] - 1] += amount
+        gradient.paid[touched] = gradient.entry[slot]
+        gradient.entry[slot] = -1 - touched
+        gradient.touched[0] = touched + 1
+    gradient.values[-1 - gradient.entry[slot]] += amount
 
 
 @inner
@@ -100,7 +105,7 @@ def step(learner: AdaGrad, gradient: Gradient) -> None:
     now = learner.clock[0]
     for i in range(gradient.touched[0]):
         slot, g = gradient.slots[i], gradient.values[i]
-        gradient.entry[slot] = 0
+        learner.seen[slot] = gradient.paid[i]
         if g == 0.0:
             continue
         _shrink(learner, slot, now)

@@ -32,12 +32,12 @@ class Batch(NamedTuple):
 
     ctrees: unaryless ones
     chains: of each c-tree, the unary nodes above each of its nodes; empty where nothing says them
-    shares: of each c-tree, how sure the label of each of its tokens is
+    shares: of each c-tree, how sure the label of each of its tokens is; empty where nobody asked
     """
 
     ctrees: list[CTree]
     chains: Sequence[Sequence[Chain]]
-    shares: list[Sequence[float]]
+    shares: Sequence[Sequence[float]]
 
 
 class Reduction:
@@ -201,24 +201,23 @@ class Reduction:
 
     def _labelled(
         self, dtrees: list[DTree], counts: Counter[str], sure: bool
-    ) -> list[tuple[DTree, Sequence[float]]]:
+    ) -> tuple[list[DTree], Sequence[Sequence[float]]]:
         """The d-trees whose labels decoding reads, and how sure each label is, where asked for.
 
         A d-parser's labels come without scores and count as 1.
         """
-        return [(dtree, (1.0,) * len(dtree.heads) if sure else ()) for dtree in dtrees]
+        return dtrees, [(1.0,) * len(dtree.heads) for dtree in dtrees] if sure else ()
 
     def _decoded(self, dtrees: Iterable[DTree], repairs: Repairs | None, sure: bool) -> Iterator[Batch]:
         """Labels, decodes, and recovers unary nodes; sure: ask how sure labels are."""
         repairs = Repairs() if repairs is None else repairs
         stream = iter(dtrees)
         while taken := list(islice(stream, _BATCH)):
-            labelled = self._labelled(taken, repairs.counts, sure)
-            decoded = [self._decode(dtree, repairs) for dtree, _ in labelled]
+            labelled, shares = self._labelled(taken, repairs.counts, sure)
+            decoded = [self._decode(dtree, repairs) for dtree in labelled]
             ctrees = [ctree for ctree, _ in decoded]
             known = [chains for _, chains in decoded]
-            chains = known if self.unaries_ is None else self.unaries_.predict(ctrees)
-            yield Batch(ctrees, chains, [shares for _, shares in labelled])
+            yield Batch(ctrees, known if self.unaries_ is None else self.unaries_.predict(ctrees), shares)
 
     def _decode(self, dtree: DTree, repairs: Repairs) -> tuple[CTree, list[Chain]]:
         """The unaryless c-tree, and its unary chains where the labels say them."""

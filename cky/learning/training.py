@@ -91,7 +91,7 @@ class Training:
         name = self._fingerprint() if path else np.zeros(0, np.uint8)
         if path and path.exists():
             self._resume(path, name)
-        gradient = Gradient.new(len(self.learner.weights))
+        gradient = Gradient.of(self.learner)
         scorer = Scorer(self.templates, self.grammar.keys, self.learner.weights)
         for number in range(self._done + 1, self.settings.epochs + 1):
             start = time.perf_counter()

@@ -89,7 +89,7 @@ class Labeler:
         """
         arcs, gold = self._number(list(zip_longest(dtrees, given)))
         learner = AdaGrad.new(1 << self.table_bits, self.rate, self.penalty)
-        gradient = Gradient.new(1 << self.table_bits)
+        gradient = Gradient.of(learner)
         self.weights_ = learner.weights
         scorer, states, guess = self._scorer(), States.new(self._table), np.zeros_like(gold)
         rng, by_sentence = np.random.default_rng(self.seed), arcs.by_sentence()

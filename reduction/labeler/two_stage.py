@@ -65,10 +65,11 @@ class TwoStage(Reduction):
 
     def _labelled(
         self, dtrees: list[DTree], counts: Counter[str], sure: bool
-    ) -> list[tuple[DTree, Sequence[float]]]:
+    ) -> tuple[list[DTree], Sequence[Sequence[float]]]:
         if not sure:
-            return [(dtree, ()) for dtree in self.relabel(dtrees, counts)]
-        return self.labeler_.label_with_shares([self._backbone(dtree, counts) for dtree in dtrees])
+            return self.relabel(dtrees, counts), ()
+        labelled = self.labeler_.label_with_shares([self._backbone(dtree, counts) for dtree in dtrees])
+        return [dtree for dtree, _ in labelled], [shares for _, shares in labelled]
 
     def _backbone(self, dtree: DTree, counts: Counter[str]) -> DTree:
         """The d-tree with heads that form a tree, projective if c-trees are to have no gaps."""
