@@ -219,7 +219,7 @@ class Reduction:
             known = [chains for _, chains in decoded]
             yield Batch(ctrees, known if self.unaries_ is None else self.unaries_.predict(ctrees), shares)
 
-    def _decode(self, dtree: DTree, repairs: Repairs) -> tuple[CTree, list[Chain]]:
+    def _decode(self, dtree: DTree, repairs: Repairs) -> tuple[CTree, Sequence[Chain]]:
         """The unaryless c-tree, and its unary chains where the labels say them."""
         heads, n = dtree.heads, len(dtree.heads)
         repairs.sentences += 1
@@ -241,7 +241,7 @@ class Reduction:
         if ctree is None or (self._continuous and not ctree.is_continuous()):
             ordered, spines = self._repair(dtree, repairs.counts)
             ctree = to_constituents(ordered, self.top_)
-        return ctree, [] if spines is None else self._encoding.chains(ordered, ctree, spines)
+        return ctree, () if spines is None else self._encoding.chains(ordered, ctree, spines)
 
     def _repair(self, dtree: DTree, counts: Counter[str]) -> tuple[DTree, list[Spine | None] | None]:
         heads, repaired = repair_heads(dtree.heads)
