@@ -8,6 +8,8 @@ from d2c.cky.search.pruning import METHODS
 from d2c.linear.weights import MOST_BITS
 from d2c.trees.binarization import BINARIZATIONS
 
+_MOST_UNARIES = 100
+
 
 @dataclass(frozen=True)
 class ChartSettings:
@@ -49,6 +51,3 @@ class ChartSettings:
         for number, most in ((self.max_unaries, _MOST_UNARIES), (self.table_bits, MOST_BITS)):
             if not isinstance(number, int) or not 0 <= number <= most:
                 raise ValueError(f"{number!r} is not from 0 to {most}")
-
-
-_MOST_UNARIES = 100

@@ -5,7 +5,6 @@ from __future__ import annotations
 from collections import Counter, defaultdict
 from collections.abc import Iterable, Iterator, Sequence, Set
 from functools import cached_property
-from itertools import islice
 from pathlib import Path
 from typing import NamedTuple, Self
 
@@ -17,6 +16,7 @@ from d2c.reduction.unary.classifier import UnaryClassifier
 from d2c.trees.conversion import to_constituents
 from d2c.trees.ctree import CTree
 from d2c.trees.dtree import DTree
+from d2c.trees.formats.chunks import batches
 from d2c.trees.heads import HeadRules, load_head_rules
 from d2c.trees.model_files import read_settings, reading, write_settings
 from d2c.trees.repair import Repairs, repair_heads
@@ -211,8 +211,7 @@ class Reduction:
     def _decoded(self, dtrees: Iterable[DTree], repairs: Repairs | None, sure: bool) -> Iterator[Batch]:
         """Labels, decodes, and recovers unary nodes; sure: ask how sure labels are."""
         repairs = Repairs() if repairs is None else repairs
-        stream = iter(dtrees)
-        while taken := list(islice(stream, _BATCH)):
+        for taken in batches(dtrees, _BATCH):
             labelled, shares = self._labelled(taken, repairs.counts, sure)
             decoded = [self._decode(dtree, repairs) for dtree in labelled]
             ctrees = [ctree for ctree, _ in decoded]

@@ -14,9 +14,8 @@ def spans(first: Ints, last: Ints, parents: Ints) -> tuple[Ints, Ints]:
     parents: [N] of each node; a root's is itself. Where the parents form cycles, whatever comes of that.
     """
     first, last = first.copy(), last.copy()
-    for _ in range(
-        len(parents).bit_length()
-    ):  # now `parents` are the ancestors at distance 2^round, or roots
+    for _ in range(len(parents).bit_length()):
+        # Now `parents` are the ancestors at distance 2^round, or roots.
         np.minimum.at(first, parents, first.copy())  # that values count twice does no harm
         np.maximum.at(last, parents, last.copy())
         further = parents[parents]

@@ -19,7 +19,7 @@ from d2c.trees.dtree import DTree
 from d2c.trees.errors import ModelError
 from d2c.trees.formats.conllu import write_conllu
 
-Sentence = TypeVar("Sentence")
+Item = TypeVar("Item")  # a sentence
 
 
 def blocks(sentences: int, k: int) -> list[range]:
@@ -31,8 +31,8 @@ def blocks(sentences: int, k: int) -> list[range]:
 
 
 def folds(
-    sentences: Sequence[Sentence], k: int, what: str, progress: Progress | None
-) -> Iterator[tuple[range, list[Sentence]]]:
+    sentences: Sequence[Item], k: int, what: str, progress: Progress | None
+) -> Iterator[tuple[range, list[Item]]]:
     """Each block, and the sentences of all others, on which `what` is to be trained."""
     for number, block in enumerate(blocks(len(sentences), k), 1):
         if progress is not None:

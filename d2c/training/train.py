@@ -21,7 +21,7 @@ from d2c.training.tagging import load_abbreviations
 from d2c.training.warm_up import warmed_up
 from d2c.treebanks.reading import CLEANED, Read
 from d2c.trees.dtree import DTree
-from d2c.trees.errors import ModelError, located
+from d2c.trees.errors import ModelError, each_located, located
 from d2c.trees.formats.conllu import write_conllu
 
 
@@ -119,7 +119,4 @@ def write_encoded(routes: Sequence[Route], spec: TrainingSpec, directory: Path) 
 
 def encode_treebank(route: Route, treebank: Path, reading: Read = CLEANED) -> Iterator[DTree]:
     """The d-trees of a treebank file. Raises FormatError naming the sentence that cannot be encoded."""
-    for number, ctree in enumerate(reading(treebank), 1):
-        with located(str(treebank), number):
-            dtree = route.encode(ctree)
-        yield dtree
+    return each_located(route.encode, reading(treebank), str(treebank))

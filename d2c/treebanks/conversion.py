@@ -9,7 +9,8 @@ from typing import TextIO
 
 from d2c.treebanks.reading import Reading
 from d2c.trees.ctree import CTree, Tokens
-from d2c.trees.errors import FormatError, located
+from d2c.trees.dtree import DTree
+from d2c.trees.errors import FormatError, each_located
 from d2c.trees.files import file_name
 from d2c.trees.formats.conllu import read_conllu
 from d2c.trees.formats.graphs import SecondaryEdges
@@ -72,10 +73,12 @@ def _not_held(tokens: Tokens, format_name: str) -> Iterator[str]:
 
 def with_heads(ctrees: Iterable[CTree], conllu: Path) -> Iterator[CTree]:
     """The c-trees with head children by the d-trees of a CoNLL-U file. Raises FormatError."""
-    for number, (ctree, dtree) in enumerate(zip_longest(ctrees, read_conllu(conllu)), 1):
+
+    def headed(pair: tuple[CTree | None, DTree | None]) -> CTree:
+        ctree, dtree = pair
         if ctree is None or dtree is None:
             what = "missing; the other file has it" if dtree is None else "the treebank has no such sentence"
-            raise FormatError(file_name(conllu), 0, number, what)
-        with located(file_name(conllu), number):
-            headed = induce_heads(ctree, dtree.heads)
-        yield headed
+            raise ValueError(what)
+        return induce_heads(ctree, dtree.heads)
+
+    return each_located(headed, zip_longest(ctrees, read_conllu(conllu)), file_name(conllu))

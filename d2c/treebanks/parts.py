@@ -16,7 +16,8 @@ from typing import Any, NamedTuple
 from d2c.training.routes import Route
 from d2c.treebanks.reading import Part, Reading
 from d2c.treebanks.statistics import Statistics
-from d2c.trees.errors import FormatError, located
+from d2c.trees.ctree import CTree
+from d2c.trees.errors import FormatError, each_located
 from d2c.trees.files import file_name, open_output
 from d2c.trees.formats.chunks import Chunk
 from d2c.trees.formats.conllu import format_conllu, parse_conllu
@@ -51,13 +52,15 @@ class Encode:
     def __call__(self, part: Part) -> Converted:
         statistics = Statistics() if self.statistics else None
         lines: list[str] = []
+
+        def encoded(ctree: CTree) -> str:
+            dtree = self.route.encode(ctree)
+            if statistics:
+                statistics.count(ctree, dtree)
+            return format_conllu(dtree)
+
         try:
-            for ctree in self.reading.trees_of(part, self.file):
-                with located(file_name(self.file), len(lines) + 1):
-                    dtree = self.route.encode(ctree)
-                    lines.append(format_conllu(dtree))
-                if statistics:
-                    statistics.count(ctree, dtree)
+            lines.extend(each_located(encoded, self.reading.trees_of(part, self.file), file_name(self.file)))
         except FormatError as error:
             return Converted("", len(lines), error=error)
         return Converted("".join(lines), len(lines), statistics)

@@ -4,14 +4,13 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass
-from itertools import islice
 from pathlib import Path
 
 from d2c.trees.ctree import CTree
-from d2c.trees.errors import located
+from d2c.trees.errors import each_located
 from d2c.trees.files import file_name
 from d2c.trees.formats.brackets import read_bracket_chunks
-from d2c.trees.formats.chunks import Chunk
+from d2c.trees.formats.chunks import Chunk, batches
 from d2c.trees.formats.graphs import SecondaryEdges
 from d2c.trees.formats.treebanks import FORMATS, format_of, parse_treebank, read_treebank
 from d2c.trees.transforms import merge_gaps, move_punctuation, raise_gaps, split_gaps
@@ -50,9 +49,7 @@ class Reading:
     def parts(self, path: Path) -> Iterator[Part]:
         """The file in parts, for `trees_of`. Raises FormatError."""
         if self.marked or FORMATS[self.format_name or format_of(path)].parse is None:
-            trees = self(path)
-            while part := list(islice(trees, PART_SIZE)):
-                yield part
+            yield from batches(self(path), PART_SIZE)
         else:
             yield from read_bracket_chunks(path)
 
@@ -69,11 +66,9 @@ class Reading:
         steps: list[Callable[[CTree], CTree]] = [merge_gaps] if self.merge else []
         steps += [move_punctuation] if self.move_punctuation else []
         steps += [CONTINUOUS[self.continuous]] if self.continuous else []
-        for number, ctree in enumerate(ctrees, 1):
-            with located(file_name(path), number):
-                for step in steps:
-                    ctree = step(ctree)
-            yield ctree
+        for step in steps:
+            ctrees = each_located(step, ctrees, file_name(path))
+        return ctrees
 
 
 CLEANED = Reading()

@@ -30,6 +30,7 @@ from d2c.reduction.labeler.search import States
 from d2c.trees.ctree import Tokens
 from d2c.trees.dtree import DTree
 from d2c.trees.errors import ModelError
+from d2c.trees.formats.chunks import batches
 from d2c.trees.model_files import read_settings, reading, write_settings
 
 FORMAT = 3  # of the model directory
@@ -131,8 +132,7 @@ class Labeler:
         Raises ValueError for heads out of range, ModelError where nothing was learned or loaded yet.
         """
         self._check_trained()
-        stream = iter(dtrees)
-        while batch := list(islice(stream, _BATCH)):
+        for batch in batches(dtrees, _BATCH):
             yield from self._label(batch)[0]
 
     def label_with_shares(self, dtrees: Sequence[DTree]) -> list[tuple[DTree, Sequence[float]]]:

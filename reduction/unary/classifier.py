@@ -21,6 +21,7 @@ from numpy.typing import NDArray
 from d2c.linear.weights import Like, read_arrays, write_arrays
 from d2c.reduction.unary.features import Batch, Ids, Ints, features, flatten
 from d2c.trees.ctree import CTree
+from d2c.trees.formats.chunks import batches
 from d2c.trees.model_files import read_settings, reading, write_settings
 from d2c.trees.unaries import Chain, strip_unaries
 
@@ -69,8 +70,8 @@ class UnaryClassifier:
         """Learns from gold c-trees with their unary nodes, read once."""
         classes: dict[Chain, int] = {(): 0}
         examples: dict[int, list[tuple[Ints, Ints]]] = defaultdict(list)
-        stream = iter(ctrees)
-        while stripped := [strip_unaries(ctree) for ctree in islice(stream, _BATCH)]:
+        for taken in batches(ctrees, _BATCH):
+            stripped = list(map(strip_unaries, taken))
             batch = flatten([ctree for ctree, _ in stripped])
             gold = np.array(
                 [classes.setdefault(chain, len(classes)) for _, some in stripped for chain in some]

@@ -10,7 +10,6 @@ from __future__ import annotations
 
 import shutil
 from collections.abc import Iterable, Iterator
-from itertools import islice
 from pathlib import Path
 
 from spacy.language import Language
@@ -19,6 +18,7 @@ from spacy.tokens import Doc, Span, Token
 
 from d2c.plugins.pipeline_model import PipelineModel, PipelineSentence
 from d2c.plugins.spacy.attributes import GETTERS, NonConstituentException, store
+from d2c.trees.formats.chunks import batches
 
 __all__ = ["ConstituencyComponent", "NonConstituentException"]
 
@@ -42,8 +42,8 @@ class ConstituencyComponent(Pipe):
 
     def pipe(self, stream: Iterable[Doc], *, batch_size: int = 128) -> Iterator[Doc]:
         """Parses documents, the sentences of `batch_size` of them at once."""
-        docs_left, handle = iter(stream), self.get_error_handler()
-        while docs := [*islice(docs_left, batch_size)]:
+        handle = self.get_error_handler()
+        for docs in batches(stream, batch_size):
             try:
                 self._parse(docs)
             except Exception as error:  # whatever it is, what happens then is the pipeline's choice
