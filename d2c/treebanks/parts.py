@@ -3,13 +3,9 @@
 from __future__ import annotations
 
 import gc
-import multiprocessing
-from collections import deque
 from collections.abc import Callable, Iterable, Iterator
-from concurrent.futures import Future, ProcessPoolExecutor
 from dataclasses import dataclass
 from io import StringIO
-from itertools import chain, islice
 from pathlib import Path
 from typing import Any, NamedTuple
 
@@ -23,8 +19,7 @@ from d2c.trees.formats.chunks import Chunk
 from d2c.trees.formats.conllu import format_conllu, parse_conllu
 from d2c.trees.formats.treebanks import write_treebank
 from d2c.trees.repair import Repairs
-
-_work: Callable[[Any], Converted]  # in a worker process: what it was started for
+from d2c.trees.workers import in_order
 
 
 class Converted(NamedTuple):
@@ -92,7 +87,7 @@ def convert_parts(
     gc.set_threshold(1_000_000)
     sentences = 0
     with open_output(output) as out:
-        for part in _map(work, parts, jobs):
+        for part in in_order(lambda: work, parts, jobs):
             if part.error:
                 raise part.error.after(sentences)
             out.write(part.text)
@@ -100,37 +95,3 @@ def convert_parts(
             yield part
         if not sentences:
             raise FormatError(file_name(source), 1, 0, "no sentence found in this file")
-
-
-def _map(work: Callable[[Any], Converted], parts: Iterable[Part], jobs: int) -> Iterator[Converted]:
-    """work(part) for every part, in order, on `jobs` processes; a few parts are held at a time.
-
-    Processes are forked: `work` may hold large models, which are neither copied nor pickled.
-    """
-    stream = iter(parts)
-    first = list(islice(stream, 2))
-    if jobs < 2 or len(first) < 2:
-        yield from map(work, chain(first, stream))
-        return
-    context = multiprocessing.get_context("fork")
-    with ProcessPoolExecutor(jobs, context, _start, (work,)) as pool:
-        pending: deque[Future[Converted]] = deque()
-        try:
-            for part in chain(first, stream):
-                pending.append(pool.submit(_run, part))
-                if len(pending) > 3 * jobs:
-                    yield pending.popleft().result()
-            while pending:
-                yield pending.popleft().result()
-        finally:
-            for future in pending:
-                future.cancel()
-
-
-def _start(work: Callable[[Any], Converted]) -> None:
-    global _work
-    _work = work
-
-
-def _run(part: Part) -> Converted:
-    return _work(part)

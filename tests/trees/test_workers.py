@@ -1,0 +1,131 @@
+"""Worker processes: order, errors, how much is read ahead, and that they end with the first process."""
+
+from __future__ import annotations
+
+import os
+import signal
+import subprocess
+import sys
+import time
+from collections.abc import Iterator
+from functools import partial
+from pathlib import Path
+
+import pytest
+
+from d2c.trees.errors import FormatError
+from d2c.trees.workers import Work, in_order
+from tests.processes import alive, all_end
+
+ENDLESS = """
+import os, sys, time
+from d2c.trees.workers import in_order
+
+def work(item):
+    print(os.getpid(), flush=True)
+    time.sleep(600)
+
+for _ in in_order(lambda: work, range(9), 2):
+    pass
+"""
+
+
+def uneven(item: int) -> tuple[int, int]:
+    time.sleep(0.02 if item % 4 == 0 else 0)
+    return item * item, os.getpid()
+
+
+def refuse(item: int) -> int:
+    if item == 5:
+        raise FormatError("a.mrg", 7, 2, "no")
+    return item
+
+
+def make(log: Path) -> Work[int, int]:
+    with open(log, "a") as stream:
+        stream.write(f"{os.getpid()}\n")
+    return abs
+
+
+@pytest.mark.parametrize("jobs", [1, 2, 3])
+def test_results_come_in_order(jobs: int) -> None:
+    found = list(in_order(lambda: uneven, range(40), jobs))
+    assert [square for square, _ in found] == [item * item for item in range(40)]
+    processes = {process for _, process in found}
+    assert processes == {os.getpid()} if jobs == 1 else os.getpid() not in processes and len(processes) > 1
+
+
+@pytest.mark.parametrize("items", [0, 1])
+def test_one_item_needs_no_process(items: int) -> None:
+    assert list(in_order(lambda: lambda item: os.getpid(), range(items), 4)) == [os.getpid()] * items
+
+
+def test_little_is_read_ahead() -> None:
+    read: list[int] = []
+
+    def items() -> Iterator[int]:
+        for item in range(1000):
+            read.append(item)
+            yield item
+
+    for number, item in enumerate(in_order(lambda: abs, items(), 2)):
+        assert item == number and len(read) <= number + 8
+
+
+@pytest.mark.parametrize("fresh", [False, True])
+def test_each_process_makes_its_work_once(fresh: bool, tmp_path: Path) -> None:
+    log = tmp_path / "log"
+    assert list(in_order(partial(make, log), range(-50, 0), 2, fresh)) == list(range(50, 0, -1))
+    makers = log.read_text().split()
+    assert len(set(makers)) == len(makers) <= 2 and str(os.getpid()) not in makers
+
+
+@pytest.mark.parametrize("jobs", [1, 2])
+def test_an_error_comes_after_what_was_before_it(jobs: int) -> None:
+    done = in_order(lambda: refuse, range(100), jobs)
+    assert [next(done) for _ in range(5)] == [0, 1, 2, 3, 4]
+    with pytest.raises(FormatError, match="^a.mrg:7: sentence 2: no$"):
+        next(done)
+
+
+def test_work_that_cannot_be_made() -> None:
+    def fails() -> Work[int, int]:
+        raise FormatError("model", 0, 0, "is broken")
+
+    with pytest.raises(FormatError, match="^model: is broken$"):
+        list(in_order(fails, range(9), 2))
+
+
+def test_a_worker_that_dies() -> None:
+    with pytest.raises(ChildProcessError, match="^a worker process died"):
+        list(in_order(lambda: lambda item: os.kill(os.getpid(), signal.SIGKILL), range(9), 2))
+
+
+def test_workers_do_not_outlive_the_iterator() -> None:
+    done = in_order(lambda: lambda item: item and time.sleep(600) or os.getpid(), range(9), 2)
+    process = next(done)
+    start = time.monotonic()
+    done.close()
+    assert time.monotonic() - start < 5
+    assert not alive(process)
+
+
+@pytest.mark.parametrize("number", [signal.SIGKILL, signal.SIGTERM, signal.SIGINT])
+def test_workers_end_with_their_process_and_say_nothing(number: signal.Signals) -> None:
+    with subprocess.Popen(
+        [sys.executable, "-c", ENDLESS],
+        stdout=subprocess.PIPE,
+        stderr=subprocess.PIPE,
+        start_new_session=True,
+        text=True,
+    ) as process:
+        assert process.stdout and process.stderr
+        workers = [int(process.stdout.readline()) for _ in range(2)]
+        if number == signal.SIGINT:
+            os.killpg(process.pid, number)  # as a terminal sends it
+        else:
+            process.send_signal(number)
+        process.wait(5)
+        said = process.stderr.read()
+    assert said.count("Traceback") == (number == signal.SIGINT) and said.count("SpawnProcess") == 0
+    assert all_end(workers)
