@@ -2,10 +2,14 @@
 
 What it predicts is of its own convention, ClearNLP's or UD's, with labels as they are. Words and sentences
 are those given; the pipeline finds tags by itself.
+
+Loading a pipeline may run code that it brings with it. So a model names an installed package of spaCy's kind
+or a language of Stanza's, never a path, and whoever loads the model must allow that pipeline by its name.
 """
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from pathlib import Path
 from typing import Self
@@ -19,6 +23,7 @@ from d2c.trees.formats.chunks import batches
 
 KIND = Kind("dparser", "pipeline", 1)
 _WINDOW = 1024  # sentences that are parsed and held at a time
+_NAME = re.compile(r"spacy:[a-z]{2,3}(_[A-Za-z0-9]+)+|stanza:[a-z]+(-[a-z]+)*")  # what a model may say
 
 Annotate = Callable[[Sequence[list[str]]], list[Arcs]]
 
@@ -27,7 +32,7 @@ class PipelineParser:
     """A pipeline's parser.
 
     pipeline: `spacy:` with what `spacy.load` takes, or `stanza:` with the language of a `stanza.Pipeline`;
-              a model keeps this, not the pipeline
+              a model keeps this name, not the pipeline, and nothing where it is a directory
     """
 
     foreign = True
@@ -40,13 +45,22 @@ class PipelineParser:
         """Learns nothing, loads the pipeline. Raises ModelError where it or the directory cannot be used."""
         self.annotate_ = _load(self.pipeline)
         with whole_directory(Path(directory)) as staging:
-            KIND.write(staging, {"pipeline": _from_anywhere(self.pipeline)})
+            KIND.write(staging, {"pipeline": self.pipeline if _is_package(self.pipeline) else None})
         return self
 
     @classmethod
-    def load(cls, directory: Path) -> Self:
-        """Loads the pipeline that `train` named in a directory. Raises ModelError."""
-        parser = cls(str(KIND.read(directory).get("pipeline")))
+    def load(cls, directory: Path, allow_pipeline: str | None = None) -> Self:
+        """Loads the pipeline that `train` was given, if it is the allowed one. Raises ModelError."""
+        named = KIND.read(directory).get("pipeline")
+        if named is not None and not _is_package(named):
+            raise ModelError(f"{directory}: names no installed package of spaCy's kind: {str(named)[:60]!r}")
+        if named is None and allow_pipeline is None:
+            message = "its pipeline is a directory, which a model does not name; give it again"
+            raise ModelError(f"{directory}: {message}: --allow-pipeline spacy:DIRECTORY")
+        if named not in (None, allow_pipeline):
+            message = f"uses the pipeline {named}, which may run code of its own; allow it"
+            raise ModelError(f"{directory}: {message}: --allow-pipeline {named}")
+        parser = cls(str(allow_pipeline))
         parser.annotate_ = _load(parser.pipeline)
         return parser
 
@@ -75,14 +89,16 @@ def _load(pipeline: str) -> Annotate:
             raise ModelError(f'{pipeline}: needs a package ({error}): pip install "{package}"') from None
 
 
-def _from_anywhere(pipeline: str) -> str:
-    """Makes the name of a pipeline hold in any working directory."""
+def _is_package(pipeline: object) -> bool:
+    """Whether it is the name of a language of Stanza's, or of an installed package of spaCy's kind."""
+    if not isinstance(pipeline, str) or not _NAME.fullmatch(pipeline):
+        return False
     kind, _, name = pipeline.partition(":")
     if kind != "spacy":
-        return pipeline
+        return True
     from spacy.util import is_package
 
-    return pipeline if is_package(name) else f"{kind}:{Path(name).absolute()}"
+    return is_package(name)
 
 
 def _load_spacy(name: str) -> Annotate:

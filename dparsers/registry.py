@@ -98,10 +98,9 @@ def make_dparser(dparser: str, **parameters: Any) -> DependencyParser:
     return cast(DependencyParser, made(**given))
 
 
-def load_dparser(name: str, directory: Path, device: str | None, template: str | None) -> DependencyParser:
-    """Loads a d-parser from a directory; template: the command that parses. Raises ModelError."""
+def load_dparser(name: str, directory: Path, given: Mapping[str, str | None]) -> DependencyParser:
+    """Loads a d-parser from a directory; given: parameters of its `load`. Raises ModelError."""
     load = class_of("d-parser", DPARSERS, name).load
-    given = {"device": device, "parse_template": template}
     options = {key: value for key, value in given.items() if value is not None}
     _check(name, load, options)
     return cast(DependencyParser, load(directory, **options))

@@ -36,7 +36,7 @@ assert load_head_rules("collins").name == "collins"
 assert ConstrainedCKY.__module__ == "d2c.cky.constrained_cky"
 dtree = Reduction("direct").encode(parse_bracket(sys.argv[2]))
 nlp = spacy.blank("en")
-nlp.add_pipe("d2c", config={"model": sys.argv[1], "dparser": "pipeline"})
+nlp.add_pipe("d2c", config={"model": sys.argv[1]})
 form, tag, deps = dtree.tokens.forms, dtree.tokens.tags, ["ROOT" if d == "root" else d for d in dtree.labels]
 heads = [head - 1 if head else i for i, head in enumerate(dtree.heads)]
 [sentence] = nlp(Doc(nlp.vocab, form, tags=tag, heads=heads, deps=deps)).sents
@@ -91,12 +91,13 @@ def test_files_beside_a_script_do_no_harm(
     for file in ("data.py", "trees.py"):
         (place / file).write_text("raise ImportError('not d2c')")
     (place / "t.mrg").write_text(TREE * 3)
+    (place / "dev.mrg").write_text(TREE)
     (place / "script.py").write_text(SCRIPT)
 
     script = python.with_name("d2c")
     for command in ([script], [python, "-m", "d2c"]):
         assert run(place, *command, "--version") == f"d2c {d2c.__version__}\n"
-    run(place, script, "train", "t.mrg", "--dev", "t.mrg", "--dparser", "gold", "-o", "MODEL")
+    run(place, script, "train", "t.mrg", "--dev", "dev.mrg", "--dparser", "gold", "-o", "MODEL")
     assert run(place, python, "script.py", "MODEL", TREE) == TREE.removeprefix("(TOP ").replace(")\n", "\n")
 
 

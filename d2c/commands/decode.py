@@ -6,7 +6,7 @@ from pathlib import Path
 
 import click
 
-from d2c.commands.options import FilePath, format_for, jobs_option, output_option, to_option
+from d2c.commands.options import FilePath, format_for, jobs_option, model_path, output_option, to_option
 from d2c.commands.terminal import report_repairs, shown
 from d2c.reduction.encodings import ENCODINGS
 from d2c.reduction.reduction import Reduction
@@ -22,7 +22,12 @@ from d2c.trees.repair import Repairs
 @click.command()
 @click.argument("conllu", type=FilePath)
 @output_option
-@click.option("-m", "--model", type=click.Path(path_type=Path), help="A trained model; it knows unaries.")
+@click.option(
+    *("-m", "--model"),
+    type=click.Path(path_type=Path),
+    callback=model_path,
+    help="A trained model; it knows unaries.",
+)
 @click.option("--encoding", type=click.Choice(list(ENCODINGS)), help="Without a model.  [default: direct]")
 @to_option(WRITABLE)
 @jobs_option

@@ -6,12 +6,13 @@ from pathlib import Path
 
 import click
 
+from d2c.commands.options import model_path
 from d2c.training.model import read_settings
 from d2c.trees.model_files import read_json
 
 
 @click.command()
-@click.argument("model", type=click.Path(path_type=Path))
+@click.argument("model", type=click.Path(path_type=Path), callback=model_path)
 def info(model: Path) -> None:
     """Says what a model directory holds."""
     settings = read_settings(model)

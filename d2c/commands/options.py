@@ -13,8 +13,10 @@ import click
 
 from d2c.dparsers.registry import DPARSERS, TAGGERS, form_of
 from d2c.reduction.encodings import ENCODINGS
+from d2c.training.model import read_settings
 from d2c.training.routes import Route
 from d2c.treebanks.reading import CONTINUOUS, Reading
+from d2c.trees.errors import ModelError
 from d2c.trees.formats.treebanks import FORMATS, format_to_write
 
 Command = Callable[..., Any]
@@ -49,6 +51,16 @@ continuous_option = click.option(
 jobs_option = click.option(
     "--jobs", type=click.IntRange(1), default=os.cpu_count() or 1, show_default="all cores", help="Processes."
 )
+
+
+def model_path(context: click.Context, parameter: click.Parameter, directory: Path | None) -> Path | None:
+    """The callback of an option or argument that is a model. Raises ModelError that names it."""
+    if directory is not None:
+        try:
+            read_settings(directory)
+        except ModelError as error:
+            raise ModelError(f"{parameter.get_error_hint(context)}: {error}") from None
+    return directory
 
 
 def to_option(formats: Sequence[str]) -> Decorator:

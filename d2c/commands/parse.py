@@ -7,7 +7,7 @@ from pathlib import Path
 
 import click
 
-from d2c.commands.options import FilePath, format_for, output_option, to_option
+from d2c.commands.options import FilePath, format_for, model_path, output_option, to_option
 from d2c.commands.terminal import report_repairs, say, shown
 from d2c.parsing.output import FORMATS, format_by_name
 from d2c.training.model import Model, read_settings
@@ -17,7 +17,7 @@ from d2c.trees.files import open_output
 
 
 @click.command()
-@click.argument("model", type=click.Path(path_type=Path))
+@click.argument("model", type=click.Path(path_type=Path), callback=model_path)
 @click.argument("source", metavar="[INPUT]", type=FilePath, default="-")
 @output_option
 @to_option(tuple(FORMATS))
@@ -35,6 +35,11 @@ from d2c.trees.files import open_output
 @click.option("--device", help="cpu, cuda, ...  [default: cuda where there is one]")
 @click.option(
     "--parse-command", "parse_template", help="Of a d-parser `cmd`; a model directory keeps no commands."
+)
+@click.option(
+    "--allow-pipeline",
+    metavar="NAME",
+    help="Of a d-parser `pipeline`: spacy:NAME or stanza:LANGUAGE. It may run code of its own.",
 )
 def parse(
     model: Path,

@@ -8,8 +8,8 @@ from functools import cached_property
 from pathlib import Path
 
 from d2c.dparsers.taggers import Tagger
-from d2c.training.model import Model, load_route
-from d2c.training.routes import Route
+from d2c.training.model import Model, load_route, read_settings
+from d2c.training.routes import Route, converts_any, foreign_refused
 from d2c.trees.ctree import CTree, Tokens
 from d2c.trees.dtree import DTree
 from d2c.trees.errors import ModelError
@@ -37,13 +37,21 @@ class PipelineModel:
 
     dparser:  `model`: the d-parser in the directory parses; `pipeline`: the pipeline's own parse is converted
     converts: whether it is the latter
+    allow_pipeline: as of `Model.load`
     """
 
-    def __init__(self, directory: Path, dparser: str = "model") -> None:
+    def __init__(self, directory: Path, dparser: str = "model", allow_pipeline: str | None = None) -> None:
         if dparser not in DPARSERS:
             raise ModelError(f"the d-parser {dparser!r} of the pipeline is none of {', '.join(DPARSERS)}")
-        self.directory, self.dparser = directory, dparser
+        self.directory, self.dparser, self.allow_pipeline = directory, dparser, allow_pipeline
         self.converts = dparser == "pipeline"
+
+    def check(self) -> None:
+        """Raises ModelError where there is no such model, or its route cannot convert a pipeline's parse."""
+        route = read_settings(self.directory)["route"]
+        if self.converts and not converts_any(route):
+            message = f"the pipeline's d-parser {foreign_refused()}"
+            raise ModelError(f"{self.directory}: has the route {route}, but {message}")
 
     def parse(self, sentences: Sequence[PipelineSentence]) -> list[CTree]:
         """A c-tree of each sentence, gaps raised; its tags are the pipeline's, or else of the model's tagger.
@@ -59,6 +67,7 @@ class PipelineModel:
 
     def load(self) -> None:
         """Loads now what is needed. Raises ModelError."""
+        self.check()
         _ = self._route if self.converts else self._model
 
     @property
@@ -68,7 +77,8 @@ class PipelineModel:
 
     @cached_property
     def _model(self) -> Model:
-        return Model.load(self.directory)
+        names_pipeline = read_settings(self.directory)["dparser"] == "pipeline"
+        return Model.load(self.directory, allow_pipeline=self.allow_pipeline if names_pipeline else None)
 
     @cached_property
     def _route(self) -> Route:

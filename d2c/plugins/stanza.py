@@ -55,7 +55,8 @@ class D2CProcessor(Processor):
         if not config.get("model"):
             raise ModelError("which model? stanza.Pipeline(..., d2c_model=DIRECTORY)")
         config["model_path"] = config["model"]  # what Stanza shows
-        self._model = PipelineModel(Path(config["model"]), config.get("dparser", "model"))
+        allowed = config.get("allow_pipeline") or f"stanza:{config.get('lang')}"  # it is in that one already
+        self._model = PipelineModel(Path(config["model"]), config.get("dparser", "model"), allowed)
         self._model.load()
         tagged = config.get("pretagged") or self._model.tagger is not None
         self._requires = {TOKENIZE} if tagged else {TOKENIZE, POS}

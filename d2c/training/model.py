@@ -21,6 +21,13 @@ from d2c.trees.repair import Repairs
 
 FORMAT = 2  # of the model directory
 SETTINGS = "model.json"
+_OTHERS = {  # what people take for one, by a file in it
+    "meta.json": "a pipeline of spaCy's; `d2c train --dparser pipeline:spacy:NAME` makes a model of it",
+    "dparser.json": "the d-parser of a model; the model is the directory above",
+    "tagger.json": "the tagger of a model; the model is the directory above",
+    "reduction.json": "the route of a model; the model is the directory above",
+    "cky.json": "the route of a model; the model is the directory above",
+}
 NO_TAGGER = "words need a tagger, and this model has none; train it with --tagger stanza or --tagger spacy"
 
 
@@ -43,10 +50,24 @@ class Model:
     abbreviations: tuple[str, ...] = ()
 
     @classmethod
-    def load(cls, directory: Path, device: str | None = None, parse_template: str | None = None) -> Self:
-        """What `train` left; parse_template: the command of a d-parser `cmd`. Raises ModelError."""
+    def load(
+        cls,
+        directory: Path,
+        device: str | None = None,
+        parse_template: str | None = None,
+        allow_pipeline: str | None = None,
+    ) -> Self:
+        """What `train` left.
+
+        parse_template: the command of a d-parser `cmd`
+        allow_pipeline: the name of a d-parser `pipeline`, `spacy:NAME` or `stanza:LANGUAGE`: loading one may
+                        run code that it brings with it
+
+        Both must be given where the model has such a d-parser, and only there. Raises ModelError.
+        """
         names = read_settings(directory)
-        dparser = load_dparser(names["dparser"], directory / "dparser", device, parse_template)
+        given = {"device": device, "parse_template": parse_template, "allow_pipeline": allow_pipeline}
+        dparser = load_dparser(names["dparser"], directory / "dparser", given)
         model = cls(names["route"], load_route(directory), names["dparser"], dparser)
         if "tagger" in names:
             model.tagger_name, model.tags = names["tagger"], names.get("tags", "gold")
@@ -93,6 +114,11 @@ def load_route(directory: Path) -> Route:
 def read_settings(directory: Path) -> dict[str, str]:
     """What `model.json` says: names of route, d-parser and tagger. Raises ModelError."""
     path = Path(directory) / SETTINGS
+    if not path.is_file():
+        for file, what in _OTHERS.items():
+            if (Path(directory) / file).is_file():
+                raise ModelError(f"{directory}: is {what}")
+        raise ModelError(f"{directory}: is no model of d2c's: {path} is no file")
     settings = model_files.read_settings(path, FORMAT)
     with model_files.reading(path):
         return {name: str(settings[name]) for name in ("format", "route", "dparser")} | {

@@ -164,6 +164,17 @@ def route_class(name: str) -> type[Any]:
     return import_class("route", name, ROUTES[name].path, "d2c")
 
 
+def converts_any(name: str) -> bool:
+    """Whether one of ROUTES learns from d-trees of any convention. Raises ModelError."""
+    return issubclass(route_class(name), LearnsConventions)
+
+
+def foreign_refused() -> str:
+    """Why the others take no d-trees of a parser that is trained elsewhere."""
+    able = " or ".join(filter(converts_any, ROUTES))
+    return f"is trained elsewhere; only the route {able} learns from its d-trees"
+
+
 def kernels_of(name: str) -> type[WarmsUp] | None:
     """What has the kernels of one of ROUTES; None where it has none to compile."""
     path = ROUTES[name].kernels if name in ROUTES else None

@@ -15,7 +15,7 @@ from d2c.dparsers.protocol import DependencyParser
 from d2c.training.conventions import fit_to_convention, is_foreign
 from d2c.training.jackknife import jackknife_dtrees
 from d2c.training.model import SETTINGS, Model
-from d2c.training.routes import ROUTES, LearnsConventions, Progress, Route, route_class
+from d2c.training.routes import LearnsConventions, Progress, Route, foreign_refused
 from d2c.training.spec import TrainingSpec
 from d2c.training.tagging import load_abbreviations
 from d2c.training.warm_up import warmed_up
@@ -98,9 +98,7 @@ def _train_dparser(
 def _check_foreign(spec: TrainingSpec, routes: Iterable[Route], dparser: DependencyParser) -> None:
     able = all(isinstance(route, LearnsConventions) for route in routes)
     if is_foreign(dparser) and (spec.folds or not able):
-        known = " or ".join(name for name in ROUTES if issubclass(route_class(name), LearnsConventions))
-        message = f"is trained elsewhere; only the route {known} learns from its d-trees, without jackknifing"
-        raise ModelError(f"the d-parser {spec.dparser_name} {message}")
+        raise ModelError(f"the d-parser {spec.dparser_name} {foreign_refused()}, without jackknifing")
 
 
 def write_encoded(routes: Sequence[Route], spec: TrainingSpec, directory: Path) -> tuple[Path, Path]:

@@ -29,12 +29,23 @@ def small_model(tmp_path_factory: pytest.TempPathFactory) -> Path:
     return directory / "model"
 
 
+@pytest.fixture(scope="session")
+def chart_model(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """The directory of constrained CKY, whose route converts any d-trees; it has no d-parser of its own."""
+    directory = tmp_path_factory.mktemp("chart")
+    with open(directory / "train.mrg", "w", encoding="utf-8") as stream:
+        write_brackets(islice(read_brackets(SAMPLE), 100), stream)
+    spec = TrainingSpec(directory / "train.mrg", directory / "train.mrg", ("cky",), dparser="gold")
+    train_models(spec, [directory / "model"])
+    return directory / "model"
+
+
 def give_tagger(monkeypatch: pytest.MonkeyPatch, tagger: Any) -> None:
     """Every model that is loaded has this tagger."""
     load = Model.load
 
-    def with_tagger(*arguments: Any) -> Model:
-        model = load(*arguments)
+    def with_tagger(*arguments: Any, **options: Any) -> Model:
+        model = load(*arguments, **options)
         model.tagger = tagger
         return model
 

@@ -62,8 +62,9 @@ def test_spacy(saved: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> 
     assert isinstance(parser, ForeignParser) and parser.foreign
     assert sorted(path.name for path in (tmp_path / "model").iterdir()) == [SETTINGS]
     monkeypatch.chdir("/")
-    loaded = PipelineParser.load(tmp_path / "model")
-    assert loaded.pipeline == f"spacy:{saved}"
+    with pytest.raises(ModelError, match="a model does not name; give it again: --allow-pipeline spacy:DIR"):
+        PipelineParser.load(tmp_path / "model")
+    loaded = PipelineParser.load(tmp_path / "model", f"spacy:{saved}")
     for each in (parser, loaded):
         dtrees = [*each.parse(SENTENCES)]
         assert [dtree.heads for dtree in dtrees] == [dtree.heads for dtree in LAST_IS_ROOT]
@@ -95,7 +96,10 @@ def test_stanza(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     stanza = pytest.importorskip("stanza")
     monkeypatch.setattr(stanza, "Pipeline", Pipeline)
     PipelineParser("stanza:en").train(tmp_path, tmp_path, tmp_path / "model")
-    loaded = PipelineParser.load(tmp_path / "model")
+    for other in (None, "stanza:fr", "spacy:en"):
+        with pytest.raises(ModelError, match="code of its own; allow it: --allow-pipeline stanza:en$"):
+            PipelineParser.load(tmp_path / "model", other)
+    loaded = PipelineParser.load(tmp_path / "model", "stanza:en")
     assert Pipeline.given == {
         "lang": "en",
         "processors": "tokenize,pos,lemma,depparse",

@@ -10,6 +10,7 @@ from __future__ import annotations
 
 import shutil
 from collections.abc import Iterable, Iterator
+from importlib.util import find_spec
 from pathlib import Path
 
 from spacy.language import Language
@@ -18,6 +19,7 @@ from spacy.tokens import Doc, Span, Token
 
 from d2c.plugins.pipeline_model import PipelineModel, PipelineSentence
 from d2c.plugins.spacy.attributes import GETTERS, NonConstituentException, store
+from d2c.trees.errors import ModelError
 from d2c.trees.formats.chunks import batches
 
 __all__ = ["ConstituencyComponent", "NonConstituentException"]
@@ -59,7 +61,8 @@ class ConstituencyComponent(Pipe):
 
     def from_disk(self, path: Path, *, exclude: Iterable[str] = ()) -> ConstituencyComponent:
         """Takes the model in the pipeline's directory, not the one that the configuration names."""
-        self.model = PipelineModel(path, self.model.dparser)
+        self.model = PipelineModel(path, self.model.dparser, self.model.allow_pipeline)
+        self.model.check()
         return self
 
     def _parse(self, docs: Iterable[Doc]) -> None:
@@ -74,10 +77,35 @@ class ConstituencyComponent(Pipe):
             store(span, words, ctree)
 
 
-@Language.factory("d2c", default_config={"dparser": "model"}, requires=["doc.sents"], assigns=_ATTRIBUTES)
-def make_component(nlp: Language, name: str, model: str, dparser: str) -> ConstituencyComponent:
-    """The component of a configuration. Raises ModelError for any `dparser` but `model` and `pipeline`."""
-    return ConstituencyComponent(name, PipelineModel(Path(model), dparser))
+@Language.factory(
+    "d2c",
+    default_config={"dparser": "model", "allow_pipeline": None},
+    requires=["doc.sents"],
+    assigns=_ATTRIBUTES,
+)
+def make_component(
+    nlp: Language, name: str, model: str, dparser: str, allow_pipeline: str | None
+) -> ConstituencyComponent:
+    """The component of a configuration.
+
+    Raises ModelError for any `dparser` but `model` and `pipeline`, and for a directory without a model of
+    d2c's that fits; but not where a pipeline is loaded that has the component: its model comes with it.
+    """
+    made = PipelineModel(Path(model), dparser, allow_pipeline or _package(nlp))
+    if name not in nlp._meta.get("pipeline", ()):
+        try:
+            made.check()
+        except ModelError as error:
+            raise ModelError(f'the component {name}, "model": {error}') from None
+    return ConstituencyComponent(name, made)
+
+
+def _package(nlp: Language) -> str | None:
+    """What a pipeline is as a d-parser, if it was loaded from an installed package."""
+    name = f"{nlp.lang}_{nlp._meta.get('name')}"
+    spec = find_spec(name) if name.isidentifier() else None  # imports nothing
+    inside = spec and spec.origin and nlp.path and Path(spec.origin).parent in nlp.path.parents
+    return f"spacy:{name}" if inside else None
 
 
 def _words(span: Span) -> list[Token]:

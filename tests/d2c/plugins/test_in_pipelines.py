@@ -47,12 +47,11 @@ def test_only_sentences_with_words_without_tags_are_tagged(model: PipelineModel)
     ]
 
 
-def test_nothing_to_parse(small_model: Path) -> None:
-    for dparser in ("model", "pipeline"):
-        assert PipelineModel(small_model, dparser).parse([]) == []
+def test_nothing_to_parse(small_model: Path, chart_model: Path) -> None:
+    assert PipelineModel(small_model).parse([]) == PipelineModel(chart_model, "pipeline").parse([]) == []
 
 
 def test_models_are_loaded_when_needed(tmp_path: Path) -> None:
     model = PipelineModel(tmp_path / "absent")
-    with pytest.raises(ModelError, match="absent/model.json"):
+    with pytest.raises(ModelError, match="/absent"):
         model.load()

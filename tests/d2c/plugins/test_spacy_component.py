@@ -14,7 +14,7 @@ from spacy.language import Language
 from spacy.tokens import Doc
 
 import d2c.plugins.spacy.component
-from d2c.training.model import Model
+from d2c.training.model import Model, load_route
 from d2c.trees.ctree import Tokens
 from d2c.trees.errors import ModelError
 from d2c.trees.formats.brackets import format_bracket, read_brackets
@@ -85,13 +85,13 @@ def test_batches(small_model: Path, batch_size: int) -> None:
     assert [len(parses(doc)) for doc in docs[:4]] == [2, 0, 1, 0]
 
 
-def test_the_pipelines_own_parse(small_model: Path) -> None:
-    model = Model.load(small_model)
+def test_the_pipelines_own_parse(chart_model: Path) -> None:
+    route = load_route(chart_model)
     gold = next(ctree for ctree in read_brackets(SAMPLE) if len(ctree.tokens) > 6)
-    dtree = model.route.encode(gold)
+    dtree = route.encode(gold)
     assert dtree.labels is not None
     nlp = spacy.blank("en")
-    nlp.add_pipe("d2c", config={"model": str(small_model), "dparser": "pipeline"})
+    nlp.add_pipe("d2c", config={"model": str(chart_model), "dparser": "pipeline"})
     # A token of blanks in the middle, hanging on the one before it.
     forms, tags = [*gold.tokens.forms], [*gold.tokens.tags]
     forms.insert(2, "\n")
@@ -102,13 +102,13 @@ def test_the_pipelines_own_parse(small_model: Path) -> None:
     deps = ["ROOT" if head == 0 else label for head, label in zip(dtree.heads, dtree.labels, strict=True)]
     deps.insert(2, "dep")
     doc = nlp(Doc(nlp.vocab, forms, tags=tags, heads=heads, deps=deps))
-    (converted,) = model.route.decode_all([dtree])
+    (converted,) = route.decode_all([dtree])
     assert f"(TOP {doc[:]._.parse_string})" == format_bracket(converted)
 
 
-def test_a_pipeline_without_a_parse(small_model: Path) -> None:
+def test_a_pipeline_without_a_parse(chart_model: Path) -> None:
     with pytest.raises(ModelError, match="no dependency parse: let a dependency parser come before d2c"):
-        pipeline(small_model, dparser="pipeline")(TEXTS[0])
+        pipeline(chart_model, dparser="pipeline")(TEXTS[0])
 
 
 def test_a_pipeline_without_tags(small_model: Path) -> None:
@@ -152,18 +152,21 @@ def test_documents_that_fail_can_be_left_out(small_model: Path) -> None:
 def test_bad_configurations(small_model: Path, tmp_path: Path) -> None:
     with pytest.raises(ModelError, match="'stanza' of the pipeline is none of model, pipeline"):
         pipeline(small_model, dparser="stanza")
-    with pytest.raises(ModelError, match="absent/model.json"):
-        pipeline(tmp_path / "absent")(TEXTS[0])
+    with pytest.raises(ModelError, match='^the component d2c, "model": /.*/absent'):
+        pipeline(tmp_path / "absent")
+    with pytest.raises(ModelError, match="has the route reduction, but .*; only the route cky learns from"):
+        pipeline(small_model, dparser="pipeline")
 
 
 def test_saved_pipelines_hold_their_model(small_model: Path, tmp_path: Path) -> None:
     nlp = pipeline(small_model)
     expected = parses(nlp(TEXTS[0]))
     nlp.to_disk(tmp_path / "saved")
-    nlp.config["components"]["d2c"]["model"] = "moved"
     nlp.to_disk(tmp_path / "saved")  # over itself
+    settings = tmp_path / "saved" / "config.cfg"
+    settings.write_text(settings.read_text().replace(str(small_model), "moved"))
     loaded = spacy.load(tmp_path / "saved")
-    assert loaded.get_pipe_config("d2c")["model"] == str(small_model)
+    assert loaded.get_pipe_config("d2c")["model"] == "moved"
     component = loaded.get_pipe("d2c")
     assert isinstance(component, d2c.plugins.spacy.component.ConstituencyComponent)
     assert component.model.directory == tmp_path / "saved" / "d2c"
