@@ -8,7 +8,6 @@ from __future__ import annotations
 
 import shlex
 import shutil
-import subprocess
 import tempfile
 from collections.abc import Iterable, Iterator, Sequence
 from pathlib import Path
@@ -17,6 +16,7 @@ from typing import Self
 from d2c.dparsers.directories import Kind, whole_directory
 from d2c.dparsers.file_parser import align
 from d2c.dparsers.protocol import Report
+from d2c.trees.children import run
 from d2c.trees.ctree import Tokens
 from d2c.trees.dtree import DTree
 from d2c.trees.errors import FormatError, ModelError
@@ -35,12 +35,13 @@ class CommandParser:
                     directory, which is copied afterwards
     parse_template: with {model}, {input}, a CoNLL-U file whose heads are all 0, and {output}, where it must
                     leave the same sentences with heads and labels
+    timeout:        seconds after which a run of either is ended; None: never
 
     Labels are written as they are. Forms may come back changed, but not more or fewer of them.
     """
 
-    def __init__(self, train_template: str, parse_template: str) -> None:
-        self.train_template, self.parse_template = train_template, parse_template
+    def __init__(self, train_template: str, parse_template: str, timeout: float | None = None) -> None:
+        self.train_template, self.parse_template, self.timeout = train_template, parse_template, timeout
         self.model_: Path | None = None
         self.kept_: tempfile.TemporaryDirectory[str] | None = None  # where the model is, unless it was loaded
 
@@ -50,7 +51,8 @@ class CommandParser:
         kept = tempfile.TemporaryDirectory(prefix="d2c.")  # the other directory may be moved before `parse`
         model = Path(kept.name) / _MODEL
         with whole_directory(Path(directory)) as staging:
-            _run(self.train_template, {"train": train_conllu, "dev": dev_conllu, "model": model})
+            files = {"train": train_conllu, "dev": dev_conllu, "model": model}
+            _run(self.train_template, files, self.timeout)
             if model.is_dir():
                 shutil.copytree(model, staging / _MODEL)
             elif model.exists():
@@ -60,13 +62,13 @@ class CommandParser:
         return self
 
     @classmethod
-    def load(cls, directory: Path, parse_template: str | None = None) -> Self:
+    def load(cls, directory: Path, parse_template: str | None = None, timeout: float | None = None) -> Self:
         """The parser that `train` left in a directory, which holds no commands, since using someone's model
         must not run what they chose: the one that parses must be given again. Raises ModelError."""
         KIND.read(directory)
         if parse_template is None:
             raise ModelError(f"{directory}: was made by a command; the one that parses must be given again")
-        parser = cls("", parse_template)
+        parser = cls("", parse_template, timeout)
         parser._check()
         parser.model_ = Path(directory) / _MODEL
         return parser
@@ -96,7 +98,7 @@ class CommandParser:
             files = {"model": model, "input": Path(directory) / "input", "output": Path(directory) / "output"}
             with open(files["input"], "w", encoding="utf-8") as stream:
                 write_conllu(map(_without_heads, filter(len, window)), stream)
-            _run(self.parse_template, files)
+            _run(self.parse_template, files, self.timeout)
             yield from align(window, read_conllu(files["output"]), "", same_forms=False)
 
     def _check(self) -> None:
@@ -113,7 +115,7 @@ def _words(template: str) -> list[str]:
         raise ModelError(f"the command {template!r} cannot be read: {error}") from None
 
 
-def _run(template: str, files: dict[str, Path]) -> None:
+def _run(template: str, files: dict[str, Path], seconds: float | None) -> None:
     """Runs a command with the names of files filled in. Raises ModelError where it fails."""
     command = _words(template)
     if not command:
@@ -121,15 +123,10 @@ def _run(template: str, files: dict[str, Path]) -> None:
     for name, path in files.items():
         command = [word.replace(f"{{{name}}}", str(path.absolute())) for word in command]
     try:
-        done = subprocess.run(
-            command, stdin=subprocess.DEVNULL, stdout=subprocess.DEVNULL, stderr=subprocess.PIPE
-        )
-    except OSError as error:
-        raise ModelError(f"{command[0]}: cannot be run: {error.strerror or error}") from None
-    if done.returncode:
-        lines = done.stderr.decode("utf-8", "replace").split("\n")
-        last = next((line.strip() for line in reversed(lines) if line.strip()), "no message")
-        raise ModelError(f"{command[0]}: failed (exit status {done.returncode}): {last}")
+        for _ in run(command, seconds=seconds):
+            pass
+    except ChildProcessError as error:
+        raise ModelError(f"{command[0]}: {error}") from None
 
 
 def _without_heads(tokens: Tokens) -> DTree:

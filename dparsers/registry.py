@@ -98,7 +98,7 @@ def make_dparser(dparser: str, **parameters: Any) -> DependencyParser:
     return cast(DependencyParser, made(**given))
 
 
-def load_dparser(name: str, directory: Path, given: Mapping[str, str | None]) -> DependencyParser:
+def load_dparser(name: str, directory: Path, given: Mapping[str, Any]) -> DependencyParser:
     """Loads a d-parser from a directory; given: parameters of its `load`. Raises ModelError."""
     load = class_of("d-parser", DPARSERS, name).load
     options = {key: value for key, value in given.items() if value is not None}

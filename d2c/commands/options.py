@@ -51,6 +51,12 @@ continuous_option = click.option(
 jobs_option = click.option(
     "--jobs", type=click.IntRange(1), default=os.cpu_count() or 1, show_default="all cores", help="Processes."
 )
+timeout_option = click.option(
+    "--timeout",
+    metavar="SECONDS",
+    type=click.FloatRange(0, min_open=True),
+    help="End each run of a command of cmd:, or of UDPipe's training, after so long.  [default: never]",
+)
 
 
 def model_path(context: click.Context, parameter: click.Parameter, directory: Path | None) -> Path | None:
@@ -139,6 +145,7 @@ def training_options(command: Command) -> Command:
         click.option("--charlm", nargs=2, type=click.Path(path_type=Path, exists=True), help="Stanza: two."),
         click.option("--transformer", help="Stanza: name or directory; a name is downloaded."),
         click.option("--seed", type=int, default=1, show_default=True),
+        timeout_option,
     )
     return _with(options, checked)
 

@@ -4,10 +4,11 @@ from __future__ import annotations
 
 from functools import partial
 from pathlib import Path
+from typing import Any
 
 import click
 
-from d2c.commands.options import FilePath, format_for, model_path, output_option, to_option
+from d2c.commands.options import FilePath, format_for, model_path, output_option, timeout_option, to_option
 from d2c.commands.terminal import report_repairs, say, shown
 from d2c.parsing.output import FORMATS, format_by_name
 from d2c.training.model import Model, read_settings
@@ -41,6 +42,7 @@ from d2c.trees.files import open_output
     metavar="NAME",
     help="Of a d-parser `pipeline`: spacy:NAME or stanza:LANGUAGE. It may run code of its own.",
 )
+@timeout_option
 def parse(
     model: Path,
     source: Path,
@@ -49,7 +51,7 @@ def parse(
     to: str | None,
     least: float,
     strict: bool,
-    **of_dparser: str | None,
+    **of_dparser: Any,
 ) -> None:
     """Parses CoNLL-U (words and tags) or text into c-trees, or into d-trees with `--to conllu`.
 

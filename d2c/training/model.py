@@ -6,7 +6,7 @@ import shutil
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Self
+from typing import Any, Self
 
 from d2c.dparsers.protocol import DependencyParser
 from d2c.dparsers.registry import load_dparser, load_tagger
@@ -56,17 +56,20 @@ class Model:
         device: str | None = None,
         parse_template: str | None = None,
         allow_pipeline: str | None = None,
+        timeout: float | None = None,
     ) -> Self:
         """What `train` left.
 
         parse_template: the command of a d-parser `cmd`
         allow_pipeline: the name of a d-parser `pipeline`, `spacy:NAME` or `stanza:LANGUAGE`: loading one may
                         run code that it brings with it
+        timeout:        seconds after which a run of the command is ended
 
-        Both must be given where the model has such a d-parser, and only there. Raises ModelError.
+        The first two must be given where the model has such a d-parser, and only there. Raises ModelError.
         """
         names = read_settings(directory)
-        given = {"device": device, "parse_template": parse_template, "allow_pipeline": allow_pipeline}
+        given: dict[str, Any] = {"device": device, "parse_template": parse_template}
+        given |= {"allow_pipeline": allow_pipeline, "timeout": timeout}
         dparser = load_dparser(names["dparser"], directory / "dparser", given)
         model = cls(names["route"], load_route(directory), names["dparser"], dparser)
         if "tagger" in names:

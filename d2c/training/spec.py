@@ -22,6 +22,7 @@ class TrainingSpec(RouteSettings):
     routes:      of `d2c.training.routes.ROUTES`; the d-parser learns what the first one encodes
     reading:     how the treebank files are read
     dparser:     as `make_dparser` takes it; preset, epochs, device, vectors, charlm, transformer: of it
+    timeout:     of a command or program that the d-parser runs, in seconds
     tagger:      one of `TAGGERS`, or None; preset and device are for it, too
     tags:        what routes and d-parser learn from: `gold`, or `predicted` by the tagger
     folds:       of jackknifing. With it routes learn from d-trees that the d-parser predicts; without it,
@@ -39,6 +40,7 @@ class TrainingSpec(RouteSettings):
     vectors: Path | None = None
     charlm: tuple[Path, Path] | None = None
     transformer: str | None = None
+    timeout: float | None = None
     tagger: str | None = None
     tags: str = "gold"
     folds: int | None = None
@@ -72,4 +74,5 @@ class TrainingSpec(RouteSettings):
             epochs=self.epochs,
             device=self.device,
             seed=self.seed,
+            timeout=self.timeout,
         )

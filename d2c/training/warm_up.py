@@ -11,7 +11,6 @@ import hashlib
 import os
 import subprocess
 import sys
-import threading
 from collections.abc import Iterable, Iterator
 from contextlib import ExitStack, contextmanager, suppress
 from functools import cache
@@ -19,6 +18,7 @@ from importlib import import_module, metadata
 from pathlib import Path
 
 from d2c.training.routes import kernels_of
+from d2c.trees.children import Child
 
 PATIENCE = 30.0  # seconds that the first process waits in the end
 _PACKAGES = ("d2c.cky", "d2c.forests", "d2c.linear", "d2c.reduction")  # whose kernels there are
@@ -33,22 +33,20 @@ def warmed_up(routes: Iterable[str], train: bool) -> Iterator[None]:
     purpose = "train" if train else "parse"
     names = [name for name in routes if kernels_of(name) and not _is_noted(_note(purpose, name))]
     with ExitStack() as stack:
-        process = None
+        child = None
         if names and sys.executable:
-            command, quiet = [sys.executable, "-m", __name__, purpose, *names], subprocess.DEVNULL
             with suppress(OSError):
-                process = subprocess.Popen(command, stdin=subprocess.PIPE, stdout=quiet, stderr=quiet)
-                stack.enter_context(process)  # waits for its end
-                stack.callback(process.kill)
+                child = stack.enter_context(
+                    Child([sys.executable, "-m", __name__, purpose, *names], heard=False)
+                )
         yield
-        if process is not None:
+        if child is not None:
             with suppress(subprocess.TimeoutExpired):
-                process.wait(PATIENCE)
+                child.process.wait(PATIENCE)
 
 
 def main() -> None:
-    """Compiles; leaves a note of each route; ends when the first process does."""
-    threading.Thread(target=_end_with_parent, daemon=True).start()
+    """Compiles; leaves a note of each route."""
     os.nice(10)
     purpose, *names = sys.argv[1:]
     for name in names:
@@ -56,11 +54,6 @@ def main() -> None:
             kernels.warm_up(train=purpose == "train")
             _note(purpose, name).parent.mkdir(parents=True, exist_ok=True)
             _note(purpose, name).write_text(_sources(), encoding="utf-8")
-
-
-def _end_with_parent() -> None:
-    os.read(0, 1)  # returns when the first process closes the other end, as its death does
-    os._exit(1)
 
 
 def _note(purpose: str, route: str) -> Path:

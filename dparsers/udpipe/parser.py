@@ -17,10 +17,9 @@ import json
 import math
 import random
 import re
-import subprocess
 import sys
 from collections.abc import Iterable, Iterator, Sequence
-from contextlib import suppress
+from contextlib import closing
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any, Self
@@ -33,6 +32,7 @@ from d2c.dparsers.protocol import Progress, Report
 from d2c.dparsers.training import DEV_WORDS, check_choice, reporter, thinned
 from d2c.dparsers.udpipe import training as udpipe_training
 from d2c.dparsers.udpipe.training import Row, sentence_of
+from d2c.trees.children import run
 from d2c.trees.ctree import Tokens
 from d2c.trees.dtree import DTree
 from d2c.trees.errors import FormatError, ModelError
@@ -60,6 +60,7 @@ class UDPipeParser:
     epochs: so many passes instead, rounded up
     beam:   width of the beam search in parsing; 1: greedy, which is five times as fast
     seed:   same seed, same model; UDPipe's own is fixed, so this shuffles the training sentences
+    timeout: seconds after which training is ended; None: never
 
     It sees words, tags (XPOS), and, where the training treebank has any, morphology (FEATS).
     """
@@ -69,6 +70,7 @@ class UDPipeParser:
     epochs: float | None = None
     beam: int | str = 5
     seed: int = 1
+    timeout: float | None = None
     codes_: Codes = field(default=Codes((), None), init=False)
     model_: Any = field(default=None, init=False)
 
@@ -89,7 +91,7 @@ class UDPipeParser:
         options["embedding_feats"] = 20 if any(dtree.tokens.morphs for dtree in train) else 0
         with whole_directory(Path(directory)) as staging:
             data = self._rows(train), self._rows(thinned(dev, DEV_WORDS, lambda dtree: len(dtree.heads)))
-            _run_training(options, staging / _MODEL, data, progress)
+            _run_training(options, staging / _MODEL, data, progress, self.timeout)
             KIND.write(staging, self.codes_.settings, self)
             self.model_ = _load(staging / _MODEL)
         return self
@@ -144,29 +146,27 @@ class UDPipeParser:
         return [(*self._words(dtree.tokens), *codes.encode(dtree, "root")) for dtree in dtrees]
 
 
-def _run_training(options: dict[str, Any], model: Path, data: Sequence[list[Row]], progress: Report) -> None:
-    """Trains in a process of its own. Raises ModelError where it fails."""
+def _run_training(
+    options: dict[str, Any],
+    model: Path,
+    data: Sequence[list[Row]],
+    progress: Report,
+    seconds: float | None,
+) -> None:
+    """Trains in a process of its own, for so many seconds at most. Raises ModelError where it fails."""
     words = sum(len(row[0]) for row in data[0])
-    report, line = reporter(Progress, progress), ""
+    report = reporter(Progress, progress)
     arguments = ";".join(f"{name}={value}" for name, value in options.items())
     # -P: the modules beside the program are not at hand under their short names.
     command = [sys.executable, "-P", udpipe_training.__file__, arguments, str(model)]
-    pipes = {"stdin": subprocess.PIPE, "stderr": subprocess.PIPE, "stdout": subprocess.DEVNULL}
-    with subprocess.Popen(command, **pipes, encoding="utf-8", errors="replace") as process:  # type: ignore[call-overload]
-        try:
-            with suppress(BrokenPipeError):  # where it failed at once: standard error says why
-                process.stdin.write(json.dumps(data))
-                process.stdin.close()
-            for text in process.stderr:
-                line = text.strip() or line
+    try:
+        with closing(run(command, json.dumps(data), seconds)) as lines:
+            for line in lines:
                 if match := _EVALUATION.match(line):
                     step, logprob, uas, las = int(match[1]), *map(float, match.groups()[1:])
                     report(step, options["iterations"], -logprob / words, uas / 100, las / 100)
-        except BaseException:
-            process.kill()
-            raise
-    if process.returncode:
-        raise ModelError(f"UDPipe's training failed (exit status {process.returncode}): {line}")
+    except ChildProcessError as error:
+        raise ModelError(f"UDPipe's training {error}") from None
 
 
 def _load(path: Path) -> Any:
