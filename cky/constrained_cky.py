@@ -13,7 +13,7 @@ from typing import Any, Self
 
 import numpy as np
 
-from d2c.cky.grammar.grammar import Grammar, Rule, levels_of
+from d2c.cky.grammar.grammar import ROOT, Grammar, Rule, levels_of
 from d2c.cky.grammar.vocabulary import Vocabulary
 from d2c.cky.learning.gold import Gold, examples_of
 from d2c.cky.learning.training import Epoch, Training
@@ -108,8 +108,10 @@ class ConstrainedCKY:
         if not any(one.derivation for one in gold):
             raise ValueError("no tree of the treebank has a derivation")
         rules = Counter(rule for one in gold for used in one.rules() for rule in used)
-        self.grammar_ = Grammar.of(rules, levels_of(used for one in gold for used in one.rules()))
         self.default_ = _commonest_constituent(rules)
+        if not any(rule.parent == self.default_ for rule in rules):  # bare words only: nothing to glue with
+            rules[Rule(UNARY, self.default_, None, ROOT)] = 1
+        self.grammar_ = Grammar.of(rules, levels_of(used for one in gold for used in one.rules()))
         labels = (one.labels or () for one in gold if self.settings.labels)
         # Of the trees with derivations: the grammar has a symbol for each tag of the vocabulary.
         self.vocabulary_ = Vocabulary.of([one.ctree.tokens for one in gold if one.derivation], labels)

@@ -7,7 +7,7 @@ annotated by a model trained on all others.
 from __future__ import annotations
 
 import tempfile
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from pathlib import Path
 from typing import TypeVar
 
@@ -16,8 +16,8 @@ from d2c.dparsers.taggers import Tagger
 from d2c.training.routes import Progress
 from d2c.trees.ctree import Tokens
 from d2c.trees.dtree import DTree
-from d2c.trees.errors import ModelError
-from d2c.trees.formats.conllu import write_conllu
+from d2c.trees.errors import each_located
+from d2c.trees.formats.conllu import format_conllu, write_conllu
 
 Item = TypeVar("Item")  # a sentence
 
@@ -45,10 +45,8 @@ def jackknife_dtrees(
 ) -> list[DTree]:
     """The d-tree of each sentence by the d-parser, trained on the gold d-trees of the other blocks.
 
-    dev: a CoNLL-U file, which selects its best states. Raises ModelError for fewer sentences than blocks.
+    dev: a CoNLL-U file, which selects its best states. Raises ValueError for fewer sentences than blocks.
     """
-    if not 2 <= k <= len(sentences):
-        raise ModelError(f"{len(sentences)} sentences cannot be jackknifed in {k} folds")
     parsed: list[DTree] = []
     for block, others in folds(sentences, k, "d-parser", progress):
         with tempfile.TemporaryDirectory(prefix="d2c.") as directory:
@@ -79,8 +77,15 @@ def jackknife_tags(
             yield tokens.tags
 
 
-def write_tokens(sentences: Sequence[Tokens], path: Path) -> Path:
-    """A CoNLL-U file of words and tags, without heads."""
+def write_tokens(sentences: Iterable[Tokens], path: Path, source: Path | None = None) -> Path:
+    """A CoNLL-U file of words and tags, without heads.
+
+    Raises FormatError, which names their source, for sentences that CoNLL-U cannot hold.
+    """
+
+    def text(tokens: Tokens) -> str:
+        return format_conllu(DTree(tokens, (0,) * len(tokens)))
+
     with open(path, "w", encoding="utf-8") as stream:
-        write_conllu((DTree(tokens, (0,) * len(tokens)) for tokens in sentences), stream)
+        stream.writelines(each_located(text, sentences, str(source or path)))
     return path

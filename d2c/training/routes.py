@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any, NamedTuple, Protocol, Self, runtime_checkable
 
@@ -115,6 +115,7 @@ class RouteSettings:
 
     encoding:    of the labels, see `d2c.reduction.encodings`
     pruning:     of the chart, see `d2c.cky.search.pruning`
+    labels:      whether d-labels are features of the chart, as of d-trees with labels of their own (nsubj)
     checkpoints: a directory, from which an interrupted training of the chart goes on
     seed:        of everything that draws
     """
@@ -122,6 +123,7 @@ class RouteSettings:
     encoding: str = "direct"
     head_rules: str = "collins"
     pruning: str = "none"
+    labels: bool = False
     checkpoints: Path | None = None
     seed: int = 1
 
@@ -138,14 +140,15 @@ def _new_reduction(made: type[Any], settings: RouteSettings) -> Any:
     return made(settings.encoding, settings.head_rules, seed=settings.seed)
 
 
-def _new_chart(made: type[Any], settings: RouteSettings, labels: bool = False) -> Any:
-    shared = {name: getattr(settings, name) for name in ("head_rules", "pruning", "seed", "checkpoints")}
-    return made(labels=labels, **shared)
+def _new_chart(made: type[Any], settings: RouteSettings) -> Any:
+    shared = ("head_rules", "pruning", "labels", "seed", "checkpoints")
+    return made(**{name: getattr(settings, name) for name in shared})
 
 
 def _new_combined(made: type[Any], settings: RouteSettings) -> Any:
     reduction, chart = route_class("reduction"), route_class("cky")
-    return made(_new_reduction(reduction, settings), _new_chart(chart, settings, labels=True))
+    labelled = replace(settings, labels=True)
+    return made(_new_reduction(reduction, settings), _new_chart(chart, labelled))
 
 
 _LABELER, _CHART = "d2c.reduction.labeler.labeler:Labeler", "d2c.cky.constrained_cky:ConstrainedCKY"

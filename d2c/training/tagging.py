@@ -55,8 +55,8 @@ class Tagging:
             with located(str(train)):
                 blocks(len(own), self.folds)  # before hours of training
         with tempfile.TemporaryDirectory() as scratch:
-            train_file = write_tokens(own, Path(scratch) / "train.conllu")
-            dev_file = write_tokens(of_dev, Path(scratch) / "dev.conllu")
+            train_file = write_tokens(own, Path(scratch) / "train.conllu", train)
+            dev_file = write_tokens(of_dev, Path(scratch) / "dev.conllu", dev)
             tagger = self.make().train(train_file, dev_file, directory, progress)
             save_abbreviations(own, directory)
             if not self.folds:

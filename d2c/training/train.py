@@ -22,7 +22,7 @@ from d2c.training.warm_up import warmed_up
 from d2c.treebanks.reading import CLEANED, Read
 from d2c.trees.dtree import DTree
 from d2c.trees.errors import ModelError, each_located, located
-from d2c.trees.formats.conllu import write_conllu
+from d2c.trees.formats.conllu import format_conllu
 
 
 @dataclass(frozen=True)
@@ -48,7 +48,8 @@ def train_models(
     interruption, not at all. Raises FormatError for treebanks that cannot be read or encoded, ModelError
     where a route cannot learn from a foreign d-parser's d-trees.
     """
-    routes, dparser = spec.new_routes(), spec.new_dparser()
+    dparser = spec.new_dparser()
+    routes = replace(spec, labels=is_foreign(dparser)).new_routes()
     _check_foreign(spec, routes.values(), dparser)
     with ExitStack() as stack:
         new = [stack.enter_context(whole_directory(directory, SETTINGS)) for directory in directories]
@@ -90,7 +91,8 @@ def _train_dparser(
             files = write_encoded(routes, spec, Path(scratch))
             if spec.folds:
                 encoded = list(encode_treebank(routes[0], spec.train, spec.reading))
-                dtrees = jackknife_dtrees(dparser, encoded, files[1], spec.folds, progress)
+                with located(str(spec.train)):
+                    dtrees = jackknife_dtrees(dparser, encoded, files[1], spec.folds, progress)
         dparser.train(*files, directory, progress)
     return dtrees
 
@@ -111,7 +113,8 @@ def write_encoded(routes: Sequence[Route], spec: TrainingSpec, directory: Path) 
         with open(file, "w", encoding="utf-8") as stream, open(os.devnull, "w", encoding="utf-8") as nowhere:
             for number, route in enumerate(routes):
                 dtrees = encode_treebank(route, treebank, spec.reading)
-                write_conllu(dtrees, nowhere if number else stream)
+                texts = each_located(format_conllu, dtrees, str(treebank))
+                (nowhere if number else stream).writelines(texts)
     return files
 
 

@@ -20,10 +20,11 @@ import d2c.plugins.spacy.component  # noqa: F401 (makes the component known)
 from d2c.cky.constrained_cky import ConstrainedCKY
 from d2c.commands.cli import cli
 from d2c.training.conventions import fit_to_convention, with_induced_heads
-from d2c.training.model import Model
+from d2c.training.model import Model, load_route
 from d2c.training.spec import TrainingSpec
+from d2c.training.train import train_models
 from d2c.trees.conversion import to_dependencies
-from d2c.trees.ctree import CTree
+from d2c.trees.ctree import CTree, Tokens
 from d2c.trees.dtree import DTree
 from d2c.trees.errors import ModelError
 from d2c.trees.formats.brackets import format_bracket, read_brackets, write_brackets
@@ -144,6 +145,23 @@ def test_files_as_d_parser(treebank: Treebank) -> None:
     assert f1(dev, guess) > 85
     parsed = Model.load(model).parse(ctree.tokens for ctree in dev)
     assert list(map(format_bracket, parsed)) == list(map(format_bracket, guess))
+
+
+def test_labels_of_a_foreign_convention_are_features(tmp_path: Path) -> None:
+    """Words, tags and heads are the same in both trees: only the label of the arc tells S from Q."""
+    tokens = Tokens(("a", "b"), ("A", "B"))
+    labels = ("nsubj", "obj") * 3
+    (tmp_path / "trees.mrg").write_text("(S (A a) (B b))\n(Q (A a) (B b))\n" * 3, encoding="utf-8")
+    with open(tmp_path / "trees.conllu", "w", encoding="utf-8") as stream:
+        write_conllu((DTree(tokens, (2, 0), labels=(label, "root")) for label in labels), stream)
+    files, dparser = [tmp_path / "trees.mrg"] * 2, "file:" + ";".join([str(tmp_path / "trees.conllu")] * 2)
+    spec = TrainingSpec(*files, ("cky",), dparser=dparser)
+    [model] = train_models(spec, [tmp_path / "model"]).models
+    for route in (model.route, load_route(tmp_path / "model")):
+        assert isinstance(route, ConstrainedCKY) and route.settings.labels
+        assert [*route.vocabulary_.labels] == ["nsubj", "obj", "root"]
+        dtrees = [DTree(tokens, (2, 0), labels=(label, "root")) for label in ("obj", "nsubj")]
+        assert [ctree.labels for ctree in route.decode_all(dtrees)] == [("Q",), ("S",)]
 
 
 def test_stanzas_pipeline_as_d_parser(treebank: Treebank, monkeypatch: pytest.MonkeyPatch) -> None:

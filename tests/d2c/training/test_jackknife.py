@@ -14,7 +14,6 @@ from d2c.training.jackknife import jackknife_dtrees
 from d2c.training.model import Model
 from d2c.trees.ctree import Tokens
 from d2c.trees.dtree import DTree
-from d2c.trees.errors import ModelError
 from d2c.trees.formats.brackets import read_brackets, write_brackets
 from d2c.trees.formats.conllu import read_conllu, write_conllu
 
@@ -68,7 +67,7 @@ def test_each_sentence_is_parsed_by_what_learned_from_the_others(
 
 @pytest.mark.parametrize("folds", [1, 8])
 def test_too_few_folds_or_sentences(folds: int, files: tuple[Path, Path]) -> None:
-    with pytest.raises(ModelError, match=f"7 sentences cannot be jackknifed in {folds} folds"):
+    with pytest.raises(ValueError, match=f"^7 sentences cannot be cut into {folds} parts for jackknifing$"):
         jackknife_dtrees(Witness(), list(read_conllu(files[0])), files[1], folds)
 
 

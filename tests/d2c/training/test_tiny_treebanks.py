@@ -1,0 +1,62 @@
+"""Every route and encoding on treebanks of almost nothing: trained, saved, loaded, parsing."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from d2c.training.model import Model
+from d2c.training.routes import ROUTES
+from d2c.training.spec import TrainingSpec
+from d2c.training.train import train_models
+from d2c.treebanks.reading import Reading
+from d2c.trees.ctree import Tokens
+from d2c.trees.dtree import DTree
+from d2c.trees.errors import FormatError
+from d2c.trees.formats.brackets import format_bracket
+
+TREEBANKS = (
+    "(NN a)\n(VB b)",  # no constituents
+    "(S (NN a))\n(NP (VB b))",  # words and unaries only
+    "(S (NN a) (VB b))\n(S (NN c) (VB b) (. .))",  # trees of depth one
+    "(S (NP (DT a) (NN b)) (VB c))",  # no unaries
+)
+NEW = DTree(Tokens(("x", "y", "z"), ("NN", "VB", "QQ")), (2, 0, 2))
+
+
+@pytest.mark.parametrize("text", TREEBANKS)
+@pytest.mark.parametrize(
+    ("route", "encoding"),
+    [*((route, "direct") for route in ROUTES), ("reduction", "delta"), ("reduction", "spine")],
+)
+def test_tiny_treebanks(text: str, route: str, encoding: str, tmp_path: Path) -> None:
+    file = tmp_path / "trees.mrg"
+    file.write_text(text + "\n", encoding="utf-8")
+    spec = TrainingSpec(file, file, (route,), encoding=encoding, dparser="gold")
+    train_models(spec, [tmp_path / "model"])
+    model, gold = Model.load(tmp_path / "model"), list(spec.reading(file))
+    assert list(map(format_bracket, model.parse(ctree.tokens for ctree in gold))) == text.split("\n")
+    [ctree] = model.route.decode_all([NEW])
+    assert ctree.tokens == NEW.tokens
+
+
+def test_an_empty_dev_treebank_is_named(tmp_path: Path) -> None:
+    (tmp_path / "train.mrg").write_text("(S (NN a))\n", encoding="utf-8")
+    (tmp_path / "dev.mrg").write_text("\n", encoding="utf-8")
+    with pytest.raises(FormatError, match=r"dev.mrg:1: no sentence found in this file$"):
+        train_models(TrainingSpec(tmp_path / "train.mrg", tmp_path / "dev.mrg"), [tmp_path / "model"])
+
+
+@pytest.mark.parametrize("tagger", [None, "spacy"])
+def test_words_without_tags_are_named(tagger: str | None, tmp_path: Path) -> None:
+    text = (
+        '<s id="1"><graph root="500"><terminals><t id="1" word="a" pos="{}"/></terminals><nonterminals>'
+        '<nt id="500" cat="S"><edge label="HD" idref="1"/></nt></nonterminals></graph></s>'
+    )
+    file = tmp_path / "trees.xml"
+    file.write_text(f"<corpus>{text.format('A')}{text.format('')}</corpus>", encoding="utf-8")
+    spec = TrainingSpec(file, file, reading=Reading(format_name="tigerxml"), tagger=tagger, dparser="gold")
+    with pytest.raises(FormatError, match="trees.xml: sentence 2: a form or tag is empty"):
+        train_models(spec, [tmp_path / "model"])
+    assert not (tmp_path / "model").exists()
