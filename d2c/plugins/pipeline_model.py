@@ -6,6 +6,7 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from pathlib import Path
+from threading import Lock
 
 from d2c.dparsers.taggers import Tagger
 from d2c.training.model import Model, load_route, read_settings
@@ -16,6 +17,8 @@ from d2c.trees.errors import ModelError
 from d2c.trees.transforms import raise_gaps
 
 DPARSERS = ("model", "pipeline")
+
+_LOADING = Lock()  # of all models: they are copied to other processes, a lock in them would not be
 
 
 @dataclass(frozen=True, slots=True)
@@ -58,6 +61,7 @@ class PipelineModel:
 
         Raises ModelError where the model cannot be loaded, or the pipeline lacks what must come before.
         """
+        self._load()
         tokens = self._tagged(sentences)
         if self.converts:
             ctrees = self._route.decode_all(map(_dtree, tokens, sentences))
@@ -68,12 +72,16 @@ class PipelineModel:
     def load(self) -> None:
         """Loads now what is needed. Raises ModelError."""
         self.check()
-        _ = self._route if self.converts else self._model
+        self._load()
 
     @property
     def tagger(self) -> Tagger | None:
         """The tagger of the model, None where it has none or only its route is loaded."""
         return None if self.converts else self._model.tagger
+
+    def _load(self) -> None:
+        with _LOADING:  # once, by the first thread that comes
+            _ = self._route if self.converts else self._model
 
     @cached_property
     def _model(self) -> Model:

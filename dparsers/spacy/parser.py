@@ -24,7 +24,7 @@ from spacy.training import Example
 from d2c.dparsers.codes import Codes, read_trees
 from d2c.dparsers.directories import Kind, loading, parameters, whole_directory
 from d2c.dparsers.protocol import Progress, Report
-from d2c.dparsers.spacy.training import LEFT_OUT, checked_sizes, fit, tok2vec
+from d2c.dparsers.spacy.training import LEFT_OUT, checked_sizes, fit, forgetting, tok2vec
 from d2c.dparsers.training import DEV_WORDS, check_choice, reporter, seeded, thinned
 from d2c.trees.ctree import Tokens
 from d2c.trees.dtree import DTree
@@ -89,7 +89,7 @@ class SpacyParser:
         if self.nlp_ is None:
             raise ModelError("this parser is not trained yet")
         for window in batches(sentences, _WINDOW):
-            with self.nlp_.memory_zone():  # else spaCy keeps every word that it ever saw
+            with forgetting(self.nlp_):
                 docs = self._parser.pipe(map(self._doc, window), batch_size=_BATCH)
                 dtrees = [*map(self._dtree, window, docs)]
             yield from dtrees

@@ -18,7 +18,7 @@ from spacy.tokens import Doc
 from spacy.training import Example
 
 from d2c.dparsers.directories import Kind, loading, parameters, strings, whole_directory
-from d2c.dparsers.spacy.training import LEFT_OUT, checked_sizes, fit, tok2vec
+from d2c.dparsers.spacy.training import LEFT_OUT, checked_sizes, fit, forgetting, tok2vec
 from d2c.dparsers.taggers import EMPTY_FORM, Report, TaggingProgress, accuracy, read_tagged, tags_of
 from d2c.dparsers.training import DEV_WORDS, check_choice, reporter, seeded, thinned
 from d2c.trees.ctree import Tokens
@@ -82,7 +82,7 @@ class SpacyTagger:
         if self.nlp_ is None:
             raise ModelError("this tagger is not trained yet")
         for window in batches(sentences, _WINDOW):
-            with self.nlp_.memory_zone():  # else spaCy keeps every word that it ever saw
+            with forgetting(self.nlp_):
                 numbers = [row.tolist() for row in self._tagger.predict([*map(self._doc, window)])]
             for forms, row in zip(window, numbers, strict=True):
                 if len(row) != len(forms):

@@ -10,6 +10,8 @@ from __future__ import annotations
 import math
 import random
 from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager
+from threading import Lock
 from typing import Any
 
 from spacy.training import Example
@@ -22,6 +24,18 @@ LEFT_OUT = ["vocab", "cfg"]  # of spaCy's files: words are hashed; codes, tags a
 # Batches of 150 or 600 words learn the same in the same time (1,000 sentences of CRAFT).
 _BATCH_WORDS, _RATE, _DROPOUT = 300, 0.002, 0.1
 _LARGEST = 1 << 16
+
+_ONE_AT_A_TIME = Lock()  # of all pipelines: they are copied to other processes, a lock in them would not be
+
+
+@contextmanager
+def forgetting(nlp: Any) -> Iterator[None]:
+    """Runs a pipeline, and forgets the words that it has not seen before, of which it would keep every one.
+
+    Threads take turns: what is forgotten when one leaves is what another one is just reading.
+    """
+    with _ONE_AT_A_TIME, nlp.memory_zone():
+        yield
 
 
 def tok2vec(sizes: dict[str, int], attributes: Sequence[str]) -> dict[str, Any]:

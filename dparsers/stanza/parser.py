@@ -23,7 +23,7 @@ from stanza.models.depparse.trainer import Trainer
 from d2c.dparsers.codes import read_trees
 from d2c.dparsers.directories import Kind, first_line, loading, parameters, whole_directory
 from d2c.dparsers.protocol import Report, with_arcs
-from d2c.dparsers.stanza.training import TRAINERS, Preset, Row, fit, predict, quiet, seeded
+from d2c.dparsers.stanza.training import ONE_AT_A_TIME, TRAINERS, Preset, Row, fit, predict, quiet, seeded
 from d2c.dparsers.training import check_choice
 from d2c.trees.ctree import Tokens
 from d2c.trees.dtree import DTree
@@ -138,7 +138,7 @@ class StanzaParser:
         if self.trainer_ is None:
             raise ModelError("this parser is not trained yet")
         for window in batches(sentences, _WINDOW):
-            with quiet(), self._threads():
+            with ONE_AT_A_TIME, quiet(), self._threads():
                 rows = [_rows(tokens) for tokens in window if len(tokens)]
                 arcs = predict(self.trainer_, self.pretrain_, rows)
             yield from with_arcs(window, arcs, "stanza")

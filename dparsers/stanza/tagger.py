@@ -23,7 +23,7 @@ from stanza.models.pos.trainer import Trainer
 from torch.optim.lr_scheduler import LambdaLR
 
 from d2c.dparsers.directories import Kind, loading, parameters, strings, whole_directory
-from d2c.dparsers.stanza.training import Row, Rows, quiet, rise_and_fall, seeded
+from d2c.dparsers.stanza.training import ONE_AT_A_TIME, Row, Rows, quiet, rise_and_fall, seeded
 from d2c.dparsers.taggers import EMPTY_FORM, Report, TaggingProgress, accuracy, read_tagged, tags_of
 from d2c.dparsers.training import DEV_WORDS, best_state, check_choice, evaluations, reporter, thinned
 from d2c.trees.ctree import Tokens
@@ -113,7 +113,7 @@ class StanzaTagger:
         for window in batches(sentences, _WINDOW):
             order = sorted((i for i, forms in enumerate(window) if forms), key=lambda i: len(window[i]))
             tagged: list[Sequence[str]] = [()] * len(window)
-            with quiet():
+            with ONE_AT_A_TIME, quiet():
                 rows = [[[form or EMPTY_FORM, EMPTY_FORM] for form in window[i]] for i in order]
                 for i, codes in zip(order, _predict(self.trainer_, rows), strict=True):
                     # Numbers, or, never seen so far, the name of Stanza's padding.

@@ -13,7 +13,9 @@ import math
 import random
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
+from contextvars import ContextVar
 from dataclasses import dataclass, field
+from threading import Lock
 from typing import Any
 
 import torch
@@ -34,6 +36,13 @@ TRAINERS = {"graph": GraphTrainer, "transition": TransitionTrainer}
 Row = list[Any]  # of one word: form, UPOS, XPOS, FEATS, lemma, head, label, as Stanza's loader asks for them
 
 _NUMBERS_TRAINING, _NUMBERS_PARSING = 1 << 28, 1 << 26  # in the largest array of one batch
+
+# Held while networks predict: a call switches its network, and torch's number of threads, for all that run.
+# One for all networks: they are copied to other processes, a lock in them would not be.
+ONE_AT_A_TIME = Lock()
+
+_QUIET = ContextVar("quiet", default=False)
+logging.getLogger("stanza").addFilter(lambda _: not _QUIET.get())
 
 logger = logging.getLogger(__name__)
 
@@ -193,14 +202,12 @@ def rise_and_fall(steps: int) -> Callable[[int], float]:
 
 @contextmanager
 def quiet() -> Iterator[None]:
-    """Silences Stanza's log, which repeats what `Progress` and exceptions say."""
-    log = logging.getLogger("stanza")
-    before = log.level
-    log.setLevel(logging.CRITICAL)
+    """Silences what Stanza logs in this thread; it repeats what `Progress` and exceptions say."""
+    before = _QUIET.set(True)
     try:
         yield
     finally:
-        log.setLevel(before)
+        _QUIET.reset(before)
 
 
 @contextmanager

@@ -12,6 +12,7 @@ from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import replace
 from itertools import chain, islice, repeat, zip_longest
 from pathlib import Path
+from threading import Lock
 from typing import Self
 
 import numpy as np
@@ -38,6 +39,7 @@ _SETTINGS, _WEIGHTS = "labeler.json", "labeler.npz"
 _PARAMETERS = ("encoding", "constrained", "epochs", "rate", "penalty", "table_bits", "seed")
 _TABLE = {name: Like("i", 1) for name in Labels._fields} | {"rows": Like("i", 3), "wide": Like("i", 2)}
 _BATCH = 500  # sentences that `label_all` labels at once
+_SHARED = Lock()  # held where buffers are taken and failures counted; labellers are copied, locks are not
 
 
 class Labeler:
@@ -72,7 +74,7 @@ class Labeler:
         self.stacked_ = False  # whether the d-parser's own labels are features
         self.tags_: dict[str, int] = {}
         self.weights_ = np.zeros(0, np.float32)
-        self._spare: list[States] = []  # as many as there are threads
+        self._spare: list[States] = []  # as many as threads labelled at the same time
         self.failed_ = 0  # heads that `label_all` found no labels for under the constraints
 
     def fit(
@@ -150,9 +152,12 @@ class Labeler:
         self._check_trained()
         arcs = self._arcs([(dtree, dtree.labels) for dtree in batch])
         best, heads = np.zeros(len(arcs.tags), np.int64), arcs.with_modifiers()
-        states = self._spare.pop() if self._spare else States.new(self._table)
-        self.failed_ += label_heads(self._scorer(), arcs, heads, best[:0], states, best)
-        self._spare.append(states)
+        with _SHARED:
+            states = self._spare.pop() if self._spare else States.new(self._table)
+        failed = label_heads(self._scorer(), arcs, heads, best[:0], states, best)
+        with _SHARED:
+            self.failed_ += failed
+            self._spare.append(states)
         labels = iter(map(self.labels_.__getitem__, best[arcs.tokens].tolist()))
         labelled = [
             replace(dtree, symbols=None, events=None, labels=tuple(islice(labels, len(dtree.heads))))

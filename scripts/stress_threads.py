@@ -1,0 +1,240 @@
+"""Several threads that share one model: each call must give what it gives to one thread.
+
+    python scripts/stress_threads.py [--threads 6] [--calls 1000] [--dparsers stanza,spacy] [--routes labeler]
+
+Small models are trained on sentences of the sample. Then all threads call one freshly loaded `Model`, spaCy
+component or Stanza processor, each so often and in an order of its own. Exit status 1 where a call differs or
+fails.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+import sys
+import tempfile
+from collections import Counter
+from collections.abc import Callable, Mapping, Sequence
+from concurrent.futures import ThreadPoolExecutor
+from functools import partial
+from itertools import islice
+from pathlib import Path
+from random import Random
+from threading import Barrier
+from typing import NamedTuple
+
+import click
+
+from d2c.dparsers.directories import first_line
+from d2c.training.model import Model
+from d2c.training.routes import ROUTES, LearnsConventions, route_class
+from d2c.training.spec import TrainingSpec
+from d2c.training.train import encode_treebank, train_models
+from d2c.trees.ctree import Tokens
+from d2c.trees.formats.brackets import format_bracket, read_brackets, write_brackets
+from d2c.trees.formats.conllu import write_conllu
+from measuring import options
+from measuring.pipelines import train_pipeline
+from measuring.tables import print_table, say
+from measuring.timing import timed
+
+SAMPLE = Path(__file__).resolve().parents[1] / "data" / "sample" / "train.mrg"
+DEV = 20  # sentences of the dev treebank, which are asked for
+CHAIN = """awk -v OUT={output} 'BEGIN{FS=OFS="\\t"} NF>7{$7=$1-1;$8="NP#1"} {print > OUT}' {input}"""
+
+Request = Sequence[Tokens]
+Call = Callable[[Request], list[str]]
+
+
+class Case(NamedTuple):
+    """A d-parser, as `--dparser` takes it, with the directory of its models.
+
+    tagger:  that the model has; whole: it takes all sentences of its file at once
+    foreign: only some routes learn from it
+    loading: what `Model.load` is given
+    """
+
+    dparser: str
+    tagger: str | None = None
+    whole: bool = False
+    foreign: bool = False
+    loading: Mapping[str, str] = {}
+
+
+CASES = {
+    "stanza": Case("stanza", "stanza"),
+    "spacy": Case("spacy", "spacy"),
+    "udpipe": Case("udpipe"),
+    "cmd": Case(f"cmd:true;{CHAIN}", loading={"parse_template": CHAIN}),
+    "file": Case("file:{directory}/dev.conllu", whole=True),
+    "gold": Case("gold", whole=True),
+    "pipeline": Case(
+        "pipeline:spacy:{directory}/pipeline",
+        foreign=True,
+        loading={"allow_pipeline": "spacy:{directory}/pipeline"},
+    ),
+}
+
+
+def open_model(directory: Path, loading: Mapping[str, str]) -> Call:
+    """`Model.parse`."""
+    model = Model.load(directory, **loading)
+
+    def call(request: Request) -> list[str]:
+        dtrees = model.parse_dependencies(request, words=not all(request[0].tags))
+        return list(map(format_bracket, model.route.decode_all(dtrees)))
+
+    return call
+
+
+def open_component(directory: Path, loading: Mapping[str, str]) -> Call:
+    """The spaCy component."""
+    import spacy
+    from spacy.tokens import Doc
+
+    nlp = spacy.blank("en")
+    nlp.add_pipe("d2c", config={"model": str(directory), **loading})
+
+    def call(request: Request) -> list[str]:
+        forms = [form for tokens in request for form in tokens.forms]
+        tags = [tag for tokens in request for tag in tokens.tags]
+        starts = [i == 0 for tokens in request for i in range(len(tokens))]
+        doc = nlp(Doc(nlp.vocab, forms, tags=tags, sent_starts=starts))
+        return [sentence._.parse_string for sentence in doc.sents]
+
+    return call
+
+
+def open_processor(directory: Path, loading: Mapping[str, str]) -> Call:
+    """The Stanza processor, in a pipeline that needs no files of Stanza's."""
+    import stanza
+    from stanza.models.common.doc import Document
+
+    import d2c.plugins.stanza  # noqa: F401 (registers the processor)
+
+    packages = {"en": {"packages": {"default": {"tokenize": "none"}}, "tokenize": {"none": {}}}}
+    with tempfile.TemporaryDirectory() as resources:
+        (Path(resources) / "resources.json").write_text(json.dumps(packages), encoding="utf-8")
+        nlp = stanza.Pipeline(
+            "en",
+            dir=resources,
+            processors="tokenize,d2c",
+            tokenize_pretokenized=True,
+            download_method=None,
+            verbose=False,
+            d2c_model=str(directory),
+            d2c_pretagged=True,
+            **{f"d2c_{name}": value for name, value in loading.items()},
+        )
+
+    def call(request: Request) -> list[str]:
+        rows = [zip(tokens.forms, tokens.tags, strict=True) for tokens in request]
+        words = [[{"id": i, "text": f, "xpos": t} for i, (f, t) in enumerate(row, 1)] for row in rows]
+        doc = nlp(Document(words), processors="d2c")
+        return [str(sentence.constituency) for sentence in doc.sentences]
+
+    return call
+
+
+ENTRANCES = {"Model": open_model, "component": open_component, "processor": open_processor}
+
+
+@click.command()
+@click.option("--threads", default=6, show_default=True)
+@click.option("--calls", default=1000, show_default=True, help="Of each thread.")
+@options.names_option("--dparsers", CASES, ",".join(CASES))
+@options.names_option("--routes", ROUTES, "labeler,combined")
+@options.names_option("--entrances", ENTRANCES, ",".join(ENTRANCES))
+@click.option("--sentences", default=200, show_default=True, help="Of the sample, for training.")
+def main(
+    threads: int, calls: int, dparsers: list[str], routes: list[str], entrances: list[str], sentences: int
+) -> None:
+    """Trains models, calls them from threads, and prints how many calls went wrong."""
+    rows: list[Sequence[object]] = []
+    with tempfile.TemporaryDirectory() as scratch:
+        directory, ctrees = Path(scratch), read_brackets(SAMPLE)
+        treebanks = directory / "train.mrg", directory / "dev.mrg"
+        for path, count in zip(treebanks, (sentences, DEV), strict=True):
+            with open(path, "w", encoding="utf-8") as stream:
+                write_brackets(islice(ctrees, count), stream)
+        for name in dparsers:
+            case, models = CASES[name], directory / name
+            requests = requests_of(case, treebanks[1])
+            for route in train(case, treebanks, routes, models):
+                loading = {key: fill_in(value, models) for key, value in case.loading.items()}
+                for entrance in entrances if "parse_template" not in loading else ["Model"]:
+                    say(f"{name}, {route}: {entrance}")
+                    new = partial(ENTRANCES[entrance], models / route, loading)
+                    (done, wrong), seconds = timed(together, new, requests, threads, calls)
+                    rows.append([name, route, entrance, done, wrong.total(), seconds])
+                    for message, count in wrong.most_common(3):
+                        say(f"  {count:,} times: {message}")
+    print_table(["d-parser", "route", "entrance", "calls", "wrong", "seconds"], rows)
+    sys.exit(any(row[4] for row in rows))
+
+
+def train(case: Case, treebanks: tuple[Path, Path], routes: Sequence[str], models: Path) -> Sequence[str]:
+    """Trains a model of each route into a directory of its name; which routes the d-parser is for."""
+    models.mkdir()
+    if case.foreign:
+        train_pipeline(read_brackets(treebanks[0]), models / "pipeline")
+        routes = [name for name in ROUTES if issubclass(route_class(name), LearnsConventions)]
+    spec = TrainingSpec(
+        *treebanks,
+        tuple(routes),
+        dparser=fill_in(case.dparser, models),
+        preset="small",
+        epochs=1,
+        tagger=case.tagger,
+    )
+    with open(models / "dev.conllu", "w", encoding="utf-8") as stream:
+        write_conllu(encode_treebank(spec.new_routes()[routes[0]], treebanks[1]), stream)
+    train_models(spec, [models / name for name in routes])
+    return routes
+
+
+def fill_in(text: str, models: Path) -> str:
+    """Names the directory of a case's models in what has braces of its own."""
+    return text.replace("{directory}", str(models))
+
+
+def requests_of(case: Case, dev: Path) -> list[Request]:
+    """What is asked for: all sentences at once, or one to three, half of them without tags for a tagger."""
+    tokens = [ctree.tokens for ctree in read_brackets(dev)]
+    if case.whole:
+        return [tokens]
+    requests = [tokens[i : i + 1 + i % 3] for i in range(len(tokens))]
+    if case.tagger:
+        requests += [[Tokens(one.forms, ("",) * len(one)) for one in request] for request in requests]
+    return requests
+
+
+def together(
+    new: Callable[[], Call], requests: Sequence[Request], threads: int, calls: int
+) -> tuple[int, Counter[str]]:
+    """How many calls were made, and what went wrong how often."""
+    expected = list(map(new(), requests))
+    call, ready, wrong = new(), Barrier(threads), Counter[str]()
+
+    def work(seed: int) -> Counter[str]:
+        order, found = Random(seed), Counter[str]()
+        ready.wait()  # the first calls are made at the same time
+        for _ in range(calls):
+            number = order.randrange(len(requests))
+            try:
+                found["other trees"] += call(requests[number]) != expected[number]
+            except Exception as error:  # any: it is what a test of threads looks for
+                found[f"{type(error).__name__}: {first_line(error)}"] += 1
+        return +found
+
+    with ThreadPoolExecutor(threads) as pool:
+        for found in pool.map(work, range(threads)):
+            wrong += found
+    return threads * calls, wrong
+
+
+if __name__ == "__main__":
+    os.environ.setdefault(
+        "OMP_WAIT_POLICY", "PASSIVE"
+    )  # as the command line does: threads would get in the way
+    main()
