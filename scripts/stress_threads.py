@@ -49,22 +49,25 @@ Call = Callable[[Request], list[str]]
 class Case(NamedTuple):
     """A d-parser, as `--dparser` takes it, with the directory of its models.
 
-    tagger:  that the model has; whole: it takes all sentences of its file at once
+    tagger:  that the model has
+    epochs:  of those that are trained
+    whole:   it takes all sentences of its file at once
     foreign: only some routes learn from it
     loading: what `Model.load` is given
     """
 
     dparser: str
     tagger: str | None = None
+    epochs: float | None = None
     whole: bool = False
     foreign: bool = False
     loading: Mapping[str, str] = {}
 
 
 CASES = {
-    "stanza": Case("stanza", "stanza"),
-    "spacy": Case("spacy", "spacy"),
-    "udpipe": Case("udpipe"),
+    "stanza": Case("stanza", "stanza", 1),
+    "spacy": Case("spacy", "spacy", 1),
+    "udpipe": Case("udpipe", epochs=1),
     "cmd": Case(f"cmd:true;{CHAIN}", loading={"parse_template": CHAIN}),
     "file": Case("file:{directory}/dev.conllu", whole=True),
     "gold": Case("gold", whole=True),
@@ -184,7 +187,7 @@ def train(case: Case, treebanks: tuple[Path, Path], routes: Sequence[str], model
         tuple(routes),
         dparser=fill_in(case.dparser, models),
         preset="small",
-        epochs=1,
+        epochs=case.epochs,
         tagger=case.tagger,
     )
     with open(models / "dev.conllu", "w", encoding="utf-8") as stream:

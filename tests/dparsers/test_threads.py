@@ -1,0 +1,56 @@
+"""What several threads that share a library do: they take turns where it keeps state of its own."""
+
+from __future__ import annotations
+
+import logging
+import time
+from collections.abc import Iterator
+from concurrent.futures import ThreadPoolExecutor
+from contextlib import contextmanager
+
+import pytest
+
+from d2c.dparsers.stanza.training import quiet
+
+pytest.importorskip("spacy")
+
+from d2c.dparsers.spacy.training import forgetting
+
+
+class _Pipeline:
+    """Counts how many are in its memory zone at the same time."""
+
+    inside = most = 0
+
+    @contextmanager
+    def memory_zone(self) -> Iterator[None]:
+        self.inside += 1
+        self.most = max(self.most, self.inside)
+        yield
+        self.inside -= 1
+
+
+def test_memory_zones_do_not_overlap() -> None:
+    nlp = _Pipeline()
+
+    def work(_: int) -> None:
+        with forgetting(nlp):
+            time.sleep(0.01)
+
+    with ThreadPoolExecutor(4) as pool:
+        list(pool.map(work, range(8)))
+    assert (nlp.inside, nlp.most) == (0, 1)
+
+
+def test_only_the_own_thread_is_quiet(caplog: pytest.LogCaptureFixture) -> None:
+    log = logging.getLogger("stanza")
+    log.propagate, before = True, log.propagate
+    try:
+        with caplog.at_level(logging.WARNING, "stanza"), quiet(), ThreadPoolExecutor(1) as pool:
+            log.warning("of this thread")
+            pool.submit(log.warning, "of another").result()
+        with caplog.at_level(logging.WARNING, "stanza"):
+            log.warning("afterwards")
+    finally:
+        log.propagate = before
+    assert [record.message for record in caplog.records] == ["of another", "afterwards"]
