@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import contextmanager
-from typing import TypeVar
+from dataclasses import dataclass
+from typing import NoReturn, TypeVar
 
 Item = TypeVar("Item")
 Made = TypeVar("Made")
@@ -27,6 +28,23 @@ class FormatError(ValueError):
         return FormatError(self.file, self.line, self.sentence and self.sentence + sentences, self.message)
 
 
+class FormatErrors(FormatError):
+    """Several errors of one file, a line each."""
+
+    def __init__(self, errors: Sequence[FormatError]) -> None:
+        first = errors[0]
+        super().__init__(first.file, first.line, first.sentence, first.message)
+        self.args = (errors,)
+        self.errors = errors
+
+    def __str__(self) -> str:
+        return "\n".join(map(str, self.errors))
+
+    def after(self, sentences: int) -> FormatError:
+        """The same of each."""
+        return FormatErrors([error.after(sentences) for error in self.errors])
+
+
 class ModelError(ValueError):
     """A model directory that cannot be loaded, or one that does not fit what is asked of it."""
 
@@ -42,13 +60,84 @@ def located(file: str, sentence: int = 0) -> Iterator[None]:
         raise FormatError(file, 0, sentence, str(error)) from error
 
 
-def each_located(work: Callable[[Item], Made], items: Iterable[Item], file: str) -> Iterator[Made]:
-    """Does work on each of a file's sentences; `located`, but without its price for every one of them."""
+Refuse = Callable[[FormatError], None]
+"""Is given what is wrong with a sentence: raises it, or the reader goes on with the next sentence."""
+
+
+def stop(error: FormatError) -> NoReturn:
+    """Raises the error."""
+    raise error from None
+
+
+@dataclass(frozen=True)
+class Faults:
+    """What becomes of a file in which sentences cannot be read.
+
+    limit:   errors after which reading ends; they are raised together, there or at the end of the file
+    skipped: is given each error, and the file is read without these sentences; None: it cannot be read
+    """
+
+    limit: int = 1
+    skipped: Refuse | None = None
+
+
+class Refusals:
+    """A `Refuse` that follows a `Faults` in one pass over a file.
+
+    count: sentences refused so far
+    """
+
+    def __init__(self, faults: Faults = Faults()) -> None:
+        self.faults, self.count = faults, 0
+        self.file = ""
+        self._errors: list[FormatError] = []
+
+    def __call__(self, error: FormatError) -> None:
+        self.count += 1
+        self.file = error.file
+        if self.faults.skipped:
+            self.faults.skipped(error)
+        elif len(self._errors) + 1 >= self.faults.limit:
+            self.fail(error)
+        else:
+            self._errors.append(error)
+
+    def fail(self, *last: FormatError) -> NoReturn:
+        """Raises the errors so far, and one behind which nothing can be read."""
+        errors, self._errors = [*self._errors, *last], []
+        raise (errors[0] if len(errors) == 1 else FormatErrors(errors)) from None
+
+    def over(self, items: Iterable[Item]) -> Iterator[Item]:
+        """The items; raises at the end what is wrong with the file, and where nothing of it is left."""
+        found = False
+        try:
+            for item in items:
+                found = True
+                yield item
+        except FormatError as error:
+            self.fail(error)
+        if self._errors:
+            self.fail()
+        if self.count and not found:
+            raise FormatError(self.file, 0, 0, "none of its sentences can be read")
+
+
+def each_located(
+    work: Callable[[Item], Made], items: Iterable[Item], file: str, refusals: Refusals | None = None
+) -> Iterator[Made]:
+    """Does work on each of a file's sentences; `located`, but without its price for every one of them.
+
+    refusals: of the same pass; sentences that they refused are counted with these
+    """
+    refusals, own = refusals or Refusals(), 0
     for sentence, item in enumerate(items, 1):
         try:
             made = work(item)
         except (FormatError, ModelError):
             raise
         except ValueError as error:
-            raise FormatError(file, 0, sentence, str(error)) from error
-        yield made
+            number = sentence + refusals.count - own
+            own += 1
+            refusals(FormatError(file, 0, number, str(error)))
+        else:
+            yield made

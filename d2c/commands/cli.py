@@ -42,7 +42,8 @@ def main() -> None:
     try:
         cli.main(standalone_mode=True)
     except (FormatError, ModelError, TooManyErrors) as error:
-        click.echo(f"d2c: {error}", err=True)
+        for line in str(error).splitlines():
+            click.echo(f"d2c: {line}", err=True)
         sys.exit(2)
 
 

@@ -2,15 +2,16 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from pathlib import Path
-from typing import Any
 
 import click
 
-from d2c.commands.options import FilePath, continuous_option
+from d2c.commands.options import FilePath, continuous_option, reading_options
 from d2c.commands.terminal import say, shown
 from d2c.treebanks.conversion import WRITABLE, convert_treebank
 from d2c.treebanks.reading import Reading
+from d2c.trees.errors import Refusals
 from d2c.trees.files import file_name, open_output
 from d2c.trees.formats.conllu import format_conllu, read_conllu
 from d2c.trees.formats.treebanks import FORMATS
@@ -29,8 +30,14 @@ from d2c.trees.formats.treebanks import FORMATS
 @click.option(
     "--heads", type=FilePath, help="CoNLL-U over the same tokens: mark the head children it induces."
 )
+@reading_options
 def convert(
-    source: Path, target: Path, target_format: str | None, clean: bool, heads: Path | None, **options: Any
+    source: Path,
+    target: Path,
+    target_format: str | None,
+    clean: bool,
+    heads: Path | None,
+    reading: Reading,
 ) -> None:
     """Rewrites treebanks: brackets, discbracket, export, TIGER XML, Alpino XML; reads Penn-historical, Sinica
     and Floresta files, too. Brackets hold no gaps: say how to make such trees continuous. What else is left
@@ -40,16 +47,20 @@ def convert(
     also with .gz); anything else is brackets. CoNLL-U becomes CoNLL-U without ranges and empty nodes; from
     trees to CoNLL-U and back go `encode` and `decode`.
     """
-    reading = Reading(raw=not clean, **options)
+    reading = replace(reading, raw=not clean)
     if heads and (reading.traces or reading.merge):
         raise click.UsageError("--traces and --merge keep no heads; convert twice")
+    if heads and reading.faults.skipped:
+        raise click.UsageError("--heads needs all sentences of both files; use --skip-bad before")
     kinds = [".conllu" in path.name for path in (source, target)]
     if kinds[0] != kinds[1] and "-" not in (str(source), str(target)):
         raise click.UsageError("use `d2c encode` and `d2c decode` between trees and CoNLL-U")
     left_out: list[str] = []
     with open_output(target) as stream:
         if any(kinds):
-            stream.writelines(map(format_conllu, shown(read_conllu(source), "sentences")))
+            refusals = Refusals(reading.faults)
+            dtrees = refusals.over(read_conllu(source, refusals))
+            stream.writelines(map(format_conllu, shown(dtrees, "sentences")))
         else:
             left_out = convert_treebank(reading, source, target, stream, target_format, heads)
     if left_out:

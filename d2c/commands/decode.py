@@ -6,13 +6,22 @@ from pathlib import Path
 
 import click
 
-from d2c.commands.options import FilePath, format_for, jobs_option, model_path, output_option, to_option
+from d2c.commands.options import (
+    FilePath,
+    faults_options,
+    format_for,
+    jobs_option,
+    model_path,
+    output_option,
+    to_option,
+)
 from d2c.commands.terminal import report_repairs, shown
 from d2c.reduction.encodings import ENCODINGS
 from d2c.reduction.reduction import Reduction
 from d2c.training.model import load_route
 from d2c.treebanks.conversion import WRITABLE
 from d2c.treebanks.parts import Decode, convert_parts
+from d2c.trees.errors import Faults, Refusals
 from d2c.trees.files import file_name, open_output
 from d2c.trees.formats.conllu import read_conllu, read_conllu_chunks
 from d2c.trees.formats.treebanks import FORMATS, format_to_write, write_treebank
@@ -31,8 +40,15 @@ from d2c.trees.repair import Repairs
 @click.option("--encoding", type=click.Choice(list(ENCODINGS)), help="Without a model.  [default: direct]")
 @to_option(WRITABLE)
 @jobs_option
+@faults_options
 def decode(
-    conllu: Path, output: Path, model: Path | None, encoding: str | None, to: str | None, jobs: int
+    conllu: Path,
+    output: Path,
+    model: Path | None,
+    encoding: str | None,
+    to: str | None,
+    jobs: int,
+    faults: Faults,
 ) -> None:
     """CoNLL-U from any d-parser → c-trees. Repairs are counted on standard error.
 
@@ -51,11 +67,13 @@ def decode(
         route = Reduction(name, continuous="gaps" not in FORMATS[to].holds or ENCODINGS[name].continuous_only)
     if FORMATS[to].parse is None:
         with open_output(output) as stream:
-            dtrees = shown(read_conllu(conllu), "sentences")
+            refusals = Refusals(faults)
+            dtrees = shown(refusals.over(read_conllu(conllu, refusals)), "sentences")
             write_treebank(route.decode_all(dtrees, repairs), to, stream, conllu)
     else:
         work = Decode(route, file_name(conllu), to)
-        for part in shown(convert_parts(work, read_conllu_chunks(conllu), conllu, output, jobs), "parts"):
+        parts = convert_parts(work, read_conllu_chunks(conllu), conllu, output, jobs, faults)
+        for part in shown(parts, "parts"):
             if part.repairs:
                 repairs.add(part.repairs)
     report_repairs(repairs)

@@ -6,11 +6,11 @@ from pathlib import Path
 
 import click
 
-from d2c.commands.options import FilePath, choice, format_option, heads_option, output_option
+from d2c.commands.options import FilePath, choice, format_option, heads_option, output_option, reading_options
 from d2c.reduction.reduction import Reduction
+from d2c.treebanks.reading import Reading
 from d2c.trees.errors import FormatError
 from d2c.trees.files import file_name, open_output
-from d2c.trees.formats.treebanks import read_treebank
 
 
 @click.command()
@@ -18,6 +18,7 @@ from d2c.trees.formats.treebanks import read_treebank
 @output_option
 @heads_option
 @format_option
+@reading_options
 @choice("--what", ["ctree", "dtree", "both"], "ctree")
 @click.option("--svg", is_flag=True, help="A picture of one sentence, instead of text of all.")
 @click.option("--sentence", type=click.IntRange(1), help="Its number; of --svg 1 if it is not said.")
@@ -25,7 +26,7 @@ def draw(
     trees: Path,
     output: Path,
     head_rules: str,
-    format_name: str | None,
+    reading: Reading,
     what: str,
     svg: bool,
     sentence: int | None,
@@ -34,9 +35,8 @@ def draw(
     from d2c.trees.pictures import drawing
 
     route, last = Reduction("direct", head_rules), 1 if svg and not sentence else sentence
-    treebank = read_treebank(trees, format_name, clean=True, marked=head_rules == "marked")
     with open_output(output) as stream:
-        for number, ctree in enumerate(treebank, 1):
+        for number, ctree in enumerate(reading(trees), 1):
             if not last or number == last:
                 stream.write(drawing(ctree, route.encode(ctree), what, svg) + "\n")
             if number == last:

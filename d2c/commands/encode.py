@@ -6,7 +6,7 @@ from pathlib import Path
 
 import click
 
-from d2c.commands.options import FilePath, encoding_option, jobs_option, output_option, reading_options
+from d2c.commands.options import FilePath, encoding_option, jobs_option, output_option, treebank_options
 from d2c.commands.terminal import say, shown
 from d2c.reduction.reduction import Reduction
 from d2c.treebanks.parts import Encode, convert_parts
@@ -18,7 +18,7 @@ from d2c.treebanks.statistics import Statistics
 @click.argument("trees", type=FilePath)
 @output_option
 @encoding_option
-@reading_options
+@treebank_options
 @click.option("--raw", is_flag=True, help="Brackets: keep traces and function tags.")
 @click.option("--stats", is_flag=True, help="Print labels, unaries, crossing arcs, ... to standard error.")
 @jobs_option
@@ -30,7 +30,9 @@ def encode(
         raise click.UsageError("--traces removes what --raw keeps; give one of them")
     work = Encode(Reduction(encoding, head_rules), trees, reading, stats)
     statistics = Statistics()
-    for part in shown(convert_parts(work, reading.parts(trees), trees, output, jobs), "parts"):
+    for part in shown(
+        convert_parts(work, reading.parts(trees), trees, output, jobs, reading.faults), "parts"
+    ):
         if part.statistics:
             statistics.add(part.statistics)
     if stats:

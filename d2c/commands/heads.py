@@ -6,11 +6,11 @@ from pathlib import Path
 
 import click
 
-from d2c.commands.options import FilePath, format_option, heads_option, output_option
+from d2c.commands.options import FilePath, format_option, heads_option, output_option, reading_options
 from d2c.commands.terminal import shown
 from d2c.treebanks.conversion import with_heads
+from d2c.treebanks.reading import Reading
 from d2c.trees.files import open_output
-from d2c.trees.formats.treebanks import read_treebank
 from d2c.trees.heads import HeadCoverage, format_head_rules, load_head_rules
 
 
@@ -20,20 +20,21 @@ from d2c.trees.heads import HeadCoverage, format_head_rules, load_head_rules
 @format_option
 @click.option("--induce", type=FilePath, help="CoNLL-U over the same tokens: print the table it induces.")
 @output_option
-def heads(trees: Path, head_rules: str, format_name: str | None, induce: Path | None, output: Path) -> None:
+@reading_options
+def heads(trees: Path, head_rules: str, reading: Reading, induce: Path | None, output: Path) -> None:
     """Shows for which nodes of a treebank head rules find the head child by its label, for which by its
     position alone, and which no rule covers (default). Or, with `--induce`, makes a table of head rules."""
     from d2c.trees.induced_heads import estimate_rules
 
     if induce:
-        treebank = with_heads(read_treebank(trees, format_name, clean=True), induce)
+        treebank = with_heads(reading(trees), induce)
         with open_output(output) as stream:
             stream.write(f"# Estimated by `d2c heads {trees} --induce {induce}`\n")
             stream.write(format_head_rules(estimate_rules(shown(treebank, "trees"))))
         return
     if head_rules == "marked":
         raise click.UsageError("marked heads need no table, so there is no coverage to show")
-    treebank = shown(read_treebank(trees, format_name, clean=True), "trees")
+    treebank = shown(reading(trees), "trees")
     lines = HeadCoverage(treebank, load_head_rules(head_rules)).lines()
     with open_output(output) as stream:
         stream.writelines(line + "\n" for line in lines)

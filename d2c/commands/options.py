@@ -11,12 +11,13 @@ from typing import Any
 
 import click
 
+from d2c.commands.terminal import Skipped
 from d2c.dparsers.registry import DPARSERS, TAGGERS, form_of
 from d2c.reduction.encodings import ENCODINGS
 from d2c.training.model import read_settings
 from d2c.training.routes import Route
 from d2c.treebanks.reading import CONTINUOUS, Reading
-from d2c.trees.errors import ModelError
+from d2c.trees.errors import Faults, ModelError
 from d2c.trees.formats.treebanks import FORMATS, format_to_write
 
 Command = Callable[..., Any]
@@ -75,15 +76,45 @@ def to_option(formats: Sequence[str]) -> Decorator:
     return click.option("--to", type=click.Choice(formats), help=default)
 
 
+def faults_options(command: Command) -> Command:
+    """The options that say what becomes of files with errors. The command gets `faults`."""
+
+    @wraps(command)
+    def with_faults(max_errors: int, skip_bad: bool, **options: Any) -> None:
+        skipped = Skipped() if skip_bad else None
+        if skipped:
+            click.get_current_context().call_on_close(skipped.report)
+        command(faults=Faults(max_errors, skipped), **options)
+
+    options = (
+        click.option(
+            "--max-errors",
+            type=click.IntRange(1),
+            default=10,
+            show_default=True,
+            help="Errors of a file that are shown, a line each.",
+        ),
+        click.option(
+            "--skip-bad", is_flag=True, help="Leave out, name and count sentences that cannot be read."
+        ),
+    )
+    return _with(options, with_faults)
+
+
 def reading_options(command: Command) -> Command:
-    """The options that say how treebanks are read, and where heads are. The command gets a `reading` of them;
-    head rules `marked` are the treebank's own."""
+    """The options that say how treebanks are read. The command gets a `reading` of them; head rules `marked`
+    are the treebank's own."""
 
     @wraps(command)
     def with_reading(**options: Any) -> None:
         asked = {field.name: options.pop(field.name) for field in fields(Reading) if field.name in options}
-        command(reading=Reading(marked=options["head_rules"] == "marked", **asked), **options)
+        command(reading=Reading(marked=options.get("head_rules") == "marked", **asked), **options)
 
+    return faults_options(with_reading)
+
+
+def treebank_options(command: Command) -> Command:
+    """All `reading_options` of commands that encode treebanks, and where heads are."""
     options = (
         heads_option,
         format_option,
@@ -91,7 +122,7 @@ def reading_options(command: Command) -> Command:
         click.option("--traces", is_flag=True, help="Move antecedents to their traces: trees with gaps."),
         continuous_option,
     )
-    return _with(options, with_reading)
+    return _with(options, reading_options(command))
 
 
 def training_options(command: Command) -> Command:
@@ -115,7 +146,7 @@ def training_options(command: Command) -> Command:
             "trained already: pipeline:spacy:NAME, pipeline:stanza:LANGUAGE, or "
             "'file:TRAIN.conllu;DEV.conllu'.",
         ),
-        reading_options,
+        treebank_options,
         choice(
             *("--pruning", ["none", "1", "2", "1+2"], "none"),
             "Of the chart: 1 rules by the head's tag, 2 the side of the next dependent.",

@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 import sys
+from collections import Counter
 from collections.abc import Iterable, Iterator
 from typing import TypeVar
 
 import click
 
+from d2c.trees.errors import FormatError
 from d2c.trees.repair import Repairs
 
 Item = TypeVar("Item")
@@ -16,6 +18,25 @@ Item = TypeVar("Item")
 def say(line: object) -> None:
     """Prints a line."""
     click.echo(str(line), err=True)
+
+
+class Skipped:
+    """Names the sentences that are left out of files, each once, however often a file is read."""
+
+    def __init__(self) -> None:
+        self.counts = Counter[str]()
+        self.last: dict[str, int] = {}  # of each file: its last sentence that was named
+
+    def __call__(self, error: FormatError) -> None:
+        if error.sentence > self.last.get(error.file, 0):
+            self.last[error.file] = error.sentence
+            self.counts[error.file] += 1
+            say(f"d2c: {error}")
+
+    def report(self) -> None:
+        """Prints how many there were in each file."""
+        for file, count in self.counts.items():
+            say(f"{file}: {count:,} left out")
 
 
 def shown(items: Iterable[Item], unit: str) -> Iterator[Item]:

@@ -10,7 +10,7 @@ from typing import TextIO
 from d2c.treebanks.reading import Reading
 from d2c.trees.ctree import CTree, Tokens
 from d2c.trees.dtree import DTree
-from d2c.trees.errors import FormatError, each_located
+from d2c.trees.errors import FormatError, Refusals, each_located
 from d2c.trees.files import file_name
 from d2c.trees.formats.conllu import read_conllu
 from d2c.trees.formats.graphs import SecondaryEdges
@@ -38,17 +38,19 @@ def convert_treebank(
     written = target_format or format_to_write(target)
     if heads and "heads" not in FORMATS[written].holds:
         raise FormatError(str(target), 0, 0, f"the format {written} marks no heads")
-    secondary, lost = SecondaryEdges(), set[str]()
+    secondary, lost, refusals = SecondaryEdges(), set[str](), Refusals(reading.faults)
 
     def converted() -> Iterator[CTree]:
-        trees = reading.read(source, secondary)
+        trees = reading.read(source, refusals, secondary)
         given = with_heads(trees, heads) if heads else trees
-        for number, ctree in enumerate(reading.transformed(given, source), 1):
-            lost.update(_not_held(ctree.tokens, written))
-            if "gaps" not in FORMATS[written].holds and not ctree.is_continuous():
-                message = "a tree with gaps, which brackets cannot hold; see --continuous"
-                raise FormatError(file_name(source), 0, number, message)
-            yield ctree
+        transformed = reading.transformed(given, source, refusals)
+        return refusals.over(each_located(held, transformed, file_name(source), refusals))
+
+    def held(ctree: CTree) -> CTree:
+        lost.update(_not_held(ctree.tokens, written))
+        if "gaps" not in FORMATS[written].holds and not ctree.is_continuous():
+            raise ValueError("a tree with gaps, which brackets cannot hold; see --continuous")
+        return ctree
 
     write_treebank(converted(), written, stream, source)
     left_out = [f"{secondary.count:,} secondary edges"] if secondary.count else []

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import gc
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from io import StringIO
 from pathlib import Path
@@ -13,7 +13,7 @@ from d2c.training.routes import Route
 from d2c.treebanks.reading import Part, Reading
 from d2c.treebanks.statistics import Statistics
 from d2c.trees.ctree import CTree
-from d2c.trees.errors import FormatError, each_located
+from d2c.trees.errors import Faults, FormatError, Refusals, each_located
 from d2c.trees.files import file_name, open_output
 from d2c.trees.formats.chunks import Chunk
 from d2c.trees.formats.conllu import format_conllu, parse_conllu
@@ -23,16 +23,19 @@ from d2c.trees.workers import in_order
 
 
 class Converted(NamedTuple):
-    """The text of a part in the other format, what was counted, or, instead of both, the error met.
+    """The text of a part in the other format, of how many sentences, and what was counted.
 
-    It counts sentences from the part's beginning; the parts before say which one of the file that is.
+    refused: what is wrong with the part's other sentences
+    error:   what cannot be written; there is no text then
+    Errors count sentences from the part's beginning; the parts before say which of the file they are.
     """
 
     text: str
     sentences: int
+    refused: Sequence[FormatError] = ()
+    error: FormatError | None = None
     statistics: Statistics | None = None
     repairs: Repairs | None = None
-    error: FormatError | None = None
 
 
 @dataclass(frozen=True)
@@ -54,11 +57,11 @@ class Encode:
                 statistics.count(ctree, dtree)
             return format_conllu(dtree)
 
-        try:
-            lines.extend(each_located(encoded, self.reading.trees_of(part, self.file), file_name(self.file)))
-        except FormatError as error:
-            return Converted("", len(lines), error=error)
-        return Converted("".join(lines), len(lines), statistics)
+        refused: list[FormatError] = []
+        refusals = Refusals(Faults(skipped=refused.append))
+        ctrees = self.reading.trees_of(part, self.file, refusals)
+        lines.extend(each_located(encoded, ctrees, file_name(self.file), refusals))
+        return Converted("".join(lines), len(lines), refused, statistics=statistics)
 
 
 @dataclass(frozen=True)
@@ -70,28 +73,36 @@ class Decode:
     format_name: str
 
     def __call__(self, chunk: Chunk) -> Converted:
-        repairs, text = Repairs(), StringIO()
-        ctrees = self.route.decode_all(parse_conllu(chunk, self.file), repairs)
+        repairs, text, refused = Repairs(), StringIO(), list[FormatError]()
+        ctrees = self.route.decode_all(parse_conllu(chunk, self.file, refused.append), repairs)
         try:
             write_treebank(ctrees, self.format_name, text, self.file)
         except FormatError as error:
-            return Converted("", 0, error=error)
-        return Converted(text.getvalue(), repairs.sentences, repairs=repairs)
+            return Converted("", 0, refused, error)
+        return Converted(text.getvalue(), repairs.sentences, refused, repairs=repairs)
 
 
 def convert_parts(
-    work: Callable[[Any], Converted], parts: Iterable[Part], source: Path, output: Path, jobs: int
+    work: Callable[[Any], Converted],
+    parts: Iterable[Part],
+    source: Path,
+    output: Path,
+    jobs: int,
+    faults: Faults,
 ) -> Iterator[Converted]:
     """Converts the parts of a file and hands out what was counted; the output appears at the end."""
     # Trees hold no reference cycles; looking for some among so many small objects takes a tenth of the time.
     gc.set_threshold(1_000_000)
-    sentences = 0
+    sentences, refusals = 0, Refusals(faults)
     with open_output(output) as out:
-        for part in in_order(lambda: work, parts, jobs):
+        for part in refusals.over(in_order(lambda: work, parts, jobs)):
+            for error in part.refused:
+                refusals(error.after(sentences))
             if part.error:
-                raise part.error.after(sentences)
+                refusals.fail(part.error.after(sentences))
             out.write(part.text)
-            sentences += part.sentences
+            sentences += part.sentences + len(part.refused)
             yield part
-        if not sentences:
-            raise FormatError(file_name(source), 1, 0, "no sentence found in this file")
+        if sentences == refusals.count:
+            what = "none of its sentences can be read" if sentences else "no sentence found in this file"
+            raise FormatError(file_name(source), 0 if sentences else 1, 0, what)

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from d2c.trees.ctree import CTree
-from d2c.trees.errors import each_located
+from d2c.trees.errors import Faults, Refusals, Refuse, each_located, stop
 from d2c.trees.files import file_name
 from d2c.trees.formats.brackets import read_bracket_chunks
 from d2c.trees.formats.chunks import Chunk, batches
@@ -27,7 +27,7 @@ class Reading:
 
     format_name: None for what the file's name says; marked: head children are those that the treebank marks;
     raw: brackets keep traces and function tags; continuous: `raise` or `split` gaps; merge: join first what
-    was split
+    was split; faults: what becomes of sentences that cannot be read
     """
 
     format_name: str | None = None
@@ -37,14 +37,19 @@ class Reading:
     raw: bool = False
     continuous: str | None = None
     merge: bool = False
+    faults: Faults = Faults()
 
     def __call__(self, path: Path) -> Iterator[CTree]:
         """The trees. Raises FormatError."""
-        return self.transformed(self.read(path), path)
+        refusals = Refusals(self.faults)
+        return refusals.over(self.transformed(self.read(path, refusals), path, refusals))
 
-    def read(self, path: Path, secondary: SecondaryEdges | None = None) -> Iterator[CTree]:
+    def read(
+        self, path: Path, refuse: Refuse = stop, secondary: SecondaryEdges | None = None
+    ) -> Iterator[CTree]:
         """The trees before they are transformed; counts secondary edges. Raises FormatError."""
-        return read_treebank(path, self.format_name, not self.raw, self.marked, self.traces, secondary)
+        of_file = self.format_name, not self.raw, self.marked, self.traces
+        return read_treebank(path, *of_file, secondary, refuse)
 
     def parts(self, path: Path) -> Iterator[Part]:
         """The file in parts, for `trees_of`. Raises FormatError."""
@@ -53,21 +58,21 @@ class Reading:
         else:
             yield from read_bracket_chunks(path)
 
-    def trees_of(self, part: Part, path: Path) -> Iterable[CTree]:
-        """The trees of a part of the file. Raises FormatError, counting sentences from the part's first."""
+    def trees_of(self, part: Part, path: Path, refusals: Refusals) -> Iterable[CTree]:
+        """The trees of a part of the file. Errors count sentences from the part's first."""
         if not isinstance(part, Chunk):
             return part
         name = self.format_name or format_of(path)
-        trees = parse_treebank(part, path, name, not self.raw, self.traces)
-        return self.transformed(trees, path)
+        trees = parse_treebank(part, path, name, not self.raw, self.traces, refusals)
+        return self.transformed(trees, path, refusals)
 
-    def transformed(self, ctrees: Iterator[CTree], path: Path) -> Iterator[CTree]:
-        """The trees of a file after the transforms asked for. Raises FormatError."""
+    def transformed(self, ctrees: Iterator[CTree], path: Path, refusals: Refusals) -> Iterator[CTree]:
+        """The trees of a file after the transforms asked for."""
         steps: list[Callable[[CTree], CTree]] = [merge_gaps] if self.merge else []
         steps += [move_punctuation] if self.move_punctuation else []
         steps += [CONTINUOUS[self.continuous]] if self.continuous else []
         for step in steps:
-            ctrees = each_located(step, ctrees, file_name(path))
+            ctrees = each_located(step, ctrees, file_name(path), refusals)
         return ctrees
 
 

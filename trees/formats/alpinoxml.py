@@ -13,6 +13,7 @@ from functools import partial
 from xml.etree.ElementTree import Element
 
 from d2c.trees.ctree import CTree, Tokens
+from d2c.trees.errors import Refuse, stop
 from d2c.trees.files import AnyPath
 from d2c.trees.formats.chunks import writer
 from d2c.trees.formats.graphs import SecondaryEdges, attributes, is_head, known_column, read_graphs
@@ -24,12 +25,14 @@ _OTHER, _NONE = len(HEAD_RELATIONS), len(HEAD_RELATIONS) + 1  # `--` is of punct
 
 
 def read_alpinoxml(
-    path: AnyPath, marked: bool = False, secondary: SecondaryEdges | None = None
+    path: AnyPath,
+    marked: bool = False,
+    secondary: SecondaryEdges | None = None,
+    refuse: Refuse = stop,
 ) -> Iterator[CTree]:
     """The trees of a file, one at a time; marked: with head children by relations. Raises FormatError."""
-    return read_graphs(
-        path, "alpino_ds", partial(_tree, marked=marked, secondary=secondary or SecondaryEdges())
-    )
+    tree = partial(_tree, marked=marked, secondary=secondary or SecondaryEdges())
+    return read_graphs(path, "alpino_ds", tree, refuse)
 
 
 def _tree(element: Element, marked: bool, secondary: SecondaryEdges) -> CTree:

@@ -11,10 +11,11 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator
 from functools import partial
+from itertools import pairwise
 
 from d2c.trees.cleaning import EMPTY_TAG, WRAPPERS, remove_empty, strip_function, unescape, unwrap
 from d2c.trees.ctree import CTree, Tokens
-from d2c.trees.errors import FormatError
+from d2c.trees.errors import FormatError, Refuse, stop
 from d2c.trees.files import AnyPath, file_name, open_input
 from d2c.trees.formats.chunks import CHUNK_SIZE, Chunk, Malformed, Write, parse_chunks, writer
 
@@ -25,14 +26,14 @@ _ESCAPES = str.maketrans(dict.fromkeys(BLANKS, "\N{NO-BREAK SPACE}") | {"(": "-L
 _PIECES_REMEMBERED = 1 << 18
 
 
-def read_brackets(path: AnyPath, clean: bool = False) -> Iterator[CTree]:
+def read_brackets(path: AnyPath, clean: bool = False, refuse: Refuse = stop) -> Iterator[CTree]:
     """The trees of a bracket file (`-`: standard input), one at a time. Raises FormatError.
 
     clean: remove empty elements (-NONE-) with the nodes that they leave empty, and function tags; a
         label-less wrapper becomes TOP. A sentence of nothing but empty elements is left out.
     """
     parse = partial(parse_brackets, clean=clean)
-    return parse_chunks(read_bracket_chunks(path), parse, file_name(path))
+    return parse_chunks(read_bracket_chunks(path), parse, file_name(path), refuse)
 
 
 def read_bracket_chunks(path: AnyPath) -> Iterator[Chunk]:
@@ -40,16 +41,18 @@ def read_bracket_chunks(path: AnyPath) -> Iterator[Chunk]:
     first = 1
     with open_input(path) as stream:
         while lines := stream.readlines(CHUNK_SIZE):
-            depth = sum(line.count("(") - line.count(")") for line in lines)
-            # Where a bracket is missing no tree ends; then any chunk will do to report it.
-            while depth > 0 and len(lines) < CHUNK_SIZE and (line := stream.readline()):
-                depth += line.count("(") - line.count(")")
+            depth = 0
+            for line in lines:
+                depth = _depth_after(line, depth)
+            # Where a bracket is missing, and nothing shows where trees begin, any chunk will do to report it.
+            while depth and len(lines) < CHUNK_SIZE and (line := stream.readline()):
+                depth = _depth_after(line, depth)
                 lines.append(line)
             yield Chunk(first, "".join(lines))
             first += len(lines)
 
 
-def parse_brackets(chunk: Chunk, file: str, clean: bool = False) -> Iterator[CTree]:
+def parse_brackets(chunk: Chunk, file: str, refuse: Refuse = stop, clean: bool = False) -> Iterator[CTree]:
     """The trees of a chunk; arguments and errors as for `read_brackets`, sentences counted from 1."""
     pieces = _PIECES[clean]
     sentence = 0
@@ -61,12 +64,13 @@ def parse_brackets(chunk: Chunk, file: str, clean: bool = False) -> Iterator[CTr
                     sentence += 1
                     yield unwrap(kept, clean)
         except Malformed as error:
-            raise FormatError(file, line + error.lines, sentence + 1, str(error)) from None
+            sentence += 1
+            refuse(FormatError(file, line + error.lines, sentence, str(error)))
 
 
 def parse_bracket(text: str, clean: bool = False) -> CTree:
     """The one tree that a text holds. Raises FormatError."""
-    ctrees = list(parse_brackets(Chunk(1, text), "<string>", clean))
+    ctrees = list(parse_brackets(Chunk(1, text), "<string>", clean=clean))
     if len(ctrees) != 1:
         raise FormatError("<string>", 0, 0, f"expected one tree, found {len(ctrees)}")
     return ctrees[0]
@@ -105,14 +109,15 @@ def escape(word: str) -> str:
 def balanced(chunk: Chunk) -> Iterator[tuple[int, str]]:
     """Runs of lines with as many closing as opening brackets, each with the number of its first line.
 
-    A run that cannot close any more is handed out as it is: at the end of the chunk, or where a line begins
-    with a wrapper, which never stands inside a tree. So a missing bracket is reported where it is missing.
+    A run cannot close any more at the end of the chunk, and where a line begins with a wrapper, which never
+    stands inside a tree. It is handed out cut where lines begin with a bracket: most trees begin so, so that
+    a missing bracket is reported where it is missing, and costs one sentence.
     """
     lines: list[str] = []
     start = depth = 0
     for number, line in enumerate(chunk.text.split("\n"), chunk.line):
         if lines and line.startswith(_TREE_BEGINS):
-            yield start, "\n".join(lines)
+            yield from _unclosed(start, lines)
             lines, depth = [], 0
         if not lines:
             if not line.strip(BLANKS):
@@ -123,8 +128,19 @@ def balanced(chunk: Chunk) -> Iterator[tuple[int, str]]:
         if depth <= 0:
             yield start, "\n".join(lines)
             lines, depth = [], 0
-    if lines:
-        yield start, "\n".join(lines)
+    yield from _unclosed(start, lines)
+
+
+def _unclosed(start: int, lines: list[str]) -> Iterator[tuple[int, str]]:
+    begins = [k for k, line in enumerate(lines) if not k or line.startswith("(")]
+    for begin, end in pairwise([*begins, len(lines)]):
+        yield start + begin, "\n".join(lines[begin:end])
+
+
+def _depth_after(line: str, depth: int) -> int:
+    """How many nodes are open after a line."""
+    before = 0 if line.startswith(_TREE_BEGINS) else depth
+    return max(0, before + line.count("(") - line.count(")"))
 
 
 class _Pieces(dict[str, tuple[str, str, int]]):

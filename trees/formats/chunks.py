@@ -9,7 +9,7 @@ from collections.abc import Callable, Iterable, Iterator
 from itertools import islice
 from typing import NamedTuple, TextIO, TypeVar
 
-from d2c.trees.errors import FormatError
+from d2c.trees.errors import FormatError, Refuse, stop
 
 CHUNK_SIZE = 1 << 18  # characters
 
@@ -26,29 +26,35 @@ class Chunk(NamedTuple):
 
 
 def parse_chunks(
-    chunks: Iterable[Chunk], parse: Callable[[Chunk, str], Iterator[Tree]], file: str
+    chunks: Iterable[Chunk],
+    parse: Callable[[Chunk, str, Refuse], Iterator[Tree]],
+    file: str,
+    refuse: Refuse = stop,
 ) -> Iterator[Tree]:
     """The sentences of all chunks. Errors of `parse` count sentences from the chunk's beginning; here they
     are counted from the file's. Raises FormatError where there is no sentence at all."""
-    count = 0
+    count = before = 0
+
+    def counted(error: FormatError) -> None:
+        nonlocal count
+        count += 1
+        refuse(error.after(before))
+
     for chunk in chunks:
         before = count
-        try:
-            for tree in parse(chunk, file):
-                count += 1
-                yield tree
-        except FormatError as error:
-            raise error.after(before) from None
+        for tree in parse(chunk, file, counted):
+            count += 1
+            yield tree
     if not count:
         raise _no_sentence(file)
 
 
 def parse_each(
-    items: Iterable[tuple[int, Item]], parse: Callable[[Item], Tree | None], file: str
+    items: Iterable[tuple[int, Item]], parse: Callable[[Item], Tree | None], file: str, refuse: Refuse = stop
 ) -> Iterator[Tree]:
     """The trees of items, each after the number of its first line; items without a tree are left out.
 
-    Raises FormatError where `parse` raises ValueError, and where there is no item at all.
+    Refuses an item where `parse` raises ValueError. Raises FormatError where there is no item at all.
     """
     sentence = 0
     for sentence, (line, item) in enumerate(items, 1):
@@ -56,7 +62,8 @@ def parse_each(
             tree = parse(item)
         except ValueError as error:
             line += getattr(error, "lines", 0)
-            raise FormatError(file, line, sentence, str(error)) from None
+            refuse(FormatError(file, line, sentence, str(error)))
+            continue
         if tree is not None:
             yield tree
     if not sentence:

@@ -16,7 +16,7 @@ from conllu.parser import parse_id_value, parse_int_value
 
 from d2c.trees.ctree import Tokens
 from d2c.trees.dtree import DTree
-from d2c.trees.errors import FormatError
+from d2c.trees.errors import FormatError, Refuse, stop
 from d2c.trees.files import AnyPath, file_name, open_input
 from d2c.trees.formats.chunks import CHUNK_SIZE, Chunk, Write, parse_chunks, writer
 
@@ -25,13 +25,13 @@ _BLANK_LINE = re.compile(r"^[ \t]+$", re.MULTILINE)
 _ID, _FORM, _HEAD = 0, 1, 6
 
 
-def read_conllu(path: AnyPath) -> Iterator[DTree]:
+def read_conllu(path: AnyPath, refuse: Refuse = stop) -> Iterator[DTree]:
     """The labelled d-trees of a CoNLL-U file (`-`: standard input), one at a time.
 
     Heads need not form a tree; a head `_` is read as -1, outside the sentence. Raises FormatError naming
     file, line and sentence.
     """
-    return parse_chunks(read_conllu_chunks(path), parse_conllu, file_name(path))
+    return parse_chunks(read_conllu_chunks(path), parse_conllu, file_name(path), refuse)
 
 
 def read_conllu_chunks(path: AnyPath) -> Iterator[Chunk]:
@@ -45,7 +45,7 @@ def read_conllu_chunks(path: AnyPath) -> Iterator[Chunk]:
             first += len(lines)
 
 
-def parse_conllu(chunk: Chunk, file: str) -> Iterator[DTree]:
+def parse_conllu(chunk: Chunk, file: str, refuse: Refuse = stop) -> Iterator[DTree]:
     """The d-trees of a chunk; arguments and errors as for `read_conllu`, sentences counted from 1."""
     sentence = 0
     number = chunk.line
@@ -55,9 +55,15 @@ def parse_conllu(chunk: Chunk, file: str) -> Iterator[DTree]:
         if rows:
             sentence += 1
             try:
-                yield _sentence(rows)
+                dtree = _sentence(rows)
             except ValueError:
-                yield _irregular_sentence(lines, file, number, sentence)
+                try:
+                    dtree = _irregular_sentence(lines, file, number, sentence)
+                except FormatError as error:
+                    refuse(error)
+                    dtree = None
+            if dtree is not None:
+                yield dtree
         number += len(lines) + 1
 
 

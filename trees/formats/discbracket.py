@@ -11,6 +11,7 @@ from collections.abc import Iterator
 
 from d2c.trees.cleaning import unescape, unwrap
 from d2c.trees.ctree import CTree, Tokens, build_ctree
+from d2c.trees.errors import Refuse, stop
 from d2c.trees.files import AnyPath, file_name
 from d2c.trees.formats.brackets import balanced, escape, read_bracket_chunks
 from d2c.trees.formats.chunks import Chunk, Malformed, Write, parse_chunks, parse_each, writer
@@ -21,14 +22,14 @@ _TOKEN = re.compile(r"[()]|[^ \t\r\n()]+")
 _LEAF = re.compile(r"([0-9]+)=(.*)", re.DOTALL)
 
 
-def read_discbracket(path: AnyPath) -> Iterator[CTree]:
+def read_discbracket(path: AnyPath, refuse: Refuse = stop) -> Iterator[CTree]:
     """The trees of a file, one at a time. Raises FormatError."""
-    return parse_chunks(read_bracket_chunks(path), parse_discbracket, file_name(path))
+    return parse_chunks(read_bracket_chunks(path), parse_discbracket, file_name(path), refuse)
 
 
-def parse_discbracket(chunk: Chunk, file: str) -> Iterator[CTree]:
+def parse_discbracket(chunk: Chunk, file: str, refuse: Refuse = stop) -> Iterator[CTree]:
     """The trees of a chunk, sentences counted from 1. Raises FormatError."""
-    return parse_each(balanced(chunk), _parse, file)
+    return parse_each(balanced(chunk), _parse, file, refuse)
 
 
 def format_discbracket(ctree: CTree) -> str:

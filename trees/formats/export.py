@@ -14,7 +14,7 @@ from functools import partial
 from typing import NamedTuple, TextIO
 
 from d2c.trees.ctree import CTree, Tokens
-from d2c.trees.errors import FormatError
+from d2c.trees.errors import FormatError, Refuse, stop
 from d2c.trees.files import AnyPath, file_name, open_input
 from d2c.trees.formats.chunks import Malformed, parse_each, writer
 from d2c.trees.formats.graphs import HEAD, SecondaryEdges, head_ranks, is_head, known_column
@@ -36,12 +36,15 @@ class _Rows(NamedTuple):
 
 
 def read_export(
-    path: AnyPath, marked: bool = False, secondary: SecondaryEdges | None = None
+    path: AnyPath,
+    marked: bool = False,
+    secondary: SecondaryEdges | None = None,
+    refuse: Refuse = stop,
 ) -> Iterator[CTree]:
     """The trees of a file, one at a time; marked: with head children by `head_ranks`. Raises FormatError."""
     file, parse = file_name(path), partial(_sentence, marked=marked, secondary=secondary or SecondaryEdges())
     with open_input(path, "latin-1") as stream:
-        yield from parse_each(_sentences(_decoded(stream), file), parse, file)
+        yield from parse_each(_sentences(_decoded(stream), file), parse, file, refuse)
 
 
 def _sentences(lines: Iterable[str], file: str) -> Iterator[tuple[int, _Rows]]:

@@ -16,7 +16,7 @@ import re
 from collections.abc import Iterable, Iterator
 
 from d2c.trees.ctree import CTree, Tokens
-from d2c.trees.errors import FormatError
+from d2c.trees.errors import FormatError, Refuse, stop
 from d2c.trees.files import AnyPath, file_name, open_input
 from d2c.trees.formats.chunks import parse_each
 from d2c.trees.graphs import Name, tree_of
@@ -28,11 +28,12 @@ _RANKS = {"H": 0, "P": 1, "MV": 1}  # functions of head children; of the main ve
 _OTHER, _MARK = 2, 3
 
 
-def read_floresta(path: AnyPath, marked: bool = False) -> Iterator[CTree]:
+def read_floresta(path: AnyPath, marked: bool = False, refuse: Refuse = stop) -> Iterator[CTree]:
     """The trees of a file, one at a time; marked: with head children by functions. Raises FormatError."""
     file = file_name(path)
     with open_input(path, "latin-1") as stream:
-        yield from parse_each(_items(stream, file), lambda text: _Item().parse(text, marked), file)
+        items = _items(stream, file)
+        yield from parse_each(items, lambda text: _Item().parse(text, marked), file, refuse)
 
 
 def _items(stream: Iterable[str], file: str) -> Iterator[tuple[int, str]]:

@@ -13,7 +13,7 @@ from xml.sax.saxutils import quoteattr
 
 from d2c.trees.cleaning import is_punctuation
 from d2c.trees.ctree import CTree, Tokens
-from d2c.trees.errors import FormatError
+from d2c.trees.errors import FormatError, Refuse, stop
 from d2c.trees.files import AnyPath, file_name, open_input
 from d2c.trees.formats.chunks import parse_each
 from d2c.trees.graphs import Name
@@ -53,7 +53,7 @@ def known_column(values: Iterable[str]) -> tuple[str, ...] | None:
 
 
 def read_graphs(
-    path: AnyPath, tag: str, tree_of_element: Callable[[Element], CTree | None]
+    path: AnyPath, tag: str, tree_of_element: Callable[[Element], CTree | None], refuse: Refuse = stop
 ) -> Iterator[CTree]:
     """The trees of all elements with a tag; those that are None are left out. Raises FormatError."""
 
@@ -65,7 +65,7 @@ def read_graphs(
             name = element.get("id")
             raise ValueError(f"{name}: {missing}" if name else missing) from None
 
-    return parse_each(((0, element) for element in _elements(path, tag)), tree, file_name(path))
+    return parse_each(((0, element) for element in _elements(path, tag)), tree, file_name(path), refuse)
 
 
 def _elements(path: AnyPath, tag: str) -> Iterator[Element]:

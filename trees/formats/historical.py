@@ -20,7 +20,7 @@ from functools import partial
 
 from d2c.trees.cleaning import keep_tokens, unwrap
 from d2c.trees.ctree import CTree, Tokens
-from d2c.trees.errors import FormatError
+from d2c.trees.errors import FormatError, Refuse, stop
 from d2c.trees.files import AnyPath, file_name
 from d2c.trees.formats.brackets import parse_brackets, read_bracket_chunks
 from d2c.trees.formats.chunks import Chunk, parse_chunks
@@ -35,29 +35,30 @@ _INDICES = re.compile(r"(?<=.)(?:-?=[0-9A-Z]+|-(?:[0-9]+|NaN))+$")
 _DASH = re.compile(r"<dash/?>")
 
 
-def read_historical(path: AnyPath, traces: bool = False) -> Iterator[CTree]:
+def read_historical(path: AnyPath, traces: bool = False, refuse: Refuse = stop) -> Iterator[CTree]:
     """The trees of a file, one at a time; traces: as `d2c.trees.traces` resolves them. Raises FormatError."""
     parse = partial(parse_historical, traces=traces)
-    return parse_chunks(read_bracket_chunks(path), parse, file_name(path))
+    return parse_chunks(read_bracket_chunks(path), parse, file_name(path), refuse)
 
 
-def parse_historical(chunk: Chunk, file: str, traces: bool = False) -> Iterator[CTree]:
+def parse_historical(chunk: Chunk, file: str, refuse: Refuse = stop, traces: bool = False) -> Iterator[CTree]:
     """The trees of a chunk; arguments and errors as for `read_historical`, sentences counted from 1."""
     left_out = 0
-    try:
-        for item in parse_brackets(chunk, file):
-            text = _text(item)
-            if traces:
-                kept = set(text)
-                ctree = fill_traces(item, [i not in kept for i in range(len(item.tokens))])
-            else:
-                ctree = keep_tokens(item, text)
-            if ctree is None:
-                left_out += 1
-            else:
-                yield _clean(ctree)
-    except FormatError as error:
-        raise error.after(-left_out) from None
+
+    def renumbered(error: FormatError) -> None:
+        refuse(error.after(-left_out))
+
+    for item in parse_brackets(chunk, file, renumbered):
+        text = _text(item)
+        if traces:
+            kept = set(text)
+            ctree = fill_traces(item, [i not in kept for i in range(len(item.tokens))])
+        else:
+            ctree = keep_tokens(item, text)
+        if ctree is None:
+            left_out += 1
+        else:
+            yield _clean(ctree)
 
 
 def _text(ctree: CTree) -> Sequence[int]:

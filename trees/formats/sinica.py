@@ -12,6 +12,7 @@ from collections.abc import Iterator
 from functools import partial
 
 from d2c.trees.ctree import CTree, Tokens
+from d2c.trees.errors import Refuse, stop
 from d2c.trees.files import AnyPath, file_name, open_input
 from d2c.trees.formats.chunks import parse_each
 from d2c.trees.graphs import Name, tree_of
@@ -22,7 +23,7 @@ _RANKS = {"Head": 0, "head": 1}
 _OTHER, _PUNCTUATION = 2, 3
 
 
-def read_sinica(path: AnyPath, marked: bool = False) -> Iterator[CTree]:
+def read_sinica(path: AnyPath, marked: bool = False, refuse: Refuse = stop) -> Iterator[CTree]:
     """The trees of a file, one at a time; marked: with head children, the leftmost where no child is marked.
 
     Raises FormatError.
@@ -30,7 +31,7 @@ def read_sinica(path: AnyPath, marked: bool = False) -> Iterator[CTree]:
     with open_input(path) as stream:
         lines = ((number, line.strip(" \t\r\n")) for number, line in enumerate(stream, 1))
         items = (item for item in lines if item[1])
-        yield from parse_each(items, partial(_tree, marked=marked), file_name(path))
+        yield from parse_each(items, partial(_tree, marked=marked), file_name(path), refuse)
 
 
 def _tree(text: str, marked: bool) -> CTree:

@@ -11,6 +11,7 @@ from functools import partial
 from xml.etree.ElementTree import Element
 
 from d2c.trees.ctree import CTree, Tokens
+from d2c.trees.errors import Refuse, stop
 from d2c.trees.files import AnyPath
 from d2c.trees.formats.chunks import writer
 from d2c.trees.formats.graphs import (
@@ -28,10 +29,14 @@ FIRST_NODE = 500
 
 
 def read_tigerxml(
-    path: AnyPath, marked: bool = False, secondary: SecondaryEdges | None = None
+    path: AnyPath,
+    marked: bool = False,
+    secondary: SecondaryEdges | None = None,
+    refuse: Refuse = stop,
 ) -> Iterator[CTree]:
     """The trees of a file, one at a time; marked: with head children by `head_ranks`. Raises FormatError."""
-    return read_graphs(path, "s", partial(_tree, marked=marked, secondary=secondary or SecondaryEdges()))
+    tree = partial(_tree, marked=marked, secondary=secondary or SecondaryEdges())
+    return read_graphs(path, "s", tree, refuse)
 
 
 def _tree(element: Element, marked: bool, secondary: SecondaryEdges) -> CTree | None:

@@ -6,7 +6,7 @@ from collections.abc import Callable, Iterable, Iterator, Set
 from typing import NamedTuple, TextIO
 
 from d2c.trees.ctree import CTree
-from d2c.trees.errors import FormatError
+from d2c.trees.errors import FormatError, Refuse, stop
 from d2c.trees.files import AnyPath, file_name, open_input
 from d2c.trees.formats.alpinoxml import read_alpinoxml, write_alpinoxml
 from d2c.trees.formats.brackets import parse_brackets, read_brackets, write_brackets
@@ -24,8 +24,8 @@ Reader = Callable[..., Iterator[CTree]]
 
 
 class Format(NamedTuple):
-    """read: the trees of a path; write: trees into a stream, None where d2c reads the format only.
-
+    """read: the trees of a path; `refuse` takes what is wrong with a sentence
+    write: trees into a stream; None where d2c reads the format only
     suffixes: of file names
     accepts:  which of the options of `read_treebank` `read` takes (and `parse`, but for marked, secondary)
     holds:    what a file holds beside continuous trees and words: gaps, heads, columns (lemmas, morphology),
@@ -98,6 +98,7 @@ def read_treebank(
     marked: bool = False,
     traces: bool = False,
     secondary: SecondaryEdges | None = None,
+    refuse: Refuse = stop,
 ) -> Iterator[CTree]:
     """The trees of a file (`-`: standard input), one at a time. Raises FormatError.
 
@@ -105,21 +106,27 @@ def read_treebank(
     marked:    with the head children that the treebank marks; an error in formats that mark none
     traces:    with antecedents in the places of their traces, without indices, and cleaned
     secondary: counts secondary edges, which are left out
+    refuse:    is given what is wrong with a sentence
     """
     name = format_name or format_of(path)
     if marked and "marked" not in FORMATS[name].accepts:
         raise FormatError(file_name(path), 0, 0, f"the format {name} marks no heads")
     options = _options(name, clean, traces, marked=marked, secondary=secondary)
-    return _resolved(FORMATS[name].read(path, **options), name, traces)
+    return _resolved(FORMATS[name].read(path, refuse=refuse, **options), name, traces)
 
 
 def parse_treebank(
-    chunk: Chunk, path: AnyPath, format_name: str, clean: bool = False, traces: bool = False
+    chunk: Chunk,
+    path: AnyPath,
+    format_name: str,
+    clean: bool = False,
+    traces: bool = False,
+    refuse: Refuse = stop,
 ) -> Iterator[CTree]:
     """The trees of a chunk of a file that can be cut; arguments and errors as for `read_treebank`."""
     parse = FORMATS[format_name].parse
     assert parse is not None
-    trees = parse(chunk, file_name(path), **_options(format_name, clean, traces))
+    trees = parse(chunk, file_name(path), refuse, **_options(format_name, clean, traces))
     return _resolved(trees, format_name, traces)
 
 
