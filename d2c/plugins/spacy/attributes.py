@@ -7,8 +7,8 @@
     span._.parent         the span of the smallest larger node; None for the root
 
 A token has them as the span of that token alone. The wrapper around the root (TOP) is no node. Tokens of
-blanks are in no tree; at the ends of a span they do not count. To read documents parsed elsewhere, import
-this module.
+blanks are in no tree; at the ends of a span they do not count, and a span of nothing else has no labels, no
+brackets, no parts and no parent. To read documents parsed elsewhere, import this module.
 
 What is stored is one value of the extension attribute `_constituents` for each sentence, in `Doc.user_data`:
 a list of `[start, end, *labels]`, token offsets from the beginning of the sentence, parents first. It goes
@@ -55,7 +55,7 @@ def labels(span: Span) -> tuple[str, ...]:
     As the other attributes, raises NonConstituentException, and ValueError for what was not parsed.
     """
     below, _ = _below(span)
-    return tuple(below[0][2:])
+    return tuple(below[0][2:]) if below else ()
 
 
 def parse_string(span: Span) -> str:
@@ -89,7 +89,7 @@ def children(span: Span) -> Iterator[Span]:
 def parent(span: Span) -> Span | None:
     """The constituent that this one is a part of."""
     found, index, offset = _find(span)
-    own_end = found[index][1]
+    own_end = found[index][1] if found else 0
     for start, end, *_ in reversed(found[:index]):
         if end >= own_end:
             return span.doc[start + offset : end + offset]
@@ -99,17 +99,21 @@ def parent(span: Span) -> Span | None:
 def _below(span: Span) -> tuple[list[Constituent], int]:
     """The constituent and all below it; the number of the sentence's first token."""
     found, index, offset = _find(span)
+    if not found:
+        return [], offset
     end = bisect_left(found, found[index][1], lo=index, key=lambda constituent: constituent[0])
     return found[index:end], offset
 
 
 def _find(span: Span) -> tuple[list[Constituent], int, int]:
-    """All constituents of the sentence; the index of this one; the number of the sentence's first token."""
+    """All constituents of the sentence, none for blanks; index of this one; where the sentence begins."""
     doc, start, end = span.doc, span.start, span.end
     while start < end and doc[start].is_space:
         start += 1
     while start < end and doc[end - 1].is_space:
         end -= 1
+    if start == end and (len(span) or not len(doc)):
+        return [], 0, span.start
     if start < end:
         sentence = doc[start:end].sent
         found: list[Constituent] | None = sentence._.get(_STORE)

@@ -8,7 +8,7 @@ import pytest
 import spacy
 from hypothesis import given
 from hypothesis import strategies as st
-from spacy.tokens import Doc, DocBin, Span
+from spacy.tokens import Doc, DocBin, Span, Token
 
 from d2c.plugins.spacy.attributes import NonConstituentException, store
 from d2c.trees.ctree import CTree
@@ -105,8 +105,21 @@ def test_tokens_of_blanks_are_in_no_tree() -> None:
     assert first._.parse_string == "(S (NP (PRP They)) (VP (VBD saw) (S (NP (DT the) (NN cat)))) (. .))"
     assert doc[2:5]._.labels == ("S", "NP")
     assert [(span.start, span.end) for span in first._.children] == [(0, 1), (1, 5), (6, 7)]
-    with pytest.raises(NonConstituentException):
-        _ = doc[2]._.labels
+    assert without_words(doc[2]) and without_words(doc[2:3])
+
+
+def without_words(part: Span | Token) -> bool:
+    """Whether nothing is known of a part of a document, and no error raised."""
+    known = part._.labels, part._.parse_string, part._.parent, *part._.constituents, *part._.children
+    return known == ((), "", None)
+
+
+def test_parts_of_nothing_but_blanks() -> None:
+    doc = document([TREE, OTHER], {5, 8})
+    blanks = Doc(VOCAB, [" ", "\n"], sent_starts=[True, False])
+    joined = Doc.from_docs([blanks, doc, blanks])
+    assert [without_words(sentence) for sentence in joined.sents] == [True, False, False, True]
+    assert without_words(Doc(VOCAB)[:])
 
 
 def test_sentences_that_were_not_parsed() -> None:

@@ -53,7 +53,7 @@ def pipeline(model: Path, tagger: bool = True, **config: str) -> Language:
 
 
 def parses(doc: Doc) -> list[str]:
-    return [sentence._.parse_string for sentence in doc.sents if not sentence.text.isspace()]
+    return [sentence._.parse_string for sentence in doc.sents if sentence._.parse_string]
 
 
 def expected(doc: Doc, model: Path) -> list[str]:
@@ -73,6 +73,19 @@ def test_one_document(small_model: Path) -> None:
     assert parses(doc) == expected(doc, small_model)
     assert first._.parse_string.startswith(f"({first._.labels[0]} ")
     assert Doc(doc.vocab).from_bytes(doc.to_bytes())[: len(first)]._.parse_string == first._.parse_string
+
+
+def test_sentences_of_blanks(small_model: Path) -> None:
+    """At the end, in the middle of others, at the beginning; and documents without words."""
+    nlp = pipeline(small_model)
+    last, first, *none = nlp.pipe(["Fine.\n\n", "\n\n Mary  met \n him.", " \n", ""])
+    assert [sentence.text for sentence in last.sents] == ["Fine.", "\n\n"]
+    assert [sentence._.parse_string for sentence in last.sents] == [*parses(nlp("Fine.")), ""]
+    blanks = [*last.sents][1]
+    known = blanks._.labels, blanks._.parent, [*blanks._.constituents], [*blanks._.children]
+    assert known == ((), None, [], [])
+    assert parses(first) == parses(nlp("Mary met him."))
+    assert [[s._.parse_string for s in doc.sents] for doc in none] == [[""], []]
 
 
 @pytest.mark.parametrize("batch_size", [1, 3, 100])
