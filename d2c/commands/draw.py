@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from pathlib import Path
 
 import click
@@ -9,7 +10,7 @@ import click
 from d2c.commands.options import FilePath, choice, format_option, heads_option, output_option, reading_options
 from d2c.reduction.reduction import Reduction
 from d2c.treebanks.reading import Reading
-from d2c.trees.errors import FormatError
+from d2c.trees.errors import FormatError, Refusals
 from d2c.trees.files import file_name, open_output
 
 
@@ -20,7 +21,7 @@ from d2c.trees.files import file_name, open_output
 @format_option
 @reading_options
 @choice("--what", ["ctree", "dtree", "both"], "ctree")
-@click.option("--svg", is_flag=True, help="A picture of one sentence, instead of text of all.")
+@click.option("--svg", is_flag=True, help="A picture of one sentence, as in *.svg, instead of text of all.")
 @click.option("--sentence", type=click.IntRange(1), help="Its number; of --svg 1 if it is not said.")
 def draw(
     trees: Path,
@@ -34,9 +35,14 @@ def draw(
     """Draws c-trees, crossing branches included, d-trees with their event indices, or both."""
     from d2c.trees.pictures import drawing
 
+    svg = svg or output.name.removesuffix(".gz").endswith(".svg")
     route, last = Reduction("direct", head_rules), 1 if svg and not sentence else sentence
+    # One sentence is drawn as soon as it is read, so that errors cannot wait for the end of the file.
+    faults = replace(reading.faults, limit=1) if last else reading.faults
+    refusals = Refusals(faults)
     with open_output(output) as stream:
-        for number, ctree in enumerate(reading(trees), 1):
+        for number, ctree in enumerate(reading(trees, refusals), 1):
+            number += refusals.count
             if not last or number == last:
                 stream.write(drawing(ctree, route.encode(ctree), what, svg) + "\n")
             if number == last:

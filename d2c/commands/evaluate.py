@@ -6,56 +6,78 @@ import sys
 from collections.abc import Callable, Iterator
 from dataclasses import replace
 from functools import partial
-from itertools import zip_longest
 from pathlib import Path
 from typing import Any
 
 import click
 
-from d2c.commands.options import FilePath, choice
-from d2c.trees.errors import FormatError
+from d2c.commands.options import FilePath, choice, reading_options
+from d2c.commands.terminal import say
+from d2c.treebanks.pairs import Pairs
+from d2c.treebanks.reading import Reading
+from d2c.trees.ctree import CTree
+from d2c.trees.dtree import DTree
+from d2c.trees.errors import FormatError, Refusals
+from d2c.trees.files import file_name
 from d2c.trees.formats.conllu import read_conllu
-from d2c.trees.formats.treebanks import format_of, read_treebank
+from d2c.trees.formats.treebanks import format_of
 
 
 def _evalb(
-    gold: Path, guess: Path, params: Path | None, morphology: bool, spmrl: bool = False, **_: object
+    pairs: Pairs, params: Path | None, morphology: bool, spmrl: bool = False, **_: object
 ) -> Iterator[str]:
-    from d2c.trees.scores.evalb.evaluate import evaluate_files
+    from d2c.trees.scores.evalb.evaluate import evaluate, evaluate_files
+    from d2c.trees.scores.evalb.lines import Line, from_ctree
     from d2c.trees.scores.evalb.parameters import Parameters
     from d2c.trees.scores.evalb.report import Totals, report_lines
+
+    def line(ctree: CTree, path: Path, number: int) -> Line:
+        try:
+            return from_ctree(ctree)
+        except ValueError as error:
+            raise FormatError(file_name(path), 0, number, f"{error}; use --metric disco") from None
 
     default = Parameters.spmrl2013 if spmrl else Parameters.collins
     parameters = Parameters.read(params, spmrl=spmrl) if params else default()
     parameters = replace(parameters, morphology=morphology)
-    return report_lines(evaluate_files(gold, guess, parameters), Totals(parameters.cutoff))
+    if pairs.reading.raw:
+        scores = evaluate_files(pairs.gold, pairs.guess, parameters)
+    else:
+        numbered = enumerate(pairs.of(pairs.reading), 1)
+        lines = ((line(a, pairs.gold, n), line(b, pairs.guess, n)) for n, (a, b) in numbered)
+        scores = evaluate(lines, parameters)
+    return report_lines(scores, Totals(parameters.cutoff))
 
 
-def _disco(gold: Path, guess: Path, params: Path | None, disc_only: bool, **_: object) -> Iterator[str]:
+def _disco(pairs: Pairs, params: Path | None, disc_only: bool, **_: object) -> Iterator[str]:
     from d2c.trees.scores import disco
+
+    def read(path: Path) -> Iterator[CTree]:
+        return replace(pairs.reading, format_name=format_of(path, "discbracket"))(path)
 
     parameters = disco.Parameters.read(params) if params else disco.Parameters.proper()
     parameters = replace(parameters, disc_only=disc_only or parameters.disc_only)
-    of_gold, of_guess = (read_treebank(path, format_of(path, "discbracket")) for path in (gold, guess))
-    scores = disco.evaluate(zip_longest(of_gold, of_guess), parameters)
-    return disco.report_lines(scores, parameters.cutoff)
+    return disco.report_lines(disco.evaluate(pairs.of(read), parameters), parameters.cutoff)
 
 
-def _attachment(gold: Path, guess: Path, punctuation: bool, **_: object) -> Iterator[str]:
+def _attachment(pairs: Pairs, punctuation: bool, **_: object) -> Iterator[str]:
     from d2c.trees.scores.attachment import Attachment, score_attachment
 
+    def read(path: Path) -> Iterator[DTree]:
+        refusals = Refusals(pairs.reading.faults)
+        return refusals.over(read_conllu(path, refusals))
+
     total = Attachment()
-    for number, (a, b) in enumerate(zip_longest(read_conllu(gold), read_conllu(guess)), 1):
-        if a is None or b is None:
-            raise FormatError(str(guess if b is None else gold), 0, number, "missing; the other file has it")
+    for number, (a, b) in enumerate(pairs.of(read), 1):
         if len(a.heads) != len(b.heads):
-            raise FormatError(str(guess), 0, number, f"{len(b.heads)} tokens; {gold} has {len(a.heads)}")
+            message = f"{len(b.heads)} tokens; {pairs.gold} has {len(a.heads)}"
+            raise FormatError(str(pairs.guess), 0, number, message)
         total += score_attachment(a, b, punctuation)
     kept = "with" if punctuation else "without"
     yield f"UAS {total.uas:.2f}  LAS {total.las:.2f}  ({total.tokens:,} tokens, {kept} punctuation)"
 
 
-METRICS: dict[str, Callable[..., Iterator[str]]] = {  # of the command's other arguments
+METRICS: dict[str, Callable[..., Iterator[str]]] = {  # of the files, and the command's options
     "evalb": _evalb,
     "spmrl": partial(_evalb, spmrl=True),
     "disco": _disco,
@@ -75,8 +97,19 @@ METRICS: dict[str, Callable[..., Iterator[str]]] = {  # of the command's other a
 @click.option("--morphology", is_flag=True, help="spmrl: features count in tags, as in NN##case=nom##.")
 @click.option("--disc-only", is_flag=True, help="disco: constituents with gaps only.")
 @click.option("--punctuation", is_flag=True, help="attachment: count punctuation too.")
-def evaluate(metric: str, **options: Any) -> None:
-    """Scores bracket files as EVALB does (a table per sentence, then the summary), treebanks with gaps as
-    disco-dop does (discbracket, or what their names say), or CoNLL-U files."""
-    for line in METRICS[metric](**options):
+@click.option("--raw", is_flag=True, help="Read brackets as they are; evalb, spmrl: as EVALB reads lines.")
+@reading_options
+def evaluate(metric: str, gold: Path, guess: Path, reading: Reading, **options: Any) -> None:
+    """Scores trees as EVALB does (a table per sentence, then the summary), treebanks with gaps as disco-dop
+    does (discbracket, or what their names say), or CoNLL-U files.
+
+    As everywhere, traces and function tags are removed from brackets. With --skip-bad both files must still
+    have the same sentences.
+    """
+    if reading.raw and reading.faults.skipped and metric in ("evalb", "spmrl"):
+        raise click.UsageError("with --raw EVALB's own rules say what becomes of bad lines, not --skip-bad")
+    pairs = Pairs(gold, guess, reading)
+    for line in METRICS[metric](pairs, **options):
         sys.stdout.write(line + "\n")
+    if pairs.spelling.words:
+        say(f"{file_name(guess)}: {pairs.spelling}")

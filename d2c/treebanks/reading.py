@@ -39,9 +39,9 @@ class Reading:
     merge: bool = False
     faults: Faults = Faults()
 
-    def __call__(self, path: Path) -> Iterator[CTree]:
-        """The trees. Raises FormatError."""
-        refusals = Refusals(self.faults)
+    def __call__(self, path: Path, refusals: Refusals | None = None) -> Iterator[CTree]:
+        """The trees; refusals: counts those that cannot be read. Raises FormatError."""
+        refusals = refusals or Refusals(self.faults)
         return refusals.over(self.transformed(self.read(path, refusals), path, refusals))
 
     def read(

@@ -11,11 +11,13 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from d2c.trees.formats.brackets import parse_bracket
+from d2c.trees.ctree import CTree
+from d2c.trees.formats.brackets import format_bracket, parse_bracket
 from d2c.trees.scores.evalb.evaluate import TooManyErrors, evaluate, evaluate_files
 from d2c.trees.scores.evalb.lines import Line, from_ctree, from_line
 from d2c.trees.scores.evalb.parameters import Parameters
 from d2c.trees.scores.evalb.report import Score, Summary, Totals, format_line, report_lines
+from tests.strategies import ctrees
 
 ROOT = Path(__file__).parents[2]
 VECTORS = Path(os.environ.get("D2C_VECTORS", ROOT / ".." / "shared" / "vectors")) / "evalb"
@@ -369,6 +371,11 @@ def test_counting_equals_evalb_loops(data: st.DataObject, words: int, equal: set
             theirs.remove(first)
             matched += 1
     assert (result.matched, result.crossing) == (matched, sum(crossing))
+
+
+@given(ctrees(gaps=False))
+def test_a_tree_is_read_as_its_brackets_are(ctree: CTree) -> None:
+    assert from_ctree(ctree) == from_line(format_bracket(ctree))
 
 
 def test_morphology_counts_in_tags_where_it_is_asked_for() -> None:

@@ -49,6 +49,22 @@ def test_svg(trees: Path, what: str) -> None:
     assert ("S#2" in words) == (what != "ctree") and ("VP" in words) == (what != "dtree")
 
 
+def test_the_name_of_a_file_says_svg(trees: Path, tmp_path: Path) -> None:
+    draw(trees, "-o", tmp_path / "x.svg", "--sentence", "2")
+    assert (tmp_path / "x.svg").read_text() == draw(trees, "--svg", "--sentence", "2")
+    draw(trees, "-o", tmp_path / "x.txt")
+    assert (tmp_path / "x.txt").read_text() == draw(trees)
+
+
+def test_sentences_keep_their_numbers_beside_bad_ones(trees: Path) -> None:
+    whole = draw(trees, "--sentence", "2")
+    trees.write_text("(S (A x))\n" + TEXT)
+    run = CliRunner().invoke(cli, ["draw", str(trees), "--sentence", "3"])
+    assert str(run.exception).startswith(f"{trees}:1: sentence 1: expected a leaf")
+    run = CliRunner().invoke(cli, ["draw", str(trees), "--sentence", "3", "--skip-bad"])
+    assert run.stdout == whole
+
+
 def test_a_sentence_that_is_not_there(trees: Path) -> None:
     run = CliRunner().invoke(cli, ["draw", str(trees), "--sentence", "3"])
     assert str(run.exception) == f"{trees}: sentence 3: there is no such sentence"

@@ -8,7 +8,7 @@ from functools import lru_cache
 
 from d2c.trees.ctree import CTree
 from d2c.trees.errors import FormatError
-from d2c.trees.formats.brackets import format_bracket
+from d2c.trees.formats.brackets import escape
 from d2c.trees.scores.prm import BLANKS
 
 _WORD = f"[^{BLANKS}()]*"
@@ -70,7 +70,16 @@ def from_line(text: str) -> Line:
 
 def from_ctree(tree: CTree) -> Line:
     """What `from_line` reads from the written tree; `top` is a bracket too. ValueError where it has gaps."""
-    return from_line(format_bracket(tree))
+    n, spans = len(tree.tokens), tree.spans()
+    if spans is None:
+        raise ValueError("a tree with gaps, which brackets cannot hold")
+    first, last = spans
+    order = sorted(range(n, len(first)), key=lambda k: (first[k], -last[k], -k))  # parents before children
+    brackets = [] if tree.top is None else [(escape(tree.top), 0, n)]
+    brackets += [(escape(tree.labels[k - n]), first[k], last[k] + 1) for k in order]
+    labels, starts, ends = zip(*brackets, strict=True) if brackets else ((), (), ())
+    words, tags = tuple(map(escape, tree.tokens.forms)), tuple(map(escape, tree.tokens.tags))
+    return Line(words, tags, labels, starts, ends)
 
 
 @lru_cache(maxsize=1 << 16)

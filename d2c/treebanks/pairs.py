@@ -1,0 +1,47 @@
+"""Two files over the same sentences, side by side: gold and a guess."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass, field, replace
+from itertools import zip_longest
+from pathlib import Path
+from typing import TypeVar
+
+from d2c.treebanks.reading import Reading
+from d2c.trees.ctree import CTree
+from d2c.trees.dtree import DTree
+from d2c.trees.errors import FormatError
+from d2c.trees.files import file_name
+from d2c.trees.spelling import Spelling
+
+Tree = TypeVar("Tree", CTree, DTree)
+
+
+@dataclass(frozen=True)
+class Pairs:
+    """Gold and guess, how both are read, and which words of the guess are only written otherwise."""
+
+    gold: Path
+    guess: Path
+    reading: Reading
+    spelling: Spelling = field(default_factory=Spelling)
+
+    def of(self, read: Callable[[Path], Iterator[Tree]]) -> Iterator[tuple[Tree, Tree]]:
+        """The trees of each sentence, those of the guess over gold's words where only the spelling differs.
+
+        Raises FormatError where a file ends before the other, and, where sentences may have been left out of
+        one file only, for sentences of other words.
+        """
+        left_out = "; --skip-bad left sentences out" if self.reading.faults.skipped else ""
+        for number, (gold, guess) in enumerate(zip_longest(read(self.gold), read(self.guess)), 1):
+            if gold is None or guess is None:
+                short = self.gold if gold is None else self.guess
+                raise FormatError(file_name(short), 0, number, f"missing; the other file has it{left_out}")
+            if gold.tokens.forms != guess.tokens.forms:
+                if self.spelling.same(guess.tokens.forms, gold.tokens.forms):
+                    guess = replace(guess, tokens=replace(guess.tokens, forms=gold.tokens.forms))
+                elif left_out:
+                    message = f"its words are not those of {file_name(self.gold)}{left_out}"
+                    raise FormatError(file_name(self.guess), 0, number, message)
+            yield gold, guess

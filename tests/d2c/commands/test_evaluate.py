@@ -1,0 +1,129 @@
+"""`d2c evaluate`: raw treebanks have the figures of cleaned ones; both files keep side by side."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+from click.testing import CliRunner, Result
+
+from d2c.commands.cli import cli
+from tests.treebanks import TREEBANKS, needs_treebanks
+from tests.trees.test_evalb import VECTORS, needs_vectors
+
+RAW = """( (S (NP-SBJ-1 (PRP They))
+     (VP (VBD slept) (NP (-NONE- *T*-1)) (ADVP|PRT (RB early)))
+     (. .)) )
+( (S (NP-SBJ (-NONE- *)) (VP (VB Sleep))) )
+"""
+CLEAN = """(TOP (S (NP (PRP They)) (VP (VBD slept) (ADVP (RB early))) (. .)))
+(TOP (S (VP (VB Sleep))))
+"""
+GUESS = """(TOP (S (NP (PRP They)) (VP (VBD slept)) (ADVP (RB early)) (. .)))
+(TOP (S (VP (VB Sleep))))
+"""
+
+
+def run(*arguments: str | Path) -> Result:
+    return CliRunner().invoke(cli, list(map(str, arguments)))
+
+
+def write(tmp_path: Path, **texts: str) -> list[Path]:
+    paths = []
+    for name, text in texts.items():
+        paths.append(tmp_path / f"{name}.mrg")
+        paths[-1].write_text(text)
+    return paths
+
+
+@pytest.mark.parametrize("metric", ["evalb", "spmrl", "disco"])
+def test_a_raw_treebank_has_the_figures_of_the_cleaned_one(tmp_path: Path, metric: str) -> None:
+    raw, clean, guess = write(tmp_path, raw=RAW, clean=CLEAN, guess=GUESS)
+    of_raw = run("evaluate", raw, guess, "--metric", metric)
+    assert of_raw.exit_code == 0 and of_raw.stderr == ""
+    assert of_raw.stdout == run("evaluate", clean, guess, "--metric", metric).stdout
+    if metric == "evalb":  # gold S NP VP ADVP, S VP; of the guess only its VP is wrong
+        assert "Bracketing FMeasure       =  83.33" in of_raw.stdout.splitlines()
+
+
+def test_raw_reads_as_evalb(tmp_path: Path) -> None:
+    gold, guess = write(tmp_path, gold="( (S-X (A a)))\n", guess="(S (A a))\n")
+    rows = [
+        run("evaluate", gold, guess, *options).stdout.splitlines()[3].split() for options in ((), ("--raw",))
+    ]
+    assert [row[3:8] for row in rows] == [
+        ["100.00", "100.00", "1", "1", "1"],
+        ["50.00", "100.00", "1", "2", "1"],
+    ]
+    assert run("evaluate", gold, guess, "--raw", "--skip-bad").exit_code == 2
+
+
+@needs_vectors
+def test_evalbs_numbers_are_those_of_raw() -> None:
+    files = VECTORS / "gold.mrg", VECTORS / "guess.mrg"
+    done = run("evaluate", *files, "--raw", "--params", VECTORS / "collins.prm")
+    assert done.stdout == (VECTORS / "expected-collins.txt").read_text()
+
+
+@needs_treebanks
+def test_a_raw_dev_set(tmp_path: Path) -> None:
+    dev, clean, guess = (tmp_path / f"{name}.mrg" for name in ("dev", "clean", "guess"))
+    assert run("convert", TREEBANKS / "masc-dev.mrg.gz", dev).exit_code == 0
+    assert "( (" in dev.read_text() and "-NONE-" in dev.read_text()
+    run("convert", "--clean", dev, clean)
+    text = clean.read_text()
+    guess.write_text(text.replace("(NP (NP ", "(NP (NX ").replace("(VP (TO ", "(VX (TO "))
+    figures = run("evaluate", dev, guess).stdout
+    assert figures == run("evaluate", clean, guess).stdout == run("evaluate", clean, guess, "--raw").stdout
+    assert run("evaluate", dev, guess, "--raw").stdout != figures
+
+
+def test_files_of_different_lengths(tmp_path: Path) -> None:
+    gold, guess = write(tmp_path, gold=CLEAN, guess=GUESS.splitlines()[0] + "\n")
+    assert (
+        str(run("evaluate", gold, guess).exception) == f"{guess}: sentence 2: missing; the other file has it"
+    )
+    assert (
+        str(run("evaluate", guess, gold).exception) == f"{guess}: sentence 2: missing; the other file has it"
+    )
+
+
+def test_sentences_left_out_of_one_file_only(tmp_path: Path) -> None:
+    bad = "(TOP (S (A a) b))\n"
+    gold, same, other = write(tmp_path, gold=bad + CLEAN, same=GUESS, other="(TOP (S (A a)))\n" + GUESS)
+    done = run("evaluate", gold, same, "--skip-bad")
+    assert done.exit_code == 0
+    assert done.stderr.splitlines() == [
+        f"d2c: {gold}:1: sentence 1: the word 'b' stands beside other words or nodes",
+        f"{gold}: 1 left out",
+    ]
+    done = run("evaluate", gold, other, "--skip-bad")
+    words = f"its words are not those of {gold}; --skip-bad left sentences out"
+    assert str(done.exception) == f"{other}: sentence 1: {words}"
+    (short,) = write(tmp_path, short=GUESS.splitlines()[0] + "\n")
+    done = run("evaluate", gold, short, "--skip-bad")
+    assert str(done.exception).startswith(f"{short}: sentence 2: missing; the other file has it; --skip-bad")
+
+
+def test_a_tree_with_gaps(tmp_path: Path) -> None:
+    path = tmp_path / "gaps.discbracket"
+    path.write_text("(S (VP (A 0=x) (B 2=z)) (C 1=y))\n")
+    message = "a tree with gaps, which brackets cannot hold; use --metric disco"
+    assert str(run("evaluate", path, path).exception) == f"{path}: sentence 1: {message}"
+
+
+def test_words_that_are_only_written_otherwise(tmp_path: Path) -> None:
+    gold, guess = tmp_path / "gold.export", tmp_path / "guess.export"
+    gold.write_text("#BOS 1\n(\tA\t--\t--\t0\n\u00a0x\tA\t--\t--\t0\n#EOS 1\n")
+    guess.write_text("#BOS 1\n-LRB-\tA\t--\t--\t0\nx\tA\t--\t--\t0\n#EOS 1\n")
+    for metric in ("disco", "evalb"):
+        done = run("evaluate", gold, guess, "--metric", metric)
+        assert done.exit_code == 0
+        written = "2 words are written otherwise, as -LRB- for ( or without a no-break space"
+        assert done.stderr == f"{guess}: {written}\n"
+    row = "1\t{}\t_\tA\tA\t_\t0\troot\t_\t_\n\n"
+    a, b = tmp_path / "a.conllu", tmp_path / "b.conllu"
+    a.write_text(row.format("("))
+    b.write_text(row.format("-LRB-"))
+    done = run("evaluate", "--metric", "attachment", a, b)
+    assert done.stdout.startswith("UAS") and done.stderr.startswith(f"{b}: 1 words are written otherwise")

@@ -1,0 +1,31 @@
+"""Words that other programs write otherwise: with -LRB- for a bracket, without the no-break spaces around."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from d2c.trees.cleaning import unescape
+
+
+def plain(form: str) -> str:
+    """What spellings of a word have in common."""
+    return unescape(form).strip("\N{NO-BREAK SPACE}")
+
+
+class Spelling:
+    """Tells words that are only written otherwise from other words, and counts them."""
+
+    def __init__(self) -> None:
+        self.words = 0
+
+    def same(self, found: Sequence[str], wanted: Sequence[str]) -> bool:
+        """Whether the words of two sentences are the same."""
+        if found == wanted:
+            return True
+        if list(map(plain, found)) != list(map(plain, wanted)):
+            return False
+        self.words += sum(a != b for a, b in zip(found, wanted, strict=True))
+        return True
+
+    def __str__(self) -> str:
+        return f"{self.words:,} words are written otherwise, as -LRB- for ( or without a no-break space"
