@@ -44,6 +44,19 @@ Report = Callable[[Progress], None] | None
 Arcs = tuple[Sequence[int], Sequence[str]]  # heads and labels of a sentence
 
 
+Word = tuple[str, int, int]  # its form, its first character in a text and the one after its last
+
+
+class TextRules(Protocol):
+    """How text is cut."""
+
+    def words(self, text: str) -> Iterable[Word]:
+        """The words of a sentence, in order; several may be of the same characters."""
+
+    def sentences(self, text: str) -> Iterable[tuple[int, int]]:
+        """Of each sentence of a paragraph its first character and the one after its last, in order."""
+
+
 class DependencyParser(Protocol):
     """A dependency parser that can be trained."""
 

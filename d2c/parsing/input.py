@@ -13,7 +13,8 @@ from dataclasses import dataclass
 from itertools import groupby
 from typing import NamedTuple
 
-from d2c.parsing.text import Line, Offsets, SentenceSplitter, Words, words_of
+from d2c.dparsers.protocol import TextRules
+from d2c.parsing.text import PENN, Line, Offsets, SentenceSplitter, Words, words_of
 from d2c.trees.ctree import Tokens
 from d2c.trees.errors import FormatError
 from d2c.trees.files import file_name, open_input
@@ -49,7 +50,7 @@ class Kind(NamedTuple):
     split: whether the lines must be cut into sentences first
     """
 
-    words: Callable[[Line], Words] | None
+    words: Callable[[Line, TextRules], Words] | None
     split: bool = False
 
     @property
@@ -59,12 +60,12 @@ class Kind(NamedTuple):
 
 
 def read_sentences(
-    path: str | os.PathLike[str], kind: str, refuse: Refuse, abbreviations: Iterable[str] = ()
+    path: str | os.PathLike[str], kind: str, refuse: Refuse, rules: TextRules = PENN
 ) -> Iterator[Sentence]:
     """The sentences of a file (`-`: standard input) of one of KINDS, one at a time. Empty lines are none.
 
-    refuse:        is given what is wrong with a line; the sentence is left out then
-    abbreviations: words that end in a full stop without ending a sentence
+    refuse: is given what is wrong with a line; the sentence is left out then
+    rules:  cut text into words and sentences
     Raises FormatError for a file that cannot be read at all.
     """
     file, (words_of, split) = file_name(path), KINDS[kind]
@@ -73,10 +74,10 @@ def read_sentences(
             yield from _conllu(_lines(stream, mark=""), file, refuse)
             return
         decoded = _decoded(_lines(stream, mark=" "), file, refuse)  # offsets stay as they are
-        for line in SentenceSplitter(abbreviations).sentences(decoded) if split else decoded:
+        for line in SentenceSplitter(rules).sentences(decoded) if split else decoded:
             if line.text.strip():
                 try:
-                    words = words_of(line)
+                    words = words_of(line, rules)
                     yield Sentence(Tokens(words.forms, ("",) * len(words.forms)), words.line, words.offsets)
                 except ValueError as error:
                     refuse(FormatError(file, line.number, 0, str(error)))
@@ -100,7 +101,7 @@ def _decoded(lines: Iterable[Line], file: str, refuse: Refuse) -> Iterator[Line]
             yield line
 
 
-def _tokenized(line: Line) -> Words:
+def _tokenized(line: Line, _: TextRules = PENN) -> Words:
     """The words between blanks. Raises ValueError for words of nothing but other spaces."""
     found = [*_WORD.finditer(line.text)]
     for number, match in enumerate(found, 1):

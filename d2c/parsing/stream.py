@@ -10,6 +10,7 @@ from typing import TextIO
 
 from d2c.parsing.input import KINDS, Refuse, Sentence, read_sentences
 from d2c.parsing.output import FORMATS, Parsed, whole_texts
+from d2c.parsing.text import PennRules
 from d2c.training.model import NO_TAGGER, Model
 from d2c.training.routes import GivesConfidences
 from d2c.trees.ctree import CTree, Tokens
@@ -52,7 +53,7 @@ def parse_file(
     if request.least > 0 and not isinstance(model.route, GivesConfidences):
         raise ModelError(f"the route {model.route_name} does not say how sure it is of constituents")
     repairs, form = Repairs(), FORMATS[request.to]
-    sentences = shown(read_sentences(request.path, request.kind, refuse, model.abbreviations))
+    sentences = shown(read_sentences(request.path, request.kind, refuse, PennRules(model.abbreviations)))
     with whole_texts(stream) as write:
         write(form.header)
         for parsed in parse_all(model, sentences, request, repairs):

@@ -1,17 +1,21 @@
-"""Words and sentences of plain text, with their offsets.
+"""Words and sentences of plain text, with their offsets, by rules for English.
 
 Words are cut as the Penn Treebank cuts them, by NLTK's tokeniser: `can't` is `ca n't`, quotation marks become
-`` and '', typographic ones, too; round brackets stay. Sentences are cut by Punkt (Kiss and Strunk 2006),
-which is given the abbreviations of the treebank and learns nothing from the text.
+`` and '', typographic ones, too; round brackets stay. It would cut URLs, addresses and hashtags, so it sees
+letters instead. Sentences are cut by Punkt (Kiss and Strunk 2006), which is given the abbreviations of the
+treebank and learns nothing from the text. Rules for other languages are objects with the same two functions.
 """
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterable, Iterator
 from typing import NamedTuple
 
 from nltk.tokenize import NLTKWordTokenizer
 from nltk.tokenize.punkt import PunktParameters, PunktSentenceTokenizer
+
+from d2c.dparsers.protocol import TextRules, Word
 
 Offsets = tuple[tuple[int, int], ...]
 
@@ -19,6 +23,26 @@ _WORDS = NLTKWordTokenizer()
 _QUOTES = ("``", "''")  # what `"` becomes
 _TYPOGRAPHIC = {"“": "``", "”": "''", "‘": "`"}  # what these become; ’ is an apostrophe everywhere
 _HELD = 1 << 16  # characters of one paragraph; the sentences in it are cut when it grows beyond that
+
+# What stays whole: addresses of the web and of mail, paths with a drive, hashtags, names as in @name.
+_WHOLE = re.compile(
+    r"""(?:(?:https?|ftp)://|www\.)[^\s<>"“”]*[^\s<>"“”.,:;!?'’)\]}]
+    | (?<![\w.+%-])[\w.+%-]+@[\w-]+(?:\.[\w-]+)+
+    | (?<![\w.-])(?:\w[\w-]*\.)+[a-z]{2,}/[^\s<>"“”]*[^\s<>"“”.,:;!?'’)\]}]
+    | (?<!\w)[A-Za-z]:[\\/][^\s<>"“”|?*]*[^\s<>"“”|?*.,:;!'’)\]}]
+    | (?<![\w\#&@])[\#@](?=\w*[^\W\d_])\w+""",
+    re.VERBOSE,
+)
+# Words whose full stop ends no sentence; if a number follows; if a small letter does; if no starter does.
+_NEVER = re.compile(r"(?:e\.g|i\.e|cf|vs|viz|mr|mrs|ms|dr|prof|gen|sen|rep|gov|capt|lt|col|sgt)\.")
+_BEFORE_NUMBER = re.compile(r"(?:nos?|figs?|eqs?|sec|ch|vol|pp?|art|approx|ca)\.")
+_BEFORE_SMALL = re.compile(r"(?:etc|al|[ap]\.m|jr|sr|inc|corp|co|ltd|approx|ca|est|no)\.")
+_INITIALS = re.compile(r"st\.|(?:[^\W\d_]\.){2,}")
+_NEXT = re.compile(r"\s+(\w+)")
+_STARTERS = re.compile(  # of sentences
+    "A|An|The|This|That|These|Those|He|She|It|We|They|You|I|There|Here|His|Her|Its|Our|Their|In|On|At|But|And"
+    "|Or|So|If|When|While|As|What|Who|Why|How|Not|No|Yes"
+)
 
 
 class Line(NamedTuple):
@@ -40,21 +64,8 @@ class Words(NamedTuple):
     offsets: Offsets
 
 
-def words_of(line: Line) -> Words:
-    """The words of one sentence."""
-    forms, offsets, end = [], [], 0
-    for form in _WORDS.tokenize(line.text.replace("’", "'")):
-        start = end
-        while line.text[start].isspace():
-            start += 1
-        end = start + (1 if form in _QUOTES and line.text[start] == '"' else len(form))
-        forms.append(_TYPOGRAPHIC.get(form, form))
-        offsets.append((line.begin + start, line.begin + end))
-    return Words(line.number, tuple(forms), tuple(offsets))
-
-
-class SentenceSplitter:
-    """Cuts free text into sentences. An empty line ends one, another line break does not.
+class PennRules:
+    """English, as the Penn Treebank has it.
 
     abbreviations: words that end in a full stop without ending a sentence
     """
@@ -62,7 +73,59 @@ class SentenceSplitter:
     def __init__(self, abbreviations: Iterable[str] = ()) -> None:
         parameters = PunktParameters()
         parameters.abbrev_types = {word.lower().removesuffix(".") for word in abbreviations}
-        self.punkt = PunktSentenceTokenizer(parameters)
+        self._punkt = PunktSentenceTokenizer(parameters)
+
+    def words(self, text: str) -> Iterator[Word]:
+        """The words of a sentence."""
+        plain = text.replace("’", "'")
+        masked, end = _WHOLE.sub(lambda found: "x" * len(found[0]), plain), 0
+        for form in _WORDS.tokenize(masked):
+            start = end
+            while text[start].isspace():
+                start += 1
+            end = start + (1 if form in _QUOTES and text[start] == '"' else len(form))
+            if masked[start:end] != plain[start:end]:
+                form = plain[start:end]
+            yield _TYPOGRAPHIC.get(form, form), start, end
+
+    def sentences(self, text: str) -> Iterator[tuple[int, int]]:
+        """The sentences of a paragraph."""
+        begin = None
+        for start, end in self._punkt.span_tokenize(text):
+            begin = start if begin is None else begin
+            if not _goes_on(text[start:end], _NEXT.match(text, end)):
+                yield begin, end
+                begin = None
+
+
+PENN = PennRules()
+
+
+def _goes_on(sentence: str, following: re.Match[str] | None) -> bool:
+    """Whether what Punkt took for a sentence ends in no more than an abbreviation."""
+    if following is None:
+        return False
+    last, word = sentence.split()[-1].lstrip("([{\"'“‘").lower(), following[1]
+    return bool(
+        _NEVER.fullmatch(last)
+        or (word[0].isdigit() and _BEFORE_NUMBER.fullmatch(last))
+        or (word[0].islower() and _BEFORE_SMALL.fullmatch(last))
+        or (not _STARTERS.fullmatch(word) and _INITIALS.fullmatch(last))
+    )
+
+
+def words_of(line: Line, rules: TextRules = PENN) -> Words:
+    """The words of one sentence."""
+    found = [*rules.words(line.text)]
+    offsets = [(line.begin + start, line.begin + end) for _, start, end in found]
+    return Words(line.number, tuple([form for form, _, _ in found]), tuple(offsets))
+
+
+class SentenceSplitter:
+    """Cuts free text into sentences by rules. An empty line ends one, another line break does not."""
+
+    def __init__(self, rules: TextRules = PENN) -> None:
+        self.rules = rules
 
     def sentences(self, lines: Iterable[Line]) -> Iterator[Line]:
         """The sentences of a stream of lines, each as a line of its own; one paragraph is held at a time."""
@@ -91,7 +154,7 @@ class SentenceSplitter:
             return
         text = "".join(line.text for line in lines)
         begin, number, counted = lines[0].begin, lines[0].number, 0
-        spans = [*self.punkt.span_tokenize(text)]
+        spans = [*self.rules.sentences(text)]
         for i, (start, end) in enumerate(spans):
             number += text.count("\n", counted, start)
             counted = start

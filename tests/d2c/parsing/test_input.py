@@ -7,6 +7,7 @@ from pathlib import Path
 import pytest
 
 from d2c.parsing.input import Sentence, read_sentences
+from d2c.parsing.text import PennRules
 from d2c.trees.ctree import Tokens
 from d2c.trees.errors import FormatError
 
@@ -20,7 +21,7 @@ def read(path: Path, content: bytes, kind: str, *abbreviations: str) -> tuple[li
     def refuse(error: FormatError) -> None:
         errors.append(str(error))
 
-    return [*read_sentences(path, kind, refuse, abbreviations)], errors
+    return [*read_sentences(path, kind, refuse, PennRules(abbreviations))], errors
 
 
 def sentence(line: int, words: str, *offsets: tuple[int, int]) -> Sentence:

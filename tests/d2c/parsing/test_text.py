@@ -4,10 +4,11 @@ from __future__ import annotations
 
 from itertools import islice
 
+import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from d2c.parsing.text import Line, SentenceSplitter, words_of
+from d2c.parsing.text import Line, PennRules, SentenceSplitter, words_of
 
 
 def lines_of(text: str) -> list[Line]:
@@ -19,7 +20,7 @@ def lines_of(text: str) -> list[Line]:
 
 
 def split(text: str, *abbreviations: str) -> list[tuple[int, str]]:
-    found = [*SentenceSplitter(abbreviations).sentences(lines_of(text))]
+    found = [*SentenceSplitter(PennRules(abbreviations)).sentences(lines_of(text))]
     assert all(text.startswith(line.text, line.begin) for line in found)
     return [(line.number, line.text.strip()) for line in found]
 
@@ -97,3 +98,39 @@ def test_lines_left_out_end_a_paragraph() -> None:
     lines = lines_of("One two\nthree. Four\nfive")
     found = [*SentenceSplitter().sentences([lines[0], lines[2]])]
     assert [(line.number, line.text.strip()) for line in found] == [(1, "One two"), (3, "five")]
+
+
+def test_what_stays_whole() -> None:
+    text = (
+        "See http://d2c.org/a_(b)?c=1&d#e, www.d2c.org; or mail jo.doe+x@d2c.co.uk: #nlp2 @jo's C:\\a.txt\n"
+    )
+    assert words_of(Line(1, 0, text)).forms == (
+        *("See", "http://d2c.org/a_(b)?c=1&d#e", ",", "www.d2c.org", ";", "or", "mail", "jo.doe+x@d2c.co.uk"),
+        *(":", "#nlp2", "@jo", "'s", "C:\\a.txt"),
+    )
+    text = "At 10:30, e.g. a.txt (d2c.org/x) cost $1,234.50, i.e. -3.5%, not .5, 3/4 or # 5 & #5."
+    assert words_of(Line(1, 0, text)).forms == (
+        *("At", "10:30", ",", "e.g.", "a.txt", "(", "d2c.org/x", ")", "cost", "$", "1,234.50", ",", "i.e."),
+        *("-3.5", "%", ",", "not", ".5", ",", "3/4", "or", "#", "5", "&", "#", "5", "."),
+    )
+    assert words_of(Line(1, 0, "“(https://d2c.org).”")).forms == (
+        "``",
+        "(",
+        "https://d2c.org",
+        ")",
+        ".",
+        "''",
+    )
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "Cats (e.g. Tom) and dogs, i.e. Rex, etc. are here.|Others, etc.|The end.",
+        "J. R. R. Tolkien and J.R.R. Tolkien met Mr. Smith vs. Dr. No at 5 p.m. on Monday.|Who?",
+        "He left the U.S.|He is at 3.5 km, see Fig. 3 of the U.S. Government.|See http://a.b/c.|Done.",
+        "She said no.|He did not.|No. 5 is alive.",
+    ],
+)
+def test_no_sentence_ends_with_an_abbreviation(text: str) -> None:
+    assert [sentence for _, sentence in split(text.replace("|", " "))] == text.split("|")
