@@ -1,5 +1,95 @@
-"""`python -m d2c`."""
+"""`d2c`, which is also `python -m d2c`: runs a command, and ends with its exit status (docs/commands.md).
 
-from d2c.commands.cli import main
+Signals are handled before anything large is imported: SIGINT, SIGTERM and SIGHUP unwind what runs, so that
+half-written files are removed, and end it with 128 + the signal's number.
+"""
 
-main()
+from __future__ import annotations
+
+import os
+import signal
+import sys
+import threading
+import time
+from contextlib import suppress
+from types import FrameType
+from typing import Any, NoReturn
+
+_SIGNALS = ("SIGINT", "SIGTERM", "SIGHUP")
+_SAME = 1.0  # seconds within which several signals are one wish: shells and terminals send more than one
+
+_received: tuple[int, float] | None = None  # the signal that ends this process, and when it came
+
+
+def main() -> NoReturn:
+    """Runs the command."""
+    for number in _numbers():
+        if signal.getsignal(number) is not signal.SIG_IGN:  # as nohup has it
+            signal.signal(number, _unwind)
+    sys.unraisablehook = _once_more
+    _open_closed_streams()
+    # Threads of OpenMP (torch's) that wait for each other would otherwise keep cores busy that others need:
+    # where those are taken, training is ten times slower. It is read when torch is loaded.
+    os.environ.setdefault("OMP_WAIT_POLICY", "PASSIVE")
+    try:
+        from d2c.commands.cli import run
+
+        status = run()
+    except BaseException:
+        if _received is None:
+            raise
+        status = 128 + _received[0]
+        if _received[0] == signal.SIGINT:
+            with suppress(OSError):
+                print("d2c: interrupted", file=sys.stderr)
+    for number in _numbers():
+        signal.signal(number, signal.SIG_DFL)  # all is done
+    _give_up_what_cannot_be_written()
+    sys.exit(status)
+
+
+def _numbers() -> list[int]:
+    return [getattr(signal, name) for name in _SIGNALS if hasattr(signal, name)]
+
+
+def _unwind(number: int, _frame: FrameType | None) -> None:
+    """Handles a signal. One that comes later does not wait until all is removed."""
+    global _received
+    if _received is None:
+        _received = number, time.monotonic()
+        sys.exit(128 + number)
+    if time.monotonic() - _received[1] > _SAME:
+        os._exit(128 + number)
+
+
+def _once_more(unraisable: Any) -> None:
+    """Where Python cannot pass on what `_unwind` raises, in a destructor, the signal is sent again."""
+    global _received
+    if _received and isinstance(unraisable.exc_value, SystemExit):
+        number, _received = _received[0], None
+        threading.Timer(0.05, os.kill, (os.getpid(), number)).start()
+    else:
+        sys.__unraisablehook__(unraisable)
+
+
+def _open_closed_streams() -> None:
+    """Standard streams that were closed fail where they are used, and no file gets their numbers."""
+    for number, mode, use in ((0, os.O_WRONLY, "r"), (1, os.O_RDONLY, "w"), (2, os.O_WRONLY, "w")):
+        name = ("stdin", "stdout", "stderr")[number]
+        if getattr(sys, name) is None:
+            os.open(os.devnull, mode)  # gets the lowest number that is free
+            stream = open(number, use, encoding="utf-8", closefd=False)  # noqa: SIM115
+            setattr(sys, name, stream)
+
+
+def _give_up_what_cannot_be_written() -> None:
+    """When Python ends, it writes what streams still hold, and complains where it cannot; we did by then."""
+    for number, stream in ((1, sys.stdout), (2, sys.stderr)):
+        try:
+            stream.flush()
+        except (OSError, ValueError):
+            os.dup2(os.open(os.devnull, os.O_WRONLY), number)
+
+
+if __name__ == "__main__":
+    main()

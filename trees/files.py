@@ -35,6 +35,10 @@ def open_input(path: AnyPath, encoding: str = "utf-8", errors: str = "strict") -
         raise FormatError(file_name(path), 0, 0, f"not UTF-8 text ({error.reason})") from None
     except (gzip.BadGzipFile, zlib.error, EOFError) as error:
         raise FormatError(file_name(path), 0, 0, f"broken gzip file ({error})") from None
+    except OSError as error:
+        if error.filename is None:  # of the stream, which has no name for itself
+            raise FormatError(file_name(path), 0, 0, f"cannot be read: {error.strerror or error}") from None
+        raise
     finally:
         if stream is not sys.stdin:
             stream.close()
@@ -42,11 +46,16 @@ def open_input(path: AnyPath, encoding: str = "utf-8", errors: str = "strict") -
 
 @contextmanager
 def open_output(path: AnyPath) -> Iterator[TextIO]:
-    """A UTF-8 text stream that becomes the file `path` whole at the end, or, after an error, not at all."""
+    """A UTF-8 text stream that becomes the file `path` whole at the end, or, after an error, not at all.
+
+    Raises FormatError where it cannot be written, but BrokenPipeError where its reader has gone.
+    """
+    name = "<stdout>" if str(path) == "-" else os.fspath(path)
     if str(path) == "-":
         sys.stdout.reconfigure(encoding="utf-8")  # type: ignore[union-attr]
-        yield sys.stdout
-        sys.stdout.flush()
+        with writing(name):
+            yield sys.stdout
+            sys.stdout.flush()
         return
     target = Path(os.path.realpath(path))  # through a link, the file it leads to is replaced
     try:
@@ -59,9 +68,9 @@ def open_output(path: AnyPath) -> Iterator[TextIO]:
             os.close(handle)
             stream = _open(staged, "w")
     except OSError as error:
-        raise FormatError(str(path), 0, 0, f"cannot be written: {error.strerror or error}") from None
+        raise FormatError(name, 0, 0, f"cannot be written: {error.strerror or error}") from None
     try:
-        with stream:
+        with writing(name), stream:
             yield stream
         if staged:
             os.umask(mask := os.umask(0))  # the only way to ask for it
@@ -70,6 +79,19 @@ def open_output(path: AnyPath) -> Iterator[TextIO]:
     except BaseException:
         if staged:
             Path(staged).unlink(missing_ok=True)
+        raise
+
+
+@contextmanager
+def writing(name: str) -> Iterator[None]:
+    """Turns an OSError of a stream, which has no file's name, into a FormatError that has this one."""
+    try:
+        yield
+    except (BrokenPipeError, ChildProcessError):
+        raise
+    except OSError as error:
+        if error.filename is None:
+            raise FormatError(name, 0, 0, f"cannot be written: {error.strerror or error}") from None
         raise
 
 

@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-import os
-import signal
 import sys
+from contextlib import suppress
 from importlib import import_module
 
 import click
 
+from d2c.commands.terminal import say
 from d2c.trees.errors import FormatError, ModelError
 
 COMMANDS = (
@@ -31,21 +31,27 @@ for name in COMMANDS:
     cli.add_command(getattr(import_module(f"d2c.commands.{name}"), name))
 
 
-def main() -> None:
-    """Runs the command; bad input ends it with one line and exit status 2, a closed pipe quietly with 1."""
-    signal.signal(signal.SIGTERM, lambda *_: sys.exit(143))  # so that half-written files are removed
-    # Threads of OpenMP (torch's) that wait for each other would otherwise keep cores busy that others need:
-    # where those are taken, training is ten times slower. It is read when torch is loaded.
-    os.environ.setdefault("OMP_WAIT_POLICY", "PASSIVE")
+def run() -> int:
+    """Runs the command and returns its exit status, 2 after one line for what users can mend, 1 where whoever
+    reads the output has gone."""
     from d2c.trees.scores.evalb.evaluate import TooManyErrors
 
     try:
-        cli.main(standalone_mode=True)
-    except (FormatError, ModelError, TooManyErrors) as error:
+        status = cli.main(standalone_mode=False)
+        sys.stdout.flush()
+        return status or 0
+    except click.ClickException as error:
+        with suppress(OSError):
+            error.show()
+        return error.exit_code
+    except (FormatError, ModelError, TooManyErrors, ChildProcessError) as error:
         for line in str(error).splitlines():
-            click.echo(f"d2c: {line}", err=True)
-        sys.exit(2)
-
-
-if __name__ == "__main__":
-    main()
+            say(f"d2c: {line}")
+    except BrokenPipeError:
+        return 1
+    except OSError as error:
+        name = error.filename or "<stdout>"  # all others are named where they are opened
+        say(f"d2c: {name}: {error.strerror or error}")
+    except MemoryError:
+        say("d2c: memory is short")
+    return 2

@@ -5,6 +5,7 @@ from __future__ import annotations
 import sys
 from collections import Counter
 from collections.abc import Iterable, Iterator
+from contextlib import suppress
 from typing import TypeVar
 
 import click
@@ -16,8 +17,9 @@ Item = TypeVar("Item")
 
 
 def say(line: object) -> None:
-    """Prints a line."""
-    click.echo(str(line), err=True)
+    """Prints a line. Work does not end because nobody can read what is said about it."""
+    with suppress(OSError):
+        click.echo(str(line), err=True)
 
 
 class Skipped:

@@ -26,7 +26,7 @@ COPIES = 12  # of the sample: more than one chunk of 2 ** 18 characters
 
 def d2c(*arguments: str | Path, stdin: str | None = None) -> subprocess.CompletedProcess[str]:
     environment = {**os.environ, "PYTHONPATH": str(ROOT)}
-    command = [sys.executable, "-m", "d2c.commands.cli", *map(str, arguments)]
+    command = [sys.executable, "-m", "d2c", *map(str, arguments)]
     return subprocess.run(command, input=stdin, capture_output=True, text=True, timeout=120, env=environment)
 
 
@@ -253,7 +253,7 @@ def test_convert_conllu(tmp_path: Path) -> None:
 
 
 def test_a_closed_pipe_ends_quietly(large: Path) -> None:
-    command = [sys.executable, "-m", "d2c.commands.cli", "encode", str(large), "--jobs", "1"]
+    command = [sys.executable, "-m", "d2c", "encode", str(large), "--jobs", "1"]
     environment = {**os.environ, "PYTHONPATH": str(ROOT)}
     with subprocess.Popen(
         command, stdout=subprocess.PIPE, stderr=subprocess.PIPE, env=environment
@@ -294,10 +294,9 @@ def test_the_command_starts_without_large_packages() -> None:
 
 
 def test_version() -> None:
-    for command in (["d2c"], ["d2c.commands.cli"]):
-        run = [sys.executable, "-m", *command, "--version"]
-        shown = subprocess.run(run, check=True, capture_output=True, text=True).stdout
-        assert shown.endswith(f" {d2c_package.__version__}\n")
+    run = [sys.executable, "-m", "d2c", "--version"]
+    shown = subprocess.run(run, check=True, capture_output=True, text=True).stdout
+    assert shown == f"d2c {d2c_package.__version__}\n"
     assert d2c_package.__version__ == metadata.version("d2c")
 
 
@@ -310,7 +309,8 @@ def test_each_command_is_a_file() -> None:
 def test_threads_that_wait_leave_the_cores_to_others() -> None:
     code = """
 import os, sys
-from d2c.commands.cli import cli, main
+from d2c.__main__ import main
+from d2c.commands.cli import cli
 cli.main = lambda **_: print("torch" in sys.modules, os.environ["OMP_WAIT_POLICY"])
 main()
 """

@@ -178,7 +178,7 @@ def test_text_without_a_tagger(model: Path, tmp_path: Path) -> None:
 
 
 def command(model: Path, *options: str) -> list[str]:
-    return [sys.executable, "-m", "d2c.commands.cli", "parse", str(model), *options]
+    return [sys.executable, "-m", "d2c", "parse", str(model), *options]
 
 
 def run_in_shell(model: Path, *options: str) -> Run:
