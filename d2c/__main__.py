@@ -42,7 +42,7 @@ def main() -> NoReturn:
         if _received[0] == signal.SIGINT:
             with suppress(OSError):
                 print("d2c: interrupted", file=sys.stderr)
-    for number in _numbers():
+    for number in _numbers() if _received is None else ():
         signal.signal(number, signal.SIG_DFL)  # all is done
     _give_up_what_cannot_be_written()
     sys.exit(status)

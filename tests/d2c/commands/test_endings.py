@@ -29,7 +29,7 @@ main()
 
 
 def shell(line: str, directory: Path) -> tuple[int, str, str]:
-    """What a line of shell does, where $d2c is the command and $dev the sample: exit status, output, errors."""
+    """What a line of shell does, where $d2c is the command and $dev the sample: status, output, errors."""
     names = {"d2c": f"{sys.executable} -m d2c", "dev": str(DEV), "PYTHONPATH": str(ROOT)}
     done = subprocess.run(
         ["sh", "-c", line], cwd=directory, env=os.environ | names, capture_output=True, text=True, timeout=60
