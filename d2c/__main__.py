@@ -42,8 +42,8 @@ def main() -> NoReturn:
         if _received[0] == signal.SIGINT:
             with suppress(OSError):
                 print("d2c: interrupted", file=sys.stderr)
-    for number in _numbers() if _received is None else ():
-        signal.signal(number, signal.SIG_DFL)  # all is done
+    for number in _numbers():  # all is done
+        signal.signal(number, signal.SIG_IGN if _received else signal.SIG_DFL)
     _give_up_what_cannot_be_written()
     sys.exit(status)
 
