@@ -11,10 +11,15 @@ Item = TypeVar("Item")
 Made = TypeVar("Made")
 
 
+_LONGEST = 400  # characters of a message, which may quote a file
+
+
 class FormatError(ValueError):
     """Malformed input: `FILE:LINE: sentence S: what is wrong`. Lines and sentences from 1, 0 = unknown."""
 
     def __init__(self, file: str, line: int, sentence: int, message: str) -> None:
+        message = " ".join(message.splitlines())
+        message = message if len(message) <= _LONGEST else f"{message[:_LONGEST]}..."
         super().__init__(file, line, sentence, message)
         self.file, self.line, self.sentence, self.message = file, line, sentence, message
 

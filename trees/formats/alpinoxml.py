@@ -16,8 +16,16 @@ from d2c.trees.ctree import CTree, Tokens
 from d2c.trees.errors import Refuse, stop
 from d2c.trees.files import AnyPath
 from d2c.trees.formats.chunks import writer
-from d2c.trees.formats.graphs import SecondaryEdges, attributes, is_head, known_column, read_graphs
+from d2c.trees.formats.graphs import (
+    SecondaryEdges,
+    attributes,
+    is_head,
+    known_column,
+    named,
+    read_graphs,
+)
 from d2c.trees.graphs import Name, listed, tree_of
+from d2c.trees.numbers import whole_number
 
 # Relations by which the head child is chosen, where several lack a head (coordinations, multi-word units).
 HEAD_RELATIONS = ("hd", "cmp", "whd", "rhd", "crd", "nucl", "cnj", "mwp", "body", "dp", "tag")
@@ -45,13 +53,13 @@ def _tree(element: Element, marked: bool, secondary: SecondaryEdges) -> CTree:
         node, parent = stack.pop()
         name: Name
         if "word" in node.attrib:
-            name = int(node.attrib["begin"])
+            name = whole_number(node.attrib["begin"])
             if name in rows:
                 raise ValueError(f"two words begin at {name}")
             rows[name] = node
         elif "cat" in node.attrib:
             name = f"{len(labels)}"
-            labels[name] = node.attrib["cat"]
+            labels[name] = named(node, "cat")
             stack += [(child, name) for child in node.findall("node")]
         else:
             secondary.count += 1
@@ -68,18 +76,25 @@ def _tree(element: Element, marked: bool, secondary: SecondaryEdges) -> CTree:
         raise ValueError(f"its {n} words do not begin at 0 to {n - 1}")
     words = [rows[i] for i in range(n)]
     tokens = Tokens(
-        tuple(word.attrib["word"] for word in words),
+        tuple(named(word, "word") for word in words),
         tuple(word.get("pt") or word.get("pos") or "--" for word in words),
         known_column(word.get("lemma") or word.get("root") or "--" for word in words),
-        known_column(word.get("postag", "--") for word in words),
+        known_column(word.get("postag") or "--" for word in words),
     )
     return tree_of(tokens, labels, parents, ranks if marked else None)
 
 
 def format_alpinoxml(ctree: CTree, number: int = 1) -> str:
-    """One `alpino_ds` element. Relations are `hd` and `--`: others are not kept in a c-tree."""
+    """One `alpino_ds` element. Relations are `hd` and `--`: others are not kept in a c-tree.
+
+    Raises ValueError for empty names and for characters that XML cannot hold.
+    """
     whole, parents = listed(ctree)
-    n, heads, yields = len(whole.tokens), is_head(whole), whole.yields()
+    n, heads = len(whole.tokens), is_head(whole)
+    begin, end = list(range(n)), list(range(1, n + 1))
+    for kids in whole.children:
+        begin.append(begin[kids[0]])
+        end.append(max([end[kid] for kid in kids]))
     lines = [f'<alpino_ds id="{number}" version="1.3">\n']
     stack: list[int | None] = [node for node, parent in enumerate(parents) if parent < 0]
     stack.reverse()
@@ -88,8 +103,8 @@ def format_alpinoxml(ctree: CTree, number: int = 1) -> str:
         if node is None:
             lines.append("</node>\n")
             continue
-        below = yields[node]
-        shown = {"begin": str(below[0]), "end": str(below[-1] + 1), "rel": "hd" if heads[node] else "--"}
+        relation = "hd" if heads[node] else "--"
+        shown = {"begin": str(begin[node]), "end": str(end[node]), "rel": relation}
         if node >= n:
             lines.append(f"<node {attributes(shown | {'cat': whole.labels[node - n]})}>\n")
             stack.append(None)

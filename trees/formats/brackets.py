@@ -13,6 +13,7 @@ from collections.abc import Iterator
 from functools import partial
 from itertools import pairwise
 
+from d2c.trees.checks import check_names, check_text
 from d2c.trees.cleaning import EMPTY_TAG, WRAPPERS, remove_empty, strip_function, unescape, unwrap
 from d2c.trees.ctree import CTree, Tokens
 from d2c.trees.errors import FormatError, Refuse, stop
@@ -20,7 +21,8 @@ from d2c.trees.files import AnyPath, file_name, open_input
 from d2c.trees.formats.chunks import CHUNK_SIZE, Chunk, Malformed, Write, parse_chunks, writer
 
 BLANKS = " \t\r\n"
-_PIECE = re.compile(r"[ \t\r\n]*([^ \t\r\n()]*)[ \t\r\n]*([^ \t\r\n()]*)[ \t\r\n]*((?:\)[ \t\r\n]*)*)")
+# Nothing is tried twice (`*+`): otherwise a long word beside another takes quadratic time.
+_PIECE = re.compile(r"[ \t\r\n]*+([^ \t\r\n()]*+)[ \t\r\n]*+([^ \t\r\n()]*+)[ \t\r\n]*+([) \t\r\n]*+)")
 _TREE_BEGINS = ("((", "( (", *(f"({wrapper} " for wrapper in WRAPPERS if wrapper))
 _ESCAPES = str.maketrans(dict.fromkeys(BLANKS, "\N{NO-BREAK SPACE}") | {"(": "-LRB-", ")": "-RRB-"})
 _PIECES_REMEMBERED = 1 << 18
@@ -77,7 +79,8 @@ def parse_bracket(text: str, clean: bool = False) -> CTree:
 
 
 def format_bracket(ctree: CTree) -> str:
-    """A tree on one line. Raises ValueError for a tree with gaps, which brackets cannot hold."""
+    """A tree on one line. Raises ValueError for gaps, empty names and half characters."""
+    check_names(ctree)
     n, spans = len(ctree.tokens.forms), ctree.spans()
     if spans is None:
         raise ValueError("brackets cannot hold a tree with gaps; discbracket can")
@@ -95,7 +98,7 @@ def format_bracket(ctree: CTree) -> str:
     for token, labels in opening.items():
         words[token] = f"({' ('.join(labels)} {words[token]}"
     text = " ".join([word + ")" * count for word, count in zip(words, closing, strict=True)])
-    return text if ctree.top is None else f"({ctree.top} {text})"
+    return check_text(text if ctree.top is None else f"({ctree.top} {text})")
 
 
 write_brackets: Write[CTree] = writer(lambda ctree, _: format_bracket(ctree) + "\n")

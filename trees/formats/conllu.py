@@ -14,6 +14,7 @@ from functools import lru_cache
 from conllu.exceptions import ParseException
 from conllu.parser import parse_id_value, parse_int_value
 
+from d2c.trees.checks import check_text
 from d2c.trees.ctree import Tokens
 from d2c.trees.dtree import DTree
 from d2c.trees.errors import FormatError, Refuse, stop
@@ -21,8 +22,10 @@ from d2c.trees.files import AnyPath, file_name, open_input
 from d2c.trees.formats.chunks import CHUNK_SIZE, Chunk, Write, parse_chunks, writer
 
 COLUMNS = 10
+_HUGE = re.compile("-?[0-9]{10,}")
 _BLANK_LINE = re.compile(r"^[ \t]+$", re.MULTILINE)
 _ID, _FORM, _HEAD = 0, 1, 6
+_LONGEST_ID = 40  # characters
 
 
 def read_conllu(path: AnyPath, refuse: Refuse = stop) -> Iterator[DTree]:
@@ -70,7 +73,8 @@ def parse_conllu(chunk: Chunk, file: str, refuse: Refuse = stop) -> Iterator[DTr
 def format_conllu(dtree: DTree) -> str:
     """A d-tree's lines and the empty line after them.
 
-    Raises ValueError where a column would hold a tab or a line break, which CoNLL-U cannot express.
+    Heads outside the sentence are read back as `read_conllu` says. Raises ValueError for what CoNLL-U cannot
+    express: empty columns, tabs, line breaks, half characters.
     """
     tokens = dtree.tokens
     n = len(tokens.forms)
@@ -82,7 +86,7 @@ def format_conllu(dtree: DTree) -> str:
     text = "\n".join(map("\t".join, zip(*columns, strict=True))) + "\n\n"
     if text.count("\t") != (COLUMNS - 1) * n or text.count("\n") != n + 1 or "\t\t" in text or "\r" in text:
         raise ValueError("a form or tag is empty or holds a tab or a line break")
-    return text
+    return check_text(text)
 
 
 write_conllu: Write[DTree] = writer(lambda dtree, _: format_conllu(dtree))
@@ -98,7 +102,9 @@ def _sentence(rows: list[list[str]]) -> DTree:
     ids, forms, lemmas, upos, xpos, feats, heads, labels, _, _ = zip(*rows, strict=True)
     n = len(rows)
     digits = "".join(heads)
-    if ids != _ids(n) or not digits.isdecimal() or not digits.isascii() or "" in forms:
+    if ids != _ids(n) or not digits.isdecimal() or not digits.isascii() or max(map(len, heads)) > 9:
+        raise ValueError
+    if "" in forms or "" in lemmas or "" in upos or "" in xpos or "" in feats or "" in labels:
         raise ValueError
     return DTree(
         Tokens(
@@ -113,7 +119,7 @@ def _sentence(rows: list[list[str]]) -> DTree:
 
 
 def _irregular_sentence(lines: list[str], file: str, first: int, sentence: int) -> DTree:
-    """A sentence with ranges, empty nodes, unknown heads or fewer columns. Raises FormatError for errors."""
+    """A sentence with ranges, empty nodes, unknown heads or empty columns. Raises FormatError for errors."""
     rows: list[list[str]] = []
     for number, line in enumerate(lines, first):
         if not line.strip() or line.startswith("#"):
@@ -122,6 +128,8 @@ def _irregular_sentence(lines: list[str], file: str, first: int, sentence: int) 
         try:
             if len(row) != COLUMNS:
                 raise ParseException(f"expected {COLUMNS} columns separated by tabs, found {len(row)}")
+            if len(row[_ID]) > _LONGEST_ID:
+                raise ParseException(f"'{row[_ID][:20]}...' is not a valid ID.")
             identifier = parse_id_value(row[_ID])
             if isinstance(identifier, tuple):
                 continue  # a multi-word range or an empty node: no token of its own
@@ -129,12 +137,12 @@ def _irregular_sentence(lines: list[str], file: str, first: int, sentence: int) 
                 raise ParseException(f"expected the id {len(rows) + 1}, found {row[_ID]!r}")
             if not row[_FORM]:
                 raise ParseException("the form is empty")
-            head = parse_int_value(row[_HEAD]) if len(row[_HEAD]) < 10 else -1
+            head = -1 if _HUGE.fullmatch(row[_HEAD]) else parse_int_value(row[_HEAD])
         except ParseException as error:
             raise FormatError(file, number, sentence, str(error)) from None
         # Any head outside the sentence is repaired later on, like this one.
         row[_HEAD] = "-1" if head is None or head < 0 else str(head)
-        rows.append(row)
+        rows.append([cell or "_" for cell in row])
     if not rows:
         raise FormatError(file, first, sentence, "a sentence without tokens")
     columns = list(zip(*rows, strict=True))

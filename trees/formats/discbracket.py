@@ -9,12 +9,14 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator
 
+from d2c.trees.checks import check_names, check_text
 from d2c.trees.cleaning import unescape, unwrap
 from d2c.trees.ctree import CTree, Tokens, build_ctree
 from d2c.trees.errors import Refuse, stop
 from d2c.trees.files import AnyPath, file_name
 from d2c.trees.formats.brackets import balanced, escape, read_bracket_chunks
 from d2c.trees.formats.chunks import Chunk, Malformed, Write, parse_chunks, parse_each, writer
+from d2c.trees.numbers import whole_number
 
 NO_TAG = "_"  # of a leaf that shares its node with others
 
@@ -33,22 +35,23 @@ def parse_discbracket(chunk: Chunk, file: str, refuse: Refuse = stop) -> Iterato
 
 
 def format_discbracket(ctree: CTree) -> str:
-    """A tree on one line."""
+    """A tree on one line. Raises ValueError for empty names and half characters."""
+    check_names(ctree)
     n, forms = len(ctree.tokens), ctree.tokens.forms
     pieces: list[str] = []
     stack: list[int | None] = [ctree.root]  # None: a node ends
     while stack:
         node = stack.pop()
         if node is None:
-            pieces[-1] += ")"
+            pieces.append(")")
         elif node < n:
-            pieces.append(f"({escape(ctree.tokens.tags[node])} {node}={escape(forms[node])})")
+            pieces.append(f" ({escape(ctree.tokens.tags[node])} {node}={escape(forms[node])})")
         else:
-            pieces.append(f"({escape(ctree.labels[node - n])}")
+            pieces.append(f" ({escape(ctree.labels[node - n])}")
             stack.append(None)
             stack += reversed(ctree.children[node - n])
-    text = " ".join(pieces)
-    return text if ctree.top is None else f"({ctree.top} {text})"
+    text = "".join(pieces)[1:]
+    return check_text(text if ctree.top is None else f"({ctree.top} {text})")
 
 
 write_discbracket: Write[CTree] = writer(lambda ctree, _: format_discbracket(ctree) + "\n")
@@ -60,7 +63,8 @@ def _label(text: str) -> str:
 
 def _parse(text: str) -> CTree:
     """One tree; until it is complete, the k-th proper node is called -1 - k."""
-    words: dict[int, tuple[str, str]] = {}  # form and tag of each index
+    forms: dict[int, str] = {}  # of each index
+    tags: dict[int, str] = {}  # of those that have a node of their own
     labels: list[str] = []
     children: list[list[int]] = []
     open_nodes: list[tuple[str, list[int]]] = []
@@ -71,11 +75,13 @@ def _parse(text: str) -> CTree:
             raise Malformed(f"{token!r} stands behind the tree")
         if token == "(":
             label = next(tokens, ")")
-            if label == ")":
-                raise Malformed("a bracket is followed by no label")
             if label == "(":
+                if open_nodes:
+                    raise Malformed("a node inside a tree has no label")
                 open_nodes.append(("", []))
                 label = next(tokens, ")")
+            if label in "()":
+                raise Malformed("a bracket is followed by no label")
             open_nodes.append((label, []))
         elif token == ")":
             if not open_nodes:
@@ -83,9 +89,9 @@ def _parse(text: str) -> CTree:
             label, kids = open_nodes.pop()
             if not kids:
                 raise Malformed(f"the node {label!r} is empty")
-            if len(kids) == 1 and kids[0] >= 0 and words[kids[0]][1] == NO_TAG:
-                words[kids[0]] = words[kids[0]][0], _label(label)
+            if len(kids) == 1 and kids[0] >= 0 and kids[0] not in tags:
                 node = kids[0]
+                tags[node] = _label(label)
             else:
                 labels.append(_label(label))
                 children.append(kids)
@@ -98,17 +104,19 @@ def _parse(text: str) -> CTree:
             leaf = _LEAF.fullmatch(token)
             if not leaf or not open_nodes:
                 raise Malformed(f"expected a leaf like 0=word, found {token[:20]!r}")
-            index = int(leaf[1])
-            if index in words:
+            index = whole_number(leaf[1])
+            if index in forms:
                 raise Malformed(f"the token {index} comes twice")
-            words[index] = unescape(leaf[2]), NO_TAG
+            if not leaf[2]:
+                raise Malformed(f"the token {index} has no word")
+            forms[index] = unescape(leaf[2])
             open_nodes[-1][1].append(index)
     if root is None:
         raise Malformed("a closing bracket is missing in this tree")
-    n = len(words)
-    if max(words) != n - 1:
-        missing = min(set(range(max(words))) - set(words))
-        raise Malformed(f"the token {missing} is missing")
-    sentence = Tokens(*(tuple(column) for column in zip(*(words[i] for i in range(n)), strict=True)))
+    n = len(forms)
+    for i in range(n):
+        if i not in forms:
+            raise Malformed(f"the token {i} is missing")
+    sentence = Tokens(tuple([forms[i] for i in range(n)]), tuple([tags.get(i, NO_TAG) for i in range(n)]))
     ids = [[kid if kid >= 0 else n - 1 - kid for kid in kids] for kids in children]
     return unwrap(build_ctree(sentence, labels, ids, root if root >= 0 else n - 1 - root), False)

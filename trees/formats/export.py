@@ -13,24 +13,26 @@ from collections.abc import Iterable, Iterator
 from functools import partial
 from typing import NamedTuple, TextIO
 
+from d2c.trees.checks import check_text
 from d2c.trees.ctree import CTree, Tokens
 from d2c.trees.errors import FormatError, Refuse, stop
 from d2c.trees.files import AnyPath, file_name, open_input
 from d2c.trees.formats.chunks import Malformed, parse_each, writer
 from d2c.trees.formats.graphs import HEAD, SecondaryEdges, head_ranks, is_head, known_column
-from d2c.trees.graphs import Name, listed, tree_of
+from d2c.trees.graphs import GraphError, Name, listed, tree_of
 
 FIRST_NODE = 500
 
 _BLANKS = re.compile(r"[ \t]+")
 _COMMENT = re.compile(r"(?:^|[ \t])%%.*", re.DOTALL)
-_NODE = re.compile(r"#[0-9]+")
+_NODE, _NUMBER = re.compile("#[0-9]+"), re.compile("[0-9]+")
 _ESCAPES = str.maketrans(dict.fromkeys(" \t\r\n", "\N{NO-BREAK SPACE}"))
 
 
 class _Rows(NamedTuple):
-    """A sentence: the version where it is known, and each line's number and columns."""
+    """A sentence: its #BOS line's number; the version where it is known; each line's number and columns."""
 
+    line: int
     version: int | None
     columns: list[tuple[int, list[str]]]
 
@@ -60,18 +62,18 @@ def _sentences(lines: Iterable[str], file: str) -> Iterator[tuple[int, _Rows]]:
                     raise FormatError(file, number, 0, "this format is neither 3 nor 4")
                 version = int(said[0])
             elif line.startswith("#BOS") and not in_table:
-                rows, count = _Rows(version, []), count + 1
+                rows, count = _Rows(number, version, []), count + 1
             elif line.strip() and not in_table and not line.startswith(("%%", "#EOT")):
                 raise FormatError(file, number, count, "expected #BOS before the lines of a sentence")
         elif line.startswith("#EOS"):
-            yield rows.columns[0][0] if rows.columns else 0, rows
+            yield rows.line, rows
             rows = None
         elif line.startswith("#BOS"):
             raise FormatError(file, number, count, "expected #EOS before the next #BOS")
         elif text := _COMMENT.sub("", line).strip(" \t\r\n"):
             rows.columns.append((number, _BLANKS.split(text)))
     if rows is not None:
-        raise FormatError(file, 0, count, "#EOS is missing")
+        raise FormatError(file, rows.line, count, "#EOS is missing")
 
 
 def _decoded(stream: TextIO) -> Iterator[str]:
@@ -94,51 +96,69 @@ def _sentence(sentence: _Rows, marked: bool, secondary: SecondaryEdges) -> CTree
     labels: dict[str, str] = {}
     parents: dict[Name, str | None] = {}
     functions: dict[Name, str] = {}
+    lines: dict[Name, int] = {}  # below #BOS
     for number, row in sentence.columns:
+        line = number - sentence.line
         lemma_column = sentence.version == 4 if sentence.version else len(row) % 2 == 0
-        if lemma_column:
-            form, lemma, *rest = row
-        else:
-            (form, *rest), lemma = row, "--"
-        if len(rest) < 4 or len(rest) % 2 or not rest[3].isdigit():
-            message = f"expected {5 + lemma_column} columns, the last a node"
-            raise Malformed(message, number - sentence.columns[0][0])
-        tag, morph, function, parent, *others = rest
-        secondary.count += len(others) // 2
+        width = 5 + lemma_column
+        if len(row) < width or (len(row) - width) % 2 or not _NUMBER.fullmatch(row[width - 1]):
+            raise Malformed(f"expected {width} columns, the last a node", line)
+        form, tag, morph, function, parent = (row[0], *row[width - 4 : width])
+        secondary.count += (len(row) - width) // 2
         name: Name = len(words)
-        if _NODE.fullmatch(form) and int(form[1:]) >= FIRST_NODE:
+        if _is_node(form):
             name = form[1:]
-            labels[form[1:]] = tag
+            if name in labels:
+                raise Malformed(f"the node {form[:20]} comes twice", line)
+            labels[name] = tag
         else:
-            words.append((form, tag, lemma, morph))
+            words.append((form, tag, row[1] if lemma_column else "--", morph))
         parents[name], functions[name] = None if parent == "0" else parent, function
+        lines[name] = line
     if not words:
         raise ValueError("a sentence without tokens")
     forms, tags, lemmas, morphs = zip(*words, strict=True)
     tokens = Tokens(forms, tags, known_column(lemmas), known_column(morphs))
-    return tree_of(tokens, labels, parents, head_ranks(tokens, functions) if marked else None)
+    try:
+        return tree_of(tokens, labels, parents, head_ranks(tokens, functions) if marked else None)
+    except GraphError as error:
+        raise Malformed(str(error), lines[error.name]) from None
+
+
+def _is_node(form: str) -> bool:
+    """Whether a line that begins so is a node's: `#` and a number from FIRST_NODE on."""
+    digits = form[1:].lstrip("0")
+    return bool(_NODE.fullmatch(form)) and (len(digits), digits) >= (3, str(FIRST_NODE))
 
 
 def format_export(ctree: CTree, number: int = 1) -> str:
     """A sentence, in version 4. Edges are labelled HD or `--`: others are not kept in a c-tree.
 
-    Raises ValueError for forms that the format takes for something else.
+    Raises ValueError for what the format takes for something else: words like `#BOS` and `#500`, columns that
+    begin with `%%`; for empty names and half characters.
     """
     whole, parents = listed(ctree)
     tokens, n, heads = whole.tokens, len(whole.tokens), is_head(whole)
     lines = [f"#BOS {number}"]
     for node, parent in enumerate(parents):
         if node < n:
-            lemma, morph = (column[node] if column else "--" for column in (tokens.lemmas, tokens.morphs))
+            lemma, morph = (
+                (column[node] if column else "") or "--" for column in (tokens.lemmas, tokens.morphs)
+            )
             form, tag = tokens.forms[node], tokens.tags[node]
-            if form.startswith(("#BOS", "#EOS")) or form.startswith("%%") or _NODE.fullmatch(form):
+            if form.startswith(("#BOS", "#EOS")) or _NODE.fullmatch(form):
                 raise ValueError(f"the word {form!r} cannot be written in the export format")
         else:
             form, lemma, tag, morph = f"#{FIRST_NODE + node - n}", "--", whole.labels[node - n], "--"
         above = str(FIRST_NODE + parent - n) if parent >= 0 else "0"
         columns = (form, lemma, tag, morph, HEAD if heads[node] else "--", above)
+        for column in columns:
+            if column.startswith("%%"):
+                raise ValueError(
+                    f"{column!r}, which begins a comment, cannot be written in the export format"
+                )
         lines.append("\t".join(column.translate(_ESCAPES) for column in columns))
-    return "\n".join([*lines, f"#EOS {number}"]) + "\n"
+    return check_text("\n".join([*lines, f"#EOS {number}"]) + "\n")
 
 
 write_export = writer(format_export, "#FORMAT 4\n")

@@ -7,10 +7,11 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass
-from typing import cast
-from xml.etree.ElementTree import Element, ParseError, XMLPullParser
+from xml.etree.ElementTree import Element, TreeBuilder
+from xml.parsers.expat import ErrorString, ExpatError, ParserCreate
 from xml.sax.saxutils import quoteattr
 
+from d2c.trees.checks import check_xml
 from d2c.trees.cleaning import is_punctuation
 from d2c.trees.ctree import CTree, Tokens
 from d2c.trees.errors import FormatError, Refuse, stop
@@ -69,32 +70,64 @@ def read_graphs(
 
 
 def _elements(path: AnyPath, tag: str) -> Iterator[Element]:
-    """Complete elements, each forgotten when the next one is asked for."""
-    parser: XMLPullParser[Element] = XMLPullParser(("start", "end"))
-    above: list[Element] = []
+    """Complete elements, few of them held at a time."""
+    collector = _Collector(tag)
     with open_input(path, "latin-1") as stream:  # bytes: the file itself declares its encoding
-        try:
-            while text := stream.read(_SIZE):
-                parser.feed(text.encode("latin-1"))
-                for event, element in cast(Iterable[tuple[str, Element]], parser.read_events()):
-                    if event == "start":
-                        above.append(element)
-                        continue
-                    above.pop()
-                    if element.tag == tag:
-                        yield element
-                    if element.tag == tag or tag not in [one.tag for one in above]:
-                        element.clear()
-                        if above:
-                            above[-1].remove(element)
-            parser.close()
-        except ParseError as error:
-            line = error.position[0]
-            raise FormatError(
-                file_name(path), line, 0, f"malformed XML ({error.msg.split(':')[0]})"
-            ) from None
+        more = True
+        while more:
+            data = stream.read(_SIZE).encode("latin-1")
+            more = bool(data)
+            try:
+                collector.parser.Parse(data, not more)
+            except ExpatError as error:
+                message = f"malformed XML ({ErrorString(error.code)})"
+                raise FormatError(file_name(path), error.lineno, 0, message) from None
+            except (LookupError, ValueError) as error:  # of encodings; of `_Collector`
+                line = collector.parser.CurrentLineNumber
+                raise FormatError(file_name(path), line, 0, f"this XML is not read: {error}") from None
+            yield from collector.complete
+            collector.complete.clear()
+
+
+class _Collector:
+    """Elements with a tag as they become complete. Linear time; text between elements is not kept.
+
+    Entities that a file declares are refused: some grow to gigabytes when they are put in.
+    """
+
+    def __init__(self, tag: str) -> None:
+        self.tag, self.depth = tag, 0  # of the place in an element with that tag
+        self.complete: list[Element] = []
+        self.parser = ParserCreate()
+        self.parser.StartElementHandler = self._start
+        self.parser.EndElementHandler = self._end
+        self.parser.EntityDeclHandler = self._entity
+
+    def _start(self, tag: str, values: dict[str, str]) -> None:
+        if not self.depth and tag == self.tag:
+            self.builder = TreeBuilder()
+        if self.depth or tag == self.tag:
+            self.depth += 1
+            self.builder.start(tag, values)
+
+    def _end(self, tag: str) -> None:
+        if self.depth:
+            self.depth -= 1
+            self.builder.end(tag)
+            if not self.depth:
+                self.complete.append(self.builder.close())
+
+    def _entity(self, name: str, *_: object) -> None:
+        raise ValueError(f"it declares the entity {name!r}; write what it stands for")
 
 
 def attributes(values: dict[str, str]) -> str:
-    """The attributes of an element as they are written."""
-    return " ".join(f"{name}={quoteattr(value)}" for name, value in values.items())
+    """The attributes of an element as they are written. Raises ValueError for what XML cannot hold."""
+    return " ".join([f"{name}={quoteattr(check_xml(value))}" for name, value in values.items()])
+
+
+def named(element: Element, name: str) -> str:
+    """An attribute that must say something. Raises KeyError where it is missing, ValueError where empty."""
+    if not element.attrib[name]:
+        raise ValueError(f"the attribute {name!r} is empty")
+    return element.attrib[name]

@@ -17,7 +17,8 @@ from d2c.trees.files import AnyPath, file_name, open_input
 from d2c.trees.formats.chunks import parse_each
 from d2c.trees.graphs import Name, tree_of
 
-_LINE = re.compile(r"#[^ ]* +(?P<tree>.+?)(?: *#(?P<mark>[^#]*?)\((?P<category>[A-Z0-9]*CATEGORY)\))? *#? *")
+_NUMBER = re.compile("#[^ ]*+ ++")
+_MARK = re.compile(r"([^#]*)\(([A-Z0-9]*CATEGORY)\)")
 _PIECE = re.compile(r"[()|]|[^()|]+")
 _RANKS = {"Head": 0, "head": 1}
 _OTHER, _PUNCTUATION = 2, 3
@@ -35,15 +36,18 @@ def read_sinica(path: AnyPath, marked: bool = False, refuse: Refuse = stop) -> I
 
 
 def _tree(text: str, marked: bool) -> CTree:
-    match = _LINE.fullmatch(text)
-    if not match:
+    number = _NUMBER.match(text)
+    body = text[number.end() :].rstrip(" ").removesuffix("#").rstrip(" ") if number else ""
+    if not body:
         raise ValueError("expected `#number tree`")
+    before, _, after = body.rpartition("#")
+    mark = _MARK.fullmatch(after) if before else None
     labels: dict[str, str] = {}
     parents: dict[Name, str | None] = {}
     ranks: dict[Name, int] = {}
     words: list[tuple[str, str]] = []
     open_nodes: list[str | None] = [None]
-    pieces = _PIECE.findall(match["tree"])
+    pieces = _PIECE.findall(before.rstrip(" ") if mark else body)
     for k, piece in enumerate(pieces):
         if piece == ")":
             if len(open_nodes) == 1:
@@ -55,10 +59,14 @@ def _tree(text: str, marked: bool) -> CTree:
             if pieces[k + 1 : k + 2] == ["("]:
                 name = str(len(labels))
                 labels[name] = rest[0] if rest else role
+                if not labels[name]:
+                    raise ValueError(f"the node {piece!r} has no label")
             else:
                 if not rest:
                     raise ValueError(f"the leaf {piece!r} has no tag")
                 tag, word = rest[:2] if len(rest) > 1 else (role, rest[0])
+                if not tag or not word:
+                    raise ValueError(f"the leaf {piece!r} has no {'word' if tag else 'tag'}")
                 words.append((word, tag))
             parents[name] = open_nodes[-1]
             ranks[name] = _RANKS.get(role, _OTHER) if rest else _OTHER
@@ -66,11 +74,11 @@ def _tree(text: str, marked: bool) -> CTree:
                 open_nodes.append(name)
     if len(open_nodes) > 1:
         raise ValueError("a closing bracket is missing")
-    if match["mark"]:
+    if mark and mark[1].strip():
         tops = [name for name, parent in parents.items() if parent is None]
         root = tops[0] if len(tops) == 1 and isinstance(tops[0], str) else None
         parents[len(words)], ranks[len(words)] = root, _PUNCTUATION
-        words.append((match["mark"].strip(), match["category"]))
+        words.append((mark[1].strip(), mark[2]))
     if not words:
         raise ValueError("no word in this tree")
     forms, tags = zip(*words, strict=True)

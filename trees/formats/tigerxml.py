@@ -6,6 +6,7 @@ are left out and counted.
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Iterator
 from functools import partial
 from xml.etree.ElementTree import Element
@@ -21,6 +22,7 @@ from d2c.trees.formats.graphs import (
     head_ranks,
     is_head,
     known_column,
+    named,
     read_graphs,
 )
 from d2c.trees.graphs import VIRTUAL_ROOT, Name, listed, tree_of
@@ -43,10 +45,13 @@ def _tree(element: Element, marked: bool, secondary: SecondaryEdges) -> CTree | 
     terminals = list(element.iter("t"))
     if not terminals:
         return None
-    names: dict[str, Name] = {t.attrib["id"]: i for i, t in enumerate(terminals)}
     nodes = list(element.iter("nt"))
-    labels = {nt.attrib["id"]: nt.attrib["cat"] for nt in nodes}
-    names |= {name: name for name in labels}
+    labels = {nt.attrib["id"]: named(nt, "cat") for nt in nodes}
+    names: dict[str, Name] = {name: name for name in labels}
+    names |= {t.attrib["id"]: i for i, t in enumerate(terminals)}
+    if len(names) < len(terminals) + len(nodes):
+        counts = Counter(one.attrib["id"] for one in (*terminals, *nodes))
+        raise ValueError(f"the id {counts.most_common(1)[0][0]!r} comes twice")
     parents: dict[Name, str | None] = dict.fromkeys(names.values())
     functions: dict[Name, str] = dict.fromkeys(names.values(), "--")
     for nt in nodes:
@@ -59,26 +64,30 @@ def _tree(element: Element, marked: bool, secondary: SecondaryEdges) -> CTree | 
             parents[child], functions[child] = nt.attrib["id"], edge.get("label", "--")
     secondary.count += sum(1 for _ in element.iter("secedge"))
     tokens = Tokens(
-        tuple(t.attrib["word"] for t in terminals),
-        tuple(t.get("pos", "--") for t in terminals),
-        known_column(t.get("lemma", "--") for t in terminals),
-        known_column(t.get("morph", "--") for t in terminals),
+        tuple(named(t, "word") for t in terminals),
+        tuple(t.get("pos") or "--" for t in terminals),
+        known_column(t.get("lemma") or "--" for t in terminals),
+        known_column(t.get("morph") or "--" for t in terminals),
     )
     return tree_of(tokens, labels, parents, head_ranks(tokens, functions) if marked else None)
 
 
 def format_tigerxml(ctree: CTree, number: int = 1) -> str:
-    """One `s` element. Edges are labelled HD or `--`: others are not kept in a c-tree."""
+    """One `s` element. Edges are labelled HD or `--`: others are not kept in a c-tree.
+
+    Raises ValueError for empty names and for characters that XML cannot hold.
+    """
     whole, parents = listed(ctree)
     n, tokens, heads = len(whole.tokens), whole.tokens, is_head(whole)
-    names = [f"s{number}_{i + 1 if i < n else FIRST_NODE + i - n}" for i in range(n + len(whole.labels))]
+    first = max(FIRST_NODE, n + 1)
+    names = [f"s{number}_{i + 1 if i < n else first + i - n}" for i in range(n + len(whole.labels))]
     tops = [node for node, parent in enumerate(parents) if parent < 0]
     root = names[tops[0]] if len(tops) == 1 else f"s{number}_{VIRTUAL_ROOT}"
     lines = [f'<s id="s{number}">\n<graph root="{root}">\n<terminals>\n']
     for i in range(n):
         shown = {"id": names[i], "word": tokens.forms[i], "pos": tokens.tags[i]}
-        shown["lemma"] = tokens.lemmas[i] if tokens.lemmas else "--"
-        shown["morph"] = tokens.morphs[i] if tokens.morphs else "--"
+        shown["lemma"] = (tokens.lemmas[i] if tokens.lemmas else "") or "--"
+        shown["morph"] = (tokens.morphs[i] if tokens.morphs else "") or "--"
         lines.append(f"<t {attributes(shown)}/>\n")
     lines.append("</terminals>\n<nonterminals>\n")
     for node in range(n, len(parents)):

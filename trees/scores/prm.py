@@ -10,12 +10,13 @@ from collections.abc import Iterable, Mapping
 from importlib.resources import files
 
 from d2c.trees.errors import FormatError
+from d2c.trees.numbers import MOST_DIGITS
 
 BLANKS = " \t\n\v\f\r"  # what C calls white space; other Unicode spaces are parts of words
 MANY = 1 << 16
 
 _FIELD = re.compile(f"[^{BLANKS}]+")
-_NUMBER = re.compile("[+-]?[0-9]+")
+_NUMBER = re.compile(f"[+-]?[0-9]{{1,{MOST_DIGITS}}}")
 
 
 class Prm(dict[str, list[list[str]]]):
@@ -48,7 +49,9 @@ class Prm(dict[str, list[list[str]]]):
             elif _NUMBER.fullmatch(values[0]):
                 self.numbers[keyword] = int(values[0])
             else:
-                raise FormatError(file, number, 0, f"{keyword} needs a whole number")
+                raise FormatError(
+                    file, number, 0, f"{keyword} needs a whole number of at most {MOST_DIGITS} digits"
+                )
 
     def all(self, keyword: str) -> frozenset[str]:
         """The values of all lines with a keyword."""

@@ -1,0 +1,145 @@
+"""Files that ask for much with few bytes, or that cannot be what they say: one line, soon, without memory."""
+
+from __future__ import annotations
+
+import time
+from pathlib import Path
+
+import pytest
+
+from d2c.trees.ctree import CTree, Tokens
+from d2c.trees.errors import FormatError
+from d2c.trees.files import open_output
+from d2c.trees.formats.conllu import read_conllu
+from d2c.trees.formats.treebanks import FORMATS, read_treebank, write_treebank
+from d2c.trees.scores.evalb.parameters import Parameters
+from d2c.trees.unaries import restore_unaries
+
+DIGITS = "1" * 5000
+HEAD = "#FORMAT 4\n#BOS 1\n"
+TIGER = (
+    '<corpus><s id="a"><graph><terminals>{}</terminals><nonterminals>{}</nonterminals></graph></s></corpus>'
+)
+ALPINO = '<alpino><alpino_ds id="a"><node cat="S" rel="--">{}</node></alpino_ds></alpino>'
+WORD = '<t id="1" word="a" pos="A"/>'
+BOMB = '<?xml version="1.0"?><!DOCTYPE x [<!ENTITY a "ha"><!ENTITY b "&a;&a;">]><x><s id="1">{}</s></x>'
+
+
+@pytest.mark.parametrize(
+    ("name", "text", "message"),
+    [
+        ("discbracket", "(S (A 200000000=x))", ":1: sentence 1: the token 0 is missing"),
+        ("discbracket", f"(S (A {DIGITS}=x))", f":1: sentence 1: the number {'1' * 20}... is too large"),
+        ("discbracket", "(S (A 0=))", ":1: sentence 1: the token 0 has no word"),
+        ("discbracket", "(S ( (A 0=a)))", ":1: sentence 1: a node inside a tree has no label"),
+        ("export", HEAD + "a\n#EOS 1\n", ":3: sentence 1: expected 6 columns, the last a node"),
+        ("export", HEAD + "\n\na\t--\tA\n#EOS 1\n", ":5: sentence 1: expected 6 columns, the last a node"),
+        (
+            "export",
+            HEAD + "a\t--\tA\t--\t--\t٣\n#EOS 1\n",
+            ":3: sentence 1: expected 6 columns, the last a node",
+        ),
+        (
+            "export",
+            HEAD + "a\t--\tA\t--\t--\t500\n#500\t--\tS\t--\t--\t0\n#500\t--\tS\t--\t--\t0\n#EOS 1\n",
+            ":5: sentence 1: the node #500 comes twice",
+        ),
+        (
+            "export",
+            HEAD + "a\t--\tA\t--\t--\t0\nb\t--\tB\t--\t--\t501\n#EOS 1\n",
+            ":4: sentence 1: the parent '501' does not exist",
+        ),
+        ("export", HEAD + "#EOS 1\n", ":2: sentence 1: a sentence without tokens"),
+        ("tigerxml", TIGER.format(WORD + WORD, ""), ": sentence 1: a: the id '1' comes twice"),
+        (
+            "tigerxml",
+            TIGER.format(WORD, '<nt id="2" cat="S"/><nt id="2" cat="T"/>'),
+            ": sentence 1: a: the id '2' comes twice",
+        ),
+        (
+            "tigerxml",
+            TIGER.format(WORD, '<nt id="1" cat="S"><edge idref="1"/></nt>'),
+            ": sentence 1: a: the id '1' comes twice",
+        ),
+        (
+            "tigerxml",
+            TIGER.format(WORD.replace('"a"', '""'), ""),
+            ": sentence 1: a: the attribute 'word' is empty",
+        ),
+        (
+            "tigerxml",
+            '<?xml version="1.0" encoding="nope"?><x/>',
+            ":1: this XML is not read: unknown encoding: nope",
+        ),
+        (
+            "tigerxml",
+            BOMB.format("&b;"),
+            ":1: this XML is not read: it declares the entity 'a'; write what it stands for",
+        ),
+        ("tigerxml", "", ":1: malformed XML (no element found)"),
+        (
+            "alpinoxml",
+            ALPINO.format(f'<node begin="{DIGITS}" word="x"/>'),
+            f": sentence 1: a: the number {'1' * 20}... is too large",
+        ),
+        ("alpinoxml", ALPINO.format('<node begin="x" word="x"/>'), ": sentence 1: a: 'x' is no whole number"),
+        ("sinica", "#1:1.[2] VP(Head:VH11:)\n", ":1: sentence 1: the leaf 'Head:VH11:' has no word"),
+    ],
+)
+def test_errors(tmp_path: Path, name: str, text: str, message: str) -> None:
+    path = tmp_path / "x"
+    path.write_text(text)
+    with pytest.raises(FormatError) as error:
+        list(read_treebank(path, name))
+    assert str(error.value) == f"{path}{message}"
+
+
+def test_long_numbers_of_conllu(tmp_path: Path) -> None:
+    """An id is an error of its line; a head outside the sentence is read as any other."""
+    path = tmp_path / "x.conllu"
+    path.write_text(f"{DIGITS}\ta\t_\tA\tA\t_\t0\troot\t_\t_\n")
+    with pytest.raises(FormatError) as error:
+        list(read_conllu(path))
+    assert str(error.value) == f"{path}:1: sentence 1: '{'1' * 20}...' is not a valid ID."
+    path.write_text(f"1\ta\t\t\tA\t\t{DIGITS}\t\t\t\n")
+    (dtree,) = read_conllu(path)
+    assert (dtree.heads, dtree.tokens, dtree.labels) == ((-1,), Tokens(("a",), ("A",)), ("_",))
+    path.write_text("1\ta\t_\tA\tA\t_\tabcdefghijkl\troot\t_\t_\n")
+    with pytest.raises(FormatError, match="is not a valid value"):
+        list(read_conllu(path))
+
+
+def test_long_numbers_of_prm_files(tmp_path: Path) -> None:
+    path = tmp_path / "x.prm"
+    path.write_text(f"MAX_ERROR 5\nCUTOFF_LEN {DIGITS}\n")
+    with pytest.raises(FormatError, match="x.prm:2: CUTOFF_LEN needs a whole number of at most 18 digits"):
+        Parameters.read(path)
+
+
+def test_long_messages_are_cut(tmp_path: Path) -> None:
+    path = tmp_path / "x.export"
+    path.write_text(HEAD + f"a\t--\tA\t--\t--\t{DIGITS}\n#EOS 1\n")
+    with pytest.raises(FormatError, match=r"x.export:3: sentence 1: the parent '1+\.\.\.$") as error:
+        list(read_treebank(path))
+    assert len(error.value.message) == 403
+
+
+def test_sentences_of_many_words(tmp_path: Path) -> None:
+    """Nodes of TIGER XML have other ids than tokens however many these are."""
+    n = 600
+    ctree = CTree(Tokens(("w",) * n, ("T",) * n), ("S",), (tuple(range(n)),))
+    for name in ("export", "tigerxml", "alpinoxml"):
+        with open_output(tmp_path / name) as stream:
+            write_treebank([ctree], name, stream, "x")
+        assert list(read_treebank(tmp_path / name, name)) == [ctree]
+
+
+@pytest.mark.parametrize("name", [name for name, known in FORMATS.items() if known.write])
+def test_deep_trees_take_linear_time(tmp_path: Path, name: str) -> None:
+    deep = restore_unaries(CTree(Tokens(("w",), ("T",)), (), ()), [("X",) * 20_000])
+    start = time.process_time()
+    with open_output(tmp_path / name) as stream:
+        write_treebank([deep], name, stream, "x")
+    (read,) = read_treebank(tmp_path / name, name)
+    assert len(read.labels) == 20_000 and set(read.labels) == {"X"}
+    assert time.process_time() - start < 5  # quadratic time takes 20 s

@@ -1,0 +1,44 @@
+"""What no file can hold, and what XML cannot: told before it is written."""
+
+from __future__ import annotations
+
+import re
+
+from d2c.trees.cleaning import WRAPPERS
+from d2c.trees.ctree import CTree
+
+_NOT_XML = re.compile("[^\t\n\r -\ud7ff\ue000-\ufffd\U00010000-\U0010ffff]")
+
+
+def check_names(ctree: CTree) -> None:
+    """Raises ValueError for an empty word, tag or symbol, and for a wrapper that is not read as one.
+
+    A root without a wrapper may lack its symbol: `( (S ...) (. .))`.
+    """
+    tokens, named = ctree.tokens, ctree.labels if ctree.top is not None else ctree.labels[:-1]
+    if not tokens.forms:
+        raise ValueError("a tree without words cannot be written")
+    for what, column in (("word", tokens.forms), ("tag", tokens.tags)):
+        if "" in column:
+            raise ValueError(f"token {column.index('') + 1} has an empty {what}, which no format holds")
+    if "" in named:
+        raise ValueError("a node has an empty label, which no format holds")
+    if ctree.top is not None and ctree.top not in WRAPPERS:
+        raise ValueError(f"the wrapper {ctree.top!r} is none of {', '.join(filter(None, WRAPPERS))}")
+
+
+def check_text(text: str) -> str:
+    """The text. Raises ValueError where UTF-8 cannot hold it: for lone surrogates."""
+    if not text.isascii():
+        try:
+            text.encode()
+        except UnicodeEncodeError as error:
+            raise ValueError(f"{text[error.start]!a} is half a character, which no file holds") from None
+    return text
+
+
+def check_xml(text: str) -> str:
+    """The text. Raises ValueError for a control character and others that XML 1.0 cannot hold."""
+    if match := _NOT_XML.search(text):
+        raise ValueError(f"XML cannot hold the character {match[0]!a}")
+    return text
