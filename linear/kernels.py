@@ -1,16 +1,83 @@
 """How kernels are compiled: by numba, without Python's lock, and once for all processes (`NUMBA_CACHE_DIR`).
 
 Numba compiles a kernel together with all kernels that it calls, again for each that calls them. So the large
-ones are called from Python, one after the other, and only small ones call each other.
+ones are called from Python, one after the other, and only small ones call each other. Numba's own cache knows
+the file of a kernel, not those of kernels that it calls; ours is in a folder that is named by all of them.
 """
 
 from __future__ import annotations
 
+import hashlib
+import os
+import re
+import shutil
+from collections.abc import Callable
+from contextlib import suppress
+from functools import cache
+from pathlib import Path
 from typing import Any
 
 from numba import njit
+from numba.core.caching import FunctionCache, IndexDataCacheFile
 
-kernel = njit(cache=True, nogil=True, error_model="numpy")
-# Called by kernels only: without what Python needs to call it, which takes long to compile
-_ALONE: dict[str, Any] = {"forceinline": True, "no_cpython_wrapper": True, "no_cfunc_wrapper": True}
-inner = njit(cache=True, nogil=True, error_model="numpy", **_ALONE)
+_PACKAGES = ("cky", "forests", "linear", "reduction")  # where kernels are, beside each other
+_ROOT = Path(__file__).parents[1]
+_IMPORTED = re.compile(r"^from d2c\.(\S+) import", re.MULTILINE)
+
+
+def kernel(function: Callable[..., Any]) -> Any:
+    """Compiles a kernel that Python calls."""
+    return _cached(njit(nogil=True, error_model="numpy")(function), function)
+
+
+def inner(function: Callable[..., Any]) -> Any:
+    """Compiles what kernels only call: without what Python needs to call it, which takes long to compile."""
+    alone: dict[str, Any] = {"forceinline": True, "no_cpython_wrapper": True, "no_cfunc_wrapper": True}
+    return _cached(njit(nogil=True, error_model="numpy", **alone)(function), function)
+
+
+@cache
+def sources() -> str:
+    """A digest of all files with kernels, and of those that they import from: constants are compiled in."""
+    texts = {
+        path: path.read_text(encoding="utf-8") for name in _PACKAGES for path in (_ROOT / name).rglob("*.py")
+    }
+    kernels = {path for path, text in texts.items() if "d2c.linear.kernels import" in text}
+    names = {name for path in kernels for name in _IMPORTED.findall(texts[path])}
+    files = kernels | {path for name in names if (path := _ROOT / f"{name.replace('.', '/')}.py").exists()}
+    digest = hashlib.sha256()
+    for path in sorted(files):
+        digest.update(path.read_bytes())
+    return digest.hexdigest()[:16]
+
+
+class _Cache(FunctionCache):  # type: ignore[misc]
+    """Numba's, in a folder of the present sources. What is damaged in it is compiled anew."""
+
+    def __init__(self, function: Callable[..., Any]) -> None:
+        super().__init__(function)
+        self._cache_path = os.path.join(self._cache_path, f"d2c-{sources()}")
+        self._cache_file = IndexDataCacheFile(self._cache_path, self._impl.filename_base, sources())
+
+    def load_overload(self, *arguments: Any) -> Any:
+        try:
+            return super().load_overload(*arguments)
+        except Exception:  # of any kind: it is what damaged data led to
+            with suppress(OSError):
+                self.flush()
+            return None
+
+    def save_overload(self, *arguments: Any) -> None:
+        with suppress(OSError):
+            if not os.path.isdir(self._cache_path):
+                os.makedirs(self._cache_path, exist_ok=True)
+                for folder in Path(self._cache_path).parent.glob("d2c-*"):
+                    if folder.name != f"d2c-{sources()}":
+                        shutil.rmtree(folder, ignore_errors=True)
+            super().save_overload(*arguments)
+
+
+def _cached(dispatcher: Any, function: Callable[..., Any]) -> Any:
+    with suppress(RuntimeError):  # where no folder can be written, all is compiled in each process
+        dispatcher._cache = _Cache(function)
+    return dispatcher

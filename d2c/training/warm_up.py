@@ -7,21 +7,18 @@ started only where it has something to do. Where a note is wrong, kernels are co
 
 from __future__ import annotations
 
-import hashlib
 import os
 import subprocess
 import sys
 from collections.abc import Iterable, Iterator
 from contextlib import ExitStack, contextmanager, suppress
-from functools import cache
-from importlib import import_module, metadata
+from importlib import metadata
 from pathlib import Path
 
 from d2c.training.routes import kernels_of
 from d2c.trees.children import Child
 
 PATIENCE = 30.0  # seconds that the first process waits in the end
-_PACKAGES = ("d2c.cky", "d2c.forests", "d2c.linear", "d2c.reduction")  # whose kernels there are
 
 
 @contextmanager
@@ -67,13 +64,11 @@ def _is_noted(note: Path) -> bool:
     return False
 
 
-@cache
 def _sources() -> str:
-    """A digest that changes with the files that kernels are compiled from, and with the compiler."""
-    folders = [Path(folder) for name in _PACKAGES for folder in import_module(name).__path__]
-    files = sorted(path for folder in folders for path in folder.rglob("*.py"))
-    dated = [(str(path), path.stat().st_mtime_ns) for path in files]
-    return hashlib.sha256(repr((sys.version, metadata.version("numba"), dated)).encode()).hexdigest()
+    """A text that changes with the files that kernels are compiled from, and with the compiler."""
+    from d2c.linear.kernels import sources
+
+    return f"{sources()} {metadata.version('numba')} {sys.version}"
 
 
 if __name__ == "__main__":
