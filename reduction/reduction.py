@@ -13,6 +13,7 @@ from d2c.reduction.encodings import encoding_named
 from d2c.reduction.encodings.encoding import Order, Spine
 from d2c.reduction.repair import UNKNOWN, UNREADABLE, complete_order
 from d2c.reduction.unary.classifier import UnaryClassifier
+from d2c.trees.cleaning import unwrap
 from d2c.trees.conversion import to_constituents
 from d2c.trees.ctree import CTree
 from d2c.trees.dtree import DTree
@@ -128,7 +129,7 @@ class Reduction:
     def decode_all(self, dtrees: Iterable[DTree], repairs: Repairs | None = None) -> Iterator[CTree]:
         """`decode` for a stream of d-trees, in batches."""
         for batch in self._decoded(dtrees, repairs, False):
-            yield from map(restore_unaries, batch.ctrees, batch.chains)
+            yield from map(_unwrapped, map(restore_unaries, batch.ctrees, batch.chains))
 
     def confidences(self, dtree: DTree, repairs: Repairs | None = None) -> tuple[CTree, tuple[float, ...]]:
         """What `decode` gives; how sure it is of each of its nodes [K], see `d2c.reduction.confidence`."""
@@ -148,7 +149,10 @@ class Reduction:
                 ]
             for ctree, chains, shares, of_chains in zip(*batch, sure, strict=True):
                 nodes = of_nodes(ctree, shares)
-                yield with_unaries(ctree, nodes, chains or [()] * (ctree.root + 1), of_chains)
+                every = chains or [()] * (ctree.root + 1)
+                whole, numbers = with_unaries(ctree, nodes, every, of_chains)
+                whole = _unwrapped(whole)
+                yield whole, numbers[: len(whole.labels)]  # the root's is the last
 
     def decode_unaryless(self, dtree: DTree, repairs: Repairs | None = None) -> CTree:
         """The c-tree before its unary nodes are recovered (section 4.3)."""
@@ -227,7 +231,7 @@ class Reduction:
         ordered = dtree
         if min(heads) >= 0 and max(heads) <= n:
             # Most predictions need no repair: try, and look closer only where a condition fails.
-            symbols, events, spines = self._read(dtree)
+            symbols, events, spines = self._read(dtree, counts := Counter[str]())
             root = heads.index(0) if 0 in heads else 0
             symbols[root], events[root] = None, 0
             if symbols.count(None) == 1 and self._knows(set(symbols) - {None}):
@@ -235,6 +239,7 @@ class Reduction:
                 ordered = DTree(dtree.tokens, heads, named, tuple(events))
                 try:
                     ctree = to_constituents(ordered, self.top_)
+                    repairs.counts.update(counts)
                 except ValueError:
                     ctree = None
         if ctree is None or (self._continuous and not ctree.is_continuous()):
@@ -245,7 +250,7 @@ class Reduction:
     def _repair(self, dtree: DTree, counts: Counter[str]) -> tuple[DTree, list[Spine | None] | None]:
         heads, repaired = repair_heads(dtree.heads)
         repaired.add_to(counts)
-        order = self._read(DTree(dtree.tokens, tuple(heads), labels=dtree.labels))
+        order = self._read(DTree(dtree.tokens, tuple(heads), labels=dtree.labels), counts)
         symbols, events = order.symbols, order.events
         for m, head in enumerate(heads):
             known = symbols[m] is None or self._knows({symbols[m]})
@@ -258,22 +263,29 @@ class Reduction:
         ordered = complete_order(dtree.tokens, heads, order, self._default_symbol, self._continuous, counts)
         return ordered, order.spines
 
-    def _read(self, dtree: DTree) -> Order:
-        """What the labels say, of spines only those whose symbols are all known."""
+    def _read(self, dtree: DTree, counts: Counter[str]) -> Order:
+        """What the labels say, of spines only those of known symbols; spines with empty ones are counted."""
         if dtree.labels is None:
             dtree = DTree(dtree.tokens, dtree.heads, labels=("_",) * len(dtree.heads))
         order = self._encoding.decode(dtree)
         if order.spines is None:
             return order
-        known = [spine if spine is not None and self._knows(set(spine)) else None for spine in order.spines]
+        known = [spine if spine is None or self._knows(set(spine)) else None for spine in order.spines]
+        counts[UNREADABLE] += sum("" in spine for spine in order.spines if spine)
         return order._replace(spines=known)
 
     def _knows(self, symbols: Set[str | None]) -> bool:
-        """Whether all symbols are the treebank's."""
-        return self.symbols_ is None or symbols <= self.symbols_
+        """Whether all symbols are the treebank's; an empty one, which no file holds, is none of them."""
+        return "" not in symbols and (self.symbols_ is None or symbols <= self.symbols_)
 
     def _default_symbol(self, tag: str) -> str:
-        return self.default_symbols_.get(tag) or self.default_symbols_.get("", "X")
+        return self.default_symbols_.get(tag) or self.default_symbols_.get("") or "X"
+
+
+def _unwrapped(ctree: CTree) -> CTree:
+    """A wrapper that labels or chains put at the top becomes `top`, as where a file is read."""
+    at_top = ctree.top is None and ctree.children and len(ctree.children[-1]) == 1
+    return unwrap(ctree, clean=False) if at_top else ctree
 
 
 def _commonest(counts: Counter[str]) -> str:

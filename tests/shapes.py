@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 from d2c.trees.ctree import CTree, Tokens, build_ctree
 from d2c.trees.dtree import DTree
 
-SYMBOLS = ("S", "NP", "VP", "PP", "ADVP|PRT", "X#1", "a:b", "50%", "")
+SYMBOLS = ("S", "NP", "VP", "PP", "ADVP|PRT", "X#1", "a:b", "50%", "%")
 JUNK_LABELS = (
     "root",
     "ROOT",

@@ -220,6 +220,28 @@ def test_spines() -> None:
     assert bracketed((2, 0), "QQ#1 root|S", encoding="spine") == ("(S a b)", {})
 
 
+def test_spines_with_empty_symbols_say_nothing() -> None:
+    for fitted in (True, False):
+        for label in ("root||NP", "root|NP|", "root|%|NP"):
+            assert bracketed((0,), label, encoding="spine", fitted=fitted) == ("a", {UNREADABLE: 1}), label
+    assert bracketed((0, 1), "root|NP |#1", encoding="spine") == ("(NP a b)", {UNREADABLE: 1})
+
+
+def test_empty_symbols_of_any_route_become_the_default() -> None:
+    for encoding in ("direct", "delta"):
+        assert bracketed((0, 1), "root %#1", encoding=encoding, fitted=False) == ("(X a b)", {UNKNOWN: 1})
+
+
+def test_a_wrapper_made_by_labels_is_the_wrapper() -> None:
+    """As in the file that is written: there a node VROOT over one child is no node."""
+    route = Reduction("spine")
+    route.top_ = None
+    dtree = DTree(Tokens(("a",), ("A",)), (0,), labels=("root|NP|VROOT",))
+    ctree = route.decode(dtree)
+    assert (ctree.labels, ctree.top) == (("NP",), "VROOT")
+    assert route.confidences(dtree) == (ctree, (1.0,))
+
+
 def test_repairs_add_up() -> None:
     a, b = Repairs(), Repairs()
     a.tokens, a.sentences = 500, 1

@@ -98,7 +98,7 @@ def test_symbols_are_quoted() -> None:
     assert [quote(symbol) for symbol in ("NP", "ADVP|PRT", "X#1", "a:b", "50%", "")] == [
         *("NP", "ADVP%7CPRT", "X%231", "a%3Ab", "50%25", "%")
     ]
-    assert [unquote_symbol(quote(symbol)) for symbol in SYMBOLS] == list(SYMBOLS)
+    assert [unquote_symbol(quote(symbol)) for symbol in (*SYMBOLS, "")] == [*SYMBOLS, ""]
 
 
 @given(ctrees())
