@@ -6,17 +6,24 @@ covers a treebank is counted in linear time, in memory that grows with the numbe
 
 from __future__ import annotations
 
+import re
 from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import lru_cache
 from importlib import resources
+from importlib.resources import as_file
+from itertools import chain
 from pathlib import Path
 
 from d2c.trees.ctree import CTree
 from d2c.trees.errors import FormatError
+from d2c.trees.files import open_input
 
 SEARCHES = ("left", "right", "leftdis", "rightdis")
+_KEYWORDS = ("punctuation", "conjunction", "default")
+_BLANKS = " \t\r\n"  # other spaces are parts of labels
+_LABEL = re.compile(f"[^{_BLANKS}]+")
 _PRODUCTIONS_REMEMBERED = 1 << 16  # productions repeat; bounds memory on endless input
 
 
@@ -166,7 +173,8 @@ def load_head_rules(name: str) -> HeadRules:
         return HeadRules(name, {}, default=Search(name.removesuffix("most")))
     for table in (resources.files("d2c.data") / "heads" / f"{name}.txt", Path(name)):
         if table.is_file():
-            return parse_head_rules(name, table.read_text(encoding="utf-8"))
+            with as_file(table) as path, open_input(path) as stream:
+                return parse_head_rules(name, stream.read())
     raise FormatError(name, 0, 0, f"no such head rules; known are {', '.join(known_head_rules())}, or a file")
 
 
@@ -177,8 +185,16 @@ def known_head_rules() -> list[str]:
 
 
 def format_head_rules(rules: HeadRules) -> str:
-    """Writes a table as the text from which `parse_head_rules` gets it back."""
+    """Writes a table as the text from which `parse_head_rules` gets it back.
+
+    Raises FormatError for labels that are empty or hold blanks, and symbols that mean something else there.
+    """
     lines = [(symbol, search) for symbol, searches in rules.searches.items() for search in searches]
+    every = [rules.default, *(search for _, search in lines)]
+    names = {*rules.searches, *rules.punctuation, *rules.conjunction, *chain(*(one.labels for one in every))}
+    for name in sorted(names):
+        if not _LABEL.fullmatch(name) or name in rules.searches and (name in _KEYWORDS or name[0] == "#"):
+            raise FormatError(rules.name, 0, 0, f"a head table cannot hold the label {name!r}")
     rows = [" ".join((symbol, search.kind, *search.labels)) for symbol, search in lines]
     for name, labels in (("punctuation", rules.punctuation), ("conjunction", rules.conjunction)):
         if labels:
@@ -193,10 +209,10 @@ def parse_head_rules(name: str, text: str) -> HeadRules:
     searches: dict[str, tuple[Search, ...]] = {}
     sets: dict[str, frozenset[str]] = {}
     default = Search("left")
-    for number, line in enumerate(text.splitlines(), 1):
-        if not line.strip() or line.startswith("#"):
+    for number, line in enumerate(text.split("\n"), 1):
+        if line.startswith("#") or not line.strip(_BLANKS):
             continue
-        symbol, *rest = line.split()
+        symbol, *rest = _LABEL.findall(line)
         if symbol in ("punctuation", "conjunction"):
             sets[symbol] = frozenset(rest)
         elif not rest or rest[0] not in SEARCHES:

@@ -12,6 +12,7 @@ from d2c.trees.errors import FormatError
 from d2c.trees.files import open_output
 from d2c.trees.formats.conllu import read_conllu
 from d2c.trees.formats.treebanks import FORMATS, read_treebank, write_treebank
+from d2c.trees.heads import HeadRules, Search, format_head_rules, load_head_rules
 from d2c.trees.scores.evalb.parameters import Parameters
 from d2c.trees.unaries import restore_unaries
 
@@ -143,3 +144,16 @@ def test_deep_trees_take_linear_time(tmp_path: Path, name: str) -> None:
     (read,) = read_treebank(tmp_path / name, name)
     assert len(read.labels) == 20_000 and set(read.labels) == {"X"}
     assert time.process_time() - start < 5  # quadratic time takes 20 s
+
+
+def test_head_tables(tmp_path: Path) -> None:
+    """Other spaces than blanks are parts of labels; what is no text, or cannot be held, is one line."""
+    rules = HeadRules("x", {"N\u00a0P\u2028": (Search("left", ("a\x0bb",)), Search("right"))})
+    (tmp_path / "x.txt").write_text(format_head_rules(rules), encoding="utf-8")
+    assert load_head_rules(str(tmp_path / "x.txt")).searches == rules.searches
+    for name in ("", "a b", "default", "#x"):
+        with pytest.raises(FormatError, match=f"x: a head table cannot hold the label '{name}'"):
+            format_head_rules(HeadRules("x", {name: (Search("left"),)}))
+    (tmp_path / "x.txt").write_bytes(b"NP left \xff\n")
+    with pytest.raises(FormatError, match="x.txt: not UTF-8 text"):
+        load_head_rules(str(tmp_path / "x.txt"))
