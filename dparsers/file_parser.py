@@ -26,6 +26,8 @@ class FileParser:
           that `parse` reads. They may be of any convention: see `ForeignParser`.
     """
 
+    reads_along = True
+
     def __init__(self, path: AnyPath, dev: AnyPath | None = None) -> None:
         self.training = None if dev is None else Path(path)
         self.path = Path(path if dev is None else dev)
@@ -67,6 +69,8 @@ class GoldParser:
 
     What is wrong with the c-trees made of them is not a d-parser's fault.
     """
+
+    reads_along = True
 
     def __init__(self) -> None:
         self.dtrees_: list[DTree] | None = None

@@ -94,6 +94,15 @@ class ForeignParser(DependencyParser, Protocol):
         """Parses the sentences of the training treebank, as `parse` does others."""
 
 
+@runtime_checkable
+class ReadsAlong(DependencyParser, Protocol):
+    """A dependency parser that has its d-trees in order, and so must be given all sentences in one stream."""
+
+    @property
+    def reads_along(self) -> bool:
+        """Whether that is so."""
+
+
 def with_arcs(sentences: Iterable[Tokens], arcs: Iterable[Arcs], parser: str) -> Iterator[DTree]:
     """Gives each sentence its arcs; those without words have none among them.
 

@@ -84,8 +84,7 @@ def open_model(directory: Path, loading: Mapping[str, str]) -> Call:
     model = Model.load(directory, **loading)
 
     def call(request: Request) -> list[str]:
-        dtrees = model.parse_dependencies(request, words=not all(request[0].tags))
-        return list(map(format_bracket, model.route.decode_all(dtrees)))
+        return list(map(format_bracket, model.parse(request)))
 
     return call
 

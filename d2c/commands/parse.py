@@ -2,19 +2,24 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
+from contextlib import closing
 from functools import partial
 from pathlib import Path
 from typing import Any
 
 import click
 
+from d2c import __version__
 from d2c.commands.options import FilePath, format_for, model_path, output_option, timeout_option, to_option
-from d2c.commands.terminal import report_repairs, say, shown
+from d2c.commands.terminal import progress, report_repairs, say
 from d2c.parsing.output import FORMATS, format_by_name
-from d2c.training.model import Model, read_settings
+from d2c.training.model import Model, load_route, read_settings
+from d2c.training.tagging import load_abbreviations
 from d2c.training.warm_up import warmed_up
-from d2c.trees.errors import FormatError
-from d2c.trees.files import open_output
+from d2c.trees.files import file_name
+
+SOME_FAILED = 3  # exit status where sentences could not be parsed
 
 
 @click.command()
@@ -32,7 +37,20 @@ from d2c.trees.files import open_output
     default=0.0,
     help="Collapse constituents of less: their children go to what is above. The root stays.",
 )
-@click.option("--strict", is_flag=True, help="Stop at the first line that cannot be read or written.")
+@click.option(
+    "--jobs", type=click.IntRange(1), default=1, show_default=True, help="Processes; each loads the model."
+)
+@click.option(
+    "--batch-size",
+    "size",
+    metavar="SENTENCES",
+    type=click.IntRange(1),
+    default=512,
+    show_default=True,
+    help="Parsed and written at once.",
+)
+@click.option("--resume", is_flag=True, help="Go on where a run that was interrupted stopped.")
+@click.option("--strict", is_flag=True, help="Stop at the first line that cannot be parsed or written.")
 @click.option("--device", help="cpu, cuda, ...  [default: cuda where there is one]")
 @click.option(
     "--parse-command", "parse_template", help="Of a d-parser `cmd`; a model directory keeps no commands."
@@ -47,44 +65,68 @@ def parse(
     model: Path,
     source: Path,
     output: Path,
-    kind: str | None,
-    to: str | None,
-    least: float,
     strict: bool,
-    **of_dparser: Any,
+    jobs: int,
+    resume: bool,
+    **options: Any,
 ) -> None:
     """Parses CoNLL-U (words and tags) or text into c-trees, or into d-trees with `--to conllu`.
 
-    What cannot be read is left out and named on standard error. Text needs a model with a tagger.
+    What cannot be parsed is named on standard error. A marked empty tree keeps its place, and the exit status
+    is 3. Words without tags need a model with a tagger.
+
+    An interrupted run leaves what it has finished in OUTPUT.part. The same command with --resume goes on from
+    there.
 
     Confidences, in `--to json`, are posteriors of the chart (cky, combined), or shares of the labeler's and
     the unary classifier's scores (reduction, labeler; 1 for what the d-parser's labels say). They rank
     constituents of one model; they are not calibrated.
     """
-    from d2c.parsing.stream import Request, parse_file
+    from d2c.parsing.input import DEFAULT_KIND, read_sentences
+    from d2c.parsing.part import digest_of, written
+    from d2c.parsing.stream import Request, batched, parse_batches
+    from d2c.parsing.text import PennRules
 
-    with warmed_up([read_settings(model)["route"]], train=False):
-        trained, refused = Model.load(model, **of_dparser), 0
-    to = to or format_by_name(output) or format_for(trained.route, output)
+    asked = {name: options.pop(name) for name in ("kind", "to", "least", "size")}
+    asked["kind"] = asked["kind"] or DEFAULT_KIND
+    names = read_settings(model)
+    with warmed_up([names["route"]], train=False):
+        if jobs > 1:
+            load: Callable[[], Model] = partial(Model.load, model, **options)
+            route = load_route(model)
+        else:
+            trained = Model.load(model, **options)
+            route, load = trained.route, lambda: trained
+    asked["to"] = to = asked["to"] or format_by_name(output) or format_for(route, output)
     if to not in FORMATS:
         raise click.UsageError(f"parse does not write {to}; `d2c convert` does, from discbracket")
-    ctrees = FORMATS[to].ctrees
-    if least and not ctrees:
+    form = FORMATS[to]
+    if asked["least"] and not form.ctrees:
         raise click.UsageError("d-trees have no constituents to collapse; leave out --min-confidence")
-
-    def refuse(error: FormatError) -> None:
-        nonlocal refused
-        if strict:
-            raise error
-        refused += 1
-        say(f"d2c: {error}")
-
-    with open_output(output) as stream:
-        request, watch = Request(source, kind or "conllu", to, least), partial(shown, unit="sentences")
-        repairs = parse_file(trained, request, stream, refuse, watch)
-    if ctrees:
+    request = Request(source, **asked)
+    settings = {"d2c": __version__, "model": digest_of(model), **asked, **options, "timeout": None}
+    rules = PennRules(load_abbreviations(model / "tagger") if "tagger" in names else ())
+    given = batched(read_sentences(source, request.kind, rules), request.size)
+    with written(output, form.header, settings, resume) as (finished, write), progress() as more:
+        try:
+            rest = finished.rest(given, file_name(source))
+            with closing(parse_batches(load, request, rest, jobs)) as parsed:
+                for done in parsed:
+                    for error in done.errors:
+                        if strict:
+                            raise error
+                        say(f"d2c: {error}")
+                    write(done)
+                    more(done.sentences, done.tokens)
+        except BaseException:
+            if finished.sentences and finished.length:
+                say(f"{output}.part has what is finished: {finished.sentences:,} sentences; see --resume")
+            raise
+    repairs = finished.repairs
+    if form.ctrees:
         report_repairs(repairs)
-    if refused:
-        say(f"{refused:,} left out")
-    if refused and ctrees and not kind and not repairs.sentences:
-        say("Is the input text? Say --text, --tokenized or --split.")
+    if finished.refused:
+        say(f"{finished.refused:,} could not be parsed")
+        if form.ctrees and request.kind == DEFAULT_KIND and not repairs.sentences:
+            say("Is the input text? Say --text, --tokenized or --split.")
+        click.get_current_context().exit(SOME_FAILED)

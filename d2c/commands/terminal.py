@@ -3,9 +3,11 @@
 from __future__ import annotations
 
 import sys
+import time
 from collections import Counter
-from collections.abc import Iterable, Iterator
-from contextlib import suppress
+from collections.abc import Callable, Iterable, Iterator
+from contextlib import contextmanager, suppress
+from datetime import timedelta
 from typing import TypeVar
 
 import click
@@ -48,6 +50,36 @@ def shown(items: Iterable[Item], unit: str) -> Iterator[Item]:
 
         return iter(tqdm(items, unit=f" {unit}", leave=False))
     return iter(items)
+
+
+@contextmanager
+def progress(every: float = 10.0) -> Iterator[Callable[[int, int], None]]:
+    """A function that is told how many more sentences and tokens were parsed.
+
+    It shows them by a bar on a terminal, elsewhere by a line, about every so many seconds.
+    """
+    begin = last = time.monotonic()
+    sentences = tokens = 0
+
+    def line(more_sentences: int, more_tokens: int) -> None:
+        nonlocal last, sentences, tokens
+        sentences, tokens, now = sentences + more_sentences, tokens + more_tokens, time.monotonic()
+        if now - last >= every:
+            last, seconds = now, now - begin
+            elapsed = timedelta(seconds=round(seconds))
+            say(f"{sentences:,} sentences, {tokens / seconds:,.0f} tokens/s, {elapsed}")
+
+    if not sys.stderr.isatty():
+        yield line
+        return
+    from tqdm import tqdm
+
+    with tqdm(unit=" sentences", leave=False) as bar:
+
+        def longer(more_sentences: int, _: int) -> None:
+            bar.update(more_sentences)
+
+        yield longer
 
 
 def report_repairs(repairs: Repairs) -> None:

@@ -1,7 +1,7 @@
 """What `d2c parse` reads: CoNLL-U, text with a sentence on each line, tokenised or not, and free text.
 
-All are streams of lines. A line or sentence that cannot be read is an error that names it; a caller may raise
-it, or report it and go on with the others.
+All are streams of lines. A line or sentence that cannot be read keeps its place among the others: it is a
+sentence without tokens that says what is wrong.
 """
 
 from __future__ import annotations
@@ -9,7 +9,7 @@ from __future__ import annotations
 import os
 import re
 from collections.abc import Callable, Iterable, Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from itertools import groupby
 from typing import NamedTuple
 
@@ -26,7 +26,8 @@ _BYTE_ORDER_MARK = "\ufeff"
 _UNDECODED = re.compile("[\ud800-\udfff]")  # bytes that are no UTF-8, as `surrogateescape` has them
 _WORD = re.compile(rf"[^{BLANKS}]+")
 
-Refuse = Callable[[FormatError], None]  # raises the error, or reports it
+_NO_TAG = "_"
+DEFAULT_KIND = "conllu"
 
 
 @dataclass(frozen=True, slots=True)
@@ -36,11 +37,13 @@ class Sentence:
     tokens:  its tags are empty where the input has none
     line:    of the file, where it begins
     offsets: of its words, in characters from the file's beginning, any line break as one; None in CoNLL-U
+    error:   why it cannot be parsed; there are no tokens then
     """
 
     tokens: Tokens
     line: int
     offsets: Offsets | None = None
+    error: FormatError | None = None
 
 
 class Kind(NamedTuple):
@@ -59,28 +62,39 @@ class Kind(NamedTuple):
         return self.words is None
 
 
-def read_sentences(
-    path: str | os.PathLike[str], kind: str, refuse: Refuse, rules: TextRules = PENN
-) -> Iterator[Sentence]:
+def read_sentences(path: str | os.PathLike[str], kind: str, rules: TextRules = PENN) -> Iterator[Sentence]:
     """The sentences of a file (`-`: standard input) of one of KINDS, one at a time. Empty lines are none.
 
-    refuse: is given what is wrong with a line; the sentence is left out then
-    rules:  cut text into words and sentences
+    rules: cut text into words and sentences
     Raises FormatError for a file that cannot be read at all.
     """
     file, (words_of, split) = file_name(path), KINDS[kind]
     with open_input(path, errors="surrogateescape") as stream:
         if words_of is None:
-            yield from _conllu(_lines(stream, mark=""), file, refuse)
+            yield from _conllu(_lines(stream, mark=""), file)
             return
-        decoded = _decoded(_lines(stream, mark=" "), file, refuse)  # offsets stay as they are
-        for line in SentenceSplitter(rules).sentences(decoded) if split else decoded:
-            if line.text.strip():
-                try:
-                    words = words_of(line, rules)
-                    yield Sentence(Tokens(words.forms, ("",) * len(words.forms)), words.line, words.offsets)
-                except ValueError as error:
-                    refuse(FormatError(file, line.number, 0, str(error)))
+        splitter = SentenceSplitter(rules)
+        lines = _lines(stream, mark=" ")  # offsets stay as they are
+        for bad, run in groupby(lines, lambda line: _UNDECODED.search(line.text) is not None):
+            for line in splitter.sentences(run) if split and not bad else run:
+                if bad:
+                    yield _refused(FormatError(file, line.number, 0, "not UTF-8 text"))
+                elif line.text.strip():
+                    yield _sentence(line, file, words_of, rules)
+
+
+def _sentence(
+    line: Line, file: str, words_of: Callable[[Line, TextRules], Words], rules: TextRules
+) -> Sentence:
+    try:
+        words = words_of(line, rules)
+    except ValueError as error:
+        return _refused(FormatError(file, line.number, 0, str(error)))
+    return Sentence(Tokens(words.forms, ("",) * len(words.forms)), words.line, words.offsets)
+
+
+def _refused(error: FormatError) -> Sentence:
+    return Sentence(Tokens((), ()), error.line, error=error)
 
 
 def _lines(stream: Iterable[str], mark: str) -> Iterator[Line]:
@@ -91,14 +105,6 @@ def _lines(stream: Iterable[str], mark: str) -> Iterator[Line]:
             text = mark + text[1:]
         yield Line(number, begin, text)
         begin += len(text)
-
-
-def _decoded(lines: Iterable[Line], file: str, refuse: Refuse) -> Iterator[Line]:
-    for line in lines:
-        if _UNDECODED.search(line.text):
-            refuse(FormatError(file, line.number, 0, "not UTF-8 text"))
-        else:
-            yield line
 
 
 def _tokenized(line: Line, _: TextRules = PENN) -> Words:
@@ -112,14 +118,14 @@ def _tokenized(line: Line, _: TextRules = PENN) -> Words:
 
 
 KINDS = {
-    "conllu": Kind(None),
+    DEFAULT_KIND: Kind(None),
     "text": Kind(words_of),
     "tokenized": Kind(_tokenized),
     "split": Kind(words_of, split=True),
 }
 
 
-def _conllu(lines: Iterable[Line], file: str, refuse: Refuse) -> Iterator[Sentence]:
+def _conllu(lines: Iterable[Line], file: str) -> Iterator[Sentence]:
     count = 0
     for block in _blocks(lines):
         first = block[0].number
@@ -128,11 +134,16 @@ def _conllu(lines: Iterable[Line], file: str, refuse: Refuse) -> Iterator[Senten
                 if _UNDECODED.search(line.text):
                     raise FormatError(file, line.number, 1, "not UTF-8 text")
             for dtree in parse_conllu(Chunk(first, "".join(line.text for line in block)), file):
-                yield Sentence(dtree.tokens, first)
+                yield Sentence(_without_no_tags(dtree.tokens), first)
                 count += 1
         except FormatError as error:
-            refuse(error.after(count))
+            yield _refused(error.after(count))
             count += 1
+
+
+def _without_no_tags(tokens: Tokens) -> Tokens:
+    """With empty tags where no word has one."""
+    return replace(tokens, tags=("",) * len(tokens)) if set(tokens.tags) == {_NO_TAG} else tokens
 
 
 def _blocks(lines: Iterable[Line]) -> Iterator[list[Line]]:

@@ -10,9 +10,9 @@ from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
 from types import FrameType
-from typing import TYPE_CHECKING, Any, NamedTuple, TextIO
+from typing import TYPE_CHECKING, Any, BinaryIO, NamedTuple
 
-from d2c.trees.ctree import CTree
+from d2c.trees.ctree import CTree, Tokens
 from d2c.trees.dtree import DTree
 from d2c.trees.formats.brackets import format_bracket
 from d2c.trees.formats.conllu import format_conllu
@@ -30,6 +30,7 @@ class Parsed:
     """A parsed sentence, which is the number-th.
 
     dtree or ctree: what the format shows; confidences: one for each node of the c-tree [K]
+    error:          why both are NO_DTREE and NO_CTREE
     """
 
     sentence: Sentence
@@ -37,6 +38,18 @@ class Parsed:
     dtree: DTree | None = None
     ctree: CTree | None = None
     confidences: tuple[float, ...] | None = None
+    error: str = ""
+
+
+# What stands in the place of a sentence that could not be parsed.
+_ERROR = Tokens(("ERROR",), ("ERROR",))
+NO_CTREE = CTree(_ERROR, ("ERROR",), ((0,),), (0,), "TOP")
+NO_DTREE = DTree(_ERROR, (0,), labels=("root",))
+
+
+def failed(parsed: Parsed, error: str) -> Parsed:
+    """The sentence with a marked empty tree; says on one line what is wrong with it."""
+    return Parsed(parsed.sentence, parsed.number, NO_DTREE, NO_CTREE, error=" ".join(error.split()))
 
 
 def format_json(parsed: Parsed) -> str:
@@ -44,9 +57,13 @@ def format_json(parsed: Parsed) -> str:
 
     A span has its label, its first token and the one after its last, its head token; its tokens where it has
     gaps; its first character and the one after its last where the input was text; its confidence if known.
+    There is nothing of all this, but an error, where the sentence could not be parsed.
     """
     ctree, sentence = parsed.ctree, parsed.sentence
     assert ctree is not None
+    if parsed.error:
+        nothing: dict[str, list[str]] = {"tokens": [], "tags": [], "spans": []}
+        return _json_line({"line": sentence.line, "error": parsed.error} | nothing)
     n, offsets, heads = len(ctree.tokens), sentence.offsets, ctree.lexical_heads()
     spans: list[dict[str, Any]] = []
     yields = ctree.yields()
@@ -64,7 +81,18 @@ def format_json(parsed: Parsed) -> str:
     shown: dict[str, Any] = {"line": sentence.line, "tokens": ctree.tokens.forms, "tags": ctree.tokens.tags}
     if offsets:
         shown["offsets"] = offsets
-    return json.dumps(shown | {"spans": spans}, ensure_ascii=False) + "\n"
+    return _json_line(shown | {"spans": spans})
+
+
+def _json_line(shown: dict[str, Any]) -> str:
+    return json.dumps(shown, ensure_ascii=False) + "\n"
+
+
+def format_dtree(parsed: Parsed) -> str:
+    """A sentence of CoNLL-U; a comment says why it could not be parsed."""
+    assert parsed.dtree is not None
+    comment = f"# error = {parsed.error}\n" if parsed.error else ""
+    return comment + format_conllu(parsed.dtree)
 
 
 class OutputFormat(NamedTuple):
@@ -86,7 +114,7 @@ FORMATS = {
     "brackets": OutputFormat(lambda parsed: format_bracket(parsed.ctree) + "\n"),
     "discbracket": OutputFormat(lambda parsed: format_discbracket(parsed.ctree) + "\n"),
     "export": OutputFormat(lambda parsed: format_export(parsed.ctree, parsed.number), "#FORMAT 4\n"),
-    "conllu": OutputFormat(lambda parsed: format_conllu(parsed.dtree), "", (".conllu",), ctrees=False),
+    "conllu": OutputFormat(format_dtree, "", (".conllu",), ctrees=False),
     "json": OutputFormat(format_json, suffixes=(".json", ".jsonl"), confidences=True),
 }
 
@@ -98,8 +126,8 @@ def format_by_name(path: Path) -> str | None:
 
 
 @contextmanager
-def whole_texts(stream: TextIO) -> Iterator[Callable[[str], None]]:
-    """A function that writes texts; Ctrl-C and SIGTERM wait until the text at hand is written.
+def whole_texts(stream: BinaryIO) -> Iterator[Callable[[str], None]]:
+    """A function that writes texts and flushes; Ctrl-C and SIGTERM wait until the text at hand is written.
 
     A second one does not wait: who reads the output may have stopped reading.
     """
@@ -116,8 +144,11 @@ def whole_texts(stream: TextIO) -> Iterator[Callable[[str], None]]:
     def write(text: str) -> None:
         nonlocal writing
         writing = True
+        rest = text.encode()
         try:
-            stream.write(text)
+            while rest:  # without a buffer (PYTHONUNBUFFERED) a signal ends a write before its end
+                rest = rest[stream.write(rest) :]
+            stream.flush()
         finally:
             writing = False
         if waiting:

@@ -1,23 +1,37 @@
-"""`d2c parse`: sentences of any kind through a model, in constant memory, in the order of the input."""
+"""`d2c parse`: sentences of any kind through a model, in batches, in the order of the input.
+
+A batch is parsed apart from all others, so it makes no difference which process parses it, or whether the
+one before it was parsed in another run.
+"""
 
 from __future__ import annotations
 
+import hashlib
 from collections import deque
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Generator, Iterable, Iterator, Sequence
 from dataclasses import dataclass
+from functools import partial
+from itertools import chain, count
 from pathlib import Path
-from typing import TextIO
+from typing import NamedTuple
 
-from d2c.parsing.input import KINDS, Refuse, Sentence, read_sentences
-from d2c.parsing.output import FORMATS, Parsed, whole_texts
-from d2c.parsing.text import PennRules
+from threadpoolctl import threadpool_limits
+
+from d2c.dparsers.protocol import ReadsAlong
+from d2c.parsing.input import KINDS, Sentence
+from d2c.parsing.output import FORMATS, Parsed, failed
 from d2c.training.model import NO_TAGGER, Model
 from d2c.training.routes import GivesConfidences
 from d2c.trees.ctree import CTree, Tokens
+from d2c.trees.dtree import DTree
 from d2c.trees.errors import FormatError, ModelError
 from d2c.trees.files import file_name
+from d2c.trees.formats.chunks import batches
 from d2c.trees.repair import Repairs
 from d2c.trees.transforms import collapse
+from d2c.trees.workers import in_order
+
+_IN_ORDER = "the d-parser {} has its d-trees in a file, in order; leave out {}"
 
 
 @dataclass(frozen=True, slots=True)
@@ -27,66 +41,160 @@ class Request:
     path, kind: a file (`-`: standard input), one of `input.KINDS`
     to:         one of `output.FORMATS`
     least:      constituents of less confidence are collapsed, but the root
+    size:       of a batch, in sentences
     """
 
     path: Path
     kind: str
     to: str
     least: float = 0.0
+    size: int = 512
 
 
-def parse_file(
-    model: Model,
-    request: Request,
-    stream: TextIO,
-    refuse: Refuse,
-    shown: Callable[[Iterable[Sentence]], Iterable[Sentence]] = lambda sentences: sentences,
-) -> Repairs:
-    """Parses a file into a stream; counts what was repaired.
+class Batch(NamedTuple):
+    """Some sentences of the input; first: the number of the first one; digest: of all up to the last one."""
 
-    refuse: is given what cannot be read, or not be held by the format; shown: watches the sentences go by.
-    Raises ModelError where the input is text and the model has no tagger, or where weak constituents are to
-    be collapsed and the route does not say which are.
+    sentences: list[Sentence]
+    first: int
+    digest: str
+
+
+class Done(NamedTuple):
+    """A batch that was parsed.
+
+    text:   in the format, of so many sentences with so many tokens
+    errors: of those that could not be parsed, or not be held by the format
+    digest: of the batch
     """
+
+    text: str
+    sentences: int
+    tokens: int
+    errors: Sequence[FormatError]
+    repairs: Repairs
+    digest: str
+
+
+def batched(sentences: Iterable[Sentence], size: int) -> Iterator[Batch]:
+    """Cuts the input into batches."""
+    first, digest = 1, hashlib.sha256()
+    for taken in batches(sentences, size):
+        for sentence in taken:
+            digest.update(repr(sentence).encode("utf-8", "backslashreplace"))
+        yield Batch(taken, first, digest.hexdigest())
+        first += len(taken)
+
+
+def parse_batches(
+    load: Callable[[], Model], request: Request, given: Iterable[Batch], jobs: int = 1
+) -> Generator[Done, None, None]:
+    """Parses batches on so many processes, each of which loads the model.
+
+    load: is pickled, unless there is one job
+
+    Raises ModelError where the input is text and the model has no tagger, where weak constituents are to be
+    collapsed and the route does not say which are, and where the d-parser cannot take batches apart.
+    """
+    if jobs > 1:
+        yield from in_order(partial(_worker, load, request), given, jobs, fresh=True)
+        return
+    model = _checked(load(), request)
+    if isinstance(model.dparser, ReadsAlong):
+        yield from _along(model, request, given)
+    else:
+        yield from map(partial(parse_batch, model, request), given)
+
+
+def parse_batch(model: Model, request: Request, batch: Batch) -> Done:
+    """Parses a batch."""
+    repairs = Repairs()
+    # Sums may depend on the number of threads that share them; so does their speed, but jobs are for that.
+    with threadpool_limits(1):
+        parsed = [*parse_all(model, batch.sentences, request, repairs, batch.first)]
+    return _done(parsed, request, batch.digest, repairs)
+
+
+def _worker(load: Callable[[], Model], request: Request) -> Callable[[Batch], Done]:
+    model = _checked(load(), request)
+    if isinstance(model.dparser, ReadsAlong):
+        raise ModelError(_IN_ORDER.format(model.dparser_name, "--jobs"))
+    return partial(parse_batch, model, request)
+
+
+def _checked(model: Model, request: Request) -> Model:
     if not KINDS[request.kind].tagged and model.tagger is None:
         raise ModelError(NO_TAGGER)
     if request.least > 0 and not isinstance(model.route, GivesConfidences):
         raise ModelError(f"the route {model.route_name} does not say how sure it is of constituents")
-    repairs, form = Repairs(), FORMATS[request.to]
-    sentences = shown(read_sentences(request.path, request.kind, refuse, PennRules(model.abbreviations)))
-    with whole_texts(stream) as write:
-        write(form.header)
-        for parsed in parse_all(model, sentences, request, repairs):
+    return model
+
+
+def _along(model: Model, request: Request, given: Iterable[Batch]) -> Iterator[Done]:
+    """Parses all batches as one stream, for a d-parser that needs it."""
+    begun: deque[Batch] = deque()
+
+    def sentences(batch: Batch) -> list[Sentence]:
+        if not begun and batch.first > 1:
+            raise ModelError(_IN_ORDER.format(model.dparser_name, "--resume"))
+        begun.append(batch)
+        return batch.sentences
+
+    repairs = Repairs()
+    parsed = parse_all(model, chain.from_iterable(map(sentences, given)), request, repairs)
+    for taken in batches(parsed, request.size):
+        yield _done(taken, request, begun.popleft().digest, Repairs())
+    yield Done("", 0, 0, (), repairs, "")
+
+
+def _done(taken: Iterable[Parsed], request: Request, digest: str, repairs: Repairs) -> Done:
+    """Writes what was parsed; what cannot be, has its place as a marked empty tree."""
+    form, texts, errors, tokens = FORMATS[request.to], list[str](), list[FormatError](), 0
+    for parsed in taken:
+        sentence, error = parsed.sentence, parsed.sentence.error
+        tokens += len(sentence.tokens)
+        if error is None:
             try:
-                text = form.text(parsed)
-            except ValueError as error:
-                refuse(FormatError(file_name(request.path), parsed.sentence.line, 0, str(error)))
-            else:
-                write(text)
-    return repairs
+                texts.append(form.text(parsed))
+                continue
+            except ValueError as fault:
+                error = FormatError(file_name(request.path), sentence.line, 0, str(fault))
+        errors.append(error)
+        texts.append(form.text(failed(parsed, error.message)))
+    return Done("".join(texts), len(texts), tokens, errors, repairs, digest)
 
 
 def parse_all(
-    model: Model, sentences: Iterable[Sentence], request: Request, repairs: Repairs
+    model: Model, sentences: Iterable[Sentence], request: Request, repairs: Repairs, first: int = 1
 ) -> Iterator[Parsed]:
-    """Each sentence with what its format shows; those that the d-parser reads ahead are held."""
-    held, form = deque[Sentence](), FORMATS[request.to]
+    """Each sentence, numbered from `first`, with what its format shows, unless it has an error.
+
+    Those that the d-parser reads ahead are held.
+    """
+    held, form, number = deque[Sentence](), FORMATS[request.to], count(first)
 
     def tokens() -> Iterator[Tokens]:
         for sentence in sentences:
             held.append(sentence)
-            yield sentence.tokens
+            if sentence.error is None:
+                yield sentence.tokens
 
-    route, dtrees = model.route, model.parse_dependencies(tokens(), words=not KINDS[request.kind].tagged)
+    def unparsed() -> Iterator[Parsed]:
+        while held and held[0].error:
+            yield Parsed(held.popleft(), next(number))
+
+    route, dtrees = model.route, model.parse_dependencies(tokens())
+    made: Iterable[tuple[DTree | None, CTree | None, tuple[float, ...] | None]]
     if not form.ctrees:
-        for number, dtree in enumerate(dtrees, 1):
-            yield Parsed(held.popleft(), number, dtree)
+        made = ((dtree, None, None) for dtree in dtrees)
     elif (form.confidences or request.least > 0) and isinstance(route, GivesConfidences):
-        for number, (ctree, shares) in enumerate(route.confidences_all(dtrees, repairs), 1):
-            yield Parsed(held.popleft(), number, None, *without_weak(ctree, shares, request.least))
+        sure = route.confidences_all(dtrees, repairs)
+        made = ((None, *without_weak(ctree, shares, request.least)) for ctree, shares in sure)
     else:
-        for number, ctree in enumerate(route.decode_all(dtrees, repairs), 1):
-            yield Parsed(held.popleft(), number, None, ctree)
+        made = ((None, ctree, None) for ctree in route.decode_all(dtrees, repairs))
+    for one in made:
+        yield from unparsed()
+        yield Parsed(held.popleft(), next(number), *one)
+    yield from unparsed()
 
 
 def without_weak(ctree: CTree, confidences: Sequence[float], least: float) -> tuple[CTree, tuple[float, ...]]:

@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import shutil
 from collections.abc import Iterable, Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
+from itertools import chain
 from pathlib import Path
 from typing import Any, Self
 
@@ -17,6 +18,7 @@ from d2c.trees import model_files
 from d2c.trees.ctree import CTree, Tokens
 from d2c.trees.dtree import DTree
 from d2c.trees.errors import ModelError
+from d2c.trees.formats.chunks import batches
 from d2c.trees.repair import Repairs
 
 FORMAT = 2  # of the model directory
@@ -28,6 +30,7 @@ _OTHERS = {  # what people take for one, by a file in it
     "reduction.json": "the route of a model; the model is the directory above",
     "cky.json": "the route of a model; the model is the directory above",
 }
+_WINDOW = 1024  # sentences that are tagged at a time
 NO_TAGGER = "words need a tagger, and this model has none; train it with --tagger stanza or --tagger spacy"
 
 
@@ -90,20 +93,28 @@ class Model:
         model_files.write_settings(directory / SETTINGS, FORMAT, settings)
 
     def parse(self, sentences: Iterable[Tokens], repairs: Repairs | None = None) -> Iterator[CTree]:
-        """The c-tree of each sentence."""
+        """The c-tree of each sentence; tags as for `parse_dependencies`."""
         return self.route.decode_all(self.parse_dependencies(sentences), repairs)
 
-    def parse_dependencies(self, sentences: Iterable[Tokens], words: bool = False) -> Iterator[DTree]:
+    def parse_dependencies(self, sentences: Iterable[Tokens]) -> Iterator[DTree]:
         """The d-tree of each sentence.
 
-        words: the sentences have no tags of their own. They are tagged then, as they are where route and
-        d-parser were trained on predicted tags. Raises ModelError where the model has no tagger.
+        Sentences with words that have no tag (an empty one) are tagged by the model's tagger; all are, where
+        route and d-parser were trained on its tags. Raises ModelError where there is no tagger.
         """
-        if words or self.tags == "predicted":
-            if self.tagger is None:
-                raise ModelError(NO_TAGGER)
-            sentences = self.tagger.tag(tokens.forms for tokens in sentences)
-        return self.dparser.parse(sentences)
+        return self.dparser.parse(chain.from_iterable(map(self._tagged, batches(sentences, _WINDOW))))
+
+    def _tagged(self, sentences: list[Tokens]) -> Iterator[Tokens]:
+        every = self.tags == "predicted"
+        untagged = [tokens.forms for tokens in sentences if every or not all(tokens.tags)]
+        if untagged and self.tagger is None:
+            raise ModelError(NO_TAGGER)
+        tagged = iter(self.tagger.tag(untagged) if self.tagger and untagged else ())
+        for tokens in sentences:
+            if every:
+                yield next(tagged)  # without lemmas and morphology, as in training
+            else:
+                yield tokens if all(tokens.tags) else replace(tokens, tags=next(tagged).tags)
 
 
 def load_route(directory: Path) -> Route:

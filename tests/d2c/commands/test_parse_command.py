@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import os
+import re
 import shutil
 import signal
 import subprocess
@@ -16,6 +17,7 @@ import pytest
 from click.testing import CliRunner
 
 from d2c.commands.cli import cli
+from d2c.commands.terminal import progress
 from d2c.training.routes import make_route
 from d2c.trees.files import open_input
 from d2c.trees.formats.brackets import parse_bracket, read_brackets, write_brackets
@@ -131,26 +133,85 @@ def test_weak_constituents_are_collapsed(route: str, request: pytest.FixtureRequ
 def test_bad_lines(model: Path) -> None:
     text = b"The dog slept .\n\xff\n\xc2\xa0\tx\nThe cat slept .\n"
     done = parse(model, "--tokenized", stdin=text)
-    assert done.returncode == 0 and done.stdout.count("\n") == 2
+    assert done.returncode == 3
+    trees = done.stdout.splitlines()
+    assert trees[1] == trees[2] == "(TOP (ERROR (ERROR ERROR)))"
+    assert [parse_bracket(tree).tokens.forms[1:2] for tree in trees] == [("dog",), (), (), ("cat",)]
     assert done.stderr.splitlines()[:2] == [
         "d2c: <stdin>:2: not UTF-8 text",
         "d2c: <stdin>:3: the token 1 is empty: it holds nothing but '\\xa0'",
     ]
-    assert done.stderr.splitlines()[-1] == "2 left out"
+    assert done.stderr.splitlines()[2].startswith("2 sentences, 8 tokens, ")
+    assert done.stderr.splitlines()[-1] == "2 could not be parsed"
+    lines = parse(model, "--tokenized", "--to", "json", stdin=text).stdout.splitlines()
+    assert [(one["line"], one.get("error")) for one in map(json.loads, lines)] == [
+        *((1, None), (2, "not UTF-8 text")),
+        *((3, "the token 1 is empty: it holds nothing but '\\xa0'"), (4, None)),
+    ]
+    lines = parse(model, "--tokenized", "--to", "conllu", stdin=text).stdout.splitlines()
+    assert [line[:24] for line in lines if line.startswith("#")] == [
+        "# error = not UTF-8 text",
+        "# error = the token 1 is",
+    ]
     done = parse(model, "--tokenized", "--strict", stdin=text)
     assert done.returncode == 1 and "<stdin>" in done.stderr and "not UTF-8 text" in done.stderr
+    assert done.stdout == ""
     done = parse(model, "--tokenized", "--to", "export", stdin="The dog .\n#BOS slept .\nThe cat .\n")
-    assert done.stdout.count("#EOS") == 2 and "d2c: <stdin>:2: the word '#BOS' cannot be" in done.stderr
+    assert (
+        done.returncode == 3
+        and done.stdout.count("#EOS") == 3
+        and "d2c: <stdin>:2: the word '#BOS' cannot be" in done.stderr
+    )
     done = parse(model, stdin="1\ta\n\n" + "1\ta\t_\tDT\tDT\t_\t0\tr\t_\t_\n\n")
-    assert done.stdout.count("\n") == 1
+    assert done.returncode == 3 and done.stdout.count("\n") == 2
     assert "d2c: <stdin>:1: sentence 1: expected 10 columns separated by tabs, found 2" in done.stderr
+
+
+def test_jobs_make_no_difference(model: Path) -> None:
+    text = TEXT.encode() * 3 + b"\xff\n" + TEXT.encode()
+    options = ("--text", "--to", "export", "--batch-size", "2")
+    one, two = (parse(model, *options, "--jobs", jobs, stdin=text) for jobs in "12")
+    assert one.returncode == two.returncode == 3 and one.stdout.count("#BOS") == 9
+    said = [[line for line in run.stderr.splitlines() if "tokens/s" not in line] for run in (one, two)]
+    assert two.stdout == one.stdout and said[0] == said[1]
+
+
+def test_a_run_goes_on_where_it_stopped(model: Path, tmp_path: Path) -> None:
+    source, output = tmp_path / "in", tmp_path / "x.jsonl"
+    source.write_bytes(b"The dog slept .\n\xff\nThe cat slept .\n")
+    options = (str(source), "--tokenized", "-o", str(output), "--batch-size", "1")
+    done = parse(model, *options, "--strict")
+    assert f"{output}.part has what is finished: 1 sentences; see --resume\n" in done.stderr
+    assert {path.name for path in tmp_path.iterdir()} == {"in", "x.jsonl.part", "x.jsonl.part.log"}
+    other = parse(model, *options, "--resume", "--to", "brackets")
+    assert "was made with another model or other options" in other.stderr
+    source.write_bytes(b"The dog slept .\nShe slept .\n\xfe\n")
+    rest = parse(model, *options, "--resume")
+    assert rest.returncode == 3 and rest.stderr.startswith(f"d2c: {source}:3: not UTF-8 text\n2 sentences, ")
+    assert {path.name for path in tmp_path.iterdir()} == {"in", "x.jsonl"}
+    resumed = output.read_bytes()
+    whole = parse(model, *options)
+    assert output.read_bytes() == resumed and whole.stderr == rest.stderr
+
+
+def test_progress_without_a_terminal(capsys: pytest.CaptureFixture[str]) -> None:
+    with progress(every=0) as more:
+        more(2, 11)
+        more(1000, 7)
+    lines = capsys.readouterr().err.splitlines()
+    assert [re.sub("[0-9,]+ tokens", "N tokens", line) for line in lines] == [
+        *("2 sentences, N tokens/s, 0:00:00", "1,002 sentences, N tokens/s, 0:00:00")
+    ]
+    with progress() as more:
+        more(2, 11)
+    assert capsys.readouterr().err == ""
 
 
 def test_text_that_is_not_said_to_be_text(model: Path) -> None:
     done = parse(model)
-    assert done.returncode == 0 and done.stdout == ""
+    assert done.returncode == 3 and done.stdout == "(TOP (ERROR (ERROR ERROR)))\n"
     assert done.stderr.splitlines()[-2:] == [
-        "1 left out",
+        "1 could not be parsed",
         "Is the input text? Say --text, --tokenized or --split.",
     ]
     assert "Is the input text" not in parse(model, "--tokenized", stdin=b"\xff\n").stderr
@@ -217,7 +278,7 @@ def test_a_signal_leaves_whole_lines(model: Path, number: signal.Signals) -> Non
     lines = [process.stdout.readline() for _ in range(50)]
     process.send_signal(number)
     lines += process.stdout.readlines()
-    assert process.wait(60) in (1, 143) and b"Traceback" not in process.stderr.read()
+    assert process.wait(60) in (130, 143) and b"Traceback" not in process.stderr.read()
     assert lines[-1].endswith(b"\n")
     assert all(json.loads(line)["line"] == i for i, line in enumerate(lines, 1))
 

@@ -15,13 +15,13 @@ ROW = "{}\t{}\t_\tX\tX\t_\t0\tr\t_\t_\n"
 
 
 def read(path: Path, content: bytes, kind: str, *abbreviations: str) -> tuple[list[Sentence], list[str]]:
+    """The sentences of a file, and, apart from them, what could not be read."""
     path.write_bytes(content)
-    errors: list[str] = []
-
-    def refuse(error: FormatError) -> None:
-        errors.append(str(error))
-
-    return [*read_sentences(path, kind, refuse, PennRules(abbreviations))], errors
+    found = [*read_sentences(path, kind, PennRules(abbreviations))]
+    assert [one.line for one in found] == sorted(one.line for one in found)
+    errors = [str(one.error) for one in found if one.error]
+    assert all(not len(one.tokens) for one in found if one.error)
+    return [one for one in found if not one.error], errors
 
 
 def sentence(line: int, words: str, *offsets: tuple[int, int]) -> Sentence:
@@ -63,13 +63,34 @@ def test_free_text(file: Path) -> None:
 
 
 @pytest.mark.parametrize("kind", ["text", "tokenized"])
-def test_bad_lines_are_left_out(kind: str, file: Path) -> None:
+def test_bad_lines(kind: str, file: Path) -> None:
     content = b"a\n\xff b\n\xed\xa0\x80\n\xc2\xa0 c\nd\n"
     found, errors = read(file, content, kind)
     blank = [] if kind == "text" else [f"{file}:4: the token 1 is empty: it holds nothing but '\\xa0'"]
     assert [one.line for one in found] == ([1, 4, 5] if kind == "text" else [1, 5])
     assert errors == [f"{file}:2: not UTF-8 text", f"{file}:3: not UTF-8 text", *blank]
     assert found[-1].offsets == ((14, 15),)  # each undecodable byte counts as a character
+
+
+def test_bad_lines_end_a_paragraph(file: Path) -> None:
+    found = [*read_sentences((file.write_bytes(b"The cat. So\n\xff\n\xff\nd\ne.") and file), "split")]
+    assert [(one.line, " ".join(one.tokens.forms)) for one in found] == [
+        *((1, "The cat ."), (1, "So"), (2, ""), (3, ""), (4, "d e ."))
+    ]
+
+
+def test_words_without_tags(file: Path) -> None:
+    none, one = (f"1\ta\t_\t_\t{tag}\t_\t0\tr\t_\t_\n2\tb\t_\t_\t_\t_\t1\tr\t_\t_\n\n" for tag in "_X")
+    found, _ = read(file, (none + one).encode(), "conllu")
+    assert [sentence.tokens.tags for sentence in found] == [("", ""), ("X", "_")]
+
+
+@pytest.mark.parametrize("id", ["1" * 5000, "1-" + "1" * 5000, "1." + "1" * 5000])
+def test_ids_without_end(id: str, file: Path) -> None:
+    good = ROW.format(1, "a")
+    found, errors = read(file, f"{good}\n{good.replace('1', id, 1)}\n{good}\n".encode(), "conllu")
+    assert [one.line for one in found] == [1, 5]
+    assert len(errors) == 1 and errors[0].startswith(f"{file}:3: sentence 2: ")
 
 
 def test_a_byte_order_mark_is_no_word(file: Path) -> None:
@@ -94,5 +115,4 @@ def test_conllu(file: Path) -> None:
 
 def test_a_file_that_cannot_be_read(tmp_path: Path) -> None:
     with pytest.raises(FormatError, match="nowhere: cannot be read: No such file or directory"):
-        read_all = read_sentences(tmp_path / "nowhere", "text", lambda error: None)
-        next(read_all)
+        next(read_sentences(tmp_path / "nowhere", "text"))

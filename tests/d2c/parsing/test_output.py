@@ -5,12 +5,13 @@ from __future__ import annotations
 import json
 import os
 import signal
-from io import StringIO
+from io import BytesIO
+from typing import Any
 
 import pytest
 
 from d2c.parsing.input import Sentence
-from d2c.parsing.output import FORMATS, Parsed, whole_texts
+from d2c.parsing.output import FORMATS, Parsed, failed, whole_texts
 from d2c.trees.ctree import CTree, Tokens, build_ctree
 from d2c.trees.dtree import DTree
 from d2c.trees.formats.brackets import parse_bracket
@@ -89,14 +90,25 @@ def test_other_formats() -> None:
     )
 
 
-class Interrupted(StringIO):
-    """A stream that is interrupted in the middle of a text."""
+def test_what_could_not_be_parsed() -> None:
+    unparsed = failed(Parsed(Sentence(Tokens((), ()), 7), 3), "is no\nsentence")
+    texts = {name: form.text(unparsed) for name, form in FORMATS.items()}
+    assert texts.pop("export").splitlines()[0] == "#BOS 3"
+    assert texts == {
+        "brackets": "(TOP (ERROR (ERROR ERROR)))\n",
+        "discbracket": "(TOP (ERROR (ERROR 0=ERROR)))\n",
+        "conllu": "# error = is no sentence\n1\tERROR\t_\tERROR\tERROR\t_\t0\troot\t_\t_\n\n",
+        "json": '{"line": 7, "error": "is no sentence", "tokens": [], "tags": [], "spans": []}\n',
+    }
 
-    def write(self, text: str) -> int:
-        super().write(text[:2])
-        if text.startswith("stop"):
+
+class Interrupted(BytesIO):
+    """A stream without a buffer that is interrupted in the middle of a text."""
+
+    def write(self, text: Any) -> int:
+        if text.startswith(b"stop"):
             os.kill(os.getpid(), signal.SIGINT)
-        return super().write(text[2:])
+        return super().write(text[:2])
 
 
 def test_a_signal_waits_for_the_text() -> None:
@@ -105,8 +117,8 @@ def test_a_signal_waits_for_the_text() -> None:
         write("one\n")
         write("stop here\n")
         write("never\n")
-    assert stream.getvalue() == "one\nstop here\n"
+    assert stream.getvalue() == b"one\nstop here\n"
     assert signal.getsignal(signal.SIGINT) is before
-    with pytest.raises(KeyboardInterrupt), whole_texts(StringIO()):
+    with pytest.raises(KeyboardInterrupt), whole_texts(BytesIO()):
         os.kill(os.getpid(), signal.SIGINT)
         raise AssertionError("between texts a signal comes at once")

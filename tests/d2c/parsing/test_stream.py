@@ -1,20 +1,22 @@
-"""What is parsed by a route that does not say how sure it is."""
+"""Batches of sentences through a small model in memory: places, numbers, digests, missing confidences."""
 
 from __future__ import annotations
 
 import json
 from collections.abc import Iterable, Iterator
-from io import StringIO
 from pathlib import Path
 from typing import Any
 
 import pytest
 
-from d2c.parsing.stream import Request, parse_file
+from d2c.dparsers.file_parser import FileParser
+from d2c.parsing.input import read_sentences
+from d2c.parsing.stream import Done, Request, batched, parse_batches
 from d2c.training.model import Model
 from d2c.trees.ctree import CTree, Tokens
 from d2c.trees.dtree import DTree
-from d2c.trees.errors import FormatError, ModelError
+from d2c.trees.errors import ModelError
+from d2c.trees.formats.export import read_export
 from d2c.trees.repair import Repairs
 
 
@@ -28,16 +30,82 @@ class Flat:
         return (CTree(d.tokens, ("S",), (tuple(range(len(d.heads))),), (0,), "TOP") for d in dtrees)
 
 
-def refuse(error: FormatError) -> None:
-    raise error
+def model(dparser: Any = None) -> Model:
+    flat: Any = Flat()
+    return Model("flat", flat, "flat", dparser or flat)
+
+
+def conllu(tmp_path: Path, *words: str) -> Path:
+    """A file with a sentence of each word and `b`, and a bad one for each empty word."""
+    row = "{}\t{}\t_\tA\tA\t_\t0\tr\t_\t_\n"
+    file = tmp_path / "x.conllu"
+    file.write_text("".join(row.format(1, word) + row.format(2, "b") + "\n" for word in words))
+    return file
+
+
+def parse(model: Model, request: Request) -> list[Done]:
+    return [
+        *parse_batches(
+            lambda: model, request, batched(read_sentences(request.path, request.kind), request.size)
+        )
+    ]
 
 
 def test_a_route_without_confidences(tmp_path: Path) -> None:
-    file = tmp_path / "x.conllu"
-    file.write_text("1\ta\t_\tA\tA\t_\t0\tr\t_\t_\n2\tb\t_\tB\tB\t_\t1\tr\t_\t_\n\n")
-    flat: Any = Flat()
-    model, stream = Model("flat", flat, "flat", flat), StringIO()
-    parse_file(model, Request(file, "conllu", "json"), stream, refuse)
-    assert json.loads(stream.getvalue())["spans"] == [{"label": "S", "start": 0, "end": 2, "head": 0}]
+    file = conllu(tmp_path, "a")
+    [done] = parse(model(), Request(file, "conllu", "json"))
+    assert json.loads(done.text)["spans"] == [{"label": "S", "start": 0, "end": 2, "head": 0}]
     with pytest.raises(ModelError, match="the route flat does not say how sure it is of constituents"):
-        parse_file(model, Request(file, "conllu", "brackets", 0.5), stream, refuse)
+        parse(model(), Request(file, "conllu", "brackets", 0.5))
+
+
+BAD = "(TOP (ERROR (ERROR ERROR)))\n"
+
+
+def tree(word: str) -> str:
+    return f"(TOP (S (A {word}) (A b)))\n"
+
+
+def test_batches(tmp_path: Path) -> None:
+    file = conllu(tmp_path, "", "c", "", "", "d", "e", "")
+    done = parse(model(), Request(file, "conllu", "brackets", size=3))
+    assert [one.text for one in done] == [BAD + tree("c") + BAD, BAD + tree("d") + tree("e"), BAD]
+    assert [(one.sentences, one.tokens) for one in done] == [(3, 2), (3, 4), (1, 0)]
+    assert [[error.line for error in one.errors] for one in done] == [[1, 7], [10], [19]]
+    numbers = [
+        line
+        for one in parse(model(), Request(file, "conllu", "export", size=3))
+        for line in one.text.splitlines()
+        if line.startswith("#BOS")
+    ]
+    assert numbers == [f"#BOS {number}" for number in range(1, 8)]
+    digests = {
+        size: [batch.digest for batch in batched(read_sentences(file, "conllu"), size)] for size in (2, 4)
+    }
+    assert digests[2][1::2] == digests[4] == sorted(set(digests[4]), key=digests[4].index)
+
+
+def test_what_the_format_cannot_hold(tmp_path: Path) -> None:
+    [done] = parse(model(), Request(conllu(tmp_path, "a", "#BOS", "c"), "conllu", "export"))
+    (tmp_path / "x.export").write_text("#FORMAT 4\n" + done.text)
+    forms = [tree.tokens.forms for tree in read_export(tmp_path / "x.export")]
+    assert forms == [("a", "b"), ("ERROR",), ("c", "b")]
+    [error] = done.errors
+    assert str(error).startswith(f"{tmp_path}/x.conllu:4: the word '#BOS' cannot be")
+
+
+def test_d_trees_of_a_file(tmp_path: Path) -> None:
+    """A d-parser that has its d-trees in order is given one stream of sentences, whatever the batches."""
+    words = ["a", "", "c", "d", "e"]
+    file = conllu(tmp_path, *words)
+    request = Request(file, "conllu", "brackets", size=2)
+    given = tmp_path / "given.conllu"
+    given.write_text(conllu(tmp_path, *filter(None, words)).read_text())
+    conllu(tmp_path, *words)
+    texts = [done.text for done in parse(model(FileParser(given)), request)]
+    assert texts == [tree("a") + BAD, tree("c") + tree("d"), tree("e"), ""]
+    rest = [*batched(read_sentences(file, "conllu"), 2)][1:]
+    with pytest.raises(
+        ModelError, match="^the d-parser flat has its d-trees in a file, in order; leave out --res"
+    ):
+        next(parse_batches(lambda: model(FileParser(given)), request, rest))

@@ -76,13 +76,17 @@ def test_tags_of_the_treebank(treebank: tuple[Path, Path], tmp_path: Path) -> No
     assert (copy.tagger_name, copy.abbreviations) == ("spacy", model.abbreviations)
     odd = Tokens(("the", "cat"), ("X", "Y"))
     assert next(model.parse([odd])).tokens == odd
-    tagged = next(model.parse_dependencies([odd], words=True)).tokens
-    assert tagged.forms == odd.forms and not {"X", "Y"} & {*tagged.tags}
+    assert model.tagger is not None
+    bare = Tokens(odd.forms, ("", "Y"), odd.forms)
+    [tags] = [tokens.tags for tokens in model.tagger.tag([odd.forms])]
+    assert all(tags) and not {"X", "Y"} & {*tags}
+    parsed = [tree.tokens for tree in model.parse([odd, bare, Tokens(("a",), ("",)), odd])]
+    assert parsed[:2] == [odd, Tokens(odd.forms, tags, odd.forms)] and parsed[3] == odd
     model.tagger = None
     with pytest.raises(
         ModelError, match="^words need a tagger, and this model has none; train it with --tag"
     ):
-        next(model.parse_dependencies([odd], words=True))
+        next(model.parse([odd, bare]))
     assert next(model.parse([odd])).tokens == odd
 
 

@@ -1,0 +1,145 @@
+"""What `d2c parse -o` leaves where it is interrupted, and how it goes on: the same bytes in the end."""
+
+from __future__ import annotations
+
+import gzip
+from collections import Counter
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+
+from d2c.parsing.part import Finished, digest_of, written
+from d2c.parsing.stream import Batch, Done
+from d2c.trees.errors import FormatError
+from d2c.trees.repair import Repairs
+
+ERROR = FormatError("x", 1, 0, "no")
+HEADER, SETTINGS = "#é\n", {"model": "a", "least": 0.5, "device": None}
+
+
+def done(number: int) -> Done:
+    repairs = Repairs(number, 1, Counter({"b": 1, "a": 1}))
+    return Done(f"batch {number}\n" * number, 0, 1, [ERROR] * (number == 2), repairs, f"digest {number}")
+
+
+def run(output: Path, stop: int | None = None, resume: bool = False, **settings: str) -> Finished:
+    """Writes five batches of two sentences; interrupted after some of them."""
+    with written(output, HEADER, SETTINGS | settings, resume) as (finished, write):
+        for number in range(finished.sentences // 2, 5):
+            if number == stop:
+                raise KeyboardInterrupt
+            write(done(number)._replace(sentences=2))
+    return finished
+
+
+@pytest.fixture(params=["x.mrg", "x.mrg.gz"])
+def output(request: pytest.FixtureRequest, tmp_path: Path) -> Path:
+    return tmp_path / request.param
+
+
+def test_whole(output: Path) -> None:
+    output.write_text("old")
+    finished = run(output)
+    data = output.read_bytes()
+    text = HEADER + "".join(done(number).text for number in range(5))
+    assert (gzip.decompress(data) if output.suffix == ".gz" else data).decode() == text
+    assert (finished.sentences, finished.refused, finished.length) == (10, 1, len(data))
+    assert str(finished.repairs).endswith("(b 500.00; a 500.00)") and finished.repairs.sentences == 5
+    assert [*output.parent.iterdir()] == [output]
+
+
+def test_killed_at_any_byte(output: Path) -> None:
+    """The log is cut after any byte; OUT.part may hold more than what the log says, but not less."""
+    whole = run(output)
+    data = output.read_bytes()
+    output.unlink()
+    with pytest.raises(KeyboardInterrupt):
+        run(output, stop=3)
+    part, log = Path(f"{output}.part"), Path(f"{output}.part.log")
+    logged, parted = log.read_bytes(), part.read_bytes()
+    assert logged.count(b"\n") == 4 and data.startswith(parted) and not output.exists()
+    for cut in range(len(logged)):
+        log.write_bytes(logged[:cut])
+        part.write_bytes(parted + b"half a ba")
+        assert run(output, resume=True) == whole
+        assert output.read_bytes() == data and [*output.parent.iterdir()] == [output]
+
+
+def test_interrupted_twice(output: Path) -> None:
+    whole = run(output)
+    data = output.read_bytes()
+    for stop in (1, 4):
+        with pytest.raises(KeyboardInterrupt):
+            run(output, stop, resume=True)
+    assert run(output, resume=True) == whole and output.read_bytes() == data
+
+
+def test_nothing_is_left_of_nothing(output: Path) -> None:
+    with pytest.raises(KeyboardInterrupt):
+        run(output, stop=0)
+    assert [*output.parent.iterdir()] == []
+
+
+def test_what_does_not_fit(output: Path) -> None:
+    with pytest.raises(KeyboardInterrupt):
+        run(output, stop=3)
+    part = f"{output}.part"
+
+    def refused(says: str, resume: bool = True, **settings: str) -> None:
+        with pytest.raises(FormatError) as caught:
+            run(output, resume=resume, **settings)
+        assert str(caught.value) == f"{part}: {says}"
+        assert Path(part).exists() and not output.exists()
+
+    refused("is left of an interrupted run; say --resume to go on from there, or delete it", resume=False)
+    refused("was made with another model or other options; delete it to begin anew", model="b")
+    for size in (10, 0):
+        with open(part, "r+b") as stream:
+            stream.truncate(size)
+        refused(f"is not what {output.name}.part.log says; delete it to begin anew")
+    Path(part).unlink()
+    assert run(output, resume=True).sentences == 10
+
+
+@pytest.mark.parametrize("line", [b"7\n", b"{}\n", b"[1, 2\n", b"[2, 3, 4, 5, 6]\n"])
+def test_a_damaged_log(line: bytes, tmp_path: Path) -> None:
+    with pytest.raises(KeyboardInterrupt):
+        run(tmp_path / "x", stop=2)
+    with open(tmp_path / "x.part.log", "ab") as stream:
+        stream.write(line)
+    with pytest.raises(FormatError, match="x.part: is not what x.part.log says"):
+        run(tmp_path / "x", resume=True)
+
+
+def test_only_files_are_resumed() -> None:
+    with pytest.raises(FormatError, match="^-: --resume needs a file$"):
+        run(Path("-"), resume=True)
+    with pytest.raises(FormatError, match="^/dev/null: --resume needs a file$"):
+        run(Path("/dev/null"), resume=True)
+    assert run(Path("/dev/null")).sentences == 10
+    with pytest.raises(FormatError, match="^/nowhere/x: cannot be written: No such file or directory$"):
+        run(Path("/nowhere/x"))
+
+
+def test_the_rest_of_the_input() -> None:
+    def given(*digests: str) -> Iterator[Batch]:
+        return (Batch([None] * 2, 0, digest) for digest in digests)  # type: ignore[list-item]
+
+    finished = Finished(4, "b")
+    assert [batch.digest for batch in finished.rest(given("a", "b", "c", "d"), "in")] == ["c", "d"]
+    assert [*Finished().rest(given(), "in")] == []
+    for other in (given("a", "x", "c"), given("a"), given()):
+        with pytest.raises(
+            FormatError, match="^in: does not begin with the 4 sentences that --resume goes on"
+        ):
+            [*finished.rest(other, "in")]
+
+
+def test_the_digest_of_a_directory(tmp_path: Path) -> None:
+    digests = []
+    for name, content in (("a", "x"), ("b/c", "x"), ("b/c", "y"), ("b/d", "y")):
+        (tmp_path / name).parent.mkdir(exist_ok=True)
+        (tmp_path / name).write_text(content)
+        digests.append(digest_of(tmp_path))
+    assert len({*digests}) == 4 and digest_of(tmp_path) == digests[-1]
