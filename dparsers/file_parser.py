@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import logging
 from collections.abc import Iterable, Iterator
 from pathlib import Path
 from typing import Self
@@ -13,6 +14,9 @@ from d2c.trees.dtree import DTree
 from d2c.trees.errors import FormatError, ModelError
 from d2c.trees.files import AnyPath
 from d2c.trees.formats.conllu import read_conllu, write_conllu
+from d2c.trees.spelling import Spelling, plain
+
+logger = logging.getLogger(__name__)
 
 FILE, GOLD = Kind("dparser", "file", 1), Kind("dparser", "gold", 1)
 _GOLD = "gold.conllu"
@@ -53,15 +57,24 @@ class FileParser:
     def parse(self, sentences: Iterable[Tokens]) -> Iterator[DTree]:
         """The d-tree of each sentence, in order, as the file has it; one sentence is held at a time.
 
+        Words that are only written otherwise (as -LRB- for a bracket) are counted in a warning.
+
         Raises FormatError for the first sentence that is not next in the file, and where the file goes on.
         """
-        yield from align(sentences, read_conllu(self.path), str(self.path))
+        yield from self._aligned(sentences, self.path)
 
     def parse_training(self, sentences: Iterable[Tokens]) -> Iterator[DTree]:
         """Reads those of the training treebank from its file. Raises ModelError where none is given."""
         if self.training is None:
             raise ModelError("no d-trees of the training treebank are given")
-        yield from align(sentences, read_conllu(self.training), str(self.training))
+        yield from self._aligned(sentences, self.training)
+
+    @staticmethod
+    def _aligned(sentences: Iterable[Tokens], path: Path) -> Iterator[DTree]:
+        spelling = Spelling()
+        yield from align(sentences, read_conllu(path), str(path), spelling=spelling)
+        if spelling.words:
+            logger.warning("%s: %s", path, spelling)
 
 
 class GoldParser:
@@ -100,16 +113,21 @@ class GoldParser:
 
 
 def align(
-    sentences: Iterable[Tokens], dtrees: Iterable[DTree], file: str, same_forms: bool = True
+    sentences: Iterable[Tokens],
+    dtrees: Iterable[DTree],
+    file: str,
+    same_forms: bool = True,
+    spelling: Spelling | None = None,
 ) -> Iterator[DTree]:
     """Takes the d-trees of a file for the sentences that it should hold.
 
     same_forms: forms must be the same too, not only their number
+    spelling:   counts those that are only written otherwise
 
     Empty sentences are in no file; an empty form is `_` there. Raises FormatError naming the first sentence
     that is another one, or is on one side only.
     """
-    stream, number = iter(dtrees), 0
+    stream, number, spelling = iter(dtrees), 0, spelling or Spelling()
     for tokens in sentences:
         if not len(tokens):
             yield DTree(tokens, (), labels=())
@@ -121,8 +139,9 @@ def align(
         found, wanted = dtree.tokens.forms, tuple(form or "_" for form in tokens.forms)
         if len(found) != len(wanted):
             raise FormatError(file, 0, number, f"has {len(found)} words, not {len(wanted)}")
-        if same_forms and found != wanted:
-            i = next(i for i, pair in enumerate(zip(found, wanted, strict=True)) if pair[0] != pair[1])
+        if same_forms and not spelling.same(found, wanted):
+            pairs = enumerate(zip(found, wanted, strict=True))
+            i = next(i for i, (a, b) in pairs if plain(a) != plain(b))
             raise FormatError(file, 0, number, f"word {i + 1} is {found[i]!r}, not {wanted[i]!r}")
         yield DTree(tokens, dtree.heads, labels=dtree.labels)
     if next(stream, None) is not None:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from dataclasses import replace
 from itertools import count, islice
 from pathlib import Path
 
@@ -91,6 +92,15 @@ def test_sentences_that_differ(forms: list[str], message: str) -> None:
     with pytest.raises(FormatError) as error:
         [*align(sentences, dtrees, "pred")]
     assert str(error.value) == message
+
+
+def test_words_that_are_only_written_otherwise(tmp_path: Path, caplog: pytest.LogCaptureFixture) -> None:
+    dtree = DTree(tokens_of("-LRB- it works -RRB-"), (0, 1, 2, 3), labels=("r", "x", "y", "z"))
+    path = write(tmp_path / "pred.conllu", [dtree, dtree])
+    given = tokens_of("( \u00a0it works )")
+    assert [*FileParser(path).parse([given, dtree.tokens])] == [replace(dtree, tokens=given), dtree]
+    written = "3 words are written otherwise, as -LRB- for ( or without a no-break space"
+    assert caplog.messages == [f"{path}: {written}"]
 
 
 def test_other_forms_may_be_allowed() -> None:
