@@ -9,17 +9,21 @@ however deep the tree; beyond that the numbering means nothing.
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 
 
 @dataclass(frozen=True, slots=True)
 class Tokens:
-    """A sentence of n tokens as columns [n]: forms and tags, optionally lemmas and morphology."""
+    """A sentence of n tokens as columns [n]: forms and tags, optionally lemmas and morphology.
+
+    comments: what a file says of the sentence, as CoNLL-U does: `sent_id = 1`; it is not compared
+    """
 
     forms: tuple[str, ...]
     tags: tuple[str, ...]
     lemmas: tuple[str, ...] | None = None
     morphs: tuple[str, ...] | None = None
+    comments: tuple[str, ...] = field(default=(), compare=False)
 
     def __len__(self) -> int:
         return len(self.forms)

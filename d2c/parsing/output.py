@@ -81,6 +81,8 @@ def format_json(parsed: Parsed) -> str:
     shown: dict[str, Any] = {"line": sentence.line, "tokens": ctree.tokens.forms, "tags": ctree.tokens.tags}
     if offsets:
         shown["offsets"] = offsets
+    if sentence.tokens.comments:
+        shown["comments"] = sentence.tokens.comments
     return _json_line(shown | {"spans": spans})
 
 
@@ -89,10 +91,10 @@ def _json_line(shown: dict[str, Any]) -> str:
 
 
 def format_dtree(parsed: Parsed) -> str:
-    """A sentence of CoNLL-U; a comment says why it could not be parsed."""
+    """A sentence of CoNLL-U with the input's comments; one more says why it could not be parsed."""
     assert parsed.dtree is not None
     comment = f"# error = {parsed.error}\n" if parsed.error else ""
-    return comment + format_conllu(parsed.dtree)
+    return comment + format_conllu(parsed.dtree, parsed.sentence.tokens.comments)
 
 
 class OutputFormat(NamedTuple):

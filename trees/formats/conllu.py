@@ -1,14 +1,16 @@
 """CoNLL-U: one token a line, ten columns; dependency labels are whole (never cut at a colon).
 
 Tags are written to XPOS and UPOS and read from XPOS (or UPOS, where XPOS is empty). Multi-word ranges and
-empty nodes are skipped. Columns are split at tabs here, because the `conllu` package also splits a form at
-two spaces; that package decides what is an id or a number wherever a file departs from the plain case.
+empty nodes are skipped; comments are kept. Columns are split at tabs here, because the `conllu` package also
+splits a form at two spaces; that package decides what is an id or a number wherever a file departs from the
+plain case.
 """
 
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import replace
 from functools import lru_cache
 
 from conllu.exceptions import ParseException
@@ -55,6 +57,7 @@ def parse_conllu(chunk: Chunk, file: str, refuse: Refuse = stop) -> Iterator[DTr
     for block in _BLANK_LINE.sub("", chunk.text).split("\n\n"):
         lines = block.split("\n")
         rows = [line.split("\t") for line in lines if line and line[0] != "#"]
+        comments = _comments(lines) if len(rows) < len(lines) else ()
         if rows:
             sentence += 1
             try:
@@ -66,12 +69,14 @@ def parse_conllu(chunk: Chunk, file: str, refuse: Refuse = stop) -> Iterator[DTr
                     refuse(error)
                     dtree = None
             if dtree is not None:
+                if comments:
+                    dtree = replace(dtree, tokens=replace(dtree.tokens, comments=comments))
                 yield dtree
         number += len(lines) + 1
 
 
-def format_conllu(dtree: DTree) -> str:
-    """A d-tree's lines and the empty line after them.
+def format_conllu(dtree: DTree, comments: Sequence[str] | None = None) -> str:
+    """A d-tree's comments (or others), its lines and the empty line after them.
 
     Heads outside the sentence are read back as `read_conllu` says. Raises ValueError for what CoNLL-U cannot
     express: empty columns, tabs, line breaks, half characters.
@@ -86,10 +91,16 @@ def format_conllu(dtree: DTree) -> str:
     text = "\n".join(map("\t".join, zip(*columns, strict=True))) + "\n\n"
     if text.count("\t") != (COLUMNS - 1) * n or text.count("\n") != n + 1 or "\t\t" in text or "\r" in text:
         raise ValueError("a form or tag is empty or holds a tab or a line break")
+    for comment in reversed(tokens.comments if comments is None else comments):
+        text = f"# {' '.join(comment.splitlines())}\n{text}"
     return check_text(text)
 
 
 write_conllu: Write[DTree] = writer(lambda dtree, _: format_conllu(dtree))
+
+
+def _comments(lines: Iterable[str]) -> tuple[str, ...]:
+    return tuple([line[1:].strip() for line in lines if line.startswith("#")])
 
 
 @lru_cache(maxsize=1024)

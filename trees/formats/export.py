@@ -2,6 +2,7 @@
 
 A line is form (or node), lemma in version 4 only, tag, morphology, edge label, parent (0: the virtual root),
 then secondary edges, label and node in turn, which are left out and counted; a comment may follow after `%%`.
+Those on the line #BOS are the sentence's.
 Header tables `#BOT` ... `#EOT` are skipped. `#FORMAT` says the version, otherwise the number of columns. No
 file says its encoding: NEGRA and TIGER are in Latin-1, newer treebanks in UTF-8.
 """
@@ -25,15 +26,18 @@ FIRST_NODE = 500
 
 _BLANKS = re.compile(r"[ \t]+")
 _COMMENT = re.compile(r"(?:^|[ \t])%%.*", re.DOTALL)
+_COMMENTS = re.compile(r"[ \t]+%%[ \t]*")
 _NODE, _NUMBER = re.compile("#[0-9]+"), re.compile("[0-9]+")
 _ESCAPES = str.maketrans(dict.fromkeys(" \t\r\n", "\N{NO-BREAK SPACE}"))
 
 
 class _Rows(NamedTuple):
-    """A sentence: its #BOS line's number; the version where it is known; each line's number and columns."""
+    """A sentence: its #BOS line's number; the version where it is known; its comments; each line's number and
+    columns."""
 
     line: int
     version: int | None
+    comments: tuple[str, ...]
     columns: list[tuple[int, list[str]]]
 
 
@@ -62,7 +66,7 @@ def _sentences(lines: Iterable[str], file: str) -> Iterator[tuple[int, _Rows]]:
                     raise FormatError(file, number, 0, "this format is neither 3 nor 4")
                 version = int(said[0])
             elif line.startswith("#BOS") and not in_table:
-                rows, count = _Rows(number, version, []), count + 1
+                rows, count = _Rows(number, version, tuple(_COMMENTS.split(line.strip())[1:]), []), count + 1
             elif line.strip() and not in_table and not line.startswith(("%%", "#EOT")):
                 raise FormatError(file, number, count, "expected #BOS before the lines of a sentence")
         elif line.startswith("#EOS"):
@@ -118,7 +122,7 @@ def _sentence(sentence: _Rows, marked: bool, secondary: SecondaryEdges) -> CTree
     if not words:
         raise ValueError("a sentence without tokens")
     forms, tags, lemmas, morphs = zip(*words, strict=True)
-    tokens = Tokens(forms, tags, known_column(lemmas), known_column(morphs))
+    tokens = Tokens(forms, tags, known_column(lemmas), known_column(morphs), sentence.comments)
     try:
         return tree_of(tokens, labels, parents, head_ranks(tokens, functions) if marked else None)
     except GraphError as error:
@@ -139,7 +143,8 @@ def format_export(ctree: CTree, number: int = 1) -> str:
     """
     whole, parents = listed(ctree)
     tokens, n, heads = whole.tokens, len(whole.tokens), is_head(whole)
-    lines = [f"#BOS {number}"]
+    comments = [" ".join(comment.split()) for comment in tokens.comments]
+    lines = [" %% ".join([f"#BOS {number}", *comments])]
     for node, parent in enumerate(parents):
         if node < n:
             lemma, morph = (
