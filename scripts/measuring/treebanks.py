@@ -16,6 +16,7 @@ import click
 
 from d2c.treebanks.reading import Reading
 from d2c.trees.ctree import CTree
+from d2c.trees.errors import Refusals
 from d2c.trees.formats.treebanks import read_treebank
 
 REPOSITORY = Path(__file__).resolve().parents[2]
@@ -75,6 +76,6 @@ class First(Reading):
 
     limits: Mapping[Path, int] = field(default_factory=dict)
 
-    def __call__(self, path: Path) -> Iterator[CTree]:
+    def __call__(self, path: Path, refusals: Refusals | None = None) -> Iterator[CTree]:
         """The trees."""
-        return islice(super().__call__(path), self.limits.get(path))
+        return islice(super().__call__(path, refusals), self.limits.get(path))

@@ -6,11 +6,8 @@ would lose such tokens. Secondary edges are left out and counted.
 
 from __future__ import annotations
 
-<<<<<<< HEAD
-from collections import Counter
-=======
 import re
->>>>>>> 68ce6a4 (Comments of sentences survive in the formats that hold them)
+from collections import Counter
 from collections.abc import Iterator
 from functools import partial
 from xml.etree.ElementTree import Element
@@ -69,18 +66,11 @@ def _tree(element: Element, marked: bool, secondary: SecondaryEdges) -> CTree | 
             parents[child], functions[child] = nt.attrib["id"], edge.get("label", "--")
     secondary.count += sum(1 for _ in element.iter("secedge"))
     tokens = Tokens(
-<<<<<<< HEAD
         tuple(named(t, "word") for t in terminals),
         tuple(t.get("pos") or "--" for t in terminals),
         known_column(t.get("lemma") or "--" for t in terminals),
         known_column(t.get("morph") or "--" for t in terminals),
-=======
-        tuple(t.attrib["word"] for t in terminals),
-        tuple(t.get("pos", "--") for t in terminals),
-        known_column(t.get("lemma", "--") for t in terminals),
-        known_column(t.get("morph", "--") for t in terminals),
         (f"sent_id = {element.attrib['id']}",) if "id" in element.attrib else (),
->>>>>>> 68ce6a4 (Comments of sentences survive in the formats that hold them)
     )
     return tree_of(tokens, labels, parents, head_ranks(tokens, functions) if marked else None)
 
@@ -98,13 +88,8 @@ def format_tigerxml(ctree: CTree, number: int = 1) -> str:
     """
     whole, parents = listed(ctree)
     n, tokens, heads = len(whole.tokens), whole.tokens, is_head(whole)
-<<<<<<< HEAD
-    first = max(FIRST_NODE, n + 1)
-    names = [f"s{number}_{i + 1 if i < n else first + i - n}" for i in range(n + len(whole.labels))]
-=======
-    name = _name(tokens) or f"s{number}"
-    names = [f"{name}_{i + 1 if i < n else FIRST_NODE + i - n}" for i in range(n + len(whole.labels))]
->>>>>>> 68ce6a4 (Comments of sentences survive in the formats that hold them)
+    first, name = max(FIRST_NODE, n + 1), _name(tokens) or f"s{number}"
+    names = [f"{name}_{i + 1 if i < n else first + i - n}" for i in range(n + len(whole.labels))]
     tops = [node for node, parent in enumerate(parents) if parent < 0]
     root = names[tops[0]] if len(tops) == 1 else f"{name}_{VIRTUAL_ROOT}"
     lines = [f'<s id="{name}">\n<graph root="{root}">\n<terminals>\n']
