@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
 from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import Any
@@ -15,12 +14,12 @@ from d2c.cky.search.chart import Constraints
 from d2c.cky.settings import ChartSettings
 from d2c.forests.forest import Floats
 from d2c.linear.weights import SPARSE, Arrays, Like, dense, read_arrays, sparse, write_arrays
-from d2c.trees.binarization import LEFT, RIGHT, UNARY, Symbol
-from d2c.trees.model_files import read_settings, reading, write_settings
+from d2c.trees.binarization import GLUE, LEFT, RIGHT, UNARY, Symbol
+from d2c.trees.model_files import read_settings, reading, typed, write_settings
 
 FORMAT = 4  # of the model directory
 _SETTINGS, _WEIGHTS = "cky.json", "weights.npz"
-_CONSTRAINTS = {"by_tag": Like("b", 2), "sides": Like("i", 1), "next_side": Like("i", 1)}
+_CONSTRAINTS = {"by_tag": Like("b1", 2), "sides": Like("i8", 1), "next_side": Like("i4", 1)}
 
 
 @dataclass(frozen=True)
@@ -64,14 +63,14 @@ def read_model(directory: Path) -> tuple[ChartSettings, Learned]:
         settings, vocabulary = ChartSettings(**said["settings"]), Vocabulary(**said["vocabulary"])
         grammar, default = _grammar(said["rules"], said["levels"]), Symbol(*said["default"])
         _check_vocabulary(vocabulary, grammar)
-        if grammar.symbol_ids.get(default) is None or not isinstance(said["top"], str | None):
+        if default not in grammar.symbols or default.bar:
             raise ValueError("the default constituent is not in the grammar")
+        known = typed(said, {"top": str | None, "gaps": bool})
     arrays = read_arrays(directory / _WEIGHTS, SPARSE | _CONSTRAINTS)
     with reading(directory / _WEIGHTS):
         allowed = _constraints(arrays, max(vocabulary.tags.values()) + 1, len(grammar.rules))
         weights = dense(arrays, settings.table_bits)
-    gaps = bool(said["gaps"])
-    return settings, Learned(grammar, vocabulary, said["top"], gaps, default, allowed, weights)
+    return settings, Learned(grammar, vocabulary, known["top"], known["gaps"], default, allowed, weights)
 
 
 def _grammar(rows: list[Any], levels: list[int]) -> Grammar:
@@ -84,8 +83,12 @@ def _grammar(rows: list[Any], levels: list[int]) -> Grammar:
         names = (part for symbol in (head, modifier or ROOT, parent) for part in symbol)
         if kind not in (LEFT, RIGHT, UNARY) or (kind == UNARY) != (modifier is None):
             raise ValueError(f"a rule of kind {kind!r}")
-        if ROOT in (head, modifier) or not all(isinstance(name, str) for name in names):
-            raise ValueError(f"a rule over {head!r} and {modifier!r}")
+        if not all(isinstance(name, str) for name in names):
+            raise ValueError("a rule with a symbol that is no text")
+        if ROOT in (head, modifier) or (parent == ROOT and (kind != UNARY or not head.is_whole)):
+            raise ValueError(f"a root rule over {head!r} and {modifier!r}")
+        if parent.is_tag or GLUE in (head.bar, parent.bar) or (modifier and not modifier.is_whole):
+            raise ValueError(f"a rule over {head!r} and {modifier!r} that makes {parent!r}")
     if Grammar.of(rules).rules != rules or len(levels) != len(rules):
         raise ValueError("the rules are not in order")
     if not all(isinstance(level, int) and 0 <= level < 1 << 31 for level in levels):
@@ -98,7 +101,7 @@ def _grammar(rows: list[Any], levels: list[int]) -> Grammar:
 def _check_vocabulary(vocabulary: Vocabulary, grammar: Grammar) -> None:
     """Raises ValueError where numbers are out of range, or the grammar lacks a tag."""
     for numbers in (vocabulary.words, vocabulary.tags, vocabulary.labels):
-        if not isinstance(numbers, Mapping) or not all(
+        if not isinstance(numbers, dict) or not all(
             isinstance(number, int) and 0 < number < 1 << 20 for number in numbers.values()
         ):
             raise ValueError("the number of a name is out of range")

@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, fields
 
 from d2c.cky.search.pruning import METHODS
 from d2c.linear.weights import MOST_BITS
 from d2c.trees.binarization import BINARIZATIONS
 
 _MOST_UNARIES = 100
+_TYPES = {"str": str, "bool": bool, "int": int, "float": int | float, "bool | None": bool | None}
 
 
 @dataclass(frozen=True)
@@ -45,6 +46,9 @@ class ChartSettings:
     seed: int = 0
 
     def __post_init__(self) -> None:
+        for field in fields(self):
+            if not isinstance(getattr(self, field.name), _TYPES[str(field.type)]):
+                raise ValueError(f"the setting {field.name} is {getattr(self, field.name)!r}")
         for name, known in ((self.binarization, tuple(BINARIZATIONS)), (self.pruning, METHODS)):
             if name not in known:
                 raise ValueError(f"unknown {name!r}; known are {', '.join(known)}")

@@ -83,18 +83,7 @@ class Kind(NamedTuple):
 
 def parameters(settings: Mapping[str, Any], names: Iterable[str]) -> dict[str, Any]:
     """The parameters of an estimator among its settings. Raises KeyError, TypeError."""
-    found = {name: settings[name] for name in names}
-    for name, value in found.items():
-        if not isinstance(value, str | int | float | None):
-            raise TypeError(f"{name} is {value!r}")
-    return found
-
-
-def strings(value: object) -> tuple[str, ...]:
-    """A list of strings among the settings. Raises TypeError for anything else."""
-    if not isinstance(value, list) or not all(isinstance(one, str) for one in value):
-        raise TypeError("a list is not of strings")
-    return tuple(value)
+    return model_files.typed(settings, dict.fromkeys(names, str | int | float | None))
 
 
 @contextmanager
@@ -105,9 +94,4 @@ def loading(source: Path | str, what: str = "cannot be loaded") -> Iterator[None
     except ModelError:
         raise
     except Exception as error:  # of any kind: it is what broken data led the library to do
-        raise ModelError(f"{source}: {what}: {first_line(error)}") from error
-
-
-def first_line(error: BaseException) -> str:
-    """What an error says, in one line."""
-    return str(error).strip().partition("\n")[0] or type(error).__name__
+        raise ModelError(f"{source}: {what}: {model_files.first_line(error)}") from error

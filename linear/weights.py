@@ -7,28 +7,30 @@ from __future__ import annotations
 
 import zipfile
 from collections.abc import Mapping
+from math import prod
 from pathlib import Path
 from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
-from d2c.trees.model_files import reading
+from d2c.trees.model_files import check_file, reading
 
-MOST_BITS = 28  # of a table of weights: 1 GiB
-_MOST_BYTES = 1 << 32  # of an array in a file
+MOST_BITS = 26  # of a table of weights: 256 MiB
+MOST_BYTES = 5 << 27  # of all arrays of a file: such a table, each weight with its slot, and others
+_LARGEST = 1e30  # of a weight: many of them have a sum
 
 Arrays = dict[str, NDArray[Any]]
 
 
 class Like(NamedTuple):
-    """What an array must be: the letter of its kind (`i`, `u`, `f`, `b`) and its number of dimensions."""
+    """What an array must be: its type as numpy names it (`f4`, `i8`, `b1`), and how many dimensions."""
 
     kind: str
     dimensions: int
 
 
-SPARSE = {"slots": Like("i", 1), "values": Like("f", 1)}
+SPARSE = {"slots": Like("i4", 1), "values": Like("f4", 1)}
 
 
 def write_arrays(path: Path, arrays: Mapping[str, NDArray[Any]]) -> None:
@@ -36,13 +38,17 @@ def write_arrays(path: Path, arrays: Mapping[str, NDArray[Any]]) -> None:
     np.savez_compressed(path, allow_pickle=False, **arrays)
 
 
-def read_arrays(path: Path, expected: Mapping[str, Like]) -> Arrays:
-    """The arrays of these names. Raises ModelError where one is missing, too large, or of another kind."""
+def read_arrays(path: Path, expected: Mapping[str, Like], most: int = MOST_BYTES) -> Arrays:
+    """The arrays of these names, of so many bytes at most in all. Raises ModelError where one is missing, too
+    large, or of another kind."""
+    check_file(path, most)
     with reading(path), zipfile.ZipFile(path) as archive:
+        if sum(archive.getinfo(f"{name}.npy").file_size for name in expected) > most:
+            raise ValueError("its arrays are too large")
         for name, like in expected.items():
             _check(archive, name, like)
         with np.load(path, allow_pickle=False) as file:
-            return {name: file[name] for name in expected}
+            return {name: np.ascontiguousarray(file[name]) for name in expected}
 
 
 def _check(archive: zipfile.ZipFile, name: str, like: Like) -> None:
@@ -53,10 +59,9 @@ def _check(archive: zipfile.ZipFile, name: str, like: Like) -> None:
         if version != (1, 0):
             raise ValueError(f"the array {name} is of an unknown version")
         shape, _, dtype = np.lib.format.read_array_header_1_0(stream)
-        length = int(np.prod(shape, dtype=object)) * dtype.itemsize
-        if dtype.kind != like.kind or len(shape) != like.dimensions:
+        if dtype != np.dtype(like.kind) or len(shape) != like.dimensions:
             raise ValueError(f"the array {name} has type {dtype} and {len(shape)} dimensions")
-        if length > _MOST_BYTES or stream.tell() + length != info.file_size:
+        if min(shape) < 0 or stream.tell() + prod(shape) * dtype.itemsize != info.file_size:
             raise ValueError(f"the array {name} has not the size that it declares")
 
 
@@ -73,8 +78,13 @@ def dense(arrays: Mapping[str, NDArray[Any]], bits: int) -> NDArray[np.float32]:
         raise ValueError(f"a table of 2^{bits} weights")
     if len(slots) != len(values) or (len(slots) and not 0 <= slots.min() <= slots.max() < 1 << bits):
         raise ValueError("the slots of the weights are out of range")
-    if not np.isfinite(values).all():
-        raise ValueError("some weights are no numbers")
+    check_numbers(values)
     weights = np.zeros(1 << bits, np.float32)
     weights[slots] = values
     return weights
+
+
+def check_numbers(values: NDArray[Any]) -> None:
+    """Raises ValueError unless all are numbers, and such that sums of them are numbers, too."""
+    if not np.all(np.abs(values) < _LARGEST):  # nor is NaN less
+        raise ValueError("some weights are no numbers")

@@ -19,12 +19,14 @@ from d2c.trees.ctree import CTree
 from d2c.trees.dtree import DTree
 from d2c.trees.formats.chunks import batches
 from d2c.trees.heads import HeadRules, load_head_rules
-from d2c.trees.model_files import read_settings, reading, write_settings
+from d2c.trees.model_files import read_settings, reading, strings, typed, write_settings
 from d2c.trees.repair import Repairs, repair_heads
 from d2c.trees.unaries import Chain, restore_unaries
 
 FORMAT = 2  # of the model directory
 _SETTINGS, _UNARIES = "reduction.json", "unaries"
+_PARAMETERS = {"encoding": str, "head_rules": str, "continuous": bool | None, "seed": int}
+_LEARNED = {"symbols": list | None, "default_symbols": dict, "top": str | None, "gaps": bool, "unaries": bool}
 _BATCH = 500  # sentences that labeler and unary classifier see at once
 
 
@@ -181,13 +183,13 @@ class Reduction:
         path = directory / _SETTINGS
         settings = read_settings(path, FORMAT)
         with reading(path):
-            route = cls(*(settings[name] for name in ("encoding", "head_rules", "continuous", "seed")))
-            route.symbols_ = None if settings["symbols"] is None else frozenset(map(str, settings["symbols"]))
-            route.default_symbols_ = {tag: str(Z) for tag, Z in dict(settings["default_symbols"]).items()}
-            route.top_ = None if settings["top"] is None else str(settings["top"])
-            route.gaps_ = bool(settings["gaps"])
-            has_unaries = bool(settings["unaries"])
-        if has_unaries:
+            route = cls(**typed(settings, _PARAMETERS))
+            known = typed(settings, _LEARNED)
+            symbols, route.default_symbols_ = known["symbols"], known["default_symbols"]
+            route.symbols_ = None if symbols is None else frozenset(strings(symbols))
+            strings([*route.default_symbols_.values()])
+            route.top_, route.gaps_ = known["top"], known["gaps"]
+        if known["unaries"]:
             route.unaries_ = UnaryClassifier.load(directory / _UNARIES)
         return route
 

@@ -25,7 +25,6 @@ from typing import NamedTuple
 
 import click
 
-from d2c.dparsers.directories import first_line
 from d2c.training.model import Model
 from d2c.training.routes import ROUTES, LearnsConventions, route_class
 from d2c.training.spec import TrainingSpec
@@ -33,6 +32,7 @@ from d2c.training.train import encode_treebank, train_models
 from d2c.trees.ctree import Tokens
 from d2c.trees.formats.brackets import format_bracket, read_brackets, write_brackets
 from d2c.trees.formats.conllu import write_conllu
+from d2c.trees.model_files import first_line
 from measuring import options
 from measuring.pipelines import train_pipeline
 from measuring.tables import print_table, say

@@ -16,6 +16,7 @@ from d2c.trees.dtree import head_outward, modifiers_of
 
 ROOT = Symbol("", "root")  # parent of the rules that say which symbols a whole tree may have
 ANY_LEVEL = 1_000
+_MOST_SYMBOLS = 8192  # their pairs take half a gigabyte
 
 
 class Rule(NamedTuple):
@@ -125,15 +126,19 @@ class Grammar:
     def table(self) -> RuleTable:
         """The rules as arrays."""
         ids, size = self.symbol_ids, len(self.symbols)
+        if size > _MOST_SYMBOLS:
+            raise ValueError(f"a grammar of {size:,} symbols; it may have {_MOST_SYMBOLS:,}")
         rows = [(r.kind, ids[r.head], ids[r.modifier], ids[r.parent]) for r in self.rules]
         kind, head, modifier, parent = np.array(rows, np.int32).reshape(-1, 4).T.copy()
         binary, root = kind != UNARY, parent == size
         keys = (kind[binary] * size + head[binary]) * size + modifier[binary]
+        attachments = np.zeros(2 * size * size + 1, np.int32)
+        np.add.at(attachments, keys + 1, 1)
         roots = np.full(size, -1, np.int32)
         roots[head[root]] = np.flatnonzero(root)
         return RuleTable(
             *(kind, head, modifier, parent),
-            np.searchsorted(keys, np.arange(2 * size * size + 1)).astype(np.int32),
+            np.cumsum(attachments, out=attachments),
             (binary.sum() + np.searchsorted(head[~binary & ~root], np.arange(size + 1))).astype(np.int32),
             np.array(self.levels, np.int32),
             roots,

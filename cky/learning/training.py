@@ -21,24 +21,24 @@ from d2c.cky.search.templates import Templates
 from d2c.cky.settings import ChartSettings
 from d2c.forests.forest import Floats
 from d2c.linear.adagrad import AdaGrad, Gradient
-from d2c.linear.weights import Like, read_arrays, write_arrays
+from d2c.linear.weights import MOST_BYTES, Like, read_arrays, write_arrays
 from d2c.trees.errors import ModelError
 from d2c.trees.model_files import reading
 
 _CHECKPOINT = "checkpoint.npz"
 _SPARSE = {
-    "weights": Like("f", 1),
-    "squares": Like("f", 1),
-    "sums": Like("f", 1),
-    "seen": Like("i", 1),
+    "weights": Like("f4", 1),
+    "squares": Like("f4", 1),
+    "sums": Like("f8", 1),
+    "seen": Like("i4", 1),
 }
 _ARRAYS = {
     **_SPARSE,
-    "name": Like("u", 1),
-    "state": Like("i", 1),
-    "best_f1": Like("f", 1),
-    "best": Like("f", 1),
-    "touched": Like("i", 1),
+    "name": Like("u1", 1),
+    "state": Like("i8", 1),
+    "best_f1": Like("f8", 1),
+    "best": Like("f4", 1),
+    "touched": Like("i4", 1),
 }
 
 
@@ -126,7 +126,7 @@ class Training:
         size = len(self.learner.weights)
         try:
             with reading(path):
-                arrays = read_arrays(path, _ARRAYS)
+                arrays = read_arrays(path, _ARRAYS, 4 * MOST_BYTES)
                 touched = arrays["touched"]
                 if len(touched) and not 0 <= touched.min() <= touched.max() < size:
                     raise ValueError("slots out of range")

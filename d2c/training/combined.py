@@ -15,6 +15,7 @@ from d2c.cky.learning.training import Epoch
 from d2c.reduction.reduction import Reduction
 from d2c.trees.ctree import CTree
 from d2c.trees.dtree import DTree
+from d2c.trees.model_files import reading
 
 _ENCODING, _CHART = "encoding", "chart"
 
@@ -57,4 +58,6 @@ class Combined:
     @classmethod
     def load(cls, directory: Path) -> Self:
         """What `save` wrote. Raises ModelError."""
-        return cls(Reduction.load(directory / _ENCODING), ConstrainedCKY.load(directory / _CHART))
+        reduction, chart = Reduction.load(directory / _ENCODING), ConstrainedCKY.load(directory / _CHART)
+        with reading(directory / _CHART):
+            return cls(reduction, chart)

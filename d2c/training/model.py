@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import shutil
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from itertools import chain
 from pathlib import Path
@@ -31,6 +31,8 @@ _OTHERS = {  # what people take for one, by a file in it
     "cky.json": "the route of a model; the model is the directory above",
 }
 _WINDOW = 1024  # sentences that are tagged at a time
+TAGS = ("gold", "predicted")
+_PARTS, _OPTIONAL = ("route", "dparser", "tagger"), ("tagger", "tags")
 NO_TAGGER = "words need a tagger, and this model has none; train it with --tagger stanza or --tagger spacy"
 
 
@@ -71,10 +73,11 @@ class Model:
         The first two must be given where the model has such a d-parser, and only there. Raises ModelError.
         """
         names = read_settings(directory)
+        check_digests(directory, _PARTS)
         given: dict[str, Any] = {"device": device, "parse_template": parse_template}
         given |= {"allow_pipeline": allow_pipeline, "timeout": timeout}
         dparser = load_dparser(names["dparser"], directory / "dparser", given)
-        model = cls(names["route"], load_route(directory), names["dparser"], dparser)
+        model = cls(names["route"], _load_route(directory, names["route"]), names["dparser"], dparser)
         if "tagger" in names:
             model.tagger_name, model.tags = names["tagger"], names.get("tags", "gold")
             model.tagger = load_tagger(names["tagger"], directory / "tagger", device)
@@ -87,9 +90,10 @@ class Model:
             if directory != trained:
                 shutil.copytree(trained / part, directory / part)
         self.route.save(directory / "route")
-        settings = {"route": self.route_name, "dparser": self.dparser_name}
+        settings: dict[str, object] = {"route": self.route_name, "dparser": self.dparser_name}
         if self.tagger_name is not None:
             settings |= {"tagger": self.tagger_name, "tags": self.tags}
+        settings["files"] = model_files.digests(directory, _PARTS)
         model_files.write_settings(directory / SETTINGS, FORMAT, settings)
 
     def parse(self, sentences: Iterable[Tokens], repairs: Repairs | None = None) -> Iterator[CTree]:
@@ -120,6 +124,11 @@ class Model:
 def load_route(directory: Path) -> Route:
     """The route of a model directory, without its d-parser. Raises ModelError."""
     name = read_settings(directory)["route"]
+    check_digests(directory, ("route",))
+    return _load_route(directory, name)
+
+
+def _load_route(directory: Path, name: str) -> Route:
     if name not in ROUTES:
         raise ModelError(f"{directory}: has the route {name!r}, which this version of d2c does not know")
     return route_class(name).load(directory / "route")  # type: ignore[no-any-return]
@@ -135,6 +144,21 @@ def read_settings(directory: Path) -> dict[str, str]:
         raise ModelError(f"{directory}: is no model of d2c's: {path} is no file")
     settings = model_files.read_settings(path, FORMAT)
     with model_files.reading(path):
-        return {name: str(settings[name]) for name in ("format", "route", "dparser")} | {
-            name: str(settings[name]) for name in ("tagger", "tags") if name in settings
-        }
+        names = dict.fromkeys(("route", "dparser", *(name for name in _OPTIONAL if name in settings)), str)
+        said: dict[str, str] = model_files.typed(settings, names)
+        if said.get("tags", "gold") not in TAGS or ("tagger" in said) != ("tags" in said):
+            raise ValueError("tagger and tags do not fit together")
+    return {"format": str(FORMAT), **said}
+
+
+def check_digests(directory: Path, parts: Sequence[str]) -> None:
+    """Raises ModelError where files in these parts of a model directory are not those that `save` wrote.
+
+    Models of 0.2.0 say no digests. Who changes a file on purpose can change its digest, too: what loads it
+    does not rely on this.
+    """
+    path = Path(directory) / SETTINGS
+    expected = model_files.read_settings(path, FORMAT).get("files")
+    with model_files.reading(path):
+        if expected is not None:
+            model_files.check_digests(Path(directory), parts, dict(expected))

@@ -9,7 +9,6 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
-from d2c.dparsers.directories import strings
 from d2c.dparsers.registry import make_tagger
 from d2c.dparsers.taggers import Tagger
 from d2c.training.jackknife import blocks, jackknife_tags, write_tokens
@@ -99,4 +98,4 @@ def load_abbreviations(directory: Path) -> tuple[str, ...]:
     """What `save_abbreviations` wrote. Raises ModelError."""
     path = directory / _ABBREVIATIONS
     with model_files.reading(path):
-        return strings(model_files.read_settings(path, FORMAT)["abbreviations"])
+        return model_files.strings(model_files.read_settings(path, FORMAT)["abbreviations"])

@@ -24,17 +24,19 @@ from spacy.training import Example
 from d2c.dparsers.codes import Codes, read_trees
 from d2c.dparsers.directories import Kind, loading, parameters, whole_directory
 from d2c.dparsers.protocol import Progress, Report
-from d2c.dparsers.spacy.training import LEFT_OUT, checked_sizes, fit, forgetting, tok2vec
+from d2c.dparsers.spacy.training import LEFT_OUT, checked_sizes, fit, forgetting, load_weights, tok2vec
 from d2c.dparsers.training import DEV_WORDS, check_choice, reporter, seeded, thinned
 from d2c.trees.ctree import Tokens
 from d2c.trees.dtree import DTree
 from d2c.trees.errors import ModelError
 from d2c.trees.formats.chunks import batches
+from d2c.trees.model_files import check_file
 from d2c.trees.scores.attachment import Attachment, score_attachment
 
 # The model directory: the settings and spaCy's files of the component.
 KIND = Kind("dparser", "spacy", 1, ("preset", "epochs", "seed"))
 _MODEL = "parser"
+MOST_ACTIONS = 1 << 22  # bytes
 
 _WINDOW = 2048  # sentences that `parse` holds at a time
 _BATCH = 1024  # of them, spaCy sorts so many by length, a quarter of which it parses at once
@@ -81,7 +83,7 @@ class SpacyParser:
             parser = cls(**parameters(settings, KIND.parameters))
             parser.codes_ = Codes.read(settings)
             parser.nlp_ = _pipeline(checked_sizes(settings["sizes"], SIZES))
-            parser._parser.from_disk(path, exclude=LEFT_OUT)
+            parser._load_weights(path)
         return parser
 
     def parse(self, sentences: Iterable[Tokens]) -> Iterator[DTree]:
@@ -93,6 +95,15 @@ class SpacyParser:
                 docs = self._parser.pipe(map(self._doc, window), batch_size=_BATCH)
                 dtrees = [*map(self._dtree, window, docs)]
             yield from dtrees
+
+    def _load_weights(self, path: Path) -> None:
+        """Reads the actions, then what they are chosen with."""
+        check_file(path / "moves", MOST_ACTIONS)
+        self._parser.from_disk(path, exclude=[*LEFT_OUT, "model"])
+        self._parser._resize()
+        doc = self._doc(Tokens(("a", "b"), ("A", "B")))
+        load_weights(self._parser, path / "model", doc)
+        next(self._parser.pipe([doc]))
 
     def _fit(self, train: Sequence[DTree], dev: Sequence[DTree], progress: Report) -> None:
         """Updates the parser's model and leaves the weights that had the best LAS on dev."""

@@ -17,17 +17,19 @@ from spacy.language import Language
 from spacy.tokens import Doc
 from spacy.training import Example
 
-from d2c.dparsers.directories import Kind, loading, parameters, strings, whole_directory
-from d2c.dparsers.spacy.training import LEFT_OUT, checked_sizes, fit, forgetting, tok2vec
+from d2c.dparsers.directories import Kind, loading, parameters, whole_directory
+from d2c.dparsers.spacy.training import LEFT_OUT, checked_sizes, fit, forgetting, load_weights, tok2vec
 from d2c.dparsers.taggers import EMPTY_FORM, Report, TaggingProgress, accuracy, read_tagged, tags_of
 from d2c.dparsers.training import DEV_WORDS, check_choice, reporter, seeded, thinned
 from d2c.trees.ctree import Tokens
 from d2c.trees.errors import ModelError
 from d2c.trees.formats.chunks import batches
+from d2c.trees.model_files import strings
 
 # The model directory: the settings and spaCy's file of the component.
 KIND = Kind("tagger", "spacy", 1, ("preset", "epochs", "seed"))
 _MODEL = "tagger"
+MOST_TAGS = 1 << 16
 
 _WINDOW = 256  # sentences that `tag` holds at a time
 
@@ -70,11 +72,10 @@ class SpacyTagger:
             tagger = cls(**parameters(settings, KIND.parameters))
             tagger.tags_ = strings(settings["tags"])
             tagger.nlp_ = _pipeline(checked_sizes(settings["sizes"], SIZES), len(tagger.tags_))
-            tagger._tagger.from_disk(path, exclude=LEFT_OUT)
+            if not 0 < len(tagger.tags_) <= MOST_TAGS:
+                raise ValueError(f"{len(tagger.tags_)} tags")
+            load_weights(tagger._tagger, path / "model", tagger._doc((EMPTY_FORM,)))
             next(tagger.tag([(EMPTY_FORM,)]))
-            outputs = tagger._tagger.model.get_ref("output_layer").get_dim("nO")
-            if outputs != len(tagger.tags_):
-                raise ValueError(f"a model of {outputs} tags, where the settings have {len(tagger.tags_)}")
         return tagger
 
     def tag(self, sentences: Iterable[Sequence[str]]) -> Iterator[Tokens]:

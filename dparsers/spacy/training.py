@@ -11,19 +11,24 @@ import math
 import random
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
+from pathlib import Path
 from threading import Lock
 from typing import Any
 
+import numpy
+import srsly
+from spacy.tokens import Doc
 from spacy.training import Example
 from thinc.api import Adam, warmup_linear
 
-from d2c.dparsers.training import best_state, evaluations
+from d2c.dparsers.training import best_state, evaluations, seeded
+from d2c.trees.model_files import check_file
 
 LEFT_OUT = ["vocab", "cfg"]  # of spaCy's files: words are hashed; codes, tags and sizes are settings
 
 # Batches of 150 or 600 words learn the same in the same time (1,000 sentences of CRAFT).
 _BATCH_WORDS, _RATE, _DROPOUT = 300, 0.002, 0.1
-_LARGEST = 1 << 16
+_MOST_BYTES = 1 << 27  # of a file of spaCy's
 
 _ONE_AT_A_TIME = Lock()  # of all pipelines: they are copied to other processes, a lock in them would not be
 
@@ -66,11 +71,35 @@ def tok2vec(sizes: dict[str, int], attributes: Sequence[str]) -> dict[str, Any]:
 
 def checked_sizes(sizes: Any, known: dict[str, int]) -> dict[str, int]:
     """Sizes of a network from a model's settings. Raises ValueError for other ones than those known."""
-    if not isinstance(sizes, dict) or sizes.keys() != known.keys():
+    if sizes != known:
         raise ValueError("the sizes of the network are other ones")
-    if not all(isinstance(size, int) and 0 < size <= _LARGEST for size in sizes.values()):
-        raise ValueError(f"a size of the network is not in 1 to {_LARGEST}")
-    return sizes
+    return known
+
+
+def load_weights(component: Any, path: Path, doc: Doc) -> None:
+    """Fills a component that has its labels with weights from a file.
+
+    doc: any that the network can see, for it to find its shapes
+
+    Layers and shapes in the file must be those: spaCy's compiled code reads past arrays that are smaller than
+    they should be. Raises ModelError, ValueError.
+    """
+    check_file(path, _MOST_BYTES)
+    with seeded(0):
+        component.model.initialize([doc])
+    own, read = component.model.to_dict(), srsly.msgpack_loads(path.read_bytes())
+    if any(read[part] != own[part] for part in ("nodes", "shims")):
+        raise ValueError("a network of another structure")
+    for layer, expected in zip(read["params"], own["params"], strict=True):
+        if _shapes(layer) != _shapes(expected):
+            raise ValueError("weights of other shapes")
+        if not all(numpy.isfinite(weights).all() for weights in layer.values() if weights is not None):
+            raise ValueError("some weights are no numbers")
+    component.model.from_dict(own | {"params": read["params"]})
+
+
+def _shapes(layer: dict[str, Any]) -> dict[str, Any]:
+    return {name: None if array is None else (array.shape, array.dtype) for name, array in layer.items()}
 
 
 def _batches(examples: list[Example]) -> Iterator[list[Example]]:

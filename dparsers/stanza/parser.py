@@ -11,6 +11,7 @@ import shutil
 from collections.abc import Iterable, Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass, field
+from functools import partial
 from pathlib import Path
 from typing import Any, Self
 
@@ -18,17 +19,21 @@ import torch
 from stanza.models import parser as stanza_program
 from stanza.models.common.pretrain import Pretrain
 from stanza.models.common.utils import default_device
-from stanza.models.depparse.trainer import Trainer
+from stanza.models.depparse.trainer import GraphTrainer, Trainer, TransitionTrainer
+from stanza.models.depparse.transition.model import SubtreeCombination
+from stanza.models.pos.vocab import MultiVocab
 
 from d2c.dparsers.codes import read_trees
-from d2c.dparsers.directories import Kind, first_line, loading, parameters, whole_directory
+from d2c.dparsers.directories import Kind, loading, parameters, whole_directory
 from d2c.dparsers.protocol import Report, with_arcs
+from d2c.dparsers.stanza.checkpoints import check_weights, read_checkpoint, read_vectors
 from d2c.dparsers.stanza.training import ONE_AT_A_TIME, TRAINERS, Preset, Row, fit, predict, quiet, seeded
 from d2c.dparsers.training import check_choice
 from d2c.trees.ctree import Tokens
 from d2c.trees.dtree import DTree
 from d2c.trees.errors import FormatError, ModelError
 from d2c.trees.formats.chunks import batches
+from d2c.trees.model_files import first_line
 
 # The model directory: the settings and these files.
 KIND = Kind("dparser", "stanza", 1, ("model_type", "preset", "bert_model", "epochs", "seed"))
@@ -121,7 +126,7 @@ class StanzaParser:
             trainer.save(str(staging / _MODEL))
             KIND.write(staging, {}, self)
             # Read back at once: Stanza only logs it where a model cannot be written.
-            self.trainer_, self.pretrain_ = _load(staging, arguments["device"])
+            self.trainer_, self.pretrain_ = _load(staging, arguments["device"], self.bert_model)
         return self
 
     @classmethod
@@ -130,7 +135,9 @@ class StanzaParser:
         settings = KIND.read(directory)
         with quiet(), loading(directory):
             parser = cls(device=device, **parameters(settings, KIND.parameters))
-            parser.trainer_, parser.pretrain_ = _load(Path(directory), device or default_device())
+            own_device = device or default_device()
+            parser.trainer_, parser.pretrain_ = _load(Path(directory), own_device, parser.bert_model)
+            next(parser.parse([Tokens(("a", "b"), ("A", "B"))]))  # what cannot parse says so now
         return parser
 
     def parse(self, sentences: Iterable[Tokens]) -> Iterator[DTree]:
@@ -215,16 +222,31 @@ def _rows(
     return [[*row] for row in zip(*columns, heads or (0,) * len(tokens), labels or blank, strict=True)]
 
 
-def _load(directory: Path, device: str) -> tuple[Trainer, Pretrain | None]:
+def _load(directory: Path, device: str, bert_model: str | None) -> tuple[Trainer, Pretrain | None]:
+    """bert_model: as the settings have it, which `d2c info` shows; the checkpoint may not name another."""
     path, vectors = directory / _MODEL, directory / _VECTORS
     charlm = _charlm_arguments(directory, (directory / _CHARLM[0]).exists())
     with loading(path):
-        pretrain = Pretrain(str(vectors)) if vectors.exists() else None
-        checkpoint = torch.load(path, map_location="cpu", weights_only=True)  # data only, no code
+        pretrain = read_vectors(vectors) if vectors.exists() else None
+        checkpoint = read_checkpoint(path, ("model", "vocab", "config", "bert_lora"))
+        config = checkpoint["config"]
+        config |= charlm | {"bert_model": bert_model, "pretrain": pretrain is not None, "wandb": False}
+        if bert_model is None:
+            config["use_peft"] = False
+            check_weights(path, checkpoint, partial(_network, checkpoint, pretrain))
         trainer = Trainer.load_checkpoint(path.name, checkpoint, pretrain, charlm, device=device)
         if missing := trainer.model.get_params(True).keys() - checkpoint["model"].keys():
             raise ModelError(f"{path}: lacks the weights {', '.join(sorted(missing))}")
     return trainer, pretrain
+
+
+def _network(checkpoint: dict[str, Any], pretrain: Pretrain | None) -> torch.nn.Module:
+    """The network that Stanza makes of a checkpoint without a transformer, before it has its weights."""
+    combination = SubtreeCombination[checkpoint["config"].get("transition_subtree_combination", "NONE")]
+    config = checkpoint["config"] | {"transition_subtree_combination": combination}
+    made = TransitionTrainer if "output_basic.weight" in checkpoint["model"] else GraphTrainer
+    vocab = MultiVocab.load_state_dict(checkpoint["vocab"])
+    return made.build_model(config, vocab, emb_matrix=pretrain.emb if pretrain else None)  # type: ignore[no-any-return]
 
 
 def _charlm_arguments(directory: Path, present: bool) -> dict[str, Any]:

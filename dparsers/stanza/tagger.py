@@ -18,21 +18,26 @@ import torch
 from stanza.models import tagger as stanza_program
 from stanza.models.common.utils import default_device
 from stanza.models.pos.data import Dataset
-from stanza.models.pos.tag_columns import UPOS_COLUMN
+from stanza.models.pos.model import Tagger
+from stanza.models.pos.tag_columns import UPOS_COLUMN, tag_columns_from_config
 from stanza.models.pos.trainer import Trainer
+from stanza.models.pos.vocab import MultiVocab
 from torch.optim.lr_scheduler import LambdaLR
 
-from d2c.dparsers.directories import Kind, loading, parameters, strings, whole_directory
+from d2c.dparsers.directories import Kind, loading, parameters, whole_directory
+from d2c.dparsers.stanza.checkpoints import check_weights, read_checkpoint
 from d2c.dparsers.stanza.training import ONE_AT_A_TIME, Row, Rows, quiet, rise_and_fall, seeded
 from d2c.dparsers.taggers import EMPTY_FORM, Report, TaggingProgress, accuracy, read_tagged, tags_of
 from d2c.dparsers.training import DEV_WORDS, best_state, check_choice, evaluations, reporter, thinned
 from d2c.trees.ctree import Tokens
 from d2c.trees.errors import ModelError
 from d2c.trees.formats.chunks import batches
+from d2c.trees.model_files import strings
 
 # The model directory: the settings and this file.
 KIND = Kind("tagger", "stanza", 1, ("preset", "epochs", "seed"))
 _MODEL = "tagger.pt"
+_OVERRIDES = {"charlm": False, "bert_model": None, "use_peft": False, "pretrain": False}  # never trained so
 
 _WINDOW = 1024  # sentences that `tag` sorts by length and holds at a time
 _BATCH_SENTENCES, _BATCH_WORDS = 256, 5000  # at most in a batch, in tagging
@@ -104,6 +109,7 @@ class StanzaTagger:
             tagger = cls(device=device, **parameters(settings, KIND.parameters))
             tagger.tags_ = strings(settings["tags"])
             tagger.trainer_ = _load(Path(directory), device or default_device(), len(tagger.tags_))
+            next(tagger.tag([(EMPTY_FORM,)]))  # what cannot tag says so now
         return tagger
 
     def tag(self, sentences: Iterable[Sequence[str]]) -> Iterator[Tokens]:
@@ -189,7 +195,16 @@ def _predict(trainer: Trainer, rows: Sequence[Sequence[Row]]) -> Iterator[list[s
 def _load(directory: Path, device: str, tags: int) -> Trainer:
     path = directory / _MODEL
     with loading(path):
-        trainer = Trainer(model_file=str(path), device=device)  # with weights_only: data only, no code
+        checkpoint = read_checkpoint(path, ("model", "vocab", "config"))
+        config = checkpoint["config"] | _OVERRIDES
+        columns = {"tag_columns": tag_columns_from_config(config.get("tag_columns"))}
+
+        def network() -> torch.nn.Module:
+            vocab = MultiVocab.load_state_dict(checkpoint["vocab"])
+            return Tagger(config | columns, vocab, share_hid=config["share_hid"])  # type: ignore[no-any-return]
+
+        check_weights(path, checkpoint, network)
+        trainer = Trainer(model_file=str(path), args=_OVERRIDES, device=device)  # with weights_only, too
         known = [int(unit) for unit in trainer.vocab["upos"] if unit.isdecimal()]
         if sorted(known) != [*range(tags)]:
             raise ValueError(f"a model of {len(known)} tags, where the settings have {tags}")

@@ -31,15 +31,18 @@ from d2c.dparsers.directories import Kind, loading, parameters, whole_directory
 from d2c.dparsers.protocol import Progress, Report
 from d2c.dparsers.training import DEV_WORDS, check_choice, reporter, thinned
 from d2c.dparsers.udpipe import training as udpipe_training
+from d2c.dparsers.udpipe import trial
 from d2c.dparsers.udpipe.training import Row, sentence_of
 from d2c.trees.children import run
 from d2c.trees.ctree import Tokens
 from d2c.trees.dtree import DTree
 from d2c.trees.errors import FormatError, ModelError
+from d2c.trees.model_files import check_file
 
 # The model directory: the settings and UDPipe's file.
 KIND = Kind("dparser", "udpipe", 1, ("system", "preset", "epochs", "beam", "seed"))
 _MODEL = "parser.udpipe"
+_MOST_BYTES, _PATIENCE = 1 << 29, 60.0  # of its file; seconds that another process may take to read it
 
 SYSTEMS = ("projective", "swap", "link2")
 # Options of UDPipe's training. By default it tries out each action to its end on every eighth sentence, which
@@ -170,11 +173,11 @@ def _run_training(
 
 
 def _load(path: Path) -> Any:
+    """A model, tried by another process first: UDPipe ends the one that reads some damaged files."""
+    check_file(path, _MOST_BYTES)
     try:
-        path.read_bytes()
-        model = Model.load(str(path))
-    except OSError as error:
-        raise ModelError(f"{path}: cannot be read: {error.strerror or error}") from None
-    if model is None:
-        raise ModelError(f"{path}: is no model of UDPipe's")
-    return model
+        for _ in run([sys.executable, "-P", trial.__file__, str(path)], seconds=_PATIENCE):
+            pass
+    except ChildProcessError:
+        raise ModelError(f"{path}: is no model of UDPipe's") from None
+    return Model.load(str(path))

@@ -32,12 +32,15 @@ from d2c.trees.ctree import Tokens
 from d2c.trees.dtree import DTree
 from d2c.trees.errors import ModelError
 from d2c.trees.formats.chunks import batches
-from d2c.trees.model_files import read_settings, reading, write_settings
+from d2c.trees.model_files import read_settings, reading, strings, typed, write_settings
 
 FORMAT = 3  # of the model directory
 _SETTINGS, _WEIGHTS = "labeler.json", "labeler.npz"
-_PARAMETERS = ("encoding", "constrained", "epochs", "rate", "penalty", "table_bits", "seed")
-_TABLE = {name: Like("i", 1) for name in Labels._fields} | {"rows": Like("i", 3), "wide": Like("i", 2)}
+_PARAMETERS = {
+    **{"encoding": str, "constrained": bool, "epochs": int, "rate": int | float, "penalty": int | float},
+    **{"table_bits": int, "seed": int},
+}
+_TABLE = {name: Like("i4", 1) for name in Labels._fields} | {"rows": Like("i4", 3), "wide": Like("i4", 2)}
 _BATCH = 500  # sentences that `label_all` labels at once
 _SHARED = Lock()  # held where buffers are taken and failures counted; labellers are copied, locks are not
 
@@ -185,15 +188,18 @@ class Labeler:
         path = directory / _SETTINGS
         settings = read_settings(path, FORMAT)
         with reading(path):
-            labeler = cls(**settings["parameters"])
-            labeler.labels_ = [str(label) for label in settings["labels"]]
-            labeler.stacked_ = bool(settings["stacked"])
-            labeler.tags_, labeler.words_ = _numbered(settings["tags"]), _numbered(settings["words"])
+            labeler = cls(**typed(settings["parameters"], _PARAMETERS))
+            labeler.labels_ = list(strings(settings["labels"]))
+            labeler.stacked_ = typed(settings, {"stacked": bool})["stacked"]
+            labeler.tags_, labeler.words_ = (_numbered(strings(settings[name])) for name in ("tags", "words"))
+            if len(labeler.tags_) != len(settings["tags"]):
+                raise ValueError("a tag comes twice")
         path = directory / _WEIGHTS
         arrays = read_arrays(path, _TABLE | SPARSE)
         with reading(path):
-            labeler._table = Labels(*(arrays[name].astype(np.int64) for name in Labels._fields))
-            labeler._table.check(len(labeler.labels_), len(labeler.tags_) + 2)
+            table = Labels(*(arrays[name] for name in Labels._fields))
+            table.check(len(labeler.labels_), len(labeler.tags_) + 2)
+            labeler._table = Labels(*(array.astype(np.int64) for array in table))
             labeler.weights_ = dense(arrays, labeler.table_bits)
         return labeler
 
@@ -221,6 +227,7 @@ class Labeler:
         numbers = [read(label)[1] for label in self.labels_]
         rows = _candidates(arcs, gold, len(self.tags_) + 2, numbers)
         self._table, self._spare = Labels(np.array(ids, np.int64), np.array(numbers, np.int64), *rows), []
+        self._table.check(len(self.labels_), len(self.tags_) + 2)
         return arcs, gold
 
     def _arcs(self, dtrees: Sequence[tuple[DTree, Sequence[str] | None]]) -> Arcs:

@@ -17,6 +17,7 @@ FREE = Constraint(False, False, False)  # what is asked of the root's modifiers,
 CONSTRAINED, WIDE, UNCONSTRAINED = range(3)  # what is tried in turn
 NO_LABEL, NO_TOKEN = np.int64(-1), np.int64(0)  # beyond a head's first and last modifier
 ALONE = np.int64(0)  # such a pair joins no event
+_MOST_LABELS = 1 << 14  # scores of their pairs take a gigabyte
 
 Floats = NDArray[np.float32]
 
@@ -40,6 +41,8 @@ class Labels(NamedTuple):
 
     def check(self, labels: int, tags: int) -> None:
         """Raises ValueError unless this is a table of so many labels and tags."""
+        if labels > _MOST_LABELS:
+            raise ValueError(f"{labels:,} labels; the labeler takes {_MOST_LABELS:,} at most")
         rows = len(self.begin) - 1
         fits = (
             self.symbols.shape == self.numbers.shape == (labels,)
@@ -47,8 +50,10 @@ class Labels(NamedTuple):
             and self.wide.shape == (tags, 2)
             and rows > 0
             and all(bool(np.all((part >= 0) & (part < rows))) for part in (self.rows, self.wide))
-            and bool(np.all(np.diff(self.begin) > 0))
+            and rows <= self.rows.size + self.wide.size + 1
             and (self.begin[0], self.begin[-1]) == (0, len(self.candidates))
+            and bool(np.all(self.begin[1:] > self.begin[:-1]))
+            and bool(np.all(self.begin[1:] - self.begin[:-1] <= labels))
             and all(bool(np.all((part >= 0) & (part < labels))) for part in (self.candidates, self.symbols))
         )
         if not fits:

@@ -55,7 +55,9 @@ class States(NamedTuple):
     @classmethod
     def new(cls, labels: Labels) -> States:
         """Buffers for any head; of most of their pages no use is made."""
-        pairs = int(np.diff(labels.begin).max() + 1) ** 2  # of candidates
+        pairs = min(
+            int(np.diff(labels.begin).max() + 1) ** 2, _FOUND
+        )  # of candidates; `viterbi` takes no more
         entries, scores = np.empty((_CAPACITY, 4), np.int64), np.empty(_CAPACITY, np.float32)
         cells = np.empty((_CAPACITY // _LEAST_BEAM, 2), np.int64)
         across, known = np.empty(2 * pairs, np.float32), np.zeros(2 * pairs, np.int64)

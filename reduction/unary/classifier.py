@@ -18,21 +18,20 @@ from typing import NamedTuple, Self
 import numpy as np
 from numpy.typing import NDArray
 
-from d2c.linear.weights import Like, read_arrays, write_arrays
+from d2c.linear.weights import Like, check_numbers, read_arrays, write_arrays
 from d2c.reduction.unary.features import Batch, Ids, Ints, features, flatten
 from d2c.trees.ctree import CTree
 from d2c.trees.formats.chunks import batches
-from d2c.trees.model_files import read_settings, reading, write_settings
+from d2c.trees.model_files import read_settings, reading, strings, typed, write_settings
 from d2c.trees.unaries import Chain, strip_unaries
 
 FORMAT = 1  # of the model directory; any change of the features makes a new one
 
 _SETTINGS, _WEIGHTS = "unaries.json", "unaries.npz"
 _ARRAYS = {
-    **{"symbols": Like("u", 1), "candidates": Like("i", 2), "bias": Like("f", 2)},
-    **{"features": Like("i", 1), "weights": Like("f", 2)},
+    **{"symbols": Like("u8", 1), "candidates": Like("i8", 2), "bias": Like("f4", 2)},
+    **{"features": Like("i8", 1), "weights": Like("f4", 2)},
 }
-_TYPES = {"u": np.uint64, "i": np.int64, "f": np.float32}  # of arrays by their letter
 _BITS = 22  # of a feature
 _BATCH = 500  # trees whose features are extracted at once
 _MAX_ITERATIONS = 30  # a model that has not converged by then predicts as well
@@ -163,13 +162,13 @@ class UnaryClassifier:
         path = directory / _SETTINGS
         settings = read_settings(path, FORMAT)
         with reading(path):
-            model = cls(float(settings["cost"]), int(settings["seed"]))
-            model.chains_ = [tuple(map(str, chain)) for chain in settings["chains"]]
+            model = cls(**typed(settings, {"cost": int | float, "seed": int}))
+            model.chains_ = [strings(chain) for chain in settings["chains"]]
         path = directory / _WEIGHTS
         arrays = read_arrays(path, _ARRAYS)
         with reading(path):
-            for name, like in _ARRAYS.items():
-                setattr(model, f"{name}_", arrays[name].astype(_TYPES[like.kind], copy=False))
+            for name, array in arrays.items():
+                setattr(model, f"{name}_", array)
             model._check()
         model._index()
         return model
@@ -185,9 +184,14 @@ class UnaryClassifier:
             and self.weights_.shape == (len(self.features_) + 1, width)
             and bool(np.all((self.candidates_ >= 0) & (self.candidates_ < len(self.chains_))))
             and bool(np.all((self.features_ > 0) & (self.features_ < 1 << _BITS)))
+            and bool(np.all(self.features_[1:] > self.features_[:-1]))
+            and bool(np.all(self.symbols_[1:] > self.symbols_[:-1]))
         )
         if not fits:
             raise ValueError("its arrays do not fit together")
+        check_numbers(self.weights_)
+        check_numbers(np.where(np.isneginf(self.bias_[:, 1:]), 0, self.bias_[:, 1:]))
+        check_numbers(self.bias_[:, :1])  # there is a first candidate
 
 
 class _Model(NamedTuple):

@@ -1,0 +1,68 @@
+"""Stanza's `.pt` files, looked at before Stanza builds a network of the sizes that they say.
+
+They are torch's, in its old format: a pickle of plain data, read by an unpickler that knows tensors and
+nothing that could run, then the numbers.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable
+from pathlib import Path
+from typing import Any
+
+import torch
+from stanza.models.common.pretrain import Pretrain
+
+from d2c.trees.model_files import check_file
+
+_MOST_BYTES = 1 << 33
+_ZIP = b"PK"  # torch's new format, which may be compressed
+
+
+def read_checkpoint(path: Path, parts: Iterable[str]) -> dict[str, Any]:
+    """These parts of what is in a file. Raises ModelError, ValueError, and what torch raises."""
+    _check_format(path)
+    checkpoint = torch.load(path, map_location="cpu", weights_only=True)
+    return {part: checkpoint[part] for part in parts if part in checkpoint}
+
+
+def read_vectors(path: Path) -> Pretrain:
+    """Word vectors. Raises as `read_checkpoint`."""
+    _check_format(path)
+    vectors = Pretrain(str(path))
+    if vectors.emb.ndim != 2 or len(vectors.emb) != len(vectors.vocab):
+        raise ValueError("has not one vector for each word")
+    _check_numbers(path, {"emb": vectors.emb})
+    return vectors
+
+
+def check_weights(path: Path, checkpoint: dict[str, Any], build: Callable[[], torch.nn.Module]) -> None:
+    """Raises ValueError unless a checkpoint has a network's weights, all of them numbers.
+
+    build: makes the network; here without memory for it, so that the sizes may be anything
+    """
+    weights, config = checkpoint["model"], checkpoint["config"]
+    _check_numbers(path, weights)
+    if any(name.endswith("layers") and (size or 0) > len(weights) for name, size in config.items()):
+        raise ValueError("says more layers than it has")
+    with torch.device("meta"):
+        network = build().state_dict()
+    for name, tensor in weights.items():
+        if name not in network or network[name].shape != tensor.shape:
+            raise ValueError(f"the weights {name} are of another shape")
+
+
+def _check_format(path: Path) -> None:
+    check_file(path, _MOST_BYTES)
+    with open(path, "rb") as stream:
+        if stream.read(len(_ZIP)) == _ZIP:
+            raise ValueError("is of another format than Stanza's")
+
+
+def _check_numbers(path: Path, weights: dict[str, torch.Tensor]) -> None:
+    """Raises ValueError for NaN, and for tensors that repeat the numbers of the file."""
+    if sum(tensor.numel() * tensor.element_size() for tensor in weights.values()) > path.stat().st_size:
+        raise ValueError("says larger arrays than it holds")
+    for name, tensor in weights.items():
+        if tensor.is_floating_point() and not tensor.isfinite().all():
+            raise ValueError(f"some of the weights {name} are no numbers")
