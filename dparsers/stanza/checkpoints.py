@@ -6,6 +6,7 @@ nothing that could run, then the numbers.
 
 from __future__ import annotations
 
+import warnings
 from collections.abc import Callable, Iterable
 from pathlib import Path
 from typing import Any
@@ -22,7 +23,9 @@ _ZIP = b"PK"  # torch's new format, which may be compressed
 def read_checkpoint(path: Path, parts: Iterable[str]) -> dict[str, Any]:
     """These parts of what is in a file. Raises ModelError, ValueError, and what torch raises."""
     _check_format(path)
-    checkpoint = torch.load(path, map_location="cpu", weights_only=True)
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")  # of a damaged file that there may be worse to come
+        checkpoint = torch.load(path, map_location="cpu", weights_only=True)
     return {part: checkpoint[part] for part in parts if part in checkpoint}
 
 

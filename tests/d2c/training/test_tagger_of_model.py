@@ -46,6 +46,7 @@ def test_predicted_tags(treebank: tuple[Path, Path], tmp_path: Path) -> None:
     said = train(treebank, tmp_path / "m", "--tagger", "spacy", "--tags", "predicted", "--jackknife", "2")
     assert said.count("jackknife: tagger") == 2 and said.count("dev accuracy") == 14
     settings = json.loads((tmp_path / "m" / "model.json").read_text())
+    assert {file.partition("/")[0] for file in settings.pop("files")} == {"route", "dparser", "tagger"}
     assert settings == {
         **{"format": 2, "route": "reduction", "dparser": "spacy"},
         **{"tagger": "spacy", "tags": "predicted"},
