@@ -22,6 +22,7 @@ from d2c.trees.dtree import DTree
 from d2c.trees.errors import FormatError, ModelError
 from d2c.trees.formats.chunks import batches
 from d2c.trees.formats.conllu import read_conllu, write_conllu
+from d2c.trees.temporary import scratch
 
 KIND = Kind("dparser", "cmd", 1)  # of the model directory: the settings, and whatever the command wrote
 _MODEL = "model"
@@ -94,8 +95,8 @@ class CommandParser:
         if not any(map(len, window)):
             yield from align(window, (), "")
             return
-        with tempfile.TemporaryDirectory(prefix="d2c.") as directory:
-            files = {"model": model, "input": Path(directory) / "input", "output": Path(directory) / "output"}
+        with scratch() as directory:
+            files = {"model": model, "input": directory / "input", "output": directory / "output"}
             with open(files["input"], "w", encoding="utf-8") as stream:
                 write_conllu(map(_without_heads, filter(len, window)), stream)
             _run(self.parse_template, files, self.timeout)

@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
+import errno
 import os
-import shutil
 import tempfile
 from collections.abc import Iterable, Iterator, Mapping
 from contextlib import contextmanager
@@ -12,6 +12,7 @@ from typing import Any, NamedTuple
 
 from d2c.trees import model_files
 from d2c.trees.errors import ModelError
+from d2c.trees.temporary import beside, is_staged, scratch, why_unwritable
 
 SETTINGS, TAGGER_SETTINGS = "dparser.json", "tagger.json"
 
@@ -31,23 +32,27 @@ def whole_directory(directory: Path, marker: str = SETTINGS) -> Iterator[Path]:
             raise ModelError(f"{directory}: cannot become a model: it holds other files")
     try:
         directory.parent.mkdir(parents=True, exist_ok=True)
-        staging = Path(tempfile.mkdtemp(prefix=f".{directory.name}.", dir=directory.parent))
     except OSError as error:
         raise ModelError(f"{directory}: cannot be written: {error.strerror or error}") from None
     try:
-        new = staging / "new"
-        new.mkdir()
-        yield new
-        if directory.exists():
-            os.replace(directory, staging / "old")
-        try:
-            os.replace(new, directory)
-        except BaseException:
-            if (staging / "old").exists():
-                os.replace(staging / "old", directory)
+        with scratch(directory.parent, beside(directory)) as staging:
+            new = staging / "new"
+            new.mkdir()
+            yield new
+            if directory.exists():
+                os.replace(directory, staging / "old")
+            try:
+                os.replace(new, directory)
+            except BaseException:
+                if (staging / "old").exists():
+                    os.replace(staging / "old", directory)
+                raise
+    except OSError as error:
+        reason = why_unwritable(error)
+        if reason is None or is_staged(directory):  # one that is part of another: that one has a name
             raise
-    finally:
-        shutil.rmtree(staging, ignore_errors=True)
+        reason += f", there or in {tempfile.gettempdir()}" if error.errno == errno.ENOSPC else ""
+        raise ModelError(f"{directory}: cannot be written: {reason}") from None
 
 
 class Kind(NamedTuple):

@@ -51,7 +51,7 @@ def sources() -> str:
     return digest.hexdigest()[:16]
 
 
-class _Cache(FunctionCache):  # type: ignore[misc]
+class _Cache(FunctionCache):
     """Numba's, in a folder of the present sources. What is damaged in it is compiled anew."""
 
     def __init__(self, function: Callable[..., Any]) -> None:

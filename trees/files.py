@@ -5,7 +5,6 @@ from __future__ import annotations
 import gzip
 import os
 import sys
-import tempfile
 import zlib
 from collections.abc import Iterator
 from contextlib import contextmanager
@@ -13,6 +12,7 @@ from pathlib import Path
 from typing import TextIO, cast
 
 from d2c.trees.errors import FormatError
+from d2c.trees.temporary import staged_file, why_unwritable
 
 AnyPath = str | os.PathLike[str]
 
@@ -58,41 +58,31 @@ def open_output(path: AnyPath) -> Iterator[TextIO]:
             sys.stdout.flush()
         return
     target = Path(os.path.realpath(path))  # through a link, the file it leads to is replaced
-    try:
-        if target.exists() and not target.is_file():  # a device or a pipe is written, never replaced
-            staged, stream = None, _open(target, "w")
-        else:
-            handle, staged = tempfile.mkstemp(
-                prefix=f".{target.name}.", suffix=target.suffix, dir=target.parent
-            )
-            os.close(handle)
-            stream = _open(staged, "w")
-    except OSError as error:
-        raise FormatError(name, 0, 0, f"cannot be written: {error.strerror or error}") from None
-    try:
+    if target.exists() and not target.is_file():  # a device or a pipe is written, never replaced
+        try:
+            stream = _open(target, "w")
+        except OSError as error:
+            raise FormatError(name, 0, 0, f"cannot be written: {error.strerror or error}") from None
         with writing(name), stream:
             yield stream
-        if staged:
-            os.umask(mask := os.umask(0))  # the only way to ask for it
-            os.chmod(staged, 0o666 & ~mask)
-            os.replace(staged, target)
-    except BaseException:
-        if staged:
-            Path(staged).unlink(missing_ok=True)
-        raise
+        return
+    with writing(name), staged_file(target) as staged:
+        with _open(staged, "w") as stream:
+            yield stream
+        os.umask(mask := os.umask(0))  # the only way to ask for it
+        os.chmod(staged, 0o666 & ~mask)
+        os.replace(staged, target)
 
 
 @contextmanager
 def writing(name: str) -> Iterator[None]:
-    """Turns an OSError of a stream, which has no file's name, into a FormatError that has this one."""
+    """Turns errors of writing into a FormatError that has this name."""
     try:
         yield
-    except (BrokenPipeError, ChildProcessError):
-        raise
     except OSError as error:
-        if error.filename is None:
-            raise FormatError(name, 0, 0, f"cannot be written: {error.strerror or error}") from None
-        raise
+        if (reason := why_unwritable(error)) is None:
+            raise
+        raise FormatError(name, 0, 0, f"cannot be written: {reason}") from None
 
 
 def _open(path: AnyPath, mode: str, encoding: str = "utf-8", errors: str = "strict") -> TextIO:

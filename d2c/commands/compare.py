@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import tempfile
 from importlib import resources
 from pathlib import Path
 from typing import Any
@@ -14,6 +13,7 @@ from d2c.commands.terminal import say
 from d2c.training.routes import ROUTES
 from d2c.training.spec import TrainingSpec
 from d2c.treebanks.reading import Reading
+from d2c.trees.temporary import scratch
 
 
 @click.command()
@@ -57,12 +57,12 @@ def compare(
         raise click.UsageError("give both TREES and DEV, or neither for the bundled sample")
     with (
         resources.as_file(resources.files("d2c.data") / "sample") as sample,
-        tempfile.TemporaryDirectory() as scratch,
+        scratch() as models,
     ):
         files = trees or sample / "train.mrg", dev or sample / "dev.mrg"
         asked = tuple(name for name in ROUTES if name in routes)
         say(f"training on {files[0]}, scoring on {files[1]}")
-        directory = output or Path(scratch)
+        directory = output or models
         comparison = train_and_compare(TrainingSpec(*files, asked, reading, **options), directory, say)
     click.echo("\n".join(table_lines(comparison)))
     if report or output:

@@ -129,7 +129,7 @@ def format_by_name(path: Path) -> str | None:
 
 @contextmanager
 def whole_texts(stream: BinaryIO) -> Iterator[Callable[[str], None]]:
-    """A function that writes texts and flushes; Ctrl-C and SIGTERM wait until the text at hand is written.
+    """A function that writes texts and flushes; signals wait until the text at hand is written.
 
     A second one does not wait: who reads the output may have stopped reading.
     """
@@ -158,7 +158,7 @@ def whole_texts(stream: BinaryIO) -> Iterator[Callable[[str], None]]:
             handlers[number](number, frame)
 
     if threading.current_thread() is threading.main_thread():
-        for number in (signal.SIGINT, signal.SIGTERM):
+        for number in (signal.SIGINT, signal.SIGTERM, signal.SIGHUP):
             before = signal.getsignal(number)
             if callable(before):  # not where it is ignored
                 handlers[number] = before

@@ -6,7 +6,6 @@ annotated by a model trained on all others.
 
 from __future__ import annotations
 
-import tempfile
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from pathlib import Path
 from typing import TypeVar
@@ -18,6 +17,7 @@ from d2c.trees.ctree import Tokens
 from d2c.trees.dtree import DTree
 from d2c.trees.errors import each_located
 from d2c.trees.formats.conllu import format_conllu, write_conllu
+from d2c.trees.temporary import scratch
 
 Item = TypeVar("Item")  # a sentence
 
@@ -49,11 +49,11 @@ def jackknife_dtrees(
     """
     parsed: list[DTree] = []
     for block, others in folds(sentences, k, "d-parser", progress):
-        with tempfile.TemporaryDirectory(prefix="d2c.") as directory:
-            file = Path(directory) / "others.conllu"
+        with scratch() as directory:
+            file = directory / "others.conllu"
             with open(file, "w", encoding="utf-8") as stream:
                 write_conllu(others, stream)
-            trained = dparser.train(file, dev, Path(directory) / "dparser", progress)
+            trained = dparser.train(file, dev, directory / "dparser", progress)
             parsed += trained.parse(sentences[i].tokens for i in block)
     return parsed
 
@@ -63,16 +63,16 @@ def jackknife_tags(
     sentences: Sequence[Tokens],
     dev: Path,
     k: int,
-    scratch: Path,
+    directory: Path,
     progress: Progress | None = None,
 ) -> Iterator[tuple[str, ...]]:
     """The tags of each sentence, by a tagger trained on the other blocks.
 
-    make: an untrained tagger; dev: a CoNLL-U file, which selects its best states; scratch: a directory
+    make: an untrained tagger; dev: a CoNLL-U file, which selects its best states; directory: for its files
     """
     for block, others in folds(sentences, k, "tagger", progress):
-        file = write_tokens(others, scratch / "others.conllu")
-        tagger = make().train(file, dev, scratch / "tagger", progress)
+        file = write_tokens(others, directory / "others.conllu")
+        tagger = make().train(file, dev, directory / "tagger", progress)
         for tokens in tagger.tag(sentences[i].forms for i in block):
             yield tokens.tags
 

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import tempfile
 from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
@@ -18,6 +17,7 @@ from d2c.trees import model_files
 from d2c.trees.ctree import CTree, Tokens
 from d2c.trees.errors import located
 from d2c.trees.heads import load_head_rules
+from d2c.trees.temporary import scratch
 
 FORMAT = 1  # of the file with abbreviations
 _ABBREVIATIONS = "abbreviations.json"
@@ -53,14 +53,14 @@ class Tagging:
         if self.folds:
             with located(str(train)):
                 blocks(len(own), self.folds)  # before hours of training
-        with tempfile.TemporaryDirectory() as scratch:
-            train_file = write_tokens(own, Path(scratch) / "train.conllu", train)
-            dev_file = write_tokens(of_dev, Path(scratch) / "dev.conllu", dev)
+        with scratch() as files:
+            train_file = write_tokens(own, files / "train.conllu", train)
+            dev_file = write_tokens(of_dev, files / "dev.conllu", dev)
             tagger = self.make().train(train_file, dev_file, directory, progress)
             save_abbreviations(own, directory)
             if not self.folds:
                 return tagger, reading
-            by_others = jackknife_tags(self.make, own, dev_file, self.folds, Path(scratch), progress)
+            by_others = jackknife_tags(self.make, own, dev_file, self.folds, files, progress)
             by_tagger = (tokens.tags for tokens in tagger.tag(tokens.forms for tokens in of_dev))
             predicted = {train: list(by_others), dev: list(by_tagger)}
         return tagger, Retagged(reading, self.head_rules, predicted)

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import os
-import tempfile
 import time
 from collections.abc import Iterable, Iterator, Sequence
 from contextlib import ExitStack
@@ -23,6 +22,7 @@ from d2c.treebanks.reading import CLEANED, Read
 from d2c.trees.dtree import DTree
 from d2c.trees.errors import ModelError, each_located, located
 from d2c.trees.formats.conllu import format_conllu
+from d2c.trees.temporary import scratch
 
 
 @dataclass(frozen=True)
@@ -86,9 +86,9 @@ def _train_dparser(
 ) -> list[DTree] | None:
     """Trains a d-parser on what the first route encodes; jackknifed d-trees, where folds are asked for."""
     files, dtrees = (spec.train, spec.dev), None  # of which a foreign one reads neither
-    with tempfile.TemporaryDirectory() as scratch:
+    with scratch() as own:
         if not is_foreign(dparser):
-            files = write_encoded(routes, spec, Path(scratch))
+            files = write_encoded(routes, spec, own)
             if spec.folds:
                 encoded = list(encode_treebank(routes[0], spec.train, spec.reading))
                 with located(str(spec.train)):

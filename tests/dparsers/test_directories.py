@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import random
+import re
+import tempfile
 from itertools import count, islice
 from pathlib import Path
 from typing import Any
@@ -12,7 +14,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from d2c.dparsers.codes import Codes
-from d2c.dparsers.directories import Kind, loading, parameters
+from d2c.dparsers.directories import Kind, loading, parameters, whole_directory
 from d2c.dparsers.training import best_state, check_choice, evaluations, reporter, seeded
 from d2c.trees.errors import ModelError
 from d2c.trees.formats.chunks import batches
@@ -93,3 +95,15 @@ def test_reports_choices_and_seeds() -> None:
 def test_batches_of_a_stream_without_end() -> None:
     assert list(batches(iter(range(7)), 3)) == [[0, 1, 2], [3, 4, 5], [6]] and list(batches([], 3)) == []
     assert list(islice(batches(count(), 2), 2)) == [[0, 1], [2, 3]]
+
+
+def test_a_full_disk_is_named_with_the_directory_asked_for(tmp_path: Path) -> None:
+    full = f"model: cannot be written: No space left on device, there or in {tempfile.gettempdir()}"
+    with (
+        pytest.raises(ModelError, match=re.escape(full)),
+        whole_directory(tmp_path / "model") as outer,
+        whole_directory(outer / "dparser"),
+        open("/dev/full", "w") as stream,
+    ):
+        stream.write("x")
+    assert list(tmp_path.iterdir()) == []

@@ -1,0 +1,104 @@
+"""What lies in the file system while something is made, and is removed at the end, however that comes.
+
+Only a process that is killed leaves it. Each holds a lock on it while it lives, so that the next one that
+makes the same thing knows what nobody holds any more, and removes that.
+"""
+
+from __future__ import annotations
+
+import errno
+import os
+import shutil
+import sys
+import tempfile
+import time
+from collections.abc import Iterator
+from contextlib import contextmanager, suppress
+from pathlib import Path
+
+_MARK = ".d2c-"
+_FULL = {errno.ENOSPC, errno.EDQUOT, errno.EFBIG, errno.EROFS, errno.EIO, errno.EBADF}
+_AGE = 60.0  # seconds; what is younger may not be locked yet
+
+
+@contextmanager
+def scratch(parent: Path | None = None, prefix: str = "d2c-scratch-") -> Iterator[Path]:
+    """A new directory in another one, by default the system's for temporary files. Raises OSError."""
+    parent = parent or Path(tempfile.gettempdir())
+    _sweep(parent, prefix)
+    directory = Path(tempfile.mkdtemp(prefix=prefix, dir=parent))
+    try:
+        with _held(directory):
+            yield directory
+    finally:
+        shutil.rmtree(directory, ignore_errors=True)
+
+
+@contextmanager
+def staged_file(target: Path) -> Iterator[Path]:
+    """A new file beside another one, which the block may rename. Raises OSError."""
+    prefix = beside(target)
+    _sweep(target.parent, prefix)
+    handle, name = tempfile.mkstemp(prefix=prefix, suffix=target.suffix, dir=target.parent)
+    os.close(handle)
+    staged = Path(name)
+    try:
+        with _held(staged):
+            yield staged
+    finally:
+        staged.unlink(missing_ok=True)
+
+
+def beside(target: Path) -> str:
+    """How the names of what is to become a file or a directory begin."""
+    return f".{target.name}{_MARK}"
+
+
+def why_unwritable(error: OSError) -> str | None:
+    """What keeps streams, and what is made here, from being written; None for errors of other things."""
+    if isinstance(error, shutil.Error):  # holds those of several files
+        return str(error.args[0][0][2])
+    staged = is_staged(os.fsdecode(error.filename or ""))
+    return error.strerror if staged or error.errno in _FULL else None
+
+
+def is_staged(path: str | Path) -> bool:
+    """Whether a path is of what is made here beside something."""
+    return _MARK in str(path)
+
+
+@contextmanager
+def _held(path: Path) -> Iterator[None]:
+    """Holds a lock on a file or directory."""
+    handle = os.open(path, os.O_RDONLY)
+    try:
+        if sys.platform != "win32":
+            import fcntl
+
+            with suppress(OSError):  # not on all file systems
+                fcntl.flock(handle, fcntl.LOCK_SH)
+        yield
+    finally:
+        os.close(handle)
+
+
+def _sweep(parent: Path, prefix: str) -> None:
+    """Removes what begins with the prefix and is held by no process."""
+    if sys.platform == "win32":
+        return
+    import fcntl
+
+    with suppress(OSError):
+        for path in [path for path in parent.iterdir() if path.name.startswith(prefix)]:
+            with suppress(OSError):
+                if time.time() - path.stat().st_mtime < _AGE:
+                    continue
+                handle = os.open(path, os.O_RDONLY)
+                try:
+                    fcntl.flock(handle, fcntl.LOCK_EX | fcntl.LOCK_NB)  # raises OSError where it is held
+                    if path.is_dir():
+                        shutil.rmtree(path, ignore_errors=True)
+                    else:
+                        path.unlink()
+                finally:
+                    os.close(handle)
