@@ -104,7 +104,8 @@ def parse(
     if asked["least"] and not form.ctrees:
         raise click.UsageError("d-trees have no constituents to collapse; leave out --min-confidence")
     request = Request(source, **asked)
-    settings = {"d2c": __version__, "model": digest_of(model), **asked, **options, "timeout": None}
+    digest = "" if str(output) == "-" else digest_of(model)
+    settings = {"d2c": __version__, "model": digest, **asked, **options, "timeout": None}
     rules = PennRules(load_abbreviations(model / "tagger") if "tagger" in names else ())
     given = batched(read_sentences(source, request.kind, rules), request.size)
     with written(output, form.header, settings, resume) as (finished, write), progress() as more:
