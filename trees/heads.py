@@ -24,6 +24,7 @@ SEARCHES = ("left", "right", "leftdis", "rightdis")
 _KEYWORDS = ("punctuation", "conjunction", "default")
 _BLANKS = " \t\r\n"  # other spaces are parts of labels
 _LABEL = re.compile(f"[^{_BLANKS}]+")
+MANY = 0.05  # of the nodes without a rule, that is worth a warning
 _PRODUCTIONS_REMEMBERED = 1 << 16  # productions repeat; bounds memory on endless input
 
 
@@ -71,6 +72,7 @@ class HeadRules:
 
     def __post_init__(self) -> None:
         self._remembered = lru_cache(maxsize=_PRODUCTIONS_REMEMBERED)(self.head_child)
+        self.covers = lru_cache(maxsize=_PRODUCTIONS_REMEMBERED)(self._covers)
 
     def head_child(self, symbol: str, children: tuple[str, ...]) -> int:
         """Index of the head child in the production `symbol -> children` (symbols and tags)."""
@@ -89,6 +91,10 @@ class HeadRules:
             if found is not None:
                 return search, found
         return None
+
+    def _covers(self, symbol: str, children: tuple[str, ...]) -> bool:
+        """Whether the symbol's own searches find a child, if that is asked of them."""
+        return not self.searches or self.by_rule(symbol, children) is not None
 
     def searches_of(self, symbol: str) -> Sequence[Search]:
         """The searches for a symbol: its own, or those of the longest `NP*` that it begins with, or none."""
@@ -112,6 +118,37 @@ class HeadRules:
             for symbol, kids in zip(ctree.labels, ctree.children, strict=True)
         ]
         return replace(ctree, head_children=tuple(heads))
+
+
+@dataclass
+class Uncovered:
+    """Counts nodes with several children, and those of them whose own rules find no head child."""
+
+    nodes: int = 0
+    without: int = 0
+
+    def over(self, ctrees: Iterable[CTree], rules: HeadRules) -> Iterator[CTree]:
+        """Hands the c-trees on."""
+        for ctree in ctrees:
+            names = ctree.tokens.tags + ctree.labels
+            for symbol, kids in zip(ctree.labels, ctree.children, strict=True):
+                if len(kids) > 1:
+                    self.nodes += 1
+                    self.without += not rules.covers(symbol, tuple([names[kid] for kid in kids]))
+            yield ctree
+
+    def add(self, other: Uncovered) -> None:
+        """Adds the counts of another part of the treebank."""
+        self.nodes += other.nodes
+        self.without += other.without
+
+    def warning(self, head_rules: str, file: str) -> str | None:
+        """What to say of a table that is hardly made for this treebank."""
+        if self.without <= MANY * self.nodes:
+            return None
+        share = _percent(self.without, self.nodes)
+        table = f"the head table {head_rules} has no rule for {share} of the nodes with several children"
+        return f"{file}: {table}; `d2c heads` shows their labels, --head-rules names another table"
 
 
 class HeadCoverage:

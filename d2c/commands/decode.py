@@ -15,12 +15,12 @@ from d2c.commands.options import (
     output_option,
     to_option,
 )
-from d2c.commands.terminal import report_repairs, shown
+from d2c.commands.terminal import report_repairs, say, shown
 from d2c.reduction.encodings import ENCODINGS
 from d2c.reduction.reduction import Reduction
 from d2c.training.model import load_route
 from d2c.treebanks.conversion import WRITABLE
-from d2c.treebanks.parts import Decode, convert_parts
+from d2c.treebanks.parts import Decode, Untagged, convert_parts
 from d2c.trees.errors import Faults, Refusals
 from d2c.trees.files import file_name, open_output
 from d2c.trees.formats.conllu import read_conllu, read_conllu_chunks
@@ -57,7 +57,7 @@ def decode(
     """
     if model and encoding:
         raise click.UsageError("the model says the encoding; give one of --model and --encoding")
-    repairs = Repairs()
+    repairs, untagged = Repairs(), Untagged()
     if model:
         route = load_route(model)
         to = to or format_for(route, output)
@@ -68,7 +68,7 @@ def decode(
     if FORMATS[to].parse is None:
         with open_output(output) as stream:
             refusals = Refusals(faults)
-            dtrees = shown(refusals.over(read_conllu(conllu, refusals)), "sentences")
+            dtrees = shown(untagged.over(refusals.over(read_conllu(conllu, refusals))), "sentences")
             write_treebank(route.decode_all(dtrees, repairs), to, stream, conllu)
     else:
         work = Decode(route, file_name(conllu), to)
@@ -76,4 +76,8 @@ def decode(
         for part in shown(parts, "parts"):
             if part.repairs:
                 repairs.add(part.repairs)
+            untagged.count += part.untagged
     report_repairs(repairs)
+    if untagged.count:
+        tagless = f"{untagged.count:,} sentences have no tags, in XPOS or UPOS"
+        say(f"{file_name(conllu)}: {tagless}; a model needs them for unary nodes and repairs")

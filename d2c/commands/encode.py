@@ -12,6 +12,8 @@ from d2c.reduction.reduction import Reduction
 from d2c.treebanks.parts import Encode, convert_parts
 from d2c.treebanks.reading import Reading
 from d2c.treebanks.statistics import Statistics
+from d2c.trees.files import file_name
+from d2c.trees.heads import Uncovered, load_head_rules
 
 
 @click.command()
@@ -28,12 +30,16 @@ def encode(
     """c-trees → CoNLL-U with head-ordered labels in DEPREL. One process reads export and XML files."""
     if reading.raw and reading.traces:
         raise click.UsageError("--traces removes what --raw keeps; give one of them")
-    work = Encode(Reduction(encoding, head_rules), trees, reading, stats)
-    statistics = Statistics()
+    work = Encode(Reduction(encoding, head_rules), load_head_rules(head_rules), trees, reading, stats)
+    statistics, uncovered = Statistics(), Uncovered()
     for part in shown(
         convert_parts(work, reading.parts(trees), trees, output, jobs, reading.faults), "parts"
     ):
         if part.statistics:
             statistics.add(part.statistics)
+        if part.uncovered:
+            uncovered.add(part.uncovered)
+    if warning := uncovered.warning(head_rules, file_name(trees)):
+        say(warning)
     if stats:
         say("\n".join(statistics.lines()))

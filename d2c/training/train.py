@@ -22,6 +22,7 @@ from d2c.treebanks.reading import CLEANED, Read
 from d2c.trees.dtree import DTree
 from d2c.trees.errors import ModelError, each_located, located
 from d2c.trees.formats.conllu import format_conllu
+from d2c.trees.heads import Uncovered, load_head_rules
 from d2c.trees.temporary import scratch
 
 
@@ -88,7 +89,12 @@ def _train_dparser(
     files, dtrees = (spec.train, spec.dev), None  # of which a foreign one reads neither
     with scratch() as own:
         if not is_foreign(dparser):
-            files = write_encoded(routes, spec, own)
+            rules, uncovered = load_head_rules(spec.head_rules), Uncovered()
+            watched = replace(spec, reading=lambda path: uncovered.over(spec.reading(path), rules))
+            files = write_encoded(routes, watched, own)
+            warning = uncovered.warning(spec.head_rules, str(spec.train))
+            if warning and progress:
+                progress(warning)
             if spec.folds:
                 encoded = list(encode_treebank(routes[0], spec.train, spec.reading))
                 with located(str(spec.train)):

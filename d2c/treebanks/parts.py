@@ -13,11 +13,13 @@ from d2c.training.routes import Route
 from d2c.treebanks.reading import Part, Reading
 from d2c.treebanks.statistics import Statistics
 from d2c.trees.ctree import CTree
+from d2c.trees.dtree import DTree
 from d2c.trees.errors import Faults, FormatError, Refusals, each_located
 from d2c.trees.files import file_name, open_output
 from d2c.trees.formats.chunks import Chunk
 from d2c.trees.formats.conllu import format_conllu, parse_conllu
 from d2c.trees.formats.treebanks import write_treebank
+from d2c.trees.heads import HeadRules, Uncovered
 from d2c.trees.repair import Repairs
 from d2c.trees.workers import in_order
 
@@ -35,14 +37,17 @@ class Converted(NamedTuple):
     refused: Sequence[FormatError] = ()
     error: FormatError | None = None
     statistics: Statistics | None = None
+    uncovered: Uncovered | None = None
     repairs: Repairs | None = None
+    untagged: int = 0
 
 
 @dataclass(frozen=True)
 class Encode:
-    """c-trees → d-trees in CoNLL-U."""
+    """c-trees → d-trees in CoNLL-U, with what `rules` do not cover."""
 
     route: Route
+    rules: HeadRules
     file: Path
     reading: Reading
     statistics: bool
@@ -60,8 +65,11 @@ class Encode:
         refused: list[FormatError] = []
         refusals = Refusals(Faults(skipped=refused.append))
         ctrees = self.reading.trees_of(part, self.file, refusals)
-        lines.extend(each_located(encoded, ctrees, file_name(self.file), refusals))
-        return Converted("".join(lines), len(lines), refused, statistics=statistics)
+        uncovered = Uncovered()
+        watched = uncovered.over(ctrees, self.rules)
+        lines.extend(each_located(encoded, watched, file_name(self.file), refusals))
+        text = "".join(lines)
+        return Converted(text, len(lines), refused, statistics=statistics, uncovered=uncovered)
 
 
 @dataclass(frozen=True)
@@ -74,12 +82,30 @@ class Decode:
 
     def __call__(self, chunk: Chunk) -> Converted:
         repairs, text, refused = Repairs(), StringIO(), list[FormatError]()
-        ctrees = self.route.decode_all(parse_conllu(chunk, self.file, refused.append), repairs)
+        untagged = Untagged()
+        dtrees = untagged.over(parse_conllu(chunk, self.file, refused.append))
+        ctrees = self.route.decode_all(dtrees, repairs)
         try:
             write_treebank(ctrees, self.format_name, text, self.file)
         except FormatError as error:
             return Converted("", 0, refused, error)
-        return Converted(text.getvalue(), repairs.sentences, refused, repairs=repairs)
+        return Converted(
+            text.getvalue(), repairs.sentences, refused, repairs=repairs, untagged=untagged.count
+        )
+
+
+class Untagged:
+    """Counts sentences in which no word has a tag."""
+
+    def __init__(self) -> None:
+        self.count = 0
+
+    def over(self, dtrees: Iterable[DTree]) -> Iterator[DTree]:
+        """Hands the d-trees on."""
+        for dtree in dtrees:
+            tags = dtree.tokens.tags
+            self.count += tags.count("_") == len(tags)
+            yield dtree
 
 
 def convert_parts(
