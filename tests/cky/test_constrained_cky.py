@@ -331,6 +331,13 @@ def test_a_warm_route_compiles_nothing_more(tmp_path: Path) -> None:
         lambda said: said["settings"].update(pruning="3"),
         lambda said: said["settings"].update(colour="blue"),
         lambda said: said.update(default=["no such symbol", ""]),
+        lambda said: said.update(default=["NN", "tag"]),
+        lambda said: said.update(gaps="no"),
+        lambda said: said["rules"][0].__setitem__(3, ["NN", "tag"]),
+        lambda said: said["rules"][0].__setitem__(2, ["S", "bar"]),
+        lambda said: said["rules"][0].__setitem__(3, ["S", "glue"]),
+        lambda said: said["settings"].update(labels=[1]),
+        lambda said: said["settings"].update(gamma="x"),
         lambda said: said.update(settings={"table_bits": 10}),  # slots beyond the table
     ],
 )

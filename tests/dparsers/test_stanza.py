@@ -285,12 +285,12 @@ def test_a_broken_model_is_one_clear_error(
     elif fault == "missing":
         model.unlink()
     elif fault == "code":
-        torch.save(checkpoint | {"model": Evil()}, model)
+        torch.save(checkpoint | {"model": Evil()}, model, _use_new_zipfile_serialization=False)
     elif fault == "other":
-        torch.save([1, 2, 3], model)
+        torch.save([1, 2, 3], model, _use_new_zipfile_serialization=False)
     elif fault == "weights":
         del checkpoint["model"]["deprel.W1.weight"]
-        torch.save(checkpoint, model)
+        torch.save(checkpoint, model, _use_new_zipfile_serialization=False)
     elif fault == "version":
         settings.write_text(settings.read_text().replace('"format": 1', '"format": 99'))
     elif fault == "kind":

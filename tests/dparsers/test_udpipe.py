@@ -215,6 +215,22 @@ def test_broken_models(files: tuple[Path, Path], tmp_path: Path) -> None:
         UDPipeParser.load(directory)
 
 
+def test_files_on_which_udpipe_dies(files: tuple[Path, Path], tmp_path: Path) -> None:
+    """They do not take this process with them; what is not refused still parses."""
+    UDPipeParser(**TINY).train(*files, tmp_path / "model")  # type: ignore[arg-type]
+    model = tmp_path / "model" / "parser.udpipe"
+    whole, pick, refused = model.read_bytes(), random.Random(1), 0
+    for _ in range(4):
+        data, begin = bytearray(whole), pick.randrange(300)
+        data[begin : begin + 20] = pick.randbytes(20)
+        model.write_bytes(data)
+        try:
+            next(UDPipeParser.load(model.parent).parse([CROSSING.tokens]))
+        except ModelError as error:
+            refused += str(error) == f"{model}: is no model of UDPipe's"
+    assert refused
+
+
 def test_options_of_the_presets() -> None:
     assert UDPipeParser()._options() == {"transition_system": "projective", "iterations": 10}
     quick = {"iterations": 3, "structured_interval": 0}
