@@ -112,7 +112,7 @@ def test_export_of_version_3(tmp_path: Path) -> None:
     ("old", "new", "message"),
     [
         ("#EOS 1\n", "", ":6: sentence 1: #EOS is missing"),
-        ("#BOS 1 2 890 1 %% another\n", "", ":6: expected #BOS before the lines of a sentence"),
+        ("#BOS 1 2 890 1 %% another\n", "", ":6: sentence 1: expected #BOS before the lines of a sentence"),
         ("SB\t500", "SB\t501", ":7: sentence 1: the parent '501' does not exist"),
         ("3.Sg\tSB\t500", "500", ":7: sentence 1: expected 5 columns, the last a node"),
         ("--\t0\n#EOS", "--\t500\n#EOS", ":10: sentence 1: the nodes form a circle"),

@@ -33,12 +33,13 @@ _ESCAPES = str.maketrans(dict.fromkeys(" \t\r\n", "\N{NO-BREAK SPACE}"))
 
 class _Rows(NamedTuple):
     """A sentence: its #BOS line's number; the version where it is known; its comments; each line's number and
-    columns."""
+    columns; what is wrong with the lines around it."""
 
     line: int
     version: int | None
     comments: tuple[str, ...]
     columns: list[tuple[int, list[str]]]
+    fault: str = ""
 
 
 def read_export(
@@ -54,30 +55,33 @@ def read_export(
 
 
 def _sentences(lines: Iterable[str], file: str) -> Iterator[tuple[int, _Rows]]:
-    """The rows of each sentence after the number of its first line. Raises FormatError."""
-    count, version, in_table = 0, None, False
+    """The rows of each sentence after the number of its first line. Raises FormatError for other versions."""
+    version, in_table = None, False
     rows: _Rows | None = None
     for number, line in enumerate(lines, 1):
-        if rows is None:
+        begins = line.startswith("#BOS") and not in_table
+        if rows is None and not begins:
             in_table = line.startswith("#BOT") or (in_table and not line.startswith("#EOT"))
             if line.startswith("#FORMAT"):
                 said = line.split()[1:2]
                 if said not in (["3"], ["4"]):
                     raise FormatError(file, number, 0, "this format is neither 3 nor 4")
                 version = int(said[0])
-            elif line.startswith("#BOS") and not in_table:
-                rows, count = _Rows(number, version, tuple(_COMMENTS.split(line.strip())[1:]), []), count + 1
-            elif line.strip() and not in_table and not line.startswith(("%%", "#EOT")):
-                raise FormatError(file, number, count, "expected #BOS before the lines of a sentence")
-        elif line.startswith("#EOS"):
+                continue
+            if not line.strip() or in_table or line.startswith(("%%", "#EOT")):
+                continue
+            rows = _Rows(number, version, (), [], "expected #BOS before the lines of a sentence")
+        if begins:
+            if rows is not None:
+                yield number, rows._replace(fault=rows.fault or "expected #EOS before the next #BOS")
+            rows = _Rows(number, version, tuple(_COMMENTS.split(line.strip())[1:]), [])
+        elif rows is not None and line.startswith("#EOS"):
             yield rows.line, rows
             rows = None
-        elif line.startswith("#BOS"):
-            raise FormatError(file, number, count, "expected #EOS before the next #BOS")
-        elif text := _COMMENT.sub("", line).strip(" \t\r\n"):
+        elif rows is not None and not rows.fault and (text := _COMMENT.sub("", line).strip(" \t\r\n")):
             rows.columns.append((number, _BLANKS.split(text)))
     if rows is not None:
-        raise FormatError(file, rows.line, count, "#EOS is missing")
+        yield rows.line, rows._replace(fault=rows.fault or "#EOS is missing")
 
 
 def _decoded(stream: TextIO) -> Iterator[str]:
@@ -96,6 +100,8 @@ def _decoded(stream: TextIO) -> Iterator[str]:
 
 
 def _sentence(sentence: _Rows, marked: bool, secondary: SecondaryEdges) -> CTree:
+    if sentence.fault:
+        raise ValueError(sentence.fault)
     words: list[tuple[str, str, str, str]] = []
     labels: dict[str, str] = {}
     parents: dict[Name, str | None] = {}

@@ -113,6 +113,25 @@ def test_every_format_goes_on_behind_a_bad_sentence(tmp_path: Path, name: str) -
     assert [error.sentence for error in done.exception.errors] == [2, 4]  # type: ignore[union-attr]
 
 
+def test_export_goes_on_where_lines_around_sentences_are_missing(tmp_path: Path) -> None:
+    path, good = tmp_path / "x.export", FORMATS["x.export"][1]
+    no_eos, no_bos = good(2).replace("#EOS 2\n", ""), good(4).replace("#BOS 4\n", "")
+    path.write_text(
+        good(1) + no_eos + good(3) + no_bos + no_bos + good(5) + "#EOS 6\n" + good(7) + "#BOS 8\n"
+    )
+    done = run("encode", path, "--skip-bad")
+    assert [line.split("\t")[1] for line in done.stdout.splitlines() if line] == ["w1", "w3", "w5", "w7"]
+    stray = "expected #BOS before the lines of a sentence"
+    errors = [
+        ":8: sentence 2: expected #EOS before the next #BOS",
+        f":12: sentence 4: {stray}",
+        f":15: sentence 5: {stray}",
+        f":22: sentence 7: {stray}",
+        ":27: sentence 9: #EOS is missing",
+    ]
+    assert done.stderr.splitlines()[:-1] == [f"d2c: {path}{error}" for error in errors]
+
+
 ROW = "1\tw\t_\tA\tA\t_\t0\troot\t_\t_\n\n"
 
 
