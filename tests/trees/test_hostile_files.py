@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import time
 from pathlib import Path
 
@@ -144,6 +145,25 @@ def test_deep_trees_take_linear_time(tmp_path: Path, name: str) -> None:
     (read,) = read_treebank(tmp_path / name, name)
     assert len(read.labels) == 20_000 and set(read.labels) == {"X"}
     assert time.process_time() - start < 5  # quadratic time takes 20 s
+
+
+@pytest.mark.parametrize(
+    ("name", "text"),
+    [
+        ("brackets", "(A " + "x" * 100_000 + " b c)"),
+        ("historical", "( (NP" + "-1" * 100_000 + "x (A b-b)))"),
+        ("sinica", "#1 " + " " * 100_000 + "x"),
+        ("tigerxml", "<a>" * 100_000),
+        ("export", "#BOS 1\na" + " %" * 100_000),
+    ],
+)
+def test_long_lines_take_linear_time(tmp_path: Path, name: str, text: str) -> None:
+    path = tmp_path / "x"
+    path.write_text(text)
+    start = time.process_time()
+    with contextlib.suppress(FormatError):
+        list(read_treebank(path, name))
+    assert time.process_time() - start < 5  # quadratic time takes minutes
 
 
 def test_head_tables(tmp_path: Path) -> None:

@@ -11,7 +11,6 @@ from __future__ import annotations
 import re
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import replace
-from functools import lru_cache
 
 from conllu.exceptions import ParseException
 from conllu.parser import parse_id_value, parse_int_value
@@ -28,6 +27,7 @@ _HUGE = re.compile("-?[0-9]{10,}")
 _BLANK_LINE = re.compile(r"^[ \t]+$", re.MULTILINE)
 _ID, _FORM, _HEAD = 0, 1, 6
 _LONGEST_ID = 40  # characters
+_FEW_IDS = tuple(map(str, range(1, 1001)))
 
 
 def read_conllu(path: AnyPath, refuse: Refuse = stop) -> Iterator[DTree]:
@@ -103,9 +103,8 @@ def _comments(lines: Iterable[str]) -> tuple[str, ...]:
     return tuple([line[1:].strip() for line in lines if line.startswith("#")])
 
 
-@lru_cache(maxsize=1024)
 def _ids(n: int) -> tuple[str, ...]:
-    return tuple(map(str, range(1, n + 1)))
+    return _FEW_IDS[:n] if n <= len(_FEW_IDS) else tuple(map(str, range(1, n + 1)))
 
 
 def _sentence(rows: list[list[str]]) -> DTree:

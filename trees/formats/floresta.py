@@ -121,7 +121,7 @@ class _Item:
         name = self.unfinished.pop(key, None) if function.startswith("-") else None
         if name is None:
             name = str(len(self.labels))
-            self.labels[name] = form or function
+            self.labels[name] = form or function or "?"
             self.parents[name], self.ranks[name] = above, _RANKS.get(key[0], _OTHER)
         if goes_on:
             self.unfinished[key] = name

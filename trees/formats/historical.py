@@ -16,7 +16,7 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator, Sequence
 from dataclasses import replace
-from functools import partial
+from functools import lru_cache, partial
 
 from d2c.trees.cleaning import keep_tokens, unwrap
 from d2c.trees.ctree import CTree, Tokens
@@ -31,7 +31,8 @@ NO_LEMMA = "_"
 
 _EMPTY = re.compile(r"0|(?!\*-\*$)\*.*|ICH\*.*", re.DOTALL)  # `*-*` is an asterisk with its lemma
 _WORD = re.compile(r"(.+)-(.+)", re.DOTALL)  # cut at the last hyphen: `---` is a hyphen with its lemma
-_INDICES = re.compile(r"(?<=.)(?:-?=[0-9A-Z]+|-(?:[0-9]+|NaN))+$")
+_PIECES = re.compile(r"-?=[^-=]*|-[^-=]*|[^-=]+")  # of a label
+_INDEX = re.compile(r"-?=[0-9A-Z]+|-(?:[0-9]+|NaN)")
 _DASH = re.compile(r"<dash/?>")
 
 
@@ -81,12 +82,21 @@ def _clean(ctree: CTree) -> CTree:
     words = [_form_and_lemma(word) for word in ctree.tokens.forms]
     tokens = Tokens(
         tuple([form for form, _ in words]),
-        tuple([_INDICES.sub("", tag) for tag in ctree.tokens.tags]),
+        tuple(map(_without_indices, ctree.tokens.tags)),
         tuple([lemma for _, lemma in words]),
     )
-    labels = tuple([_INDICES.sub("", label) for label in ctree.labels])
+    labels = tuple(map(_without_indices, ctree.labels))
     ctree = unwrap(replace(ctree, tokens=tokens, labels=labels), clean=True)
     return replace(ctree, top="TOP") if ctree.top == "" else ctree
+
+
+@lru_cache(maxsize=1 << 12)
+def _without_indices(label: str) -> str:
+    """The label without the indices at its end; one that is all of it stays."""
+    pieces = _PIECES.findall(label)
+    while len(pieces) > 1 and _INDEX.fullmatch(pieces[-1]):
+        pieces.pop()
+    return "".join(pieces)
 
 
 def _form_and_lemma(word: str) -> tuple[str, str]:
