@@ -11,6 +11,8 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass, field
 
+Block = tuple[int, int]  # a run of tokens: the first, and the one after the last
+
 
 @dataclass(frozen=True, slots=True)
 class Tokens:
@@ -85,6 +87,13 @@ class CTree:
             result.append(tuple(sorted(token for kid in kids for token in result[kid])))
         return result
 
+    def blocks(self) -> list[tuple[Block, ...]]:
+        """[n + K] runs of tokens below each node, in order; where no yield has gaps, in linear time."""
+        result: list[tuple[Block, ...]] = [((i, i + 1),) for i in range(len(self.tokens.forms))]
+        for kids in self.children:
+            result.append(joined(sorted([block for kid in kids for block in result[kid]])))
+        return result
+
     def lexical_heads(self) -> list[int]:
         """[n + K] token index of each node's lexical head.
 
@@ -117,6 +126,17 @@ class CTree:
     def is_unaryless(self) -> bool:
         """Whether no proper node has exactly one child."""
         return all(len(kids) != 1 for kids in self.children)
+
+
+def joined(blocks: Sequence[Block]) -> tuple[Block, ...]:
+    """Blocks, in order, as few as can be: empty ones go, neighbours become one."""
+    result: list[Block] = []
+    for begin, end in blocks:
+        if result and result[-1][1] == begin:
+            result[-1] = result[-1][0], end
+        elif begin < end:
+            result.append((begin, end))
+    return tuple(result)
 
 
 def build_ctree(

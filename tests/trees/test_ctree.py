@@ -105,3 +105,10 @@ def test_depth_is_no_limit() -> None:
     assert tree == canonical(tree) and hash(tree) == hash(canonical(tree))
     assert set(tree.lexical_heads()[n:]) == {0}
     assert tree.is_continuous() and tree.is_unaryless()
+
+
+@given(ctrees())
+def test_blocks_are_the_runs_of_yields(tree: CTree) -> None:
+    for blocks, below in zip(tree.blocks(), tree.yields(), strict=True):
+        assert tuple(token for begin, end in blocks for token in range(begin, end)) == below
+        assert all(end < begin for (_, end), (begin, _) in zip(blocks, blocks[1:], strict=False))

@@ -11,18 +11,18 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, field, fields, replace
-from itertools import zip_longest
+from itertools import accumulate, zip_longest
 from pathlib import Path
 from typing import Self
 
-from d2c.trees.ctree import CTree
+from d2c.trees.ctree import Block, CTree, joined
 from d2c.trees.errors import FormatError
 from d2c.trees.files import open_input
 from d2c.trees.scores import matches
 from d2c.trees.scores.matches import Counts
 from d2c.trees.scores.prm import MANY, Prm, bundled
 
-Bracket = tuple[str, tuple[int, ...]]
+Bracket = tuple[str, tuple[Block, ...]]
 
 HEADER = (
     "   Sentence                 Matched   Brackets            Corr POS",
@@ -226,18 +226,21 @@ def _compare(number: int, gold: CTree, guess: CTree, parameters: Parameters) -> 
 
 def brackets(ctree: CTree, kept: list[int], parameters: Parameters) -> Counter[Bracket]:
     """The labelled constituents over the kept tokens, which are renumbered; a wrapper (`top`) is one too."""
-    new_index = {token: new for new, token in enumerate(kept)}
-    nodes = list(zip(ctree.labels, ctree.yields()[len(ctree.tokens) :], strict=True))
+    n = len(ctree.tokens)
+    is_kept = [0] * n
+    for token in kept:
+        is_kept[token] = 1
+    before = [0, *accumulate(is_kept)]  # how many kept tokens stand before each
+    nodes = list(zip(ctree.labels, ctree.blocks()[n:], strict=True))
     if ctree.top:
-        nodes.append((ctree.top, tuple(range(len(ctree.tokens)))))
+        nodes.append((ctree.top, ((0, n),)))
     found: Counter[Bracket] = Counter()
     for label, below in nodes:
-        tokens = tuple(new_index[token] for token in below if token in new_index)
-        if tokens and label not in parameters.delete_labels:
-            found[parameters.equal_labels.get(label, label) if parameters.labeled else "", tokens] += 1
+        blocks = joined([(before[begin], before[end]) for begin, end in below])
+        if blocks and label not in parameters.delete_labels:
+            found[parameters.equal_labels.get(label, label) if parameters.labeled else "", blocks] += 1
     return found
 
 
 def _has_gap(bracket: Bracket) -> bool:
-    tokens = bracket[1]
-    return tokens[-1] - tokens[0] >= len(tokens)
+    return len(bracket[1]) > 1
