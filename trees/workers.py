@@ -57,7 +57,8 @@ def _workers(make: Callable[[], Work[Any, Any]], jobs: int, fresh: bool) -> Iter
     """Processes that end at once after an error, or when this process ends and with it its end of a pipe."""
     context = multiprocessing.get_context("spawn" if fresh else "fork")
     theirs, ours = context.Pipe(duplex=False)
-    with theirs, ours, ProcessPoolExecutor(jobs, context, _start, (make, theirs, ours)) as pool:
+    lifeline = _Lifeline(theirs, ours)
+    with theirs, ours, ProcessPoolExecutor(jobs, context, _start, (lifeline, make)) as pool:
         try:
             yield pool
         except BaseException as error:
@@ -81,20 +82,39 @@ def _interrupts_held() -> Iterator[None]:
         signal.pthread_sigmask(signal.SIG_SETMASK, before)
 
 
-def _start(make: Callable[[], Work[Any, Any]], theirs: Connection, ours: Connection) -> None:
-    """In a worker: signals are for the first process to handle; when its end of the pipe closes, all ends."""
+class _Lifeline:
+    """A pipe: when the first process closes its end, or dies, the worker that watches the other end dies too."""
+
+    A fresh worker watches as soon as it has been unpickled, before what comes next imports large packages.
+    """
+
+    def __init__(self, theirs: Connection, ours: Connection) -> None:
+        self.theirs, self.ours, self.watched = theirs, ours, False
+
+    def __setstate__(self, state: dict[str, Any]) -> None:
+        self.__dict__.update(state)
+        self.watch()
+
+    def watch(self) -> None:
+        """In a worker: ends it with the first process; signals are for that one to handle."""
+        if self.watched:
+            return
+        self.watched = True
+        for name in ("SIGINT", "SIGTERM", "SIGHUP"):
+            with suppress(AttributeError):  # not everywhere
+                signal.signal(getattr(signal, name), signal.SIG_IGN)
+        self.ours.close()  # the copy that was inherited
+        threading.Thread(target=self._end, daemon=True).start()
+
+    def _end(self) -> None:
+        self.theirs.poll(None)  # nothing is ever sent: it returns when the other end is closed
+        os._exit(1)
+
+
+def _start(lifeline: _Lifeline, make: Callable[[], Work[Any, Any]]) -> None:
     global _make
+    lifeline.watch()
     _make = make
-    for name in ("SIGINT", "SIGTERM", "SIGHUP"):
-        with suppress(AttributeError):  # not everywhere
-            signal.signal(getattr(signal, name), signal.SIG_IGN)
-    ours.close()  # the copy that was inherited
-    threading.Thread(target=_end_with, args=(theirs,), daemon=True).start()
-
-
-def _end_with(theirs: Connection) -> None:
-    theirs.poll(None)  # nothing is ever sent: it returns when the other end is closed
-    os._exit(1)
 
 
 def _run(item: Any) -> Any:

@@ -110,6 +110,33 @@ def test_workers_do_not_outlive_the_iterator() -> None:
     assert not alive(process)
 
 
+class Slow:
+    """Like a package that takes long to import where a fresh worker unpickles what it is to do."""
+
+    def __setstate__(self, state: dict[str, str]) -> None:
+        print(os.getpid(), flush=True)
+        time.sleep(600)
+
+    def __call__(self) -> Work[int, int]:
+        return abs
+
+    def __getstate__(self) -> dict[str, str]:
+        return {"": ""}
+
+
+def test_fresh_workers_end_before_they_work() -> None:
+    code = (
+        "from tests.trees.test_workers import Slow\nfrom d2c.trees.workers import in_order\n"
+        "if __name__ == '__main__': list(in_order(Slow(), range(9), 2, fresh=True))"
+    )
+    root = Path(__file__).parents[2]
+    with subprocess.Popen([sys.executable, "-c", code], stdout=subprocess.PIPE, cwd=root) as process:
+        assert process.stdout
+        worker = int(process.stdout.readline())
+        process.kill()
+    assert all_end([worker])
+
+
 @pytest.mark.parametrize("number", [signal.SIGKILL, signal.SIGTERM, signal.SIGINT])
 def test_workers_end_with_their_process_and_say_nothing(number: signal.Signals) -> None:
     with subprocess.Popen(

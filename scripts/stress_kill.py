@@ -1,0 +1,203 @@
+"""Commands that are killed or interrupted at random moments: nothing half-written, no process left.
+
+    python scripts/stress_kill.py [--moments 50] [--commands train,parse,encode,compare] [--seed 1]
+
+Each command runs once to its end, on the sample. Then it is started again and again, and gets SIGKILL,
+SIGTERM, SIGINT or SIGHUP after a random share of that time. Exit status 1 unless, each time,
+- two seconds after it ended no process of it is left (all have a mark in their environment);
+- what it makes is absent, or what the whole run made; after all signals but SIGKILL nothing else is left,
+  neither beside it nor among temporary files, but what `parse --resume` goes on from;
+- `parse --resume` then makes what the whole run made;
+- it says no more than `interrupted`: no traceback.
+"""
+
+from __future__ import annotations
+
+import os
+import signal
+import subprocess
+import sys
+import tempfile
+import time
+from collections.abc import Iterator, Sequence
+from itertools import islice
+from pathlib import Path
+from random import Random
+from typing import NamedTuple
+
+import click
+
+from d2c.trees.formats.brackets import read_brackets, write_brackets
+from measuring.tables import print_table, say
+
+SAMPLE = Path(__file__).resolve().parents[1] / "data" / "sample" / "train.mrg"
+SIGNALS = (signal.SIGKILL, signal.SIGTERM, signal.SIGINT, signal.SIGHUP)
+MARK = "D2C_STRESS_KILL"
+ORPHANS = 2.0  # seconds after which no process may be left
+UDPIPE = ("--dparser", "udpipe", "--preset", "small", "--epochs", "2")
+
+
+class Case(NamedTuple):
+    """A command: its words, and what it makes in the directory `out`; resumed: `--resume` goes on."""
+
+    words: Sequence[str]
+    makes: Sequence[str]
+    resumed: bool = False
+
+
+CASES = {
+    "train": Case(
+        ("train", "train.mrg", "--dev", "dev.mrg", "--route", "labeler", *UDPIPE, "-o", "out/model"),
+        ["model"],
+    ),
+    "parse": Case(
+        ("parse", "model", "large.conllu", "-o", "out/x.mrg", "--jobs", "2", "--batch-size", "32"),
+        ["x.mrg"],
+        resumed=True,
+    ),
+    "encode": Case(("encode", "large.mrg", "-o", "out/x.conllu", "--jobs", "2"), ["x.conllu"]),
+    "compare": Case(
+        (
+            "compare",
+            "train.mrg",
+            "dev.mrg",
+            "--route",
+            "reduction",
+            "--route",
+            "labeler",
+            *UDPIPE,
+            "-o",
+            "out",
+        ),
+        ["reduction", "labeler"],
+    ),
+}
+
+
+def d2c(words: Sequence[str], directory: Path) -> subprocess.Popen[bytes]:
+    """Starts a command in a session of its own; its temporary files are in the directory's `tmp`."""
+    environment = os.environ | {MARK: str(directory), "TMPDIR": str(directory / "tmp")}
+    return subprocess.Popen(
+        [sys.executable, "-m", "d2c", *words],
+        cwd=directory,
+        env=environment,
+        stdin=subprocess.DEVNULL,
+        stdout=subprocess.DEVNULL,
+        stderr=open(directory / "said", "wb"),  # orphans would keep a pipe open
+        start_new_session=True,
+    )
+
+
+def whole(words: Sequence[str], directory: Path) -> float:
+    """Runs a command to its end; returns the seconds that it took."""
+    start = time.monotonic()
+    if status := d2c(words, directory).wait():
+        sys.exit(f"{words[0]} ends with {status}: {(directory / 'said').read_text()}")
+    return time.monotonic() - start
+
+
+def left_of(directory: Path) -> list[int]:
+    """The processes with the mark, but those that have ended."""
+    mark, found = f"{MARK}={directory}".encode(), []
+    for path in Path("/proc").glob("[0-9]*"):
+        try:
+            state = (path / "stat").read_text().rpartition(")")[2].split()[0]
+            if state not in "ZX" and mark in (path / "environ").read_bytes().split(b"\0"):
+                found.append(int(path.name))
+        except OSError:
+            pass
+    return found
+
+
+def contents(directory: Path, names: Sequence[str]) -> dict[str, bytes]:
+    """The bytes of files, and of those in directories."""
+    paths = [path for name in names for path in (directory / name, *(directory / name).rglob("*"))]
+    return {str(path.relative_to(directory)): path.read_bytes() for path in paths if path.is_file()}
+
+
+def empty(directory: Path) -> None:
+    for name in ("out", "tmp"):
+        subprocess.run(["rm", "-rf", directory / name], check=True)
+        (directory / name).mkdir()
+
+
+def faults(case: Case, number: signal.Signals, expected: dict[str, bytes], directory: Path) -> Iterator[str]:
+    """What is wrong after a command has ended."""
+    time.sleep(ORPHANS)
+    if processes := left_of(directory):
+        yield f"{len(processes)} processes left"
+        for process in processes:
+            os.kill(process, signal.SIGKILL)
+    said = (directory / "said").read_text(errors="replace")
+    if "Traceback" in said or "Exception ignored" in said:
+        yield f"says {said.strip().splitlines()[-1]!r}"
+    for name in case.makes:
+        made = contents(directory / "out", [name])
+        if made and made != {path: data for path, data in expected.items() if path.split("/")[0] == name}:
+            yield f"{name} is half-written"
+    if number != signal.SIGKILL:
+        known = {
+            *case.makes,
+            "report.html",
+            *(f"{name}.part{log}" for name in case.makes for log in ("", ".log")),
+        }
+        beside = {path.name for path in (directory / "out").iterdir()} - known
+        left = sorted(beside | {f"tmp/{path.name}" for path in (directory / "tmp").iterdir()})
+        if left:
+            yield f"leaves {' '.join(left)}"
+    if case.resumed and not contents(directory / "out", case.makes):
+        whole([*case.words, "--resume"], directory)
+        if contents(directory / "out", case.makes) != expected:
+            yield "is resumed to something else"
+
+
+def prepare(directory: Path) -> None:
+    """The treebanks, and a model."""
+    ctrees = list(islice(read_brackets(SAMPLE), 400))
+    for name, part in (("train", ctrees[:300]), ("dev", ctrees[300:350]), ("large", ctrees * 10)):
+        with open(directory / f"{name}.mrg", "w", encoding="utf-8") as stream:
+            write_brackets(part, stream)
+    whole(("train", "train.mrg", "--dev", "dev.mrg", *UDPIPE, "-o", "model"), directory)
+    whole(("encode", "large.mrg", "-o", "large.conllu"), directory)
+
+
+@click.command()
+@click.option("--moments", type=click.IntRange(1), default=50, show_default=True, help="Of all commands.")
+@click.option("--commands", default=",".join(CASES), show_default=True)
+@click.option("--seed", type=int, default=1, show_default=True)
+def main(moments: int, commands: str, seed: int) -> None:
+    """Kills commands at random moments."""
+    random, names, bad = Random(seed), commands.split(","), 0
+    rows: list[tuple[str, int, float, float]] = []
+    with tempfile.TemporaryDirectory() as scratch:
+        directory = Path(scratch)
+        empty(directory)
+        prepare(directory)
+        for k, name in enumerate(names):
+            case = CASES[name]
+            empty(directory)
+            whole(case.words, directory)  # compiles what there is to compile
+            empty(directory)
+            seconds = whole(case.words, directory)
+            expected = contents(directory / "out", case.makes)
+            count, longest = len(range(k, moments, len(names))), 0.0
+            for moment in range(count):
+                empty(directory)
+                number, wait = SIGNALS[moment % len(SIGNALS)], random.uniform(0, seconds)
+                process = d2c(case.words, directory)
+                time.sleep(wait)
+                sent = time.monotonic()
+                process.send_signal(number)
+                process.wait()
+                longest = max(longest, time.monotonic() - sent)
+                for fault in faults(case, number, expected, directory):
+                    bad += 1
+                    say(f"{name}, {number.name} after {wait:.2f} s of {seconds:.2f}: {fault}")
+            rows.append((name, count, seconds, longest))
+    print_table(("command", "moments", "whole run, s", "longest end, s"), rows)
+    say(f"{bad} faults")
+    sys.exit(bool(bad))
+
+
+if __name__ == "__main__":
+    main()
