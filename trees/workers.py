@@ -83,7 +83,7 @@ def _interrupts_held() -> Iterator[None]:
 
 
 class _Lifeline:
-    """A pipe: when the first process closes its end, or dies, the worker that watches the other end dies too."""
+    """A pipe: when the first process closes its end, or dies, who watches the other end dies, too.
 
     A fresh worker watches as soon as it has been unpickled, before what comes next imports large packages.
     """
