@@ -39,6 +39,7 @@ from d2c.trees.conversion import to_dependencies
 from d2c.trees.ctree import CTree, Tokens
 from d2c.trees.dtree import DTree, is_projective
 from d2c.trees.heads import HeadRules, load_head_rules
+from d2c.trees.progress import counted
 from d2c.trees.repair import CROSSING, Repairs, projectivize, repair_heads
 from d2c.trees.scores.brackets import bracket_scores
 
@@ -101,7 +102,8 @@ class ConstrainedCKY:
         """Learns grammar and vocabulary, all that `oracle` needs; arguments and errors as of `fit`."""
         treebank = list(ctrees)
         self.gaps_ = not all(ctree.is_continuous() for ctree in treebank)
-        gold = list(map(self.gold, treebank, repeat(None) if dtrees is None else dtrees))
+        pairs = zip(treebank, repeat(None) if dtrees is None else dtrees, strict=False)
+        gold = [self.gold(*pair) for pair in counted(pairs, "cky: grammar")]
         tops = Counter(one.ctree.top for one in gold)
         del treebank
         self.top_ = max(tops, key=lambda top: tops[top], default="TOP")

@@ -9,6 +9,7 @@ from __future__ import annotations
 import shlex
 import shutil
 import tempfile
+from collections import deque
 from collections.abc import Iterable, Iterator, Sequence
 from pathlib import Path
 from typing import Self
@@ -22,10 +23,12 @@ from d2c.trees.dtree import DTree
 from d2c.trees.errors import FormatError, ModelError
 from d2c.trees.formats.chunks import batches
 from d2c.trees.formats.conllu import read_conllu, write_conllu
+from d2c.trees.progress import log
 from d2c.trees.temporary import scratch
 
 KIND = Kind("dparser", "cmd", 1)  # of the model directory: the settings, and whatever the command wrote
 _MODEL = "model"
+_KEPT = 3  # lines of standard error
 _WINDOW = 10_000  # sentences that one run of the command parses: it may be slow to start
 
 
@@ -47,13 +50,16 @@ class CommandParser:
         self.kept_: tempfile.TemporaryDirectory[str] | None = None  # where the model is, unless it was loaded
 
     def train(self, train_conllu: Path, dev_conllu: Path, directory: Path, progress: Report = None) -> Self:
-        """Runs the first command. Raises ModelError where it fails."""
+        """Runs the first command. Raises ModelError where it fails, or leaves no model where it should."""
         self._check()
         kept = tempfile.TemporaryDirectory(prefix="d2c.")  # the other directory may be moved before `parse`
         model = Path(kept.name) / _MODEL
         with whole_directory(Path(directory)) as staging:
             files = {"train": train_conllu, "dev": dev_conllu, "model": model}
-            _run(self.train_template, files, self.timeout)
+            said = _run(self.train_template, files, self.timeout)
+            if "{model}" in self.train_template and not model.exists():
+                message = f"left nothing at {{model}}; it said: {' | '.join(said) or 'nothing'}"
+                raise ModelError(f"the command {self.train_template!r} {message}")
             if model.is_dir():
                 shutil.copytree(model, staging / _MODEL)
             elif model.exists():
@@ -116,18 +122,25 @@ def _words(template: str) -> list[str]:
         raise ModelError(f"the command {template!r} cannot be read: {error}") from None
 
 
-def _run(template: str, files: dict[str, Path], seconds: float | None) -> None:
-    """Runs a command with the names of files filled in. Raises ModelError where it fails."""
+def _run(template: str, files: dict[str, Path], seconds: float | None) -> Sequence[str]:
+    """Runs a command with the names of files filled in; the last lines of its standard error.
+
+    Raises ModelError where it fails.
+    """
     command = _words(template)
     if not command:
         raise ModelError("a command is empty")
     for name, path in files.items():
         command = [word.replace(f"{{{name}}}", str(path.absolute())) for word in command]
+    said = deque[str](maxlen=_KEPT)
+    log.debug("running %s", command[0])
     try:
-        for _ in run(command, seconds=seconds):
-            pass
+        for line in run(command, seconds=seconds):
+            said.append(line)
+            log.debug("%s says: %s", command[0], line)
     except ChildProcessError as error:
         raise ModelError(f"{command[0]}: {error}") from None
+    return said
 
 
 def _without_heads(tokens: Tokens) -> DTree:

@@ -20,6 +20,7 @@ from d2c.trees.ctree import Tokens
 from d2c.trees.dtree import DTree
 from d2c.trees.errors import ModelError
 from d2c.trees.formats.chunks import batches
+from d2c.trees.progress import log
 
 KIND = Kind("dparser", "pipeline", 1)
 _WINDOW = 1024  # sentences that are parsed and held at a time
@@ -43,6 +44,7 @@ class PipelineParser:
 
     def train(self, train_conllu: Path, dev_conllu: Path, directory: Path, progress: Report = None) -> Self:
         """Learns nothing, loads the pipeline. Raises ModelError where it or the directory cannot be used."""
+        log.info("%s: loading", self.pipeline)
         self.annotate_ = _load(self.pipeline)
         with whole_directory(Path(directory)) as staging:
             KIND.write(staging, {"pipeline": self.pipeline if _is_package(self.pipeline) else None})

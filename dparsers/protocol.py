@@ -103,6 +103,15 @@ class ReadsAlong(DependencyParser, Protocol):
         """Whether that is so."""
 
 
+@runtime_checkable
+class MadeForGPUs(Protocol):
+    """A d-parser or tagger that may be too large to train on a CPU."""
+
+    @property
+    def misses_gpu(self) -> bool:
+        """Whether, as it is set, it is made for a GPU, and there is none here."""
+
+
 def with_arcs(sentences: Iterable[Tokens], arcs: Iterable[Arcs], parser: str) -> Iterator[DTree]:
     """Gives each sentence its arcs; those without words have none among them.
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 import random
 import time
 from collections.abc import Callable, Iterable, Iterator, Sequence
@@ -11,6 +12,7 @@ from typing import Any, TypeVar
 import numpy
 
 from d2c.trees.errors import ModelError
+from d2c.trees.progress import log
 
 T = TypeVar("T")
 
@@ -28,13 +30,22 @@ def thinned(sentences: Sequence[T], words: int, length: Callable[[Any], int] = l
     return sentences[:: 1 + sum(map(length, sentences)) // words]
 
 
-def evaluations(steps: int, interval: int, update: Callable[[], float]) -> Iterator[tuple[int, float | None]]:
+def evaluations(
+    steps: int, interval: int, update: Callable[[], float], who: str, device: str = "cpu"
+) -> Iterator[tuple[int, float | None]]:
     """Makes the steps of a training; yields the number of each and, where an evaluation is due, the mean loss
-    since the last one, otherwise None. `update` makes a step and returns its loss."""
-    total = 0.0
+    since the last one, otherwise None. `update` makes a step and returns its loss.
+
+    who: trains, on which device, which is told first
+    """
+    total, first = 0.0, min(steps, interval)
+    log.info("%s: %d steps at most on %s, the first score after step %d", who, steps, device, first)
     for step in range(1, steps + 1):
+        due = min(steps, math.ceil(step / interval) * interval)
+        log.debug("%s: step %d of %d, the next score after step %d", who, step, steps, due)
         total += update()
-        if step % interval == 0 or step == steps:
+        if step == due:
+            log.debug("%s: scoring after step %d of %d", who, step, steps)
             yield step, total / ((step - 1) % interval + 1)
             total = 0.0
         else:

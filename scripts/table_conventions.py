@@ -41,7 +41,7 @@ def main(sentences: int) -> None:
         rows.append(row(f"{'with' if labels else 'without'} labels", craft.dev, guess))
     nearest = list(map(route.oracle, headed, dev_dtrees))
     print_table(HEADER, [*rows, row("oracle", craft.dev, nearest)])
-    print(craft.described)
+    print(f"{craft.described} d-trees: CRAFT's own")
 
 
 def stanford(part: str, ctrees: list[CTree]) -> list[DTree]:

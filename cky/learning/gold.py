@@ -17,6 +17,7 @@ from d2c.cky.search.search import Found, bracket_key
 from d2c.cky.search.sites import Parts, sites_of_steps
 from d2c.trees.binarization import BINARIZATIONS, Derivation, Symbol, binarize
 from d2c.trees.ctree import CTree
+from d2c.trees.progress import counted
 
 _NO_RULE = -9  # number of a rule that the grammar does not have
 
@@ -80,7 +81,7 @@ def examples_of(
     observed = [np.zeros(1, TOKEN)]
     rules: list[int] = []
     steps, begin, ids = [0, 0], [0], grammar.rule_ids
-    for gold in treebank:
+    for gold in counted(treebank, "cky: derivations"):
         tokens = gold.ctree.tokens
         if list(gold.heads) == list(gold.gold_heads):
             used = [[ids[rule] for rule in used] for used in gold.rules()]

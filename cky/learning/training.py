@@ -24,6 +24,7 @@ from d2c.linear.adagrad import AdaGrad, Gradient
 from d2c.linear.weights import MOST_BYTES, Like, read_arrays, write_arrays
 from d2c.trees.errors import ModelError
 from d2c.trees.model_files import reading
+from d2c.trees.progress import EACH, log
 
 _CHECKPOINT = "checkpoint.npz"
 _SPARSE = {
@@ -98,8 +99,15 @@ class Training:
             order = np.random.default_rng((self.settings.seed, number)).permutation(
                 len(self.examples.begin) - 1
             )
-            loss, parts = train_on(self.learner, gradient, self.examples, order, self.asked, scorer)
+            loss, parts = 0.0, 0
+            for begin in range(0, len(order), EACH):
+                doing = "cky: epoch %d of %d, sentence %d of %d"
+                log.debug(doing, number, self.settings.epochs, begin + 1, len(order))
+                chosen = order[begin : begin + EACH]
+                added = train_on(self.learner, gradient, self.examples, chosen, self.asked, scorer)
+                loss, parts = loss + added[0], parts + added[1]
             weights, seconds = self.learner.average(), time.perf_counter() - start
+            log.debug("cky: scoring after epoch %d of %d", number, self.settings.epochs)
             f1 = score(weights) if score else None
             if f1 is None or f1 > self._best_f1:
                 self._best, self._best_f1 = weights, -1.0 if f1 is None else f1

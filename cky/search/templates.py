@@ -46,8 +46,8 @@ FIGURE_4: dict[str, Group] = {
     },
 }
 BEYOND: Group = {RULE: ("tag[i-1] tag[i]", "tag[j] tag[j+1]", "tag[k] tag[k+1]", "level", "level tag[h]")}
-# The four of section 6, for Chinese, "conjoining the label with the non-terminals of a rule": label[m] with the
-# rule, with A, with (A, β1), with (A, β2)
+# The four of section 6, for Chinese, "conjoining the label with the non-terminals of a rule": label[m] with
+# the rule, with A, with (A, β1), with (A, β2)
 LABELS: Group = {RULE: ("label[m]",), MODIFIER: ("label[m]",), HEAD: ("label[m]",)}
 CONTEXT: Group = {
     RULE: (

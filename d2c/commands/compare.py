@@ -9,6 +9,7 @@ from typing import Any
 import click
 
 from d2c.commands.options import FilePath, choice, training_options
+from d2c.commands.pulse import Pulse
 from d2c.commands.terminal import say
 from d2c.training.routes import ROUTES
 from d2c.training.spec import TrainingSpec
@@ -58,13 +59,14 @@ def compare(
     with (
         resources.as_file(resources.files("d2c.data") / "sample") as sample,
         scratch() as models,
+        Pulse() as pulse,
     ):
         files = trees or sample / "train.mrg", dev or sample / "dev.mrg"
         asked = tuple(name for name in ROUTES if name in routes)
-        say(f"training on {files[0]}, scoring on {files[1]}")
         directory = output or models
-        comparison = train_and_compare(TrainingSpec(*files, asked, reading, **options), directory, say)
-    click.echo("\n".join(table_lines(comparison)))
+        comparison = train_and_compare(TrainingSpec(*files, asked, reading, **options), directory, pulse.say)
+        lines = list(table_lines(comparison))
+    click.echo("\n".join(lines))
     if report or output:
         path = report or directory / "report.html"
         write_report(comparison, path)

@@ -177,6 +177,7 @@ def training_options(command: Command) -> Command:
         click.option("--transformer", help="Stanza: name or directory; a name is downloaded."),
         click.option("--seed", type=int, default=1, show_default=True),
         timeout_option,
+        click.option("--overwrite", is_flag=True, help="Replace models of -o when the new ones are whole."),
     )
     return _with(options, checked)
 

@@ -8,7 +8,7 @@ from typing import Any
 import click
 
 from d2c.commands.options import FilePath, choice, training_options
-from d2c.commands.terminal import say
+from d2c.commands.pulse import Pulse
 from d2c.training.routes import ROUTES
 from d2c.training.spec import TrainingSpec
 from d2c.training.train import train_models
@@ -25,5 +25,6 @@ from d2c.treebanks.reading import Reading
 @training_options
 def train(trees: Path, dev: Path, output: Path, route: str, reading: Reading, **options: Any) -> None:
     """Trains a d-parser and a route on a treebank of any format; traces and function tags are removed."""
-    train_models(TrainingSpec(trees, dev, (route,), reading, **options), [output], say)
-    say(f"{output}: trained")
+    with Pulse() as pulse:
+        train_models(TrainingSpec(trees, dev, (route,), reading, **options), [output], pulse.say)
+        pulse.say(f"{output}: trained")

@@ -9,14 +9,13 @@ from pathlib import Path
 from typing import NamedTuple, Self
 
 from d2c.dparsers.taggers import accuracy
-from d2c.training.conventions import is_foreign
 from d2c.training.routes import HasOracle, Progress, Relabels, Route
 from d2c.training.spec import TrainingSpec
 from d2c.training.train import Trained, train_models
 from d2c.treebanks.reading import CLEANED, Read
 from d2c.trees.ctree import CTree
 from d2c.trees.dtree import DTree
-from d2c.trees.errors import ModelError
+from d2c.trees.progress import counted
 from d2c.trees.repair import Repairs
 from d2c.trees.scores import disco
 from d2c.trees.scores.attachment import Attachment, score_attachment
@@ -123,7 +122,7 @@ def compare_on(dev: Path, trained: Trained, reading: Read = CLEANED) -> Comparis
     models, ctrees = trained.models, list(reading(dev))
     first, routes = models[0], [model.route for model in models]
     start = time.perf_counter()
-    predicted = list(first.parse_dependencies(ctree.tokens for ctree in ctrees))
+    predicted = list(counted(first.parse_dependencies(ctree.tokens for ctree in ctrees), f"parsing {dev}"))
     parsing = time.perf_counter() - start
     dtrees, tags = list(map(first.route.encode, ctrees)), None
     if first.tags == "predicted":  # gold heads and labels are those that the treebank's own tags say
@@ -148,7 +147,7 @@ def score(name: str, route: Route, gold: GoldStandard, parses: Parses) -> Row:
     by_length = sorted(dtrees, key=lambda dtree: len(dtree.heads))
     list(route.decode_all(by_length[len(by_length) // 2 :][:1]))
     start = time.perf_counter()
-    guess = list(route.decode_all(dtrees, repairs))
+    guess = list(counted(route.decode_all(dtrees, repairs), f"converting {parses.source} d-trees by {name}"))
     converting = time.perf_counter() - start
     guess = list(map(metric.visible, _with_tags_of(gold.ctrees, guess)))
     if isinstance(route, Relabels):
@@ -187,7 +186,7 @@ def _time_each(route: Route, by_length: Sequence[DTree]) -> list[tuple[int, floa
 
 def _oracle(route: HasOracle, gold: GoldStandard, parses: Parses) -> Row:
     tagged = _with_tags_of(parses.dtrees, gold.ctrees)
-    nearest = _with_tags_of(gold.ctrees, map(route.oracle, tagged, parses.dtrees))
+    nearest = _with_tags_of(gold.ctrees, map(route.oracle, counted(tagged, "oracle"), parses.dtrees))
     scores = gold.metric.score(gold.ctrees, nearest)
     attachment = _attachment(gold, parses.dtrees)
     return Row(ORACLE, parses.source, attachment, scores, gold.metric.summary(scores))
@@ -198,8 +197,5 @@ def train_and_compare(spec: TrainingSpec, directory: Path, progress: Progress | 
 
     Raises ModelError for a foreign d-parser.
     """
-    if is_foreign(spec.new_dparser()):
-        message = "is trained elsewhere, on other d-trees than the routes'; train, parse and evaluate"
-        raise ModelError(f"the d-parser {spec.dparser_name} {message}")
-    trained = train_models(spec, [directory / route for route in spec.routes], progress)
+    trained = train_models(spec, [directory / route for route in spec.routes], progress, foreign=False)
     return compare_on(spec.dev, trained, spec.reading)

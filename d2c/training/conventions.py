@@ -11,11 +11,13 @@ from collections.abc import Iterable
 from typing import TypeGuard
 
 from d2c.dparsers.protocol import DependencyParser, ForeignParser
+from d2c.training.announcements import described
 from d2c.training.routes import LearnsConventions, Progress, Route
 from d2c.training.spec import TrainingSpec
 from d2c.trees.ctree import CTree
 from d2c.trees.dtree import DTree
 from d2c.trees.induced_heads import induce_heads
+from d2c.trees.progress import counted
 from d2c.trees.repair import repair_heads
 from d2c.trees.scores.brackets import bracket_scores
 
@@ -34,13 +36,15 @@ def fit_to_convention(
     Raises ValueError for a treebank from which it cannot learn, and what the d-parser raises.
     """
     assert isinstance(route, LearnsConventions)
-    gold, held_out = list(spec.reading(spec.train)), list(spec.reading(spec.dev))
-    dtrees = list(dparser.parse_training(ctree.tokens for ctree in gold))
-    dev_dtrees = list(dparser.parse(ctree.tokens for ctree in held_out))
+    gold = list(counted(spec.reading(spec.train), f"reading {spec.train}"))
+    held_out = list(counted(spec.reading(spec.dev), f"reading {spec.dev}"))
+    dtrees = list(described(dparser.parse_training(ctree.tokens for ctree in gold), spec.train))
+    dev_dtrees = list(described(dparser.parse(ctree.tokens for ctree in held_out), spec.dev))
     gold, headed = with_induced_heads(gold, dtrees), with_induced_heads(held_out, dev_dtrees)
     route.fit_grammar(gold, dtrees)
     if headed and progress is not None:
-        nearest = list(map(route.oracle, headed, dev_dtrees))
+        pairs = counted(zip(headed, dev_dtrees, strict=True), "oracle")
+        nearest = [route.oracle(*pair) for pair in pairs]
         f1 = bracket_scores(held_out, nearest, gaps=route.gaps_).f1
         progress(f"oracle F1 on dev {f1:.2f}, of the nearest c-trees that the d-trees allow: the ceiling")
     route.fit(gold, held_out, dtrees=dtrees, dev_dtrees=dev_dtrees, progress=progress)
@@ -48,6 +52,5 @@ def fit_to_convention(
 
 def with_induced_heads(ctrees: Iterable[CTree], dtrees: Iterable[DTree]) -> list[CTree]:
     """The c-trees with the head children that d-trees over the same tokens induce, made trees first."""
-    return [
-        induce_heads(ctree, repair_heads(dtree.heads)[0]) for ctree, dtree in zip(ctrees, dtrees, strict=True)
-    ]
+    pairs = counted(zip(ctrees, dtrees, strict=True), "inducing heads")
+    return [induce_heads(ctree, repair_heads(dtree.heads)[0]) for ctree, dtree in pairs]

@@ -17,6 +17,7 @@ from d2c.trees.ctree import Tokens
 from d2c.trees.dtree import DTree
 from d2c.trees.errors import each_located
 from d2c.trees.formats.conllu import format_conllu, write_conllu
+from d2c.trees.progress import counted
 from d2c.trees.temporary import scratch
 
 Item = TypeVar("Item")  # a sentence
@@ -54,7 +55,7 @@ def jackknife_dtrees(
             with open(file, "w", encoding="utf-8") as stream:
                 write_conllu(others, stream)
             trained = dparser.train(file, dev, directory / "dparser", progress)
-            parsed += trained.parse(sentences[i].tokens for i in block)
+            parsed += counted(trained.parse(sentences[i].tokens for i in block), "jackknife: parsing")
     return parsed
 
 
@@ -73,7 +74,7 @@ def jackknife_tags(
     for block, others in folds(sentences, k, "tagger", progress):
         file = write_tokens(others, directory / "others.conllu")
         tagger = make().train(file, dev, directory / "tagger", progress)
-        for tokens in tagger.tag(sentences[i].forms for i in block):
+        for tokens in counted(tagger.tag(sentences[i].forms for i in block), "jackknife: tagging"):
             yield tokens.tags
 
 

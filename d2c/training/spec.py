@@ -23,6 +23,7 @@ class TrainingSpec(RouteSettings):
     reading:     how the treebank files are read
     dparser:     as `make_dparser` takes it; preset, epochs, device, vectors, charlm, transformer: of it
     timeout:     of a command or program that the d-parser runs, in seconds
+    overwrite:   models that are there already, when the new ones are whole
     tagger:      one of `TAGGERS`, or None; preset and device are for it, too
     tags:        what routes and d-parser learn from: `gold`, or `predicted` by the tagger
     folds:       of jackknifing. With it routes learn from d-trees that the d-parser predicts; without it,
@@ -41,6 +42,7 @@ class TrainingSpec(RouteSettings):
     charlm: tuple[Path, Path] | None = None
     transformer: str | None = None
     timeout: float | None = None
+    overwrite: bool = False
     tagger: str | None = None
     tags: str = "gold"
     folds: int | None = None

@@ -17,6 +17,7 @@ from d2c.trees import model_files
 from d2c.trees.ctree import CTree, Tokens
 from d2c.trees.errors import located
 from d2c.trees.heads import load_head_rules
+from d2c.trees.progress import counted
 from d2c.trees.temporary import scratch
 
 FORMAT = 1  # of the file with abbreviations
@@ -49,7 +50,9 @@ class Tagging:
 
         Raises FormatError for files that cannot be read, or have fewer sentences than folds.
         """
-        own, of_dev = ([ctree.tokens for ctree in reading(path)] for path in (train, dev))
+        own, of_dev = (
+            [ctree.tokens for ctree in counted(reading(path), f"reading {path}")] for path in (train, dev)
+        )
         if self.folds:
             with located(str(train)):
                 blocks(len(own), self.folds)  # before hours of training

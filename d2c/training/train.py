@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import os
 import time
 from collections.abc import Iterable, Iterator, Sequence
 from contextlib import ExitStack
@@ -11,6 +10,7 @@ from pathlib import Path
 
 from d2c.dparsers.directories import whole_directory
 from d2c.dparsers.protocol import DependencyParser
+from d2c.training.announcements import announce, described, warn_of_presets
 from d2c.training.conventions import fit_to_convention, is_foreign
 from d2c.training.jackknife import jackknife_dtrees
 from d2c.training.model import SETTINGS, Model
@@ -23,6 +23,7 @@ from d2c.trees.dtree import DTree
 from d2c.trees.errors import ModelError, each_located, located
 from d2c.trees.formats.conllu import format_conllu
 from d2c.trees.heads import Uncovered, load_head_rules
+from d2c.trees.progress import counted, log
 from d2c.trees.temporary import scratch
 
 
@@ -40,18 +41,24 @@ class Trained:
 
 
 def train_models(
-    spec: TrainingSpec, directories: Sequence[Path], progress: Progress | None = None
+    spec: TrainingSpec, directories: Sequence[Path], progress: Progress | None = None, foreign: bool = True
 ) -> Trained:
     """Trains what is asked for into model directories, one for each route.
+
+    foreign: whether the d-parser may be one that is trained elsewhere
 
     First the tagger, which may give the tags that all else learns from, then the d-parser, once for each fold
     and once on everything, then the routes. The directories appear whole or, after an error or an
     interruption, not at all. Raises FormatError for treebanks that cannot be read or encoded, ModelError
-    where a route cannot learn from a foreign d-parser's d-trees.
+    where a route cannot learn from a foreign d-parser's d-trees, or a directory has a model that is not to be
+    overwritten.
     """
+    _check_new(spec, directories)
+    announce(spec)
     dparser = spec.new_dparser()
     routes = replace(spec, labels=is_foreign(dparser)).new_routes()
-    _check_foreign(spec, routes.values(), dparser)
+    _check_foreign(spec, routes.values(), dparser, foreign)
+    warn_of_presets([dparser, spec.tagging and spec.tagging.make()])
     with ExitStack() as stack:
         new = [stack.enter_context(whole_directory(directory, SETTINGS)) for directory in directories]
         tagger = None
@@ -62,8 +69,9 @@ def train_models(
             start = time.perf_counter()
             dtrees = _train_dparser(spec, dparser, [*routes.values()], new[0] / "dparser", progress)
             seconds = [time.perf_counter() - start]
-        for route in routes.values():
+        for name, route in routes.items():
             start = time.perf_counter()
+            log.info("route %s: learning to convert d-trees", name)
             with located(str(spec.train)):
                 if is_foreign(dparser):
                     fit_to_convention(route, dparser, spec, progress)
@@ -103,9 +111,21 @@ def _train_dparser(
     return dtrees
 
 
-def _check_foreign(spec: TrainingSpec, routes: Iterable[Route], dparser: DependencyParser) -> None:
-    able = all(isinstance(route, LearnsConventions) for route in routes)
-    if is_foreign(dparser) and (spec.folds or not able):
+def _check_new(spec: TrainingSpec, directories: Iterable[Path]) -> None:
+    for directory in directories:
+        if (directory / SETTINGS).is_file() and not spec.overwrite:
+            raise ModelError(f"{directory}: is a model already; --overwrite replaces it")
+
+
+def _check_foreign(
+    spec: TrainingSpec, routes: Iterable[Route], dparser: DependencyParser, allowed: bool
+) -> None:
+    if not is_foreign(dparser):
+        return
+    if not allowed:
+        message = "is trained elsewhere, on other d-trees than the routes'; train, parse and evaluate"
+        raise ModelError(f"the d-parser {spec.dparser_name} {message}")
+    if spec.folds or not all(isinstance(route, LearnsConventions) for route in routes):
         raise ModelError(f"the d-parser {spec.dparser_name} {foreign_refused()}, without jackknifing")
 
 
@@ -114,13 +134,14 @@ def write_encoded(routes: Sequence[Route], spec: TrainingSpec, directory: Path) 
 
     Of the other routes it only makes sure that they can encode all trees, before hours of training.
     """
-    files = directory / "train.conllu", directory / "dev.conllu"
+    files, (first, *others) = (directory / "train.conllu", directory / "dev.conllu"), routes
     for treebank, file in zip((spec.train, spec.dev), files, strict=True):
-        with open(file, "w", encoding="utf-8") as stream, open(os.devnull, "w", encoding="utf-8") as nowhere:
-            for number, route in enumerate(routes):
-                dtrees = encode_treebank(route, treebank, spec.reading)
-                texts = each_located(format_conllu, dtrees, str(treebank))
-                (nowhere if number else stream).writelines(texts)
+        dtrees = described(encode_treebank(first, treebank, spec.reading), treebank)
+        with open(file, "w", encoding="utf-8") as stream:
+            stream.writelines(each_located(format_conllu, dtrees, str(treebank)))
+        for route in others:
+            for _ in counted(encode_treebank(route, treebank, spec.reading), f"encoding {treebank}"):
+                pass
     return files
 
 

@@ -17,6 +17,7 @@ from pathlib import Path
 
 from d2c.training.routes import kernels_of
 from d2c.trees.children import Child
+from d2c.trees.progress import log
 
 PATIENCE = 30.0  # seconds that the first process waits in the end
 
@@ -38,6 +39,7 @@ def warmed_up(routes: Iterable[str], train: bool) -> Iterator[None]:
                 )
         yield
         if child is not None:
+            log.debug("compiling kernels of %s", ", ".join(names))
             with suppress(subprocess.TimeoutExpired):
                 child.process.wait(PATIENCE)
 

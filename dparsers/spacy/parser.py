@@ -117,7 +117,7 @@ class SpacyParser:
         examples = [Example(self._doc(dtree.tokens), self._gold_doc(dtree)) for dtree in train]
         self._parser.initialize(lambda: examples)
         epochs = PRESETS[self.preset] if self.epochs is None else self.epochs
-        fit(self._parser, examples, epochs, evaluate)
+        fit(self._parser, examples, epochs, evaluate, "spacy")
 
     def _score(self, gold: Sequence[DTree]) -> Attachment:
         predicted = self.parse(dtree.tokens for dtree in gold)

@@ -106,7 +106,7 @@ class SpacyTagger:
         ]
         self._tagger.initialize(lambda: examples, labels=[*code_of.values()])
         epochs = PRESETS[self.preset] if self.epochs is None else self.epochs
-        fit(self._tagger, examples, epochs, evaluate)
+        fit(self._tagger, examples, epochs, evaluate, "tagger spacy")
 
     @property
     def _tagger(self) -> Any:

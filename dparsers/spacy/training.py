@@ -122,7 +122,11 @@ def _batches(examples: list[Example]) -> Iterator[list[Example]]:
 
 
 def fit(
-    component: Any, examples: list[Example], epochs: float, evaluate: Callable[[int, int, float], float]
+    component: Any,
+    examples: list[Example],
+    epochs: float,
+    evaluate: Callable[[int, int, float], float],
+    who: str,
 ) -> None:
     """Trains an initialized component and leaves the weights that had the best score.
 
@@ -142,5 +146,5 @@ def fit(
     def score(step: int, loss: float) -> float:
         return evaluate(step, steps, loss)
 
-    best = best_state(evaluations(steps, interval, update), score, component.model.to_bytes)
+    best = best_state(evaluations(steps, interval, update, who), score, component.model.to_bytes)
     component.model.from_bytes(best)

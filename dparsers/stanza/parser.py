@@ -105,6 +105,11 @@ class StanzaParser:
     trainer_: Trainer | None = field(default=None, init=False)
     pretrain_: Pretrain | None = field(default=None, init=False)
 
+    @property
+    def misses_gpu(self) -> bool:
+        """Whether it has Stanza's own sizes, and is to be trained on a CPU."""
+        return self.preset == "default" and (self.device or default_device()) == "cpu"
+
     def train(self, train_conllu: Path, dev_conllu: Path, directory: Path, progress: Report = None) -> Self:
         """Learns, and leaves the model with the best LAS on the second file; errors: `DependencyParser`."""
         preset = self._preset()

@@ -87,6 +87,11 @@ class StanzaTagger:
     tags_: tuple[str, ...] = field(default=(), init=False)
     trainer_: Trainer | None = field(default=None, init=False)
 
+    @property
+    def misses_gpu(self) -> bool:
+        """Whether it has Stanza's own sizes, and is to be trained on a CPU."""
+        return self.preset == "default" and (self.device or default_device()) == "cpu"
+
     def train(self, train_conllu: Path, dev_conllu: Path, directory: Path, progress: Report = None) -> Self:
         """Learns, and leaves the model with the best accuracy on the second file; errors: `Tagger`."""
         check_choice("preset", self.preset, PRESETS)
@@ -166,7 +171,10 @@ class StanzaTagger:
             return score
 
         best = best_state(
-            evaluations(steps, interval, lambda: float(trainer.update(next(drawn)))),
+            evaluations(
+                *(steps, interval, lambda: float(trainer.update(next(drawn)))),
+                *("tagger stanza", arguments["device"]),
+            ),
             evaluate,
             lambda: {name: value.clone() for name, value in trainer.model.state_dict().items()},
         )

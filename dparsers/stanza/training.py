@@ -44,8 +44,6 @@ ONE_AT_A_TIME = Lock()
 _QUIET = ContextVar("quiet", default=False)
 logging.getLogger("stanza").addFilter(lambda _: not _QUIET.get())
 
-logger = logging.getLogger(__name__)
-
 
 @dataclass(frozen=True)
 class Preset:
@@ -147,10 +145,10 @@ def fit(
             scheduler.step()
         return float(loss)
 
-    for step, loss in evaluations(steps, interval, update):
+    for step, loss in evaluations(steps, interval, update, "stanza", arguments["device"]):
         if loss is not None:
             uas, las = attachment(dev, predict(trainer, pretrain, dev))
-            logger.info("%s", report(step, steps, loss, uas, las))
+            report(step, steps, loss, uas, las)
             if las > best_las:
                 best_las, last_best = las, step
                 best = {name: value.clone() for name, value in trainer.model.get_params(True).items()}

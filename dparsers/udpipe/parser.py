@@ -38,6 +38,7 @@ from d2c.trees.ctree import Tokens
 from d2c.trees.dtree import DTree
 from d2c.trees.errors import FormatError, ModelError
 from d2c.trees.model_files import check_file
+from d2c.trees.progress import log
 
 # The model directory: the settings and UDPipe's file.
 KIND = Kind("dparser", "udpipe", 1, ("system", "preset", "epochs", "beam", "seed"))
@@ -159,12 +160,14 @@ def _run_training(
     """Trains in a process of its own, for so many seconds at most. Raises ModelError where it fails."""
     words = sum(len(row[0]) for row in data[0])
     report = reporter(Progress, progress)
+    log.info("udpipe: %d passes on cpu, a score after each", options["iterations"])
     arguments = ";".join(f"{name}={value}" for name, value in options.items())
     # -P: the modules beside the program are not at hand under their short names.
     command = [sys.executable, "-P", udpipe_training.__file__, arguments, str(model)]
     try:
         with closing(run(command, json.dumps(data), seconds)) as lines:
             for line in lines:
+                log.debug("udpipe: %s", line)
                 if match := _EVALUATION.match(line):
                     step, logprob, uas, las = int(match[1]), *map(float, match.groups()[1:])
                     report(step, options["iterations"], -logprob / words, uas / 100, las / 100)

@@ -33,6 +33,7 @@ from d2c.trees.dtree import DTree
 from d2c.trees.errors import ModelError
 from d2c.trees.formats.chunks import batches
 from d2c.trees.model_files import read_settings, reading, strings, typed, write_settings
+from d2c.trees.progress import counted
 
 FORMAT = 3  # of the model directory
 _SETTINGS, _WEIGHTS = "labeler.json", "labeler.npz"
@@ -103,7 +104,7 @@ class Labeler:
         for epoch in range(1, self.epochs + 1):
             rng.shuffle(order)
             wrong = 0
-            for number in order.tolist():
+            for number in counted(order.tolist(), f"labeler: epoch {epoch} of {self.epochs}"):
                 heads = by_sentence[number]
                 label_heads(scorer, arcs, heads, gold, states, guess)
                 mistakes = add_mistakes(scorer, arcs, heads, gold, guess, gradient)

@@ -26,7 +26,7 @@ class TwoStage(Reduction):
     Its parameters are those of `Reduction`. Learned by `fit`, too: the labeler.
     """
 
-    labeler_: Labeler
+    labeler_ = Labeler()  # an untrained one says so
     warm_up = staticmethod(Labeler.warm_up)
 
     def _learn_labels(self, ctrees: Iterable[CTree], dtrees: Iterable[DTree]) -> Iterable[CTree]:

@@ -23,6 +23,7 @@ from d2c.reduction.unary.features import Batch, Ids, Ints, features, flatten
 from d2c.trees.ctree import CTree
 from d2c.trees.formats.chunks import batches
 from d2c.trees.model_files import read_settings, reading, strings, typed, write_settings
+from d2c.trees.progress import counted, log
 from d2c.trees.unaries import Chain, strip_unaries
 
 FORMAT = 1  # of the model directory; any change of the features makes a new one
@@ -69,7 +70,7 @@ class UnaryClassifier:
         """Learns from gold c-trees with their unary nodes, read once."""
         classes: dict[Chain, int] = {(): 0}
         examples: dict[int, list[tuple[Ints, Ints]]] = defaultdict(list)
-        for taken in batches(ctrees, _BATCH):
+        for taken in batches(counted(ctrees, "unary nodes: features"), _BATCH):
             stripped = list(map(strip_unaries, taken))
             batch = flatten([ctree for ctree, _ in stripped])
             gold = np.array(
@@ -78,8 +79,9 @@ class UnaryClassifier:
             for symbol, nodes, hashed in _by_symbol(batch):
                 examples[symbol].append((hashed, gold[nodes]))
         self.chains_ = list(classes)
-        models = []
-        for symbol in sorted(examples):
+        models, symbols = [], sorted(examples)
+        for number, symbol in enumerate(symbols, 1):
+            log.debug("unary nodes: symbol %d of %d", number, len(symbols))
             gold = np.concatenate([part for _, part in examples[symbol]])
             if gold.any():
                 models.append((symbol, _Model.fit([part for part, _ in examples[symbol]], gold, self)))

@@ -99,6 +99,18 @@ def test_models_may_be_directories_or_nothing(file: Path, tmp_path: Path) -> Non
     assert [path.name for path in (tmp_path / "b").iterdir()] == [SETTINGS]
 
 
+def test_a_model_that_should_appear(file: Path, tmp_path: Path) -> None:
+    code = "print('one', 'two', 'three', 'no data', sep='\\n', file=sys.stderr)"
+    training = template(code, "{model}")
+    with pytest.raises(ModelError) as error:
+        CommandParser(training, PARSING).train(file, file, tmp_path / "new")
+    message = "left nothing at {model}; it said: two | three | no data"
+    assert str(error.value) == f"the command {training!r} {message}"
+    assert not (tmp_path / "new").exists()
+    with pytest.raises(ModelError, match="it said: nothing$"):
+        CommandParser(template("pass", "{model}"), PARSING).train(file, file, tmp_path / "new")
+
+
 def test_a_model_holds_no_command(file: Path, tmp_path: Path) -> None:
     CommandParser(TRAINING, PARSING).train(file, file, tmp_path / "model")
     settings = json.loads((tmp_path / "model" / SETTINGS).read_text(encoding="utf-8"))

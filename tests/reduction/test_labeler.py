@@ -192,6 +192,8 @@ def test_untrained_labeler_says_so() -> None:
         Labeler().label(DTree(words(1), (0,)))
     with pytest.raises(ModelError, match="not trained"):
         Labeler().label_with_shares([])
+    with pytest.raises(ModelError, match="not trained"):
+        TwoStage().decode(DTree(words(1), (0,)))
     with pytest.raises(ValueError, match="unknown encoding"):
         Labeler("indirect")
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import time
 from collections.abc import Iterable, Iterator
+from dataclasses import replace
 from itertools import islice
 from pathlib import Path
 
@@ -12,7 +13,7 @@ import pytest
 from d2c.compare.analysis import tally
 from d2c.compare.browser import analysed
 from d2c.compare.rows import Comparison, GoldStandard, Parses, Row, score
-from d2c.compare.table import table_lines
+from d2c.compare.table import significance_lines, table_lines
 from d2c.reduction.reduction import Reduction
 from d2c.trees.ctree import CTree, build_ctree
 from d2c.trees.dtree import DTree
@@ -81,3 +82,11 @@ def test_gold_d_trees_come_back_whole() -> None:
     row = score("reduction", route, gold, Parses("gold", gold.dtrees, seconds=1.0))
     assert row.attachment.las == 100 and row.brackets.f1 > 95 and row.parsing == 1.0
     assert row.tokens_per_second[1] < row.tokens_per_second[0]
+
+
+def test_routes_are_compared_once_on_gold_d_trees() -> None:
+    """Where the d-parser is `gold`, each route has two rows on them."""
+    row = scored(Fake(GOLD, []))
+    rows = [replace(row, route=name) for name in ("one", "two", "one", "two")]
+    [line] = significance_lines(rows)
+    assert line.startswith("two against one, gold d-trees: +0.00 F1")

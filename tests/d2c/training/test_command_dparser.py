@@ -37,7 +37,7 @@ def test_a_command_as_d_parser_is_given_again_for_parsing(tmp_path: Path) -> Non
     )
     assert str(run.exception) == "sh: was ended after 0.2 seconds, as --timeout says"
     arguments[-1] = "cmd:sh -c 'sleep 9';x {input} {output}"
-    run = CliRunner().invoke(cli, [*arguments, "--timeout", "0.2"])
+    run = CliRunner().invoke(cli, [*arguments, "--timeout", "0.2", "--overwrite"])
     assert str(run.exception) == "sh: was ended after 0.2 seconds, as --timeout says"
     guess, gold = (list(read_brackets(file, clean=True)) for file in (tmp_path / "out.mrg", dev))
     assert bracket_scores(gold, guess).f1 > 97

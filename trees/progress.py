@@ -1,0 +1,24 @@
+"""What long work is doing, told to `logging`: INFO is for users at once, DEBUG for where they wait for long.
+
+`d2c.commands.pulse` shows it. Scores are not told here: they go to the `progress` of whoever asked for them.
+"""
+
+from __future__ import annotations
+
+import logging
+from collections.abc import Iterable, Iterator
+from typing import TypeVar
+
+Item = TypeVar("Item")
+
+EACH = 100  # so many items are counted between two words on them
+
+log = logging.getLogger("d2c.progress")
+
+
+def counted(items: Iterable[Item], what: str) -> Iterator[Item]:
+    """Hands the items on, and tells which one of them the work is at."""
+    for number, item in enumerate(items):
+        if number % EACH == 0:
+            log.debug("%s: sentence %d", what, number + 1)
+        yield item
