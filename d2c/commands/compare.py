@@ -10,7 +10,6 @@ import click
 
 from d2c.commands.options import FilePath, choice, training_options
 from d2c.commands.pulse import Pulse
-from d2c.commands.terminal import say
 from d2c.training.routes import ROUTES
 from d2c.training.spec import TrainingSpec
 from d2c.treebanks.reading import Reading
@@ -65,9 +64,8 @@ def compare(
         asked = tuple(name for name in ROUTES if name in routes)
         directory = output or models
         comparison = train_and_compare(TrainingSpec(*files, asked, reading, **options), directory, pulse.say)
-        lines = list(table_lines(comparison))
-    click.echo("\n".join(lines))
-    if report or output:
-        path = report or directory / "report.html"
-        write_report(comparison, path)
-        say(f"report: {path}")
+        click.echo("\n".join(table_lines(comparison)))
+        if report or output:
+            path = report or directory / "report.html"
+            write_report(comparison, path)
+            pulse.say(f"report: {path}")
