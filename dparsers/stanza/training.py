@@ -42,7 +42,9 @@ _NUMBERS_TRAINING, _NUMBERS_PARSING = 1 << 28, 1 << 26  # in the largest array o
 ONE_AT_A_TIME = Lock()
 
 _QUIET = ContextVar("quiet", default=False)
-logging.getLogger("stanza").addFilter(lambda _: not _QUIET.get())
+_LOG = logging.getLogger("stanza")
+for _one in (_LOG, *_LOG.handlers):  # what Stanza's other loggers say comes to its handlers only
+    _one.addFilter(lambda _: not _QUIET.get())
 
 
 @dataclass(frozen=True)
