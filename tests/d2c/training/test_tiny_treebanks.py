@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
@@ -11,10 +13,10 @@ from d2c.training.routes import ROUTES
 from d2c.training.spec import TrainingSpec
 from d2c.training.train import train_models
 from d2c.treebanks.reading import Reading
-from d2c.trees.ctree import Tokens
+from d2c.trees.ctree import CTree, Tokens
 from d2c.trees.dtree import DTree
 from d2c.trees.errors import FormatError
-from d2c.trees.formats.brackets import format_bracket
+from d2c.trees.formats.brackets import format_bracket, parse_bracket
 
 TREEBANKS = (
     "(NN a)\n(VB b)",  # no constituents
@@ -49,14 +51,30 @@ def test_an_empty_dev_treebank_is_named(tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize("tagger", [None, "spacy"])
-def test_words_without_tags_are_named(tagger: str | None, tmp_path: Path) -> None:
+def test_what_conllu_cannot_hold_is_named(tagger: str | None, tmp_path: Path) -> None:
+    file = tmp_path / "trees.mrg"
+    file.write_text("(S (A a))\n(S (A b))\n", encoding="utf-8")
+    odd = parse_bracket("(S (A a) (A b))")
+    odd = replace(odd, tokens=Tokens(("a\tb", "b"), ("A", "A")))
+
+    def reading(path: Path) -> Iterator[CTree]:
+        yield from (*Reading()(path), odd)
+
+    spec = TrainingSpec(file, file, reading=reading, tagger=tagger, dparser="gold")
+    with pytest.raises(FormatError, match="trees.mrg: sentence 3: a form or tag is empty or holds a tab"):
+        train_models(spec, [tmp_path / "model"])
+    assert not (tmp_path / "model").exists()
+
+
+@pytest.mark.parametrize("route", ROUTES)
+def test_words_without_tags(route: str, tmp_path: Path) -> None:
     text = (
-        '<s id="1"><graph root="500"><terminals><t id="1" word="a" pos="{}"/></terminals><nonterminals>'
+        '<s id="1"><graph root="500"><terminals><t id="1" word="a" pos=""/></terminals><nonterminals>'
         '<nt id="500" cat="S"><edge label="HD" idref="1"/></nt></nonterminals></graph></s>'
     )
     file = tmp_path / "trees.xml"
-    file.write_text(f"<corpus>{text.format('A')}{text.format('')}</corpus>", encoding="utf-8")
-    spec = TrainingSpec(file, file, reading=Reading(format_name="tigerxml"), tagger=tagger, dparser="gold")
-    with pytest.raises(FormatError, match="trees.xml: sentence 2: a form or tag is empty"):
-        train_models(spec, [tmp_path / "model"])
-    assert not (tmp_path / "model").exists()
+    file.write_text(f"<corpus>{text}</corpus>", encoding="utf-8")
+    spec = TrainingSpec(file, file, (route,), reading=Reading(format_name="tigerxml"), dparser="gold")
+    train_models(spec, [tmp_path / "model"])
+    [ctree] = Model.load(tmp_path / "model").parse(ctree.tokens for ctree in spec.reading(file))
+    assert format_bracket(ctree) == "(S (-- a))"
