@@ -11,7 +11,7 @@ from collections import deque
 from collections.abc import Callable, Generator, Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from functools import partial
-from itertools import chain, count
+from itertools import chain, count, islice
 from pathlib import Path
 from typing import NamedTuple
 
@@ -131,18 +131,18 @@ def _checked(model: Model, request: Request) -> Model:
 
 def _along(model: Model, request: Request, given: Iterable[Batch]) -> Iterator[Done]:
     """Parses all batches as one stream, for a d-parser that needs it."""
-    begun: deque[Batch] = deque()
+    stream, digests, repairs = iter(given), deque[str](), Repairs()
+    first = [*islice(stream, 1)]
+    if first and first[0].first > 1:
+        raise ModelError(_IN_ORDER.format(model.dparser_name, "--resume"))
 
     def sentences(batch: Batch) -> list[Sentence]:
-        if not begun and batch.first > 1:
-            raise ModelError(_IN_ORDER.format(model.dparser_name, "--resume"))
-        begun.append(batch)
+        digests.append(batch.digest)
         return batch.sentences
 
-    repairs = Repairs()
-    parsed = parse_all(model, chain.from_iterable(map(sentences, given)), request, repairs)
+    parsed = parse_all(model, chain.from_iterable(map(sentences, chain(first, stream))), request, repairs)
     for taken in batches(parsed, request.size):
-        yield _done(taken, request, begun.popleft().digest, Repairs())
+        yield _done(taken, request, digests.popleft(), Repairs())
     yield Done("", 0, 0, (), repairs, "")
 
 

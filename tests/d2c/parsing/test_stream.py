@@ -94,8 +94,9 @@ def test_what_the_format_cannot_hold(tmp_path: Path) -> None:
     assert str(error).startswith(f"{tmp_path}/x.conllu:4: the word '#BOS' cannot be")
 
 
-def test_d_trees_of_a_file(tmp_path: Path) -> None:
+def test_d_trees_of_a_file(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """A d-parser that has its d-trees in order is given one stream of sentences, whatever the batches."""
+    monkeypatch.setattr("d2c.training.model._WINDOW", 1)  # sentences that are read ahead
     words = ["a", "", "c", "d", "e"]
     file = conllu(tmp_path, *words)
     request = Request(file, "conllu", "brackets", size=2)
