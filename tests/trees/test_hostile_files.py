@@ -177,3 +177,12 @@ def test_head_tables(tmp_path: Path) -> None:
     (tmp_path / "x.txt").write_bytes(b"NP left \xff\n")
     with pytest.raises(FormatError, match="x.txt: not UTF-8 text"):
         load_head_rules(str(tmp_path / "x.txt"))
+
+
+def test_sentences_before_malformed_xml_are_read(tmp_path: Path) -> None:
+    path = tmp_path / "x.tiger.xml"
+    path.write_text(TIGER.format(WORD, "").replace("</corpus>", "</x>"))
+    trees = read_treebank(path)
+    assert next(trees).tokens.forms == ("a",)
+    with pytest.raises(FormatError, match=r"x.tiger.xml:1: malformed XML \(mismatched tag\)"):
+        next(trees)

@@ -73,20 +73,20 @@ def _elements(path: AnyPath, tag: str) -> Iterator[Element]:
     """Complete elements, few of them held at a time."""
     collector = _Collector(tag)
     with open_input(path, "latin-1") as stream:  # bytes: the file itself declares its encoding
-        more = True
+        more, fault = True, ""
         while more:
             data = stream.read(_SIZE).encode("latin-1")
             more = bool(data)
             try:
                 collector.parser.Parse(data, not more)
             except ExpatError as error:
-                message = f"malformed XML ({ErrorString(error.code)})"
-                raise FormatError(file_name(path), error.lineno, 0, message) from None
+                fault = f"malformed XML ({ErrorString(error.code)})"
             except (LookupError, ValueError) as error:  # of encodings; of `_Collector`
-                line = collector.parser.CurrentLineNumber
-                raise FormatError(file_name(path), line, 0, f"this XML is not read: {error}") from None
+                fault = f"this XML is not read: {error}"
             yield from collector.complete
             collector.complete.clear()
+            if fault:
+                raise FormatError(file_name(path), collector.parser.CurrentLineNumber, 0, fault)
 
 
 class _Collector:
