@@ -1,7 +1,7 @@
 """The dependency parser of a pipeline that exists already: `spacy:NAME` or `stanza:LANGUAGE`.
 
 What it predicts is of its own convention, ClearNLP's or UD's, with labels as they are. Words and sentences
-are those given; the pipeline finds tags by itself.
+are those given, and the pipeline finds tags by itself; it can cut and tag text, too.
 
 Loading a pipeline may run code that it brings with it. So a model names an installed package of spaCy's kind
 or a language of Stanza's, never a path, and whoever loads the model must allow that pipeline by its name.
@@ -10,12 +10,14 @@ or a language of Stanza's, never a path, and whoever loads the model must allow 
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
+from importlib import import_module
 from pathlib import Path
-from typing import Self
+from typing import Protocol, Self, cast
 
 from d2c.dparsers.directories import Kind, loading, whole_directory
-from d2c.dparsers.protocol import Arcs, Report, with_arcs
+from d2c.dparsers.protocol import Arcs, Report, TextRules, with_arcs
+from d2c.dparsers.taggers import EMPTY_FORM
 from d2c.trees.ctree import Tokens
 from d2c.trees.dtree import DTree
 from d2c.trees.errors import ModelError
@@ -26,7 +28,15 @@ KIND = Kind("dparser", "pipeline", 1)
 _WINDOW = 1024  # sentences that are parsed and held at a time
 _NAME = re.compile(r"spacy:[a-z]{2,3}(_[A-Za-z0-9]+)+|stanza:[a-z]+(-[a-z]+)*")  # what a model may say
 
-Annotate = Callable[[Sequence[list[str]]], list[Arcs]]
+
+class Pipeline(TextRules, Protocol):
+    """What a pipeline makes of text, and of the words of sentences, of which there is at least one each."""
+
+    def arcs(self, sentences: Sequence[list[str]]) -> list[Arcs]:
+        """Heads and labels."""
+
+    def tags(self, sentences: Sequence[list[str]]) -> list[tuple[str, ...]]:
+        """Tags; empty where it has none."""
 
 
 class PipelineParser:
@@ -40,12 +50,12 @@ class PipelineParser:
 
     def __init__(self, pipeline: str) -> None:
         self.pipeline = pipeline
-        self.annotate_: Annotate | None = None
+        self.pipeline_: Pipeline | None = None
 
     def train(self, train_conllu: Path, dev_conllu: Path, directory: Path, progress: Report = None) -> Self:
         """Learns nothing, loads the pipeline. Raises ModelError where it or the directory cannot be used."""
         log.info("%s: loading", self.pipeline)
-        self.annotate_ = _load(self.pipeline)
+        self.pipeline_ = _load(self.pipeline)
         with whole_directory(Path(directory)) as staging:
             KIND.write(staging, {"pipeline": self.pipeline if _is_package(self.pipeline) else None})
         return self
@@ -63,30 +73,52 @@ class PipelineParser:
             message = f"uses the pipeline {named}, which may run code of its own; allow it"
             raise ModelError(f"{directory}: {message}: --allow-pipeline {named}")
         parser = cls(str(allow_pipeline))
-        parser.annotate_ = _load(parser.pipeline)
+        parser.pipeline_ = _load(parser.pipeline)
         return parser
 
     def parse(self, sentences: Iterable[Tokens]) -> Iterator[DTree]:
         """The d-tree of each sentence, in order; about a thousand sentences are held at a time."""
-        if self.annotate_ is None:
-            raise ModelError("this pipeline is not loaded yet")
         for window in batches(sentences, _WINDOW):
-            # No pipeline takes empty sentences or words.
-            words = [[form or "_" for form in tokens.forms] for tokens in window if len(tokens)]
-            yield from with_arcs(window, self.annotate_(words), self.pipeline)
+            arcs = self.rules().arcs(_words(tokens.forms for tokens in window))
+            yield from with_arcs(window, arcs, self.pipeline)
 
     parse_training = parse
 
+    def tag(self, sentences: Iterable[Sequence[str]]) -> Iterator[Tokens]:
+        """Each sentence's words with the pipeline's tags, as of a `Tagger`.
 
-def _load(pipeline: str) -> Annotate:
-    """What gives sentences their arcs. Raises ModelError."""
+        Raises ModelError where the pipeline has none for a word, or cuts words in two.
+        """
+        for window in batches(sentences, _WINDOW):
+            tagged = iter(self.rules().tags(_words(window)))
+            for forms in window:
+                tags = next(tagged) if forms else ()
+                if len(tags) != len(forms) or not all(tags):
+                    message = f"cannot tag {' '.join(forms)!r}; train with --tagger spacy or --tagger stanza"
+                    raise ModelError(f"{self.pipeline}: {message}")
+                yield Tokens(tuple(forms), tags)
+
+    def rules(self) -> Pipeline:
+        """What cuts text. Raises ModelError where nothing was trained or loaded yet."""
+        if self.pipeline_ is None:
+            raise ModelError("this pipeline is not loaded yet")
+        return self.pipeline_
+
+
+def _words(sentences: Iterable[Sequence[str]]) -> list[list[str]]:
+    """What pipelines take: no empty sentences or words."""
+    return [[form or EMPTY_FORM for form in forms] for forms in sentences if forms]
+
+
+def _load(pipeline: str) -> Pipeline:
+    """Loads a pipeline. Raises ModelError."""
     kind, _, name = pipeline.partition(":")
-    if kind not in _LOADERS or not name:
+    if kind not in _PIPELINES or not name:
         raise ModelError(f"the pipeline {pipeline!r} is not of the form spacy:NAME or stanza:LANGUAGE")
-    load, package = _LOADERS[kind]
+    module, made, package = _PIPELINES[kind]
     with loading(pipeline):  # no such model, no network, another version, ...
         try:
-            return load(name)
+            return cast(Pipeline, getattr(import_module(module), made)(name))
         except ImportError as error:
             raise ModelError(f'{pipeline}: needs a package ({error}): pip install "{package}"') from None
 
@@ -103,44 +135,8 @@ def _is_package(pipeline: object) -> bool:
     return is_package(name)
 
 
-def _load_spacy(name: str) -> Annotate:
-    import spacy
-    from spacy.tokens import Doc
-
-    nlp = spacy.load(name, exclude=["ner", "lemmatizer", "d2c"])  # the parser needs none of these
-    if "parser" not in nlp.pipe_names:
-        raise ModelError(f"spacy:{name}: has no parser, only {', '.join(nlp.pipe_names) or 'a tokenizer'}")
-
-    def doc(words: list[str]) -> Doc:
-        return Doc(nlp.vocab, words, sent_starts=[i == 0 for i in range(len(words))])
-
-    def arcs(parsed: Doc) -> Arcs:
-        heads = tuple(0 if token.head.i == token.i else token.head.i + 1 for token in parsed)
-        return heads, tuple(token.dep_ for token in parsed)
-
-    def annotate(sentences: Sequence[list[str]]) -> list[Arcs]:
-        with nlp.memory_zone():  # else spaCy keeps every word that it ever saw
-            return [arcs(parsed) for parsed in nlp.pipe(map(doc, sentences))]
-
-    return annotate
-
-
-def _load_stanza(language: str) -> Annotate:
-    import stanza
-
-    processors = "tokenize,pos,lemma,depparse"
-    nlp = stanza.Pipeline(language, processors=processors, tokenize_pretokenized=True, verbose=False)
-
-    def annotate(sentences: Sequence[list[str]]) -> list[Arcs]:
-        if not sentences:
-            return []
-        return [
-            (tuple(word.head for word in sentence.words), tuple(word.deprel for word in sentence.words))
-            for sentence in nlp([*sentences]).sentences
-        ]
-
-    return annotate
-
-
-# By kind, with what to install for it.
-_LOADERS = {"spacy": (_load_spacy, "d2c[spacy]"), "stanza": (_load_stanza, "stanza")}
+# By kind: where its class is, and what to install for it.
+_PIPELINES = {
+    "spacy": ("d2c.dparsers.spacy.pipeline", "SpacyPipeline", "d2c[spacy]"),
+    "stanza": ("d2c.dparsers.stanza.pipeline", "StanzaPipeline", "stanza"),
+}

@@ -112,6 +112,17 @@ class MadeForGPUs(Protocol):
         """Whether, as it is set, it is made for a GPU, and there is none here."""
 
 
+@runtime_checkable
+class ReadsText(DependencyParser, Protocol):
+    """A dependency parser that comes with words, sentences and tags of its own."""
+
+    def rules(self) -> TextRules:
+        """How it cuts text."""
+
+    def tag(self, sentences: Iterable[Sequence[str]]) -> Iterator[Tokens]:
+        """As that of a tagger, `d2c.dparsers.taggers`."""
+
+
 def with_arcs(sentences: Iterable[Tokens], arcs: Iterable[Arcs], parser: str) -> Iterator[DTree]:
     """Gives each sentence its arcs; those without words have none among them.
 

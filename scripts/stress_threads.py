@@ -21,7 +21,7 @@ from itertools import islice
 from pathlib import Path
 from random import Random
 from threading import Barrier
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import click
 
@@ -61,7 +61,7 @@ class Case(NamedTuple):
     epochs: float | None = None
     whole: bool = False
     foreign: bool = False
-    loading: Mapping[str, str] = {}
+    loading: Mapping[str, Any] = {}
 
 
 CASES = {
@@ -79,7 +79,7 @@ CASES = {
 }
 
 
-def open_model(directory: Path, loading: Mapping[str, str]) -> Call:
+def open_model(directory: Path, loading: Mapping[str, Any]) -> Call:
     """`Model.parse`."""
     model = Model.load(directory, **loading)
 
@@ -89,7 +89,7 @@ def open_model(directory: Path, loading: Mapping[str, str]) -> Call:
     return call
 
 
-def open_component(directory: Path, loading: Mapping[str, str]) -> Call:
+def open_component(directory: Path, loading: Mapping[str, Any]) -> Call:
     """The spaCy component."""
     import spacy
     from spacy.tokens import Doc
@@ -100,14 +100,14 @@ def open_component(directory: Path, loading: Mapping[str, str]) -> Call:
     def call(request: Request) -> list[str]:
         forms = [form for tokens in request for form in tokens.forms]
         tags = [tag for tokens in request for tag in tokens.tags]
-        starts = [i == 0 for tokens in request for i in range(len(tokens))]
+        starts: list[bool | int | None] = [i == 0 for tokens in request for i in range(len(tokens))]
         doc = nlp(Doc(nlp.vocab, forms, tags=tags, sent_starts=starts))
         return [sentence._.parse_string for sentence in doc.sents]
 
     return call
 
 
-def open_processor(directory: Path, loading: Mapping[str, str]) -> Call:
+def open_processor(directory: Path, loading: Mapping[str, Any]) -> Call:
     """The Stanza processor, in a pipeline that needs no files of Stanza's."""
     import stanza
     from stanza.models.common.doc import Document
@@ -205,7 +205,7 @@ def requests_of(case: Case, dev: Path) -> list[Request]:
     tokens = [ctree.tokens for ctree in read_brackets(dev)]
     if case.whole:
         return [tokens]
-    requests = [tokens[i : i + 1 + i % 3] for i in range(len(tokens))]
+    requests: list[Request] = [tokens[i : i + 1 + i % 3] for i in range(len(tokens))]
     if case.tagger:
         requests += [[Tokens(one.forms, ("",) * len(one)) for one in request] for request in requests]
     return requests

@@ -70,6 +70,13 @@ def model_path(context: click.Context, parameter: click.Parameter, directory: Pa
     return directory
 
 
+language_option = click.option(
+    "--language",
+    metavar="CODE",
+    help="Of text: spaCy's rules for it (de, zh, ...) find words and sentences.",
+)
+
+
 def to_option(formats: Sequence[str]) -> Decorator:
     """In which of these formats a command writes."""
     default = "[default: by the name, otherwise brackets, or discbracket for a model of trees with gaps]"

@@ -11,11 +11,18 @@ from typing import Any
 import click
 
 from d2c import __version__
-from d2c.commands.options import FilePath, format_for, model_path, output_option, timeout_option, to_option
+from d2c.commands.options import (
+    FilePath,
+    format_for,
+    language_option,
+    model_path,
+    output_option,
+    timeout_option,
+    to_option,
+)
 from d2c.commands.terminal import progress, report_repairs, say
 from d2c.parsing.output import FORMATS, format_by_name
 from d2c.training.model import Model, load_route, read_settings
-from d2c.training.tagging import load_abbreviations
 from d2c.training.warm_up import warmed_up
 from d2c.trees.files import file_name
 
@@ -30,6 +37,7 @@ SOME_FAILED = 3  # exit status where sentences could not be parsed
 @click.option("--text", "kind", flag_value="text", help="INPUT is text with one sentence on each line.")
 @click.option("--tokenized", "kind", flag_value="tokenized", help="The same, with blanks between tokens.")
 @click.option("--split", "kind", flag_value="split", help="Free text; empty lines end paragraphs.")
+@language_option
 @click.option(
     "--min-confidence",
     "least",
@@ -65,6 +73,7 @@ def parse(
     model: Path,
     source: Path,
     output: Path,
+    language: str | None,
     strict: bool,
     jobs: int,
     resume: bool,
@@ -73,7 +82,7 @@ def parse(
     """Parses CoNLL-U (words and tags) or text into c-trees, or into d-trees with `--to conllu`.
 
     What cannot be parsed is named on standard error. A marked empty tree keeps its place, and the exit status
-    is 3. Words without tags need a model with a tagger.
+    is 3. Words without tags need a model with a tagger, or one of a pipeline.
 
     An interrupted run leaves what it has finished in OUTPUT.part. The same command with --resume goes on from
     there.
@@ -82,15 +91,18 @@ def parse(
     the unary classifier's scores (reduction, labeler; 1 for what the d-parser's labels say). They rank
     constituents of one model; they are not calibrated.
     """
-    from d2c.parsing.input import DEFAULT_KIND, read_sentences
+    from d2c.parsing.input import DEFAULT_KIND, KINDS, read_sentences
     from d2c.parsing.part import digest_of, written
+    from d2c.parsing.rules import rules_of
     from d2c.parsing.stream import Request, batched, parse_batches
-    from d2c.parsing.text import PennRules
+    from d2c.parsing.text import PENN
 
     asked = {name: options.pop(name) for name in ("kind", "to", "least", "size")}
     asked["kind"] = asked["kind"] or DEFAULT_KIND
-    names = read_settings(model)
-    with warmed_up([names["route"]], train=False):
+    cut = KINDS[asked["kind"]].cut
+    if language and not cut:
+        raise click.UsageError("--language cuts text into words; it needs --text or --split")
+    with warmed_up([read_settings(model)["route"]], train=False):
         if jobs > 1:
             load: Callable[[], Model] = partial(Model.load, model, **options)
             route = load_route(model)
@@ -105,8 +117,9 @@ def parse(
         raise click.UsageError("d-trees have no constituents to collapse; leave out --min-confidence")
     request = Request(source, **asked)
     digest = "" if str(output) == "-" else digest_of(model)
-    settings = {"d2c": __version__, "model": digest, **asked, **options, "timeout": None}
-    rules = PennRules(load_abbreviations(model / "tagger") if "tagger" in names else ())
+    settings = {"d2c": __version__, "model": digest, **asked, **options}
+    settings |= {"timeout": None, "language": language}
+    rules = rules_of(model, load, language) if cut else PENN
     given = batched(read_sentences(source, request.kind, rules), request.size)
     with written(output, form.header, settings, resume) as (finished, write), progress() as more:
         try:

@@ -7,7 +7,7 @@ from typing import Any
 
 import click
 
-from d2c.commands.options import FilePath, choice, training_options
+from d2c.commands.options import FilePath, choice, language_option, training_options
 from d2c.commands.pulse import Pulse
 from d2c.training.routes import ROUTES
 from d2c.training.spec import TrainingSpec
@@ -22,9 +22,16 @@ from d2c.treebanks.reading import Reading
 @choice("--preset", ["default", "small"], "default")
 @choice("--route", ROUTES, "reduction")
 @click.option("--checkpoints", type=click.Path(path_type=Path), help="Directory; cky goes on from there.")
+@language_option
 @training_options
 def train(trees: Path, dev: Path, output: Path, route: str, reading: Reading, **options: Any) -> None:
     """Trains a d-parser and a route on a treebank of any format; traces and function tags are removed."""
+    if options["language"]:
+        from d2c.parsing.rules import language_rules
+
+        language_rules(options["language"])  # before hours of training
     with Pulse() as pulse:
+        if options["tagger"] and not options["language"] and options["head_rules"] != "collins":
+            pulse.say("this model will cut text by rules for English; for another language say --language")
         train_models(TrainingSpec(trees, dev, (route,), reading, **options), [output], pulse.say)
         pulse.say(f"{output}: trained")

@@ -61,6 +61,11 @@ class Kind(NamedTuple):
         """Whether its sentences have tags."""
         return self.words is None
 
+    @property
+    def cut(self) -> bool:
+        """Whether rules cut its lines into words."""
+        return self.words is words_of
+
 
 def read_sentences(path: str | os.PathLike[str], kind: str, rules: TextRules = PENN) -> Iterator[Sentence]:
     """The sentences of a file (`-`: standard input) of one of KINDS, one at a time. Empty lines are none.

@@ -7,9 +7,9 @@ from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from itertools import chain
 from pathlib import Path
-from typing import Any, Self
+from typing import Any, Self, cast
 
-from d2c.dparsers.protocol import DependencyParser
+from d2c.dparsers.protocol import DependencyParser, ReadsText
 from d2c.dparsers.registry import load_dparser, load_tagger
 from d2c.dparsers.taggers import Tagger
 from d2c.training.routes import ROUTES, Route, route_class
@@ -32,7 +32,7 @@ _OTHERS = {  # what people take for one, by a file in it
 }
 _WINDOW = 1024  # sentences that are tagged at a time
 TAGS = ("gold", "predicted")
-_PARTS, _OPTIONAL = ("route", "dparser", "tagger"), ("tagger", "tags")
+_PARTS, _OPTIONAL = ("route", "dparser", "tagger"), ("tagger", "tags", "language")
 NO_TAGGER = "words need a tagger, and this model has none; train it with --tagger stanza or --tagger spacy"
 
 
@@ -43,6 +43,9 @@ class Model:
     tagger: a trained tagger and its name, where the model has one
     tags:   what route and d-parser were trained on, `gold` or `predicted` by the tagger
     abbreviations: words of the tagger's treebank that end in a full stop
+    language: whose rules cut text, as spaCy calls it; None: English, or what the d-parser's pipeline does
+
+    A d-parser that comes with tags of its own is the tagger of a model that has no other.
     """
 
     route_name: str
@@ -53,6 +56,11 @@ class Model:
     tagger: Tagger | None = None
     tags: str = "gold"
     abbreviations: tuple[str, ...] = ()
+    language: str | None = None
+
+    def __post_init__(self) -> None:
+        if self.tagger is None and isinstance(self.dparser, ReadsText):
+            self.tagger = cast(Tagger, self.dparser)
 
     @classmethod
     def load(
@@ -78,6 +86,7 @@ class Model:
         given |= {"allow_pipeline": allow_pipeline, "timeout": timeout}
         dparser = load_dparser(names["dparser"], directory / "dparser", given)
         model = cls(names["route"], _load_route(directory, names["route"]), names["dparser"], dparser)
+        model.language = names.get("language")
         if "tagger" in names:
             model.tagger_name, model.tags = names["tagger"], names.get("tags", "gold")
             model.tagger = load_tagger(names["tagger"], directory / "tagger", device)
@@ -93,6 +102,8 @@ class Model:
         settings: dict[str, object] = {"route": self.route_name, "dparser": self.dparser_name}
         if self.tagger_name is not None:
             settings |= {"tagger": self.tagger_name, "tags": self.tags}
+        if self.language is not None:
+            settings["language"] = self.language
         settings["files"] = model_files.digests(directory, _PARTS)
         model_files.write_settings(directory / SETTINGS, FORMAT, settings)
 

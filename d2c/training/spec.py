@@ -26,6 +26,7 @@ class TrainingSpec(RouteSettings):
     overwrite:   models that are there already, when the new ones are whole
     tagger:      one of `TAGGERS`, or None; preset and device are for it, too
     tags:        what routes and d-parser learn from: `gold`, or `predicted` by the tagger
+    language:    of text, kept in the model; see `Model`
     folds:       of jackknifing. With it routes learn from d-trees that the d-parser predicts; without it,
                  from gold ones only, and from predicted tags of FOLDS folds
     """
@@ -45,6 +46,7 @@ class TrainingSpec(RouteSettings):
     overwrite: bool = False
     tagger: str | None = None
     tags: str = "gold"
+    language: str | None = None
     folds: int | None = None
 
     @property

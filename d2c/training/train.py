@@ -82,6 +82,7 @@ def train_models(
         words = (tagging.name, tagger, spec.tags, load_abbreviations(new[0] / "tagger")) if tagging else ()
         models = [Model(name, route, spec.dparser_name, dparser, *words) for name, route in routes.items()]
         for model, directory in zip(models, new, strict=True):
+            model.language = spec.language
             model.save(directory, new[0])
     return Trained(models, seconds[0], seconds[1:])
 

@@ -7,6 +7,7 @@ from pathlib import Path
 
 from d2c.training.routes import make_route
 from d2c.trees.ctree import CTree
+from d2c.trees.formats.chunks import batches
 
 
 def train_pipeline(ctrees: Iterable[CTree], directory: Path, epochs: int = 1) -> None:
@@ -14,7 +15,6 @@ def train_pipeline(ctrees: Iterable[CTree], directory: Path, epochs: int = 1) ->
     import spacy
     from spacy.tokens import Doc
     from spacy.training import Example
-    from spacy.util import minibatch
 
     nlp, route, examples = spacy.blank("en"), make_route("cky"), []
     for pipe in ("tagger", "parser"):
@@ -27,6 +27,6 @@ def train_pipeline(ctrees: Iterable[CTree], directory: Path, epochs: int = 1) ->
         examples.append(Example(Doc(nlp.vocab, words), gold))
     optimizer = nlp.initialize(lambda: examples)
     for _ in range(epochs):
-        for batch in minibatch(examples, 16):
+        for batch in batches(examples, 16):
             nlp.update(batch, sgd=optimizer)
     nlp.to_disk(directory)

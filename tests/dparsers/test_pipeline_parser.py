@@ -18,7 +18,7 @@ from spacy.tokens import Doc
 from d2c.dparsers import pipeline_parser
 from d2c.dparsers.directories import SETTINGS
 from d2c.dparsers.pipeline_parser import PipelineParser
-from d2c.dparsers.protocol import DependencyParser, ForeignParser
+from d2c.dparsers.protocol import DependencyParser, ForeignParser, ReadsText
 from d2c.trees.ctree import Tokens
 from d2c.trees.dtree import DTree
 from d2c.trees.errors import ModelError
@@ -133,5 +133,43 @@ def test_what_cannot_be_loaded(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) 
     with pytest.raises(ModelError, match="blank: has no parser, only a tokenizer$"):
         PipelineParser(f"spacy:{tmp_path / 'blank'}").train(tmp_path, tmp_path, tmp_path / "model")
     monkeypatch.setitem(sys.modules, "stanza", None)
+    monkeypatch.delitem(sys.modules, "d2c.dparsers.stanza.pipeline", raising=False)
     with pytest.raises(ModelError, match=r'^stanza:en: needs a package \(.*\): pip install "stanza"$'):
         PipelineParser("stanza:en").train(tmp_path, tmp_path, tmp_path / "model")
+
+
+def test_text_and_tags(saved: Path, tmp_path: Path) -> None:
+    parser = PipelineParser(f"spacy:{saved}").train(saved, saved, tmp_path / "model")
+    assert isinstance(parser, ReadsText)
+    assert parser.rules().words(" It's  so\n") == [("It", 1, 3), ("'s", 3, 5), ("so", 7, 9)]
+    with pytest.raises(ModelError, match="pipeline: cannot tag 'a b'; train with --tagger spacy or"):
+        next(parser.tag([("a", "b")]))
+
+
+def test_text_and_tags_by_stanza(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """A token may be several words."""
+    stanza = pytest.importorskip("stanza")
+    from stanza.models.common.doc import Document
+
+    def annotate(text: Any) -> Any:
+        if isinstance(text, str):
+            word = {"id": 3, "text": "va", "start_char": 3, "end_char": 5}
+            token = {"id": (1, 2), "text": "Du", "start_char": 0, "end_char": 2}
+            return Document([[token, {"id": 1, "text": "De"}, {"id": 2, "text": "le"}, word]], text=text)
+        return Document([[{"id": 1, "text": forms[0], "xpos": "X"}] for forms in text])
+
+    def pipeline(language: str, processors: str, **options: Any) -> Any:
+        made.append((language, processors))
+        return annotate
+
+    made: list[tuple[str, str]] = []
+    monkeypatch.setattr(stanza, "Pipeline", pipeline)
+    parser = PipelineParser("stanza:fr").train(tmp_path, tmp_path, tmp_path / "model")
+    assert parser.rules().words("Du va") == [("De", 0, 2), ("le", 0, 2), ("va", 3, 5)]
+    assert parser.rules().sentences("Du va") == [(0, 5)]
+    assert made == [("fr", "tokenize,pos,lemma,depparse"), ("fr", "tokenize")]
+    assert [*parser.tag([("a",), (), ("b",)])] == [
+        Tokens(("a",), ("X",)),
+        EMPTY,
+        Tokens(("b",), ("X",)),
+    ]

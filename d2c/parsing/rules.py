@@ -1,0 +1,46 @@
+"""What cuts text: rules for a language, the pipeline of a model, or rules for English."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable
+from pathlib import Path
+from typing import cast
+
+from d2c.dparsers.directories import loading
+from d2c.dparsers.protocol import ReadsText, TextRules
+from d2c.dparsers.registry import DPARSERS, class_of
+from d2c.parsing.text import PennRules
+from d2c.training.model import Model, read_settings
+from d2c.training.tagging import load_abbreviations
+from d2c.trees.errors import ModelError
+
+_CODE = re.compile("[a-z]{2,3}")
+
+
+def rules_of(directory: Path, load: Callable[[], Model], language: str | None = None) -> TextRules:
+    """The rules for a language; where none is given, those of the model in a directory. Raises ModelError.
+
+    load: loads this model, which is done only where its pipeline cuts text
+    """
+    names = read_settings(directory)
+    if language := language or names.get("language"):
+        return language_rules(language)
+    if issubclass(class_of("d-parser", DPARSERS, names["dparser"]), ReadsText):
+        return cast(ReadsText, load().dparser).rules()
+    return PennRules(load_abbreviations(directory / "tagger") if "tagger" in names else ())
+
+
+def language_rules(language: str) -> TextRules:
+    """spaCy's rules for a language (`de`, `zh`, ...). Raises ModelError where they cannot be had."""
+    name = f"--language {language}"
+    try:
+        import spacy
+
+        from d2c.dparsers.spacy.pipeline import SpacyRules
+    except ImportError as error:
+        raise ModelError(f'{name}: needs a package ({error}): pip install "d2c[spacy]"') from None
+    with loading(name, "spaCy has no rules"):  # some languages need packages of their own
+        if not _CODE.fullmatch(language):
+            raise ModelError(f"{name}: a language is two or three small letters, as de or zh")
+        return SpacyRules(spacy.blank(language))

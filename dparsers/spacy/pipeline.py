@@ -1,0 +1,70 @@
+"""What spaCy's pipelines make of text and of words."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+
+import spacy
+from spacy.language import Language
+from spacy.tokens import Doc
+
+from d2c.dparsers.protocol import Arcs, Word
+from d2c.dparsers.spacy.training import forgetting
+from d2c.trees.errors import ModelError
+
+_LENGTH = 1 << 30  # characters that a pipeline takes at once
+
+
+class SpacyRules:
+    """Text as a pipeline cuts it; one without any component that finds sentences cuts them at full stops."""
+
+    def __init__(self, nlp: Language) -> None:
+        self.nlp = nlp
+        nlp.max_length = _LENGTH
+        if not {"parser", "senter", "sentencizer"} & {*nlp.pipe_names}:
+            nlp.add_pipe("sentencizer")
+
+    def words(self, text: str) -> list[Word]:
+        """The tokens of a sentence, but those of blanks."""
+        with forgetting(self.nlp):
+            words = [token for token in self.nlp.make_doc(text) if not token.is_space]
+            return [(word.text, word.idx, word.idx + len(word)) for word in words]
+
+    def sentences(self, text: str) -> list[tuple[int, int]]:
+        """The sentences of a paragraph, but those of blanks."""
+        with forgetting(self.nlp):
+            found = [[token for token in sent if not token.is_space] for sent in self.nlp(text).sents]
+            return [(words[0].idx, words[-1].idx + len(words[-1])) for words in found if words]
+
+
+class SpacyPipeline(SpacyRules):
+    """A pipeline that is installed, or in a directory, and has a parser."""
+
+    def __init__(self, name: str) -> None:
+        nlp = spacy.load(name, exclude=["ner", "lemmatizer", "d2c"])  # tagger and parser need none of these
+        if "parser" not in nlp.pipe_names:
+            raise ModelError(
+                f"spacy:{name}: has no parser, only {', '.join(nlp.pipe_names) or 'a tokenizer'}"
+            )
+        super().__init__(nlp)
+
+    def arcs(self, sentences: Sequence[list[str]]) -> list[Arcs]:
+        """Heads and labels."""
+        with forgetting(self.nlp):
+            return [
+                (
+                    tuple(0 if token.head.i == token.i else token.head.i + 1 for token in doc),
+                    tuple(token.dep_ for token in doc),
+                )
+                for doc in self.nlp.pipe(self._docs(sentences))
+            ]
+
+    def tags(self, sentences: Sequence[list[str]]) -> list[tuple[str, ...]]:
+        """Tags, empty ones where there is no tagger."""
+        with forgetting(self.nlp):
+            docs = self.nlp.pipe(self._docs(sentences), disable=["parser"])
+            return [tuple(token.tag_ for token in doc) for doc in docs]
+
+    def _docs(self, sentences: Sequence[list[str]]) -> Iterator[Doc]:
+        for words in sentences:
+            yield Doc(self.nlp.vocab, words, sent_starts=[i == 0 for i in range(len(words))])
