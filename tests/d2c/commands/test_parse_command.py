@@ -56,6 +56,7 @@ def cky(model: Path) -> Path:
     shutil.rmtree(directory / "route")
     make_route("cky").fit(read_brackets(model.parent / "train.mrg")).save(directory / "route")
     settings = json.loads((directory / "model.json").read_text()) | {"route": "cky"}
+    del settings["files"]
     (directory / "model.json").write_text(json.dumps(settings))
     return directory
 
