@@ -267,11 +267,11 @@ def test_a_closed_pipe_ends_quietly(large: Path) -> None:
 
 def test_directories_that_are_no_models(tmp_path: Path) -> None:
     file = tmp_path / "model.json"
-    message = f"{file}: cannot be read: No such file or directory"
-    refused(message, "info", tmp_path)
-    refused(message, "decode", "-", "-m", tmp_path, stdin="")
+    message = f"{tmp_path}: is no model of d2c's: {file} is no file"
+    refused(f"'MODEL': {message}", "info", tmp_path)
+    refused(f"'-m' / '--model': {message}", "decode", "-", "-m", tmp_path, stdin="")
     file.write_text('{"format": 7}')
-    refused(f"{file}: has format 7; this version of d2c reads 2", "info", tmp_path)
+    refused(f"'MODEL': {file}: has format 7; this version of d2c reads 2", "info", tmp_path)
     file.write_text('{"format": 2, "route": "chart", "dparser": "stanza"}')
     refused(
         f"{tmp_path}: has the route 'chart', which this version of d2c does not know",
@@ -281,6 +281,7 @@ def test_directories_that_are_no_models(tmp_path: Path) -> None:
 
 
 def test_a_model_says_its_encoding(tmp_path: Path) -> None:
+    (tmp_path / "model.json").write_text('{"format": 2, "route": "reduction", "dparser": "gold"}')
     done = d2c("decode", "-", "-m", tmp_path, "--encoding", "delta", stdin="")
     assert done.returncode == 2
     assert "the model says the encoding; give one of --model and --encoding" in done.stderr
