@@ -66,13 +66,12 @@ def format_json(parsed: Parsed) -> str:
         return _json_line({"line": sentence.line, "error": parsed.error} | nothing)
     n, offsets, heads = len(ctree.tokens), sentence.offsets, ctree.lexical_heads()
     spans: list[dict[str, Any]] = []
-    yields = ctree.yields()
-    for node in sorted(range(n, len(yields)), key=lambda k: (yields[k][0], -yields[k][-1], -k)):
-        below = yields[node]
-        first, end = below[0], below[-1] + 1
+    blocks = ctree.blocks()
+    for node in sorted(range(n, len(blocks)), key=lambda k: (blocks[k][0][0], -blocks[k][-1][1], -k)):
+        first, end = blocks[node][0][0], blocks[node][-1][1]
         span: dict[str, Any] = {"label": ctree.label(node), "start": first, "end": end, "head": heads[node]}
-        if len(below) < end - first:
-            span["tokens"] = below
+        if len(blocks[node]) > 1:
+            span["tokens"] = [token for block in blocks[node] for token in range(*block)]
         if offsets:
             span |= {"start_char": offsets[first][0], "end_char": offsets[end - 1][1]}
         if parsed.confidences:
