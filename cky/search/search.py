@@ -81,7 +81,8 @@ def posteriors(
 
 def derivation(chart: Chart, edges: Ints, stage: int) -> Found:
     """The derivation of these edges."""
-    return Found(*parts_of(chart, edges), stage)
+    parts, symbols = parts_of(chart, edges)
+    return Found(parts, symbols, stage)
 
 
 @kernel
