@@ -40,6 +40,7 @@ class Arcs(Protocol):
 
 _NLTK_COLUMN, _NLTK_LETTER = 40, 8  # pixels, in nltk's pictures
 _SIZE = re.compile(r'width="([0-9.]+)(?:em)?" height="([0-9.]+)(?:em)?"')
+_LONGEST = 1_000  # letters of a word that stand on one line; NLTK takes no more than 100,000
 _LETTER, _ROW, _GAP = 9, 22, 24  # pixels: width of a letter, height of a level of arcs, space between words
 
 
@@ -53,9 +54,9 @@ def drawing(ctree: Constituents, dtree: Arcs, what: str, svg: bool) -> str:
 
 
 def ctree_text(ctree: Constituents) -> str:
-    """A c-tree in characters; words stand whole on one line."""
+    """A c-tree in characters; words stand whole on one line, unless they are longer than any word is."""
     longest = max(map(len, (*ctree.tokens.forms, *ctree.tokens.tags, *ctree.labels)))
-    return str(_printer(ctree).text(unicodelines=True, maxwidth=longest)).rstrip("\n")
+    return str(_printer(ctree).text(unicodelines=True, maxwidth=min(longest, _LONGEST))).rstrip("\n")
 
 
 def dtree_text(dtree: Arcs) -> str:

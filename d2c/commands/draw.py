@@ -47,5 +47,5 @@ def draw(
                 stream.write(drawing(ctree, route.encode(ctree), what, svg) + "\n")
             if number == last:
                 return
-    if last:
-        raise FormatError(file_name(trees), 0, last, "there is no such sentence")
+        if last:
+            raise FormatError(file_name(trees), 0, last, "there is no such sentence")

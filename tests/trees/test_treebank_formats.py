@@ -230,6 +230,13 @@ FLORESTA = """#1 CP1-1 Ele vai (hoje) falar de tudo.
 """
 
 
+def test_items_without_tokens_are_no_sentences(tmp_path: Path) -> None:
+    path = tmp_path / "x.floresta"
+    path.write_text("#1 X X\n\n")
+    with pytest.raises(FormatError, match="x.floresta:1: no sentence found in this file"):
+        list(read_treebank(path))
+
+
 def test_floresta(tmp_path: Path) -> None:
     path = tmp_path / "x.floresta"
     path.write_text(FLORESTA, encoding="latin-1")

@@ -54,19 +54,21 @@ def parse_each(
 ) -> Iterator[Tree]:
     """The trees of items, each after the number of its first line; items without a tree are left out.
 
-    Refuses an item where `parse` raises ValueError. Raises FormatError where there is no item at all.
+    Refuses an item where `parse` raises ValueError. Raises FormatError where there is no sentence at all.
     """
-    sentence = 0
+    found = False
     for sentence, (line, item) in enumerate(items, 1):
         try:
             tree = parse(item)
         except ValueError as error:
             line += getattr(error, "lines", 0)
+            found = True
             refuse(FormatError(file, line, sentence, str(error)))
             continue
         if tree is not None:
+            found = True
             yield tree
-    if not sentence:
+    if not found:
         raise _no_sentence(file)
 
 

@@ -65,9 +65,17 @@ def test_sentences_keep_their_numbers_beside_bad_ones(trees: Path) -> None:
     assert run.stdout == whole
 
 
-def test_a_sentence_that_is_not_there(trees: Path) -> None:
-    run = CliRunner().invoke(cli, ["draw", str(trees), "--sentence", "3"])
+def test_a_sentence_that_is_not_there(trees: Path, tmp_path: Path) -> None:
+    output = tmp_path / "x.txt"
+    run = CliRunner().invoke(cli, ["draw", str(trees), "--sentence", "3", "-o", str(output)])
     assert str(run.exception) == f"{trees}: sentence 3: there is no such sentence"
+    assert not output.exists()
+
+
+def test_words_of_any_length(tmp_path: Path) -> None:
+    file = tmp_path / "x.mrg"
+    file.write_text(f"(S (A {'a' * 1_000}) (B {'b' * 200_000}))\n")
+    assert "a" * 1_000 in draw(file)
 
 
 def test_notebooks_show_trees() -> None:
