@@ -48,7 +48,8 @@ def check_weights(path: Path, checkpoint: dict[str, Any], build: Callable[[], to
     _check_numbers(path, weights)
     if any(name.endswith("layers") and (size or 0) > len(weights) for name, size in config.items()):
         raise ValueError("says more layers than it has")
-    with torch.device("meta"):
+    with warnings.catch_warnings(), torch.device("meta"):
+        warnings.simplefilter("ignore")  # that language models in it stay without weights
         network = build().state_dict()
     for name, tensor in weights.items():
         if name not in network or network[name].shape != tensor.shape:
