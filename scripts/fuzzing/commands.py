@@ -67,13 +67,14 @@ def _status(arguments: tuple[str, ...]) -> int | str:
 def _faults(done: Done, command: str) -> list[tuple[str, bool]]:
     lines = done.errors.split("\n")[:-1]
     errors = [line for line in lines if line.startswith("d2c: ")]
+    said = errors if command == "train" else lines  # training says what it does
     usage = lines[:1] and lines[0].startswith("Usage: ") and lines[-1].startswith("Error: ")
     allowed = {READ, REFUSED} | ({PARTLY} if command == "parse" else set())
     return [
         ("a traceback", "Traceback" in done.errors),
         ("an exit status that is not documented", done.status not in allowed),
         ("no line says why", done.status == REFUSED and not errors and not usage),
-        ("more than lines of errors", done.status == REFUSED and not usage and len(errors) < len(lines)),
+        ("more than lines of errors", done.status == REFUSED and not usage and len(errors) < len(said)),
         ("a line too long to be read", any(len(line) > LONGEST for line in lines)),
         ("control characters", len(lines) != len(done.errors.splitlines()) or "\x1b" in done.errors),
         (

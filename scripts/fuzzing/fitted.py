@@ -133,7 +133,7 @@ def train_models(names: Iterable[str], directory: Path) -> Iterator[Path]:
         dparser_name = made.dparser.partition(":")[0]
         model = Model(
             *(route_name.route, route, dparser_name),
-            load_dparser(dparser_name, dparser, None, None),
+            load_dparser(dparser_name, dparser, {}),
             *(made.tagger, load_tagger(made.tagger, tagger)),
         )
         with tempfile.TemporaryDirectory(dir=directory) as staging:
