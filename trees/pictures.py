@@ -41,11 +41,12 @@ class Arcs(Protocol):
 _NLTK_COLUMN, _NLTK_LETTER = 40, 8  # pixels, in nltk's pictures
 _SIZE = re.compile(r'width="([0-9.]+)(?:em)?" height="([0-9.]+)(?:em)?"')
 _LONGEST = 1_000  # letters of a word that stand on one line; NLTK takes no more than 100,000
+_DEEPEST = 300  # levels of a c-tree: NLTK recurses
 _LETTER, _ROW, _GAP = 9, 22, 24  # pixels: width of a letter, height of a level of arcs, space between words
 
 
 def drawing(ctree: Constituents, dtree: Arcs, what: str, svg: bool) -> str:
-    """A `ctree`, a `dtree` or `both`, the d-tree below its c-tree."""
+    """A `ctree`, a `dtree` or `both`, the d-tree below its c-tree. Raises ValueError for a c-tree too deep."""
     upper = (ctree_svg if svg else ctree_text)(ctree) if what != "dtree" else ""
     lower = (dtree_svg if svg else dtree_text)(dtree) if what != "ctree" else ""
     if what != "both":
@@ -118,6 +119,11 @@ def stacked_svg(upper: str, lower: str) -> str:
 
 
 def _printer(ctree: Constituents) -> TreePrettyPrinter:
+    levels = [1] * len(ctree.tokens.tags)
+    for kids in ctree.children:
+        levels.append(1 + max(levels[kid] for kid in kids))
+    if levels[-1] > _DEEPEST:
+        raise ValueError(f"a tree of {levels[-1]:,} levels cannot be drawn; {_DEEPEST} is the most")
     nodes: list[Tree] = [Tree(tag, [i]) for i, tag in enumerate(ctree.tokens.tags)]
     for label, kids in zip(ctree.labels, ctree.children, strict=True):
         nodes.append(Tree(label, [nodes[kid] for kid in kids]))

@@ -10,7 +10,7 @@ import click
 from d2c.commands.options import FilePath, choice, format_option, heads_option, output_option, reading_options
 from d2c.reduction.reduction import Reduction
 from d2c.treebanks.reading import Reading
-from d2c.trees.errors import FormatError, Refusals
+from d2c.trees.errors import FormatError, Refusals, located
 from d2c.trees.files import file_name, open_output
 
 
@@ -44,7 +44,8 @@ def draw(
         for number, ctree in enumerate(reading(trees, refusals), 1):
             number += refusals.count
             if not last or number == last:
-                stream.write(drawing(ctree, route.encode(ctree), what, svg) + "\n")
+                with located(file_name(trees), number):
+                    stream.write(drawing(ctree, route.encode(ctree), what, svg) + "\n")
             if number == last:
                 return
         if last:

@@ -85,7 +85,7 @@ def make(rng: Random, directory: Path, model: str) -> Case:
     files = sorted(path for path in (directory / model).rglob("*") if path.is_file())
     file = rng.choice(files)
     content = broken(rng, file, rng.choice(files))
-    return Case(model, str(file.relative_to(directory / model)), content, rng.random() < 0.7)
+    return Case(model, str(file.relative_to(directory / model)), content, rng.random() < 0.85)
 
 
 def broken(rng: Random, file: Path, other: Path) -> bytes | None:

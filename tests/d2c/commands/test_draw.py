@@ -72,6 +72,15 @@ def test_a_sentence_that_is_not_there(trees: Path, tmp_path: Path) -> None:
     assert not output.exists()
 
 
+def test_deep_trees_are_refused(tmp_path: Path) -> None:
+    file = tmp_path / "x.mrg"
+    file.write_text("(S (A a))\n" + "(S " * 300 + "(A a)" + ")" * 300 + "\n")
+    run = CliRunner().invoke(cli, ["draw", str(file)])
+    message = "a tree of 301 levels cannot be drawn; 300 is the most"
+    assert str(run.exception) == f"{file}: sentence 2: {message}"
+    assert draw(file, "--what", "dtree", "--sentence", "2") == "1  a  A  root\n"
+
+
 def test_words_of_any_length(tmp_path: Path) -> None:
     file = tmp_path / "x.mrg"
     file.write_text(f"(S (A {'a' * 1_000}) (B {'b' * 200_000}))\n")
