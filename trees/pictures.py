@@ -46,7 +46,7 @@ _LETTER, _ROW, _GAP = 9, 22, 24  # pixels: width of a letter, height of a level 
 
 
 def drawing(ctree: Constituents, dtree: Arcs, what: str, svg: bool) -> str:
-    """A `ctree`, a `dtree` or `both`, the d-tree below its c-tree. Raises ValueError for a c-tree too deep."""
+    """A `ctree`, a `dtree` or `both`, below each other. Raises ValueError for a c-tree too deep."""
     upper = (ctree_svg if svg else ctree_text)(ctree) if what != "dtree" else ""
     lower = (dtree_svg if svg else dtree_text)(dtree) if what != "ctree" else ""
     if what != "both":

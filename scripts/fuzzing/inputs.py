@@ -277,6 +277,7 @@ def as_held(ctree: CTree, format_name: str) -> CTree:
     )
     if "columns" in holds:
         top = "TOP" if top == "" else top
+        labels = (*labels[:-1], labels[-1] or "TOP") if labels else ()
     else:
         forms, of_tag = tuple(map(unescape, forms)), _unescaped if "brackets" in holds else escape
         tags, labels = tuple(map(of_tag, tags)), tuple(map(of_tag, labels))
