@@ -87,18 +87,26 @@ class Faults:
 
 
 class Refusals:
-    """A `Refuse` that follows a `Faults` in one pass over a file.
-
-    count: sentences refused so far
-    """
+    """A `Refuse` that follows a `Faults` in one pass over a file."""
 
     def __init__(self, faults: Faults = Faults()) -> None:
-        self.faults, self.count = faults, 0
-        self.file = ""
+        self.faults, self.file = faults, ""
+        self._sentences: list[int] = []
         self._errors: list[FormatError] = []
 
+    @property
+    def count(self) -> int:
+        """Sentences refused so far."""
+        return len(self._sentences)
+
+    def number(self, left: int) -> int:
+        """The number in the file of a sentence that has this number among those not refused."""
+        for refused in sorted(self._sentences):
+            left += refused <= left
+        return left
+
     def __call__(self, error: FormatError) -> None:
-        self.count += 1
+        self._sentences.append(error.sentence)
         self.file = error.file
         if self.faults.skipped:
             self.faults.skipped(error)
@@ -134,15 +142,17 @@ def each_located(
 
     refusals: of the same pass; sentences that they refused are counted with these
     """
-    refusals, own = refusals or Refusals(), 0
+    refusals = refusals or Refusals()
+    # Before an item: sentences that are no items; all sentences that were refused.
+    missing, seen = 0, refusals.count
     for sentence, item in enumerate(items, 1):
+        missing += refusals.count - seen
         try:
             made = work(item)
         except (FormatError, ModelError):
             raise
         except ValueError as error:
-            number = sentence + refusals.count - own
-            own += 1
-            refusals(FormatError(file, 0, number, str(error)))
+            refusals(FormatError(file, 0, sentence + missing, str(error)))
         else:
             yield made
+        seen = refusals.count

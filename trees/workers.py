@@ -33,17 +33,34 @@ def in_order(
     fresh: the processes start anew, as models with threads or on a GPU need: `make` and items are pickled.
            Otherwise they are forked, and what `make` holds, large models perhaps, is shared.
 
-    An error of `work` or `make` is raised here, after the results of all items before it. The processes end
-    with the iterator, and with this process, however that one ends. Raises ChildProcessError where one dies.
+    An error of `work`, `make` or `items` is raised here, after the results of all items before it. The
+    processes end with the iterator, and with this process, however that one ends. Raises ChildProcessError
+    where one dies.
     """
-    stream = iter(items)
+    failed: list[Exception] = []
+
+    def given() -> Iterator[Item]:
+        try:
+            yield from items
+        except Exception as error:
+            failed.append(error)
+
+    stream = given()
     first = list(islice(stream, 2)) if jobs > 1 else []
-    if len(first) < 2:
+    if len(first) > 1:
+        yield from _spread(make, chain(first, stream), jobs, fresh)
+    elif first or not failed:
         yield from map(make(), chain(first, stream))
-        return
+    if failed:
+        raise failed[0]
+
+
+def _spread(
+    make: Callable[[], Work[Item, Made]], items: Iterable[Item], jobs: int, fresh: bool
+) -> Iterator[Made]:
     with _workers(make, jobs, fresh) as pool:
         pending: deque[Future[Made]] = deque()
-        for item in chain(first, stream):
+        for item in items:
             with _interrupts_held():
                 pending.append(pool.submit(_run, item))
             while pending and (len(pending) > 3 * jobs or pending[0].done()):

@@ -69,7 +69,7 @@ def decode(
         with open_output(output) as stream:
             refusals = Refusals(faults)
             dtrees = shown(untagged.over(refusals.over(read_conllu(conllu, refusals))), "sentences")
-            write_treebank(route.decode_all(dtrees, repairs), to, stream, conllu)
+            write_treebank(route.decode_all(dtrees, repairs), to, stream, conllu, refusals)
     else:
         work = Decode(route, file_name(conllu), to)
         parts = convert_parts(work, read_conllu_chunks(conllu), conllu, output, jobs, faults)

@@ -52,7 +52,7 @@ def convert_treebank(
             raise ValueError("a tree with gaps, which brackets cannot hold; see --continuous")
         return ctree
 
-    write_treebank(converted(), written, stream, source)
+    write_treebank(converted(), written, stream, source, refusals)
     left_out = [f"{secondary.count:,} secondary edges"] if secondary.count else []
     if "marked" in FORMATS[reading.format_name or format_of(source)].accepts:
         left_out.append("grammatical functions")

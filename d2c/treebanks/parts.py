@@ -82,11 +82,11 @@ class Decode:
 
     def __call__(self, chunk: Chunk) -> Converted:
         repairs, text, refused = Repairs(), StringIO(), list[FormatError]()
-        untagged = Untagged()
-        dtrees = untagged.over(parse_conllu(chunk, self.file, refused.append))
+        untagged, refusals = Untagged(), Refusals(Faults(skipped=refused.append))
+        dtrees = untagged.over(parse_conllu(chunk, self.file, refusals))
         ctrees = self.route.decode_all(dtrees, repairs)
         try:
-            write_treebank(ctrees, self.format_name, text, self.file)
+            write_treebank(ctrees, self.format_name, text, self.file, refusals)
         except FormatError as error:
             return Converted("", 0, refused, error)
         return Converted(

@@ -2,21 +2,22 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from pathlib import Path
 
 from d2c.trees.ctree import CTree
-from d2c.trees.errors import Faults, Refusals, Refuse, each_located, stop
+from d2c.trees.errors import Faults, FormatError, Refusals, Refuse, each_located, stop
 from d2c.trees.files import file_name
 from d2c.trees.formats.brackets import read_bracket_chunks
-from d2c.trees.formats.chunks import Chunk, batches
+from d2c.trees.formats.chunks import Chunk
 from d2c.trees.formats.graphs import SecondaryEdges
 from d2c.trees.formats.treebanks import FORMATS, format_of, parse_treebank, read_treebank
 from d2c.trees.transforms import merge_gaps, move_punctuation, raise_gaps, split_gaps
 
 Read = Callable[[Path], Iterator[CTree]]  # how the trees of a treebank file are read
-Part = Chunk | list[CTree]  # of a treebank: a piece of its text, or trees, where files cannot be cut
+# Of a treebank: a piece of its text; where files cannot be cut, trees, and what is wrong with others, in order.
+Part = Chunk | list[CTree | FormatError]
 CONTINUOUS = {"raise": raise_gaps, "split": split_gaps}
 PART_SIZE = 500  # trees
 
@@ -54,17 +55,37 @@ class Reading:
     def parts(self, path: Path) -> Iterator[Part]:
         """The file in parts, for `trees_of`. Raises FormatError."""
         if self.marked or FORMATS[self.format_name or format_of(path)].parse is None:
-            yield from batches(self(path), PART_SIZE)
+            yield from self._read_parts(path)
         else:
             yield from read_bracket_chunks(path)
 
-    def trees_of(self, part: Part, path: Path, refusals: Refusals) -> Iterable[CTree]:
+    def _read_parts(self, path: Path) -> Iterator[list[CTree | FormatError]]:
+        first, part = 0, list[CTree | FormatError]()
+        refusals = Refusals(Faults(skipped=lambda error: part.append(error.after(-first))))
+        try:
+            for ctree in self.transformed(self.read(path, refusals), path, refusals):
+                part.append(ctree)
+                if len(part) >= PART_SIZE:
+                    first += len(part)
+                    yield part
+                    part = []
+        except FormatError:
+            yield part
+            raise
+        yield part
+
+    def trees_of(self, part: Part, path: Path, refusals: Refusals) -> Iterator[CTree]:
         """The trees of a part of the file. Errors count sentences from the part's first."""
-        if not isinstance(part, Chunk):
-            return part
-        name = self.format_name or format_of(path)
-        trees = parse_treebank(part, path, name, not self.raw, self.traces, refusals)
-        return self.transformed(trees, path, refusals)
+        if isinstance(part, Chunk):
+            name = self.format_name or format_of(path)
+            trees = parse_treebank(part, path, name, not self.raw, self.traces, refusals)
+            yield from self.transformed(trees, path, refusals)
+            return
+        for item in part:
+            if isinstance(item, FormatError):
+                refusals(item)
+            else:
+                yield item
 
     def transformed(self, ctrees: Iterator[CTree], path: Path, refusals: Refusals) -> Iterator[CTree]:
         """The trees of a file after the transforms asked for."""

@@ -55,6 +55,19 @@ def test_results_come_in_order(jobs: int) -> None:
     assert processes == {os.getpid()} if jobs == 1 else os.getpid() not in processes and len(processes) > 1
 
 
+@pytest.mark.parametrize("count", [0, 1, 4])
+@pytest.mark.parametrize("jobs", [1, 2])
+def test_what_comes_before_an_error_of_the_items_is_worked_on(jobs: int, count: int) -> None:
+    def items() -> Iterator[int]:
+        yield from range(count)
+        raise FormatError("a.mrg", 7, 2, "no")
+
+    found = in_order(lambda: abs, items(), jobs)
+    assert [next(found) for _ in range(count)] == [*range(count)]
+    with pytest.raises(FormatError, match="no"):
+        next(found)
+
+
 @pytest.mark.parametrize("items", [0, 1])
 def test_one_item_needs_no_process(items: int) -> None:
     assert list(in_order(lambda: lambda item: os.getpid(), range(items), 4)) == [os.getpid()] * items

@@ -6,7 +6,7 @@ from collections.abc import Callable, Iterable, Iterator, Set
 from typing import NamedTuple, TextIO
 
 from d2c.trees.ctree import CTree
-from d2c.trees.errors import FormatError, Refuse, stop
+from d2c.trees.errors import FormatError, Refusals, Refuse, stop
 from d2c.trees.files import AnyPath, file_name, open_input
 from d2c.trees.formats.alpinoxml import read_alpinoxml, write_alpinoxml
 from d2c.trees.formats.brackets import parse_brackets, read_brackets, write_brackets
@@ -142,9 +142,18 @@ def _resolved(ctrees: Iterator[CTree], format_name: str, traces: bool) -> Iterat
     return ctrees if by_itself else filter(None, map(resolve_traces, ctrees))
 
 
-def write_treebank(ctrees: Iterable[CTree], format_name: str, stream: TextIO, source: AnyPath) -> None:
-    """Writes trees in a format that d2c writes. `source` is the file that they come from, which is named in
-    the FormatError for a tree that the format cannot hold."""
+def write_treebank(
+    ctrees: Iterable[CTree],
+    format_name: str,
+    stream: TextIO,
+    source: AnyPath,
+    refusals: Refusals | None = None,
+) -> None:
+    """Writes trees in a format that d2c writes. Raises FormatError for a tree that the format cannot hold.
+
+    source:   the file that they come from, which the error names
+    refusals: knows which sentences of that file are not among the trees
+    """
     sentence, write = 0, FORMATS[format_name].write
     assert write is not None
 
@@ -159,4 +168,5 @@ def write_treebank(ctrees: Iterable[CTree], format_name: str, stream: TextIO, so
     except FormatError:
         raise
     except ValueError as error:
-        raise FormatError(file_name(source), 0, sentence, str(error)) from None
+        number = refusals.number(sentence) if refusals else sentence
+        raise FormatError(file_name(source), 0, number, str(error)) from None

@@ -21,7 +21,7 @@ SAID = {
 }
 
 
-def run(*arguments: str | Path) -> Result:
+def run(*arguments: str | int | Path) -> Result:
     return CliRunner().invoke(cli, list(map(str, arguments)))
 
 
@@ -113,6 +113,32 @@ def test_every_format_goes_on_behind_a_bad_sentence(tmp_path: Path, name: str) -
     assert [error.sentence for error in done.exception.errors] == [2, 4]  # type: ignore[union-attr]
 
 
+@pytest.mark.parametrize("jobs", [1, 2])
+def test_errors_of_reading_and_encoding_come_in_order(tmp_path: Path, jobs: int) -> None:
+    path, (_, good, bad) = tmp_path / "x.export", FORMATS["x.export"]
+    rows = ["a\tA\t--\t--\t500", "b\tA\t--\t--\t0", "c\tA\t--\t--\t500", "#500\tS\t--\t--\t0"]
+    gap = "\n".join(["#BOS 7", *rows, "#EOS 7\n"])
+    path.write_text("#FORMAT 3\n" + gap + bad + good(1) + gap + bad + good(2) * 500 + gap + bad + good(3))
+    command = ["encode", path, "--encoding", "delta", "--jobs", jobs]
+    done = run(*command)
+    numbers = [error.sentence for error in done.exception.errors]  # type: ignore[union-attr]
+    assert numbers == [1, 2, 4, 5, 506, 507]
+    done = run(*command, "--skip-bad")
+    assert done.stdout.count("\n\n") == 502
+    named = [line.partition(": sentence ")[2] for line in done.stderr.splitlines() if ": sentence " in line]
+    assert [int(line.partition(":")[0]) for line in named] == numbers
+    left_out = done.stderr.splitlines()[-1]
+    assert left_out == f"{path}: 6 left out"
+
+
+@pytest.mark.parametrize("jobs", [1, 2])
+def test_errors_before_one_that_ends_the_file_are_named(tmp_path: Path, jobs: int) -> None:
+    path, (before, good, bad) = tmp_path / "x.tiger.xml", FORMATS["x.tiger.xml"]
+    path.write_text(before + good(1) + bad + good(2))
+    lines = str(run("encode", path, "--jobs", jobs).exception).splitlines()
+    assert len(lines) == 2 and ": sentence 2: " in lines[0]
+
+
 def test_export_goes_on_where_lines_around_sentences_are_missing(tmp_path: Path) -> None:
     path, good = tmp_path / "x.export", FORMATS["x.export"][1]
     no_eos, no_bos = good(2).replace("#EOS 2\n", ""), good(4).replace("#BOS 4\n", "")
@@ -172,3 +198,13 @@ def test_masc_has_one_bad_sentence(tmp_path: Path) -> None:
         f"{path}: 1 left out",
     ]
     assert len((tmp_path / "masc.mrg").read_text().splitlines()) == 4176
+
+
+@pytest.mark.parametrize(("target", "word"), [("tigerxml", "\x01"), ("export", "#500")])
+def test_errors_of_writing_count_the_sentences_that_were_left_out(
+    tmp_path: Path, target: str, word: str
+) -> None:
+    path, bad = tmp_path / "x.conllu", "1\tw\n\n"
+    path.write_text(bad + ROW + bad + ROW.replace("w", word) + bad)
+    done = run("decode", path, "--to", target, "--skip-bad")
+    assert str(done.exception).startswith(f"{path}: sentence 4: ")
