@@ -46,7 +46,11 @@ SOME_FAILED = 3  # exit status where sentences could not be parsed
     help="Collapse constituents of less: their children go to what is above. The root stays.",
 )
 @click.option(
-    "--jobs", type=click.IntRange(1), default=1, show_default=True, help="Processes; each loads the model."
+    "--jobs",
+    type=click.IntRange(1),
+    default=1,
+    show_default=True,
+    help="Processes; each loads the model and takes one core.",
 )
 @click.option(
     "--batch-size",

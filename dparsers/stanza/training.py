@@ -42,9 +42,6 @@ _NUMBERS_TRAINING, _NUMBERS_PARSING = 1 << 28, 1 << 26  # in the largest array o
 ONE_AT_A_TIME = Lock()
 
 _QUIET = ContextVar("quiet", default=False)
-_LOG = logging.getLogger("stanza")
-for _one in (_LOG, *_LOG.handlers):  # what Stanza's other loggers say comes to its handlers only
-    _one.addFilter(lambda _: not _QUIET.get())
 
 
 @dataclass(frozen=True)
@@ -203,11 +200,25 @@ def rise_and_fall(steps: int) -> Callable[[int], float]:
 @contextmanager
 def quiet() -> Iterator[None]:
     """Silences what Stanza logs in this thread; it repeats what `Progress` and exceptions say."""
+    for one in _that_log():
+        one.addFilter(_unless_quiet)  # is added once
     before = _QUIET.set(True)
     try:
         yield
     finally:
         _QUIET.reset(before)
+
+
+def _that_log() -> Iterator[logging.Filterer]:
+    """Stanza's loggers, each of which hands what it logs to other handlers, too, and Stanza's handlers."""
+    for name, log in [*logging.root.manager.loggerDict.items()]:
+        if name.partition(".")[0] == "stanza" and isinstance(log, logging.Logger):
+            yield log
+    yield from logging.getLogger("stanza").handlers
+
+
+def _unless_quiet(_: logging.LogRecord) -> bool:
+    return not _QUIET.get()
 
 
 @contextmanager

@@ -389,6 +389,6 @@ def test_stanza_is_silent(
     level = logging.getLogger("stanza").level
     with caplog.at_level(logging.INFO):
         tiny(epochs=1).train(*files, tmp_path / "model")
-    assert {record.name for record in caplog.records} == {"d2c.dparsers.stanza.training"}
+    assert {record.name for record in caplog.records} == {"d2c.progress"}
     assert logging.getLogger("stanza").level == level
     assert capfd.readouterr() == ("", "")
