@@ -62,6 +62,9 @@ class Relabels(Protocol):
     def relabel(self, dtrees: Iterable[DTree], counts: Counter[str] | None = None) -> list[DTree]:
         """The d-trees whose labels decoding reads; repairs of their heads are added to `counts`."""
 
+    def check_jackknifing(self) -> None:
+        """Raises ValueError where `fit` cannot learn from d-trees that a d-parser predicts."""
+
 
 @runtime_checkable
 class GivesConfidences(Protocol):

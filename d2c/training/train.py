@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import ExitStack
 from dataclasses import dataclass, replace
 from pathlib import Path
@@ -14,7 +14,7 @@ from d2c.training.announcements import announce, described, warn_of_presets
 from d2c.training.conventions import fit_to_convention, is_foreign
 from d2c.training.jackknife import jackknife_dtrees
 from d2c.training.model import SETTINGS, Model
-from d2c.training.routes import LearnsConventions, Progress, Route, foreign_refused
+from d2c.training.routes import LearnsConventions, Progress, Relabels, Route, foreign_refused
 from d2c.training.spec import TrainingSpec
 from d2c.training.tagging import load_abbreviations
 from d2c.training.warm_up import warmed_up
@@ -50,14 +50,15 @@ def train_models(
     First the tagger, which may give the tags that all else learns from, then the d-parser, once for each fold
     and once on everything, then the routes. The directories appear whole or, after an error or an
     interruption, not at all. Raises FormatError for treebanks that cannot be read or encoded, ModelError
-    where a route cannot learn from a foreign d-parser's d-trees, or a directory has a model that is not to be
-    overwritten.
+    where a route cannot learn from jackknifed d-trees or those of a foreign d-parser, or a directory has a
+    model that is not to be overwritten.
     """
     _check_new(spec, directories)
     announce(spec)
     dparser = spec.new_dparser()
     routes = replace(spec, labels=is_foreign(dparser)).new_routes()
     _check_foreign(spec, routes.values(), dparser, foreign)
+    _check_jackknifing(spec, routes)
     warn_of_presets([dparser, spec.tagging and spec.tagging.make()])
     with ExitStack() as stack:
         new = [stack.enter_context(whole_directory(directory, SETTINGS)) for directory in directories]
@@ -128,6 +129,15 @@ def _check_foreign(
         raise ModelError(f"the d-parser {spec.dparser_name} {message}")
     if spec.folds or not all(isinstance(route, LearnsConventions) for route in routes):
         raise ModelError(f"the d-parser {spec.dparser_name} {foreign_refused()}, without jackknifing")
+
+
+def _check_jackknifing(spec: TrainingSpec, routes: Mapping[str, Route]) -> None:
+    for name, route in routes.items():
+        if spec.folds and isinstance(route, Relabels):
+            try:
+                route.check_jackknifing()
+            except ValueError as error:
+                raise ModelError(f"--jackknife with the route {name}: {error}") from None
 
 
 def write_encoded(routes: Sequence[Route], spec: TrainingSpec, directory: Path) -> tuple[Path, Path]:

@@ -16,7 +16,7 @@ from d2c.trees.formats.treebanks import FORMATS, format_of, parse_treebank, read
 from d2c.trees.transforms import merge_gaps, move_punctuation, raise_gaps, split_gaps
 
 Read = Callable[[Path], Iterator[CTree]]  # how the trees of a treebank file are read
-# Of a treebank: a piece of its text; where files cannot be cut, trees, and what is wrong with others, in order.
+# Of a treebank: a piece of its text, or, where files cannot be cut, trees and what is wrong with others.
 Part = Chunk | list[CTree | FormatError]
 CONTINUOUS = {"raise": raise_gaps, "split": split_gaps}
 PART_SIZE = 500  # trees

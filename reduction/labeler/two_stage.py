@@ -12,7 +12,7 @@ from typing import Self
 from d2c.reduction.labeler.labeler import Labeler
 from d2c.reduction.reduction import Reduction
 from d2c.trees.conversion import order_arcs
-from d2c.trees.ctree import CTree
+from d2c.trees.ctree import CTree, Tokens
 from d2c.trees.dtree import DTree
 from d2c.trees.repair import CROSSING, projectivize, repair_heads
 from d2c.trees.unaries import strip_unaries
@@ -50,6 +50,10 @@ class TwoStage(Reduction):
         """
         counts = Counter() if counts is None else counts
         return list(self.labeler_.label_all([self._backbone(dtree, counts) for dtree in dtrees]))
+
+    def check_jackknifing(self) -> None:
+        """Raises ValueError where the encoding has no labels for other heads than a treebank's own."""
+        self._encoding.label(DTree(Tokens(("a",), ("A",)), (0,), ("",), (0,)))
 
     def save(self, directory: Path) -> None:
         """Writes what `Reduction.save` writes, and the labeler."""
