@@ -43,7 +43,8 @@ def main() -> NoReturn:
             with suppress(OSError):
                 print("d2c: interrupted", file=sys.stderr)
     for number in _numbers():  # all is done
-        signal.signal(number, signal.SIG_IGN if _received else signal.SIG_DFL)
+        if signal.getsignal(number) is not signal.SIG_IGN:
+            signal.signal(number, signal.SIG_IGN if _received else signal.SIG_DFL)
     _give_up_what_cannot_be_written()
     sys.exit(status)
 

@@ -6,6 +6,7 @@ Whenever a run is killed, all that its last whole line says is there; what is be
 
 from __future__ import annotations
 
+import fcntl
 import gzip
 import hashlib
 import json
@@ -15,7 +16,7 @@ from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager, suppress
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Any
+from typing import Any, BinaryIO
 
 from d2c.parsing.output import whole_texts
 from d2c.parsing.stream import Batch, Done
@@ -107,40 +108,63 @@ def _part(
 ) -> Iterator[tuple[Finished, Write]]:
     path, log = (Path(f"{target}{suffix}") for suffix in (".part", ".part.log"))
     first = json.dumps(settings).encode() + b"\n"
-    lines = _whole_lines(log) if path.exists() else []
-    finished = Finished() if len(lines) < 2 else _finished(lines, first, path, resume)
-    try:
-        stream, logged = open(path, "ab"), open(log, "ab")  # noqa: SIM115
-    except OSError as error:
-        raise FormatError(str(target), 0, 0, f"cannot be written: {error.strerror or error}") from None
+    stream, logged, lines = _opened(path, log, str(target))
+    with stream, logged:
+        finished = Finished() if len(lines) < 2 else _finished(lines, first, path, resume)
 
-    def put(text: str) -> None:
-        data = text.encode("utf-8")
-        stream.write(gzip.compress(data, mtime=0) if target.suffix == ".gz" else data)
-        stream.flush()
-        finished.length = stream.tell()
+        def put(text: str) -> None:
+            data = text.encode("utf-8")
+            stream.write(gzip.compress(data, mtime=0) if target.suffix == ".gz" else data)
+            stream.flush()
+            finished.length = stream.tell()
 
-    def add(done: Done) -> None:
-        put(done.text)
-        finished.add(done)
-        logged.write(finished.line().encode())
-        logged.flush()
+        def add(done: Done) -> None:
+            put(done.text)
+            finished.add(done)
+            logged.write(finished.line().encode())
+            logged.flush()
 
-    try:
-        with writing(str(target)), stream, logged:
-            stream.truncate(finished.length)
-            logged.truncate(sum(map(len, lines)) if finished.sentences else 0)
+        try:
+            with writing(str(target)):
+                stream.truncate(finished.length)
+                logged.truncate(sum(map(len, lines)) if finished.sentences else 0)
+                if not finished.sentences:
+                    logged.write(first)
+                    logged.flush()
+                    put(header)
+                yield finished, add
+                stream.close()
+            os.replace(path, target)
+            log.unlink(missing_ok=True)
+        except BaseException:
             if not finished.sentences:
-                logged.write(first)
-                put(header)
-            yield finished, add
-        os.replace(path, target)
-        log.unlink()
-    except BaseException:
-        if not finished.sentences:
-            for left in (path, log):
-                left.unlink(missing_ok=True)
+                for left in (path, log):
+                    left.unlink(missing_ok=True)
+            raise
+
+
+def _opened(path: Path, log: Path, target: str) -> tuple[BinaryIO, BinaryIO, list[bytes]]:
+    """OUT.part and its log, to append to; the log's lines; it is locked. Raises FormatError."""
+    if path.exists() and not log.exists():
+        raise FormatError(str(path), 0, 0, f"is in the way of {target}, and was not left by d2c; move it")
+    try:
+        logged = open(log, "ab")  # noqa: SIM115
+        _lock(logged)
+        lines = _whole_lines(log) if path.exists() else []
+        return open(path, "ab"), logged, lines
+    except BlockingIOError:
+        raise FormatError(target, 0, 0, "is being written by another process") from None
+    except OSError as error:
+        raise FormatError(target, 0, 0, f"cannot be written: {error.strerror or error}") from None
+
+
+def _lock(logged: BinaryIO) -> None:
+    try:
+        fcntl.flock(logged, fcntl.LOCK_EX | fcntl.LOCK_NB)
+    except BlockingIOError:
         raise
+    except OSError:
+        pass  # not on all file systems
 
 
 def _finished(lines: list[bytes], first: bytes, path: Path, resume: bool) -> Finished:
@@ -160,9 +184,7 @@ def _finished(lines: list[bytes], first: bytes, path: Path, resume: bool) -> Fin
 
 def _whole_lines(log: Path) -> list[bytes]:
     """Without the last one, where writing it was interrupted."""
-    with suppress(FileNotFoundError):
-        return [line for line in log.read_bytes().splitlines(keepends=True) if line.endswith(b"\n")]
-    return []
+    return [line for line in log.read_bytes().splitlines(keepends=True) if line.endswith(b"\n")]
 
 
 def digest_of(directory: Path) -> str:

@@ -66,6 +66,25 @@ def test_killed_at_any_byte(output: Path) -> None:
         assert output.read_bytes() == data and [*output.parent.iterdir()] == [output]
 
 
+def test_two_at_a_time(output: Path) -> None:
+    with written(output, HEADER, SETTINGS, False) as (_, write):
+        for resume in (False, True):
+            with pytest.raises(FormatError, match=": is being written by another process$"):
+                run(output, resume=resume)
+        write(done(1))
+    data = output.read_bytes()
+    text = (gzip.decompress(data) if output.suffix == ".gz" else data).decode()
+    assert text == HEADER + done(1).text and [*output.parent.iterdir()] == [output]
+
+
+def test_a_file_of_somebody_else(output: Path) -> None:
+    part = Path(f"{output}.part")
+    part.write_text("mine")
+    with pytest.raises(FormatError, match="was not left by d2c; move it$"):
+        run(output)
+    assert part.read_text() == "mine" and [*output.parent.iterdir()] == [part]
+
+
 def test_interrupted_twice(output: Path) -> None:
     whole = run(output)
     data = output.read_bytes()
