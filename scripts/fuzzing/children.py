@@ -165,7 +165,7 @@ def _end(child: _Child, limits: Limits) -> list[Ended]:
     return ended
 
 
-_ENDS = {signal.SIGXCPU: "took too long", signal.SIGALRM: "hung"}
+_ENDS: dict[int, str] = {signal.SIGXCPU: "took too long", signal.SIGALRM: "hung"}
 
 
 def pages_of_this_process() -> tuple[int, int]:

@@ -33,9 +33,8 @@ def d2c(*arguments: str, stdin: Path | None = None) -> Done:
         redirect(stdin or Path("/dev/null"), 0)
         for descriptor, file in enumerate(files, 1):
             redirect(file, descriptor)
-        status, raised = _status(arguments), ""
-        if isinstance(status, str):
-            status, raised = 1, status
+        ended = _status(arguments)
+        status, raised = (1, ended) if isinstance(ended, str) else (ended, "")
         sys.stdout.flush()
         sys.stderr.flush()
         output, errors = (file.read_bytes() for file in files)

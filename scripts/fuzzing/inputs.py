@@ -35,12 +35,14 @@ EXTREME = 0.04  # share of inputs that are deep or long before they are broken
 GOOD_TREES = "(TOP (S (NP (DT The) (NN dog)) (VP (VBZ barks)) (. .)))\n(S (NP (PRP They)) (VP (VBD slept)))\n"
 GOOD_TOKENS = [Tokens(("The", "dog", "barks", "."), ("DT", "NN", "VBZ", "."))]
 READINGS: list[dict[str, str | bool]] = [
-    *({}, {}, {"raw": True}, {"raw": True}, {"raw": True, "move_punctuation": True}),
-    *(
-        {"raw": True, "continuous": "raise"},
-        {"raw": True, "continuous": "split"},
-        {"raw": True, "merge": True},
-    ),
+    {},
+    {},
+    {"raw": True},
+    {"raw": True},
+    {"raw": True, "move_punctuation": True},
+    {"raw": True, "continuous": "raise"},
+    {"raw": True, "continuous": "split"},
+    {"raw": True, "merge": True},
     {"raw": True, "traces": True},
 ]
 
@@ -87,7 +89,7 @@ def load(directory: Path) -> Case:
 
 def judge(case: Case, model: Model) -> str:
     """Tries a case in an empty directory of a child, with this model: `read` or `refused`. Raises Fault."""
-    Model.load = lambda *_, **__: model  # type: ignore[method-assign,assignment]
+    Model.load = lambda *_, **__: model  # type: ignore[method-assign]
     return KINDS[case.kind].judge(case)
 
 
@@ -282,9 +284,8 @@ def as_held(ctree: CTree, format_name: str) -> CTree:
         forms, of_tag = tuple(map(unescape, forms)), _unescaped if "brackets" in holds else escape
         tags, labels = tuple(map(of_tag, tags)), tuple(map(of_tag, labels))
     if "blanks" not in holds:
-        forms, tags, labels, lemmas, morphs = (
-            column and tuple(map(_unbroken, column)) for column in (forms, tags, labels, lemmas, morphs)
-        )
+        forms, tags, labels = (tuple(map(_unbroken, column)) for column in (forms, tags, labels))
+        lemmas, morphs = (column and tuple(map(_unbroken, column)) for column in (lemmas, morphs))
     tokens = Tokens(forms, tags, lemmas, morphs)
     return CTree(tokens, labels, ctree.children, None, top)
 
