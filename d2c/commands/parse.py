@@ -5,12 +5,12 @@ from __future__ import annotations
 from collections.abc import Callable
 from contextlib import closing
 from functools import partial
+from importlib.metadata import version
 from pathlib import Path
 from typing import Any
 
 import click
 
-from d2c import __version__
 from d2c.commands.options import (
     FilePath,
     format_for,
@@ -121,7 +121,7 @@ def parse(
         raise click.UsageError("d-trees have no constituents to collapse; leave out --min-confidence")
     request = Request(source, **asked)
     digest = "" if str(output) == "-" else digest_of(model)
-    settings = {"d2c": __version__, "model": digest, **asked, **options}
+    settings = {"d2c": version("d2c"), "model": digest, **asked, **options}
     settings |= {"timeout": None, "language": language}
     rules = rules_of(model, load, language) if cut else PENN
     given = batched(read_sentences(source, request.kind, rules), request.size)

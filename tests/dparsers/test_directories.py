@@ -70,7 +70,7 @@ def test_the_first_best_state_and_mean_losses(steps: int, interval: int, data: s
         found.append((step, loss))
         return scores[step]
 
-    best = best_state(evaluations(steps, interval, update), evaluate, lambda: len(made))
+    best = best_state(evaluations(steps, interval, update, "parser"), evaluate, lambda: len(made))
     assert best == min(due, key=lambda step: (-scores[step], step))
     since = zip([0, *due], due, strict=False)
     assert found == [(end, pytest.approx(sum(losses[a:end]) / (end - a))) for a, end in since]

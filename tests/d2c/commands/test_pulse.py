@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import itertools
 import logging
+from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
@@ -36,13 +37,14 @@ def said(monkeypatch: pytest.MonkeyPatch) -> list[str]:
 
 
 @pytest.fixture
-def watched(monkeypatch: pytest.MonkeyPatch) -> tuple[Pulse, Clock]:
+def watched(monkeypatch: pytest.MonkeyPatch) -> Iterator[tuple[Pulse, Clock]]:
     """One that hears what is told, without its thread: the test looks at the time."""
-    clock = Clock()
+    clock, level = Clock(), log.level
     watching = Pulse(clock)
-    monkeypatch.setattr(log, "level", logging.DEBUG)
     monkeypatch.setattr(log, "handlers", [watching])
-    return watching, clock
+    log.setLevel(logging.DEBUG)
+    yield watching, clock
+    log.setLevel(level)
 
 
 def test_steps_without_scores(said: list[str], watched: tuple[Pulse, Clock]) -> None:

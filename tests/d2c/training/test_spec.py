@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
@@ -13,15 +14,17 @@ from d2c.dparsers.protocol import DependencyParser
 from d2c.training.routes import ROUTES
 from d2c.training.spec import TrainingSpec
 from d2c.treebanks.reading import Reading
+from d2c.trees.errors import Faults
 
 FILES = (Path("a.mrg"), Path("b.mrg"))
+READING = Reading(faults=Faults(limit=10))
 
 
 def asked(monkeypatch: pytest.MonkeyPatch, *arguments: str) -> TrainingSpec:
     """What a command asks to be trained."""
     taken: list[TrainingSpec] = []
 
-    def take(spec: TrainingSpec, *_: object) -> None:
+    def take(spec: TrainingSpec, *_: object, **options: object) -> None:
         taken.append(spec)
         raise KeyboardInterrupt
 
@@ -37,9 +40,11 @@ def train(monkeypatch: pytest.MonkeyPatch, *options: str) -> TrainingSpec:
 
 
 def test_without_options(monkeypatch: pytest.MonkeyPatch) -> None:
-    assert train(monkeypatch) == TrainingSpec(*FILES)
+    assert train(monkeypatch) == TrainingSpec(*FILES, reading=READING)
     every = tuple(ROUTES)
-    assert asked(monkeypatch, "compare", "a.mrg", "b.mrg") == TrainingSpec(*FILES, every, preset="small")
+    assert asked(monkeypatch, "compare", "a.mrg", "b.mrg") == TrainingSpec(
+        *FILES, every, READING, preset="small"
+    )
 
 
 def test_every_option(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
@@ -54,7 +59,9 @@ def test_every_option(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
     assert spec == TrainingSpec(
         *FILES,
         ("cky",),
-        Reading("export", marked=True, traces=True, move_punctuation=True, continuous="raise"),
+        replace(
+            READING, format_name="export", marked=True, traces=True, move_punctuation=True, continuous="raise"
+        ),
         encoding="delta",
         head_rules="marked",
         pruning="1+2",
