@@ -33,6 +33,7 @@ def read_json(path: Path) -> dict[str, Any]:
     check_file(path, _MOST_TEXT)
     try:
         settings = json.loads(path.read_text(encoding="utf-8"), parse_constant=_refuse)
+        json.dumps(settings, ensure_ascii=False).encode()  # halves of characters cannot be written again
     except OSError as error:
         raise ModelError(f"{path}: cannot be read: {error.strerror or error}") from None
     except (ValueError, RecursionError):

@@ -32,6 +32,7 @@ def test_settings_come_back(tmp_path: Path) -> None:
         ("[" * 200_000 + "]" * 200_000, "is not JSON"),
         ('{"a": ' * 200_000, "is not JSON"),
         ('{"format": NaN}', "is not JSON"),
+        ('{"format": "\\ud800"}', "is not JSON"),
         ('{"format": ' + "9" * 5_000 + "}", "is not JSON"),
         ('{"format": "\xff"}', "is not JSON"),
         ("[]", "holds no settings"),
