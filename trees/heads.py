@@ -9,7 +9,7 @@ from __future__ import annotations
 import re
 from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from functools import lru_cache
 from importlib import resources
 from importlib.resources import as_file
@@ -71,18 +71,23 @@ class HeadRules:
     default: Search = Search("left")
 
     def __post_init__(self) -> None:
-        self._remembered = lru_cache(maxsize=_PRODUCTIONS_REMEMBERED)(self.head_child)
-        self.covers = lru_cache(maxsize=_PRODUCTIONS_REMEMBERED)(self._covers)
+        self._remembered = lru_cache(maxsize=_PRODUCTIONS_REMEMBERED)(self._index)
 
     def head_child(self, symbol: str, children: tuple[str, ...]) -> int:
         """Index of the head child in the production `symbol -> children` (symbols and tags)."""
+        return self._index(symbol, children) % len(children)
+
+    def _index(self, symbol: str, children: tuple[str, ...]) -> int:
+        """`head_child`; from the end, below 0, where the symbol's own searches find nothing."""
         if len(children) == 1:
             return 0
         own = self.by_rule(symbol, children)
         found = own[1] if own else self.default.find(children, self.punctuation)
-        if found is None:
-            return len(children) - 1 if self.default.kind.startswith("right") else 0
-        return self._before_conjunction(found, children)
+        if found is not None:
+            head = self._before_conjunction(found, children)
+        else:
+            head = len(children) - 1 if self.default.kind.startswith("right") else 0
+        return head - len(children) if self.searches and not own else head
 
     def by_rule(self, symbol: str, children: tuple[str, ...]) -> tuple[Search, int] | None:
         """The first of the symbol's own searches that finds a child, and its index; None where all fail."""
@@ -91,10 +96,6 @@ class HeadRules:
             if found is not None:
                 return search, found
         return None
-
-    def _covers(self, symbol: str, children: tuple[str, ...]) -> bool:
-        """Whether the symbol's own searches find a child, if that is asked of them."""
-        return not self.searches or self.by_rule(symbol, children) is not None
 
     def searches_of(self, symbol: str) -> Sequence[Search]:
         """The searches for a symbol: its own, or those of the longest `NP*` that it begins with, or none."""
@@ -110,14 +111,18 @@ class HeadRules:
                     return i
         return head
 
-    def apply(self, ctree: CTree) -> CTree:
-        """Finds the head children of a c-tree."""
-        names, head_child = ctree.tokens.tags + ctree.labels, self._remembered
-        heads = [
-            kids[0] if len(kids) == 1 else kids[head_child(symbol, tuple([names[k] for k in kids]))]
+    def apply(self, ctree: CTree, uncovered: Uncovered | None = None) -> CTree:
+        """Finds the head children of a c-tree, and counts the nodes of which the table says nothing."""
+        names, index = ctree.tokens.tags + ctree.labels, self._remembered
+        indices = [
+            0 if len(kids) == 1 else index(symbol, tuple([names[k] for k in kids]))
             for symbol, kids in zip(ctree.labels, ctree.children, strict=True)
         ]
-        return replace(ctree, head_children=tuple(heads))
+        if uncovered is not None:
+            uncovered.nodes += sum([len(kids) > 1 for kids in ctree.children])
+            uncovered.without += sum([i < 0 for i in indices])
+        heads = tuple([kids[i] for kids, i in zip(ctree.children, indices, strict=True)])
+        return CTree(ctree.tokens, ctree.labels, ctree.children, heads, ctree.top)
 
 
 @dataclass
@@ -128,14 +133,9 @@ class Uncovered:
     without: int = 0
 
     def over(self, ctrees: Iterable[CTree], rules: HeadRules) -> Iterator[CTree]:
-        """Hands the c-trees on."""
+        """Hands the c-trees on, with head children; those that have some already are not counted."""
         for ctree in ctrees:
-            names = ctree.tokens.tags + ctree.labels
-            for symbol, kids in zip(ctree.labels, ctree.children, strict=True):
-                if len(kids) > 1:
-                    self.nodes += 1
-                    self.without += not rules.covers(symbol, tuple([names[kid] for kid in kids]))
-            yield ctree
+            yield rules.apply(ctree, self) if ctree.head_children is None else ctree
 
     def add(self, other: Uncovered) -> None:
         """Adds the counts of another part of the treebank."""

@@ -46,9 +46,10 @@ def test_training_warns_too(tmp_path: Path) -> None:
 
 
 def test_unary_nodes_need_no_rule() -> None:
-    uncovered = Uncovered()
+    uncovered, rules = Uncovered(), load_head_rules("collins")
     ctree = parse_bracket("(TOP (ODD (ODD (A a)) (B b)))")
-    assert list(uncovered.over([ctree], load_head_rules("collins"))) == [ctree]
+    headed = rules.apply(ctree)
+    assert list(uncovered.over([ctree, headed], rules)) == [headed, headed]
     assert (uncovered.nodes, uncovered.without) == (1, 1)
     uncovered.add(Uncovered(19, 0))
     assert uncovered.warning("collins", "x") is None  # 5 % are not more than 5 %

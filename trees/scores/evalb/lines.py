@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 from dataclasses import dataclass
 from functools import lru_cache
+from operator import neg
 
 from d2c.trees.ctree import CTree
 from d2c.trees.errors import FormatError
@@ -73,13 +74,18 @@ def from_ctree(tree: CTree) -> Line:
     n, spans = len(tree.tokens), tree.spans()
     if spans is None:
         raise ValueError("a tree with gaps, which brackets cannot hold")
-    first, last = spans
-    order = sorted(range(n, len(first)), key=lambda k: (first[k], -last[k], -k))  # parents before children
-    brackets = [] if tree.top is None else [(escape(tree.top), 0, n)]
-    brackets += [(escape(tree.labels[k - n]), first[k], last[k] + 1) for k in order]
-    labels, starts, ends = zip(*brackets, strict=True) if brackets else ((), (), ())
-    words, tags = tuple(map(escape, tree.tokens.forms)), tuple(map(escape, tree.tokens.tags))
-    return Line(words, tags, labels, starts, ends)
+    first, last = (ends[n:] for ends in spans)
+    # Parents before children: first what begins first, then what ends last, then the later node.
+    rows = sorted(zip(first, map(neg, last), range(0, -len(first), -1), tree.labels, strict=True))
+    labels, starts = [_escaped(row[3]) for row in rows], [row[0] for row in rows]
+    ends = [1 - row[1] for row in rows]
+    if tree.top is not None:
+        labels, starts, ends = [_escaped(tree.top), *labels], [0, *starts], [n, *ends]
+    words, tags = map(_escaped, tree.tokens.forms), map(_escaped, tree.tokens.tags)
+    return Line(tuple(words), tuple(tags), tuple(labels), tuple(starts), tuple(ends))
+
+
+_escaped = lru_cache(maxsize=1 << 16)(escape)
 
 
 @lru_cache(maxsize=1 << 16)
