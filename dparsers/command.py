@@ -8,9 +8,10 @@ from __future__ import annotations
 
 import shlex
 import shutil
-import tempfile
+import weakref
 from collections import deque
 from collections.abc import Iterable, Iterator, Sequence
+from contextlib import ExitStack
 from pathlib import Path
 from typing import Self
 
@@ -47,14 +48,12 @@ class CommandParser:
     def __init__(self, train_template: str, parse_template: str, timeout: float | None = None) -> None:
         self.train_template, self.parse_template, self.timeout = train_template, parse_template, timeout
         self.model_: Path | None = None
-        self.kept_: tempfile.TemporaryDirectory[str] | None = None  # where the model is, unless it was loaded
 
     def train(self, train_conllu: Path, dev_conllu: Path, directory: Path, progress: Report = None) -> Self:
         """Runs the first command. Raises ModelError where it fails, or leaves no model where it should."""
         self._check()
-        kept = tempfile.TemporaryDirectory(prefix="d2c.")  # the other directory may be moved before `parse`
-        model = Path(kept.name) / _MODEL
-        with whole_directory(Path(directory)) as staging:
+        with ExitStack() as kept, whole_directory(Path(directory)) as staging:
+            model = kept.enter_context(scratch()) / _MODEL  # the other directory may be moved before `parse`
             files = {"train": train_conllu, "dev": dev_conllu, "model": model}
             said = _run(self.train_template, files, self.timeout)
             if "{model}" in self.train_template and not model.exists():
@@ -65,7 +64,8 @@ class CommandParser:
             elif model.exists():
                 shutil.copyfile(model, staging / _MODEL)
             KIND.write(staging, {})
-        self.model_, self.kept_ = model, kept
+            weakref.finalize(self, kept.pop_all().close)
+        self.model_ = model
         return self
 
     @classmethod

@@ -35,13 +35,12 @@ def move_punctuation(ctree: CTree, is_mark: Callable[[str], bool] = is_punctuati
     for node in range(ctree.root - 1, -1, -1):
         depth[node] = depth[parents[node]] + 1
     following = iter([*(i for i in range(n) if not moved[i]), n])
-    left, right = -1, next(following)
+    right, target = next(following), ctree.root
     for i in range(n):
         if i == right:
-            left, right = i, next(following)
+            right = next(following)
+            target = _lowest_common(i, right, parents, depth) if i + 1 < right < n else ctree.root
         else:
-            inside = left >= 0 and right < n
-            target = _lowest_common(left, right, parents, depth) if inside else ctree.root
             children[target - n].append(i)
     heads = ctree.head_children
     if heads is not None:

@@ -11,7 +11,7 @@ from typing import Any
 
 import click
 
-from d2c.commands.options import FilePath, choice, reading_options
+from d2c.commands.options import FilePath, choice, format_option, reading_options
 from d2c.commands.terminal import say
 from d2c.treebanks.pairs import Pairs
 from d2c.treebanks.reading import Reading
@@ -53,7 +53,8 @@ def _disco(pairs: Pairs, params: Path | None, disc_only: bool, **_: object) -> I
     from d2c.trees.scores import disco
 
     def read(path: Path) -> Iterator[CTree]:
-        return replace(pairs.reading, format_name=format_of(path, "discbracket"))(path)
+        name = pairs.reading.format_name or format_of(path, "discbracket")
+        return replace(pairs.reading, format_name=name)(path)
 
     parameters = disco.Parameters.read(params) if params else disco.Parameters.proper()
     parameters = replace(parameters, disc_only=disc_only or parameters.disc_only)
@@ -98,6 +99,7 @@ METRICS: dict[str, Callable[..., Iterator[str]]] = {  # of the files, and the co
 @click.option("--disc-only", is_flag=True, help="disco: constituents with gaps only.")
 @click.option("--punctuation", is_flag=True, help="attachment: count punctuation too.")
 @click.option("--raw", is_flag=True, help="Read brackets as they are; evalb, spmrl: as EVALB reads lines.")
+@format_option
 @reading_options
 def evaluate(metric: str, gold: Path, guess: Path, reading: Reading, **options: Any) -> None:
     """Scores trees as EVALB does (a table per sentence, then the summary), treebanks with gaps as disco-dop
@@ -106,8 +108,8 @@ def evaluate(metric: str, gold: Path, guess: Path, reading: Reading, **options: 
     As everywhere, traces and function tags are removed from brackets. With --skip-bad both files must still
     have the same sentences.
     """
-    if reading.raw and reading.faults.skipped and metric in ("evalb", "spmrl"):
-        raise click.UsageError("with --raw EVALB's own rules say what becomes of bad lines, not --skip-bad")
+    if reading.raw and metric in ("evalb", "spmrl") and (reading.faults.skipped or reading.format_name):
+        raise click.UsageError("with --raw EVALB's own rules say what lines hold, not --skip-bad or --format")
     pairs = Pairs(gold, guess, reading)
     for line in METRICS[metric](pairs, **options):
         sys.stdout.write(line + "\n")

@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import TextIO
 
 from d2c.treebanks.reading import Reading
-from d2c.trees.ctree import CTree, Tokens
+from d2c.trees.ctree import CTree
 from d2c.trees.dtree import DTree
 from d2c.trees.errors import FormatError, Refusals, each_located
 from d2c.trees.files import file_name
@@ -18,7 +18,7 @@ from d2c.trees.formats.treebanks import FORMATS, format_of, format_to_write, wri
 from d2c.trees.induced_heads import induce_heads
 
 WRITABLE = tuple(name for name, known in FORMATS.items() if known.write)
-_BRACKETS = frozenset("()")
+_BRACKETS, _BLANKS = frozenset("()"), frozenset(" \t\r\n")
 
 
 def convert_treebank(
@@ -47,7 +47,7 @@ def convert_treebank(
         return refusals.over(each_located(held, transformed, file_name(source), refusals))
 
     def held(ctree: CTree) -> CTree:
-        lost.update(_not_held(ctree.tokens, written))
+        lost.update(_not_held(ctree, written))
         if "gaps" not in FORMATS[written].holds and not ctree.is_continuous():
             raise ValueError("a tree with gaps, which brackets cannot hold; see --continuous")
         return ctree
@@ -59,15 +59,16 @@ def convert_treebank(
     return left_out + sorted(lost)
 
 
-def _not_held(tokens: Tokens, format_name: str) -> Iterator[str]:
-    """What a format cannot hold of tokens. Where it holds no blanks, no-break spaces stand for them; of round
+def _not_held(ctree: CTree, format_name: str) -> Iterator[str]:
+    """What a format cannot hold of a tree. Where it holds no blanks, no-break spaces stand for them; of round
     brackets in tags, -LRB- and -RRB-."""
-    held = FORMATS[format_name].holds
-    columns = {"words": tokens.forms, "lemmas": tokens.lemmas, "morphology": tokens.morphs}
-    for name, column in columns.items():
-        if column and name != "words" and "columns" not in held:
+    held, tokens = FORMATS[format_name].holds, ctree.tokens
+    columns = {"lemmas": tokens.lemmas, "morphology": tokens.morphs}
+    named = {"words": tokens.forms, "tags": tokens.tags, "labels": ctree.labels}
+    for name, column in (named | columns).items():
+        if column and name in columns and "columns" not in held:
             yield name
-        elif column and "blanks" not in held and " " in "".join(column):
+        elif column and "blanks" not in held and not _BLANKS.isdisjoint("".join(column)):
             yield f"blanks in {name}"
     if "brackets" not in held and not _BRACKETS.isdisjoint("".join(tokens.tags)):
         yield "round brackets in tags"

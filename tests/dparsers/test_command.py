@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import shlex
 import sys
+import tempfile
 from itertools import count, islice
 from pathlib import Path
 
@@ -61,6 +62,22 @@ def failing(code: str, file: Path, tmp_path: Path, sentences: list[Tokens]) -> s
         [*parser.parse(sentences)]
     assert "\n" not in str(error.value)
     return str(error.value).removeprefix(sys.executable).removeprefix(f"output of {sys.executable}")
+
+
+def test_a_new_model_goes_with_its_parser(
+    file: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """It lies in a directory that the next one sweeps, if this process is killed."""
+    monkeypatch.setattr(tempfile, "tempdir", str(tmp_path / "scratch"))
+    (tmp_path / "scratch").mkdir()
+    parser = CommandParser(TRAINING, PARSING).train(file, file, tmp_path / "model")
+    (left,) = (tmp_path / "scratch").iterdir()
+    assert left.name.startswith("d2c-scratch-")
+    del parser
+    assert not left.exists()
+    with pytest.raises(ModelError):
+        CommandParser(template("sys.exit(1)"), PARSING).train(file, file, tmp_path / "other")
+    assert not [*(tmp_path / "scratch").iterdir()]
 
 
 def test_any_sentence_gets_its_heads(file: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -179,6 +179,33 @@ def test_head_tables(tmp_path: Path) -> None:
         load_head_rules(str(tmp_path / "x.txt"))
 
 
+def test_entities_of_an_external_dtd(tmp_path: Path) -> None:
+    """Files may name a DTD, but not use entities that only it declares, wherever pieces of the file end."""
+    path, head = tmp_path / "x.tiger.xml", '<!DOCTYPE corpus SYSTEM "x.dtd">'
+    word, many = WORD.replace('"a"', '"a&amp;&#98;"'), " " * (1 << 16)
+    for k in range(1, 14):
+        path.write_text(
+            head + many[: -len(head) - TIGER.index("{}") - word.index("&") - k] + TIGER.format(word, "")
+        )
+        assert [ctree.tokens.forms for ctree in read_treebank(path)] == [("a&b",)]
+    path.write_text(head + many + TIGER.format(WORD.replace('"a"', '"a&auml;b"'), ""))
+    with pytest.raises(FormatError) as error:
+        list(read_treebank(path))
+    assert str(error.value) == (
+        f"{path}: this XML is not read: its DTD, which is not read, may declare the entity 'auml'; "
+        "write what it stands for"
+    )
+
+
+@pytest.mark.parametrize("encoding", ["utf-16", "utf-8"])
+def test_xml_is_read_as_bytes(tmp_path: Path, encoding: str) -> None:
+    """Of the letters U+0D0A and U+010D UTF-16 makes bytes that would be line breaks elsewhere."""
+    path, head = tmp_path / "x.xml", f'<?xml version="1.0" encoding="{encoding}"?>\r\n'
+    for text in (TIGER.format(WORD, ""), ALPINO.format('<node begin="0" word="a"/>')):
+        path.write_bytes((head + text.replace('word="a"', 'word="\u0d0a\u010d"')).encode(encoding))
+        assert [ctree.tokens.forms for ctree in read_treebank(path)] == [("\u0d0a\u010d",)]
+
+
 def test_sentences_before_malformed_xml_are_read(tmp_path: Path) -> None:
     path = tmp_path / "x.tiger.xml"
     path.write_text(TIGER.format(WORD, "").replace("</corpus>", "</x>"))

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import time
 from collections import Counter
 from dataclasses import replace
 from pathlib import Path
@@ -12,7 +13,7 @@ from hypothesis import strategies as st
 
 from d2c.trees.cleaning import EMPTY_TAG, remove_empty, strip_function
 from d2c.trees.conversion import to_dependencies
-from d2c.trees.ctree import CTree, build_ctree
+from d2c.trees.ctree import CTree, Tokens, build_ctree
 from d2c.trees.formats.brackets import parse_bracket
 from d2c.trees.formats.chunks import Chunk
 from d2c.trees.formats.discbracket import format_discbracket, parse_discbracket
@@ -113,6 +114,16 @@ def test_marks_hang_from_what_covers_their_neighbours() -> None:
     )
     only = parse("(TOP (P 0=.) (P 1=.))")
     assert move_punctuation(only) == only
+
+
+def test_many_marks_between_deep_words_take_linear_time() -> None:
+    n, depth = 3_000, 10_000
+    forms = ("a", *[","] * n, "b")
+    rows = [(0,), *((n + 1 + k,) for k in range(1, depth)), (n + 1 + depth, *range(1, n + 2))]
+    ctree = CTree(Tokens(forms, forms), ("X",) * len(rows), tuple(rows))
+    start = time.process_time()
+    assert move_punctuation(ctree) == ctree
+    assert time.process_time() - start < 2  # quadratic time takes 10 s
 
 
 def test_raised_blocks_are_those_without_the_head() -> None:

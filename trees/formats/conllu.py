@@ -61,6 +61,8 @@ def parse_conllu(chunk: Chunk, file: str, refuse: Refuse = stop) -> Iterator[DTr
         if rows:
             sentence += 1
             try:
+                if "\t\t" in block:
+                    raise ValueError("an empty column")
                 dtree = _sentence(rows)
             except ValueError:
                 try:
@@ -113,8 +115,6 @@ def _sentence(rows: list[list[str]]) -> DTree:
     n = len(rows)
     digits = "".join(heads)
     if ids != _ids(n) or not digits.isdecimal() or not digits.isascii() or max(map(len, heads)) > 9:
-        raise ValueError
-    if "" in forms or "" in lemmas or "" in upos or "" in xpos or "" in feats or "" in labels:
         raise ValueError
     return DTree(
         Tokens(

@@ -5,6 +5,7 @@ XML is a stream of elements, of which one is held at a time.
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from xml.etree.ElementTree import Element, TreeBuilder
@@ -20,7 +21,9 @@ from d2c.trees.formats.chunks import parse_each
 from d2c.trees.graphs import Name
 
 HEAD = "HD"  # the edge label of head children in NEGRA and TIGER
-_SIZE = 1 << 16  # characters of XML read at a time
+_SIZE = 1 << 16  # bytes of XML read at a time
+_REFERENCE = re.compile(rb"&(?!(?:amp|lt|gt|quot|apos);)([A-Za-z_:\x80-\xff][^;\s<&\"']{0,40})")
+_LONGEST = 12  # bytes of the references that need no declaration, in UTF-16
 
 
 @dataclass
@@ -72,10 +75,12 @@ def read_graphs(
 def _elements(path: AnyPath, tag: str) -> Iterator[Element]:
     """Complete elements, few of them held at a time."""
     collector = _Collector(tag)
-    with open_input(path, "latin-1") as stream:  # bytes: the file itself declares its encoding
+    with open_input(path) as stream:
         more, fault = True, ""
         while more:
-            data = stream.read(_SIZE).encode("latin-1")
+            data = stream.buffer.read(_SIZE)  # the file itself declares its encoding
+            while b"&" in data[-_LONGEST:] and (rest := stream.buffer.read(_LONGEST)):
+                data += rest
             more = bool(data)
             try:
                 collector.parser.Parse(data, not more)
@@ -83,6 +88,12 @@ def _elements(path: AnyPath, tag: str) -> Iterator[Element]:
                 fault = f"malformed XML ({ErrorString(error.code)})"
             except (LookupError, ValueError) as error:  # of encodings; of `_Collector`
                 fault = f"this XML is not read: {error}"
+            if collector.external and (found := _REFERENCE.search(data.replace(b"\0", b""))):
+                entity = found[1].decode("latin-1")
+                message = (
+                    f"its DTD, which is not read, may declare the entity {entity!r}; write what it stands for"
+                )
+                raise FormatError(file_name(path), 0, 0, f"this XML is not read: {message}")
             yield from collector.complete
             collector.complete.clear()
             if fault:
@@ -93,15 +104,19 @@ class _Collector:
     """Elements with a tag as they become complete. Linear time; text between elements is not kept.
 
     Entities that a file declares are refused: some grow to gigabytes when they are put in.
+
+    external: whether there is a DTD in another file; expat drops from attributes what refers to its entities
     """
 
     def __init__(self, tag: str) -> None:
         self.tag, self.depth = tag, 0  # of the place in an element with that tag
         self.complete: list[Element] = []
+        self.external = False
         self.parser = ParserCreate()
         self.parser.StartElementHandler = self._start
         self.parser.EndElementHandler = self._end
         self.parser.EntityDeclHandler = self._entity
+        self.parser.StartDoctypeDeclHandler = self._doctype
 
     def _start(self, tag: str, values: dict[str, str]) -> None:
         if not self.depth and tag == self.tag:
@@ -116,6 +131,9 @@ class _Collector:
             self.builder.end(tag)
             if not self.depth:
                 self.complete.append(self.builder.close())
+
+    def _doctype(self, name: str, system: str | None, *_: object) -> None:
+        self.external = system is not None
 
     def _entity(self, name: str, *_: object) -> None:
         raise ValueError(f"it declares the entity {name!r}; write what it stands for")

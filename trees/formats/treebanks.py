@@ -68,7 +68,8 @@ def format_of(path: AnyPath, default: str = "brackets") -> str:
     """The format of a file by its name, of *.xml by its content; the default where the name says nothing."""
     if file_name(path).removesuffix(".gz").endswith(".xml"):
         with open_input(path, "latin-1") as stream:
-            return "alpinoxml" if "<alpino" in stream.read(_SNIFFED) else "tigerxml"
+            head = stream.read(_SNIFFED).replace("\0", "")  # of UTF-16
+            return "alpinoxml" if "<alpino" in head else "tigerxml"
     return _by_name(path, default)
 
 

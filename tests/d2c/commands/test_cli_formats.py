@@ -196,6 +196,11 @@ def test_convert_says_what_it_left_out(tmp_path: Path) -> None:
     tiger.write_text(tiger.read_text().replace('word="Er"', 'word="E r"').replace("3.Sg", "3. Sg"))
     lost = "grammatical functions, blanks in morphology, blanks in words"
     assert ok("convert", tiger, tmp_path / "y.export").stderr == f"{tiger}: left out: {lost}\n"
+    tiger.write_text(tiger.read_text().replace('cat="VP"', 'cat="V P"').replace('pos="VV"', 'pos="V V"'))
+    lost = "blanks in labels, blanks in morphology, blanks in tags, blanks in words"
+    done = ok("convert", tiger, tmp_path / "y.export")
+    assert done.stderr == f"{tiger}: left out: grammatical functions, {lost}\n"
+    tiger.write_text(tiger.read_text().replace("V P", "VP").replace("V V", "VV"))
     tiger.write_text(tiger.read_text().replace('pos="VM"', 'pos="$("'))
     lost = "grammatical functions, blanks in words, lemmas, morphology, round brackets in tags"
     assert ok("convert", tiger, "-").stderr == f"{tiger}: left out: {lost}\n"

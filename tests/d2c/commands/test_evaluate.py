@@ -78,6 +78,18 @@ def test_a_raw_dev_set(tmp_path: Path) -> None:
     assert run("evaluate", dev, guess, "--raw").stdout != figures
 
 
+def test_a_format_that_names_do_not_say(tmp_path: Path) -> None:
+    gold, guess = write(tmp_path, gold=CLEAN, guess=GUESS)
+    others = [tmp_path / "gold.txt", tmp_path / "guess.txt"]
+    for path, other in zip((gold, guess), others, strict=True):
+        assert run("convert", "--to", "export", path, other).exit_code == 0
+    for metric in ("evalb", "disco"):
+        expected = run("evaluate", "--metric", metric, "--format", "brackets", gold, guess).stdout
+        done = run("evaluate", "--metric", metric, "--format", "export", *others)
+        assert done.stdout == expected != ""
+    assert run("evaluate", "--raw", "--format", "export", *others).exit_code == 2
+
+
 def test_files_of_different_lengths(tmp_path: Path) -> None:
     gold, guess = write(tmp_path, gold=CLEAN, guess=GUESS.splitlines()[0] + "\n")
     assert (
