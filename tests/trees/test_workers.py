@@ -18,11 +18,11 @@ from d2c.trees.workers import Work, in_order
 from tests.processes import alive, all_end
 
 ENDLESS = """
-import os, sys, time
+import os, time
 from d2c.trees.workers import in_order
 
 def work(item):
-    print(os.getpid(), flush=True)
+    os.write(1, b"%d\\n" % os.getpid())  # at once, since both workers say theirs
     time.sleep(600)
 
 for _ in in_order(lambda: work, range(9), 2):
@@ -127,7 +127,7 @@ class Slow:
     """Like a package that takes long to import where a fresh worker unpickles what it is to do."""
 
     def __setstate__(self, state: dict[str, str]) -> None:
-        print(os.getpid(), flush=True)
+        os.write(1, b"%d\n" % os.getpid())
         time.sleep(600)
 
     def __call__(self) -> Work[int, int]:
@@ -160,12 +160,15 @@ def test_workers_end_with_their_process_and_say_nothing(number: signal.Signals) 
         text=True,
     ) as process:
         assert process.stdout and process.stderr
-        workers = [int(process.stdout.readline()) for _ in range(2)]
-        if number == signal.SIGINT:
-            os.killpg(process.pid, number)  # as a terminal sends it
-        else:
-            process.send_signal(number)
-        process.wait(5)
+        try:
+            workers = [int(process.stdout.readline()) for _ in range(2)]
+            if number == signal.SIGINT:
+                os.killpg(process.pid, number)  # as a terminal sends it
+            else:
+                process.send_signal(number)
+            process.wait(10)
+        finally:
+            process.kill()  # or, after an error, the block waits until it ends
         said = process.stderr.read()
     assert said.count("Traceback") == (number == signal.SIGINT) and said.count("SpawnProcess") == 0
     assert all_end(workers)
