@@ -291,7 +291,7 @@ def as_held(ctree: CTree, format_name: str) -> CTree:
 
 
 def _unescaped(label: str) -> str:
-    return label if label in ("-LRB-", "-RRB-") else unescape(label)
+    return escape(label) if escape(label) in ("-LRB-", "-RRB-") else unescape(label)
 
 
 def _unbroken(text: str) -> str:
