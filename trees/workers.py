@@ -8,19 +8,17 @@ import signal
 import threading
 from collections import deque
 from collections.abc import Callable, Iterable, Iterator
-from concurrent.futures import Future, ProcessPoolExecutor
-from concurrent.futures.process import BrokenProcessPool
-from contextlib import contextmanager, suppress
+from concurrent.futures import Future, ThreadPoolExecutor
+from contextlib import contextmanager
 from itertools import chain, islice
 from multiprocessing.connection import Connection
-from typing import Any, TypeVar
+from multiprocessing.process import BaseProcess
+from queue import SimpleQueue
+from typing import Any, NamedTuple, TypeVar
 
 Item = TypeVar("Item")
 Made = TypeVar("Made")
 Work = Callable[[Item], Made]
-
-_make: Callable[[], Work[Any, Any]]  # in a worker: what it was started for
-_work: Work[Any, Any] | None = None  # what that made
 
 
 def in_order(
@@ -58,40 +56,84 @@ def in_order(
 def _spread(
     make: Callable[[], Work[Item, Made]], items: Iterable[Item], jobs: int, fresh: bool
 ) -> Iterator[Made]:
-    with _workers(make, jobs, fresh) as pool:
+    with _workers(make, jobs, fresh) as idle, ThreadPoolExecutor(jobs) as threads:
         pending: deque[Future[Made]] = deque()
-        for item in items:
-            with _interrupts_held():
-                pending.append(pool.submit(_run, item))
-            while pending and (len(pending) > 3 * jobs or pending[0].done()):
+        try:
+            for item in items:
+                pending.append(threads.submit(_ask, idle, item))
+                while pending and (len(pending) > 3 * jobs or pending[0].done()):
+                    yield pending.popleft().result()
+            while pending:
                 yield pending.popleft().result()
-        while pending:
-            yield pending.popleft().result()
+        except BaseException:
+            for waiting in pending:
+                waiting.cancel()
+            idle.kill()  # so that no thread waits for an answer
+            raise
+
+
+def _ask(idle: _Workers, item: Any) -> Any:
+    """What a worker makes of an item; there are as many workers as threads."""
+    worker = idle.get()
+    try:
+        worker.connection.send(item)
+        made, error = worker.connection.recv()
+    except (EOFError, OSError):
+        raise ChildProcessError("a worker process died: it was killed, or memory was short") from None
+    finally:
+        idle.put(worker)
+    if error is not None:
+        raise error
+    return made
+
+
+class _Worker(NamedTuple):
+    """A process, and our end of the pipe on which it gets items and gives what it makes of them.
+
+    Each has a pipe of its own, of which nobody else holds the other end: so one that dies, even in the middle
+    of an answer, is known by the end of the pipe.
+    """
+
+    process: BaseProcess
+    connection: Connection
+
+
+class _Workers(SimpleQueue[_Worker]):
+    """Those that have nothing to do; `everyone` is all."""
+
+    everyone: tuple[_Worker, ...] = ()
+
+    def kill(self) -> None:
+        for worker in self.everyone:
+            worker.process.kill()
 
 
 @contextmanager
-def _workers(make: Callable[[], Work[Any, Any]], jobs: int, fresh: bool) -> Iterator[ProcessPoolExecutor]:
-    """Processes that end at once after an error, or when this process ends and with it its end of a pipe."""
-    context = multiprocessing.get_context("spawn" if fresh else "fork")
-    theirs, ours = context.Pipe(duplex=False)
-    lifeline = _Lifeline(theirs, ours)
-    with theirs, ours, ProcessPoolExecutor(jobs, context, _start, (lifeline, make)) as pool:
-        try:
-            yield pool
-        except BaseException as error:
-            ours.close()
-            if isinstance(error, BrokenProcessPool):
-                message = "a worker process died: it was killed, or memory was short"
-                raise ChildProcessError(message) from None
-            raise
+def _workers(make: Callable[[], Work[Any, Any]], jobs: int, fresh: bool) -> Iterator[_Workers]:
+    """Processes that end with the block, or when this process ends and with it its end of a pipe."""
+    context: Any = multiprocessing.get_context("spawn" if fresh else "fork")
+    lifeline, workers = _Lifeline(*context.Pipe(duplex=False)), _Workers()
+    try:
+        with _interrupts_held():
+            for _ in range(jobs):
+                ours, theirs = context.Pipe()
+                process = context.Process(target=_serve, args=(lifeline, theirs, make), daemon=True)
+                process.start()
+                theirs.close()
+                workers.everyone += (_Worker(process, ours),)
+                workers.put(workers.everyone[-1])
+        yield workers
+    finally:
+        workers.kill()
+        for process, connection in workers.everyone:
+            process.join()
+            connection.close()
+        lifeline.close()
 
 
 @contextmanager
 def _interrupts_held() -> Iterator[None]:
     """Ctrl-C waits: processes that are started meanwhile never see one, the first one sees it at the end."""
-    if not hasattr(signal, "pthread_sigmask"):
-        yield
-        return
     before = signal.pthread_sigmask(signal.SIG_BLOCK, [signal.SIGINT])
     try:
         yield
@@ -117,25 +159,30 @@ class _Lifeline:
         if self.watched:
             return
         self.watched = True
-        for name in ("SIGINT", "SIGTERM", "SIGHUP"):
-            with suppress(AttributeError):  # not everywhere
-                signal.signal(getattr(signal, name), signal.SIG_IGN)
+        for number in (signal.SIGINT, signal.SIGTERM, signal.SIGHUP):
+            signal.signal(number, signal.SIG_IGN)
         self.ours.close()  # the copy that was inherited
         threading.Thread(target=self._end, daemon=True).start()
+
+    def close(self) -> None:
+        """In the first process: ends those that watch."""
+        self.theirs.close()
+        self.ours.close()
 
     def _end(self) -> None:
         self.theirs.poll(None)  # nothing is ever sent: it returns when the other end is closed
         os._exit(1)
 
 
-def _start(lifeline: _Lifeline, make: Callable[[], Work[Any, Any]]) -> None:
-    global _make
+def _serve(lifeline: _Lifeline, connection: Connection, make: Callable[[], Work[Any, Any]]) -> None:
+    """In a worker: answers each item with what is made of it, or with the error that this led to."""
     lifeline.watch()
-    _make = make
-
-
-def _run(item: Any) -> Any:
-    global _work
-    if _work is None:
-        _work = _make()
-    return _work(item)
+    work: Work[Any, Any] | None = None
+    while True:
+        item = connection.recv()
+        try:
+            work = work or make()
+            answer = work(item), None
+        except Exception as error:
+            answer = None, error
+        connection.send(answer)

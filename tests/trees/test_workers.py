@@ -150,6 +150,16 @@ def test_fresh_workers_end_before_they_work() -> None:
     assert all_end([worker])
 
 
+def test_workers_end_in_the_middle_of_an_answer() -> None:
+    """What is left of it in a pipe is not waited for."""
+    for _ in range(5):
+        done = in_order(lambda: lambda item: bytes(1 << 26), range(9), 2)
+        assert len(next(done)) == 1 << 26
+        start = time.monotonic()
+        done.close()
+        assert time.monotonic() - start < 5
+
+
 @pytest.mark.parametrize("number", [signal.SIGKILL, signal.SIGTERM, signal.SIGINT])
 def test_workers_end_with_their_process_and_say_nothing(number: signal.Signals) -> None:
     with subprocess.Popen(
