@@ -182,7 +182,7 @@ def _serve(lifeline: _Lifeline, connection: Connection, make: Callable[[], Work[
         item = connection.recv()
         try:
             work = work or make()
-            answer = work(item), None
+            answer: tuple[Any, Exception | None] = work(item), None
         except Exception as error:
             answer = None, error
         connection.send(answer)

@@ -19,7 +19,7 @@ from d2c.training.model import SETTINGS
 from d2c.trees.formats.treebanks import read_treebank
 from d2c.trees.model_files import digests
 from fuzzing.children import Fault
-from fuzzing.commands import REFUSED, d2c
+from fuzzing.commands import PARTLY, REFUSED, d2c
 from fuzzing.mutations import of_bytes, of_runs
 
 RAN = "RAN"  # the file that hostile pickles make
@@ -253,8 +253,8 @@ def judge(case: Case, directory: Path) -> str:
         if done.status != REFUSED:
             said = "read"
             [ctree] = read_treebank("x", "discbracket")
-            words = ("The", "dog", "barks", *(["."] if kind else []))
-            if done.status == SOME_FAILED:  # a tree that no format holds: say, with a label that is a blank
+            words: tuple[str, ...] = ("The", "dog", "barks", *(["."] if kind else []))
+            if done.status == PARTLY:  # a tree that no format holds: say, with a label that is a blank
                 words = ("ERROR",)
             if ctree.tokens.forms != words:
                 raise Fault(f"the tokens are not those of the sentence: {ctree}")
