@@ -9,7 +9,7 @@ import threading
 from collections import deque
 from collections.abc import Callable, Iterable, Iterator
 from concurrent.futures import Future, ThreadPoolExecutor
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from itertools import chain, islice
 from multiprocessing.connection import Connection
 from multiprocessing.process import BaseProcess
@@ -178,11 +178,12 @@ def _serve(lifeline: _Lifeline, connection: Connection, make: Callable[[], Work[
     """In a worker: answers each item with what is made of it, or with the error that this led to."""
     lifeline.watch()
     work: Work[Any, Any] | None = None
-    while True:
-        item = connection.recv()
-        try:
-            work = work or make()
-            answer: tuple[Any, Exception | None] = work(item), None
-        except Exception as error:
-            answer = None, error
-        connection.send(answer)
+    with suppress(EOFError, OSError):  # the first process has gone
+        while True:
+            item = connection.recv()
+            try:
+                work = work or make()
+                answer: tuple[Any, Exception | None] = work(item), None
+            except Exception as error:
+                answer = None, error
+            connection.send(answer)
