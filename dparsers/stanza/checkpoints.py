@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import warnings
 from collections.abc import Callable, Iterable
+from mmap import ACCESS_READ, mmap
 from pathlib import Path
 from typing import Any
 
@@ -23,9 +24,10 @@ _ZIP = b"PK"  # torch's new format, which may be compressed
 def read_checkpoint(path: Path, parts: Iterable[str]) -> dict[str, Any]:
     """These parts of what is in a file. Raises ModelError, ValueError, and what torch raises."""
     _check_format(path)
-    with warnings.catch_warnings():
+    with warnings.catch_warnings(), open(path, "rb") as file:
         warnings.simplefilter("ignore")  # of a damaged file that there may be worse to come
-        checkpoint = torch.load(path, map_location="cpu", weights_only=True)
+        content = mmap(file.fileno(), 0, access=ACCESS_READ)  # a damaged size asks for no memory
+        checkpoint = torch.load(content, map_location="cpu", weights_only=True)  # type: ignore[arg-type]
     return {part: checkpoint[part] for part in parts if part in checkpoint}
 
 
