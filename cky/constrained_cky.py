@@ -18,7 +18,7 @@ from d2c.cky.grammar.vocabulary import Vocabulary
 from d2c.cky.learning.gold import Gold, examples_of
 from d2c.cky.learning.training import Epoch, Training
 from d2c.cky.model import Learned, read_model, write_model
-from d2c.cky.search.chart import NO_GLUE, UNPRUNED, Query, build_chart
+from d2c.cky.search.chart import COPY, NO_GLUE, UNPRUNED, Query, build_chart
 from d2c.cky.search.features import TOKEN, Observed, Scorer, heads_of, tags_of
 from d2c.cky.search.layout import lay_out
 from d2c.cky.search.pruning import estimate, restrict
@@ -37,10 +37,11 @@ from d2c.forests.semirings import count_derivations
 from d2c.trees.binarization import GLUE, UNARY, Derivation, Step, Symbol, unbinarize
 from d2c.trees.conversion import to_dependencies
 from d2c.trees.ctree import CTree, Tokens
-from d2c.trees.dtree import DTree, is_projective
+from d2c.trees.dtree import DTree
 from d2c.trees.heads import HeadRules, load_head_rules
 from d2c.trees.progress import counted
-from d2c.trees.repair import CROSSING, Repairs, projectivize, repair_heads
+from d2c.trees.refinement import REFINEMENTS, Refinement
+from d2c.trees.repair import Repairs, repair_tree
 from d2c.trees.scores.brackets import bracket_scores
 
 GLUED, PRUNING_UNDONE = "glue rule", "pruning undone"
@@ -186,13 +187,14 @@ class ConstrainedCKY:
         repairs = Repairs() if repairs is None else repairs
         heads = self._tree(dtree, repairs)
         found, keys, words, values = posteriors(*self._asked(dtree, heads))
-        ctree = self.ctree(dtree.tokens, heads, found, repairs)
+        ctree = self._refined(dtree.tokens, heads, found, repairs)
         n, ids, lexical_heads = len(heads), self.grammar_.symbol_ids, ctree.lexical_heads()
-        shares = []
+        shares: list[float] = []
         for k, below in enumerate(ctree.yields()[n:]):
             key = bracket_key(ids[Symbol(ctree.labels[k])], below[0], below[-1], n)
-            shares.append(min(1.0, float(values[(keys == key) & (words == lexical_heads[n + k])].sum())))
-        return ctree, tuple(shares)
+            share = min(1.0, float(values[(keys == key) & (words == lexical_heads[n + k])].sum()))
+            shares += [share] * len(self._symbols.labels(ctree.labels[k]))
+        return self._symbols.restore(ctree), tuple(shares)
 
     def confidences_all(
         self, dtrees: Iterable[DTree], repairs: Repairs | None = None
@@ -204,6 +206,11 @@ class ConstrainedCKY:
         """|Y(x, d)|: how many derivations the grammar has for a d-tree, exact up to 2^53."""
         query, *_ = self._asked(dtree, self._tree(dtree, Repairs()))
         return int(count_derivations(build_chart(query._replace(glue_symbols=NO_GLUE)).forest))
+
+    def chart_size(self, dtree: DTree) -> int:
+        """How many applications of rules the chart of a d-tree has under pruning; 0 where it has no parse."""
+        query, *_ = self._asked(dtree, self._tree(dtree, Repairs()))
+        return int((build_chart(query._replace(glue_symbols=NO_GLUE)).rules != COPY).sum())
 
     def save(self, directory: Path) -> None:
         """Writes JSON, and the non-zero weights as .npz, into a directory, made if absent."""
@@ -243,17 +250,17 @@ class ConstrainedCKY:
     def _heads(self) -> HeadRules:
         return load_head_rules(self.settings.head_rules)
 
+    @property
+    def _symbols(self) -> Refinement:
+        return REFINEMENTS[self.settings.symbols]
+
     def gold(self, ctree: CTree, dtree: DTree | None = None) -> Gold:
-        """A gold tree with a d-tree, or with its own, which is labelled only where labels are used."""
+        """A gold tree, refined, with a d-tree, or with its own, labelled only where labels are used."""
         headed = ctree if ctree.head_children is not None else self._heads.apply(ctree)
+        refined, scheme = self._symbols.refine(headed), self.settings.binarization
         if dtree is not None:
-            return Gold.of(headed, self.settings.binarization, self._tree(dtree, Repairs()), dtree.labels)
-        return Gold.of(
-            headed,
-            self.settings.binarization,
-            None,
-            self.encode(headed).labels if self.settings.labels else None,
-        )
+            return Gold.of(refined, scheme, self._tree(dtree, Repairs()), dtree.labels)
+        return Gold.of(refined, scheme, None, self.encode(headed).labels if self.settings.labels else None)
 
     def _scorer_of(
         self, dev: Sequence[CTree], dtrees: Iterable[DTree] | None
@@ -297,6 +304,10 @@ class ConstrainedCKY:
 
     def ctree(self, tokens: Tokens, heads: Sequence[int], found: Found, repairs: Repairs) -> CTree:
         """The c-tree of what the chart found."""
+        return self._symbols.restore(self._refined(tokens, heads, found, repairs))
+
+    def _refined(self, tokens: Tokens, heads: Sequence[int], found: Found, repairs: Repairs) -> CTree:
+        """The refined c-tree of what the chart found."""
         derivation: Derivation = [[] for _ in heads]
         repairs.counts[PRUNING_UNDONE] += found.stage > 0 and self.settings.pruning != "none"
         (sites, rules), size = found.parts, len(self.grammar_.symbols)
@@ -315,18 +326,8 @@ class ConstrainedCKY:
 
     def _tree(self, dtree: DTree, repairs: Repairs) -> list[int]:
         """Heads that form a tree, a projective one if c-trees are to have no gaps."""
-        repairs.sentences += 1
-        repairs.tokens += len(dtree.heads)
-        heads, repaired = repair_heads(dtree.heads)
-        repaired.add_to(repairs.counts)
         continuous = self.settings.continuous
-        if continuous is None:
-            continuous = not self.gaps_
-        if continuous and not is_projective(heads):
-            lifted = projectivize(heads)
-            repairs.counts[CROSSING] += sum(a != b for a, b in zip(heads, lifted, strict=True))
-            return lifted
-        return heads
+        return repair_tree(dtree.heads, not self.gaps_ if continuous is None else continuous, repairs)
 
 
 def _axioms(grammar: Grammar, vocabulary: Vocabulary) -> Ints:

@@ -17,7 +17,7 @@ from d2c.linear.weights import SPARSE, Arrays, Like, dense, read_arrays, sparse,
 from d2c.trees.binarization import GLUE, LEFT, RIGHT, UNARY, Symbol
 from d2c.trees.model_files import read_settings, reading, typed, write_settings
 
-FORMAT = 4  # of the model directory
+FORMAT = 5  # of the model directory; any change of the features makes a new one
 _SETTINGS, _WEIGHTS = "cky.json", "weights.npz"
 _CONSTRAINTS = {"by_tag": Like("b1", 2), "sides": Like("i8", 1), "next_side": Like("i4", 1)}
 

@@ -15,7 +15,7 @@ from contextlib import suppress
 from types import FrameType
 from typing import Any, NoReturn
 
-_SIGNALS = ("SIGINT", "SIGTERM", "SIGHUP")
+_SIGNALS = (signal.SIGINT, signal.SIGTERM, signal.SIGHUP)
 _SAME = 1.0  # seconds within which several signals are one wish: shells and terminals send more than one
 
 _received: tuple[int, float] | None = None  # the signal that ends this process, and when it came
@@ -23,7 +23,7 @@ _received: tuple[int, float] | None = None  # the signal that ends this process,
 
 def main() -> NoReturn:
     """Runs the command."""
-    for number in _numbers():
+    for number in _SIGNALS:
         if signal.getsignal(number) is not signal.SIG_IGN:  # as nohup has it
             signal.signal(number, _unwind)
     sys.unraisablehook = _once_more
@@ -42,15 +42,11 @@ def main() -> NoReturn:
         if _received[0] == signal.SIGINT:
             with suppress(OSError):
                 print("d2c: interrupted", file=sys.stderr)
-    for number in _numbers():  # all is done
+    for number in _SIGNALS:  # all is done
         if signal.getsignal(number) is not signal.SIG_IGN:
             signal.signal(number, signal.SIG_IGN if _received else signal.SIG_DFL)
     _give_up_what_cannot_be_written()
     sys.exit(status)
-
-
-def _numbers() -> list[int]:
-    return [getattr(signal, name) for name in _SIGNALS if hasattr(signal, name)]
 
 
 def _unwind(number: int, _frame: FrameType | None) -> None:

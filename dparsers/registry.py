@@ -45,6 +45,7 @@ DPARSERS = {
 TAGGERS = {
     "stanza": Row("d2c.dparsers.stanza.tagger:StanzaTagger", "stanza"),
     "spacy": Row("d2c.dparsers.spacy.tagger:SpacyTagger", "d2c[spacy]"),
+    "nltk": Row("d2c.dparsers.nltk_tagger:NltkTagger", "nltk"),
 }
 _FOR_ALL = ("preset", "seed")  # parameters that mean nothing to d-parsers that do not have them
 

@@ -94,9 +94,11 @@ def _shrink(learner: AdaGrad, slot: int, until: int) -> None:
     w, steps = learner.weights[slot], until - learner.seen[slot]
     learner.seen[slot] = until
     if w != 0.0 and steps > 0:
-        paid = min(steps * learner.penalty * learner.rate / np.sqrt(learner.squares[slot]), abs(w))
-        learner.weights[slot] = w - paid if w > 0 else w + paid
-        learner.sums[slot] += steps * 0.5 * (w + learner.weights[slot])
+        each, size = learner.penalty * learner.rate / np.sqrt(learner.squares[slot]), abs(w)
+        paid = steps if steps * each < size else int(size / each)  # steps after which there is something left
+        left = size - steps * each if paid == steps else 0.0
+        learner.sums[slot] += np.sign(w) * paid * (size - 0.5 * (paid + 1) * each)
+        learner.weights[slot] = np.sign(w) * left
 
 
 @kernel

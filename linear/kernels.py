@@ -20,7 +20,7 @@ from typing import Any
 from numba import njit
 from numba.core.caching import FunctionCache, IndexDataCacheFile
 
-_PACKAGES = ("cky", "forests", "linear", "reduction")  # where kernels are, beside each other
+_PACKAGES = ("automata", "cky", "forests", "linear", "reduction")  # where kernels are, beside each other
 _ROOT = Path(__file__).parents[1]
 _IMPORTED = re.compile(r"^from d2c\.(\S+) import", re.MULTILINE)
 

@@ -113,7 +113,7 @@ def test_links_lead_somewhere(document: Path) -> None:
 @pytest.mark.parametrize("document", DOCUMENTS, ids=name)
 def test_options_in_prose_exist(document: Path) -> None:
     commands = [*cli.commands.values(), *map(script, (REPOSITORY / "scripts").glob("*.py"))]
-    known = {option for command in commands for p in command.params for option in p.opts}
+    known = {option for command in commands for p in command.params for option in p.opts + p.secondary_opts}
     prose = BLOCK.sub("", document.read_text(encoding="utf-8"))
     used = set(re.findall(r"(?<![\w<!-])--[a-z][a-z-]+", prose))
     assert used <= known | {"--help", "--version"}

@@ -69,11 +69,13 @@ def test_the_wheel_has_the_files_of_the_packages_and_no_others(wheel: Path) -> N
     assert names - information == files_of_packages()
     assert names >= {
         "d2c/py.typed",
+        "d2c/automata/__init__.py",
         "d2c/cky/__init__.py",
         "d2c/compare/templates/report.html",
         "d2c/data/heads/collins.txt",
         "d2c/data/prm/collins.prm",
         "d2c/data/sample/train.mrg",
+        "d2c/rules/__init__.py",
     }
 
 

@@ -17,6 +17,7 @@ from d2c.trees.dtree import head_outward, modifiers_of, top_down
 
 LEFT, RIGHT, UNARY = 0, 1, 2
 GLUE = "glue"
+MOST_UNARIES = 100  # steps of a word in a row that may be asked for
 
 
 class Symbol(NamedTuple):

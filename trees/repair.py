@@ -75,6 +75,19 @@ def repair_heads(heads: Sequence[int]) -> tuple[list[int], HeadRepairs]:
     return fixed, HeadRepairs(len(stray), max(0, len(roots) - 1), len(cycles))
 
 
+def repair_tree(heads: Sequence[int], continuous: bool, repairs: Repairs) -> list[int]:
+    """Heads that form a tree, a projective one if `continuous`; the sentence is counted among the repairs."""
+    repairs.sentences += 1
+    repairs.tokens += len(heads)
+    fixed, repaired = repair_heads(heads)
+    repaired.add_to(repairs.counts)
+    if not continuous or is_projective(fixed):
+        return fixed
+    lifted = projectivize(fixed)
+    repairs.counts[CROSSING] += sum(a != b for a, b in zip(fixed, lifted, strict=True))
+    return lifted
+
+
 def _first_of_cycles(heads: Sequence[int]) -> list[int]:
     """Finds the first token of each cycle; heads are in range."""
     reached_from = [-1] * len(heads)

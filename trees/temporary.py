@@ -7,9 +7,9 @@ makes the same thing knows what nobody holds any more, and removes that.
 from __future__ import annotations
 
 import errno
+import fcntl
 import os
 import shutil
-import sys
 import tempfile
 import time
 from collections.abc import Iterator
@@ -72,11 +72,8 @@ def _held(path: Path) -> Iterator[None]:
     """Holds a lock on a file or directory."""
     handle = os.open(path, os.O_RDONLY)
     try:
-        if sys.platform != "win32":
-            import fcntl
-
-            with suppress(OSError):  # not on all file systems
-                fcntl.flock(handle, fcntl.LOCK_SH)
+        with suppress(OSError):  # not on all file systems
+            fcntl.flock(handle, fcntl.LOCK_SH)
         yield
     finally:
         os.close(handle)
@@ -84,10 +81,6 @@ def _held(path: Path) -> Iterator[None]:
 
 def _sweep(parent: Path, prefix: str) -> None:
     """Removes what begins with the prefix and is held by no process."""
-    if sys.platform == "win32":
-        return
-    import fcntl
-
     with suppress(OSError):
         for path in [path for path in parent.iterdir() if path.name.startswith(prefix)]:
             with suppress(OSError):

@@ -149,15 +149,17 @@ class Grammar:
 
     @cached_property
     def keys(self) -> NDArray[np.int64]:
-        """[R, 4] what features of a rule are conjoined with: itself, (parent, modifier), (parent, head
-        child), its parent; numbers near each other."""
+        """[R, groups] what features of a rule are conjoined with, by the groups of templates: itself, with
+        and without a backoff, (parent, modifier), (parent, head child), its parent; numbers near each other.
+        """
         table, rules, size = self.table, len(self.rules), len(self.symbols) + 1
         numbers = np.arange(rules, dtype=np.int64)
         parent, modifier, head = (
             column.astype(np.int64) for column in (table.parent, table.modifier, table.head)
         )
         pairs = rules + size + parent * size
-        return np.stack([numbers, pairs + modifier, pairs + head, rules + parent], axis=1)
+        columns = numbers, numbers, pairs + modifier, pairs + head, rules + parent
+        return np.stack(columns, axis=1)
 
 
 def _order(rule: Rule) -> tuple[int, bool, Symbol, Symbol, Symbol]:

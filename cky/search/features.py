@@ -1,7 +1,7 @@
 """The scoring function s(y; x, d) = θᵀ f(x, d, y) over the templates of `d2c.cky.search.templates`.
 
 All rules that apply at one site share its atoms. So each atom is hashed once, and a part's score is the sum
-of the weights in the slots atom + key, for four keys of its rule.
+of the weights in the slots atom + key, for the keys of its rule.
 """
 
 from __future__ import annotations
@@ -12,7 +12,17 @@ import numpy as np
 from numpy.typing import NDArray
 
 from d2c.cky.search.chart import COPY, GLUED, NOTHING, Chart
-from d2c.cky.search.templates import FIELDS, GROUPS, HEAD, MODIFIER, POSITIONS, RULE, Templates
+from d2c.cky.search.templates import (
+    BACKED_OFF,
+    FIELDS,
+    GROUPS,
+    HEAD,
+    MODIFIER,
+    PARENT,
+    POSITIONS,
+    RULE,
+    Templates,
+)
 from d2c.forests.forest import Floats, Ints
 from d2c.linear.kernels import inner, kernel
 from d2c.linear.templates import Longs, Rows, fill_atoms, fill_each
@@ -46,7 +56,7 @@ def tags_of(observed: Observed) -> Ints:
 class Scorer(NamedTuple):
     """The templates, the rules' keys and the weights.
 
-    keys:    [R, groups + 1] of each rule, see `Grammar.keys`
+    keys:    [R, groups] of each rule, see `Grammar.keys`
     weights: [2^k]
     """
 
@@ -120,12 +130,12 @@ def part_slots(
     """
     features, group = 0, 0
     for i in range(count):
-        while group < _GROUPS and i >= bounds[group + 1] - bounds[0]:
+        while group < PARENT and i >= bounds[group + 1] - bounds[0]:
             group += 1
         slots[features] = (atoms[i] + keys[rule, group]) & mask
         features += 1
-        if group == RULE:
-            slots[features] = (atoms[i] + keys[rule, _GROUPS]) & mask
+        if group == BACKED_OFF:
+            slots[features] = (atoms[i] + keys[rule, PARENT]) & mask
             features += 1
     return features
 
@@ -148,7 +158,7 @@ def score_edges(chart: Chart, observed: Observed, scorer: Scorer, glue: float) -
     known, known_in = np.zeros(rules, np.float32), np.full(rules, np.int32(-1))
     symbols = none = end = NOTHING
     for row in range(rules):
-        symbols = max(symbols, keys[row, _GROUPS] + 1 - rules)
+        symbols = max(symbols, keys[row, PARENT] + 1 - rules)
     parents, parents_in = np.zeros(symbols, np.float32), np.full(symbols, np.int32(-1))
     for block in range(len(ends)):
         first, end = end, NOTHING + ends[block]
@@ -156,18 +166,19 @@ def score_edges(chart: Chart, observed: Observed, scorer: Scorer, glue: float) -
             continue
         count = fill_site(observed, sites[block], table, begin, words, positions, numbers, atoms)
         unary = int(sites[block]["side"] == UNARY)
+        backed_off = np.int64(begin[unary, RULE] - begin[unary, 0])  # where each group ends
         of_rule = np.int64(begin[unary, MODIFIER] - begin[unary, 0])
         of_modifier = np.int64(begin[unary, HEAD] - begin[unary, 0])
-        of_head = np.int64(begin[unary, _GROUPS] - begin[unary, 0])
+        of_head = np.int64(begin[unary, PARENT] - begin[unary, 0])
         for edge in range(first, end):
             rule = np.int64(edge_rules[edge])
             if rule < 0:
                 scores[edge] = glue if rule == GLUED else 0.0
                 continue
             if known_in[rule] != block:
-                parent = keys[rule, _GROUPS]
+                parent = keys[rule, PARENT]
                 if parents_in[parent - rules] != block:
-                    total = _total(weights, atoms, none, of_rule, parent)
+                    total = _total(weights, atoms, none, backed_off, parent)
                     parents[parent - rules] = total + _total(weights, atoms, of_head, count, parent)
                     parents_in[parent - rules] = block
                 total = parents[parent - rules] + _total(weights, atoms, none, of_rule, rule)

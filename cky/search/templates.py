@@ -1,10 +1,10 @@
 """The feature templates of PAD: Figure 4, and those beyond it, as tables (section 4.1).
 
 A part is ((i, k), m, β1) and ((k + 1, j), h, β2) to ((i, j), h, A), or its mirror image. Templates are in
-groups by what they are conjoined with: the rule and, as the backoff that the figure has for span features
-only, its parent A; (A, β) for the dependent's β; (A, β) for the head child's. In the figure's own
-words: `word[h] tag[m]` in the group RULE is (rule, x_h, tag(m)), `tag[m]` in the group MODIFIER is
-(A, β1, tag(m)), and a template without fields is the rule, or the pair, itself.
+groups by what they are conjoined with: the rule and, as its backoff, its parent A; the rule alone; (A, β)
+for the dependent's β; (A, β) for the head child's; A alone. In the figure's own words: `word[h] tag[m]`
+in the group RULE is (rule, x_h, tag(m)), `tag[m]` in the group MODIFIER is (A, β1, tag(m)), and a template
+without fields is the rule, or the pair, itself.
 
 Unary steps have the same templates but those with m, k, inner or outer, of which they have none.
 """
@@ -19,7 +19,7 @@ import numpy as np
 from d2c.forests.forest import Ints
 from d2c.linear.templates import Rows, fields_of, rows
 
-GROUPS = RULE, MODIFIER, HEAD = range(3)
+GROUPS = BACKED_OFF, RULE, MODIFIER, HEAD, PARENT = range(5)
 
 # g: head of h; left, right: the dependents of h that come next there; inner-left, inner-right: those it took
 # last; inner, outer: these of the side of m
@@ -36,7 +36,7 @@ Group = dict[int, tuple[str, ...]]
 FIGURE_4: dict[str, Group] = {
     "Nonterm Features": {MODIFIER: ("", "tag[m]"), HEAD: ("", "tag[h]")},
     "Span Features": {
-        RULE: ("word[i]", "word[i-1]", "word[j]", "word[j+1]", "word[k]", "word[k+1]", "bin(j-i)"),
+        BACKED_OFF: ("word[i]", "word[i-1]", "word[j]", "word[j+1]", "word[k]", "word[k+1]", "bin(j-i)"),
     },
     "Rule Features": {
         RULE: (
@@ -45,20 +45,23 @@ FIGURE_4: dict[str, Group] = {
         ),
     },
 }
-BEYOND: Group = {RULE: ("tag[i-1] tag[i]", "tag[j] tag[j+1]", "tag[k] tag[k+1]", "level", "level tag[h]")}
 # The four of section 6, for Chinese, "conjoining the label with the non-terminals of a rule": label[m] with
 # the rule, with A, with (A, β1), with (A, β2)
-LABELS: Group = {RULE: ("label[m]",), MODIFIER: ("label[m]",), HEAD: ("label[m]",)}
+LABELS: Group = {BACKED_OFF: ("label[m]",), MODIFIER: ("label[m]",), HEAD: ("label[m]",)}
+# Beyond the paper: the backoff of rule features; tags around the span and the split, unary steps, and the
+# d-tree around the part
 CONTEXT: Group = {
-    RULE: (
+    PARENT: FIGURE_4["Rule Features"][RULE],
+    BACKED_OFF: (
+        *("tag[i-1] tag[i]", "tag[j] tag[j+1]", "tag[k] tag[k+1]", "level", "level tag[h]"),
         *("tag[h] tag[g]", "tag[h] tag[left]", "tag[h] tag[right]", "tag[left] tag[right]"),
         *("tag[inner-left] tag[inner-right]", "tag[inner-left] tag[left]", "tag[inner-right] tag[right]"),
         *("tag[m] tag[outer]", "tag[m] tag[inner]", "tag[m] tag[inner] tag[outer]"),
         *("word[g] tag[h]", "word[left]", "word[right]"),
         *("word[m] word[inner]", "word[k] word[k+1]", "word[h] word[m]"),
-    )
+    ),
 }
-CONTEXT_LABELS: Group = {RULE: ("label[left] label[right]", "label[h]")}
+CONTEXT_LABELS: Group = {BACKED_OFF: ("label[left] label[right]", "label[h]")}
 
 
 class Templates(NamedTuple):
@@ -76,9 +79,9 @@ class Templates(NamedTuple):
     @staticmethod
     @cache
     def of(labels: bool, context: bool) -> Templates:
-        """Those of the figure, and more; labels: with d-labels; context: with the d-tree around a part."""
-        chosen = [*FIGURE_4.values(), BEYOND]
-        chosen += [LABELS] * labels + [CONTEXT] * context + [CONTEXT_LABELS] * (labels and context)
+        """Those of the figure; labels: those of d-labels, too; context: what goes beyond the paper, too."""
+        chosen = [*FIGURE_4.values(), *[LABELS] * labels]
+        chosen += [CONTEXT] * context + [CONTEXT_LABELS] * (labels and context)
         names: list[str] = []
         begin = np.zeros((2, len(GROUPS) + 1), np.int32)
         for unary in range(2):

@@ -13,6 +13,7 @@ from d2c.commands.pulse import Pulse
 from d2c.training.routes import ROUTES
 from d2c.training.spec import TrainingSpec
 from d2c.treebanks.reading import Reading
+from d2c.trees.scores.brackets import METRICS
 from d2c.trees.temporary import scratch
 
 
@@ -30,6 +31,12 @@ from d2c.trees.temporary import scratch
     help="May be repeated.  [default: all]",
 )
 @click.option(
+    "--metric",
+    type=click.Choice(list(METRICS)),
+    help="How constituents are counted; all but disco raise gaps first.  [default: evalb; disco where there "
+    "are gaps]",
+)
+@click.option(
     "--report", type=FilePath, help="HTML file.  [default: report.html beside the models of -o, if given]"
 )
 @training_options
@@ -38,6 +45,7 @@ def compare(
     dev: Path | None,
     output: Path | None,
     routes: tuple[str, ...],
+    metric: str | None,
     report: Path | None,
     reading: Reading,
     **options: Any,
@@ -63,7 +71,8 @@ def compare(
         files = trees or sample / "train.mrg", dev or sample / "dev.mrg"
         asked = tuple(name for name in ROUTES if name in routes)
         directory = output or models
-        comparison = train_and_compare(TrainingSpec(*files, asked, reading, **options), directory, pulse.say)
+        spec = TrainingSpec(*files, asked, reading, **options)
+        comparison = train_and_compare(spec, directory, pulse.say, metric)
         click.echo("\n".join(table_lines(comparison)))
         if report or output:
             path = report or directory / "report.html"

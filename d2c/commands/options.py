@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 import os
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import fields
@@ -15,10 +16,12 @@ from d2c.commands.terminal import Skipped
 from d2c.dparsers.registry import DPARSERS, TAGGERS, form_of
 from d2c.reduction.encodings import ENCODINGS
 from d2c.training.model import read_settings
-from d2c.training.routes import Route
+from d2c.training.routes import Route, RouteSettings
 from d2c.treebanks.reading import CONTINUOUS, Reading
+from d2c.trees.binarization import BINARIZATIONS, MOST_UNARIES
 from d2c.trees.errors import Faults, ModelError
 from d2c.trees.formats.treebanks import FORMATS, format_to_write
+from d2c.trees.refinement import REFINEMENTS
 
 Command = Callable[..., Any]
 Decorator = Callable[[Command], Command]
@@ -77,6 +80,59 @@ language_option = click.option(
 )
 
 
+def finite(_context: click.Context, _option: click.Parameter, number: float | None) -> float | None:
+    """The callback of an option whose range has no end: FloatRange takes inf and nan."""
+    if number is not None and not math.isfinite(number):
+        raise click.BadParameter(f"{number} is no number.")
+    return number
+
+
+_GRAMMAR: tuple[Decorator, ...] = (
+    choice(
+        "--binarization", BINARIZATIONS, RouteSettings.binarization, "Chart: of nodes with many children."
+    ),
+    choice(
+        *("--symbols", REFINEMENTS, RouteSettings.symbols),
+        "Chart: nonterminals with the parent's label, or for whole unary chains.",
+    ),
+    click.option(
+        "--max-unaries",
+        type=click.IntRange(0, MOST_UNARIES),
+        default=RouteSettings.max_unaries,
+        show_default=True,
+        help="Chart: unary nodes between two attachments at most.",
+    ),
+)
+chart_options: tuple[Decorator, ...] = (
+    choice(
+        *("--pruning", ["none", "1", "2", "1+2"], "none"),
+        "Chart: 1 rules by the head's tag, 2 the side of the next dependent.",
+    ),
+    click.option(
+        "--gamma",
+        type=click.FloatRange(0, 1),
+        default=RouteSettings.gamma,
+        show_default=True,
+        callback=finite,
+        help="Chart: pruning 2 fixes the sides that are more probable than this.",
+    ),
+    click.option(
+        "--penalty",
+        type=click.FloatRange(0),
+        default=RouteSettings.penalty,
+        show_default=True,
+        callback=finite,
+        help="Chart: λ, the L1 penalty of its weights.",
+    ),
+    *_GRAMMAR,
+)
+
+
+def grammar_options(command: Command) -> Command:
+    """The options that say what the chart's grammars are, by the names of `RouteSettings`."""
+    return _with(_GRAMMAR, command)
+
+
 def to_option(formats: Sequence[str]) -> Decorator:
     """In which of these formats a command writes."""
     default = "[default: by the name, otherwise brackets, or discbracket for a model of trees with gaps]"
@@ -93,7 +149,7 @@ def faults_options(command: Command) -> Command:
             click.get_current_context().call_on_close(skipped.report)
         command(faults=Faults(max_errors, skipped), **options)
 
-    options = (
+    options: tuple[Decorator, ...] = (
         click.option(
             "--max-errors",
             type=click.IntRange(1),
@@ -122,7 +178,7 @@ def reading_options(command: Command) -> Command:
 
 def treebank_options(command: Command) -> Command:
     """All `reading_options` of commands that encode treebanks, and where heads are."""
-    options = (
+    options: tuple[Decorator, ...] = (
         heads_option,
         format_option,
         click.option("--move-punctuation", is_flag=True, help="Into the smallest constituent around it."),
@@ -141,7 +197,7 @@ def training_options(command: Command) -> Command:
             raise click.UsageError(f"--tags predicted needs --tagger {' or --tagger '.join(TAGGERS)}")
         command(**options)
 
-    options = (
+    options: tuple[Decorator, ...] = (
         encoding_option,
         click.option(
             "--dparser",
@@ -154,10 +210,7 @@ def training_options(command: Command) -> Command:
             "'file:TRAIN.conllu;DEV.conllu'.",
         ),
         treebank_options,
-        choice(
-            *("--pruning", ["none", "1", "2", "1+2"], "none"),
-            "Of the chart: 1 rules by the head's tag, 2 the side of the next dependent.",
-        ),
+        *chart_options,
         click.option(
             "--tagger",
             type=click.Choice([*TAGGERS, "none"]),

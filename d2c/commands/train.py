@@ -22,6 +22,11 @@ from d2c.treebanks.reading import Reading
 @choice("--preset", ["default", "small"], "default")
 @choice("--route", ROUTES, "reduction")
 @click.option("--checkpoints", type=click.Path(path_type=Path), help="Directory; cky goes on from there.")
+@click.option(
+    "--labels/--no-labels",
+    default=None,
+    help="Chart: the labels of the d-trees are features.  [default: those of a d-parser trained elsewhere]",
+)
 @language_option
 @training_options
 def train(trees: Path, dev: Path, output: Path, route: str, reading: Reading, **options: Any) -> None:

@@ -19,7 +19,7 @@ from d2c.trees.progress import counted
 from d2c.trees.repair import Repairs
 from d2c.trees.scores import disco
 from d2c.trees.scores.attachment import Attachment, score_attachment
-from d2c.trees.scores.brackets import Metric, metric_for
+from d2c.trees.scores.brackets import METRICS, Metric, metric_for
 from d2c.trees.scores.matches import Score, Summary
 
 GOLD, ORACLE = "gold", "oracle"
@@ -35,9 +35,16 @@ class GoldStandard:
     metric: Metric
 
     @classmethod
-    def of(cls, ctrees: Sequence[CTree], dtrees: Sequence[DTree], routes: Iterable[Route]) -> Self:
-        """With the metric for these trees and for what the routes have learned."""
-        return cls(ctrees, dtrees, metric_for(ctrees, any(route.gaps_ for route in routes)))
+    def of(
+        cls,
+        ctrees: Sequence[CTree],
+        dtrees: Sequence[DTree],
+        routes: Iterable[Route],
+        metric: str | None = None,
+    ) -> Self:
+        """With one of METRICS, or that for these trees and for what the routes have learned."""
+        chosen = METRICS[metric] if metric else metric_for(ctrees, any(route.gaps_ for route in routes))
+        return cls(list(map(chosen.visible, ctrees)), dtrees, chosen)
 
 
 class Parses(NamedTuple):
@@ -112,12 +119,12 @@ class Comparison:
     tags: float | None = None
 
 
-def compare_on(dev: Path, trained: Trained, reading: Read = CLEANED) -> Comparison:
+def compare_on(dev: Path, trained: Trained, reading: Read = CLEANED, metric: str | None = None) -> Comparison:
     """Each model's route on gold d-trees, then each on those of the d-parser, which all models share.
 
     The d-parser has learned what the first route encodes; labels are scored against that. Oracles of routes
     that have one, on the d-parser's d-trees, come last. Models that were trained on predicted tags tag dev
-    themselves, for all rows.
+    themselves, for all rows. Brackets are counted by one of METRICS, or by that for these trees.
     """
     models, ctrees = trained.models, list(reading(dev))
     first, routes = models[0], [model.route for model in models]
@@ -128,7 +135,7 @@ def compare_on(dev: Path, trained: Trained, reading: Read = CLEANED) -> Comparis
     if first.tags == "predicted":  # gold heads and labels are those that the treebank's own tags say
         tags = accuracy([ctree.tokens for ctree in ctrees], [dtree.tokens for dtree in predicted])
         dtrees = [replace(a, tokens=b.tokens) for a, b in zip(dtrees, predicted, strict=True)]
-    gold = GoldStandard.of(ctrees, dtrees, routes)
+    gold = GoldStandard.of(ctrees, dtrees, routes, metric)
     bare = Parses(GOLD, [replace(dtree, labels=None) for dtree in dtrees])  # for routes that find labels
     all_gold = [bare if isinstance(route, Relabels) else Parses(GOLD, dtrees) for route in routes]
     of_dparser = Parses(first.dparser_name, predicted, parsing)
@@ -192,10 +199,12 @@ def _oracle(route: HasOracle, gold: GoldStandard, parses: Parses) -> Row:
     return Row(ORACLE, parses.source, attachment, scores, gold.metric.summary(scores))
 
 
-def train_and_compare(spec: TrainingSpec, directory: Path, progress: Progress | None = None) -> Comparison:
+def train_and_compare(
+    spec: TrainingSpec, directory: Path, progress: Progress | None = None, metric: str | None = None
+) -> Comparison:
     """Trains a model for each route into directory/<route> and compares them on the dev treebank.
 
     Raises ModelError for a foreign d-parser.
     """
     trained = train_models(spec, [directory / route for route in spec.routes], progress, foreign=False)
-    return compare_on(spec.dev, trained, spec.reading)
+    return compare_on(spec.dev, trained, spec.reading, metric)

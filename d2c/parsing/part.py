@@ -22,6 +22,7 @@ from d2c.parsing.output import whole_texts
 from d2c.parsing.stream import Batch, Done
 from d2c.trees.errors import FormatError
 from d2c.trees.files import open_output, writing
+from d2c.trees.model_files import digests
 from d2c.trees.repair import Repairs
 
 Write = Callable[[Done], None]
@@ -161,10 +162,9 @@ def _opened(path: Path, log: Path, target: str) -> tuple[BinaryIO, BinaryIO, lis
 def _lock(logged: BinaryIO) -> None:
     try:
         fcntl.flock(logged, fcntl.LOCK_EX | fcntl.LOCK_NB)
-    except BlockingIOError:
-        raise
-    except OSError:
-        pass  # not on all file systems
+    except OSError as error:  # not all file systems have locks
+        if isinstance(error, BlockingIOError):
+            raise
 
 
 def _finished(lines: list[bytes], first: bytes, path: Path, resume: bool) -> Finished:
@@ -189,9 +189,4 @@ def _whole_lines(log: Path) -> list[bytes]:
 
 def digest_of(directory: Path) -> str:
     """Of all files in a directory."""
-    digest = hashlib.sha256()
-    for path in sorted(path for path in directory.rglob("*") if path.is_file()):
-        digest.update(f"{path.relative_to(directory)}\n".encode())
-        with open(path, "rb") as stream:
-            digest.update(hashlib.file_digest(stream, "sha256").digest())
-    return digest.hexdigest()
+    return hashlib.sha256(json.dumps(digests(directory, ["."])).encode()).hexdigest()

@@ -29,11 +29,12 @@ _OTHERS = {  # what people take for one, by a file in it
     "tagger.json": "the tagger of a model; the model is the directory above",
     "reduction.json": "the route of a model; the model is the directory above",
     "cky.json": "the route of a model; the model is the directory above",
+    "rules.json": "the route of a model; the model is the directory above",
 }
 _WINDOW = 1024  # sentences that are tagged at a time
 TAGS = ("gold", "predicted")
 _PARTS, _OPTIONAL = ("route", "dparser", "tagger"), ("tagger", "tags", "language")
-NO_TAGGER = "words need a tagger, and this model has none; train it with --tagger stanza or --tagger spacy"
+NO_TAGGER = "words need a tagger, and this model has none; train it with --tagger stanza, spacy or nltk"
 
 
 @dataclass

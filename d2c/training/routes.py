@@ -117,8 +117,9 @@ class RouteSettings:
     """What routes are made with; the routes say what each is for.
 
     encoding:    of the labels, see `d2c.reduction.encodings`
-    pruning:     of the chart, see `d2c.cky.search.pruning`
-    labels:      whether d-labels are features of the chart, as of d-trees with labels of their own (nsubj)
+    pruning, gamma, penalty, binarization, symbols, max_unaries: of the chart, see `d2c.cky.settings`
+    labels:      whether d-labels are features of the chart, as of d-trees with labels of their own (nsubj);
+                 None: if these are not the route's own
     checkpoints: a directory, from which an interrupted training of the chart goes on
     seed:        of everything that draws
     """
@@ -126,7 +127,12 @@ class RouteSettings:
     encoding: str = "direct"
     head_rules: str = "collins"
     pruning: str = "none"
-    labels: bool = False
+    gamma: float = 0.95
+    penalty: float = 1e-6
+    binarization: str = "simple"
+    symbols: str = "plain"
+    max_unaries: int = 3
+    labels: bool | None = None
     checkpoints: Path | None = None
     seed: int = 1
 
@@ -139,13 +145,23 @@ class RouteRow(NamedTuple):
     kernels: str | None = None
 
 
+_OF_CHARTS = (
+    *("head_rules", "pruning", "gamma", "penalty", "binarization", "symbols", "max_unaries"),
+    *("seed", "checkpoints"),
+)
+
+
 def _new_reduction(made: type[Any], settings: RouteSettings) -> Any:
     return made(settings.encoding, settings.head_rules, seed=settings.seed)
 
 
 def _new_chart(made: type[Any], settings: RouteSettings) -> Any:
-    shared = ("head_rules", "pruning", "labels", "seed", "checkpoints")
-    return made(**{name: getattr(settings, name) for name in shared})
+    chosen = {name: getattr(settings, name) for name in _OF_CHARTS}
+    return made(**chosen, labels=bool(settings.labels))
+
+
+def _new_rules(made: type[Any], settings: RouteSettings) -> Any:
+    return made(settings.head_rules, bool(settings.labels))
 
 
 def _new_combined(made: type[Any], settings: RouteSettings) -> Any:
@@ -159,6 +175,7 @@ ROUTES = {
     "reduction": RouteRow("d2c.reduction.reduction:Reduction", _new_reduction),
     "labeler": RouteRow("d2c.reduction.labeler.two_stage:TwoStage", _new_reduction, _LABELER),
     "cky": RouteRow(_CHART, _new_chart, _CHART),
+    "rules": RouteRow("d2c.rules.rule_based:RuleBased", _new_rules),
     "combined": RouteRow("d2c.training.combined:Combined", _new_combined, _CHART),
 }
 

@@ -56,7 +56,8 @@ def train_models(
     _check_new(spec, directories)
     announce(spec)
     dparser = spec.new_dparser()
-    routes = replace(spec, labels=is_foreign(dparser)).new_routes()
+    labels = is_foreign(dparser) if spec.labels is None else spec.labels
+    routes = replace(spec, labels=labels).new_routes()
     _check_foreign(spec, routes.values(), dparser, foreign)
     _check_jackknifing(spec, routes)
     warn_of_presets([dparser, spec.tagging and spec.tagging.make()])

@@ -172,8 +172,11 @@ class StanzaTagger:
 
         best = best_state(
             evaluations(
-                *(steps, interval, lambda: float(trainer.update(next(drawn)))),
-                *("tagger stanza", arguments["device"]),
+                steps,
+                interval,
+                lambda: float(trainer.update(next(drawn))),
+                "tagger stanza",
+                arguments["device"],
             ),
             evaluate,
             lambda: {name: value.clone() for name, value in trainer.model.state_dict().items()},

@@ -35,11 +35,16 @@ from d2c.trees.formats.chunks import batches
 from d2c.trees.model_files import read_settings, reading, strings, typed, write_settings
 from d2c.trees.progress import counted
 
-FORMAT = 3  # of the model directory
+FORMAT = 4  # of the model directory; any change of the features makes a new one
 _SETTINGS, _WEIGHTS = "labeler.json", "labeler.npz"
 _PARAMETERS = {
-    **{"encoding": str, "constrained": bool, "epochs": int, "rate": int | float, "penalty": int | float},
-    **{"table_bits": int, "seed": int},
+    "encoding": str,
+    "constrained": bool,
+    "epochs": int,
+    "rate": int | float,
+    "penalty": int | float,
+    "table_bits": int,
+    "seed": int,
 }
 _TABLE = {name: Like("i4", 1) for name in Labels._fields} | {"rows": Like("i4", 3), "wide": Like("i4", 2)}
 _BATCH = 500  # sentences that `label_all` labels at once

@@ -32,7 +32,7 @@ from d2c.reduction.labeler.scores import (
     prepare,
     symbol_key,
 )
-from d2c.reduction.labeler.search import States, rises_of, step, viterbi
+from d2c.reduction.labeler.search import States, in_sentence, rises_of, step, viterbi
 
 
 @kernel
@@ -72,6 +72,24 @@ def walk(
 
     given: labels by position. False where they break the constraint.
     """
+    begin, middle, end = arcs.begin[h], arcs.middle[h], arcs.begin[h + 1]
+    if constraint.joint:
+        return _walk_jointly(scorer, arcs, h, constraint, given, order, joins)
+    numbers, modifiers = scorer.labels.numbers, arcs.modifiers
+    for place, i in enumerate(in_sentence(middle - begin, end - begin)):
+        order[place], joins[place] = begin + i, 0
+    for i in range(begin + 1, end):
+        falls = i != middle and numbers[given[modifiers[i]]] < numbers[given[modifiers[i - 1]]]
+        if constraint.rising and falls:
+            return False
+    return True
+
+
+@inner
+def _walk_jointly(
+    scorer: Scorer, arcs: Arcs, h: int, constraint: Constraint, given: Longs, order: Longs, joins: Longs
+) -> bool:
+    """`walk` in the order of attachment."""
     numbers, symbols, modifiers = scorer.labels.numbers, scorer.labels.symbols, arcs.modifiers
     begin, middle, end = arcs.begin[h], arcs.middle[h], arcs.begin[h + 1]
     events = np.empty(end - begin + 1, np.int64)
@@ -83,14 +101,14 @@ def walk(
     for k in range(end - begin):
         last_left = given[modifiers[a - 1]] if a > begin else NO_LABEL
         last_right = given[modifiers[b - 1]] if b > middle else NO_LABEL
-        left = a < middle and (b == end or not constraint.joint or events[a - begin] <= events[b - begin])
+        left = a < middle and (b == end or events[a - begin] <= events[b - begin])
         i, last, first = (a, last_left, a == begin) if left else (b, last_right, b == middle)
         label, event = given[modifiers[i]], last_left if apart > 0 else last
         same, rises = symbols[label] == symbols[event], rises_of(left, first, apart)
         rise = step(constraint, first, numbers[label], numbers[last], same, rises)
         if rise < 0:
             return False
-        order[k], joins[k] = i, int(not left and constraint.joint and 0 < apart == rise)
+        order[k], joins[k] = i, int(not left and 0 < apart == rise)
         a, b, apart = (a + 1, b, apart + rise) if left else (a, b + 1, apart - rise)
     return True
 

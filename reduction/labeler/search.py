@@ -1,17 +1,19 @@
 """Viterbi over the labels of one head's modifiers, under the constraint of the encoding (section 4.2).
 
-Three ways to walk over the left modifiers l1, l2, ... and right modifiers r1, r2, ..., each outward:
+Three ways to walk over the left modifiers l1, l2, ... and right modifiers r1, r2, ..., numbered outward:
 
-free:   l1, l2, ..., r1, r2, ...: the paper's sequence model, which takes any label after any other.
-rising: the same, but numbers never fall on either side: all that the spine encoding asks of one head.
+free:   ..., l2, l1, r1, r2, ..., as they stand in the sentence: the paper's sequence model, which takes any
+        label after any other.
+rising: the same, but numbers never fall outward on either side: all that the spine encoding asks of one head.
 joint:  in the order of attachment, within an event the left ones first. So what was taken is a left and b
         right ones, and a state is (a, b, label of la, label of rb, difference of their events). The next
         modifier joins the last event, and then has its symbol, or makes the next one. Every path is a nested
         order whose events are 1, 2, ... without gaps, and has one symbol for each: no repairs.
 
 The score is a sum over arcs, over pairs of consecutive modifiers of one side, and over pairs that follow each
-other in the walk from one side to the other. Exact, O(|L| |R| C^3) for C candidate labels at worst and far
-less in fact, as the numbers of labels leave few states; heads with very many modifiers get a beam.
+other in the walk from one side to the other. Exact: O(k C^2) for k modifiers and C candidate labels in a
+sequence; joint O(|L| |R| C^3) at worst and far less in fact, as the numbers of labels leave few states; heads
+with very many modifiers get a beam there.
 """
 
 from __future__ import annotations
@@ -30,7 +32,6 @@ from d2c.reduction.labeler.scores import ACROSS_LEFT, ACROSS_RIGHT, Floats, Head
 _CAPACITY = 1 << 17  # states of one head
 _FOUND = 1 << 20  # room to look one up, at most
 _LEAST_BEAM = 4
-_ENDLESS = 1 << 30  # above every label's number
 _TAKES_LEFT = 1 << 30  # beside the number of the state before
 
 
@@ -101,13 +102,11 @@ def rises_of(left: bool, first: bool, apart: int) -> tuple[int, int]:
 def step(
     constraint: Constraint, first: bool, number: int, before: int, same: bool, rises: tuple[int, int]
 ) -> int:
-    """By how many events a label puts a modifier above the one before it on its side; -1: not allowed.
+    """By how many events a label puts a modifier above the one before it on its side, jointly; -1: it cannot.
 
     number, before: of the label and of the one before it
     same: whether it has the symbol of the event that it may join
     """
-    if not constraint.joint:
-        return -1 if constraint.rising and not first and number < before else 0
     rise = number if constraint.differences or first else number - before
     return rise if rise == rises[1] or (rise == rises[0] and same) else -1
 
@@ -145,9 +144,9 @@ def _take(
     arc_scores, pairs, across, known = head.scores, head.pairs, states.across, states.known
     entries, scores, found = states.entries, states.scores, states.found
     constraint, a, b = head.constraint, cell.a, cell.b
-    joint, first = constraint.joint, (a if left else b) == 1
+    first = (a if left else b) == 1
     m, other = (a - 1, head.lefts + b - 1) if left else (head.lefts + b - 1, a - 1)
-    turns = (b if left else a) > 0 and (first or joint)
+    turns = (b if left else a) > 0
     low, high, inner_pairs = head.begin[m], head.begin[m + 1], head.before[m]
     low_before, low_across = 0 if first else head.begin[m - 1], head.begin[other] if turns else 0
     if turns:
@@ -162,11 +161,10 @@ def _take(
         before, last = (-1, 0) if first else (of[own], numbers[own])
         event = of[x] if not left and apart > 0 else before
         rises = rises_of(left, first, apart)
-        least, most = -1, _ENDLESS  # numbers that `step` may allow
-        if joint:
-            base = 0 if constraint.differences or first else last
-            least, most = base + (rises[0] if rises[0] >= 0 else rises[1]), base + rises[1]
-        crosses = turns and (not joint or (apart <= 0 if left else apart > 0))
+        base = 0 if constraint.differences or first else last
+        # numbers that `step` may allow
+        least, most = base + (rises[0] if rises[0] >= 0 else rises[1]), base + rises[1]
+        crosses = turns and (apart <= 0 if left else apart > 0)
         for c in range(low, high):
             if numbers[c] < least:
                 continue
@@ -180,13 +178,13 @@ def _take(
             if not first:
                 score += pairs[inner_pairs + (own - low_before) * width + c - low]
             if crosses:
-                joins = int(not left and joint and rise == apart)
+                joins = int(not left and rise == apart)
                 pair = 2 * ((opposite - low_across) * width + c - low) + joins
                 if known[pair] != turn:
                     known[pair] = turn
                     across[pair] = pair_score(scorer, of[opposite], label, joins)
                 score += across[pair]
-            x1, y1 = (c, y) if left else (x if joint else -1, c)
+            x1, y1 = (c, y) if left else (x, c)
             apart1 = apart + rise if left else apart - rise
             index = _index(cell, x1, y1, apart1)
             new = found[index]
@@ -209,28 +207,81 @@ def _take(
 @inner
 def viterbi(scorer: Scorer, arcs: Arcs, head: Head, states: States, best: Longs) -> bool:
     """Writes the labels of the best path to `best`, by position; False where there is no path."""
-    lefts, rights, begin, joint = head.lefts, head.rights, head.begin, head.constraint.joint
-    size = lefts + rights
-    count = (lefts + 1) * (rights + 1) if joint else size + 1
-    beam, span, widest = _CAPACITY // count, size if joint else 0, np.int64(0)
+    if head.constraint.joint:
+        return _best_joint(scorer, arcs, head, states, best)
+    return _best_sequence(scorer, arcs, head, best)
+
+
+@inner
+def in_sentence(lefts: int, size: int) -> Longs:
+    """[size] a head's modifiers, numbered as in `Head`, as they stand in the sentence."""
+    order = np.arange(size)
+    for i in range(lefts):
+        order[i] = lefts - 1 - i
+    return order
+
+
+@inner
+def _best_sequence(scorer: Scorer, arcs: Arcs, head: Head, best: Longs) -> bool:
+    """`viterbi` over the modifiers in the order of the sentence."""
+    lefts, begin, labels, numbers, pairs = head.lefts, head.begin, head.labels, head.numbers, head.pairs
+    size, modifiers, rising = lefts + head.rights, arcs.modifiers, head.constraint.rising
+    order, totals, back = in_sentence(lefts, size), head.scores, np.full(len(labels), -1, np.int64)
+    for place in range(1, size):
+        i, before = order[place], order[place - 1]
+        across, outer, inner_one = before == 0 and i == lefts, max(i, before), min(i, before)
+        width, first = begin[outer + 1] - begin[outer], head.before[outer]
+        if across:
+            m, m2 = modifiers[head.low], modifiers[head.low + i]
+            pair_atoms(scorer.templates, arcs, head.h, m, m2, ACROSS_RIGHT)
+        for c in range(begin[i], begin[i + 1]):
+            found = np.float32(-np.inf)
+            for b in range(begin[before], begin[before + 1]):
+                far, near = (c, b) if i == outer else (b, c)
+                if rising and not across and numbers[far] < numbers[near]:
+                    continue
+                if across:
+                    total = totals[b] + pair_score(scorer, labels[b], labels[c], 0)
+                else:
+                    pair = first + (near - begin[inner_one]) * width + far - begin[outer]
+                    total = totals[b] + pairs[pair]
+                if total > found:
+                    found, back[c] = total, b
+            totals[c] += found
+    last = order[size - 1]
+    state = begin[last] + np.argmax(totals[begin[last] : begin[last + 1]])
+    if totals[state] == -np.inf:
+        return False
+    for place in range(size - 1, -1, -1):
+        best[modifiers[head.low + order[place]]] = labels[state]
+        state = back[state]
+    return True
+
+
+@inner
+def _best_joint(scorer: Scorer, arcs: Arcs, head: Head, states: States, best: Longs) -> bool:
+    """`viterbi` in the order of attachment."""
+    lefts, rights, begin, size = head.lefts, head.rights, head.begin, head.lefts + head.rights
+    count = (lefts + 1) * (rights + 1)
+    beam, widest = _CAPACITY // count, np.int64(0)
     for i in range(size):
         widest = max(widest, begin[i + 1] - begin[i] + 1)
-    if beam < _LEAST_BEAM or widest * widest * (2 * span + 1) > _FOUND:
+    if beam < _LEAST_BEAM or widest * widest * (2 * size + 1) > _FOUND:
         return False
     entries, scores, cells, found = states.entries, states.scores, states.cells, states.found
     entries[0, 0], entries[0, 1], entries[0, 2], scores[0] = -1, -1, 0, 0.0
     cells[0, 0], cells[0, 1] = 0, 1
-    row = rights + 1 if joint else 1  # the cell (a, b) has the number a * row + b
+    row = rights + 1  # the cell (a, b) has the number a * row + b
     for a in range(lefts + 1):
         for b in range(rights + 1):
-            if a + b == 0 or (not joint and a < lefts and b > 0):
+            if a + b == 0:
                 continue
             number, r = a * row + b, lefts + b - 1
             start = end = cells[number - 1, 1]
             left, right = begin[a - 1] if a else 0, begin[r] if b else 0
-            cell = Cell(a, b, start, beam, left, right, begin[r + 1] - begin[r] + 1 if b else 1, span)
+            cell = Cell(a, b, start, beam, left, right, begin[r + 1] - begin[r] + 1 if b else 1, size)
             for takes_left in (True, False):
-                if (a > 0 and (joint or b == 0)) if takes_left else b > 0:
+                if (a if takes_left else b) > 0:
                     prior = number - (row if takes_left else 1)
                     end = _take(scorer, arcs, head, states, cell, prior, end, takes_left)
             cells[number, 0], cells[number, 1] = start, end

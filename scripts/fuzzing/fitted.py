@@ -40,7 +40,7 @@ ROUTES = {
     str(name): name
     for name in (
         *(RouteName("reduction", encoding) for encoding in ("direct", "delta", "spine")),
-        *(RouteName(route, "direct") for route in ("labeler", "cky", "combined")),
+        *(RouteName(route, "direct") for route in ("labeler", "cky", "rules", "combined")),
     )
 }
 
@@ -98,7 +98,9 @@ MODELS: Mapping[str, Trained] = {
     "spine, UDPipe": Trained("reduction-spine", "udpipe", "spacy"),
     "labeler, Stanza": Trained("labeler", "stanza", "stanza"),
     "cky, Stanza transition": Trained("cky", "stanza:transition", "stanza"),
+    "rules, spaCy": Trained("rules", "spacy", "spacy"),
     "combined, spaCy": Trained("combined", "spacy", "stanza"),
+    "labeler, transition": Trained("labeler", "transition:eager", "spacy"),
 }
 
 

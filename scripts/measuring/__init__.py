@@ -1,1 +1,1 @@
-"""What the scripts beside this folder share: treebanks, options, tables, plots, time and memory."""
+"""What the scripts beside this folder share: treebanks, options, tables, time and memory."""

@@ -3,13 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Collection
-from importlib.util import find_spec
 from pathlib import Path
 from typing import Any
 
 import click
 
-from d2c.dparsers.registry import DPARSERS
 from d2c.reduction.encodings import ENCODINGS
 
 FilePath = click.Path(path_type=Path)
@@ -33,26 +31,9 @@ def names_option(option: str, known: Collection[str], default: str) -> Callable[
     return click.option(option, callback=names(known), default=default, show_default=True)
 
 
-def dparsers_option(default: str) -> Callable[[Any], Any]:
-    """Which d-parsers are compared."""
-    return names_option("--dparsers", DPARSERS, default)
-
-
 encodings_option = names_option("--encodings", ENCODINGS, "direct,delta,spine")
 sentences_option = click.option("--sentences", default=5000, show_default=True, help="Of CRAFT train.")
 epochs_option = click.option("--epochs", type=float, help="Of the d-parsers.")
 models_option = click.option(
     "--models", type=FilePath, default="models", show_default=True, help="Where d-parsers are kept."
 )
-csv_option = click.option("--csv", "csv_file", type=FilePath, help="The table as CSV, too.")
-
-
-def plot_option(shown: str) -> Callable[[Any], Any]:
-    """A picture of what is shown; before any work is done, whether it can be drawn."""
-
-    def check(_: click.Context, parameter: click.Parameter, value: Path | None) -> Path | None:
-        if value and find_spec("matplotlib") is None:
-            raise click.BadParameter("matplotlib is not installed; it is in d2c[dev]", param=parameter)
-        return value
-
-    return click.option("--plot", type=FilePath, callback=check, help=f"{shown}, as a picture.")

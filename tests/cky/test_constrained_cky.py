@@ -12,6 +12,7 @@ from dataclasses import replace
 from functools import cache
 from importlib import resources
 from itertools import islice
+from operator import eq
 from pathlib import Path
 from typing import Any
 
@@ -56,6 +57,22 @@ def test_it_recovers_trees_from_gold_d_trees(binarization: str) -> None:
     assert repairs.sentences == 100 and repairs.counts[GLUED] <= 10  # 300 sentences do not show all rules
 
 
+@pytest.mark.parametrize("symbols", ["vertical", "collapsed"])
+def test_refined_symbols_are_the_grammars_own_business(symbols: str) -> None:
+    """C-trees have plain labels, and a confidence for each node; the oracle of a gold d-tree is gold."""
+    route, trees = ConstrainedCKY(symbols=symbols, epochs=3, table_bits=16), sample("train", 40)
+    heads = load_head_rules("collins")
+    route.fit(trees)
+    labels = {label for ctree in trees for label in ctree.labels}
+    assert any(symbol.bar == "" and symbol.label not in labels for symbol in route.grammar_.symbols)
+    dtrees = list(map(route.encode, trees))
+    assert sum(map(eq, route.decode_all(dtrees), map(heads.apply, trees))) > 30
+    for ctree, dtree in zip(trees, dtrees, strict=True):
+        assert route.oracle(ctree, dtree) == heads.apply(ctree)
+        decoded, shares = route.confidences(dtree)
+        assert decoded == route.decode(dtree) and len(shares) == len(decoded.labels)
+
+
 def test_what_is_loaded_decodes_alike(tmp_path: Path) -> None:
     route, dev = fitted(), sample("dev", 30)
     route.save(tmp_path)
@@ -67,7 +84,7 @@ def test_what_is_loaded_decodes_alike(tmp_path: Path) -> None:
     with pytest.raises(ModelError, match="is broken"):
         ConstrainedCKY.load(tmp_path)
     (tmp_path / "cky.json").write_text(json.dumps({"format": 99}))
-    with pytest.raises(ModelError, match="has format 99; this version of d2c reads 4"):
+    with pytest.raises(ModelError, match="has format 99; this version of d2c reads 5"):
         ConstrainedCKY.load(tmp_path)
 
 

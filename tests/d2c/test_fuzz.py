@@ -46,7 +46,7 @@ def test_broken_inputs_are_read_or_refused(small_model: Path, seed: int, tmp_pat
 
 def test_broken_models_parse_or_are_refused(small_model: Path, seed: int, tmp_path: Path) -> None:
     directory, ctrees = tmp_path / "models", fitted.sample()
-    for route in ("reduction-spine", "labeler", "cky", "combined"):
+    for route in ("reduction-spine", "labeler", "cky", "rules", "combined"):
         model = Model.load(small_model)
         model.route_name, model.route = fitted.ROUTES[route].route, fitted.fit(fitted.ROUTES[route], ctrees)
         (directory / route).mkdir(parents=True)

@@ -35,7 +35,32 @@ def test_lazy_steps_equal_steps_on_all_weights() -> None:
         total += w
     catch_up(learner)
     assert learner.weights == pytest.approx(w, abs=1e-4)
-    assert learner.average() == pytest.approx(total / 50, rel=0.1, abs=0.02)
+    assert learner.average() == pytest.approx(total / 50, abs=1e-4)
+
+
+def test_two_steps_and_the_penalty_by_hand() -> None:
+    """η = 0.5, λ = 0.2: first g = 2, √G = 2, then g = -1.5, √G = 2.5, then 0.04 towards 0 in each step."""
+    learner = AdaGrad.new(4, 0.5, 0.2)
+    gradient = Gradient.of(learner)
+    for amount, weight, square in ((2.0, -0.45, 4.0), (-1.5, -0.45 + 0.3 + 0.04, 6.25)):
+        _add_all(gradient, np.array([1]), np.array([amount], np.float32))
+        step(learner, gradient)
+        assert learner.weights.tolist() == pytest.approx([0.0, weight, 0.0, 0.0])
+        assert learner.squares.tolist() == [0.0, square, 0.0, 0.0]
+    for left in (-0.07, -0.03, 0.0, 0.0):
+        step(learner, gradient)
+        catch_up(learner)
+        assert learner.weights[1] == pytest.approx(left)
+    assert learner.average()[1] == pytest.approx((-0.45 - 0.11 - 0.07 - 0.03) / 6)
+
+
+def test_a_large_penalty_leaves_no_weight() -> None:
+    learner = AdaGrad.new(8, 0.5, 3.0)
+    gradient = Gradient.of(learner)
+    for amount in (1.0, -2.0, 3.0):  # |g| ≤ λ: what a step adds is taken at once
+        _add_all(gradient, np.array([2, 5]), np.array([amount, -amount], np.float32))
+        step(learner, gradient)
+    assert not learner.weights.any() and not learner.average().any()
 
 
 def test_amounts_of_one_slot_add_up_to_one_step() -> None:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
+from dataclasses import replace
 from fractions import Fraction
 
 import pytest
@@ -16,6 +17,7 @@ from d2c.trees.formats.discbracket import parse_discbracket
 from d2c.trees.scores.brackets import METRICS, bracket_scores, metric_for
 from d2c.trees.scores.matches import Matches
 from tests.strategies import ctrees
+from tests.trees.test_evalb import VECTORS, needs_vectors
 
 bags = st.lists(st.sampled_from("abcde"), max_size=8)
 
@@ -69,6 +71,33 @@ def test_metrics_count_what_they_say(name: str, pairs: list[tuple[CTree, CTree]]
         counted = [label for label, below in nodes if metric.label(label) is not None and kept & set(below)]
         if kept:
             assert score.matched == score.gold == score.guess == len(counted)
+
+
+@needs_vectors
+def test_spmrl_counts_as_its_program() -> None:
+    """Of 600 pairs, those that are trees over the same words, sentence by sentence."""
+    expected = {}
+    for line in (VECTORS / "expected-spmrl.txt").read_text().splitlines()[3:603]:
+        number, _, status, _, _, *counts = line.split()
+        if status == "0":
+            expected[int(number)] = tuple(map(int, counts[:3]))
+    sides = ((VECTORS / name).read_text().splitlines() for name in ("gold.mrg", "guess.mrg"))
+    compared = 0
+    for number, lines in enumerate(zip(*sides, strict=True), 1):
+        if number in expected and "-NONE-" not in "".join(lines):
+            gold, guess = map(parse_bracket, lines)
+            if gold.tokens.forms == guess.tokens.forms:
+                (score,) = METRICS["spmrl"].score([gold], [guess])
+                assert (score.matched, score.gold, score.guess) == expected[number]
+                compared += 1
+    assert compared > 500
+
+
+@given(ctrees())
+def test_a_tree_with_gaps_is_itself_where_they_are_raised(ctree: CTree) -> None:
+    for metric in METRICS.values():
+        (score,) = metric.score([ctree], [replace(ctree, head_children=None)])
+        assert score.matched == score.gold == score.guess
 
 
 def test_the_metric_is_that_of_gold() -> None:

@@ -1,14 +1,17 @@
-"""Metrics of labelled constituents: EVALB's, and, where there are gaps, disco-dop's.
+"""Metrics of labelled constituents: EVALB's, its SPMRL variant's, and, where there are gaps, disco-dop's.
 
-A table has one metric, chosen once from the gold trees (`metric_for`), never from what a guess looks like.
+A table has one metric, the one asked for or chosen once from the gold trees (`metric_for`), never from what a
+guess looks like.
 """
 
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
+from d2c.trees.conversion import to_dependencies
 from d2c.trees.ctree import CTree
+from d2c.trees.induced_heads import induce_heads
 from d2c.trees.scores import disco
 from d2c.trees.scores.evalb import report as evalb
 from d2c.trees.scores.evalb.evaluate import evaluate
@@ -29,7 +32,7 @@ class Metric:
     label:        symbol → what must be equal for a match; None: such brackets are left out
     tags, forms:  tokens left out; of the gold tree
     bare_wrapper: whether a wrapper without a label (`CTree.top` is "") is a bracket
-    gaps:         whether brackets may have gaps; if not, those of guesses are raised
+    gaps:         whether brackets may have gaps; if not, they are raised on both sides
     """
 
     title: str
@@ -43,19 +46,21 @@ class Metric:
 
     def score(self, gold: Iterable[CTree], guess: Iterable[CTree]) -> list[Score]:
         """The score of each sentence."""
-        return list(self.scores(gold, map(self.visible, guess)))
+        return list(self.scores(map(self.visible, gold), map(self.visible, guess)))
 
     def visible(self, ctree: CTree) -> CTree:
-        """The guess as it is scored."""
-        return ctree if self.gaps or ctree.is_continuous() else raise_gaps(ctree)
+        """The tree as it is scored. Equal trees are raised to equal ones: heads have no say in it."""
+        if self.gaps or ctree.is_continuous():
+            return ctree
+        raised = raise_gaps(replace(ctree, head_children=None))
+        return raised if ctree.head_children is None else induce_heads(raised, to_dependencies(ctree).heads)
 
     def summary(self, scores: Iterable[Score]) -> Summary:
         """The sum of scores."""
         return sum(map(self.sums.of, scores), self.sums())
 
 
-def _evalb() -> Metric:
-    parameters = Parameters.collins()
+def _evalb(title: str, parameters: Parameters) -> Metric:
     rules = Rules(parameters)
 
     def scores(gold: Iterable[CTree], guess: Iterable[CTree]) -> Iterable[Score]:
@@ -63,7 +68,7 @@ def _evalb() -> Metric:
         return evaluate(pairs, parameters)
 
     label, tags = rules.bracket_label, rules.deleted_tags
-    return Metric("EVALB, collins.prm", scores, evalb.Summary, label, tags, bare_wrapper=True, gaps=False)
+    return Metric(title, scores, evalb.Summary, label, tags, bare_wrapper=True, gaps=False)
 
 
 def _disco() -> Metric:
@@ -80,7 +85,11 @@ def _disco() -> Metric:
     return Metric(title, scores, disco.Summary, label, deleted, parameters.delete_words)
 
 
-METRICS = {"evalb": _evalb(), "disco": _disco()}
+METRICS = {
+    "evalb": _evalb("EVALB, collins.prm", Parameters.collins()),
+    "spmrl": _evalb("EVALB of SPMRL 2013", Parameters.spmrl2013()),
+    "disco": _disco(),
+}
 
 
 def metric_for(gold: Iterable[CTree], gaps: bool = False) -> Metric:

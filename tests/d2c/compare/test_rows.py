@@ -19,6 +19,7 @@ from d2c.trees.ctree import CTree, build_ctree
 from d2c.trees.dtree import DTree
 from d2c.trees.formats.brackets import parse_bracket, read_brackets
 from d2c.trees.repair import Repairs
+from d2c.trees.scores.brackets import METRICS
 from d2c.trees.scores.matches import Matches
 
 SAMPLE = Path(__file__).parents[3] / "data" / "sample" / "dev.mrg"
@@ -73,6 +74,21 @@ def test_a_guess_with_gaps_does_not_choose_the_metric() -> None:
     assert tally(route.judged, lambda _: None) == {None: every[0].brackets.matches}
     learned = standard(Fake(GOLD, []), Fake(gaps, [], gaps=True))
     assert learned.metric.title == "disco-dop, proper.prm"
+
+
+def test_a_metric_that_is_asked_for_raises_gaps_on_both_sides() -> None:
+    """The full stop ends S for SPMRL, which counts punctuation, and not for EVALB."""
+    gaps = build_ctree(GOLD.tokens, ["VP", "S"], [(0, 2), (4, 1, 3)], 5, [0, 4], "TOP")
+    bare = parse_bracket("(TOP (S (VP (VB a)) (NN b) (IN c)) (. .))")
+    dtree = Reduction("direct").encode(gaps)
+    found = {}
+    for name in ("evalb", "spmrl"):
+        gold = GoldStandard.of([gaps], [dtree], [Fake(bare, [])], name)  # type: ignore[list-item]
+        found[name] = score("fake", Fake(bare, []), gold, Parses("gold", [dtree]))  # type: ignore[arg-type]
+        [line] = list(table_lines(Comparison(gold, [found[name]])))[-1:]
+        assert line.endswith(f"{METRICS[name].title}.")
+    assert found["evalb"].brackets.matches == Matches(2, 2, 2)
+    assert found["spmrl"].brackets.matches == Matches(2, 2, 1)
 
 
 def test_gold_d_trees_come_back_whole() -> None:

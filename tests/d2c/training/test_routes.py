@@ -10,6 +10,7 @@ from pathlib import Path
 
 import pytest
 
+from d2c.cky.settings import ChartSettings
 from d2c.training import routes
 from d2c.training.model import load_route
 from d2c.training.routes import ROUTES, RouteSettings, make_route, route_class
@@ -23,6 +24,7 @@ PARTS = {
     "reduction": {"GivesConfidences"},
     "labeler": {"GivesConfidences", "Relabels"},
     "cky": {"GivesConfidences", "HasOracle", "KBest", "LearnsConventions"},
+    "rules": set(),
     "combined": {"GivesConfidences"},
 }
 
@@ -48,8 +50,10 @@ def test_what_a_route_can_do(name: str) -> None:
 
 
 def test_settings_come_to_where_they_are_used(tmp_path: Path) -> None:
+    of_chart = {"pruning": "1", "gamma": 0.8, "penalty": 0.5, "binarization": "markovized"}
+    of_chart |= {"symbols": "vertical", "max_unaries": 1}
     settings = RouteSettings(
-        encoding="delta", head_rules="leftmost", pruning="1", checkpoints=tmp_path, seed=7
+        **{"encoding": "delta", "head_rules": "leftmost", "checkpoints": tmp_path, "seed": 7}, **of_chart
     )
     reduction, chart, combined = (make_route(name, settings) for name in ("reduction", "cky", "combined"))
     for part in (reduction, combined.reduction):  # type: ignore[attr-defined]
@@ -57,8 +61,22 @@ def test_settings_come_to_where_they_are_used(tmp_path: Path) -> None:
     used = [chart, combined.chart]  # type: ignore[attr-defined]
     for part, labels in zip(used, (False, True), strict=True):
         assert part.settings.labels is labels
-        assert (part.settings.head_rules, part.settings.pruning, part.settings.seed) == ("leftmost", "1", 7)
+        assert (part.settings.head_rules, part.settings.seed) == ("leftmost", 7)
+        assert {name: getattr(part.settings, name) for name in of_chart} == of_chart
         assert part.checkpoints == tmp_path
+
+
+def test_the_defaults_are_those_of_the_chart() -> None:
+    assert make_route("cky").settings == ChartSettings(seed=RouteSettings.seed)  # type: ignore[attr-defined]
+    assert make_route("cky", RouteSettings(labels=True)).settings.labels  # type: ignore[attr-defined]
+
+
+@pytest.mark.parametrize(
+    "setting", [{"gamma": 1.5}, {"gamma": float("nan")}, {"penalty": -1.0}, {"penalty": float("inf")}]
+)
+def test_settings_of_the_chart_have_ranges(setting: dict[str, float]) -> None:
+    with pytest.raises(ValueError, match="is no"):
+        ChartSettings(**setting)
 
 
 def test_unknown_routes(tmp_path: Path) -> None:
@@ -82,11 +100,12 @@ def test_a_route_is_a_row(monkeypatch: pytest.MonkeyPatch) -> None:
 
 
 def test_no_route_is_asked_for_by_its_name() -> None:
-    """But in the registry, and where the command line says its default."""
+    """But in the registry, where the command line says its default, and in the papers' tables."""
     names = re.compile(rf"""["']({"|".join(ROUTES)})["']""")
     found = {
         (path.relative_to(ROOT / "d2c").as_posix(), name)
         for path in (ROOT / "d2c").rglob("*.py")
+        if path.parent.name != "tables"
         for name in names.findall(path.read_text(encoding="utf-8"))
     }
     rows = {("training/routes.py", name) for name in ROUTES}

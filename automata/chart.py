@@ -1,0 +1,288 @@
+"""The chart of a sentence: all computations of an oracle automaton whose actions are probable enough, packed.
+
+Section 5 of Nederhof (2015), with the grammar intersected with the sentence as it is made. A *node* is a
+class of stacks before a token: what the oracle sees, hence its actions. An *item* is a tree of some class
+between two nodes; below it is the node where it begins. An action takes the item that ends in a node, with
+or without one that ends where the first begins, and makes an item that begins where the last one begins. So
+classes are those of `d2c.automata.states`, and a stack's that of its two topmost trees and the head token of
+the third, which are all that features see (`d2c.automata.features`).
+
+Of the actions of a node those are kept that have a probability of `threshold` at least, and in any case the
+one that the greedy parser takes: with a threshold of 1 there is one computation, the greedy parser's own.
+An item is a vertex of the forest. An edge is an action, its score the logarithm of its probability; a shift
+has one of its own, from an axiom. The edges of a derivation, as they stand, are the actions of a computation
+in the order in which they are done. Linear in the number of edges.
+"""
+
+from __future__ import annotations
+
+from typing import NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+from d2c.automata.scores import Scorer, chances
+from d2c.automata.states import ATTRIBUTES, HEAD, Text, attach, leaf, promote, row_of
+from d2c.automata.systems import ACCEPT, SHIFT, Longs, Tables
+from d2c.forests.forest import Floats, Forest, Ints
+from d2c.linear.kernels import inner, kernel
+from d2c.trees.binarization import LEFT, RIGHT
+
+NODE = np.dtype(
+    [(name, np.int32) for name in ("top", "second", "third", "token", "ending", "begin", "end")], align=True
+)
+ITEM = np.dtype([(name, np.int32) for name in ("node", "tree", "beside", "next", "vertex")], align=True)
+EDGE = np.dtype(
+    [*((name, np.int32) for name in ("head", "tail", "modifier", "action")), ("score", np.float32)],
+    align=True,
+)
+KEPT = np.dtype([("action", np.int32), ("score", np.float32)], align=True)
+# Numba compiles a kernel once more for a constant that is a Python number
+NONE, AXIOM, GOAL = np.int32(-1), np.int32(0), np.int32(1)  # no item, and the first two of them
+TREES, NODES, ITEMS, EDGES, ACTIONS, FULL = range(6)  # in `Search.counts`
+_SEED, _FACTOR, _HALF = np.uint64(0xC2B2AE3D27D4EB4F), np.uint64(0x9E3779B97F4A7C15), np.uint64(32)
+
+
+class Chart(NamedTuple):
+    """All computations that were kept.
+
+    forest:  V vertices, E edges; without edges where there were too many items
+    scores:  [E] logarithm of the probability of each edge's action
+    actions: [E]
+    tokens:  [V] the head token of each item, from 0; -1 of the axiom, which is the first, and of the goal
+    """
+
+    forest: Forest
+    scores: Floats
+    actions: Ints
+    tokens: Ints
+
+
+class Search(NamedTuple):
+    """A chart in the making.
+
+    trees:  [most trees, ATTRIBUTES] the classes of trees; the first is that of what is below a stack
+    nodes:  of type NODE: classes of the topmost and of the second tree, head token of the third, the next
+            token; the first item that ends there; where its actions begin and end, -1 if not yet looked at
+    items:  of type ITEM: the node where it begins; class of its tree; the next item that ends in the same
+            node; the next in its queue; its vertex
+    edges:  of type EDGE, between items
+    kept:   of type KEPT: the actions of nodes
+    counts: [6] of each of these how many there are, and whether there are too many
+    queues: [n + 2, 2] first and last of the items that are yet to be expanded: the axiom; those that begin
+            before the first token, the second, ...
+    stack:  [3, ATTRIBUTES] the topmost trees of a node, as in a stack
+    logs:   [A] of the probabilities of its actions
+    keys, numbers: [power of two] hash table of the numbers of trees, nodes and items; -1: an empty slot
+    """
+
+    trees: Longs
+    nodes: NDArray[np.void]
+    items: NDArray[np.void]
+    edges: NDArray[np.void]
+    kept: NDArray[np.void]
+    counts: Longs
+    queues: Ints
+    stack: Longs
+    logs: Floats
+    keys: NDArray[np.uint64]
+    numbers: Ints
+
+    @classmethod
+    def new(cls, tokens: int, actions: int, most: int) -> Search:
+        """The start: an empty stack. actions: of the system; most: how many items there may be."""
+        slots = 1 << (6 * most).bit_length()
+        search = cls(
+            np.zeros((most + 1, ATTRIBUTES), np.int64),
+            np.empty(most, NODE),
+            np.empty(most, ITEM),
+            np.empty(4 * most, EDGE),
+            np.empty(4 * most + actions, KEPT),
+            np.array([1, 1, 2, 0, 0, 0]),
+            np.full((tokens + 2, 2), NONE),
+            np.zeros((3, ATTRIBUTES), np.int64),
+            np.empty(actions, np.float32),
+            np.empty(slots, np.uint64),
+            np.full(slots, NONE),
+        )
+        search.nodes[0] = 0
+        search.items[AXIOM] = (0, 0, NONE, NONE, NONE)
+        search.queues[0] = AXIOM
+        return search
+
+
+@kernel
+def build_chart(scorer: Scorer, text: Text, sentence: int, threshold: float, search: Search) -> Chart:
+    """The chart of a sentence that is not empty. search: by `Search.new`"""
+    n, begin, vertex = text.lengths[sentence], text.begin[sentence], NONE
+    nodes, items = search.nodes, search.items
+    for token in range(begin, begin + n + 1):
+        for start in range(token - begin, -1, -1):
+            while search.queues[start, 0] != NONE and not search.counts[FULL]:
+                item = search.queues[start, 0]
+                search.queues[start, 0] = items[item]["next"]
+                vertex += np.int32(1)
+                items[item]["vertex"] = vertex
+                node = _node_of(search, item, token)
+                items[item]["beside"], nodes[node]["ending"] = nodes[node]["ending"], item
+                if nodes[node]["begin"] == NONE:
+                    _keep(search, scorer, text, node, begin + n - token, threshold)
+                _expand(search, scorer.tables, text, item, node, begin)
+    items[GOAL]["vertex"] = vertex + 1
+    return _useful(search, 0 if search.counts[FULL] else search.counts[EDGES], begin)
+
+
+@inner
+def _keep(search: Search, scorer: Scorer, text: Text, node: int, left: int, threshold: float) -> None:
+    """Decides which actions a node has, so many tokens before the end."""
+    kept, stack, logs, count = search.kept, search.stack, search.logs, search.counts[ACTIONS]
+    of_node = search.nodes[node]
+    for i in range(ATTRIBUTES):  # numba takes seconds to compile the assignment of an array
+        stack[2, i], stack[1, i] = search.trees[of_node["top"], i], search.trees[of_node["second"], i]
+    stack[0, HEAD], of_node["begin"] = of_node["third"], count
+    row = row_of(scorer.tables, stack[1], stack[2], left)
+    chances(scorer, text, stack, 2, of_node["token"], row, threshold, logs)
+    if count + len(logs) > len(kept):
+        search.counts[FULL] = 1
+    else:
+        for action in range(len(logs)):
+            if logs[action] > -np.inf:
+                kept[count]["action"], kept[count]["score"] = action, logs[action]
+                count += 1
+    search.counts[ACTIONS] = of_node["end"] = count
+
+
+@inner
+def _expand(search: Search, tables: Tables, text: Text, item: int, node: int, begin: int) -> None:
+    """Does what can be done with an item that ends in a node; shifts, with the first of these."""
+    items, trees, counts, token = search.items, search.trees, search.counts, search.nodes[node]["token"]
+    for number in range(search.nodes[node]["begin"], search.nodes[node]["end"]):
+        action = search.kept[number]["action"]
+        kind, other = tables.kinds[action], AXIOM
+        if kind == SHIFT and items[item]["beside"] != NONE:
+            continue
+        if kind in (LEFT, RIGHT):
+            other = search.nodes[items[item]["node"]]["ending"]
+        while other != NONE and not counts[FULL]:
+            tree, end, following = trees[counts[TREES]], token, NONE
+            head, modifier = (other, item) if kind in (RIGHT, SHIFT) else (item, other)
+            if kind == SHIFT:
+                leaf(text.leaves[token], token, tree)
+                end += np.int32(1)
+                below, modifier = node, NONE
+            else:
+                for i in range(ATTRIBUTES):
+                    tree[i] = trees[items[head]["tree"], i]
+                if other == AXIOM:
+                    promote(tables, action, tree)
+                    below, modifier = items[item]["node"], NONE
+                else:
+                    attach(tables, action, tree, trees[items[modifier]["tree"]])
+                    below, following = items[other]["node"], items[other]["beside"]
+            derived = GOAL if kind == ACCEPT else _item_of(search, below, end, begin)
+            edge, kept = search.edges[counts[EDGES]], search.kept[number]
+            edge["head"], edge["tail"], edge["modifier"] = derived, head, modifier
+            edge["action"], edge["score"] = kept["action"], kept["score"]
+            counts[EDGES] += 1
+            if counts[EDGES] == len(search.edges):
+                counts[FULL] = 1
+            other = following
+
+
+@inner
+def _item_of(search: Search, node: int, token: int, begin: int) -> int:
+    """The item, perhaps a new one, from a node to before a token; its tree is written behind the last."""
+    counts, items, key = search.counts, search.items, _first_key(TREES)
+    for attribute in range(ATTRIBUTES):
+        key = _mixed(key, search.trees[counts[TREES], attribute])
+    tree, known = _number_of(search, key, TREES), counts[ITEMS]
+    item = _number_of(search, _mixed(_mixed(_mixed(_first_key(ITEMS), node), tree), token), ITEMS)
+    if item == known:
+        items[item]["node"], items[item]["tree"], items[item]["next"] = node, tree, NONE
+        queue = search.queues[search.nodes[node]["token"] - begin + 1]
+        if queue[0] == NONE:
+            queue[0] = item
+        else:
+            items[queue[1]]["next"] = item
+        queue[1] = item
+    return item
+
+
+@inner
+def _node_of(search: Search, item: int, token: int) -> int:
+    """The node in which an item ends, before a token."""
+    known, tree, nodes = search.counts[NODES], search.items[item]["tree"], search.nodes
+    below = nodes[search.items[item]["node"]]
+    third = search.trees[below["second"], HEAD]
+    key = _mixed(_mixed(_mixed(_mixed(_first_key(NODES), third), below["top"]), tree), token)
+    node = _number_of(search, key, NODES)
+    if node == known:
+        new = nodes[node]
+        new["top"], new["second"], new["third"], new["token"] = tree, below["top"], third, token
+        new["ending"] = new["begin"] = new["end"] = NONE
+    return node
+
+
+@inner
+def _number_of(search: Search, key: np.uint64, sort: int) -> int:
+    """The number of what has a key, which may be new. sort: TREES, NODES or ITEMS"""
+    counts, keys, numbers, mask = search.counts, search.keys, search.numbers, np.uint64(len(search.keys) - 1)
+    slot = key & mask
+    while numbers[slot] != NONE and keys[slot] != key:
+        slot = (slot + np.uint64(1)) & mask
+    if numbers[slot] == NONE:
+        keys[slot], numbers[slot] = key, counts[sort]
+        counts[sort] += 1
+        if counts[sort] == len(search.items):
+            counts[FULL] = 1
+    return numbers[slot]
+
+
+@inner
+def _first_key(sort: int) -> np.uint64:
+    """Where the keys of trees, nodes or items begin."""
+    return np.uint64(sort + 1) * _SEED
+
+
+@inner
+def _mixed(key: np.uint64, number: int) -> np.uint64:
+    """A key of what has this key and is followed by a number; different for different ones, but for one in
+    some 10^18 pairs."""
+    key = (key ^ np.uint64(number)) * _FACTOR
+    return key ^ (key >> _HALF)
+
+
+@inner
+def _useful(search: Search, count: int, begin: int) -> Chart:
+    """The chart of so many edges, but for those that are in no derivation of the goal."""
+    edges, items = search.edges, search.items
+    vertices = np.full(items[GOAL]["vertex"] + 1, NONE)  # of items that are needed: first 0, then new numbers
+    vertices[0] = vertices[-1] = 0
+    useful = 0
+    for i in range(count - 1, -1, -1):
+        edge = edges[i]
+        if vertices[items[edge["head"]]["vertex"]] != NONE:
+            vertices[items[edge["tail"]]["vertex"]] = 0
+            if edge["modifier"] != NONE:
+                vertices[items[edge["modifier"]]["vertex"]] = 0
+            useful += 1
+    number = NONE
+    for vertex in range(len(vertices)):
+        if vertices[vertex] != NONE:
+            number += np.int32(1)
+            vertices[vertex] = number
+    head, tail, modifier = np.empty(useful, np.int32), np.empty(useful, np.int32), np.full(useful, NONE)
+    scores, actions = np.empty(useful, np.float32), np.empty(useful, np.int32)
+    tokens, to = np.full(number + 1, NONE), 0
+    for i in range(count):
+        edge = edges[i]
+        if vertices[items[edge["head"]]["vertex"]] != NONE:
+            head[to] = vertices[items[edge["head"]]["vertex"]]
+            tail[to] = vertices[items[edge["tail"]]["vertex"]]
+            if edge["modifier"] != NONE:
+                modifier[to] = vertices[items[edge["modifier"]]["vertex"]]
+            scores[to], actions[to] = edge["score"], edge["action"]
+            if edge["head"] != GOAL:
+                tokens[head[to]] = search.trees[items[edge["head"]]["tree"], HEAD] - begin
+            to += 1
+    return Chart(Forest(head, tail, modifier, len(tokens)), scores, actions, tokens)

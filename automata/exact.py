@@ -1,0 +1,122 @@
+"""Exact search: of all computations in a sentence's chart the best, the k best, and the share of each arc."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Callable, Hashable, Sequence
+from typing import Generic, NamedTuple, TypeVar
+
+import numpy as np
+
+from d2c.automata.chart import Chart, Search, build_chart
+from d2c.automata.oracles import Linear
+from d2c.automata.scores import Scorer
+from d2c.automata.states import Text
+from d2c.automata.systems import Action
+from d2c.forests.forest import Doubles, Ints
+from d2c.forests.kbest import k_best
+from d2c.forests.semirings import count_derivations, marginals, viterbi
+from d2c.trees.ctree import Tokens
+
+RAISED = "threshold raised"
+_SIZES = (256, 1024)  # items for each token that there is room for, one after the other
+_MOST = 1 << 20  # items at most, so that memory has a bound; but room for one computation, however long
+_STEP, _LOWEST = 4.0, 0.01  # from a threshold to the next, which is at least this
+_COMPUTATIONS = 16  # looked at for each tree that is asked for
+
+
+Made = TypeVar("Made", bound=Hashable)
+
+
+class Found(NamedTuple, Generic[Made]):
+    """A tree that computations build.
+
+    score: logarithm of the probability of the best of them
+    share: of them all in the probability of all computations in the chart
+    """
+
+    tree: Made
+    score: float
+    share: float
+
+
+class Exact:
+    """Search among the computations of an oracle's automaton: what `d2c.automata.chart` keeps of them.
+
+    threshold: the share of the probability that a kind of action must have in a configuration to be looked
+               at, and an action among those of its kind. The greedy parser's actions are looked at in any
+               case, so that the best tree never has a lower score than the greedy parser's; with a threshold
+               of 1 it is the same
+    """
+
+    def __init__(self, oracle: Linear, threshold: float = 0.2) -> None:
+        self.oracle, self.threshold = oracle, threshold
+
+    def parse(self, sentences: Sequence[Tokens], counts: Counter[str] | None = None) -> list[list[Action]]:
+        """The actions of the best computations for sentences that are not empty, and none for those that are.
+
+        Added to `counts`: sentences with too many items, which were parsed with a higher threshold.
+        """
+        text, scorer = self.oracle.text(sentences), self.oracle.scorer()
+        result: list[list[Action]] = []
+        for i, tokens in enumerate(sentences):
+            if not len(tokens):
+                result.append([])
+                continue
+            chart, threshold = self._chart(scorer, text, i)
+            result.append(self._actions(chart, viterbi(chart.forest, chart.scores)))
+            if counts is not None:
+                counts[RAISED] += threshold > self.threshold
+        return result
+
+    def k_best(self, tokens: Tokens, k: int, make: Callable[[list[Action]], Made]) -> list[Found[Made]]:
+        """The k best trees of a sentence that is not empty, all different, by the scores of their best
+        computations; fewer where there are no more.
+
+        make: the tree that a computation builds. Several build the same one where a head takes left and right
+              dependents in several orders. The static oracle has one order only, which so gets most of the
+              share; that of the others is added as far as they are among the 16 · k best
+        """
+        chart, trees = self.chart(tokens), dict[Made, Found[Made]]()
+        total, _ = marginals(chart.forest, chart.scores)
+        wanted = min(_COMPUTATIONS * k, count_derivations(chart.forest))
+        scores, edges, begin = k_best(chart.forest, chart.scores, int(wanted))
+        for score, chosen in zip(scores.tolist(), np.split(edges, begin[1:-1]), strict=True):
+            tree = make(self._actions(chart, chosen))
+            known = trees.get(tree, Found(tree, score, 0.0))
+            trees[tree] = known._replace(share=known.share + float(np.exp(score - total)))
+        return list(trees.values())[:k]
+
+    def arcs(self, tokens: Tokens) -> Doubles:
+        """[n, n + 1] for each token of a sentence that is not empty the share of each head; 0: of the root.
+
+        That is the share that computations with such an arc have of the probability of all in the chart.
+        """
+        chart = self.chart(tokens)
+        forest, of = chart.forest, chart.tokens
+        _, shares = marginals(forest, chart.scores)
+        result = np.zeros((len(tokens), len(tokens) + 1))
+        arc, root = forest.modifier >= 0, forest.head == forest.vertices - 1
+        np.add.at(result, (of[forest.modifier[arc]], 1 + of[forest.head[arc]]), shares[arc])
+        np.add.at(result, (of[forest.tail[root]], 0), shares[root])
+        return result
+
+    def chart(self, tokens: Tokens) -> Chart:
+        """That of a sentence that is not empty."""
+        return self._chart(self.oracle.scorer(), self.oracle.text([tokens]), 0)[0]
+
+    def _actions(self, chart: Chart, edges: Ints) -> list[Action]:
+        """The computation of a derivation."""
+        return [self.oracle.system.actions[action] for action in chart.actions[edges].tolist()]
+
+    def _chart(self, scorer: Scorer, text: Text, sentence: int) -> tuple[Chart, float]:
+        """With the threshold that it has."""
+        n, actions, threshold = int(text.lengths[sentence]), len(self.oracle.system.actions), self.threshold
+        most = max(_MOST, 2 * (n + 1) * (1 + self.oracle.system.tables.unaries))
+        while True:
+            for size in _SIZES:
+                search = Search.new(n, actions, min(size * (n + 1), most))
+                chart = build_chart(scorer, text, sentence, threshold, search)
+                if len(chart.actions):
+                    return chart, threshold
+            threshold = max(threshold * _STEP, _LOWEST)

@@ -1,0 +1,131 @@
+"""What a linear oracle sees of a configuration: templates over classes of trees and the tokens ahead.
+
+The templates are of the kinds of Huang and Sagae (2010) and Zhang and Nivre (2011), as far as they are
+functions of the classes (`d2c.automata.states`) of the three topmost trees and of the next AHEAD tokens, and
+of nothing else: so the oracle is consistent (section 2 of Nederhof 2015), and a chart whose items are classes
+has exactly its scores. Of the third tree only the head token is seen.
+
+First the kind of the action is chosen (templates KINDS_SEEN), then which one of that kind (ACTIONS_SEEN), if
+there are several. A feature is an atom conjoined with the number of a kind, or of an action in its kind.
+"""
+
+from __future__ import annotations
+
+import numpy as np
+
+from d2c.automata.states import (
+    AHEAD,
+    HEAD,
+    L1,
+    L1_LABEL,
+    L2,
+    L2_LABEL,
+    LEFTS,
+    LEVEL,
+    R1,
+    R1_LABEL,
+    R2,
+    R2_LABEL,
+    RIGHTS,
+    SYMBOL,
+    Text,
+)
+from d2c.automata.systems import Longs
+from d2c.linear.kernels import inner
+from d2c.linear.templates import fields_of, look_up, rows
+
+# s0, s1, s2: head tokens of the topmost trees; n0, ...: the next tokens; .l, .l2, .r, .r2: of a tree's
+# outermost left dependent, of the next one inside, and on the right
+POSITIONS = (
+    *("s0", "s1", "s2", "n0", "n1", "n2"),
+    *("s0.l", "s0.l2", "s0.r", "s0.r2", "s1.l", "s1.l2", "s1.r", "s1.r2"),
+)
+_TREES = ("s0", "s1")
+_DEPENDENTS = (".l", ".l2", ".r", ".r2")
+# distance: from s1 to s0, in a few classes
+FIELDS = (
+    *fields_of(("word", "tag"), POSITIONS),
+    *(f"label[{tree}{dependent}]" for tree in _TREES for dependent in _DEPENDENTS),
+    *(f"{what}[{tree}]" for tree in _TREES for what in ("symbol", "level", "lefts", "rights")),
+    "distance",
+)
+KINDS_SEEN = (
+    *("", "symbol[s0] symbol[s1]", "tag[s0]", "word[s0]", "word[s0] tag[s0]", "tag[s1]", "word[s1]"),
+    *("word[s1] tag[s1]", "tag[s2]", "word[s2] tag[s2]", "tag[n0]", "word[n0]", "word[n0] tag[n0]"),
+    *("tag[n1]", "word[n1] tag[n1]", "tag[n2]", "word[n2] tag[n2]"),
+    # two tokens
+    *("word[s0] tag[s0] word[s1] tag[s1]", "word[s0] tag[s0] tag[s1]", "tag[s0] word[s1] tag[s1]"),
+    *("word[s0] word[s1]", "tag[s0] tag[s1]", "symbol[s0] tag[s0] symbol[s1] tag[s1]"),
+    *("word[s0] tag[s0] word[n0] tag[n0]", "word[s0] tag[s0] tag[n0]", "tag[s0] word[n0] tag[n0]"),
+    *("word[s0] word[n0]", "tag[s0] tag[n0]", "symbol[s0] tag[s0] tag[n0]"),
+    *("word[s1] tag[s1] tag[n0]", "tag[s1] word[n0] tag[n0]", "word[s1] word[n0]", "tag[s1] tag[n0]"),
+    *("tag[n0] tag[n1]", "word[n0] tag[n1]", "tag[n0] word[n1]", "tag[s0] tag[s2]", "tag[s1] tag[s2]"),
+    # three and four
+    *("tag[s0] tag[s1] tag[n0]", "word[s0] tag[s1] tag[n0]", "tag[s0] word[s1] tag[n0]"),
+    *("tag[s0] tag[s1] word[n0]", "tag[s0] tag[n0] tag[n1]", "word[s0] tag[n0] tag[n1]"),
+    *("tag[n0] tag[n1] tag[n2]", "tag[s0] tag[s1] tag[s2]", "tag[s0] tag[s1] tag[n0] tag[n1]"),
+    *("tag[s0] tag[s1] tag[s2] tag[n0]", "tag[s0] tag[n0] tag[n1] tag[n2]", "tag[s0] tag[s1] word[s2]"),
+    # dependents
+    *("tag[s0] tag[s1] tag[s0.l]", "tag[s0] tag[s1] tag[s0.r]", "tag[s0] tag[s1] tag[s1.l]"),
+    *("tag[s0] tag[s1] tag[s1.r]", "word[s0] tag[s1] tag[s1.r]", "tag[s0] word[s1] tag[s0.l]"),
+    *("tag[s0] tag[n0] tag[s0.l]", "tag[s0] tag[n0] tag[s0.r]", "tag[s0] tag[s1] tag[n0] tag[s0.r]"),
+    *("tag[s0] tag[s1] tag[n0] tag[s1.r]", "tag[s0] tag[s0.l] tag[s0.l2]", "tag[s0] tag[s0.r] tag[s0.r2]"),
+    *("tag[s1] tag[s1.l] tag[s1.l2]", "tag[s1] tag[s1.r] tag[s1.r2]", "tag[s1] word[s1.r]"),
+    *("tag[s0] word[s0.l]", "tag[s0] word[s0.r]", "tag[s1] word[s1.l]"),
+    *("tag[s0] label[s0.l]", "tag[s0] label[s0.r]", "tag[s1] label[s1.l]", "tag[s1] label[s1.r]"),
+    *("tag[s0] tag[s1] label[s0.l]", "tag[s0] tag[s1] label[s1.r]", "tag[s0] tag[n0] label[s0.r]"),
+    *("word[s0] label[s0.l]", "word[s0] label[s0.r]", "word[s1] label[s1.r]", "word[s1] label[s1.l]"),
+    # numbers of dependents, and distance
+    *("tag[s0] lefts[s0]", "tag[s0] rights[s0]", "tag[s1] lefts[s1]", "tag[s1] rights[s1]"),
+    *("word[s0] lefts[s0]", "word[s0] rights[s0]", "word[s1] lefts[s1]", "word[s1] rights[s1]"),
+    *("tag[s0] tag[s1] rights[s1] lefts[s0]", "tag[s0] distance", "tag[s1] distance"),
+    *(
+        "word[s0] distance",
+        "word[s1] distance",
+        "tag[s0] tag[s1] distance",
+        "tag[s0] tag[s1] tag[n0] distance",
+    ),
+)
+ACTIONS_SEEN = (
+    *("", "tag[s0]", "tag[s1]", "word[s0]", "word[s1]", "tag[s0] tag[s1]", "word[s0] tag[s1]"),
+    *("tag[s0] word[s1]", "word[s0] word[s1]", "symbol[s0] tag[s0]", "symbol[s1] tag[s1]"),
+    *("tag[s0] tag[s1] tag[n0]", "tag[s0] tag[s1] word[n0]", "tag[s0] tag[s1] tag[s2]", "tag[s1] tag[n0]"),
+    *("word[s1] tag[n0]", "tag[s1] tag[n0] tag[n1]", "symbol[s0] symbol[s1]"),
+    *("tag[s0] tag[s1] label[s0.l]", "tag[s0] tag[s1] label[s0.r]", "tag[s0] label[s0.l] label[s0.r]"),
+    *("tag[s0] tag[s1] label[s1.l]", "tag[s0] tag[s1] label[s1.r]", "tag[s1] label[s1.l] label[s1.r]"),
+    *("word[s0] label[s0.l]", "word[s0] label[s0.r]", "word[s1] label[s1.l]", "word[s1] label[s1.r]"),
+    *("label[s0.l] label[s0.r]", "label[s1.l] label[s1.r]", "tag[s1] label[s1.r] label[s1.r2]"),
+    *("tag[s0] label[s0.l] label[s0.l2]", "tag[s0] tag[s1] tag[s0.l]", "tag[s0] tag[s1] tag[s0.r]"),
+    *("tag[s0] tag[s1] tag[s1.l]", "tag[s0] tag[s1] tag[s1.r]", "tag[s0] word[s0.l]", "tag[s0] word[s0.r]"),
+    *("tag[s0] tag[s1] lefts[s0] rights[s0]", "tag[s0] tag[s1] lefts[s1] rights[s1]"),
+    *("tag[s0] tag[s1] distance", "tag[s1] distance"),
+)
+TABLE = rows([*KINDS_SEEN, *ACTIONS_SEEN], FIELDS)
+_DISTANCES = np.searchsorted([1, 2, 3, 4, 5, 7, 10, 15, 20, 30], np.arange(32))
+
+
+@inner
+def see(
+    text: Text, third: Longs, second: Longs, top: Longs, token: int, positions: Longs, numbers: Longs
+) -> None:
+    """Writes the numbers of all fields. token: the next one, or the first position behind a sentence."""
+    positions[0], positions[1], positions[2] = top[HEAD], second[HEAD], third[HEAD]
+    for i in range(AHEAD):
+        positions[3 + i] = token + i
+    positions[6], positions[7], positions[8], positions[9] = top[L1], top[L2], top[R1], top[R2]
+    positions[10], positions[11], positions[12], positions[13] = (
+        second[L1],
+        second[L2],
+        second[R1],
+        second[R2],
+    )
+    n = look_up(text.tags, positions, numbers, look_up(text.words, positions, numbers, 0))
+    for tree in (top, second):
+        numbers[n], numbers[n + 1] = tree[L1_LABEL], tree[L2_LABEL]
+        numbers[n + 2], numbers[n + 3] = tree[R1_LABEL], tree[R2_LABEL]
+        n += 4
+    for tree in (top, second):
+        numbers[n], numbers[n + 1] = tree[SYMBOL], tree[LEVEL]
+        numbers[n + 2], numbers[n + 3] = tree[LEFTS], tree[RIGHTS]
+        n += 4
+    numbers[n] = _DISTANCES[min(top[HEAD] - second[HEAD], 31)] if second[HEAD] else 0

@@ -1,0 +1,56 @@
+"""The linear oracle's training: gradient descent on the log-probability of the static oracle's actions.
+
+AdaGrad under an L1 penalty (`d2c.linear.adagrad`), one step for each sentence.
+"""
+
+from __future__ import annotations
+
+import numpy as np
+
+from d2c.automata.scores import Scorer, look, only_of, score, shares
+from d2c.automata.states import BOTTOM, Text, row_of, take
+from d2c.automata.systems import KINDS, SHIFT, Longs
+from d2c.linear.adagrad import Gradient, add
+from d2c.linear.kernels import kernel
+
+_LEAST_SHARE = np.float32(1e-30)
+_LEAST = np.float32(2.0**-10)  # smaller gradients are left out
+
+
+@kernel
+def learn(
+    scorer: Scorer, text: Text, trees: Longs, begin: Longs, gold: Longs, sentence: int, gradient: Gradient
+) -> float:
+    """Adds the gradient of one sentence; the sum of the losses of its actions.
+
+    begin: [sentences + 1] where a sentence's gold actions begin in `gold`; the last one accepts
+    """
+    tables, total, slots = scorer.tables, 0.0, scorer.atoms
+    token, left, top = text.begin[sentence], text.lengths[sentence], BOTTOM
+    for number in range(begin[sentence], begin[sentence + 1]):
+        action = gold[number]
+        kind = tables.kinds[action]
+        row = row_of(tables, trees[top - 1], trees[top], left)
+        looked = False
+        for choice in range(2):  # the kind, then which one of that kind
+            right, allowed, scores = kind, tables.open[row], scorer.kind_scores
+            if choice == 1:
+                low, high = tables.begin[kind], tables.begin[kind + 1]
+                right, allowed, scores = action - low, tables.masks[row, low:high], scorer.scores[low:high]
+            if only_of(allowed) >= 0:
+                continue
+            if not looked:
+                look(scorer, text, trees, top, token)
+                looked = True
+            count = score(scorer, kind if choice == 1 else KINDS, scores)
+            shares(scores, allowed)
+            total -= np.log(max(scores[right], _LEAST_SHARE))
+            for output in range(len(scores)):
+                amount = scores[output] - np.float32(output == right)
+                if abs(amount) > _LEAST:
+                    for i in range(count):
+                        add(gradient, slots[i] + output, amount)
+        top = take(tables, text, trees, top, action, token)
+        if kind == SHIFT:
+            token, left = token + 1, left - 1
+    return total

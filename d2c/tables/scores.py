@@ -1,0 +1,98 @@
+"""The figures of a system's trees, as JSON holds them: every metric, and sentences up to some lengths."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass, replace
+from typing import Any
+
+from d2c.trees.ctree import CTree
+from d2c.trees.scores import disco
+from d2c.trees.scores.brackets import METRICS, metric_for
+from d2c.trees.scores.matches import Matches, Summary
+
+LENGTHS = (30, 40, 70)  # of sentences: the cut-offs of Table 4 of "Parsing as Reduction"
+ALL = "all"
+GAPS = "gaps"  # beside the metrics: disco-dop's, of constituents with gaps alone
+_GAPS_ALONE = replace(disco.Parameters.proper(), disc_only=True)
+
+
+def figures(gold: Sequence[CTree], guess: Iterable[CTree], gaps: bool = False) -> dict[str, Any]:
+    """Of each metric, and of sentences of up to each of LENGTHS words and ALL: recall, precision, f1, exact.
+
+    Metrics without gaps see trees whose gaps are raised; GAPS is of constituents with gaps alone. Lengths are
+    as a metric counts them.
+    gaps: whether guesses may have gaps; the metric for these trees is the `default`
+    """
+    guesses = list(guess)
+    default = metric_for(gold, gaps)
+    found: dict[str, Any] = {"default": next(name for name, metric in METRICS.items() if metric is default)}
+    for name, metric in METRICS.items():
+        scores = metric.score(gold, guesses)
+        found[name] = {ALL: _shown(metric.summary(scores))}
+        for most in LENGTHS:
+            short = (score for score in scores if score.length <= most)
+            found[name][str(most)] = _shown(metric.summary(short))
+    found[GAPS] = {ALL: _shown(disco.evaluate_all(gold, guesses, _GAPS_ALONE))}
+    return found
+
+
+def matches(gold: Sequence[CTree], guess: Iterable[CTree | None]) -> Matches:
+    """Under the metric for these gold trees; a sentence without a guess has its brackets, and none found."""
+    metric, guesses = metric_for(gold), list(guess)
+    filled = (replace(b or a, tokens=a.tokens) for a, b in zip(gold, guesses, strict=True))
+    pairs = zip(metric.score(gold, filled), guesses, strict=True)
+    found = (score.matches if b else Matches(gold=score.gold) for score, b in pairs if score.valid)
+    return sum(found, Matches())
+
+
+def _shown(summary: Summary) -> dict[str, float]:
+    names = {"recall": "recall", "precision": "precision", "f1": "f1", "exact": "complete_match"}
+    return {name: getattr(summary, attribute) for name, attribute in names.items()}
+
+
+@dataclass(frozen=True)
+class Scored:
+    """The figures of a row.
+
+    brackets:   of `figures`
+    attachment: UAS and LAS without punctuation; None for systems without d-trees
+    sentences, tokens: how many
+    parsing, converting: seconds of the d-parser, or of a c-parser that has none, and from d-trees to c-trees
+    repairs:    per 1,000 tokens
+    counts:     of the repairs of each kind
+    """
+
+    brackets: Mapping[str, Any]
+    attachment: Sequence[float] | None
+    sentences: int
+    tokens: int
+    parsing: float
+    converting: float
+    repairs: float = 0.0
+    counts: Mapping[str, int] | None = None
+
+    def figure(self, name: str, metric: str | None = None, longest: int | None = None) -> float:
+        """recall, precision, f1 or exact, by default under the metric for these trees, of all sentences."""
+        chosen = self.brackets[metric or self.brackets["default"]]
+        return float(chosen[str(longest or ALL)][name])
+
+    @property
+    def f1(self) -> float:
+        """Of all sentences, in percent."""
+        return self.figure("f1")
+
+    @property
+    def seconds(self) -> float:
+        """From tokens to c-trees."""
+        return self.parsing + self.converting
+
+    @property
+    def uas(self) -> float | None:
+        """In percent."""
+        return self.attachment[0] if self.attachment else None
+
+    @property
+    def las(self) -> float | None:
+        """In percent."""
+        return self.attachment[1] if self.attachment else None

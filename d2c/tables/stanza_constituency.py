@@ -1,0 +1,314 @@
+"""Stanza's own constituency parser, trained from scratch on the same trees as the d-parsers.
+
+An in-order shift-reduce parser over a bidirectional LSTM with a dynamic oracle. It sees words and tags;
+without word vectors and language models, which the d-parsers have not either, it knows of a word that is not
+in train only the tag. The loop follows `stanza.models.constituency.parser_training`, which scores by a
+program in Java.
+"""
+
+from __future__ import annotations
+
+import math
+import random
+from collections import Counter
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any, Self
+
+import torch
+from stanza.models import constituency_parser as stanza_program
+from stanza.models.common.foundation_cache import FoundationCache
+from stanza.models.common.pretrain import Pretrain, PretrainedWordVocab
+from stanza.models.common.utils import default_device
+from stanza.models.constituency import parser_training, transition_sequence
+from stanza.models.constituency.in_order_oracle import InOrderOracle
+from stanza.models.constituency.lstm_model import (
+    ConstituencyComposition,
+    LSTMModel,
+    SentenceBoundary,
+    StackHistory,
+)
+from stanza.models.constituency.parse_transitions import Transition, TransitionScheme
+from stanza.models.constituency.parse_tree import Tree
+from stanza.models.constituency.trainer import Trainer
+from torch.optim.lr_scheduler import LambdaLR
+
+from d2c.dparsers.directories import Kind, loading, parameters
+from d2c.dparsers.stanza.checkpoints import check_weights, read_checkpoint
+from d2c.dparsers.stanza.training import ONE_AT_A_TIME, quiet, rise_and_fall, seeded
+from d2c.dparsers.taggers import EMPTY_FORM
+from d2c.dparsers.training import DEV_WORDS, best_state, check_choice, evaluations, thinned
+from d2c.trees.ctree import CTree, Tokens, build_ctree
+from d2c.trees.errors import ModelError
+from d2c.trees.formats.chunks import batches
+from d2c.trees.model_files import strings
+from d2c.trees.progress import log
+from d2c.trees.scores.brackets import metric_for
+
+# The model directory: the settings and this file.
+KIND = Kind("cparser", "stanza", 1, ("preset", "epochs", "seed"))
+_MODEL = "parser.pt"
+_PARTS = ("model", "config", "transitions", "constituents", "tags", "words", "rare_words", "unary_limit")
+_ENUMS = {
+    "transition_scheme": TransitionScheme,
+    "sentence_boundary_vectors": SentenceBoundary,
+    "constituency_composition": ConstituencyComposition,
+    "transition_stack": StackHistory,
+    "constituent_stack": StackHistory,
+}
+
+_EVALUATIONS = 5
+_WINDOW = 1024  # sentences that `parse` sorts by length and holds at a time
+_ROOT = "root"  # Stanza's node above the tree; labels are numbers
+
+# Options of Stanza's training program that differ from its defaults, and passes over the training treebank.
+# The learning rate rises over the first twentieth of the steps, then falls to 0.
+PRESETS: dict[str, tuple[dict[str, Any], int]] = {
+    "default": ({"learning_rate": 0.001}, 60),
+    # On 1,000 sentences of CRAFT a rate of 0.004 learns less in the same passes, two layers less still.
+    "small": (
+        {
+            "hidden_size": 128,
+            "num_lstm_layers": 1,
+            "tag_embedding_dim": 32,
+            "learning_rate": 0.008,
+            "learning_weight_decay": 0.01,
+        },
+        5,
+    ),
+}
+
+
+@dataclass(eq=False)
+class StanzaConstituency:
+    """Stanza's constituency parser.
+
+    preset: default (Stanza's own sizes, made for GPUs) or small (minutes on two cores)
+    epochs: passes over the training treebank, instead of the preset's number
+    device: cpu, cuda, ...; None: cuda where there is one
+    seed:   same seed, same model, on one machine and number of threads; not on cuda
+    """
+
+    preset: str = "default"
+    epochs: float | None = None
+    device: str | None = None
+    seed: int = 1
+    labels_: tuple[str, ...] = field(default=(), init=False)
+    model_: Any = field(default=None, init=False)
+
+    def fit(self, train: Sequence[CTree], dev: Sequence[CTree]) -> Self:
+        """Learns, and keeps the weights with the best F1 on dev, or on some of it, evenly chosen.
+
+        Raises ModelError for trees with gaps, which no sequence of its transitions builds.
+        """
+        check_choice("preset", self.preset, PRESETS)
+        if not all(ctree.is_continuous() for ctree in train):
+            raise ModelError("Stanza's constituency parser learns no trees with gaps")
+        roots = Counter(ctree.labels[-1] for ctree in train if ctree.labels)
+        counts = Counter(label for ctree in train for label in ctree.labels)
+        self.labels_ = tuple(sorted(counts, key=lambda label: (-roots[label], -counts[label], label)))
+        with quiet(), seeded(self.seed):
+            self._fit(train, thinned(dev, DEV_WORDS, length=lambda ctree: len(ctree.tokens)))
+        return self
+
+    def parse(self, sentences: Iterable[Tokens]) -> Iterator[CTree]:
+        """The c-tree of each sentence, in order; about a thousand sentences are held at a time.
+
+        Where the parser finds no way on, the tree is flat. Raises ModelError where nothing was learned yet.
+        """
+        if self.model_ is None:
+            raise ModelError("this parser is not trained yet")
+        for window in batches(sentences, _WINDOW):
+            with ONE_AT_A_TIME, quiet():
+                order = sorted(
+                    (i for i, tokens in enumerate(window) if len(tokens)), key=lambda i: len(window[i])
+                )
+                trees: dict[int, Tree] = {}
+                for some in batches(order, self.model_.args["eval_batch_size"]):
+                    found = _predict(self.model_, [window[i] for i in some])
+                    trees |= {some[i]: tree for i, tree in found.items()}
+            for i, tokens in enumerate(window):
+                yield _from_stanza(trees.get(i), tokens, self.labels_)
+
+    def save(self, directory: Path) -> None:
+        """Writes the model, which `load` reads."""
+        KIND.write(directory, {"labels": self.labels_}, self)
+        torch.save(self.model_.get_params(), directory / _MODEL, _use_new_zipfile_serialization=False)
+
+    @classmethod
+    def load(cls, directory: Path, device: str | None = None) -> Self:
+        """The parser that `save` left in a directory, which cannot bring code with it. Raises ModelError."""
+        settings, path = KIND.read(directory), Path(directory) / _MODEL
+        with quiet(), loading(path):
+            parser = cls(device=device, **parameters(settings, KIND.parameters))
+            parser.labels_ = strings(settings["labels"])
+            checkpoint = read_checkpoint(path, _PARTS)
+            check_weights(path, checkpoint, lambda: _network(checkpoint))
+            parser.model_ = _network(checkpoint)
+            lacking = parser.model_.load_state_dict(checkpoint["model"], strict=False).missing_keys
+            if any(not parser.model_.is_unsaved_module(name) for name in lacking):
+                raise ValueError(f"lacks the weights {', '.join(lacking)}")
+            if not parser.labels_ or len(parser.labels_) + 1 != len(parser.model_.constituents):
+                raise ValueError("has labels of another model")
+            parser.model_.to(device or default_device())
+            next(parser.parse([Tokens((EMPTY_FORM,), (EMPTY_FORM,))]))  # what cannot parse says so now
+        return parser
+
+    def _fit(self, train: Sequence[CTree], dev: Sequence[CTree]) -> None:
+        own, epochs = PRESETS[self.preset]
+        arguments = stanza_program.parse_args(["--no_multistage", "--optim", "adamw"]) | own
+        arguments |= {
+            "wordvec_pretrain_file": "none",
+            "device": self.device or default_device(),
+            "reduce_position": arguments["hidden_size"] // 4,
+        }
+        foundations = FoundationCache()
+        foundations.pretrains[arguments["wordvec_pretrain_file"]] = _no_vectors()
+        code_of = {label: str(i) for i, label in enumerate(self.labels_)}
+        trees = [_to_stanza(ctree, code_of) for ctree in train]
+        scheme = arguments["transition_scheme"]
+        sequences = transition_sequence.build_treebank(trees, scheme)
+        trainer = Trainer.build_trainer(
+            arguments,
+            transition_sequence.all_transitions(sequences),
+            Tree.get_unique_constituent_labels(trees),
+            Tree.get_unique_tags(trees),
+            Tree.get_unique_words(trees),
+            Tree.get_rare_words(trees, arguments["rare_word_threshold"]),
+            [_ROOT],
+            [(label,) for label in Tree.get_unique_constituent_labels(trees)],
+            1 + max(tree.count_unary_depth() for tree in trees),
+            foundations,
+            None,
+        )
+        self.model_ = trainer.model
+        size = arguments["train_batch_size"]
+        steps = math.ceil((epochs if self.epochs is None else self.epochs) * math.ceil(len(trees) / size))
+        falling = LambdaLR(trainer.optimizer, rise_and_fall(steps))
+        items = parser_training.compose_train_data(trees, sequences)
+        device = arguments["device"]
+        goals = {one: torch.tensor([i], device=device) for i, one in enumerate(trainer.transitions)}
+        loss = torch.nn.CrossEntropyLoss(reduction="sum")
+        oracle = InOrderOracle(trainer.root_labels, None, None, None)
+        drawn = _batches(items, size)
+
+        def update() -> float:
+            trainer.model.train()
+            found = parser_training.train_model_one_batch(
+                1, 0, trainer.model, next(drawn), goals, lambda scores: scores, loss, oracle, arguments
+            )
+            torch.nn.utils.clip_grad_norm_(trainer.model.parameters(), 5.0)
+            if not found.nans:
+                trainer.optimizer.step()
+            trainer.optimizer.zero_grad()
+            falling.step()
+            return float(found.epoch_loss)
+
+        metric = metric_for(dev, False)
+
+        def evaluate(step: int, mean: float) -> float:
+            scores = metric.score(dev, self.parse(ctree.tokens for ctree in dev))
+            f1 = float(metric.summary(scores).f1)
+            log.info("step %d/%d  loss %.3f  dev F1 %.2f", step, steps, mean, f1)
+            return f1
+
+        best = best_state(
+            evaluations(steps, math.ceil(steps / _EVALUATIONS), update, "stanza's c-parser", device),
+            evaluate,
+            lambda: {name: value.clone() for name, value in trainer.model.state_dict().items()},
+        )
+        trainer.model.load_state_dict(best)
+
+
+def _no_vectors() -> Pretrain:
+    """The vectors that Stanza insists on: of no word, and 0."""
+    pretrain = Pretrain()
+    pretrain._vocab = PretrainedWordVocab([], lang="d2c")
+    pretrain._emb = torch.zeros(len(pretrain._vocab), 1)
+    return pretrain
+
+
+def _network(checkpoint: dict[str, Any]) -> Any:
+    """The network of a checkpoint, before it has its weights."""
+    config = checkpoint["config"] | {name: kind[checkpoint["config"][name]] for name, kind in _ENUMS.items()}
+    config |= {"bert_model": None, "bert_finetune": False, "stage1_bert_finetune": False, "use_peft": False}
+    return LSTMModel(
+        _no_vectors(),
+        None,
+        None,
+        None,
+        None,
+        False,
+        None,
+        [Transition.from_repr(one) for one in checkpoint["transitions"]],
+        *(checkpoint[part] for part in ("constituents", "tags", "words", "rare_words")),
+        [_ROOT],
+        [(label,) for label in checkpoint["constituents"]],
+        checkpoint["unary_limit"],
+        config,
+    )
+
+
+def _to_stanza(ctree: CTree, code_of: dict[str, str]) -> Tree:
+    nodes = [
+        Tree(tag, Tree(form or EMPTY_FORM))
+        for form, tag in zip(ctree.tokens.forms, ctree.tokens.tags, strict=True)
+    ]
+    for label, kids in zip(ctree.labels, ctree.children, strict=True):
+        nodes.append(Tree(code_of[label], [nodes[kid] for kid in kids]))
+    return Tree(_ROOT, nodes[-1])
+
+
+def _from_stanza(tree: Tree | None, tokens: Tokens, symbols: Sequence[str]) -> CTree:
+    """What stands below Stanza's root, over our own tokens; None: a flat tree.
+
+    symbols: by code; several nodes below that root are joined under the first, that of most roots
+    """
+    n, token = len(tokens), 0
+    if tree is None:
+        return build_ctree(tokens, [symbols[0]], [range(n)], n, top="TOP")
+    labels, children = list[str](), list[list[int]]()
+    stack = [(tree, -1)]
+    while stack:
+        node, parent = stack.pop()
+        if node.is_preterminal():
+            number, token = token, token + 1
+        else:
+            number = n + len(labels)
+            labels.append(symbols[0 if node.label == _ROOT else int(node.label)])
+            children.append([])
+            stack += [(kid, number - n) for kid in reversed(node.children)]
+        if parent >= 0:
+            children[parent].append(number)
+    below = children[0]
+    return build_ctree(tokens, labels, children, below[0] if len(below) == 1 else n, top="TOP")
+
+
+def _batches(items: Sequence[Any], size: int) -> Iterator[list[Any]]:
+    """Batches of trees with sequences of similar length without end, composed anew for every pass."""
+    while True:
+        order = random.sample(items, len(items))
+        order.sort(key=lambda item: len(item.gold_sequence))
+        sampled = [*batches(order, size)]
+        random.shuffle(sampled)
+        yield from sampled
+
+
+def _predict(model: Any, sentences: Sequence[Tokens]) -> dict[int, Tree]:
+    """Greedily; without those sentences in which nothing can be done any more."""
+    words = [
+        [Tree(tag, Tree(form or EMPTY_FORM)) for form, tag in zip(one.forms, one.tags, strict=True)]
+        for one in sentences
+    ]
+    found: dict[int, Tree] = {}
+    model.eval()
+    with torch.no_grad():
+        # Stanza hands on what it takes for a gold tree: here the number of the sentence.
+        states = model.initial_state_from_preterminals(words, [*range(len(words))], None)
+        while states:
+            _, transitions, _ = model.predict(states)
+            states = [state for state in model.bulk_apply(states, transitions) if not state.broken]
+            found |= {state.gold_tree: state.get_tree(model) for state in states if state.finished(model)}
+            states = [state for state in states if not state.finished(model)]
+    return found

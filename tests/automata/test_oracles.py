@@ -1,0 +1,105 @@
+"""Learned oracles: counts, and linear scores with which a greedy parser learns; probabilities add up."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from d2c.automata.dtrees import SYSTEMS
+from d2c.automata.oracles import Counts, Linear
+from d2c.automata.scores import Floats, Scorer, chances, decide
+from d2c.automata.states import BOTTOM, Text, new_stack, row_of, take
+from d2c.automata.static_oracles import built
+from d2c.automata.systems import SHIFT, Longs
+from d2c.linear.kernels import kernel
+from d2c.trees.ctree import Tokens
+from d2c.trees.dtree import is_projective
+
+# Determiners and prepositions tell the structure; "z" is always a left dependent.
+TREEBANK = [
+    (["D", "N", "V", "D", "N"], (2, 3, 0, 5, 3), ("d", "s", "root", "d", "o")),
+    (["N", "V", "N"], (2, 0, 2), ("s", "root", "o")),
+    (["V", "D", "N", "P", "N"], (0, 3, 1, 3, 4), ("root", "d", "o", "a", "o")),
+    (["V"], (0,), ("root",)),
+    (["N", "V", "P", "D", "N"], (2, 0, 2, 5, 3), ("s", "root", "a", "d", "o")),
+]
+
+
+def made(name: str, seed: int = 1) -> Linear:
+    transitions = SYSTEMS[name]
+    system = transitions.make("dsoa", ["root"])
+    tokens = [Tokens(tuple(tags), tuple(tags)) for tags, _, _ in TREEBANK]
+    actions = [[*transitions.actions(heads, labels)] for _, heads, labels in TREEBANK]
+    return Linear(system, epochs=10, table_bits=12, seed=seed).fit(tokens, actions)
+
+
+@pytest.fixture(scope="module", params=SYSTEMS)
+def oracle(request: pytest.FixtureRequest) -> Linear:
+    return made(request.param)
+
+
+def test_it_learns(oracle: Linear) -> None:
+    tokens = [Tokens(tuple(tags), tuple(tags)) for tags, _, _ in TREEBANK]
+    parsed = [built(actions)[:2] for actions in oracle.parse(tokens)]
+    assert parsed == [(list(heads), list(labels)) for _, heads, labels in TREEBANK]
+
+
+def test_any_sentence_gets_one_projective_tree(oracle: Linear) -> None:
+    rng = np.random.default_rng(0)
+    tags = [tuple("NVDPX"[i] for i in rng.integers(0, 5, n)) for n in (*range(30), 3000)]
+    for tag, actions in zip(tags, oracle.parse([Tokens(tag, tag) for tag in tags]), strict=True):
+        heads, labels, _ = built(actions)
+        assert len(heads) == len(tag) and (not tag or is_projective(heads))
+        assert [label == "root" for label in labels] == [head == 0 for head in heads]
+
+
+@kernel
+def greedy_logs(scorer: Scorer, text: Text, trees: Longs, least: float, all_logs: Floats) -> None:
+    """[steps, A] of all actions of one sentence, in the configurations of the greedy parser."""
+    token, left, top = text.begin[0], text.lengths[0], BOTTOM
+    for step in range(len(all_logs)):
+        row = row_of(scorer.tables, trees[top - 1], trees[top], left)
+        chances(scorer, text, trees, top, token, row, least, all_logs[step])
+        action = decide(scorer, text, trees, top, token, row)
+        top = take(scorer.tables, text, trees, top, action, token)
+        if scorer.tables.kinds[action] == SHIFT:
+            token, left = token + 1, left - 1
+
+
+def test_probabilities_add_up_and_never_leave_out_what_is_taken(oracle: Linear) -> None:
+    tags = tuple("DNVDNPDX")
+    text = oracle.text([Tokens(tags, tags)])
+    (actions,) = oracle.parse([Tokens(tags, tags)])
+    logs = np.empty((len(actions), len(oracle.system.actions)), np.float32)
+    greedy_logs(oracle.scorer(), text, new_stack(text), 0.0, logs)
+    assert np.allclose(np.exp(logs).sum(axis=1), 1, atol=1e-5)
+    assert (np.exp(logs) > 0).sum() > len(actions)
+    greedy_logs(oracle.scorer(), text, new_stack(text), 1.0, logs)
+    assert [np.flatnonzero(np.isfinite(row)).tolist() for row in logs] == [
+        [oracle.system.number_of[action]] for action in actions
+    ]
+
+
+def test_counts_by_hand() -> None:
+    counts = Counts().fit([(("N", "$"), "a"), (("N", "$"), "a"), (("N", "V"), "b"), (("V", "$"), "b")])
+    none = (2 + 2 / 2) / (4 + 2)  # of four actions two are a; two different ones, and both apply
+    first = (2 + 2 * none) / (3 + 2)  # after N
+    assert counts.shares(("N", "$"), ["a", "b"])["a"] == pytest.approx((2 + first) / (2 + 1))
+    assert counts.shares(("N", "X"), ["a", "b"])["a"] == pytest.approx(first)
+    assert counts.shares(("X", "$"), ["a", "b"])["a"] == pytest.approx(none)
+    assert Counts().shares((), "abcd")["d"] == 0.25
+
+
+@given(
+    st.lists(st.tuples(st.tuples(st.sampled_from("xy"), st.sampled_from("xy")), st.sampled_from("abc"))),
+    st.tuples(st.sampled_from("xyz"), st.sampled_from("xyz")),
+    st.sets(st.sampled_from("abcd"), min_size=1),
+)
+def test_counts_are_distributions(
+    seen: list[tuple[tuple[str, str], str]], values: tuple[str, str], applicable: set[str]
+) -> None:
+    shares = Counts().fit(seen).shares(values, sorted(applicable))
+    assert shares.keys() == applicable and sum(shares.values()) == pytest.approx(1)
+    assert min(shares.values()) > 0

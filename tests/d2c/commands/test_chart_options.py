@@ -1,0 +1,65 @@
+"""Options of the chart, from the command line to the settings of training."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+
+import pytest
+from click.testing import CliRunner
+
+import d2c.commands.train
+from d2c.commands.compare import compare
+from d2c.commands.train import train
+from d2c.training.routes import RouteSettings
+from d2c.training.spec import TrainingSpec
+
+FILES = ["train.mrg", "--dev", "dev.mrg", "-o", "model"]
+OPTIONS = [
+    "--gamma",
+    "0.5",
+    "--penalty",
+    "1e-8",
+    "--binarization",
+    "markovized",
+    "--max-unaries",
+    "0",
+    "--symbols",
+    "collapsed",
+]
+OF_CHART = "pruning", "gamma", "penalty", "binarization", "max_unaries", "symbols", "labels"
+
+
+def asked(monkeypatch: pytest.MonkeyPatch, *options: str) -> dict[str, Any]:
+    """What training is asked for."""
+    specs: list[TrainingSpec] = []
+
+    def note(spec: TrainingSpec, _directories: list[Path], _say: object) -> None:
+        specs.append(spec)
+
+    monkeypatch.setattr(d2c.commands.train, "train_models", note)
+    done = CliRunner().invoke(train, [*FILES, *options], catch_exceptions=False)
+    assert done.exit_code == 0, done.output
+    return {name: getattr(specs[0], name) for name in OF_CHART}
+
+
+def test_options_come_to_the_settings(monkeypatch: pytest.MonkeyPatch) -> None:
+    default = RouteSettings()
+    assert asked(monkeypatch) == {name: getattr(default, name) for name in OF_CHART}
+    expected = dict(zip(OF_CHART, ("none", 0.5, 1e-8, "markovized", 0, "collapsed", True), strict=True))
+    assert asked(monkeypatch, *OPTIONS, "--labels") == expected
+    assert asked(monkeypatch, "--no-labels")["labels"] is False
+
+
+@pytest.mark.parametrize(
+    "wrong",
+    [
+        *(["--gamma", "1.5"], ["--gamma", "nan"], ["--penalty", "-1"], ["--penalty", "inf"]),
+        *(["--max-unaries", "101"], ["--max-unaries", "-1"], ["--binarization", "vertical?"]),
+    ],
+)
+def test_what_is_out_of_range_is_one_line(wrong: list[str]) -> None:
+    for command, files in ((train, FILES), (compare, ["train.mrg", "dev.mrg"])):
+        done = CliRunner().invoke(command, [*files, *wrong])
+        *_, message = done.output.strip().splitlines()
+        assert done.exit_code == 2 and message.startswith(f"Error: Invalid value for '{wrong[0]}':")

@@ -1,0 +1,32 @@
+"""The table of transition systems, with a d-parser in their place that says what it is told."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from d2c.tables import automata
+from d2c.tables.scores import Scored
+from tests.d2c.tables.tiny import MISSING, TOLD, experiment
+
+TREES = ["(TOP (S (NP (DT the) (NN dog)) (VP (VBZ barks))))", "(TOP (S (NP (NNS dogs)) (VP (VBP bark))))"]
+
+
+def test_rows(
+    tmp_path: Path, told: dict[tuple[str, ...], tuple[int, ...]], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    told["the", "dog", "barks"] = 2, 3, 0
+    told["dogs", "bark"] = 2, 0
+    monkeypatch.setattr(automata, "SYSTEMS", (TOLD,))
+    alone = Scored({"default": "evalb", "evalb": {"all": {"f1": 50.0}}}, None, 2, 5, 2.0, 0.0)
+    monkeypatch.setattr(
+        automata, "trained", lambda *asked: alone if asked[1:] == ("shift-reduce", "dev") else None
+    )
+    table = automata.parsers(experiment(tmp_path, {"train": TREES, "dev": TREES}, dparsers=(MISSING, TOLD)))
+    (name, uas, las, *f1, speed), last = table.rows
+    assert (name, uas, las, f1[2]) == (TOLD, 100, 2 / 5 * 100, 100)
+    assert isinstance(speed, int) and speed > 0
+    assert last == ["shift-reduce", None, None, 50.0, None, None, 2]
+    assert len(table.header) == len(last)
+    assert table.notes[-1].startswith(f"{MISSING}: ")
