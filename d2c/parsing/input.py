@@ -9,7 +9,7 @@ from __future__ import annotations
 import os
 import re
 from collections.abc import Callable, Iterable, Iterator
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from itertools import groupby
 from typing import NamedTuple
 
@@ -38,12 +38,14 @@ class Sentence:
     line:    of the file, where it begins
     offsets: of its words, in characters from the file's beginning, any line break as one; None in CoNLL-U
     error:   why it cannot be parsed; there are no tokens then
+    text:    from its first word to its last, as it stands there; "" in CoNLL-U
     """
 
     tokens: Tokens
     line: int
     offsets: Offsets | None = None
     error: FormatError | None = None
+    text: str = field(default="", repr=False, compare=False)
 
 
 class Kind(NamedTuple):
@@ -73,19 +75,26 @@ def read_sentences(path: str | os.PathLike[str], kind: str, rules: TextRules = P
     rules: cut text into words and sentences
     Raises FormatError for a file that cannot be read at all.
     """
-    file, (words_of, split) = file_name(path), KINDS[kind]
     with open_input(path, errors="surrogateescape") as stream:
-        if words_of is None:
-            yield from _conllu(_lines(stream, mark=""), file)
-            return
-        splitter = SentenceSplitter(rules)
-        lines = _lines(stream, mark=" ")  # offsets stay as they are
-        for bad, run in groupby(lines, lambda line: _UNDECODED.search(line.text) is not None):
-            for line in splitter.sentences(run) if split and not bad else run:
-                if bad:
-                    yield _refused(FormatError(file, line.number, 0, "not UTF-8 text"))
-                elif line.text.strip():
-                    yield _sentence(line, file, words_of, rules)
+        yield from sentences_of(stream, kind, rules, file_name(path))
+
+
+def sentences_of(
+    lines: Iterable[str], kind: str, rules: TextRules = PENN, file: str = "<text>"
+) -> Iterator[Sentence]:
+    """The same of lines, each with its line break; errors name a file."""
+    words_of, split = KINDS[kind]
+    if words_of is None:
+        yield from _conllu(_lines(lines, mark=""), file)
+        return
+    splitter = SentenceSplitter(rules)
+    numbered = _lines(lines, mark=" ")  # offsets stay as they are
+    for bad, run in groupby(numbered, lambda line: _UNDECODED.search(line.text) is not None):
+        for line in splitter.sentences(run) if split and not bad else run:
+            if bad:
+                yield _refused(FormatError(file, line.number, 0, "not UTF-8 text"))
+            elif line.text.strip():
+                yield _sentence(line, file, words_of, rules)
 
 
 def _sentence(
@@ -95,7 +104,10 @@ def _sentence(
         words = words_of(line, rules)
     except ValueError as error:
         return _refused(FormatError(file, line.number, 0, str(error)))
-    return Sentence(Tokens(words.forms, ("",) * len(words.forms)), words.line, words.offsets)
+    tokens = Tokens(words.forms, ("",) * len(words.forms))
+    start, end = (words.offsets[0][0], words.offsets[-1][1]) if words.offsets else (line.begin, line.begin)
+    text = line.text[start - line.begin : end - line.begin]
+    return Sentence(tokens, words.line, words.offsets, text=text)
 
 
 def _refused(error: FormatError) -> Sentence:

@@ -18,6 +18,7 @@ from d2c.trees.formats.brackets import format_bracket
 from d2c.trees.formats.conllu import format_conllu
 from d2c.trees.formats.discbracket import format_discbracket
 from d2c.trees.formats.export import format_export
+from d2c.trees.spans import Source, spans_of
 
 if TYPE_CHECKING:  # its imports take a second: NLTK
     from d2c.parsing.input import Sentence
@@ -64,25 +65,14 @@ def format_json(parsed: Parsed) -> str:
     if parsed.error:
         nothing: dict[str, list[str]] = {"tokens": [], "tags": [], "spans": []}
         return _json_line({"line": sentence.line, "error": parsed.error} | nothing)
-    n, offsets, heads = len(ctree.tokens), sentence.offsets, ctree.lexical_heads()
-    spans: list[dict[str, Any]] = []
-    blocks = ctree.blocks()
-    for node in sorted(range(n, len(blocks)), key=lambda k: (blocks[k][0][0], -blocks[k][-1][1], -k)):
-        first, end = blocks[node][0][0], blocks[node][-1][1]
-        span: dict[str, Any] = {"label": ctree.label(node), "start": first, "end": end, "head": heads[node]}
-        if len(blocks[node]) > 1:
-            span["tokens"] = [token for block in blocks[node] for token in range(*block)]
-        if offsets:
-            span |= {"start_char": offsets[first][0], "end_char": offsets[end - 1][1]}
-        if parsed.confidences:
-            span["confidence"] = round(parsed.confidences[node - n], 6)
-        spans.append(span)
     shown: dict[str, Any] = {"line": sentence.line, "tokens": ctree.tokens.forms, "tags": ctree.tokens.tags}
-    if offsets:
-        shown["offsets"] = offsets
+    if sentence.offsets:
+        shown["offsets"] = sentence.offsets
     if sentence.tokens.comments:
         shown["comments"] = sentence.tokens.comments
-    return _json_line(shown | {"spans": spans})
+    source = Source(ctree.tokens.forms, sentence.offsets)
+    spans = spans_of(ctree, confidences=parsed.confidences, source=source)
+    return _json_line(shown | {"spans": [span.to_dict() for span in spans]})
 
 
 def _json_line(shown: dict[str, Any]) -> str:

@@ -13,7 +13,7 @@ from dataclasses import dataclass
 from functools import partial
 from itertools import chain, count, islice
 from pathlib import Path
-from typing import NamedTuple
+from typing import NamedTuple, TypeVar
 
 from threadpoolctl import threadpool_limits
 
@@ -75,6 +75,11 @@ class Done(NamedTuple):
     digest: str
 
 
+Made = TypeVar("Made")
+# What is made of the sentences of a batch, with its digest and what was repaired.
+Finish = Callable[[Sequence[Parsed], Request, str, Repairs], Made]
+
+
 def batched(sentences: Iterable[Sentence], size: int) -> Iterator[Batch]:
     """Cuts the input into batches."""
     first, digest = 1, hashlib.sha256()
@@ -88,37 +93,48 @@ def batched(sentences: Iterable[Sentence], size: int) -> Iterator[Batch]:
 def parse_batches(
     load: Callable[[], Model], request: Request, given: Iterable[Batch], jobs: int = 1
 ) -> Generator[Done, None, None]:
-    """Parses batches on so many processes, each of which loads the model.
+    """Parses batches and writes each in the request's format; otherwise as `finished_batches`."""
+    yield from finished_batches(_done, load, request, given, jobs)
 
-    load: is pickled, unless there is one job
+
+def finished_batches(
+    finish: Finish[Made], load: Callable[[], Model], request: Request, given: Iterable[Batch], jobs: int = 1
+) -> Generator[Made, None, None]:
+    """Parses batches on so many processes, each of which loads the model, and finishes them there.
+
+    finish, load: are pickled, unless there is one job
 
     Raises ModelError where the input is text and the model has no tagger, where weak constituents are to be
     collapsed and the route does not say which are, and where the d-parser cannot take batches apart.
     """
     if jobs > 1:
-        yield from in_order(partial(_worker, load, request), given, jobs, fresh=True)
+        yield from in_order(partial(_worker, finish, load, request), given, jobs, fresh=True)
         return
     model = _checked(load(), request)
     if isinstance(model.dparser, ReadsAlong):
-        yield from _along(model, request, given)
+        yield from _along(finish, model, request, given)
     else:
-        yield from map(partial(parse_batch, model, request), given)
+        yield from map(partial(_finished, finish, model, request), given)
 
 
 def parse_batch(model: Model, request: Request, batch: Batch) -> Done:
-    """Parses a batch."""
+    """Parses a batch and writes it."""
+    return _finished(_done, model, request, batch)
+
+
+def _finished(finish: Finish[Made], model: Model, request: Request, batch: Batch) -> Made:
     repairs = Repairs()
     # Sums may depend on the number of threads that share them; so does their speed, but jobs are for that.
     with threadpool_limits(1):
         parsed = [*parse_all(model, batch.sentences, request, repairs, batch.first)]
-    return _done(parsed, request, batch.digest, repairs)
+    return finish(parsed, request, batch.digest, repairs)
 
 
-def _worker(load: Callable[[], Model], request: Request) -> Callable[[Batch], Done]:
+def _worker(finish: Finish[Made], load: Callable[[], Model], request: Request) -> Callable[[Batch], Made]:
     model = _checked(load(), request)
     if isinstance(model.dparser, ReadsAlong):
         raise ModelError(_IN_ORDER.format(model.dparser_name, "--jobs"))
-    return partial(parse_batch, model, request)
+    return partial(_finished, finish, model, request)
 
 
 def _checked(model: Model, request: Request) -> Model:
@@ -129,7 +145,7 @@ def _checked(model: Model, request: Request) -> Model:
     return model
 
 
-def _along(model: Model, request: Request, given: Iterable[Batch]) -> Iterator[Done]:
+def _along(finish: Finish[Made], model: Model, request: Request, given: Iterable[Batch]) -> Iterator[Made]:
     """Parses all batches as one stream, for a d-parser that needs it."""
     stream, digests, repairs = iter(given), deque[str](), Repairs()
     first = [*islice(stream, 1)]
@@ -142,11 +158,11 @@ def _along(model: Model, request: Request, given: Iterable[Batch]) -> Iterator[D
 
     parsed = parse_all(model, chain.from_iterable(map(sentences, chain(first, stream))), request, repairs)
     for taken in batches(parsed, request.size):
-        yield _done(taken, request, digests.popleft(), Repairs())
-    yield Done("", 0, 0, (), repairs, "")
+        yield finish(taken, request, digests.popleft(), Repairs())
+    yield finish((), request, "", repairs)
 
 
-def _done(taken: Iterable[Parsed], request: Request, digest: str, repairs: Repairs) -> Done:
+def _done(taken: Sequence[Parsed], request: Request, digest: str, repairs: Repairs) -> Done:
     """Writes what was parsed; what cannot be, has its place as a marked empty tree."""
     form, texts, errors, tokens = FORMATS[request.to], list[str](), list[FormatError](), 0
     for parsed in taken:
