@@ -120,3 +120,10 @@ class Exact:
                 if len(chart.actions):
                     return chart, threshold
             threshold = max(threshold * _STEP, _LOWEST)
+
+
+# How an oracle parses sentences; counted is what made search harder, as of `Exact.parse`
+SEARCHES: dict[str, Callable[[Linear, Sequence[Tokens], Counter[str]], list[list[Action]]]] = {
+    "greedy": lambda oracle, sentences, _: oracle.parse(sentences),
+    "exact": lambda oracle, sentences, counts: Exact(oracle).parse(sentences, counts),
+}

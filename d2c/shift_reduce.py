@@ -14,7 +14,7 @@ from math import ceil
 from pathlib import Path
 from typing import Self
 
-from d2c.automata.exact import Exact
+from d2c.automata.exact import SEARCHES
 from d2c.automata.oracles import Linear
 from d2c.automata.static_oracles import built, constituent_actions
 from d2c.automata.systems import Action, System, constituents
@@ -35,7 +35,6 @@ KIND = Kind(
     "cparser", "shift-reduce", 1, ("preset", "epochs", "seed", "binarization", "head_rules", "search")
 )
 PRESETS = {"default": 10, "small": 4}  # passes over the training treebank
-SEARCHES = ("greedy", "exact")
 NEW_STEP = "step of no tree"
 _BATCH = 500  # sentences that are parsed at once
 _MOST_UNARIES = 20  # one over the other
@@ -168,8 +167,7 @@ class ShiftReduce:
         assert self.oracle_ is not None
         known = set(self.steps_)
         for batch in batches(sentences, _BATCH):
-            exact = search == "exact"
-            found = Exact(self.oracle_).parse(batch, repairs.counts) if exact else self.oracle_.parse(batch)
+            found = SEARCHES[search](self.oracle_, batch, repairs.counts)
             for tokens, actions in zip(batch, found, strict=True):
                 heads, _, derivation = built(actions)
                 repairs.sentences += 1

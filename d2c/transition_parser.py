@@ -8,7 +8,7 @@ are projective and have one root. Of training trees with crossing arcs it learns
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
 from math import ceil
 from operator import ne
@@ -16,7 +16,7 @@ from pathlib import Path
 from typing import Self
 
 from d2c.automata.dtrees import SYSTEMS, labels_of
-from d2c.automata.exact import Exact, Found
+from d2c.automata.exact import SEARCHES, Exact, Found
 from d2c.automata.oracles import Linear
 from d2c.automata.static_oracles import built
 from d2c.automata.systems import Action
@@ -37,10 +37,6 @@ from d2c.trees.scores.attachment import Attachment, score_attachment
 # The model directory: the settings and the oracle's files.
 KIND = Kind("dparser", "transition", 1, ("system", "preset", "epochs", "seed", "search"))
 PRESETS = {"default": 10, "small": 4}  # passes over the training treebank
-SEARCHES: dict[str, Callable[[Linear, list[Tokens], Counter[str]], list[list[Action]]]] = {
-    "greedy": lambda oracle, sentences, _: oracle.parse(sentences),
-    "exact": lambda oracle, sentences, counts: Exact(oracle).parse(sentences, counts),
-}
 _BATCH = 500  # sentences that are parsed at once
 
 
