@@ -5,6 +5,7 @@ Section 7 of Nederhof (2015) leaves their estimation open.
 
 from __future__ import annotations
 
+import math
 from collections import Counter
 from collections.abc import Callable, Hashable, Iterable, Sequence
 from itertools import chain
@@ -101,11 +102,12 @@ class Linear:
         self,
         sentences: Sequence[Tokens],
         actions: Sequence[Iterable[Action]],
-        progress: Callable[[int, float], None] | None = None,
+        evaluate: Callable[[int, float], float] | None = None,
     ) -> Self:
         """Learns from the actions of a static oracle, with averaged weights.
 
-        After each epoch calls progress(epoch, mean loss); it may parse then.
+        After each epoch it calls evaluate(epoch, mean loss), which may parse, and returns a score. The
+        weights with the highest one are kept, of equal ones the first; without `evaluate` the last.
         """
         self.words_ = number_words(tokens.forms for tokens in sentences)
         self.tags_ = _numbered(sorted({tag for tokens in sentences for tag in tokens.tags}))
@@ -117,6 +119,7 @@ class Linear:
         learner = AdaGrad.new(1 << self.table_bits, self.rate, self.penalty)
         gradient, stack = Gradient.of(learner), new_stack(text)
         scorer = self.scorer()._replace(weights=learner.weights)
+        best, best_score = learner.weights, -math.inf
         rng, order = np.random.default_rng(self.seed), np.arange(len(sentences))
         for epoch in range(1, self.epochs + 1):
             rng.shuffle(order)
@@ -124,10 +127,11 @@ class Linear:
             for sentence in counted(order.tolist(), f"oracle: epoch {epoch} of {self.epochs}"):
                 loss += learning.learn(scorer, text, stack, begin, gold, sentence, gradient)
                 descend(learner, gradient)
-            if progress:
-                self.weights_ = learner.average()
-                progress(epoch, loss / max(1, len(gold)))
-        self.weights_ = learner.average()
+            self.weights_ = learner.average()
+            score = evaluate(epoch, loss / max(1, len(gold))) if evaluate else epoch
+            if score > best_score:
+                best, best_score = self.weights_, score
+        self.weights_ = best
         return self
 
     def parse(self, sentences: Sequence[Tokens]) -> list[list[Action]]:

@@ -150,18 +150,15 @@ class ShiftReduce:
     ) -> None:
         epochs = PRESETS[self.preset] if self.epochs is None else max(1, ceil(self.epochs))
         oracle = self.oracle_ = Linear(self._system(), epochs, seed=self.seed)
-        metric, best, best_f1 = metric_for(dev), oracle.weights_, -1.0
+        metric = metric_for(dev)
 
-        def evaluate(epoch: int, loss: float) -> None:
-            nonlocal best, best_f1
+        def evaluate(epoch: int, loss: float) -> float:
             guess = self._parsed((ctree.tokens for ctree in dev), "greedy", Repairs())
             f1 = float(metric.summary(metric.score(dev, guess)).f1) if dev else 0.0
             log.info("shift-reduce: pass %d of %d  loss %.3f  dev F1 %.2f", epoch, epochs, loss, f1)
-            if f1 > best_f1 or not dev:
-                best, best_f1 = oracle.weights_, f1
+            return f1 if dev else epoch  # without dev the last weights are kept
 
         oracle.fit([ctree.tokens for ctree in headed], actions, evaluate)
-        oracle.weights_ = best
 
     def _parsed(self, sentences: Iterable[Tokens], search: str, repairs: Repairs) -> Iterator[CTree]:
         assert self.oracle_ is not None

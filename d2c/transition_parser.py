@@ -126,20 +126,16 @@ class TransitionParser:
         heads = [projectivize(dtree.heads) for dtree in train]
         lifted = sum(sum(map(ne, dtree.heads, own)) for dtree, own in zip(train, heads, strict=True))
         log.info("transition: %d passes on cpu, a score after each; crossing arcs lifted: %d", epochs, lifted)
-        best, best_las = oracle.weights_, -1.0
 
-        def evaluate(epoch: int, loss: float) -> None:
-            nonlocal best, best_las
+        def evaluate(epoch: int, loss: float) -> float:
             score = self._score(dev)
             report(epoch, epochs, loss, score.uas / 100, score.las / 100)
-            if score.las > best_las:
-                best, best_las = oracle.weights_, score.las
+            return score.las
 
         actions = [
             transitions.actions(own, dtree.labels or ()) for dtree, own in zip(train, heads, strict=True)
         ]
         oracle.fit([dtree.tokens for dtree in train], actions, evaluate)
-        oracle.weights_ = best
 
     def _score(self, gold: Sequence[DTree]) -> Attachment:
         sentences = [dtree.tokens for dtree in gold]

@@ -12,7 +12,7 @@ from d2c.automata.oracles import Counts, Linear
 from d2c.automata.scores import Floats, Scorer, chances, decide
 from d2c.automata.states import BOTTOM, Text, new_stack, row_of, take
 from d2c.automata.static_oracles import built
-from d2c.automata.systems import SHIFT, Longs
+from d2c.automata.systems import SHIFT, Action, Longs
 from d2c.linear.kernels import kernel
 from d2c.trees.ctree import Tokens
 from d2c.trees.dtree import is_projective
@@ -27,22 +27,24 @@ TREEBANK = [
 ]
 
 
-def made(name: str, seed: int = 1) -> Linear:
-    transitions = SYSTEMS[name]
-    system = transitions.make("dsoa", ["root"])
-    tokens = [Tokens(tuple(tags), tuple(tags)) for tags, _, _ in TREEBANK]
-    actions = [[*transitions.actions(heads, labels)] for _, heads, labels in TREEBANK]
-    return Linear(system, epochs=10, table_bits=12, seed=seed).fit(tokens, actions)
+TOKENS = [Tokens(tuple(tags), tuple(tags)) for tags, _, _ in TREEBANK]
+
+
+def actions_of(name: str) -> list[list[Action]]:
+    return [[*SYSTEMS[name].actions(heads, labels)] for _, heads, labels in TREEBANK]
+
+
+def untrained(name: str, epochs: int) -> Linear:
+    return Linear(SYSTEMS[name].make("dsoa", ["root"]), epochs, table_bits=12, seed=1)
 
 
 @pytest.fixture(scope="module", params=SYSTEMS)
 def oracle(request: pytest.FixtureRequest) -> Linear:
-    return made(request.param)
+    return untrained(request.param, 10).fit(TOKENS, actions_of(request.param))
 
 
 def test_it_learns(oracle: Linear) -> None:
-    tokens = [Tokens(tuple(tags), tuple(tags)) for tags, _, _ in TREEBANK]
-    parsed = [built(actions)[:2] for actions in oracle.parse(tokens)]
+    parsed = [built(actions)[:2] for actions in oracle.parse(TOKENS)]
     assert parsed == [(list(heads), list(labels)) for _, heads, labels in TREEBANK]
 
 
@@ -103,3 +105,19 @@ def test_counts_are_distributions(
     shares = Counts().fit(seen).shares(values, sorted(applicable))
     assert shares.keys() == applicable and sum(shares.values()) == pytest.approx(1)
     assert min(shares.values()) > 0
+
+
+@pytest.mark.parametrize(("scores", "kept"), [([1, 3, 3, 2], 2), ([0, 0, 0, 0], 1), ([1, 2, 3, 4], 4)])
+def test_the_first_weights_with_the_best_score_are_kept(scores: list[float], kept: int) -> None:
+    seen = []
+
+    def evaluate(epoch: int, loss: float) -> float:
+        assert loss > 0
+        seen.append(oracle.weights_)
+        return scores[epoch - 1]
+
+    oracle = untrained("standard", epochs=4)
+    oracle.fit(TOKENS, actions_of("standard"), evaluate)
+    assert len(seen) == 4 and oracle.weights_ is seen[kept - 1]
+    last = untrained("standard", epochs=4).fit(TOKENS, actions_of("standard"))
+    assert np.array_equal(last.weights_, seen[-1])
