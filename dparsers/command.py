@@ -23,7 +23,7 @@ from d2c.trees.ctree import Tokens
 from d2c.trees.dtree import DTree
 from d2c.trees.errors import FormatError, ModelError
 from d2c.trees.formats.chunks import batches
-from d2c.trees.formats.conllu import read_conllu, write_conllu
+from d2c.trees.formats.conllu import read_conllu, save_conllu
 from d2c.trees.progress import log
 from d2c.trees.temporary import scratch
 
@@ -103,8 +103,7 @@ class CommandParser:
             return
         with scratch() as directory:
             files = {"model": model, "input": directory / "input", "output": directory / "output"}
-            with open(files["input"], "w", encoding="utf-8") as stream:
-                write_conllu(map(_without_heads, filter(len, window)), stream)
+            save_conllu(map(_without_heads, filter(len, window)), files["input"])
             _run(self.parse_template, files, self.timeout)
             yield from align(window, read_conllu(files["output"]), "", same_forms=False)
 

@@ -13,7 +13,7 @@ from d2c.trees.ctree import Tokens
 from d2c.trees.dtree import DTree
 from d2c.trees.errors import FormatError, ModelError
 from d2c.trees.files import AnyPath
-from d2c.trees.formats.conllu import read_conllu, write_conllu
+from d2c.trees.formats.conllu import read_conllu, save_conllu
 from d2c.trees.spelling import Spelling, plain
 
 logger = logging.getLogger(__name__)
@@ -92,8 +92,7 @@ class GoldParser:
         """Copies the development treebank. Raises FormatError where it cannot be read."""
         self.dtrees_ = [*read_conllu(dev_conllu)]
         with whole_directory(Path(directory)) as staging:
-            with open(staging / _GOLD, "w", encoding="utf-8") as stream:
-                write_conllu(self.dtrees_, stream)
+            save_conllu(self.dtrees_, staging / _GOLD)
             GOLD.write(staging, {})
         return self
 

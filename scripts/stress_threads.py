@@ -31,7 +31,7 @@ from d2c.training.spec import TrainingSpec
 from d2c.training.train import encode_treebank, train_models
 from d2c.trees.ctree import Tokens
 from d2c.trees.formats.brackets import format_bracket, read_brackets, write_brackets
-from d2c.trees.formats.conllu import write_conllu
+from d2c.trees.formats.conllu import save_conllu
 from d2c.trees.model_files import first_line
 from measuring import options
 from measuring.pipelines import train_pipeline
@@ -189,8 +189,7 @@ def train(case: Case, treebanks: tuple[Path, Path], routes: Sequence[str], model
         epochs=case.epochs,
         tagger=case.tagger,
     )
-    with open(models / "dev.conllu", "w", encoding="utf-8") as stream:
-        write_conllu(encode_treebank(spec.new_routes()[routes[0]], treebanks[1]), stream)
+    save_conllu(encode_treebank(spec.new_routes()[routes[0]], treebanks[1]), models / "dev.conllu")
     train_models(spec, [models / name for name in routes])
     return routes
 

@@ -6,7 +6,6 @@ All that takes long is a step of the store. What a table needs it asks for here,
 from __future__ import annotations
 
 import json
-import time
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import asdict, dataclass, field, replace
 from functools import cached_property
@@ -19,6 +18,7 @@ from d2c.dparsers.taggers import accuracy
 from d2c.reduction.reduction import Reduction
 from d2c.tables.scores import Scored, figures
 from d2c.tables.store import Step, Store, digest
+from d2c.tables.timing import timed
 from d2c.tables.treebank import Treebank
 from d2c.training.jackknife import jackknife_dtrees
 from d2c.training.routes import Relabels, Route, RouteSettings, make_route, route_class
@@ -26,7 +26,7 @@ from d2c.training.tagging import Retagged, Tagging
 from d2c.trees.ctree import CTree
 from d2c.trees.dtree import DTree
 from d2c.trees.errors import FormatError, ModelError, each_located
-from d2c.trees.formats.conllu import read_conllu, write_conllu
+from d2c.trees.formats.conllu import read_conllu, save_conllu
 from d2c.trees.heads import load_head_rules
 from d2c.trees.progress import counted, log
 from d2c.trees.repair import Repairs
@@ -35,7 +35,6 @@ from d2c.trees.temporary import scratch
 
 GOLD = "gold"
 UNLABELLED = "unlabelled"  # in place of an encoding: what the first of two stages learns
-_WARM = 8  # sentences that are parsed before the time is taken
 
 
 @dataclass(frozen=True)
@@ -244,8 +243,7 @@ class Experiment:
         """train.conllu and dev.conllu for a d-parser."""
         files = directory / "train.conllu", directory / "dev.conllu"
         for file in files:
-            with open(file, "w", encoding="utf-8") as stream:
-                write_conllu(self.encoded(encoding, file.stem), stream)
+            save_conllu(self.encoded(encoding, file.stem), file)
         return files
 
     def parses(self, name: str, part: str, encoding: str | None = None) -> Parses:
@@ -261,12 +259,8 @@ class Experiment:
                 trained.directory / "dparser"
             )
             sentences = [ctree.tokens for ctree in self.trees(part)]
-            list(dparser.parse(sentences[:_WARM]))
-            start = time.perf_counter()
-            dtrees = list(counted(dparser.parse(sentences), f"parsing {part}"))
-            seconds = time.perf_counter() - start
-            with open(directory / "parses.conllu", "w", encoding="utf-8") as stream:
-                write_conllu(dtrees, stream)
+            dtrees, seconds = timed(dparser.parse, sentences, f"parsing {part}")
+            save_conllu(dtrees, directory / "parses.conllu")
             return {"parsing": seconds}
 
         step = self.store.step("parses", {"dparser": trained.key, "part": part}, make)
@@ -304,8 +298,7 @@ class Experiment:
                 dev, sentences = self._conllu(encoding, files)[1], list(self.encoded(encoding, "train"))
                 new = self._new_dparser(name)
                 dtrees = jackknife_dtrees(new, sentences, dev, self.settings.folds, log.info)
-            with open(directory / "parses.conllu", "w", encoding="utf-8") as stream:
-                write_conllu(dtrees, stream)
+            save_conllu(dtrees, directory / "parses.conllu")
             return {}
 
         step = self.store.step("jackknifed", made_of, make)
@@ -343,10 +336,8 @@ class Experiment:
             given = parses.dtrees
             if isinstance(route, Relabels):
                 given = [replace(dtree, labels=None) for dtree in given]
-            list(route.decode_all(given[:_WARM]))
-            repairs, start = Repairs(), time.perf_counter()
-            guess = list(counted(route.decode_all(given, repairs), f"converting d-trees of {parses.source}"))
-            converting = time.perf_counter() - start
+            repairs, what = Repairs(), f"converting d-trees of {parses.source}"
+            guess, converting = timed(route.decode_all, given, what, repairs)
             labelled, gold_dtrees = given, self.encoded(parses.encoding, part)
             if isinstance(route, Relabels):
                 labelled, gold_dtrees = route.relabel(given), map(route.encode, self.trees(part))

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import time
 from collections.abc import Callable, Mapping
+from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -17,6 +18,7 @@ from d2c.tables.pad_chart import best_parses, chart, oracle, pruned
 from d2c.tables.pad_tuning import chosen
 from d2c.tables.scores import matches
 from d2c.tables.table import Cell, Draw, Table
+from d2c.tables.timing import timed
 from d2c.trees.dtree import DTree
 from d2c.trees.progress import counted, log
 from d2c.trees.scores.matches import percent
@@ -87,11 +89,8 @@ def _lexicalised(experiment: Experiment) -> tuple[list[Cell], str]:
         both = zip(experiment.trees("dev"), experiment.gold("dev"), strict=True)
         pairs = [pair for pair in both if len(pair[1].tokens) < LONGEST][:SHORT]
         short, gold = [tree for tree, _ in pairs], [tree for _, tree in pairs]
-        for tree in short[:1]:
-            parse_lexicalised(fitted.route, tree.tokens)
-        start = time.perf_counter()
-        parsed = [parse_lexicalised(fitted.route, tree.tokens) for tree in counted(short, "LEX CKY")]
-        seconds = time.perf_counter() - start
+        parse = partial(parse_lexicalised, fitted.route)
+        parsed, seconds = timed(partial(map, parse), [tree.tokens for tree in short], "LEX CKY")
         nearest = [lexicalised_oracle(fitted.route, tree) for tree in counted(short, "LEX CKY: oracle")]
         return {
             "sentences": len(short),

@@ -7,7 +7,6 @@ part. Where they are those of dev, the last tenth of train takes its place.
 
 from __future__ import annotations
 
-import time
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from pathlib import Path
@@ -19,9 +18,10 @@ from d2c.tables.experiment import Experiment
 from d2c.tables.scores import ALL, figures
 from d2c.tables.store import Step
 from d2c.tables.table import Cell, Table
+from d2c.tables.timing import timed
 from d2c.trees.ctree import CTree
 from d2c.trees.dtree import DTree
-from d2c.trees.progress import counted, log
+from d2c.trees.progress import log
 
 PENALTIES = (1e-8, 1e-7, 1e-6, 1e-5, 1e-4, 1e-3)
 GAMMAS = (0.75, 0.85, 0.95, 0.99)
@@ -132,9 +132,7 @@ def _dtrees(experiment: Experiment, trees: Sequence[CTree]) -> list[DTree] | Non
 
 def _measured(experiment: Experiment, route: ConstrainedCKY, parts: Split) -> dict[str, float]:
     dtrees = _dtrees(experiment, parts.held_out) or list(map(route.encode, parts.held_out))
-    start = time.perf_counter()
-    guess = list(counted(route.decode_all(dtrees), "converting gold d-trees"))
-    seconds = time.perf_counter() - start
+    guess, seconds = timed(route.decode_all, dtrees, "converting gold d-trees")
     tagged = [replace(b, tokens=a.tokens) for a, b in zip(parts.gold, guess, strict=True)]
     found = figures(parts.gold, tagged, route.gaps_)
     return {"f1": found[found["default"]][ALL]["f1"], "speed": len(dtrees) / seconds}

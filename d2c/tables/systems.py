@@ -6,7 +6,6 @@ class, and a row of SYSTEMS.
 
 from __future__ import annotations
 
-import time
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import asdict
 from pathlib import Path
@@ -15,17 +14,16 @@ from typing import Any, Protocol, Self
 from d2c.dparsers.registry import Row, class_of
 from d2c.tables.experiment import Experiment
 from d2c.tables.scores import Scored
+from d2c.tables.timing import timed
 from d2c.treebanks.reading import Reading
 from d2c.trees.ctree import CTree, Tokens
 from d2c.trees.errors import FormatError, ModelError
 from d2c.trees.formats.discbracket import write_discbracket
-from d2c.trees.progress import counted
 
 SYSTEMS = {
     "shift-reduce": Row("d2c.shift_reduce:ShiftReduce"),
     "Stanza's c-parser": Row("d2c.tables.stanza_constituency:StanzaConstituency", "stanza"),
 }
-_WARM = 8  # sentences that are parsed before the time is taken
 
 
 class ConstituentParser(Protocol):
@@ -79,10 +77,7 @@ def trained(experiment: Experiment, name: str, part: str) -> Scored:
     def parse(directory: Path) -> Mapping[str, Any]:
         parser: ConstituentParser = kind.load(step.directory / "cparser")
         sentences = [ctree.tokens for ctree in experiment.trees(part)]
-        list(parser.parse(sentences[:_WARM]))
-        start = time.perf_counter()
-        guess = list(counted(parser.parse(sentences), f"parsing {part}"))
-        seconds = time.perf_counter() - start
+        guess, seconds = timed(parser.parse, sentences, f"parsing {part}")
         with open(directory / "trees.discbracket", "w", encoding="utf-8") as stream:
             write_discbracket(guess, stream)
         return asdict(_scored(experiment, guess, part, seconds))

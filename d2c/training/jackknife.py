@@ -16,7 +16,7 @@ from d2c.training.routes import Progress
 from d2c.trees.ctree import Tokens
 from d2c.trees.dtree import DTree
 from d2c.trees.errors import each_located
-from d2c.trees.formats.conllu import format_conllu, write_conllu
+from d2c.trees.formats.conllu import format_conllu, save_conllu
 from d2c.trees.progress import counted
 from d2c.trees.temporary import scratch
 
@@ -52,8 +52,7 @@ def jackknife_dtrees(
     for block, others in folds(sentences, k, "d-parser", progress):
         with scratch() as directory:
             file = directory / "others.conllu"
-            with open(file, "w", encoding="utf-8") as stream:
-                write_conllu(others, stream)
+            save_conllu(others, file)
             trained = dparser.train(file, dev, directory / "dparser", progress)
             parsed += counted(trained.parse(sentences[i].tokens for i in block), "jackknife: parsing")
     return parsed

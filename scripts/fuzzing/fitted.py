@@ -18,7 +18,7 @@ from d2c.training.routes import Route, RouteSettings, make_route, route_class
 from d2c.training.tagging import save_abbreviations
 from d2c.trees.ctree import CTree
 from d2c.trees.formats.brackets import read_brackets
-from d2c.trees.formats.conllu import write_conllu
+from d2c.trees.formats.conllu import save_conllu
 from d2c.trees.heads import load_head_rules
 
 SAMPLE = Path(__file__).resolve().parents[2] / "data" / "sample" / "train.mrg"
@@ -118,8 +118,7 @@ def train_models(names: Iterable[str], directory: Path) -> Iterator[Path]:
         if not train.exists():
             scratch.mkdir(parents=True, exist_ok=True)
             encoded = fit(ROUTES["reduction-direct"], ctrees)
-            with open(train, "w", encoding="utf-8") as stream:
-                write_conllu(map(encoded.encode, ctrees[:40]), stream)
+            save_conllu(map(encoded.encode, ctrees[:40]), train)
         parts = scratch / name
         shutil.rmtree(parts, ignore_errors=True)
         parts.mkdir()

@@ -9,7 +9,7 @@ from d2c.dparsers.protocol import DependencyParser
 from d2c.dparsers.registry import make_dparser
 from d2c.reduction.reduction import Reduction
 from d2c.trees.ctree import CTree
-from d2c.trees.formats.conllu import write_conllu
+from d2c.trees.formats.conllu import save_conllu
 from measuring.tables import say
 from measuring.treebanks import CRAFT
 
@@ -35,8 +35,7 @@ class Craft:
         """train.conllu and dev.conllu for a d-parser."""
         files = directory / "train.conllu", directory / "dev.conllu"
         for file, ctrees in zip(files, (self.train, self.dev), strict=True):
-            with open(file, "w", encoding="utf-8") as stream:
-                write_conllu(map(Reduction(encoding).encode, ctrees), stream)
+            save_conllu(map(Reduction(encoding).encode, ctrees), file)
         return files
 
     def model(self, name: str, encoding: str, models: Path) -> Path:

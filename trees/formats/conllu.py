@@ -11,6 +11,7 @@ from __future__ import annotations
 import re
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import replace
+from pathlib import Path
 
 from conllu.exceptions import ParseException
 from conllu.parser import parse_id_value, parse_int_value
@@ -99,6 +100,12 @@ def format_conllu(dtree: DTree, comments: Sequence[str] | None = None) -> str:
 
 
 write_conllu: Write[DTree] = writer(lambda dtree, _: format_conllu(dtree))
+
+
+def save_conllu(dtrees: Iterable[DTree], path: Path) -> None:
+    """Writes a file of d-trees. Raises OSError, and what `write_conllu` raises."""
+    with open(path, "w", encoding="utf-8") as stream:
+        write_conllu(dtrees, stream)
 
 
 def _comments(lines: Iterable[str]) -> tuple[str, ...]:
