@@ -19,7 +19,7 @@ import pytest
 import d2c
 
 REPOSITORY = Path(__file__).resolve().parents[1]
-NOT_COPIED = shutil.ignore_patterns(".*", "build", "dist", "venv", "models", "*.egg-info", "__pycache__")
+NOT_COPIED = shutil.ignore_patterns(".*", "build", "dist", "venv", "*.egg-info", "__pycache__")
 TREE = "(TOP (S (NP (PRP They)) (VP (VBD saw) (NP (DT the) (NN cat))) (. .)))\n"
 SCRIPT = """
 import sys

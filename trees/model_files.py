@@ -100,6 +100,11 @@ def first_line(error: BaseException) -> str:
     return line if len(line) <= _LONGEST else line[:_LONGEST] + "..."
 
 
+def size_of(directory: Path) -> int:
+    """The bytes of all files in a directory."""
+    return sum(path.stat().st_size for path in directory.rglob("*") if path.is_file())
+
+
 def digests(directory: Path, parts: Iterable[str]) -> dict[str, str]:
     """SHA-256 of each file in some of the folders of a directory, by its path there."""
     found = {}

@@ -8,7 +8,7 @@ import click
 
 from d2c.commands.options import model_path
 from d2c.training.model import read_settings
-from d2c.trees.model_files import read_json
+from d2c.trees.model_files import read_json, size_of
 
 
 @click.command()
@@ -28,5 +28,4 @@ def info(model: Path) -> None:
                 listed = len(value) <= 100 and all(isinstance(key, str) for key in value)
                 shown = f"{len(value)}: {' '.join(sorted(value))}" if listed else len(value)
             click.echo(f"{'.'.join(file.parts[:-1])}.{name:<20}{shown}")
-    size = sum(path.stat().st_size for path in model.rglob("*") if path.is_file())
-    click.echo(f"{'size':<14}{size / 1e6:.1f} MB")
+    click.echo(f"{'size':<14}{size_of(model) / 1e6:.1f} MB")

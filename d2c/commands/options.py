@@ -14,6 +14,7 @@ import click
 
 from d2c.commands.terminal import Skipped
 from d2c.dparsers.registry import DPARSERS, TAGGERS, form_of
+from d2c.models import find
 from d2c.reduction.encodings import ENCODINGS
 from d2c.training.model import read_settings
 from d2c.training.routes import Route, RouteSettings
@@ -64,9 +65,13 @@ timeout_option = click.option(
 
 
 def model_path(context: click.Context, parameter: click.Parameter, directory: Path | None) -> Path | None:
-    """The callback of an option or argument that is a model. Raises ModelError that names it."""
+    """The callback of an option or argument that is a model, by its directory or name.
+
+    Raises ModelError that names the option.
+    """
     if directory is not None:
         try:
+            directory = find(directory)
             read_settings(directory)
         except ModelError as error:
             raise ModelError(f"{parameter.get_error_hint(context)}: {error}") from None

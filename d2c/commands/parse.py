@@ -21,6 +21,7 @@ from d2c.commands.options import (
     to_option,
 )
 from d2c.commands.terminal import progress, report_repairs, say
+from d2c.models import find, is_known
 from d2c.parsing.output import FORMATS, format_by_name
 from d2c.training.model import Model, load_route, read_settings
 from d2c.training.warm_up import warmed_up
@@ -29,9 +30,20 @@ from d2c.trees.files import file_name
 SOME_FAILED = 3  # exit status where sentences could not be parsed
 
 
+def model_and_input(context: click.Context, _: click.Parameter, given: tuple[Path, ...]) -> tuple[Path, Path]:
+    """The callback of MODEL and INPUT, each of which may be left out. Raises ModelError."""
+    if len(given) > 2:
+        raise click.UsageError(f"Got unexpected extra argument ({given[2]})", context)
+    if not given:
+        return find(), Path("-")
+    first, *rest = given
+    if not rest and (str(first) == "-" or first.is_file()) and not is_known(str(first)):
+        return find(), first
+    return model_path(context, click.Argument(["model"]), first) or find(), rest[0] if rest else Path("-")
+
+
 @click.command()
-@click.argument("model", type=click.Path(path_type=Path), callback=model_path)
-@click.argument("source", metavar="[INPUT]", type=FilePath, default="-")
+@click.argument("given", metavar="[MODEL] [INPUT]", type=FilePath, nargs=-1, callback=model_and_input)
 @output_option
 @to_option(tuple(FORMATS))
 @click.option("--text", "kind", flag_value="text", help="INPUT is text with one sentence on each line.")
@@ -74,8 +86,7 @@ SOME_FAILED = 3  # exit status where sentences could not be parsed
 )
 @timeout_option
 def parse(
-    model: Path,
-    source: Path,
+    given: tuple[Path, Path],
     output: Path,
     language: str | None,
     strict: bool,
@@ -84,6 +95,9 @@ def parse(
     **options: Any,
 ) -> None:
     """Parses CoNLL-U (words and tags) or text into c-trees, or into d-trees with `--to conllu`.
+
+    MODEL is a directory, or a name that `d2c models` lists; without it `en` parses. A single argument that is
+    a file is INPUT. Without INPUT standard input is read.
 
     What cannot be parsed is named on standard error. A marked empty tree keeps its place, and the exit status
     is 3. Words without tags need a model with a tagger, or one of a pipeline.
@@ -101,6 +115,7 @@ def parse(
     from d2c.parsing.stream import Request, batched, parse_batches
     from d2c.parsing.text import PENN
 
+    model, source = given
     asked = {name: options.pop(name) for name in ("kind", "to", "least", "size")}
     asked["kind"] = asked["kind"] or DEFAULT_KIND
     cut = KINDS[asked["kind"]].cut
@@ -124,10 +139,10 @@ def parse(
     settings = {"d2c": version("d2c"), "model": digest, **asked, **options}
     settings |= {"timeout": None, "language": language}
     rules = rules_of(model, load, language) if cut else PENN
-    given = batched(read_sentences(source, request.kind, rules), request.size)
+    sentences = batched(read_sentences(source, request.kind, rules), request.size)
     with written(output, form.header, settings, resume) as (finished, write), progress() as more:
         try:
-            rest = finished.rest(given, file_name(source))
+            rest = finished.rest(sentences, file_name(source))
             with closing(parse_batches(load, request, rest, jobs)) as parsed:
                 for done in parsed:
                     for error in done.errors:

@@ -38,16 +38,24 @@ class PipelineSentence:
 class PipelineModel:
     """A model directory, loaded when it is first needed.
 
-    dparser:  `model`: the d-parser in the directory parses; `pipeline`: the pipeline's own parse is converted
-    converts: whether it is the latter
+    dparser:  `model`: the d-parser in the directory parses; `pipeline`: the pipeline's own parse is
+              converted; None: the latter where the model was trained on the parses of a pipeline
     allow_pipeline: as of `Model.load`
     """
 
-    def __init__(self, directory: Path, dparser: str = "model", allow_pipeline: str | None = None) -> None:
-        if dparser not in DPARSERS:
+    def __init__(
+        self, directory: Path, dparser: str | None = None, allow_pipeline: str | None = None
+    ) -> None:
+        if dparser not in (*DPARSERS, None):
             raise ModelError(f"the d-parser {dparser!r} of the pipeline is none of {', '.join(DPARSERS)}")
         self.directory, self.dparser, self.allow_pipeline = directory, dparser, allow_pipeline
-        self.converts = dparser == "pipeline"
+
+    @cached_property
+    def converts(self) -> bool:
+        """Whether the pipeline's own parse is converted. Raises ModelError."""
+        if self.dparser is None:
+            return read_settings(self.directory)["dparser"] == "pipeline"
+        return self.dparser == "pipeline"
 
     def check(self) -> None:
         """Raises ModelError where there is no such model, or its route cannot convert a pipeline's parse."""

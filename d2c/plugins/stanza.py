@@ -1,7 +1,7 @@
 """A Stanza processor that finds constituents; importing this module makes it known to Stanza as `d2c`.
 
     import d2c.plugins.stanza
-    nlp = stanza.Pipeline("en", processors="tokenize,pos,lemma,d2c", d2c_model=DIR)
+    nlp = stanza.Pipeline("en", processors="tokenize,pos,lemma,d2c", d2c_model=NAME_OR_DIRECTORY)
 
 Each sentence gets `sentence.constituency`, as Stanza's own tree, wrapper included, over its words. Tags are
 XPOS. `d2c_dparser="pipeline"` converts the parse of Stanza's `depparse` instead of making one. Leaves of
@@ -10,7 +10,6 @@ Stanza's trees are in the order of the words, so parts of constituents with gaps
 
 from __future__ import annotations
 
-from pathlib import Path
 from typing import Any
 
 from stanza.models.common.doc import Document
@@ -18,8 +17,8 @@ from stanza.models.common.doc import Sentence as StanzaSentence
 from stanza.pipeline._constants import CONSTITUENCY, DEPPARSE, POS, TOKENIZE
 from stanza.pipeline.processor import Processor, register_processor
 
+from d2c.models import find
 from d2c.plugins.pipeline_model import PipelineModel, PipelineSentence
-from d2c.trees.errors import ModelError
 from d2c.trees.objects import to_stanza
 
 
@@ -52,11 +51,10 @@ class D2CProcessor(Processor):
 
     def _set_up_requires(self) -> None:
         config: dict[str, Any] = self.config
-        if not config.get("model"):
-            raise ModelError("which model? stanza.Pipeline(..., d2c_model=DIRECTORY)")
-        config["model_path"] = config["model"]  # what Stanza shows
+        directory = find(config.get("model"))
+        config["model_path"] = str(directory)  # what Stanza shows
         allowed = config.get("allow_pipeline") or f"stanza:{config.get('lang')}"  # it is in that one already
-        self._model = PipelineModel(Path(config["model"]), config.get("dparser", "model"), allowed)
+        self._model = PipelineModel(directory, config.get("dparser"), allowed)
         self._model.load()
         tagged = config.get("pretagged") or self._model.tagger is not None
         self._requires = {TOKENIZE} if tagged else {TOKENIZE, POS}

@@ -1,9 +1,10 @@
-"""A spaCy component that finds constituents: `nlp.add_pipe("d2c", config={"model": DIR})`.
+"""A spaCy component that finds constituents: `nlp.add_pipe("d2c", config={"model": NAME_OR_DIRECTORY})`.
 
 Once d2c is installed spaCy knows it by this name, through the entry point in `pyproject.toml`. It needs
 sentences and tags; `config={"model": DIR, "dparser": "pipeline"}` converts the dependency parse that the
-pipeline has made instead of making one. What spans and tokens get is in `d2c.plugins.spacy.attributes`. Spans
-have no gaps: parts of constituents that have any are raised.
+pipeline has made instead of making one, as models trained on the parses of a pipeline do anyway. What spans
+and tokens get is in `d2c.plugins.spacy.attributes`. Spans have no gaps: parts of constituents that have any
+are raised.
 """
 
 from __future__ import annotations
@@ -17,6 +18,7 @@ from spacy.language import Language
 from spacy.pipeline import Pipe
 from spacy.tokens import Doc, Span, Token
 
+from d2c.models import find
 from d2c.plugins.pipeline_model import PipelineModel, PipelineSentence
 from d2c.plugins.spacy.attributes import GETTERS, NonConstituentException, store
 from d2c.trees.errors import ModelError
@@ -79,24 +81,28 @@ class ConstituencyComponent(Pipe):
 
 @Language.factory(
     "d2c",
-    default_config={"dparser": "model", "allow_pipeline": None},
+    default_config={"model": None, "dparser": None, "allow_pipeline": None},
     requires=["doc.sents"],
     assigns=_ATTRIBUTES,
 )
 def make_component(
-    nlp: Language, name: str, model: str, dparser: str, allow_pipeline: str | None
+    nlp: Language, name: str, model: str | None, dparser: str | None, allow_pipeline: str | None
 ) -> ConstituencyComponent:
     """The component of a configuration.
+
+    model: a directory or a name (see `d2c.models`); None: the default model
 
     Raises ModelError for any `dparser` but `model` and `pipeline`, and for a directory without a model of
     d2c's that fits; but not where a pipeline is loaded that has the component: its model comes with it.
     """
-    made = PipelineModel(Path(model), dparser, allow_pipeline or _package(nlp))
-    if name not in nlp._meta.get("pipeline", ()):
-        try:
-            made.check()
-        except ModelError as error:
-            raise ModelError(f'the component {name}, "model": {error}') from None
+    allowed = allow_pipeline or _package(nlp)
+    if name in nlp._meta.get("pipeline", ()):
+        return ConstituencyComponent(name, PipelineModel(Path(model or ""), dparser, allowed))
+    try:
+        made = PipelineModel(find(model), dparser, allowed)
+        made.check()
+    except ModelError as error:
+        raise ModelError(f'the component {name}, "model": {error}') from None
     return ConstituencyComponent(name, made)
 
 
