@@ -87,21 +87,22 @@ def _ask(idle: _Workers, item: Any) -> Any:
     return made
 
 
-class _Worker(NamedTuple):
+class Worker(NamedTuple):
     """A process, and our end of the pipe on which it gets items and gives what it makes of them.
 
-    Each has a pipe of its own, of which nobody else holds the other end: so one that dies, even in the middle
-    of an answer, is known by the end of the pipe.
+    It answers each item with a pair: what it made, or None and the error that this led to. Each has a pipe of
+    its own, of which nobody else holds the other end: so one that dies, even in the middle of an answer, is
+    known by the end of the pipe.
     """
 
     process: BaseProcess
     connection: Connection
 
 
-class _Workers(SimpleQueue[_Worker]):
+class _Workers(SimpleQueue[Worker]):
     """Those that have nothing to do; `everyone` is all."""
 
-    everyone: tuple[_Worker, ...] = ()
+    everyone: tuple[Worker, ...] = ()
 
     def kill(self) -> None:
         for worker in self.everyone:
@@ -111,21 +112,38 @@ class _Workers(SimpleQueue[_Worker]):
 @contextmanager
 def _workers(make: Callable[[], Work[Any, Any]], jobs: int, fresh: bool) -> Iterator[_Workers]:
     """Processes that end with the block, or when this process ends and with it its end of a pipe."""
-    context: Any = multiprocessing.get_context("spawn" if fresh else "fork")
-    lifeline, workers = _Lifeline(*context.Pipe(duplex=False)), _Workers()
-    try:
-        with _interrupts_held():
-            for _ in range(jobs):
-                ours, theirs = context.Pipe()
-                process = context.Process(target=_serve, args=(lifeline, theirs, make), daemon=True)
-                process.start()
-                theirs.close()
-                workers.everyone += (_Worker(process, ours),)
-                workers.put(workers.everyone[-1])
+    workers = _Workers()
+    with hiring(fresh) as hire:
+        for _ in range(jobs):
+            workers.everyone += (hire(make),)
+            workers.put(workers.everyone[-1])
         yield workers
+
+
+@contextmanager
+def hiring(fresh: bool) -> Iterator[Callable[[Callable[[], Work[Any, Any]]], Worker]]:
+    """A function that starts a worker; all end with the block, or when this process ends.
+
+    fresh, make: as for `in_order`
+    """
+    context: Any = multiprocessing.get_context("spawn" if fresh else "fork")
+    lifeline, hired = _Lifeline(*context.Pipe(duplex=False)), list[Worker]()
+
+    def hire(make: Callable[[], Work[Any, Any]]) -> Worker:
+        with _interrupts_held():
+            ours, theirs = context.Pipe()
+            process = context.Process(target=_serve, args=(lifeline, theirs, make), daemon=True)
+            process.start()
+            theirs.close()
+            hired.append(Worker(process, ours))
+        return hired[-1]
+
+    try:
+        yield hire
     finally:
-        workers.kill()
-        for process, connection in workers.everyone:
+        for worker in hired:
+            worker.process.kill()
+        for process, connection in hired:
             process.join()
             connection.close()
         lifeline.close()

@@ -30,8 +30,8 @@ Handler = Callable[[int, FrameType | None], Any]
 class Parsed:
     """A parsed sentence, which is the number-th.
 
-    dtree or ctree: what the format shows; confidences: one for each node of the c-tree [K]
-    error:          why both are NO_DTREE and NO_CTREE
+    dtree: the d-parser's; ctree: where the format shows it; confidences: one for each node of it [K]
+    error: why they are NO_DTREE and NO_CTREE
     """
 
     sentence: Sentence

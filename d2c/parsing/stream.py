@@ -108,7 +108,7 @@ def finished_batches(
     collapsed and the route does not say which are, and where the d-parser cannot take batches apart.
     """
     if jobs > 1:
-        yield from in_order(partial(_worker, finish, load, request), given, jobs, fresh=True)
+        yield from in_order(partial(batch_worker, finish, load, request), given, jobs, fresh=True)
         return
     model = _checked(load(), request)
     if isinstance(model.dparser, ReadsAlong):
@@ -130,7 +130,10 @@ def _finished(finish: Finish[Made], model: Model, request: Request, batch: Batch
     return finish(parsed, request, batch.digest, repairs)
 
 
-def _worker(finish: Finish[Made], load: Callable[[], Model], request: Request) -> Callable[[Batch], Made]:
+def batch_worker(
+    finish: Finish[Made], load: Callable[[], Model], request: Request
+) -> Callable[[Batch], Made]:
+    """What a process does with batches, apart from all others; arguments and errors as `finished_batches`."""
     model = _checked(load(), request)
     if isinstance(model.dparser, ReadsAlong):
         raise ModelError(_IN_ORDER.format(model.dparser_name, "--jobs"))
@@ -182,11 +185,13 @@ def _done(taken: Sequence[Parsed], request: Request, digest: str, repairs: Repai
 def parse_all(
     model: Model, sentences: Iterable[Sentence], request: Request, repairs: Repairs, first: int = 1
 ) -> Iterator[Parsed]:
-    """Each sentence, numbered from `first`, with what its format shows, unless it has an error.
+    """Each sentence, numbered from `first`, with its d-tree and, where its format shows it, its c-tree; with
+    neither where it has an error.
 
     Those that the d-parser reads ahead are held.
     """
     held, form, number = deque[Sentence](), FORMATS[request.to], count(first)
+    passed = deque[DTree]()  # to the route, which reads ahead, too
 
     def tokens() -> Iterator[Tokens]:
         for sentence in sentences:
@@ -198,18 +203,23 @@ def parse_all(
         while held and held[0].error:
             yield Parsed(held.popleft(), next(number))
 
-    route, dtrees = model.route, model.parse_dependencies(tokens())
-    made: Iterable[tuple[DTree | None, CTree | None, tuple[float, ...] | None]]
+    def passing(dtrees: Iterable[DTree]) -> Iterator[DTree]:
+        for dtree in dtrees:
+            passed.append(dtree)
+            yield dtree
+
+    route, dtrees = model.route, passing(model.parse_dependencies(tokens()))
+    made: Iterable[tuple[CTree | None, tuple[float, ...] | None]]
     if not form.ctrees:
-        made = ((dtree, None, None) for dtree in dtrees)
+        made = ((None, None) for _ in dtrees)
     elif (form.confidences or request.least > 0) and isinstance(route, GivesConfidences):
         sure = route.confidences_all(dtrees, repairs)
-        made = ((None, *without_weak(ctree, shares, request.least)) for ctree, shares in sure)
+        made = (without_weak(ctree, shares, request.least) for ctree, shares in sure)
     else:
-        made = ((None, ctree, None) for ctree in route.decode_all(dtrees, repairs))
+        made = ((ctree, None) for ctree in route.decode_all(dtrees, repairs))
     for one in made:
         yield from unparsed()
-        yield Parsed(held.popleft(), next(number), *one)
+        yield Parsed(held.popleft(), next(number), passed.popleft(), *one)
     yield from unparsed()
 
 

@@ -129,29 +129,35 @@ class SentenceSplitter:
 
     def sentences(self, lines: Iterable[Line]) -> Iterator[Line]:
         """The sentences of a stream of lines, each as a line of its own; one paragraph is held at a time."""
+        for paragraph in self.paragraphs(lines):
+            yield from self._cut(paragraph)
+
+    def paragraphs(self, lines: Iterable[Line]) -> Iterator[list[Line]]:
+        """The lines between empty ones; of a very long paragraph, parts that end where a sentence does."""
         held: list[Line] = []
         size = 0
         for line in lines:
             blank = not line.text.strip()
             if held and (blank or held[-1].begin + len(held[-1].text) != line.begin):
-                yield from self._cut(held)
+                yield held
                 held, size = [], 0
             if not blank:
                 held.append(line)
                 size += len(line.text)
             if size > _HELD:
                 *whole, last = self._cut(held)
-                yield from whole
-                held, size = [last], len(last.text)
+                if whole:
+                    text = "".join(line.text for line in held)
+                    yield [held[0]._replace(text=text[: last.begin - held[0].begin])]
+                    held, size = [last], len(last.text)
                 if size > _HELD:  # a sentence without an end
-                    yield last
+                    yield held
                     held, size = [], 0
-        yield from self._cut(held)
+        if held:
+            yield held
 
     def _cut(self, lines: list[Line]) -> Iterator[Line]:
         """The sentences of a paragraph; the last one keeps what follows it."""
-        if not lines:
-            return
         text = "".join(line.text for line in lines)
         begin, number, counted = lines[0].begin, lines[0].number, 0
         spans = [*self.rules.sentences(text)]

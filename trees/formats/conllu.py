@@ -112,6 +112,15 @@ def _comments(lines: Iterable[str]) -> tuple[str, ...]:
     return tuple([line[1:].strip() for line in lines if line.startswith("#")])
 
 
+def comment_of(comments: Iterable[str], name: str) -> str | None:
+    """What comments say under a name: `1` of `sent_id = 1`."""
+    for comment in comments:
+        said, equals, value = comment.partition("=")
+        if equals and said.strip() == name:
+            return value.strip()
+    return None
+
+
 def _ids(n: int) -> tuple[str, ...]:
     return _FEW_IDS[:n] if n <= len(_FEW_IDS) else tuple(map(str, range(1, n + 1)))
 
