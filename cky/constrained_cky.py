@@ -35,7 +35,7 @@ from d2c.cky.settings import ChartSettings
 from d2c.forests.forest import Floats, Ints
 from d2c.forests.semirings import count_derivations
 from d2c.trees.binarization import GLUE, UNARY, Derivation, Step, Symbol, unbinarize
-from d2c.trees.conversion import to_dependencies
+from d2c.trees.conversion import to_labelled_dependencies
 from d2c.trees.ctree import CTree, Tokens
 from d2c.trees.dtree import DTree
 from d2c.trees.heads import HeadRules, load_head_rules
@@ -124,10 +124,7 @@ class ConstrainedCKY:
 
     def encode(self, ctree: CTree) -> DTree:
         """The d-tree that a d-parser learns from; an arc's label is the phrase symbol that it makes."""
-        dtree = to_dependencies(ctree if ctree.head_children is not None else self._heads.apply(ctree))
-        assert dtree.symbols is not None
-        labels = tuple(s if h else "root" for s, h in zip(dtree.symbols, dtree.heads, strict=True))
-        return DTree(dtree.tokens, dtree.heads, dtree.symbols, dtree.events, labels)
+        return to_labelled_dependencies(self._heads.headed(ctree))
 
     def decode(self, dtree: DTree, repairs: Repairs | None = None) -> CTree:
         """The best c-tree over exactly the d-tree's tokens; heads that form no tree are repaired first.
@@ -256,7 +253,7 @@ class ConstrainedCKY:
 
     def gold(self, ctree: CTree, dtree: DTree | None = None) -> Gold:
         """A gold tree, refined, with a d-tree, or with its own, labelled only where labels are used."""
-        headed = ctree if ctree.head_children is not None else self._heads.apply(ctree)
+        headed = self._heads.headed(ctree)
         refined, scheme = self._symbols.refine(headed), self.settings.binarization
         if dtree is not None:
             return Gold.of(refined, scheme, self._tree(dtree, Repairs()), dtree.labels)

@@ -76,11 +76,7 @@ class ShiftReduce:
         """
         self._check()
         rules, scheme = load_head_rules(self.head_rules), BINARIZATIONS[self.binarization]
-        headed = [
-            ctree if ctree.head_children is not None else rules.apply(ctree)
-            for ctree in train
-            if ctree.labels
-        ]
+        headed = [rules.headed(ctree) for ctree in train if ctree.labels]
         if not all(ctree.is_continuous() for ctree in train):
             raise ModelError("the shift-reduce parser learns no trees with gaps")
         if not headed:

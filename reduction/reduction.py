@@ -96,7 +96,7 @@ class Reduction:
                 seen.update(ctree.labels)
                 tops[ctree.top] += 1
                 self.gaps_ = self.gaps_ or (self.continuous is None and not ctree.is_continuous())
-                headed = ctree if ctree.head_children is not None else self._heads.apply(ctree)
+                headed = self._heads.headed(ctree)
                 tags = ctree.tokens.tags
                 for h, symbol in zip(headed.lexical_heads()[len(tags) :], ctree.labels, strict=True):
                     by_tag[tags[h]][symbol] += 1
@@ -119,7 +119,7 @@ class Reduction:
 
         Raises ValueError for a tree with gaps where the encoding takes none.
         """
-        return self._encoding.encode(ctree if ctree.head_children is not None else self._heads.apply(ctree))
+        return self._encoding.encode(self._heads.headed(ctree))
 
     def decode(self, dtree: DTree, repairs: Repairs | None = None) -> CTree:
         """A valid c-tree over exactly the d-tree's tokens, whatever heads and labels it has.

@@ -16,7 +16,7 @@ from typing import Self
 from d2c.rules.gluing import Gluing
 from d2c.rules.pieces import Piece, arcs_of, pieces_of
 from d2c.rules.tables import Tables
-from d2c.trees.conversion import to_dependencies
+from d2c.trees.conversion import to_labelled_dependencies
 from d2c.trees.ctree import CTree
 from d2c.trees.dtree import DTree
 from d2c.trees.heads import HeadRules, load_head_rules
@@ -71,9 +71,7 @@ class RuleBased:
 
     def encode(self, ctree: CTree) -> DTree:
         """The d-tree that a d-parser learns from; an arc's label is the phrase symbol that it makes."""
-        dtree = to_dependencies(ctree if ctree.head_children is not None else self._heads.apply(ctree))
-        labels = tuple(symbol or "root" for symbol in dtree.symbols or ())
-        return DTree(dtree.tokens, dtree.heads, dtree.symbols, dtree.events, labels)
+        return to_labelled_dependencies(self._heads.headed(ctree))
 
     def decode(self, dtree: DTree, repairs: Repairs | None = None) -> CTree:
         """A c-tree over exactly the d-tree's tokens; heads that form no tree are repaired first.

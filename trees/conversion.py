@@ -8,6 +8,7 @@ but for sorting each head's modifiers by event and each node's children by posit
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import replace
 
 from d2c.trees.ctree import CTree
 from d2c.trees.dtree import DTree, modifiers_of, top_down
@@ -38,6 +39,13 @@ def to_dependencies(ctree: CTree) -> DTree:
                     symbols[m] = symbol
                     events[m] = event
     return DTree(ctree.tokens, tuple(heads), tuple(symbols), tuple(events))
+
+
+def to_labelled_dependencies(ctree: CTree) -> DTree:
+    """The same with labels: of an arc the phrase symbol that it makes, of the root "root"."""
+    dtree = to_dependencies(ctree)
+    arcs = zip(dtree.heads, dtree.symbols or (), strict=True)
+    return replace(dtree, labels=tuple([symbol if head else "root" for head, symbol in arcs]))
 
 
 def to_constituents(dtree: DTree, top: str | None = None) -> CTree:

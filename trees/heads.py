@@ -124,6 +124,10 @@ class HeadRules:
         heads = tuple([kids[i] for kids, i in zip(ctree.children, indices, strict=True)])
         return CTree(ctree.tokens, ctree.labels, ctree.children, heads, ctree.top)
 
+    def headed(self, ctree: CTree, uncovered: Uncovered | None = None) -> CTree:
+        """The c-tree with its own head children, or, where it has none, with those that `apply` finds."""
+        return self.apply(ctree, uncovered) if ctree.head_children is None else ctree
+
 
 @dataclass
 class Uncovered:
@@ -135,7 +139,7 @@ class Uncovered:
     def over(self, ctrees: Iterable[CTree], rules: HeadRules) -> Iterator[CTree]:
         """Hands the c-trees on, with head children; those that have some already are not counted."""
         for ctree in ctrees:
-            yield rules.apply(ctree, self) if ctree.head_children is None else ctree
+            yield rules.headed(ctree, self)
 
     def add(self, other: Uncovered) -> None:
         """Adds the counts of another part of the treebank."""

@@ -110,11 +110,7 @@ class Experiment:
         if part not in self._trees:
             path = self.treebank.files[part]
             read = self._tagged if self.settings.tags == "predicted" else self.treebank
-            rules = load_head_rules(self.treebank.head_rules)
-
-            def headed(ctree: CTree) -> CTree:
-                return ctree if ctree.head_children is not None else rules.apply(ctree)
-
+            headed = load_head_rules(self.treebank.head_rules).headed
             self._trees[part] = list(each_located(headed, counted(read(path), f"reading {path}"), str(path)))
         trees = self._trees[part]
         return trees if share == 1.0 else trees[: max(1, round(share * len(trees)))]

@@ -7,7 +7,7 @@ from dataclasses import replace
 import pytest
 from hypothesis import given
 
-from d2c.trees.conversion import to_constituents, to_dependencies
+from d2c.trees.conversion import to_constituents, to_dependencies, to_labelled_dependencies
 from d2c.trees.ctree import CTree, Tokens
 from d2c.trees.dtree import DTree
 from d2c.trees.formats.brackets import parse_bracket
@@ -31,6 +31,8 @@ def test_a_continuous_tree_by_hand() -> None:
     )
     headed = load_head_rules("collins").apply(tree)
     assert to_dependencies(headed) == PUBLIC_HEADS
+    labels = ("NP", "S", "root", "VP", "VP", "S")
+    assert to_labelled_dependencies(headed) == replace(PUBLIC_HEADS, labels=labels)
     assert PUBLIC_HEADS.is_projective() and PUBLIC_HEADS.is_nested()
     flat = CTree(PUBLIC, ("NP", "VP", "S"), ((0, 1), (2, 3, 4), (6, 7, 5)), head_children=(1, 2, 7))
     assert to_constituents(PUBLIC_HEADS) == flat

@@ -81,6 +81,8 @@ def test_left_and_rightmost() -> None:
     right = load_head_rules("rightmost").apply(ctree)
     assert left.lexical_heads() == [0, 1, 2, 0, 2, 0]
     assert right.lexical_heads() == [0, 1, 2, 1, 2, 2]
+    assert load_head_rules("rightmost").headed(left) is left
+    assert load_head_rules("rightmost").headed(ctree) == right
 
 
 def test_a_table_of_ones_own(tmp_path: Path) -> None:
