@@ -111,7 +111,7 @@ def test_directories_that_are_no_model(small_model: Path, tmp_path: Path) -> Non
     (tmp_path / "pipeline" / "meta.json").write_text("{}")
     (tmp_path / "in.conllu").write_text("")
     runs = [
-        (["parse", tmp_path / "absent"], "'MODEL': {}: is no model: neither a directory nor a name; known names: "),
+        (["parse", tmp_path / "absent"], "'MODEL': {}: is no model: neither a directory nor a name"),
         (["info", tmp_path / "pipeline"], "'MODEL': {}: is a pipeline of spaCy's; "),
         (
             ["decode", tmp_path / "in.conllu", "-m", small_model / "dparser"],

@@ -1,0 +1,119 @@
+"""English treebanks in one convention, that of the Penn Treebank: its words, tags and phrases.
+
+CRAFT and MASC follow later guidelines: a noun phrase has an inner one (NML), and a hyphen is a word of its own
+(HYPH), which no rule that cuts plain text could know. CRAFT has phrases for captions, headings, titles and
+citations, MASC marks breaks of speech. Of all that nothing is left here.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from d2c.trees.ctree import CTree, Tokens, build_ctree
+
+_DROPPED = frozenset({"NML"})  # their children go to the parent
+_WRAPPERS = frozenset({"CAPTION", "HEADING", "TITLE"})  # dropped around a single child, otherwise fragments
+_LABELS = {"CIT": "PRN"}
+_TAGS = {"HYPH": ":", "AFX": "JJ", "NFP": ":", "XX": "FW", "-LSB-": "-LRB-", "-RSB-": "-RRB-"}
+_MARKS = frozenset({"CODE", "SU"})  # tags of what was never said or written
+_QUOTES = ('"', "“", "”")  # their tags say which
+_OF_ONE_WORD = frozenset({"ADJP", "QP", "UCP"})  # not wanted over one word that was several
+_PARTICIPLES = ("VBN", "VBG", "JJ", "AFX")
+
+
+def to_penn(ctree: CTree) -> CTree | None:
+    """The tree in the Penn Treebank's convention; None where it has no words.
+
+    ctree: continuous, cleaned; head children go.
+    """
+    words = _words(ctree.tokens)
+    if not words:
+        return None
+    n, forms, tags = len(ctree.tokens), ctree.tokens.forms, ctree.tokens.tags
+    parents, word_of = ctree.parents(), {i: number for number, word in enumerate(words) for i in word}
+    lowest = {number: _lowest(word, parents) for number, word in enumerate(words)}
+    labels = [_label(label, kids) for label, kids in zip(ctree.labels, ctree.children, strict=True)]
+    places: dict[int, list[int]] = {}  # of each node of the old tree, the nodes of the new one in its place
+    for number, word in enumerate(words):
+        places[word[0]] = [number] if len(word) == 1 else []
+    kept: list[str] = []
+    children: list[list[int]] = []
+    for node, kids in enumerate(ctree.children, n):
+        inside = [new for kid in kids for new in places.get(kid, ())]
+        joined = [number for number, at in lowest.items() if at == node and len(words[number]) > 1]
+        inside += joined
+        one_of_many = joined == inside and labels[node - n] in _OF_ONE_WORD and node != ctree.root
+        if not inside or labels[node - n] is None and node != ctree.root or one_of_many:
+            places[node] = inside
+            continue
+        if labels[node - n] is None and len(inside) == 1 and inside[0] >= len(words):
+            places[node] = inside
+            continue
+        places[node] = [len(words) + len(kept)]
+        kept.append(labels[node - n] or ("NP" if ctree.labels[node - n] in _DROPPED else "FRAG"))
+        children.append(inside)
+    tokens = Tokens(
+        tuple(_form(word, forms, tags) for word in words), tuple(_tag(word, forms, tags) for word in words)
+    )
+    return build_ctree(tokens, kept, children, places[ctree.root][0], top=ctree.top)
+
+
+def _label(label: str, kids: Sequence[int]) -> str | None:
+    """A node's new label; None where the node goes."""
+    if label in _DROPPED or label in _WRAPPERS and len(kids) == 1:
+        return None
+    return "FRAG" if label in _WRAPPERS else _LABELS.get(label, label)
+
+
+def _words(tokens: Tokens) -> list[list[int]]:
+    """The tokens of each word: hyphens and what they join are one, tokens that are marks none."""
+    words: list[list[int]] = []
+    joins = False  # whether the next token belongs to the last word
+    for i, (form, tag) in enumerate(zip(tokens.forms, tokens.tags, strict=True)):
+        if tag in _MARKS:
+            joins = False
+        elif tag == "HYPH" and words and words[-1][-1] == i - 1 and tokens.forms[i - 1][-1].isalnum():
+            words[-1].append(i)
+            joins = True
+        elif joins and form[0].isalnum() and tag not in ("CC", "IN", "TO"):
+            words[-1].append(i)
+            joins = False
+        else:
+            words.append([i])
+            joins = tag == "HYPH"
+    return words
+
+
+def _form(word: Sequence[int], forms: Sequence[str], tags: Sequence[str]) -> str:
+    if len(word) == 1 and forms[word[0]] in _QUOTES:
+        return tags[word[0]] if tags[word[0]] in ("``", "''") else forms[word[0]]
+    return "".join(forms[i] for i in word)
+
+
+def _tag(word: Sequence[int], forms: Sequence[str], tags: Sequence[str]) -> str:
+    """That of the last part, as the Penn Treebank has it: `well-known` and `long-term` are JJ,
+    `5-10` is CD, `CAPAN-1` NN."""
+    own = [tags[i] for i in word if tags[i] != "HYPH"]
+    if len(word) == 1 or not own:
+        return _TAGS.get(tags[word[0]], tags[word[0]])
+    if own[-1] in _PARTICIPLES or own[-1] == "NN" and own[0] in ("JJ", "CD"):
+        return "JJ"
+    if own[-1] in ("CD", "SYM") and own[0] != own[-1]:
+        return "NN"
+    return _TAGS.get(own[-1], own[-1])
+
+
+def _lowest(word: Sequence[int], parents: Sequence[int]) -> int:
+    """The lowest node above all tokens of a word."""
+    above = set[int]()
+    node = word[0]
+    while node >= 0:
+        above.add(node)
+        node = parents[node]
+    for token in word[1:]:
+        node, seen = token, set[int]()
+        while node >= 0:
+            seen.add(node)
+            node = parents[node]
+        above &= seen
+    return min(above)  # children are numbered before their parents
