@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import random
 from collections.abc import Iterable, Iterator
-from itertools import batched
 from pathlib import Path
 
 from building.penn import to_penn
@@ -12,6 +11,7 @@ from d2c.treebanks.reading import Read, Reading
 from d2c.trees.ctree import CTree
 from d2c.trees.errors import Faults, FormatError
 from d2c.trees.formats.brackets import format_bracket
+from d2c.trees.formats.chunks import batches
 from d2c.trees.progress import log
 
 TREEBANKS = ("craft", "genia", "masc")
@@ -43,7 +43,7 @@ def write_parts(treebanks: Iterable[Path], read: Read, directory: Path, seed: in
 
     Blocks of sentences are in an order that the seed draws.
     """
-    blocks = [block for path in treebanks for block in batched(map(format_bracket, read(path)), _BLOCK)]
+    blocks = [block for path in treebanks for block in batches(map(format_bracket, read(path)), _BLOCK)]
     random.Random(seed).shuffle(blocks)
     parts = directory / "train.mrg", directory / "dev.mrg"
     with open(parts[0], "w", encoding="utf-8") as train, open(parts[1], "w", encoding="utf-8") as held_out:

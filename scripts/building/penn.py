@@ -1,8 +1,8 @@
 """English treebanks in one convention, that of the Penn Treebank: its words, tags and phrases.
 
-CRAFT and MASC follow later guidelines: a noun phrase has an inner one (NML), and a hyphen is a word of its own
-(HYPH), which no rule that cuts plain text could know. CRAFT has phrases for captions, headings, titles and
-citations, MASC marks breaks of speech. Of all that nothing is left here.
+CRAFT and MASC follow later guidelines: a noun phrase has an inner one (NML), and a hyphen is a word of its
+own (HYPH), which no rule that cuts plain text could know. CRAFT has phrases for captions, headings, titles
+and citations, MASC marks the ends of what was said. Of all that nothing is left here.
 """
 
 from __future__ import annotations
@@ -30,7 +30,7 @@ def to_penn(ctree: CTree) -> CTree | None:
     if not words:
         return None
     n, forms, tags = len(ctree.tokens), ctree.tokens.forms, ctree.tokens.tags
-    parents, word_of = ctree.parents(), {i: number for number, word in enumerate(words) for i in word}
+    parents = ctree.parents()
     lowest = {number: _lowest(word, parents) for number, word in enumerate(words)}
     labels = [_label(label, kids) for label, kids in zip(ctree.labels, ctree.children, strict=True)]
     places: dict[int, list[int]] = {}  # of each node of the old tree, the nodes of the new one in its place
