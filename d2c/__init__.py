@@ -1,3 +1,56 @@
-"""Constituency parsing with an off-the-shelf dependency parser: command line, pipeline and comparison."""
+"""Constituency parsing with an off-the-shelf dependency parser: command line, Python, pipelines, comparison.
+
+    parser = d2c.load()
+    for sentence in parser("They saw the cat with glasses. She slept.").sentences:
+        print(sentence.tree)
+
+The names in `__all__` are imported when they are first used: `import d2c` is quick. docs/python.md has them.
+"""
+
+from importlib import import_module
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from d2c.api.document import Document, Sentence
+    from d2c.api.parser import Parser, load
+    from d2c.api.tree import Tree, read
+    from d2c.trees.errors import FormatError, ModelError
+    from d2c.trees.spans import Span
 
 __version__ = "0.2.0"
+__all__ = [
+    "Document",
+    "FormatError",
+    "ModelError",
+    "Parser",
+    "Sentence",
+    "Span",
+    "Tree",
+    "__version__",
+    "load",
+    "read",
+]
+
+_MODULES = {
+    "Document": "d2c.api.document",
+    "FormatError": "d2c.trees.errors",
+    "ModelError": "d2c.trees.errors",
+    "Parser": "d2c.api.parser",
+    "Sentence": "d2c.api.document",
+    "Span": "d2c.trees.spans",
+    "Tree": "d2c.api.tree",
+    "load": "d2c.api.parser",
+    "read": "d2c.api.tree",
+}
+
+
+def __getattr__(name: str) -> object:
+    """A public name (PEP 562)."""
+    if name not in _MODULES:
+        raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
+    found = globals()[name] = getattr(import_module(_MODULES[name]), name)
+    return found
+
+
+def __dir__() -> list[str]:
+    return sorted({*globals(), *__all__})

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 from collections import defaultdict
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from html import escape
 from typing import Any, Protocol
 
@@ -38,11 +38,15 @@ class Arcs(Protocol):
     def labels(self) -> Sequence[str] | None: ...
 
 
-_NLTK_COLUMN, _NLTK_LETTER = 40, 8  # pixels, in nltk's pictures
-_SIZE = re.compile(r'width="([0-9.]+)(?:em)?" height="([0-9.]+)(?:em)?"')
+_COLUMN, _LEVEL, _MARGIN = 36, 30, 16  # pixels, of c-trees: least width, height of a level, room around
+_SIZE = re.compile(r'width="([0-9.]+)" height="([0-9.]+)"')
 _LONGEST = 1_000  # letters of a word that stand on one line; NLTK takes no more than 100,000
 _DEEPEST = 300  # levels of a c-tree: NLTK recurses
 _LETTER, _ROW, _GAP = 9, 22, 24  # pixels: width of a letter, height of a level of arcs, space between words
+_COLOURS = (  # in light and dark: paper, branches, text, labels, words
+    ("#ffffff", "#8a8f98", "#1f2328", "#0b57a4", "#1f2328"),
+    ("#1b1d21", "#7d838c", "#e3e6ea", "#86b8f5", "#e3e6ea"),
+)
 
 
 def drawing(ctree: Constituents, dtree: Arcs, what: str, svg: bool) -> str:
@@ -73,12 +77,30 @@ def dtree_text(dtree: Arcs) -> str:
     return "\n".join("  ".join(map(str.ljust, row, widths)).rstrip() for row in rows)
 
 
-def ctree_svg(ctree: Constituents) -> str:
-    """A c-tree as an SVG element."""
+def ctree_svg(ctree: Constituents, sentence: str = "") -> str:
+    """A c-tree as an SVG element, in light or dark as the reader prefers; its sentence may stand above it."""
     printer = _printer(ctree)
     shown = {n: str(node.label() if isinstance(node, Tree) else node) for n, node in printer.nodes.items()}
-    printer.coords = _widened(printer.coords, shown)
-    return str(printer.svg())
+    xs, width = _placed(printer.coords, shown)
+    first = _MARGIN + (_LEVEL if sentence else 0) + 10
+    ys = {node: first + _LEVEL * row for node, (row, _) in printer.coords.items()}
+    pieces = [f'<text class="sentence" x="{_MARGIN}" y="{_MARGIN + 10}">{escape(sentence)}</text>']
+    pieces = pieces if sentence else []
+    below = defaultdict[int, list[int]](list)
+    for child, parent in printer.edges.items():
+        below[parent].append(child)
+    for parent, kids in below.items():
+        ends, bar = [xs[kid] for kid in kids], ys[parent] + 10
+        pieces.append(f'<path d="M{xs[parent]:g},{bar - 5} V{bar} M{min(ends):g},{bar} H{max(ends):g}"/>')
+    for child, parent in printer.edges.items():  # these cross bars of other nodes
+        line, bar = f"M{xs[child]:g},{ys[child] - 13} V", ys[parent] + 10
+        pieces.append(f'<path class="halo" d="{line}{bar + 4}"/><path d="{line}{bar}"/>')
+    for node, text in shown.items():
+        kind = "label" if isinstance(printer.nodes[node], Tree) else "word"
+        place = f'x="{xs[node]:g}" y="{ys[node]}" text-anchor="middle"'
+        pieces.append(f'<text class="{kind}" {place}>{escape(text)}</text>')
+    longest = _LETTER * len(sentence) + 2 * _MARGIN
+    return _svg(max(width, longest), max(ys.values()) + _MARGIN, pieces)
 
 
 def dtree_svg(dtree: Arcs) -> str:
@@ -96,18 +118,17 @@ def dtree_svg(dtree: Arcs) -> str:
         x, top = centres[m], base - _ROW * levels[m]
         if head:
             start = centres[head - 1]
-            pieces.append(f'<path d="M{start},{base} V{top} H{x} V{base}" fill="none" stroke="black"/>')
+            pieces.append(f'<path d="M{start},{base} V{top} H{x} V{base}"/>')
             middle = (start + x) / 2
             shown = escape(labels[m])
             pieces.append(
-                f'<text x="{middle}" y="{top - 4}" text-anchor="middle" font-size="11">{shown}</text>'
+                f'<text class="label" x="{middle}" y="{top - 4}" text-anchor="middle">{shown}</text>'
             )
-        pieces.append(f'<path d="M{x - 4},{base - 7} L{x},{base} L{x + 4},{base - 7} Z"/>')
+        pieces.append(f'<path class="tip" d="M{x - 4},{base - 7} L{x},{base} L{x + 4},{base - 7} Z"/>')
         for row, text in enumerate((tokens.forms[m], tokens.tags[m])):
             y = base + 18 * (row + 1)
             pieces.append(f'<text x="{x}" y="{y}" text-anchor="middle">{escape(text)}</text>')
-    size = f'width="{sum(widths)}" height="{base + 48}"'
-    return f'<svg xmlns="http://www.w3.org/2000/svg" {size} font-family="sans-serif">{"".join(pieces)}</svg>'
+    return _svg(sum(widths), base + 48, pieces)
 
 
 def stacked_svg(upper: str, lower: str) -> str:
@@ -115,7 +136,25 @@ def stacked_svg(upper: str, lower: str) -> str:
     sizes = [_pixels(picture) for picture in (upper, lower)]
     width, height = max(w for w, _ in sizes), sum(h for _, h in sizes) + _GAP
     moved = f'<g transform="translate(0,{sizes[0][1] + _GAP})">{lower}</g>'
-    return f'<svg xmlns="http://www.w3.org/2000/svg" width="{width}" height="{height}">{upper}{moved}</svg>'
+    return _svg(width, height, (upper, moved))
+
+
+def _svg(width: float, height: float, pieces: Iterable[str]) -> str:
+    """An element with its colours. They are classes of its own: in a page its style holds for all of it."""
+    style = _style(*_COLOURS[0]) + f"@media (prefers-color-scheme:dark){{{_style(*_COLOURS[1])}}}"
+    paper = f'<rect class="paper" width="{width:g}" height="{height:g}"/>'
+    size = f'width="{width:g}" height="{height:g}" class="d2c" font-family="sans-serif" font-size="13"'
+    return (
+        f'<svg xmlns="http://www.w3.org/2000/svg" {size}><style>{style}</style>{paper}{"".join(pieces)}</svg>'
+    )
+
+
+def _style(paper: str, line: str, text: str, label: str, word: str) -> str:
+    return (
+        f".d2c .paper{{fill:{paper}}}.d2c path{{fill:none;stroke:{line}}}.d2c text{{fill:{text}}}"
+        f".d2c .halo{{stroke:{paper};stroke-width:7}}.d2c .tip{{fill:{line}}}"
+        f".d2c .label{{fill:{label}}}.d2c .word{{fill:{word};font-weight:600}}"
+    )
 
 
 def _printer(ctree: Constituents) -> TreePrettyPrinter:
@@ -130,18 +169,20 @@ def _printer(ctree: Constituents) -> TreePrettyPrinter:
     return TreePrettyPrinter(nodes[-1], list(ctree.tokens.forms))
 
 
-def _widened(coords: Mapping[int, tuple[int, int]], texts: Mapping[int, str]) -> dict[int, tuple[int, float]]:
-    """Row and column of each node such that the texts of different columns do not overlap: nltk draws all
-    columns equally wide."""
+def _placed(
+    coords: Mapping[int, tuple[int, int]], texts: Mapping[int, str]
+) -> tuple[dict[int, float], float]:
+    """The middle of each node such that the texts of different columns do not overlap, nltk's columns being
+    equally wide; the width of all."""
     widths: defaultdict[int, int] = defaultdict(int)
     for node, (_, column) in coords.items():
         widths[column] = max(widths[column], len(texts[node]))
-    centres, end = dict[int, float](), 0.0
+    centres, end = dict[int, float](), float(_MARGIN)
     for column in sorted(widths):
-        pixels = max(_NLTK_COLUMN, _NLTK_LETTER * widths[column] + _NLTK_LETTER)
-        centres[column] = (end + pixels / 2) / _NLTK_COLUMN - 0.5
+        pixels = max(_COLUMN, _LETTER * (widths[column] + 1))
+        centres[column] = end + pixels / 2
         end += pixels
-    return {node: (row, centres[column]) for node, (row, column) in coords.items()}
+    return {node: centres[column] for node, (_, column) in coords.items()}, end + _MARGIN
 
 
 def _attachment(dtree: Arcs, m: int) -> str:
@@ -164,9 +205,6 @@ def _levels(dtree: Arcs) -> list[int]:
 
 
 def _pixels(picture: str) -> tuple[float, float]:
-    """Width and height of an SVG element; an em counts 16 pixels."""
+    """Width and height of an SVG element."""
     match = _SIZE.search(picture)
-    if match is None:
-        return 0.0, 0.0
-    unit = 16.0 if "em" in match[0] else 1.0
-    return float(match[1]) * unit, float(match[2]) * unit
+    return (float(match[1]), float(match[2])) if match else (0.0, 0.0)

@@ -32,6 +32,7 @@ from d2c.trees.transforms import collapse
 from d2c.trees.workers import in_order
 
 _IN_ORDER = "the d-parser {} has its d-trees in a file, in order; leave out {}"
+BATCH_SIZE = 512  # sentences
 
 
 @dataclass(frozen=True, slots=True)
@@ -48,7 +49,7 @@ class Request:
     kind: str
     to: str
     least: float = 0.0
-    size: int = 512
+    size: int = BATCH_SIZE
 
 
 class Batch(NamedTuple):

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import shutil
 from itertools import islice
 from pathlib import Path
 from typing import Any
@@ -10,7 +11,9 @@ import pytest
 
 from d2c.training.model import Model
 from d2c.training.spec import TrainingSpec
+from d2c.training.tagging import Tagging
 from d2c.training.train import train_models
+from d2c.treebanks.reading import CLEANED
 from d2c.trees.formats.brackets import read_brackets, write_brackets
 
 SAMPLE = Path(__file__).parents[2] / "data" / "sample" / "train.mrg"
@@ -27,6 +30,19 @@ def small_model(tmp_path_factory: pytest.TempPathFactory) -> Path:
             write_brackets(islice(ctrees, count), stream)
     train_models(TrainingSpec(*files, dparser="spacy", epochs=2), [directory / "model"])
     return directory / "model"
+
+
+@pytest.fixture(scope="session")
+def tagged_model(small_model: Path, tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """The small model with a tagger; its directory is called `en`."""
+    trained, directory = tmp_path_factory.mktemp("tagged"), tmp_path_factory.mktemp("models") / "en"
+    shutil.copytree(small_model, trained, dirs_exist_ok=True)
+    files = [small_model.parent / f"{part}.mrg" for part in ("train", "dev")]
+    Tagging("nltk", {}).train(*files, trained / "tagger", CLEANED)
+    model = Model.load(small_model)
+    model.tagger_name = "nltk"
+    model.save(directory, trained)
+    return directory
 
 
 @pytest.fixture(scope="session")

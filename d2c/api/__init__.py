@@ -1,0 +1,1 @@
+"""What `import d2c` offers: `load`, `read`, and what they give (docs/python.md)."""

@@ -1,0 +1,101 @@
+"""Parsed sentences, and all of a text."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from html import escape
+from typing import TYPE_CHECKING, Any
+
+from d2c.api.tree import Tree
+from d2c.parsing.output import NO_CTREE, Parsed
+
+if TYPE_CHECKING:
+    import pandas
+
+COLUMNS = ("sentence", "label", "start", "end", "text", "head", "depth", "confidence")
+_NO_TREE = Tree(NO_CTREE)
+
+
+@dataclass(frozen=True)
+class Sentence:
+    """A sentence that was parsed.
+
+    tree:  where it could not be parsed, the empty tree `(TOP (ERROR (ERROR ERROR)))` in its place
+    text:  as it stands in the input; of words, with blanks between them
+    line:  of the input, where it begins, from 1; of words, the number of the sentence
+    error: why it could not be parsed; "" where it was
+    """
+
+    tree: Tree
+    text: str
+    line: int
+    error: str = ""
+
+    @classmethod
+    def of(cls, parsed: Parsed) -> Sentence:
+        """What `d2c.parsing` made of a sentence."""
+        given, ctree = parsed.sentence, parsed.ctree
+        if parsed.error or ctree is None:
+            return cls(_NO_TREE, given.text or " ".join(given.tokens.forms), given.line, parsed.error)
+        tree = Tree(ctree, parsed.confidences, given.offsets, given.text)
+        return cls(tree, tree.text, given.line)
+
+    def to_dict(self) -> dict[str, Any]:
+        """A line of `d2c parse --to json`."""
+        if self.error:
+            return {"line": self.line, "error": self.error, "tokens": [], "tags": [], "spans": []}
+        return {"line": self.line, **self.tree.to_dict()}
+
+    def __str__(self) -> str:
+        return self.text
+
+    def _repr_html_(self) -> str:
+        """How a notebook shows the sentence: its tree, or why there is none."""
+        picture = None if self.error else self.tree._repr_svg_()
+        return picture or f"<p>{escape(self.error or str(self.tree))}</p>"
+
+
+@dataclass(frozen=True)
+class Document:
+    """The sentences of a text, in order; `Document(list(parser.stream(...)))` makes one of a stream."""
+
+    sentences: Sequence[Sentence]
+
+    def to_dataframe(self) -> pandas.DataFrame:
+        """A pandas table with a row for each constituent, in the order of `Tree.spans`.
+
+        sentence:    index in `sentences`; those that could not be parsed have no rows
+        start, end:  its first word and the one after its last, counted from 0
+        head, depth: its head word, also counted from 0, and how many constituents are above it
+        confidence:  from 0 to 1; missing where the parser does not say so
+
+        Raises ImportError where pandas is not installed.
+        """
+        try:
+            import pandas
+        except ImportError as error:
+            raise ImportError(f"to_dataframe needs pandas ({error}): pip install pandas") from None
+        rows = [
+            (i, one.label, one.start, one.end, one.text, one.head, one.depth, one.confidence)
+            for i, sentence in enumerate(self.sentences)
+            if not sentence.error
+            for one in sentence.tree.spans()
+        ]
+        whole = dict.fromkeys(("sentence", "start", "end", "head", "depth"), "int64")
+        types = whole | {"label": "str", "text": "str", "confidence": "float64"}
+        return pandas.DataFrame(rows, columns=COLUMNS).astype(types)
+
+    def __len__(self) -> int:
+        return len(self.sentences)
+
+    def __iter__(self) -> Iterator[Sentence]:
+        return iter(self.sentences)
+
+    def __str__(self) -> str:
+        """The trees, one a line."""
+        return "\n".join(str(sentence.tree) for sentence in self.sentences)
+
+    def _repr_html_(self) -> str:
+        """How a notebook shows the text: the trees of its sentences below each other."""
+        return "".join(f"<div>{sentence._repr_html_()}</div>" for sentence in self.sentences)

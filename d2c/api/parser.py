@@ -1,0 +1,170 @@
+"""A model as Python users have it: `load` one, then parse text, words, or a stream of lines.
+
+It is `d2c parse` in Python: the same batches, rules for text and processes (`d2c.parsing`), the same trees.
+"""
+
+from __future__ import annotations
+
+import io
+from collections.abc import Iterable, Iterator, Sequence
+from contextlib import closing
+from functools import cached_property, partial
+from operator import attrgetter
+from pathlib import Path
+from typing import Any, Literal
+
+from d2c.api.document import Document, Sentence
+from d2c.dparsers.protocol import TextRules
+from d2c.models import find
+from d2c.parsing import input as given
+from d2c.parsing.output import Parsed, failed
+from d2c.parsing.rules import rules_of
+from d2c.parsing.stream import BATCH_SIZE, Request, batched, finished_batches
+from d2c.parsing.text import PENN
+from d2c.training.model import Model, read_settings
+from d2c.training.warm_up import warmed_up
+from d2c.trees.ctree import Tokens
+from d2c.trees.errors import FormatError
+from d2c.trees.repair import Repairs
+
+Kind = Literal["text", "tokenized", "split", "conllu"]
+_TEXT = Path("<text>")  # what errors name
+
+
+def load(
+    model: str | Path | None = None,
+    *,
+    device: str | None = None,
+    allow_pipeline: str | None = None,
+) -> Parser:
+    """The parser that a model is.
+
+    model:          its name, its directory, or nothing: the English one that comes with d2c
+    device:         cpu, cuda, ...; None: cuda where there is one
+    allow_pipeline: of a model of `pipeline:`, its name, `spacy:NAME` or `stanza:LANGUAGE`: loading one may
+                    run code that it brings with it
+
+    Raises ModelError where there is no such model, or it cannot be used.
+    """
+    parser = Parser(find(model), device, allow_pipeline)
+    with warmed_up([read_settings(parser.directory)["route"]], train=False):
+        _ = parser.model
+    return parser
+
+
+class Parser:
+    """A model in a directory, made by `load`.
+
+    It can be pickled: what is pickled is its place, and the other process loads the model there.
+    """
+
+    def __init__(self, directory: Path, device: str | None = None, allow_pipeline: str | None = None) -> None:
+        self.directory, self.device, self.allow_pipeline = directory, device, allow_pipeline
+
+    def __call__(self, text: str) -> Document:
+        """Parses free text, cut into sentences and words; offsets are indices of `text`.
+
+        An empty line ends a sentence, another line break does not.
+        """
+        if not isinstance(text, str):
+            raise TypeError(f"a text is a str, not {type(text).__name__}; parse_tokens takes words")
+        # newline="": lines end where those of files do, and keep what they end in, so that offsets are right
+        return Document([*self.stream(io.StringIO(text, newline=""), kind="split")])
+
+    def parse_tokens(self, sentences: Iterable[Iterable[str]]) -> Document:
+        """Parses sentences that are cut into words; the model's tagger tags them."""
+        return self._parse_words((words, ("",) * len(words)) for words in map(_words, sentences))
+
+    def parse_tagged(self, sentences: Iterable[Iterable[tuple[str, str]]]) -> Document:
+        """Parses sentences of words with tags: `[[("They", "PRP"), ("slept", "VBD")]]`.
+
+        A sentence in which a tag is empty is tagged by the model's tagger; so are all, where the model has
+        learned from its tagger's tags.
+        """
+        pairs = ([*sentence] for sentence in sentences)
+        return self._parse_words(
+            (_words([word for word, _ in one]), _words([tag for _, tag in one])) for one in pairs
+        )
+
+    def stream(
+        self, lines: Iterable[str], *, kind: Kind = "text", jobs: int = 1, batch_size: int = BATCH_SIZE
+    ) -> Iterator[Sentence]:
+        """Parses lines, an open file for example; the sentences come in order, as they are parsed.
+
+        kind:       `text`: each line is a sentence; `tokenized`: with blanks between words; `split`: free
+                    text; `conllu`: words, and tags in XPOS
+        jobs:       processes, each of which loads the model and takes one core; the trees are the same
+        batch_size: sentences that are read and parsed at once; memory grows with it, not with the lines
+
+        Empty lines are no sentences. A line without a line break is taken to have one: offsets count it.
+        """
+        if isinstance(lines, str | bytes):
+            raise TypeError("stream takes lines; one text is for the parser itself: parser(text)")
+        if kind not in given.KINDS:
+            raise ValueError(f"kind {kind!r} is none of {', '.join(given.KINDS)}")
+        if min(jobs, batch_size) < 1:
+            raise ValueError("jobs and batch_size are at least 1")
+        rules = self.rules if given.KINDS[kind].cut else PENN
+        sentences = given.sentences_of(map(_line, lines), kind, rules, str(_TEXT))
+        return self._parse(sentences, kind, jobs, batch_size)
+
+    @cached_property
+    def model(self) -> Model:
+        """Route, d-parser and tagger, loaded when they are first needed."""
+        return Model.load(self.directory, device=self.device, allow_pipeline=self.allow_pipeline)
+
+    @cached_property
+    def rules(self) -> TextRules:
+        """What cuts text."""
+        return rules_of(self.directory, lambda: self.model)
+
+    def __repr__(self) -> str:
+        return f"<Parser {self.directory}>"
+
+    def __getstate__(self) -> dict[str, Any]:
+        return {name: getattr(self, name) for name in ("directory", "device", "allow_pipeline")}
+
+    def _parse_words(self, sentences: Iterable[tuple[tuple[str, ...], tuple[str, ...]]]) -> Document:
+        numbered = (_sentence(i, *columns) for i, columns in enumerate(sentences, 1))
+        return Document([*self._parse(numbered, given.DEFAULT_KIND, 1, BATCH_SIZE)])
+
+    def _parse(
+        self, sentences: Iterable[given.Sentence], kind: str, jobs: int, size: int
+    ) -> Iterator[Sentence]:
+        request, load = Request(_TEXT, kind, "json", size=size), partial(attrgetter("model"), self)
+        batches = finished_batches(_kept, load, request, batched(sentences, size), jobs)
+        with closing(batches):  # ends the processes where nobody wants the rest
+            for batch in batches:
+                yield from map(Sentence.of, batch)
+
+
+def _kept(parsed: Sequence[Parsed], _request: Request, _digest: str, _repairs: Repairs) -> list[Parsed]:
+    """The sentences of a batch; what cannot be parsed has its place as a marked empty tree."""
+    return [failed(one, error.message) if (error := one.sentence.error) else one for one in parsed]
+
+
+def _line(text: object) -> str:
+    if not isinstance(text, str):
+        raise TypeError(f"a line is a str, not {type(text).__name__}")
+    return text if text.endswith(("\n", "\r")) else f"{text}\n"
+
+
+def _words(words: Iterable[object]) -> tuple[str, ...]:
+    """Raises TypeError for anything but strings, and for one string, whose letters are no words."""
+    if isinstance(words, str):
+        raise TypeError(f"a sentence is a list of words, not a str: {words[:40]!r}")
+    found: list[str] = []
+    for word in words:
+        if not isinstance(word, str):
+            raise TypeError(f"words and tags are str, not {type(word).__name__}")
+        found.append(word)
+    return tuple(found)
+
+
+def _sentence(number: int, forms: tuple[str, ...], tags: tuple[str, ...]) -> given.Sentence:
+    """A sentence to be parsed, or one that says why it cannot be."""
+    empty = next((i for i, form in enumerate(forms, 1) if not form.strip()), 0)
+    if forms and not empty:
+        return given.Sentence(Tokens(forms, tags), number)
+    why = f"the token {empty} is empty" if empty else "there are no words"
+    return given.Sentence(Tokens((), ()), number, error=FormatError(str(_TEXT), number, 0, why))

@@ -1,0 +1,129 @@
+"""A c-tree as Python users have it: brackets, pictures, spans, and the trees of other libraries."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from d2c.trees.ctree import CTree
+from d2c.trees.files import AnyPath
+from d2c.trees.formats.brackets import format_bracket
+from d2c.trees.formats.discbracket import format_discbracket
+from d2c.trees.heads import load_head_rules
+from d2c.trees.spans import Source, Span, labelled, spans_of
+
+if TYPE_CHECKING:
+    import nltk
+    from stanza.models.constituency import parse_tree
+
+
+@dataclass(frozen=True, repr=False)
+class Tree:
+    """A constituency tree over n words with K constituents.
+
+    ctree:       the tree itself
+    confidences: [K] how sure the parser is of each, from 0 to 1; None where it does not say so
+    offsets:     [n] of each word its first character and the one after its last in the text that was parsed;
+                 None where that was no text
+    text:        the sentence as it stands there; its words with blanks between them where it is not given
+    """
+
+    ctree: CTree
+    confidences: tuple[float, ...] | None = None
+    offsets: Sequence[tuple[int, int]] | None = None
+    text: str = ""
+
+    def __post_init__(self) -> None:
+        if not self.text:
+            object.__setattr__(self, "text", " ".join(self.words))
+
+    @property
+    def words(self) -> tuple[str, ...]:
+        """[n] the words; quotation marks are `` and '' where rules for English have cut a text."""
+        return self.ctree.tokens.forms
+
+    @property
+    def tags(self) -> tuple[str, ...]:
+        """[n] their tags."""
+        return self.ctree.tokens.tags
+
+    @property
+    def labels(self) -> tuple[str, ...]:
+        """[K] the label of each constituent, in the order of `spans`."""
+        return tuple([span.label for span in self.spans()])
+
+    @property
+    def has_gaps(self) -> bool:
+        """Whether a constituent does not stand in one piece."""
+        return not self.ctree.is_continuous()
+
+    def spans(self) -> list[Span]:
+        """The constituents from left to right, the higher of two that begin at the same word first."""
+        return spans_of(self.ctree, None, self.confidences, self._source)
+
+    def phrases(self, *labels: str, nested: bool = False) -> list[Span]:
+        """The constituents with one of some labels, as `spans` has them.
+
+        nested: also those that are inside another one of these
+        """
+        if not labels:
+            raise ValueError("which phrases? say their labels: phrases('NP')")
+        nodes = labelled(self.ctree, labels, nested)
+        return spans_of(self.ctree, nodes, self.confidences, self._source)
+
+    def to_dict(self) -> dict[str, Any]:
+        """Words, tags, offsets of text, and spans, as `d2c parse --to json` writes them."""
+        shown: dict[str, Any] = {"tokens": [*self.words], "tags": [*self.tags]}
+        if self.offsets is not None:
+            shown["offsets"] = [[*pair] for pair in self.offsets]
+        return shown | {"spans": [span.to_dict() for span in self.spans()]}
+
+    def to_nltk(self) -> nltk.Tree:
+        """An `nltk.Tree`. Raises ValueError for a tree with gaps."""
+        from d2c.trees.objects import to_nltk
+
+        return to_nltk(self.ctree)
+
+    def to_stanza(self) -> parse_tree.Tree:
+        """A tree of Stanza's. Raises ValueError for a tree with gaps."""
+        from d2c.trees.objects import to_stanza
+
+        return to_stanza(self.ctree)
+
+    def __str__(self) -> str:
+        """Brackets on one line, as `d2c parse` writes them; discbracket for a tree with gaps."""
+        return format_discbracket(self.ctree) if self.has_gaps else format_bracket(self.ctree)
+
+    def __repr__(self) -> str:
+        return f"<Tree {self}>"
+
+    def _repr_svg_(self) -> str | None:
+        """How a notebook shows the tree; one that is too deep for a picture is shown as `repr`."""
+        from d2c.trees.pictures import ctree_svg  # only here: it needs nltk
+
+        try:
+            return ctree_svg(self.ctree, self.text)
+        except ValueError:
+            return None
+
+    @property
+    def _source(self) -> Source:
+        return Source(self.words, self.offsets, self.text)
+
+
+def read(path: AnyPath, *, format: str | None = None, head_rules: str | None = None) -> Iterator[Tree]:
+    """The trees of a treebank file (`-`: standard input), one at a time, without traces and function tags.
+
+    format:     one of those of `d2c convert`; None: as the file's name says
+    head_rules: a bundled table or a file that says which children are heads, `marked`: as the treebank marks
+                them; without it spans have no heads, unless the treebank marks some
+
+    Raises FormatError.
+    """
+    from d2c.treebanks.reading import Reading
+
+    rules = load_head_rules(head_rules) if head_rules else None
+    for ctree in Reading(format, marked=head_rules == "marked")(Path(path)):
+        yield Tree(rules.apply(ctree) if rules and ctree.head_children is None else ctree)

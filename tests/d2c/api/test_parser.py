@@ -1,0 +1,143 @@
+"""`d2c.load` and what the parser makes of text, words and streams, with a small real model."""
+
+from __future__ import annotations
+
+import json
+import pickle
+from collections.abc import Iterator
+from itertools import repeat
+from pathlib import Path
+
+import pytest
+from click.testing import CliRunner
+
+import d2c
+from d2c import Parser, Sentence
+from d2c.commands.cli import cli
+from d2c.training.model import NO_TAGGER
+
+TEXT = 'The dog can\'t see "Mary". She\r\nslept (here).\n\n\n The young\n cat'
+
+
+@pytest.fixture(scope="module")
+def parser(tagged_model: Path) -> Parser:
+    return d2c.load(tagged_model)
+
+
+def test_text(parser: Parser) -> None:
+    first, second, third = parser(TEXT).sentences
+    assert [first.text, second.text, third.text] == [
+        'The dog can\'t see "Mary".',
+        "She\r\nslept (here).",
+        "The young\n cat",
+    ]
+    assert first.tree.words == ("The", "dog", "ca", "n't", "see", "``", "Mary", "''", ".")
+    assert [first.line, second.line, third.line] == [1, 1, 5]
+    for sentence in (first, second, third):
+        assert sentence.tree.offsets is not None and not sentence.error
+        spans = sentence.tree.spans()
+        assert spans and all(span.text == TEXT[span.start_char : span.end_char] for span in spans)
+        assert all(span.confidence is not None and 0 <= span.confidence <= 1 for span in spans)
+    assert parser("").sentences == parser(" \n").sentences == []
+
+
+def test_the_same_as_the_command(parser: Parser, tmp_path: Path) -> None:
+    (tmp_path / "x.txt").write_bytes(TEXT.replace("\r\n", "\n").encode())
+    arguments = ["parse", str(parser.directory), str(tmp_path / "x.txt"), "--split", "--to", "json"]
+    done = CliRunner().invoke(cli, arguments)
+    with open(tmp_path / "x.txt", encoding="utf-8") as lines:
+        found = [*parser.stream(lines, kind="split")]
+    assert [sentence.to_dict() for sentence in found] == [*map(json.loads, done.stdout.splitlines())]
+    assert len(found) == 3
+
+
+def test_words(parser: Parser) -> None:
+    document = parser.parse_tokens([["The", "dog", "slept", "."], [], ("a", " "), iter(["She", "slept"])])
+    assert [sentence.error for sentence in document.sentences] == [
+        "",
+        "there are no words",
+        "the token 2 is empty",
+        "",
+    ]
+    assert [sentence.line for sentence in document.sentences] == [1, 2, 3, 4]
+    assert str(document).splitlines()[1:3] == ["(TOP (ERROR (ERROR ERROR)))"] * 2
+    first, *_, last = document
+    assert first.text == "The dog slept ." and last.tree.words == ("She", "slept")
+    assert first.tree.offsets is None and first.tree.tags[0] == "DT"
+    assert str(parser("The dog slept.").sentences[0].tree) == str(first.tree)
+
+
+def test_tags(parser: Parser) -> None:
+    given = [("The", "DT"), ("dog", "VBD"), ("slept", "XX")]
+    [tagged] = parser.parse_tagged([given])
+    assert tagged.tree.tags == ("DT", "VBD", "XX")
+    [untagged] = parser.parse_tagged([[(word, "") for word, _ in given]])
+    assert untagged.tree.tags == ("DT", "NN", "VBD")
+
+
+@pytest.mark.parametrize("wrong", [["They slept"], [[1]], [[b"They"]]])
+def test_what_are_no_words(parser: Parser, wrong: list[list[str]]) -> None:
+    with pytest.raises(TypeError, match="^(a sentence is a list of words|words and tags are str)"):
+        parser.parse_tokens(wrong)
+
+
+def test_what_is_no_text(parser: Parser) -> None:
+    with pytest.raises(TypeError, match="a text is a str, not list; parse_tokens takes words"):
+        parser(["They"])  # type: ignore[arg-type]
+    with pytest.raises(TypeError, match=r"stream takes lines; .* parser\(text\)"):
+        parser.stream("They slept.")
+    with pytest.raises(TypeError, match="a line is a str, not bytes"):
+        next(parser.stream([b"They slept."]))  # type: ignore[list-item]
+    with pytest.raises(ValueError, match="kind 'word' is none of conllu, text, tokenized, split"):
+        parser.stream([], kind="word")  # type: ignore[arg-type]
+    with pytest.raises(ValueError, match="at least 1"):
+        parser.stream([], batch_size=0)
+
+
+def test_streams_are_equal_with_any_number_of_jobs(parser: Parser) -> None:
+    lines = ["The dog slept.", "", "\ud800", "She saw (the cat).\n", "Mary"] * 2
+    found: dict[int, list[Sentence]] = {
+        jobs: [*parser.stream(iter(lines), jobs=jobs, batch_size=3)] for jobs in (1, 2)
+    }
+    assert found[1] == found[2]
+    assert [sentence.line for sentence in found[1]] == [1, 3, 4, 5, 6, 8, 9, 10]
+    assert [sentence.error for sentence in found[1]] == ["", "not UTF-8 text", "", ""] * 2
+    assert found[1][4].tree.offsets is not None and found[1][4].tree.offsets[0] == (42, 45)
+
+
+def test_streams_are_lazy(parser: Parser) -> None:
+    read = 0
+
+    def lines() -> Iterator[str]:
+        nonlocal read
+        for line in repeat("The dog slept ."):
+            read += 1
+            yield line
+
+    stream = parser.stream(lines(), kind="tokenized", batch_size=2)
+    assert read == 0
+    assert [next(stream).text for _ in range(3)] == ["The dog slept ."] * 3
+    assert read == 4
+
+
+def test_a_parser_is_pickled_as_its_place(parser: Parser) -> None:
+    written = pickle.dumps(parser)
+    assert len(written) < 1000
+    copy = pickle.loads(written)
+    assert str(copy("The dog slept.")) == str(parser("The dog slept."))
+    assert repr(copy) == f"<Parser {parser.directory}>"
+
+
+def test_names(tagged_model: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("D2C_MODELS", str(tagged_model.parent))
+    assert d2c.load("en").directory == d2c.load().directory == tagged_model
+    with pytest.raises(d2c.ModelError, match="^eng: is no model"):
+        d2c.load("eng")
+
+
+def test_a_model_without_a_tagger(small_model: Path) -> None:
+    parser = d2c.load(small_model)
+    with pytest.raises(d2c.ModelError, match=NO_TAGGER):
+        parser("The dog slept.")
+    [tagged] = parser.parse_tagged([[("The", "DT"), ("dog", "NN")]])
+    assert tagged.tree.tags == ("DT", "NN")

@@ -1,0 +1,133 @@
+"""Trees, sentences and documents as Python users see them."""
+
+from __future__ import annotations
+
+import json
+import subprocess
+import sys
+from pathlib import Path
+from xml.etree.ElementTree import fromstring
+
+import pytest
+
+import d2c
+from d2c import Document, Sentence, Tree
+from d2c.parsing import input as given
+from d2c.parsing.output import FORMATS, Parsed, failed
+from d2c.trees.ctree import CTree, Tokens, build_ctree
+from d2c.trees.errors import FormatError
+from d2c.trees.formats.brackets import parse_bracket
+from d2c.trees.heads import load_head_rules
+from d2c.trees.objects import from_nltk, from_stanza
+
+BRACKETS = "(TOP (S (NP (DT The) (NN cat)) (-LRB- -LRB-) (VP (VBD slept))))"
+CTREE = load_head_rules("collins").apply(parse_bracket(BRACKETS))
+OFFSETS = ((10, 13), (14, 17), (18, 19), (19, 24))
+PARSED = Parsed(
+    given.Sentence(CTREE.tokens, 3, OFFSETS, text="The cat (slept"), 7, None, CTREE, (0.5, 0.25, 1.0)
+)
+GAP = build_ctree(Tokens(("wake", "me", "up"), ("V", "N", "P")), ["VP", "S"], [(0, 2), (3, 1)], 4, [0, 3])
+
+
+def test_a_tree() -> None:
+    tree = Sentence.of(PARSED).tree
+    assert (str(tree), repr(tree)) == (BRACKETS, f"<Tree {BRACKETS}>")
+    assert tree.words == ("The", "cat", "(", "slept") and tree.tags == ("DT", "NN", "-LRB-", "VBD")
+    assert tree.labels == ("S", "NP", "VP") and not tree.has_gaps
+    assert [(span.text, span.confidence) for span in tree.spans()] == [
+        ("The cat (slept", 1.0),
+        ("The cat", 0.5),
+        ("slept", 0.25),
+    ]
+    [phrase] = tree.phrases("NP")
+    assert (phrase.label, phrase.head, phrase.start_char, phrase.end_char) == ("NP", 1, 10, 17)
+    with pytest.raises(ValueError, match="say their labels"):
+        tree.phrases()
+
+
+def test_trees_of_other_libraries() -> None:
+    tree = Tree(parse_bracket(BRACKETS))
+    assert tree.text == "The cat ( slept"
+    assert from_nltk(tree.to_nltk()) == from_stanza(tree.to_stanza()) == tree.ctree
+
+
+def test_gaps() -> None:
+    tree = Tree(GAP)
+    assert tree.has_gaps and str(tree) == "(S (VP (V 0=wake) (P 2=up)) (N 1=me))"
+    for convert in (tree.to_nltk, tree.to_stanza):
+        with pytest.raises(
+            ValueError, match="^a tree with gaps cannot be a tree whose leaves are in the order"
+        ):
+            convert()
+    assert [span.tokens for span in tree.phrases("VP")] == [(0, 2)]
+
+
+def test_dictionaries_are_lines_of_the_command() -> None:
+    bad = failed(Parsed(given.Sentence(Tokens((), ()), 4, error=FormatError("f", 4, 0, "w")), 8), "not\nso")
+    for parsed in (PARSED, Parsed(given.Sentence(GAP.tokens, 1), 1, None, GAP), bad):
+        assert Sentence.of(parsed).to_dict() == json.loads(FORMATS["json"].text(parsed))
+
+
+def test_pictures() -> None:
+    sentence = Sentence.of(PARSED)
+    picture = sentence._repr_html_()
+    texts = [element.text for element in fromstring(picture).iter() if element.tag.endswith("text")]
+    assert texts[0] == "The cat (slept" and {"NP", "DT", "cat"} <= set(texts)
+    assert "prefers-color-scheme:dark" in picture
+    deep = Tree(parse_bracket("(S " * 300 + "(A a)" + ")" * 300))
+    assert deep._repr_svg_() is None and str(deep) in Sentence(deep, "a", 1)._repr_html_()
+    assert Sentence(deep, "a", 1, "<no>")._repr_html_() == "<p>&lt;no&gt;</p>"
+    assert Document([sentence] * 2)._repr_html_().count("<svg") == 2
+
+
+def test_a_table() -> None:
+    pytest.importorskip("pandas")
+    bad = Sentence(Tree(parse_bracket("(X (Y y))")), "", 1, "why")
+    table = Document([bad, Sentence.of(PARSED)]).to_dataframe()
+    assert [*table.itertuples(index=False, name=None)] == [
+        (1, "S", 0, 4, "The cat (slept", 3, 0, 1.0),
+        (1, "NP", 0, 2, "The cat", 1, 1, 0.5),
+        (1, "VP", 3, 4, "slept", 3, 1, 0.25),
+    ]
+    columns = ["sentence", "label", "start", "end", "text", "head", "depth", "confidence"]
+    assert [*table.columns] == [*Document([]).to_dataframe().columns] == columns
+    without = Sentence.of(Parsed(given.Sentence(CTREE.tokens, 1), 1, None, CTREE))
+    assert Document([without]).to_dataframe()["confidence"].isna().all()
+
+
+def test_without_pandas(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setitem(sys.modules, "pandas", None)
+    with pytest.raises(ImportError, match="^to_dataframe needs pandas .*: pip install pandas$"):
+        Document([]).to_dataframe()
+
+
+def test_treebanks(tmp_path: Path) -> None:
+    file = tmp_path / "x.mrg"
+    file.write_text("( (S (NP-SBJ (NNP Mary)) (VP (VBD slept))))\n")
+    [tree] = d2c.read(file)
+    assert str(tree) == "(TOP (S (NP (NNP Mary)) (VP (VBD slept))))" and tree.spans()[0].head is None
+    [tree] = d2c.read(str(file), head_rules="collins", format="brackets")
+    assert [span.head for span in tree.spans()] == [1, 0, 1]
+    with pytest.raises(FormatError, match="cannot be read"):
+        next(d2c.read(tmp_path / "none"))
+
+
+def test_public_names() -> None:
+    assert {name: getattr(d2c, name).__name__ for name in d2c.__all__ if name[0] != "_"} == {
+        name: name for name in d2c.__all__ if name[0] != "_"
+    }
+    assert set(d2c.__all__) <= set(dir(d2c))
+    with pytest.raises(AttributeError, match="module 'd2c' has no attribute 'lode'"):
+        _ = d2c.lode  # type: ignore[attr-defined]
+
+
+def test_importing_is_quick() -> None:
+    large = {"click", "nltk", "numpy", "pandas", "spacy", "stanza", "torch"}
+    code = f"import sys, d2c; before = set(sys.modules); d2c.Tree; print({large!r} & before)"
+    done = subprocess.run([sys.executable, "-c", code], check=True, capture_output=True, text=True)
+    assert done.stdout == "set()\n"
+
+
+def test_a_bare_word() -> None:
+    tree = Tree(CTree(Tokens(("a",), ("A",)), (), (), ()))
+    assert (str(tree), tree.spans(), tree.labels, tree.phrases("A")) == ("(A a)", [], (), [])

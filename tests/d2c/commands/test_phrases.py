@@ -1,0 +1,85 @@
+"""`d2c phrases`: columns, formats, gaps, and what is wrong with files."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+
+from click.testing import CliRunner, Result
+
+from d2c.commands.cli import cli
+from d2c.trees.files import open_input
+
+TREES = """\
+(TOP (S (NP-SBJ (NP (DT the) (NN cat)) (PP (IN on) (NP (NN mats)))) (VP (VBD slept)) (. .)))
+(TOP (S (VP (VB Go))))
+( (S (NP (PRP She)) (VP (VBD slept)) (. .)))
+"""
+
+
+def phrases(*arguments: str | Path, text: str = TREES) -> Result:
+    return CliRunner().invoke(cli, ["phrases", *map(str, arguments)], input=text)
+
+
+def test_table() -> None:
+    assert phrases("-", "--label", "NP").stdout == (
+        "sentence\tlabel\tstart\tend\ttext\n1\tNP\t0\t4\tthe cat on mats\n3\tNP\t0\t1\tShe\n"
+    )
+    assert phrases("-", "--label", "NP", "--label", "PP", "--nested", "--head").stdout.splitlines()[1:] == [
+        "1\tNP\t0\t4\tthe cat on mats\t1\tcat",
+        "1\tNP\t0\t2\tthe cat\t1\tcat",
+        "1\tPP\t2\t4\ton mats\t2\ton",
+        "1\tNP\t3\t4\tmats\t3\tmats",
+        "3\tNP\t0\t1\tShe\t0\tShe",
+    ]
+
+
+def test_json_with_gaps(tmp_path: Path) -> None:
+    (tmp_path / "x.discbracket").write_text("(S (VP (V 0=wake) (P 2=up)) (N 1=me))\n")
+    done = phrases(tmp_path / "x.discbracket", "--label", "VP", "--head", "--to", "json")
+    assert json.loads(done.stdout) == {
+        **{"sentence": 1, "label": "VP", "start": 0, "end": 3, "text": "wake up", "tokens": [0, 2]},
+        **{"head": 0, "head_word": "wake"},
+    }
+
+
+def test_marked_heads(tmp_path: Path) -> None:
+    (tmp_path / "x.export").write_text(
+        "#BOS 1\na\t--\tA\t--\tNK\t500\nb\t--\tB\t--\tHD\t500\n#500\t--\tNP\t--\t--\t0\n#EOS 1\n"
+    )
+    done = phrases(tmp_path / "x.export", "--label", "NP", "--head", "--head-rules", "marked")
+    assert done.stdout.splitlines()[1:] == ["1\tNP\t0\t2\ta b\t1\tb"]
+
+
+def test_words_with_tabs_stay_on_a_line(tmp_path: Path) -> None:
+    words = '<t id="1" word="a&#9;b" pos="A"/><t id="2" word="c" pos="B"/>'
+    edges = '<edge idref="1" label="--"/><edge idref="2" label="--"/>'
+    graph = f'<graph root="9"><terminals>{words}</terminals><nonterminals><nt id="9" cat="NP">{edges}</nt>'
+    (tmp_path / "x.tiger.xml").write_text(
+        f"<corpus><body><s>{graph}</nonterminals></graph></s></body></corpus>"
+    )
+    assert phrases(tmp_path / "x.tiger.xml", "--label", "NP").stdout.splitlines()[1:] == [
+        "1\tNP\t0\t2\ta b c"
+    ]
+
+
+def test_nothing_found() -> None:
+    done = phrases("-", "--label", "XP")
+    assert (done.exit_code, done.stdout) == (0, "sentence\tlabel\tstart\tend\ttext\n")
+    assert done.stderr == "<stdin>: there is no XP\n"
+
+
+def test_bad_sentences(tmp_path: Path) -> None:
+    file = tmp_path / "x.mrg"
+    file.write_text("(S (A a) b)\n" + TREES)
+    output = tmp_path / "out.tsv.gz"
+    done = phrases(file, "--label", "NP", "-o", output)
+    assert str(done.exception).startswith(f"{file}:1: sentence 1: the word 'b' stands beside")
+    assert not output.exists()
+    assert phrases(file, "--label", "NP", "-o", output, "--skip-bad").exit_code == 0
+    with open_input(output) as stream:
+        assert [line.split("\t")[0] for line in stream] == ["sentence", "2", "4"]
+
+
+def test_labels_must_be_said() -> None:
+    assert phrases("-").exit_code == 2
