@@ -132,15 +132,17 @@ class Parser:
         self, sentences: Iterable[given.Sentence], kind: str, jobs: int, size: int
     ) -> Iterator[Sentence]:
         request, load = Request(_TEXT, kind, "json", size=size), partial(attrgetter("model"), self)
-        batches = finished_batches(_kept, load, request, batched(sentences, size), jobs)
+        batches = finished_batches(_parsed, load, request, batched(sentences, size), jobs)
         with closing(batches):  # ends the processes where nobody wants the rest
             for batch in batches:
-                yield from map(Sentence.of, batch)
+                yield from batch
 
 
-def _kept(parsed: Sequence[Parsed], _request: Request, _digest: str, _repairs: Repairs) -> list[Parsed]:
+def _parsed(parsed: Sequence[Parsed], _request: Request, _digest: str, _repairs: Repairs) -> list[Sentence]:
     """The sentences of a batch; what cannot be parsed has its place as a marked empty tree."""
-    return [failed(one, error.message) if (error := one.sentence.error) else one for one in parsed]
+    return [
+        Sentence.of(failed(one, error.message) if (error := one.sentence.error) else one) for one in parsed
+    ]
 
 
 def _line(text: object) -> str:

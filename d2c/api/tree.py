@@ -126,4 +126,4 @@ def read(path: AnyPath, *, format: str | None = None, head_rules: str | None = N
 
     rules = load_head_rules(head_rules) if head_rules else None
     for ctree in Reading(format, marked=head_rules == "marked")(Path(path)):
-        yield Tree(rules.apply(ctree) if rules and ctree.head_children is None else ctree)
+        yield Tree(rules.headed(ctree) if rules else ctree)

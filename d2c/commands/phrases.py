@@ -51,8 +51,7 @@ def phrases(
         if to == "tsv":
             stream.write("\t".join(columns) + "\n")
         for number, ctree in enumerate(shown(reading(trees, refusals), "trees"), 1):
-            if rules and ctree.head_children is None:
-                ctree = rules.apply(ctree)
+            ctree = rules.headed(ctree) if rules else ctree
             for row in _rows(ctree, labelled(ctree, labels, nested), head):
                 found = True
                 row["sentence"] = number + refusals.count
