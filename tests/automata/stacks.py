@@ -16,11 +16,14 @@ def applicable(system: System, stack: Stack, left: int) -> list[int]:
     return list(tables.masks[row].nonzero()[0].tolist())
 
 
-def take(system: System, stack: Stack, left: int, action: int) -> int:
-    """Changes the stack; how many tokens are left then."""
+def take(system: System, stack: Stack, left: int, action: int, tag: str = "N") -> int:
+    """Changes the stack; how many tokens are left then.
+
+    tag: of the token that a shift takes
+    """
     kind = system.actions[action].kind
     if kind == SHIFT:
-        stack.append((system.leaf("N"), 0))
+        stack.append((system.leaf(tag), 0))
         return left - 1
     top, level = stack.pop()
     second = stack.pop()[0] if kind in (LEFT, RIGHT) else NOTHING

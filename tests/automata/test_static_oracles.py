@@ -12,7 +12,6 @@ from d2c.automata.static_oracles import built, constituent_actions, eager_action
 from d2c.automata.systems import (
     ACCEPT,
     GOAL,
-    NOTHING,
     SHIFT,
     Action,
     System,
@@ -24,6 +23,7 @@ from d2c.trees.binarization import BINARIZATIONS, LEFT, RIGHT, UNARY, binarize, 
 from d2c.trees.ctree import CTree
 from d2c.trees.dtree import is_projective
 from d2c.trees.repair import projectivize
+from tests.automata.stacks import Stack, applicable, take
 from tests.strategies import ctrees, tree_heads
 
 Oracle = Callable[[Sequence[int], Sequence[str]], Iterator[Action]]
@@ -37,20 +37,13 @@ BOTH = pytest.mark.parametrize("name", ORACLES)
 
 def check_applicable(system: System, actions: Sequence[Action], tags: Sequence[str]) -> None:
     """Asserts that an automaton takes all actions and accepts at the last one."""
-    tables, stack, shifted = system.tables, [(NOTHING, 0)] * 2, 0
+    stack: Stack = []
+    left = len(tags)
     for action in actions:
-        number, (second, _), (top, level) = system.number_of[action], stack[-2], stack[-1]
-        at_end, spent = int(shifted == len(tags)), int(level >= tables.unaries)
-        assert tables.masks[tables.rows[at_end, spent, tables.classes[second], tables.classes[top]], number]
-        if action.kind == SHIFT:
-            stack.append((system.leaf(tags[shifted]), 0))
-            shifted += 1
-            continue
-        del stack[-2 if action.kind in (LEFT, RIGHT) else -1 :]
-        head = second if action.kind == RIGHT else top
-        level = level + 1 if action.kind == UNARY else 0
-        stack.append((int(tables.results[head, number]), level))
-    assert shifted == len(tags) and stack == [(NOTHING, 0)] * 2 + [(GOAL, 0)]
+        number = system.number_of[action]
+        assert number in applicable(system, stack, left)
+        left = take(system, stack, left, number, tags[-left] if left else "")
+    assert left == 0 and stack == [(GOAL, 0)]
 
 
 @BOTH

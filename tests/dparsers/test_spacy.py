@@ -22,7 +22,7 @@ from d2c.dparsers.spacy.parser import SpacyParser
 from d2c.trees.ctree import Tokens
 from d2c.trees.dtree import DTree
 from d2c.trees.errors import FormatError, ModelError
-from tests.dparsers.sentences import LABELS, arcs, odd_sentences, treebank, write
+from tests.dparsers.sentences import LABELS, arcs, odd_sentences, treebank, treebank_files, write
 
 Trained = tuple[SpacyParser, Path, list[Progress]]
 
@@ -39,12 +39,7 @@ def small() -> object:
 
 @pytest.fixture(scope="module")
 def files(tmp_path_factory: pytest.TempPathFactory) -> tuple[Path, Path]:
-    """A training and a development treebank; the latter has words, tags and labels of its own."""
-    directory = tmp_path_factory.mktemp("treebank")
-    one_word = DTree(Tokens(("Yes",), ("UH",)), (0,), labels=("root",))
-    new = DTree(Tokens(("brand", "new"), ("TAG", "TAG")), (2, 0), labels=("UNSEEN#7", "root"))
-    train = [*treebank(1), *treebank(2, labels=LABELS[4:]), one_word]
-    return write(directory / "train.conllu", train), write(directory / "dev.conllu", [*treebank(3, 8), new])
+    return treebank_files(tmp_path_factory.mktemp("treebank"), "root")
 
 
 @pytest.fixture(scope="module")
