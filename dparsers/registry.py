@@ -73,6 +73,15 @@ def form_of(name: str) -> str:
     return f"{name}:{';'.join(own)}" if own else name
 
 
+def shortest(dparser: str) -> str:
+    """One of DPARSERS without the defaults at its end: the first of a parameter's values is the default."""
+    name, colon, rest = dparser.partition(":")
+    values, own = rest.split(";") if colon else [], [*DPARSERS[name].own.values()]
+    while 0 < len(values) <= len(own) and own[len(values) - 1][:1] == (values[-1],):
+        values.pop()
+    return f"{name}:{';'.join(values)}" if values else name
+
+
 def make_dparser(dparser: str, **parameters: Any) -> DependencyParser:
     """Makes an untrained d-parser.
 

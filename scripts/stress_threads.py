@@ -68,6 +68,7 @@ CASES = {
     "stanza": Case("stanza", "stanza", 1),
     "spacy": Case("spacy", "spacy", 1),
     "udpipe": Case("udpipe", epochs=1),
+    "transition": Case("transition:standard;exact", epochs=1),
     "cmd": Case(f"cmd:true;{CHAIN}", loading={"parse_template": CHAIN}),
     "file": Case("file:{directory}/dev.conllu", whole=True),
     "gold": Case("gold", whole=True),
@@ -145,7 +146,7 @@ ENTRANCES = {"Model": open_model, "component": open_component, "processor": open
 @click.option("--threads", default=6, show_default=True)
 @click.option("--calls", default=1000, show_default=True, help="Of each thread.")
 @options.names_option("--dparsers", CASES, ",".join(CASES))
-@options.names_option("--routes", ROUTES, "labeler,combined")
+@options.names_option("--routes", ROUTES, "labeler,rules,combined")
 @options.names_option("--entrances", ENTRANCES, ",".join(ENTRANCES))
 @click.option("--sentences", default=200, show_default=True, help="Of the sample, for training.")
 def main(

@@ -22,7 +22,7 @@ from d2c.commands.options import (
 )
 from d2c.commands.pulse import Pulse
 from d2c.commands.terminal import say
-from d2c.dparsers.registry import DPARSERS, TAGGERS, form_of
+from d2c.dparsers.registry import DPARSERS, TAGGERS, form_of, shortest
 from d2c.tables.experiment import Experiment, Settings
 from d2c.tables.page import write_section
 from d2c.tables.registry import TABLES, make_table
@@ -37,11 +37,11 @@ CHART = ("labels", "binarization", "symbols", "max_unaries")  # of `RouteSetting
 
 
 def _dparsers(_: click.Context, parameter: click.Parameter, given: str) -> tuple[str, ...]:
-    names = tuple(given.split(","))
+    names = given.split(",")
     for name in names:
         if name.partition(":")[0] not in DPARSERS:
             raise click.BadParameter(f"{name!r} is none of {', '.join(DPARSERS)}", param=parameter)
-    return names
+    return tuple(dict.fromkeys(map(shortest, names)))  # what is written in two ways is trained once
 
 
 def _system(_: click.Context, parameter: click.Parameter, given: Sequence[str]) -> dict[str, Path]:

@@ -61,8 +61,11 @@ def other_systems(experiment: Experiment, part: str) -> tuple[dict[str, Scored],
     return found, missing
 
 
-def trained(experiment: Experiment, name: str, part: str) -> Scored:
-    """The figures of one of SYSTEMS, trained from scratch; its trees stay in the step. Raises ModelError."""
+def trained(experiment: Experiment, name: str, part: str, **changes: Any) -> Scored:
+    """The figures of one of SYSTEMS, trained from scratch; its trees stay in the step. Raises ModelError.
+
+    changes: of the attributes of the trained parser that say how it parses
+    """
     kind, settings = class_of("c-parser", SYSTEMS, name), experiment.settings
     given = {"preset": settings.preset, "epochs": settings.epochs, "seed": settings.seed}
     made_of = {**experiment.made_of, "system": name, **given, **experiment.on_device}
@@ -76,13 +79,16 @@ def trained(experiment: Experiment, name: str, part: str) -> Scored:
 
     def parse(directory: Path) -> Mapping[str, Any]:
         parser: ConstituentParser = kind.load(step.directory / "cparser")
+        for attribute, value in changes.items():
+            setattr(parser, attribute, value)
         sentences = [ctree.tokens for ctree in experiment.trees(part)]
         guess, seconds = timed(parser.parse, sentences, f"parsing {part}")
         with open(directory / "trees.discbracket", "w", encoding="utf-8") as stream:
             write_discbracket(guess, stream)
         return asdict(_scored(experiment, guess, part, seconds))
 
-    return Scored(**experiment.store.step("system-trees", {"system": step.key, "part": part}, parse).facts)
+    made_of = {"system": step.key, "part": part, **changes}
+    return Scored(**experiment.store.step("system-trees", made_of, parse).facts)
 
 
 def of_file(experiment: Experiment, path: Path, part: str) -> Scored:

@@ -101,6 +101,7 @@ MODELS: Mapping[str, Trained] = {
     "rules, spaCy": Trained("rules", "spacy", "spacy"),
     "combined, spaCy": Trained("combined", "spacy", "stanza"),
     "labeler, transition": Trained("labeler", "transition:eager", "spacy"),
+    "spine, exact": Trained("reduction-spine", "transition:standard;exact", "spacy"),
 }
 
 

@@ -7,6 +7,7 @@ from pathlib import Path
 import pytest
 
 from d2c.tables import automata
+from d2c.tables.experiment import Experiment
 from d2c.tables.scores import Scored
 from tests.d2c.tables.tiny import MISSING, TOLD, experiment
 
@@ -19,14 +20,20 @@ def test_rows(
     told["the", "dog", "barks"] = 2, 3, 0
     told["dogs", "bark"] = 2, 0
     monkeypatch.setattr(automata, "SYSTEMS", (TOLD,))
-    alone = Scored({"default": "evalb", "evalb": {"all": {"f1": 50.0}}}, None, 2, 5, 2.0, 0.0)
-    monkeypatch.setattr(
-        automata, "trained", lambda *asked: alone if asked[1:] == ("shift-reduce", "dev") else None
-    )
+
+    def trained(_: Experiment, name: str, part: str, search: str = "greedy") -> Scored:
+        assert (name, part) == ("shift-reduce", "dev")
+        f1, seconds = {"greedy": (50.0, 2.0), "exact": (60.0, 5.0)}[search]
+        return Scored({"default": "evalb", "evalb": {"all": {"f1": f1}}}, None, 2, 5, seconds, 0.0)
+
+    monkeypatch.setattr(automata, "trained", trained)
     table = automata.parsers(experiment(tmp_path, {"train": TREES, "dev": TREES}, dparsers=(MISSING, TOLD)))
-    (name, uas, las, *f1, speed), last = table.rows
+    (name, uas, las, *f1, speed), *alone = table.rows
     assert (name, uas, las, f1[2]) == (TOLD, 100, 2 / 5 * 100, 100)
     assert isinstance(speed, int) and speed > 0
-    assert last == ["shift-reduce", None, None, 50.0, None, None, 2]
-    assert len(table.header) == len(last)
+    assert alone == [
+        ["shift-reduce", None, None, 50.0, None, None, 2],
+        ["shift-reduce;exact", None, None, 60.0, None, None, 1],
+    ]
+    assert all(len(row) == len(table.header) for row in table.rows)
     assert table.notes[-1].startswith(f"{MISSING}: ")

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import logging
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import replace
 from itertools import islice
 from pathlib import Path
@@ -11,6 +11,9 @@ from pathlib import Path
 import pytest
 import torch
 
+from d2c.automata.exact import SEARCHES
+from d2c.automata.oracles import Linear
+from d2c.automata.systems import Action
 from d2c.tables import pad_chart, pad_systems, systems
 from d2c.tables.experiment import GOLD, Experiment, Settings
 from d2c.tables.stanza_constituency import StanzaConstituency, _from_stanza, _to_stanza
@@ -120,6 +123,24 @@ def test_a_system_is_trained_once_and_silently(tmp_path: Path, capfd: pytest.Cap
         patch.setattr(StanzaConstituency, "fit", None)
         assert trained(experiment(tmp_path), STANZA, "dev") == scored
     assert capfd.readouterr() == ("", "")
+
+
+def test_how_a_system_parses_is_no_part_of_what_it_learned(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def note(oracle: Linear, sentences: Sequence[Tokens], _: object) -> list[list[Action]]:
+        noted.append(len(sentences))
+        return oracle.parse(sentences)
+
+    noted: list[int] = []
+    monkeypatch.setitem(SEARCHES, "exact", note)
+    own = experiment(tmp_path)
+    scored = trained(own, "shift-reduce", "dev")
+    assert not noted
+    assert trained(own, "shift-reduce", "dev", search="exact").brackets == scored.brackets
+    assert noted == [8, 30]  # warm, then with the time taken
+    steps = sorted(path.name.rpartition("-")[0] for path in (tmp_path / "steps").iterdir())
+    assert steps == ["gaps", "system", "system-trees", "system-trees"]
 
 
 def test_files_of_trees(tmp_path: Path) -> None:

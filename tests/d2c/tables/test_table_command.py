@@ -7,7 +7,7 @@ import signal
 import subprocess
 import sys
 import time
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from itertools import islice
 from pathlib import Path
 from types import SimpleNamespace
@@ -16,7 +16,7 @@ import pytest
 
 from d2c.commands.cli import run
 from d2c.tables import registry
-from d2c.tables.experiment import Experiment
+from d2c.tables.experiment import Experiment, Settings
 from d2c.tables.table import Table
 from d2c.trees.errors import ModelError
 from d2c.trees.formats.brackets import read_brackets, write_brackets
@@ -83,21 +83,38 @@ def test_a_table_on_a_piece_of_the_sample(table: Command, files: dict[str, Path]
     assert (tmp_path / "out" / "tables.md").read_text() == page
 
 
-def test_options_of_charts(table: Command, files: dict[str, Path], monkeypatch: pytest.MonkeyPatch) -> None:
-    """What differs from the defaults, so that all else keeps its steps."""
-    found: list[Mapping[str, object]] = []
+def noted(monkeypatch: pytest.MonkeyPatch) -> list[Settings]:
+    """The settings with which tables are asked for; none is made."""
+    found: list[Settings] = []
 
     def note(_: str, experiments: Sequence[Experiment]) -> Table:
-        found.append(experiments[0].settings.chart)
+        found.append(experiments[0].settings)
         return Table(("a",), [["b"]])
 
     monkeypatch.setattr("d2c.commands.table.make_table", note)
+    return found
+
+
+def test_options_of_charts(table: Command, files: dict[str, Path], monkeypatch: pytest.MonkeyPatch) -> None:
+    """What differs from the defaults, so that all else keeps its steps."""
+    found = noted(monkeypatch)
     out = ("-o", files["train"].parent / "charts")
     assert table("pad-2", *given(files), *out)[0] == 0
     assert (
         table("pad-2", *given(files), "--labels", "--max-unaries", "0", "--symbols", "vertical", *out)[0] == 0
     )
-    assert found == [{}, {"labels": True, "symbols": "vertical", "max_unaries": 0}]
+    charts = [settings.chart for settings in found]
+    assert charts == [{}, {"labels": True, "symbols": "vertical", "max_unaries": 0}]
+
+
+def test_a_dparser_that_is_named_twice_is_one(
+    table: Command, files: dict[str, Path], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    found = noted(monkeypatch)
+    names = "transition:standard,gold,transition,transition:eager,transition:standard;greedy"
+    out = ("-o", files["train"].parent / "twice")
+    assert table("pad-2", *given(files), "--dparsers", names, *out)[0] == 0
+    assert found[0].dparsers == ("transition", "gold", "transition:eager")
 
 
 def test_errors_are_one_line(table: Command, files: dict[str, Path], tmp_path: Path) -> None:
