@@ -29,9 +29,15 @@ from d2c.trees.progress import counted
 
 Choice = TypeVar("Choice", bound=Hashable)
 
+PRESETS = {"default": 10, "small": 4}  # passes over the training treebank
 FORMAT = 1  # of the model files
 _SETTINGS, _WEIGHTS = "oracle.json", "oracle.npz"
 _PARAMETERS = {"epochs": int, "rate": int | float, "penalty": int | float, "table_bits": int, "seed": int}
+
+
+def passes(preset: str, epochs: float | None = None) -> int:
+    """Those of one of PRESETS, or so many instead, rounded up."""
+    return PRESETS[preset] if epochs is None else max(1, math.ceil(epochs))
 
 
 class Counts:

@@ -10,12 +10,11 @@ from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from itertools import groupby
-from math import ceil
 from pathlib import Path
 from typing import Self
 
 from d2c.automata.exact import SEARCHES
-from d2c.automata.oracles import Linear
+from d2c.automata.oracles import PRESETS, Linear, passes
 from d2c.automata.static_oracles import built, constituent_actions
 from d2c.automata.systems import Action, System, constituents
 from d2c.dparsers.directories import Kind, loading, parameters
@@ -34,7 +33,6 @@ from d2c.trees.scores.brackets import metric_for
 KIND = Kind(
     "cparser", "shift-reduce", 1, ("preset", "epochs", "seed", "binarization", "head_rules", "search")
 )
-PRESETS = {"default": 10, "small": 4}  # passes over the training treebank
 NEW_STEP = "step of no tree"
 _BATCH = 500  # sentences that are parsed at once
 _MOST_UNARIES = 20  # one over the other
@@ -144,7 +142,7 @@ class ShiftReduce:
     def _fit(
         self, headed: Sequence[CTree], actions: Sequence[Sequence[Action]], dev: Sequence[CTree]
     ) -> None:
-        epochs = PRESETS[self.preset] if self.epochs is None else max(1, ceil(self.epochs))
+        epochs = passes(self.preset, self.epochs)
         oracle = self.oracle_ = Linear(self._system(), epochs, seed=self.seed)
         metric = metric_for(dev)
 

@@ -10,14 +10,13 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
-from math import ceil
 from operator import ne
 from pathlib import Path
 from typing import Self
 
 from d2c.automata.dtrees import SYSTEMS, labels_of
 from d2c.automata.exact import SEARCHES, Exact, Found
-from d2c.automata.oracles import Linear
+from d2c.automata.oracles import PRESETS, Linear, passes
 from d2c.automata.static_oracles import built
 from d2c.automata.systems import Action
 from d2c.dparsers.codes import read_trees
@@ -36,7 +35,6 @@ from d2c.trees.scores.attachment import Attachment, score_attachment
 
 # The model directory: the settings and the oracle's files.
 KIND = Kind("dparser", "transition", 1, ("system", "preset", "epochs", "seed", "search"))
-PRESETS = {"default": 10, "small": 4}  # passes over the training treebank
 _BATCH = 500  # sentences that are parsed at once
 
 
@@ -121,7 +119,7 @@ class TransitionParser:
         """Learns, and keeps the weights that had the best LAS on dev."""
         report = reporter(Progress, progress)
         transitions, self.labels_ = SYSTEMS[self.system], labels_of(train)
-        epochs = PRESETS[self.preset] if self.epochs is None else max(1, ceil(self.epochs))
+        epochs = passes(self.preset, self.epochs)
         oracle = self.oracle_ = Linear(transitions.make(*self.labels_), epochs, seed=self.seed)
         heads = [projectivize(dtree.heads) for dtree in train]
         lifted = sum(sum(map(ne, dtree.heads, own)) for dtree, own in zip(train, heads, strict=True))
