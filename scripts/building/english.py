@@ -16,7 +16,7 @@ from d2c.trees.progress import log
 
 TREEBANKS = ("craft", "genia", "masc")
 HELD_OUT = 40  # of so many blocks of train one selects among states; dev is for scores alone
-_BLOCK = 50  # consecutive sentences, which stay together
+BLOCK = 50  # consecutive sentences, which stay together
 
 
 def file_of(treebank: str, part: str, folder: Path) -> Path:
@@ -24,14 +24,14 @@ def file_of(treebank: str, part: str, folder: Path) -> Path:
     return folder / f"{treebank}-{part}.mrg.gz"
 
 
-def penn_trees(path: Path) -> Iterator[CTree]:
-    """The trees of one of the treebanks' files in the Penn Treebank's convention.
+def penn_trees(path: Path, hyphens: bool = False) -> Iterator[CTree]:
+    """The trees of one of the treebanks' files in the Penn Treebank's convention, as of `to_penn`.
 
     The few that cannot be read, or have no constituent, are left out.
     """
     left_out: list[FormatError] = []
     for ctree in Reading(faults=Faults(skipped=left_out.append))(path):
-        converted = to_penn(ctree)
+        converted = to_penn(ctree, hyphens)
         if converted is not None and converted.labels:
             yield converted
     if left_out:
@@ -43,7 +43,7 @@ def write_parts(treebanks: Iterable[Path], read: Read, directory: Path, seed: in
 
     Blocks of sentences are in an order that the seed draws.
     """
-    blocks = [block for path in treebanks for block in batches(map(format_bracket, read(path)), _BLOCK)]
+    blocks = [block for path in treebanks for block in batches(map(format_bracket, read(path)), BLOCK)]
     random.Random(seed).shuffle(blocks)
     parts = directory / "train.mrg", directory / "dev.mrg"
     with open(parts[0], "w", encoding="utf-8") as train, open(parts[1], "w", encoding="utf-8") as held_out:

@@ -21,12 +21,13 @@ _OF_ONE_WORD = frozenset({"ADJP", "QP", "UCP"})  # not wanted over one word that
 _PARTICIPLES = ("VBN", "VBG", "JJ", "AFX")
 
 
-def to_penn(ctree: CTree) -> CTree | None:
+def to_penn(ctree: CTree, hyphens: bool = False) -> CTree | None:
     """The tree in the Penn Treebank's convention; None where it has no words.
 
-    ctree: continuous, cleaned; head children go.
+    ctree:   continuous, cleaned; head children go
+    hyphens: they stay words, as spaCy's English pipelines have them
     """
-    words = _words(ctree.tokens)
+    words = _words(ctree.tokens, hyphens)
     if not words:
         return None
     n, forms, tags = len(ctree.tokens), ctree.tokens.forms, ctree.tokens.tags
@@ -52,9 +53,8 @@ def to_penn(ctree: CTree) -> CTree | None:
         places[node] = [len(words) + len(kept)]
         kept.append(labels[node - n] or ("NP" if ctree.labels[node - n] in _DROPPED else "FRAG"))
         children.append(inside)
-    tokens = Tokens(
-        tuple(_form(word, forms, tags) for word in words), tuple(_tag(word, forms, tags) for word in words)
-    )
+    new_tags = [tags[word[0]] if hyphens else _tag(word, tags) for word in words]
+    tokens = Tokens(tuple(_form(word, forms, tags) for word in words), tuple(new_tags))
     return build_ctree(tokens, kept, children, places[ctree.root][0], top=ctree.top)
 
 
@@ -65,8 +65,10 @@ def _label(label: str, kids: Sequence[int]) -> str | None:
     return "FRAG" if label in _WRAPPERS else _LABELS.get(label, label)
 
 
-def _words(tokens: Tokens) -> list[list[int]]:
+def _words(tokens: Tokens, hyphens: bool) -> list[list[int]]:
     """The tokens of each word: hyphens and what they join are one, tokens that are marks none."""
+    if hyphens:
+        return [[i] for i, tag in enumerate(tokens.tags) if tag not in _MARKS]
     words: list[list[int]] = []
     joins = False  # whether the next token belongs to the last word
     for i, (form, tag) in enumerate(zip(tokens.forms, tokens.tags, strict=True)):
@@ -90,7 +92,7 @@ def _form(word: Sequence[int], forms: Sequence[str], tags: Sequence[str]) -> str
     return "".join(forms[i] for i in word)
 
 
-def _tag(word: Sequence[int], forms: Sequence[str], tags: Sequence[str]) -> str:
+def _tag(word: Sequence[int], tags: Sequence[str]) -> str:
     """That of the last part, as the Penn Treebank has it: `well-known` and `long-term` are JJ,
     `5-10` is CD, `CAPAN-1` NN."""
     own = [tags[i] for i in word if tags[i] != "HYPH"]

@@ -1,0 +1,38 @@
+"""Builds the models that have names, each with its card: `en`, which comes with d2c, and others.
+
+    python scripts/build_models.py en en-clear -o data/models
+    python scripts/build_models.py nl is id -o models
+
+`d2c models` lists them where $D2C_MODELS names the directory. Reads $D2C_TREEBANKS (default
+../shared/treebanks).
+"""
+
+from __future__ import annotations
+
+import sys
+from pathlib import Path
+
+import click
+
+from building.build import build
+from building.recipes import RECIPES
+from d2c.trees.errors import FormatError, ModelError
+from measuring.tables import say
+from measuring.treebanks import folder
+
+
+@click.command()
+@click.argument("names", nargs=-1, required=True, type=click.Choice([*RECIPES]))
+@click.option("--treebanks", type=click.Path(path_type=Path), help="Their folder.  [default: $D2C_TREEBANKS]")
+@click.option("-o", "--output", type=click.Path(path_type=Path), default="models", show_default=True)
+def main(names: tuple[str, ...], treebanks: Path | None, output: Path) -> None:
+    """Builds models into directories of their names."""
+    for name in names:
+        try:
+            build(RECIPES[name], treebanks or folder(), output / name, say)
+        except (FormatError, ModelError) as error:
+            sys.exit(f"{name}: {error}")
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,125 @@
+"""From a recipe to a model directory with its card."""
+
+from __future__ import annotations
+
+import shutil
+from collections.abc import Callable, Mapping
+from importlib.util import find_spec
+from pathlib import Path
+from statistics import mean
+
+from building.cards import write_card
+from building.clear import predicted, stanford, train_converter
+from building.english import penn_trees, write_parts
+from building.recipes import Recipe
+from building.scores import Score, score, score_conversion
+from building.specs import BuildSpec
+from d2c.dparsers.directories import whole_directory
+from d2c.dparsers.pipeline_parser import PipelineParser
+from d2c.parsing.rules import rules_of
+from d2c.training.conventions import with_induced_heads
+from d2c.training.model import SETTINGS, Model
+from d2c.training.routes import HasOracle
+from d2c.training.train import train_models
+from d2c.treebanks.reading import CLEANED, Read
+from d2c.trees.ctree import CTree
+from d2c.trees.errors import ModelError
+from d2c.trees.scores.brackets import bracket_scores
+from d2c.trees.temporary import scratch
+
+Say = Callable[[object], None]
+_ENOUGH = 0.5  # F1 by which another route must be better than the first, which starts quicker
+
+
+def build(recipe: Recipe, treebanks: Path, directory: Path, say: Say) -> None:
+    """Leaves a model and its card in a directory, whole or not at all.
+
+    Raises ModelError where a package or a treebank is missing.
+    """
+    for data in recipe.data:
+        for file in (data.train, data.dev):
+            if not (treebanks / file).is_file():
+                raise ModelError(f"{treebanks / file}: no such file; --treebanks says where treebanks are")
+    with whole_directory(directory, SETTINGS) as new, scratch() as work:
+        if recipe.pipeline:
+            build_converter(recipe, treebanks, new, work, say)
+        else:
+            finish(recipe, train(recipe, treebanks, work, say), treebanks, new, say)
+    say(f"{directory}: built")
+
+
+def train(recipe: Recipe, treebanks: Path, work: Path, say: Say) -> dict[str, Path]:
+    """Models of each route of a recipe, in directories below `work`."""
+    settings = dict(recipe.settings)
+    if recipe.encoder:
+        settings["transformer"] = str(encoder_of(recipe.encoder))
+    files = [treebanks / data.train for data in recipe.data]
+    read: Read = CLEANED
+    if recipe.english:
+        parts = write_parts(files, recipe.read, work, seed=1)
+    else:
+        [data] = recipe.data
+        parts, read = (treebanks / data.train, treebanks / data.dev), recipe.read
+    spec = BuildSpec(*parts, recipe.routes, read, **settings)  # type: ignore[arg-type]
+    directories = {route: work / route for route in recipe.routes}
+    train_models(spec, [*directories.values()], say)
+    return directories
+
+
+def finish(recipe: Recipe, trained: Mapping[str, Path], treebanks: Path, new: Path, say: Say) -> None:
+    """Scores the models of each route, and leaves the one to be taken, and its card, in a new directory."""
+    scores = {route: _scores(recipe, directory, treebanks) for route, directory in trained.items()}
+    means = {route: mean(one.f1 for one in of_route) for route, of_route in scores.items()}
+    for route, f1 in means.items():
+        say(f"{recipe.name}: route {route}, mean F1 {f1:.2f}")
+    first, best = recipe.routes[0], max(means, key=lambda route: means[route])
+    chosen = best if means[best] > means[first] + _ENOUGH else first
+    shutil.copytree(trained[chosen], new, dirs_exist_ok=True)
+    others = {f"mean F1 of the parts, route {route}": f"{f1:.2f}" for route, f1 in means.items()}
+    write_card(new, recipe, scores[chosen], others if len(others) > 1 else {})
+
+
+def _scores(recipe: Recipe, directory: Path, treebanks: Path) -> list[Score]:
+    model = Model.load(directory)
+    rules = rules_of(directory, lambda: model) if recipe.english else None
+    parts = {data.name: list(recipe.read(treebanks / data.dev)) for data in recipe.data}
+    return [score(f"{name} dev", model, gold, rules) for name, gold in parts.items()]
+
+
+def build_converter(recipe: Recipe, treebanks: Path, new: Path, work: Path, say: Say) -> None:
+    """A converter of a pipeline's d-trees."""
+    pipeline = PipelineParser(f"spacy:{recipe.pipeline}").train(work, work, work / "pipeline")
+
+    def trees(file: str) -> list[CTree]:
+        return list(penn_trees(treebanks / file, hyphens=True))
+
+    pairs = stanford("train", treebanks)
+    for data in recipe.data:
+        say(f"{recipe.name}: parsing {data.train}")
+        pairs += predicted(trees(data.train), pipeline)
+    model = train_converter(pairs, recipe.settings, new, say)
+    del pairs
+    route = model.route
+    assert isinstance(route, HasOracle)
+    scores, ceilings = [], {}
+    for part, file in (("CRAFT dev, Stanford", None), *((f"{d.name} dev", d.dev) for d in recipe.data)):
+        ctrees, dtrees = stanford("dev", treebanks) if file is None else predicted(trees(file), pipeline)
+        gold = ctrees if file is None else trees(file)  # with the treebank's tags
+        scores.append(score_conversion(part, route, gold, dtrees))
+        headed = with_induced_heads(ctrees, dtrees)
+        nearest = [route.oracle(*pair) for pair in zip(headed, dtrees, strict=True)]
+        ceilings[f"ceiling: the nearest trees that the d-trees allow, F1, {part}"] = (
+            f"{bracket_scores(gold, nearest).f1:.2f}"
+        )
+    write_card(new, recipe, scores, ceilings)
+
+
+def encoder_of(package: str) -> Path:
+    """The directory with the encoder that an installed package has. Raises ModelError."""
+    spec = find_spec(package)
+    for folder in (spec and spec.submodule_search_locations) or ():
+        for config in sorted(Path(folder).rglob("config.json")):
+            return config.parent
+    raise ModelError(
+        f"is built with an encoder; install its package: pip install {package.replace('_', '-')}"
+    )

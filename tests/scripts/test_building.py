@@ -1,0 +1,143 @@
+"""Building models: one convention for English treebanks, scores over text, and a tiny model with its card."""
+
+from __future__ import annotations
+
+import gzip
+import json
+from dataclasses import replace
+from itertools import islice
+from pathlib import Path
+
+import pytest
+
+from building.build import build, encoder_of
+from building.cards import commit
+from building.penn import to_penn
+from building.recipes import RECIPES
+from building.scores import brackets, cut, text_f1
+from d2c.models import available, find
+from d2c.parsing.text import PENN
+from d2c.training.model import Model
+from d2c.trees.errors import ModelError
+from d2c.trees.formats.brackets import format_bracket, parse_bracket
+from d2c.trees.model_files import read_json
+
+SAMPLE = Path(__file__).parents[2] / "data" / "sample"
+
+
+@pytest.mark.parametrize(
+    "tree, penn",
+    [
+        (
+            "(TOP (NP (NML (JJ full) (HYPH -) (NN length)) (NN BRCA2)))",
+            "(TOP (NP (JJ full-length) (NN BRCA2)))",
+        ),
+        (
+            "(TOP (NP (ADJP (JJ reverse) (HYPH -) (VBN transcribed)) (NN RNA)))",
+            "(TOP (NP (JJ reverse-transcribed) (NN RNA)))",
+        ),
+        (
+            "(TOP (NP (ADJP (NP (NN myosin) (NN VIIa)) (HYPH -) (JJ positive)) (NNS cells)))",
+            "(TOP (NP (ADJP (NP (NN myosin)) (JJ VIIa-positive)) (NNS cells)))",
+        ),
+        (
+            "(TOP (NP (ADJP (AFX pre) (HYPH -) (CC and) (JJ postsynaptic)) (NNS connections)))",
+            "(TOP (NP (ADJP (JJ pre-) (CC and) (JJ postsynaptic)) (NNS connections)))",
+        ),
+        (
+            "(TOP (NP (QP (CD 15) (HYPH -) (CD 30)) (NN %)))",
+            "(TOP (NP (CD 15-30) (NN %)))",
+        ),
+        ("(TOP (NP (NN A) (HYPH /) (NN J)))", "(TOP (NP (NN A/J)))"),
+        ("(TOP (NP (NN CAPAN) (HYPH -) (CD 1)))", "(TOP (NP (NN CAPAN-1)))"),
+        ("(TOP (HEADING (NP (NN Abstract))))", "(TOP (NP (NN Abstract)))"),
+        ("(TOP (CAPTION (NP (NN Figure)) (. .)))", "(TOP (FRAG (NP (NN Figure)) (. .)))"),
+        (
+            "(TOP (S (NP (PRP We)) (VP (VBP agree)) (CIT (-LSB- [) (CD 1) (-RSB- ])) (SU /)))",
+            "(TOP (S (NP (PRP We)) (VP (VBP agree)) (PRN (-LRB- [) (CD 1) (-RRB- ]))))",
+        ),
+        ("(TOP (NP (`` \") (NN cat) ('' \")))", "(TOP (NP (`` ``) (NN cat) ('' '')))"),
+        ("(TOP (NML (NN cat)))", "(TOP (NP (NN cat)))"),
+    ],
+)
+def test_the_convention_of_the_penn_treebank(tree: str, penn: str) -> None:
+    converted = to_penn(parse_bracket(tree))
+    assert converted is not None
+    assert format_bracket(converted) == penn
+
+
+def test_hyphens_may_stay_words() -> None:
+    converted = to_penn(parse_bracket("(TOP (NP (NML (NN T) (HYPH -) (NN cell)) (NNS lines)))"), hyphens=True)
+    assert converted is not None
+    assert format_bracket(converted) == "(TOP (NP (NN T) (HYPH -) (NN cell) (NNS lines)))"
+
+
+def test_a_tree_of_marks_alone_is_none() -> None:
+    assert to_penn(parse_bracket("(TOP (X (CODE <seg_id=1>)))")) is None
+
+
+def test_constituents_over_letters_are_the_same_however_words_are_cut() -> None:
+    gold = parse_bracket("(TOP (S (NP (NN A/J)) (VP (VBP sleep)) (. .)))")
+    guess = parse_bracket("(TOP (S (NP (NN A) (SYM /) (NN J)) (VP (VBP sleep.))))")
+    assert brackets(gold) == brackets(guess) == {("S", 0, 7): 1, ("NP", 0, 2): 1, ("VP", 2, 7): 1}
+    flat = parse_bracket("(TOP (S (NN A/J) (VP (VBP sleep)) (. .)))")
+    assert text_f1([gold, gold], [guess, flat]) == 100 * 2 * 5 / (6 + 5)
+
+
+def test_text_is_made_of_words_and_cut_again() -> None:
+    gold = parse_bracket("(TOP (S (NP (PRP They)) (VP (MD ca) (RB n't) (VP (VB sleep))) (. .)))")
+    [tokens] = cut([gold], PENN)
+    assert tokens.forms == ("They", "ca", "n't", "sleep", ".")
+    assert tokens.tags == ("",) * 5
+
+
+@pytest.fixture(scope="module")
+def treebanks(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """A folder with three tiny treebanks of the sample's sentences."""
+    folder = tmp_path_factory.mktemp("treebanks")
+    for part, count in (("train", 60), ("dev", 4)):
+        with open(SAMPLE / f"{part}.mrg", encoding="utf-8") as stream:
+            for name in ("craft", "genia", "masc"):
+                with gzip.open(folder / f"{name}-{part}.mrg.gz", "wt", encoding="utf-8") as packed:
+                    packed.writelines(islice(stream, count))
+    return folder
+
+
+def test_a_tiny_model_end_to_end(treebanks: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    tiny = dict(RECIPES["en"].settings) | {"epochs": 0.5, "tagger_epochs": 0.5}
+    said: list[str] = []
+    recipe = replace(RECIPES["en"], settings=tiny, routes=("reduction",))
+    build(recipe, treebanks, tmp_path / "en", lambda line: said.append(str(line)))
+    assert said[-1] == f"{tmp_path}/en: built"
+    card = read_json(tmp_path / "en" / "card.json")
+    assert (card["name"], card["route"], card["dparser"]) == ("en", "reduction", "spacy")
+    assert card["f1"].keys() == {"CRAFT dev", "GENIA dev", "MASC dev"}
+    assert [one["sentences"] for one in card["scores"]] == [4, 4, 4]
+    assert card["commit"] == commit()
+    shown = (tmp_path / "en" / "README.md").read_text(encoding="utf-8")
+    assert shown.startswith("# en\n\nEnglish text to constituents")
+    assert "| CRAFT | CC BY 3.0 | Colorado Richly Annotated Full-Text Corpus" in shown
+    monkeypatch.setenv("D2C_MODELS", str(tmp_path))
+    assert find("en") == tmp_path / "en"
+    assert [one.card for one in available() if one.name == "en"] == [card]
+    model = Model.load(tmp_path / "en")
+    assert (model.tags, model.tagger_name, model.dparser_name) == ("predicted", "spacy", "spacy")
+
+
+def test_what_is_missing(treebanks: Path, tmp_path: Path) -> None:
+    with pytest.raises(ModelError, match=r"icon-train.mrg.gz: no such file; --treebanks says where"):
+        build(RECIPES["id"], treebanks, tmp_path / "id", print)
+    with pytest.raises(ModelError, match="install its package: pip install no-such-encoder"):
+        encoder_of("no_such_encoder")
+    assert not [*tmp_path.iterdir()]
+
+
+def test_an_encoder_is_the_directory_with_its_settings(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    folder = tmp_path / "some_encoder" / "model"
+    folder.mkdir(parents=True)
+    (tmp_path / "some_encoder" / "__init__.py").write_text("")
+    (folder / "config.json").write_text(json.dumps({}))
+    monkeypatch.syspath_prepend(tmp_path)
+    assert encoder_of("some_encoder") == folder
