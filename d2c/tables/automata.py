@@ -11,13 +11,13 @@ from dataclasses import replace
 from d2c.tables.experiment import Experiment
 from d2c.tables.pad_chart import chart
 from d2c.tables.scores import Scored
-from d2c.tables.systems import trained
+from d2c.tables.systems import EXACT, trained
 from d2c.tables.table import Cell, Table
 
 SYSTEMS = ("transition", "transition:standard;exact", "transition:eager", "transition:eager;exact")
 ROUTES = ("reduction", "labeler")  # and cky
 CPARSER = "shift-reduce"
-SEARCHES: Mapping[str, Mapping[str, str]] = {CPARSER: {}, f"{CPARSER};exact": {"search": "exact"}}
+SEARCHES: Mapping[str, Mapping[str, str]] = {CPARSER: {}, f"{CPARSER};exact": EXACT}
 
 
 def parsers(experiment: Experiment) -> Table:

@@ -17,6 +17,7 @@ from d2c.tables.experiment import GOLD, Experiment, Fitted, Parses
 from d2c.tables.pad_chart import best_parses, chart, oracle, pruned
 from d2c.tables.pad_tuning import chosen
 from d2c.tables.scores import matches
+from d2c.tables.systems import EXACT, trained
 from d2c.tables.table import Cell, Draw, Table
 from d2c.tables.timing import timed
 from d2c.trees.dtree import DTree
@@ -63,10 +64,11 @@ def pruning(experiment: Experiment) -> Table:
         *missing,
     ]
     if fitted.route.gaps_:
-        notes.append("LEX CKY has only constituents without gaps, so it has no row here.")
+        notes.append("LEX CKY and the latent grammar have only constituents without gaps, so no rows here.")
     else:
         row, note = _lexicalised(experiment)
-        rows, notes = [row, *rows], [note, *notes]
+        latent, told = _latent(experiment)
+        rows, notes = [row, latent, *rows], [note, told, *notes]
     header = ("model", "complexity", "sentences/s", "oracle F1", "F1", "F1 on gold d-trees", "% pruned")
     return Table((*header, "no parse"), rows, notes)
 
@@ -108,6 +110,17 @@ def _lexicalised(experiment: Experiment) -> tuple[list[Cell], str]:
     )
     speed = facts["sentences"] / facts["seconds"] if facts["sentences"] else None
     return ["LEX CKY", "n⁵ |G|", speed, facts["oracle"], facts["f1"], None, None, facts["unparsed"]], note
+
+
+def _latent(experiment: Experiment) -> tuple[list[Cell], str]:
+    """The row of the grammar that an oracle annotates (Nederhof, 2015), and a note on it."""
+    scored = trained(experiment, "shift-reduce", "dev", **EXACT)
+    speed = scored.sentences / scored.parsing
+    note = (
+        "Latent grammar: that of the shift-reduce automaton, without d-trees; what its oracle finds unlikely "
+        "is left out."
+    )
+    return ["latent grammar", "n³ |G|", speed, None, scored.f1, None, None, 0], note
 
 
 def _figure_4(experiment: Experiment) -> Fitted[ConstrainedCKY]:

@@ -24,6 +24,7 @@ SYSTEMS = {
     "shift-reduce": Row("d2c.shift_reduce:ShiftReduce"),
     "Stanza's c-parser": Row("d2c.tables.stanza_constituency:StanzaConstituency", "stanza"),
 }
+EXACT = {"search": "exact"}  # shift-reduce: the best tree of the chart, not the greedy one
 
 
 class ConstituentParser(Protocol):

@@ -9,6 +9,7 @@ import pytest
 
 from d2c.tables.pad_speed import exponent, pruning, run_time
 from d2c.tables.scores import matches
+from d2c.tables.systems import trained
 from d2c.trees.formats.brackets import parse_bracket
 from tests.d2c.tables.tiny import MISSING, TOLD, experiment
 
@@ -21,9 +22,17 @@ LONG = f"(TOP (NP {' '.join('(NN n)' for _ in range(20))}))"
 def test_shares_pruned(tmp_path: Path) -> None:
     """Each chart has P, NP, VP and two roots; by method 1 only P, one of these and its root."""
     parts = {"train": [NOUN, VERB], "dev": [NOUN, VERB]}
-    table = pruning(experiment(tmp_path, parts, dparsers=(MISSING, TOLD)))
+    made = experiment(tmp_path, parts, dparsers=(MISSING, TOLD))
+    table = pruning(made)
     assert len(table.header) == 8 and all(len(row) == 8 for row in table.rows)
     by_model = {row[0]: dict(zip(table.header, row, strict=True)) for row in table.rows}
+    latent = by_model.pop("latent grammar")
+    assert (latent["F1"], latent["oracle F1"], latent["% pruned"], latent["no parse"]) == (
+        100.0,
+        None,
+        None,
+        0,
+    )
     shares = {model: row["% pruned"] for model, row in by_model.items()}
     assert shares == {"LEX CKY": None, "DEP CKY": 0.0, "PRUNE1": 40.0, "PRUNE2": 0.0, "PRUNE1+2": 40.0}
     assert all(row["oracle F1"] == row["F1"] == 100.0 for row in by_model.values())
@@ -37,7 +46,7 @@ def test_what_has_no_parse(tmp_path: Path) -> None:
     """The grammar has no NP of two words; for LEX CKY its bracket is missed, and none guessed."""
     unknown = "(TOP (NP (NN n) (NN n)))"
     table = pruning(experiment(tmp_path, {"train": [NOUN, VERB], "dev": [NOUN, unknown]}))
-    assert [row[-1] for row in table.rows] == [1, 1, 1, 1, 1]
+    assert [row[-1] for row in table.rows] == [1, 0, 1, 1, 1, 1]  # the second is the latent grammar
     lexicalised = dict(zip(table.header, table.rows[0], strict=True))
     assert lexicalised["F1"] == lexicalised["oracle F1"] == pytest.approx(2 * 100 * (2 / 3) / (1 + 2 / 3))
 
@@ -53,7 +62,9 @@ def test_no_lexicalised_cky_with_gaps(tmp_path: Path) -> None:
     gap = "(VP (NP (NN 0=a) (NN 2=c)) (VB 1=b))"
     table = pruning(experiment(tmp_path, {"train": [gap], "dev": [gap]}))
     assert [row[0] for row in table.rows] == ["DEP CKY", "PRUNE1", "PRUNE2", "PRUNE1+2"]
-    assert any("LEX CKY has only constituents without gaps" in note for note in table.notes)
+    assert any(
+        "LEX CKY and the latent grammar have only constituents without gaps" in note for note in table.notes
+    )
     assert run_time(experiment(tmp_path, {"train": [gap], "dev": [gap]})).rows[0][1] == 1
 
 
