@@ -13,7 +13,7 @@ from d2c.trees.errors import FormatError, ModelError
 
 COMMANDS = (
     *("compare", "train", "parse", "encode", "decode", "evaluate"),
-    *("convert", "draw", "heads", "phrases", "info", "models", "table"),
+    *("convert", "draw", "view", "heads", "phrases", "info", "models", "table"),
 )
 
 

@@ -1,11 +1,9 @@
-"""What the report's browser of sentences shows, as compact JSON whose keys `_Sentences.json` explains."""
+"""What the report's browser of sentences shows: marks of wrong brackets beside what all pages show."""
 
 from __future__ import annotations
 
-from collections import defaultdict
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
-from itertools import count
 from typing import Any
 
 from d2c.compare.analysis import ERRORS, Bracket, Judged, judge, tally
@@ -14,8 +12,7 @@ from d2c.trees.ctree import CTree, canonical
 from d2c.trees.dtree import DTree
 from d2c.trees.induced_heads import induce_heads
 from d2c.trees.scores.matches import Matches
-
-Json = dict[str, Any]
+from d2c.viewing.sentences import Json, Sentences
 
 
 @dataclass(frozen=True)
@@ -51,59 +48,49 @@ def analysed(comparison: Comparison) -> tuple[list[CTree], list[Analysed]]:
     return gold, routes
 
 
-def sentences_json(gold_dtrees: Sequence[DTree], gold: Sequence[CTree], routes: Sequence[Analysed]) -> Json:
-    """All sentences, worst first: those with the lowest F1 over all routes together."""
-    sentences = _Sentences(gold_dtrees, gold, routes)
-    shown = [sentences.json(i) for i in range(len(gold))]
-    return {
-        "routes": [route.row.route for route in routes],
-        "errors": ERRORS,
-        "labels": list(sentences.labels),
-        "tags": list(sentences.tags),
-        "arcs": list(sentences.arcs),
-        "sentences": sorted(shown, key=lambda one: (one["q"], -len(one["w"]))),
-    }
+class Browser:
+    """The sentences of the report, as `d2c.viewing.sentences` says, with more about each:
 
-
-class _Sentences:
-    """Writes sentences. Labels and tags are numbered as they come, so that each is in the file once."""
+    q, f: F1 of all routes together, and of each
+    a:    [token, gold head] where that of the d-parser's d-tree differs
+    c:    gold, then each route's tree, or 0 where it is as gold. What is said of nodes are marks:
+          [node, class of error], in gold with the route that misses the bracket
+    """
 
     def __init__(self, dtrees: Sequence[DTree], gold: Sequence[CTree], routes: Sequence[Analysed]) -> None:
-        self.dtrees, self.gold, self.routes = dtrees, gold, routes
-        self.labels, self.tags, self.arcs = (defaultdict[str, int](count().__next__) for _ in range(3))
+        """dtrees: of gold."""
+        self.dtrees, self.gold, self.routes, self._sentences = dtrees, gold, routes, Sentences()
 
-    def json(self, i: int) -> Json:
-        """One sentence.
+    def sentences(self) -> list[Json]:
+        """All sentences, worst first: those with the lowest F1 over all routes together."""
+        return sorted(map(self._json, range(len(self.gold))), key=lambda one: (one["q"], -len(one["w"])))
 
-        i: its number; q, f: F1 of all routes together, and of each; w, t: words, tags
-        h, d: heads and labels of the d-parser's d-tree; a: [token, gold head] where that differs
-        c: gold, then each route's tree: [parent of each node, label of each proper node, marks]; 0: as gold.
-           A mark is [node, class of error], in gold with the route that misses the bracket.
-        """
+    def data(self) -> Json:
+        """The names of what the sentences so far have by number."""
+        return {
+            "routes": [route.row.route for route in self.routes],
+            "errors": ERRORS,
+            **self._sentences.names,
+        }
+
+    def _json(self, i: int) -> Json:
         gold, dtree = self.gold[i], self.routes[0].dtrees[i]
         judged = [route.judged[i] for route in self.routes]
         missed = [[*mark, k] for k, (of_gold, _) in enumerate(judged) for mark in _marks(of_gold)]
         heads = enumerate(zip(self.dtrees[i].heads, dtree.heads, strict=True))
+        ctrees = [self._sentences.ctree(gold, missed), *(self._guess(i, route) for route in self.routes)]
         return {
-            "i": i + 1,
+            **self._sentences.json(i + 1, gold.tokens, dtree, ctrees),
             "q": round(_f1(judged), 1),
             "f": [round(_f1([pair]), 1) for pair in judged],
-            "w": gold.tokens.forms,
-            "t": [self.tags[tag] for tag in gold.tokens.tags],
-            "h": dtree.heads,
-            "d": [self.arcs[label] for label in dtree.labels or ()],
             "a": [[m, head] for m, (head, predicted) in heads if head != predicted],
-            "c": [self._tree(gold, missed), *(self._guess(i, route) for route in self.routes)],
         }
 
     def _guess(self, i: int, route: Analysed) -> Any:
         guess, gold = route.guess[i], self.gold[i]
         if (guess.labels, guess.children) == (gold.labels, gold.children):
             return 0
-        return self._tree(guess, _marks(route.judged[i][1]))
-
-    def _tree(self, ctree: CTree, marks: list[list[int]]) -> list[Any]:
-        return [ctree.parents(), [self.labels[label] for label in ctree.labels], marks]
+        return self._sentences.ctree(guess, _marks(route.judged[i][1]))
 
 
 def _marks(brackets: Iterable[Bracket]) -> list[list[int]]:

@@ -1,7 +1,6 @@
 """The report of a comparison: one HTML file that shows what is behind the table, readable without network.
 
-Everything but the table is about the d-parser's d-trees. The browser of sentences is drawn by the script in
-templates/report.html from the JSON of `d2c.compare.browser`.
+Everything but the table is about the d-parser's d-trees. The browser of sentences is that of `d2c.viewing`.
 """
 
 from __future__ import annotations
@@ -11,7 +10,6 @@ from collections.abc import Iterable, Sequence
 from pathlib import Path
 from typing import Any
 
-from jinja2 import Environment, PackageLoader, StrictUndefined
 from markupsafe import Markup
 
 from d2c.compare.analysis import (
@@ -26,12 +24,13 @@ from d2c.compare.analysis import (
     table5,
     tally,
 )
-from d2c.compare.browser import Analysed, analysed, sentences_json
+from d2c.compare.browser import Analysed, Browser, analysed
 from d2c.compare.charts import COLOURS, line_chart, scatter_chart
 from d2c.compare.rows import Comparison
 from d2c.compare.table import COLUMNS, cells, settings_line, significance_lines
 from d2c.trees.files import open_output
 from d2c.trees.scores.matches import Matches
+from d2c.viewing.page import page
 
 
 def write_report(comparison: Comparison, path: Path) -> None:
@@ -43,20 +42,15 @@ def write_report(comparison: Comparison, path: Path) -> None:
 def render(comparison: Comparison) -> str:
     """The HTML. Raises ValueError where no row has the trees that it was scored on."""
     gold, routes = analysed(comparison)
-    environment = Environment(
-        loader=PackageLoader("d2c.compare"),
-        autoescape=True,
-        undefined=StrictUndefined,
-        trim_blocks=True,
-        keep_trailing_newline=True,
-    )
-    environment.policies["json.dumps_kwargs"] = {"separators": (",", ":"), "ensure_ascii": False}
     names, lengths = [route.row.route for route in routes], [len(ctree.tokens) for ctree in gold]
     by_sentence = [by_length(lengths, route.row.scores) for route in routes]
     by_span = [tally(route.judged, _span_class) for route in routes]
     errors, rules = list(map(_errors, routes)), [table5(gold, route.guess) for route in routes]
     times = {route.row.route: [(n, 1000 * seconds) for n, seconds in route.times] for route in routes}
-    return environment.get_template("report.html").render(
+    browser = Browser(comparison.gold.dtrees, gold, routes)
+    pieces = page(
+        "d2c.compare",
+        "report.html",
         columns=COLUMNS,
         table=list(map(cells, comparison.rows)),
         significance=list(significance_lines(comparison.rows)),
@@ -64,7 +58,7 @@ def render(comparison: Comparison) -> str:
         routes=names,
         colours=COLOURS,
         d_trees=routes[0].row.d_trees,
-        sentences=len(gold),
+        count=len(gold),
         tokens=sum(lengths),
         labels=_by_label([tally(route.judged, lambda b: b.label) for route in routes]),
         lengths=_classes(names, by_sentence, SENTENCE_LENGTHS, "tokens in the sentence"),
@@ -73,8 +67,10 @@ def render(comparison: Comparison) -> str:
         rule_classes=[(known, [counts[known] for counts in rules]) for known in RULE_CLASSES],
         times=Markup(scatter_chart(times, "tokens in the sentence", "milliseconds")),
         repairs=_repairs(routes),
-        data=sentences_json(comparison.gold.dtrees, gold, routes),
+        sentences=browser.sentences(),
+        data=browser.data,
     )
+    return "".join(pieces)
 
 
 def _span_class(bracket: Bracket) -> int:

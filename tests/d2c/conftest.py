@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import shutil
+from collections.abc import Iterator
 from itertools import islice
 from pathlib import Path
 from typing import Any
@@ -15,6 +16,7 @@ from d2c.training.tagging import Tagging
 from d2c.training.train import train_models
 from d2c.treebanks.reading import CLEANED
 from d2c.trees.formats.brackets import read_brackets, write_brackets
+from tests.pages import chromium
 
 SAMPLE = Path(__file__).parents[2] / "data" / "sample" / "train.mrg"
 
@@ -54,6 +56,11 @@ def chart_model(tmp_path_factory: pytest.TempPathFactory) -> Path:
     spec = TrainingSpec(directory / "train.mrg", directory / "train.mrg", ("cky",), dparser="gold")
     train_models(spec, [directory / "model"])
     return directory / "model"
+
+
+@pytest.fixture(scope="session")
+def browser() -> Iterator[Any]:
+    yield from chromium()
 
 
 def give_tagger(monkeypatch: pytest.MonkeyPatch, tagger: Any) -> None:

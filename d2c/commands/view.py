@@ -1,0 +1,73 @@
+"""`d2c view`: a page of trees for a browser."""
+
+from __future__ import annotations
+
+import re
+import webbrowser
+from itertools import dropwhile, takewhile
+from pathlib import Path
+
+import click
+
+from d2c.commands.options import FilePath, heads_option, reading_options
+from d2c.commands.terminal import say
+from d2c.treebanks.reading import Reading
+from d2c.trees.files import open_output
+from d2c.trees.formats.treebanks import FORMATS
+
+_RANGE = re.compile(r"([1-9][0-9]{0,11})-([1-9][0-9]{0,11})")
+
+
+def _first_and_last(
+    _context: click.Context, _option: click.Parameter, text: str | None
+) -> tuple[int, int] | None:
+    if text is None:
+        return None
+    match = _RANGE.fullmatch(text)
+    if match is None or int(match[1]) > int(match[2]):
+        raise click.BadParameter(f"{text!r} is not FIRST-LAST, as 1-1000.")
+    return int(match[1]), int(match[2])
+
+
+@click.command()
+@click.argument("trees", type=FilePath)
+@click.option("-o", "--output", type=FilePath, default="view.html", show_default=True, help="The page.")
+@heads_option
+@click.option("--dtrees", type=FilePath, help="CoNLL-U with the d-trees of the same sentences.")
+@click.option(
+    "--format", "format_name", type=click.Choice([*FORMATS, "json", "conllu"]), help="[default: by the name]"
+)
+@click.option(
+    *("--sentences", "chosen"), metavar="FIRST-LAST", callback=_first_and_last, help="Only these, by numbers."
+)
+@click.option("--open", "opened", is_flag=True, help="Open the page in a browser.")
+@reading_options
+def view(
+    trees: Path,
+    output: Path,
+    head_rules: str,
+    dtrees: Path | None,
+    chosen: tuple[int, int] | None,
+    opened: bool,
+    reading: Reading,
+) -> None:
+    """Writes one HTML page that shows trees and finds them by words and labels; it needs no network.
+
+    TREES is a treebank, CoNLL-U, or what `d2c parse --to json` wrote, whose confidences become shades. Beside
+    c-trees stand d-trees: by the heads in JSON lines, otherwise by the head rules, or those of --dtrees.
+    """
+    from d2c.viewing.view import read_viewed, write_page
+
+    if dtrees and reading.faults.skipped:
+        raise click.UsageError("--dtrees needs all sentences of both files; leave out --skip-bad")
+    if opened and str(output) == "-":
+        raise click.UsageError("--open needs a file to open; say -o FILE.html")
+    viewed = read_viewed(trees, reading, head_rules, dtrees)
+    if chosen:
+        first, last = chosen
+        viewed = takewhile(lambda one: one[0] <= last, dropwhile(lambda one: one[0] < first, viewed))
+    with open_output(output) as stream:
+        count = write_page(viewed, trees, stream)
+    say(f"{output}: {count:,} sentence{'s' if count > 1 else ''}")
+    if opened:
+        webbrowser.open(output.resolve().as_uri())

@@ -1,0 +1,123 @@
+"""The page of `d2c view`: the sentences of a treebank, of parsed text or of a file of d-trees."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Iterator
+from dataclasses import dataclass, replace
+from itertools import zip_longest
+from pathlib import Path
+from typing import TextIO
+
+from d2c.parsing.output import format_by_name
+from d2c.reduction.reduction import Reduction
+from d2c.treebanks.reading import Reading
+from d2c.trees.ctree import CTree
+from d2c.trees.dtree import DTree
+from d2c.trees.errors import FormatError, Refusals, each_located
+from d2c.trees.files import file_name
+from d2c.trees.formats.conllu import read_conllu
+from d2c.viewing.json_lines import read_json_lines
+from d2c.viewing.page import page
+from d2c.viewing.sentences import Json, Sentences
+
+MOST = 100_000  # sentences of a page: with more of them a browser takes many seconds and GB
+
+
+@dataclass(frozen=True, slots=True)
+class Viewed:
+    """A sentence with its trees, of which one may be missing.
+
+    confidences: how sure the parser was of each node of the c-tree [K]; none where it does not say so
+    """
+
+    ctree: CTree | None = None
+    dtree: DTree | None = None
+    confidences: tuple[float, ...] = ()
+
+
+def _treebank(path: Path, reading: Reading, refusals: Refusals) -> Iterator[Viewed]:
+    return map(Viewed, reading.transformed(reading.read(path, refusals), path, refusals))
+
+
+def _json(path: Path, _reading: Reading, refusals: Refusals) -> Iterator[Viewed]:
+    for ctree, confidences in read_json_lines(path, refusals):
+        yield Viewed(ctree, None, confidences)
+
+
+def _conllu(path: Path, _reading: Reading, refusals: Refusals) -> Iterator[Viewed]:
+    for dtree in read_conllu(path, refusals):
+        yield Viewed(None, dtree)
+
+
+# By formats that are none of treebanks.
+_READERS: dict[str, Callable[[Path, Reading, Refusals], Iterator[Viewed]]] = {
+    "json": _json,
+    "conllu": _conllu,
+}
+
+
+def read_viewed(
+    path: Path, reading: Reading, head_rules: str, dtrees: Path | None = None
+) -> Iterator[tuple[int, Viewed]]:
+    """The sentences of a file, each after its number. Raises FormatError.
+
+    head_rules: of the d-trees of a treebank; JSON lines have heads
+    dtrees:     CoNLL-U that has the d-trees instead
+    """
+    refusals, route = Refusals(reading.faults), Reduction("direct", head_rules)
+    read = _READERS.get(reading.format_name or format_by_name(path) or "", _treebank)
+    viewed = read(path, reading, refusals)
+
+    def encoded(one: Viewed) -> Viewed:
+        return one if one.ctree is None else replace(one, dtree=route.encode(one.ctree))
+
+    if dtrees is None:
+        viewed = each_located(encoded, viewed, file_name(path), refusals)
+    else:
+        viewed = each_located(_paired, zip_longest(viewed, read_conllu(dtrees)), file_name(dtrees))
+    for number, one in enumerate(refusals.over(viewed), 1):
+        yield number + refusals.count, one
+
+
+def _paired(pair: tuple[Viewed | None, DTree | None]) -> Viewed:
+    one, dtree = pair
+    if one is None or dtree is None:
+        raise ValueError("missing; the other file has it" if one else "the other file has no such sentence")
+    if one.ctree is not None and len(dtree.tokens) != len(one.ctree.tokens):
+        raise ValueError(f"{len(dtree.tokens)} tokens; in the other file it has {len(one.ctree.tokens)}")
+    return replace(one, dtree=dtree)
+
+
+def write_page(viewed: Iterable[tuple[int, Viewed]], path: Path, stream: TextIO) -> int:
+    """Writes the page of a file's sentences as they come; returns how many they are.
+
+    Raises FormatError where there is none, or too many.
+    """
+    written, count, sure = Sentences(), 0, False
+
+    def sentences() -> Iterator[Json]:
+        nonlocal count, sure
+        for number, one in viewed:
+            count += 1
+            if count > MOST:
+                message = f"a page shows {MOST:,} sentences at most; choose some by --sentences"
+                raise FormatError(file_name(path), 0, number, message)
+            sure = sure or bool(one.confidences)
+            yield _shown(written, number, one)
+
+    def data() -> Json:
+        return {"sure": sure, **written.names}
+
+    name = "<stdin>" if str(path) == "-" else path.name
+    stream.writelines(page("d2c.viewing", "view.html", name=name, sentences=sentences(), data=data))
+    if not count:
+        raise FormatError(file_name(path), 0, 0, "there is no such sentence")
+    return count
+
+
+def _shown(written: Sentences, number: int, one: Viewed) -> Json:
+    dtree, said = one.dtree, [round(100 * confidence) for confidence in one.confidences]
+    assert dtree is not None
+    if one.ctree is None:
+        return written.json(number, dtree.tokens, dtree, [])
+    return written.json(number, one.ctree.tokens, dtree, [written.ctree(one.ctree, said)])

@@ -1,0 +1,108 @@
+"""JSON lines are read back as the trees that were written, and what is no such line is named."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+from typing import Any
+
+import pytest
+from hypothesis import given
+
+from d2c.parsing.input import Sentence
+from d2c.parsing.output import Parsed, failed, format_json
+from d2c.trees.ctree import CTree, Tokens, build_ctree
+from d2c.trees.errors import Faults, FormatError, FormatErrors, Refusals
+from d2c.trees.heads import load_head_rules
+from d2c.viewing.json_lines import parse_json_line, read_json_lines
+from tests.strategies import ctrees
+
+TOKENS = Tokens(("a", "b", "c"), ("A", "B", "C"))
+GAP = build_ctree(TOKENS, ["X", "Y", "S"], [(0, 2), (3,), (4, 1)], 5, [2, 3, 1])
+LINE = json.loads(format_json(Parsed(Sentence(TOKENS, 1), 1, None, GAP, (0.25, 0.5, 1.0))))
+
+
+def written(ctree: CTree, confidences: tuple[float, ...] | None = None) -> str:
+    return format_json(Parsed(Sentence(ctree.tokens, 1), 1, None, ctree, confidences))
+
+
+@given(ctrees())
+def test_what_is_written_is_read_back(ctree: CTree) -> None:
+    headed = load_head_rules("leftmost").apply(ctree)
+    read, confidences = parse_json_line(written(headed, (0.5,) * len(headed.labels)))
+    assert (read.tokens, read.top) == (headed.tokens, None) and confidences == (0.5,) * len(headed.labels)
+    assert spans(read) == spans(headed)
+    assert written(read) == written(headed)
+
+
+def spans(ctree: CTree) -> list[tuple[str, tuple[int, ...]]]:
+    return sorted(zip(ctree.labels, ctree.yields()[len(ctree.tokens) :], strict=True))
+
+
+def test_gaps_unary_nodes_and_confidences() -> None:
+    ctree, confidences = parse_json_line(json.dumps(LINE))
+    assert ctree == GAP
+    assert dict(zip(ctree.labels, confidences, strict=True)) == {"X": 0.25, "Y": 0.5, "S": 1.0}
+
+
+def test_a_sentence_that_could_not_be_parsed() -> None:
+    line = format_json(failed(Parsed(Sentence(TOKENS, 1), 1), "not UTF-8 text"))
+    ctree, confidences = parse_json_line(line)
+    assert ctree.tokens == Tokens(("not UTF-8 text",), ("ERROR",)) and ctree.labels == ("ERROR",)
+    assert confidences == ()
+
+
+def with_span(k: int, **changed: Any) -> dict[str, Any]:
+    """The line, with another span."""
+    return LINE | {"spans": [span | (changed if i == k else {}) for i, span in enumerate(LINE["spans"])]}
+
+
+SPAN = "is none of 3 tokens with a head among them"
+OUTSIDE = {"start": 1, "end": 3, "tokens": [1, 2], "head": 2}
+
+
+@pytest.mark.parametrize(
+    ("line", "message"),
+    [
+        (with_span(0, end=4), f"the span 'S' of 0 to 4 {SPAN}"),
+        (with_span(1, tokens=[2, 0]), f"the span 'Y' of 0 to 3 {SPAN}"),
+        (with_span(1, head=1), f"the span 'Y' of 0 to 3 {SPAN}"),
+        (with_span(2, head=0), "the head 2 of the span 'Y' is the head of none of its parts"),
+        (with_span(2, **OUTSIDE), "the span 'X' of 1 to 3 fits in no tree"),
+        (with_span(0, end=2), "the span 'Y' of 0 to 3 fits in no tree"),
+        (with_span(0, confidence=1.5), "the confidence 1.5 is not between 0 and 1"),
+        (LINE | {"spans": []}, "token 0 is in no span"),
+        (LINE | {"tags": ["A"]}, "3 tokens with 1 tags"),
+        (LINE | {"tokens": [], "tags": []}, "0 tokens with 0 tags"),
+        (LINE | {"tokens": ["\ud800", "b", "c"]}, r"'\ud800' is half a character, which no file holds"),
+        ({}, "there is no 'tokens'"),
+        (with_span(0, label=3), "no JSON line as `d2c parse --to json` writes it"),
+        (with_span(0, start="0"), "no JSON line as `d2c parse --to json` writes it"),
+        ([], "no JSON line as `d2c parse --to json` writes it"),
+    ],
+)
+def test_what_is_no_such_line(line: Any, message: str) -> None:
+    with pytest.raises(ValueError) as caught:
+        parse_json_line(json.dumps(line))
+    assert str(caught.value) == message
+
+
+@pytest.mark.parametrize("text", ["(S (A a))", "[" * 100_000, '{"tokens": NaN}'])
+def test_what_is_no_json(text: str) -> None:
+    with pytest.raises(ValueError, match="no JSON line as `d2c parse|NaN is no number"):
+        parse_json_line(text)
+
+
+def test_errors_name_file_line_and_sentence(tmp_path: Path) -> None:
+    file = tmp_path / "x.jsonl"
+    file.write_text(json.dumps(LINE) + "\n\n{}\n[]\n")
+    with pytest.raises(FormatErrors) as caught:
+        refusals = Refusals(Faults(limit=10))
+        list(refusals.over(read_json_lines(file, refusals)))
+    assert str(caught.value) == (
+        f"{file}:3: sentence 2: there is no 'tokens'\n"
+        f"{file}:4: sentence 3: no JSON line as `d2c parse --to json` writes it"
+    )
+    file.write_text("\n")
+    with pytest.raises(FormatError, match=r"x\.jsonl:1: no sentence found in this file"):
+        list(read_json_lines(file))
