@@ -8,7 +8,7 @@ from collections import Counter
 from collections.abc import Callable, Iterable, Iterator
 from contextlib import contextmanager, suppress
 from datetime import timedelta
-from typing import TypeVar
+from typing import Protocol, TypeVar
 
 import click
 
@@ -52,22 +52,30 @@ def shown(items: Iterable[Item], unit: str) -> Iterator[Item]:
     return iter(items)
 
 
-@contextmanager
-def progress(every: float = 10.0) -> Iterator[Callable[[int, int], None]]:
-    """A function that is told how many more sentences and tokens were parsed.
+class More(Protocol):
+    """Is told how many more sentences and tokens were parsed, and what share is done, where it is known."""
 
-    It shows them by a bar on a terminal, elsewhere by a line, about every so many seconds.
+    def __call__(self, sentences: int, tokens: int, share: float = 0.0) -> None: ...
+
+
+@contextmanager
+def progress(every: float = 10.0, tell: Callable[[object], None] = say) -> Iterator[More]:
+    """A function that is told how far the work is.
+
+    It shows that by a bar on a terminal, elsewhere by a line, about every so many seconds: how much is done,
+    and, by the share, how much time is left.
     """
     begin = last = time.monotonic()
     sentences = tokens = 0
 
-    def line(more_sentences: int, more_tokens: int) -> None:
+    def line(more_sentences: int, more_tokens: int, share: float = 0.0) -> None:
         nonlocal last, sentences, tokens
         sentences, tokens, now = sentences + more_sentences, tokens + more_tokens, time.monotonic()
         if now - last >= every:
             last, seconds = now, now - begin
+            left = f", about {timedelta(seconds=round(seconds / share - seconds))} left" if share else ""
             elapsed = timedelta(seconds=round(seconds))
-            say(f"{sentences:,} sentences, {tokens / seconds:,.0f} tokens/s, {elapsed}")
+            tell(f"{sentences:,} sentences, {tokens / seconds:,.0f} tokens/s, {elapsed}{left}")
 
     if not sys.stderr.isatty():
         yield line
@@ -76,7 +84,9 @@ def progress(every: float = 10.0) -> Iterator[Callable[[int, int], None]]:
 
     with tqdm(unit=" sentences", leave=False) as bar:
 
-        def longer(more_sentences: int, _: int) -> None:
+        def longer(more_sentences: int, _: int, share: float = 0.0) -> None:
+            if share:
+                bar.total = round((bar.n + more_sentences) / share)
             bar.update(more_sentences)
 
         yield longer

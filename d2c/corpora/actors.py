@@ -1,0 +1,155 @@
+"""A crew of actors on Ray: on this machine, or on a cluster that runs already."""
+
+from __future__ import annotations
+
+import logging
+import os
+import signal
+import tempfile
+from collections.abc import Iterator
+from contextlib import contextmanager, suppress
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from d2c.corpora.packages import needs
+from d2c.corpora.processes import GONE
+from d2c.corpora.work import Failed, Job, Task
+from d2c.trees.errors import ModelError
+from d2c.trees.model_files import first_line
+from d2c.trees.temporary import scratch
+
+if TYPE_CHECKING:
+    import pyarrow as pa
+
+_STORE = 100 << 20  # bytes of shared memory on this machine; a worker's answer takes less than one of them
+_STARTS = 3  # that are tried
+_LONGEST = 30  # characters of a directory in which the names of Ray's sockets are not too long
+
+
+class Actor:
+    """Loads the model with its first task."""
+
+    def __init__(self, job: Job) -> None:
+        self._job, self._work = job, None
+
+    def work(self, task: Task) -> pa.Table | Failed:
+        """Does what the job says."""
+        self._work = self._work or self._job.worker()
+        return self._work(task)
+
+
+class Actors:
+    """A `Crew`.
+
+    local: Ray was started for it, and is started anew where it dies; otherwise its cluster sees to that
+    """
+
+    def __init__(self, ray: Any, size: int, job: Job, local: Path | None) -> None:
+        self.size, self._ray, self._job, self._local = size, ray, job, local
+        self._lost: list[int] = []
+        self._begin()
+
+    def _begin(self) -> None:
+        if self._local:
+            _start_here(self._ray, self.size, self._local)
+        self._tasks: dict[Any, int] = {}  # by the reference to the answer
+        self._actors = [self._actor() for _ in range(self.size)]
+
+    def _actor(self) -> Any:
+        device = self._job.options.get("device") or ""
+        options = {"num_cpus": 1, "num_gpus": 1 if device.startswith("cuda") else 0, "max_restarts": 0}
+        return self._ray.remote(**options)(Actor).remote(self._job)
+
+    def submit(self, worker: int, task: Task) -> None:
+        """As `Crew` says."""
+        self._tasks[self._actors[worker].work.remote(task)] = worker
+
+    def answers(self, seconds: float) -> list[tuple[int, pa.Table | Failed]]:
+        """As `Crew` says."""
+        lost, self._lost = self._lost, []
+        if lost or not self._tasks:
+            return [(worker, Failed(GONE, gone=True)) for worker in lost]
+        references = [*self._tasks]
+        first, _ = self._ray.wait(references, timeout=seconds)
+        ready, _ = self._ray.wait(references, num_returns=len(references), timeout=0) if first else ([], [])
+        return [(self._tasks.pop(reference), self._answer(reference)) for reference in ready]
+
+    def _answer(self, reference: Any) -> pa.Table | Failed:
+        errors = self._ray.exceptions
+        try:
+            return self._ray.get(reference)
+        except errors.RayTaskError as error:
+            raise error.cause if isinstance(error.cause, ModelError) else error from None
+        except errors.RayError:  # its process, its node, or the way to it
+            return Failed(GONE, gone=True)
+
+    def renew(self, worker: int) -> None:
+        """As `Crew` says."""
+        self._tasks = {reference: number for reference, number in self._tasks.items() if number != worker}
+        if self._local and _has_died(self._ray):
+            self._lost = [*self._tasks.values()]
+            self._ray.shutdown()
+            self._begin()
+            return
+        with suppress(self._ray.exceptions.RayError):
+            self._ray.kill(self._actors[worker])
+        self._actors[worker] = self._actor()
+
+
+@contextmanager
+def actors(size: int | None, job: Job, address: str | None) -> Iterator[Actors]:
+    """A crew of so many actors, one core each, which end with the block.
+
+    size:    None: as many as there are cores
+    address: of a cluster, as Ray has it (`auto`, HOST:PORT, ray://HOST:PORT); None: this machine alone
+
+    Raises ChildProcessError where Ray cannot be started, or is not there.
+    """
+    os.environ["RAY_USAGE_STATS_ENABLED"] = "0"  # Ray would tell its makers
+    os.environ.setdefault("RAY_ACCEL_ENV_VAR_OVERRIDE_ON_ZERO", "0")  # actors share GPUs, as processes do
+    os.environ.setdefault("RAY_agent_register_timeout_ms", "300000")  # of its parts, on a busy machine
+    ray = needs("ray", "ray")
+    logging.getLogger("ray").setLevel(logging.CRITICAL)
+    temporary = tempfile.gettempdir()
+    parent = Path(temporary if len(temporary) <= _LONGEST else "/tmp")
+    with scratch(parent, "d2c-ray-") as directory:
+        try:
+            if address:
+                _start(ray, address=address)
+                size = size or int(ray.cluster_resources().get("CPU", 1))
+            yield Actors(ray, size or os.cpu_count() or 1, job, None if address else directory)
+        finally:
+            ray.shutdown()
+
+
+def _start_here(ray: Any, size: int, directory: Path) -> None:
+    _start(
+        ray,
+        address="local",
+        num_cpus=size,
+        object_store_memory=_STORE,
+        include_dashboard=False,
+        _temp_dir=str(directory),
+    )
+
+
+def _start(ray: Any, **options: Any) -> None:
+    """Starts Ray, or joins it, without its handler of SIGTERM. On a busy machine it may give up too soon."""
+    before = {number: signal.getsignal(number) for number in (signal.SIGINT, signal.SIGTERM, signal.SIGHUP)}
+    for left in reversed(range(_STARTS)):
+        try:
+            ray.init(log_to_driver=False, configure_logging=False, **options)
+            return
+        except Exception as error:  # of any kind: Ray raises plain ones, too
+            ray.shutdown()
+            if not left:
+                raise ChildProcessError(f"Ray cannot be used: {first_line(error)}") from None
+        finally:
+            for number, handler in before.items():
+                signal.signal(number, handler)
+
+
+def _has_died(ray: Any) -> bool:
+    """Whether a part of the Ray that was started here has; Ray itself takes a minute to find out."""
+    node = ray._private.worker._global_node
+    return node is None or bool(node.dead_processes())

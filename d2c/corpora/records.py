@@ -1,0 +1,123 @@
+"""What a worker gets: records, from which it makes sentences. The first process only reads and hands on.
+
+A record is a line of text, a paragraph of free text, a block of CoNLL-U, or a document: an object of JSON, a
+row of Parquet. Cutting words and sentences takes longer than reading, so that is for the workers.
+"""
+
+from __future__ import annotations
+
+import io
+import json
+from collections.abc import Iterator
+from dataclasses import dataclass
+from typing import Any, NamedTuple
+
+from d2c.dparsers.protocol import TextRules
+from d2c.parsing.input import KINDS, Sentence, sentences_of
+from d2c.parsing.text import PENN
+from d2c.trees.ctree import Tokens
+from d2c.trees.errors import FormatError
+from d2c.trees.formats.conllu import comment_of
+
+_SENTENCE = 100  # characters, about: for cutting shards before sentences are known
+
+
+class Format(NamedTuple):
+    """A format of files, by the ends of their names.
+
+    tagged: its records are sentences that have words and tags; documents: its records have fields
+    """
+
+    suffixes: tuple[str, ...]
+    tagged: bool = False
+    documents: bool = False
+
+
+TEXT = "text"
+FORMATS = {
+    TEXT: Format((".txt", ".text")),
+    "conllu": Format((".conllu", ".conll"), tagged=True),
+    "jsonl": Format((".jsonl", ".ndjson", ".json"), documents=True),
+    "parquet": Format((".parquet",), documents=True),
+}
+
+
+class Record(NamedTuple):
+    """A piece of the input.
+
+    line:     where it begins, from 1; a row's number where the file is Parquet
+    document: the id of what it belongs to, as far as it is known without looking into the text
+    format:   of the file, one of FORMATS; rows of Parquet are given as JSON
+    """
+
+    file: str
+    line: int
+    text: str
+    document: str
+    format: str
+
+    def size(self, kind: str) -> int:
+        """About how many sentences it has; exactly where each is a line or a block."""
+        form = FORMATS[self.format]
+        one = form.tagged or not (form.documents or KINDS[kind].split)
+        return 1 if one else 1 + len(self.text) // _SENTENCE
+
+
+@dataclass(frozen=True, slots=True)
+class Fields:
+    """The names of the fields (JSON) or columns (Parquet) that hold text, or a list of words, and the id."""
+
+    text: str = "text"
+    document: str = "id"
+
+
+NO_SENTENCE = Sentence(Tokens((), ()), 1)
+
+
+class Item(NamedTuple):
+    """A sentence to be parsed, and where it is from."""
+
+    sentence: Sentence
+    document: str
+    id: str
+    file: str
+    line: int
+
+
+def items_of(record: Record, kind: str, fields: Fields, rules: TextRules = PENN) -> Iterator[Item]:
+    """The sentences of a record. What cannot be read is a sentence that says so.
+
+    kind: one of `input.KINDS`, of text and of the text in a document's field
+    """
+    name, document, form = f"{record.file}:{record.line}", record.document, FORMATS[record.format]
+    if form.documents:
+        said, sentences = _document(record, kind, fields, rules)
+        name = document = said or name
+    else:
+        lines = io.StringIO(record.text)
+        sentences = sentences_of(lines, "conllu" if form.tagged else kind, rules, record.file)
+    for number, sentence in enumerate(sentences, 1):
+        line = record.line if form.documents else record.line + sentence.line - 1
+        id = comment_of(sentence.tokens.comments, "sent_id") or f"{name}.{number}"
+        yield Item(sentence, document, id, record.file, line)
+
+
+def _document(record: Record, kind: str, fields: Fields, rules: TextRules) -> tuple[str, Iterator[Sentence]]:
+    """Its id, "" where it has none, and its sentences."""
+
+    def refused(why: str) -> Iterator[Sentence]:
+        yield Sentence(Tokens((), ()), 1, error=FormatError(record.file, record.line, 0, why))
+
+    try:
+        said = json.loads(record.text)
+    except (ValueError, RecursionError) as error:
+        return "", refused(f"not JSON: {error}")
+    if not isinstance(said, dict):
+        return "", refused("not an object of JSON")
+    document = "" if said.get(fields.document) is None else str(said[fields.document])
+    value: Any = said.get(fields.text)
+    if isinstance(value, str):
+        return document, sentences_of(io.StringIO(value), kind, rules, record.file)
+    if isinstance(value, list) and value and all(isinstance(form, str) and form.strip() for form in value):
+        return document, iter([Sentence(Tokens(tuple(value), ("",) * len(value)), 1)])
+    return document, refused(f"{fields.text!r} is neither text nor a list of words")

@@ -1,0 +1,121 @@
+"""The table of parsed sentences: its schema, rows of sentences, and its bytes as Parquet.
+
+Settings of the writer are fixed, and nothing in a file says when or by what process it was made, so the same
+sentences are the same bytes.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import TYPE_CHECKING, Any, BinaryIO
+
+from d2c.corpora.packages import needs
+from d2c.corpora.records import NO_SENTENCE, Item, Record
+from d2c.parsing.output import FORMATS, Parsed
+from d2c.trees.spans import spans_of
+
+if TYPE_CHECKING:
+    import pyarrow as pa
+
+_LEVEL = 3  # of zstd
+
+
+def schema() -> pa.Schema:
+    """The columns; docs/corpora.md says what each holds."""
+    pa = needs("pyarrow")
+    span = pa.struct(
+        [
+            ("label", pa.string()),
+            ("start", pa.int32()),
+            ("end", pa.int32()),
+            ("head", pa.int32()),
+            ("confidence", pa.float32()),
+        ]
+    )
+    return pa.schema(
+        [
+            ("document_id", pa.string()),
+            ("sentence_id", pa.string()),
+            ("file", pa.string()),
+            ("line", pa.int64()),
+            ("tokens", pa.list_(pa.string())),
+            ("tags", pa.list_(pa.string())),
+            ("heads", pa.list_(pa.int32())),
+            ("bracket", pa.string()),
+            ("spans", pa.list_(span)),
+            ("error", pa.string()),
+        ]
+    )
+
+
+def table_of(
+    items: Sequence[Item], parsed: Sequence[Parsed | None], bracket: str, error: str = ""
+) -> pa.Table:
+    """A row for each sentence.
+
+    parsed:  what became of it; None: nothing, for this `error`, unless the sentence itself has one
+    bracket: one of `output.FORMATS`
+    """
+    pa = needs("pyarrow")
+    rows = [_row(item, one, bracket, error) for item, one in zip(items, parsed, strict=True)]
+    return pa.Table.from_pylist(rows, schema=schema())
+
+
+def lost(record: Record, error: str) -> pa.Table:
+    """The row of a record of which not even the sentences could be found."""
+    name = f"{record.file}:{record.line}.1"
+    row = _empty(Item(NO_SENTENCE, record.document, name, record.file, record.line), error)
+    return needs("pyarrow").Table.from_pylist([row], schema=schema())
+
+
+def _row(item: Item, parsed: Parsed | None, bracket: str, error: str) -> dict[str, Any]:
+    if item.sentence.error or parsed is None:
+        return _empty(item, item.sentence.error.message if item.sentence.error else error)
+    ctree, dtree = parsed.ctree, parsed.dtree
+    assert ctree is not None and dtree is not None
+    try:
+        text = FORMATS[bracket].text(parsed).rstrip("\n")
+    except ValueError as fault:
+        return _empty(item, str(fault))
+    shares = parsed.confidences
+    return _place(item) | {
+        "tokens": ctree.tokens.forms,
+        "tags": ctree.tokens.tags,
+        "heads": dtree.heads,
+        "bracket": text,
+        "spans": [
+            {
+                "label": span.label,
+                "start": span.start,
+                "end": span.end,
+                "head": span.head,
+                "confidence": None if span.confidence is None else round(span.confidence, 6),
+            }
+            for span in spans_of(ctree, confidences=shares)
+        ],
+    }
+
+
+def _empty(item: Item, error: str) -> dict[str, Any]:
+    said = " ".join(error.split()) or "cannot be parsed"
+    return _place(item) | {"tokens": [], "tags": [], "heads": [], "spans": [], "error": _clean(said)}
+
+
+def _place(item: Item) -> dict[str, Any]:
+    ids = {"document_id": _clean(item.document), "sentence_id": _clean(item.id)}
+    return ids | {"file": _clean(item.file), "line": item.line}
+
+
+def _clean(text: str) -> str:
+    """Without halves of characters, which UTF-8 cannot hold."""
+    return text.encode("utf-8", "replace").decode()
+
+
+def write_parquet(tables: Sequence[pa.Table], stream: BinaryIO) -> pa.Table:
+    """Writes tables as one, whatever pieces they came in; returns it."""
+    table = needs("pyarrow").concat_tables(tables).combine_chunks()
+    parquet = needs("pyarrow.parquet")
+    parquet.write_table(
+        table, stream, compression="zstd", compression_level=_LEVEL, row_group_size=max(1, table.num_rows)
+    )
+    return table

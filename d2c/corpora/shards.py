@@ -1,0 +1,56 @@
+"""The input cut into shards, each of which becomes a file, and shards into portions for workers.
+
+Where the cuts are depends on the input alone, so that a job can go on from any shard.
+"""
+
+from __future__ import annotations
+
+import hashlib
+from collections.abc import Iterable, Iterator
+from typing import NamedTuple
+
+from d2c.corpora.records import Record
+
+
+class Portion(NamedTuple):
+    """Some records of a shard, of about so many sentences: what a worker gets at a time.
+
+    number: among those of the shard, from 0
+    """
+
+    shard: int
+    number: int
+    records: tuple[Record, ...]
+    size: int
+
+
+class Shard(NamedTuple):
+    """The records of one file of the output; number: from 0; digest: of what they say."""
+
+    number: int
+    portions: list[Portion]
+    digest: str
+
+
+def cut(records: Iterable[Record], kind: str, shard_size: int, batch_size: int) -> Iterator[Shard]:
+    """Cuts records, after about so many sentences, into shards and portions; one shard is held at a time.
+
+    kind: one of `input.KINDS`, of the input's text
+    """
+    number, digest, portions = 0, hashlib.sha256(), list[Portion]()
+    held, size, total = list[Record](), 0, 0
+    for record in records:
+        held.append(record)
+        digest.update(repr(record).encode("utf-8", "backslashreplace"))
+        more = record.size(kind)
+        size, total = size + more, total + more
+        if size >= batch_size or total >= shard_size:
+            portions.append(Portion(number, len(portions), tuple(held), size))
+            held, size = [], 0
+        if total >= shard_size:
+            yield Shard(number, portions, digest.hexdigest())
+            number, digest, portions, total = number + 1, hashlib.sha256(), [], 0
+    if held:
+        portions.append(Portion(number, len(portions), tuple(held), size))
+    if portions:
+        yield Shard(number, portions, digest.hexdigest())

@@ -1,0 +1,72 @@
+"""A crew without processes, whose workers die, hang and refuse as they are told; rows of what they got."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass, field
+
+import pyarrow as pa
+
+from d2c.corpora.records import Fields, Item, Record, items_of
+from d2c.corpora.rows import table_of
+from d2c.corpora.shards import Portion
+from d2c.corpora.work import Failed, Task
+
+GONE = Failed("its worker died", gone=True)
+Behaviour = Callable[[Task], "pa.Table | Failed | None"]
+
+
+def records(*texts: str, file: str = "a.txt") -> tuple[Record, ...]:
+    return tuple(Record(file, line, text, file, "text") for line, text in enumerate(texts, 1))
+
+
+def portion(*texts: str, number: int = 0) -> Portion:
+    return Portion(0, number, records(*texts), len(texts))
+
+
+def items(task: Task) -> list[Item]:
+    """The sentences that a worker is asked for."""
+    found = [item for record in task.records for item in items_of(record, "split", Fields())]
+    return found[task.begin : task.end]
+
+
+def words(task: Task) -> list[str]:
+    """All words of them."""
+    return [form for item in items(task) for form in item.sentence.tokens.forms]
+
+
+def rows(task: Task) -> pa.Table:
+    """A row for each, with its number of words for a bracket, or with the error that the task says."""
+    table = table_of(items(task), [None] * len(items(task)), "brackets", task.error or "parsed")
+    if task.error:
+        return table
+    index = table.schema.get_field_index("error")
+    return table.set_column(index, table.schema.field(index), pa.nulls(len(table), pa.string()))
+
+
+@dataclass
+class Scripted:
+    """A `Crew`: each worker answers at once what the behaviour says; None: it never does."""
+
+    size: int
+    behaviour: Behaviour
+    asked: list[Task] = field(default_factory=list)
+    renewed: list[int] = field(default_factory=list)
+    waited: list[float] = field(default_factory=list)
+
+    def __post_init__(self) -> None:
+        self._answers: dict[int, pa.Table | Failed] = {}
+
+    def submit(self, worker: int, task: Task) -> None:
+        self.asked.append(task)
+        if (answer := self.behaviour(task)) is not None:
+            self._answers[worker] = answer
+
+    def answers(self, seconds: float) -> list[tuple[int, pa.Table | Failed]]:
+        self.waited.append(seconds)
+        answers, self._answers = self._answers, {}
+        return [*answers.items()]
+
+    def renew(self, worker: int) -> None:
+        self.renewed.append(worker)
+        self._answers.pop(worker, None)

@@ -1,0 +1,178 @@
+"""What is read: formats, directories, records and their sentences, ids, lines, bad ones; cuts into shards."""
+
+from __future__ import annotations
+
+import gzip
+import json
+from pathlib import Path
+
+import pyarrow as pa
+import pyarrow.parquet as pq
+import pytest
+
+from d2c.corpora.inputs import Inputs, find_files
+from d2c.corpora.records import Fields, Record, items_of
+from d2c.corpora.shards import cut
+from d2c.trees.errors import FormatError
+
+CONLLU = """\
+# newdoc id = D
+# sent_id = first
+1\tShe\t_\tA\tPRP\t_\t0\tr\t_\t_
+
+1\tslept\t_\tA\tVBD\t_\t0\tr\t_\t_
+x
+
+# newdoc id = E
+1\t.\t_\tA\t.\t_\t0\tr\t_\t_
+"""
+Shown = tuple[str, str, int, str]  # document, id, line, words or error
+
+
+def sentences(inputs: Inputs) -> list[Shown]:
+    found = [item for record in inputs for item in items_of(record, inputs.kind, inputs.fields)]
+    return [
+        (item.document, item.id, item.line, item.sentence.error.message if item.sentence.error else words)
+        for item in found
+        for words in [" ".join(item.sentence.tokens.forms)]
+    ]
+
+
+@pytest.fixture
+def here(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    monkeypatch.chdir(tmp_path)
+    return tmp_path
+
+
+def test_lines(here: Path) -> None:
+    (here / "a.txt").write_bytes(b"\xef\xbb\xbfShe slept.\r\n\r\nb \xff\n")
+    expected = [("a.txt", "a.txt:1.1", 1, "She slept ."), ("a.txt", "a.txt:3.1", 3, "not UTF-8 text")]
+    assert sentences(Inputs([Path("a.txt")])) == expected
+    (here / "a.txt.gz").write_bytes(gzip.compress(b"She slept.\n"))
+    assert [shown[3] for shown in sentences(Inputs([Path("a.txt.gz")], kind="tokenized"))] == ["She slept."]
+
+
+def test_free_text(here: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    text = "\nShe\nslept. He saw\nher. It\nis.\n\nNo.\n"
+    (here / "a.txt").write_text(text)
+    expected = [("1", 2, "She slept ."), ("2", 3, "He saw her ."), ("3", 4, "It is ."), ("1", 7, "No .")]
+    expected_ids = [
+        (f"a.txt:{line}.{number}", at, words)
+        for (number, at, words), line in zip(expected, (2, 2, 2, 7), strict=True)
+    ]
+    inputs = Inputs([Path("a.txt")], kind="split")
+    assert [shown[1:] for shown in sentences(inputs)] == expected_ids
+    monkeypatch.setattr("d2c.parsing.text._HELD", 20)  # characters of a paragraph that are not cut
+    assert [shown[2:] for shown in sentences(inputs)] == [shown[1:] for shown in expected]
+    assert len([*inputs]) == 3
+
+
+def test_conllu(here: Path) -> None:
+    (here / "a.conllu").write_text(CONLLU)
+    found = sentences(Inputs([Path("a.conllu")]))
+    assert [shown[:3] for shown in found] == [
+        ("D", "first", 1),
+        ("D", "a.conllu:5.1", 6),
+        ("E", "a.conllu:8.1", 8),
+    ]
+    assert [shown[3] for shown in (found[0], found[2])] == ["She", "."] and "column" in found[1][3]
+
+
+DOCUMENTS = [
+    {"id": 7, "text": "She slept. He saw\nher."},
+    {"id": "x", "text": ["She", "slept"]},
+    {"text": "No id."},
+    {"id": "y", "text": 5},
+]
+OF_DOCUMENTS = [
+    ("7", "7.1", 1, "She slept ."),
+    ("7", "7.2", 1, "He saw her ."),
+    ("x", "x.1", 2, "She slept"),
+    ("a.jsonl:3", "a.jsonl:3.1", 3, "No id ."),
+    ("y", "y.1", 4, "'text' is neither text nor a list of words"),
+]
+
+
+def test_json_lines(here: Path) -> None:
+    (here / "a.jsonl").write_text("\n".join([*map(json.dumps, DOCUMENTS), "[1]", '{"text']) + "\n")
+    found = sentences(Inputs([Path("a.jsonl")], kind="split"))
+    assert found[:5] == OF_DOCUMENTS
+    assert found[5] == ("a.jsonl:5", "a.jsonl:5.1", 5, "not an object of JSON")
+    assert found[6][3].startswith("not JSON: ")
+    named = Inputs([Path("a.jsonl")], fields=Fields("id", "nothing"))
+    assert sentences(named)[1] == ("a.jsonl:2", "a.jsonl:2.1", 2, "x")
+
+
+def test_parquet(here: Path) -> None:
+    texts = [
+        {"id": document.get("id") and str(document["id"]), "text": document["text"]}
+        for document in (DOCUMENTS[0], DOCUMENTS[2])
+    ]
+    pq.write_table(pa.Table.from_pylist([*texts, {"id": "z", "text": None}]), here / "a.parquet")
+    found = sentences(Inputs([Path("a.parquet")], kind="split"))
+    assert found[:2] == OF_DOCUMENTS[:2]
+    assert found[2] == ("a.parquet:2", "a.parquet:2.1", 2, "No id .")
+    assert found[3][:3] == ("z", "z.1", 3)
+    with pytest.raises(FormatError, match="^a.parquet: has no column 'body', but id text$"):
+        [*Inputs([Path("a.parquet")], fields=Fields("body"))]
+    pq.write_table(pa.table({"text": [["She", "slept"], ["He"]]}), here / "b.parquet")
+    assert [shown[3] for shown in sentences(Inputs([Path("b.parquet")]))] == ["She slept", "He"]
+    (here / "c.parquet").write_text("no")
+    with pytest.raises(FormatError, match="^c.parquet: is no Parquet file that can be read: "):
+        [*Inputs([Path("c.parquet")])]
+
+
+def test_files(here: Path) -> None:
+    for name in (
+        "d/b.txt",
+        "d/a.jsonl.gz",
+        "d/e/c.conllu",
+        "d/x.bin",
+        "d/.hidden.txt",
+        "d/out/p.parquet",
+        "x",
+    ):
+        (here / name).parent.mkdir(exist_ok=True, parents=True)
+        (here / name).touch()
+    named = ["d/a.jsonl.gz", "d/b.txt", "d/e/c.conllu"]
+    out = Path("d/out")
+    assert [str(file) for file in find_files([Path("d"), Path("x"), Path("d/b.txt")], None, out)] == [
+        *named,
+        "x",
+    ]
+    assert [str(file) for file in find_files([Path("d")], "text", out)] == [*named, "d/x.bin"]
+    with pytest.raises(FormatError, match=r"^d/out: no file in it is called .txt .text .* say --format$"):
+        find_files([Path("d/out")], None, out)
+    with pytest.raises(FormatError, match="^nowhere: cannot be read: No such file or directory$"):
+        find_files([Path("nowhere")], None, out)
+
+
+def test_shards(here: Path) -> None:
+    """Exactly so many sentences of lines; about so many of what is cut later, by its length."""
+    lines = [Record("a", line, "x", "a", "text") for line in range(1, 12)]
+    shards = [*cut(lines, "text", 5, 2)]
+    assert [[len(portion.records) for portion in shard.portions] for shard in shards] == [
+        [2, 2, 1],
+        [2, 2, 1],
+        [1],
+    ]
+    assert [(p.shard, p.number, p.size) for p in shards[1].portions] == [(1, 0, 2), (1, 1, 2), (1, 2, 1)]
+    assert [record for shard in shards for p in shard.portions for record in p.records] == lines
+    assert len({shard.digest for shard in shards}) == 3
+    assert [shard.digest for shard in cut(lines[:5], "text", 5, 3)] == [shards[0].digest]
+    long = [Record("a", 1, "x" * 450, "a", "text")]
+    assert [[p.size for p in shard.portions] for shard in cut(long * 3, "split", 10, 2)] == [[5, 5], [5]]
+    assert [*cut([], "text", 5, 2)] == []
+
+
+def test_how_far_it_is(here: Path) -> None:
+    for name in ("a.txt", "b.txt"):
+        (here / name).write_text("x\n" * 50_000)
+    inputs = Inputs([Path("a.txt"), Path("b.txt")])
+    assert inputs.total == 200_000 and inputs.position == 0
+    stream = iter(inputs)
+    for _ in range(75_000):
+        next(stream)
+    assert 150_000 <= inputs.position < 170_000
+    assert len([*stream]) == 25_000 and inputs.position == 200_000
+    assert len([*inputs]) == 100_000

@@ -1,0 +1,119 @@
+"""The manifest: the same files whenever a job is killed, nothing twice, and only of the same job."""
+
+from __future__ import annotations
+
+import hashlib
+import json
+from pathlib import Path
+from typing import BinaryIO
+
+import pytest
+
+from d2c.corpora.manifest import NAME, Manifest, opened
+from d2c.trees.errors import FormatError
+
+SETTINGS = {"model": "a", "kind": "text"}
+
+
+def write(manifest: Manifest, shard: int) -> None:
+    def put(stream: BinaryIO) -> tuple[int, int, int]:
+        stream.write(b"shard %d" % shard)
+        return shard + 1, 10, shard % 2
+
+    manifest.add(shard, f"input {shard}", put)
+
+
+def run(directory: Path, stop: int = 4, resume: bool = False) -> list[int]:
+    """Writes what is missing of four shards, the last one first; interrupted before one of them."""
+    written = []
+    with opened(directory, SETTINGS, resume) as manifest:
+        for shard in (3, 0, 1, 2):
+            if shard not in manifest.entries:
+                if len(manifest.entries) == stop:
+                    raise KeyboardInterrupt
+                write(manifest, shard)
+                written.append(shard)
+        manifest.complete(4)
+    return written
+
+
+def contents(directory: Path) -> dict[str, bytes]:
+    return {path.name: path.read_bytes() for path in directory.iterdir()}
+
+
+def test_whole(tmp_path: Path) -> None:
+    out = tmp_path / "new" / "out"
+    assert run(out) == [3, 0, 1, 2]
+    files = contents(out)
+    lines = [json.loads(line) for line in files.pop(NAME).splitlines()]
+    assert files == {f"part-00000{k}.parquet": b"shard %d" % k for k in range(4)}
+    first = hashlib.sha256(b"shard 3").hexdigest()
+    assert lines[0] == SETTINGS and lines[-1] == {"shards": 4}
+    assert lines[1] == {"shard": 3, "given": "input 3", "sha256": first, "length": 7} | {
+        "sentences": 4,
+        "tokens": 10,
+        "failed": 1,
+    }
+    with opened(out, SETTINGS, True) as manifest:
+        digests = [manifest.entries[k].sha256 for k in range(4)]
+        assert (
+            manifest.shards == 4
+            and manifest.digest() == hashlib.sha256("".join(digests).encode()).hexdigest()
+        )
+
+
+def test_killed_at_any_byte(tmp_path: Path) -> None:
+    """The manifest is cut after any byte. Whatever it does not name is written again."""
+    run(tmp_path / "whole")
+    whole, out = contents(tmp_path / "whole"), tmp_path / "out"
+    run(out)
+    said = whole[NAME]
+    for cut in range(0, len(said), 7):
+        (out / NAME).write_bytes(said[:cut])
+        (out / ".part-000001.parquet.d2c-part").write_bytes(b"ha")
+        named = [json.loads(line)["shard"] for line in said[:cut].split(b"\n")[1:-1] if b"given" in line]
+        assert run(out, resume=True) == [shard for shard in (3, 0, 1, 2) if shard not in named]
+        files = contents(out)
+        files.pop(".part-000001.parquet.d2c-part", None)
+        assert files == whole
+    assert run(out, resume=True) == []
+
+
+def test_a_file_that_was_taken_away(tmp_path: Path) -> None:
+    run(tmp_path)
+    (tmp_path / "part-000002.parquet").unlink()
+    (tmp_path / "part-000003.parquet").write_bytes(b"")
+    assert run(tmp_path, resume=True) == [3, 2]
+    assert (tmp_path / "part-000003.parquet").read_bytes() == b"shard 3"
+
+
+def test_two_at_a_time(tmp_path: Path) -> None:
+    with (
+        opened(tmp_path, SETTINGS, False),
+        pytest.raises(FormatError, match=": is being written by another process$"),
+    ):
+        run(tmp_path, resume=True)
+
+
+def test_what_does_not_fit(tmp_path: Path) -> None:
+    with pytest.raises(KeyboardInterrupt):
+        run(tmp_path, stop=2)
+
+    def refused(says: str, resume: bool, **settings: str) -> None:
+        with pytest.raises(FormatError) as caught, opened(tmp_path, SETTINGS | settings, resume):
+            pass
+        assert str(caught.value) == f"{tmp_path}: {says}"
+
+    refused("has a job, finished or not; say --resume to go on with it, or delete the directory", False)
+    refused("was made with other settings (kind); delete the directory to begin anew", True, kind="split")
+    with open(tmp_path / NAME, "ab") as stream:
+        stream.write(b"[]\n")
+    refused("its .manifest.jsonl is damaged; delete the directory to begin anew", True)
+    (tmp_path / NAME).unlink()
+    refused("has Parquet files that are not of this job; move them", True)
+
+
+def test_what_cannot_be_written(tmp_path: Path) -> None:
+    (tmp_path / "file").touch()
+    with pytest.raises(FormatError, match="file: cannot be written: File exists$"):
+        run(tmp_path / "file")
