@@ -55,7 +55,7 @@ def shown(items: Iterable[Item], unit: str) -> Iterator[Item]:
 class More(Protocol):
     """Is told how many more sentences and tokens were parsed, and what share is done, where it is known."""
 
-    def __call__(self, sentences: int, tokens: int, share: float = 0.0) -> None: ...
+    def __call__(self, sentences: int, tokens: int, share: float = 0.0, /) -> None: ...
 
 
 @contextmanager

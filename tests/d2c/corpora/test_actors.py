@@ -1,0 +1,63 @@
+"""Actors on Ray, really started: what they answer, and that they are replaced. Work needs no model here."""
+
+from __future__ import annotations
+
+import os
+import sys
+from collections.abc import Callable, Iterator
+from contextlib import closing
+from typing import Any
+
+import pyarrow as pa
+import pytest
+
+from d2c.corpora.actors import Actors, actors
+from d2c.corpora.crew import Schedule
+from d2c.corpora.work import Failed, Task
+from d2c.trees.errors import ModelError
+from tests.d2c.corpora import crews
+from tests.d2c.corpora.crews import portion, rows, words
+
+ray: Any = pytest.importorskip("ray")
+
+
+class Stub:
+    """A `Job` whose worker dies of a word, and says in which process it is."""
+
+    options: dict[str, str] = {}
+
+    def worker(self) -> Callable[[Task], pa.Table | Failed]:
+        def work(task: Task) -> pa.Table | Failed:
+            if "poison" in words(task) and not task.error:
+                os._exit(1)
+            if "model" in words(task):
+                raise ModelError("no model")
+            return rows(task)
+
+        return work
+
+
+@pytest.fixture(scope="module")
+def crew() -> Iterator[Actors]:
+    for module in (sys.modules[__name__], crews):  # a worker need not find the tests
+        ray.cloudpickle.register_pickle_by_value(module)
+    job: Any = Stub()
+    with actors(1, job, None) as crew:
+        yield crew
+
+
+def test_actors(crew: Actors) -> None:
+    """A sentence that kills its actor is found, and nothing else is lost."""
+    texts = ["a", "poison", "c"]
+    with closing(Schedule(crew, 600, 10).run([portion(*texts), portion("d", number=1)])) as done:
+        tables = {portion.number: pa.concat_tables(made) for portion, made in done}
+    assert tables[0]["error"].to_pylist() == [None, "its worker died: it was killed, or memory was short", None]
+    assert tables[1]["sentence_id"].to_pylist() == ["a.txt:1.1"]
+    assert "RAY_USAGE_STATS_ENABLED" in os.environ and ray.nodes()[0]["Resources"]["CPU"] == 1
+
+
+def test_a_model_that_cannot_be_loaded(crew: Actors) -> None:
+    crew.submit(0, Task(portion("model").records))
+    with pytest.raises(ModelError, match="^no model$"):
+        while not crew.answers(60):
+            pass
