@@ -61,7 +61,8 @@ def main(model: Path, trees: Path, lines: str, jobs: str, keep: Path | None) -> 
             for number in map(int, jobs.split(",")):
                 output = directory / f"{count}.{number}.mrg"
                 say(f"{count:,} lines, {number} jobs")
-                run = measured([str(model), str(source), *options, "--jobs", str(number), "-o", str(output)])
+                words = ["parse", str(model), str(source), *options, "--jobs", str(number), "-o", str(output)]
+                run = measured(words)
                 with open(output, "rb") as stream:
                     digests.add(digest := hashlib.file_digest(stream, "sha256").hexdigest())
                 speed = round(tokens / run.seconds)
@@ -90,22 +91,24 @@ def as_conllu(tokens: Tokens) -> str:
 
 
 def measured(arguments: list[str]) -> Run:
-    """Runs `d2c parse` and watches its memory."""
+    """Runs a command of d2c's and watches its memory."""
     start, first, worker = time.perf_counter(), 0.0, 0.0
-    with subprocess.Popen([sys.executable, "-m", "d2c", "parse", *arguments]) as process:
+    with subprocess.Popen([sys.executable, "-m", "d2c", *arguments]) as process:
         while process.poll() is None:
             first = max(first, peak(process.pid))
-            worker = max([worker, *map(peak, children(process.pid))])
+            worker = max([worker, *map(peak, descendants(process.pid))])
             time.sleep(EVERY)
     if process.returncode:
-        sys.exit(f"d2c parse: exit status {process.returncode}")
+        sys.exit(f"d2c {arguments[0]}: exit status {process.returncode}")
     return Run(time.perf_counter() - start, first, worker)
 
 
-def children(process: int) -> Iterator[int]:
-    """The processes that a process has started and that still run."""
+def descendants(process: int) -> Iterator[int]:
+    """The processes that a process has started, and those that they have started, which still run."""
     with suppress(OSError):
-        yield from map(int, Path(f"/proc/{process}/task/{process}/children").read_text().split())
+        for child in map(int, Path(f"/proc/{process}/task/{process}/children").read_text().split()):
+            yield child
+            yield from descendants(child)
 
 
 def peak(process: int) -> float:
