@@ -107,6 +107,7 @@ def actors(size: int | None, job: Job, address: str | None) -> Iterator[Actors]:
     """
     os.environ["RAY_USAGE_STATS_ENABLED"] = "0"  # Ray would tell its makers
     os.environ.setdefault("RAY_ACCEL_ENV_VAR_OVERRIDE_ON_ZERO", "0")  # actors share GPUs, as processes do
+    os.environ.setdefault("RAY_worker_niceness", "0")  # the share of the machine that processes have, too
     os.environ.setdefault("RAY_agent_register_timeout_ms", "300000")  # of its parts, on a busy machine
     ray = needs("ray", "ray")
     logging.getLogger("ray").setLevel(logging.CRITICAL)

@@ -13,6 +13,7 @@ import pytest
 
 from d2c.corpora.actors import Actors, actors
 from d2c.corpora.crew import Schedule
+from d2c.corpora.processes import GONE
 from d2c.corpora.work import Failed, Task
 from d2c.trees.errors import ModelError
 from tests.d2c.corpora import crews
@@ -51,7 +52,7 @@ def test_actors(crew: Actors) -> None:
     texts = ["a", "poison", "c"]
     with closing(Schedule(crew, 600, 10).run([portion(*texts), portion("d", number=1)])) as done:
         tables = {portion.number: pa.concat_tables(made) for portion, made in done}
-    assert tables[0]["error"].to_pylist() == [None, "its worker died: it was killed, or memory was short", None]
+    assert tables[0]["error"].to_pylist() == [None, GONE, None]
     assert tables[1]["sentence_id"].to_pylist() == ["a.txt:1.1"]
     assert "RAY_USAGE_STATS_ENABLED" in os.environ and ray.nodes()[0]["Resources"]["CPU"] == 1
 
