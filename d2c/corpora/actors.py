@@ -6,7 +6,7 @@ import logging
 import os
 import signal
 import tempfile
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager, suppress
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -30,7 +30,8 @@ class Actor:
     """Loads the model with its first task."""
 
     def __init__(self, job: Job) -> None:
-        self._job, self._work = job, None
+        self._job = job
+        self._work: Callable[[Task], pa.Table | Failed] | None = None
 
     def work(self, task: Task) -> pa.Table | Failed:
         """Does what the job says."""

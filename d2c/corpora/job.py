@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Generator, Iterator
 from contextlib import AbstractContextManager
 from dataclasses import dataclass
 from itertools import chain
@@ -52,7 +52,7 @@ class _Unfinished(NamedTuple):
     bytes: float
 
 
-def run(plan: Plan, manifest: Manifest) -> Iterator[Progress]:
+def run(plan: Plan, manifest: Manifest) -> Generator[Progress, None, None]:
     """Does what is not finished yet. Raises FormatError where the input of what is finished has changed."""
     if manifest.shards is not None:
         return

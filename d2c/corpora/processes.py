@@ -30,7 +30,7 @@ class Processes:
 
     def answers(self, seconds: float) -> list[tuple[int, pa.Table | Failed]]:
         """As `Crew` says."""
-        numbers = {worker.connection: number for number, worker in enumerate(self._workers)}
+        numbers: dict[Any, int] = {worker.connection: number for number, worker in enumerate(self._workers)}
         return [(numbers[ready], _answer(ready)) for ready in wait([*numbers], seconds)]
 
     def renew(self, worker: int) -> None:
