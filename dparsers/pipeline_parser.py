@@ -67,8 +67,8 @@ class PipelineParser:
         if named is not None and not _is_package(named):
             raise ModelError(f"{directory}: names no installed package of spaCy's kind: {str(named)[:60]!r}")
         if named is None and allow_pipeline is None:
-            message = "its pipeline is a directory, which a model does not name; give it again"
-            raise ModelError(f"{directory}: {message}: --allow-pipeline spacy:DIRECTORY")
+            message = "names no pipeline; say which one, as a name or a directory of spaCy's kind"
+            raise ModelError(f"{directory}: {message}: --allow-pipeline spacy:NAME")
         if named not in (None, allow_pipeline):
             message = f"uses the pipeline {named}, which may run code of its own; allow it"
             raise ModelError(f"{directory}: {message}: --allow-pipeline {named}")
@@ -137,6 +137,6 @@ def _is_package(pipeline: object) -> bool:
 
 # By kind: where its class is, and what to install for it.
 _PIPELINES = {
-    "spacy": ("d2c.dparsers.spacy.pipeline", "SpacyPipeline", "d2c[spacy]"),
+    "spacy": ("d2c.dparsers.spacy.pipeline", "SpacyPipeline", "spacy"),
     "stanza": ("d2c.dparsers.stanza.pipeline", "StanzaPipeline", "stanza"),
 }

@@ -31,7 +31,7 @@ DPARSERS = {
     "stanza": Row(
         "d2c.dparsers.stanza.parser:StanzaParser", "stanza", {"model_type": ("graph", "transition")}
     ),
-    "spacy": Row("d2c.dparsers.spacy.parser:SpacyParser", "d2c[spacy]"),
+    "spacy": Row("d2c.dparsers.spacy.parser:SpacyParser", "spacy"),
     "udpipe": Row(
         "d2c.dparsers.udpipe.parser:UDPipeParser",
         "d2c[udpipe]",
@@ -44,7 +44,7 @@ DPARSERS = {
 }
 TAGGERS = {
     "stanza": Row("d2c.dparsers.stanza.tagger:StanzaTagger", "stanza"),
-    "spacy": Row("d2c.dparsers.spacy.tagger:SpacyTagger", "d2c[spacy]"),
+    "spacy": Row("d2c.dparsers.spacy.tagger:SpacyTagger", "spacy"),
     "nltk": Row("d2c.dparsers.nltk_tagger:NltkTagger", "nltk"),
 }
 _FOR_ALL = ("preset", "seed")  # parameters that mean nothing to d-parsers that do not have them

@@ -60,7 +60,7 @@ def train(recipe: Recipe, treebanks: Path, work: Path, say: Say) -> dict[str, Pa
     else:
         [data] = recipe.data
         parts, read = (treebanks / data.train, treebanks / data.dev), recipe.read
-    spec = BuildSpec(*parts, recipe.routes, read, **settings)  # type: ignore[arg-type]
+    spec = BuildSpec(*parts, recipe.routes, read, **settings)
     directories = {route: work / route for route in recipe.routes}
     train_models(spec, [*directories.values()], say)
     return directories
