@@ -39,7 +39,7 @@ def language_rules(language: str) -> TextRules:
 
         from d2c.dparsers.spacy.pipeline import SpacyRules
     except ImportError as error:
-        raise ModelError(f'{name}: needs a package ({error}): pip install spacy') from None
+        raise ModelError(f"{name}: needs a package ({error}): pip install spacy") from None
     with loading(name, "spaCy has no rules"):  # some languages need packages of their own
         if not _CODE.fullmatch(language):
             raise ModelError(f"{name}: a language is two or three small letters, as de or zh")
