@@ -18,7 +18,8 @@ from d2c.trees.model_files import size_of
 
 TEXT = "They saw the cat with glasses. She slept."
 TREES = [
-    "(TOP (S (NP (PRP They)) (VP (VBD saw) (NP (NP (DT the) (NN cat)) (PP (IN with) (NP (NNS glasses))))) (. .)))",
+    "(TOP (S (NP (PRP They)) (VP (VBD saw) (NP (NP (DT the) (NN cat)) (PP (IN with) (NP (NNS glasses))))) "
+    "(. .)))",
     "(TOP (S (NP (PRP She)) (VP (VBD slept)) (. .)))",
 ]
 MOST = 40e6  # bytes of all models that come with d2c

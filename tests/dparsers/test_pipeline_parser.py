@@ -62,7 +62,7 @@ def test_spacy(saved: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> 
     assert isinstance(parser, ForeignParser) and parser.foreign
     assert sorted(path.name for path in (tmp_path / "model").iterdir()) == [SETTINGS]
     monkeypatch.chdir("/")
-    with pytest.raises(ModelError, match="a model does not name; give it again: --allow-pipeline spacy:DIR"):
+    with pytest.raises(ModelError, match="names no pipeline; say which .* kind: --allow-pipeline spacy:NAME"):
         PipelineParser.load(tmp_path / "model")
     loaded = PipelineParser.load(tmp_path / "model", f"spacy:{saved}")
     for each in (parser, loaded):
