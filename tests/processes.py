@@ -15,7 +15,7 @@ def alive(process: int) -> bool:
         return False
 
 
-def all_end(processes: Iterable[int], seconds: float = 2.0) -> bool:
+def all_end(processes: Iterable[int], seconds: float = 600.0) -> bool:
     """Waits for so long until none of them runs."""
     left, until = list(processes), time.monotonic() + seconds
     while left and time.monotonic() < until:

@@ -27,7 +27,7 @@ COPIES = 12  # of the sample: more than one chunk of 2 ** 18 characters
 def d2c(*arguments: str | Path, stdin: str | None = None) -> subprocess.CompletedProcess[str]:
     environment = {**os.environ, "PYTHONPATH": str(ROOT)}
     command = [sys.executable, "-m", "d2c", *map(str, arguments)]
-    return subprocess.run(command, input=stdin, capture_output=True, text=True, timeout=120, env=environment)
+    return subprocess.run(command, input=stdin, capture_output=True, text=True, timeout=600, env=environment)
 
 
 def ok(*arguments: str | Path, stdin: str | None = None) -> subprocess.CompletedProcess[str]:

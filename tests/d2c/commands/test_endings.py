@@ -32,7 +32,7 @@ def shell(line: str, directory: Path) -> tuple[int, str, str]:
     """What a line of shell does, where $d2c is the command and $dev the sample: status, output, errors."""
     names = {"d2c": f"{sys.executable} -m d2c", "dev": str(DEV), "PYTHONPATH": str(ROOT)}
     done = subprocess.run(
-        ["sh", "-c", line], cwd=directory, env=os.environ | names, capture_output=True, text=True, timeout=60
+        ["sh", "-c", line], cwd=directory, env=os.environ | names, capture_output=True, text=True, timeout=600
     )
     return done.returncode, done.stdout, done.stderr
 
@@ -77,7 +77,7 @@ def test_signals_before_anything_runs(number: signal.Signals, said: bytes) -> No
         assert process.stdout and process.stdout.readline() == b"importing\n"
         process.send_signal(number)
         process.send_signal(number)  # as shells do
-        assert process.communicate(timeout=10)[1] == said
+        assert process.communicate(timeout=600)[1] == said
     assert process.returncode == 128 + number
 
 

@@ -246,7 +246,7 @@ def command(model: Path, *options: str) -> list[str]:
 def run_in_shell(model: Path, *options: str) -> Run:
     environment = {**os.environ, "PYTHONPATH": str(ROOT)}
     return subprocess.run(
-        command(model, *options), input=TEXT, capture_output=True, text=True, timeout=120, env=environment
+        command(model, *options), input=TEXT, capture_output=True, text=True, timeout=600, env=environment
     )
 
 
@@ -279,7 +279,7 @@ def test_a_signal_leaves_whole_lines(model: Path, number: signal.Signals) -> Non
     lines = [process.stdout.readline() for _ in range(50)]
     process.send_signal(number)
     lines += process.stdout.readlines()
-    assert process.wait(60) in (130, 143) and b"Traceback" not in process.stderr.read()
+    assert process.wait(600) in (130, 143) and b"Traceback" not in process.stderr.read()
     assert lines[-1].endswith(b"\n")
     assert all(json.loads(line)["line"] == i for i, line in enumerate(lines, 1))
 
@@ -289,4 +289,4 @@ def test_a_closed_pipe_ends_quietly(model: Path) -> None:
     assert process.stdout and process.stderr
     assert process.stdout.readline().startswith(b"(")
     process.stdout.close()
-    assert process.stderr.read() == b"" and process.wait(60) == 1
+    assert process.stderr.read() == b"" and process.wait(600) == 1

