@@ -116,12 +116,16 @@ def corpus(
         manifest = stack.enter_context(opened(output, settings, resume))
         tell = say if sys.stderr.isatty() else stack.enter_context(Pulse()).say
         more, said = stack.enter_context(progress(tell=tell)), 0
-        for done in stack.enter_context(closing(run(plan, manifest))):
-            for error in done.errors:
-                said += 1
-                if said <= _MOST_SAID:
+        try:
+            for done in stack.enter_context(closing(run(plan, manifest))):
+                for error in done.errors[: max(0, _MOST_SAID - said)]:
                     tell(f"d2c: {error}")
-            more(done.sentences, done.tokens, done.share)
+                said += len(done.errors)
+                more(done.sentences, done.tokens, done.share)
+        except BaseException:
+            if manifest.entries:
+                say(f"{output} has {len(manifest.entries):,} finished files; --resume goes on from there")
+            raise
     entries = manifest.entries.values()
     sentences, tokens = (sum(entry.sentences for entry in entries), sum(entry.tokens for entry in entries))
     say(f"{sentences:,} sentences, {tokens:,} tokens in {len(entries):,} files of {output}")

@@ -12,17 +12,14 @@ from d2c.corpora.records import Fields, Record, items_of
 from d2c.corpora.rows import table_of
 from d2c.models import find
 from d2c.parsing.input import KINDS
-from d2c.parsing.output import Parsed
-from d2c.parsing.part import digest_of
-from d2c.parsing.rules import rules_of
-from d2c.parsing.stream import Batch, Request, batch_worker
 from d2c.parsing.text import PENN
-from d2c.training.model import Model
 from d2c.trees.errors import ModelError
 from d2c.trees.model_files import first_line
 
 if TYPE_CHECKING:
     import pyarrow as pa
+
+    from d2c.parsing.output import Parsed
 
 
 class Task(NamedTuple):
@@ -65,6 +62,11 @@ class Job:
 
     def worker(self) -> Callable[[Task], pa.Table | Failed]:
         """Loads the model. Raises ModelError, also where the directory has another one on this machine."""
+        from d2c.parsing.part import digest_of  # a second and more: d-parsers
+        from d2c.parsing.rules import rules_of
+        from d2c.parsing.stream import Batch, Request, batch_worker
+        from d2c.training.model import Model
+
         directory = find(self.model)
         if digest_of(directory) != self.digest:
             raise ModelError(f"{directory}: is another model here than where the job was started")

@@ -10,6 +10,7 @@ import signal
 import subprocess
 import sys
 import threading
+import time
 from itertools import islice
 from pathlib import Path
 
@@ -206,6 +207,14 @@ def test_progress_without_a_terminal(capsys: pytest.CaptureFixture[str]) -> None
     with progress() as more:
         more(2, 11)
     assert capsys.readouterr().err == ""
+
+
+def test_the_time_that_is_left(capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(time, "monotonic", iter([0.0, 5.0, 60.0]).__next__)
+    with progress() as more:
+        more(2, 11, 0.1)
+        more(4, 19, 0.25)
+    assert capsys.readouterr().err == "6 sentences, 0 tokens/s, 0:01:00, about 0:03:00 left\n"
 
 
 def test_text_that_is_not_said_to_be_text(model: Path) -> None:

@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import os
 from collections.abc import Callable
 from dataclasses import dataclass, field
+from threading import Event
 
 import pyarrow as pa
 
@@ -11,8 +13,10 @@ from d2c.corpora.records import Fields, Item, Record, items_of
 from d2c.corpora.rows import table_of
 from d2c.corpora.shards import Portion
 from d2c.corpora.work import Failed, Task
+from d2c.trees.errors import ModelError
 
 GONE = Failed("its worker died", gone=True)
+LONG = 3600.0  # seconds: more than any start takes
 Behaviour = Callable[[Task], "pa.Table | Failed | None"]
 
 
@@ -42,6 +46,24 @@ def rows(task: Task) -> pa.Table:
         return table
     index = table.schema.get_field_index("error")
     return table.set_column(index, table.schema.field(index), pa.nulls(len(table), pa.string()))
+
+
+class Stub:
+    """A `Job` whose worker dies of a word, hangs at another, and refuses a third."""
+
+    options: dict[str, str] = {}
+
+    def worker(self) -> Callable[[Task], pa.Table | Failed]:
+        def work(task: Task) -> pa.Table | Failed:
+            if "poison" in words(task) and not task.error:
+                os._exit(1)
+            if "hang" in words(task):
+                Event().wait()
+            if "model" in words(task):
+                raise ModelError("no model")
+            return rows(task)
+
+        return work
 
 
 @dataclass

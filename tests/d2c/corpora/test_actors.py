@@ -3,8 +3,7 @@
 from __future__ import annotations
 
 import os
-import sys
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from contextlib import closing
 from typing import Any
 
@@ -14,34 +13,17 @@ import pytest
 from d2c.corpora.actors import Actors, actors
 from d2c.corpora.crew import Schedule
 from d2c.corpora.processes import GONE
-from d2c.corpora.work import Failed, Task
+from d2c.corpora.work import Task
 from d2c.trees.errors import ModelError
 from tests.d2c.corpora import crews
-from tests.d2c.corpora.crews import portion, rows, words
+from tests.d2c.corpora.crews import LONG, Stub, portion
 
 ray: Any = pytest.importorskip("ray")
 
 
-class Stub:
-    """A `Job` whose worker dies of a word, and says in which process it is."""
-
-    options: dict[str, str] = {}
-
-    def worker(self) -> Callable[[Task], pa.Table | Failed]:
-        def work(task: Task) -> pa.Table | Failed:
-            if "poison" in words(task) and not task.error:
-                os._exit(1)
-            if "model" in words(task):
-                raise ModelError("no model")
-            return rows(task)
-
-        return work
-
-
 @pytest.fixture(scope="module")
 def crew() -> Iterator[Actors]:
-    for module in (sys.modules[__name__], crews):  # a worker need not find the tests
-        ray.cloudpickle.register_pickle_by_value(module)
+    ray.cloudpickle.register_pickle_by_value(crews)  # a worker need not find the tests
     job: Any = Stub()
     with actors(1, job, None) as crew:
         yield crew
@@ -50,7 +32,7 @@ def crew() -> Iterator[Actors]:
 def test_actors(crew: Actors) -> None:
     """A sentence that kills its actor is found, and nothing else is lost."""
     portions = [portion("poison"), portion("d", number=1)]
-    with closing(Schedule(crew, 600, 10).run(portions)) as done:
+    with closing(Schedule(crew, LONG, 10).run(portions)) as done:
         errors = {one.number: pa.concat_tables(tables)["error"].to_pylist() for one, tables in done}
     assert errors == {0: [GONE], 1: [None]}
     assert "RAY_USAGE_STATS_ENABLED" in os.environ and ray.nodes()[0]["Resources"]["CPU"] == 1
@@ -59,5 +41,5 @@ def test_actors(crew: Actors) -> None:
 def test_a_model_that_cannot_be_loaded(crew: Actors) -> None:
     crew.submit(0, Task(portion("model").records))
     with pytest.raises(ModelError, match="^no model$"):
-        while not crew.answers(60):
+        while not crew.answers(LONG):
             pass

@@ -1,0 +1,45 @@
+"""A crew of processes, really started: what they answer, and that they are replaced."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from contextlib import closing
+from typing import Any
+
+import pyarrow as pa
+import pytest
+
+from d2c.corpora.crew import Schedule
+from d2c.corpora.processes import GONE, Processes, processes
+from d2c.corpora.work import Task
+from d2c.trees.errors import ModelError
+from tests.d2c.corpora.crews import LONG, Stub, portion
+
+
+@pytest.fixture
+def crew() -> Iterator[Processes]:
+    job: Any = Stub()
+    with processes(1, job) as crew:
+        yield crew
+
+
+def test_a_sentence_that_kills_its_process(crew: Processes) -> None:
+    portions = [portion("a", "poison"), portion("d", number=1)]
+    with closing(Schedule(crew, LONG, 10).run(portions)) as done:
+        errors = {one.number: pa.concat_tables(tables)["error"].to_pylist() for one, tables in done}
+    assert errors == {0: [None, GONE], 1: [None]}
+
+
+def test_a_process_that_is_ended(crew: Processes) -> None:
+    """Whatever it does: what it would have answered is not waited for."""
+    crew.submit(0, Task(portion("hang").records))
+    crew.renew(0)
+    crew.submit(0, Task(portion("d").records))
+    [(worker, answer)] = crew.answers(LONG)
+    assert worker == 0 and isinstance(answer, pa.Table) and answer["error"].to_pylist() == [None]
+
+
+def test_a_model_that_cannot_be_loaded(crew: Processes) -> None:
+    crew.submit(0, Task(portion("model").records))
+    with pytest.raises(ModelError, match="^no model$"):
+        crew.answers(LONG)
