@@ -115,11 +115,11 @@ def speed_of_first(made: Path, source: Path, sentences: int) -> float:
     with tempfile.TemporaryDirectory() as scratch:
         canned = Canned(pq.read_table(made / "part-000000.parquet").combine_chunks())
         plan = Plan(Inputs([source], kind="tokenized"), 20_000, 256, 600, lambda: canned.ready())
-        start = time.perf_counter()
+        start = time.process_time()  # it never waits
         with opened(Path(scratch) / "out", {}, False) as manifest:
             for _ in run(plan, manifest):
                 pass
-        return sentences / (time.perf_counter() - start)
+        return sentences / (time.process_time() - start)
 
 
 class Canned:
