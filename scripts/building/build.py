@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import shutil
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from importlib.util import find_spec
 from pathlib import Path
 from statistics import mean
@@ -12,10 +12,11 @@ from building.cards import write_card
 from building.clear import predicted, stanford, train_converter
 from building.english import penn_trees, write_parts
 from building.recipes import Recipe
-from building.scores import Score, score, score_conversion
+from building.scores import Score, score, score_conversion, with_tokens_of
 from building.specs import BuildSpec
 from d2c.dparsers.directories import whole_directory
 from d2c.dparsers.pipeline_parser import PipelineParser
+from d2c.dparsers.protocol import TextRules
 from d2c.parsing.rules import rules_of
 from d2c.training.conventions import with_induced_heads
 from d2c.training.model import SETTINGS, Model
@@ -68,22 +69,25 @@ def train(recipe: Recipe, treebanks: Path, work: Path, say: Say) -> dict[str, Pa
 
 def finish(recipe: Recipe, trained: Mapping[str, Path], treebanks: Path, new: Path, say: Say) -> None:
     """Scores the models of each route, and leaves the one to be taken, and its card, in a new directory."""
-    scores = {route: _scores(recipe, directory, treebanks) for route, directory in trained.items()}
+    gold = {f"{data.name} dev": list(recipe.read(treebanks / data.dev)) for data in recipe.data}
+    scores = {route: _scores(Model.load(directory), gold) for route, directory in trained.items()}
     means = {route: mean(one.f1 for one in of_route) for route, of_route in scores.items()}
-    for route, f1 in means.items():
-        say(f"{recipe.name}: route {route}, mean F1 {f1:.2f}")
     first, best = recipe.routes[0], max(means, key=lambda route: means[route])
     chosen = best if means[best] > means[first] + _ENOUGH else first
     shutil.copytree(trained[chosen], new, dirs_exist_ok=True)
-    others = {f"mean F1 of the parts, route {route}": f"{f1:.2f}" for route, f1 in means.items()}
-    write_card(new, recipe, scores[chosen], others if len(others) > 1 else {})
+    model = Model.load(new)
+    rules = rules_of(new, lambda: model) if recipe.english else None
+    notes = {
+        f"F1 with the route {route}": ", ".join(f"{one.part} {one.f1:.2f}" for one in of_route)
+        for route, of_route in scores.items()
+    }
+    for name, said in notes.items():
+        say(f"{recipe.name}: {name}: {said}")
+    write_card(new, recipe, _scores(model, gold, rules), notes if len(notes) > 1 else {})
 
 
-def _scores(recipe: Recipe, directory: Path, treebanks: Path) -> list[Score]:
-    model = Model.load(directory)
-    rules = rules_of(directory, lambda: model) if recipe.english else None
-    parts = {data.name: list(recipe.read(treebanks / data.dev)) for data in recipe.data}
-    return [score(f"{name} dev", model, gold, rules) for name, gold in parts.items()]
+def _scores(model: Model, gold: Mapping[str, Sequence[CTree]], rules: TextRules | None = None) -> list[Score]:
+    return [score(part, model, ctrees, rules) for part, ctrees in gold.items()]
 
 
 def build_converter(recipe: Recipe, treebanks: Path, new: Path, work: Path, say: Say) -> None:
@@ -109,7 +113,7 @@ def build_converter(recipe: Recipe, treebanks: Path, new: Path, work: Path, say:
         headed = with_induced_heads(ctrees, dtrees)
         nearest = [route.oracle(*pair) for pair in zip(headed, dtrees, strict=True)]
         ceilings[f"ceiling: the nearest trees that the d-trees allow, F1, {part}"] = (
-            f"{bracket_scores(gold, nearest).f1:.2f}"
+            f"{bracket_scores(gold, with_tokens_of(gold, nearest)).f1:.2f}"
         )
     write_card(new, recipe, scores, ceilings)
 

@@ -14,7 +14,7 @@ from building.build import build, encoder_of
 from building.cards import commit
 from building.penn import to_penn
 from building.recipes import RECIPES
-from building.scores import brackets, cut, text_f1
+from building.scores import brackets, cut, text_f1, with_tokens_of
 from d2c.models import available, find
 from d2c.parsing.text import PENN
 from d2c.training.model import Model
@@ -82,6 +82,12 @@ def test_constituents_over_letters_are_the_same_however_words_are_cut() -> None:
     assert brackets(gold) == brackets(guess) == {("S", 0, 7): 1, ("NP", 0, 2): 1, ("VP", 2, 7): 1}
     flat = parse_bracket("(TOP (S (NN A/J) (VP (VBP sleep)) (. .)))")
     assert text_f1([gold, gold], [guess, flat]) == 100 * 2 * 5 / (6 + 5)
+
+
+def test_words_are_left_out_by_the_tags_of_gold() -> None:
+    gold = [parse_bracket("(TOP (S (NP (NN cats)) (SYM -) (VP (VBP sleep)) (. .)))")]
+    guess = [parse_bracket("(TOP (S (NP (NN cats)) (: -) (VP (VBP sleep)) (. .)))")]
+    assert with_tokens_of(gold, guess) == gold
 
 
 def test_text_is_made_of_words_and_cut_again() -> None:
