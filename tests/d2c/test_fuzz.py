@@ -1,5 +1,5 @@
 """Whatever a file holds is read or refused, and whatever a d-parser predicts becomes a tree; drawn anew each
-time, a fiftieth of what scripts/fuzz.py tries."""
+time, a part of what scripts/fuzz.py tries."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from d2c.training.model import Model
 from d2c.trees.ctree import Tokens
 from fuzzing import fitted, routes, tries
 
-INPUTS, MODELS, TREES, JOBS = 400, 40, 2_000, 2
+INPUTS, MODELS, TREES, JOBS = 200, 20, 2_000, 2
 
 
 class Nouns:

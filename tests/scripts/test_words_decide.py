@@ -12,6 +12,7 @@ from itertools import combinations
 
 import numpy as np
 import pytest
+from scipy.sparse import csr_matrix
 
 from make_sample import Tree, read_grammar
 from make_sample import sample as draw
@@ -171,10 +172,9 @@ def accuracy(
         name: sorted({kind for kind, (other, *_), _ in train if other == name}) for _, (name, *_), _ in train
     }
     columns: dict[tuple, int] = {}
-    rows = [[columns.setdefault(feature, len(columns)) for feature in features(d)] for d in train]
-    matrix = np.zeros((len(rows), len(columns)))
-    for row, present in enumerate(rows):
-        matrix[row, present] = 1
+    rows = [sorted({columns.setdefault(feature, len(columns)) for feature in features(d)}) for d in train]
+    ends, present = np.cumsum([0, *map(len, rows)]), [column for row in rows for column in row]
+    matrix = csr_matrix((np.ones(len(present)), present, ends), (len(rows), len(columns)))
     signs = np.array([2 * kinds[seen[0]].index(kind) - 1 for kind, seen, _ in train])
     weights, squares = np.zeros(len(columns)), np.full(len(columns), 1e-8)
     for _ in range(100):

@@ -11,13 +11,17 @@ from pathlib import Path
 import pytest
 
 from d2c.training import warm_up
-from d2c.training.routes import ROUTES, RouteRow
+from d2c.training.routes import ROUTES, RouteRow, kernels_of
 from tests.processes import all_end
 
 ROOT = Path(__file__).parents[3]
 ROUTE = """
 import os, pathlib, time
+from d2c.linear.kernels import kernel
 from d2c.training.routes import ROUTES, RouteRow
+
+def double(number):
+    return 2 * number
 
 class Slow:
     @classmethod
@@ -66,18 +70,25 @@ def test_the_process_ends_by_itself(log: Path) -> None:
     assert log.exists()
 
 
-def test_kernels_of_the_labeler(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_kernels_are_compiled_once(log: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """They are in the cache afterwards, with a note, and are not compiled again."""
-    monkeypatch.setenv("NUMBA_CACHE_DIR", str(tmp_path))
-    monkeypatch.setattr(warm_up, "PATIENCE", 300.0)
-    with warm_up.warmed_up(["labeler"], train=False):
+    write(log.parent, "assert kernel(double)(2) == 4")
+    monkeypatch.setattr(warm_up, "PATIENCE", 600.0)
+    with warm_up.warmed_up(["slow"], train=False):
         pass
-    notes = [path.name for path in tmp_path.iterdir() if path.is_file()]
-    assert notes == ["d2c.parse.labeler"]
-    assert list(tmp_path.rglob("*.nbi"))
+    notes = [path.name for path in (tmp_path / "cache").iterdir() if path.is_file()]
+    assert notes == ["d2c.parse.slow"]
+    assert [path.name for path in (tmp_path / "cache").rglob("*.nbi")][0].startswith("slow_route.double")
     monkeypatch.setattr(subprocess, "Popen", None)
-    with warm_up.warmed_up(["labeler"], train=False):
+    with warm_up.warmed_up(["slow"], train=False):
         pass
+
+
+@pytest.mark.parametrize("route", [name for name, row in ROUTES.items() if row.kernels])
+def test_routes_know_their_kernels(route: str) -> None:
+    kernels = kernels_of(route)
+    assert kernels is not None
+    kernels.warm_up(train=False)  # in the cache of all tests
 
 
 def test_routes_without_kernels_start_nothing(log: Path, monkeypatch: pytest.MonkeyPatch) -> None:
