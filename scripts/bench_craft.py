@@ -13,7 +13,7 @@ from pathlib import Path
 
 import click
 
-from d2c.compare.rows import train_and_compare
+from d2c.compare.comparison import train_and_compare
 from d2c.compare.table import table_lines
 from d2c.training.routes import ROUTES
 from d2c.training.spec import TrainingSpec

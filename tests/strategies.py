@@ -24,12 +24,13 @@ def ctrees(
     unaries: bool = True,
     binary: bool = False,
     max_tokens: int = 9,
+    min_tokens: int = 1,
 ) -> CTree:
     """C-trees with random head children: single tokens, flat trees, deep chains, and all between.
 
     gaps: yields may have gaps; unaries: chains of unary nodes anywhere; binary: others have two children.
     """
-    n = draw(st.integers(1, max_tokens))
+    n = draw(st.integers(min_tokens, max_tokens))
     labels: list[str] = []
     children: list[list[int]] = []
     heads: list[int] = []

@@ -20,6 +20,7 @@ BELOW = {
     "forests": ("trees", "linear"),
     "reduction": ("trees", "linear", "forests"),
     "cky": ("trees", "linear", "forests"),
+    "combination": ("trees",),
     "rules": ("trees", "linear", "forests"),
     "automata": ("trees", "linear", "forests"),
     "dparsers": ("trees", "linear", "forests"),

@@ -10,6 +10,7 @@ import click
 
 from d2c.commands.options import FilePath, choice, training_options
 from d2c.commands.pulse import Pulse
+from d2c.dparsers.registry import DPARSERS
 from d2c.training.routes import ROUTES
 from d2c.training.spec import TrainingSpec
 from d2c.treebanks.reading import Reading
@@ -53,12 +54,13 @@ def compare(
     """Trains on TREES, scores on DEV, prints one table. Without arguments: the bundled sample.
 
     Rows: every route on gold d-trees (the conversion alone) and on those of the d-parser, which is trained
-    once, on the first route's labels; the best that constrained CKY could do with them (oracle). Then:
-    whether routes differ by more than chance. The report shows what is behind the table: F1 by label and
+    once, on the first route's labels; the best that constrained CKY could do with them (oracle). Of several
+    d-parsers, with commas between them, each, and what two and three of them vote for. Then: whether routes
+    differ by more than chance. The report shows what is behind the table: F1 by label and
     length, classes of errors, and the trees of every sentence.
     """
+    from d2c.compare.comparison import train_and_compare
     from d2c.compare.report import write_report
-    from d2c.compare.rows import train_and_compare
     from d2c.compare.table import table_lines
 
     if trees and not dev:
@@ -71,10 +73,17 @@ def compare(
         files = trees or sample / "train.mrg", dev or sample / "dev.mrg"
         asked = tuple(name for name in ROUTES if name in routes)
         directory = output or models
+        options["dparser"], *others = _several(options["dparser"])
         spec = TrainingSpec(*files, asked, reading, **options)
-        comparison = train_and_compare(spec, directory, pulse.say, metric)
+        comparison = train_and_compare(spec, directory, pulse.say, metric, others)
         click.echo("\n".join(table_lines(comparison)))
         if report or output:
             path = report or directory / "report.html"
             write_report(comparison, path)
             pulse.say(f"report: {path}")
+
+
+def _several(dparser: str) -> list[str]:
+    """The d-parsers of --dparser; commands of `cmd:` may have commas in them."""
+    names = dparser.split(",")
+    return names if all(name.partition(":")[0] in DPARSERS for name in names) else [dparser]

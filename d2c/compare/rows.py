@@ -5,14 +5,9 @@ from __future__ import annotations
 import time
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field, replace
-from pathlib import Path
 from typing import NamedTuple, Self
 
-from d2c.dparsers.taggers import accuracy
-from d2c.training.routes import HasOracle, Progress, Relabels, Route
-from d2c.training.spec import TrainingSpec
-from d2c.training.train import Trained, train_models
-from d2c.treebanks.reading import CLEANED, Read
+from d2c.training.routes import Relabels, Route
 from d2c.trees.ctree import CTree
 from d2c.trees.dtree import DTree
 from d2c.trees.progress import counted
@@ -119,35 +114,6 @@ class Comparison:
     tags: float | None = None
 
 
-def compare_on(dev: Path, trained: Trained, reading: Read = CLEANED, metric: str | None = None) -> Comparison:
-    """Each model's route on gold d-trees, then each on those of the d-parser, which all models share.
-
-    The d-parser has learned what the first route encodes; labels are scored against that. Oracles of routes
-    that have one, on the d-parser's d-trees, come last. Models that were trained on predicted tags tag dev
-    themselves, for all rows. Brackets are counted by one of METRICS, or by that for these trees.
-    """
-    models, ctrees = trained.models, list(reading(dev))
-    first, routes = models[0], [model.route for model in models]
-    start = time.perf_counter()
-    predicted = list(counted(first.parse_dependencies(ctree.tokens for ctree in ctrees), f"parsing {dev}"))
-    parsing = time.perf_counter() - start
-    dtrees, tags = list(map(first.route.encode, ctrees)), None
-    if first.tags == "predicted":  # gold heads and labels are those that the treebank's own tags say
-        tags = accuracy([ctree.tokens for ctree in ctrees], [dtree.tokens for dtree in predicted])
-        dtrees = [replace(a, tokens=b.tokens) for a, b in zip(dtrees, predicted, strict=True)]
-    gold = GoldStandard.of(ctrees, dtrees, routes, metric)
-    bare = Parses(GOLD, [replace(dtree, labels=None) for dtree in dtrees])  # for routes that find labels
-    all_gold = [bare if isinstance(route, Relabels) else Parses(GOLD, dtrees) for route in routes]
-    of_dparser = Parses(first.dparser_name, predicted, parsing)
-    rows = [
-        replace(score(model.route_name, model.route, gold, parses), training=seconds)
-        for given in (all_gold, [of_dparser] * len(models))
-        for model, parses, seconds in zip(models, given, trained.route_seconds, strict=True)
-    ]
-    rows += [_oracle(route, gold, of_dparser) for route in routes if isinstance(route, HasOracle)]
-    return Comparison(gold, rows, trained.dparser_seconds, tags)
-
-
 def score(name: str, route: Route, gold: GoldStandard, parses: Parses) -> Row:
     """Converts d-trees, and scores them and the result. Kernels are compiled before."""
     dtrees, metric, repairs = parses.dtrees, gold.metric, Repairs()
@@ -156,12 +122,12 @@ def score(name: str, route: Route, gold: GoldStandard, parses: Parses) -> Row:
     start = time.perf_counter()
     guess = list(counted(route.decode_all(dtrees, repairs), f"converting {parses.source} d-trees by {name}"))
     converting = time.perf_counter() - start
-    guess = list(map(metric.visible, _with_tags_of(gold.ctrees, guess)))
+    guess = list(map(metric.visible, with_tags_of(gold.ctrees, guess)))
     if isinstance(route, Relabels):
         dtrees = route.relabel(dtrees)
     scores = metric.score(gold.ctrees, guess)
     return Row(
-        *(name, parses.source, _attachment(gold, dtrees), scores, metric.summary(scores)),
+        *(name, parses.source, attachment(gold, dtrees), scores, metric.summary(scores)),
         gaps=disco.evaluate_all(gold.ctrees, guess, replace(disco.Parameters.proper(), disc_only=True)),
         repairs=repairs,
         converting=converting,
@@ -170,12 +136,13 @@ def score(name: str, route: Route, gold: GoldStandard, parses: Parses) -> Row:
     )
 
 
-def _attachment(gold: GoldStandard, dtrees: Iterable[DTree]) -> Attachment:
+def attachment(gold: GoldStandard, dtrees: Iterable[DTree]) -> Attachment:
+    """Of the d-trees of all sentences."""
     return sum(map(score_attachment, gold.dtrees, dtrees), Attachment())
 
 
-def _with_tags_of(trees: Sequence[CTree | DTree], guess: Iterable[CTree]) -> list[CTree]:
-    """Scorers find punctuation by its tag, so predicted ones would count against the constituents."""
+def with_tags_of(trees: Sequence[CTree | DTree], guess: Iterable[CTree]) -> list[CTree]:
+    """C-trees with the tags of others: scorers find punctuation by its tag, so predicted ones would count."""
     return [replace(b, tokens=a.tokens) for a, b in zip(trees, guess, strict=True)]
 
 
@@ -189,22 +156,3 @@ def _time_each(route: Route, by_length: Sequence[DTree]) -> list[tuple[int, floa
 
     timed = by_length[:: max(1, len(by_length) // _TIMED)]
     return [(len(dtree.heads), min(seconds(dtree) for _ in range(3))) for dtree in timed]
-
-
-def _oracle(route: HasOracle, gold: GoldStandard, parses: Parses) -> Row:
-    tagged = _with_tags_of(parses.dtrees, gold.ctrees)
-    nearest = _with_tags_of(gold.ctrees, map(route.oracle, counted(tagged, "oracle"), parses.dtrees))
-    scores = gold.metric.score(gold.ctrees, nearest)
-    attachment = _attachment(gold, parses.dtrees)
-    return Row(ORACLE, parses.source, attachment, scores, gold.metric.summary(scores))
-
-
-def train_and_compare(
-    spec: TrainingSpec, directory: Path, progress: Progress | None = None, metric: str | None = None
-) -> Comparison:
-    """Trains a model for each route into directory/<route> and compares them on the dev treebank.
-
-    Raises ModelError for a foreign d-parser.
-    """
-    trained = train_models(spec, [directory / route for route in spec.routes], progress, foreign=False)
-    return compare_on(spec.dev, trained, spec.reading, metric)

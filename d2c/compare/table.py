@@ -30,13 +30,18 @@ def table_lines(comparison: Comparison) -> Iterator[str]:
     """The table, then significance, gaps, repairs, and the settings of the scorers."""
     rows = comparison.rows
     width = max(COLUMNS[0].width, *(len(row.route) + 2 for row in rows))
+    of_dtrees = max(COLUMNS[1].width, *(len(row.d_trees) + 2 for row in rows))
     titles, units, _ = zip(*COLUMNS, strict=True)
     for values in (titles, units, *map(cells, rows)):
         name, d_trees, *numbers = values
         filled = (f"{number:>{column.width}}" for number, column in zip(numbers, COLUMNS[2:], strict=True))
-        yield f"{name:<{width}}{d_trees:<{COLUMNS[1].width}}{''.join(filled)}"
+        yield f"{name:<{width}}{d_trees:<{of_dtrees}}{''.join(filled)}"
     yield ""
     yield from significance_lines(rows)
+    if any("+" in row.d_trees for row in rows):
+        from d2c.compare.voted import voted_lines
+
+        yield from voted_lines(rows)
     for row in rows:
         if row.gaps.gold:
             shown = f"{row.gaps.recall:.2f} recall, {row.gaps.precision:.2f} precision"

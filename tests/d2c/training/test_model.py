@@ -11,7 +11,7 @@ import pytest
 from click.testing import CliRunner
 
 from d2c.commands.cli import cli
-from d2c.compare.rows import compare_on
+from d2c.compare.comparison import compare_on
 from d2c.compare.table import table_lines
 from d2c.dparsers.file_parser import GoldParser
 from d2c.dparsers.registry import DPARSERS, Row, make_dparser

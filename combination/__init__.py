@@ -1,0 +1,1 @@
+"""Several parses of a sentence become one: constituents voted on, arcs voted on (Sagae and Lavie, 2006)."""

@@ -1,0 +1,187 @@
+"""Several d-trees of a sentence become one: arcs voted on, the best tree a maximum spanning tree.
+
+Sagae and Lavie, "Parser Combination by Reparsing" (NAACL 2006). Each word has one head, the whole is a tree
+with one root, and the sum of what speaks for its arcs is the greatest: if shares are probabilities, the
+expected number of right heads. Where all d-trees are projective it is the best projective tree, found by
+Eisner's chart (COLING 1996) in time n³; else the best of all, by the algorithm of Chu and Liu (1965) and
+Edmonds (1967), n² for each cycle. Most often the best heads of all words are a tree, and nothing is searched.
+"""
+
+from __future__ import annotations
+
+from collections import defaultdict
+from collections.abc import Iterable, Iterator, Sequence
+
+import numpy as np
+from numpy.typing import NDArray
+
+from d2c.combination.constituents import voted_tags
+from d2c.combination.weights import Example, Share, Weights, alike, learn
+from d2c.trees.dtree import DTree, is_projective, is_tree
+
+Doubles = NDArray[np.float64]
+_TIE = 1e-9  # of equally good heads, that of the first parsers
+
+
+def combine_arcs(dtrees: Sequence[DTree | None], share: Share = alike) -> DTree:
+    """The best d-tree of one sentence; of each arc the label with the greatest share.
+
+    dtrees: [m], None where a parser has none; heads that form no tree vote, too, but for those outside
+    share:  of the modifier's tag, and who has the arc
+
+    Raises ValueError where no parser has a d-tree, or they have other words.
+    """
+    given = [dtree for dtree in dtrees if dtree]
+    if not given or any(dtree.tokens.forms != given[0].tokens.forms for dtree in given):
+        raise ValueError("d-trees to combine must be of the same words")
+    tokens, n = voted_tags([dtree.tokens for dtree in given]), len(given[0].heads)
+    scores = np.zeros((n + 1, n))
+    for m, voters in enumerate(map(_voters, [dtrees] * n, range(n))):
+        for h, votes in voters.items():
+            scores[h, m] = share(tokens.tags[m], votes) + _TIE / (1 + votes.index(max(votes)))
+    projective = all(is_tree(dtree.heads) and is_projective(dtree.heads) for dtree in given)
+    heads = spanning_tree(scores, projective)
+    labels = None
+    if all(dtree.labels for dtree in given):
+        labels = tuple(_label(dtrees, m, h, tokens.tags[m], share) for m, h in enumerate(heads))
+    return DTree(tokens, heads, labels=labels)
+
+
+def _voters(dtrees: Sequence[DTree | None], m: int) -> dict[int, list[float]]:
+    """Heads of token m within the sentence → [m] votes; where there is no d-tree, the mean of the others'."""
+    votes: dict[int, list[float]] = {}
+    for i, dtree in enumerate(dtrees):
+        if dtree and 0 <= (h := dtree.heads[m]) <= len(dtree.heads) and h != m + 1:
+            votes.setdefault(h, [0.0] * len(dtrees))[i] = 1.0
+    return {h: _filled(cast, dtrees) for h, cast in votes.items()}
+
+
+def _filled(votes: list[float], dtrees: Sequence[DTree | None]) -> list[float]:
+    others = sum(votes) / sum(dtree is not None for dtree in dtrees)
+    return [others if dtree is None else vote for vote, dtree in zip(votes, dtrees, strict=True)]
+
+
+def _label(dtrees: Sequence[DTree | None], m: int, h: int, tag: str, share: Share) -> str:
+    """The label of an arc; of one that no parser has, that of all that the word has."""
+    votes = defaultdict[str, list[float]](lambda: [0.0] * len(dtrees))
+    with_arc = [dtree is not None and dtree.heads[m] == h for dtree in dtrees]
+    for i, dtree in enumerate(dtrees):
+        if dtree and dtree.labels and (with_arc[i] or not any(with_arc)):
+            votes[dtree.labels[m]][i] = 1.0
+    return max(votes, key=lambda label: share(tag, votes[label]))
+
+
+def spanning_tree(scores: Doubles, projective: bool = False) -> tuple[int, ...]:
+    """Heads (1..n, 0 for the one root) of the tree with the greatest sum of scores [n + 1 heads, n words]."""
+    heads = tuple(map(int, scores.argmax(axis=0)))
+    if is_tree(heads) and not (projective and not is_projective(heads)):
+        return heads
+    return eisner(scores) if projective else chu_liu_edmonds(scores)
+
+
+def eisner(scores: Doubles) -> tuple[int, ...]:
+    """The best projective tree; arguments as for `spanning_tree`.
+
+    Spans i..j of words have an arc between their ends or are complete, and a head at the left or right end.
+    """
+    n = scores.shape[1]
+    # [from, to]: complete spans with their head at the left end, at the right end; where they were split
+    left, right = np.zeros((n, n)), np.zeros((n, n))
+    split = np.zeros((3, n, n), np.int64)
+    joined = np.zeros((n, n))  # of i..j the best of two complete spans that face each other
+    for width in range(1, n):
+        for i in range(n - width):
+            j = i + width
+            halves = left[i, i:j] + right[i + 1 : j + 1, j]
+            split[0, i, j] = i + int(halves.argmax())
+            joined[i, j] = halves.max()
+            # An arc from i to k, complete on both sides of k; from j to k likewise.
+            ends = joined[i, i + 1 : j + 1] + scores[i + 1, i + 1 : j + 1] + left[i + 1 : j + 1, j]
+            split[1, i, j] = i + 1 + int(ends.argmax())
+            left[i, j] = ends.max()
+            ends = right[i, i:j] + joined[i:j, j] + scores[j + 1, i:j]
+            split[2, i, j] = i + int(ends.argmax())
+            right[i, j] = ends.max()
+    root = int((right[0] + left[:, -1] + scores[0]).argmax())
+    return _follow(split, root)
+
+
+def _follow(split: NDArray[np.int64], root: int) -> tuple[int, ...]:
+    """The heads of the best derivation. A span is complete with its head at the left (1) or right (2) end."""
+    n = split.shape[1]
+    heads, waiting = [0] * n, [(2, 0, root), (1, root, n - 1)]
+    while waiting:
+        kind, i, j = waiting.pop()
+        if i == j:
+            continue
+        k = int(split[kind, i, j])
+        a, b = (i, k) if kind == 1 else (k, j)  # the ends of the arc
+        middle = int(split[0, a, b])
+        heads[k] = (i if kind == 1 else j) + 1
+        waiting += [(1, a, middle), (2, middle + 1, b)]
+        waiting.append((1, k, j) if kind == 1 else (2, i, k))
+    return tuple(heads)
+
+
+def chu_liu_edmonds(scores: Doubles) -> tuple[int, ...]:
+    """The best tree, projective or not; arguments as for `spanning_tree`.
+
+    Arcs of the root lose more than all others can make up for, so that there is one (Stanojević and Cohen,
+    EMNLP 2021). A cycle becomes one node, its first word; what led to others of its words leads there.
+    """
+    n = scores.shape[1]
+    graph = np.full((n + 1, n + 1), -np.inf)  # [head, modifier]
+    graph[:, 1:] = scores
+    graph[0] -= 1 + (n + 1) * (scores.max() - scores.min())
+    np.fill_diagonal(graph, -np.inf)
+    contracted: list[tuple[int, dict[int, int], NDArray[np.int64], NDArray[np.int64]]] = []
+    heads = graph.argmax(axis=0)
+    while cycle := _cycle(heads):
+        first, rest = cycle[0], cycle[1:]
+        old = {m: int(heads[m]) for m in cycle}
+        lost = graph[[*old.values()], cycle]
+        into, out = graph[:, cycle] - lost, graph[cycle]
+        enter, leave = np.array(cycle)[into.argmax(axis=1)], np.array(cycle)[out.argmax(axis=0)]
+        graph[:, first], graph[first] = into.max(axis=1), out.max(axis=0)
+        graph[rest] = graph[:, rest] = -np.inf
+        graph[cycle, first] = -np.inf
+        contracted.append((first, old, enter, leave))
+        heads = graph.argmax(axis=0)
+    for first, old, enter, leave in reversed(contracted):
+        outside = heads[first]
+        heads = np.where(heads == first, leave, heads)
+        for m, h in old.items():
+            heads[m] = h
+        heads[enter[outside]] = outside
+    return tuple(map(int, heads[1:]))
+
+
+def _cycle(heads: NDArray[np.int64]) -> list[int]:
+    """The words of a cycle, the lowest first; none where there is none."""
+    reached_from = [-1] * len(heads)
+    reached_from[0] = 0
+    for start in range(1, len(heads)):
+        m = start
+        while reached_from[m] < 0:
+            reached_from[m] = start
+            m = int(heads[m])
+        if m and reached_from[m] == start:
+            cycle = [m]
+            while (m := int(heads[m])) != cycle[0]:
+                cycle.append(m)
+            return sorted(cycle)
+    return []
+
+
+def learn_arcs(sentences: Iterable[tuple[DTree, Sequence[DTree | None]]]) -> Weights:
+    """Weights of parsers and the modifier's tag, from gold d-trees, each with m others."""
+    return learn("arcs", _examples(sentences))
+
+
+def _examples(sentences: Iterable[tuple[DTree, Sequence[DTree | None]]]) -> Iterator[Example]:
+    for gold, dtrees in sentences:
+        given = [dtree for dtree in dtrees if dtree]
+        tags = voted_tags([dtree.tokens for dtree in given]).tags if given else ()
+        for m, tag in enumerate(tags):
+            for h, votes in _voters(dtrees, m).items():
+                yield Example(tag, votes, h == gold.heads[m])

@@ -1,0 +1,121 @@
+"""How much a vote counts: all alike, or as learned for each parser and label.
+
+Sagae and Lavie (2006) and Fossum and Knight, "Combining Constituent Parsers" (NAACL 2009), weigh a vote by
+how often its parser is right, for each label. Here these weights are those of a logistic regression: how
+probable it is that a candidate (a constituent, an arc) with a label is right, given who votes for it,
+
+    1 / (1 + exp(-(b + b[label] + sum over parsers i of vote[i] · (w[i] + w[i, label]))))
+
+so that a vote that says what others say as well counts less, and weights of rare labels stay near those of
+all. A vote is 1, or the parser's own confidence, or 0.
+"""
+
+from __future__ import annotations
+
+import json
+import math
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any, NamedTuple
+
+from d2c.trees.errors import ModelError
+from d2c.trees.model_files import read_settings, reading, typed
+
+FORMAT = 1  # of the file
+
+Share = Callable[[str, Sequence[float]], float]
+"""Of a label and the vote of each parser: how much speaks for the candidate, from 0 to 1."""
+
+
+class Example(NamedTuple):
+    """A candidate for which some parser votes, and whether it is right."""
+
+    label: str
+    votes: Sequence[float]
+    right: bool
+
+
+def alike(_label: str, votes: Sequence[float]) -> float:
+    """The share of all votes; every parser's counts alike."""
+    return sum(votes) / len(votes)
+
+
+@dataclass(frozen=True)
+class Weights:
+    """Learned weights of m parsers; they are a `Share`.
+
+    kind:      what they are of: `constituents` or `arcs`
+    threshold: constituents need more than this
+    general:   [1 + m] b and w; labels: label → [1 + m] the same with what is added for it
+    """
+
+    kind: str
+    threshold: float
+    general: tuple[float, ...]
+    labels: Mapping[str, tuple[float, ...]]
+
+    @property
+    def parsers(self) -> int:
+        """m."""
+        return len(self.general) - 1
+
+    def __call__(self, label: str, votes: Sequence[float]) -> float:
+        bias, *weights = self.labels.get(label, self.general)
+        score = bias + sum(w * vote for w, vote in zip(weights, votes, strict=True))
+        return 1 / (1 + math.exp(-max(-700.0, score)))
+
+    def text(self) -> str:
+        """What a file holds: JSON."""
+        settings = {"format": FORMAT, "kind": self.kind, "threshold": self.threshold, "general": self.general}
+        return json.dumps(settings | {"labels": self.labels}, ensure_ascii=False, indent=1) + "\n"
+
+    @classmethod
+    def load(cls, path: Path) -> Weights:
+        """The weights in a file. Raises ModelError."""
+        settings = read_settings(path, FORMAT)
+        with reading(path):
+            kinds: dict[str, Any] = {"kind": str, "threshold": float, "general": list, "labels": dict}
+            found = typed(settings, kinds)
+            general = _numbers(found["general"])
+            labels = {label: _numbers(row) for label, row in found["labels"].items()}
+            if len(general) < 2 or any(len(row) != len(general) for row in labels.values()):
+                raise ValueError("rows of weights have different lengths")
+            return cls(found["kind"], found["threshold"], general, labels)
+
+
+def learn(kind: str, examples: Iterable[Example]) -> Weights:
+    """Weights by logistic regression (C = 1), with the threshold 0.5. Raises ModelError for no examples."""
+    import numpy as np
+    from scipy.sparse import csr_array
+    from sklearn.linear_model import LogisticRegression
+
+    rows = list(examples)
+    if not rows:
+        raise ModelError("there is nothing to learn from: no parser votes for anything")
+    labels = {label: number for number, label in enumerate(sorted({row.label for row in rows}), 1)}
+    width = 1 + len(rows[0].votes)
+    columns, values, ends = list[int](), list[float](), [0]
+    for row in rows:
+        features = [(0, 1.0), *((i, vote) for i, vote in enumerate(row.votes, 1) if vote)]
+        for block in (0, labels[row.label]):
+            columns += [block * width + i for i, _ in features]
+            values += [value for _, value in features]
+        ends.append(len(columns))
+    # Two rows without features change no weight, and there is one of either kind.
+    ends += ends[-1:] * 2
+    right = [row.right for row in rows] + [False, True]
+    size = len(rows) + 2, (1 + len(labels)) * width
+    matrix = csr_array((np.array(values), np.array(columns), np.array(ends)), shape=size)
+    fitted = LogisticRegression(fit_intercept=False, max_iter=1000).fit(matrix, np.array(right))
+    table = fitted.coef_.reshape(-1, width)
+    summed = {label: _numbers(table[0] + table[number]) for label, number in labels.items()}
+    return Weights(kind, 0.5, _numbers(table[0]), summed)
+
+
+def _numbers(row: Any) -> tuple[float, ...]:
+    """Finite ones, rounded as files hold them. Raises TypeError, ValueError for anything else."""
+    numbers = tuple(round(float(number), 6) for number in row)
+    if not all(map(math.isfinite, numbers)):
+        raise ValueError("a weight is not finite")
+    return numbers

@@ -1,0 +1,111 @@
+"""`d2c combine`: several parses of the same sentences become one."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import click
+
+from d2c.commands.options import FilePath, format_option, output_option, reading_options, to_option
+from d2c.commands.terminal import shown
+from d2c.parsing.output import NO_CTREE, NO_DTREE, Parsed, format_by_name, format_json
+from d2c.treebanks.conversion import WRITABLE
+from d2c.treebanks.reading import Reading
+from d2c.trees.ctree import CTree
+from d2c.trees.files import file_name, open_output
+from d2c.trees.formats.conllu import format_conllu
+from d2c.trees.formats.treebanks import FORMATS, format_of, format_to_write, write_treebank
+
+if TYPE_CHECKING:  # imported where something is combined
+    from d2c.combination.constituents import Parse
+
+
+@click.command()
+@click.argument("files", type=FilePath, nargs=-1, required=True, metavar="FILE FILE...")
+@output_option
+@to_option((*WRITABLE, "json"))
+@click.option(
+    "--learn",
+    "gold",
+    type=FilePath,
+    metavar="GOLD",
+    help="Learn weights from these gold trees, and write them.",
+)
+@click.option("--weights", type=click.Path(path_type=Path), help="Learned ones.  [default: all count alike]")
+@click.option(
+    "--threshold",
+    type=click.FloatRange(0, 1),
+    help="Constituents need a larger share of the votes.  [default: 0.5, or that of --weights]",
+)
+@format_option
+@reading_options
+def combine(
+    files: tuple[Path, ...],
+    output: Path,
+    to: str | None,
+    gold: Path | None,
+    weights: Path | None,
+    threshold: float | None,
+    reading: Reading,
+) -> None:
+    """Votes on the parses of several parsers: FILEs with the same sentences in the same order.
+
+    c-trees (treebank formats, or JSON lines of `parse`, whose votes are the confidences): the tree whose
+    constituents have the most votes. `--to json` says how much speaks for each. d-trees (CoNLL-U): the
+    maximum spanning tree of the voted arcs.
+
+    With --learn, weights for each parser and label are learned from these parses of gold trees; for
+    others use them with --weights. Where a parser could not parse a sentence, the others vote alone.
+    """
+    from d2c.combining import KINDS, combined, kind_of, load_weights, side_by_side
+
+    if len(files) < 2:
+        raise click.UsageError("give the files of two parsers or more")
+    if gold and (weights or threshold is not None or to):
+        raise click.UsageError("--learn writes weights; leave out --weights, --threshold and --to")
+    name = kind_of(files if gold is None else (gold, *files))
+    kind = KINDS[name]
+    if gold:
+        rows = side_by_side(kind, (gold, *files), reading)
+        learned = kind.learn((first, parses) for first, *parses in rows if first is not None)
+        with open_output(output) as stream:
+            stream.write(learned.text())
+        return
+    if name == "arcs" and (to or threshold is not None):
+        raise click.UsageError(
+            "d-trees are written as CoNLL-U and need no threshold; leave out --to, --threshold"
+        )
+    found = load_weights(weights, name, len(files))
+    voted = combined(kind, side_by_side(kind, files, reading), file_name(files[0]), found, threshold)
+    with open_output(output) as stream:
+        if name == "arcs":
+            stream.writelines(format_conllu(dtree or NO_DTREE) for dtree in shown(voted, "sentences"))
+            return
+        form = to or format_by_name(output) or _like(output, files[0])
+        if form == "json":
+            stream.writelines(_json(shown(voted, "sentences")))
+        else:
+            ctrees: Iterator[CTree] = (parse.ctree if parse else NO_CTREE for parse in voted)
+            write_treebank(shown(ctrees, "sentences"), form, stream, files[0])
+
+
+def _like(output: Path, first: Path) -> str:
+    """The format that the name of the output says, otherwise that of the first file."""
+    from d2c.parsing.json_lines import is_json_lines
+
+    if str(output) == "-" and is_json_lines(first):
+        return "json"
+    name = format_of(first)
+    return format_to_write(output, name if FORMATS[name].write else "brackets")
+
+
+def _json(voted: Iterable[Parse | None]) -> Iterator[str]:
+    from d2c.parsing.input import Sentence
+
+    for number, parse in enumerate(voted, 1):
+        ctree, confidences = parse or (NO_CTREE, None)
+        error = "" if parse else "no parser could parse it"
+        sure = None if confidences is None else tuple(confidences)
+        yield format_json(Parsed(Sentence(ctree.tokens, number), number, None, ctree, sure, error))

@@ -1,0 +1,94 @@
+"""Spanning trees against enumeration of all trees; arcs voted on."""
+
+from __future__ import annotations
+
+from itertools import product
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from d2c.combination.arcs import chu_liu_edmonds, combine_arcs, eisner, learn_arcs, spanning_tree
+from d2c.trees.ctree import Tokens
+from d2c.trees.dtree import DTree, is_projective, is_tree
+from tests.strategies import tree_heads, words
+
+
+@st.composite
+def scores(draw: st.DrawFn) -> np.ndarray:
+    n = draw(st.integers(1, 5))
+    row = st.lists(st.integers(0, 6), min_size=n, max_size=n)
+    return np.array(draw(st.lists(row, min_size=n + 1, max_size=n + 1)), float)
+
+
+def total(table: np.ndarray, heads: tuple[int, ...]) -> float:
+    return sum(float(table[h, m]) for m, h in enumerate(heads))
+
+
+def best(table: np.ndarray, projective: bool) -> float:
+    """By trying all heads."""
+    n = table.shape[1]
+    trees = [heads for heads in product(range(n + 1), repeat=n) if is_tree(heads)]
+    return max(total(table, heads) for heads in trees if not projective or is_projective(heads))
+
+
+@settings(max_examples=50)
+@given(scores())
+def test_trees_are_the_best(table: np.ndarray) -> None:
+    for find, projective in ((chu_liu_edmonds, False), (eisner, True)):
+        heads = find(table)
+        assert is_tree(heads) and total(table, heads) == best(table, projective)
+        assert not projective or is_projective(heads)
+        assert total(table, spanning_tree(table, projective)) == total(table, heads)
+
+
+@settings(max_examples=50)
+@given(st.lists(st.tuples(*[st.integers(-2, 7)] * 4), min_size=1, max_size=3))
+def test_any_heads_become_a_tree(given_heads: list[tuple[int, ...]]) -> None:
+    assert is_tree(combine_arcs([DTree(words(4), heads) for heads in given_heads]).heads)
+
+
+@given(tree_heads(max_tokens=7), st.data())
+def test_a_majority_is_followed(heads: tuple[int, ...], data: st.DataObject) -> None:
+    other = data.draw(tree_heads(len(heads), len(heads)))
+    trees = [DTree(words(len(heads)), one) for one in (other, heads, heads)]
+    assert combine_arcs(trees).heads == heads
+
+
+def test_labels_are_those_of_the_chosen_arcs() -> None:
+    tokens = words(3)
+    given_trees = [
+        DTree(tokens, (2, 0, 2), labels=("a", "root", "x")),
+        DTree(tokens, (2, 0, 2), labels=("b", "root", "y")),
+        DTree(tokens, (3, 0, 2), labels=("b", "root", "y")),
+    ]
+    voted = combine_arcs(given_trees)
+    assert (voted.heads, voted.labels) == ((2, 0, 2), ("a", "root", "y"))
+    bare = combine_arcs([*given_trees, DTree(tokens, (2, 0, 2))])
+    assert bare.labels is None
+
+
+def test_projective_trees_give_a_projective_one() -> None:
+    """The best heads of the words are a tree with crossing arcs; no tree that votes has any."""
+    trees = [DTree(words(4), heads) for heads in ((0, 4, 4, 1), (0, 4, 2, 1), (0, 3, 1, 1), (0, 1, 1, 1))]
+    assert combine_arcs(trees).heads == (0, 4, 4, 1)
+    crossing = [DTree(words(4), (0, 4, 1, 1))]
+    assert combine_arcs(trees + crossing).heads == (0, 4, 1, 1)
+
+
+def test_weights_know_who_is_right_about_which_tags() -> None:
+    """The first parser is right about N, the second about V; alike, the first decides."""
+    tokens = Tokens(("a", "b", "c"), ("D", "N", "V"))
+    gold, first, second = (DTree(tokens, heads) for heads in ((2, 3, 0), (3, 3, 0), (2, 1, 0)))
+    weights = learn_arcs([(gold, (first, second))] * 20)
+    assert weights.kind == "arcs" and weights.parsers == 2
+    assert combine_arcs((first, second)).heads == (3, 3, 0)
+    assert combine_arcs((first, second), weights).heads == (2, 3, 0)
+
+
+def test_absent_d_trees_and_other_words() -> None:
+    dtree = DTree(words(2), (2, 0), labels=("a", "root"))
+    assert combine_arcs([None, dtree]) == dtree
+    with pytest.raises(ValueError, match="same words"):
+        combine_arcs([dtree, DTree(words(3), (2, 0, 2))])

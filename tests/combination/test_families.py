@@ -1,0 +1,60 @@
+"""The best family of yields, against enumeration of all families."""
+
+from __future__ import annotations
+
+from itertools import combinations
+
+from hypothesis import example, given
+from hypothesis import strategies as st
+
+from d2c.combination import families
+from d2c.combination.families import best_family, cross
+
+SPANS = st.tuples(st.integers(0, 7), st.integers(1, 8)).map(
+    lambda ends: (1 << ends[0] + ends[1]) - (1 << ends[0])
+)
+WORTH = st.integers(1, 5).map(float)
+
+
+def best_value(values: dict[int, float]) -> float:
+    """By trying every family."""
+    families = [chosen for k in range(len(values) + 1) for chosen in combinations(values, k)]
+    trees = [family for family in families if not any(cross(a, b) for a, b in combinations(family, 2))]
+    return max(sum(values[one] for one in family) for family in trees)
+
+
+def check(values: dict[int, float]) -> None:
+    family = best_family(values)
+    assert family <= set(values)
+    assert not any(cross(a, b) for a, b in combinations(family, 2))
+    assert sum(values[one] for one in family) == best_value(values)
+
+
+@given(st.dictionaries(SPANS, WORTH, max_size=9))
+@example({0b0111: 2.0, 0b1110: 2.0, 0b0011: 1.0, 0b1100: 2.0})
+def test_spans(values: dict[int, float]) -> None:
+    check(values)
+
+
+@given(st.dictionaries(st.integers(1, 255), WORTH, max_size=9))
+@example({0b0101: 1.0, 0b1010: 1.0, 0b0011: 1.5})
+def test_yields_with_gaps(values: dict[int, float]) -> None:
+    check(values)
+
+
+@given(st.dictionaries(st.integers(1, 255), WORTH, max_size=9))
+def test_a_narrow_search_still_finds_a_tree(values: dict[int, float]) -> None:
+    before, families.WIDTH = families.WIDTH, 1
+    try:
+        family = best_family(values)
+    finally:
+        families.WIDTH = before
+    assert not any(cross(a, b) for a, b in combinations(family, 2))
+
+
+def test_long_sentences_whose_spans_all_cross() -> None:
+    """Left-branching against right-branching: the better one is whole, and nothing of the other."""
+    n = 120
+    left = {(1 << i) - 1: 1.0 for i in range(2, n)}
+    right = {(1 << n) - (1 << i): 1.5 for i in range(1, n - 1)}
+    assert best_family(left | right) >= set(right)
