@@ -18,12 +18,16 @@ from d2c.cky.grammar.vocabulary import Vocabulary
 from d2c.cky.learning.gold import Gold, examples_of
 from d2c.cky.learning.training import Epoch, Training
 from d2c.cky.model import Learned, read_model, write_model
-from d2c.cky.search.chart import COPY, NO_GLUE, UNPRUNED, Query, build_chart
+from d2c.cky.search.chart import COPY, NO_GLUE, Query, build_chart
+from d2c.cky.search.constraints import UNPRUNED
 from d2c.cky.search.features import TOKEN, Observed, Scorer, heads_of, tags_of
 from d2c.cky.search.layout import lay_out
+from d2c.cky.search.packed_layout import lay_out_packed
 from d2c.cky.search.pruning import estimate, restrict
 from d2c.cky.search.search import (
+    Asked,
     Found,
+    Packed,
     best_parts,
     bracket_key,
     k_best_parts,
@@ -31,20 +35,21 @@ from d2c.cky.search.search import (
     posteriors,
 )
 from d2c.cky.search.templates import Templates
-from d2c.cky.settings import ChartSettings
+from d2c.cky.settings import ArcFeature, ChartSettings
 from d2c.forests.forest import Floats, Ints
 from d2c.forests.semirings import count_derivations
+from d2c.trees.arcs import PackedArcs
 from d2c.trees.binarization import GLUE, UNARY, Derivation, Step, Symbol, unbinarize
 from d2c.trees.conversion import to_labelled_dependencies
 from d2c.trees.ctree import CTree, Tokens
-from d2c.trees.dtree import DTree
+from d2c.trees.dtree import DTree, is_projective
 from d2c.trees.heads import HeadRules, load_head_rules
 from d2c.trees.progress import counted
 from d2c.trees.refinement import REFINEMENTS, Refinement
 from d2c.trees.repair import Repairs, repair_tree
 from d2c.trees.scores.brackets import bracket_scores
 
-GLUED, PRUNING_UNDONE = "glue rule", "pruning undone"
+GLUED, PRUNING_UNDONE, ARCS_UNDONE = "glue rule", "pruning undone", "single d-tree for packed arcs"
 DEFAULTS = ChartSettings()
 _BATCH = 16  # d-trees that a thread takes at a time
 
@@ -119,7 +124,7 @@ class ConstrainedCKY:
         # Of the trees with derivations: the grammar has a symbol for each tag of the vocabulary.
         self.vocabulary_ = Vocabulary.of([one.ctree.tokens for one in gold if one.derivation], labels)
         self._axioms = _axioms(self.grammar_, self.vocabulary_)
-        self.allowed_ = UNPRUNED
+        self.allowed_, self.arcs_ = UNPRUNED, ArcFeature()
         return gold
 
     def encode(self, ctree: CTree) -> DTree:
@@ -133,8 +138,10 @@ class ConstrainedCKY:
         parsed without it) are added to `repairs`.
         """
         repairs = Repairs() if repairs is None else repairs
-        heads = self._tree(dtree, repairs)
-        return self.ctree(dtree.tokens, heads, best_parts(*self._asked(dtree, heads)), repairs)
+        asked = self._asked(dtree, self._tree(dtree, repairs))
+        found = best_parts(asked)
+        repairs.counts[ARCS_UNDONE] += asked.packed is not None and not found.several
+        return self.ctree(dtree.tokens, found, repairs)
 
     def decode_all(self, dtrees: Iterable[DTree], repairs: Repairs | None = None) -> Iterator[CTree]:
         """`decode` for a stream of d-trees, on `jobs` threads, in order."""
@@ -159,7 +166,7 @@ class ConstrainedCKY:
         Of equally near ones, one with most gold constituents. The chart is pruned as in `decode`.
         """
         gold = self.gold(ctree, dtree)
-        return self.ctree(gold.ctree.tokens, gold.heads, self._oracle(gold), Repairs())
+        return self.ctree(gold.ctree.tokens, self._oracle(gold, dtree.arcs), Repairs())
 
     def decode_k_best(self, dtree: DTree, k: int) -> list[tuple[float, CTree]]:
         """The c-trees of the k best derivations with their scores, best first.
@@ -168,10 +175,10 @@ class ConstrainedCKY:
         take left and right dependents: such a c-tree comes once, with its best score.
         """
         heads = self._tree(dtree, Repairs())
-        totals, found = k_best_parts(*self._asked(dtree, heads), k)
+        totals, found = k_best_parts(self._asked(dtree, heads), k)
         best: dict[CTree, float] = {}
         for total, derivation in zip(totals, found, strict=True):
-            best.setdefault(self.ctree(dtree.tokens, heads, derivation, Repairs()), total)
+            best.setdefault(self.ctree(dtree.tokens, derivation, Repairs()), total)
         return [(total, ctree) for ctree, total in best.items()]
 
     def confidences(self, dtree: DTree, repairs: Repairs | None = None) -> tuple[CTree, tuple[float, ...]]:
@@ -183,8 +190,8 @@ class ConstrainedCKY:
         """
         repairs = Repairs() if repairs is None else repairs
         heads = self._tree(dtree, repairs)
-        found, keys, words, values = posteriors(*self._asked(dtree, heads))
-        ctree = self._refined(dtree.tokens, heads, found, repairs)
+        found, keys, words, values = posteriors(self._asked(dtree, heads))
+        ctree = self._refined(dtree.tokens, found, repairs)
         n, ids, lexical_heads = len(heads), self.grammar_.symbol_ids, ctree.lexical_heads()
         shares: list[float] = []
         for k, below in enumerate(ctree.yields()[n:]):
@@ -201,19 +208,19 @@ class ConstrainedCKY:
 
     def count(self, dtree: DTree) -> int:
         """|Y(x, d)|: how many derivations the grammar has for a d-tree, exact up to 2^53."""
-        query, *_ = self._asked(dtree, self._tree(dtree, Repairs()))
+        query = self._query(dtree)
         return int(count_derivations(build_chart(query._replace(glue_symbols=NO_GLUE)).forest))
 
     def chart_size(self, dtree: DTree) -> int:
         """How many applications of rules the chart of a d-tree has under pruning; 0 where it has no parse."""
-        query, *_ = self._asked(dtree, self._tree(dtree, Repairs()))
+        query = self._query(dtree)
         return int((build_chart(query._replace(glue_symbols=NO_GLUE)).rules != COPY).sum())
 
     def save(self, directory: Path) -> None:
         """Writes JSON, and the non-zero weights as .npz, into a directory, made if absent."""
         learned = Learned(
             *(self.grammar_, self.vocabulary_, self.top_, self.gaps_),
-            *(self.default_, self.allowed_, self.weights_),
+            *(self.default_, self.allowed_, self.weights_, self.arcs_),
         )
         write_model(directory, self.settings, learned)
 
@@ -224,7 +231,7 @@ class ConstrainedCKY:
         route = cls(settings)
         route.grammar_, route.vocabulary_ = learned.grammar, learned.vocabulary
         route.top_, route.gaps_, route.default_ = learned.top, learned.gaps, learned.default
-        route.allowed_, route.weights_ = learned.allowed, learned.weights
+        route.allowed_, route.weights_, route.arcs_ = learned.allowed, learned.weights, learned.arcs
         route._axioms = _axioms(learned.grammar, learned.vocabulary)
         return route
 
@@ -286,25 +293,44 @@ class ConstrainedCKY:
         constraints, most = restrict(self.allowed_, self.settings.pruning), self.settings.max_unaries
         return Query(self.grammar_.table, layout, self._axioms, tags, constraints, most, glue)
 
-    def _asked(self, dtree: DTree, heads: Sequence[int]) -> tuple[Query, Observed, Scorer]:
-        """The arguments of `best_parts`."""
-        observed = self.vocabulary_.observe(dtree.tokens, heads, dtree.labels)
-        return self.ask(observed), observed, self.scorer
+    def _query(self, dtree: DTree) -> Query:
+        """The query for a d-tree, repaired, without its packed arcs."""
+        heads = self._tree(dtree, Repairs())
+        return self.ask(self.vocabulary_.observe(dtree.tokens, heads, dtree.labels))
 
-    def _oracle(self, gold: Gold) -> Found:
+    def _asked(self, dtree: DTree, heads: Sequence[int]) -> Asked:
+        """What is looked for over a d-tree, its heads being repaired, or over all of its packed arcs."""
+        observed = self.vocabulary_.observe(dtree.tokens, heads, dtree.labels)
+        query = self.ask(observed)
+        return Asked(query, observed, self.scorer, self._packed(dtree.arcs, heads, query))
+
+    def _packed(self, arcs: PackedArcs | None, heads: Sequence[int], query: Query) -> Packed | None:
+        """The arcs that are kept; None where that is one for each word."""
+        if arcs is None:
+            return None
+        kept = arcs.kept(self.arcs_.least, heads)
+        if len(kept.heads) == len(heads):
+            return None
+        around = self.settings.context or len(query.constraints.sides) > 0
+        layout = lay_out_packed(kept, around) if is_projective(heads) else None
+        return Packed(kept, layout, self.arcs_.weight)
+
+    def _oracle(self, gold: Gold, arcs: PackedArcs | None = None) -> Found:
         query = self.ask(self.vocabulary_.observe(gold.ctree.tokens, gold.heads, gold.labels))
-        return oracle_parts(query, gold.parts(self.grammar_), gold.brackets(self.grammar_))
+        packed = self._packed(arcs, gold.heads, query)
+        return oracle_parts(query, gold.parts(self.grammar_), gold.brackets(self.grammar_), packed)
 
     def _decode_batch(self, dtrees: Sequence[DTree]) -> tuple[list[CTree], Repairs]:
         repairs = Repairs()
         return [self.decode(dtree, repairs) for dtree in dtrees], repairs
 
-    def ctree(self, tokens: Tokens, heads: Sequence[int], found: Found, repairs: Repairs) -> CTree:
+    def ctree(self, tokens: Tokens, found: Found, repairs: Repairs) -> CTree:
         """The c-tree of what the chart found."""
-        return self._symbols.restore(self._refined(tokens, heads, found, repairs))
+        return self._symbols.restore(self._refined(tokens, found, repairs))
 
-    def _refined(self, tokens: Tokens, heads: Sequence[int], found: Found, repairs: Repairs) -> CTree:
+    def _refined(self, tokens: Tokens, found: Found, repairs: Repairs) -> CTree:
         """The refined c-tree of what the chart found."""
+        heads = found.heads(len(tokens))
         derivation: Derivation = [[] for _ in heads]
         repairs.counts[PRUNING_UNDONE] += found.stage > 0 and self.settings.pruning != "none"
         (sites, rules), size = found.parts, len(self.grammar_.symbols)

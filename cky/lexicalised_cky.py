@@ -42,6 +42,7 @@ LONGEST = 20  # words
 def _set_site(site: np.void, side: int, h: int, m: int, span: tuple[int, int], k: int) -> None:
     """Writes a site that has no d-tree around it."""
     site["side"], site["h"], site["m"], site["i"], site["j"], site["k"] = side, h, m, span[0], span[1], k
+    site["g"] = 0
     site["next_left"] = site["next_right"] = site["inner_left"] = site["inner_right"] = -1
 
 
@@ -147,8 +148,4 @@ def _best(route: ConstrainedCKY, tokens: Tokens, chart: Chart, scores: Floats) -
     if not len(scores):
         return None
     found = derivation(chart, viterbi(chart.forest, scores), 0)
-    heads = [0] * len(tokens)
-    for h, m in zip(found.parts.sites["h"].tolist(), found.parts.sites["m"].tolist(), strict=True):
-        if m >= 0:
-            heads[m] = h + 1
-    return route.ctree(tokens, heads, found, Repairs())
+    return route.ctree(tokens, found, Repairs())

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import Any
@@ -10,8 +11,8 @@ import numpy as np
 
 from d2c.cky.grammar.grammar import ROOT, Grammar, Rule
 from d2c.cky.grammar.vocabulary import Vocabulary
-from d2c.cky.search.chart import Constraints
-from d2c.cky.settings import ChartSettings
+from d2c.cky.search.constraints import Constraints
+from d2c.cky.settings import ArcFeature, ChartSettings
 from d2c.forests.forest import Floats
 from d2c.linear.weights import SPARSE, Arrays, Like, dense, read_arrays, sparse, write_arrays
 from d2c.trees.binarization import GLUE, LEFT, RIGHT, UNARY, Symbol
@@ -29,6 +30,7 @@ class Learned:
     top:     label above the root of c-trees; gaps: whether the training trees had some
     default: what the glue rule puts over a pre-terminal
     allowed: what pruning by both methods leaves
+    arcs:    what packed arcs count for
     """
 
     grammar: Grammar
@@ -38,6 +40,7 @@ class Learned:
     default: Symbol
     allowed: Constraints
     weights: Floats
+    arcs: ArcFeature
 
 
 def write_model(directory: Path, settings: ChartSettings, learned: Learned) -> None:
@@ -47,6 +50,7 @@ def write_model(directory: Path, settings: ChartSettings, learned: Learned) -> N
         "top": learned.top,
         "gaps": learned.gaps,
         "default": learned.default,
+        "arcs": learned.arcs,
         "rules": learned.grammar.rules,
         "levels": learned.grammar.levels,
         "vocabulary": asdict(learned.vocabulary),
@@ -65,12 +69,15 @@ def read_model(directory: Path) -> tuple[ChartSettings, Learned]:
         _check_vocabulary(vocabulary, grammar)
         if default not in grammar.symbols or default.bar:
             raise ValueError("the default constituent is not in the grammar")
+        feature = _arcs(said.get("arcs", ArcFeature()))  # models of 0.2.0 have none
         known = typed(said, {"top": str | None, "gaps": bool})
     arrays = read_arrays(directory / _WEIGHTS, SPARSE | _CONSTRAINTS)
     with reading(directory / _WEIGHTS):
         allowed = _constraints(arrays, max(vocabulary.tags.values()) + 1, len(grammar.rules))
         weights = dense(arrays, settings.table_bits)
-    return settings, Learned(grammar, vocabulary, known["top"], known["gaps"], default, allowed, weights)
+    return settings, Learned(
+        grammar, vocabulary, known["top"], known["gaps"], default, allowed, weights, feature
+    )
 
 
 def _grammar(rows: list[Any], levels: list[int]) -> Grammar:
@@ -96,6 +103,14 @@ def _grammar(rows: list[Any], levels: list[int]) -> Grammar:
     grammar = Grammar(rules, tuple(levels))
     grammar.table.finished  # of each symbol a whole one must be there  # noqa: B018
     return grammar
+
+
+def _arcs(row: Sequence[float]) -> ArcFeature:
+    """Raises ValueError for numbers out of range."""
+    feature = ArcFeature(*row)
+    if not all(isinstance(number, int | float) and 0 <= number <= 1000 for number in feature):
+        raise ValueError("what packed arcs count for is out of range")
+    return feature
 
 
 def _check_vocabulary(vocabulary: Vocabulary, grammar: Grammar) -> None:

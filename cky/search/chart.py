@@ -17,6 +17,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from d2c.cky.grammar.grammar import RuleTable
+from d2c.cky.search.constraints import Constraints, certain_side
 from d2c.cky.search.layout import Layout, cell_of, item_of
 from d2c.cky.search.sites import SITE, Sites, set_site
 from d2c.forests.forest import Forest, Ints
@@ -31,21 +32,7 @@ NONE: Any = np.int64(-1)
 EDGE = np.dtype([(name, np.int32) for name in ("head", "tail", "modifier", "rule")], align=True)
 
 
-class Constraints(NamedTuple):
-    """What method 1 and method 2 of section 3.2 leave of the search space.
-
-    by_tag: [T, R] whether rule r may apply to a head word with tag t; no rows: any may
-    sides:  sorted keys (tag(h), tag(m), tag(m')) with the side that comes next for certain, see `side_key`
-    next_side: [len(sides)] that side
-    """
-
-    by_tag: NDArray[np.bool_]
-    sides: NDArray[np.int64]
-    next_side: Ints
-
-
 NO_GLUE = np.zeros(0, np.int32)  # of `Query.glue_symbols`
-UNPRUNED = Constraints(np.zeros((0, 0), np.bool_), np.zeros(0, np.int64), np.zeros(0, np.int32))
 
 
 class Query(NamedTuple):
@@ -102,32 +89,14 @@ class Buffers(NamedTuple):
     vertex_of: Ints
 
 
-def side_key(head_tag: Any, left_tag: Any, right_tag: Any) -> Any:
-    """One number for the tags of a head word and of its next dependents on both sides, or [C] for many."""
-    return (head_tag * (1 << 20) + left_tag) * (1 << 20) + right_tag
-
-
-_side_key = inner(side_key)
-
-
 @inner
 def _certain_side(constraints: Constraints, tags: Ints, layout: Layout, h: int, a: int, b: int) -> int:
     """The side from which the item (h, a, b) must take its next dependent, or -1."""
-    word = layout.words[h]
+    word, dependents = layout.words[h], layout.dependents
     left, right = word["begin"] + a, word["middle"] + b
-    if len(constraints.sides) == 0 or left >= word["middle"] or right >= word["end"]:
+    if left >= word["middle"] or right >= word["end"]:
         return -1
-    key = _side_key(tags[h], tags[layout.dependents[left]], tags[layout.dependents[right]])
-    low, high = 0, len(constraints.sides)
-    while low < high:
-        middle = (low + high) // 2
-        if constraints.sides[middle] < key:
-            low = middle + 1
-        else:
-            high = middle
-    if low < len(constraints.sides) and constraints.sides[low] == key:
-        return constraints.next_side[low]
-    return -1
+    return certain_side(constraints, tags, h, dependents[left], dependents[right])
 
 
 @inner
@@ -236,7 +205,7 @@ def _add_edge(edges: NDArray[np.void], count: int, head: int, tail: int, modifie
 
 
 @inner
-def _derive(
+def derive(
     buffers: Buffers, symbol: int, tail: int, modifier: int, rule: int, vertices: int, count: int
 ) -> tuple[int, int]:
     """An edge to the vertex, perhaps a new one, with a symbol in the cell at hand; returns as `attach`."""
@@ -270,7 +239,7 @@ def attach(
             for rule in range(rules.attachments[key], rules.attachments[key + 1]):
                 if not pruned or allowed[rule]:
                     symbol = rules.parent[rule]
-                    vertices, count = _derive(buffers, symbol, tail, modifier, rule, vertices, count)
+                    vertices, count = derive(buffers, symbol, tail, modifier, rule, vertices, count)
     return vertices, count
 
 
@@ -290,7 +259,7 @@ def _glue(
         for modifier in modifiers:
             if rules.whole[buffers.symbols[modifier]]:
                 symbol = default if rules.tag[below] else below
-                vertices, count = _derive(buffers, symbol, tail, modifier, GLUED, vertices, count)
+                vertices, count = derive(buffers, symbol, tail, modifier, GLUED, vertices, count)
     return vertices, count
 
 
@@ -303,7 +272,7 @@ def _finish(rules: RuleTable, begin: int, buffers: Buffers, vertices: int, count
             return vertices, count
     for tail in range(begin, end):
         symbol = rules.finished[buffers.symbols[tail]]
-        vertices, count = _derive(buffers, symbol, np.int32(tail), np.int32(-1), GLUED, vertices, count)
+        vertices, count = derive(buffers, symbol, np.int32(tail), np.int32(-1), GLUED, vertices, count)
     reset(buffers, end, vertices)
     return vertices, count
 
@@ -325,9 +294,7 @@ def unaries(
         for rule in range(rules.unaries[below], rules.unaries[below + 1]):
             if level <= rules.levels[rule] and (not pruned or allowed[rule]):
                 symbol = rules.parent[rule]
-                vertices, count = _derive(
-                    buffers, symbol, np.int32(tail), np.int32(-1), rule, vertices, count
-                )
+                vertices, count = derive(buffers, symbol, np.int32(tail), np.int32(-1), rule, vertices, count)
     reset(buffers, end, vertices)
     return vertices, count
 

@@ -82,7 +82,7 @@ def _fill_numbers(observed: Observed, site: np.void, positions: Longs, numbers: 
         k = 0
     positions[0], positions[1] = h, site["m"] + 1
     positions[2], positions[3], positions[4], positions[5] = i, i - 1, j, j + 1
-    positions[6], positions[7], positions[8] = k, k + 1, observed[h]["head"]
+    positions[6], positions[7], positions[8] = k, k + 1, site["g"]
     positions[9], positions[10], positions[11], positions[12] = left, right, inner_left, inner_right
     positions[13], positions[14] = (inner_left, left) if side == LEFT else (inner_right, right)
     for field in range(_POSITIONS):
@@ -109,7 +109,7 @@ def fill_site(
     unary, side = int(site["side"] == UNARY), site["side"]
     _fill_numbers(observed, site, positions, numbers)
     count = fill_atoms(numbers, table, begin[unary, 0], begin[unary, _GROUPS], side, atoms, 0)
-    if words and site["j"] - site["i"] == len(observed) - 3 and observed[site["h"] + 1]["head"] == 0:
+    if words and site["j"] - site["i"] == len(observed) - 3 and site["g"] == 0:
         count = fill_each(0, observed["word"][1 : min(MOST_WORDS + 1, len(observed) - 1)], side, atoms, count)
     return count
 

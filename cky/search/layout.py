@@ -19,10 +19,11 @@ from d2c.linear.kernels import inner, kernel
 MOST_CELLS = 10_000
 
 
-# Of each word: where in `Layout.dependents` its left dependents begin, where its right ones begin and end;
-# the outermost words of its yield, which may have gaps if arcs cross; the number of its first cell
+# Of each word: its head (1..n, 0 = root); where in `Layout.dependents` its left dependents begin, where its
+# right ones begin and end; the outermost words of its yield, which may have gaps if arcs cross; the number of
+# its first cell
 WORD = np.dtype(
-    [(name, np.int32) for name in ("begin", "middle", "end", "first", "last", "cell")], align=True
+    [(name, np.int32) for name in ("head", "begin", "middle", "end", "first", "last", "cell")], align=True
 )
 
 
@@ -48,7 +49,7 @@ def lay_out(heads: Ints) -> Layout:
         word = words[h]
         word["middle"], word["end"], word["first"], word["last"], word["cell"] = 0, 0, h, h, 0
     for m in range(n):  # first how many are on either side
-        h = heads[m] - 1
+        words[m]["head"], h = heads[m], heads[m] - 1
         if h < 0:
             root = m
         elif m < h:

@@ -10,7 +10,7 @@ from collections.abc import Iterable
 
 import numpy as np
 
-from d2c.cky.search.chart import UNPRUNED, Constraints, side_key
+from d2c.cky.search.constraints import UNPRUNED, Constraints, side_key
 from d2c.cky.search.sites import Parts
 from d2c.forests.forest import Ints
 from d2c.trees.binarization import LEFT, UNARY

@@ -7,13 +7,17 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from d2c.cky.search.chart import COPY, NO_GLUE, UNPRUNED, Chart, Query, build_chart
+from d2c.cky.search.chart import COPY, NO_GLUE, Chart, Query, build_chart
+from d2c.cky.search.constraints import UNPRUNED
 from d2c.cky.search.features import Observed, Scorer, score_edges
+from d2c.cky.search.packed_chart import build_packed_chart, score_arcs
+from d2c.cky.search.packed_layout import PackedLayout
 from d2c.cky.search.sites import SITE, Parts, Sites
 from d2c.forests.forest import Doubles, Floats, Ints
 from d2c.forests.kbest import k_best
 from d2c.forests.semirings import marginals, viterbi
 from d2c.linear.kernels import kernel
+from d2c.trees.arcs import PackedArcs
 
 GLUE_SCORE = -1000.0  # so that a derivation with as few glue rules as possible is best
 
@@ -21,68 +25,115 @@ GLUE_SCORE = -1000.0  # so that a derivation with as few glue rules as possible 
 class Found(NamedTuple):
     """A derivation: its P parts; the symbol that each derives [P]; and how it was found.
 
-    stage: 0 under the given constraints, 1 without constraints, 2 with the glue rule
+    stage:   0 under the given constraints, 1 without constraints, 2 with the glue rule
+    several: whether it was found among all d-trees of packed arcs, not over the single d-tree
     """
 
     parts: Parts
     symbols: Ints
     stage: int
+    several: bool = False
+
+    def heads(self, n: int) -> list[int]:
+        """[n] the d-tree that it is over: 1..n, 0 = root."""
+        heads = [0] * n
+        for h, m in zip(self.parts.sites["h"].tolist(), self.parts.sites["m"].tolist(), strict=True):
+            if m >= 0:
+                heads[m] = h + 1
+        return heads
 
 
-def any_chart(query: Query) -> tuple[Chart, int]:
-    """A chart with a derivation, and its stage as in `Found`: the glue rule is the last resort."""
+class Packed(NamedTuple):
+    """Arcs in place of one d-tree.
+
+    arcs:   those of a sentence
+    layout: of them; None where there are too many items
+    weight: of the logarithm of an arc's probability, one more feature of a derivation
+    """
+
+    arcs: PackedArcs
+    layout: PackedLayout | None
+    weight: float
+
+
+class Asked(NamedTuple):
+    """What is asked about a sentence, what features see of it, and what scores them; among all d-trees of
+    packed arcs, where these are given."""
+
+    query: Query
+    observed: Observed
+    scorer: Scorer
+    packed: Packed | None = None
+
+
+def any_chart(query: Query, packed: Packed | None = None) -> tuple[Chart, int, bool]:
+    """A chart with a derivation; its stage, and whether it is of packed arcs, as in `Found`.
+
+    The single d-tree is what is left where these have too many derivations, or none; the glue rule is the
+    last resort.
+    """
     free = query._replace(constraints=UNPRUNED)
-    for stage, asked in enumerate((query, free, free)):
-        if stage == 1 and not any(map(len, query.constraints)):
-            continue
-        chart = build_chart(asked if stage == 2 else asked._replace(glue_symbols=NO_GLUE))
+    stages = [(0, query), (1, free)] if any(map(len, query.constraints)) else [(0, query)]
+    if packed is not None and packed.layout is not None:
+        for stage, asked in stages:
+            chart, full = build_packed_chart(asked, packed.layout)
+            if len(chart.rules):
+                return chart, stage, True
+            if full:
+                break
+    for stage, asked in stages:
+        chart = build_chart(asked._replace(glue_symbols=NO_GLUE))
         if len(chart.rules):
-            break
-    return chart, stage
+            return chart, stage, False
+    return build_chart(free), 2, False
 
 
-def scored_chart(query: Query, observed: Observed, scorer: Scorer) -> tuple[Chart, int, Floats]:
-    """A chart with a derivation, its stage, and the scores of its edges."""
-    chart, stage = any_chart(query)
-    return chart, stage, score_edges(chart, observed, scorer, GLUE_SCORE)
+def scored_chart(asked: Asked) -> tuple[Chart, int, bool, Floats]:
+    """A chart as of `any_chart`, and the scores of its edges."""
+    chart, stage, several = any_chart(asked.query, asked.packed)
+    scores = score_edges(chart, asked.observed, asked.scorer, GLUE_SCORE)
+    if several and asked.packed is not None:
+        scores += score_arcs(chart, asked.packed.arcs, asked.packed.weight)
+    return chart, stage, several, scores
 
 
-def best_parts(query: Query, observed: Observed, scorer: Scorer) -> Found:
+def best_parts(asked: Asked) -> Found:
     """A best derivation."""
-    chart, stage, scores = scored_chart(query, observed, scorer)
-    return derivation(chart, viterbi(chart.forest, scores), stage)
+    chart, stage, several, scores = scored_chart(asked)
+    return derivation(chart, viterbi(chart.forest, scores), stage, several)
 
 
-def k_best_parts(query: Query, observed: Observed, scorer: Scorer, k: int) -> tuple[list[float], list[Found]]:
+def k_best_parts(asked: Asked, k: int) -> tuple[list[float], list[Found]]:
     """The scores of the k best derivations, best first, and these."""
-    chart, stage, scores = scored_chart(query, observed, scorer)
+    chart, stage, several, scores = scored_chart(asked)
     totals, edges, begin = k_best(chart.forest, scores, k)
-    return totals.tolist(), [derivation(chart, chosen, stage) for chosen in np.split(edges, begin[1:-1])]
+    return totals.tolist(), [derivation(chart, one, stage, several) for one in np.split(edges, begin[1:-1])]
 
 
-def oracle_parts(query: Query, gold: Parts, brackets: NDArray[np.int64]) -> Found:
+def oracle_parts(
+    query: Query, gold: Parts, brackets: NDArray[np.int64], packed: Packed | None = None
+) -> Found:
     """A derivation with the smallest Δ to the gold parts; of these one with most gold constituents and fewest
     others. brackets: sorted keys of the gold constituents, see `bracket_key`."""
-    chart, stage = any_chart(query)
+    chart, stage, several = any_chart(query, packed)
     near = nearness(chart, query, gold, brackets)
-    return derivation(chart, viterbi(chart.forest, near), stage)
+    return derivation(chart, viterbi(chart.forest, near), stage, several)
 
 
-def posteriors(
-    query: Query, observed: Observed, scorer: Scorer
-) -> tuple[Found, NDArray[np.int64], NDArray[np.int64], Doubles]:
+def posteriors(asked: Asked) -> tuple[Found, NDArray[np.int64], NDArray[np.int64], Doubles]:
     """A best derivation; the constituents of all, as keys and head words [C]; the probability of each [C],
     one that comes several times having the sum of these. Keys are those of `bracket_key`."""
-    chart, stage, scores = scored_chart(query, observed, scorer)
-    edges, sites, keys = constituents(chart, query)
+    chart, stage, several, scores = scored_chart(asked)
+    edges, sites, keys = constituents(chart, asked.query)
     _, shares = marginals(chart.forest, scores)
-    return derivation(chart, viterbi(chart.forest, scores), stage), keys, sites["h"], shares[edges]
+    found = derivation(chart, viterbi(chart.forest, scores), stage, several)
+    return found, keys, sites["h"], shares[edges]
 
 
-def derivation(chart: Chart, edges: Ints, stage: int) -> Found:
+def derivation(chart: Chart, edges: Ints, stage: int, several: bool = False) -> Found:
     """The derivation of these edges."""
     parts, symbols = parts_of(chart, edges)
-    return Found(parts, symbols, stage)
+    return Found(parts, symbols, stage, several)
 
 
 @kernel

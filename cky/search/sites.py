@@ -14,12 +14,13 @@ from d2c.trees.binarization import LEFT, RIGHT, UNARY
 
 # side:  LEFT, RIGHT or UNARY
 # h, m:  head word; dependent (-1 in a unary step)
+# g:     head of h, 1..n, 0 where it is the root
 # i, j:  first and last word of the result
 # k:     last word of the left part; in unary steps how many were before, of root rules and copies -1
 # next_left, next_right:   the dependents of h that come next on either side (-1: none)
 # inner_left, inner_right: the outermost ones that the step found there (-1: none)
 SITE = np.dtype(
-    [(name, np.int32) for name in ("side", "h", "m", "i", "j", "k")]
+    [(name, np.int32) for name in ("side", "h", "m", "g", "i", "j", "k")]
     + [(name, np.int32) for name in ("next_left", "next_right", "inner_left", "inner_right")],
     align=True,
 )
@@ -50,6 +51,7 @@ def set_site(
     for i in range(word["middle"], right):
         first, last = min(first, words[dependents[i]]["first"]), max(last, words[dependents[i]]["last"])
     site["side"], site["h"], site["m"], site["i"], site["j"], site["k"] = side, h, -1, first, last, -1
+    site["g"] = word["head"]
     site["next_left"] = dependents[left] if left < word["middle"] else -1
     site["next_right"] = dependents[right] if right < word["end"] else -1
     if side == LEFT:

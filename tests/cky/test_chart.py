@@ -11,7 +11,8 @@ import numpy as np
 import pytest
 
 from d2c.cky.grammar.grammar import ROOT, Grammar, Rule
-from d2c.cky.search.chart import COPY, GLUED, UNPRUNED, Chart, Query, build_chart
+from d2c.cky.search.chart import COPY, GLUED, Chart, Query, build_chart
+from d2c.cky.search.constraints import UNPRUNED
 from d2c.cky.search.layout import lay_out
 from d2c.forests.kbest import k_best
 from d2c.forests.semirings import count_derivations, marginals, viterbi

@@ -1,0 +1,174 @@
+"""The chart over packed arcs: all derivations over all projective d-trees that the arcs hold, in one forest.
+
+Its cells are those of `d2c.cky.search.packed_layout`, filled as those of the constrained chart are. Where
+every word has one head it is the constrained chart of this d-tree; where items do not know the d-tree around
+them and all arcs are kept, it is that of lexicalised CKY.
+"""
+
+from __future__ import annotations
+
+import numpy as np
+
+from d2c.cky.search.chart import (
+    COPY,
+    EDGE,
+    NOTHING,
+    Buffers,
+    Chart,
+    Query,
+    attach,
+    collect,
+    derive,
+    finish_root,
+    reset,
+    room,
+    unaries,
+    useful,
+)
+from d2c.cky.search.constraints import certain_side
+from d2c.cky.search.packed_layout import PackedLayout
+from d2c.cky.search.sites import SITE
+from d2c.forests.forest import Floats
+from d2c.linear.kernels import inner, kernel
+from d2c.trees.arcs import PackedArcs
+from d2c.trees.binarization import LEFT, UNARY
+
+MOST_EDGES = 1 << 22  # of a chart; a sentence that has more is parsed with its single d-tree
+
+
+@inner
+def _set_site(site: np.void, side: int, place: np.void, left: np.void, right: np.void) -> None:
+    """Writes what is the same for all steps to a cell. left, right: its states."""
+    site["side"], site["h"], site["m"], site["g"], site["k"] = side, place["h"], -1, max(0, place["g"]), -1
+    site["i"], site["j"] = left["bound"], right["bound"]
+    site["next_left"], site["next_right"] = left["next"], right["next"]
+    site["inner_left"], site["inner_right"] = left["inner"], right["inner"]
+
+
+@kernel
+def build_packed_chart(query: Query, layout: PackedLayout) -> tuple[Chart, bool]:
+    """All derivations over packed arcs, without the glue rule; whether they are too many, and there are none.
+
+    query: its own layout plays no part
+    """
+    rules, tags, levels = query.rules, query.tags, query.max_unaries
+    rooms, states, steps, items = layout.rooms, layout.states, layout.steps, layout.items
+    n, size, cells = len(tags), len(rules.whole), len(layout.room_of)
+    symbols, usable = np.empty(64 * n, np.int32), np.empty(64 * n, np.int32)
+    edges, sites, ends = np.empty(1024 * n, EDGE), np.empty(64 * n, SITE), np.empty(64 * n, np.int32)
+    begin_of, end_of = np.zeros(len(layout.order), np.int32), np.zeros(len(layout.order), np.int32)
+    vertex_of, every = np.full(size + 1, np.int32(-1)), np.zeros(0, np.bool_)
+    vertices = count = blocks = listed = NOTHING
+    unary = NOTHING + UNARY
+    for place in layout.order:
+        if count > MOST_EDGES:
+            break
+        symbols = room(symbols, vertices + (levels + 2) * (size + 1))
+        usable, begin = room(usable, listed + size), vertices
+        begin_of[place] = listed
+        if place >= cells:
+            item, after = items[place - cells], items[place - cells + 1]
+            first, last = np.int64(item["members"]), np.int64(after["members"])
+            if last - first == 1:  # what several cells make needs new vertices
+                cell = layout.members[first]
+                begin_of[place], end_of[place] = begin_of[cell], end_of[cell]
+                continue
+            edges = room(edges, count + (last - first) * size)
+            sites, ends = room(sites, blocks + 1), room(ends, blocks + 1)
+            buffers = Buffers(edges, symbols, vertex_of)
+            for member in range(first, last):
+                cell = layout.members[member]
+                for tail in usable[begin_of[cell] : end_of[cell]]:
+                    symbol = symbols[tail]
+                    if rules.whole[symbol]:
+                        vertices, count = derive(buffers, symbol, tail, np.int32(-1), COPY, vertices, count)
+            reset(buffers, begin, vertices)
+            for vertex in range(begin, vertices):
+                usable[listed] = vertex
+                listed += 1
+            end_of[place], ends[blocks] = listed, count
+            _set_site(sites[blocks], unary, rooms[0], states[0], states[0])
+            blocks += 1
+            continue
+        of = rooms[layout.room_of[place]]
+        h, rights = of["h"], np.int64(of["right_end"] - of["right"])
+        a, b = of["left"] + (place - of["cell"]) // rights, of["right"] + (place - of["cell"]) % rights
+        left, right = states[a], states[b]
+        allowed = query.constraints.by_tag[tags[h]] if len(query.constraints.by_tag) else every
+        if left["bound"] == right["bound"]:
+            symbols[begin] = query.axioms[tags[h]]
+            vertex_of[symbols[begin]] = begin
+            vertices += 1
+        for side in range(2):
+            state = a if side == LEFT else b
+            for step in range(states[state]["steps"], states[state + 1]["steps"]):
+                source = np.int64(steps[step]["state"])
+                item = items[steps[step]["item"]]
+                one, other = (source, b) if side == LEFT else (a, source)
+                sure = certain_side(query.constraints, tags, h, states[one]["next"], states[other]["next"])
+                if sure == 1 - side:
+                    continue
+                before = of["cell"] + (one - of["left"]) * rights + other - of["right"]
+                done = cells + np.int64(steps[step]["item"])
+                heads = usable[begin_of[before] : end_of[before]]
+                modifiers = usable[begin_of[done] : end_of[done]]
+                edges, sites = room(edges, count + len(rules.kind)), room(sites, blocks + 1)
+                ends, first = room(ends, blocks + 1), count
+                buffers = Buffers(edges, symbols, vertex_of)
+                vertices, count = attach(rules, side, heads, modifiers, allowed, buffers, vertices, count)
+                if count > first:
+                    site = sites[blocks]
+                    _set_site(site, np.int64(side), of, left, right)
+                    site["m"] = item["h"]
+                    if side == LEFT:
+                        site["inner_left"], site["k"] = states[source]["inner"], item["last"]
+                    else:
+                        site["inner_right"], site["k"] = states[source]["inner"], item["first"] - 1
+                    ends[blocks] = count
+                    blocks += 1
+        edges = room(edges, count + (levels + 2) * (len(rules.kind) + 2 * size + 2))
+        sites, ends = room(sites, blocks + levels + 2), room(ends, blocks + levels + 2)
+        buffers, below = Buffers(edges, symbols, vertex_of), begin
+        reset(buffers, begin, vertices)
+        for level in range(levels):
+            tails = (below, vertices)
+            vertices, count = unaries(rules, level, tails, allowed, buffers, vertices, count)
+            _set_site(sites[blocks], unary, of, left, right)
+            sites[blocks]["k"], ends[blocks] = level, count
+            blocks, below = blocks + 1, tails[1]
+        vertices, count, listed = collect(begin, usable, buffers, vertices, count, listed)
+        end_of[place], ends[blocks] = listed, count
+        _set_site(sites[blocks], unary, of, left, right)
+        blocks += 1
+    full = count > MOST_EDGES
+    symbols, edges = room(symbols, vertices + 1), room(edges, count + len(layout.roots) * size)
+    sites, ends = room(sites, blocks + len(layout.roots)), room(ends, blocks + len(layout.roots))
+    buffers = Buffers(edges, symbols, vertex_of)
+    count = NOTHING if full else count
+    for place in layout.roots:
+        of = rooms[layout.room_of[place]]
+        rights = np.int64(of["right_end"] - of["right"])
+        a, b = of["left"] + (place - of["cell"]) // rights, of["right"] + (place - of["cell"]) % rights
+        if not full:
+            done = usable[begin_of[place] : end_of[place]]
+            count = finish_root(rules, done, False, buffers, vertices, count)
+        _set_site(sites[blocks], unary, of, states[a], states[b])
+        ends[blocks] = count
+        blocks += 1
+    return useful(symbols[: vertices + 1], edges[:count], sites[:blocks], ends[:blocks]), full
+
+
+def score_arcs(chart: Chart, arcs: PackedArcs, weight: float) -> Floats:
+    """[E] the weighted logarithm of the probability of the arc that an edge makes; 0 where it makes none."""
+    n, sites = len(arcs.begin) - 1, chart.sites
+    keys = arcs.dependents().astype(np.int64) * (n + 1) + arcs.heads
+    root = (sites["side"] == UNARY) & (sites["g"] == 0) & (sites["k"] == -1)
+    modifier = np.where(root, sites["h"], sites["m"]).astype(np.int64)
+    head = np.where(root, 0, sites["h"] + 1)
+    of_block = np.zeros(len(sites), np.float32)
+    arc = modifier >= 0
+    places = np.searchsorted(keys, (modifier * (n + 1) + head)[arc])
+    of_block[arc] = weight * arcs.logs[np.minimum(places, len(keys) - 1)]
+    scores = np.repeat(of_block, np.diff(chart.ends, prepend=0))
+    scores[chart.rules == COPY] = 0.0
+    return scores

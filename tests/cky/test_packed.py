@@ -1,0 +1,153 @@
+"""The chart over packed arcs: against the constrained charts of all d-trees that the arcs hold, and at both
+ends, one head for each word and all heads, against the constrained chart and lexicalised CKY."""
+
+from __future__ import annotations
+
+import random
+from collections.abc import Iterator
+from itertools import product
+
+import numpy as np
+import pytest
+
+from d2c.cky.lexicalised_cky import build_lexicalised_chart
+from d2c.cky.search.chart import NO_GLUE, Chart, Query, build_chart
+from d2c.cky.search.constraints import Constraints, side_key
+from d2c.cky.search.features import Observed, Scorer, score_edges
+from d2c.cky.search.layout import lay_out
+from d2c.cky.search.packed_chart import build_packed_chart, score_arcs
+from d2c.cky.search.packed_layout import lay_out_packed
+from d2c.cky.search.search import derivation
+from d2c.cky.search.templates import Templates
+from d2c.forests.forest import Floats
+from d2c.forests.semirings import count_derivations, viterbi
+from d2c.trees.arcs import PackedArcs, arcs_of, single
+from d2c.trees.dtree import is_projective, is_tree
+from tests.cky.parts import random_observed, rich_grammar, triples
+from tests.cky.test_chart import TAGS, query_of
+from tests.cky.test_learning import projective_heads
+
+
+def packed_chart(query: Query, arcs: PackedArcs, around: bool = True) -> Chart:
+    layout = lay_out_packed(arcs, around)
+    assert layout is not None
+    chart, full = build_packed_chart(query, layout)
+    assert not full
+    return chart
+
+
+def best(chart: Chart, scores: Floats) -> tuple[float, list[int], set[object]]:
+    """The score of a best derivation, its heads and its parts."""
+    edges = viterbi(chart.forest, scores)
+    found = derivation(chart, edges, 0)
+    n = int(found.parts.sites["j"].max()) + 1
+    return float(scores[edges].sum(dtype=np.float64)), found.heads(n), set(triples(found.parts))
+
+
+def random_arcs(rng: random.Random, n: int, share: float) -> PackedArcs:
+    """Those of a projective d-tree, and a share of all others."""
+    table = np.array([[rng.random() if rng.random() < share else 0 for _ in range(n + 1)] for _ in range(n)])
+    table[np.arange(n), np.arange(n) + 1] = 0
+    return arcs_of(table, projective_heads(rng, n))
+
+
+def trees_of(arcs: PackedArcs) -> Iterator[list[int]]:
+    """All projective d-trees with one root."""
+    of_words = np.split(arcs.heads, arcs.begin[1:-1])
+    for heads in product(*(row.tolist() for row in of_words)):
+        if is_tree(heads) and is_projective(heads):
+            yield list(heads)
+
+
+def with_heads(observed: Observed, heads: list[int]) -> Observed:
+    changed = observed.copy()
+    changed["head"][1:-1] = heads
+    return changed
+
+
+def constrained(query: Query, heads: list[int]) -> Chart:
+    layout = lay_out(np.array(heads, np.int32))
+    return build_chart(query._replace(layout=layout, glue_symbols=NO_GLUE))
+
+
+def sides(rng: random.Random) -> Constraints:
+    """Method 2 where a coin says so."""
+    keys = sorted(side_key(*tags) for tags in product(range(3), repeat=3) if rng.random() < 0.3)
+    next_side = np.array([rng.randint(0, 1) for _ in keys], np.int32)
+    return Constraints(np.zeros((0, 0), np.bool_), np.array(keys, np.int64), next_side)
+
+
+WEIGHTS = np.random.default_rng(5).normal(size=1 << 12).astype(np.float32)
+
+
+@pytest.mark.parametrize("seed", range(30))
+def test_it_is_the_sum_over_all_d_trees_of_the_arcs(seed: int) -> None:
+    """As many derivations as all of them have; the best has the best score that any has in its own chart."""
+    rng = random.Random(seed)
+    grammar, n, most = rich_grammar(rng, 0.4), rng.randint(1, 5), rng.randint(0, 2)
+    tags = [rng.choice(TAGS) for _ in range(n)]
+    query, arcs = query_of(grammar, list(range(n)), tags, most), random_arcs(rng, n, 0.4)
+    if seed % 3 == 0:
+        query = query._replace(constraints=sides(rng))
+    observed = random_observed(rng, [0] * n)
+    scorer = Scorer(Templates.of(False, True), grammar.keys, WEIGHTS)
+    together = packed_chart(query, arcs)
+    logs = {(m, head): log for m, head, log in zip(arcs.dependents(), arcs.heads, arcs.logs, strict=True)}
+    count, bests = 0.0, []
+    for heads in trees_of(arcs):
+        chart = constrained(query, heads)
+        count += count_derivations(chart.forest)
+        if len(chart.rules):
+            scores = score_edges(chart, with_heads(observed, heads), scorer, 0.0)
+            arc = 0.7 * sum(logs[m, head] for m, head in enumerate(heads))
+            value, found, parts = best(chart, scores)
+            assert found == heads
+            bests.append((value + arc, heads, parts))
+    assert count_derivations(together.forest) == count
+    if bests:
+        scores = score_edges(together, observed, scorer, 0.0) + score_arcs(together, arcs, 0.7)
+        value, heads, parts = best(together, scores)
+        expected = max(bests, key=lambda one: one[0])
+        assert value == pytest.approx(expected[0], abs=1e-3)
+        assert (heads, parts) == expected[1:]
+
+
+@pytest.mark.parametrize("seed", range(20))
+@pytest.mark.parametrize("around", [True, False])
+def test_with_one_head_for_each_word_it_is_the_constrained_chart(seed: int, around: bool) -> None:
+    rng = random.Random(seed)
+    grammar, n = rich_grammar(rng, 0.4), rng.randint(1, 8)
+    heads, tags = projective_heads(rng, min(n, 6)), [rng.choice(TAGS) for _ in range(min(n, 6))]
+    query = query_of(grammar, heads, tags, 2)
+    observed, scorer = random_observed(rng, heads), Scorer(Templates.of(True, around), grammar.keys, WEIGHTS)
+    one, other = constrained(query, heads), packed_chart(query, single(heads), around)
+    assert len(one.rules) == len(other.rules)
+    if len(one.rules):
+        scores = [score_edges(chart, observed, scorer, 0.0) for chart in (one, other)]
+        assert not score_arcs(other, single(heads), 3.0).any()
+        first, second = best(one, scores[0]), best(other, scores[1])
+        assert first[:2] == second[:2]
+        assert not around or first == second
+
+
+@pytest.mark.parametrize("seed", range(20))
+def test_with_all_arcs_it_is_lexicalised_cky(seed: int) -> None:
+    rng = random.Random(seed)
+    grammar, n = rich_grammar(rng, 0.3), rng.randint(1, 6)
+    tags = [rng.choice(TAGS) for _ in range(n)]
+    query, observed = query_of(grammar, list(range(n)), tags, 1), random_observed(rng, [0] * n)
+    scorer = Scorer(Templates.of(False, False), grammar.keys, WEIGHTS)
+    every = 1 - np.eye(n, n + 1, 1)
+    arcs = arcs_of(every, projective_heads(rng, n))
+    one, other = build_lexicalised_chart(query), packed_chart(query, arcs, False)
+    assert count_derivations(one.forest) == count_derivations(other.forest)
+    assert len(one.rules) == len(other.rules)
+    if len(one.rules):
+        scores = [score_edges(chart, observed, scorer, 0.0) for chart in (one, other)]
+        assert best(one, scores[0]) == best(other, scores[1])
+
+
+def test_arcs_without_a_projective_tree_have_no_layout() -> None:
+    assert lay_out_packed(single([3, 4, 0, 3]), True) is None
+    assert lay_out_packed(single([2, 0, 2]), True) is not None
+    assert lay_out_packed(single([2, 0, 2]), True, most=1) is None

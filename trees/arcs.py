@@ -1,0 +1,107 @@
+"""Packed arcs: for each word of a sentence several likely heads, with their probabilities.
+
+A d-parser that is sure of a head gives one; where it is not, it gives those between which it hesitates. So
+the arcs of a sentence hold many d-trees at once, one of which is the parser's own.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Sequence
+from typing import NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+LEAST = 0.01  # probability of an arc that a d-parser mentions
+
+
+class PackedArcs(NamedTuple):
+    """The A arcs over n words.
+
+    begin: [n + 1] where in the others those of each word begin; every word has one at least
+    heads: [A] 1..n, or 0 for the root; for each word in order, without doubles
+    logs:  [A] logarithms of probabilities, which sum to 1 for each word
+    """
+
+    begin: NDArray[np.int32]
+    heads: NDArray[np.int32]
+    logs: NDArray[np.float32]
+
+    @property
+    def heads_per_word(self) -> float:
+        """How many heads a word has, on average."""
+        return len(self.heads) / max(1, len(self.begin) - 1)
+
+    def dependents(self) -> NDArray[np.int32]:
+        """[A] the word, from 0, that each arc leads to."""
+        return np.repeat(np.arange(len(self.begin) - 1, dtype=np.int32), np.diff(self.begin))
+
+    def among(self, heads: Sequence[int]) -> list[bool]:
+        """[n] whether each of these heads is among those of its word."""
+        return [head in self.heads[a:b] for head, (a, b) in zip(heads, self._bounds(), strict=True)]
+
+    def kept(self, least: float, heads: Sequence[int]) -> PackedArcs:
+        """The arcs of this probability or more, and a tree's own, its heads being 1..n, 0 = root.
+
+        An arc that is in the tree alone counts as probable as the least one of its word.
+        """
+        own: list[tuple[NDArray[np.int32], NDArray[np.float32]]] = []
+        for head, (a, b) in zip(heads, self._bounds(), strict=True):
+            found, logs = self.heads[a:b], self.logs[a:b]
+            if head not in found:
+                place = int(np.searchsorted(found, head))
+                found, logs = np.insert(found, place, head), np.insert(logs, place, logs.min())
+            chosen = (np.exp(logs.astype(np.float64)) >= least) | (found == head)
+            own.append((found[chosen], logs[chosen]))
+        return _packed(own)
+
+    def _bounds(self) -> Iterator[tuple[int, int]]:
+        ends = self.begin.tolist()
+        return zip(ends, ends[1:], strict=False)
+
+
+def arcs_of(probabilities: NDArray[np.float64], heads: Sequence[int], least: float = LEAST) -> PackedArcs:
+    """The likely arcs of a sentence, and those of a d-tree.
+
+    probabilities: [n, n + 1] of each word's heads, those of the root first; heads: 1..n, 0 = root
+    """
+    own = []
+    for row, head in zip(probabilities, heads, strict=True):
+        chosen = np.flatnonzero(row >= least)
+        if head not in chosen:
+            chosen = np.sort(np.append(chosen, head))
+        own.append((chosen.astype(np.int32), np.log(np.maximum(row[chosen], 1e-9)).astype(np.float32)))
+    return _packed(own)
+
+
+def single(heads: Sequence[int]) -> PackedArcs:
+    """Those of one d-tree."""
+    n = len(heads)
+    return PackedArcs(np.arange(n + 1, dtype=np.int32), np.array(heads, np.int32), np.zeros(n, np.float32))
+
+
+def votes(trees: Iterable[tuple[Sequence[int], float]]) -> NDArray[np.float64]:
+    """[n, n + 1] what share of the votes each head has: trees are heads (1..n, 0 = root), with a weight each.
+
+    Raises ValueError where there is no tree, or no weight.
+    """
+    ballots = list(trees)
+    total = sum(weight for _, weight in ballots)
+    if not ballots or total <= 0:
+        raise ValueError("no votes")
+    n = len(ballots[0][0])
+    shares = np.zeros((n, n + 1))
+    for heads, weight in ballots:
+        shares[np.arange(n), list(heads)] += weight / total
+    return shares
+
+
+def _packed(own: Sequence[tuple[NDArray[np.int32], NDArray[np.float32]]]) -> PackedArcs:
+    """Those of each word, their probabilities made to sum to 1."""
+    begin = np.cumsum([0, *(len(heads) for heads, _ in own)], dtype=np.int32)
+    if not own:
+        return single(())
+    logs = [one - np.logaddexp.reduce(one.astype(np.float64)) for _, one in own]
+    return PackedArcs(
+        begin, np.concatenate([heads for heads, _ in own]), np.concatenate(logs).astype(np.float32)
+    )
