@@ -15,6 +15,7 @@ import numpy as np
 
 from d2c.cky.grammar.grammar import ROOT, Grammar, Rule, levels_of
 from d2c.cky.grammar.vocabulary import Vocabulary
+from d2c.cky.learning.arcs import least_probability, line_search
 from d2c.cky.learning.gold import Gold, examples_of
 from d2c.cky.learning.training import Epoch, Training
 from d2c.cky.model import Learned, read_model, write_model
@@ -126,6 +127,21 @@ class ConstrainedCKY:
         self._axioms = _axioms(self.grammar_, self.vocabulary_)
         self.allowed_, self.arcs_ = UNPRUNED, ArcFeature()
         return gold
+
+    def fit_arcs(self, ctrees: Iterable[CTree], dtrees: Iterable[DTree]) -> Self:
+        """Learns what packed arcs count for, from d-trees that have them, and gold c-trees for these.
+
+        Neither the d-parser nor this route has learned from these sentences. Raises ValueError without arcs.
+        """
+        gold, parsed = list(ctrees), list(dtrees)
+        least = least_probability(parsed)
+
+        def f1(weight: float) -> float:
+            self.arcs_ = ArcFeature(weight, least)
+            return bracket_scores(gold, list(self.decode_all(parsed)), gaps=self.gaps_).f1
+
+        self.arcs_ = ArcFeature(line_search(f1), least)
+        return self
 
     def encode(self, ctree: CTree) -> DTree:
         """The d-tree that a d-parser learns from; an arc's label is the phrase symbol that it makes."""

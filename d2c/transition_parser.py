@@ -9,7 +9,7 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Iterable, Iterator, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from operator import ne
 from pathlib import Path
 from typing import Self
@@ -24,6 +24,7 @@ from d2c.dparsers.directories import Kind, loading, parameters, whole_directory
 from d2c.dparsers.protocol import Progress, Report
 from d2c.dparsers.training import DEV_WORDS, check_choice, reporter, thinned
 from d2c.forests.forest import Doubles
+from d2c.trees.arcs import arcs_of, single
 from d2c.trees.ctree import Tokens
 from d2c.trees.dtree import DTree
 from d2c.trees.errors import FormatError, ModelError
@@ -93,6 +94,17 @@ class TransitionParser:
         for what, count in counts.items():
             if count:
                 log.info("transition: %s in %d long sentences", what, count)
+
+    @property
+    def gives_arcs(self) -> bool:
+        """It does, whatever its search: probabilities are those of the exact search's chart."""
+        return True
+
+    def parse_packed(self, sentences: Iterable[Tokens]) -> Iterator[DTree]:
+        """As `parse`, with packed arcs: the shares of `arcs`."""
+        for dtree in self.parse(sentences):
+            found = arcs_of(self.arcs(dtree.tokens), dtree.heads) if dtree.heads else single(())
+            yield replace(dtree, arcs=found)
 
     def k_best(self, tokens: Tokens, k: int) -> list[Found[DTree]]:
         """The k best d-trees of a sentence that is not empty, all different, best first: each with its share

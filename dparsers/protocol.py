@@ -95,6 +95,18 @@ class ForeignParser(DependencyParser, Protocol):
 
 
 @runtime_checkable
+class GivesArcs(DependencyParser, Protocol):
+    """A dependency parser that says how probable other heads are."""
+
+    @property
+    def gives_arcs(self) -> bool:
+        """Whether, as it is set, it does."""
+
+    def parse_packed(self, sentences: Iterable[Tokens]) -> Iterator[DTree]:
+        """The d-trees of `parse`, with their packed arcs (`d2c.trees.arcs`)."""
+
+
+@runtime_checkable
 class ReadsAlong(DependencyParser, Protocol):
     """A dependency parser that has its d-trees in order, and so must be given all sentences in one stream."""
 

@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import numpy as np
 
+from d2c.cky.grammar.grammar import RuleTable
 from d2c.cky.search.chart import (
     COPY,
     EDGE,
@@ -28,7 +29,7 @@ from d2c.cky.search.chart import (
 from d2c.cky.search.constraints import certain_side
 from d2c.cky.search.packed_layout import PackedLayout
 from d2c.cky.search.sites import SITE
-from d2c.forests.forest import Floats
+from d2c.forests.forest import Floats, Ints
 from d2c.linear.kernels import inner, kernel
 from d2c.trees.arcs import PackedArcs
 from d2c.trees.binarization import LEFT, UNARY
@@ -43,6 +44,49 @@ def _set_site(site: np.void, side: int, place: np.void, left: np.void, right: np
     site["i"], site["j"] = left["bound"], right["bound"]
     site["next_left"], site["next_right"] = left["next"], right["next"]
     site["inner_left"], site["inner_right"] = left["inner"], right["inner"]
+
+
+@inner
+def _set_step(site: np.void, source: np.void, item: np.void) -> None:
+    """Writes what is a step's own. source: the state that it starts from; item: what it takes."""
+    site["m"] = item["h"]
+    if site["side"] == LEFT:
+        site["inner_left"], site["k"] = source["inner"], item["last"]
+    else:
+        site["inner_right"], site["k"] = source["inner"], item["first"] - 1
+
+
+@inner
+def _states_of(of: np.void, cell: int) -> tuple[int, int]:
+    """The states of a cell in its room."""
+    number, rights = np.int64(cell - of["cell"]), np.int64(of["right_end"] - of["right"])
+    return of["left"] + number // rights, of["right"] + number % rights
+
+
+@inner
+def _cell_of(of: np.void, left: int, right: int) -> int:
+    """The cell of two states in a room."""
+    return of["cell"] + (left - of["left"]) * np.int64(of["right_end"] - of["right"]) + right - of["right"]
+
+
+@inner
+def _merge(rules: RuleTable, made: Ints, buffers: Buffers, vertices: int, count: int) -> tuple[int, int]:
+    """Copies the whole constituents of a cell to the item at hand; how many vertices and edges there are."""
+    for tail in made:
+        symbol = buffers.symbols[tail]
+        if rules.whole[symbol]:
+            vertices, count = derive(buffers, symbol, tail, np.int32(-1), COPY, vertices, count)
+    return vertices, count
+
+
+@inner
+def _list(begin: int, usable: Ints, buffers: Buffers, vertices: int, listed: int) -> int:
+    """Lists the new vertices, of different symbols; how many listed ones there are."""
+    reset(buffers, begin, vertices)
+    for vertex in range(begin, vertices):
+        usable[listed] = vertex
+        listed += 1
+    return listed
 
 
 @kernel
@@ -78,21 +122,15 @@ def build_packed_chart(query: Query, layout: PackedLayout) -> tuple[Chart, bool]
             buffers = Buffers(edges, symbols, vertex_of)
             for member in range(first, last):
                 cell = layout.members[member]
-                for tail in usable[begin_of[cell] : end_of[cell]]:
-                    symbol = symbols[tail]
-                    if rules.whole[symbol]:
-                        vertices, count = derive(buffers, symbol, tail, np.int32(-1), COPY, vertices, count)
-            reset(buffers, begin, vertices)
-            for vertex in range(begin, vertices):
-                usable[listed] = vertex
-                listed += 1
+                made = usable[begin_of[cell] : end_of[cell]]
+                vertices, count = _merge(rules, made, buffers, vertices, count)
+            listed = _list(begin, usable, buffers, vertices, listed)
             end_of[place], ends[blocks] = listed, count
             _set_site(sites[blocks], unary, rooms[0], states[0], states[0])
             blocks += 1
             continue
         of = rooms[layout.room_of[place]]
-        h, rights = of["h"], np.int64(of["right_end"] - of["right"])
-        a, b = of["left"] + (place - of["cell"]) // rights, of["right"] + (place - of["cell"]) % rights
+        h, (a, b) = of["h"], _states_of(of, place)
         left, right = states[a], states[b]
         allowed = query.constraints.by_tag[tags[h]] if len(query.constraints.by_tag) else every
         if left["bound"] == right["bound"]:
@@ -105,25 +143,20 @@ def build_packed_chart(query: Query, layout: PackedLayout) -> tuple[Chart, bool]
                 source = np.int64(steps[step]["state"])
                 item = items[steps[step]["item"]]
                 one, other = (source, b) if side == LEFT else (a, source)
+                before = _cell_of(of, one, other)
                 sure = certain_side(query.constraints, tags, h, states[one]["next"], states[other]["next"])
                 if sure == 1 - side:
                     continue
-                before = of["cell"] + (one - of["left"]) * rights + other - of["right"]
-                done = cells + np.int64(steps[step]["item"])
+                taken = cells + np.int64(steps[step]["item"])
                 heads = usable[begin_of[before] : end_of[before]]
-                modifiers = usable[begin_of[done] : end_of[done]]
+                modifiers = usable[begin_of[taken] : end_of[taken]]
                 edges, sites = room(edges, count + len(rules.kind)), room(sites, blocks + 1)
                 ends, first = room(ends, blocks + 1), count
                 buffers = Buffers(edges, symbols, vertex_of)
                 vertices, count = attach(rules, side, heads, modifiers, allowed, buffers, vertices, count)
                 if count > first:
-                    site = sites[blocks]
-                    _set_site(site, np.int64(side), of, left, right)
-                    site["m"] = item["h"]
-                    if side == LEFT:
-                        site["inner_left"], site["k"] = states[source]["inner"], item["last"]
-                    else:
-                        site["inner_right"], site["k"] = states[source]["inner"], item["first"] - 1
+                    _set_site(sites[blocks], np.int64(side), of, left, right)
+                    _set_step(sites[blocks], states[source], item)
                     ends[blocks] = count
                     blocks += 1
         edges = room(edges, count + (levels + 2) * (len(rules.kind) + 2 * size + 2))
@@ -147,8 +180,7 @@ def build_packed_chart(query: Query, layout: PackedLayout) -> tuple[Chart, bool]
     count = NOTHING if full else count
     for place in layout.roots:
         of = rooms[layout.room_of[place]]
-        rights = np.int64(of["right_end"] - of["right"])
-        a, b = of["left"] + (place - of["cell"]) // rights, of["right"] + (place - of["cell"]) % rights
+        a, b = _states_of(of, place)
         if not full:
             done = usable[begin_of[place] : end_of[place]]
             count = finish_root(rules, done, False, buffers, vertices, count)

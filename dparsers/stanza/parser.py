@@ -8,12 +8,12 @@ slower, and labels every root `root`. Both give exactly one root and no cycle; a
 from __future__ import annotations
 
 import shutil
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from contextlib import contextmanager
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from functools import partial
 from pathlib import Path
-from typing import Any, Self
+from typing import Any, Self, TypeVar
 
 import torch
 from stanza.models import parser as stanza_program
@@ -27,13 +27,26 @@ from d2c.dparsers.codes import read_trees
 from d2c.dparsers.directories import Kind, loading, parameters, whole_directory
 from d2c.dparsers.protocol import Report, with_arcs
 from d2c.dparsers.stanza.checkpoints import check_weights, read_checkpoint, read_vectors
-from d2c.dparsers.stanza.training import ONE_AT_A_TIME, TRAINERS, Preset, Row, fit, predict, quiet, seeded
+from d2c.dparsers.stanza.training import (
+    ONE_AT_A_TIME,
+    TRAINERS,
+    Preset,
+    Row,
+    fit,
+    predict,
+    predict_packed,
+    quiet,
+    seeded,
+)
 from d2c.dparsers.training import check_choice
+from d2c.trees.arcs import single
 from d2c.trees.ctree import Tokens
 from d2c.trees.dtree import DTree
 from d2c.trees.errors import FormatError, ModelError
 from d2c.trees.formats.chunks import batches
 from d2c.trees.model_files import first_line
+
+Found = TypeVar("Found")  # what is predicted for a sentence
 
 # The model directory: the settings and these files.
 KIND = Kind("dparser", "stanza", 1, ("model_type", "preset", "bert_model", "epochs", "seed"))
@@ -145,15 +158,36 @@ class StanzaParser:
             next(parser.parse([Tokens(("a", "b"), ("A", "B"))]))  # what cannot parse says so now
         return parser
 
+    @property
+    def gives_arcs(self) -> bool:
+        """Whether it is the graph parser."""
+        return self.model_type == "graph"
+
     def parse(self, sentences: Iterable[Tokens]) -> Iterator[DTree]:
         """The d-tree of each sentence, in order; about a thousand sentences are held at a time."""
+        for window, arcs in self._predicted(sentences, predict):
+            yield from with_arcs(window, arcs, "stanza")
+
+    def parse_packed(self, sentences: Iterable[Tokens]) -> Iterator[DTree]:
+        """As `parse`, with packed arcs. Raises ModelError for the transition parser, which has none."""
+        if not self.gives_arcs:
+            raise ModelError("Stanza's transition parser does not say how probable other heads are")
+        for window, found in self._predicted(sentences, predict_packed):
+            packed = iter([arcs for _, arcs in found])
+            for dtree in with_arcs(window, [one for one, _ in found], "stanza"):
+                yield replace(dtree, arcs=next(packed) if dtree.heads else single(()))
+
+    def _predicted(
+        self, sentences: Iterable[Tokens], predicting: Callable[..., list[Found]]
+    ) -> Iterator[tuple[list[Tokens], list[Found]]]:
+        """Windows of sentences, and what is predicted for those that have words."""
         if self.trainer_ is None:
             raise ModelError("this parser is not trained yet")
         for window in batches(sentences, _WINDOW):
             with ONE_AT_A_TIME, quiet(), self._threads():
                 rows = [_rows(tokens) for tokens in window if len(tokens)]
-                arcs = predict(self.trainer_, self.pretrain_, rows)
-            yield from with_arcs(window, arcs, "stanza")
+                predicted = predicting(self.trainer_, self.pretrain_, rows)
+            yield window, predicted
 
     def _preset(self) -> Preset:
         check_choice("model type", self.model_type, TRAINERS)

@@ -18,7 +18,9 @@ from dataclasses import dataclass, field
 from threading import Lock
 from typing import Any
 
+import numpy as np
 import torch
+from numpy.typing import NDArray
 from stanza.models.common.pretrain import Pretrain
 from stanza.models.common.utils import set_random_seed, update_word_cutoff
 from stanza.models.depparse.data import DataLoader
@@ -29,6 +31,7 @@ from torch.optim.lr_scheduler import LambdaLR
 from d2c.dparsers.protocol import Arcs, Progress, Report
 from d2c.dparsers.training import evaluations, reporter, thinned
 from d2c.dparsers.training import seeded as seeded_numpy
+from d2c.trees.arcs import PackedArcs, arcs_of
 from d2c.trees.errors import ModelError
 
 TRAINERS = {"graph": GraphTrainer, "transition": TransitionTrainer}
@@ -79,6 +82,39 @@ def predict(trainer: Trainer, pretrain: Pretrain | None, sentences: Sequence[Seq
 
     Raises ModelError where a transformer cannot take a sentence.
     """
+    predictions = _predicted(trainer, pretrain, sentences)
+    return [([int(head) for head, _ in arcs], [label for _, label in arcs]) for arcs in predictions]
+
+
+def predict_packed(
+    trainer: Trainer, pretrain: Pretrain | None, sentences: Sequence[Sequence[Row]]
+) -> list[tuple[Arcs, PackedArcs]]:
+    """As `predict`, by a graph parser, with the probabilities of heads: its softmax over them."""
+    decode = trainer.model.decode_graph_predictions
+
+    def with_scores(
+        vocab: object, size: int, scores: Any, lengths: Sequence[int], *rest: Any, **more: Any
+    ) -> Any:
+        trees = decode(vocab, size, scores, lengths, *rest, **more)
+        found = (_packed(of[1:n, :n], arcs) for of, n, arcs in zip(scores[0], lengths, trees, strict=False))
+        return list(zip(trees, found, strict=True))
+
+    trainer.model.decode_graph_predictions = with_scores
+    try:
+        predictions = _predicted(trainer, pretrain, sentences)
+    finally:
+        del trainer.model.decode_graph_predictions
+    return [(([int(h) for h, _ in arcs], [label for _, label in arcs]), found) for arcs, found in predictions]
+
+
+def _packed(scores: NDArray[Any], arcs: Sequence[Any]) -> PackedArcs:
+    """scores: [n, n + 1] logarithms of probabilities, which do not sum to 1 in a batch with longer ones."""
+    shares = np.exp(scores.astype(np.float64))
+    return arcs_of(shares / shares.sum(axis=1, keepdims=True), [int(head) for head, _ in arcs])
+
+
+def _predicted(trainer: Trainer, pretrain: Pretrain | None, sentences: Sequence[Sequence[Row]]) -> list[Any]:
+    """What Stanza makes of each sentence; errors as of `predict`."""
     words = _batch_words(trainer.args, len(trainer.vocab["deprel"]), _NUMBERS_PARSING)
     loader = DataLoader(
         Rows(sentences), words, trainer.args, pretrain, trainer.vocab, evaluation=True, sort_during_eval=True
@@ -86,7 +122,7 @@ def predict(trainer: Trainer, pretrain: Pretrain | None, sentences: Sequence[Seq
     predictions = predict_dataset(trainer, loader)
     if len(predictions) != len(sentences):  # Stanza leaves out what is too long for some transformers
         raise ModelError(f"a sentence is too long for the transformer {trainer.args['bert_model']}")
-    return [([int(head) for head, _ in arcs], [label for _, label in arcs]) for arcs in predictions]
+    return predictions
 
 
 def attachment(gold: Sequence[Sequence[Row]], predicted: Sequence[Arcs]) -> tuple[float, float]:

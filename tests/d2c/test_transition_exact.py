@@ -12,10 +12,12 @@ import pytest
 from d2c.automata.dtrees import SYSTEMS
 from d2c.automata.exact import Exact
 from d2c.automata.oracles import Linear
+from d2c.dparsers.protocol import GivesArcs
 from d2c.forests.semirings import viterbi
 from d2c.reduction.reduction import Reduction
 from d2c.training.spec import TrainingSpec
 from d2c.transition_parser import TransitionParser
+from d2c.trees.ctree import Tokens
 from d2c.trees.dtree import DTree
 from d2c.trees.errors import ModelError
 from d2c.trees.formats.brackets import read_brackets
@@ -96,3 +98,16 @@ def test_names_of_searches() -> None:
         TrainingSpec(Path(), Path(), dparser="transition:standard;beam").new_dparser()
     exact = TrainingSpec(Path(), Path(), dparser="transition:eager;exact").new_dparser()
     assert isinstance(exact, TransitionParser) and (exact.system, exact.search) == ("eager", "exact")
+
+
+def test_packed_arcs_are_the_shares(parser: TransitionParser) -> None:
+    assert isinstance(parser, GivesArcs) and parser.gives_arcs
+    sentences = [Tokens((), ()), *(dtree.tokens for dtree in DEV[:5])]
+    for dtree, plain_one in zip(parser.parse_packed(sentences), parser.parse(sentences), strict=True):
+        assert dtree == plain_one and dtree.arcs is not None
+        assert all(dtree.arcs.among(dtree.heads))
+        if dtree.heads:
+            shares = parser.arcs(dtree.tokens)[dtree.arcs.dependents(), dtree.arcs.heads]
+            sums = np.add.reduceat(shares, dtree.arcs.begin[:-1])
+            expected = shares / np.repeat(sums, np.diff(dtree.arcs.begin))
+            assert np.exp(dtree.arcs.logs) == pytest.approx(expected, abs=1e-4)

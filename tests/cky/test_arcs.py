@@ -1,0 +1,105 @@
+"""Packed arcs in the estimator: what it makes of them, what they count for, what is left where they fail."""
+
+from __future__ import annotations
+
+import copy
+from dataclasses import replace
+from math import log2
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+from d2c.cky.constrained_cky import ARCS_UNDONE, ConstrainedCKY
+from d2c.cky.learning.arcs import least_probability, line_search
+from d2c.cky.settings import ArcFeature
+from d2c.trees.arcs import arcs_of, single
+from d2c.trees.dtree import DTree
+from d2c.trees.repair import Repairs
+from d2c.trees.scores.brackets import bracket_scores
+from tests.cky.test_constrained_cky import fitted, sample
+
+
+def wrong_head(dtree: DTree, own: float, seed: int = 0) -> DTree:
+    """One word of the d-tree hangs from another; its arcs give the right one the rest of the probability."""
+    rng, heads = np.random.default_rng(seed), list(dtree.heads)
+    places = [m for m, h in enumerate(heads) if h and heads[h - 1] and heads[h - 1] != m + 1]
+    table = np.zeros((len(heads), len(heads) + 1))
+    table[np.arange(len(heads)), heads] = 1.0
+    if places:
+        m = int(rng.choice(places))
+        right, heads[m] = heads[m], heads[heads[m] - 1]  # its grandparent: the d-tree stays projective
+        table[m, right], table[m, heads[m]] = 1 - own, own
+    return replace(dtree, heads=tuple(heads), arcs=arcs_of(table, heads))
+
+
+def test_the_right_heads_among_others_are_found() -> None:
+    route, dev = fitted(), sample("dev", 60)
+    dtrees = [wrong_head(route.encode(ctree), 0.5, seed) for seed, ctree in enumerate(dev)]
+    repairs = Repairs()
+    packed = bracket_scores(dev, list(route.decode_all(dtrees, repairs))).f1
+    alone = bracket_scores(dev, [route.decode(replace(dtree, arcs=None)) for dtree in dtrees]).f1
+    assert packed > alone + 2 and repairs.counts[ARCS_UNDONE] == 0
+    nearest = bracket_scores(dev, list(map(route.oracle, dev, dtrees))).f1
+    of_single = [
+        route.oracle(ctree, replace(dtree, arcs=None)) for ctree, dtree in zip(dev, dtrees, strict=True)
+    ]
+    assert nearest > bracket_scores(dev, of_single).f1 + 2 and nearest > packed
+
+
+def test_one_head_for_each_word_changes_nothing() -> None:
+    route = fitted()
+    for ctree in sample("dev", 20):
+        dtree = route.encode(ctree)
+        arcs = single(dtree.heads)
+        assert route.decode(replace(dtree, arcs=arcs)) == route.decode(dtree)
+        assert route.confidences(replace(dtree, arcs=arcs)) == route.confidences(dtree)
+
+
+def test_confidences_and_k_best_are_of_all_d_trees() -> None:
+    route, changed = fitted(), 0
+    for seed, ctree in enumerate(sample("dev", 20)):
+        dtree = wrong_head(route.encode(ctree), 0.5, seed)
+        best, shares = route.confidences(dtree)
+        assert best == route.decode(dtree) and all(0 <= share <= 1 for share in shares)
+        (_, first), *others = route.decode_k_best(dtree, 3)
+        assert first == best and len({first, *(other for _, other in others)}) == 1 + len(others)
+        changed += best != route.decode(replace(dtree, arcs=None))
+    assert changed > 3
+
+
+def test_where_packed_arcs_fail_the_single_d_tree_is_left(monkeypatch: pytest.MonkeyPatch) -> None:
+    route, (ctree,) = fitted(), sample("dev", 1)
+    dtree, repairs = wrong_head(route.encode(ctree), 0.5), Repairs()
+    monkeypatch.setattr("d2c.cky.constrained_cky.lay_out_packed", lambda arcs, around: None)
+    assert route.decode(dtree, repairs) == route.decode(replace(dtree, arcs=None))
+    assert repairs.counts[ARCS_UNDONE] == 1
+
+
+def test_what_arcs_count_for_is_learned_and_kept(tmp_path: Path) -> None:
+    """Where wrong heads have a probability of 0.9, the least weight is best, and of 0.1, a greater one."""
+    route, dev = copy.copy(fitted()), sample("dev", 25)
+    weights = []
+    for own in (0.9, 0.1):
+        dtrees = [wrong_head(route.encode(ctree), own, seed) for seed, ctree in enumerate(dev)]
+        weights.append(route.fit_arcs(dev, dtrees).arcs_.weight)
+    assert weights[0] < 1 <= weights[1]
+    route.save(tmp_path)
+    assert ConstrainedCKY.load(tmp_path).arcs_ == route.arcs_
+    assert fitted().arcs_ == ArcFeature()
+    with pytest.raises(ValueError, match="these d-trees have no packed arcs"):
+        route.fit_arcs(dev, map(route.encode, dev))
+
+
+def test_as_many_heads_are_kept_as_asked_for() -> None:
+    table = np.array([[0.0, 0.0, 0.9, 0.1], [0.6, 0.0, 0.0, 0.4], [0.2, 0.3, 0.5, 0.0]])
+    dtree = fitted().encode(next(tree for tree in sample("train", 300) if len(tree.tokens) == 3))
+    dtree = replace(dtree, heads=(2, 0, 2), arcs=arcs_of(table, (2, 0, 2)))
+    assert least_probability([dtree], 5 / 3) == pytest.approx(0.3)
+    assert least_probability([dtree], 1.0) == 1.0
+    assert least_probability([dtree], 9.0) == 0.01
+
+
+@pytest.mark.parametrize("best", [-4, -1, 0, 0.5, 3, 6])
+def test_the_line_search_finds_the_best_weight(best: float) -> None:
+    assert log2(line_search(lambda weight: -abs(log2(weight) - best))) == pytest.approx(best)
