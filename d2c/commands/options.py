@@ -18,6 +18,7 @@ from d2c.models import find
 from d2c.reduction.encodings import ENCODINGS
 from d2c.training.model import read_settings
 from d2c.training.routes import Route, RouteSettings
+from d2c.training.spec import ARCS
 from d2c.treebanks.reading import CONTINUOUS, Reading
 from d2c.trees.binarization import BINARIZATIONS, MOST_UNARIES
 from d2c.trees.errors import Faults, ModelError
@@ -55,6 +56,11 @@ continuous_option = click.option(
 )
 jobs_option = click.option(
     "--jobs", type=click.IntRange(1), default=os.cpu_count() or 1, show_default="all cores", help="Processes."
+)
+arcs_option = click.option(
+    "--arcs",
+    type=click.Choice(ARCS),
+    help="Chart (cky): over the d-parser's one d-tree, or over all its likely arcs, packed.",
 )
 timeout_option = click.option(
     "--timeout",
@@ -200,6 +206,7 @@ def training_options(command: Command) -> Command:
     def checked(**options: Any) -> None:
         if options["tagger"] is None and options["tags"] == "predicted":
             raise click.UsageError(f"--tags predicted needs --tagger {' or --tagger '.join(TAGGERS)}")
+        options["arcs"] = options["arcs"] or ARCS[0]
         command(**options)
 
     options: tuple[Decorator, ...] = (
@@ -235,6 +242,7 @@ def training_options(command: Command) -> Command:
             help="Routes learn from d-trees that the d-parser predicts when it has learned from other folds. "
             "Also the folds of --tags predicted, which are 10 otherwise.",
         ),
+        arcs_option,
         click.option("--device", help="Stanza: cpu, cuda, ...  [default: cuda where there is one]"),
         click.option("--epochs", type=float, help="Passes over the training data, instead of the preset's."),
         click.option("--vectors", type=click.Path(path_type=Path, exists=True), help="Stanza: word vectors."),

@@ -13,6 +13,7 @@ import click
 
 from d2c.commands.options import (
     FilePath,
+    arcs_option,
     format_for,
     language_option,
     model_path,
@@ -84,6 +85,7 @@ def model_and_input(context: click.Context, _: click.Parameter, given: tuple[Pat
     metavar="NAME",
     help="Of a d-parser `pipeline`: spacy:NAME or stanza:LANGUAGE. It may run code of its own.",
 )
+@arcs_option
 @timeout_option
 def parse(
     given: tuple[Path, Path],

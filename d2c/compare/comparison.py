@@ -23,7 +23,7 @@ from d2c.compare.rows import (
 from d2c.dparsers.taggers import accuracy
 from d2c.training.model import Model
 from d2c.training.routes import HasOracle, Progress, Relabels
-from d2c.training.spec import TrainingSpec
+from d2c.training.spec import ARCS, TrainingSpec
 from d2c.training.train import Trained, train_models
 from d2c.treebanks.reading import CLEANED, Read
 from d2c.trees.ctree import CTree
@@ -64,13 +64,16 @@ def compare_on(
     others: models with other d-parsers, by their names; the rows of `voted.several` follow
 
     The d-parser has learned what the first route encodes; labels are scored against that. Oracles of routes
-    that have one, on the d-parser's d-trees, come last. Models that were trained on predicted tags tag dev
+    that have one, on the d-parser's d-trees, come then. Last are routes, and their oracles, that look among
+    all likely arcs, where models do (`Model.arcs`). Models that were trained on predicted tags tag dev
     themselves, for all rows. Brackets are counted by one of METRICS, or by that for these trees.
     """
     models, ctrees = trained.models, list(reading(dev))
     first, routes = models[0], [model.route for model in models]
-    of_dparser = parsed(first.dparser_name, first, ctrees)
-    predicted = of_dparser.dtrees
+    with_arcs = replace(first, arcs=max((model.arcs for model in models), key=ARCS.index))
+    of_arcs = parsed(first.dparser_name, with_arcs, ctrees)
+    predicted = [replace(dtree, arcs=None) for dtree in of_arcs.dtrees]
+    of_dparser = replace(of_arcs, dtrees=predicted)
     dtrees, tags = list(map(first.route.encode, ctrees)), None
     if first.tags == "predicted":  # gold heads and labels are those that the treebank's own tags say
         tags = accuracy([ctree.tokens for ctree in ctrees], [dtree.tokens for dtree in predicted])
@@ -89,7 +92,12 @@ def compare_on(
         every = [of_dparser, *(parsed(name, model, ctrees) for name, model in others.items())]
         by_name = {model.route_name: model.route for model in models}
         rows += several(gold, by_name, every, rows[len(models) :])
-    rows += [_oracle(route, gold, of_dparser) for route in routes if isinstance(route, HasOracle)]
+    rows += [_oracle(ORACLE, route, gold, of_dparser) for route in routes if isinstance(route, HasOracle)]
+    for model in models:
+        if model.arcs == "packed":
+            rows.append(score(f"{model.route_name} {model.arcs}", model.route, gold, of_arcs))
+            if isinstance(model.route, HasOracle):
+                rows.append(_oracle(f"{ORACLE} {model.arcs}", model.route, gold, of_arcs))
     return Comparison(gold, rows, trained.dparser_seconds, tags)
 
 
@@ -101,8 +109,8 @@ def parsed(name: str, model: Model, ctrees: Sequence[CTree]) -> Parses:
     return Parses(name, dtrees, time.perf_counter() - start)
 
 
-def _oracle(route: HasOracle, gold: GoldStandard, parses: Parses) -> Row:
+def _oracle(name: str, route: HasOracle, gold: GoldStandard, parses: Parses) -> Row:
     tagged = with_tags_of(parses.dtrees, gold.ctrees)
     nearest = with_tags_of(gold.ctrees, map(route.oracle, counted(tagged, "oracle"), parses.dtrees))
     scores = gold.metric.score(gold.ctrees, nearest)
-    return Row(ORACLE, parses.source, attachment(gold, parses.dtrees), scores, gold.metric.summary(scores))
+    return Row(name, parses.source, attachment(gold, parses.dtrees), scores, gold.metric.summary(scores))

@@ -21,6 +21,7 @@ from d2c.trees.progress import counted
 from d2c.trees.temporary import scratch
 
 Item = TypeVar("Item")  # a sentence
+Parse = Callable[[Iterable[Tokens]], Iterator[DTree]]
 
 
 def blocks(sentences: int, k: int) -> list[range]:
@@ -42,11 +43,17 @@ def folds(
 
 
 def jackknife_dtrees(
-    dparser: DependencyParser, sentences: Sequence[DTree], dev: Path, k: int, progress: Progress | None = None
+    dparser: DependencyParser,
+    sentences: Sequence[DTree],
+    dev: Path,
+    k: int,
+    progress: Progress | None = None,
+    parsing: Callable[[DependencyParser], Parse] = lambda dparser: dparser.parse,
 ) -> list[DTree]:
     """The d-tree of each sentence by the d-parser, trained on the gold d-trees of the other blocks.
 
-    dev: a CoNLL-U file, which selects its best states. Raises ValueError for fewer sentences than blocks.
+    dev: a CoNLL-U file, which selects its best states; parsing: how it parses. Raises ValueError for fewer
+    sentences than blocks.
     """
     parsed: list[DTree] = []
     for block, others in folds(sentences, k, "d-parser", progress):
@@ -54,7 +61,7 @@ def jackknife_dtrees(
             file = directory / "others.conllu"
             save_conllu(others, file)
             trained = dparser.train(file, dev, directory / "dparser", progress)
-            parsed += counted(trained.parse(sentences[i].tokens for i in block), "jackknife: parsing")
+            parsed += counted(parsing(trained)(sentences[i].tokens for i in block), "jackknife: parsing")
     return parsed
 
 

@@ -12,7 +12,9 @@ from typing import Any, Self, cast
 from d2c.dparsers.protocol import DependencyParser, ReadsText
 from d2c.dparsers.registry import load_dparser, load_tagger
 from d2c.dparsers.taggers import Tagger
+from d2c.training.packed import check_arcs, parsing
 from d2c.training.routes import ROUTES, Route, route_class
+from d2c.training.spec import ARCS
 from d2c.training.tagging import load_abbreviations
 from d2c.trees import model_files
 from d2c.trees.ctree import CTree, Tokens
@@ -33,7 +35,7 @@ _OTHERS = {  # what people take for one, by a file in it
 }
 _WINDOW = 1024  # sentences that are tagged at a time
 TAGS = ("gold", "predicted")
-_PARTS, _OPTIONAL = ("route", "dparser", "tagger"), ("tagger", "tags", "language")
+_PARTS, _OPTIONAL = ("route", "dparser", "tagger"), ("tagger", "tags", "language", "arcs")
 NO_TAGGER = "words need a tagger, and this model has none; train it with --tagger stanza, spacy or nltk"
 
 
@@ -45,6 +47,7 @@ class Model:
     tags:   what route and d-parser were trained on, `gold` or `predicted` by the tagger
     abbreviations: words of the tagger's treebank that end in a full stop
     language: whose rules cut text, as spaCy calls it; None: English, or what the d-parser's pipeline does
+    arcs:   one of ARCS: whether the route looks among all likely arcs, or over the one d-tree
 
     A d-parser that comes with tags of its own is the tagger of a model that has no other.
     """
@@ -58,6 +61,7 @@ class Model:
     tags: str = "gold"
     abbreviations: tuple[str, ...] = ()
     language: str | None = None
+    arcs: str = ARCS[0]
 
     def __post_init__(self) -> None:
         if self.tagger is None and isinstance(self.dparser, ReadsText):
@@ -71,6 +75,7 @@ class Model:
         parse_template: str | None = None,
         allow_pipeline: str | None = None,
         timeout: float | None = None,
+        arcs: str | None = None,
     ) -> Self:
         """What `train` left.
 
@@ -78,6 +83,7 @@ class Model:
         allow_pipeline: the name of a d-parser `pipeline`, `spacy:NAME` or `stanza:LANGUAGE`: loading one may
                         run code that it brings with it
         timeout:        seconds after which a run of the command is ended
+        arcs:           one of ARCS, in place of the model's own
 
         The first two must be given where the model has such a d-parser, and only there. Raises ModelError.
         """
@@ -87,7 +93,8 @@ class Model:
         given |= {"allow_pipeline": allow_pipeline, "timeout": timeout}
         dparser = load_dparser(names["dparser"], directory / "dparser", given)
         model = cls(names["route"], _load_route(directory, names["route"]), names["dparser"], dparser)
-        model.language = names.get("language")
+        model.language, model.arcs = names.get("language"), arcs or names.get("arcs", ARCS[0])
+        check_arcs(model.arcs == "packed", {names["route"]: model.route}, dparser, names["dparser"])
         if "tagger" in names:
             model.tagger_name, model.tags = names["tagger"], names.get("tags", "gold")
             model.tagger = load_tagger(names["tagger"], directory / "tagger", device)
@@ -105,6 +112,8 @@ class Model:
             settings |= {"tagger": self.tagger_name, "tags": self.tags}
         if self.language is not None:
             settings["language"] = self.language
+        if self.arcs != ARCS[0]:
+            settings["arcs"] = self.arcs
         settings["files"] = model_files.digests(directory, _PARTS)
         model_files.write_settings(directory / SETTINGS, FORMAT, settings)
 
@@ -118,7 +127,9 @@ class Model:
         Sentences with words that have no tag (an empty one) are tagged by the model's tagger; all are, where
         route and d-parser were trained on its tags. Raises ModelError where there is no tagger.
         """
-        return self.dparser.parse(chain.from_iterable(map(self._tagged, batches(sentences, _WINDOW))))
+        return parsing(self.dparser, self.arcs == "packed")(
+            chain.from_iterable(map(self._tagged, batches(sentences, _WINDOW)))
+        )
 
     def _tagged(self, sentences: list[Tokens]) -> Iterator[Tokens]:
         every = self.tags == "predicted"
@@ -158,6 +169,8 @@ def read_settings(directory: Path) -> dict[str, str]:
     with model_files.reading(path):
         names = dict.fromkeys(("route", "dparser", *(name for name in _OPTIONAL if name in settings)), str)
         said: dict[str, str] = model_files.typed(settings, names)
+        if said.get("arcs", ARCS[0]) not in ARCS:
+            raise ValueError(f"unknown arcs {said['arcs']!r}")
         if said.get("tags", "gold") not in TAGS or ("tagger" in said) != ("tags" in said):
             raise ValueError("tagger and tags do not fit together")
     return {"format": str(FORMAT), **said}

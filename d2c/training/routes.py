@@ -85,6 +85,17 @@ class HasOracle(Protocol):
 
 
 @runtime_checkable
+class TakesArcs(Protocol):
+    """A route that takes d-trees with packed arcs (`d2c.trees.arcs`), and looks among all that these hold.
+
+    What arcs count for is its `arcs_`, once it is fitted.
+    """
+
+    def fit_arcs(self, ctrees: Iterable[CTree], dtrees: Iterable[DTree]) -> Self:
+        """Learns `arcs_`, after all else, from d-trees with arcs, of sentences new to parser and route."""
+
+
+@runtime_checkable
 class KBest(Protocol):
     """A route that has more than one c-tree for a d-tree."""
 

@@ -11,6 +11,7 @@ from d2c.training.routes import Route, RouteSettings, make_route
 from d2c.training.tagging import Tagging
 from d2c.treebanks.reading import CLEANED, Read
 
+ARCS = "single", "packed"
 FOLDS = 10  # of jackknifing tags, unless said
 
 
@@ -27,6 +28,7 @@ class TrainingSpec(RouteSettings):
     tagger:      one of `TAGGERS`, or None; preset and device are for it, too
     tags:        what routes and d-parser learn from: `gold`, or `predicted` by the tagger
     language:    of text, kept in the model; see `Model`
+    arcs:        one of ARCS: whether routes that can (`TakesArcs`) look among all likely arcs, or one d-tree
     folds:       of jackknifing. With it routes learn from d-trees that the d-parser predicts; without it,
                  from gold ones only, and from predicted tags of FOLDS folds
     """
@@ -47,7 +49,13 @@ class TrainingSpec(RouteSettings):
     tagger: str | None = None
     tags: str = "gold"
     language: str | None = None
+    arcs: str = ARCS[0]
     folds: int | None = None
+
+    @property
+    def packed(self) -> bool:
+        """Whether arcs are packed."""
+        return self.arcs == "packed"
 
     @property
     def dparser_name(self) -> str:

@@ -6,6 +6,7 @@ import time
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import ExitStack
 from dataclasses import dataclass, replace
+from functools import partial
 from pathlib import Path
 
 from d2c.dparsers.directories import whole_directory
@@ -14,8 +15,9 @@ from d2c.training.announcements import announce, described, warn_of_presets
 from d2c.training.conventions import fit_to_convention, is_foreign
 from d2c.training.jackknife import jackknife_dtrees
 from d2c.training.model import SETTINGS, Model
-from d2c.training.routes import LearnsConventions, Progress, Relabels, Route, foreign_refused
-from d2c.training.spec import TrainingSpec
+from d2c.training.packed import check_arcs, fit_arcs, last_tenth, parse_held_out, parsing
+from d2c.training.routes import LearnsConventions, Progress, Relabels, Route, TakesArcs, foreign_refused
+from d2c.training.spec import ARCS, TrainingSpec
 from d2c.training.tagging import load_abbreviations
 from d2c.training.warm_up import warmed_up
 from d2c.treebanks.reading import CLEANED, Read
@@ -60,6 +62,7 @@ def train_models(
     routes = replace(spec, labels=labels).new_routes()
     _check_foreign(spec, routes.values(), dparser, foreign)
     _check_jackknifing(spec, routes)
+    check_arcs(spec.packed, routes, dparser, spec.dparser_name)
     warn_of_presets([dparser, spec.tagging and spec.tagging.make()])
     with ExitStack() as stack:
         new = [stack.enter_context(whole_directory(directory, SETTINGS)) for directory in directories]
@@ -69,7 +72,7 @@ def train_models(
             spec = replace(spec, reading=reading)
         with warmed_up(routes, train=True):
             start = time.perf_counter()
-            dtrees = _train_dparser(spec, dparser, [*routes.values()], new[0] / "dparser", progress)
+            dtrees, held_out = _train_dparser(spec, dparser, [*routes.values()], new[0] / "dparser", progress)
             seconds = [time.perf_counter() - start]
         for name, route in routes.items():
             start = time.perf_counter()
@@ -78,13 +81,16 @@ def train_models(
                 if is_foreign(dparser):
                     fit_to_convention(route, dparser, spec, progress)
                 else:
-                    gold, held_out = spec.reading(spec.train), spec.reading(spec.dev)
-                    route.fit(gold, held_out, dtrees=dtrees, progress=progress)
+                    gold, dev = spec.reading(spec.train), spec.reading(spec.dev)
+                    route.fit(gold, dev, dtrees=dtrees, progress=progress)
+                    if spec.packed:
+                        fit_arcs(name, route, spec, dtrees, held_out, progress)
             seconds.append(time.perf_counter() - start)
         words = (tagging.name, tagger, spec.tags, load_abbreviations(new[0] / "tagger")) if tagging else ()
         models = [Model(name, route, spec.dparser_name, dparser, *words) for name, route in routes.items()]
         for model, directory in zip(models, new, strict=True):
             model.language = spec.language
+            model.arcs = spec.arcs if isinstance(model.route, TakesArcs) else ARCS[0]
             model.save(directory, new[0])
     return Trained(models, seconds[0], seconds[1:])
 
@@ -95,9 +101,11 @@ def _train_dparser(
     routes: Sequence[Route],
     directory: Path,
     progress: Progress | None,
-) -> list[DTree] | None:
-    """Trains a d-parser on what the first route encodes; jackknifed d-trees, where folds are asked for."""
+) -> tuple[list[DTree] | None, list[DTree]]:
+    """Trains a d-parser on what the first route encodes; jackknifed d-trees, where folds are asked for; those
+    of the last tenth with packed arcs, where these are."""
     files, dtrees = (spec.train, spec.dev), None  # of which a foreign one reads neither
+    held_out: list[DTree] = []
     with scratch() as own:
         if not is_foreign(dparser):
             rules, uncovered = load_head_rules(spec.head_rules), Uncovered()
@@ -106,12 +114,17 @@ def _train_dparser(
             warning = uncovered.warning(spec.head_rules, str(spec.train))
             if warning and progress:
                 progress(warning)
-            if spec.folds:
+            if spec.folds or spec.packed:
                 encoded = list(encode_treebank(routes[0], spec.train, spec.reading))
                 with located(str(spec.train)):
-                    dtrees = jackknife_dtrees(dparser, encoded, files[1], spec.folds, progress)
+                    if spec.folds:
+                        parse = partial(parsing, packed=spec.packed)
+                        dtrees = jackknife_dtrees(dparser, encoded, files[1], spec.folds, progress, parse)
+                        held_out = last_tenth(dtrees)
+                    else:
+                        held_out = parse_held_out(spec, encoded, files[1], progress)
         dparser.train(*files, directory, progress)
-    return dtrees
+    return dtrees, held_out
 
 
 def _check_new(spec: TrainingSpec, directories: Iterable[Path]) -> None:

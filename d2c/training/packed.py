@@ -1,0 +1,90 @@
+"""Packed arcs in training: what they count for, learned on the last tenth of the treebank.
+
+Neither d-parser nor route may have learned from that tenth. Jackknifed d-trees are such; without them a
+d-parser is trained once more, on the other nine tenths. The route is fitted to these once more, too.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import replace
+from pathlib import Path
+from typing import Any, TypeGuard, cast
+
+from d2c.dparsers.protocol import DependencyParser, GivesArcs
+from d2c.training.jackknife import Parse, blocks
+from d2c.training.routes import Progress, Route, TakesArcs
+from d2c.training.spec import TrainingSpec
+from d2c.trees.dtree import DTree
+from d2c.trees.errors import ModelError
+from d2c.trees.formats.conllu import save_conllu
+from d2c.trees.progress import counted
+from d2c.trees.temporary import scratch
+
+_PARTS = 10
+
+
+def gives_arcs(dparser: DependencyParser) -> TypeGuard[GivesArcs]:
+    """Whether a d-parser says how probable other heads are."""
+    return isinstance(dparser, GivesArcs) and dparser.gives_arcs
+
+
+def check_arcs(packed: bool, routes: Mapping[str, Route], dparser: DependencyParser, name: str) -> None:
+    """Raises ModelError where packed arcs are wanted that the d-parser does not give, or no route takes."""
+    if packed and not gives_arcs(dparser):
+        message = "does not say how probable other heads are; stanza:graph and transition do"
+        raise ModelError(f"--arcs packed: the d-parser {name} {message}")
+    if packed and not any(isinstance(route, TakesArcs) for route in routes.values()):
+        raise ModelError(f"--arcs packed: the route {', '.join(routes)} takes one d-tree; cky takes more")
+
+
+def parsing(dparser: DependencyParser, packed: bool) -> Parse:
+    """How a d-parser parses: with its arcs, or without them."""
+    return dparser.parse_packed if packed and gives_arcs(dparser) else dparser.parse
+
+
+def last_tenth(dtrees: Sequence[DTree]) -> list[DTree]:
+    """Those of a treebank. Raises ValueError for fewer than ten."""
+    return [dtrees[i] for i in blocks(len(dtrees), _PARTS)[-1]]
+
+
+def parse_held_out(
+    spec: TrainingSpec, sentences: Sequence[DTree], dev: Path, progress: Progress | None
+) -> list[DTree]:
+    """The last tenth by a d-parser that has learned from the others; errors as of `jackknife_dtrees`."""
+    block = blocks(len(sentences), _PARTS)[-1]
+    if progress is not None:
+        progress("packed arcs: d-parser on nine tenths")
+    with scratch() as directory:
+        save_conllu(sentences[: block.start], directory / "others.conllu")
+        dparser = spec.new_dparser()
+        trained = dparser.train(directory / "others.conllu", dev, directory / "dparser", progress)
+        tokens = (sentences[i].tokens for i in block)
+        return list(counted(parsing(trained, True)(tokens), "packed arcs: parsing"))
+
+
+def fit_arcs(
+    name: str,
+    route: Route,
+    spec: TrainingSpec,
+    dtrees: Sequence[DTree] | None,
+    held_out: Sequence[DTree],
+    progress: Progress | None,
+) -> None:
+    """Teaches a fitted route what arcs count for.
+
+    dtrees: jackknifed ones of the whole treebank, or None; held_out: of its last tenth, with arcs
+    """
+    if not isinstance(route, TakesArcs):
+        return
+    if progress is not None:
+        progress(f"packed arcs: route {name} on nine tenths")
+    gold = list(spec.reading(spec.train))
+    begin = len(gold) - len(held_out)
+    probe = replace(spec, checkpoints=None).new_routes()[name]
+    probe.fit(gold[:begin], dtrees=None if dtrees is None else dtrees[:begin], progress=progress)
+    assert isinstance(probe, TakesArcs)
+    fitted, learned = cast(Any, route), cast(Any, probe.fit_arcs(gold[begin:], held_out))
+    fitted.arcs_ = learned.arcs_
+    if progress is not None:
+        progress(f"packed arcs: {learned.arcs_}")

@@ -1,0 +1,75 @@
+"""`--arcs packed`: trained, compared, saved, parsed with; refused where the d-parser or the route cannot."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from itertools import islice
+from pathlib import Path
+
+import pytest
+
+from d2c.cky.constrained_cky import ConstrainedCKY
+from d2c.cky.settings import ArcFeature
+from d2c.compare.rows import Comparison, compare_on
+from d2c.training.model import Model
+from d2c.training.spec import TrainingSpec
+from d2c.training.train import train_models
+from d2c.trees.errors import ModelError
+from d2c.trees.formats.brackets import read_brackets, write_brackets
+from tests.d2c.conftest import SAMPLE
+
+
+@pytest.fixture(scope="module")
+def trained(tmp_path_factory: pytest.TempPathFactory) -> tuple[Path, Comparison, list[str]]:
+    """A model's directory, its comparison, and what training said."""
+    directory, ctrees, said = tmp_path_factory.mktemp("packed"), read_brackets(SAMPLE), list[str]()
+    files = directory / "train.mrg", directory / "dev.mrg"
+    for file, count in zip(files, (120, 30), strict=True):
+        with open(file, "w", encoding="utf-8") as stream:
+            write_brackets(islice(ctrees, count), stream)
+    spec = TrainingSpec(*files, ("cky",), dparser="transition:standard", epochs=1, arcs="packed")
+    models = train_models(spec, [directory / "model"], lambda text: said.append(str(text)))
+    return directory / "model", compare_on(files[1], models), said
+
+
+def test_models_look_among_all_likely_arcs(trained: tuple[Path, Comparison, list[str]]) -> None:
+    directory, comparison, said = trained
+    model, single = Model.load(directory), Model.load(directory, arcs="single")
+    assert (model.arcs, single.arcs) == ("packed", "single")
+    route = model.route
+    assert isinstance(route, ConstrainedCKY) and route.arcs_ != ArcFeature()
+    assert [text for text in said if text.startswith("packed arcs")] == [
+        "packed arcs: d-parser on nine tenths",
+        "packed arcs: route cky on nine tenths",
+        f"packed arcs: {route.arcs_}",
+    ]
+    sentences = [ctree.tokens for ctree in comparison.gold.ctrees]
+    dtrees = list(model.parse_dependencies(sentences))
+    assert dtrees == list(single.parse_dependencies(sentences))
+    assert all(dtree.arcs is not None for dtree in dtrees)
+    assert list(model.parse(sentences)) == list(route.decode_all(dtrees))
+    assert list(single.parse(sentences)) == list(route.decode_all(replace(d, arcs=None) for d in dtrees))
+
+
+def test_the_table_has_a_row_for_either(trained: tuple[Path, Comparison, list[str]]) -> None:
+    rows = {(row.route, row.d_trees): row.brackets.f1 for row in trained[1].rows}
+    assert [*rows] == [
+        ("cky", "gold"),
+        *((name, "transition") for name in ("cky", "oracle", "cky packed", "oracle packed")),
+    ]
+    assert rows["oracle packed", "transition"] > rows["oracle", "transition"]
+    assert rows["oracle packed", "transition"] > rows["cky packed", "transition"]
+
+
+@pytest.mark.parametrize(
+    ("dparser", "route", "message"),
+    [
+        ("spacy", "cky", "the d-parser spacy does not say how probable other heads are"),
+        ("stanza:transition", "cky", "the d-parser stanza does not say how probable"),
+        ("transition:standard", "reduction", "the route reduction takes one d-tree; cky takes more"),
+    ],
+)
+def test_what_has_no_arcs_is_refused(dparser: str, route: str, message: str, tmp_path: Path) -> None:
+    spec = TrainingSpec(SAMPLE, SAMPLE, (route,), dparser=dparser, arcs="packed")
+    with pytest.raises(ModelError, match=message):
+        train_models(spec, [tmp_path / "model"])
