@@ -4,9 +4,9 @@
 
 D-parser (small preset) and constrained CKY learn from the first nine tenths of the training sentences, gold
 tags; what arcs count for is learned on the last tenth, for 1.5 heads per word. Then dev: heads per word,
-share of the words with their gold head among them, oracle and F1 (EVALB, collins.prm), exact matches, milliseconds
-for a sentence, sentences that were left to the single d-tree, and milliseconds by length; one core. The first
-line is the single d-tree. Reads $D2C_TREEBANKS (default ../shared/treebanks).
+share of the words with their gold head among them, oracle and F1 (EVALB, collins.prm), exact matches,
+milliseconds for a sentence, sentences that were left to the single d-tree, and milliseconds by length; one
+core. The first line is the single d-tree. Reads $D2C_TREEBANKS (default ../shared/treebanks).
 """
 
 from __future__ import annotations
