@@ -119,7 +119,7 @@ def _predicted(trainer: Trainer, pretrain: Pretrain | None, sentences: Sequence[
     loader = DataLoader(
         Rows(sentences), words, trainer.args, pretrain, trainer.vocab, evaluation=True, sort_during_eval=True
     )
-    predictions = predict_dataset(trainer, loader)
+    predictions: list[Any] = predict_dataset(trainer, loader)
     if len(predictions) != len(sentences):  # Stanza leaves out what is too long for some transformers
         raise ModelError(f"a sentence is too long for the transformer {trainer.args['bert_model']}")
     return predictions
