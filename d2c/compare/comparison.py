@@ -73,7 +73,7 @@ def compare_on(
     with_arcs = replace(first, arcs=max((model.arcs for model in models), key=ARCS.index))
     of_arcs = parsed(first.dparser_name, with_arcs, ctrees)
     predicted = [replace(dtree, arcs=None) for dtree in of_arcs.dtrees]
-    of_dparser = replace(of_arcs, dtrees=predicted)
+    of_dparser = of_arcs._replace(dtrees=predicted)
     dtrees, tags = list(map(first.route.encode, ctrees)), None
     if first.tags == "predicted":  # gold heads and labels are those that the treebank's own tags say
         tags = accuracy([ctree.tokens for ctree in ctrees], [dtree.tokens for dtree in predicted])

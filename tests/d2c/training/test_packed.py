@@ -10,7 +10,8 @@ import pytest
 
 from d2c.cky.constrained_cky import ConstrainedCKY
 from d2c.cky.settings import ArcFeature
-from d2c.compare.rows import Comparison, compare_on
+from d2c.compare.comparison import compare_on
+from d2c.compare.rows import Comparison
 from d2c.training.model import Model
 from d2c.training.spec import TrainingSpec
 from d2c.training.train import train_models

@@ -29,7 +29,7 @@ def asked(monkeypatch: pytest.MonkeyPatch, *arguments: str) -> TrainingSpec:
         raise KeyboardInterrupt
 
     monkeypatch.setattr("d2c.commands.train.train_models", take)
-    monkeypatch.setattr("d2c.compare.rows.train_models", take)
+    monkeypatch.setattr("d2c.compare.comparison.train_models", take)
     run = CliRunner().invoke(cli, arguments)
     assert taken, run.output
     return taken[0]
