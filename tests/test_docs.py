@@ -32,7 +32,7 @@ from tests.blocks import BLOCK, REPOSITORY, Block, blocks, trimmed
 
 DOCUMENTS = [REPOSITORY / "README.md", *sorted((REPOSITORY / "docs").glob("*.md"))]
 SAMPLE = REPOSITORY / "data" / "sample"
-CI_RUNS = ("compare", "test")
+CI_RUNS = ("install", "compare", "test")
 RUN_HERE = [document for document in DOCUMENTS if document.name != "extending.md"]  # see test_extending.py
 REASONS = re.compile(r"not run: (takes minutes|needs the treebanks|for your shell|downloads .+)")
 PARSER = """\
@@ -98,7 +98,7 @@ def offline(directory: Path, pipeline: Any, language: str, processors: str, **op
 @pytest.mark.parametrize("document", RUN_HERE, ids=name)
 def test_what_is_left_out_says_why_and_has_known_options(document: Path) -> None:
     for block in blocks(document):
-        assert block.mark in ("", "model", *CI_RUNS) or REASONS.fullmatch(block.mark), block.mark
+        assert block.mark in ("", "model", "try", *CI_RUNS) or REASONS.fullmatch(block.mark), block.mark
         if block.mark.startswith("not run: ") and block.language == "sh":
             for line in block.lines():
                 check_options(shlex.split(line))
@@ -131,7 +131,7 @@ def test_every_command_is_named() -> None:
 
 def test_the_readme_has_the_commands_that_ci_runs() -> None:
     marked = {block.mark: block for block in blocks(DOCUMENTS[0])}
-    assert [len([*marked[name].lines()]) for name in CI_RUNS] == [1, 1]
+    assert [len([*marked[name].lines()]) for name in CI_RUNS] == [1, 1, 1]
 
 
 def test_every_document_is_linked() -> None:
