@@ -1,7 +1,6 @@
 """Builds the models that have names, each with its card: `en`, which comes with d2c, and others.
 
-    python scripts/build_models.py en en-clear -o data/models
-    python scripts/build_models.py nl is id -o models
+    python scripts/build_models.py NAME... [-o DIR] [--treebanks DIR]
 
 `d2c models` lists them where $D2C_MODELS names the directory. Reads $D2C_TREEBANKS (default
 ../shared/treebanks).

@@ -26,7 +26,6 @@ from click.testing import CliRunner
 
 import d2c.plugins.spacy.component  # noqa: F401 (what spaCy does by itself where d2c is installed)
 from d2c.commands.cli import cli
-from d2c.models import is_known
 from d2c.trees.formats.brackets import read_brackets, write_brackets
 from tests.blocks import BLOCK, REPOSITORY, Block, blocks, trimmed
 
@@ -65,8 +64,6 @@ def workplace(tmp_path_factory: pytest.TempPathFactory) -> Path:
         (directory / "my_parser.py").write_text(PARSER)
         [training] = [block for block in blocks(DOCUMENTS[0]) if block.mark == "model"]
         run(training)
-        (directory / "models").mkdir()
-        (directory / "models" / "en").symlink_to(directory / "MODEL")
         run(Block("", "sh", "d2c encode DEV -o predicted.conllu", None))
     return directory
 
@@ -75,8 +72,6 @@ def workplace(tmp_path_factory: pytest.TempPathFactory) -> Path:
 def test_blocks_run_as_printed(document: Path, workplace: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.chdir(workplace)
     monkeypatch.setenv("PYTHONPATH", str(REPOSITORY))
-    if not is_known("en"):  # blocks name it without its being there
-        monkeypatch.setenv("D2C_MODELS", str(workplace / "models"))
     monkeypatch.setattr(stanza, "Pipeline", partial(offline, workplace, stanza.Pipeline))
     for block in blocks(document):
         if block.mark in ("model", *CI_RUNS) or block.mark.startswith("not run: "):

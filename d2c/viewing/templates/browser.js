@@ -104,11 +104,17 @@ function browse(page) {
       $("query").select();
     } else if (steps[event.key] && event.key.length === 1) go(current + steps[event.key]);
   });
+  let waiting = 0;
+  const listNow = () => { clearTimeout(waiting); waiting = 0; list(); };
+  $("query").oninput = () => {
+    clearTimeout(waiting);
+    waiting = setTimeout(listNow, data.sentences.length > 5000 ? 200 : 0);
+  };
   $("query").addEventListener("keydown", event => {
-    if (event.key === "Enter" && found.length) $("list").children[current].focus();
+    if (event.key !== "Enter") return;
+    if (waiting) listNow(); // a list that is made later would take the focus away
+    if (found.length) $("list").children[current].focus();
   });
-  let waiting;
-  $("query").oninput = () => { clearTimeout(waiting); waiting = setTimeout(list, data.sentences.length > 5000 ? 200 : 0); };
   $("previous").onclick = () => go(current - 1);
   $("next").onclick = () => go(current + 1);
   for (const select of document.querySelectorAll("#filters select")) select.onchange = list;

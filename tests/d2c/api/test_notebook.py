@@ -7,8 +7,6 @@ from typing import Any
 
 import pytest
 
-from d2c.models import is_known
-
 NOTEBOOK = Path(__file__).parents[3] / "docs" / "python.ipynb"
 nbformat = pytest.importorskip("nbformat")
 nbclient = pytest.importorskip("nbclient")
@@ -27,9 +25,7 @@ def test_it_is_kept_without_outputs(notebook: Any) -> None:
     assert codes and all(not cell.outputs and cell.execution_count is None for cell in codes)
 
 
-def test_it_runs(notebook: Any, tagged_model: Path, monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
-    if not is_known("en"):  # it names that one without its being there
-        monkeypatch.setenv("D2C_MODELS", str(tagged_model.parent))
+def test_it_runs(notebook: Any, monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
     monkeypatch.setenv("IPYTHONDIR", str(tmp_path))
     resources = {"metadata": {"path": str(tmp_path)}}
     nbclient.NotebookClient(notebook, timeout=600, kernel_name="python3", resources=resources).execute()

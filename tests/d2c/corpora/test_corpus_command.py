@@ -14,7 +14,6 @@ import pytest
 from click.testing import CliRunner, Result
 
 from d2c.commands.cli import cli
-from d2c.corpora.job import Plan
 from d2c.corpora.manifest import NAME
 from d2c.reduction.reduction import Reduction
 from d2c.trees.formats.brackets import read_brackets
@@ -123,7 +122,7 @@ def test_interrupted_and_resumed(
     done = run(corpus_of, output, small_model, "--workers", "1", "--resume")
     assert (done.exit_code, done.stdout) == (3, whole[1].stdout) and done.stdout.startswith("digest ")
     assert files(output) == expected and (output / "part-000001.parquet").stat().st_ino == before
-    monkeypatch.setattr(Plan, "crew", None)  # nothing is left to do
+    monkeypatch.setattr("d2c.commands.corpus._crew", lambda *given: None)  # nothing is left to do
     assert run(corpus_of, output, small_model, "--resume").stdout == done.stdout
 
 

@@ -210,7 +210,7 @@ def test_parameters_after_the_name_of_a_dparser(monkeypatch: pytest.MonkeyPatch)
 
 
 def test_a_missing_package(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setitem(sys.modules, "spacy", None)
-    monkeypatch.delitem(sys.modules, "d2c.dparsers.spacy.parser", raising=False)
-    with pytest.raises(ModelError, match=r'spacy needs a package \(.*\): pip install "d2c\[spacy\]"$'):
-        make_dparser("spacy")
+    monkeypatch.setitem(sys.modules, "ufal.udpipe", None)
+    monkeypatch.delitem(sys.modules, "d2c.dparsers.udpipe.parser", raising=False)
+    with pytest.raises(ModelError, match=r'udpipe needs a package \(.*\): pip install "d2c\[udpipe\]"$'):
+        make_dparser("udpipe")
