@@ -1,4 +1,4 @@
-"""Pictures in the README that a browser makes: cells of the notebook with what they give, and a page of `view`.
+"""The pictures in the README that a browser makes: cells of the notebook, and a page of `view`.
 
     python scripts/pictures.py [-o DIR] [--dark] [--browser FILE]
 
