@@ -34,10 +34,23 @@ class Progress:
     seconds: float
 
     def __str__(self) -> str:
+        left = time_left(self.step, self.steps, self.seconds)
         return (
             f"step {self.step}/{self.steps}  loss {self.loss:.3f}  dev UAS {100 * self.uas:.2f}  "
-            f"LAS {100 * self.las:.2f}  {self.seconds:.0f} s"
+            f"LAS {100 * self.las:.2f}  {self.seconds:.0f} s, {left}"
         )
+
+
+def time_left(done: int, steps: int, seconds: float) -> str:
+    """How long the steps to go will take if they take as long as those before, and training does not end
+    early."""
+    if not 0 < done <= steps:
+        return "time left unknown"
+    left = seconds / done * (steps - done)
+    for unit, size in (("h", 3600), ("min", 60)):
+        if left >= 2 * size:
+            return f"about {left / size:.0f} {unit} left"
+    return f"about {left:.0f} s left"
 
 
 Report = Callable[[Progress], None] | None

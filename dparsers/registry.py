@@ -47,7 +47,13 @@ TAGGERS = {
     "spacy": Row("d2c.dparsers.spacy.tagger:SpacyTagger", "spacy"),
     "nltk": Row("d2c.dparsers.nltk_tagger:NltkTagger", "nltk"),
 }
-_FOR_ALL = ("preset", "seed")  # parameters that mean nothing to d-parsers that do not have them
+_FOR_ALL = (
+    "preset",
+    "seed",
+    "checkpoints",
+)  # parameters that mean nothing to d-parsers that do not have them
+
+_ALSO_CALLED = {"bert_model": "transformer"}
 
 
 def class_of(role: str, rows: Mapping[str, Row], name: str) -> type[Any]:
@@ -108,6 +114,11 @@ def make_dparser(dparser: str, **parameters: Any) -> DependencyParser:
     return cast(DependencyParser, made(**given))
 
 
+def takes(name: str, rows: Mapping[str, Row], parameter: str) -> bool:
+    """Whether the class of one of the rows has a parameter. Raises ModelError."""
+    return parameter in signature(class_of("class", rows, name)).parameters
+
+
 def load_dparser(name: str, directory: Path, given: Mapping[str, Any]) -> DependencyParser:
     """Loads a d-parser from a directory; given: parameters of its `load`. Raises ModelError."""
     load = class_of("d-parser", DPARSERS, name).load
@@ -135,4 +146,5 @@ def _check(name: str, function: Callable[..., Any], parameters: Iterable[str]) -
     """Raises ModelError for a parameter that a function of the d-parser does not have."""
     unknown = [parameter for parameter in parameters if parameter not in signature(function).parameters]
     if unknown:
-        raise ModelError(f"the d-parser {name} takes no {unknown[0].replace('_', ' ')}")
+        what = _ALSO_CALLED.get(unknown[0], unknown[0]).replace("_", " ")
+        raise ModelError(f"the d-parser {name} takes no {what}")

@@ -11,6 +11,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Protocol, Self
 
+from d2c.dparsers.protocol import time_left
 from d2c.trees.ctree import Tokens
 from d2c.trees.formats.conllu import read_conllu
 
@@ -36,7 +37,8 @@ class TaggingProgress:
     def __str__(self) -> str:
         return (
             f"tagger: step {self.step}/{self.steps}  loss {self.loss:.3f}  "
-            f"dev accuracy {100 * self.accuracy:.2f}  {self.seconds:.0f} s"
+            f"dev accuracy {100 * self.accuracy:.2f}  {self.seconds:.0f} s, "
+            f"{time_left(self.step, self.steps, self.seconds)}"
         )
 
 

@@ -31,16 +31,17 @@ def thinned(sentences: Sequence[T], words: int, length: Callable[[Any], int] = l
 
 
 def evaluations(
-    steps: int, interval: int, update: Callable[[], float], who: str, device: str = "cpu"
+    steps: int, interval: int, update: Callable[[], float], who: str, device: str = "cpu", done: int = 0
 ) -> Iterator[tuple[int, float | None]]:
     """Makes the steps of a training; yields the number of each and, where an evaluation is due, the mean loss
     since the last one, otherwise None. `update` makes a step and returns its loss.
 
-    who: trains, on which device, which is told first
+    who:  trains, on which device, which is told first
+    done: steps that were made before
     """
-    total, first = 0.0, min(steps, interval)
+    total, first = 0.0, min(steps, (done // interval + 1) * interval)
     log.info("%s: %d steps at most on %s, the first score after step %d", who, steps, device, first)
-    for step in range(1, steps + 1):
+    for step in range(done + 1, steps + 1):
         due = min(steps, math.ceil(step / interval) * interval)
         log.debug("%s: step %d of %d, the next score after step %d", who, step, steps, due)
         total += update()
@@ -81,6 +82,12 @@ def reporter(report: Callable[..., T], progress: Callable[[T], None] | None) -> 
         return made
 
     return pass_on
+
+
+def rise_and_fall(steps: int) -> Callable[[int], float]:
+    """The factor of the learning rate at each step: up over the first twentieth, then down to 0."""
+    rise = max(1, steps // 20)
+    return lambda step: min((step + 1) / rise, (steps - step) / max(1, steps - rise))
 
 
 @contextmanager

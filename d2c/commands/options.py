@@ -70,6 +70,14 @@ timeout_option = click.option(
 )
 
 
+transformer_option = click.option(
+    "--transformer",
+    metavar="DIRECTORY|NAME",
+    help="Stanza's parser and tagger on this pretrained encoder, which learns with them (preset finetune). A "
+    "name is downloaded.",
+)
+
+
 def model_path(context: click.Context, parameter: click.Parameter, directory: Path | None) -> Path | None:
     """The callback of an option or argument that is a model, by its directory or name.
 
@@ -247,7 +255,7 @@ def training_options(command: Command) -> Command:
         click.option("--epochs", type=float, help="Passes over the training data, instead of the preset's."),
         click.option("--vectors", type=click.Path(path_type=Path, exists=True), help="Stanza: word vectors."),
         click.option("--charlm", nargs=2, type=click.Path(path_type=Path, exists=True), help="Stanza: two."),
-        click.option("--transformer", help="Stanza: name or directory; a name is downloaded."),
+        transformer_option,
         click.option("--seed", type=int, default=1, show_default=True),
         timeout_option,
         click.option("--overwrite", is_flag=True, help="Replace models of -o when the new ones are whole."),

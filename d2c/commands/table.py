@@ -19,6 +19,7 @@ from d2c.commands.options import (
     format_option,
     grammar_options,
     heads_option,
+    transformer_option,
 )
 from d2c.commands.pulse import Pulse
 from d2c.commands.terminal import say
@@ -79,6 +80,7 @@ def _system(_: click.Context, parameter: click.Parameter, given: Sequence[str]) 
 @choice("--preset", ["default", "small"], Settings.preset)
 @click.option("--epochs", type=float, help="Passes over the training data, instead of the preset's.")
 @click.option("--device", help="Stanza: cpu, cuda, ...  [default: cuda where there is one]")
+@transformer_option
 @choice("--tags", ["gold", "predicted"], Settings.tags, "Predicted in train by jackknifing.")
 @choice("--tagger", TAGGERS, Settings.tagger)
 @click.option(

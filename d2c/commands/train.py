@@ -21,7 +21,11 @@ from d2c.treebanks.reading import Reading
 @click.option("-o", "--output", type=click.Path(path_type=Path), required=True, help="Model directory.")
 @choice("--preset", ["default", "small"], "default")
 @choice("--route", ROUTES, "reduction")
-@click.option("--checkpoints", type=click.Path(path_type=Path), help="Directory; cky goes on from there.")
+@click.option(
+    "--checkpoints",
+    type=click.Path(path_type=Path),
+    help="Directory; cky and --transformer go on from there.",
+)
 @click.option(
     "--labels/--no-labels",
     default=None,

@@ -13,7 +13,7 @@ from pathlib import Path
 from typing import Any, Generic, NamedTuple, TypeVar
 
 from d2c.dparsers.protocol import DependencyParser
-from d2c.dparsers.registry import DPARSERS, class_of, make_dparser
+from d2c.dparsers.registry import DPARSERS, TAGGERS, Row, class_of, make_dparser, takes
 from d2c.dparsers.taggers import accuracy
 from d2c.reduction.reduction import Reduction
 from d2c.tables.scores import Scored, figures
@@ -42,6 +42,7 @@ class Settings:
     """What all tables of a run share.
 
     dparsers: as `make_dparser` takes them; preset, epochs, device, seed: theirs
+    transformer: of those d-parsers and taggers that may have one
     tags:     `gold`, or `predicted` by the tagger, in train by jackknifing with so many folds
     encoding: of the labels, where a table does not compare encodings
     penalty, gamma: λ and γ of the chart; None: chosen, see `d2c.tables.pad_tuning`
@@ -54,6 +55,7 @@ class Settings:
     preset: str = "small"
     epochs: float | None = None
     device: str | None = None
+    transformer: str | None = None
     seed: int = 1
     tags: str = "predicted"
     tagger: str = "nltk"
@@ -156,7 +158,12 @@ class Experiment:
     def _tags(self) -> Step:
         """Predicted tags of all parts, a file each; facts: their accuracy."""
         settings = self.settings
-        parameters = {"preset": settings.preset, "device": settings.device, "seed": settings.seed}
+        parameters: dict[str, Any] = {
+            "preset": settings.preset,
+            "device": settings.device,
+            "seed": settings.seed,
+        }
+        parameters |= self._transformer(settings.tagger, TAGGERS)
         made_of = {"tagger": settings.tagger, "folds": settings.folds, **parameters}
 
         def make(directory: Path) -> dict[str, float]:
@@ -223,7 +230,12 @@ class Experiment:
     def _of_dparser(self, name: str) -> dict[str, Any]:
         settings = self.settings
         own = {"dparser": name, "preset": settings.preset, "epochs": settings.epochs, "seed": settings.seed}
-        return own | self.on_device
+        return own | self.on_device | self._transformer(name.partition(":")[0], DPARSERS)
+
+    def _transformer(self, name: str, rows: Mapping[str, Row]) -> dict[str, str]:
+        """The parameter for it, where there is one, and the d-parser or tagger may have it."""
+        name_of_it = self.settings.transformer
+        return {"bert_model": name_of_it} if name_of_it and takes(name, rows, "bert_model") else {}
 
     @property
     def on_device(self) -> dict[str, str]:
@@ -233,6 +245,7 @@ class Experiment:
     def _new_dparser(self, name: str) -> DependencyParser:
         settings = self.settings
         given = {"preset": settings.preset, "epochs": settings.epochs, "device": settings.device}
+        given |= self._transformer(name.partition(":")[0], DPARSERS)
         return make_dparser(name, seed=settings.seed, **given)
 
     def _conllu(self, encoding: str, directory: Path) -> tuple[Path, Path]:

@@ -36,9 +36,9 @@ from torch.optim.lr_scheduler import LambdaLR
 
 from d2c.dparsers.directories import Kind, loading, parameters
 from d2c.dparsers.stanza.checkpoints import check_weights, read_checkpoint
-from d2c.dparsers.stanza.training import ONE_AT_A_TIME, quiet, rise_and_fall, seeded
+from d2c.dparsers.stanza.training import ONE_AT_A_TIME, quiet, seeded
 from d2c.dparsers.taggers import EMPTY_FORM
-from d2c.dparsers.training import DEV_WORDS, best_state, check_choice, evaluations, thinned
+from d2c.dparsers.training import DEV_WORDS, best_state, check_choice, evaluations, rise_and_fall, thinned
 from d2c.trees.ctree import CTree, Tokens, build_ctree
 from d2c.trees.errors import ModelError
 from d2c.trees.formats.chunks import batches

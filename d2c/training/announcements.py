@@ -16,7 +16,8 @@ def announce(spec: TrainingSpec) -> None:
     tagger = f"tagger {spec.tagger}, " if spec.tagger else ""
     routes = f"route{'s' * (len(spec.routes) > 1)} {', '.join(spec.routes)}"
     trained = f"{tagger}d-parser {spec.dparser_name}, {routes}"
-    log.info("training on %s, choosing on %s: %s; preset %s", spec.train, spec.dev, trained, spec.preset)
+    preset = f"finetune of {spec.transformer}" if spec.transformer else spec.preset
+    log.info("training on %s, choosing on %s: %s; preset %s", spec.train, spec.dev, trained, preset)
 
 
 def warn_of_presets(estimators: Iterable[object]) -> None:

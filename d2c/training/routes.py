@@ -131,7 +131,7 @@ class RouteSettings:
     pruning, gamma, penalty, binarization, symbols, max_unaries: of the chart, see `d2c.cky.settings`
     labels:      whether d-labels are features of the chart, as of d-trees with labels of their own (nsubj);
                  None: if these are not the route's own
-    checkpoints: a directory, from which an interrupted training of the chart goes on
+    checkpoints: a directory, from which an interrupted training of the chart, or of a transformer, goes on
     seed:        of everything that draws
     """
 

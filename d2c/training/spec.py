@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from pathlib import Path
+from typing import Any
 
 from d2c.dparsers.protocol import DependencyParser
 from d2c.dparsers.registry import make_dparser
@@ -25,7 +26,7 @@ class TrainingSpec(RouteSettings):
     dparser:     as `make_dparser` takes it; preset, epochs, device, vectors, charlm, transformer: of it
     timeout:     of a command or program that the d-parser runs, in seconds
     overwrite:   models that are there already, when the new ones are whole
-    tagger:      one of `TAGGERS`, or None; preset and device are for it, too
+    tagger:      one of `TAGGERS`, or None; preset, device, transformer and checkpoints are for it, too
     tags:        what routes and d-parser learn from: `gold`, or `predicted` by the tagger
     language:    of text, kept in the model; see `Model`
     arcs:        one of ARCS: whether routes that can (`TakesArcs`) look among all likely arcs, or one d-tree
@@ -67,7 +68,8 @@ class TrainingSpec(RouteSettings):
         """How models come by their tagger; None: they have none."""
         if self.tagger is None:
             return None
-        parameters = {"preset": self.preset, "device": self.device, "seed": self.seed}
+        parameters: dict[str, Any] = {"preset": self.preset, "device": self.device, "seed": self.seed}
+        parameters |= {"bert_model": self.transformer, "checkpoints": self.checkpoints}
         folds = self.folds or FOLDS if self.tags == "predicted" else 0
         return Tagging(self.tagger, parameters, folds, self.head_rules)
 
@@ -86,5 +88,6 @@ class TrainingSpec(RouteSettings):
             epochs=self.epochs,
             device=self.device,
             seed=self.seed,
+            checkpoints=self.checkpoints,
             timeout=self.timeout,
         )

@@ -19,6 +19,7 @@ import torch
 from stanza.models import parser as stanza_program
 from stanza.models.common.pretrain import Pretrain
 from stanza.models.common.utils import default_device
+from stanza.models.depparse.model import GraphParser
 from stanza.models.depparse.trainer import GraphTrainer, Trainer, TransitionTrainer
 from stanza.models.depparse.transition.model import SubtreeCombination
 from stanza.models.pos.vocab import MultiVocab
@@ -27,6 +28,17 @@ from d2c.dparsers.codes import read_trees
 from d2c.dparsers.directories import Kind, loading, parameters, whole_directory
 from d2c.dparsers.protocol import Report, with_arcs
 from d2c.dparsers.stanza.checkpoints import check_weights, read_checkpoint, read_vectors
+from d2c.dparsers.stanza.encoder import (
+    FOLDER,
+    NAME,
+    Encoder,
+    load_encoder,
+    read_encoder,
+    said_of,
+    save_encoder,
+)
+from d2c.dparsers.stanza.finetuning import fine_tune, said
+from d2c.dparsers.stanza.tasks import ARGUMENTS, ArcTask, course, fitted
 from d2c.dparsers.stanza.training import (
     ONE_AT_A_TIME,
     TRAINERS,
@@ -76,12 +88,17 @@ _SMALL: dict[str, Any] = {
 }
 # The transition parser takes its words one by one: a few hundred a second on two cores, whatever its size.
 _SMALL_TRANSITION = _SMALL | {"hidden_dim": 150, "num_layers": 1, "dropout": 0.0}
+_FINETUNE = _SMALL | {"num_layers": 1} | ARGUMENTS
 PRESETS = {
     # Stanza's 5000 words a batch take the transition parser tens of gigabytes where sentences are long.
     "default": {"graph": Preset(), "transition": Preset({"batch_size": 500})},
     "small": {
         "graph": Preset(_SMALL, epochs=10, least_steps=800, dev_words=20_000),
         "transition": Preset(_SMALL_TRANSITION, epochs=3, least_steps=200, evaluations=4, dev_words=2_000),
+    },
+    "finetune": {
+        "graph": Preset(_FINETUNE, epochs=10, least_steps=400, dev_words=20_000),
+        "transition": Preset(_FINETUNE, epochs=4, least_steps=200, evaluations=4, dev_words=2_000),
     },
 }
 
@@ -91,10 +108,12 @@ class StanzaParser:
     """One of Stanza's two dependency parsers.
 
     model_type: graph or transition
-    preset:     default (Stanza's own sizes and schedule, made for GPUs) or small (minutes on two cores)
+    preset:     default (Stanza's own sizes and schedule, made for GPUs) or small (minutes on two cores);
+                with a transformer always `finetune`, which trains both together
     vectors:    word vectors, as text (a word and its numbers per line) or as Stanza's .pt file
     charlm:     Stanza's forward and backward character language models (.pt files)
-    bert_model: name or directory of a transformer; by name, it is the one thing that is downloaded
+    bert_model: directory or name of a transformer, an encoder of BERT's kind; by name, it is downloaded
+    checkpoints: a directory, from which a training with a transformer goes on
     epochs:     passes over the training treebank, instead of the preset's number
     device:     cpu, cuda, ...; None: cuda where there is one
     seed:       same seed, same model, on one machine and number of threads; not on cuda
@@ -115,13 +134,15 @@ class StanzaParser:
     seed: int = 1
     threads: int | None = None
     arguments: Mapping[str, Any] | None = None
+    checkpoints: Path | None = None
     trainer_: Trainer | None = field(default=None, init=False)
     pretrain_: Pretrain | None = field(default=None, init=False)
 
     @property
     def misses_gpu(self) -> bool:
         """Whether it has Stanza's own sizes, and is to be trained on a CPU."""
-        return self.preset == "default" and (self.device or default_device()) == "cpu"
+        own_sizes = self.preset == "default" and self.bert_model is None
+        return own_sizes and (self.device or default_device()) == "cpu"
 
     def train(self, train_conllu: Path, dev_conllu: Path, directory: Path, progress: Report = None) -> Self:
         """Learns, and leaves the model with the best LAS on the second file; errors: `DependencyParser`."""
@@ -134,18 +155,41 @@ class StanzaParser:
         with quiet(), seeded(self.seed), self._threads(), whole_directory(Path(directory)) as staging:
             arguments = self._arguments(preset)
             pretrain = self._bring_other_models(staging, arguments)
-            try:
-                trainer = fit(arguments, preset, self.epochs, train, dev, pretrain, progress)
-            except (ImportError, OSError) as error:
-                if arguments["bert_model"] is None and not arguments["charlm"]:
-                    raise
-                raise ModelError(f"a language model cannot be loaded: {first_line(error)}") from error
+            if self.bert_model is not None:
+                trainer = self._fine_tune(arguments, preset, (train, dev), pretrain, progress)
+                save_encoder(trainer.model.bert_model, trainer.model.bert_tokenizer, staging / FOLDER)
+            else:
+                try:
+                    trainer = fit(arguments, preset, self.epochs, train, dev, pretrain, progress)
+                except OSError as error:
+                    if not arguments["charlm"]:
+                        raise
+                    raise ModelError(f"a language model cannot be loaded: {first_line(error)}") from error
             trainer.args |= _charlm_arguments(Path(), self.charlm is not None)  # no paths of this machine
+            settings = said_of(self.bert_model)
             trainer.save(str(staging / _MODEL))
-            KIND.write(staging, {}, self)
+            KIND.write(staging, settings, self)
             # Read back at once: Stanza only logs it where a model cannot be written.
-            self.trainer_, self.pretrain_ = _load(staging, arguments["device"], self.bert_model)
+            self.trainer_, self.pretrain_ = _load(staging, arguments["device"], self.bert_model is not None)
         return self
+
+    def _fine_tune(
+        self,
+        arguments: dict[str, Any],
+        preset: Preset,
+        treebanks: tuple[list[list[Row]], list[list[Row]]],
+        pretrain: Pretrain | None,
+        progress: Report,
+    ) -> Trainer:
+        assert self.bert_model is not None
+        encoder = load_encoder(self.bert_model)
+        arguments = fitted(arguments, encoder[0])
+        task = ArcTask(arguments, preset, *treebanks, pretrain, encoder, progress)
+        made_of = said(arguments), treebanks
+        sizes = course(arguments, preset, self.epochs, encoder[0], task.part)
+        fine_tune(task, sizes, arguments["device"], self.checkpoints, made_of)
+        task.model.unsaved_modules.append("bert_model")  # has a folder of its own
+        return task.trainer
 
     @classmethod
     def load(cls, directory: Path, device: str | None = None) -> Self:
@@ -154,7 +198,8 @@ class StanzaParser:
         with quiet(), loading(directory):
             parser = cls(device=device, **parameters(settings, KIND.parameters))
             own_device = device or default_device()
-            parser.trainer_, parser.pretrain_ = _load(Path(directory), own_device, parser.bert_model)
+            encoder = parser.bert_model is not None
+            parser.trainer_, parser.pretrain_ = _load(Path(directory), own_device, encoder)
             next(parser.parse([Tokens(("a", "b"), ("A", "B"))]))  # what cannot parse says so now
         return parser
 
@@ -192,7 +237,9 @@ class StanzaParser:
     def _preset(self) -> Preset:
         check_choice("model type", self.model_type, TRAINERS)
         check_choice("preset", self.preset, PRESETS)
-        return PRESETS[self.preset][self.model_type]
+        if self.preset == "finetune" and self.bert_model is None:
+            raise ModelError("the preset finetune needs a transformer")
+        return PRESETS["finetune" if self.bert_model is not None else self.preset][self.model_type]
 
     def _arguments(self, preset: Preset) -> dict[str, Any]:
         """The arguments of Stanza's training program."""
@@ -208,7 +255,6 @@ class StanzaParser:
             "seed": self.seed,
             "device": self.device or default_device(),
             "pretrain": self.vectors is not None,
-            "bert_model": self.bert_model,
             # These two delete a word of some training sentences and leave all labels as they are, although
             # the labels of its sisters count its attachment.
             "augment_nopunct": 0.0,
@@ -261,31 +307,40 @@ def _rows(
     return [[*row] for row in zip(*columns, heads or (0,) * len(tokens), labels or blank, strict=True)]
 
 
-def _load(directory: Path, device: str, bert_model: str | None) -> tuple[Trainer, Pretrain | None]:
-    """bert_model: as the settings have it, which `d2c info` shows; the checkpoint may not name another."""
+def _load(directory: Path, device: str, has_encoder: bool) -> tuple[Trainer, Pretrain | None]:
+    """has_encoder: as the settings have it, which `d2c info` shows"""
     path, vectors = directory / _MODEL, directory / _VECTORS
     charlm = _charlm_arguments(directory, (directory / _CHARLM[0]).exists())
+    encoder = read_encoder(directory / FOLDER) if has_encoder else (None, None)
     with loading(path):
         pretrain = read_vectors(vectors) if vectors.exists() else None
-        checkpoint = read_checkpoint(path, ("model", "vocab", "config", "bert_lora"))
+        checkpoint = read_checkpoint(path, ("model", "vocab", "config"))
         config = checkpoint["config"]
-        config |= charlm | {"bert_model": bert_model, "pretrain": pretrain is not None, "wandb": False}
-        if bert_model is None:
-            config["use_peft"] = False
-            check_weights(path, checkpoint, partial(_network, checkpoint, pretrain))
-        trainer = Trainer.load_checkpoint(path.name, checkpoint, pretrain, charlm, device=device)
-        if missing := trainer.model.get_params(True).keys() - checkpoint["model"].keys():
+        config |= charlm | {"bert_model": NAME if has_encoder else None, "use_peft": False}
+        config |= {"pretrain": pretrain is not None, "wandb": False}
+        build = partial(_network, checkpoint, pretrain, *encoder)
+        check_weights(path, checkpoint, build)
+        model = build()
+        model.load_params(checkpoint["model"])  # type: ignore[operator]
+        if missing := model.get_params(True).keys() - checkpoint["model"].keys():  # type: ignore[operator]
             raise ModelError(f"{path}: lacks the weights {', '.join(sorted(missing))}")
+        made = TRAINERS["graph" if isinstance(model, GraphParser) else "transition"]
+        trainer = made(config, model.vocab, pretrain, model.to(device), build_optimizer=False)
     return trainer, pretrain
 
 
-def _network(checkpoint: dict[str, Any], pretrain: Pretrain | None) -> torch.nn.Module:
-    """The network that Stanza makes of a checkpoint without a transformer, before it has its weights."""
-    combination = SubtreeCombination[checkpoint["config"].get("transition_subtree_combination", "NONE")]
-    config = checkpoint["config"] | {"transition_subtree_combination": combination}
+def _network(
+    checkpoint: dict[str, Any], pretrain: Pretrain | None, encoder: Encoder | None, tokenizer: Any
+) -> torch.nn.Module:
+    """The network that Stanza makes of a checkpoint, before it has its weights."""
+    config = checkpoint["config"]
+    combination = config.get("transition_subtree_combination", "NONE")
+    if isinstance(combination, str):
+        config["transition_subtree_combination"] = SubtreeCombination[combination]
     made = TransitionTrainer if "output_basic.weight" in checkpoint["model"] else GraphTrainer
     vocab = MultiVocab.load_state_dict(checkpoint["vocab"])
-    return made.build_model(config, vocab, emb_matrix=pretrain.emb if pretrain else None)  # type: ignore[no-any-return]
+    own = {"emb_matrix": pretrain.emb if pretrain else None, "bert_model": encoder}
+    return made.build_model(config, vocab, **own, bert_tokenizer=tokenizer)  # type: ignore[no-any-return]
 
 
 def _charlm_arguments(directory: Path, present: bool) -> dict[str, Any]:

@@ -11,7 +11,8 @@ from __future__ import annotations
 import logging
 import math
 import random
-from collections.abc import Callable, Iterator, Mapping, Sequence
+import warnings
+from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from contextvars import ContextVar
 from dataclasses import dataclass, field
@@ -29,10 +30,9 @@ from stanza.models.depparse.utils import predict_dataset
 from torch.optim.lr_scheduler import LambdaLR
 
 from d2c.dparsers.protocol import Arcs, Progress, Report
-from d2c.dparsers.training import evaluations, reporter, thinned
+from d2c.dparsers.training import evaluations, reporter, rise_and_fall, thinned
 from d2c.dparsers.training import seeded as seeded_numpy
 from d2c.trees.arcs import PackedArcs, arcs_of
-from d2c.trees.errors import ModelError
 
 TRAINERS = {"graph": GraphTrainer, "transition": TransitionTrainer}
 
@@ -43,6 +43,9 @@ _NUMBERS_TRAINING, _NUMBERS_PARSING = 1 << 28, 1 << 26  # in the largest array o
 # Held while networks predict: a call switches its network, and torch's number of threads, for all that run.
 # One for all networks: they are copied to other processes, a lock in them would not be.
 ONE_AT_A_TIME = Lock()
+
+# Of Stanza's networks of one layer, whose dropout is elsewhere.
+warnings.filterwarnings("ignore", message="dropout option adds dropout after all but last recurrent layer")
 
 _QUIET = ContextVar("quiet", default=False)
 
@@ -78,10 +81,7 @@ class Rows:
 
 
 def predict(trainer: Trainer, pretrain: Pretrain | None, sentences: Sequence[Sequence[Row]]) -> list[Arcs]:
-    """Heads and labels of sentences, each of at least one word; they are sorted by length into batches.
-
-    Raises ModelError where a transformer cannot take a sentence.
-    """
+    """Heads and labels of sentences, each of at least one word; they are sorted by length into batches."""
     predictions = _predicted(trainer, pretrain, sentences)
     return [([int(head) for head, _ in arcs], [label for _, label in arcs]) for arcs in predictions]
 
@@ -114,15 +114,12 @@ def _packed(scores: NDArray[Any], arcs: Sequence[Any]) -> PackedArcs:
 
 
 def _predicted(trainer: Trainer, pretrain: Pretrain | None, sentences: Sequence[Sequence[Row]]) -> list[Any]:
-    """What Stanza makes of each sentence; errors as of `predict`."""
-    words = _batch_words(trainer.args, len(trainer.vocab["deprel"]), _NUMBERS_PARSING)
+    """What Stanza makes of each sentence."""
+    words = batch_words(trainer.args, len(trainer.vocab["deprel"]), _NUMBERS_PARSING)
     loader = DataLoader(
         Rows(sentences), words, trainer.args, pretrain, trainer.vocab, evaluation=True, sort_during_eval=True
     )
-    predictions: list[Any] = predict_dataset(trainer, loader)
-    if len(predictions) != len(sentences):  # Stanza leaves out what is too long for some transformers
-        raise ModelError(f"a sentence is too long for the transformer {trainer.args['bert_model']}")
-    return predictions
+    return predict_dataset(trainer, loader)  # type: ignore[no-any-return]
 
 
 def attachment(gold: Sequence[Sequence[Row]], predicted: Sequence[Arcs]) -> tuple[float, float]:
@@ -150,7 +147,7 @@ def fit(
     arguments: of Stanza's training program; epochs: instead of the preset's
     """
     labels = len({row[-1] for rows in train for row in rows})
-    arguments["batch_size"] = _batch_words(arguments, labels, _NUMBERS_TRAINING)
+    arguments["batch_size"] = batch_words(arguments, labels)
     arguments["word_cutoff"] = update_word_cutoff(pretrain, arguments["word_cutoff"])
     loader = DataLoader(Rows(train), arguments["batch_size"], arguments, pretrain)
     trainer = TRAINERS[arguments["model_type"]](
@@ -218,19 +215,13 @@ def _batches(loader: DataLoader) -> Iterator[Any]:
         yield from loader
 
 
-def _batch_words(arguments: Mapping[str, Any], labels: int, numbers: int) -> int:
+def batch_words(arguments: Mapping[str, Any], labels: int, numbers: int = _NUMBERS_TRAINING) -> int:
     """Words in a batch, such that the label scorer's [words, hidden, labels] array stays small.
 
     Stanza's 5000 words are meant for the 50 labels of UD; there may be a thousand here.
     """
     wanted, hidden = int(arguments["batch_size"]), int(arguments["deep_biaff_hidden_dim"])
     return max(1, min(wanted, numbers // ((hidden + 1) * labels)))
-
-
-def rise_and_fall(steps: int) -> Callable[[int], float]:
-    """The factor of the learning rate at each step: up over the first twentieth, then down to 0."""
-    rise = max(1, steps // 20)
-    return lambda step: min((step + 1) / rise, (steps - step) / max(1, steps - rise))
 
 
 @contextmanager

@@ -19,7 +19,7 @@ from stanza.models.depparse.data import DataLoader, Dataset
 from d2c.dparsers.directories import SETTINGS, whole_directory
 from d2c.dparsers.protocol import DependencyParser, Progress
 from d2c.dparsers.stanza.parser import PRESETS, StanzaParser, read_rows
-from d2c.dparsers.stanza.training import Rows, _batch_words, _batches, attachment
+from d2c.dparsers.stanza.training import Rows, _batches, attachment, batch_words
 from d2c.trees.ctree import Tokens
 from d2c.trees.dtree import DTree
 from d2c.trees.errors import FormatError, ModelError
@@ -203,9 +203,9 @@ def test_labels_are_scored_whole() -> None:
 
 def test_many_labels_make_small_batches() -> None:
     arguments = {"batch_size": 5000, "deep_biaff_hidden_dim": 400}
-    assert _batch_words(arguments, 60, 1 << 28) == 5000
-    assert _batch_words(arguments, 2000, 1 << 28) == 334
-    assert _batch_words(arguments, 10**9, 1 << 28) == 1
+    assert batch_words(arguments, 60, 1 << 28) == 5000
+    assert batch_words(arguments, 2000, 1 << 28) == 334
+    assert batch_words(arguments, 10**9, 1 << 28) == 1
 
 
 def test_a_long_chain(tmp_path: Path) -> None:
@@ -340,11 +340,6 @@ def test_character_language_models_come_along(files: tuple[Path, Path], tmp_path
     assert arcs(StanzaParser.load(moved, "cpu").parse(sentences)) == arcs(parser.parse(sentences))
     with pytest.raises(ModelError, match="forward.pt: cannot be read"):
         tiny(charlm=pair).train(*files, tmp_path / "other")
-
-
-def test_a_transformer_that_cannot_be_loaded(files: tuple[Path, Path], tmp_path: Path) -> None:
-    with pytest.raises(ModelError, match="language model cannot be loaded"):
-        tiny(bert_model=str(tmp_path / "none")).train(*files, tmp_path / "model")
 
 
 def test_treebanks_that_cannot_be_learned_from(files: tuple[Path, Path], tmp_path: Path) -> None:

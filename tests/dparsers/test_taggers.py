@@ -264,4 +264,4 @@ def test_tables_and_scores(files: tuple[Path, Path]) -> None:
     assert accuracy(tagged, guess) == 0.6 and accuracy([], []) == 0
     assert len(read_tagged(files[1])) == 11
     report = TaggingProgress(2, 8, 0.5, 0.915, 3.2)
-    assert str(report) == "tagger: step 2/8  loss 0.500  dev accuracy 91.50  3 s"
+    assert str(report) == "tagger: step 2/8  loss 0.500  dev accuracy 91.50  3 s, about 10 s left"

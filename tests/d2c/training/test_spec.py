@@ -14,7 +14,7 @@ from d2c.dparsers.protocol import DependencyParser
 from d2c.training.routes import ROUTES
 from d2c.training.spec import TrainingSpec
 from d2c.treebanks.reading import Reading
-from d2c.trees.errors import Faults
+from d2c.trees.errors import Faults, ModelError
 
 FILES = (Path("a.mrg"), Path("b.mrg"))
 READING = Reading(faults=Faults(limit=10))
@@ -101,3 +101,18 @@ def test_folds_of_tags(monkeypatch: pytest.MonkeyPatch, options: Sequence[str], 
     assert tagging is not None and (tagging.name, tagging.folds) == ("spacy", folds)
     assert tagging.head_rules == "leftmost" and dict(tagging.parameters)["seed"] == 5
     assert train(monkeypatch).tagging is None
+
+
+def test_a_transformer_and_checkpoints_are_for_those_that_have_them(monkeypatch: pytest.MonkeyPatch) -> None:
+    options = ["--transformer", "T", "--checkpoints", "c", "--preset", "small"]
+    spec = train(monkeypatch, "--tagger", "stanza", *options)
+    dparser, tagging = spec.new_dparser(), spec.tagging
+    assert tagging is not None
+    for one in (dparser, tagging.make()):
+        assert (one.bert_model, one.checkpoints) == ("T", Path("c"))  # type: ignore[union-attr]
+        assert not one.misses_gpu  # type: ignore[union-attr]
+    other = train(monkeypatch, "--tagger", "nltk", *options).tagging
+    assert other is not None and other.make().preset == "small"  # type: ignore[attr-defined]
+    assert train(monkeypatch, "--dparser", "gold", "--checkpoints", "c").new_dparser() is not None
+    with pytest.raises(ModelError, match="the d-parser spacy takes no transformer"):
+        train(monkeypatch, "--dparser", "spacy", "--transformer", "T").new_dparser()

@@ -1,0 +1,211 @@
+"""Pretrained encoders (BERT and its kind) in Stanza's networks: loading, long sentences, files.
+
+Stanza takes a transformer and its tokenizer as `transformers` has them. What it does with a sentence of more
+pieces than the transformer has positions depends on how that is called: it cuts the whole batch, leaves the
+sentence out, or fails. So it sees the transformer through `Encoder`, which takes sentences of any length,
+those that are too long in windows that overlap by half: each piece has the vectors of the window that shows
+more around it.
+
+A model keeps the fine-tuned encoder whole, in the layout of `transformers` (config.json, tokenizer.json,
+model.safetensors): to load it, nothing is downloaded, nothing unpickled, and no code run that is not
+installed. No setting of it can name any.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+from typing import Any, NamedTuple
+
+import torch
+from torch import Tensor, nn
+
+from d2c.dparsers.directories import loading
+from d2c.trees.errors import ModelError
+from d2c.trees.model_files import check_file, first_line, read_json
+
+NAME = "encoder"  # what Stanza is told it is called: it looks for `bart` and `xlnet` even in paths
+FOLDER = "encoder"  # in a model's directory
+
+# Encoders with a mark before and after the sentence, all of which `transformers` has itself.
+KINDS = ("bert", "roberta", "xlm-roberta", "camembert", "electra", "distilbert", "albert", "mpnet")
+_LONGEST = 512  # pieces in a window: attention takes their square in time
+_MOST_BYTES = 1 << 33
+_WEIGHTS = "model.safetensors"
+
+
+class States(NamedTuple):
+    """What Stanza reads of a transformer's output: after each layer [sentences, pieces, size]."""
+
+    hidden_states: tuple[Tensor, ...]
+
+
+class Encoder(nn.Module):
+    """A transformer for sentences of any number of pieces, called as Stanza calls transformers.
+
+    window: pieces that it takes at once, with the marks around them
+    """
+
+    _hf_peft_config_loaded = False  # which Stanza asks for
+
+    def __init__(self, transformer: nn.Module, window: int) -> None:
+        super().__init__()
+        self.transformer, self.window = transformer, window
+
+    @property
+    def config(self) -> Any:
+        """The transformer's."""
+        return self.transformer.config
+
+    @property
+    def layers(self) -> int:
+        """How many layers it has, that of the pieces' own vectors included."""
+        return int(self.config.num_hidden_layers) + 1
+
+    def forward(self, input_ids: Tensor, attention_mask: Tensor, output_hidden_states: bool = True) -> States:
+        """Vectors of all pieces; ids, mask: [sentences, pieces], 1 in the mask for what is no padding."""
+        ids, mask, back = input_ids, attention_mask, None
+        if ids.shape[1] > self.window:
+            rows, columns, back = windows(attention_mask.sum(1).tolist(), self.window, ids.device)
+            ids, mask = ids[rows.clamp(min=0), columns], (rows >= 0).long()
+        # On a GPU half the numbers' bits are enough inside, and take half the time.
+        with torch.autocast("cuda", torch.bfloat16, enabled=ids.is_cuda):
+            states = self.transformer(ids, attention_mask=mask, output_hidden_states=True).hidden_states
+        states = tuple(state.float() for state in states)
+        return States(states if back is None else tuple(state[back] for state in states))
+
+
+def windows(
+    lengths: list[int], size: int, device: torch.device | None = None
+) -> tuple[Tensor, Tensor, tuple[Tensor, Tensor]]:
+    """How to cut sentences into windows, and to join their vectors again.
+
+    lengths: pieces of each sentence, the marks at both ends among them
+    size:    of a window at most; each has the sentence's marks around it
+
+    Returns where each place of each window is from, [windows, size] rows (-1: padding) and columns; and for
+    each piece of each sentence, [sentences, pieces], window and place there. Linear time.
+    """
+    inside, longest = size - 2, max(lengths)
+    rows, columns, window_of, place_of = [], [], [], []
+    for sentence, length in enumerate(lengths):
+        last = max(0, length - 2 - inside)  # the first piece of the last window, marks not counted
+        begins = [*range(0, last, max(1, inside // 2)), last]
+        window_of.append([len(rows)] * longest)
+        place_of.append([0] * longest)
+        for i, begin in enumerate(begins):
+            pieces = [0, *range(begin + 1, min(begin + inside, length - 2) + 1), length - 1]
+            # Where two overlap, the first half of what they share is the first one's, the rest the second's.
+            taken = (begins[i - 1] + inside - begin) // 2 + 1 if i else 0
+            for place in range(taken, len(pieces)):
+                window_of[-1][pieces[place]], place_of[-1][pieces[place]] = len(rows), place
+            padding = size - len(pieces)
+            rows.append([sentence] * len(pieces) + [-1] * padding)
+            columns.append(pieces + [0] * padding)
+    made = [torch.tensor(part, device=device) for part in (rows, columns, window_of, place_of)]
+    return made[0], made[1], (made[2], made[3])
+
+
+def said_of(source: str | None) -> dict[str, str]:
+    """What a model says of its encoder, if it has one: of a directory its last part, for others to read."""
+    if source is None:
+        return {}
+    name = Path(source).resolve().name if Path(source).is_dir() else source
+    return {"bert_model": name, "preset": "finetune"}
+
+
+def load_encoder(source: str | Path) -> tuple[Encoder, Any]:
+    """A pretrained encoder and its tokenizer; what is no directory is downloaded. Raises ModelError."""
+    with _transformers(source) as hf:
+        options = {"trust_remote_code": False, "local_files_only": Path(source).is_dir()}
+        config = hf.AutoConfig.from_pretrained(source, **options)
+        _check_kind(source, config.model_type)
+        model = hf.AutoModel.from_pretrained(
+            source, config=config, dtype=torch.float32, attn_implementation="sdpa", **options
+        )
+        tokenizer = hf.AutoTokenizer.from_pretrained(source, add_prefix_space=True, **options)
+        return _ready(model, tokenizer)
+
+
+def save_encoder(encoder: Encoder, tokenizer: Any, directory: Path) -> None:
+    """Writes an encoder and its tokenizer where `read_encoder` finds them."""
+    with _transformers(directory):
+        encoder.transformer.save_pretrained(directory)  # type: ignore[operator]
+        unlimited, tokenizer.model_max_length = tokenizer.model_max_length, encoder.window
+        tokenizer.save_pretrained(directory)
+        tokenizer.model_max_length = unlimited
+        (directory / _WEIGHTS).chmod((directory / "config.json").stat().st_mode)  # else for its owner alone
+
+
+def read_encoder(directory: Path) -> tuple[Encoder, Any]:
+    """What `save_encoder` wrote. Raises ModelError.
+
+    Sizes are compared with those of the weights in the file before a network is built.
+    """
+    settings, path = read_json(directory / "config.json"), directory / _WEIGHTS
+    check_file(path, _MOST_BYTES)
+    with _transformers(directory) as hf, loading(directory):
+        from safetensors.torch import load_file
+
+        kind = settings.pop("model_type")
+        _check_kind(directory, kind)
+        config = hf.AutoConfig.for_model(kind, **settings)
+        weights = load_file(path)
+        if config.num_hidden_layers > len(weights):
+            raise ValueError("says more layers than it has")
+        with torch.device("meta"):
+            expected = hf.AutoModel.from_config(config, attn_implementation="sdpa").state_dict()
+        if {name: tensor.shape for name, tensor in expected.items()} != {
+            name: tensor.shape for name, tensor in weights.items()
+        }:
+            raise ValueError("the weights are of another shape")
+        if not all(tensor.isfinite().all() for tensor in weights.values()):
+            raise ValueError("some of the weights are no numbers")
+        model = hf.AutoModel.from_config(config, attn_implementation="sdpa", dtype=torch.float32)
+        model.load_state_dict(weights)
+        return _ready(model, hf.PreTrainedTokenizerFast.from_pretrained(directory, local_files_only=True))
+
+
+def _ready(model: nn.Module, tokenizer: Any) -> tuple[Encoder, Any]:
+    config: Any = model.config
+    if not tokenizer.is_fast or tokenizer.cls_token_id is None or tokenizer.sep_token_id is None:
+        raise ValueError("its tokenizer does not mark the ends of a sentence, or is none in tokenizer.json")
+    if len(tokenizer) > config.vocab_size:
+        raise ValueError("its tokenizer has more pieces than it has vectors")
+    # RoBERTa's positions begin after that of the padding.
+    positions = config.max_position_embeddings - 1 - (config.pad_token_id or 0)
+    window = min(_LONGEST, positions, tokenizer.model_max_length)
+    if window < 4:
+        raise ValueError(f"takes {window} pieces at once, which are too few")
+    tokenizer.model_max_length = 1 << 60  # Stanza cuts nothing
+    return Encoder(model, window), tokenizer
+
+
+def _check_kind(source: str | Path, kind: str) -> None:
+    if kind not in KINDS:
+        raise ModelError(f"{source}: is of the kind {kind}; encoders are {', '.join(KINDS)}")
+
+
+@contextmanager
+def _transformers(source: str | Path) -> Iterator[Any]:
+    """The package, which says nothing meanwhile; what it raises as ModelError."""
+    try:
+        import transformers
+    except ImportError as error:
+        message = f'{source}: a transformer needs a package ({error}): pip install "d2c[transformers]"'
+        raise ModelError(message) from None
+    log = transformers.utils.logging
+    level, bars = log.get_verbosity(), log.is_progress_bar_enabled()
+    log.set_verbosity_error()
+    log.disable_progress_bar()
+    try:
+        yield transformers
+    except ModelError:
+        raise
+    except Exception as error:  # of any kind: it is what somebody's files led the library to do
+        raise ModelError(f"{source}: the transformer cannot be used: {first_line(error)}") from error
+    finally:
+        log.set_verbosity(level)
+        if bars:
+            log.enable_progress_bar()

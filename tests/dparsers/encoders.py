@@ -1,0 +1,40 @@
+"""A tiny encoder with random weights, for tests."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from string import ascii_lowercase
+
+WINDOW = 22  # pieces that it takes at once: it has as many positions, less one
+
+
+def tiny_encoder(directory: Path, seed: int = 1) -> Path:
+    """A BERT of two layers whose pieces are words of the made-up sentences, and characters."""
+    import torch
+    from tokenizers import Tokenizer, models, normalizers, pre_tokenizers, processors
+    from transformers import BertConfig, BertModel, PreTrainedTokenizerFast
+
+    marks = ("[PAD]", "[UNK]", "[CLS]", "[SEP]")
+    words = (
+        "the",
+        "cat",
+        "dog",
+        "sees",
+        "hears",
+        *ascii_lowercase,
+        *map("##{}".format, ascii_lowercase),
+        ".",
+    )
+    vocabulary = {piece: i for i, piece in enumerate((*marks, *words))}
+    made = Tokenizer(models.WordPiece(vocabulary, unk_token="[UNK]"))
+    made.normalizer, made.pre_tokenizer = normalizers.BertNormalizer(), pre_tokenizers.BertPreTokenizer()
+    ends = [(mark, vocabulary[mark]) for mark in ("[CLS]", "[SEP]")]
+    made.post_processor = processors.TemplateProcessing(single="[CLS] $A [SEP]", special_tokens=ends)
+    names = dict(zip(("pad_token", "unk_token", "cls_token", "sep_token"), marks, strict=True))
+    PreTrainedTokenizerFast(tokenizer_object=made, **names).save_pretrained(directory)
+    sizes = {"hidden_size": 16, "intermediate_size": 16, "num_hidden_layers": 2, "num_attention_heads": 2}
+    config = BertConfig(vocab_size=len(vocabulary), max_position_embeddings=WINDOW + 1, **sizes)
+    with torch.random.fork_rng(devices=[]):
+        torch.manual_seed(seed)
+        BertModel(config).save_pretrained(directory)
+    return directory

