@@ -29,6 +29,7 @@ from d2c.trees.progress import log
 from d2c.trees.temporary import staged_file
 
 _MINUTES = 5.0  # between checkpoints, which are also written after each evaluation
+_ENCODER = "bert_model"  # as Stanza calls it
 _DECAY = 0.01  # of the encoder's weights
 
 
@@ -128,11 +129,12 @@ class _Training:
         self.task, self.course, self.device = task, course, device
         self.per_pass = len(batches_of_pass(task.lengths, course.words, None))
         self.steps = max(1, math.ceil(course.epochs * self.per_pass), course.least_steps)
-        encoder = {*task.model.bert_model.parameters()}  # type: ignore[operator]
-        rest = [p for p in task.model.parameters() if p not in encoder and p.requires_grad]
-        groups = [
+        encoder = [*task.model.get_submodule(_ENCODER).parameters()]
+        others = {*task.model.parameters()} - {*encoder}
+        rest = [p for p in task.model.parameters() if p in others and p.requires_grad]
+        groups: list[dict[str, Any]] = [
             {"params": rest, "lr": course.rate, "weight_decay": 0.0},
-            {"params": [*task.model.bert_model.parameters()], "lr": course.encoder_rate},  # type: ignore[operator]
+            {"params": encoder, "lr": course.encoder_rate},
         ]
         self.optimizer = torch.optim.AdamW(groups, betas=(0.9, course.beta2), weight_decay=_DECAY)
         self.factor = rise_and_fall(self.steps)
@@ -246,7 +248,7 @@ def _copy(state: Mapping[str, Tensor]) -> dict[str, Tensor]:
 
 def _digest(model: nn.Module, course: Course, made_of: object) -> str:
     digest = sha256(repr((course, made_of)).encode())
-    for name, tensor in model.bert_model.state_dict().items():  # type: ignore[operator]
+    for name, tensor in model.get_submodule(_ENCODER).state_dict().items():
         digest.update(name.encode())
         digest.update(tensor.cpu().contiguous().numpy().tobytes())
     return digest.hexdigest()[:16]

@@ -311,14 +311,14 @@ def _load(directory: Path, device: str, has_encoder: bool) -> tuple[Trainer, Pre
     """has_encoder: as the settings have it, which `d2c info` shows"""
     path, vectors = directory / _MODEL, directory / _VECTORS
     charlm = _charlm_arguments(directory, (directory / _CHARLM[0]).exists())
-    encoder = read_encoder(directory / FOLDER) if has_encoder else (None, None)
+    encoder, tokenizer = read_encoder(directory / FOLDER) if has_encoder else (None, None)
     with loading(path):
         pretrain = read_vectors(vectors) if vectors.exists() else None
         checkpoint = read_checkpoint(path, ("model", "vocab", "config"))
         config = checkpoint["config"]
         config |= charlm | {"bert_model": NAME if has_encoder else None, "use_peft": False}
         config |= {"pretrain": pretrain is not None, "wandb": False}
-        build = partial(_network, checkpoint, pretrain, *encoder)
+        build = partial(_network, checkpoint, pretrain, encoder, tokenizer)
         check_weights(path, checkpoint, build)
         model = build()
         model.load_params(checkpoint["model"])  # type: ignore[operator]

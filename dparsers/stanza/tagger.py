@@ -236,7 +236,7 @@ class StanzaTagger:
 
     @property
     def _device(self) -> str:
-        return self.device or default_device()  # type: ignore[no-any-return]
+        return self.device or str(default_device())
 
 
 def _batches(data: Dataset, size: int) -> Iterator[Any]:
