@@ -88,7 +88,7 @@ def windows(
     each piece of each sentence, [sentences, pieces], window and place there. Linear time.
     """
     inside, longest = size - 2, max(lengths)
-    rows, columns, window_of, place_of = [], [], [], []
+    rows, columns, window_of, place_of = (list[list[int]]() for _ in range(4))
     for sentence, length in enumerate(lengths):
         last = max(0, length - 2 - inside)  # the first piece of the last window, marks not counted
         begins = [*range(0, last, max(1, inside // 2)), last]

@@ -125,7 +125,7 @@ class StanzaTagger:
                 )
                 self.trainer_.model.unsaved_modules.append("bert_model")
             self.trainer_.save(str(staging / _MODEL))
-            KIND.write(staging, {"tags": self.tags_} | said_of(self.bert_model), self)
+            KIND.write(staging, {"tags": self.tags_, **said_of(self.bert_model)}, self)
             # Read back at once: Stanza only logs it where a model cannot be written.
             self.trainer_ = _load(staging, self._device, len(self.tags_), self.bert_model is not None)
         return self

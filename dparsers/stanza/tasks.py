@@ -136,7 +136,7 @@ class TagTask:
         evaluate: Callable[[int, int, float, float], float],
     ) -> None:
         self.data = tag_data.Dataset(Rows(train), arguments, None)
-        self.lengths = [len(sentence.text) for sentence in self.data.data]
+        self.lengths: Sequence[int] = [len(sentence.text) for sentence in self.data.data]
         self.device, self.score = arguments["device"], evaluate
         self.model: Any = Tagger(
             *(arguments, self.data.vocab),
