@@ -47,12 +47,7 @@ TAGGERS = {
     "spacy": Row("d2c.dparsers.spacy.tagger:SpacyTagger", "spacy"),
     "nltk": Row("d2c.dparsers.nltk_tagger:NltkTagger", "nltk"),
 }
-_FOR_ALL = (
-    "preset",
-    "seed",
-    "checkpoints",
-)  # parameters that mean nothing to d-parsers that do not have them
-
+_FOR_ALL = ("preset", "seed", "checkpoints")  # mean nothing to d-parsers that do not have them
 _ALSO_CALLED = {"bert_model": "transformer"}
 
 
@@ -114,9 +109,9 @@ def make_dparser(dparser: str, **parameters: Any) -> DependencyParser:
     return cast(DependencyParser, made(**given))
 
 
-def takes(name: str, rows: Mapping[str, Row], parameter: str) -> bool:
-    """Whether the class of one of the rows has a parameter. Raises ModelError."""
-    return parameter in signature(class_of("class", rows, name)).parameters
+def takes(role: str, rows: Mapping[str, Row], name: str, parameter: str) -> bool:
+    """Whether the class of one of the rows has a parameter; the rest as of `class_of`."""
+    return parameter in signature(class_of(role, rows, name)).parameters
 
 
 def load_dparser(name: str, directory: Path, given: Mapping[str, Any]) -> DependencyParser:

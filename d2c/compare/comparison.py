@@ -20,6 +20,7 @@ from d2c.compare.rows import (
     score,
     with_tags_of,
 )
+from d2c.dparsers.registry import DPARSERS, takes
 from d2c.dparsers.taggers import accuracy
 from d2c.training.model import Model
 from d2c.training.routes import HasOracle, Progress, Relabels
@@ -39,17 +40,27 @@ def train_and_compare(
 ) -> Comparison:
     """Trains a model for each route into directory/<route> and compares them on the dev treebank.
 
-    others: more d-parsers, trained into directory/<d-parser>; routes are fitted once, beside the first one
+    others: more d-parsers, trained into directory/<d-parser>; routes are fitted once, beside the first one;
+        a transformer is for those that may have one
 
     Raises ModelError for a foreign d-parser.
     """
+    specs = {name: _other(spec, name) for name in others}
     trained = train_models(spec, [directory / route for route in spec.routes], progress, foreign=False)
     models = {}
-    for name in others:
-        own = replace(spec, dparser=name, routes=spec.routes[:1])
+    for name, own in specs.items():
         place = directory / re.sub(r"\W+", "-", name)
         models[name] = train_models(own, [place], progress, foreign=False).models[0]
     return compare_on(spec.dev, trained, spec.reading, metric, models)
+
+
+def _other(spec: TrainingSpec, name: str) -> TrainingSpec:
+    """As asked, with another d-parser. Raises ModelError, before hours of training, for what cannot be."""
+    own = replace(spec, dparser=name, routes=spec.routes[:1])
+    if not takes("d-parser", DPARSERS, own.dparser_name, "bert_model"):
+        own = replace(own, transformer=None)
+    own.new_dparser()
+    return own
 
 
 def compare_on(

@@ -163,7 +163,7 @@ class Experiment:
             "device": settings.device,
             "seed": settings.seed,
         }
-        parameters |= self._transformer(settings.tagger, TAGGERS)
+        parameters |= self._transformer("tagger", TAGGERS, settings.tagger)
         made_of = {"tagger": settings.tagger, "folds": settings.folds, **parameters}
 
         def make(directory: Path) -> dict[str, float]:
@@ -230,12 +230,12 @@ class Experiment:
     def _of_dparser(self, name: str) -> dict[str, Any]:
         settings = self.settings
         own = {"dparser": name, "preset": settings.preset, "epochs": settings.epochs, "seed": settings.seed}
-        return own | self.on_device | self._transformer(name.partition(":")[0], DPARSERS)
+        return own | self.on_device | self._transformer("d-parser", DPARSERS, name.partition(":")[0])
 
-    def _transformer(self, name: str, rows: Mapping[str, Row]) -> dict[str, str]:
+    def _transformer(self, role: str, rows: Mapping[str, Row], name: str) -> dict[str, str]:
         """The parameter for it, where there is one, and the d-parser or tagger may have it."""
         name_of_it = self.settings.transformer
-        return {"bert_model": name_of_it} if name_of_it and takes(name, rows, "bert_model") else {}
+        return {"bert_model": name_of_it} if name_of_it and takes(role, rows, name, "bert_model") else {}
 
     @property
     def on_device(self) -> dict[str, str]:
@@ -245,7 +245,7 @@ class Experiment:
     def _new_dparser(self, name: str) -> DependencyParser:
         settings = self.settings
         given = {"preset": settings.preset, "epochs": settings.epochs, "device": settings.device}
-        given |= self._transformer(name.partition(":")[0], DPARSERS)
+        given |= self._transformer("d-parser", DPARSERS, name.partition(":")[0])
         return make_dparser(name, seed=settings.seed, **given)
 
     def _conllu(self, encoding: str, directory: Path) -> tuple[Path, Path]:

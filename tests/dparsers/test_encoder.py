@@ -114,6 +114,9 @@ def test_a_tiny_one_learns(trained: tuple[StanzaParser, Path, list[Progress]], e
     predicted = [*parser.parse(sentences)]
     assert [dtree.tokens for dtree in predicted] == sentences
     assert all(dtree.is_tree() for dtree in predicted if len(dtree.tokens))
+    packed = [*parser.parse_packed(sentences)]
+    assert [dtree.heads for dtree in packed] == [dtree.heads for dtree in predicted]
+    assert all(dtree.arcs is not None for dtree in packed)
     before, after = load_encoder(encoder)[0], parser.trainer_.model.bert_model  # type: ignore[union-attr]
     name = "transformer.encoder.layer.0.attention.self.query.weight"
     assert not torch.equal(before.state_dict()[name], after.state_dict()[name])  # it learned, too

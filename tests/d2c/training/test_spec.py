@@ -5,16 +5,18 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import replace
 from pathlib import Path
+from types import SimpleNamespace
 
 import pytest
 from click.testing import CliRunner
 
 from d2c.commands.cli import cli
+from d2c.compare.comparison import train_and_compare
 from d2c.dparsers.protocol import DependencyParser
 from d2c.training.routes import ROUTES
 from d2c.training.spec import TrainingSpec
 from d2c.treebanks.reading import Reading
-from d2c.trees.errors import Faults, ModelError
+from d2c.trees.errors import Faults, FormatError, ModelError
 
 FILES = (Path("a.mrg"), Path("b.mrg"))
 READING = Reading(faults=Faults(limit=10))
@@ -116,3 +118,21 @@ def test_a_transformer_and_checkpoints_are_for_those_that_have_them(monkeypatch:
     assert train(monkeypatch, "--dparser", "gold", "--checkpoints", "c").new_dparser() is not None
     with pytest.raises(ModelError, match="the d-parser spacy takes no transformer"):
         train(monkeypatch, "--dparser", "spacy", "--transformer", "T").new_dparser()
+
+
+def test_of_several_d_parsers_those_have_the_transformer_that_may(monkeypatch: pytest.MonkeyPatch) -> None:
+    taken: list[tuple[str, str | None]] = []
+
+    def take(spec: TrainingSpec, *_: object, **options: object) -> SimpleNamespace:
+        taken.append((spec.dparser, spec.transformer))
+        return SimpleNamespace(models=[None])
+
+    monkeypatch.setattr("d2c.compare.comparison.train_models", take)
+    spec = TrainingSpec(*FILES, transformer="T")
+    with pytest.raises(FormatError, match="b.mrg: cannot be read"):  # the trees that are to be scored
+        train_and_compare(spec, Path("m"), others=["spacy", "stanza:transition"])
+    assert taken == [("stanza", "T"), ("spacy", None), ("stanza:transition", "T")]
+    taken.clear()
+    with pytest.raises(ModelError, match="unknown d-parser 'none'"):
+        train_and_compare(spec, Path("m"), others=["none"])
+    assert taken == []  # said at once
