@@ -18,7 +18,7 @@ from d2c.cky.grammar.vocabulary import Vocabulary
 from d2c.cky.learning.arcs import least_probability, line_search
 from d2c.cky.learning.gold import Gold, examples_of
 from d2c.cky.learning.training import Epoch, Training
-from d2c.cky.model import Learned, read_model, write_model
+from d2c.cky.model import Learned, read_model, used, write_model
 from d2c.cky.search.chart import COPY, NO_GLUE, Query, build_chart
 from d2c.cky.search.constraints import UNPRUNED
 from d2c.cky.search.features import TOKEN, Observed, Scorer, heads_of, tags_of
@@ -116,11 +116,12 @@ class ConstrainedCKY:
         self.top_ = max(tops, key=lambda top: tops[top], default="TOP")
         if not any(one.derivation for one in gold):
             raise ValueError("no tree of the treebank has a derivation")
-        rules = Counter(rule for one in gold for used in one.rules() for rule in used)
+        rules = Counter(rule for one in gold for steps in one.rules() for rule in steps)
         self.default_ = _commonest_constituent(rules)
         if not any(rule.parent == self.default_ for rule in rules):  # bare words only: nothing to glue with
             rules[Rule(UNARY, self.default_, None, ROOT)] = 1
-        self.grammar_ = Grammar.of(rules, levels_of(used for one in gold for used in one.rules()))
+        self.observed_ = Grammar.of(rules, levels_of(steps for one in gold for steps in one.rules()))
+        self.grammar_ = used(self.observed_, self.settings)
         labels = (one.labels or () for one in gold if self.settings.labels)
         # Of the trees with derivations: the grammar has a symbol for each tag of the vocabulary.
         self.vocabulary_ = Vocabulary.of([one.ctree.tokens for one in gold if one.derivation], labels)
@@ -235,7 +236,7 @@ class ConstrainedCKY:
     def save(self, directory: Path) -> None:
         """Writes JSON, and the non-zero weights as .npz, into a directory, made if absent."""
         learned = Learned(
-            *(self.grammar_, self.vocabulary_, self.top_, self.gaps_),
+            *(self.observed_, self.grammar_, self.vocabulary_, self.top_, self.gaps_),
             *(self.default_, self.allowed_, self.weights_, self.arcs_),
         )
         write_model(directory, self.settings, learned)
@@ -245,7 +246,8 @@ class ConstrainedCKY:
         """What `save` wrote. Raises ModelError."""
         settings, learned = read_model(directory)
         route = cls(settings)
-        route.grammar_, route.vocabulary_ = learned.grammar, learned.vocabulary
+        route.observed_, route.grammar_ = learned.observed, learned.grammar
+        route.vocabulary_ = learned.vocabulary
         route.top_, route.gaps_, route.default_ = learned.top, learned.gaps, learned.default
         route.allowed_, route.weights_, route.arcs_ = learned.allowed, learned.weights, learned.arcs
         route._axioms = _axioms(learned.grammar, learned.vocabulary)

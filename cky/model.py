@@ -27,12 +27,14 @@ _CONSTRAINTS = {"by_tag": Like("b1", 2), "sides": Like("i8", 1), "next_side": Li
 class Learned:
     """What `ConstrainedCKY.fit` learns.
 
+    observed: the rules that were read off; grammar: those that are used
     top:     label above the root of c-trees; gaps: whether the training trees had some
     default: what the glue rule puts over a pre-terminal
     allowed: what pruning by both methods leaves
     arcs:    what packed arcs count for
     """
 
+    observed: Grammar
     grammar: Grammar
     vocabulary: Vocabulary
     top: str | None
@@ -51,8 +53,8 @@ def write_model(directory: Path, settings: ChartSettings, learned: Learned) -> N
         "gaps": learned.gaps,
         "default": learned.default,
         "arcs": learned.arcs,
-        "rules": learned.grammar.rules,
-        "levels": learned.grammar.levels,
+        "rules": learned.observed.rules,
+        "levels": learned.observed.levels,
         "vocabulary": asdict(learned.vocabulary),
     }
     write_settings(directory / _SETTINGS, FORMAT, said)
@@ -65,7 +67,8 @@ def read_model(directory: Path) -> tuple[ChartSettings, Learned]:
     said = read_settings(path, FORMAT)
     with reading(path):
         settings, vocabulary = ChartSettings(**said["settings"]), Vocabulary(**said["vocabulary"])
-        grammar, default = _grammar(said["rules"], said["levels"]), Symbol(*said["default"])
+        observed, default = _grammar(said["rules"], said["levels"]), Symbol(*said["default"])
+        grammar = used(observed, settings)
         _check_vocabulary(vocabulary, grammar)
         if default not in grammar.symbols or default.bar:
             raise ValueError("the default constituent is not in the grammar")
@@ -75,9 +78,13 @@ def read_model(directory: Path) -> tuple[ChartSettings, Learned]:
     with reading(directory / _WEIGHTS):
         allowed = _constraints(arrays, max(vocabulary.tags.values()) + 1, len(grammar.rules))
         weights = dense(arrays, settings.table_bits)
-    return settings, Learned(
-        grammar, vocabulary, known["top"], known["gaps"], default, allowed, weights, feature
-    )
+    top, gaps = known["top"], known["gaps"]
+    return settings, Learned(observed, grammar, vocabulary, top, gaps, default, allowed, weights, feature)
+
+
+def used(observed: Grammar, settings: ChartSettings) -> Grammar:
+    """The grammar of the chart, of the rules that were read off."""
+    return observed.closed() if settings.grammar == "closed" else observed
 
 
 def _grammar(rows: list[Any], levels: list[int]) -> Grammar:

@@ -8,7 +8,7 @@ from typing import NamedTuple
 
 from d2c.cky.search.pruning import METHODS
 from d2c.linear.weights import MOST_BITS
-from d2c.trees.binarization import BINARIZATIONS, MOST_UNARIES
+from d2c.trees.binarization import BINARIZATIONS, GRAMMARS, MOST_UNARIES
 from d2c.trees.refinement import REFINEMENTS
 
 _TYPES = {"str": str, "bool": bool, "int": int, "float": int | float, "bool | None": bool | None}
@@ -30,6 +30,7 @@ class ChartSettings:
 
     head_rules:   name or file of a head table, see `d2c.trees.heads.load_head_rules`
     binarization: simple (PAD's) or markovized (the draft's), see `d2c.trees.binarization`
+    grammar:      the rules that were observed, or these closed: see `d2c.cky.grammar.grammar.Grammar.closed`
     symbols:      plain, vertical (with the parent's label) or collapsed (of unary chains), see
                   `d2c.trees.refinement`
     labels:       whether d-labels are features
@@ -47,6 +48,7 @@ class ChartSettings:
 
     head_rules: str = "collins"
     binarization: str = "simple"
+    grammar: str = "observed"
     symbols: str = "plain"
     labels: bool = False
     context: bool = True
@@ -64,7 +66,10 @@ class ChartSettings:
         for field in fields(self):
             if not isinstance(getattr(self, field.name), _TYPES[str(field.type)]):
                 raise ValueError(f"the setting {field.name} is {getattr(self, field.name)!r}")
-        names = (self.binarization, BINARIZATIONS), (self.symbols, REFINEMENTS), (self.pruning, METHODS)
+        names = (
+            *((self.binarization, BINARIZATIONS), (self.grammar, GRAMMARS)),
+            *((self.symbols, REFINEMENTS), (self.pruning, METHODS)),
+        )
         for name, known in names:
             if name not in known:
                 raise ValueError(f"unknown {name!r}; known are {', '.join(known)}")

@@ -17,6 +17,7 @@ from d2c.trees.dtree import head_outward, modifiers_of, top_down
 
 LEFT, RIGHT, UNARY = 0, 1, 2
 GLUE = "glue"
+GRAMMARS = ("observed", "closed")  # the rules of binarized trees, or these closed (`d2c.cky.grammar`)
 MOST_UNARIES = 100  # steps of a word in a row that may be asked for
 
 

@@ -100,6 +100,29 @@ class Grammar:
         known, ordered = levels or {}, sorted(set(rules), key=_order)
         return cls(tuple(ordered), tuple(known.get(rule, ANY_LEVEL) for rule in ordered))
 
+    def closed(self) -> Grammar:
+        """With every rule whose halves were observed, each with the parent and on this side, if not together:
+        A → β1* β2 where A has rules over β1*, and rules that take β2. Where A has a bar, either of both may
+        come out: a dependent may be the last one or not. Closing it again changes nothing.
+        """
+        heads: dict[tuple[str, int], set[Symbol]] = {}
+        taken: dict[tuple[str, int], set[tuple[Symbol, Symbol]]] = {}
+        barred = {rule.parent.label for rule in self.rules if rule.parent.bar == "bar"}
+        for kind, head, modifier, parent in self.rules:
+            if modifier is not None:
+                key, bars = (parent.label, kind), {parent.bar}
+                if parent.label in barred:
+                    bars |= {"", "bar"}
+                heads.setdefault(key, set()).add(head)
+                taken.setdefault(key, set()).update((modifier, Symbol(parent.label, bar)) for bar in bars)
+        added = {
+            Rule(key[1], head, modifier, parent)
+            for key, halves in taken.items()
+            for modifier, parent in halves
+            for head in heads[key]
+        }
+        return Grammar.of(added.union(self.rules), dict(zip(self.rules, self.levels, strict=True)))
+
     @cached_property
     def symbols(self) -> tuple[Symbol, ...]:
         """[S] every symbol of the rules but ROOT."""

@@ -87,5 +87,6 @@ def sites_of_steps(layout: Layout, kinds: Ints, steps: Ints) -> Sites:
             if kind == UNARY:
                 sites[step]["k"] = level
             level = level + 1 if kind == UNARY else 0
-    sites[steps[layout.order[-1] + 1] - 1]["k"] = -1
+    if len(kinds):  # a tree that has no derivation has no steps
+        sites[steps[layout.order[-1] + 1] - 1]["k"] = -1
     return sites

@@ -20,7 +20,7 @@ from d2c.training.model import read_settings
 from d2c.training.routes import Route, RouteSettings
 from d2c.training.spec import ARCS
 from d2c.treebanks.reading import CONTINUOUS, Reading
-from d2c.trees.binarization import BINARIZATIONS, MOST_UNARIES
+from d2c.trees.binarization import BINARIZATIONS, GRAMMARS, MOST_UNARIES
 from d2c.trees.errors import Faults, ModelError
 from d2c.trees.formats.treebanks import FORMATS, format_to_write
 from d2c.trees.refinement import REFINEMENTS
@@ -109,6 +109,10 @@ def finite(_context: click.Context, _option: click.Parameter, number: float | No
 _GRAMMAR: tuple[Decorator, ...] = (
     choice(
         "--binarization", BINARIZATIONS, RouteSettings.binarization, "Chart: of nodes with many children."
+    ),
+    choice(
+        *("--grammar", GRAMMARS, RouteSettings.grammar),
+        "Chart: the rules of the treebank, or all that join what was seen with their parent.",
     ),
     choice(
         *("--symbols", REFINEMENTS, RouteSettings.symbols),

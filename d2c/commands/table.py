@@ -34,7 +34,7 @@ from d2c.treebanks.reading import Reading
 from d2c.trees.errors import FormatError, ModelError
 
 EVERY = "all"
-CHART = ("labels", "binarization", "symbols", "max_unaries")  # of `RouteSettings`
+CHART = ("labels", "binarization", "grammar", "symbols", "max_unaries")  # of `RouteSettings`
 
 
 def _dparsers(_: click.Context, parameter: click.Parameter, given: str) -> tuple[str, ...]:

@@ -46,8 +46,8 @@ class Settings:
     tags:     `gold`, or `predicted` by the tagger, in train by jackknifing with so many folds
     encoding: of the labels, where a table does not compare encodings
     penalty, gamma: λ and γ of the chart; None: chosen, see `d2c.tables.pad_tuning`
-    chart:    what differs from the defaults of `RouteSettings` in every chart: labels, binarization, symbols,
-              max_unaries
+    chart:    what differs from the defaults of `RouteSettings` in every chart: labels, binarization, grammar,
+              symbols, max_unaries
     systems:  names of other systems, and the files with their trees of the part that is reported on
     """
 

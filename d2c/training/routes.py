@@ -128,7 +128,7 @@ class RouteSettings:
     """What routes are made with; the routes say what each is for.
 
     encoding:    of the labels, see `d2c.reduction.encodings`
-    pruning, gamma, penalty, binarization, symbols, max_unaries: of the chart, see `d2c.cky.settings`
+    pruning, gamma, penalty, binarization, grammar, symbols, max_unaries: of the chart, see `d2c.cky.settings`
     labels:      whether d-labels are features of the chart, as of d-trees with labels of their own (nsubj);
                  None: if these are not the route's own
     checkpoints: a directory, from which an interrupted training of the chart, or of a transformer, goes on
@@ -141,6 +141,7 @@ class RouteSettings:
     gamma: float = 0.95
     penalty: float = 1e-6
     binarization: str = "simple"
+    grammar: str = "observed"
     symbols: str = "plain"
     max_unaries: int = 3
     labels: bool | None = None
@@ -157,7 +158,7 @@ class RouteRow(NamedTuple):
 
 
 _OF_CHARTS = (
-    *("head_rules", "pruning", "gamma", "penalty", "binarization", "symbols", "max_unaries"),
+    *("head_rules", "pruning", "gamma", "penalty", "binarization", "grammar", "symbols", "max_unaries"),
     *("seed", "checkpoints"),
 )
 

@@ -215,3 +215,10 @@ def applies(template: str, group: int, unary: bool) -> bool:
     if unary:
         return group != MODIFIER and not {"m", "k", "k+1", "inner", "outer"} & set(positions)
     return "level" not in template
+
+
+def test_no_steps_are_no_sites() -> None:
+    """Of a tree that has no derivation."""
+    heads, none = np.array([2, 0], np.int32), np.zeros(0, np.int32)
+    sites = getattr(sites_of_steps, "py_func", sites_of_steps)(lay_out(heads), none, np.zeros(3, np.int32))
+    assert len(sites) == 0

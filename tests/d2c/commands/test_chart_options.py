@@ -26,8 +26,10 @@ OPTIONS = [
     "0",
     "--symbols",
     "collapsed",
+    "--grammar",
+    "closed",
 ]
-OF_CHART = "pruning", "gamma", "penalty", "binarization", "max_unaries", "symbols", "labels"
+OF_CHART = "pruning", "gamma", "penalty", "binarization", "max_unaries", "symbols", "grammar", "labels"
 
 
 def asked(monkeypatch: pytest.MonkeyPatch, *options: str) -> dict[str, Any]:
@@ -46,7 +48,8 @@ def asked(monkeypatch: pytest.MonkeyPatch, *options: str) -> dict[str, Any]:
 def test_options_come_to_the_settings(monkeypatch: pytest.MonkeyPatch) -> None:
     default = RouteSettings()
     assert asked(monkeypatch) == {name: getattr(default, name) for name in OF_CHART}
-    expected = dict(zip(OF_CHART, ("none", 0.5, 1e-8, "markovized", 0, "collapsed", True), strict=True))
+    values = ("none", 0.5, 1e-8, "markovized", 0, "collapsed", "closed", True)
+    expected = dict(zip(OF_CHART, values, strict=True))
     assert asked(monkeypatch, *OPTIONS, "--labels") == expected
     assert asked(monkeypatch, "--no-labels")["labels"] is False
 

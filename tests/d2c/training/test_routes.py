@@ -51,7 +51,7 @@ def test_what_a_route_can_do(name: str) -> None:
 
 def test_settings_come_to_where_they_are_used(tmp_path: Path) -> None:
     of_chart = {"pruning": "1", "gamma": 0.8, "penalty": 0.5, "binarization": "markovized"}
-    of_chart |= {"symbols": "vertical", "max_unaries": 1}
+    of_chart |= {"symbols": "vertical", "max_unaries": 1, "grammar": "closed"}
     settings = RouteSettings(
         **{"encoding": "delta", "head_rules": "leftmost", "checkpoints": tmp_path, "seed": 7}, **of_chart
     )
