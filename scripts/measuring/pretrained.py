@@ -24,15 +24,15 @@ def vectors_of(package: str, file: Path) -> Path:
     file: for the text, written unless it is there
     """
     if not file.exists():
-        numbers = np.load(_file_of(package, "*.npy", "word vectors"), allow_pickle=False)
+        numbers = np.load(_file_of(package, "*.npy", "word vectors"), mmap_mode="r", allow_pickle=False)
         import pyarrow.parquet
 
         words = pyarrow.parquet.read_table(_file_of(package, "*.parquet", "word vectors"))
         file.parent.mkdir(parents=True, exist_ok=True)
         with staged_file(file) as staged:
             with open(staged, "w", encoding="utf-8") as stream:
-                for word, vector in zip(words.column(0).to_pylist(), numbers.tolist(), strict=True):
-                    stream.write(f"{word} {' '.join(map('{:.5g}'.format, vector))}\n")
+                for word, vector in zip(words.column(0).to_pylist(), numbers, strict=True):
+                    stream.write(f"{word} {' '.join(map('{:.5g}'.format, vector.tolist()))}\n")
             staged.replace(file)
     return file
 
