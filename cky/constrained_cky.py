@@ -89,20 +89,21 @@ class ConstrainedCKY:
         dev:         scored after every epoch; the weights with the best F1 (EVALB, collins.prm) are kept
         dtrees:      one for each c-tree, in place of `encode`'s: other labels, or predicted heads; where
                      these differ from the gold ones, the oracle tree is what is learned
-        dev_dtrees:  the same for `dev`
+        dev_dtrees:  the same for `dev`; where only `dtrees` are given, `dev` has none to be scored on
 
         Nothing is learned from trees with gaps whose order of attachment is not nested: no derivation reaches
         them. Raises ValueError where that leaves none.
         """
         settings, gold = self.settings, self.fit_grammar(ctrees, dtrees)
+        held_out = list(dev) if dtrees is None or dev_dtrees is not None else []
         derivable = (one for one in gold if one.derivation is not None)
         examples = examples_of(derivable, self.grammar_, self.vocabulary_, self._oracle)
         del gold
         rules, tags = len(self.grammar_.rules), len(self.vocabulary_.tags)
         self.allowed_ = estimate(examples.derivations(self.grammar_.table.kind), rules, tags, settings.gamma)
         asked = self.ask(np.zeros(3, TOKEN))._replace(glue_symbols=NO_GLUE)
-        training = Training(settings, examples, self.grammar_, asked, self.checkpoints)
-        self.weights_ = training.run(self._scorer_of(list(dev), dev_dtrees), progress)
+        training = Training(settings, examples, self.grammar_, self._templates, asked, self.checkpoints)
+        self.weights_ = training.run(self._scorer_of(held_out, dev_dtrees), progress)
         return self
 
     def fit_grammar(self, ctrees: Iterable[CTree], dtrees: Iterable[DTree] | None = None) -> list[Gold]:
@@ -299,10 +300,13 @@ class ConstrainedCKY:
         return f1
 
     @property
+    def _templates(self) -> Templates:
+        return Templates.of(bool(self.vocabulary_.labels), self.settings.context)
+
+    @property
     def scorer(self) -> Scorer:
         """What scores the parts of a derivation."""
-        templates = Templates.of(self.settings.labels, self.settings.context)
-        return Scorer(templates, self.grammar_.keys, self.weights_)
+        return Scorer(self._templates, self.grammar_.keys, self.weights_)
 
     def ask(self, observed: Observed) -> Query:
         """The query for a sentence with its d-tree."""

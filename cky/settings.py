@@ -33,7 +33,7 @@ class ChartSettings:
     grammar:      the rules that were observed, or these closed: see `d2c.cky.grammar.grammar.Grammar.closed`
     symbols:      plain, vertical (with the parent's label) or collapsed (of unary chains), see
                   `d2c.trees.refinement`
-    labels:       whether d-labels are features
+    labels:       whether d-labels are features, where the d-trees that it learns from have any
     context:      whether there are features beyond Figure 4: the d-tree around a part, tags around its span
     pruning:      none, 1, 2 or 1+2, see `d2c.cky.search.pruning`; gamma: of method 2
     max_unaries:  unary steps between two attachments at most

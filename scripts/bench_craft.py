@@ -1,8 +1,9 @@
 """All routes on real text: trains on the first CRAFT sentences, scores CRAFT dev, prints the table.
 
     python scripts/bench_craft.py [--sentences 5000] [--preset small] [--encodings direct,delta,spine]
+    python scripts/bench_craft.py --encodings direct --dparser transition [--jackknife 5]
 
-For each encoding one d-parser, and on its d-trees the reduction, constrained CKY and their combination.
+For each encoding one d-parser, and on its d-trees all routes.
 Gold tags, traces and function tags removed. Reads $D2C_TREEBANKS (default ../shared/treebanks).
 """
 
@@ -25,20 +26,32 @@ from measuring.treebanks import CRAFT, First
 @click.command()
 @options.sentences_option
 @click.option("--preset", default="small", show_default=True)
+@click.option("--dparser", default="stanza", show_default=True)
 @options.encodings_option
 @options.epochs_option
 @click.option("--device")
-def main(sentences: int, preset: str, encodings: list[str], epochs: float | None, device: str | None) -> None:
+@click.option("--jackknife", type=click.IntRange(2), help="Folds, as of d2c train; without it, gold d-trees.")
+def main(
+    sentences: int,
+    preset: str,
+    dparser: str,
+    encodings: list[str],
+    epochs: float | None,
+    device: str | None,
+    jackknife: int | None,
+) -> None:
     """Trains one d-parser per encoding and prints a table for each."""
     train, dev = CRAFT.path("train"), CRAFT.path("dev")
     for encoding in encodings:
         spec = TrainingSpec(
             *(train, dev, tuple(ROUTES), First(limits={train: sentences})),
+            dparser=dparser,
             preset=preset,
             encoding=encoding,
             head_rules=CRAFT.head_rules,
             epochs=epochs,
             device=device,
+            folds=jackknife,
         )
         with tempfile.TemporaryDirectory() as directory:
             comparison = train_and_compare(spec, Path(directory), say)

@@ -68,12 +68,12 @@ class Training:
     settings: ChartSettings
     examples: Examples
     grammar: Grammar
+    templates: Templates
     asked: Query
     checkpoints: Path | None = None
 
     def __post_init__(self) -> None:
         settings = self.settings
-        self.templates = Templates.of(settings.labels, settings.context)
         self.learner = AdaGrad.new(1 << settings.table_bits, settings.rate, settings.penalty)
         self._best = self.learner.weights.copy()  # averaged, with the best dev F1, or the last
         self._best_f1, self._done = -1.0, 0

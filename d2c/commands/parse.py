@@ -107,9 +107,9 @@ def parse(
     An interrupted run leaves what it has finished in OUTPUT.part. The same command with --resume goes on from
     there.
 
-    Confidences, in `--to json`, are posteriors of the chart (cky, combined), or shares of the labeler's and
-    the unary classifier's scores (reduction, labeler; 1 for what the d-parser's labels say). They rank
-    constituents of one model; they are not calibrated.
+    Confidences, in `--to json`, are posteriors of the chart (cky), or shares of the labeler's and the unary
+    classifier's scores (reduction, labeler; 1 for what the d-parser's labels say), or means of the two
+    (combined). They rank constituents of one model; they are not calibrated.
     """
     from d2c.parsing.input import DEFAULT_KIND, KINDS, read_sentences
     from d2c.parsing.part import digest_of, written

@@ -177,9 +177,9 @@ def _new_rules(made: type[Any], settings: RouteSettings) -> Any:
 
 
 def _new_combined(made: type[Any], settings: RouteSettings) -> Any:
-    reduction, chart = route_class("reduction"), route_class("cky")
+    labeler, chart = route_class("labeler"), route_class("cky")
     labelled = replace(settings, labels=True)
-    return made(_new_reduction(reduction, settings), _new_chart(chart, labelled))
+    return made(_new_reduction(labeler, settings), _new_chart(chart, labelled))
 
 
 _LABELER, _CHART = "d2c.reduction.labeler.labeler:Labeler", "d2c.cky.constrained_cky:ConstrainedCKY"

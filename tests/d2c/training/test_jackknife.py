@@ -71,12 +71,13 @@ def test_too_few_folds_or_sentences(folds: int, files: tuple[Path, Path]) -> Non
         jackknife_dtrees(Witness(), list(read_conllu(files[0])), files[1], folds)
 
 
-def test_spines_are_refused_before_folds_are_trained(tmp_path: Path) -> None:
+@pytest.mark.parametrize("route", ["labeler", "combined"])
+def test_spines_are_refused_before_folds_are_trained(tmp_path: Path, route: str) -> None:
     treebanks = [str(SAMPLE / "train.mrg"), "--dev", str(SAMPLE / "dev.mrg"), "-o", str(tmp_path / "model")]
-    options = ["--route", "labeler", "--encoding", "spine", "--jackknife", "2", "--dparser", "gold"]
+    options = ["--route", route, "--encoding", "spine", "--jackknife", "2", "--dparser", "gold"]
     run = CliRunner().invoke(cli, ["train", *treebanks, *options])
     assert str(run.exception) == (
-        "--jackknife with the route labeler: "
+        f"--jackknife with the route {route}: "
         "spines do not fit predicted heads; take the direct or delta encoding"
     )
     assert "reading" not in run.output and "sentences" not in run.output  # nothing was read

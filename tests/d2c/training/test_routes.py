@@ -25,7 +25,7 @@ PARTS = {
     "labeler": {"GivesConfidences", "Relabels"},
     "cky": {"GivesConfidences", "HasOracle", "KBest", "LearnsConventions"},
     "rules": set(),
-    "combined": {"GivesConfidences"},
+    "combined": {"GivesConfidences", "Relabels"},
 }
 
 
@@ -56,7 +56,7 @@ def test_settings_come_to_where_they_are_used(tmp_path: Path) -> None:
         **{"encoding": "delta", "head_rules": "leftmost", "checkpoints": tmp_path, "seed": 7}, **of_chart
     )
     reduction, chart, combined = (make_route(name, settings) for name in ("reduction", "cky", "combined"))
-    for part in (reduction, combined.reduction):  # type: ignore[attr-defined]
+    for part in (reduction, combined.labeler):  # type: ignore[attr-defined]
         assert (part.encoding, part.head_rules, part.seed) == ("delta", "leftmost", 7)  # type: ignore[union-attr]
     used = [chart, combined.chart]  # type: ignore[attr-defined]
     for part, labels in zip(used, (False, True), strict=True):
