@@ -1,10 +1,10 @@
 """All routes on real text: trains on the first CRAFT sentences, scores CRAFT dev, prints the table.
 
     python scripts/bench_craft.py [--sentences 5000] [--preset small] [--encodings direct,delta,spine]
-    python scripts/bench_craft.py --encodings direct --dparser transition [--jackknife 5]
+    python scripts/bench_craft.py --encodings direct --dparser transition [--jackknife 5] [--tagger nltk]
 
-For each encoding one d-parser, and on its d-trees all routes.
-Gold tags, traces and function tags removed. Reads $D2C_TREEBANKS (default ../shared/treebanks).
+For each encoding one d-parser, and on its d-trees all routes. Gold tags, or those of a tagger; traces and
+function tags removed. Reads $D2C_TREEBANKS (default ../shared/treebanks).
 """
 
 from __future__ import annotations
@@ -30,6 +30,7 @@ from measuring.treebanks import CRAFT, First
 @options.encodings_option
 @options.epochs_option
 @click.option("--device")
+@click.option("--tagger", help="Tags are what it predicts, jackknifed in train.")
 @click.option("--jackknife", type=click.IntRange(2), help="Folds, as of d2c train; without it, gold d-trees.")
 def main(
     sentences: int,
@@ -38,6 +39,7 @@ def main(
     encodings: list[str],
     epochs: float | None,
     device: str | None,
+    tagger: str | None,
     jackknife: int | None,
 ) -> None:
     """Trains one d-parser per encoding and prints a table for each."""
@@ -51,6 +53,8 @@ def main(
             head_rules=CRAFT.head_rules,
             epochs=epochs,
             device=device,
+            tagger=tagger,
+            tags="predicted" if tagger else "gold",
             folds=jackknife,
         )
         with tempfile.TemporaryDirectory() as directory:
