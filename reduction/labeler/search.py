@@ -119,15 +119,12 @@ def _index(cell: Cell, x: int, y: int, apart: int) -> int:
 
 
 @inner
-def _worst(states: States, cell: Cell, end: int, score: float) -> int:
-    """The worst state of a full cell, which a better one is to replace; -1 where none is worse."""
-    entries, scores, worst = states.entries, states.scores, cell.begin
-    for state in range(cell.begin, end):
+def _worst(states: States, begin: int, end: int) -> int:
+    """The worst state of a full cell."""
+    scores, worst = states.scores, begin
+    for state in range(begin, end):
         if scores[state] < scores[worst]:
             worst = state
-    if score <= scores[worst]:
-        return -1
-    states.found[_index(cell, entries[worst, 0], entries[worst, 1], entries[worst, 2])] = 0
     return worst
 
 
@@ -155,6 +152,7 @@ def _take(
         pair_atoms(scorer.templates, arcs, head.h, modifiers[head.low + other], modifiers[head.low + m], kind)
         states.turn[0] += 1  # none of its scores is known
     turn, width = states.turn[0], high - low
+    worst = np.int64(-1)  # state of the cell, looked for once it is full; -1: not known
     for state in range(states.cells[prior, 0], states.cells[prior, 1]):
         x, y, apart = entries[state, 0], entries[state, 1], entries[state, 2]
         own, opposite = (x, y) if left else (y, x)
@@ -191,13 +189,18 @@ def _take(
             if new:
                 if score <= scores[new]:
                     continue
+                if new == worst:
+                    worst = np.int64(-1)
             elif end - cell.begin < cell.beam:
                 new = found[index] = end
                 end += 1
             else:
-                new = _worst(states, cell, end, score)
-                if new < 0:
+                if worst < 0:
+                    worst = np.int64(_worst(states, cell.begin, end))
+                if score <= scores[worst]:
                     continue
+                new, worst = worst, np.int64(-1)
+                found[_index(cell, entries[new, 0], entries[new, 1], entries[new, 2])] = 0
                 found[index] = new
             entries[new, 0], entries[new, 1], entries[new, 2] = x1, y1, apart1
             scores[new], entries[new, 3] = score, state | _TAKES_LEFT if left else state
