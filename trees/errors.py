@@ -14,11 +14,18 @@ Made = TypeVar("Made")
 _LONGEST = 400  # characters of a message, which may quote a file
 
 
+def shown(text: str) -> str:
+    """A text as a terminal may show it: what cannot be printed is escaped."""
+    if text.isprintable():
+        return text
+    return "".join(c if c.isprintable() else c.encode("unicode_escape").decode() for c in text)
+
+
 class FormatError(ValueError):
     """Malformed input: `FILE:LINE: sentence S: what is wrong`. Lines and sentences from 1, 0 = unknown."""
 
     def __init__(self, file: str, line: int, sentence: int, message: str) -> None:
-        message = " ".join(message.splitlines())
+        message = shown(" ".join(message.splitlines()))
         message = message if len(message) <= _LONGEST else f"{message[:_LONGEST]}..."
         super().__init__(file, line, sentence, message)
         self.file, self.line, self.sentence, self.message = file, line, sentence, message

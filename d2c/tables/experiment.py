@@ -320,7 +320,8 @@ class Experiment:
         """A fitted route.
 
         share:   of the training c-trees, the first ones
-        dtrees:  what it learns from in place of gold d-trees: those of `jackknifed`
+        dtrees:  what it learns from in place of gold d-trees: those of `jackknifed`; a chart that
+                 sees labels learns from gold ones with those of `encoding`
         changes: of the fields of `RouteSettings`
         """
         own = {"encoding": self.settings.encoding, "seed": self.settings.seed, **changes}
@@ -330,7 +331,12 @@ class Experiment:
         def make(directory: Path) -> dict[str, Any]:
             trees = self.trees("train", share)
             given = None if dtrees is None else dtrees.dtrees[: len(trees)]
-            route = make_route(name, settings).fit(trees, self.trees("dev"), dtrees=given, progress=log.info)
+            of_dev: dict[str, Any] = {}
+            if name == "cky" and settings.labels:
+                given = given or list(self.encoded(settings.encoding, "train"))[: len(trees)]
+                of_dev = {"dev_dtrees": self.encoded(settings.encoding, "dev")}
+            fit = make_route(name, settings).fit
+            route = fit(trees, self.trees("dev"), dtrees=given, progress=log.info, **of_dev)
             route.save(directory / "route")
             return {}
 

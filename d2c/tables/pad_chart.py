@@ -33,10 +33,7 @@ def chart(
     """
     settings = {**experiment.settings.chart, **chosen(experiment), **changes}
     own = experiment.with_tags(tags) if tags else experiment
-    if not settings.get("labels"):
-        return own.route("cky", share, dtrees, **settings)
-    labelled = own.route("combined", share, dtrees, **settings)  # labels as the d-parsers'
-    return Fitted(labelled.route.chart, labelled.step)
+    return own.route("cky", share, dtrees, **settings)
 
 
 def pruned(fitted: Fitted[ConstrainedCKY], pruning: str) -> Fitted[ConstrainedCKY]:

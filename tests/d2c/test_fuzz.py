@@ -61,4 +61,4 @@ def test_junk_decodes_to_valid_trees(route: str, seed: int, tmp_path: Path) -> N
     found = routes.try_route(route, seed, TREES, tmp_path)
     assert found.faults == []
     assert found.trees == TREES
-    assert not route.startswith("reduction") or min(found.repairs[kind] for kind in KINDS) > 0
+    assert not route.startswith("reduction") or any(found.repairs[kind] for kind in KINDS)

@@ -84,6 +84,7 @@ def test_errors_print_as_one_line() -> None:
     assert str(FormatError("x", 3, 2, "wrong").after(5)) == "x:3: sentence 7: wrong"
     assert str(FormatError("x", 3, 0, "wrong").after(5)) == "x:3: wrong"
     assert str(FormatError("x", 0, 0, "wrong")) == "x: wrong"
+    assert str(FormatError("x", 1, 0, "'\x1b[31m\ud800é'\nno")) == r"x:1: '\x1b[31m\ud800é' no"
 
 
 def test_json(tmp_path: Path) -> None:
