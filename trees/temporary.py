@@ -15,6 +15,7 @@ import time
 from collections.abc import Iterator
 from contextlib import contextmanager, suppress
 from pathlib import Path
+from typing import BinaryIO
 
 _MARK = ".d2c-"
 _FULL = {errno.ENOSPC, errno.EDQUOT, errno.EFBIG, errno.EROFS, errno.EIO, errno.EBADF}
@@ -65,6 +66,15 @@ def why_unwritable(error: OSError) -> str | None:
 def is_staged(path: str | Path) -> bool:
     """Whether a path is of what is made here beside something."""
     return _MARK in str(path)
+
+
+def lock(file: BinaryIO) -> None:
+    """Holds a file until it is closed, where there are locks. BlockingIOError: another process does."""
+    try:
+        fcntl.flock(file, fcntl.LOCK_EX | fcntl.LOCK_NB)
+    except OSError as error:  # not all file systems have locks
+        if isinstance(error, BlockingIOError):
+            raise
 
 
 @contextmanager

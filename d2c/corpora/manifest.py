@@ -8,7 +8,6 @@ how many shards there are.
 
 from __future__ import annotations
 
-import fcntl
 import hashlib
 import json
 import os
@@ -20,7 +19,7 @@ from typing import Any, BinaryIO
 
 from d2c.trees.errors import FormatError
 from d2c.trees.files import writing
-from d2c.trees.temporary import beside
+from d2c.trees.temporary import beside, lock
 
 NAME = ".manifest.jsonl"
 
@@ -114,7 +113,7 @@ def opened(directory: Path, settings: Mapping[str, Any], resume: bool) -> Iterat
         if not path.exists() and any(directory.glob("*.parquet")):
             raise FormatError(str(directory), 0, 0, "has Parquet files that are not of this job; move them")
         with open(path, "ab") as log:
-            _lock(log)
+            lock(log)
             first = json.dumps(settings).encode() + b"\n"
             lines = [line for line in path.read_bytes().splitlines(keepends=True) if line.endswith(b"\n")]
             manifest = Manifest(directory, _log=log)
@@ -168,14 +167,6 @@ def _difference(before: bytes, now: bytes) -> str:
         names = [name for name in new if old.get(name) != new[name]]
         return f"with other settings ({', '.join(names)})"
     return "by something else"
-
-
-def _lock(log: BinaryIO) -> None:
-    try:
-        fcntl.flock(log, fcntl.LOCK_EX | fcntl.LOCK_NB)
-    except OSError as error:  # not all file systems have locks
-        if isinstance(error, BlockingIOError):
-            raise
 
 
 def _sync(directory: Path) -> None:

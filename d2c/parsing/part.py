@@ -6,7 +6,6 @@ Whenever a run is killed, all that its last whole line says is there; what is be
 
 from __future__ import annotations
 
-import fcntl
 import gzip
 import hashlib
 import json
@@ -24,6 +23,7 @@ from d2c.trees.errors import FormatError
 from d2c.trees.files import open_output, writing
 from d2c.trees.model_files import digests
 from d2c.trees.repair import Repairs
+from d2c.trees.temporary import lock
 
 Write = Callable[[Done], None]
 
@@ -150,21 +150,13 @@ def _opened(path: Path, log: Path, target: str) -> tuple[BinaryIO, BinaryIO, lis
         raise FormatError(str(path), 0, 0, f"is in the way of {target}, and was not left by d2c; move it")
     try:
         logged = open(log, "ab")  # noqa: SIM115
-        _lock(logged)
+        lock(logged)
         lines = _whole_lines(log) if path.exists() else []
         return open(path, "ab"), logged, lines
     except BlockingIOError:
         raise FormatError(target, 0, 0, "is being written by another process") from None
     except OSError as error:
         raise FormatError(target, 0, 0, f"cannot be written: {error.strerror or error}") from None
-
-
-def _lock(logged: BinaryIO) -> None:
-    try:
-        fcntl.flock(logged, fcntl.LOCK_EX | fcntl.LOCK_NB)
-    except OSError as error:  # not all file systems have locks
-        if isinstance(error, BlockingIOError):
-            raise
 
 
 def _finished(lines: list[bytes], first: bytes, path: Path, resume: bool) -> Finished:
