@@ -46,7 +46,7 @@ from d2c.trees.ctree import CTree, Tokens
 from d2c.trees.dtree import DTree, is_projective
 from d2c.trees.heads import HeadRules, load_head_rules
 from d2c.trees.progress import counted
-from d2c.trees.refinement import REFINEMENTS, Refinement
+from d2c.trees.refinement import REFINEMENTS, Refinement, visible
 from d2c.trees.repair import Repairs, repair_tree
 from d2c.trees.scores.brackets import bracket_scores
 
@@ -215,7 +215,7 @@ class ConstrainedCKY:
         for k, below in enumerate(ctree.yields()[n:]):
             key = bracket_key(ids[Symbol(ctree.labels[k])], below[0], below[-1], n)
             share = min(1.0, float(values[(keys == key) & (words == lexical_heads[n + k])].sum()))
-            shares += [share] * len(self._symbols.labels(ctree.labels[k]))
+            shares += [share] * max(k == len(ctree.labels) - 1, len(self._symbols.shown(ctree.labels[k])))
         return self._symbols.restore(ctree), tuple(shares)
 
     def confidences_all(
@@ -289,13 +289,13 @@ class ConstrainedCKY:
         self, dev: Sequence[CTree], dtrees: Iterable[DTree] | None
     ) -> Callable[[Floats], float] | None:
         """F1 on a dev treebank as a function of the weights; None if there is no tree."""
-        given = list(map(self.encode, dev) if dtrees is None else dtrees)
+        given, gold = list(map(self.encode, dev) if dtrees is None else dtrees), list(map(visible, dev))
         if not given:
             return None
 
         def f1(weights: Floats) -> float:
             self.weights_ = weights
-            return bracket_scores(dev, list(self.decode_all(given)), gaps=self.gaps_).f1
+            return bracket_scores(gold, list(self.decode_all(given)), gaps=self.gaps_).f1
 
         return f1
 

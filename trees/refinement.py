@@ -3,11 +3,15 @@
 Section 3.3 of "Transforming Dependencies into Phrase Structures" tried both: vertical Markovization (Klein
 and Manning, 2003), where a node's symbol has its parent's label, and unary nodes collapsed into one symbol.
 A grammar is learned from refined c-trees; `restore` brings back the trees that they stand for. Linear time.
+
+A symbol may also stand for nothing that is shown. If a label begins with HIDDEN, its node is one of the
+grammar alone: so a chart can use nodes that d-trees follow and wanted c-trees lack, as the Penn Treebank has
+no noun phrases within noun phrases (NML).
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import replace
 from typing import NamedTuple
 
@@ -15,6 +19,7 @@ from d2c.trees.ctree import CTree
 from d2c.trees.unaries import Chain, restore_unaries
 
 _JOINT = "\x1f"  # between the parts of a refined label; no format has it in a label
+HIDDEN = "\x1e"
 
 
 class Refinement(NamedTuple):
@@ -26,9 +31,39 @@ class Refinement(NamedTuple):
     def restore(self, ctree: CTree) -> CTree:
         """The c-tree that a refined one stands for; what stood for several nodes is these, one after the
         other."""
-        chains = [self.labels(label) for label in ctree.labels]
+        if not ctree.labels:
+            return ctree
+        chains = [*map(self.shown, ctree.labels)]
+        chains[-1] = chains[-1] or (ctree.labels[-1].strip(HIDDEN),)  # the root stays
+        if not all(chains):
+            ctree, chains = without_nodes(ctree, list(map(bool, chains))), list(filter(None, chains))
         bottom = replace(ctree, labels=tuple(chain[-1] for chain in chains))
         return restore_unaries(bottom, [()] * len(ctree.tokens) + [chain[:-1] for chain in chains])
+
+    def shown(self, label: str) -> Chain:
+        """The labels of the nodes that a refined label is of and that are not hidden."""
+        return tuple([one for one in self.labels(label) if not one.startswith(HIDDEN)])
+
+
+def without_nodes(ctree: CTree, kept: Sequence[bool]) -> CTree:
+    """The tree without the nodes that are not kept [K], whose children go to the parents."""
+    n = len(ctree.tokens)
+    inside: list[tuple[int, ...]] = [(i,) for i in range(n)]  # what is in the place of each old node
+    heads, first = list(range(n)), list(range(n))  # of these: the head, and the first token of each new node
+    labels, children, head_children = list[str](), list[tuple[int, ...]](), list[int]()
+    for k, kids in enumerate(ctree.children):
+        below = tuple(sorted((new for kid in kids for new in inside[kid]), key=first.__getitem__))
+        head = heads[ctree.head_children[k]] if ctree.head_children else -1
+        if kept[k]:
+            head_children.append(head)
+            labels.append(ctree.labels[k])
+            children.append(below)
+            first.append(first[below[0]])
+            below, head = (n + len(labels) - 1,), n + len(labels) - 1
+        inside.append(below)
+        heads.append(head)
+    marked = tuple(head_children) if ctree.head_children is not None else None
+    return CTree(ctree.tokens, tuple(labels), tuple(children), marked, ctree.top)
 
 
 def with_parents(ctree: CTree) -> CTree:
@@ -65,3 +100,8 @@ REFINEMENTS = {
     "vertical": Refinement(with_parents, lambda label: (label.partition(_JOINT)[0],)),
     "collapsed": Refinement(collapsed, lambda label: tuple(label.split(_JOINT))),
 }
+
+
+def visible(ctree: CTree) -> CTree:
+    """The c-tree as it is shown."""
+    return REFINEMENTS["plain"].restore(ctree)

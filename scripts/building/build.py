@@ -8,8 +8,8 @@ from pathlib import Path
 from statistics import mean
 
 from building.cards import write_card
-from building.clear import predicted, stanford, train_converter
-from building.english import penn_trees, write_parts
+from building.clear import clear_trees, predicted, stanford, train_converter
+from building.english import write_parts
 from building.recipes import Recipe
 from building.scores import Score, score, score_conversion, with_tokens_of
 from building.specs import BuildSpec
@@ -24,6 +24,7 @@ from d2c.training.train import train_models
 from d2c.treebanks.reading import CLEANED, Read
 from d2c.trees.ctree import CTree
 from d2c.trees.errors import ModelError
+from d2c.trees.refinement import visible
 from d2c.trees.scores.brackets import bracket_scores
 from d2c.trees.temporary import scratch
 from measuring.pretrained import encoder_of
@@ -94,21 +95,23 @@ def build_converter(recipe: Recipe, treebanks: Path, new: Path, work: Path, say:
     """A converter of a pipeline's d-trees."""
     pipeline = PipelineParser(f"spacy:{recipe.pipeline}").train(work, work, work / "pipeline")
 
-    def trees(file: str) -> list[CTree]:
-        return list(penn_trees(treebanks / file, hyphens=True))
-
     pairs = stanford("train", treebanks)
     for data in recipe.data:
         say(f"{recipe.name}: parsing {data.train}")
-        pairs += predicted(trees(data.train), pipeline)
+        pairs += predicted(clear_trees(treebanks / data.train), pipeline)
     model = train_converter(pairs, recipe.settings, new, say)
     del pairs
     route = model.route
     assert isinstance(route, HasOracle)
     scores, ceilings = [], {}
     for part, file in (("CRAFT dev, Stanford", None), *((f"{d.name} dev", d.dev) for d in recipe.data)):
-        ctrees, dtrees = stanford("dev", treebanks) if file is None else predicted(trees(file), pipeline)
-        gold = ctrees if file is None else trees(file)  # with the treebank's tags
+        if file is None:
+            gold, dtrees = stanford("dev", treebanks)
+            ctrees = gold
+        else:
+            gold = clear_trees(treebanks / file)  # with the treebank's tags
+            ctrees, dtrees = predicted(gold, pipeline)
+        gold = list(map(visible, gold))
         scores.append(score_conversion(part, route, gold, dtrees))
         headed = with_induced_heads(ctrees, dtrees)
         nearest = [route.oracle(*pair) for pair in zip(headed, dtrees, strict=True)]

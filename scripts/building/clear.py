@@ -52,9 +52,18 @@ class AnyPipeline(PipelineParser):
         return self
 
 
+def clear_trees(file: Path) -> list[CTree]:
+    """The c-trees of a file, with the hyphens of spaCy's pipelines.
+
+    Gold d-trees follow noun phrases within noun phrases, which are hidden nodes here: without them two of a
+    hundred constituents could not be reached.
+    """
+    return list(penn_trees(file, hyphens=True, inner=True))
+
+
 def stanford(part: str, folder: Path) -> Pairs:
-    """CRAFT's own d-trees, with its own tags."""
-    ctrees, dtrees = [*penn_trees(file_of("craft", part, folder), hyphens=True)], []
+    """CRAFT's own d-trees, with its own tags; c-trees with hidden nodes, see `clear_trees`."""
+    ctrees, dtrees = clear_trees(file_of("craft", part, folder)), []
     for ctree, dtree in zip(ctrees, read_conllu(folder / f"craft-{part}.sd.conllu.gz"), strict=True):
         dtrees.append(replace(dtree, tokens=ctree.tokens))
         assert len(dtree.heads) == len(ctree.tokens), f"{folder}: other sentences than CRAFT's"

@@ -24,14 +24,14 @@ def file_of(treebank: str, part: str, folder: Path) -> Path:
     return folder / f"{treebank}-{part}.mrg.gz"
 
 
-def penn_trees(path: Path, hyphens: bool = False) -> Iterator[CTree]:
+def penn_trees(path: Path, hyphens: bool = False, inner: bool = False) -> Iterator[CTree]:
     """The trees of one of the treebanks' files in the Penn Treebank's convention, as of `to_penn`.
 
     The few that cannot be read, or have no constituent, are left out.
     """
     left_out: list[FormatError] = []
     for ctree in Reading(faults=Faults(skipped=left_out.append))(path):
-        converted = to_penn(ctree, hyphens)
+        converted = to_penn(ctree, hyphens, inner)
         if converted is not None and converted.labels:
             yield converted
     if left_out:

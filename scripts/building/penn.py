@@ -2,7 +2,8 @@
 
 CRAFT and MASC follow later guidelines: a noun phrase has an inner one (NML), and a hyphen is a word of its
 own (HYPH), which no rule that cuts plain text could know. CRAFT has phrases for captions, headings, titles
-and citations, MASC marks the ends of what was said. Of all that nothing is left here.
+and citations, MASC marks the ends of what was said. Of all that nothing is left here,
+but inner noun phrases as hidden nodes, where they are asked for.
 """
 
 from __future__ import annotations
@@ -10,8 +11,9 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from d2c.trees.ctree import CTree, Tokens, build_ctree
+from d2c.trees.refinement import HIDDEN
 
-_DROPPED = frozenset({"NML"})  # their children go to the parent
+_INNER = "NML"  # its children go to the parent
 _WRAPPERS = frozenset({"CAPTION", "HEADING", "TITLE"})  # dropped around a single child, otherwise fragments
 _LABELS = {"CIT": "PRN"}
 _TAGS = {"HYPH": ":", "AFX": "JJ", "NFP": ":", "XX": "FW", "-LSB-": "-LRB-", "-RSB-": "-RRB-"}
@@ -21,11 +23,12 @@ _OF_ONE_WORD = frozenset({"ADJP", "QP", "UCP"})  # not wanted over one word that
 _PARTICIPLES = ("VBN", "VBG", "JJ", "AFX")
 
 
-def to_penn(ctree: CTree, hyphens: bool = False) -> CTree | None:
+def to_penn(ctree: CTree, hyphens: bool = False, inner: bool = False) -> CTree | None:
     """The tree in the Penn Treebank's convention; None where it has no words.
 
     ctree:   continuous, cleaned; head children go
     hyphens: they stay words, as spaCy's English pipelines have them
+    inner:   noun phrases within noun phrases stay as hidden nodes (`d2c.trees.refinement`)
     """
     words = _words(ctree.tokens, hyphens)
     if not words:
@@ -33,7 +36,10 @@ def to_penn(ctree: CTree, hyphens: bool = False) -> CTree | None:
     n, forms, tags = len(ctree.tokens), ctree.tokens.forms, ctree.tokens.tags
     parents = ctree.parents()
     lowest = {number: _lowest(word, parents) for number, word in enumerate(words)}
-    labels = [_label(label, kids) for label, kids in zip(ctree.labels, ctree.children, strict=True)]
+    labels = [
+        _label(label, kids, inner and node != ctree.root)
+        for node, (label, kids) in enumerate(zip(ctree.labels, ctree.children, strict=True), n)
+    ]
     places: dict[int, list[int]] = {}  # of each node of the old tree, the nodes of the new one in its place
     for number, word in enumerate(words):
         places[word[0]] = [number] if len(word) == 1 else []
@@ -51,16 +57,18 @@ def to_penn(ctree: CTree, hyphens: bool = False) -> CTree | None:
             places[node] = inside
             continue
         places[node] = [len(words) + len(kept)]
-        kept.append(labels[node - n] or ("NP" if ctree.labels[node - n] in _DROPPED else "FRAG"))
+        kept.append(labels[node - n] or ("NP" if ctree.labels[node - n] == _INNER else "FRAG"))
         children.append(inside)
     new_tags = [tags[word[0]] if hyphens else _tag(word, tags) for word in words]
     tokens = Tokens(tuple(_form(word, forms, tags) for word in words), tuple(new_tags))
     return build_ctree(tokens, kept, children, places[ctree.root][0], top=ctree.top)
 
 
-def _label(label: str, kids: Sequence[int]) -> str | None:
+def _label(label: str, kids: Sequence[int], inner: bool) -> str | None:
     """A node's new label; None where the node goes."""
-    if label in _DROPPED or label in _WRAPPERS and len(kids) == 1:
+    if label == _INNER:
+        return HIDDEN + label if inner and len(kids) > 1 else None
+    if label in _WRAPPERS and len(kids) == 1:
         return None
     return "FRAG" if label in _WRAPPERS else _LABELS.get(label, label)
 

@@ -25,6 +25,7 @@ from d2c.training.model import Model
 from d2c.trees.errors import ModelError
 from d2c.trees.formats.brackets import format_bracket, parse_bracket
 from d2c.trees.model_files import read_json
+from d2c.trees.refinement import HIDDEN, visible
 from measuring.pretrained import encoder_of, vectors_of
 
 SAMPLE = Path(__file__).parents[2] / "data" / "sample"
@@ -75,6 +76,14 @@ def test_hyphens_may_stay_words() -> None:
     converted = to_penn(parse_bracket("(TOP (NP (NML (NN T) (HYPH -) (NN cell)) (NNS lines)))"), hyphens=True)
     assert converted is not None
     assert format_bracket(converted) == "(TOP (NP (NN T) (HYPH -) (NN cell) (NNS lines)))"
+
+
+def test_inner_noun_phrases_may_be_hidden() -> None:
+    tree = parse_bracket("(TOP (NP (NML (NML (NN a)) (NN b)) (NML (NN c)) (NNS d)))")
+    converted = to_penn(tree, hyphens=True, inner=True)
+    assert converted is not None
+    assert converted.labels == (HIDDEN + "NML", "NP")
+    assert visible(converted) == to_penn(tree)
 
 
 def test_a_tree_of_marks_alone_is_none() -> None:

@@ -2,12 +2,15 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 import pytest
 from hypothesis import given
+from hypothesis import strategies as st
 
 from d2c.trees.ctree import CTree
 from d2c.trees.formats.brackets import parse_bracket
-from d2c.trees.refinement import REFINEMENTS
+from d2c.trees.refinement import HIDDEN, REFINEMENTS, visible, without_nodes
 from tests.strategies import ctrees
 
 TREE = parse_bracket("(TOP (S (VP (NP (NP (QP (DT a) (NN b)))) (VB c))))")
@@ -35,3 +38,25 @@ def test_labels_of_refined_trees() -> None:
     assert labels("plain") == ["QP", "NP", "NP", "VP", "S"]
     assert labels("vertical") == ["QP^NP", "NP^NP", "NP^VP", "VP^S", "S^"]
     assert labels("collapsed") == ["NP^NP^QP", "S^VP"]
+
+
+@pytest.mark.parametrize("name", REFINEMENTS)
+@given(ctree=ctrees(), data=st.data())
+def test_hidden_nodes_go(name: str, ctree: CTree, data: st.DataObject) -> None:
+    """Whether the chart knows of them by their labels alone, or in refined ones."""
+    size = len(ctree.labels)
+    kept = [*data.draw(st.lists(st.booleans(), min_size=size, max_size=size))[:-1], *[True][:size]]
+    shown = without_nodes(ctree, kept)
+    marked = [label if keeps else HIDDEN + label for label, keeps in zip(ctree.labels, kept, strict=True)]
+    hidden = replace(ctree, labels=tuple(marked))
+    assert visible(hidden) == shown == REFINEMENTS[name].restore(REFINEMENTS[name].refine(hidden))
+    n, yields = len(ctree.tokens), ctree.yields()
+    brackets = [(label, yields[n + k]) for k, label in enumerate(ctree.labels) if kept[k]]
+    assert sorted(brackets) == sorted(zip(shown.labels, shown.yields()[n:], strict=True))
+    assert set(shown.lexical_heads()[n:]) <= set(ctree.lexical_heads()[n:])
+
+
+def test_a_hidden_root_stays() -> None:
+    tree = parse_bracket("(S (NP (A a) (B b)) (C c))")
+    hidden = replace(tree, labels=(HIDDEN + "NP", HIDDEN + "S"))
+    assert visible(hidden) == parse_bracket("(S (A a) (B b) (C c))")
