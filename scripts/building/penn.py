@@ -2,8 +2,8 @@
 
 CRAFT and MASC follow later guidelines: a noun phrase has an inner one (NML), and a hyphen is a word of its
 own (HYPH), which no rule that cuts plain text could know. CRAFT has phrases for captions, headings, titles
-and citations, MASC marks the ends of what was said. Of all that nothing is left here,
-but inner noun phrases as hidden nodes, where they are asked for.
+and citations, MASC marks the ends of what was said. Of all that nothing is left here, but inner noun phrases
+as hidden nodes where they are asked for.
 """
 
 from __future__ import annotations
