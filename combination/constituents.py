@@ -104,7 +104,8 @@ def combine(parses: Sequence[Parse | None], share: Share = alike, threshold: flo
     rooted = all(ctree.labels for ctree in given)  # not a bare token
     kept = _best(found, shares, threshold, (1 << len(given[0].tokens)) - 1 if rooted else 0)
     kept.sort(key=lambda one: (one.tokens.bit_count(), found[one].height))
-    tree = tree_of(voted_tags([ctree.tokens for ctree in given]), kept, given[0].top)
+    nodes = [(one.label, [*_bits(one.tokens)]) for one in kept]
+    tree = tree_of(voted_tags([ctree.tokens for ctree in given]), nodes, given[0].top)
     return Parse(replace(tree, head_children=_heads(tree, given)), tuple(shares[one] for one in kept))
 
 
@@ -124,32 +125,31 @@ def _best(
     return kept
 
 
-def tree_of(tokens: Tokens, nodes: Iterable[Constituent], top: str | None) -> CTree:
+def tree_of(tokens: Tokens, nodes: Iterable[tuple[str, Sequence[int]]], top: str | None) -> CTree:
     """The c-tree of nodes in an order in which children precede their parents; without head children.
 
-    Raises ValueError where they are no tree over these tokens.
+    nodes: a label and the sorted tokens of each, some of the sentence's
+
+    Raises ValueError where they are no tree over all tokens.
     """
     over = list(range(len(tokens)))  # the highest node so far over each token
     labels, children = list[str](), list[tuple[int, ...]]()
     size = [1] * len(tokens)
-    for label, yield_, _ in nodes:
-        below = list(bits(yield_))
-        if not below or below[-1] >= len(tokens):
-            raise ValueError(f"the node {label!r} is over no tokens, or others than the sentence's")
-        kids = tuple(dict.fromkeys(over[token] for token in below))
-        if sum(size[kid] for kid in kids) != len(below):
-            raise ValueError(f"the node {label!r} crosses another one")
+    for label, below in nodes:
+        kids = tuple(dict.fromkeys([over[token] for token in below]))
+        if sum([size[kid] for kid in kids]) != len(below):
+            raise ValueError(f"{label!r} over tokens {below[0]} to {below[-1]} crosses another constituent")
         for token in below:
             over[token] = len(size)
         size.append(len(below))
         labels.append(label)
         children.append(kids)
     if size[-1] != len(tokens):
-        raise ValueError("no node is over all tokens")
+        raise ValueError("no constituent is over all tokens")
     return CTree(tokens, tuple(labels), tuple(children), None, top)
 
 
-def bits(number: int) -> Iterator[int]:
+def _bits(number: int) -> Iterator[int]:
     """The places of a number's bits, the lowest first."""
     while number:
         yield (number & -number).bit_length() - 1
@@ -176,11 +176,11 @@ def _heads(tree: CTree, given: Sequence[CTree]) -> tuple[int, ...] | None:
 
 
 def child_over(tree: CTree, tokens: Sequence[int]) -> tuple[int, ...]:
-    """[K] the child of each node that is over a token [K]."""
+    """[K] the child of each node that is over a token [K], which is one of the node's."""
     found, over = list[int](), list(range(len(tree.tokens)))
-    for node, (token, yield_) in enumerate(zip(tokens, _yields(tree), strict=True), len(over)):
+    for node, (token, yield_) in enumerate(zip(tokens, tree.yields()[len(over) :], strict=True), len(over)):
         found.append(over[token])
-        for below in bits(yield_):
+        for below in yield_:
             over[below] = node
     return tuple(found)
 

@@ -12,8 +12,8 @@ from d2c.combination.arcs import combine_arcs, learn_arcs
 from d2c.combination.constituents import MAJORITY, Parse, combine, learn_constituents
 from d2c.combination.weights import Share, Weights, alike
 from d2c.dparsers.protocol import ReadsAlong
-from d2c.parsing.json_lines import is_json_lines, read_json_lines
-from d2c.parsing.output import NO_CTREE
+from d2c.parsing.json_lines import read_json_lines
+from d2c.parsing.output import NO_CTREE, format_by_name
 from d2c.training.model import Model
 from d2c.training.routes import GivesConfidences, Route
 from d2c.treebanks.reading import Reading
@@ -47,9 +47,11 @@ class Kind(NamedTuple):
 
 def read_parses(path: Path, reading: Reading) -> Iterator[Parse]:
     """The c-trees of a treebank file or of JSON lines. Raises FormatError."""
-    if is_json_lines(path):
-        return read_json_lines(path)
-    return map(Parse, reading(path))
+    if format_by_name(path) != "json":
+        return map(Parse, reading(path))
+    refusals = Refusals(reading.faults)
+    lines = refusals.over(read_json_lines(path, refusals))
+    return (Parse(line.ctree, line.confidences) for line in lines)
 
 
 def _read_dtrees(path: Path, reading: Reading) -> Iterator[DTree]:

@@ -93,9 +93,7 @@ def combine(
 
 def _like(output: Path, first: Path) -> str:
     """The format that the name of the output says, otherwise that of the first file."""
-    from d2c.parsing.json_lines import is_json_lines
-
-    if str(output) == "-" and is_json_lines(first):
+    if str(output) == "-" and format_by_name(first) == "json":
         return "json"
     name = format_of(first)
     return format_to_write(output, name if FORMATS[name].write else "brackets")

@@ -1,87 +1,119 @@
-"""The JSON lines that `d2c parse --to json` writes, read again: c-trees, and how sure the parser was."""
+"""Reads the JSON lines of `d2c parse`, which `d2c.parsing.output.format_json` writes."""
 
 from __future__ import annotations
 
 import json
 from collections.abc import Iterator, Sequence
 from dataclasses import replace
-from typing import Any
+from typing import Any, NamedTuple, NoReturn, TypeVar
 
-from d2c.combination.constituents import Constituent, Parse, bits, child_over, tree_of
-from d2c.parsing.output import FORMATS, NO_CTREE
-from d2c.trees.ctree import Tokens
-from d2c.trees.errors import FormatError
+from d2c.combination.constituents import child_over, tree_of
+from d2c.parsing.output import NO_CTREE
+from d2c.trees.checks import check_text
+from d2c.trees.ctree import CTree, Tokens
+from d2c.trees.errors import Refuse, stop
 from d2c.trees.files import AnyPath, file_name, open_input
-from d2c.trees.model_files import strings, typed
+from d2c.trees.formats.chunks import parse_each
 
-TOP = "TOP"  # the wrapper of all trees, which JSON lines do not have
+_TOP = "TOP"  # the wrapper of all trees, which JSON lines do not have
 
-
-def is_json_lines(path: AnyPath) -> bool:
-    """Whether the name of a file says that it holds JSON lines."""
-    return file_name(path).removesuffix(".gz").endswith(FORMATS["json"].suffixes)
+Number = TypeVar("Number", int, float)
 
 
-def read_json_lines(path: AnyPath) -> Iterator[Parse]:
-    """The sentences of a file; those that could not be parsed are marked empty trees. Raises FormatError."""
-    sentence = 0
-    with open_input(path) as lines:
-        for number, line in enumerate(lines, 1):
-            if line.strip():
-                sentence += 1
-                try:
-                    yield _parse(json.loads(line))
-                except (ValueError, TypeError, KeyError, OverflowError, RecursionError) as error:
-                    why = f"no {error} is there" if isinstance(error, KeyError) else str(error)
-                    message = f"is no line of `parse --to json` ({why})"
-                    raise FormatError(file_name(path), number, sentence, message) from None
+class Read(NamedTuple):
+    """What a line says of a sentence.
+
+    ctree:       its words with the comments; NO_CTREE where it could not be parsed; without head children
+                 where spans have no heads
+    confidences: how sure the parser was of each node [K], if the line says so
+    error:       why it could not be parsed
+    """
+
+    ctree: CTree
+    confidences: tuple[float, ...] | None = None
+    error: str = ""
 
 
-def _parse(line: Any) -> Parse:
-    if not isinstance(line, dict):
-        raise TypeError("no object")
-    if "error" in line:
-        return Parse(NO_CTREE)
-    tokens = Tokens(
-        strings(line["tokens"]), strings(line["tags"]), comments=strings(line.get("comments", []))
-    )
-    if not tokens.forms or len(tokens.forms) != len(tokens.tags):
-        raise ValueError("tokens and tags are not equally many")
-    spans = [span for span in reversed(typed(line, {"spans": list})["spans"])]
-    nodes = [
-        _constituent(typed(span, {"label": str, "start": int, "end": int}), span, len(tokens))
-        for span in spans
-    ]
-    order = sorted(range(len(nodes)), key=lambda k: nodes[k].tokens.bit_count())
-    tree = tree_of(tokens, [nodes[k] for k in order], TOP)
-    heads, sure = ([spans[k].get(name) for k in order] for name in ("head", "confidence"))
-    if all(isinstance(head, int) for head in heads):
-        tree = replace(tree, head_children=child_over(tree, _checked(heads, nodes, order)))
-    confidences = None
-    if any(one is not None for one in sure):
-        confidences = tuple(_share(1.0 if one is None else one) for one in sure)
-    return Parse(tree, confidences)
+def read_json_lines(path: AnyPath, refuse: Refuse = stop) -> Iterator[Read]:
+    """The sentences of a file (`-`: standard input), one at a time. Raises FormatError."""
+    with open_input(path) as stream:
+        lines = ((number, line) for number, line in enumerate(stream, 1) if not line.isspace())
+        yield from parse_each(lines, parse_json_line, file_name(path), refuse)
 
 
-def _constituent(span: dict[str, Any], given: dict[str, Any], n: int) -> Constituent:
-    """Of a span, in whose yield its number of tokens is bounded before a number with so many bits is made."""
-    tokens = given.get("tokens")
-    tokens = list(range(max(0, span["start"]), min(n, span["end"]))) if tokens is None else tokens
-    if not isinstance(tokens, list) or not all(isinstance(one, int) and 0 <= one < n for one in tokens):
-        raise ValueError(f"the span {span['label']!r} has other tokens than the sentence")
-    if not tokens or (min(tokens), max(tokens) + 1) != (span["start"], span["end"]):
-        raise ValueError(f"the span {span['label']!r} does not begin or end with its tokens")
-    return Constituent(span["label"], sum(1 << token for token in set(tokens)))
+def parse_json_line(line: str) -> Read:
+    """The inverse of `format_json`, but for places in the input. Raises ValueError.
+
+    Linear in the number of tokens of all spans.
+    """
+    try:
+        shown = json.loads(check_text(line), parse_constant=_no_number)
+        if shown.get("error"):
+            return Read(NO_CTREE, error=check_text(str(shown["error"])))
+        forms, tags = _strings(shown["tokens"]), _strings(shown["tags"])
+        if not forms or len(forms) != len(tags):
+            raise ValueError(f"{len(forms)} tokens with {len(tags)} tags")
+        tokens = Tokens(forms, tags, comments=_strings(shown.get("comments", [])))
+        return _built(tokens, [_Span.of(span, len(tokens)) for span in shown["spans"]])
+    except KeyError as error:
+        raise ValueError(f"there is no {error.args[0]!r}") from None
+    except (TypeError, AttributeError, RecursionError, json.JSONDecodeError):
+        raise ValueError("no JSON line as `d2c parse --to json` writes it") from None
 
 
-def _checked(heads: Sequence[int], nodes: Sequence[Constituent], order: Sequence[int]) -> list[int]:
-    for head, k in zip(heads, order, strict=True):
-        if head not in bits(nodes[k].tokens):
-            raise ValueError(f"the head of the span {nodes[k].label!r} is not in it")
-    return list(heads)
+class _Span(NamedTuple):
+    label: str
+    tokens: Sequence[int]
+    head: int | None
+    confidence: float | None
+
+    @classmethod
+    def of(cls, span: dict[str, Any], n: int) -> _Span:
+        """Raises ValueError unless these are tokens of n, and the head, if it has one, is one of them."""
+        (label,), start, end, head = _strings([span["label"]]), span["start"], span["end"], span.get("head")
+        within = 0 <= start < end <= n  # before there is a list of so many tokens
+        tokens = [*(span.get("tokens") or range(start, end))] if within else [start]
+        if not within or tokens != sorted({*tokens}) or (tokens[0], tokens[-1] + 1) != (start, end):
+            raise ValueError(
+                f"the span {label!r} of {start} to {end} is not some of {n} tokens in their order"
+            )
+        if head is not None and head not in tokens:
+            raise ValueError(f"the head {head} of the span {label!r} is none of its tokens")
+        confidence = span.get("confidence")
+        if confidence is not None and not 0 <= confidence <= 1:
+            raise ValueError(f"the confidence {confidence} is not between 0 and 1")
+        return cls(label, tokens, head, confidence)
 
 
-def _share(number: Any) -> float:
-    if not isinstance(number, int | float) or not 0 <= number <= 1:
-        raise ValueError(f"the confidence {number!r} is not between 0 and 1")
-    return float(number)
+def _built(tokens: Tokens, spans: Sequence[_Span]) -> Read:
+    """The c-tree of spans, of which the higher come first where they have the same tokens."""
+    spans = sorted(reversed(spans), key=lambda span: len(span.tokens))
+    ctree = tree_of(tokens, [(span.label, span.tokens) for span in spans], _TOP)
+    heads = _of_all("head", [span.head for span in spans])
+    if heads is not None:
+        ctree = replace(ctree, head_children=child_over(ctree, heads))
+        for span, head in zip(spans, ctree.lexical_heads()[len(tokens) :], strict=True):
+            if head != span.head:
+                message = f"the head {span.head} of the span {span.label!r} is the head of none of its parts"
+                raise ValueError(message)
+    confidences = _of_all("confidence", [span.confidence for span in spans])
+    return Read(ctree, None if confidences is None else tuple(map(float, confidences)))
+
+
+def _of_all(name: str, column: Sequence[Number | None]) -> list[Number] | None:
+    """What all spans have; None where none has it. Raises ValueError where only some have it."""
+    found = [one for one in column if one is not None]
+    if found and len(found) < len(column):
+        raise ValueError(f"{len(column) - len(found)} of {len(column)} spans have no {name}, others have one")
+    return found or None
+
+
+def _strings(column: Any) -> tuple[str, ...]:
+    """Raises TypeError unless it is a list of texts, and ValueError where no file can hold them."""
+    if not isinstance(column, list) or not all(isinstance(text, str) for text in column):
+        raise TypeError
+    return tuple(map(check_text, column))
+
+
+def _no_number(name: str) -> NoReturn:
+    raise ValueError(f"{name} is no number")

@@ -8,15 +8,15 @@ from itertools import zip_longest
 from pathlib import Path
 from typing import TextIO
 
-from d2c.parsing.output import format_by_name
+from d2c.parsing.json_lines import read_json_lines
+from d2c.parsing.output import NO_CTREE, format_by_name
 from d2c.reduction.reduction import Reduction
 from d2c.treebanks.reading import Reading
-from d2c.trees.ctree import CTree
+from d2c.trees.ctree import CTree, Tokens
 from d2c.trees.dtree import DTree
 from d2c.trees.errors import FormatError, Refusals, each_located
 from d2c.trees.files import file_name
 from d2c.trees.formats.conllu import read_conllu
-from d2c.viewing.json_lines import read_json_lines
 from d2c.viewing.page import page
 from d2c.viewing.sentences import Json, Sentences
 
@@ -40,8 +40,11 @@ def _treebank(path: Path, reading: Reading, refusals: Refusals) -> Iterator[View
 
 
 def _json(path: Path, _reading: Reading, refusals: Refusals) -> Iterator[Viewed]:
-    for ctree, confidences in read_json_lines(path, refusals):
-        yield Viewed(ctree, None, confidences)
+    for ctree, confidences, error in read_json_lines(path, refusals):
+        if error:  # is shown in the place of words
+            yield Viewed(replace(NO_CTREE, tokens=Tokens((error,), NO_CTREE.tokens.tags)))
+        else:
+            yield Viewed(ctree, None, confidences or ())
 
 
 def _conllu(path: Path, _reading: Reading, refusals: Refusals) -> Iterator[Viewed]:
@@ -61,7 +64,7 @@ def read_viewed(
 ) -> Iterator[tuple[int, Viewed]]:
     """The sentences of a file, each after its number. Raises FormatError.
 
-    head_rules: of the d-trees of a treebank; JSON lines have heads
+    head_rules: of the d-trees, where c-trees have no heads, as those of JSON lines have
     dtrees:     CoNLL-U that has the d-trees instead
     """
     refusals, route = Refusals(reading.faults), Reduction("direct", head_rules)

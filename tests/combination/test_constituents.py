@@ -9,7 +9,6 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from d2c.combination.constituents import (
-    Constituent,
     Parse,
     candidates,
     combine,
@@ -158,10 +157,8 @@ def test_weights_know_who_is_right_about_which_labels() -> None:
 def test_what_is_no_tree_is_refused() -> None:
     tokens = words(3)
     for nodes, message in (
-        ([Constituent("A", 0b011), Constituent("B", 0b110), Constituent("S", 0b111)], "crosses"),
-        ([Constituent("A", 0b011)], "over all tokens"),
-        ([Constituent("A", 0b1111)], "others than the sentence's"),
-        ([Constituent("A", 0)], "no tokens"),
+        ([("A", [0, 1]), ("B", [1, 2]), ("S", [0, 1, 2])], "'B' over tokens 1 to 2 crosses another"),
+        ([("A", [0, 1])], "no constituent is over all tokens"),
     ):
         with pytest.raises(ValueError, match=message):
             tree_of(tokens, nodes, None)

@@ -71,6 +71,14 @@ def test_json_lines_have_heads_and_confidences(tmp_path: Path) -> None:
     assert second["w"] == ["too long"] and second["c"] == [[[1, -1], [2], []]]
 
 
+def test_json_lines_without_heads_have_those_of_the_rules(tmp_path: Path) -> None:
+    file = tmp_path / "x.jsonl"
+    span = {"label": "S", "start": 0, "end": 2}
+    file.write_text(json.dumps({"tokens": ["a", "b"], "tags": ["A", "B"], "spans": [span]}))
+    for rules, heads in (("leftmost", [0, 1]), ("rightmost", [2, 0])):
+        assert page_of(file, "--head-rules", rules)["sentences"][0]["h"] == heads
+
+
 def test_d_trees_alone_and_instead(tmp_path: Path) -> None:
     arcs, trees = tmp_path / "x.conllu", tmp_path / "x.mrg"
     arcs.write_text(DTREES)

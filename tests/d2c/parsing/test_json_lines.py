@@ -10,15 +10,15 @@ import pytest
 from hypothesis import given
 
 from d2c.parsing.input import Sentence
-from d2c.parsing.output import Parsed, failed, format_json
+from d2c.parsing.json_lines import Read, parse_json_line, read_json_lines
+from d2c.parsing.output import NO_CTREE, Parsed, failed, format_json
 from d2c.trees.ctree import CTree, Tokens, build_ctree
 from d2c.trees.errors import Faults, FormatError, FormatErrors, Refusals
 from d2c.trees.heads import load_head_rules
-from d2c.viewing.json_lines import parse_json_line, read_json_lines
 from tests.strategies import ctrees
 
-TOKENS = Tokens(("a", "b", "c"), ("A", "B", "C"))
-GAP = build_ctree(TOKENS, ["X", "Y", "S"], [(0, 2), (3,), (4, 1)], 5, [2, 3, 1])
+TOKENS = Tokens(("a", "b", "c"), ("A", "B", "C"), comments=("sent_id = 1",))
+GAP = build_ctree(TOKENS, ["X", "Y", "S"], [(0, 2), (3,), (4, 1)], 5, [2, 3, 1], "TOP")
 LINE = json.loads(format_json(Parsed(Sentence(TOKENS, 1), 1, None, GAP, (0.25, 0.5, 1.0))))
 
 
@@ -29,8 +29,9 @@ def written(ctree: CTree, confidences: tuple[float, ...] | None = None) -> str:
 @given(ctrees())
 def test_what_is_written_is_read_back(ctree: CTree) -> None:
     headed = load_head_rules("leftmost").apply(ctree)
-    read, confidences = parse_json_line(written(headed, (0.5,) * len(headed.labels)))
-    assert (read.tokens, read.top) == (headed.tokens, None) and confidences == (0.5,) * len(headed.labels)
+    shares = (0.5,) * len(headed.labels)
+    read, confidences, error = parse_json_line(written(headed, shares))
+    assert (read.tokens, read.top) == (headed.tokens, "TOP") and (confidences or ()) == shares and not error
     assert spans(read) == spans(headed)
     assert written(read) == written(headed)
 
@@ -40,16 +41,21 @@ def spans(ctree: CTree) -> list[tuple[str, tuple[int, ...]]]:
 
 
 def test_gaps_unary_nodes_and_confidences() -> None:
-    ctree, confidences = parse_json_line(json.dumps(LINE))
-    assert ctree == GAP
-    assert dict(zip(ctree.labels, confidences, strict=True)) == {"X": 0.25, "Y": 0.5, "S": 1.0}
+    assert parse_json_line(json.dumps(LINE)) == Read(GAP, (0.25, 0.5, 1.0))
 
 
 def test_a_sentence_that_could_not_be_parsed() -> None:
     line = format_json(failed(Parsed(Sentence(TOKENS, 1), 1), "not UTF-8 text"))
-    ctree, confidences = parse_json_line(line)
-    assert ctree.tokens == Tokens(("not UTF-8 text",), ("ERROR",)) and ctree.labels == ("ERROR",)
-    assert confidences == ()
+    assert parse_json_line(line) == Read(NO_CTREE, None, "not UTF-8 text")
+    assert parse_json_line(json.dumps({"error": "x"})).error == "x"
+    assert parse_json_line(json.dumps(LINE | {"error": None})).ctree == GAP
+
+
+def test_lines_without_heads_and_confidences() -> None:
+    spans = [{"label": "S", "start": 0, "end": 3}, {"label": "X", "start": 1, "end": 3, "confidence": None}]
+    ctree, confidences, _ = parse_json_line(json.dumps(LINE | {"spans": spans}))
+    assert (ctree.labels, ctree.children, ctree.head_children) == (("X", "S"), ((1, 2), (0, 3)), None)
+    assert confidences is None
 
 
 def with_span(k: int, **changed: Any) -> dict[str, Any]:
@@ -57,7 +63,7 @@ def with_span(k: int, **changed: Any) -> dict[str, Any]:
     return LINE | {"spans": [span | (changed if i == k else {}) for i, span in enumerate(LINE["spans"])]}
 
 
-SPAN = "is none of 3 tokens with a head among them"
+SPAN = "is not some of 3 tokens in their order"
 OUTSIDE = {"start": 1, "end": 3, "tokens": [1, 2], "head": 2}
 
 
@@ -66,15 +72,21 @@ OUTSIDE = {"start": 1, "end": 3, "tokens": [1, 2], "head": 2}
     [
         (with_span(0, end=4), f"the span 'S' of 0 to 4 {SPAN}"),
         (with_span(1, tokens=[2, 0]), f"the span 'Y' of 0 to 3 {SPAN}"),
-        (with_span(1, head=1), f"the span 'Y' of 0 to 3 {SPAN}"),
+        (with_span(1, tokens=[-3, 0, 2]), f"the span 'Y' of 0 to 3 {SPAN}"),
+        (with_span(1, tokens=[0, 2, 9]), f"the span 'Y' of 0 to 3 {SPAN}"),
+        (with_span(1, end=10**15), f"the span 'Y' of 0 to {10**15} {SPAN}"),
+        (with_span(1, head=1), "the head 1 of the span 'Y' is none of its tokens"),
+        (with_span(1, head=None), "1 of 3 spans have no head, others have one"),
+        (with_span(0, confidence=None), "1 of 3 spans have no confidence, others have one"),
         (with_span(2, head=0), "the head 2 of the span 'Y' is the head of none of its parts"),
-        (with_span(2, **OUTSIDE), "the span 'X' of 1 to 3 fits in no tree"),
-        (with_span(0, end=2), "the span 'Y' of 0 to 3 fits in no tree"),
+        (with_span(2, **OUTSIDE), "'Y' over tokens 0 to 2 crosses another constituent"),
+        (with_span(0, end=2), "'S' over tokens 0 to 1 crosses another constituent"),
         (with_span(0, confidence=1.5), "the confidence 1.5 is not between 0 and 1"),
-        (LINE | {"spans": []}, "token 0 is in no span"),
+        (LINE | {"spans": []}, "no constituent is over all tokens"),
         (LINE | {"tags": ["A"]}, "3 tokens with 1 tags"),
         (LINE | {"tokens": [], "tags": []}, "0 tokens with 0 tags"),
         (LINE | {"tokens": ["\ud800", "b", "c"]}, r"'\ud800' is half a character, which no file holds"),
+        (LINE | {"comments": [1]}, "no JSON line as `d2c parse --to json` writes it"),
         ({}, "there is no 'tokens'"),
         (with_span(0, label=3), "no JSON line as `d2c parse --to json` writes it"),
         (with_span(0, start="0"), "no JSON line as `d2c parse --to json` writes it"),
