@@ -12,7 +12,7 @@ from d2c.commands.terminal import say
 from d2c.trees.errors import FormatError, ModelError
 
 COMMANDS = (
-    *("compare", "train", "parse", "corpus", "encode", "decode", "evaluate", "combine"),
+    *("compare", "train", "tune", "parse", "corpus", "encode", "decode", "evaluate", "combine"),
     *("convert", "draw", "view", "heads", "phrases", "info", "models", "table"),
 )
 

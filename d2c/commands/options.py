@@ -211,6 +211,42 @@ def treebank_options(command: Command) -> Command:
     return _with(options, reading_options(command))
 
 
+_OF_DPARSERS: tuple[Decorator, ...] = (
+    click.option(
+        "--dparser",
+        metavar="NAME[:...]",
+        default="stanza",
+        show_default=True,
+        help=f"One of {', '.join(map(form_of, DPARSERS))}; some parameters may be left out. cmd: has two "
+        "commands. `train --route cky` also takes d-trees of any convention, from a parser that is "
+        "trained already: pipeline:spacy:NAME, pipeline:stanza:LANGUAGE, or "
+        "'file:TRAIN.conllu;DEV.conllu'.",
+    ),
+    click.option("--device", help="Stanza: cpu, cuda, ...  [default: cuda where there is one]"),
+    click.option("--epochs", type=float, help="Passes over the training data, instead of the preset's."),
+    click.option(
+        "--vectors", type=click.Path(path_type=Path, exists=True), help="Stanza, spaCy: word vectors."
+    ),
+    click.option("--charlm", nargs=2, type=click.Path(path_type=Path, exists=True), help="Stanza: two."),
+    transformer_option,
+    click.option("--seed", type=int, default=1, show_default=True),
+    timeout_option,
+)
+
+
+def _jackknife(says: str) -> Decorator:
+    return click.option("--jackknife", "folds", type=click.IntRange(2), help=says)
+
+
+_JACKKNIFED = "Routes learn from d-trees that the d-parser predicts when it has learned from other folds."
+
+
+def tuning_options(command: Command) -> Command:
+    """Those of `training_options` that say how routes and d-parser are trained on the treebank's own tags."""
+    options = (encoding_option, *_OF_DPARSERS, treebank_options, *chart_options, _jackknife(_JACKKNIFED))
+    return _with(options, command)
+
+
 def training_options(command: Command) -> Command:
     """The options that say how routes, d-parser and tagger are trained, by the names of `TrainingSpec`."""
 
@@ -223,16 +259,7 @@ def training_options(command: Command) -> Command:
 
     options: tuple[Decorator, ...] = (
         encoding_option,
-        click.option(
-            "--dparser",
-            metavar="NAME[:...]",
-            default="stanza",
-            show_default=True,
-            help=f"One of {', '.join(map(form_of, DPARSERS))}; some parameters may be left out. cmd: has two "
-            "commands. `train --route cky` also takes d-trees of any convention, from a parser that is "
-            "trained already: pipeline:spacy:NAME, pipeline:stanza:LANGUAGE, or "
-            "'file:TRAIN.conllu;DEV.conllu'.",
-        ),
+        *_OF_DPARSERS,
         treebank_options,
         *chart_options,
         click.option(
@@ -247,23 +274,8 @@ def training_options(command: Command) -> Command:
             *("--tags", ["gold", "predicted"], "gold"),
             "What d-parser and route learn from: the treebank's tags, or the tagger's by jackknifing.",
         ),
-        click.option(
-            "--jackknife",
-            "folds",
-            type=click.IntRange(2),
-            help="Routes learn from d-trees that the d-parser predicts when it has learned from other folds. "
-            "Also the folds of --tags predicted, which are 10 otherwise.",
-        ),
+        _jackknife(f"{_JACKKNIFED} Also the folds of --tags predicted, which are 10 otherwise."),
         arcs_option,
-        click.option("--device", help="Stanza: cpu, cuda, ...  [default: cuda where there is one]"),
-        click.option("--epochs", type=float, help="Passes over the training data, instead of the preset's."),
-        click.option(
-            "--vectors", type=click.Path(path_type=Path, exists=True), help="Stanza, spaCy: word vectors."
-        ),
-        click.option("--charlm", nargs=2, type=click.Path(path_type=Path, exists=True), help="Stanza: two."),
-        transformer_option,
-        click.option("--seed", type=int, default=1, show_default=True),
-        timeout_option,
         click.option("--overwrite", is_flag=True, help="Replace models of -o when the new ones are whole."),
     )
     return _with(options, checked)

@@ -60,7 +60,7 @@ class Store:
         made_of: all that it depends on, as JSON holds it
         make:    fills a fresh directory and returns the facts; nothing is kept where it raises an error
         """
-        key = digest({"name": name, "version": version("d2c"), **made_of})
+        key = self.key(name, made_of)
         directory = self.directory / f"{name}-{key[:_SHOWN]}"
         before, start = self._others, time.perf_counter()
         if not (directory / _FACTS).is_file():
@@ -73,6 +73,11 @@ class Store:
             found = model_files.typed(settings, {"facts": dict, "seconds": float | int})
         step = self.used[key] = Step(directory, found["facts"], key, found["seconds"])
         return step
+
+    @staticmethod
+    def key(name: str, made_of: Mapping[str, Any]) -> str:
+        """The key of a step, whether it is there or not."""
+        return digest({"name": name, "version": version("d2c"), **made_of})
 
     def _make(
         self, directory: Path, made_of: Mapping[str, Any], make: Callable[[Path], Mapping[str, Any]]

@@ -33,9 +33,17 @@ def approximate_randomisation(
     whose |difference| is at least the observed one, the observed one counted among them. Sentences that
     a scorer leaves out count nothing. Raises ValueError where the numbers of sentences differ.
     """
+    sides = [[score.matches if score.valid else Matches() for score in scores] for scores in (first, second)]
+    return randomised(sides[0], sides[1], trials, seed)
+
+
+def randomised(
+    first: Sequence[Matches], second: Sequence[Matches], trials: int = 10_000, seed: int = 0
+) -> Difference:
+    """`approximate_randomisation` of counts; none of sentences that a scorer leaves out."""
     if len(first) != len(second):
         raise ValueError(f"{len(first)} and {len(second)} sentences")
-    sides = [[score.matches if score.valid else Matches() for score in scores] for scores in (first, second)]
+    sides = first, second
     before, after = (sum(side, Matches()).f1 for side in sides)
     # [n, 2] matched brackets; brackets of gold and guess together
     a, b = (np.array([(m.matched, m.gold + m.guess) for m in side], float).reshape(-1, 2) for side in sides)

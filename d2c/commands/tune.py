@@ -1,0 +1,124 @@
+"""`d2c tune`: the settings of a route, tried on a held-out tenth of the training treebank."""
+
+from __future__ import annotations
+
+import shlex
+from collections.abc import Mapping
+from contextlib import suppress
+from functools import partial
+from pathlib import Path
+from typing import Any
+
+import click
+
+from d2c.commands.options import choice, tuning_options
+from d2c.commands.pulse import Pulse
+from d2c.commands.train import train
+from d2c.training.routes import ROUTES
+from d2c.training.spec import TrainingSpec
+from d2c.treebanks.reading import Reading
+from d2c.trees.heads import load_head_rules
+
+_KEPT = ".steps"  # after the log's name: the folder with d-trees and scores
+
+
+@click.command()
+@click.argument("trees", type=click.Path(path_type=Path))
+@click.option("-o", "--output", "log", type=click.Path(path_type=Path), required=True, help="Log of trials.")
+@choice("--preset", ["default", "small"], "default")
+@choice("--route", ROUTES, "reduction")
+@click.option(
+    "--try",
+    "named",
+    multiple=True,
+    metavar="OPTION[=VALUE,...]",
+    help="Try these values of an option of `train`, or those that d2c knows; may be repeated.  [default: all "
+    "options of which it knows values]",
+)
+@click.option("--trials", type=click.IntRange(1), default=20, show_default=True, help="At most.")
+@click.option("--sentences", type=click.IntRange(1), help="Only the first ones of TREES.")
+@tuning_options
+@click.pass_context
+def tune(
+    context: click.Context,
+    /,
+    trees: Path,
+    log: Path,
+    route: str,
+    named: tuple[str, ...],
+    trials: int,
+    sentences: int | None,
+    reading: Reading,
+    **options: Any,
+) -> None:
+    """Tries settings of a route and its d-parser on the last tenth of TREES, and prints the best ones as
+    options of `d2c train`.
+
+    One option after the other is tried, the others as they were best so far, beginning with those given here.
+    Trials in the log are not made again: the same command goes on where it was stopped. Tags are gold ones.
+    """
+    from d2c.tables.store import Store
+    from d2c.tuning.choice import choose, lines
+    from d2c.tuning.log import opened
+    from d2c.tuning.trials import Trials
+
+    values, kept = _values(context, route, named), Path(f"{log}{_KEPT}")
+    of_route = Trials(TrainingSpec(trees, trees, (route,), reading, **options), sentences, Store(kept))
+    described = partial(_written, context, defaults=True)
+    try:
+        with Pulse() as pulse, opened(log) as logged:
+            tuned = choose(of_route, values, logged, trials, pulse.say, described)
+    finally:
+        with suppress(OSError):
+            kept.rmdir()  # where it is empty
+    click.echo("\n".join(lines(tuned)))
+    click.echo(_written(context, {**_given(context), **tuned.best.settings}))
+
+
+def _values(context: click.Context, route: str, named: tuple[str, ...]) -> dict[str, tuple[Any, ...]]:
+    """The settings that are tried, with their values. Raises UsageError, FormatError for unknown ones."""
+    from d2c.tuning.space import of_route
+
+    tunable, options = of_route(route), {_name(option): option for option in train.params}
+    if not named:
+        return {name: row.values for name, row in tunable.items() if row.values}
+    found = dict[str, tuple[Any, ...]]()
+    for text in named:
+        name, equals, said = text.partition("=")
+        option = options.get(name)
+        if option is None or option.name not in tunable:
+            known = ", ".join(name for name, one in options.items() if one.name in tunable)
+            raise click.UsageError(f"--try {name}: the route {route} has no such setting; it has {known}")
+        values = [option.process_value(context, value) for value in said.split(",")] if equals else []
+        found[str(option.name)] = tuple(values) or tunable[option.name].values
+        if not found[option.name]:
+            raise click.UsageError(f"--try {name}: name its values, as in {name}=A,B")
+    for table in found.get("head_rules", ()):
+        load_head_rules(table)
+    return {name: found[name] for name in tunable if name in found}
+
+
+def _name(option: click.Parameter) -> str:
+    return option.opts[-1].removeprefix("--")
+
+
+def _given(context: click.Context) -> dict[str, Any]:
+    """The options of this command that `train` has, too."""
+    shared = {str(option.name) for option in train.params} & context.params.keys()
+    return {name: context.params[name] for name in shared}
+
+
+def _written(context: click.Context, settings: Mapping[str, Any], defaults: bool = False) -> str:
+    """Settings as options of `train`; defaults: those, too, that are its defaults."""
+    words = list[str]()
+    for option in train.params:
+        value = settings.get(str(option.name))
+        if option.param_type_name == "argument" or value is None:
+            continue
+        if value == option.get_default(context) and not defaults:
+            continue
+        if isinstance(value, bool):
+            words.append(option.opts[-1] if value else option.secondary_opts[-1])
+        else:
+            words += [option.opts[-1], *map(str, value if isinstance(value, tuple) else (value,))]
+    return shlex.join(words)

@@ -1,0 +1,168 @@
+"""Trials: a route with some settings, scored on sentences that neither it nor its d-parser has learned from.
+
+Eight tenths of the treebank are learned from; the ninth selects states, as `--dev` of `d2c train` does; F1
+and UAS are those of the last. Tenths are of consecutive sentences, so that documents stay whole.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from pathlib import Path
+from typing import Any, Generic, NamedTuple, TypeVar
+
+from d2c.compare.rows import with_tags_of
+from d2c.dparsers.protocol import DependencyParser, ReadsAlong
+from d2c.tables.store import Step, Store, digest_of_file
+from d2c.tables.treebank import Treebank
+from d2c.training.conventions import is_foreign
+from d2c.training.jackknife import blocks, jackknife_dtrees
+from d2c.training.routes import Route
+from d2c.training.spec import TrainingSpec
+from d2c.treebanks.reading import Reading
+from d2c.trees.ctree import CTree
+from d2c.trees.dtree import DTree
+from d2c.trees.errors import ModelError, each_located, located
+from d2c.trees.formats.conllu import read_conllu, save_conllu
+from d2c.trees.progress import counted, log
+from d2c.trees.scores.attachment import Attachment, score_attachment
+from d2c.trees.scores.brackets import metric_for
+from d2c.trees.scores.matches import Matches
+from d2c.trees.temporary import scratch
+from d2c.tuning.log import Trial
+from d2c.tuning.space import Settings, of_route
+
+Item = TypeVar("Item", CTree, DTree)
+_TENTHS = 10
+_LEARNED, _HELD_OUT = "learned", "held-out"  # CoNLL-U files of a d-parser's d-trees
+
+
+class Parts(NamedTuple, Generic[Item]):
+    """Sentences to learn from, to select states by, and to score."""
+
+    learned: Sequence[Item]
+    dev: Sequence[Item]
+    held_out: Sequence[Item]
+
+    @classmethod
+    def of(cls, items: Sequence[Item]) -> Parts[Item]:
+        """Raises ValueError for fewer than ten."""
+        *_, dev, held_out = blocks(len(items), _TENTHS)
+        return cls(items[: dev.start], items[dev.start : dev.stop], items[held_out.start :])
+
+
+@dataclass
+class Trials:
+    """Trials of one route on one treebank, `spec.train`.
+
+    spec:      what all trials share, and the settings that are not tried; its reading is a `Reading`
+    sentences: the first ones of the treebank; None: all
+    store:     keeps d-trees and scores
+    """
+
+    spec: TrainingSpec
+    sentences: int | None
+    store: Store
+    _trees: dict[bool, list[CTree]] = field(default_factory=dict)
+
+    def __post_init__(self) -> None:
+        if is_foreign(self.spec.new_dparser()):
+            message = "is trained elsewhere, on other d-trees than the route's; tune trains its own"
+            raise ModelError(f"the d-parser {self.spec.dparser_name} {message}")
+
+    @property
+    def given(self) -> Settings:
+        """The settings of the route as they were given."""
+        return {name: getattr(self.spec, name) for name in of_route(self.spec.routes[0])}
+
+    def key(self, settings: Settings) -> str:
+        """What a trial is called in the log."""
+        return self.store.key("trial", self._made_of(settings))
+
+    def run(self, settings: Settings) -> Trial:
+        """Makes a trial, or finds it in the store; FormatError, ModelError: the settings do not fit."""
+        step = self._step(settings)
+        facts = step.facts
+        return Trial(step.key, settings, facts["f1"], facts["uas"], step.seconds)
+
+    def matches(self, settings: Settings) -> list[Matches]:
+        """The brackets of each held-out sentence in a trial; of those that the metric leaves out, none."""
+        return [Matches(*counts) for counts in self._step(settings).facts["matches"]]
+
+    def _step(self, settings: Settings) -> Step:
+        def make(_: Path) -> Mapping[str, Any]:
+            return self._scored(replace(self.spec, **settings))
+
+        return self.store.step("trial", self._made_of(settings), make)
+
+    def _made_of(self, settings: Settings) -> dict[str, Any]:
+        own = {name: value for name, value in settings.items() if name != "head_rules"}
+        return {**self._of_dparser(replace(self.spec, **settings)), **own, "route": self.spec.routes[0]}
+
+    def _of_dparser(self, spec: TrainingSpec) -> dict[str, Any]:
+        """What its d-trees depend on: the treebank, what the route encodes, and its own settings."""
+        names = ("dparser", "preset", "epochs", "device", "transformer", "seed")
+        files = (*((spec.vectors,) if spec.vectors else ()), *(spec.charlm or ()))
+        own = {name: getattr(spec, name) for name in names} | {"files": list(map(digest_of_file, files))}
+        labels = spec.encoding if "encoding" in of_route(spec.routes[0]) else "symbols"
+        return {**self._treebank(spec).made_of(), **own, "labels of arcs": labels}
+
+    def _treebank(self, spec: TrainingSpec) -> Treebank:
+        assert isinstance(spec.reading, Reading)
+        reading = replace(spec.reading, marked=spec.head_rules == "marked")
+        return Treebank(str(spec.train), {"train": spec.train}, spec.head_rules, reading, self.sentences)
+
+    def _ctrees(self, spec: TrainingSpec) -> list[CTree]:
+        """The treebank; Raises FormatError."""
+        treebank = self._treebank(spec)
+        marked = treebank.reading.marked
+        if marked not in self._trees:
+            self._trees[marked] = list(counted(treebank(spec.train), f"reading {spec.train}"))
+        return self._trees[marked]
+
+    def _scored(self, spec: TrainingSpec) -> dict[str, Any]:
+        """The facts of a trial."""
+        route = spec.new_routes()[spec.routes[0]]
+        ctrees = self._ctrees(spec)
+        with located(str(spec.train)):
+            parts = Parts.of(ctrees)
+            parsed = self._parsed(spec, route, parts.held_out, _HELD_OUT)
+            jackknifed = self._parsed(spec, route, parts.learned, _LEARNED) if spec.folds else None
+            route.fit(parts.learned, parts.dev, dtrees=jackknifed, progress=log.info)
+        guess = list(counted(route.decode_all(parsed), "converting d-trees"))
+        metric = metric_for(parts.held_out, any(not ctree.is_continuous() for ctree in ctrees))
+        scores = metric.score(parts.held_out, with_tags_of(parts.held_out, guess))
+        pairs = zip(map(route.encode, parts.held_out), parsed, strict=True)
+        attached = sum((score_attachment(gold, dtree) for gold, dtree in pairs), Attachment())
+        found = [score.matches if score.valid else Matches() for score in scores]
+        rows = [[one.gold, one.guess, one.matched] for one in found]
+        return {"f1": metric.summary(scores).f1, "uas": attached.uas, "matches": rows}
+
+    def _parsed(self, spec: TrainingSpec, route: Route, ctrees: Sequence[CTree], part: str) -> list[DTree]:
+        """The d-trees that the d-parser makes of a part, from which it has not learned."""
+
+        def make(directory: Path) -> Mapping[str, Any]:
+            encoded = list(each_located(route.encode, self._ctrees(spec), str(spec.train)))
+            with scratch() as files:
+                train, dev = files / "train.conllu", files / "dev.conllu"
+                dparser, own = spec.new_dparser(), Parts.of(encoded)
+                save_conllu(own.learned, train)
+                # one that has its d-trees already, as `gold`, must be given those that it is to say
+                save_conllu(own.held_out if _reads_along(dparser) else own.dev, dev)
+                if part == _LEARNED:
+                    dtrees = jackknife_dtrees(dparser, own.learned, dev, spec.folds or 0, log.info)
+                else:
+                    trained = dparser.train(train, dev, files / "dparser", log.info)
+                    tokens = (dtree.tokens for dtree in own.held_out)
+                    dtrees = list(counted(trained.parse(tokens), "parsing"))
+            save_conllu(dtrees, directory / "parsed.conllu")
+            return {}
+
+        folds = spec.folds if part == _LEARNED else None
+        step = self.store.step("parsed", {**self._of_dparser(spec), "part": part, "folds": folds}, make)
+        pairs = zip(ctrees, read_conllu(step.directory / "parsed.conllu"), strict=True)
+        return [replace(dtree, tokens=ctree.tokens) for ctree, dtree in pairs]
+
+
+def _reads_along(dparser: DependencyParser) -> bool:
+    return isinstance(dparser, ReadsAlong) and dparser.reads_along
