@@ -2,15 +2,17 @@
 
     python scripts/bench_craft.py [--sentences 5000] [--preset small] [--encodings direct,delta,spine]
     python scripts/bench_craft.py --encodings direct --dparser transition [--jackknife 5] [--tagger nltk]
+    python scripts/bench_craft.py --encodings direct --head-rules pad --route reduction --route cky
 
-For each encoding one d-parser, and on its d-trees all routes. Gold tags, or those of a tagger; traces and
-function tags removed. Reads $D2C_TREEBANKS (default ../shared/treebanks).
+For each encoding one d-parser, and on its d-trees all routes, or those asked for. Gold tags, or those of a
+tagger; traces and function tags removed. Reads $D2C_TREEBANKS (default ../shared/treebanks).
 """
 
 from __future__ import annotations
 
 import tempfile
 from pathlib import Path
+from typing import Any
 
 import click
 
@@ -31,31 +33,18 @@ from measuring.treebanks import CRAFT, First
 @options.epochs_option
 @click.option("--device")
 @click.option("--tagger", help="Tags are what it predicts, jackknifed in train.")
+@click.option("--head-rules", default=CRAFT.head_rules, show_default=True)
+@click.option("--route", "routes", type=click.Choice(list(ROUTES)), multiple=True, default=list(ROUTES))
 @click.option("--jackknife", type=click.IntRange(2), help="Folds, as of d2c train; without it, gold d-trees.")
 def main(
-    sentences: int,
-    preset: str,
-    dparser: str,
-    encodings: list[str],
-    epochs: float | None,
-    device: str | None,
-    tagger: str | None,
-    jackknife: int | None,
+    sentences: int, encodings: list[str], routes: tuple[str, ...], jackknife: int | None, **settings: Any
 ) -> None:
     """Trains one d-parser per encoding and prints a table for each."""
     train, dev = CRAFT.path("train"), CRAFT.path("dev")
+    reading, tags = First(limits={train: sentences}), "predicted" if settings["tagger"] else "gold"
     for encoding in encodings:
         spec = TrainingSpec(
-            *(train, dev, tuple(ROUTES), First(limits={train: sentences})),
-            dparser=dparser,
-            preset=preset,
-            encoding=encoding,
-            head_rules=CRAFT.head_rules,
-            epochs=epochs,
-            device=device,
-            tagger=tagger,
-            tags="predicted" if tagger else "gold",
-            folds=jackknife,
+            train, dev, routes, reading, encoding=encoding, folds=jackknife, tags=tags, **settings
         )
         with tempfile.TemporaryDirectory() as directory:
             comparison = train_and_compare(spec, Path(directory), say)

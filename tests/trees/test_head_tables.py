@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from itertools import islice
+from operator import ne
 from pathlib import Path
 
 import pytest
@@ -90,6 +91,17 @@ def test_tables_agree_with_marked_heads(file: str, table: str, labels: str, same
             if len(kids) > 1 and label in labels.split():
                 agreed.append(mark == rule)
     assert (sum(agreed), len(agreed)) == (same, nodes)
+
+
+@needs_treebanks
+def test_a_fifth_of_the_heads_of_craft_are_others_in_pads_table() -> None:
+    tables = [load_head_rules(name) for name in ("collins", "pad")]
+    others = words = 0
+    for ctree in islice(read_treebank(TREEBANKS / "craft-dev.mrg.gz", clean=True), 1000):
+        one, other = (to_dependencies(table.apply(ctree)).heads for table in tables)
+        others += sum(map(ne, one, other))
+        words += len(one)
+    assert (others, words) == (5080, 26425)
 
 
 def test_coverage_is_counted_and_shown(tmp_path: Path) -> None:

@@ -41,6 +41,26 @@ def test_collins(symbol: str, children: str, head: int) -> None:
 
 
 @pytest.mark.parametrize(
+    ("symbol", "children", "pad", "collins"),
+    [
+        ("NML", "NN HYPH VBG", 0, 0),
+        ("NML", "JJ NN", 0, 1),
+        ("PRN", "-LRB- NP -RRB-", 0, 1),
+        ("TITLE", "NP : S", 0, 2),
+        ("NP", "NML -LRB- NP -RRB-", 2, 0),
+        ("NP", "NP PP", 0, 0),
+        ("VP", "VP CC VP", 0, 0),
+        ("PP", "RB IN NP", 1, 1),
+        ("ADVP", "PP NP PP", 1, 1),
+        ("FRAG", "NP , X .", 2, 2),
+    ],
+)
+def test_pad(symbol: str, children: str, pad: int, collins: int) -> None:
+    tables = map(load_head_rules, ("pad", "collins"))
+    assert [table.head_child(symbol, tuple(children.split())) for table in tables] == [pad, collins]
+
+
+@pytest.mark.parametrize(
     ("table", "symbol", "children", "head"),
     [
         ("chinese", "NP", "NP NN NN", 0),
