@@ -19,7 +19,7 @@ from d2c.automata.exact import SEARCHES, Exact, Found
 from d2c.automata.oracles import PRESETS, Linear, passes
 from d2c.automata.static_oracles import built
 from d2c.automata.systems import Action
-from d2c.dparsers.codes import read_trees
+from d2c.dparsers.codes import read_training, read_trees
 from d2c.dparsers.directories import Kind, loading, parameters, whole_directory
 from d2c.dparsers.protocol import Progress, Report
 from d2c.dparsers.training import DEV_WORDS, check_choice, reporter, thinned
@@ -27,7 +27,7 @@ from d2c.forests.forest import Doubles
 from d2c.trees.arcs import arcs_of, single
 from d2c.trees.ctree import Tokens
 from d2c.trees.dtree import DTree
-from d2c.trees.errors import FormatError, ModelError
+from d2c.trees.errors import ModelError
 from d2c.trees.formats.chunks import batches
 from d2c.trees.model_files import strings
 from d2c.trees.progress import log
@@ -64,10 +64,7 @@ class TransitionParser:
     def train(self, train_conllu: Path, dev_conllu: Path, directory: Path, progress: Report = None) -> Self:
         """Learns, and leaves the model with the best LAS on the second file; errors: `DependencyParser`."""
         self._check()
-        train, dev = read_trees(train_conllu), read_trees(dev_conllu)
-        if all(len(dtree.heads) < 2 for dtree in train):
-            message = "no sentence has two words, so there is no arc to learn"
-            raise FormatError(str(train_conllu), 0, 0, message)
+        train, dev = read_training(train_conllu), read_trees(dev_conllu)
         with whole_directory(Path(directory)) as staging:
             self._fit(train, thinned(dev, DEV_WORDS, lambda dtree: len(dtree.heads)), progress)
             self._trained().save(staging)

@@ -112,3 +112,11 @@ def read_trees(path: Path) -> list[DTree]:
             raise FormatError(str(path), 0, number, "the heads form no tree")
         result.append(dtree)
     return result
+
+
+def read_training(path: Path) -> list[DTree]:
+    """The d-trees of a CoNLL-U file to learn from. Raises FormatError, also where there is no arc."""
+    result = read_trees(path)
+    if all(len(dtree.heads) < 2 for dtree in result):
+        raise FormatError(str(path), 0, 0, "no sentence has two words, so there is no arc to learn")
+    return result

@@ -26,7 +26,7 @@ from typing import Any, Self
 
 from ufal.udpipe import Model, ProcessingError
 
-from d2c.dparsers.codes import Codes, read_trees
+from d2c.dparsers.codes import Codes, read_training, read_trees
 from d2c.dparsers.directories import Kind, loading, parameters, whole_directory
 from d2c.dparsers.protocol import Progress, Report
 from d2c.dparsers.training import DEV_WORDS, check_choice, reporter, thinned
@@ -36,7 +36,7 @@ from d2c.dparsers.udpipe.training import Row, sentence_of
 from d2c.trees.children import run
 from d2c.trees.ctree import Tokens
 from d2c.trees.dtree import DTree
-from d2c.trees.errors import FormatError, ModelError
+from d2c.trees.errors import ModelError
 from d2c.trees.model_files import check_file
 from d2c.trees.progress import log
 
@@ -86,10 +86,7 @@ class UDPipeParser:
     def train(self, train_conllu: Path, dev_conllu: Path, directory: Path, progress: Report = None) -> Self:
         """Learns, and leaves the model with the best LAS on the second file; errors: `DependencyParser`."""
         options = self._options()
-        train, dev = read_trees(train_conllu), read_trees(dev_conllu)
-        if all(len(dtree.heads) < 2 for dtree in train):
-            message = "no sentence has two words, so there is no arc to learn"
-            raise FormatError(str(train_conllu), 0, 0, message)
+        train, dev = read_training(train_conllu), read_trees(dev_conllu)
         self.codes_ = Codes.of(train)
         random.Random(self.seed).shuffle(train)
         options["embedding_feats"] = 20 if any(dtree.tokens.morphs for dtree in train) else 0
