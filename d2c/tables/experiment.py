@@ -21,7 +21,7 @@ from d2c.tables.store import Step, Store, digest
 from d2c.tables.timing import timed
 from d2c.tables.treebank import Treebank
 from d2c.training.jackknife import jackknife_dtrees
-from d2c.training.routes import Relabels, Route, RouteSettings, make_route, route_class
+from d2c.training.routes import LearnsConventions, Relabels, Route, RouteSettings, make_route, route_class
 from d2c.training.tagging import Retagged, Tagging
 from d2c.trees.ctree import CTree
 from d2c.trees.dtree import DTree
@@ -331,12 +331,11 @@ class Experiment:
         def make(directory: Path) -> dict[str, Any]:
             trees = self.trees("train", share)
             given = None if dtrees is None else dtrees.dtrees[: len(trees)]
-            of_dev: dict[str, Any] = {}
-            if name == "cky" and settings.labels:
+            route, of_dev = make_route(name, settings), dict[str, Any]()
+            if settings.labels and isinstance(route, LearnsConventions):
                 given = given or list(self.encoded(settings.encoding, "train"))[: len(trees)]
                 of_dev = {"dev_dtrees": self.encoded(settings.encoding, "dev")}
-            fit = make_route(name, settings).fit
-            route = fit(trees, self.trees("dev"), dtrees=given, progress=log.info, **of_dev)
+            route.fit(trees, self.trees("dev"), dtrees=given, progress=log.info, **of_dev)
             route.save(directory / "route")
             return {}
 
