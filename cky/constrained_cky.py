@@ -15,7 +15,6 @@ import numpy as np
 
 from d2c.cky.grammar.grammar import ROOT, Grammar, Rule, levels_of
 from d2c.cky.grammar.vocabulary import Vocabulary
-from d2c.cky.learning.arcs import least_probability, line_search
 from d2c.cky.learning.gold import Gold, examples_of
 from d2c.cky.learning.training import Epoch, Training
 from d2c.cky.model import Learned, read_model, used, write_model
@@ -36,9 +35,10 @@ from d2c.cky.search.search import (
     posteriors,
 )
 from d2c.cky.search.templates import Templates
-from d2c.cky.settings import ArcFeature, ChartSettings
+from d2c.cky.settings import ChartSettings
 from d2c.forests.forest import Floats, Ints
 from d2c.forests.semirings import count_derivations
+from d2c.linear.arcs import ArcFeature, learn_feature
 from d2c.trees.arcs import PackedArcs
 from d2c.trees.binarization import GLUE, UNARY, Derivation, Step, Symbol, unbinarize
 from d2c.trees.conversion import to_labelled_dependencies
@@ -47,10 +47,10 @@ from d2c.trees.dtree import DTree, is_projective
 from d2c.trees.heads import HeadRules, load_head_rules
 from d2c.trees.progress import counted
 from d2c.trees.refinement import REFINEMENTS, Refinement, visible
-from d2c.trees.repair import Repairs, repair_tree
+from d2c.trees.repair import ARCS_UNDONE, Repairs, repair_tree
 from d2c.trees.scores.brackets import bracket_scores
 
-GLUED, PRUNING_UNDONE, ARCS_UNDONE = "glue rule", "pruning undone", "single d-tree for packed arcs"
+GLUED, PRUNING_UNDONE = "glue rule", "pruning undone"
 DEFAULTS = ChartSettings()
 _BATCH = 16  # d-trees that a thread takes at a time
 
@@ -136,13 +136,12 @@ class ConstrainedCKY:
         Neither the d-parser nor this route has learned from these sentences. Raises ValueError without arcs.
         """
         gold, parsed = list(ctrees), list(dtrees)
-        least = least_probability(parsed)
 
-        def f1(weight: float) -> float:
-            self.arcs_ = ArcFeature(weight, least)
+        def f1(feature: ArcFeature) -> float:
+            self.arcs_ = feature
             return bracket_scores(gold, list(self.decode_all(parsed)), gaps=self.gaps_).f1
 
-        self.arcs_ = ArcFeature(line_search(f1), least)
+        self.arcs_ = learn_feature(f1, parsed)
         return self
 
     def encode(self, ctree: CTree) -> DTree:

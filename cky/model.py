@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import Any
@@ -12,8 +11,9 @@ import numpy as np
 from d2c.cky.grammar.grammar import ROOT, Grammar, Rule
 from d2c.cky.grammar.vocabulary import Vocabulary
 from d2c.cky.search.constraints import Constraints
-from d2c.cky.settings import ArcFeature, ChartSettings
+from d2c.cky.settings import ChartSettings
 from d2c.forests.forest import Floats
+from d2c.linear.arcs import ArcFeature
 from d2c.linear.weights import SPARSE, Arrays, Like, dense, read_arrays, sparse, write_arrays
 from d2c.trees.binarization import GLUE, LEFT, RIGHT, UNARY, Symbol
 from d2c.trees.model_files import read_settings, reading, typed, write_settings
@@ -72,7 +72,7 @@ def read_model(directory: Path) -> tuple[ChartSettings, Learned]:
         _check_vocabulary(vocabulary, grammar)
         if default not in grammar.symbols or default.bar:
             raise ValueError("the default constituent is not in the grammar")
-        feature = _arcs(said.get("arcs", ArcFeature()))  # models of 0.2.0 have none
+        feature = ArcFeature.read(said.get("arcs", ()))  # models of 0.2.0 have none
         known = typed(said, {"top": str | None, "gaps": bool})
     arrays = read_arrays(directory / _WEIGHTS, SPARSE | _CONSTRAINTS)
     with reading(directory / _WEIGHTS):
@@ -110,14 +110,6 @@ def _grammar(rows: list[Any], levels: list[int]) -> Grammar:
     grammar = Grammar(rules, tuple(levels))
     grammar.table.finished  # of each symbol a whole one must be there  # noqa: B018
     return grammar
-
-
-def _arcs(row: Sequence[float]) -> ArcFeature:
-    """Raises ValueError for numbers out of range."""
-    feature = ArcFeature(*row)
-    if not all(isinstance(number, int | float) and 0 <= number <= 1000 for number in feature):
-        raise ValueError("what packed arcs count for is out of range")
-    return feature
 
 
 def _check_vocabulary(vocabulary: Vocabulary, grammar: Grammar) -> None:

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from dataclasses import dataclass, fields
 from math import inf
-from typing import NamedTuple
 
 from d2c.cky.search.pruning import METHODS
 from d2c.linear.weights import MOST_BITS
@@ -12,16 +11,6 @@ from d2c.trees.binarization import BINARIZATIONS, GRAMMARS, MOST_UNARIES
 from d2c.trees.refinement import REFINEMENTS
 
 _TYPES = {"str": str, "bool": bool, "int": int, "float": int | float, "bool | None": bool | None}
-
-
-class ArcFeature(NamedTuple):
-    """What packed arcs count for: a feature beside those of `d2c.cky.search.templates`.
-
-    weight: of the logarithm of an arc's probability; least: probability of an arc that is kept
-    """
-
-    weight: float = 1.0
-    least: float = 0.03
 
 
 @dataclass(frozen=True)

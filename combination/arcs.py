@@ -1,10 +1,9 @@
 """Several d-trees of a sentence become one: arcs voted on, the best tree a maximum spanning tree.
 
 Sagae and Lavie, "Parser Combination by Reparsing" (NAACL 2006). Each word has one head, the whole is a tree
-with one root, and the sum of what speaks for its arcs is the greatest: if shares are probabilities, the
-expected number of right heads. Where all d-trees are projective it is the best projective tree, found by
-Eisner's chart (COLING 1996) in time n³; else the best of all, by the algorithm of Chu and Liu (1965) and
-Edmonds (1967), n² for each cycle. Most often the best heads of all words are a tree, and nothing is searched.
+with one root, and the sum of what speaks for its arcs is the greatest (`d2c.trees.spanning`): if shares are
+probabilities, the expected number of right heads. Where all d-trees are projective it is the best projective
+tree, else the best of all.
 """
 
 from __future__ import annotations
@@ -13,13 +12,12 @@ from collections import defaultdict
 from collections.abc import Iterable, Iterator, Sequence
 
 import numpy as np
-from numpy.typing import NDArray
 
 from d2c.combination.constituents import voted_tags
 from d2c.combination.weights import Example, Share, Weights, alike, learn
 from d2c.trees.dtree import DTree, is_projective, is_tree
+from d2c.trees.spanning import spanning_tree
 
-Doubles = NDArray[np.float64]
 _TIE = 1e-9  # of equally good heads, that of the first parsers
 
 
@@ -69,108 +67,6 @@ def _label(dtrees: Sequence[DTree | None], m: int, h: int, tag: str, share: Shar
         if dtree and dtree.labels and (with_arc[i] or not any(with_arc)):
             votes[dtree.labels[m]][i] = 1.0
     return max(votes, key=lambda label: share(tag, votes[label]))
-
-
-def spanning_tree(scores: Doubles, projective: bool = False) -> tuple[int, ...]:
-    """Heads (1..n, 0 for the one root) of the tree with the greatest sum of scores [n + 1 heads, n words]."""
-    heads = tuple(map(int, scores.argmax(axis=0)))
-    if is_tree(heads) and not (projective and not is_projective(heads)):
-        return heads
-    return eisner(scores) if projective else chu_liu_edmonds(scores)
-
-
-def eisner(scores: Doubles) -> tuple[int, ...]:
-    """The best projective tree; arguments as for `spanning_tree`.
-
-    Spans i..j of words have an arc between their ends or are complete, and a head at the left or right end.
-    """
-    n = scores.shape[1]
-    # [from, to]: complete spans with their head at the left end, at the right end; where they were split
-    left, right = np.zeros((n, n)), np.zeros((n, n))
-    split = np.zeros((3, n, n), np.int64)
-    joined = np.zeros((n, n))  # of i..j the best of two complete spans that face each other
-    for width in range(1, n):
-        for i in range(n - width):
-            j = i + width
-            halves = left[i, i:j] + right[i + 1 : j + 1, j]
-            split[0, i, j] = i + int(halves.argmax())
-            joined[i, j] = halves.max()
-            # An arc from i to k, complete on both sides of k; from j to k likewise.
-            ends = joined[i, i + 1 : j + 1] + scores[i + 1, i + 1 : j + 1] + left[i + 1 : j + 1, j]
-            split[1, i, j] = i + 1 + int(ends.argmax())
-            left[i, j] = ends.max()
-            ends = right[i, i:j] + joined[i:j, j] + scores[j + 1, i:j]
-            split[2, i, j] = i + int(ends.argmax())
-            right[i, j] = ends.max()
-    root = int((right[0] + left[:, -1] + scores[0]).argmax())
-    return _follow(split, root)
-
-
-def _follow(split: NDArray[np.int64], root: int) -> tuple[int, ...]:
-    """The heads of the best derivation. A span is complete with its head at the left (1) or right (2) end."""
-    n = split.shape[1]
-    heads, waiting = [0] * n, [(2, 0, root), (1, root, n - 1)]
-    while waiting:
-        kind, i, j = waiting.pop()
-        if i == j:
-            continue
-        k = int(split[kind, i, j])
-        a, b = (i, k) if kind == 1 else (k, j)  # the ends of the arc
-        middle = int(split[0, a, b])
-        heads[k] = (i if kind == 1 else j) + 1
-        waiting += [(1, a, middle), (2, middle + 1, b)]
-        waiting.append((1, k, j) if kind == 1 else (2, i, k))
-    return tuple(heads)
-
-
-def chu_liu_edmonds(scores: Doubles) -> tuple[int, ...]:
-    """The best tree, projective or not; arguments as for `spanning_tree`.
-
-    Arcs of the root lose more than all others can make up for, so that there is one (Stanojević and Cohen,
-    EMNLP 2021). A cycle becomes one node, its first word; what led to others of its words leads there.
-    """
-    n = scores.shape[1]
-    graph = np.full((n + 1, n + 1), -np.inf)  # [head, modifier]
-    graph[:, 1:] = scores
-    graph[0] -= 1 + (n + 1) * (scores.max() - scores.min())
-    np.fill_diagonal(graph, -np.inf)
-    contracted: list[tuple[int, dict[int, int], NDArray[np.int64], NDArray[np.int64]]] = []
-    heads = graph.argmax(axis=0)
-    while cycle := _cycle(heads):
-        first, rest = cycle[0], cycle[1:]
-        old = {m: int(heads[m]) for m in cycle}
-        lost = graph[[*old.values()], cycle]
-        into, out = graph[:, cycle] - lost, graph[cycle]
-        enter, leave = np.array(cycle)[into.argmax(axis=1)], np.array(cycle)[out.argmax(axis=0)]
-        graph[:, first], graph[first] = into.max(axis=1), out.max(axis=0)
-        graph[rest] = graph[:, rest] = -np.inf
-        graph[cycle, first] = -np.inf
-        contracted.append((first, old, enter, leave))
-        heads = graph.argmax(axis=0)
-    for first, old, enter, leave in reversed(contracted):
-        outside = heads[first]
-        heads = np.where(heads == first, leave, heads)
-        for m, h in old.items():
-            heads[m] = h
-        heads[enter[outside]] = outside
-    return tuple(map(int, heads[1:]))
-
-
-def _cycle(heads: NDArray[np.int64]) -> list[int]:
-    """The words of a cycle, the lowest first; none where there is none."""
-    reached_from = [-1] * len(heads)
-    reached_from[0] = 0
-    for start in range(1, len(heads)):
-        m = start
-        while reached_from[m] < 0:
-            reached_from[m] = start
-            m = int(heads[m])
-        if m and reached_from[m] == start:
-            cycle = [m]
-            while (m := int(heads[m])) != cycle[0]:
-                cycle.append(m)
-            return sorted(cycle)
-    return []
 
 
 def learn_arcs(sentences: Iterable[tuple[DTree, Sequence[DTree | None]]]) -> Weights:

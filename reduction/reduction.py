@@ -24,7 +24,7 @@ from d2c.trees.repair import Repairs, repair_heads
 from d2c.trees.unaries import Chain, restore_unaries
 
 FORMAT = 2  # of the model directory
-_SETTINGS, _UNARIES = "reduction.json", "unaries"
+SETTINGS, _UNARIES = "reduction.json", "unaries"
 _PARAMETERS = {"encoding": str, "head_rules": str, "continuous": bool | None, "seed": int}
 _LEARNED = {"symbols": list | None, "default_symbols": dict, "top": str | None, "gaps": bool, "unaries": bool}
 _BATCH = 500  # sentences that labeler and unary classifier see at once
@@ -162,25 +162,14 @@ class Reduction:
 
     def save(self, directory: Path) -> None:
         """Writes JSON and .npz files into a directory, made if absent."""
-        settings = {
-            "encoding": self.encoding,
-            "head_rules": self.head_rules,
-            "continuous": self.continuous,
-            "gaps": self.gaps_,
-            "seed": self.seed,
-            "symbols": None if self.symbols_ is None else sorted(self.symbols_),
-            "default_symbols": self.default_symbols_,
-            "top": self.top_,
-            "unaries": self.unaries_ is not None,
-        }
-        write_settings(directory / _SETTINGS, FORMAT, settings)
+        write_settings(directory / SETTINGS, FORMAT, self._settings())
         if self.unaries_ is not None:
             self.unaries_.save(directory / _UNARIES)
 
     @classmethod
     def load(cls, directory: Path) -> Self:
         """What `save` wrote. Raises ModelError."""
-        path = directory / _SETTINGS
+        path = directory / SETTINGS
         settings = read_settings(path, FORMAT)
         with reading(path):
             route = cls(**typed(settings, _PARAMETERS))
@@ -192,6 +181,20 @@ class Reduction:
         if known["unaries"]:
             route.unaries_ = UnaryClassifier.load(directory / _UNARIES)
         return route
+
+    def _settings(self) -> dict[str, object]:
+        """What the file of settings says."""
+        return {
+            "encoding": self.encoding,
+            "head_rules": self.head_rules,
+            "continuous": self.continuous,
+            "gaps": self.gaps_,
+            "seed": self.seed,
+            "symbols": None if self.symbols_ is None else sorted(self.symbols_),
+            "default_symbols": self.default_symbols_,
+            "top": self.top_,
+            "unaries": self.unaries_ is not None,
+        }
 
     @property
     def _continuous(self) -> bool:

@@ -13,6 +13,7 @@ HEAD_OUTSIDE = "head outside the sentence"
 EXTRA_ROOT = "extra root"
 CYCLE = "cycle"
 CROSSING = "crossing arc lifted"
+ARCS_UNDONE = "single d-tree for packed arcs"
 
 
 @dataclass

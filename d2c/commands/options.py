@@ -60,7 +60,8 @@ jobs_option = click.option(
 arcs_option = click.option(
     "--arcs",
     type=click.Choice(ARCS),
-    help="Chart (cky): over the d-parser's one d-tree, or over all its likely arcs, packed.",
+    help="Over the d-parser's one d-tree, or over all its likely arcs, packed: in them cky looks for the "
+    "best c-tree, labeler for the d-tree whose labels suit best.",
 )
 timeout_option = click.option(
     "--timeout",

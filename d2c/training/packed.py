@@ -13,7 +13,7 @@ from typing import Any, TypeGuard, cast
 
 from d2c.dparsers.protocol import DependencyParser, GivesArcs
 from d2c.training.jackknife import Parse, blocks
-from d2c.training.routes import Progress, Route, TakesArcs
+from d2c.training.routes import ROUTES, Progress, Route, TakesArcs, route_class
 from d2c.training.spec import TrainingSpec
 from d2c.trees.dtree import DTree
 from d2c.trees.errors import ModelError
@@ -35,7 +35,8 @@ def check_arcs(packed: bool, routes: Mapping[str, Route], dparser: DependencyPar
         message = "does not say how probable other heads are; stanza:graph and transition do"
         raise ModelError(f"--arcs packed: the d-parser {name} {message}")
     if packed and not any(isinstance(route, TakesArcs) for route in routes.values()):
-        raise ModelError(f"--arcs packed: the route {', '.join(routes)} takes one d-tree; cky takes more")
+        able = " and ".join(name for name in ROUTES if issubclass(route_class(name), TakesArcs))
+        raise ModelError(f"--arcs packed: the route {', '.join(routes)} takes one d-tree; {able} take more")
 
 
 def parsing(dparser: DependencyParser, packed: bool) -> Parse:

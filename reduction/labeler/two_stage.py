@@ -1,32 +1,45 @@
-"""Two-stage parsing (section 4.2): the d-parser gives the backbone, the labeler its labels."""
+"""Two-stage parsing (section 4.2): the d-parser gives the backbone, the labeler its labels.
+
+Of a d-tree with packed arcs (`d2c.trees.arcs`) the labeler labels the k best backbones that these hold, and
+the one is taken that is best by the score of its labels and the weighted logarithms of its arcs.
+"""
 
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import replace
 from operator import ne
 from pathlib import Path
 from typing import Self
 
+from d2c.forests.dtrees import k_best_dtrees
+from d2c.linear.arcs import ArcFeature, learn_feature
 from d2c.reduction.labeler.labeler import Labeler
-from d2c.reduction.reduction import Reduction
+from d2c.reduction.reduction import FORMAT, SETTINGS, Reduction
 from d2c.trees.conversion import order_arcs
 from d2c.trees.ctree import CTree, Tokens
 from d2c.trees.dtree import DTree
-from d2c.trees.repair import CROSSING, projectivize, repair_heads
+from d2c.trees.formats.chunks import batches
+from d2c.trees.model_files import read_settings, reading
+from d2c.trees.repair import ARCS_UNDONE, CROSSING, projectivize, repair_heads
+from d2c.trees.scores.brackets import bracket_scores
 from d2c.trees.unaries import strip_unaries
 
 _LABELER = "labeler"
+_BACKBONES = 8  # of a sentence that are labelled
+_BATCH = 500  # sentences whose backbones are labelled at once
 
 
 class TwoStage(Reduction):
     """A reduction whose labels are those of `d2c.reduction.labeler.labeler`, not the d-parser's.
 
-    Its parameters are those of `Reduction`. Learned by `fit`, too: the labeler.
+    Its parameters are those of `Reduction`. Learned by `fit`, too: the labeler; by `fit_arcs`: what packed
+    arcs count for.
     """
 
     labeler_ = Labeler()  # an untrained one says so
+    arcs_ = ArcFeature()
     warm_up = staticmethod(Labeler.warm_up)
 
     def _learn_labels(self, ctrees: Iterable[CTree], dtrees: Iterable[DTree]) -> Iterable[CTree]:
@@ -41,15 +54,31 @@ class TwoStage(Reduction):
             labelled.append(self._encoding.label(replace(ordered, tokens=dtree.tokens)))
             given.append(dtree.labels)
         self.labeler_ = Labeler(self.encoding, continuous, seed=self.seed).fit(labelled, given)
+        self.arcs_ = ArcFeature()
         return treebank
 
+    def fit_arcs(self, ctrees: Iterable[CTree], dtrees: Iterable[DTree]) -> Self:
+        """Learns what packed arcs count for, from d-trees that have them, and gold c-trees for these.
+
+        Neither the d-parser nor this route has learned from these sentences. Raises ValueError without arcs.
+        """
+        gold, parsed = list(ctrees), list(dtrees)
+
+        def f1(feature: ArcFeature) -> float:
+            self.arcs_ = feature
+            return bracket_scores(gold, list(self.decode_all(parsed)), gaps=self.gaps_).f1
+
+        self.arcs_ = learn_feature(f1, parsed)
+        return self
+
     def relabel(self, dtrees: Iterable[DTree], counts: Counter[str] | None = None) -> list[DTree]:
-        """The d-trees whose labels decoding reads: with the labeler's labels and repaired heads.
+        """The d-trees whose labels decoding reads: with the labeler's labels and repaired heads, among packed
+        arcs with the heads whose labels suit best.
 
         Repairs are added to `counts`.
         """
         counts = Counter() if counts is None else counts
-        return list(self.labeler_.label_all([self._backbone(dtree, counts) for dtree in dtrees]))
+        return list(self.labeler_.label_all(self._chosen(dtrees, counts)))
 
     def check_jackknifing(self) -> None:
         """Raises ValueError where the encoding has no labels for other heads than a treebank's own."""
@@ -63,17 +92,43 @@ class TwoStage(Reduction):
     @classmethod
     def load(cls, directory: Path) -> Self:
         """What `save` wrote. Raises ModelError."""
-        route = super().load(directory)
+        route, path = super().load(directory), directory / SETTINGS
         route.labeler_ = Labeler.load(directory / _LABELER)
+        settings = read_settings(path, FORMAT)
+        with reading(path):
+            route.arcs_ = ArcFeature.read(settings.get("arcs", ()))  # models of 0.2.0 have none
         return route
+
+    def _settings(self) -> dict[str, object]:
+        return {**super()._settings(), "arcs": self.arcs_}
 
     def _labelled(
         self, dtrees: list[DTree], counts: Counter[str], sure: bool
     ) -> tuple[list[DTree], Sequence[Sequence[float]]]:
         if not sure:
             return self.relabel(dtrees, counts), ()
-        labelled = self.labeler_.label_with_shares([self._backbone(dtree, counts) for dtree in dtrees])
+        labelled = self.labeler_.label_with_shares(list(self._chosen(dtrees, counts)))
         return [dtree for dtree, _ in labelled], [shares for _, shares in labelled]
+
+    def _chosen(self, dtrees: Iterable[DTree], counts: Counter[str]) -> Iterator[DTree]:
+        """The backbone of each d-tree that is to be labelled."""
+        for batch in batches(dtrees, _BATCH):
+            backbones = [self._backbones(dtree, counts) for dtree in batch]
+            several = (one for own in backbones if len(own) > 1 for one, _ in own)
+            scores = self.labeler_.scores(several)
+            for own in backbones:
+                totals = [next(scores) + self.arcs_.weight * log for _, log in own] if len(own) > 1 else [0.0]
+                yield own[totals.index(max(totals))][0]
+
+    def _backbones(self, dtree: DTree, counts: Counter[str]) -> list[tuple[DTree, float]]:
+        """The backbone, or the best of those that packed arcs hold; each with its arcs' logarithms."""
+        backbone = self._backbone(dtree, counts)
+        kept = backbone.arcs and backbone.arcs.kept(self.arcs_.least, backbone.heads)
+        if kept is None or len(kept.heads) == len(backbone.heads):
+            return [(backbone, 0.0)]
+        best = k_best_dtrees(kept, _BACKBONES, self._continuous)
+        counts[ARCS_UNDONE] += not best
+        return [(replace(backbone, heads=heads), log) for heads, log in best] or [(backbone, 0.0)]
 
     def _backbone(self, dtree: DTree, counts: Counter[str]) -> DTree:
         """The d-tree with heads that form a tree, projective if c-trees are to have no gaps."""

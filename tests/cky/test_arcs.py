@@ -4,19 +4,16 @@ from __future__ import annotations
 
 import copy
 from dataclasses import replace
-from math import log2
 from pathlib import Path
 
 import numpy as np
 import pytest
 
-from d2c.cky.constrained_cky import ARCS_UNDONE, ConstrainedCKY
-from d2c.cky.learning.arcs import least_probability, line_search
-from d2c.cky.settings import ArcFeature
+from d2c.cky.constrained_cky import ConstrainedCKY
+from d2c.linear.arcs import ArcFeature
 from d2c.trees.arcs import arcs_of, single
-from d2c.trees.ctree import Tokens
 from d2c.trees.dtree import DTree
-from d2c.trees.repair import Repairs
+from d2c.trees.repair import ARCS_UNDONE, Repairs
 from d2c.trees.scores.brackets import bracket_scores
 from tests.cky.test_constrained_cky import fitted, sample
 
@@ -90,16 +87,3 @@ def test_what_arcs_count_for_is_learned_and_kept(tmp_path: Path) -> None:
     assert fitted().arcs_ == ArcFeature()
     with pytest.raises(ValueError, match="these d-trees have no packed arcs"):
         route.fit_arcs(dev, map(route.encode, dev))
-
-
-def test_as_many_heads_are_kept_as_asked_for() -> None:
-    table = np.array([[0.0, 0.0, 0.9, 0.1], [0.6, 0.0, 0.0, 0.4], [0.2, 0.3, 0.5, 0.0]])
-    dtree = DTree(Tokens(("a", "b", "c"), ("NN", "NN", "NN")), (2, 0, 2), arcs=arcs_of(table, (2, 0, 2)))
-    assert least_probability([dtree], 5 / 3) == pytest.approx(0.3)
-    assert least_probability([dtree], 1.0) == 1.0
-    assert least_probability([dtree], 9.0) == 0.01
-
-
-@pytest.mark.parametrize("best", [-4, -1, 0, 0.5, 3, 6])
-def test_the_line_search_finds_the_best_weight(best: float) -> None:
-    assert log2(line_search(lambda weight: -abs(log2(weight) - best))) == pytest.approx(best)

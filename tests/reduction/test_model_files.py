@@ -57,6 +57,8 @@ OF_SETTINGS: list[tuple[str, dict[str, object]]] = [
     ("reduction.json", {"continuous": "no"}),
     ("reduction.json", {"top": 3}),
     ("reduction.json", {"seed": 1e300}),
+    ("reduction.json", {"arcs": [1.0, 1e9]}),
+    ("reduction.json", {"arcs": [1.0, 0.1, 0.1]}),
     ("labeler/labeler.json", {"words": [["a"]]}),
     ("unaries/unaries.json", {"chains": []}),
     ("unaries/unaries.json", {"chains": 3}),

@@ -5,13 +5,15 @@ from __future__ import annotations
 from dataclasses import replace
 from itertools import islice
 from pathlib import Path
+from typing import cast
 
 import pytest
 
 from d2c.cky.constrained_cky import ConstrainedCKY
-from d2c.cky.settings import ArcFeature
 from d2c.compare.comparison import compare_on
 from d2c.compare.rows import Comparison
+from d2c.linear.arcs import ArcFeature
+from d2c.reduction.labeler.two_stage import TwoStage
 from d2c.training.model import Model
 from d2c.training.spec import TrainingSpec
 from d2c.training.train import train_models
@@ -19,31 +21,41 @@ from d2c.trees.errors import ModelError
 from d2c.trees.formats.brackets import read_brackets, write_brackets
 from tests.d2c.conftest import SAMPLE
 
+ROUTES = "cky", "labeler"
+
 
 @pytest.fixture(scope="module")
 def trained(tmp_path_factory: pytest.TempPathFactory) -> tuple[Path, Comparison, list[str]]:
-    """A model's directory, its comparison, and what training said."""
+    """The models' directory, their comparison, and what training said."""
     directory, ctrees, said = tmp_path_factory.mktemp("packed"), read_brackets(SAMPLE), list[str]()
     files = directory / "train.mrg", directory / "dev.mrg"
     for file, count in zip(files, (120, 30), strict=True):
         with open(file, "w", encoding="utf-8") as stream:
             write_brackets(islice(ctrees, count), stream)
-    spec = TrainingSpec(*files, ("cky",), dparser="transition:standard", epochs=1, arcs="packed")
-    models = train_models(spec, [directory / "model"], lambda text: said.append(str(text)))
-    return directory / "model", compare_on(files[1], models), said
+    spec = TrainingSpec(*files, ROUTES, dparser="transition:standard", epochs=1, arcs="packed")
+    models = train_models(spec, [directory / name for name in ROUTES], lambda text: said.append(str(text)))
+    return directory, compare_on(files[1], models), said
 
 
-def test_models_look_among_all_likely_arcs(trained: tuple[Path, Comparison, list[str]]) -> None:
-    directory, comparison, said = trained
-    model, single = Model.load(directory), Model.load(directory, arcs="single")
-    assert (model.arcs, single.arcs) == ("packed", "single")
-    route = model.route
-    assert isinstance(route, ConstrainedCKY) and route.arcs_ != ArcFeature()
+def test_what_arcs_count_for_is_learned_for_each_route(trained: tuple[Path, Comparison, list[str]]) -> None:
+    directory, _, said = trained
+    learned = [cast(ConstrainedCKY | TwoStage, Model.load(directory / name).route).arcs_ for name in ROUTES]
+    assert ArcFeature() not in learned
     assert [text for text in said if text.startswith("packed arcs")] == [
         "packed arcs: d-parser on nine tenths",
         "packed arcs: route cky on nine tenths",
-        f"packed arcs: {route.arcs_}",
+        f"packed arcs: {learned[0]}",
+        "packed arcs: route labeler on nine tenths",
+        f"packed arcs: {learned[1]}",
     ]
+
+
+@pytest.mark.parametrize("name", ROUTES)
+def test_models_look_among_all_likely_arcs(trained: tuple[Path, Comparison, list[str]], name: str) -> None:
+    directory, comparison = trained[0] / name, trained[1]
+    model, single = Model.load(directory), Model.load(directory, arcs="single")
+    assert (model.arcs, single.arcs) == ("packed", "single")
+    route = model.route
     sentences = [ctree.tokens for ctree in comparison.gold.ctrees]
     dtrees = list(model.parse_dependencies(sentences))
     assert dtrees == list(single.parse_dependencies(sentences))
@@ -55,8 +67,9 @@ def test_models_look_among_all_likely_arcs(trained: tuple[Path, Comparison, list
 def test_the_table_has_a_row_for_either(trained: tuple[Path, Comparison, list[str]]) -> None:
     rows = {(row.route, row.d_trees): row.brackets.f1 for row in trained[1].rows}
     assert [*rows] == [
-        ("cky", "gold"),
-        *((name, "transition") for name in ("cky", "oracle", "cky packed", "oracle packed")),
+        *((name, "gold") for name in ROUTES),
+        *((name, "transition") for name in (*ROUTES, "oracle", "cky packed", "oracle packed")),
+        ("labeler packed", "transition"),
     ]
     assert rows["oracle packed", "transition"] > rows["oracle", "transition"]
     assert rows["oracle packed", "transition"] > rows["cky packed", "transition"]
@@ -67,7 +80,7 @@ def test_the_table_has_a_row_for_either(trained: tuple[Path, Comparison, list[st
     [
         ("spacy", "cky", "the d-parser spacy does not say how probable other heads are"),
         ("stanza:transition", "cky", "the d-parser stanza does not say how probable"),
-        ("transition:standard", "reduction", "the route reduction takes one d-tree; cky takes more"),
+        ("transition:standard", "reduction", "the route reduction takes one d-tree; labeler and cky"),
     ],
 )
 def test_what_has_no_arcs_is_refused(dparser: str, route: str, message: str, tmp_path: Path) -> None:

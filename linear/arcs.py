@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Sequence
 from math import sqrt
+from typing import NamedTuple
 
 import numpy as np
 
@@ -11,7 +12,35 @@ from d2c.trees.arcs import LEAST
 from d2c.trees.dtree import DTree
 
 HEADS_PER_WORD = 1.5
+ONE_HEAD = 2.0  # more than any probability: only the d-tree's own heads are kept
 _LARGEST = 64.0
+
+
+class ArcFeature(NamedTuple):
+    """What packed arcs count for: a feature beside the others of a model.
+
+    weight: of the logarithm of an arc's probability; least: probability of an arc that is kept
+    """
+
+    weight: float = 1.0
+    least: float = 0.03
+
+    @classmethod
+    def read(cls, row: Sequence[float]) -> ArcFeature:
+        """That of a file. Raises ValueError for numbers out of range, TypeError for more of them."""
+        feature = cls(*row)
+        if not all(isinstance(number, int | float) and 0 <= number <= 1000 for number in feature):
+            raise ValueError("what packed arcs count for is out of range")
+        return feature
+
+
+def learn_feature(score: Callable[[ArcFeature], float], dtrees: Iterable[DTree]) -> ArcFeature:
+    """The one with which held-out d-trees with packed arcs score best; where their own heads alone score as
+    well, none but these are kept. Raises ValueError without arcs."""
+    least = least_probability(dtrees)
+    weight = line_search(lambda weight: score(ArcFeature(weight, least)))
+    packed, single = ArcFeature(weight, least), ArcFeature(weight, ONE_HEAD)
+    return packed if score(packed) > score(single) else single
 
 
 def least_probability(dtrees: Iterable[DTree], heads_per_word: float = HEADS_PER_WORD) -> float:

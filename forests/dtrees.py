@@ -1,0 +1,166 @@
+"""The k best d-trees over packed arcs: trees with one root, by the sum of the logarithms of their arcs.
+
+Projective ones are derivations of Eisner's chart (COLING 1996) over these arcs, each d-tree one derivation,
+and the k best come as of any forest (Huang and Chiang, IWPT 2005; `d2c.forests.kbest`). Of all d-trees the
+best is a maximum spanning tree (`d2c.trees.spanning`); the others are looked for in parts, as Lawler
+(Management Science 1972) has it and Camerini, Fratta and Maffioli (Networks 1980) for spanning trees: those
+without the best one's arc to the first word that has a choice, those with it but without that to the second,
+and so on, of which the best is divided in turn. A part is searched only when its turn has come by a bound,
+the best arc of each word.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from heapq import heappop, heappush
+from itertools import count
+from typing import NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+from d2c.forests.forest import Forest, Ints
+from d2c.forests.kbest import k_best
+from d2c.trees.arcs import PackedArcs
+from d2c.trees.spanning import chu_liu_edmonds
+
+MOST_EDGES = 1 << 17  # of a forest
+
+
+class Scored(NamedTuple):
+    """A d-tree: its heads (1..n, 0 for the root), and the logarithm of the product of their probabilities."""
+
+    heads: tuple[int, ...]
+    log: float
+
+
+def k_best_dtrees(arcs: PackedArcs, k: int, projective: bool, most: int = MOST_EDGES) -> list[Scored]:
+    """The k best, all different, best first; fewer where there are no more.
+
+    projective: only such. There are none where their forest has more edges than `most`
+    """
+    return _projective(arcs, k, most) if projective else _any(arcs, k)
+
+
+class Dependents(NamedTuple):
+    """[n] the dependents of each word on a side, with the numbers of the arcs to them; those of the root."""
+
+    left: list[list[tuple[int, int]]]
+    right: list[list[tuple[int, int]]]
+    root: list[tuple[int, int]]
+
+    @classmethod
+    def of(cls, arcs: PackedArcs) -> Dependents:
+        """From arcs."""
+        n = len(arcs.begin) - 1
+        found = cls([[] for _ in range(n)], [[] for _ in range(n)], [])
+        for number, (m, h) in enumerate(zip(arcs.dependents().tolist(), arcs.heads.tolist(), strict=True)):
+            side = found.root if not h else found.left[h - 1] if m < h - 1 else found.right[h - 1]
+            side.append((m, number))
+        return found
+
+
+def _projective(arcs: PackedArcs, k: int, most: int) -> list[Scored]:
+    """By Eisner's chart."""
+    found = eisner_forest(arcs, most)
+    if found is None:
+        return []
+    forest, of_edges = found
+    logs = np.append(arcs.logs, np.float32(0.0))  # -1: no arc
+    scores, edges, begin = k_best(forest, logs[of_edges], k)
+    words, trees = arcs.dependents(), list[Scored]()
+    for score, chosen in zip(scores.tolist(), np.split(edges, begin[1:-1]), strict=True):
+        numbers = of_edges[chosen]
+        numbers = numbers[numbers >= 0]
+        in_order = numbers[np.argsort(words[numbers])]
+        trees.append(Scored(tuple(arcs.heads[in_order].tolist()), score))
+    return trees
+
+
+def eisner_forest(arcs: PackedArcs, most: int = MOST_EDGES) -> tuple[Forest, Ints] | None:
+    """Eisner's chart over packed arcs, and [E] the arc that each edge adds, -1 for none; None without any
+    tree, or with more edges than `most`.
+
+    Spans i..j of words are complete, with their head at the left or right end, or two such that face each
+    other. A word by itself is an axiom.
+    """
+    n, dependents, chart = len(arcs.begin) - 1, Dependents.of(arcs), _Chart(len(arcs.begin) - 1)
+    ends = {(min(m, h - 1), max(m, h - 1)) for m, h in zip(arcs.dependents(), arcs.heads, strict=True) if h}
+    right = {(i, i): i for i in range(n)}  # the head at the left end, its dependents on the right
+    left, facing = right.copy(), dict[tuple[int, int], int]()
+    for j in range(1, n):
+        for i in range(j - 1, -1, -1):
+            if (i, j) in ends:
+                split = (k for k in range(i, j) if (i, k) in right and (k + 1, j) in left)
+                chart.derive(facing, i, j, [(right[i, k], left[k + 1, j], -1) for k in split])
+            ways = ((m, arc) for m, arc in dependents.right[i] if (i, m) in facing and (m, j) in right)
+            chart.derive(right, i, j, [(facing[i, m], right[m, j], arc) for m, arc in ways])
+            ways = ((m, arc) for m, arc in dependents.left[j] if (m, j) in facing and (i, m) in left)
+            chart.derive(left, i, j, [(facing[m, j], left[i, m], arc) for m, arc in ways])
+        if len(chart.edges) > most:
+            return None
+    whole = ((m, arc) for m, arc in dependents.root if (0, m) in left and (m, n - 1) in right)
+    chart.derive(facing, 0, n, [(left[0, m], right[m, n - 1], arc) for m, arc in whole])
+    if (0, n) not in facing:
+        return None
+    head, tail, modifier, added = np.array(chart.edges, np.int32).T.copy()
+    return Forest(head, tail, modifier, chart.vertices), added
+
+
+class _Chart:
+    """Edges (head, tail, modifier, arc) of a forest that grows; its axioms are its first vertices."""
+
+    def __init__(self, axioms: int) -> None:
+        self.edges, self.vertices = list[tuple[int, int, int, int]](), axioms
+
+    def derive(
+        self, spans: dict[tuple[int, int], int], i: int, j: int, ways: Sequence[tuple[int, int, int]]
+    ) -> None:
+        """A vertex for the span i..j, if there are ways to derive it."""
+        if ways:
+            self.edges.extend((self.vertices, *way) for way in ways)
+            spans[i, j] = self.vertices
+            self.vertices += 1
+
+
+def _any(arcs: PackedArcs, k: int) -> list[Scored]:
+    """In parts; a part is the arcs [A] that are left in it."""
+    begin, turn = arcs.begin[:-1], count()  # of equally good parts, the first
+    every = np.ones(len(arcs.heads), np.bool_)
+    waiting: list[tuple[float, int, NDArray[np.bool_], Ints | None]] = [(0.0, next(turn), every, None)]
+    found: list[Scored] = []
+    while waiting and len(found) < k:
+        cost, _, part, tree = heappop(waiting)
+        if tree is None:
+            tree = _best(arcs, part)
+            if tree is not None:
+                heappush(waiting, (-float(arcs.logs[tree].sum(dtype=np.float64)), next(turn), part, tree))
+            continue
+        found.append(Scored(tuple(arcs.heads[tree].tolist()), -cost))
+        for rest in _divided(arcs, part, tree):
+            bound = np.maximum.reduceat(np.where(rest, arcs.logs, -np.inf), begin).sum(dtype=np.float64)
+            heappush(waiting, (max(cost, -float(bound)), next(turn), rest, None))
+    return found
+
+
+def _divided(arcs: PackedArcs, part: NDArray[np.bool_], tree: Ints) -> Iterator[NDArray[np.bool_]]:
+    """The parts of a part without its best tree."""
+    part = part.copy()
+    for a, b, own in zip(arcs.begin[:-1].tolist(), arcs.begin[1:].tolist(), tree.tolist(), strict=True):
+        if part[a:b].sum() > 1:
+            rest = part.copy()
+            rest[own] = False
+            yield rest
+            part[a:b] = False
+            part[own] = True
+
+
+def _best(arcs: PackedArcs, part: NDArray[np.bool_]) -> Ints | None:
+    """[n] the arcs of a part's best tree; None where it has none."""
+    words, n = arcs.dependents(), len(arcs.begin) - 1
+    table = np.full((n + 1, n), n * float(arcs.logs.min()) - 1)  # less than all that are left
+    numbers = np.full((n + 1, n), -1, np.int32)
+    table[arcs.heads[part], words[part]] = arcs.logs[part]
+    numbers[arcs.heads, words] = np.where(part, np.arange(len(part)), -1)
+    tree = numbers[chu_liu_edmonds(table), range(n)]
+    return tree if (tree >= 0).all() else None

@@ -1,0 +1,117 @@
+"""The labeler over packed arcs: of the k best backbones the one whose labels and arcs score best."""
+
+from __future__ import annotations
+
+import copy
+from collections.abc import Sequence
+from dataclasses import replace
+from functools import cache
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+from d2c.forests.dtrees import k_best_dtrees
+from d2c.linear.arcs import ArcFeature
+from d2c.reduction.labeler.learning import score
+from d2c.reduction.labeler.scores import FREE
+from d2c.reduction.labeler.two_stage import TwoStage
+from d2c.trees.arcs import arcs_of, single
+from d2c.trees.ctree import CTree, Tokens
+from d2c.trees.dtree import DTree
+from d2c.trees.repair import ARCS_UNDONE, Repairs, projectivize
+from d2c.trees.scores.brackets import bracket_scores
+from tests.cky.test_arcs import wrong_head
+from tests.cky.test_constrained_cky import sample
+
+
+@cache
+def fitted() -> TwoStage:
+    return TwoStage().fit(sample("train", 600))
+
+
+def spoilt(dev: Sequence[CTree], own: float = 0.5) -> list[DTree]:
+    return [wrong_head(fitted().encode(ctree), own, seed) for seed, ctree in enumerate(dev)]
+
+
+def bare(dtrees: Sequence[DTree]) -> list[DTree]:
+    return [replace(dtree, arcs=None) for dtree in dtrees]
+
+
+def test_one_head_for_each_word_changes_nothing() -> None:
+    route, dtrees = fitted(), bare(spoilt(sample("dev", 40)))
+    alone = [replace(dtree, arcs=single(dtree.heads)) for dtree in dtrees]
+    repairs = Repairs(), Repairs()
+    assert list(route.decode_all(alone, repairs[0])) == list(route.decode_all(dtrees, repairs[1]))
+    assert repairs[0] == repairs[1]
+    assert list(route.confidences_all(alone)) == list(route.confidences_all(dtrees))
+    assert route.relabel(alone) == route.relabel(dtrees)
+
+
+def test_the_right_heads_among_others_are_found() -> None:
+    route, dev, repairs = fitted(), sample("dev", 60), Repairs()
+    dtrees = spoilt(dev)
+    packed = list(route.decode_all(dtrees, repairs))
+    alone = bracket_scores(dev, list(route.decode_all(bare(dtrees)))).f1
+    assert bracket_scores(dev, packed).f1 > alone + 2 and repairs.counts[ARCS_UNDONE] == 0
+    assert [ctree for ctree, _ in route.confidences_all(dtrees)] == packed
+    assert [route.decode(dtree) for dtree in bare(route.relabel(dtrees))] == packed
+
+
+def test_scores_are_those_of_all_heads() -> None:
+    labeler = fitted().labeler_
+    dtrees = bare(spoilt(sample("dev", 10)))
+    for dtree, found in zip(dtrees, labeler.scores(dtrees), strict=True):
+        _, arcs, best = labeler._label([dtree])
+        nothing, scorer, total = np.full_like(best, -1), labeler._scorer(), 0.0
+        for h in arcs.with_modifiers():
+            of_head = score(scorer, arcs, h, scorer.constraint if arcs.tags[h] else FREE, best, nothing)
+            total += of_head if of_head > -np.inf else score(scorer, arcs, h, FREE, best, nothing)
+        assert found == pytest.approx(total, abs=1e-3)
+
+
+@pytest.mark.parametrize("weight", [0.1, 1.0, 10.0])
+def test_the_best_of_labels_and_arcs_is_taken(weight: float) -> None:
+    route = copy.copy(fitted())
+    route.arcs_ = ArcFeature(weight, 0.02)
+    for dtree in spoilt(sample("dev", 30), 0.8):
+        assert dtree.arcs is not None
+        trees = k_best_dtrees(dtree.arcs.kept(0.02, projectivize(dtree.heads)), 8, True)
+        backbones = [replace(dtree, heads=heads, arcs=None) for heads, _ in trees]
+        scores = route.labeler_.scores(backbones)
+        totals = [score + weight * log for score, (_, log) in zip(scores, trees, strict=True)]
+        assert route.decode(dtree) == route.decode(backbones[totals.index(max(totals))])
+
+
+def test_crossing_arcs_are_taken_where_trees_have_gaps() -> None:
+    tokens = Tokens(tuple("abcd"), tuple("ABCD"))
+    gold = CTree(tokens, ("X", "Y", "S"), ((0, 2), (1, 3), (4, 5)), (0, 1, 4))
+    route = TwoStage("direct", "marked").fit([gold] * 4)
+    assert route.gaps_ and route.encode(gold).heads == (0, 1, 1, 2)
+    table = np.full((4, 5), 0.001)
+    table[range(4), (0, 1, 1, 2)], table[2, 2] = 1.0, 0.01
+    chain = DTree(tokens, (0, 1, 2, 3), arcs=arcs_of(table, (0, 1, 2, 3), 0.0005))
+    route.arcs_ = ArcFeature(100.0, 0.0001)
+    assert route.relabel([chain])[0].heads == (0, 1, 1, 2)
+    route.continuous = True
+    assert route.relabel([chain])[0].heads == (0, 1, 2, 2)
+
+
+def test_where_there_are_too_many_arcs_the_single_d_tree_is_left(monkeypatch: pytest.MonkeyPatch) -> None:
+    (dtree,), repairs = spoilt(sample("dev", 1)), Repairs()
+    monkeypatch.setattr("d2c.reduction.labeler.two_stage.k_best_dtrees", lambda arcs, k, projective: [])
+    (alone,) = bare([dtree])
+    assert fitted().decode(dtree, repairs) == fitted().decode(alone)
+    assert repairs.counts[ARCS_UNDONE] == 1
+
+
+def test_what_arcs_count_for_is_learned_and_kept(tmp_path: Path) -> None:
+    """Where wrong heads have a probability of 0.9, a lesser weight is best than where they have 0.1."""
+    route, dev = copy.copy(fitted()), sample("dev", 60)
+    weights = [route.fit_arcs(dev, spoilt(dev, own)).arcs_.weight for own in (0.9, 0.1)]
+    assert weights[0] < weights[1]
+    route.save(tmp_path)
+    assert TwoStage.load(tmp_path).arcs_ == route.arcs_
+    assert fitted().arcs_ == ArcFeature()
+    with pytest.raises(ValueError, match="these d-trees have no packed arcs"):
+        route.fit_arcs(dev, bare(spoilt(dev)))
