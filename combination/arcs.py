@@ -15,6 +15,7 @@ import numpy as np
 
 from d2c.combination.constituents import voted_tags
 from d2c.combination.weights import Example, Share, Weights, alike, learn
+from d2c.trees.arcs import arcs_of
 from d2c.trees.dtree import DTree, is_projective, is_tree
 from d2c.trees.spanning import spanning_tree
 
@@ -24,10 +25,12 @@ _TIE = 1e-9  # of equally good heads, that of the first parsers
 def combine_arcs(dtrees: Sequence[DTree | None], share: Share = alike) -> DTree:
     """The best d-tree of one sentence; of each arc the label with the greatest share.
 
-    dtrees: [m], None where a parser has none; heads that form no tree vote, too, but for those outside
+    dtrees: [m], None where a parser has none; heads that form no tree vote, too, but for those outside.
+            One with packed arcs votes for each of them as it is probable
     share:  of the modifier's tag, and who has the arc
 
-    Raises ValueError where no parser has a d-tree, or they have other words.
+    The result has packed arcs if some d-tree has: the shares, made to sum to 1 for each word. Raises
+    ValueError where no parser has a d-tree, or they have other words.
     """
     given = [dtree for dtree in dtrees if dtree]
     if not given or any(dtree.tokens.forms != given[0].tokens.forms for dtree in given):
@@ -42,16 +45,28 @@ def combine_arcs(dtrees: Sequence[DTree | None], share: Share = alike) -> DTree:
     labels = None
     if all(dtree.labels for dtree in given):
         labels = tuple(_label(dtrees, m, h, tokens.tags[m], share) for m, h in enumerate(heads))
-    return DTree(tokens, heads, labels=labels)
+    arcs = None
+    if any(dtree.arcs is not None for dtree in given):
+        arcs = arcs_of((scores / np.maximum(scores.sum(axis=0), _TIE)).T, heads)
+    return DTree(tokens, heads, labels=labels, arcs=arcs)
 
 
 def _voters(dtrees: Sequence[DTree | None], m: int) -> dict[int, list[float]]:
     """Heads of token m within the sentence → [m] votes; where there is no d-tree, the mean of the others'."""
     votes: dict[int, list[float]] = {}
     for i, dtree in enumerate(dtrees):
-        if dtree and 0 <= (h := dtree.heads[m]) <= len(dtree.heads) and h != m + 1:
-            votes.setdefault(h, [0.0] * len(dtrees))[i] = 1.0
+        for h, vote in _votes_of(dtree, m) if dtree else ():
+            if 0 <= h <= len(dtree.heads) and h != m + 1:
+                votes.setdefault(h, [0.0] * len(dtrees))[i] = vote
     return {h: _filled(cast, dtrees) for h, cast in votes.items()}
+
+
+def _votes_of(dtree: DTree, m: int) -> Iterable[tuple[int, float]]:
+    """The heads that a d-tree votes for, and how much."""
+    if dtree.arcs is None:
+        return ((dtree.heads[m], 1.0),)
+    own = slice(*dtree.arcs.begin[m : m + 2])
+    return zip(dtree.arcs.heads[own].tolist(), np.exp(dtree.arcs.logs[own]).tolist(), strict=True)
 
 
 def _filled(votes: list[float], dtrees: Sequence[DTree | None]) -> list[float]:

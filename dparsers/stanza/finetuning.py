@@ -136,7 +136,7 @@ class _Training:
             {"params": rest, "lr": course.rate, "weight_decay": 0.0},
             {"params": encoder, "lr": course.encoder_rate},
         ]
-        self.optimizer = torch.optim.AdamW(groups, betas=(0.9, course.beta2), weight_decay=_DECAY)
+        self.optimizer = torch.optim.AdamW(groups, betas=(0.9, course.beta2), weight_decay=_DECAY, fused=True)
         self.factor = rise_and_fall(self.steps)
         self.done = self.since = 0  # steps, in all and since the last evaluation
         self.total = self.seconds = 0.0  # of the loss since then, and spent before this process

@@ -2,11 +2,15 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
+import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from d2c.combination.arcs import combine_arcs, learn_arcs
+from d2c.trees.arcs import arcs_of
 from d2c.trees.ctree import Tokens
 from d2c.trees.dtree import DTree, is_tree
 from tests.strategies import tree_heads, words
@@ -54,6 +58,24 @@ def test_weights_know_who_is_right_about_which_tags() -> None:
     assert weights.kind == "arcs" and weights.parsers == 2
     assert combine_arcs((first, second)).heads == (3, 3, 0)
     assert combine_arcs((first, second), weights).heads == (2, 3, 0)
+
+
+def test_packed_arcs_vote_as_they_are_probable() -> None:
+    """Two hesitate between the heads of b, and agree on the rest; the second is surer."""
+    tokens = words(3)
+    first = np.array([[0, 0, 1, 0], [0.6, 0, 0, 0.4], [0, 0, 1, 0]])
+    second = np.array([[0, 0, 1, 0], [0.1, 0, 0, 0.9], [0.2, 0, 0.8, 0]])
+    given_trees = [
+        DTree(tokens, (2, 0, 2), arcs=arcs_of(first, (2, 0, 2))),
+        DTree(tokens, (2, 3, 0), arcs=arcs_of(second, (2, 3, 0))),
+    ]
+    voted = combine_arcs(given_trees)
+    assert voted.heads == (2, 0, 2)  # 0.35 + 0.9 against 0.65 + 0.1
+    assert voted.arcs is not None
+    assert voted.arcs.heads.tolist() == [2, 0, 3, 0, 2]
+    assert np.exp(voted.arcs.logs).round(4).tolist() == pytest.approx([1, 0.35, 0.65, 0.1, 0.9])
+    assert combine_arcs([given_trees[0], DTree(tokens, (2, 3, 0))]).arcs is not None
+    assert combine_arcs([replace(dtree, arcs=None) for dtree in given_trees]).arcs is None
 
 
 def test_absent_d_trees_and_other_words() -> None:
