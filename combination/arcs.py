@@ -55,7 +55,9 @@ def _voters(dtrees: Sequence[DTree | None], m: int) -> dict[int, list[float]]:
     """Heads of token m within the sentence → [m] votes; where there is no d-tree, the mean of the others'."""
     votes: dict[int, list[float]] = {}
     for i, dtree in enumerate(dtrees):
-        for h, vote in _votes_of(dtree, m) if dtree else ():
+        if dtree is None:
+            continue
+        for h, vote in _votes_of(dtree, m):
             if 0 <= h <= len(dtree.heads) and h != m + 1:
                 votes.setdefault(h, [0.0] * len(dtrees))[i] = vote
     return {h: _filled(cast, dtrees) for h, cast in votes.items()}
