@@ -120,10 +120,10 @@ class Data:
         if directory.is_dir():
             return type(parser).load(directory)
         say(f"{name}: training")
-        files = [self.place(f"{part}.conllu") for part in ("train", "held-out")]
-        for file, ctrees in zip(files, (self.train, self.held_out), strict=True):
+        train, held_out = self.place("train.conllu"), self.place("held-out.conllu")
+        for file, ctrees in ((train, self.train), (held_out, self.held_out)):
             save_conllu(map(Reduction("direct").encode, ctrees), file)
-        return parser.train(*files, directory, say)
+        return parser.train(train, held_out, directory, say)
 
     def parsed(self, name: str) -> Parsed:
         """The d-trees of a d-parser, on one core."""
@@ -179,7 +179,7 @@ class Table:
         for name, route in self.routes.items():
             guess, seconds = timed(list, route.decode_all(parts[1]))
             self.row(parsed.name, name, guess, parsed.dev, parsed.seconds + seconds)
-            self.voters.append(tuple(list(parses_of(route, part)) for part in parts))
+            self.voters.append((list(parses_of(route, parts[0])), list(parses_of(route, parts[1]))))
             plain[name] = list(map(Parse, guess))
         pairs = zip(plain["labeler"], plain["cky"], strict=True)
         self.row(parsed.name, "combined", [combine(pair).ctree for pair in pairs], parsed.dev)
@@ -197,11 +197,10 @@ class Table:
 
     def mixed(self) -> None:
         """The rows of d-trees that all d-parsers voted on."""
-        name = "mixed " + " + ".join(parsed.name for parsed in self.parsed)
         rows = [list(zip(*part, strict=True)) for part in zip(*(p[1:3] for p in self.parsed), strict=True)]
         weights = learn_arcs(zip(self.gold[0], rows[0], strict=True))
         held_out, dev = ([combine_arcs(row, weights) for row in part] for part in rows)
-        self.single(Parsed(name, held_out, dev, 0.0))
+        self.single(Parsed("mixed", held_out, dev, 0.0))
 
     def votes(self) -> None:
         """The row of what all voters so far are for."""

@@ -12,7 +12,7 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-LEAST = 0.01  # probability of an arc that a d-parser mentions
+LEAST = 0.002  # probability of an arc that a d-parser mentions
 
 
 class PackedArcs(NamedTuple):
