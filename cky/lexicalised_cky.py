@@ -14,6 +14,7 @@ from d2c.cky.constrained_cky import ConstrainedCKY
 from d2c.cky.search.chart import (
     EDGE,
     NOTHING,
+    Blocks,
     Buffers,
     Chart,
     Query,
@@ -22,7 +23,7 @@ from d2c.cky.search.chart import (
     finish_root,
     reset,
     room,
-    unaries,
+    unary_steps,
     useful,
 )
 from d2c.cky.search.features import score_edges
@@ -87,19 +88,15 @@ def build_lexicalised_chart(query: Query) -> Chart:
                             blocks += 1
                 edges = room(edges, count + (max_unaries + 2) * (len(rules.kind) + 2 * size + 2))
                 sites, ends = room(sites, blocks + max_unaries + 2), room(ends, blocks + max_unaries + 2)
-                buffers, below = Buffers(edges, symbols, vertex_of), begin
+                buffers = Buffers(edges, symbols, vertex_of)
                 reset(buffers, begin, vertices)
-                for level in range(max_unaries):
-                    tails = (below, vertices)
-                    vertices, count = unaries(rules, level, tails, every, buffers, vertices, count)
-                    _set_site(sites[blocks], UNARY, h, -1, (i, j), level)
-                    ends[blocks] = count
-                    blocks, below = blocks + 1, tails[1]
+                _set_site(sites[blocks], UNARY, h, -1, (i, j), -1)
+                written, counts = Blocks(sites, ends), (vertices, count, blocks)
+                counts = unary_steps(rules, max_unaries, begin, every, buffers, written, counts)
+                vertices, count, blocks = counts
                 begin_of[i, j, h] = listed
                 vertices, count, listed = collect(begin, usable, buffers, vertices, count, listed)
-                end_of[i, j, h] = listed
-                _set_site(sites[blocks], UNARY, h, -1, (i, j), -1)
-                ends[blocks] = count
+                end_of[i, j, h], ends[blocks] = listed, count
                 blocks += 1
     symbols = room(symbols, vertices + 1)
     edges, sites, ends = room(edges, count + n * size), room(sites, blocks + n), room(ends, blocks + n)

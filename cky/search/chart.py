@@ -89,6 +89,16 @@ class Buffers(NamedTuple):
     vertex_of: Ints
 
 
+class Blocks(NamedTuple):
+    """The blocks so far, with room for those of a cell."""
+
+    sites: Sites
+    ends: Ints
+
+
+Counts = tuple[int, int, int]  # how many vertices, edges and blocks there are
+
+
 @inner
 def _certain_side(constraints: Constraints, tags: Ints, layout: Layout, h: int, a: int, b: int) -> int:
     """The side from which the item (h, a, b) must take its next dependent, or -1."""
@@ -162,22 +172,16 @@ def build_chart(query: Query) -> Chart:
                 ends[blocks] = count
                 blocks += 1
             reset(buffers, begin, vertices)
+            set_site(dependents, words, unary, h, a, b, sites[blocks])
             if glue and cell == words[h + 1]["cell"] - 1:
                 vertices, count = _finish(rules, begin, buffers, vertices, count)
-            below = begin
-            for level in range(max(1, levels)):
-                end = vertices
-                if level < levels:
-                    tails = (below, end)
-                    vertices, count = unaries(rules, level, tails, allowed, buffers, vertices, count)
-                set_site(dependents, words, unary, h, a, b, sites[blocks])
-                sites[blocks]["k"], ends[blocks] = level, count
-                blocks, below = blocks + 1, end
+                blocks = _end_block(Blocks(sites, ends), blocks, NOTHING, count)
+            counts = vertices, count, blocks
+            counts = unary_steps(rules, levels, begin, allowed, buffers, Blocks(sites, ends), counts)
+            vertices, count, blocks = counts
             begin_of[cell] = listed
             vertices, count, listed = collect(begin, usable, buffers, vertices, count, listed)
-            end_of[cell] = listed
-            set_site(dependents, words, unary, h, a, b, sites[blocks])
-            ends[blocks] = count
+            end_of[cell], ends[blocks] = listed, count
             blocks += 1
     symbols, edges = room(symbols, vertices + 1), room(edges, count + size)
     buffers, root = Buffers(edges, symbols, vertex_of), order[-1]
@@ -297,6 +301,34 @@ def unaries(
                 vertices, count = derive(buffers, symbol, np.int32(tail), np.int32(-1), rule, vertices, count)
     reset(buffers, end, vertices)
     return vertices, count
+
+
+@inner
+def _end_block(written: Blocks, block: int, level: int, count: int) -> int:
+    """Ends a block of unary steps, and begins the next one at the same site; its number."""
+    written.sites[block + 1] = written.sites[block]
+    written.sites[block]["k"], written.ends[block] = level, count
+    return block + 1
+
+
+@inner
+def unary_steps(
+    rules: RuleTable,
+    levels: int,
+    begin: int,
+    allowed: NDArray[np.bool_],
+    buffers: Buffers,
+    written: Blocks,
+    counts: Counts,
+) -> Counts:
+    """The unary steps over the vertices of a cell from `begin` on, a block for each level. The site of the
+    cell is that of the next block, before and afterwards. Returns the counts as they are then."""
+    vertices, count, blocks = counts
+    for level in range(levels):
+        end = vertices
+        vertices, count = unaries(rules, level, (begin, end), allowed, buffers, vertices, count)
+        blocks, begin = _end_block(written, blocks, level, count), end
+    return vertices, count, blocks
 
 
 @inner

@@ -7,6 +7,8 @@ them and all arcs are kept, it is that of lexicalised CKY.
 
 from __future__ import annotations
 
+from typing import NamedTuple
+
 import numpy as np
 
 from d2c.cky.grammar.grammar import RuleTable
@@ -14,8 +16,10 @@ from d2c.cky.search.chart import (
     COPY,
     EDGE,
     NOTHING,
+    Blocks,
     Buffers,
     Chart,
+    Counts,
     Query,
     attach,
     collect,
@@ -23,7 +27,7 @@ from d2c.cky.search.chart import (
     finish_root,
     reset,
     room,
-    unaries,
+    unary_steps,
     useful,
 )
 from d2c.cky.search.constraints import certain_side
@@ -35,6 +39,20 @@ from d2c.trees.arcs import PackedArcs
 from d2c.trees.binarization import LEFT, UNARY
 
 MOST_EDGES = 1 << 22  # of a chart; a sentence that has more is parsed with its single d-tree
+
+
+class Made(NamedTuple):
+    """What cells and items have made so far: the vertices of each stand in `usable` from begin to end."""
+
+    usable: Ints
+    begin: Ints
+    end: Ints
+
+
+@inner
+def _made_by(made: Made, place: int) -> Ints:
+    """The vertices of a cell or item."""
+    return made.usable[made.begin[place] : made.end[place]]
 
 
 @inner
@@ -70,23 +88,45 @@ def _cell_of(of: np.void, left: int, right: int) -> int:
 
 
 @inner
-def _merge(rules: RuleTable, made: Ints, buffers: Buffers, vertices: int, count: int) -> tuple[int, int]:
-    """Copies the whole constituents of a cell to the item at hand; how many vertices and edges there are."""
-    for tail in made:
-        symbol = buffers.symbols[tail]
-        if rules.whole[symbol]:
-            vertices, count = derive(buffers, symbol, tail, np.int32(-1), COPY, vertices, count)
-    return vertices, count
+def _members(layout: PackedLayout, item: int) -> Ints:
+    """The cells of an item."""
+    return layout.members[layout.items[item]["members"] : layout.items[item + 1]["members"]]
 
 
 @inner
-def _list(begin: int, usable: Ints, buffers: Buffers, vertices: int, listed: int) -> int:
-    """Lists the new vertices, of different symbols; how many listed ones there are."""
+def _merge(
+    rules: RuleTable, members: Ints, made: Made, buffers: Buffers, vertices: int, count: int, listed: int
+) -> tuple[int, int, int]:
+    """Copies the whole constituents of several cells to one item; how many vertices, edges and listed
+    vertices there are then."""
+    begin = vertices
+    for cell in members:
+        for tail in _made_by(made, cell):
+            symbol = buffers.symbols[tail]
+            if rules.whole[symbol]:
+                vertices, count = derive(buffers, symbol, tail, np.int32(-1), COPY, vertices, count)
     reset(buffers, begin, vertices)
-    for vertex in range(begin, vertices):
-        usable[listed] = vertex
+    for vertex in range(begin, vertices):  # of different symbols
+        made.usable[listed] = vertex
         listed += 1
-    return listed
+    return vertices, count, listed
+
+
+@inner
+def _finish_roots(
+    rules: RuleTable, layout: PackedLayout, made: Made, buffers: Buffers, written: Blocks, counts: Counts
+) -> tuple[int, int]:
+    """The root rules over the cells that may be the whole sentence, a block for each; how many edges and
+    blocks there are then."""
+    goal, count, blocks = counts
+    for place in layout.roots:
+        of = layout.rooms[layout.room_of[place]]
+        a, b = _states_of(of, place)
+        count = finish_root(rules, _made_by(made, place), False, buffers, goal, count)
+        _set_site(written.sites[blocks], NOTHING + UNARY, of, layout.states[a], layout.states[b])
+        written.ends[blocks] = count
+        blocks += 1
+    return count, blocks
 
 
 @kernel
@@ -111,82 +151,64 @@ def build_packed_chart(query: Query, layout: PackedLayout) -> tuple[Chart, bool]
         usable, begin = room(usable, listed + size), vertices
         begin_of[place] = listed
         if place >= cells:
-            item, after = items[place - cells], items[place - cells + 1]
-            first, last = np.int64(item["members"]), np.int64(after["members"])
-            if last - first == 1:  # what several cells make needs new vertices
-                cell = layout.members[first]
-                begin_of[place], end_of[place] = begin_of[cell], end_of[cell]
+            members = _members(layout, place - cells)
+            if len(members) == 1:  # what several cells make needs new vertices
+                begin_of[place], end_of[place] = begin_of[members[0]], end_of[members[0]]
                 continue
-            edges = room(edges, count + (last - first) * size)
+            edges = room(edges, count + len(members) * size)
             sites, ends = room(sites, blocks + 1), room(ends, blocks + 1)
-            buffers = Buffers(edges, symbols, vertex_of)
-            for member in range(first, last):
-                cell = layout.members[member]
-                made = usable[begin_of[cell] : end_of[cell]]
-                vertices, count = _merge(rules, made, buffers, vertices, count)
-            listed = _list(begin, usable, buffers, vertices, listed)
-            end_of[place], ends[blocks] = listed, count
+            made, buffers = Made(usable, begin_of, end_of), Buffers(edges, symbols, vertex_of)
+            vertices, count, listed = _merge(rules, members, made, buffers, vertices, count, listed)
             _set_site(sites[blocks], unary, rooms[0], states[0], states[0])
-            blocks += 1
-            continue
-        of = rooms[layout.room_of[place]]
-        h, (a, b) = of["h"], _states_of(of, place)
-        left, right = states[a], states[b]
-        allowed = query.constraints.by_tag[tags[h]] if len(query.constraints.by_tag) else every
-        if left["bound"] == right["bound"]:
-            symbols[begin] = query.axioms[tags[h]]
-            vertex_of[symbols[begin]] = begin
-            vertices += 1
-        for side in range(2):
-            state = a if side == LEFT else b
-            for step in range(states[state]["steps"], states[state + 1]["steps"]):
-                source = np.int64(steps[step]["state"])
-                item = items[steps[step]["item"]]
-                one, other = (source, b) if side == LEFT else (a, source)
-                before = _cell_of(of, one, other)
-                sure = certain_side(query.constraints, tags, h, states[one]["next"], states[other]["next"])
-                if sure == 1 - side:
-                    continue
-                taken = cells + np.int64(steps[step]["item"])
-                heads = usable[begin_of[before] : end_of[before]]
-                modifiers = usable[begin_of[taken] : end_of[taken]]
-                edges, sites = room(edges, count + len(rules.kind)), room(sites, blocks + 1)
-                ends, first = room(ends, blocks + 1), count
-                buffers = Buffers(edges, symbols, vertex_of)
-                vertices, count = attach(rules, side, heads, modifiers, allowed, buffers, vertices, count)
-                if count > first:
-                    _set_site(sites[blocks], np.int64(side), of, left, right)
-                    _set_step(sites[blocks], states[source], item)
-                    ends[blocks] = count
-                    blocks += 1
-        edges = room(edges, count + (levels + 2) * (len(rules.kind) + 2 * size + 2))
-        sites, ends = room(sites, blocks + levels + 2), room(ends, blocks + levels + 2)
-        buffers, below = Buffers(edges, symbols, vertex_of), begin
-        reset(buffers, begin, vertices)
-        for level in range(levels):
-            tails = (below, vertices)
-            vertices, count = unaries(rules, level, tails, allowed, buffers, vertices, count)
+        else:
+            of = rooms[layout.room_of[place]]
+            a, b = _states_of(of, place)
+            tag, left, right = tags[of["h"]], states[a], states[b]
+            allowed = query.constraints.by_tag[tag] if len(query.constraints.by_tag) else every
+            if left["bound"] == right["bound"]:
+                symbols[begin] = query.axioms[tag]
+                vertex_of[symbols[begin]] = begin
+                vertices += 1
+            for side in range(2):
+                state = a if side == LEFT else b
+                for step in range(states[state]["steps"], states[state + 1]["steps"]):
+                    source, taken = np.int64(steps[step]["state"]), np.int64(steps[step]["item"])
+                    one, other = (source, b) if side == LEFT else (a, source)
+                    next_left, next_right = states[one]["next"], states[other]["next"]
+                    if certain_side(query.constraints, tags, of["h"], next_left, next_right) == 1 - side:
+                        continue
+                    before, item = _cell_of(of, one, other), cells + taken
+                    heads = usable[begin_of[before] : end_of[before]]
+                    modifiers = usable[begin_of[item] : end_of[item]]
+                    edges, sites = room(edges, count + len(rules.kind)), room(sites, blocks + 1)
+                    ends, first = room(ends, blocks + 1), count
+                    buffers = Buffers(edges, symbols, vertex_of)
+                    vertices, count = attach(rules, side, heads, modifiers, allowed, buffers, vertices, count)
+                    if count > first:
+                        _set_site(sites[blocks], np.int64(side), of, left, right)
+                        _set_step(sites[blocks], states[source], items[taken])
+                        ends[blocks] = count
+                        blocks += 1
+            edges = room(edges, count + (levels + 2) * (len(rules.kind) + 2 * size + 2))
+            sites, ends = room(sites, blocks + levels + 2), room(ends, blocks + levels + 2)
+            buffers = Buffers(edges, symbols, vertex_of)
+            reset(buffers, begin, vertices)
             _set_site(sites[blocks], unary, of, left, right)
-            sites[blocks]["k"], ends[blocks] = level, count
-            blocks, below = blocks + 1, tails[1]
-        vertices, count, listed = collect(begin, usable, buffers, vertices, count, listed)
+            written, counts = Blocks(sites, ends), (vertices, count, blocks)
+            counts = unary_steps(rules, levels, begin, allowed, buffers, written, counts)
+            vertices, count, blocks = counts
+            vertices, count, listed = collect(begin, usable, buffers, vertices, count, listed)
         end_of[place], ends[blocks] = listed, count
-        _set_site(sites[blocks], unary, of, left, right)
         blocks += 1
     full = count > MOST_EDGES
+    if full:
+        count = blocks = NOTHING
     symbols, edges = room(symbols, vertices + 1), room(edges, count + len(layout.roots) * size)
     sites, ends = room(sites, blocks + len(layout.roots)), room(ends, blocks + len(layout.roots))
-    buffers = Buffers(edges, symbols, vertex_of)
-    count = NOTHING if full else count
-    for place in layout.roots:
-        of = rooms[layout.room_of[place]]
-        a, b = _states_of(of, place)
-        if not full:
-            done = usable[begin_of[place] : end_of[place]]
-            count = finish_root(rules, done, False, buffers, vertices, count)
-        _set_site(sites[blocks], unary, of, states[a], states[b])
-        ends[blocks] = count
-        blocks += 1
+    if not full:
+        made, written = Made(usable, begin_of, end_of), Blocks(sites, ends)
+        buffers, counts = Buffers(edges, symbols, vertex_of), (vertices, count, blocks)
+        count, blocks = _finish_roots(rules, layout, made, buffers, written, counts)
     return useful(symbols[: vertices + 1], edges[:count], sites[:blocks], ends[:blocks]), full
 
 
