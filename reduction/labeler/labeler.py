@@ -25,7 +25,7 @@ from d2c.reduction.encodings import encoding_named
 from d2c.reduction.encodings.labels import ROOT
 from d2c.reduction.labeler.arcs import Arcs, Longs
 from d2c.reduction.labeler.features import Templates
-from d2c.reduction.labeler.learning import add_mistakes, label_heads, scores_of, shares_of
+from d2c.reduction.labeler.learning import add_mistakes, label_heads, shares_of
 from d2c.reduction.labeler.scores import FREE, Labels, Scorer
 from d2c.reduction.labeler.search import States
 from d2c.trees.ctree import Tokens
@@ -155,17 +155,6 @@ class Labeler:
         shares = shares_of(self._scorer(), arcs, arcs.with_modifiers(), best)
         listed = iter(shares[arcs.tokens].tolist())
         return [(dtree, tuple(islice(listed, len(dtree.heads)))) for dtree in labelled]
-
-    def scores(self, dtrees: Iterable[DTree]) -> Iterator[float]:
-        """The score of the labels that `label_all` gives each d-tree: of all heads together.
-
-        Weights are trained given heads: what they say of one d-tree beside another is no probability.
-        """
-        for batch in batches(dtrees, _BATCH):
-            _, arcs, best = self._label(batch)
-            scores = scores_of(self._scorer(), arcs, arcs.with_modifiers(), best)
-            roots = np.flatnonzero(arcs.tags == 0)[:-1]  # each before its sentence
-            yield from np.add.reduceat(scores, roots, dtype=np.float64).tolist()
 
     def _label(self, batch: Sequence[DTree]) -> tuple[list[DTree], Arcs, Longs]:
         """The d-trees with labels; their arcs, and the labels' numbers by position."""

@@ -212,25 +212,6 @@ def score(scorer: Scorer, arcs: Arcs, h: int, constraint: Constraint, given: Lon
     return total if count >= 0 else -np.inf
 
 
-@inner
-def own_score(scorer: Scorer, arcs: Arcs, h: int, given: Longs, nothing: Longs) -> tuple[Constraint, float]:
-    """The constraint under which a head's labels were found, and their score."""
-    constraint = constraint_of(scorer, arcs, h)
-    own = score(scorer, arcs, h, constraint, given, nothing)
-    if own == -np.inf:
-        return FREE, score(scorer, arcs, h, FREE, given, nothing)
-    return constraint, own
-
-
-@kernel
-def scores_of(scorer: Scorer, arcs: Arcs, heads: Longs, best: Longs) -> Floats:
-    """[positions] of these heads the scores of the best labels of their modifiers; of others 0."""
-    scores, nothing = np.zeros(len(best), np.float32), np.full(len(best), NO_LABEL)
-    for h in heads:
-        scores[h] = own_score(scorer, arcs, h, best, nothing)[1]
-    return scores
-
-
 @kernel
 def shares_of(scorer: Scorer, arcs: Arcs, heads: Longs, best: Longs) -> Floats:
     """[positions] of the best labels, each one's share among all labels in its position, the others fixed.
@@ -238,9 +219,16 @@ def shares_of(scorer: Scorer, arcs: Arcs, heads: Longs, best: Longs) -> Floats:
     Shares are those of exp(score), of the candidates that the constraint allows beside the other labels.
     """
     shares, given = np.ones(len(best), np.float32), best.copy()
-    nothing, labels = np.full(len(best), NO_LABEL), scorer.labels
+    nothing = np.empty(len(best), np.int64)
+    for m in range(len(best)):
+        nothing[m] = NO_LABEL
+    labels = scorer.labels
     for h in heads:
-        constraint, own = own_score(scorer, arcs, h, given, nothing)
+        constraint = constraint_of(scorer, arcs, h)
+        own = score(scorer, arcs, h, constraint, given, nothing)
+        if own == -np.inf:  # found without constraint
+            constraint = FREE
+            own = score(scorer, arcs, h, constraint, given, nothing)
         for i in range(arcs.begin[h], arcs.begin[h + 1]):
             m = arcs.modifiers[i]
             label, others = given[m], 0.0

@@ -1,7 +1,8 @@
 """Two-stage parsing (section 4.2): the d-parser gives the backbone, the labeler its labels.
 
 Of a d-tree with packed arcs (`d2c.trees.arcs`) the labeler labels the k best backbones that these hold, and
-the one is taken that is best by the score of its labels and the weighted logarithms of its arcs.
+the one is taken whose labels are surest: by the sum of the logarithms of their shares and, weighted, of the
+probabilities of its arcs.
 """
 
 from __future__ import annotations
@@ -9,9 +10,12 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import replace
+from itertools import islice
 from operator import ne
 from pathlib import Path
 from typing import Self
+
+import numpy as np
 
 from d2c.forests.dtrees import k_best_dtrees
 from d2c.linear.arcs import ArcFeature, learn_feature
@@ -27,8 +31,9 @@ from d2c.trees.scores.brackets import bracket_scores
 from d2c.trees.unaries import strip_unaries
 
 _LABELER = "labeler"
-_BACKBONES = 8  # of a sentence that are labelled
-_BATCH = 500  # sentences whose backbones are labelled at once
+_BACKBONES = 16  # of a sentence that are labelled
+_BATCH = 100  # sentences whose backbones are labelled at once
+_LEAST = 1e-9  # share of a label
 
 
 class TwoStage(Reduction):
@@ -114,11 +119,20 @@ class TwoStage(Reduction):
         """The backbone of each d-tree that is to be labelled."""
         for batch in batches(dtrees, _BATCH):
             backbones = [self._backbones(dtree, counts) for dtree in batch]
-            several = (one for own in backbones if len(own) > 1 for one, _ in own)
-            scores = self.labeler_.scores(several)
+            several = [one for own in backbones if len(own) > 1 for one, _ in own]
+            sure = iter(self.labeler_.label_with_shares(several) if several else ())
             for own in backbones:
-                totals = [next(scores) + self.arcs_.weight * log for _, log in own] if len(own) > 1 else [0.0]
-                yield own[totals.index(max(totals))][0]
+                yield own[0][0] if len(own) == 1 else self._surest(own, islice(sure, len(own)))
+
+    def _surest(
+        self, backbones: Sequence[tuple[DTree, float]], sure: Iterable[tuple[DTree, Sequence[float]]]
+    ) -> DTree:
+        """Of the backbones of a sentence, by their arcs' logarithms, and the shares of the labels of each."""
+        totals = [
+            self.arcs_.weight * log + float(np.log(np.maximum(shares, _LEAST)).sum())
+            for (_, log), (_, shares) in zip(backbones, sure, strict=True)
+        ]
+        return backbones[totals.index(max(totals))][0]
 
     def _backbones(self, dtree: DTree, counts: Counter[str]) -> list[tuple[DTree, float]]:
         """The backbone, or the best of those that packed arcs hold; each with its arcs' logarithms."""

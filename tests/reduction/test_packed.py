@@ -6,6 +6,7 @@ import copy
 from collections.abc import Sequence
 from dataclasses import replace
 from functools import cache
+from math import log
 from pathlib import Path
 
 import numpy as np
@@ -13,8 +14,6 @@ import pytest
 
 from d2c.forests.dtrees import k_best_dtrees
 from d2c.linear.arcs import ArcFeature
-from d2c.reduction.labeler.learning import score
-from d2c.reduction.labeler.scores import FREE
 from d2c.reduction.labeler.two_stage import TwoStage
 from d2c.trees.arcs import arcs_of, single
 from d2c.trees.ctree import CTree, Tokens
@@ -58,28 +57,17 @@ def test_the_right_heads_among_others_are_found() -> None:
     assert [route.decode(dtree) for dtree in bare(route.relabel(dtrees))] == packed
 
 
-def test_scores_are_those_of_all_heads() -> None:
-    labeler = fitted().labeler_
-    dtrees = bare(spoilt(sample("dev", 10)))
-    for dtree, found in zip(dtrees, labeler.scores(dtrees), strict=True):
-        _, arcs, best = labeler._label([dtree])
-        nothing, scorer, total = np.full_like(best, -1), labeler._scorer(), 0.0
-        for h in arcs.with_modifiers():
-            of_head = score(scorer, arcs, h, scorer.constraint if arcs.tags[h] else FREE, best, nothing)
-            total += of_head if of_head > -np.inf else score(scorer, arcs, h, FREE, best, nothing)
-        assert found == pytest.approx(total, abs=1e-3)
-
-
 @pytest.mark.parametrize("weight", [0.1, 1.0, 10.0])
 def test_the_best_of_labels_and_arcs_is_taken(weight: float) -> None:
     route = copy.copy(fitted())
     route.arcs_ = ArcFeature(weight, 0.02)
     for dtree in spoilt(sample("dev", 30), 0.8):
         assert dtree.arcs is not None
-        trees = k_best_dtrees(dtree.arcs.kept(0.02, projectivize(dtree.heads)), 8, True)
+        trees = k_best_dtrees(dtree.arcs.kept(0.02, projectivize(dtree.heads)), 16, True)
         backbones = [replace(dtree, heads=heads, arcs=None) for heads, _ in trees]
-        scores = route.labeler_.scores(backbones)
-        totals = [score + weight * log for score, (_, log) in zip(scores, trees, strict=True)]
+        labelled = route.labeler_.label_with_shares(backbones)
+        sure = [sum(map(log, shares)) for _, shares in labelled]
+        totals = [one + weight * tree.log for one, tree in zip(sure, trees, strict=True)]
         assert route.decode(dtree) == route.decode(backbones[totals.index(max(totals))])
 
 
