@@ -61,7 +61,7 @@ arcs_option = click.option(
     "--arcs",
     type=click.Choice(ARCS),
     help="Over the d-parser's one d-tree, or over all its likely arcs, packed: in them cky looks for the "
-    "best c-tree, labeler for the d-tree whose labels suit best.",
+    "best c-tree, labeler for the d-tree whose labels are surest.",
 )
 timeout_option = click.option(
     "--timeout",

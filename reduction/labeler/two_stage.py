@@ -78,7 +78,7 @@ class TwoStage(Reduction):
 
     def relabel(self, dtrees: Iterable[DTree], counts: Counter[str] | None = None) -> list[DTree]:
         """The d-trees whose labels decoding reads: with the labeler's labels and repaired heads, among packed
-        arcs with the heads whose labels suit best.
+        arcs with the heads whose labels are surest.
 
         Repairs are added to `counts`.
         """
