@@ -11,6 +11,9 @@ there are several. A feature is an atom conjoined with the number of a kind, or 
 
 from __future__ import annotations
 
+from functools import cache
+from typing import NamedTuple
+
 import numpy as np
 
 from d2c.automata.states import (
@@ -32,7 +35,7 @@ from d2c.automata.states import (
 )
 from d2c.automata.systems import Longs
 from d2c.linear.kernels import inner
-from d2c.linear.templates import fields_of, look_up, rows
+from d2c.linear.templates import Rows, fields_of, look_up, rows
 
 # s0, s1, s2: head tokens of the topmost trees; n0, ...: the next tokens; .l, .l2, .r, .r2: of a tree's
 # outermost left dependent, of the next one inside, and on the right
@@ -48,6 +51,7 @@ FIELDS = (
     *(f"label[{tree}{dependent}]" for tree in _TREES for dependent in _DEPENDENTS),
     *(f"{what}[{tree}]" for tree in _TREES for what in ("symbol", "level", "lefts", "rights")),
     "distance",
+    *("morph[s0]", "morph[s1]", "morph[n0]"),
 )
 KINDS_SEEN = (
     *("", "symbol[s0] symbol[s1]", "tag[s0]", "word[s0]", "word[s0] tag[s0]", "tag[s1]", "word[s1]"),
@@ -100,8 +104,34 @@ ACTIONS_SEEN = (
     *("tag[s0] tag[s1] lefts[s0] rights[s0]", "tag[s0] tag[s1] lefts[s1] rights[s1]"),
     *("tag[s0] tag[s1] distance", "tag[s1] distance"),
 )
-TABLE = rows([*KINDS_SEEN, *ACTIONS_SEEN], FIELDS)
+# Where the treebank has morphology
+KINDS_OF_MORPHS = (
+    *("morph[s0]", "morph[s1]", "morph[n0]", "morph[s0] morph[s1]", "morph[s0] morph[n0]"),
+    *("morph[s1] morph[n0]", "morph[s0] morph[s1] morph[n0]", "morph[s0] tag[s1]", "tag[s0] morph[s1]"),
+)
+ACTIONS_OF_MORPHS = (
+    *("morph[s0]", "morph[s1]", "morph[s0] morph[s1]", "morph[s0] tag[s1]", "tag[s0] morph[s1]"),
+)
 _DISTANCES = np.searchsorted([1, 2, 3, 4, 5, 7, 10, 15, 20, 30], np.arange(32))
+
+
+class Templates(NamedTuple):
+    """The templates in use.
+
+    table: as of `d2c.linear.templates.rows`: those of kinds, then those of actions
+    kinds: how many the first are
+    """
+
+    table: Rows
+    kinds: int
+
+    @staticmethod
+    @cache
+    def of(morphs: bool) -> Templates:
+        """With those of morphology, or without."""
+        kinds = [*KINDS_SEEN, *KINDS_OF_MORPHS * morphs]
+        actions = [*ACTIONS_SEEN, *ACTIONS_OF_MORPHS * morphs]
+        return Templates(rows([*kinds, *actions], FIELDS), len(kinds))
 
 
 @inner
@@ -129,3 +159,5 @@ def see(
         numbers[n + 2], numbers[n + 3] = tree[LEFTS], tree[RIGHTS]
         n += 4
     numbers[n] = _DISTANCES[min(top[HEAD] - second[HEAD], 31)] if second[HEAD] else 0
+    numbers[n + 1], numbers[n + 2] = text.morphs[top[HEAD]], text.morphs[second[HEAD]]
+    numbers[n + 3] = text.morphs[token]

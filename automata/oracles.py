@@ -15,14 +15,14 @@ from typing import Self, TypeVar
 import numpy as np
 
 from d2c.automata import greedy, learning
-from d2c.automata.features import KINDS_SEEN, TABLE
+from d2c.automata.features import Templates
 from d2c.automata.scores import Scorer
 from d2c.automata.states import AHEAD, Text, new_stack
 from d2c.automata.systems import KINDS, Action, System
 from d2c.linear.adagrad import AdaGrad, Gradient
 from d2c.linear.adagrad import step as descend
 from d2c.linear.weights import SPARSE, dense, read_arrays, sparse, write_arrays
-from d2c.linear.words import UNKNOWN, number_words, word_number
+from d2c.linear.words import UNKNOWN, morph_numbers, number_morphs, number_words, word_number
 from d2c.trees.ctree import Tokens
 from d2c.trees.model_files import read_settings, reading, strings, typed, write_settings
 from d2c.trees.progress import counted
@@ -102,6 +102,7 @@ class Linear:
         self.table_bits, self.seed = table_bits, seed
         self.words_: dict[str, int] = {}
         self.tags_: dict[str, int] = {}
+        self.morphs_: dict[str, int] = {}
         self.weights_ = np.zeros(0, np.float32)
 
     def fit(
@@ -117,6 +118,7 @@ class Linear:
         """
         self.words_ = number_words(tokens.forms for tokens in sentences)
         self.tags_ = _numbered(sorted({tag for tokens in sentences for tag in tokens.tags}))
+        self.morphs_ = number_morphs(sentences)
         text = self.text(sentences)
         number_of = self.system.number_of
         numbers = [[number_of[action] for action in sequence] for sequence in actions]
@@ -160,6 +162,7 @@ class Linear:
             "actions": len(self.system.actions),
             "tags": list(self.tags_),
             "words": list(self.words_),
+            "morphs": list(self.morphs_),
         }
         write_settings(directory / _SETTINGS, FORMAT, settings)
         write_arrays(directory / _WEIGHTS, sparse(self.weights_))
@@ -174,6 +177,7 @@ class Linear:
             if settings["actions"] != len(system.actions):
                 raise ValueError("it is for another system")
             oracle.tags_, oracle.words_ = (_numbered(strings(settings[name])) for name in ("tags", "words"))
+            oracle.morphs_ = _numbered(strings(settings.get("morphs", ())))  # models of 0.2.0 have none
         path = directory / _WEIGHTS
         arrays = read_arrays(path, SPARSE)
         with reading(path):
@@ -186,18 +190,20 @@ class Linear:
         """Sentences as kernels see them."""
         lengths = np.array([len(tokens) for tokens in sentences], np.int64)
         begin = 1 + np.cumsum(lengths + AHEAD) - lengths - AHEAD
-        words, numbers, leaves = np.zeros((3, 1 + AHEAD + int((lengths + AHEAD).sum())), np.int32)
+        size = 1 + AHEAD + int((lengths + AHEAD).sum())
+        words, numbers, morphs, leaves = np.zeros((4, size), np.int32)
         tokens = np.repeat(begin - np.cumsum(lengths) + lengths, lengths) + np.arange(lengths.sum())
         forms = chain.from_iterable(one.forms for one in sentences)
         tags = [tag for one in sentences for tag in one.tags]
         words[tokens] = [word_number(self.words_, form) for form in forms]
         numbers[tokens] = [self.tags_.get(tag, UNKNOWN) for tag in tags]
+        morphs[tokens] = [number for one in sentences for number in morph_numbers(self.morphs_, one)]
         leaves[tokens] = [self.system.leaf(tag) for tag in tags]
-        return Text(words, numbers, leaves, begin, lengths)
+        return Text(words, numbers, morphs, leaves, begin, lengths)
 
     def scorer(self) -> Scorer:
         """The oracle for kernels, with buffers of its own."""
-        return Scorer.of(self.system.tables, TABLE, len(KINDS_SEEN), self.weights_)
+        return Scorer.of(self.system.tables, Templates.of(bool(self.morphs_)), self.weights_)
 
 
 def _numbered(texts: Iterable[str]) -> dict[str, int]:

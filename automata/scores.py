@@ -11,7 +11,7 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from d2c.automata.features import FIELDS, POSITIONS, see
+from d2c.automata.features import FIELDS, POSITIONS, Templates, see
 from d2c.automata.states import Text
 from d2c.automata.systems import KINDS, Longs, Tables
 from d2c.linear.kernels import inner
@@ -40,12 +40,12 @@ class Scorer(NamedTuple):
     scores: Floats
 
     @classmethod
-    def of(cls, tables: Tables, table: Rows, kinds: int, weights: Floats) -> Scorer:
+    def of(cls, tables: Tables, templates: Templates, weights: Floats) -> Scorer:
         """With buffers of its own."""
-        sizes = len(POSITIONS), len(FIELDS) + 1, len(table)
+        sizes = len(POSITIONS), len(FIELDS) + 1, len(templates.table)
         positions, numbers, atoms = (np.zeros(size, np.int64) for size in sizes)
         scores = np.zeros(KINDS, np.float32), np.zeros(len(tables.kinds), np.float32)
-        return cls(tables, table, kinds, weights, positions, numbers, atoms, *scores)
+        return cls(tables, *templates, weights, positions, numbers, atoms, *scores)
 
 
 @inner

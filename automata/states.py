@@ -31,6 +31,7 @@ class Text(NamedTuple):
     """Sentences in a row, each with AHEAD empty positions behind it. Position 0 is empty, too.
 
     words, tags: [positions] numbers, 0 in empty ones
+    morphs:      [positions] of their morphology, 0 also where there is none
     leaves:      [positions] symbols of the trees that shifted tokens are
     begin:       [sentences] first position of each
     lengths:     [sentences]
@@ -38,6 +39,7 @@ class Text(NamedTuple):
 
     words: Ints
     tags: Ints
+    morphs: Ints
     leaves: Ints
     begin: Longs
     lengths: Longs

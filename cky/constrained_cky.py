@@ -300,7 +300,7 @@ class ConstrainedCKY:
 
     @property
     def _templates(self) -> Templates:
-        return Templates.of(bool(self.vocabulary_.labels), self.settings.context)
+        return Templates.of(self.vocabulary_.columns, self.settings.context)
 
     @property
     def scorer(self) -> Scorer:

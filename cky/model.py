@@ -114,7 +114,7 @@ def _grammar(rows: list[Any], levels: list[int]) -> Grammar:
 
 def _check_vocabulary(vocabulary: Vocabulary, grammar: Grammar) -> None:
     """Raises ValueError where numbers are out of range, or the grammar lacks a tag."""
-    for numbers in (vocabulary.words, vocabulary.tags, vocabulary.labels):
+    for numbers in (vocabulary.words, vocabulary.tags, vocabulary.labels, vocabulary.morphs):
         if not isinstance(numbers, dict) or not all(
             isinstance(number, int) and 0 < number < 1 << 20 for number in numbers.values()
         ):

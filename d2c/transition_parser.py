@@ -50,7 +50,7 @@ class TransitionParser:
     search: greedy, or exact: the best of all trees that are made of actions which are not too improbable
             (`d2c.automata.exact`), several times as slow
 
-    It sees words and tags (XPOS).
+    It sees words, tags (XPOS), and, where most training sentences have any, morphology (FEATS).
     """
 
     system: str = "standard"

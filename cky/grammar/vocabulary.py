@@ -4,13 +4,14 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Self
 
 import numpy as np
 
 from d2c.cky.search.features import TOKEN, Observed
-from d2c.linear.words import UNKNOWN, number_words, word_number
+from d2c.cky.search.templates import COLUMNS
+from d2c.linear.words import UNKNOWN, morph_numbers, number_morphs, number_words, word_number
 from d2c.trees.ctree import Tokens
 
 
@@ -21,12 +22,14 @@ class Vocabulary:
     words:  see `d2c.linear.words`
     tags, labels: labels are none where they are not used
     unknown_tag: the tag of most words seen once, which tags never seen count as
+    morphs: numbered as words are; none where most sentences of the treebank have none
     """
 
     words: dict[str, int]
     tags: dict[str, int]
     labels: dict[str, int]
     unknown_tag: str
+    morphs: dict[str, int] = field(default_factory=dict)
 
     @classmethod
     def of(cls, sentences: Sequence[Tokens], labels: Iterable[Sequence[str]] = ()) -> Self:
@@ -45,7 +48,14 @@ class Vocabulary:
             _numbered(tags, 1),
             _numbered({label for row in labels for label in row}, UNKNOWN + 1),
             min(commonest, key=lambda tag: (-commonest[tag], tag), default=""),
+            number_morphs(sentences),
         )
+
+    @property
+    def columns(self) -> frozenset[str]:
+        """Which of `d2c.cky.search.templates.COLUMNS` are used."""
+        numbers = {"label": self.labels, "morph": self.morphs}
+        return frozenset(column for column in COLUMNS if numbers[column])
 
     def observe(self, tokens: Tokens, heads: Sequence[int], labels: Sequence[str] | None) -> Observed:
         """What the features see of a sentence with its d-tree; one without labels has unknown ones only."""
@@ -57,6 +67,7 @@ class Vocabulary:
         if known:
             named = labels or ("",) * len(tokens)
             observed["label"][1:-1] = [known.get(label, UNKNOWN) for label in named]
+        observed["morph"][1:-1] = morph_numbers(self.morphs, tokens)
         return observed
 
 

@@ -35,9 +35,10 @@ LONGEST = np.array([1, 2, 3, 4, 5, 8, 12, 20, 35])  # upper bounds of the first 
 _POSITIONS, _FIELDS, _GROUPS = len(POSITIONS), len(FIELDS), len(GROUPS)
 
 
-# What features see of a token: numbers of its word, its tag, its head (1..n, 0 = root), and the d-label of
-# the arc into it, from 1 on. A sentence has a token of zeros before and behind, and labels only if in use
-TOKEN = np.dtype([(name, np.int32) for name in ("word", "tag", "head", "label")], align=True)
+# What features see of a token: numbers of its word, its tag, its head (1..n, 0 = root), the d-label of the
+# arc into it, and its morphology, from 1 on. A sentence has a token of zeros before and behind; d-labels and
+# morphology are zeros, too, unless in use
+TOKEN = np.dtype([(name, np.int32) for name in ("word", "tag", "head", "label", "morph")], align=True)
 Observed = NDArray[np.void]  # [n + 2] of TOKEN
 
 
@@ -89,6 +90,7 @@ def _fill_numbers(observed: Observed, site: np.void, positions: Longs, numbers: 
         token = observed[positions[field]]
         numbers[2 + field], numbers[2 + _POSITIONS + field] = token["word"], token["tag"]
         numbers[2 + 2 * _POSITIONS + field] = token["label"]
+    numbers[_FIELDS - 2], numbers[_FIELDS - 1] = observed[h]["morph"], observed[positions[1]]["morph"]
 
 
 @inner

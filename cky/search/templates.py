@@ -28,7 +28,11 @@ POSITIONS = (
     *("left", "right", "inner-left", "inner-right", "inner", "outer"),
 )
 # level: how many unary steps were before
-FIELDS = ("level", "bin(j-i)", *fields_of(("word", "tag", "label"), POSITIONS))
+FIELDS = (
+    *("level", "bin(j-i)", *fields_of(("word", "tag", "label"), POSITIONS)),
+    *("morph[h]", "morph[m]"),
+)
+COLUMNS = "label", "morph"  # what not all d-trees and treebanks have
 _OF_ATTACHMENTS = {f"[{position}]" for position in ("m", "k", "k+1", "inner", "outer")}
 
 Group = dict[int, tuple[str, ...]]
@@ -62,6 +66,12 @@ CONTEXT: Group = {
     ),
 }
 CONTEXT_LABELS: Group = {BACKED_OFF: ("label[left] label[right]", "label[h]")}
+# Morphology as the figure has tags, and that of both words
+MORPHOLOGY: Group = {
+    MODIFIER: ("morph[m]",),
+    HEAD: ("morph[h]",),
+    BACKED_OFF: ("morph[h] morph[m]",),
+}
 
 
 class Templates(NamedTuple):
@@ -78,17 +88,21 @@ class Templates(NamedTuple):
 
     @staticmethod
     @cache
-    def of(labels: bool, context: bool) -> Templates:
-        """Those of the figure; labels: those of d-labels, too; context: what goes beyond the paper, too."""
-        chosen = [*FIGURE_4.values(), *[LABELS] * labels]
-        chosen += [CONTEXT] * context + [CONTEXT_LABELS] * (labels and context)
+    def of(columns: frozenset[str], context: bool) -> Templates:
+        """Those of the figure, and of d-labels; context: what goes beyond the paper, too.
+
+        columns: which of COLUMNS there are; templates of the others are left out
+        """
+        chosen = [*FIGURE_4.values(), LABELS, *[CONTEXT, CONTEXT_LABELS, MORPHOLOGY] * context]
+        absent = [f"{column}[" for column in COLUMNS if column not in columns]
         names: list[str] = []
         begin = np.zeros((2, len(GROUPS) + 1), np.int32)
         for unary in range(2):
             begin[unary, 0] = len(names)
             for group in GROUPS:
                 every = [template for one in chosen for template in one.get(group, ())]
-                names += [template for template in every if _fits(template, group, bool(unary))]
+                known = [template for template in every if not any(column in template for column in absent)]
+                names += [template for template in known if _fits(template, group, bool(unary))]
                 begin[unary, group + 1] = len(names)
         return Templates(rows(names, FIELDS), begin, context)
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import NamedTuple
 
 import numpy as np
@@ -20,6 +21,7 @@ class Arcs(NamedTuple):
 
     words, tags: [positions] numbers from 1 on
     given:       [positions] numbers from 1 on of the labels that the d-parser gave; 0: none
+    morphs:      [positions] numbers from 1 on of their morphology; 0: none
     tokens:      [n] positions of all that are no gaps
     heads:       [positions] where the head stands; of a gap, the gap
     modifiers:   [n] first the left ones of a head, then the right ones, from the head outward
@@ -31,6 +33,7 @@ class Arcs(NamedTuple):
     words: Longs
     tags: Longs
     given: Longs
+    morphs: Longs
     tokens: Longs
     heads: Longs
     modifiers: Longs
@@ -40,10 +43,11 @@ class Arcs(NamedTuple):
     last: Longs
 
     @classmethod
-    def of(cls, lengths: Longs, heads: Longs, words: list[int], tags: list[int], given: list[int]) -> Arcs:
+    def of(cls, lengths: Longs, heads: Longs, columns: Sequence[list[int]]) -> Arcs:
         """The arcs of sentences of these lengths, of which the other arguments say something by token.
 
-        heads: [n] counted from 1 in each sentence, 0 = root. Raises ValueError for those out of range.
+        heads:   [n] counted from 1 in each sentence, 0 = root. Raises ValueError for those out of range.
+        columns: [4, n] words, tags, given, morphs
         """
         if np.any((heads < 0) | (heads > np.repeat(lengths, lengths))):
             raise ValueError("a head is out of range; the labeler takes trees")
@@ -56,10 +60,11 @@ class Arcs(NamedTuple):
         modifiers = m[np.argsort((2 * h + (m > h)) * size + np.abs(m - h))]
         begin = np.append(0, np.cumsum(np.bincount(h, minlength=size)))
         middle = begin[:-1] + np.bincount(h[m < h], minlength=size)
-        columns = np.zeros((3, size), np.int64)
-        columns[0, m], columns[1, m], columns[2, m] = words, tags, given
+        seen = np.zeros((4, size), np.int64)
+        seen[:, m] = columns
         first, last = spans(np.arange(size), np.arange(size), of)
-        return cls(columns[0], columns[1], columns[2], m, of, modifiers, begin, middle, first, last)
+        words, tags, given, morphs = seen
+        return cls(words, tags, given, morphs, m, of, modifiers, begin, middle, first, last)
 
     def with_modifiers(self) -> Longs:
         """The tokens and gaps that have modifiers."""

@@ -28,6 +28,7 @@ FIELDS = (
     *fields_of(("word", "tag"), POSITIONS),
     *("label[h]", "label[m]", "label[inner]", "label[outer]"),
     *("bin(h-m)", "bin(j-i)", "valency", "number", "modifiers[m]", "g>h", "between"),
+    *("morph[h]", "morph[m]"),
 )
 ARC = {
     "head and modifier": (
@@ -66,6 +67,12 @@ STACKED = {
         "tag[h] tag[m] label[inner] label[outer]",
     ),
 }
+MORPHOLOGY = {  # where the treebank has it
+    "morphology": (
+        *("morph[h]", "morph[m]", "morph[h] tag[m]", "tag[h] morph[m]", "morph[h] morph[m]"),
+        *("morph[m] number", "morph[h] morph[m] bin(h-m)"),
+    ),
+}
 PAIR_FIELDS = fields_of(("word", "tag"), ("h", "m", "m'"))
 PAIR = {
     "tag triplet": ("tag[h] tag[m] tag[m']",),
@@ -73,7 +80,9 @@ PAIR = {
     "head": ("tag[h]",),
 }
 _PLAIN = list(chain(*ARC.values()))
-_ARC_ROWS = rows([*_PLAIN, *chain(*STACKED.values())], FIELDS)
+_LABELLED = [*_PLAIN, *chain(*STACKED.values())]
+_ARC_ROWS = rows([*_LABELLED, *chain(*MORPHOLOGY.values())], FIELDS)
+_LABELS, _MORPHS = len(_PLAIN), len(_LABELLED)  # where the templates of labels, and of morphology, begin
 _PAIR_ROWS = rows(list(chain(*PAIR.values())), PAIR_FIELDS)
 _BETWEEN = 24  # different tags between head and modifier that are looked at
 _SIDES = 2  # salts below are those of arcs
@@ -84,14 +93,12 @@ class Templates(NamedTuple):
     """The tables of templates, and buffers for what they see and give.
 
     arc, pair: as of `d2c.linear.templates.rows`
-    plain:     how many of an arc's need no label of a d-parser
     positions, numbers, between: what is seen of one arc, or pair
     atoms:     those of one arc, or pair
     """
 
     arc: Rows
     pair: Rows
-    plain: int
     positions: Longs
     numbers: Longs
     between: Longs
@@ -101,7 +108,7 @@ class Templates(NamedTuple):
     def new(cls) -> Templates:
         """All templates, with buffers of their own."""
         sizes = len(POSITIONS), len(FIELDS) + 1, _BETWEEN, len(_ARC_ROWS) + _BETWEEN
-        return cls(_ARC_ROWS, _PAIR_ROWS, len(_PLAIN), *(np.zeros(size, np.int64) for size in sizes))
+        return cls(_ARC_ROWS, _PAIR_ROWS, *(np.zeros(size, np.int64) for size in sizes))
 
 
 @inner
@@ -139,9 +146,11 @@ def arc_atoms(templates: Templates, arcs: Arcs, h: int, i: int) -> int:
             templates.between[different] = tags[k]
             different += 1
     numbers[n + 10] = seen
+    numbers[n + 11], numbers[n + 12] = arcs.morphs[h], arcs.morphs[m]
     side = int(right)
-    used = len(templates.arc) if given[m] else templates.plain
-    count = fill_atoms(numbers, templates.arc, 0, used, side, atoms, 0)
+    count = fill_atoms(numbers, templates.arc, 0, _MORPHS if given[m] else _LABELS, side, atoms, 0)
+    if arcs.morphs[m]:
+        count = fill_atoms(numbers, templates.arc, _MORPHS, len(templates.arc), side, atoms, count)
     return fill_each((tags[h] << 12) | tags[m], templates.between[:different], side, atoms, count)
 
 

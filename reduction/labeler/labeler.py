@@ -20,7 +20,7 @@ import numpy as np
 from d2c.linear.adagrad import AdaGrad, Gradient
 from d2c.linear.adagrad import step as descend
 from d2c.linear.weights import SPARSE, Like, dense, read_arrays, sparse, write_arrays
-from d2c.linear.words import UNKNOWN, number_words, word_number
+from d2c.linear.words import UNKNOWN, morph_numbers, number_morphs, number_words, word_number
 from d2c.reduction.encodings import encoding_named
 from d2c.reduction.encodings.labels import ROOT
 from d2c.reduction.labeler.arcs import Arcs, Longs
@@ -82,6 +82,7 @@ class Labeler:
         self.words_: dict[str, int] = {}
         self.stacked_ = False  # whether the d-parser's own labels are features
         self.tags_: dict[str, int] = {}
+        self.morphs_: dict[str, int] = {}
         self.weights_ = np.zeros(0, np.float32)
         self._spare: list[States] = []  # as many as threads labelled at the same time
         self.failed_ = 0  # heads that `label_all` found no labels for under the constraints
@@ -183,6 +184,7 @@ class Labeler:
             "labels": self.labels_,
             "tags": list(self.tags_),
             "words": list(self.words_),
+            "morphs": list(self.morphs_),
         }
         write_settings(directory / _SETTINGS, FORMAT, settings)
         table = {name: array.astype(np.int32) for name, array in self._table._asdict().items()}
@@ -198,6 +200,7 @@ class Labeler:
             labeler.labels_ = list(strings(settings["labels"]))
             labeler.stacked_ = typed(settings, {"stacked": bool})["stacked"]
             labeler.tags_, labeler.words_ = (_numbered(strings(settings[name])) for name in ("tags", "words"))
+            labeler.morphs_ = _numbered(strings(settings.get("morphs", ())))  # models of 0.2.0 have none
             if len(labeler.tags_) != len(settings["tags"]):
                 raise ValueError("a tag comes twice")
         path = directory / _WEIGHTS
@@ -225,6 +228,7 @@ class Labeler:
         self.labels_ = sorted(seen, key=lambda label: (str(read(label)[0]), read(label)[1], label))
         self.tags_ = _numbered(sorted({tag for dtree, _ in treebank for tag in dtree.tokens.tags}))
         self.words_ = number_words(dtree.tokens.forms for dtree, _ in treebank)
+        self.morphs_ = number_morphs([dtree.tokens for dtree, _ in treebank])
         arcs = self._arcs(treebank)
         gold, index = np.zeros(len(arcs.tags), np.int64), {label: i for i, label in enumerate(self.labels_)}
         gold[arcs.tokens] = [index[label] for dtree, _ in treebank for label in dtree.labels or ()]
@@ -244,9 +248,12 @@ class Labeler:
         return Arcs.of(
             np.array(list(map(len, tokens)), np.int64),
             np.array(list(chain.from_iterable(dtree.heads for dtree, _ in dtrees)), np.int64),
-            [word_number(words, form) for one in tokens for form in one.forms],
-            [tags.get(tag, UNKNOWN) for one in tokens for tag in one.tags],
-            [given.get(label, UNKNOWN) if given and label is not None else 0 for label in labels],
+            (
+                [word_number(words, form) for one in tokens for form in one.forms],
+                [tags.get(tag, UNKNOWN) for one in tokens for tag in one.tags],
+                [given.get(label, UNKNOWN) if given and label is not None else 0 for label in labels],
+                [number for one in tokens for number in morph_numbers(self.morphs_, one)],
+            ),
         )
 
 

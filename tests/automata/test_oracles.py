@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+from pathlib import Path
+
 import numpy as np
 import pytest
 from hypothesis import given
@@ -46,6 +49,22 @@ def oracle(request: pytest.FixtureRequest) -> Linear:
 def test_it_learns(oracle: Linear) -> None:
     parsed = [built(actions)[:2] for actions in oracle.parse(TOKENS)]
     assert parsed == [(list(heads), list(labels)) for _, heads, labels in TREEBANK]
+
+
+@pytest.mark.parametrize("name", SYSTEMS)
+def test_it_learns_from_morphology(name: str, tmp_path: Path) -> None:
+    """Which alone tells the structure here."""
+    told = [Tokens(("x",) * len(tags), ("X",) * len(tags), morphs=tuple(tags)) for tags, _, _ in TREEBANK]
+    oracle = untrained(name, 10).fit(told, actions_of(name))
+    expected = [(list(heads), list(labels)) for _, heads, labels in TREEBANK]
+    assert [built(actions)[:2] for actions in oracle.parse(told)] == expected
+    oracle.save(tmp_path)
+    loaded = Linear.load(tmp_path, oracle.system)
+    assert loaded.parse(told) == oracle.parse(told)
+    bare = [replace(tokens, morphs=None) for tokens in told]
+    assert [len(built(actions)[0]) for actions in loaded.parse(bare)] == [len(tokens) for tokens in bare]
+    few = untrained(name, 1).fit([*bare[:3], *told[3:]], actions_of(name))
+    assert not few.morphs_
 
 
 def test_any_sentence_gets_one_projective_tree(oracle: Linear) -> None:

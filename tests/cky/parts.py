@@ -78,11 +78,12 @@ def random_steps(rng: random.Random, heads: Sequence[int]) -> list[list[int]]:
 
 
 def random_observed(rng: random.Random, heads: Sequence[int]) -> Observed:
-    """Words, tags and labels for a d-tree."""
+    """Words, tags, labels and morphology for a d-tree."""
     observed = np.zeros(len(heads) + 2, TOKEN)
     for token, head in zip(observed[1:-1], heads, strict=True):
         token["word"], token["tag"] = rng.randint(1, 9), rng.randint(1, 4)
         token["head"], token["label"] = head, rng.randint(1, 3)
+        token["morph"] = rng.randint(1, 5)
     return observed
 
 

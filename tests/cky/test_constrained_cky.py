@@ -342,6 +342,8 @@ def test_a_warm_route_compiles_nothing_more(tmp_path: Path) -> None:
         lambda said: said["levels"].__setitem__(0, 1 << 40),
         lambda said: said["vocabulary"]["words"].update(x=-1),
         lambda said: said["vocabulary"]["tags"].update(NN=1 << 30),
+        lambda said: said["vocabulary"]["morphs"].update(x=0),
+        lambda said: said["vocabulary"].update(morphs=["x"]),
         lambda said: said["vocabulary"].update(unknown_tag="no such tag"),
         lambda said: said["settings"].update(table_bits=40),
         lambda said: said["settings"].update(max_unaries=1 << 30),

@@ -20,7 +20,7 @@ from d2c.cky.search.features import TOKEN, Observed, Scorer, heads_of, score_edg
 from d2c.cky.search.layout import lay_out
 from d2c.cky.search.search import bracket_key, derivation, losses, oracle_parts, parts_of
 from d2c.cky.search.sites import Parts
-from d2c.cky.search.templates import Templates
+from d2c.cky.search.templates import COLUMNS, Templates
 from d2c.cky.settings import ChartSettings
 from d2c.forests.forest import Ints
 from d2c.forests.kbest import k_best
@@ -139,14 +139,14 @@ def test_the_oracle_is_the_nearest_of_all() -> None:
     assert ties > 3
 
 
-@pytest.mark.parametrize(("labels", "context"), [(False, False), (True, True)])
-def test_the_score_of_an_edge_is_that_of_its_features(labels: bool, context: bool) -> None:
+@pytest.mark.parametrize(("columns", "context"), [((), False), (COLUMNS, True)])
+def test_the_score_of_an_edge_is_that_of_its_features(columns: tuple[str, ...], context: bool) -> None:
     """The backoff included: every feature that training has is one that the search sees."""
     rng, checked = random.Random(1), 0
     weights = np.random.default_rng(1).normal(size=1 << 12).astype(np.float32)
     for case in random_cases(range(600, 720)):
         observed = random_observed(rng, case.heads)
-        scorer = Scorer(Templates.of(labels, context), case.grammar.keys, weights)
+        scorer = Scorer(Templates.of(frozenset(columns), context), case.grammar.keys, weights)
         scores = score_edges(case.chart, observed, scorer, 0.0)
         edges = np.arange(len(scores), dtype=np.int32)
         parts, _ = parts_of(case.chart, edges)
@@ -197,7 +197,7 @@ def test_a_step_is_that_of_loss_augmented_decoding(penalty: float) -> None:
     """w - η g / √G, moved towards 0 by λ η / √G, with g = f(y') - f(y) for the y' with the highest
     s(y') + Δ(y, y') of all."""
     made, rate, wrong = small(), 0.1, 0
-    templates, grammar = Templates.of(False, True), made.route.grammar_
+    templates, grammar = Templates.of(frozenset(), True), made.route.grammar_
     for number in made.numbers[:40]:
         learner = AdaGrad.new(1 << 12, rate, penalty)
         learner.weights[:] = np.random.default_rng(number).normal(size=1 << 12) / 4

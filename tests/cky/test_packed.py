@@ -90,7 +90,7 @@ def test_it_is_the_sum_over_all_d_trees_of_the_arcs(seed: int) -> None:
     if seed % 3 == 0:
         query = query._replace(constraints=sides(rng))
     observed = random_observed(rng, [0] * n)
-    scorer = Scorer(Templates.of(False, True), grammar.keys, WEIGHTS)
+    scorer = Scorer(Templates.of(frozenset(), True), grammar.keys, WEIGHTS)
     together = packed_chart(query, arcs)
     logs = {(m, head): log for m, head, log in zip(arcs.dependents(), arcs.heads, arcs.logs, strict=True)}
     count, bests = 0.0, []
@@ -119,7 +119,8 @@ def test_with_one_head_for_each_word_it_is_the_constrained_chart(seed: int, arou
     grammar, n = rich_grammar(rng, 0.4), rng.randint(1, 8)
     heads, tags = projective_heads(rng, min(n, 6)), [rng.choice(TAGS) for _ in range(min(n, 6))]
     query = query_of(grammar, heads, tags, 2)
-    observed, scorer = random_observed(rng, heads), Scorer(Templates.of(True, around), grammar.keys, WEIGHTS)
+    observed, templates = random_observed(rng, heads), Templates.of(frozenset(["label"]), around)
+    scorer = Scorer(templates, grammar.keys, WEIGHTS)
     one, other = constrained(query, heads), packed_chart(query, single(heads), around)
     assert len(one.rules) == len(other.rules)
     if len(one.rules):
@@ -136,7 +137,7 @@ def test_with_all_arcs_it_is_lexicalised_cky(seed: int) -> None:
     grammar, n = rich_grammar(rng, 0.3), rng.randint(1, 6)
     tags = [rng.choice(TAGS) for _ in range(n)]
     query, observed = query_of(grammar, list(range(n)), tags, 1), random_observed(rng, [0] * n)
-    scorer = Scorer(Templates.of(False, False), grammar.keys, WEIGHTS)
+    scorer = Scorer(Templates.of(frozenset(), False), grammar.keys, WEIGHTS)
     every = 1 - np.eye(n, n + 1, 1)
     arcs = arcs_of(every, projective_heads(rng, n))
     one, other = build_lexicalised_chart(query), packed_chart(query, arcs, False)

@@ -16,6 +16,7 @@ from d2c.cky.search.layout import lay_out
 from d2c.cky.search.sites import sites_of_steps
 from d2c.cky.search.templates import (
     BACKED_OFF,
+    COLUMNS,
     CONTEXT,
     CONTEXT_LABELS,
     FIELDS,
@@ -24,6 +25,7 @@ from d2c.cky.search.templates import (
     HEAD,
     LABELS,
     MODIFIER,
+    MORPHOLOGY,
     PARENT,
     RULE,
     Group,
@@ -54,6 +56,7 @@ RULES = [
 ]
 # Section 6: "four additional features templates conjoining the label with the non-terminals of a rule"
 OF_LABELS = ["(rule, label(m))", "(A, β1, label(m))", "(A, β2, label(m))"]  # the first with A alone, too
+LABEL, EVERY = frozenset(["label"]), frozenset(COLUMNS)
 Column = list[tuple[Hashable, ...]]
 ABSENT = ("β1", "(m)", "x_m", "x_k")  # what unary steps do not have
 
@@ -64,8 +67,7 @@ def as_printed(group: int, template: str) -> str:
     names = list(keys.get(group, ["rule"]))
     for field in template.split():
         column, _, position = field.removesuffix("]").partition("[")
-        named = {"word": f"x_{position}", "tag": f"tag({position})", "label": f"label({position})"}
-        names.append(named.get(column, column))
+        names.append(f"x_{position}" if column == "word" else f"{column}({position})" if position else column)
     return f"({', '.join(names)})"
 
 
@@ -89,7 +91,7 @@ def test_figure_4_is_listed_as_it_is_printed() -> None:
 
 @pytest.mark.parametrize("labels", [False, True])
 def test_without_context_the_kernels_have_the_figure_alone(labels: bool) -> None:
-    templates = Templates.of(labels=labels, context=False)
+    templates = Templates.of(LABEL if labels else frozenset(), context=False)
     figure = NONTERM + SPAN + RULES + OF_LABELS * labels
     assert sorted(listed(templates, unary=False)) == sorted(figure)
     of_unaries = [template for template in figure if not any(absent in template for absent in ABSENT)]
@@ -98,7 +100,7 @@ def test_without_context_the_kernels_have_the_figure_alone(labels: bool) -> None
 
 
 def test_with_context_nothing_of_the_figure_is_lost() -> None:
-    bare, full = Templates.of(labels=True, context=False), Templates.of(labels=True, context=True)
+    bare, full = Templates.of(LABEL, context=False), Templates.of(LABEL, context=True)
     beyond = {
         as_printed(group, template)
         for one in (CONTEXT, CONTEXT_LABELS)
@@ -109,6 +111,21 @@ def test_with_context_nothing_of_the_figure_is_lost() -> None:
         more = set(listed(full, unary)) - set(listed(bare, unary))
         assert set(listed(bare, unary)) < set(listed(full, unary)) and more <= beyond
     assert full.words
+
+
+@pytest.mark.parametrize("columns", [(), ("label",), ("morph",), COLUMNS])
+def test_what_a_treebank_does_not_have_is_no_feature(columns: tuple[str, ...]) -> None:
+    """What it has comes on top of the others, in the same order; beyond the figure's context alone."""
+    plain, some = Templates.of(frozenset(), context=True), Templates.of(frozenset(columns), context=True)
+    for unary in (False, True):
+        names = listed(some, unary)
+        named = {column for column in COLUMNS for name in names if f"{column}(" in name}
+        assert named == set(columns)
+        assert [name for name in names if not any(f"{one}(" in name for one in COLUMNS)] == listed(
+            plain, unary
+        )
+    bare = Templates.of(frozenset(columns) & LABEL, context=False)
+    assert Templates.of(frozenset(columns), context=False).table.tolist() == bare.table.tolist()
 
 
 def test_spans_have_ten_lengths() -> None:
@@ -129,10 +146,10 @@ def grammar() -> Grammar:
     return rich_grammar(random.Random(0), 1.0)
 
 
-def cases(grammar: Grammar, labels: bool, context: bool) -> Iterator[Case]:
+def cases(grammar: Grammar, columns: frozenset[str], context: bool) -> Iterator[Case]:
     """Parts of random derivations, the rules drawn anew; two sentences are long."""
     rng = random.Random(0)
-    templates = Templates.of(labels, context)
+    templates = Templates.of(columns, context)
     scorer = Scorer(templates, grammar.keys, np.zeros(2, np.float32))
     of_kind = [np.flatnonzero(grammar.table.kind == kind).tolist() for kind in range(3)]
     for n in (45, 45, *[rng.randint(1, 9) for _ in range(60)]):
@@ -186,15 +203,15 @@ def key_of(rule: Rule, group: int) -> Hashable:
     return rule if group == RULE else (rule.kind, rule.parent, other[group])
 
 
-@pytest.mark.parametrize(("labels", "context"), [(False, False), (True, True)])
+@pytest.mark.parametrize(("columns", "context"), [(frozenset(), False), (LABEL, True), (EVERY, True)])
 @pytest.mark.parametrize("unary", [False, True])
 def test_the_kernels_compute_what_the_templates_say(
-    grammar: Grammar, labels: bool, context: bool, unary: bool
+    grammar: Grammar, columns: frozenset[str], context: bool, unary: bool
 ) -> None:
     """On random parts; the backoff of a rule, in the figure for span features only, is its parent symbol."""
-    groups = [*FIGURE_4.values(), *[LABELS] * labels, *[CONTEXT] * context]
-    groups += [CONTEXT_LABELS] * (labels and context)
-    chosen = [case for case in cases(grammar, labels, context) if (case.part.side == UNARY) == unary]
+    groups = [*FIGURE_4.values(), *[LABELS] * ("label" in columns), *[CONTEXT] * context]
+    groups += [CONTEXT_LABELS] * (context and "label" in columns) + [MORPHOLOGY] * (columns == EVERY)
+    chosen = [case for case in cases(grammar, columns, context) if (case.part.side == UNARY) == unary]
     expected = features(grammar, chosen, unary, groups)
     for same in ("(A, β2)", "(A, β2, tag(h))"):  # a rule without modifier is its parent and head child
         rule = expected[same.replace("A, β2", "rule")]

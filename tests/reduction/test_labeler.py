@@ -13,6 +13,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from d2c.reduction.encodings import ENCODINGS
+from d2c.reduction.encodings.labels import ROOT
 from d2c.reduction.labeler.arcs import Arcs, Longs
 from d2c.reduction.labeler.labeler import Labeler
 from d2c.reduction.labeler.learning import label_heads, score, shares_of
@@ -21,7 +22,7 @@ from d2c.reduction.labeler.search import States
 from d2c.reduction.labeler.two_stage import TwoStage
 from d2c.reduction.reduction import Reduction
 from d2c.trees.conversion import order_arcs, to_dependencies
-from d2c.trees.ctree import CTree
+from d2c.trees.ctree import CTree, Tokens
 from d2c.trees.dtree import DTree
 from d2c.trees.errors import ModelError
 from d2c.trees.formats.brackets import read_brackets
@@ -185,6 +186,22 @@ def test_broken_files_are_model_errors(damage: str, tmp_path: Path) -> None:
     settings_file.write_text(json.dumps(said), encoding="utf-8")
     with pytest.raises(ModelError, match="format 99" if damage == "format" else "is broken"):
         Labeler.load(tmp_path)
+
+
+def test_morphology_helps_where_a_treebank_has_it(tmp_path: Path) -> None:
+    """Same words, tags and heads; only morphology says which label is right."""
+    tokens = Tokens(("a", "b"), ("A", "B"))
+    told = [
+        DTree(replace(tokens, morphs=(name, "b")), (2, 0), labels=(label, ROOT))
+        for name, label in (("mass", "X#1"), ("count", "Y#1"))
+    ]
+    labeler = Labeler(table_bits=12).fit(told * 2)
+    assert [labeler.label(unlabelled(dtree)) for dtree in told] == told
+    labeler.save(tmp_path)
+    assert [Labeler.load(tmp_path).label(unlabelled(dtree)) for dtree in told] == told
+    assert labeler.label(DTree(tokens, (2, 0))).heads == (2, 0)  # without, too
+    few = [DTree(tokens, (2, 0), labels=told[0].labels)] * 2 + told
+    assert Labeler(table_bits=12, epochs=1).fit(few).morphs_ == {}
 
 
 def test_untrained_labeler_says_so() -> None:

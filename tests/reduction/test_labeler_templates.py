@@ -15,6 +15,7 @@ from d2c.reduction.labeler.arcs import Arcs, Longs
 from d2c.reduction.labeler.features import (
     ARC,
     FIELDS,
+    MORPHOLOGY,
     PAIR,
     PAIR_FIELDS,
     STACKED,
@@ -65,6 +66,10 @@ OF_LABELS = [
     *("l_m", "l_m p_h p_m", "l_m w_m", "l_m w_h", "l_m l_h", "l_m l_inner l_outer", "l_m number"),
     "p_h p_m l_inner l_outer",
 ]
+OF_MORPHOLOGY = [
+    *("morph_h", "morph_m", "morph_h p_m", "p_h morph_m", "morph_h morph_m"),
+    *("morph_m number", "morph_h morph_m bin(h-m)"),
+]
 
 
 def as_printed(row: Longs, fields: tuple[str, ...]) -> str:
@@ -81,18 +86,21 @@ def test_the_tables_are_the_papers() -> None:
     assert sorted(pairs) == sorted([TRIPLET, *UNILEXICAL, *BEYOND_PAIRS])
     assert len(pairs) == len(list(chain(*PAIR.values())))
     arcs = [as_printed(row, FIELDS) for row in templates.arc]
-    assert sorted(arcs[: templates.plain]) == sorted(ARCS)
-    assert sorted(arcs[templates.plain :]) == sorted(OF_LABELS)
-    assert len(arcs) == len(list(chain(*ARC.values(), *STACKED.values())))
+    plain, labelled = len(ARCS), len(ARCS) + len(OF_LABELS)
+    assert sorted(arcs[:plain]) == sorted(ARCS)
+    assert sorted(arcs[plain:labelled]) == sorted(OF_LABELS)
+    assert sorted(arcs[labelled:]) == sorted(OF_MORPHOLOGY)
+    assert len(arcs) == len(list(chain(*ARC.values(), *STACKED.values(), *MORPHOLOGY.values())))
 
 
 class Sentence(NamedTuple):
-    """A d-tree, 1..n and 0 = root, with the numbers of words, tags and labels; at 0 and n + 1 stands 0."""
+    """A d-tree, 1..n and 0 = root, with the numbers of what its tokens have; at 0 and n + 1 stands 0."""
 
     heads: list[int]
     words: list[int]
     tags: list[int]
     given: list[int]
+    morphs: list[int]
 
     def side(self, h: int, m: int) -> list[int]:
         """The modifiers of h on the side of m, from the head outward."""
@@ -112,12 +120,12 @@ def random_sentences(count: int, longest: int) -> tuple[list[Sentence], Arcs]:
     rng, sentences = random.Random(0), []
     for _ in range(count):
         n = rng.randint(1, longest)
-        columns = [[0, *[rng.randint(1, most) for _ in range(n)], 0] for most in (9, 4, 5)]
+        columns = [[0, *[rng.randint(1, most) for _ in range(n)], 0] for most in (9, 4, 5, 3)]
         sentences.append(Sentence([0, *random_heads(rng, n), 0], *columns))
     inside = [Sentence(*(column[1:-1] for column in sentence)) for sentence in sentences]
-    flat = [[number for one in inside for number in one[column]] for column in range(4)]
+    flat = [[number for one in inside for number in one[column]] for column in range(5)]
     lengths = np.array([len(one.heads) for one in inside])
-    return sentences, Arcs.of(lengths, np.array(flat[0]), *flat[1:])
+    return sentences, Arcs.of(lengths, np.array(flat[0]), flat[1:])
 
 
 def fields(sentence: Sentence, m: int) -> dict[str, Hashable]:
@@ -144,7 +152,7 @@ def fields(sentence: Sentence, m: int) -> dict[str, Hashable]:
     }
     for name, column in {"w": sentence.words, "p": sentence.tags, "l": sentence.given}.items():
         found |= {f"{name}_{position}": column[token] for position, token in at.items()}
-    return found
+    return found | {"morph_h": sentence.morphs[h], "morph_m": sentence.morphs[m]}
 
 
 @kernel
@@ -180,7 +188,7 @@ def test_the_kernels_compute_what_the_templates_of_arcs_say() -> None:
         for sentence, offset in zip(sentences, offsets, strict=False)
         for m in range(1, len(sentence.heads) - 1)
     ]
-    names, between = ARCS + OF_LABELS, set[tuple[Hashable, int]]()
+    names, between = ARCS + OF_LABELS + OF_MORPHOLOGY, set[tuple[Hashable, int]]()
     expected = {
         name: [
             (m > sentence.heads[m], *(found[one] for one in name.split())) for sentence, m, found, _ in where
@@ -197,13 +205,16 @@ def test_the_kernels_compute_what_the_templates_of_arcs_say() -> None:
     assert len(dict(between)) == len(between) == len({atom for _, atom in between})
 
 
-def test_without_labels_of_the_d_parser_their_templates_are_not_there() -> None:
+@pytest.mark.parametrize(("column", "names"), [("given", OF_LABELS), ("morphs", OF_MORPHOLOGY)])
+def test_what_is_not_there_has_no_features(column: str, names: list[str]) -> None:
+    """Labels of the d-parser, morphology; the others are the same without."""
     _, arcs = random_sentences(20, 6)
-    bare = arcs._replace(given=np.zeros_like(arcs.given))
+    bare = arcs._replace(**{column: np.zeros_like(arcs.given)})
     templates, heads = Templates.new(), arcs.with_modifiers()
-    with_labels, without = (arc_features(templates, one, heads) for one in (arcs, bare))
-    assert ((with_labels >= 0).sum(1) - (without >= 0).sum(1) == len(OF_LABELS)).all()
-    assert (with_labels[:, : templates.plain] == without[:, : templates.plain]).all()
+    full, less = (arc_features(templates, one, heads) for one in (arcs, bare))
+    for row, shorter in zip(full.tolist(), less.tolist(), strict=True):
+        own, others = set(row) - {-1}, set(shorter) - {-1}
+        assert others < own and len(own - others) == len(names)
 
 
 def test_the_kernels_compute_what_the_templates_of_pairs_say() -> None:
