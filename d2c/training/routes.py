@@ -150,10 +150,16 @@ class RouteSettings:
 
 
 class RouteRow(NamedTuple):
-    """Where a route's class is, `module:Class`; what makes an untrained one of it; where its kernels are."""
+    """What is known of a route before it is imported.
+
+    path:     where its class is, `module:Class`; new: what makes an untrained one of it
+    settings: names of a training's settings that mean something for it, beside head rules and the d-parser's
+    kernels:  where they are
+    """
 
     path: str
     new: Callable[[type[Any], RouteSettings], Any]
+    settings: tuple[str, ...] = ()
     kernels: str | None = None
 
 
@@ -184,11 +190,15 @@ def _new_combined(made: type[Any], settings: RouteSettings) -> Any:
 
 _LABELER, _CHART = "d2c.reduction.labeler.labeler:Labeler", "d2c.cky.constrained_cky:ConstrainedCKY"
 ROUTES = {
-    "reduction": RouteRow("d2c.reduction.reduction:Reduction", _new_reduction),
-    "labeler": RouteRow("d2c.reduction.labeler.two_stage:TwoStage", _new_reduction, _LABELER),
-    "cky": RouteRow(_CHART, _new_chart, _CHART),
+    "reduction": RouteRow("d2c.reduction.reduction:Reduction", _new_reduction, ("encoding",)),
+    "labeler": RouteRow(
+        "d2c.reduction.labeler.two_stage:TwoStage", _new_reduction, ("encoding", "folds"), _LABELER
+    ),
+    "cky": RouteRow(_CHART, _new_chart, ("folds", "labels", *_OF_CHARTS), _CHART),
     "rules": RouteRow("d2c.rules.rule_based:RuleBased", _new_rules),
-    "combined": RouteRow("d2c.training.combined:Combined", _new_combined, _CHART),
+    "combined": RouteRow(
+        "d2c.training.combined:Combined", _new_combined, ("encoding", "folds", *_OF_CHARTS), _CHART
+    ),
 }
 
 

@@ -19,33 +19,32 @@ Settings = Mapping[str, Any]  # by the names of TUNABLE
 class Tunable(NamedTuple):
     """A setting.
 
-    routes:  for which it means something
     values:  that are tried; none where the user has to name them, as they are not known or take long
     matters: whether it means something beside others
     """
 
-    routes: tuple[str, ...]
     values: tuple[Any, ...] = ()
     matters: Callable[[Settings], bool] = lambda settings: True
 
 
-_ALL, _CHARTS = tuple(ROUTES), ("cky", "combined")
+_OF_ALL = ("head_rules", "epochs")
 TUNABLE = {  # what changes most comes first; it is what a few trials see
-    "head_rules": Tunable(_ALL),
-    "epochs": Tunable(_ALL),
-    "folds": Tunable(("labeler", *_CHARTS)),
-    "encoding": Tunable(("reduction", "labeler", "combined"), ("direct", "delta")),
-    "penalty": Tunable(_CHARTS, PENALTIES),
-    "labels": Tunable(("cky",), (True,), lambda settings: settings["folds"] is not None),
-    "grammar": Tunable(_CHARTS, tuple(GRAMMARS)),
-    "symbols": Tunable(_CHARTS, tuple(REFINEMENTS)),
-    "binarization": Tunable(_CHARTS, tuple(BINARIZATIONS)),
-    "max_unaries": Tunable(_CHARTS, (2, 3, 4)),
-    "pruning": Tunable(_CHARTS, ("none", "1", "2", "1+2")),
-    "gamma": Tunable(_CHARTS, GAMMAS, lambda settings: "2" in settings["pruning"]),
+    "head_rules": Tunable(),
+    "epochs": Tunable(),
+    "folds": Tunable(),
+    "encoding": Tunable(("direct", "delta")),
+    "penalty": Tunable(PENALTIES),
+    "labels": Tunable((True,), lambda settings: settings["folds"] is not None),
+    "grammar": Tunable(tuple(GRAMMARS)),
+    "symbols": Tunable(tuple(REFINEMENTS)),
+    "binarization": Tunable(tuple(BINARIZATIONS)),
+    "max_unaries": Tunable((2, 3, 4)),
+    "pruning": Tunable(("none", "1", "2", "1+2")),
+    "gamma": Tunable(GAMMAS, lambda settings: "2" in settings["pruning"]),
 }
 
 
 def of_route(route: str) -> dict[str, Tunable]:
     """Those that mean something for a route."""
-    return {name: row for name, row in TUNABLE.items() if route in row.routes}
+    meant = {*_OF_ALL, *ROUTES[route].settings}
+    return {name: row for name, row in TUNABLE.items() if name in meant}

@@ -109,5 +109,6 @@ def test_no_route_is_asked_for_by_its_name() -> None:
         for name in names.findall(path.read_text(encoding="utf-8"))
     }
     rows = {("training/routes.py", name) for name in ROUTES}
-    defaults = {("training/spec.py", "reduction"), ("commands/train.py", "reduction")}
+    commands = {(f"commands/{name}.py", "reduction") for name in ("train", "tune")}
+    defaults = {("training/spec.py", "reduction"), *commands}
     assert found == rows | defaults
