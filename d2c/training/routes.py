@@ -153,14 +153,14 @@ class RouteRow(NamedTuple):
     """What is known of a route before it is imported.
 
     path:     where its class is, `module:Class`; new: what makes an untrained one of it
-    settings: names of a training's settings that mean something for it, beside head rules and the d-parser's
     kernels:  where they are
+    settings: names of a training's settings that mean something for it, beside head rules and the d-parser's
     """
 
     path: str
     new: Callable[[type[Any], RouteSettings], Any]
-    settings: tuple[str, ...] = ()
     kernels: str | None = None
+    settings: tuple[str, ...] = ()
 
 
 _OF_CHARTS = (
@@ -190,14 +190,14 @@ def _new_combined(made: type[Any], settings: RouteSettings) -> Any:
 
 _LABELER, _CHART = "d2c.reduction.labeler.labeler:Labeler", "d2c.cky.constrained_cky:ConstrainedCKY"
 ROUTES = {
-    "reduction": RouteRow("d2c.reduction.reduction:Reduction", _new_reduction, ("encoding",)),
+    "reduction": RouteRow("d2c.reduction.reduction:Reduction", _new_reduction, settings=("encoding",)),
     "labeler": RouteRow(
-        "d2c.reduction.labeler.two_stage:TwoStage", _new_reduction, ("encoding", "folds"), _LABELER
+        "d2c.reduction.labeler.two_stage:TwoStage", _new_reduction, _LABELER, ("encoding", "folds")
     ),
-    "cky": RouteRow(_CHART, _new_chart, ("folds", "labels", *_OF_CHARTS), _CHART),
+    "cky": RouteRow(_CHART, _new_chart, _CHART, ("folds", "labels", *_OF_CHARTS)),
     "rules": RouteRow("d2c.rules.rule_based:RuleBased", _new_rules),
     "combined": RouteRow(
-        "d2c.training.combined:Combined", _new_combined, ("encoding", "folds", *_OF_CHARTS), _CHART
+        "d2c.training.combined:Combined", _new_combined, _CHART, ("encoding", "folds", *_OF_CHARTS)
     ),
 }
 
