@@ -34,6 +34,7 @@ _ARRAYS = {
     **{"features": Like("i8", 1), "weights": Like("f4", 2)},
 }
 _BITS = 22  # of a feature
+_MOST_BYTES = 1 << 32  # of all arrays; many labels, and tags of a poor tagger, take more than 0.6 GiB
 _BATCH = 500  # trees whose features are extracted at once
 _MAX_ITERATIONS = 30  # a model that has not converged by then predicts as well
 
@@ -167,7 +168,7 @@ class UnaryClassifier:
             model = cls(**typed(settings, {"cost": int | float, "seed": int}))
             model.chains_ = [strings(chain) for chain in settings["chains"]]
         path = directory / _WEIGHTS
-        arrays = read_arrays(path, _ARRAYS)
+        arrays = read_arrays(path, _ARRAYS, _MOST_BYTES)
         with reading(path):
             for name, array in arrays.items():
                 setattr(model, f"{name}_", array)
