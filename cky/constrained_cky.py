@@ -38,7 +38,7 @@ from d2c.cky.search.templates import Templates
 from d2c.cky.settings import ChartSettings
 from d2c.forests.forest import Floats, Ints
 from d2c.forests.semirings import count_derivations
-from d2c.linear.arcs import ArcFeature, learn_feature
+from d2c.linear.arcs import ArcFeature, fit_feature
 from d2c.trees.arcs import PackedArcs
 from d2c.trees.binarization import GLUE, UNARY, Derivation, Step, Symbol, unbinarize
 from d2c.trees.conversion import to_labelled_dependencies
@@ -135,13 +135,7 @@ class ConstrainedCKY:
 
         Neither the d-parser nor this route has learned from these sentences. Raises ValueError without arcs.
         """
-        gold, parsed = list(ctrees), list(dtrees)
-
-        def f1(feature: ArcFeature) -> float:
-            self.arcs_ = feature
-            return bracket_scores(gold, list(self.decode_all(parsed)), gaps=self.gaps_).f1
-
-        self.arcs_ = learn_feature(f1, parsed)
+        fit_feature(self, ctrees, dtrees)
         return self
 
     def encode(self, ctree: CTree) -> DTree:
@@ -211,10 +205,11 @@ class ConstrainedCKY:
         ctree = self._refined(dtree.tokens, found, repairs)
         n, ids, lexical_heads = len(heads), self.grammar_.symbol_ids, ctree.lexical_heads()
         shares: list[float] = []
-        for k, below in enumerate(ctree.yields()[n:]):
+        chains = self._symbols.shown(ctree.labels) if ctree.labels else []
+        for k, (below, chain) in enumerate(zip(ctree.yields()[n:], chains, strict=True)):
             key = bracket_key(ids[Symbol(ctree.labels[k])], below[0], below[-1], n)
             share = min(1.0, float(values[(keys == key) & (words == lexical_heads[n + k])].sum()))
-            shares += [share] * max(k == len(ctree.labels) - 1, len(self._symbols.shown(ctree.labels[k])))
+            shares += [share] * len(chain)
         return self._symbols.restore(ctree), tuple(shares)
 
     def confidences_all(

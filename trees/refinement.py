@@ -33,16 +33,22 @@ class Refinement(NamedTuple):
         other."""
         if not ctree.labels:
             return ctree
-        chains = [*map(self.shown, ctree.labels)]
-        chains[-1] = chains[-1] or (ctree.labels[-1].strip(HIDDEN),)  # the root stays
+        chains = self.shown(ctree.labels)
         if not all(chains):
             ctree, chains = without_nodes(ctree, list(map(bool, chains))), list(filter(None, chains))
         bottom = replace(ctree, labels=tuple(chain[-1] for chain in chains))
         return restore_unaries(bottom, [()] * len(ctree.tokens) + [chain[:-1] for chain in chains])
 
-    def shown(self, label: str) -> Chain:
-        """The labels of the nodes that a refined label is of and that are not hidden."""
-        return tuple([one for one in self.labels(label) if not one.startswith(HIDDEN)])
+    def shown(self, labels: Sequence[str]) -> list[Chain]:
+        """[K] of each refined label of a tree, the root's last: the labels of its nodes that are not hidden.
+
+        The root stays.
+        """
+        chains = [
+            tuple([one for one in self.labels(label) if not one.startswith(HIDDEN)]) for label in labels
+        ]
+        chains[-1] = chains[-1] or (labels[-1].strip(HIDDEN),)
+        return chains
 
 
 def without_nodes(ctree: CTree, kept: Sequence[bool]) -> CTree:

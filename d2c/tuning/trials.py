@@ -28,6 +28,7 @@ from d2c.trees.progress import counted, log
 from d2c.trees.scores.attachment import Attachment, score_attachment
 from d2c.trees.scores.brackets import metric_for
 from d2c.trees.scores.matches import Matches
+from d2c.trees.scores.significance import counted_matches
 from d2c.trees.temporary import scratch
 from d2c.tuning.log import Trial
 from d2c.tuning.space import Settings, of_route
@@ -134,8 +135,7 @@ class Trials:
         scores = metric.score(parts.held_out, with_tags_of(parts.held_out, guess))
         pairs = zip(map(route.encode, parts.held_out), parsed, strict=True)
         attached = sum((score_attachment(gold, dtree) for gold, dtree in pairs), Attachment())
-        found = [score.matches if score.valid else Matches() for score in scores]
-        rows = [[one.gold, one.guess, one.matched] for one in found]
+        rows = [[one.gold, one.guess, one.matched] for one in counted_matches(scores)]
         return {"f1": metric.summary(scores).f1, "uas": attached.uas, "matches": rows}
 
     def _parsed(self, spec: TrainingSpec, route: Route, ctrees: Sequence[CTree], part: str) -> list[DTree]:

@@ -8,26 +8,24 @@ probabilities of its arcs.
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
 from itertools import islice
 from operator import ne
 from pathlib import Path
-from typing import Self
+from typing import Any, Self
 
 import numpy as np
 
 from d2c.forests.dtrees import k_best_dtrees
-from d2c.linear.arcs import ArcFeature, learn_feature
+from d2c.linear.arcs import ArcFeature, fit_feature
 from d2c.reduction.labeler.labeler import Labeler
-from d2c.reduction.reduction import FORMAT, SETTINGS, Reduction
+from d2c.reduction.reduction import Reduction
 from d2c.trees.conversion import order_arcs
 from d2c.trees.ctree import CTree, Tokens
 from d2c.trees.dtree import DTree
 from d2c.trees.formats.chunks import batches
-from d2c.trees.model_files import read_settings, reading
 from d2c.trees.repair import ARCS_UNDONE, CROSSING, projectivize, repair_heads
-from d2c.trees.scores.brackets import bracket_scores
 from d2c.trees.unaries import strip_unaries
 
 _LABELER = "labeler"
@@ -67,13 +65,7 @@ class TwoStage(Reduction):
 
         Neither the d-parser nor this route has learned from these sentences. Raises ValueError without arcs.
         """
-        gold, parsed = list(ctrees), list(dtrees)
-
-        def f1(feature: ArcFeature) -> float:
-            self.arcs_ = feature
-            return bracket_scores(gold, list(self.decode_all(parsed)), gaps=self.gaps_).f1
-
-        self.arcs_ = learn_feature(f1, parsed)
+        fit_feature(self, ctrees, dtrees)
         return self
 
     def relabel(self, dtrees: Iterable[DTree], counts: Counter[str] | None = None) -> list[DTree]:
@@ -97,15 +89,16 @@ class TwoStage(Reduction):
     @classmethod
     def load(cls, directory: Path) -> Self:
         """What `save` wrote. Raises ModelError."""
-        route, path = super().load(directory), directory / SETTINGS
+        route = super().load(directory)
         route.labeler_ = Labeler.load(directory / _LABELER)
-        settings = read_settings(path, FORMAT)
-        with reading(path):
-            route.arcs_ = ArcFeature.read(settings.get("arcs", ()))  # models of 0.2.0 have none
         return route
 
     def _settings(self) -> dict[str, object]:
         return {**super()._settings(), "arcs": self.arcs_}
+
+    def _take(self, settings: Mapping[str, Any]) -> None:
+        super()._take(settings)
+        self.arcs_ = ArcFeature.read(settings.get("arcs", ()))  # models of 0.2.0 have none
 
     def _labelled(
         self, dtrees: list[DTree], counts: Counter[str], sure: bool

@@ -4,14 +4,18 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from pathlib import Path
+from typing import Any
 
 from d2c.dparsers.protocol import DependencyParser
 from d2c.dparsers.registry import make_dparser
 from d2c.reduction.reduction import Reduction
 from d2c.trees.ctree import CTree
 from d2c.trees.formats.conllu import save_conllu
+from measuring.pretrained import MINILM, encoder_of
 from measuring.tables import say
 from measuring.treebanks import CRAFT
+
+FINETUNE = "finetune"
 
 
 @dataclass(frozen=True)
@@ -43,9 +47,16 @@ class Craft:
         return models / f"{name.replace(':', '-').replace(';', '-')}.{encoding}.{len(self.train)}"
 
     def dparser(self, name: str, encoding: str, epochs: float | None, models: Path) -> DependencyParser:
-        """Trained on the treebank in an encoding (small preset), or loaded where that was done before."""
-        directory = self.model(name, encoding, models)
-        parser = make_dparser(name, preset="small", seed=1, epochs=epochs)
+        """Trained on the treebank in an encoding, or loaded where that was done before.
+
+        name: one of `d2c train` (small preset), or FINETUNE, Stanza's on MiniLM, with `:PASSES` behind it
+        """
+        directory, (kind, _, passes) = self.model(name, encoding, models), name.partition(":")
+        given: dict[str, Any] = {"epochs": epochs}
+        if kind == FINETUNE:
+            name, given["epochs"] = "stanza", float(passes) if passes else epochs
+            given |= {"bert_model": str(encoder_of(MINILM)), "checkpoints": models / "checkpoints"}
+        parser = make_dparser(name, preset="small", seed=1, **given)
         if directory.is_dir():
             return type(parser).load(directory)
         say(f"training {directory.name}")

@@ -6,7 +6,7 @@ for the statistical significance of result differences" (COLING 2000).
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from typing import NamedTuple
 
 import numpy as np
@@ -33,14 +33,18 @@ def approximate_randomisation(
     whose |difference| is at least the observed one, the observed one counted among them. Sentences that
     a scorer leaves out count nothing. Raises ValueError where the numbers of sentences differ.
     """
-    sides = [[score.matches if score.valid else Matches() for score in scores] for scores in (first, second)]
-    return randomised(sides[0], sides[1], trials, seed)
+    return randomised(counted_matches(first), counted_matches(second), trials, seed)
+
+
+def counted_matches(scores: Iterable[Score]) -> list[Matches]:
+    """The counts of each sentence; none of those that a scorer leaves out."""
+    return [score.matches if score.valid else Matches() for score in scores]
 
 
 def randomised(
     first: Sequence[Matches], second: Sequence[Matches], trials: int = 10_000, seed: int = 0
 ) -> Difference:
-    """`approximate_randomisation` of counts; none of sentences that a scorer leaves out."""
+    """`approximate_randomisation` of `counted_matches`."""
     if len(first) != len(second):
         raise ValueError(f"{len(first)} and {len(second)} sentences")
     sides = first, second

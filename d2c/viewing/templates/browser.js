@@ -108,7 +108,8 @@ function browse(page) {
   const listNow = () => { clearTimeout(waiting); waiting = 0; list(); };
   $("query").oninput = () => {
     clearTimeout(waiting);
-    waiting = setTimeout(listNow, data.sentences.length > 5000 ? 200 : 0);
+    if (data.sentences.length > 5000) waiting = setTimeout(listNow, 200);
+    else listNow();
   };
   $("query").addEventListener("keydown", event => {
     if (event.key !== "Enter") return;
