@@ -3,15 +3,17 @@
 from __future__ import annotations
 
 import shutil
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import replace
 from pathlib import Path
 from statistics import mean
+from typing import Any, cast
 
 from building.cards import write_card
 from building.clear import clear_trees, predicted, stanford, train_converter
 from building.english import write_parts
 from building.recipes import Recipe
-from building.scores import Score, score, score_conversion, with_tokens_of
+from building.scores import Score, score, score_conversion, untagged, with_tokens_of
 from building.specs import BuildSpec
 from d2c.dparsers.directories import whole_directory
 from d2c.dparsers.pipeline_parser import PipelineParser
@@ -19,7 +21,7 @@ from d2c.dparsers.protocol import TextRules
 from d2c.parsing.rules import rules_of
 from d2c.training.conventions import with_induced_heads
 from d2c.training.model import SETTINGS, Model
-from d2c.training.routes import HasOracle
+from d2c.training.routes import HasOracle, TakesArcs
 from d2c.training.train import train_models
 from d2c.treebanks.reading import CLEANED, Read
 from d2c.trees.ctree import CTree
@@ -65,7 +67,26 @@ def train(recipe: Recipe, treebanks: Path, work: Path, say: Say) -> dict[str, Pa
     spec = BuildSpec(*parts, recipe.routes, read, **settings)
     directories = {route: work / route for route in recipe.routes}
     train_models(spec, [*directories.values()], say)
+    if recipe.packed:
+        for directory in directories.values():
+            pack(directory, read(parts[1]), say)
     return directories
+
+
+def pack(directory: Path, ctrees: Iterable[CTree], say: Say) -> None:
+    """Teaches a model's route what packed arcs count for.
+
+    ctrees: from which nothing was learned, though they chose among states; `d2c train --arcs packed` trains
+            once more on nine tenths instead
+    """
+    model = Model.load(directory, arcs="packed")
+    assert isinstance(model.route, TakesArcs)
+    gold = [*ctrees]
+    dtrees = [*model.parse_dependencies(map(untagged, gold))]
+    tagged = [replace(ctree, tokens=dtree.tokens) for ctree, dtree in zip(gold, dtrees, strict=True)]
+    model.route.fit_arcs(tagged, dtrees)
+    say(f"packed arcs: {cast(Any, model.route).arcs_}")
+    model.save(directory, directory)
 
 
 def finish(recipe: Recipe, trained: Mapping[str, Path], treebanks: Path, new: Path, say: Say) -> None:

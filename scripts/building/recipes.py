@@ -30,6 +30,7 @@ class Recipe:
     read:     how the treebanks are read, for training and as gold
     routes:   the first one is taken, unless another has an F1 that is more than 0.5 better
     settings: of `building.specs.BuildSpec`; of a converter, those of the chart
+    packed:   routes look among packed arcs
     pipeline: of spaCy's kind, where the model converts d-trees of such pipelines
     encoder:  a package with a directory that `--transformer` takes
     packages: whose versions the card says
@@ -45,6 +46,7 @@ class Recipe:
     measured: str
     read: Read = penn_trees
     routes: tuple[str, ...] = ("reduction",)
+    packed: bool = False
     pipeline: str | None = None
     encoder: str | None = None
     packages: tuple[str, ...] = ("spacy",)
@@ -92,6 +94,7 @@ _SMALL = {
     "tagger_folds": 2,
     "seed": 1,
 }
+_CLOSED = {**_SMALL, "grammar": "closed"}
 
 RECIPES = {
     recipe.name: recipe
@@ -107,8 +110,10 @@ RECIPES = {
         Recipe(
             *("en-minilm", "As `en`, with an encoder (MiniLM).", "English", "CC BY 3.0"),
             _ENGLISH,
-            {**_SMALL, "dparser": "stanza", "epochs": 6.0, "tagger_epochs": 1.0},
+            {**_CLOSED, "dparser": "stanza", "epochs": 2.0, "tagger_epochs": 1.0},
             _PENN,
+            routes=("cky",),
+            packed=True,
             encoder=MINILM,
             packages=("spacy", "stanza", "torch", "transformers"),
             english=True,
@@ -131,9 +136,10 @@ RECIPES = {
                     *("alpino-train.xml.gz", "alpino-dev.xml.gz"),
                 ),
             ),
-            {**_SMALL, "epochs": 10.0, "tagger_epochs": 5.0, "head_rules": "marked", "language": "nl"},
+            {**_CLOSED, "epochs": 10.0, "tagger_epochs": 5.0, "head_rules": "marked", "language": "nl"},
             _WORDS,
             Reading(marked=True, move_punctuation=True),
+            routes=("reduction", "cky"),
         ),
         Recipe(
             *("is", "Icelandic text to constituents of IcePaHC's kind.", "Icelandic", "CC BY 4.0"),
@@ -143,9 +149,10 @@ RECIPES = {
                     *("icepahc-train.psd.gz", "icepahc-dev.psd.gz"),
                 ),
             ),
-            {**_SMALL, "epochs": 3.0, "tagger_epochs": 2.0, "head_rules": "icelandic", "language": "is"},
+            {**_CLOSED, "epochs": 3.0, "tagger_epochs": 2.0, "head_rules": "icelandic", "language": "is"},
             _WORDS,
             Reading(),
+            routes=("reduction", "cky"),
         ),
         Recipe(
             *("id", "Indonesian text to constituents of ICON's kind.", "Indonesian", "CC BY-SA 4.0"),
@@ -155,9 +162,10 @@ RECIPES = {
                     *("icon-train.mrg.gz", "icon-dev.mrg.gz"),
                 ),
             ),
-            {**_SMALL, "epochs": 8.0, "tagger_epochs": 4.0, "head_rules": "indonesian", "language": "id"},
+            {**_CLOSED, "epochs": 8.0, "tagger_epochs": 4.0, "head_rules": "indonesian", "language": "id"},
             _WORDS,
             Reading(),
+            routes=("reduction", "cky"),
         ),
     )
 }

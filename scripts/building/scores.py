@@ -43,12 +43,17 @@ class Score:
 
 def score(part: str, model: Model, gold: Sequence[CTree], rules: TextRules | None = None) -> Score:
     """The score of a model; rules: find words in the text of the part, if that is to be measured."""
-    words = [Tokens(ctree.tokens.forms, ("",) * len(ctree.tokens)) for ctree in gold]
+    words = [*map(untagged, gold)]
     begin = time.process_time()
     guess = list(model.parse(words))
     seconds = time.process_time() - begin
     text = None if rules is None else text_f1(gold, model.parse(cut(gold, rules)))
     return _score(part, gold, guess, seconds, text, gaps=model.route.gaps_)
+
+
+def untagged(ctree: CTree) -> Tokens:
+    """The words of a tree alone."""
+    return Tokens(ctree.tokens.forms, ("",) * len(ctree.tokens))
 
 
 def score_conversion(part: str, route: Route, gold: Sequence[CTree], dtrees: Sequence[DTree]) -> Score:

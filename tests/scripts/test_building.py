@@ -17,8 +17,10 @@ from building.penn import to_penn
 from building.recipes import RECIPES
 from building.scores import brackets, cut, text_f1, with_tokens_of
 from building.specs import BuildSpec
+from d2c.cky.constrained_cky import ConstrainedCKY
 from d2c.dparsers.spacy.tagger import SpacyTagger
 from d2c.dparsers.stanza.parser import StanzaParser
+from d2c.linear.arcs import ArcFeature
 from d2c.models import available, find
 from d2c.parsing.text import PENN
 from d2c.training.model import Model
@@ -144,6 +146,18 @@ def test_a_tiny_model_end_to_end(treebanks: Path, tmp_path: Path, monkeypatch: p
     assert (model.tags, model.tagger_name, model.dparser_name) == ("predicted", "spacy", "spacy")
 
 
+def test_a_model_may_look_among_packed_arcs(treebanks: Path, tmp_path: Path) -> None:
+    recipe = RECIPES["en-minilm"]
+    settings = {**recipe.settings, "dparser": "transition", "epochs": 2, "tagger_epochs": 0.5}
+    said: list[str] = []
+    recipe = replace(recipe, settings=settings, encoder=None, packages=("spacy",))
+    build(recipe, treebanks, tmp_path / "en-packed", lambda line: said.append(str(line)))
+    model = Model.load(tmp_path / "en-packed")
+    assert (model.route_name, model.arcs) == ("cky", "packed")
+    assert isinstance(model.route, ConstrainedCKY) and f"packed arcs: {model.route.arcs_}" in said
+    assert model.route.arcs_ != ArcFeature()
+
+
 def test_what_is_missing(treebanks: Path, tmp_path: Path) -> None:
     with pytest.raises(ModelError, match=r"icon-train.mrg.gz: no such file; --treebanks says where"):
         build(RECIPES["id"], treebanks, tmp_path / "id", print)
@@ -168,7 +182,7 @@ def test_the_recipe_with_an_encoder_fits() -> None:
     recipe = RECIPES["en-minilm"]
     spec = BuildSpec(Path("train"), Path("dev"), recipe.routes, transformer="T", **recipe.settings)
     dparser, tagging = spec.new_dparser(), spec.tagging
-    assert isinstance(dparser, StanzaParser) and (dparser.bert_model, dparser.epochs) == ("T", 6)
+    assert isinstance(dparser, StanzaParser) and (dparser.bert_model, dparser.epochs) == ("T", 2)
     assert tagging is not None and isinstance(tagging.make(), SpacyTagger)
 
 
