@@ -175,8 +175,9 @@ class Table:
         plain = parsed._replace(held_out=single_trees(parsed.held_out), dev=single_trees(parsed.dev))
         self.decoded(plain, self.routes, "")
         if any(dtree.arcs is not None for dtree in parsed.dev):
+            gold = with_tags_of(parsed.held_out, self.data.held_out)
             for name in AGREE:
-                self.routes[name].fit_arcs(self.data.held_out, parsed.held_out)
+                self.routes[name].fit_arcs(gold, parsed.held_out)
                 say(f"{parsed.name}, {name}: {self.routes[name].arcs_}")
             self.decoded(parsed, AGREE, ", packed")
 
