@@ -149,10 +149,9 @@ RECIPES = {
                     *("icepahc-train.psd.gz", "icepahc-dev.psd.gz"),
                 ),
             ),
-            {**_CLOSED, "epochs": 3.0, "tagger_epochs": 2.0, "head_rules": "icelandic", "language": "is"},
+            {**_SMALL, "epochs": 3.0, "tagger_epochs": 2.0, "head_rules": "icelandic", "language": "is"},
             _WORDS,
             Reading(),
-            routes=("reduction", "cky"),
         ),
         Recipe(
             *("id", "Indonesian text to constituents of ICON's kind.", "Indonesian", "CC BY-SA 4.0"),
