@@ -1,6 +1,6 @@
 """Builds the models that have names, each with its card: `en`, which comes with d2c, and others.
 
-    python scripts/build_models.py NAME... [-o DIR] [--treebanks DIR]
+    python scripts/build_models.py NAME... [-o DIR] [--treebanks DIR] [--checkpoints DIR]
 
 `d2c models` lists them where $D2C_MODELS names the directory. Reads $D2C_TREEBANKS (default
 ../shared/treebanks).
@@ -24,11 +24,12 @@ from measuring.treebanks import folder
 @click.argument("names", nargs=-1, required=True, type=click.Choice([*RECIPES]))
 @click.option("--treebanks", type=click.Path(path_type=Path), help="Their folder.  [default: $D2C_TREEBANKS]")
 @click.option("-o", "--output", type=click.Path(path_type=Path), default="models", show_default=True)
-def main(names: tuple[str, ...], treebanks: Path | None, output: Path) -> None:
+@click.option("--checkpoints", type=click.Path(path_type=Path), help="Folder from which training goes on.")
+def main(names: tuple[str, ...], treebanks: Path | None, output: Path, checkpoints: Path | None) -> None:
     """Builds models into directories of their names."""
     for name in names:
         try:
-            build(RECIPES[name], treebanks or folder(), output / name, say)
+            build(RECIPES[name], treebanks or folder(), output / name, say, checkpoints)
         except (FormatError, ModelError) as error:
             sys.exit(f"{name}: {error}")
 

@@ -35,8 +35,12 @@ Say = Callable[[object], None]
 _ENOUGH = 0.5  # F1 by which another route must be better than the first, which starts quicker
 
 
-def build(recipe: Recipe, treebanks: Path, directory: Path, say: Say) -> None:
+def build(
+    recipe: Recipe, treebanks: Path, directory: Path, say: Say, checkpoints: Path | None = None
+) -> None:
     """Leaves a model and its card in a directory, whole or not at all.
+
+    checkpoints: a folder, from which the training of an encoder or a chart that was killed goes on
 
     Raises ModelError where a package or a treebank is missing.
     """
@@ -48,13 +52,14 @@ def build(recipe: Recipe, treebanks: Path, directory: Path, say: Say) -> None:
         if recipe.pipeline:
             build_converter(recipe, treebanks, new, work, say)
         else:
-            finish(recipe, train(recipe, treebanks, work, say), treebanks, new, say)
+            trained = train(recipe, treebanks, work, say, checkpoints)
+            finish(recipe, trained, treebanks, new, say)
     say(f"{directory}: built")
 
 
-def train(recipe: Recipe, treebanks: Path, work: Path, say: Say) -> dict[str, Path]:
+def train(recipe: Recipe, treebanks: Path, work: Path, say: Say, checkpoints: Path | None) -> dict[str, Path]:
     """Models of each route of a recipe, in directories below `work`."""
-    settings = dict(recipe.settings)
+    settings = {**recipe.settings, "checkpoints": checkpoints}
     if recipe.encoder:
         settings["transformer"] = str(encoder_of(recipe.encoder))
     files = [treebanks / data.train for data in recipe.data]

@@ -182,7 +182,7 @@ def test_the_recipe_with_an_encoder_fits() -> None:
     recipe = RECIPES["en-minilm"]
     spec = BuildSpec(Path("train"), Path("dev"), recipe.routes, transformer="T", **recipe.settings)
     dparser, tagging = spec.new_dparser(), spec.tagging
-    assert isinstance(dparser, StanzaParser) and (dparser.bert_model, dparser.epochs) == ("T", 2)
+    assert isinstance(dparser, StanzaParser) and (dparser.bert_model, dparser.epochs) == ("T", 1.5)
     assert tagging is not None and isinstance(tagging.make(), SpacyTagger)
 
 
