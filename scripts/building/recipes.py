@@ -110,7 +110,7 @@ RECIPES = {
         Recipe(
             *("en-minilm", "As `en`, with an encoder (MiniLM).", "English", "CC BY 3.0"),
             _ENGLISH,
-            {**_CLOSED, "dparser": "stanza", "epochs": 1.5, "tagger_epochs": 1.0},
+            {**_SMALL, "dparser": "stanza", "epochs": 1.5, "tagger_epochs": 1.0},
             _PENN,
             routes=("cky",),
             packed=True,
