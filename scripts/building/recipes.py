@@ -108,7 +108,8 @@ RECIPES = {
             english=True,
         ),
         Recipe(
-            *("en-minilm", "As `en`, with an encoder (MiniLM).", "English", "CC BY 3.0"),
+            *("en-minilm", "As `en`, with an encoder (all-MiniLM-L6-v2).", "English"),
+            "CC BY 3.0; the encoder Apache-2.0",
             _ENGLISH,
             {**_SMALL, "dparser": "stanza", "epochs": 1.5, "tagger_epochs": 1.0},
             _PENN,
