@@ -205,7 +205,7 @@ class ConstrainedCKY:
         ctree = self._refined(dtree.tokens, found, repairs)
         n, ids, lexical_heads = len(heads), self.grammar_.symbol_ids, ctree.lexical_heads()
         shares: list[float] = []
-        chains = self._symbols.shown(ctree.labels) if ctree.labels else []
+        chains = self._symbols.shown(ctree.labels)
         for k, (below, chain) in enumerate(zip(ctree.yields()[n:], chains, strict=True)):
             key = bracket_key(ids[Symbol(ctree.labels[k])], below[0], below[-1], n)
             share = min(1.0, float(values[(keys == key) & (words == lexical_heads[n + k])].sum()))

@@ -21,8 +21,9 @@ D-parsers and routes are kept in --models. Reads $D2C_TREEBANKS (default ../shar
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, field, replace
+from collections.abc import Iterable, Iterator, Mapping
+from dataclasses import dataclass, replace
+from functools import cached_property
 from pathlib import Path
 from typing import Any, NamedTuple
 
@@ -67,7 +68,7 @@ METRIC = METRICS["evalb"]
 @options.models_option
 def main(sentences: int, dparsers: list[str], grammar: str, tags: str, models: Path) -> None:
     """Prints the table; the first d-parser is what the others are held against."""
-    data = Data.read(sentences, models, tags)
+    data = Data.read(sentences, tags, models)
     routes = {
         "reduction": data.route("reduction", Reduction("direct")),
         "labeler": data.route("labeler", TwoStage("direct")),
@@ -86,32 +87,33 @@ def main(sentences: int, dparsers: list[str], grammar: str, tags: str, models: P
 
 @dataclass(frozen=True)
 class Data:
-    """The three parts of CRAFT, the tokens of the last two as they are parsed, and where models are kept."""
+    """The three parts of CRAFT, which tags are given (one of TAGS), and where models are kept."""
 
     train: list[CTree]
     held_out: list[CTree]
     dev: list[CTree]
+    tags: str
     models: Path
-    given: dict[str, list[Tokens]] = field(default_factory=dict)
 
     @classmethod
-    def read(cls, sentences: int, models: Path, tags: str) -> Data:
-        """sentences: of train; 0: all but the last ones; tags: one of TAGS"""
+    def read(cls, sentences: int, tags: str, models: Path) -> Data:
+        """sentences: of train; 0: all but the last ones"""
         ctrees = list(CRAFT.trees("train", sentences + HELD_OUT if sentences else None))
         models.mkdir(parents=True, exist_ok=True)
-        data = cls(ctrees[:-HELD_OUT], ctrees[-HELD_OUT:], list(CRAFT.trees("dev")), models)
-        for name, part in (("held-out", data.held_out), ("dev", data.dev)):
-            tokens = [ctree.tokens for ctree in part]
-            data.given[name] = tokens if tags == TAGS[0] else list(data.tagged(tokens))
-        return data
+        return cls(ctrees[:-HELD_OUT], ctrees[-HELD_OUT:], list(CRAFT.trees("dev")), tags, models)
 
-    def tagged(self, sentences: Sequence[Tokens]) -> Iterator[Tokens]:
-        """With predicted tags."""
+    @cached_property
+    def given(self) -> list[list[Tokens]]:
+        """The tokens of the held-out part, and of dev, as they are parsed."""
+        parts = [[ctree.tokens for ctree in part] for part in (self.held_out, self.dev)]
+        if self.tags == TAGS[0]:
+            return parts
         directory = self.place("nltk")
         if not directory.is_dir():
             files = Craft(self.train, self.held_out).write("direct", self.models)
             make_tagger("nltk", {"seed": 1}).train(*files, directory, say)
-        return load_tagger("nltk", directory).tag(tokens.forms for tokens in sentences)
+        tagger = load_tagger("nltk", directory)
+        return [list(tagger.tag(tokens.forms for tokens in part)) for part in parts]
 
     def place(self, name: str) -> Path:
         """Where something of a name is kept."""
@@ -130,7 +132,7 @@ class Data:
         parser = Craft(self.train, self.held_out).dparser(name, "direct", None, self.models)
         torch.set_num_threads(1)
         parse = parsing(parser, True)
-        (held_out, _), (dev, seconds) = (timed(list, parse(part)) for part in self.given.values())
+        (held_out, _), (dev, seconds) = (timed(list, parse(part)) for part in self.given)
         return Parsed(name, held_out, dev, seconds)
 
 

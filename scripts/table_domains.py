@@ -15,7 +15,6 @@ from __future__ import annotations
 
 import time
 from collections.abc import Iterable, Iterator, Sequence
-from dataclasses import replace
 from itertools import groupby
 from operator import itemgetter
 from typing import NamedTuple
@@ -24,9 +23,10 @@ import click
 import torch
 
 from building.english import BLOCK, TREEBANKS, file_of, penn_trees
-from building.scores import with_tokens_of
+from building.scores import untagged
 from d2c.combination.constituents import Parse, combine, learn_constituents
 from d2c.combining import parses_of
+from d2c.compare.rows import with_tags_of
 from d2c.models import find
 from d2c.training.model import Model
 from d2c.trees.ctree import CTree
@@ -65,8 +65,7 @@ def main(models: tuple[str, ...], pipeline: tuple[str, ...], sentences: int | No
 
 def parsed_by(model: Model, gold: Sequence[CTree]) -> Iterator[Parse]:
     """What a model makes of the words."""
-    words = (replace(ctree.tokens, tags=("",) * len(ctree.tokens)) for ctree in gold)
-    return parses_of(model.route, model.parse_dependencies(words))
+    return parses_of(model.route, model.parse_dependencies(map(untagged, gold)))
 
 
 class Row(NamedTuple):
@@ -115,7 +114,7 @@ class Table:
 
     def row(self, name: str, guess: Sequence[CTree], speed: int | None = None) -> None:
         """Adds a row and says it."""
-        self.rows.append(Row(name, METRIC.score(self.gold, with_tokens_of(self.gold, guess)), speed))
+        self.rows.append(Row(name, METRIC.score(self.gold, with_tags_of(self.gold, guess)), speed))
         say(f"{name}: {METRIC.summary(self.rows[-1].scores).f1:.2f}")
 
     def lines(self) -> Iterator[Line]:

@@ -47,7 +47,8 @@ class Refinement(NamedTuple):
         chains = [
             tuple([one for one in self.labels(label) if not one.startswith(HIDDEN)]) for label in labels
         ]
-        chains[-1] = chains[-1] or (labels[-1].strip(HIDDEN),)
+        if chains:  # not a bare token
+            chains[-1] = chains[-1] or (labels[-1].strip(HIDDEN),)
         return chains
 
 

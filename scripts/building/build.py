@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import shutil
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from dataclasses import replace
 from pathlib import Path
 from statistics import mean
 from typing import Any, cast
@@ -13,8 +12,9 @@ from building.cards import write_card
 from building.clear import clear_trees, predicted, stanford, train_converter
 from building.english import write_parts
 from building.recipes import Recipe
-from building.scores import Score, score, score_conversion, untagged, with_tokens_of
+from building.scores import Score, score, score_conversion, untagged
 from building.specs import BuildSpec
+from d2c.compare.rows import with_tags_of
 from d2c.dparsers.directories import whole_directory
 from d2c.dparsers.pipeline_parser import PipelineParser
 from d2c.dparsers.protocol import TextRules
@@ -88,8 +88,7 @@ def pack(directory: Path, ctrees: Iterable[CTree], say: Say) -> None:
     assert isinstance(model.route, TakesArcs)
     gold = [*ctrees]
     dtrees = [*model.parse_dependencies(map(untagged, gold))]
-    tagged = [replace(ctree, tokens=dtree.tokens) for ctree, dtree in zip(gold, dtrees, strict=True)]
-    model.route.fit_arcs(tagged, dtrees)
+    model.route.fit_arcs(with_tags_of(dtrees, gold), dtrees)
     say(f"packed arcs: {cast(Any, model.route).arcs_}")
     model.save(directory, directory)
 
@@ -142,6 +141,6 @@ def build_converter(recipe: Recipe, treebanks: Path, new: Path, work: Path, say:
         headed = with_induced_heads(ctrees, dtrees)
         nearest = [route.oracle(*pair) for pair in zip(headed, dtrees, strict=True)]
         ceilings[f"ceiling: the nearest trees that the d-trees allow, F1, {part}"] = (
-            f"{bracket_scores(gold, with_tokens_of(gold, nearest)).f1:.2f}"
+            f"{bracket_scores(gold, with_tags_of(gold, nearest)).f1:.2f}"
         )
     write_card(new, recipe, scores, ceilings)

@@ -5,11 +5,12 @@ from __future__ import annotations
 import time
 from collections import Counter
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from itertools import accumulate
 
 from nltk.tokenize.treebank import TreebankWordDetokenizer
 
+from d2c.compare.rows import with_tags_of
 from d2c.dparsers.protocol import TextRules
 from d2c.training.model import Model
 from d2c.training.routes import Route
@@ -71,7 +72,7 @@ def _score(
     text: float | None = None,
     gaps: bool = False,
 ) -> Score:
-    summary = bracket_scores(gold, with_tokens_of(gold, guess), gaps=gaps)
+    summary = bracket_scores(gold, with_tags_of(gold, guess), gaps=gaps)
     pairs = [
         pair
         for a, b in zip(gold, guess, strict=True)
@@ -79,11 +80,6 @@ def _score(
     ]
     tags = 100 * sum(a == b for a, b in pairs) / len(pairs)
     return Score(part, len(gold), summary.f1, summary.complete_match, tags, text, len(pairs) / seconds)
-
-
-def with_tokens_of(gold: Sequence[CTree], guess: Sequence[CTree]) -> list[CTree]:
-    """The guess over gold's tokens: EVALB leaves words out by their tags, which must be the same ones."""
-    return [replace(b, tokens=a.tokens) for a, b in zip(gold, guess, strict=True)]
 
 
 def cut(gold: Iterable[CTree], rules: TextRules) -> Iterable[Tokens]:

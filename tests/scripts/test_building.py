@@ -15,9 +15,10 @@ from building.build import build
 from building.cards import commit
 from building.penn import to_penn
 from building.recipes import RECIPES
-from building.scores import brackets, cut, text_f1, with_tokens_of
+from building.scores import brackets, cut, text_f1
 from building.specs import BuildSpec
 from d2c.cky.constrained_cky import ConstrainedCKY
+from d2c.compare.rows import with_tags_of
 from d2c.dparsers.spacy.tagger import SpacyTagger
 from d2c.dparsers.stanza.parser import StanzaParser
 from d2c.linear.arcs import ArcFeature
@@ -103,7 +104,7 @@ def test_constituents_over_letters_are_the_same_however_words_are_cut() -> None:
 def test_words_are_left_out_by_the_tags_of_gold() -> None:
     gold = [parse_bracket("(TOP (S (NP (NN cats)) (SYM -) (VP (VBP sleep)) (. .)))")]
     guess = [parse_bracket("(TOP (S (NP (NN cats)) (: -) (VP (VBP sleep)) (. .)))")]
-    assert with_tokens_of(gold, guess) == gold
+    assert with_tags_of(gold, guess) == gold
 
 
 def test_text_is_made_of_words_and_cut_again() -> None:
