@@ -1,7 +1,7 @@
 """How good it gets on CRAFT dev: d-parsers, routes, packed arcs, and what they vote for together.
 
     python scripts/bench_accuracy.py [--sentences 5000] [--dparsers spacy,finetune:10,...] [--models models]
-                                     [--tags predicted]
+                                     [--tags predicted] [--jackknife 2]
 
 D-parsers and routes learn from the first sentences of CRAFT train. The 500 sentences after these (with
 --sentences 0: the last 500, which are left out) choose among a d-parser's states, teach what packed arcs
@@ -13,6 +13,10 @@ on all d-parsers so far vote for, with learned weights. `mixed`: routes on d-tre
 on, with learned weights, packed arcs by their probabilities. Points and p: of the difference to the best row
 of the first d-parser, paired approximate randomisation. Tokens/s: from tokens to brackets, one core.
 
+Labeler and cky learn from gold d-trees. With --jackknife they learn from those of the d-parser whose d-trees
+they convert, when it has learned from the other folds, and its labels are features of cky, too; what converts
+`mixed` d-trees has learned from those of the last d-parser.
+
 Tags: the treebank's (gold), or of dev and of the 500 sentences those that a perceptron predicts; what was
 learned from train was learned from gold ones in either case.
 
@@ -21,9 +25,9 @@ D-parsers and routes are kept in --models. Reads $D2C_TREEBANKS (default ../shar
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass, replace
-from functools import cached_property
+from functools import cached_property, partial
 from pathlib import Path
 from typing import Any, NamedTuple
 
@@ -65,20 +69,18 @@ METRIC = METRICS["evalb"]
 @options.names_option("--dparsers", [*DPARSERS, FINETUNE], DEFAULT)
 @click.option("--grammar", type=click.Choice(GRAMMARS), default="closed", show_default=True)
 @click.option("--tags", type=click.Choice(TAGS), default=TAGS[0], show_default=True)
+@click.option("--jackknife", "folds", type=click.IntRange(2), help="Folds.  [default: none]")
 @options.models_option
-def main(sentences: int, dparsers: list[str], grammar: str, tags: str, models: Path) -> None:
+def main(
+    sentences: int, dparsers: list[str], grammar: str, tags: str, folds: int | None, models: Path
+) -> None:
     """Prints the table; the first d-parser is what the others are held against."""
-    data = Data.read(sentences, tags, models)
-    routes = {
-        "reduction": data.route("reduction", Reduction("direct")),
-        "labeler": data.route("labeler", TwoStage("direct")),
-        "cky": data.route(f"cky-{grammar}", ConstrainedCKY(grammar=grammar)),
-    }
-    table = Table(data, routes)
+    data = Data.read(sentences, tags, grammar, folds, models)
+    table = Table(data)
     for name in dparsers:
-        table.single(data.parsed(name))
+        table.single(data.parsed(name), data.routes(name))
         table.votes()
-    table.mixed()
+    table.mixed(data.routes(dparsers[-1]))
     table.votes()
     print_table(HEADER, list(table.lines(dparsers[0])))
     said = f"CRAFT, {len(data.train):,} training and {len(data.dev):,} development sentences, {tags} tags"
@@ -87,20 +89,34 @@ def main(sentences: int, dparsers: list[str], grammar: str, tags: str, models: P
 
 @dataclass(frozen=True)
 class Data:
-    """The three parts of CRAFT, which tags are given (one of TAGS), and where models are kept."""
+    """The three parts of CRAFT, and what is made of them.
+
+    tags:    which are given, one of TAGS
+    grammar: of cky
+    folds:   of jackknifing, if there is any
+    models:  where models are kept
+    """
 
     train: list[CTree]
     held_out: list[CTree]
     dev: list[CTree]
     tags: str
+    grammar: str
+    folds: int | None
     models: Path
 
     @classmethod
-    def read(cls, sentences: int, tags: str, models: Path) -> Data:
+    def read(cls, sentences: int, tags: str, grammar: str, folds: int | None, models: Path) -> Data:
         """sentences: of train; 0: all but the last ones"""
         ctrees = list(CRAFT.trees("train", sentences + HELD_OUT if sentences else None))
         models.mkdir(parents=True, exist_ok=True)
-        return cls(ctrees[:-HELD_OUT], ctrees[-HELD_OUT:], list(CRAFT.trees("dev")), tags, models)
+        parts = ctrees[:-HELD_OUT], ctrees[-HELD_OUT:], list(CRAFT.trees("dev"))
+        return cls(*parts, tags, grammar, folds, models)
+
+    @cached_property
+    def learned_from(self) -> Craft:
+        """For d-parsers: what they learn from, and what chooses among their states."""
+        return Craft(self.train, self.held_out)
 
     @cached_property
     def given(self) -> list[list[Tokens]]:
@@ -110,7 +126,7 @@ class Data:
             return parts
         directory = self.place("nltk")
         if not directory.is_dir():
-            files = Craft(self.train, self.held_out).write("direct", self.models)
+            files = self.learned_from.write("direct", self.models)
             make_tagger("nltk", {"seed": 1}).train(*files, directory, say)
         tagger = load_tagger("nltk", directory)
         return [list(tagger.tag(tokens.forms for tokens in part)) for part in parts]
@@ -119,17 +135,31 @@ class Data:
         """Where something of a name is kept."""
         return self.models / f"{name}.{len(self.train)}"
 
-    def route(self, name: str, route: Any) -> Any:
-        """A route fitted to train."""
+    def routes(self, dparser: str) -> dict[str, Any]:
+        """The routes that convert a d-parser's d-trees."""
+        jackknifed = partial(self.learned_from.jackknifed, dparser, "direct", self.folds or 0, self.models)
+        suffix = f".{dparser.replace(':', '-').replace(';', '-')}.jackknife{self.folds}" if self.folds else ""
+        labels = bool(self.folds)
+        return {
+            "reduction": self.route("reduction", Reduction("direct")),
+            "labeler": self.route(f"labeler{suffix}", TwoStage("direct"), jackknifed),
+            "cky": self.route(
+                f"cky-{self.grammar}{suffix}", ConstrainedCKY(grammar=self.grammar, labels=labels), jackknifed
+            ),
+        }
+
+    def route(self, name: str, route: Any, jackknifed: Callable[[], list[DTree]] | None = None) -> Any:
+        """A route fitted to train, on jackknifed d-trees where they are asked for."""
         directory = self.place(name)
         if not directory.is_dir():
+            dtrees = {"dtrees": jackknifed()} if jackknifed and self.folds else {}
             say(f"{name}: training")
-            route.fit(self.train, self.held_out).save(directory)
+            route.fit(self.train, self.held_out, **dtrees).save(directory)
         return type(route).load(directory)
 
     def parsed(self, name: str) -> Parsed:
         """The d-trees of a d-parser, on one core."""
-        parser = Craft(self.train, self.held_out).dparser(name, "direct", None, self.models)
+        parser = self.learned_from.dparser(name, "direct", None, self.models)
         torch.set_num_threads(1)
         parse = parsing(parser, True)
         (held_out, _), (dev, seconds) = (timed(list, parse(part)) for part in self.given)
@@ -164,30 +194,29 @@ def single_trees(dtrees: Iterable[DTree]) -> list[DTree]:
 class Table:
     """The rows so far, and what votes: the trees by each route from each d-parser, of either part."""
 
-    def __init__(self, data: Data, routes: Mapping[str, Any]) -> None:
-        self.data, self.routes = data, routes
+    def __init__(self, data: Data) -> None:
+        self.data = data
         self.gold = [list(map(Reduction("direct").encode, part)) for part in (data.held_out, data.dev)]
         self.rows: list[Row] = []
         self.parsed: list[Parsed] = []
         self.voters: list[tuple[list[Parse], list[Parse]]] = []
 
-    def single(self, parsed: Parsed) -> None:
-        """The rows of one d-parser: of its d-trees, and of its packed arcs if it gives any."""
+    def single(self, parsed: Parsed, routes: Mapping[str, Any]) -> None:
+        """The rows of one d-parser by some routes: of its d-trees, and of its packed arcs if it gives any."""
         self.parsed.append(parsed)
         plain = parsed._replace(held_out=single_trees(parsed.held_out), dev=single_trees(parsed.dev))
-        self.decoded(plain, self.routes, "")
+        self.decoded(plain, routes, "")
         if any(dtree.arcs is not None for dtree in parsed.dev):
             gold = with_tags_of(parsed.held_out, self.data.held_out)
             for name in AGREE:
-                self.routes[name].fit_arcs(gold, parsed.held_out)
-                say(f"{parsed.name}, {name}: {self.routes[name].arcs_}")
-            self.decoded(parsed, AGREE, ", packed")
+                routes[name].fit_arcs(gold, parsed.held_out)
+                say(f"{parsed.name}, {name}: {routes[name].arcs_}")
+            self.decoded(parsed, {name: routes[name] for name in AGREE}, ", packed")
 
-    def decoded(self, parsed: Parsed, routes: Iterable[str], how: str) -> None:
+    def decoded(self, parsed: Parsed, routes: Mapping[str, Any], how: str) -> None:
         """The rows of some routes, which vote, and of what labeler and cky agree on."""
         guesses = dict[str, list[Parse]]()
-        for name in routes:
-            route = self.routes[name]
+        for name, route in routes.items():
             guess, seconds = timed(list, route.decode_all(parsed.dev))
             self.row(parsed.name, name + how, guess, parsed.dev, parsed.seconds + seconds)
             self.voters.append((list(parses_of(route, parsed.held_out)), list(parses_of(route, parsed.dev))))
@@ -195,12 +224,12 @@ class Table:
         pairs = zip(*(guesses[name] for name in AGREE), strict=True)
         self.row(parsed.name, f"combined{how}", [combine(pair).ctree for pair in pairs], parsed.dev)
 
-    def mixed(self) -> None:
-        """The rows of d-trees that all d-parsers voted on."""
+    def mixed(self, routes: Mapping[str, Any]) -> None:
+        """The rows of d-trees that all d-parsers voted on, by some routes."""
         rows = [list(zip(*part, strict=True)) for part in zip(*(p[1:3] for p in self.parsed), strict=True)]
         weights = learn_arcs(zip(self.gold[0], rows[0], strict=True))
         held_out, dev = ([combine_arcs(row, weights) for row in part] for part in rows)
-        self.single(Parsed("mixed", held_out, dev, 0.0))
+        self.single(Parsed("mixed", held_out, dev, 0.0), routes)
 
     def votes(self) -> None:
         """The row of what all voters so far are for."""

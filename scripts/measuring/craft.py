@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -9,8 +10,11 @@ from typing import Any
 from d2c.dparsers.protocol import DependencyParser
 from d2c.dparsers.registry import make_dparser
 from d2c.reduction.reduction import Reduction
+from d2c.training.jackknife import jackknife_dtrees
 from d2c.trees.ctree import CTree
-from d2c.trees.formats.conllu import save_conllu
+from d2c.trees.dtree import DTree
+from d2c.trees.formats.conllu import read_conllu, save_conllu
+from d2c.trees.temporary import staged_file
 from measuring.pretrained import MINILM, encoder_of
 from measuring.tables import say
 from measuring.treebanks import CRAFT
@@ -42,23 +46,41 @@ class Craft:
             save_conllu(map(Reduction(encoding).encode, ctrees), file)
         return files
 
-    def model(self, name: str, encoding: str, models: Path) -> Path:
-        """Where `dparser` keeps a d-parser."""
-        return models / f"{name.replace(':', '-').replace(';', '-')}.{encoding}.{len(self.train)}"
+    def place(self, name: str, what: str, models: Path) -> Path:
+        """Where something of a d-parser is kept."""
+        return models / f"{name.replace(':', '-').replace(';', '-')}.{what}.{len(self.train)}"
 
     def dparser(self, name: str, encoding: str, epochs: float | None, models: Path) -> DependencyParser:
-        """Trained on the treebank in an encoding, or loaded where that was done before.
-
-        name: one of `d2c train` (small preset), or FINETUNE, Stanza's on MiniLM, with `:PASSES` behind it
-        """
-        directory, (kind, _, passes) = self.model(name, encoding, models), name.partition(":")
-        given: dict[str, Any] = {"epochs": epochs}
-        if kind == FINETUNE:
-            name, given["epochs"] = "stanza", float(passes) if passes else epochs
-            given |= {"bert_model": str(encoder_of(MINILM)), "checkpoints": models / "checkpoints"}
-        parser = make_dparser(name, preset="small", seed=1, **given)
+        """Trained on the treebank in an encoding, or loaded where that was done before; see `untrained`."""
+        directory, parser = self.place(name, encoding, models), untrained(name, epochs, models)
         if directory.is_dir():
             return type(parser).load(directory)
         say(f"training {directory.name}")
         models.mkdir(parents=True, exist_ok=True)
         return parser.train(*self.write(encoding, models), directory, say)
+
+    def jackknifed(self, name: str, encoding: str, folds: int, models: Path) -> list[DTree]:
+        """The training sentences by d-parsers that have learned from the other folds; kept as others are."""
+        place = self.place(name, f"{encoding}.jackknife{folds}", models)
+        file = place.with_name(f"{place.name}.conllu")
+        if not file.exists():
+            _, dev = self.write(encoding, models)
+            gold = [*map(Reduction(encoding).encode, self.train)]
+            parsed = jackknife_dtrees(untrained(name, None, models), gold, dev, folds, say)
+            with staged_file(file) as staged:
+                save_conllu(parsed, staged)
+                os.replace(staged, file)
+        return [*read_conllu(file)]
+
+
+def untrained(name: str, epochs: float | None, models: Path) -> DependencyParser:
+    """A d-parser of `d2c train` (small preset), or FINETUNE, Stanza's on MiniLM, with `:PASSES` behind it.
+
+    models: where an encoder's training leaves checkpoints
+    """
+    given: dict[str, Any] = {"epochs": epochs}
+    kind, _, passes = name.partition(":")
+    if kind == FINETUNE:
+        name, given["epochs"] = "stanza", float(passes) if passes else epochs
+        given |= {"bert_model": str(encoder_of(MINILM)), "checkpoints": models / "checkpoints"}
+    return make_dparser(name, preset="small", seed=1, **given)

