@@ -14,6 +14,7 @@ import click
 
 from d2c.commands.terminal import Skipped
 from d2c.dparsers.registry import DPARSERS, TAGGERS, form_of
+from d2c.linear.weights import MOST_BITS
 from d2c.models import find
 from d2c.reduction.encodings import ENCODINGS
 from d2c.training.model import read_settings
@@ -147,6 +148,20 @@ chart_options: tuple[Decorator, ...] = (
         show_default=True,
         callback=finite,
         help="Chart: λ, the L1 penalty of its weights.",
+    ),
+    click.option(
+        "--chart-epochs",
+        type=click.IntRange(1),
+        default=RouteSettings.chart_epochs,
+        show_default=True,
+        help="Chart: passes over the treebank.",
+    ),
+    click.option(
+        "--table-bits",
+        type=click.IntRange(1, MOST_BITS),
+        default=RouteSettings.table_bits,
+        show_default=True,
+        help="Chart: it has 2^this weights, which features may share.",
     ),
     *_GRAMMAR,
 )

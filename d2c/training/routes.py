@@ -128,7 +128,8 @@ class RouteSettings:
     """What routes are made with; the routes say what each is for.
 
     encoding:    of the labels, see `d2c.reduction.encodings`
-    pruning, gamma, penalty, binarization, grammar, symbols, max_unaries: of the chart, see `d2c.cky.settings`
+    pruning, gamma, penalty, binarization, grammar, symbols, max_unaries, table_bits, chart_epochs: of the
+                 chart, see `d2c.cky.settings`, where the last is `epochs`
     labels:      whether d-labels are features of the chart, as of d-trees with labels of their own (nsubj);
                  None: if these are not the route's own
     checkpoints: a directory, from which an interrupted training of the chart, or of a transformer, goes on
@@ -144,6 +145,8 @@ class RouteSettings:
     grammar: str = "observed"
     symbols: str = "plain"
     max_unaries: int = 3
+    table_bits: int = 22
+    chart_epochs: int = 5
     labels: bool | None = None
     checkpoints: Path | None = None
     seed: int = 1
@@ -165,8 +168,9 @@ class RouteRow(NamedTuple):
 
 _OF_CHARTS = (
     *("head_rules", "pruning", "gamma", "penalty", "binarization", "grammar", "symbols", "max_unaries"),
-    *("seed", "checkpoints"),
+    *("table_bits", "seed", "checkpoints"),
 )
+_OF_TRAINING = (*_OF_CHARTS, "chart_epochs")
 
 
 def _new_reduction(made: type[Any], settings: RouteSettings) -> Any:
@@ -175,7 +179,7 @@ def _new_reduction(made: type[Any], settings: RouteSettings) -> Any:
 
 def _new_chart(made: type[Any], settings: RouteSettings) -> Any:
     chosen = {name: getattr(settings, name) for name in _OF_CHARTS}
-    return made(**chosen, labels=bool(settings.labels))
+    return made(**chosen, epochs=settings.chart_epochs, labels=bool(settings.labels))
 
 
 def _new_rules(made: type[Any], settings: RouteSettings) -> Any:
@@ -194,10 +198,13 @@ ROUTES = {
     "labeler": RouteRow(
         "d2c.reduction.labeler.two_stage:TwoStage", _new_reduction, _LABELER, ("encoding", "folds")
     ),
-    "cky": RouteRow(_CHART, _new_chart, _CHART, ("folds", "labels", *_OF_CHARTS)),
+    "cky": RouteRow(_CHART, _new_chart, _CHART, ("folds", "labels", *_OF_TRAINING)),
     "rules": RouteRow("d2c.rules.rule_based:RuleBased", _new_rules),
     "combined": RouteRow(
-        "d2c.training.combined:Combined", _new_combined, _CHART, ("encoding", "folds", *_OF_CHARTS)
+        "d2c.training.combined:Combined",
+        _new_combined,
+        _CHART,
+        ("encoding", "folds", *_OF_TRAINING),
     ),
 }
 

@@ -34,6 +34,8 @@ TUNABLE = {  # what changes most comes first; it is what a few trials see
     "folds": Tunable(),
     "encoding": Tunable(("direct", "delta")),
     "penalty": Tunable(PENALTIES),
+    "chart_epochs": Tunable((3, 5, 8)),
+    "table_bits": Tunable((20, 22, 24)),
     "labels": Tunable((True,), lambda settings: settings["folds"] is not None),
     "grammar": Tunable(tuple(GRAMMARS)),
     "symbols": Tunable(tuple(REFINEMENTS)),

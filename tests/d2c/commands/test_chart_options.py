@@ -28,8 +28,15 @@ OPTIONS = [
     "collapsed",
     "--grammar",
     "closed",
+    "--chart-epochs",
+    "2",
+    "--table-bits",
+    "12",
 ]
-OF_CHART = "pruning", "gamma", "penalty", "binarization", "max_unaries", "symbols", "grammar", "labels"
+OF_CHART = (
+    *("pruning", "gamma", "penalty", "binarization", "max_unaries", "symbols", "grammar"),
+    *("chart_epochs", "table_bits", "labels"),
+)
 
 
 def asked(monkeypatch: pytest.MonkeyPatch, *options: str) -> dict[str, Any]:
@@ -48,7 +55,7 @@ def asked(monkeypatch: pytest.MonkeyPatch, *options: str) -> dict[str, Any]:
 def test_options_come_to_the_settings(monkeypatch: pytest.MonkeyPatch) -> None:
     default = RouteSettings()
     assert asked(monkeypatch) == {name: getattr(default, name) for name in OF_CHART}
-    values = ("none", 0.5, 1e-8, "markovized", 0, "collapsed", "closed", True)
+    values = ("none", 0.5, 1e-8, "markovized", 0, "collapsed", "closed", 2, 12, True)
     expected = dict(zip(OF_CHART, values, strict=True))
     assert asked(monkeypatch, *OPTIONS, "--labels") == expected
     assert asked(monkeypatch, "--no-labels")["labels"] is False
@@ -59,6 +66,7 @@ def test_options_come_to_the_settings(monkeypatch: pytest.MonkeyPatch) -> None:
     [
         *(["--gamma", "1.5"], ["--gamma", "nan"], ["--penalty", "-1"], ["--penalty", "inf"]),
         *(["--max-unaries", "101"], ["--max-unaries", "-1"], ["--binarization", "vertical?"]),
+        *(["--chart-epochs", "0"], ["--table-bits", "0"], ["--table-bits", "40"]),
     ],
 )
 def test_what_is_out_of_range_is_one_line(wrong: list[str]) -> None:

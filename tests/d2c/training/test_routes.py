@@ -51,9 +51,11 @@ def test_what_a_route_can_do(name: str) -> None:
 
 def test_settings_come_to_where_they_are_used(tmp_path: Path) -> None:
     of_chart = {"pruning": "1", "gamma": 0.8, "penalty": 0.5, "binarization": "markovized"}
-    of_chart |= {"symbols": "vertical", "max_unaries": 1, "grammar": "closed"}
+    of_chart |= {"symbols": "vertical", "max_unaries": 1, "grammar": "closed", "table_bits": 12}
     settings = RouteSettings(
-        **{"encoding": "delta", "head_rules": "leftmost", "checkpoints": tmp_path, "seed": 7}, **of_chart
+        **{"encoding": "delta", "head_rules": "leftmost", "checkpoints": tmp_path, "seed": 7},
+        **of_chart,
+        chart_epochs=2,
     )
     reduction, chart, combined = (make_route(name, settings) for name in ("reduction", "cky", "combined"))
     for part in (reduction, combined.labeler):  # type: ignore[attr-defined]
@@ -61,7 +63,7 @@ def test_settings_come_to_where_they_are_used(tmp_path: Path) -> None:
     used = [chart, combined.chart]  # type: ignore[attr-defined]
     for part, labels in zip(used, (False, True), strict=True):
         assert part.settings.labels is labels
-        assert (part.settings.head_rules, part.settings.seed) == ("leftmost", 7)
+        assert (part.settings.head_rules, part.settings.seed, part.settings.epochs) == ("leftmost", 7, 2)
         assert {name: getattr(part.settings, name) for name in of_chart} == of_chart
         assert part.checkpoints == tmp_path
 
