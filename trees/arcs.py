@@ -7,6 +7,7 @@ the arcs of a sentence hold many d-trees at once, one of which is the parser's o
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Sequence
+from itertools import chain
 from typing import NamedTuple
 
 import numpy as np
@@ -94,6 +95,24 @@ def votes(trees: Iterable[tuple[Sequence[int], float]]) -> NDArray[np.float64]:
     for heads, weight in ballots:
         shares[np.arange(n), list(heads)] += weight / total
     return shares
+
+
+def joined(sentences: Sequence[PackedArcs]) -> PackedArcs:
+    """Those of sentences, one after the other; heads are as they were."""
+    widths = [np.diff(arcs.begin) for arcs in sentences]
+    begin = np.cumsum([0, *chain.from_iterable(widths)], dtype=np.int32)
+    heads, logs = ([getattr(arcs, name) for arcs in sentences] for name in ("heads", "logs"))
+    empty = single(())
+    return PackedArcs(begin, np.concatenate([*heads, empty.heads]), np.concatenate([*logs, empty.logs]))
+
+
+def parted(arcs: PackedArcs, lengths: Iterable[int]) -> Iterator[PackedArcs]:
+    """What `joined` made of sentences of so many words."""
+    first = 0
+    for length in lengths:
+        begin = arcs.begin[first : first + length + 1]
+        yield PackedArcs(begin - begin[0], arcs.heads[begin[0] : begin[-1]], arcs.logs[begin[0] : begin[-1]])
+        first += length
 
 
 def _packed(own: Sequence[tuple[NDArray[np.int32], NDArray[np.float32]]]) -> PackedArcs:

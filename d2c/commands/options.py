@@ -58,12 +58,11 @@ continuous_option = click.option(
 jobs_option = click.option(
     "--jobs", type=click.IntRange(1), default=os.cpu_count() or 1, show_default="all cores", help="Processes."
 )
-arcs_option = click.option(
-    "--arcs",
-    type=click.Choice(ARCS),
-    help="Over the d-parser's one d-tree, or over all its likely arcs, packed: in them cky looks for the "
-    "best c-tree, labeler for the d-tree whose labels are surest.",
+_OVER_ARCS = (
+    "Over the d-parser's one d-tree, or over all its likely arcs, packed: in them cky looks for the best "
+    "c-tree, labeler for the d-tree whose labels are surest."
 )
+arcs_option = click.option("--arcs", type=click.Choice(ARCS), help=f"{_OVER_ARCS}  [default: as in training]")
 timeout_option = click.option(
     "--timeout",
     metavar="SECONDS",
@@ -270,7 +269,6 @@ def training_options(command: Command) -> Command:
     def checked(**options: Any) -> None:
         if options["tagger"] is None and options["tags"] == "predicted":
             raise click.UsageError(f"--tags predicted needs --tagger {' or --tagger '.join(TAGGERS)}")
-        options["arcs"] = options["arcs"] or ARCS[0]
         command(**options)
 
     options: tuple[Decorator, ...] = (
@@ -291,7 +289,7 @@ def training_options(command: Command) -> Command:
             "What d-parser and route learn from: the treebank's tags, or the tagger's by jackknifing.",
         ),
         _jackknife(f"{_JACKKNIFED} Also the folds of --tags predicted, which are 10 otherwise."),
-        arcs_option,
+        choice("--arcs", ARCS, ARCS[0], _OVER_ARCS),
         click.option("--overwrite", is_flag=True, help="Replace models of -o when the new ones are whole."),
     )
     return _with(options, checked)

@@ -196,9 +196,9 @@ _LABELER, _CHART = "d2c.reduction.labeler.labeler:Labeler", "d2c.cky.constrained
 ROUTES = {
     "reduction": RouteRow("d2c.reduction.reduction:Reduction", _new_reduction, settings=("encoding",)),
     "labeler": RouteRow(
-        "d2c.reduction.labeler.two_stage:TwoStage", _new_reduction, _LABELER, ("encoding", "folds")
+        "d2c.reduction.labeler.two_stage:TwoStage", _new_reduction, _LABELER, ("encoding", "folds", "arcs")
     ),
-    "cky": RouteRow(_CHART, _new_chart, _CHART, ("folds", "labels", *_OF_TRAINING)),
+    "cky": RouteRow(_CHART, _new_chart, _CHART, ("folds", "labels", "arcs", *_OF_TRAINING)),
     "rules": RouteRow("d2c.rules.rule_based:RuleBased", _new_rules),
     "combined": RouteRow(
         "d2c.training.combined:Combined",

@@ -10,6 +10,7 @@ from typing import Any, NamedTuple
 
 from d2c.tables.pad_tuning import GAMMAS, PENALTIES
 from d2c.training.routes import ROUTES
+from d2c.training.spec import ARCS
 from d2c.trees.binarization import BINARIZATIONS, GRAMMARS
 from d2c.trees.refinement import REFINEMENTS
 
@@ -33,6 +34,7 @@ TUNABLE = {  # what changes most comes first; it is what a few trials see
     "epochs": Tunable(),
     "folds": Tunable(),
     "encoding": Tunable(("direct", "delta")),
+    "arcs": Tunable(ARCS),
     "penalty": Tunable(PENALTIES),
     "chart_epochs": Tunable((3, 5, 8)),
     "table_bits": Tunable((20, 22, 24)),

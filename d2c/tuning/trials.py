@@ -1,7 +1,8 @@
 """Trials: a route with some settings, scored on sentences that neither it nor its d-parser has learned from.
 
-Eight tenths of the treebank are learned from; the ninth selects states, as `--dev` of `d2c train` does; F1
-and UAS are those of the last. Tenths are of consecutive sentences, so that documents stay whole.
+Eight tenths of the treebank are learned from; the ninth selects states, as `--dev` of `d2c train` does, and
+says what packed arcs count for; F1 and UAS are those of the last. Tenths are of consecutive sentences, so
+that documents stay whole.
 """
 
 from __future__ import annotations
@@ -13,13 +14,16 @@ from typing import Any, Generic, NamedTuple, TypeVar
 
 from d2c.compare.rows import with_tags_of
 from d2c.dparsers.protocol import DependencyParser, ReadsAlong
+from d2c.linear.weights import Like, read_arrays, write_arrays
 from d2c.tables.store import Step, Store, digest_of_file
 from d2c.tables.treebank import Treebank
 from d2c.training.conventions import is_foreign
 from d2c.training.jackknife import blocks, jackknife_dtrees
-from d2c.training.routes import Route
+from d2c.training.packed import check_arcs, gives_arcs, parsing
+from d2c.training.routes import Route, TakesArcs
 from d2c.training.spec import TrainingSpec
 from d2c.treebanks.reading import Reading
+from d2c.trees.arcs import PackedArcs, joined, parted
 from d2c.trees.ctree import CTree
 from d2c.trees.dtree import DTree
 from d2c.trees.errors import ModelError, each_located, located
@@ -35,7 +39,7 @@ from d2c.tuning.space import Settings, of_route
 
 Item = TypeVar("Item", CTree, DTree)
 _TENTHS = 10
-_LEARNED, _HELD_OUT = "learned", "held-out"  # CoNLL-U files of a d-parser's d-trees
+_ARCS = {"begin": Like("i4", 1), "heads": Like("i4", 1), "logs": Like("f4", 1)}
 
 
 class Parts(NamedTuple, Generic[Item]):
@@ -127,9 +131,11 @@ class Trials:
         ctrees = self._ctrees(spec)
         with located(str(spec.train)):
             parts = Parts.of(ctrees)
-            parsed = self._parsed(spec, route, parts.held_out, _HELD_OUT)
-            jackknifed = self._parsed(spec, route, parts.learned, _LEARNED) if spec.folds else None
+            dev, parsed = self._parsed(spec, route, parts)
+            jackknifed = self._jackknifed(spec, route, parts.learned) if spec.folds else None
             route.fit(parts.learned, parts.dev, dtrees=jackknifed, progress=log.info)
+            if isinstance(route, TakesArcs) and spec.packed:
+                route.fit_arcs(parts.dev, dev)
         guess = list(counted(route.decode_all(parsed), "converting d-trees"))
         metric = metric_for(parts.held_out, any(not ctree.is_continuous() for ctree in ctrees))
         scores = metric.score(parts.held_out, with_tags_of(parts.held_out, guess))
@@ -138,30 +144,71 @@ class Trials:
         rows = [[one.gold, one.guess, one.matched] for one in counted_matches(scores)]
         return {"f1": metric.summary(scores).f1, "uas": attached.uas, "matches": rows}
 
-    def _parsed(self, spec: TrainingSpec, route: Route, ctrees: Sequence[CTree], part: str) -> list[DTree]:
-        """The d-trees that the d-parser makes of a part, from which it has not learned."""
+    def _parsed(
+        self, spec: TrainingSpec, route: Route, parts: Parts[CTree]
+    ) -> tuple[list[DTree], list[DTree]]:
+        """What the d-parser makes of dev, if packed arcs are asked for, and of the held-out part."""
+        dparser = spec.new_dparser()
+        check_arcs(spec.packed, {spec.routes[0]: route}, dparser, spec.dparser_name)
+        names = ("dev", "held_out") if gives_arcs(dparser) else ("held_out",)
 
         def make(directory: Path) -> Mapping[str, Any]:
-            encoded = list(each_located(route.encode, self._ctrees(spec), str(spec.train)))
             with scratch() as files:
-                train, dev = files / "train.conllu", files / "dev.conllu"
-                dparser, own = spec.new_dparser(), Parts.of(encoded)
-                save_conllu(own.learned, train)
-                # one that has its d-trees already, as `gold`, must be given those that it is to say
-                save_conllu(own.held_out if _reads_along(dparser) else own.dev, dev)
-                if part == _LEARNED:
-                    dtrees = jackknife_dtrees(dparser, own.learned, dev, spec.folds or 0, log.info)
-                else:
-                    trained = dparser.train(train, dev, files / "dparser", log.info)
-                    tokens = (dtree.tokens for dtree in own.held_out)
-                    dtrees = list(counted(trained.parse(tokens), "parsing"))
-            save_conllu(dtrees, directory / "parsed.conllu")
+                train, dev, own = self._encoded(spec, route, files)
+                trained = dparser.train(train, dev, files / "dparser", log.info)
+                for name in names:
+                    tokens = (dtree.tokens for dtree in getattr(own, name))
+                    _save(list(counted(parsing(trained, True)(tokens), "parsing")), directory / name)
             return {}
 
-        folds = spec.folds if part == _LEARNED else None
-        step = self.store.step("parsed", {**self._of_dparser(spec), "part": part, "folds": folds}, make)
-        pairs = zip(ctrees, read_conllu(step.directory / "parsed.conllu"), strict=True)
-        return [replace(dtree, tokens=ctree.tokens) for ctree, dtree in pairs]
+        directory = self.store.step("parsed", self._of_dparser(spec), make).directory
+        if not spec.packed:
+            return [], _read(parts.held_out, directory / "held_out", packed=False)
+        return _read(parts.dev, directory / "dev"), _read(parts.held_out, directory / "held_out")
+
+    def _jackknifed(self, spec: TrainingSpec, route: Route, ctrees: Sequence[CTree]) -> list[DTree]:
+        """The part that is learned from, by d-parsers that have learned from its other folds."""
+
+        def make(directory: Path) -> Mapping[str, Any]:
+            with scratch() as files:
+                _, dev, own = self._encoded(spec, route, files)
+                folds = spec.folds or 0
+                _save(
+                    jackknife_dtrees(spec.new_dparser(), own.learned, dev, folds, log.info),
+                    directory / "learned",
+                )
+            return {}
+
+        made_of = {**self._of_dparser(spec), "folds": spec.folds}
+        return _read(ctrees, self.store.step("jackknifed", made_of, make).directory / "learned")
+
+    def _encoded(self, spec: TrainingSpec, route: Route, directory: Path) -> tuple[Path, Path, Parts[DTree]]:
+        """Files for a d-parser in a directory: what it learns from, what selects its states; all d-trees."""
+        own = Parts.of(list(each_located(route.encode, self._ctrees(spec), str(spec.train))))
+        train, dev = directory / "train.conllu", directory / "dev.conllu"
+        save_conllu(own.learned, train)
+        # one that has its d-trees already, as `gold`, must be given those that it is to say
+        save_conllu(own.held_out if _reads_along(spec.new_dparser()) else own.dev, dev)
+        return train, dev, own
+
+
+def _save(dtrees: Sequence[DTree], path: Path) -> None:
+    """D-trees, and their packed arcs if they have any, in files of this name."""
+    save_conllu(dtrees, path.with_suffix(".conllu"))
+    arcs = [dtree.arcs for dtree in dtrees if dtree.arcs is not None]
+    if arcs:
+        write_arrays(path.with_suffix(".npz"), joined(arcs)._asdict())
+
+
+def _read(ctrees: Sequence[CTree], path: Path, packed: bool = True) -> list[DTree]:
+    """What `_save` wrote, over the tokens of c-trees; packed: with arcs if there are any."""
+    pairs = zip(ctrees, read_conllu(path.with_suffix(".conllu")), strict=True)
+    dtrees = [replace(dtree, tokens=ctree.tokens) for ctree, dtree in pairs]
+    arrays = path.with_suffix(".npz")
+    if not packed or not arrays.exists():
+        return dtrees
+    arcs = parted(PackedArcs(**read_arrays(arrays, _ARCS)), (len(dtree.heads) for dtree in dtrees))
+    return [replace(dtree, arcs=own) for dtree, own in zip(dtrees, arcs, strict=True)]
 
 
 def _reads_along(dparser: DependencyParser) -> bool:

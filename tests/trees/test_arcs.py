@@ -7,7 +7,7 @@ from itertools import pairwise
 import numpy as np
 import pytest
 
-from d2c.trees.arcs import PackedArcs, arcs_of, single, votes
+from d2c.trees.arcs import PackedArcs, arcs_of, joined, parted, single, votes
 
 TABLE = np.array([[0.0, 0.0, 0.9, 0.1], [0.602, 0.001, 0.0, 0.397], [0.2, 0.3, 0.5, 0.0]])
 
@@ -33,6 +33,16 @@ def test_those_of_the_tree_are_kept_in_any_case() -> None:
     assert shown(arcs_of(TABLE, [2, 0, 2]).kept(2.0, [3, 0, 0])) == [{3: 1.0}, {0: 1.0}, {0: 1.0}]
     lifted = arcs_of(TABLE, [2, 0, 2], 0.15).kept(0.15, [3, 0, 2])  # a repair gave the first word this head
     assert shown(lifted)[0] == {2: 0.5, 3: 0.5}
+
+
+def test_those_of_several_sentences_are_joined_and_parted() -> None:
+    sentences = [arcs_of(TABLE, [2, 0, 2]), single([]), single([0]), arcs_of(TABLE, [2, 1, 2])]
+    whole = joined(sentences)
+    assert len(whole.begin) == 8 and whole.heads.tolist() == [
+        h for one in sentences for h in one.heads.tolist()
+    ]
+    assert list(map(shown, parted(whole, [3, 0, 1, 3]))) == list(map(shown, sentences))
+    assert shown(joined([])) == []
 
 
 def test_one_tree_is_certain() -> None:

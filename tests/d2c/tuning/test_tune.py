@@ -115,6 +115,36 @@ def test_nothing_is_learned_from_what_is_scored(
     assert first_word.learned == [forms[:27]] and first_word.parsed == [forms[27:]]
 
 
+def test_packed_arcs_are_tried_over_the_same_dtrees(tmp_path: Path) -> None:
+    trees, log = tmp_path / "trees.mrg", tmp_path / "log.jsonl"
+    with open(trees, "w", encoding="utf-8") as stream:
+        write_brackets(islice(read_brackets(SAMPLE), 100), stream)
+    asked = ["--route", "labeler", "--dparser", "transition:standard;exact", "--epochs", "1", "--try", "arcs"]
+    done = tune(trees, log, *asked)
+    assert done.exit_code == 0, done.output
+    single, packed = logged(log)
+    assert (single["settings"]["arcs"], packed["settings"]["arcs"]) == ("single", "packed")
+    assert single["uas"] == packed["uas"]
+    assert [round(one["f1"], 2) for one in (single, packed)] == [78.54, 75.23]
+    assert [path.name[:6] for path in sorted(Path(f"{log}.steps").iterdir())] == [
+        "parsed",
+        "trial-",
+        "trial-",
+    ]
+    assert (
+        done.stdout.splitlines()[-1] == "--route labeler --dparser 'transition:standard;exact' --epochs 1.0"
+    )
+
+
+def test_packed_arcs_of_a_dparser_without_any_do_not_fit(
+    trees: Path, tmp_path: Path, first_word: type[FirstWord]
+) -> None:
+    done = tune(trees, tmp_path / "log.jsonl", "--route", "labeler", "--try", "arcs")
+    assert done.exit_code == 0, done.output
+    _, packed = logged(tmp_path / "log.jsonl")
+    assert packed["error"].startswith("--arcs packed: the d-parser first does not say how probable")
+
+
 def test_the_last_line_is_of_options_of_train(
     trees: Path, tmp_path: Path, first_word: type[FirstWord]
 ) -> None:
