@@ -13,9 +13,9 @@ on all d-parsers so far vote for, with learned weights. `mixed`: routes on d-tre
 on, with learned weights, packed arcs by their probabilities. Points and p: of the difference to the best row
 of the first d-parser, paired approximate randomisation. Tokens/s: from tokens to brackets, one core.
 
-Labeler and cky learn from gold d-trees. With --jackknife they learn from those of the d-parser whose d-trees
-they convert, when it has learned from the other folds, and its labels are features of cky, too; what converts
-`mixed` d-trees has learned from those of the last d-parser.
+Labeler and cky learn from gold d-trees. With --jackknife there are rows, `jackknifed`, of such that have
+learned from those of the d-parser whose d-trees they convert, when it has learned from the other folds; its
+labels are features of cky then. Those for `mixed` d-trees have learned from those of the last d-parser.
 
 Tags: the treebank's (gold), or of dev and of the 500 sentences those that a perceptron predicts; what was
 learned from train was learned from gold ones in either case.
@@ -135,26 +135,33 @@ class Data:
         """Where something of a name is kept."""
         return self.models / f"{name}.{len(self.train)}"
 
-    def routes(self, dparser: str) -> dict[str, Any]:
-        """The routes that convert a d-parser's d-trees."""
-        jackknifed = partial(self.learned_from.jackknifed, dparser, "direct", self.folds or 0, self.models)
-        suffix = f".{dparser.replace(':', '-').replace(';', '-')}.jackknife{self.folds}" if self.folds else ""
-        labels = bool(self.folds)
-        return {
+    def routes(self, dparser: str) -> dict[str, dict[str, Any]]:
+        """The routes that convert a d-parser's d-trees: those that have learned from gold ones, under "", and
+        from jackknifed ones."""
+        labeler, cky = TwoStage("direct"), ConstrainedCKY(grammar=self.grammar)
+        gold = {
             "reduction": self.route("reduction", Reduction("direct")),
-            "labeler": self.route(f"labeler{suffix}", TwoStage("direct"), jackknifed),
-            "cky": self.route(
-                f"cky-{self.grammar}{suffix}", ConstrainedCKY(grammar=self.grammar, labels=labels), jackknifed
-            ),
+            "labeler": self.route("labeler", labeler),
+            "cky": self.route(f"cky-{self.grammar}", cky),
         }
+        if not self.folds:
+            return {"": gold}
+        how = f".{Craft.file_name(dparser)}.jackknife{self.folds}"
+        dtrees = partial(self.learned_from.jackknifed, dparser, "direct", self.folds, self.models)
+        labelled = ConstrainedCKY(grammar=self.grammar, labels=True)
+        jackknifed = {
+            "labeler": self.route(f"labeler{how}", labeler, dtrees),
+            "cky": self.route(f"cky-{self.grammar}{how}", labelled, dtrees),
+        }
+        return {"": gold, ", jackknifed": jackknifed}
 
-    def route(self, name: str, route: Any, jackknifed: Callable[[], list[DTree]] | None = None) -> Any:
-        """A route fitted to train, on jackknifed d-trees where they are asked for."""
+    def route(self, name: str, route: Any, dtrees: Callable[[], list[DTree]] | None = None) -> Any:
+        """A route fitted to train, on these d-trees, or gold ones."""
         directory = self.place(name)
         if not directory.is_dir():
-            dtrees = {"dtrees": jackknifed()} if jackknifed and self.folds else {}
+            given = {"dtrees": dtrees()} if dtrees else {}
             say(f"{name}: training")
-            route.fit(self.train, self.held_out, **dtrees).save(directory)
+            route.fit(self.train, self.held_out, **given).save(directory)
         return type(route).load(directory)
 
     def parsed(self, name: str) -> Parsed:
@@ -201,17 +208,20 @@ class Table:
         self.parsed: list[Parsed] = []
         self.voters: list[tuple[list[Parse], list[Parse]]] = []
 
-    def single(self, parsed: Parsed, routes: Mapping[str, Any]) -> None:
-        """The rows of one d-parser by some routes: of its d-trees, and of its packed arcs if it gives any."""
+    def single(self, parsed: Parsed, kinds: Mapping[str, Mapping[str, Any]]) -> None:
+        """The rows of one d-parser by kinds of routes: of its d-trees, and of packed arcs if it gives any."""
         self.parsed.append(parsed)
         plain = parsed._replace(held_out=single_trees(parsed.held_out), dev=single_trees(parsed.dev))
-        self.decoded(plain, routes, "")
+        for kind, routes in kinds.items():
+            self.decoded(plain, routes, kind)
         if any(dtree.arcs is not None for dtree in parsed.dev):
             gold = with_tags_of(parsed.held_out, self.data.held_out)
-            for name in AGREE:
-                routes[name].fit_arcs(gold, parsed.held_out)
-                say(f"{parsed.name}, {name}: {routes[name].arcs_}")
-            self.decoded(parsed, {name: routes[name] for name in AGREE}, ", packed")
+            for kind, routes in kinds.items():
+                agree = {name: routes[name] for name in AGREE}
+                for name, route in agree.items():
+                    route.fit_arcs(gold, parsed.held_out)
+                    say(f"{parsed.name}, {name}{kind}: {route.arcs_}")
+                self.decoded(parsed, agree, f"{kind}, packed")
 
     def decoded(self, parsed: Parsed, routes: Mapping[str, Any], how: str) -> None:
         """The rows of some routes, which vote, and of what labeler and cky agree on."""
@@ -224,12 +234,12 @@ class Table:
         pairs = zip(*(guesses[name] for name in AGREE), strict=True)
         self.row(parsed.name, f"combined{how}", [combine(pair).ctree for pair in pairs], parsed.dev)
 
-    def mixed(self, routes: Mapping[str, Any]) -> None:
-        """The rows of d-trees that all d-parsers voted on, by some routes."""
+    def mixed(self, kinds: Mapping[str, Mapping[str, Any]]) -> None:
+        """The rows of d-trees that all d-parsers voted on, by kinds of routes."""
         rows = [list(zip(*part, strict=True)) for part in zip(*(p[1:3] for p in self.parsed), strict=True)]
         weights = learn_arcs(zip(self.gold[0], rows[0], strict=True))
         held_out, dev = ([combine_arcs(row, weights) for row in part] for part in rows)
-        self.single(Parsed("mixed", held_out, dev, 0.0), routes)
+        self.single(Parsed("mixed", held_out, dev, 0.0), kinds)
 
     def votes(self) -> None:
         """The row of what all voters so far are for."""

@@ -48,7 +48,12 @@ class Craft:
 
     def place(self, name: str, what: str, models: Path) -> Path:
         """Where something of a d-parser is kept."""
-        return models / f"{name.replace(':', '-').replace(';', '-')}.{what}.{len(self.train)}"
+        return models / f"{self.file_name(name)}.{what}.{len(self.train)}"
+
+    @staticmethod
+    def file_name(dparser: str) -> str:
+        """How a d-parser is called in names of files."""
+        return dparser.replace(":", "-").replace(";", "-")
 
     def dparser(self, name: str, encoding: str, epochs: float | None, models: Path) -> DependencyParser:
         """Trained on the treebank in an encoding, or loaded where that was done before; see `untrained`."""
