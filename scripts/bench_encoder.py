@@ -110,9 +110,10 @@ def main(rows: list[str], **given: Any) -> None:
 def measured(row: str, settings: Settings) -> list[Line]:
     """The lines of a row; those of one that was measured before are read."""
     said = (row, str(settings.sentences or "all"), *settings.treebanks, f"seed{settings.seed}")
-    said += ("words",) * settings.words + (f"every{settings.every}",) * (settings.every > 1)
+    said += ("words",) * settings.words
     place = settings.models / ".".join(said).replace(":", "-")
-    kept = place.with_name(f"{place.name}.json")
+    every = f".every{settings.every}" * (settings.every > 1)  # of which the parser knows nothing
+    kept = place.with_name(f"{place.name}{every}.json")
     if not kept.exists():
         settings.models.mkdir(parents=True, exist_ok=True)
         lines = measure(row, settings, place)
@@ -127,7 +128,7 @@ def measure(row: str, settings: Settings, place: Path) -> list[Line]:
     trees = {name: [*TREEBANKS[name].trees("train", limit or None)] for name in settings.treebanks}
     held_out = trees[settings.treebanks[0]][-HELD_OUT:]
     train = [*chain(*(ctrees[:-HELD_OUT] for ctrees in trees.values()))]
-    dev = {name: [*TREEBANKS[name].trees("dev")][:: settings.every] for name in settings.treebanks}
+    dev = {name: [*TREEBANKS[name].trees("dev")] for name in settings.treebanks}
     words = {form for ctree in chain(train, held_out, *dev.values()) for form in ctree.tokens.forms}
     given = without_tags if settings.words else same
     route = Reduction("direct", "collins").fit(map(given, train))
@@ -139,7 +140,8 @@ def measure(row: str, settings: Settings, place: Path) -> list[Line]:
     if gives_arcs(parser) and not settings.words:  # to a chart tags say most
         chart = ConstrainedCKY().fit(map(given, train), map(given, held_out))
         chart.fit_arcs(map(given, held_out), parse(dtree.tokens for dtree in gold[1]))
-    for name, ctrees in dev.items():
+    for name, whole in dev.items():
+        ctrees = whole[:: settings.every]
         dtrees, seconds = timed(list, parse(given(ctree).tokens for ctree in ctrees))
         packed = f1(chart, ctrees, dtrees) if chart else None
         speed = sum(len(dtree.heads) for dtree in dtrees) / seconds
@@ -208,7 +210,7 @@ def scores(route: Reduction, gold: list[CTree], dtrees: list[DTree]) -> tuple[fl
     """UAS, LAS and F1."""
     pairs = zip(map(route.encode, gold), dtrees, strict=True)
     attachment = sum((score_attachment(*pair) for pair in pairs), Attachment())
-    return attachment.uas, attachment.las, f1(route, gold, [replace(dtree, arcs=None) for dtree in dtrees])
+    return attachment.uas, attachment.las, f1(route, gold, dtrees)
 
 
 def f1(route: Reduction | ConstrainedCKY, gold: list[CTree], dtrees: Iterable[DTree]) -> float:

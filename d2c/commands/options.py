@@ -107,6 +107,13 @@ def finite(_context: click.Context, _option: click.Parameter, number: float | No
     return number
 
 
+def _of_chart(name: str, kind: click.IntRange | click.FloatRange, says: str) -> Decorator:
+    """An option that is a number of `RouteSettings`, by its name and with its default."""
+    default = getattr(RouteSettings, name.removeprefix("--").replace("-", "_"))
+    check = finite if isinstance(kind, click.FloatRange) else None
+    return click.option(name, type=kind, default=default, show_default=True, callback=check, help=says)
+
+
 _GRAMMAR: tuple[Decorator, ...] = (
     choice(
         "--binarization", BINARIZATIONS, RouteSettings.binarization, "Chart: of nodes with many children."
@@ -119,12 +126,10 @@ _GRAMMAR: tuple[Decorator, ...] = (
         *("--symbols", REFINEMENTS, RouteSettings.symbols),
         "Chart: nonterminals with the parent's label, or for whole unary chains.",
     ),
-    click.option(
+    _of_chart(
         "--max-unaries",
-        type=click.IntRange(0, MOST_UNARIES),
-        default=RouteSettings.max_unaries,
-        show_default=True,
-        help="Chart: unary nodes between two attachments at most.",
+        click.IntRange(0, MOST_UNARIES),
+        "Chart: unary nodes between two attachments at most.",
     ),
 )
 chart_options: tuple[Decorator, ...] = (
@@ -132,35 +137,16 @@ chart_options: tuple[Decorator, ...] = (
         *("--pruning", ["none", "1", "2", "1+2"], "none"),
         "Chart: 1 rules by the head's tag, 2 the side of the next dependent.",
     ),
-    click.option(
-        "--gamma",
-        type=click.FloatRange(0, 1),
-        default=RouteSettings.gamma,
-        show_default=True,
-        callback=finite,
-        help="Chart: pruning 2 fixes the sides that are more probable than this.",
+    _of_chart(
+        *("--gamma", click.FloatRange(0, 1)),
+        "Chart: pruning 2 fixes the sides that are more probable than this.",
     ),
-    click.option(
-        "--penalty",
-        type=click.FloatRange(0),
-        default=RouteSettings.penalty,
-        show_default=True,
-        callback=finite,
-        help="Chart: λ, the L1 penalty of its weights.",
-    ),
-    click.option(
-        "--chart-epochs",
-        type=click.IntRange(1),
-        default=RouteSettings.chart_epochs,
-        show_default=True,
-        help="Chart: passes over the treebank.",
-    ),
-    click.option(
+    _of_chart("--penalty", click.FloatRange(0), "Chart: λ, the L1 penalty of its weights."),
+    _of_chart("--chart-epochs", click.IntRange(1), "Chart: passes over the treebank."),
+    _of_chart(
         "--table-bits",
-        type=click.IntRange(1, MOST_BITS),
-        default=RouteSettings.table_bits,
-        show_default=True,
-        help="Chart: it has 2^this weights, which features may share.",
+        click.IntRange(1, MOST_BITS),
+        "Chart: it has 2^this weights, which features may share.",
     ),
     *_GRAMMAR,
 )
