@@ -22,12 +22,12 @@ from d2c.cky.search.chart import COPY, NO_GLUE, Query, build_chart
 from d2c.cky.search.constraints import UNPRUNED
 from d2c.cky.search.features import TOKEN, Observed, Scorer, heads_of, tags_of
 from d2c.cky.search.layout import lay_out
+from d2c.cky.search.packed_chart import Packed
 from d2c.cky.search.packed_layout import lay_out_packed
 from d2c.cky.search.pruning import estimate, restrict
 from d2c.cky.search.search import (
     Asked,
     Found,
-    Packed,
     best_parts,
     bracket_key,
     k_best_parts,
@@ -45,6 +45,7 @@ from d2c.trees.conversion import to_labelled_dependencies
 from d2c.trees.ctree import CTree, Tokens
 from d2c.trees.dtree import DTree, is_projective
 from d2c.trees.heads import HeadRules, load_head_rules
+from d2c.trees.labels import phrase_symbols
 from d2c.trees.progress import counted
 from d2c.trees.refinement import REFINEMENTS, Refinement, visible
 from d2c.trees.repair import ARCS_UNDONE, Repairs, repair_tree
@@ -126,7 +127,7 @@ class ConstrainedCKY:
         labels = (one.labels or () for one in gold if self.settings.labels)
         # Of the trees with derivations: the grammar has a symbol for each tag of the vocabulary.
         self.vocabulary_ = Vocabulary.of([one.ctree.tokens for one in gold if one.derivation], labels)
-        self._axioms = _axioms(self.grammar_, self.vocabulary_)
+        self._number()
         self.allowed_, self.arcs_ = UNPRUNED, ArcFeature()
         return gold
 
@@ -151,7 +152,8 @@ class ConstrainedCKY:
         repairs = Repairs() if repairs is None else repairs
         asked = self._asked(dtree, self._tree(dtree, repairs))
         found = best_parts(asked)
-        repairs.counts[ARCS_UNDONE] += asked.packed is not None and not found.several
+        several = asked.packed is not None and not asked.packed.arcs.is_single
+        repairs.counts[ARCS_UNDONE] += several and not found.several
         return self.ctree(dtree.tokens, found, repairs)
 
     def decode_all(self, dtrees: Iterable[DTree], repairs: Repairs | None = None) -> Iterator[CTree]:
@@ -245,7 +247,7 @@ class ConstrainedCKY:
         route.vocabulary_ = learned.vocabulary
         route.top_, route.gaps_, route.default_ = learned.top, learned.gaps, learned.default
         route.allowed_, route.weights_, route.arcs_ = learned.allowed, learned.weights, learned.arcs
-        route._axioms = _axioms(learned.grammar, learned.vocabulary)
+        route._number()
         return route
 
     @classmethod
@@ -302,6 +304,12 @@ class ConstrainedCKY:
         """What scores the parts of a derivation."""
         return Scorer(self._templates, self.grammar_.keys, self.weights_)
 
+    def _number(self) -> None:
+        """What grammar and vocabulary say by number: the symbol of pre-terminals with each tag, and the label
+        that d-trees have for the arcs that make each symbol."""
+        self._axioms = _axioms(self.grammar_, self.vocabulary_)
+        self._labels = tuple([self._symbols.labels(one.label)[-1] for one in self.grammar_.symbols])
+
     def ask(self, observed: Observed) -> Query:
         """The query for a sentence with its d-tree."""
         layout, tags = lay_out(heads_of(observed)), tags_of(observed)
@@ -321,15 +329,18 @@ class ConstrainedCKY:
         return Asked(query, observed, self.scorer, self._packed(dtree.arcs, heads, query))
 
     def _packed(self, arcs: PackedArcs | None, heads: Sequence[int], query: Query) -> Packed | None:
-        """The arcs that are kept; None where that is one for each word."""
+        """The arcs that are kept; None where they say no more than the single d-tree."""
         if arcs is None:
             return None
-        kept = arcs.kept(self.arcs_.least, heads)
-        if len(kept.heads) == len(heads):
-            return None
+        kept, symbols = arcs.kept(self.arcs_.least, heads), np.zeros((0, 0), np.float32)
+        if kept.labels is not None and self.arcs_.labels:
+            labels = kept.labels.summed(self._labels, phrase_symbols(kept.labels.names))
+            symbols = self.arcs_.labels * labels
+        if kept.is_single:
+            return Packed(kept, None, self.arcs_.weight, symbols) if len(symbols) else None
         around = self.settings.context or len(query.constraints.sides) > 0
         layout = lay_out_packed(kept, around) if is_projective(heads) else None
-        return Packed(kept, layout, self.arcs_.weight)
+        return Packed(kept, layout, self.arcs_.weight, symbols)
 
     def _oracle(self, gold: Gold, arcs: PackedArcs | None = None) -> Found:
         query = self.ask(self.vocabulary_.observe(gold.ctree.tokens, gold.heads, gold.labels))

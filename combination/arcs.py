@@ -15,7 +15,7 @@ import numpy as np
 
 from d2c.combination.constituents import voted_tags
 from d2c.combination.weights import Example, Share, Weights, alike, learn
-from d2c.trees.arcs import arcs_of
+from d2c.trees.arcs import LEAST_LABEL, ArcLabels, PackedArcs, arcs_of
 from d2c.trees.dtree import DTree, is_projective, is_tree
 from d2c.trees.spanning import spanning_tree
 
@@ -29,8 +29,9 @@ def combine_arcs(dtrees: Sequence[DTree | None], share: Share = alike) -> DTree:
             One with packed arcs votes for each of them as it is probable
     share:  of the modifier's tag, and who has the arc
 
-    The result has packed arcs if some d-tree has: the shares, made to sum to 1 for each word. Raises
-    ValueError where no parser has a d-tree, or they have other words.
+    The result has packed arcs if some d-tree has: the shares, made to sum to 1 for each word; of
+    their labels the mean of the probabilities that d-trees give them. Raises ValueError where no parser has a
+    d-tree, or they have other words.
     """
     given = [dtree for dtree in dtrees if dtree]
     if not given or any(dtree.tokens.forms != given[0].tokens.forms for dtree in given):
@@ -48,6 +49,7 @@ def combine_arcs(dtrees: Sequence[DTree | None], share: Share = alike) -> DTree:
     arcs = None
     if any(dtree.arcs is not None for dtree in given):
         arcs = arcs_of((scores / np.maximum(scores.sum(axis=0), _TIE)).T, heads)
+        arcs = arcs._replace(labels=_mean_labels([dtree.arcs for dtree in given], arcs))
     return DTree(tokens, heads, labels=labels, arcs=arcs)
 
 
@@ -84,6 +86,21 @@ def _label(dtrees: Sequence[DTree | None], m: int, h: int, tag: str, share: Shar
         if dtree and dtree.labels and (with_arc[i] or not any(with_arc)):
             votes[dtree.labels[m]][i] = 1.0
     return max(votes, key=lambda label: share(tag, votes[label]))
+
+
+def _mean_labels(voters: Sequence[PackedArcs | None], arcs: PackedArcs) -> ArcLabels | None:
+    """How probable the labels of some arcs are: the mean of those who have the arc."""
+    said = [(voter, voter.labels) for voter in voters if voter is not None and voter.labels is not None]
+    if not said:
+        return None
+    names = tuple(dict.fromkeys(name for _, labels in said for name in labels.names))
+    total = np.zeros((len(arcs.heads), len(names)), np.float32)
+    for voter, labels in said:
+        places = voter.places(arcs.dependents(), arcs.heads)
+        total += np.exp(labels.of(places).summed(names, labels.names)) * (places >= 0)[:, None]
+    total[~total.any(axis=1)] = 1.0
+    total = np.maximum(total, LEAST_LABEL)
+    return ArcLabels(names, np.log(total / total.sum(axis=1, keepdims=True)))
 
 
 def learn_arcs(sentences: Iterable[tuple[DTree, Sequence[DTree | None]]]) -> Weights:

@@ -23,10 +23,12 @@ class ArcFeature(NamedTuple):
     """What packed arcs count for: a feature beside the others of a model.
 
     weight: of the logarithm of an arc's probability; least: probability of an arc that is kept
+    labels: of the logarithm of the probability of what its label says, where the d-parser gives that
     """
 
     weight: float = 1.0
     least: float = 0.03
+    labels: float = 0.0
 
     @classmethod
     def read(cls, row: Sequence[float]) -> ArcFeature:
@@ -66,11 +68,24 @@ def fit_feature(route: OverArcs, ctrees: Iterable[CTree], dtrees: Iterable[DTree
 
 def learn_feature(score: Callable[[ArcFeature], float], dtrees: Iterable[DTree]) -> ArcFeature:
     """The one with which held-out d-trees with packed arcs score best; where their own heads alone score as
-    well, none but these are kept. Raises ValueError without arcs."""
-    score, least = cache(score), least_probability(dtrees)
-    weight = line_search(lambda weight: score(ArcFeature(weight, least)))
-    packed, single = ArcFeature(weight, least), ArcFeature(weight, ONE_HEAD)
-    return packed if score(packed) > score(single) else single
+    well, none but these are kept. Raises ValueError without arcs.
+
+    Both weights are searched for in turn, for as long as the score rises, three times at most.
+    """
+    given, score = list(dtrees), cache(score)
+    best = ArcFeature(least=least_probability(given))
+    best = best._replace(weight=line_search(lambda weight: score(best._replace(weight=weight))))
+    if any(dtree.arcs is not None and dtree.arcs.labels is not None for dtree in given):
+        for name in ("labels", "weight", "labels"):
+            best = _better(score, best, name)
+    single = best._replace(least=ONE_HEAD)
+    return best if score(best) > score(single) else single
+
+
+def _better(score: Callable[[ArcFeature], float], feature: ArcFeature, name: str) -> ArcFeature:
+    """The feature with the best weight of this name, if that is better than its own."""
+    found = feature._replace(**{name: line_search(lambda weight: score(feature._replace(**{name: weight})))})
+    return found if score(found) > score(feature) else feature
 
 
 def least_probability(dtrees: Iterable[DTree], heads_per_word: float = HEADS_PER_WORD) -> float:

@@ -1,19 +1,52 @@
 """Packed arcs: for each word of a sentence several likely heads, with their probabilities.
 
 A d-parser that is sure of a head gives one; where it is not, it gives those between which it hesitates. So
-the arcs of a sentence hold many d-trees at once, one of which is the parser's own.
+the arcs of a sentence hold many d-trees at once, one of which is the parser's own. Of each arc it may say
+how probable labels are, too.
 """
 
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Sequence
+from functools import lru_cache
 from itertools import chain
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
 LEAST = 0.002  # probability of an arc that a d-parser mentions
+LEAST_LABEL = 1e-6  # probability of a label of an arc, at least
+
+
+class ArcLabels(NamedTuple):
+    """How probable labels are, if an arc is there.
+
+    names: [L] the labels that a d-parser knows
+    logs:  [A, L] logarithms of their probabilities
+    """
+
+    names: tuple[str, ...]
+    logs: NDArray[np.float32]
+
+    def of(self, rows: NDArray[Any]) -> ArcLabels:
+        """Those of some arcs, by their numbers; for -1 all labels are equally probable."""
+        logs = self.logs[rows]
+        logs[np.asarray(rows) < 0] = -np.log(max(1, len(self.names)))
+        return ArcLabels(self.names, logs)
+
+    def summed(self, wanted: tuple[str, ...], names: tuple[str, ...]) -> NDArray[np.float32]:
+        """[A, W] the logarithms for each of `wanted`, of the sum over the labels with this name.
+
+        names: [L] what each label is called here
+        """
+        return np.log(np.maximum(np.exp(self.logs) @ _alike(names, wanted), LEAST_LABEL))
+
+
+@lru_cache
+def _alike(names: tuple[str, ...], others: tuple[str, ...]) -> NDArray[np.float32]:
+    """[L, W] 1 where names are the same, else 0."""
+    return (np.array(names, object)[:, None] == np.array(others, object)).astype(np.float32)
 
 
 class PackedArcs(NamedTuple):
@@ -22,20 +55,35 @@ class PackedArcs(NamedTuple):
     begin: [n + 1] where in the others those of each word begin; every word has one at least
     heads: [A] 1..n, or 0 for the root; for each word in order, without doubles
     logs:  [A] logarithms of probabilities, which sum to 1 for each word
+    labels: of the arcs, where the d-parser says how probable they are
     """
 
     begin: NDArray[np.int32]
     heads: NDArray[np.int32]
     logs: NDArray[np.float32]
+    labels: ArcLabels | None = None
 
     @property
     def heads_per_word(self) -> float:
         """How many heads a word has, on average."""
         return len(self.heads) / max(1, len(self.begin) - 1)
 
+    @property
+    def is_single(self) -> bool:
+        """Whether each word has one head."""
+        return len(self.heads) == len(self.begin) - 1
+
     def dependents(self) -> NDArray[np.int32]:
         """[A] the word, from 0, that each arc leads to."""
         return np.repeat(np.arange(len(self.begin) - 1, dtype=np.int32), np.diff(self.begin))
+
+    def places(self, dependents: NDArray[Any], heads: NDArray[Any]) -> NDArray[np.int64]:
+        """[C] where the arcs from these heads (0 = root) to these words (from 0) are; -1: there is none."""
+        size = len(self.begin)
+        keys = self.dependents().astype(np.int64) * size + self.heads
+        wanted = np.asarray(dependents, np.int64) * size + heads
+        found = np.searchsorted(keys, wanted)
+        return np.where(np.append(keys, -1)[found] == wanted, found, -1)
 
     def among(self, heads: Sequence[int]) -> list[bool]:
         """[n] whether each of these heads is among those of its word."""
@@ -47,32 +95,42 @@ class PackedArcs(NamedTuple):
         An arc that is in the tree alone counts as probable as the least one of its word.
         """
         own: list[tuple[NDArray[np.int32], NDArray[np.float32]]] = []
+        rows = list[NDArray[np.int64]]()
         for head, (a, b) in zip(heads, self._bounds(), strict=True):
-            found, logs = self.heads[a:b], self.logs[a:b]
+            found, logs, row = self.heads[a:b], self.logs[a:b], np.arange(a, b)
             if head not in found:
                 place = int(np.searchsorted(found, head))
                 found, logs = np.insert(found, place, head), np.insert(logs, place, logs.min())
+                row = np.insert(row, place, -1)
             chosen = (np.exp(logs.astype(np.float64)) >= least) | (found == head)
             own.append((found[chosen], logs[chosen]))
-        return _packed(own)
+            rows.append(row[chosen])
+        return _packed(own, self.labels, rows)
 
     def _bounds(self) -> Iterator[tuple[int, int]]:
         ends = self.begin.tolist()
         return zip(ends, ends[1:], strict=False)
 
 
-def arcs_of(probabilities: NDArray[np.float64], heads: Sequence[int], least: float = LEAST) -> PackedArcs:
+def arcs_of(
+    probabilities: NDArray[np.float64],
+    heads: Sequence[int],
+    least: float = LEAST,
+    labels: ArcLabels | None = None,
+) -> PackedArcs:
     """The likely arcs of a sentence, and those of a d-tree.
 
     probabilities: [n, n + 1] of each word's heads, those of the root first; heads: 1..n, 0 = root
+    labels:        of all n (n + 1) arcs, in the same order
     """
-    own = []
-    for row, head in zip(probabilities, heads, strict=True):
+    own, rows = list[tuple[NDArray[np.int32], NDArray[np.float32]]](), list[NDArray[np.int64]]()
+    for m, (row, head) in enumerate(zip(probabilities, heads, strict=True)):
         chosen = np.flatnonzero(row >= least)
         if head not in chosen:
             chosen = np.sort(np.append(chosen, head))
         own.append((chosen.astype(np.int32), np.log(np.maximum(row[chosen], 1e-9)).astype(np.float32)))
-    return _packed(own)
+        rows.append(m * len(row) + chosen)
+    return _packed(own, labels, rows)
 
 
 def single(heads: Sequence[int]) -> PackedArcs:
@@ -98,12 +156,18 @@ def votes(trees: Iterable[tuple[Sequence[int], float]]) -> NDArray[np.float64]:
 
 
 def joined(sentences: Sequence[PackedArcs]) -> PackedArcs:
-    """Those of sentences, one after the other; heads are as they were."""
+    """Those of sentences, one after the other; heads are as they were. Labels are there if one d-parser gave
+    all of them."""
     widths = [np.diff(arcs.begin) for arcs in sentences]
     begin = np.cumsum([0, *chain.from_iterable(widths)], dtype=np.int32)
     heads, logs = ([getattr(arcs, name) for arcs in sentences] for name in ("heads", "logs"))
     empty = single(())
-    return PackedArcs(begin, np.concatenate([*heads, empty.heads]), np.concatenate([*logs, empty.logs]))
+    whole = PackedArcs(begin, np.concatenate([*heads, empty.heads]), np.concatenate([*logs, empty.logs]))
+    labels = [arcs.labels for arcs in sentences if len(arcs.heads)]
+    known = [one for one in labels if one is not None]
+    if len(known) < len(labels) or len({one.names for one in known}) != 1:
+        return whole
+    return whole._replace(labels=ArcLabels(known[0].names, np.concatenate([one.logs for one in known])))
 
 
 def parted(arcs: PackedArcs, lengths: Iterable[int]) -> Iterator[PackedArcs]:
@@ -111,16 +175,25 @@ def parted(arcs: PackedArcs, lengths: Iterable[int]) -> Iterator[PackedArcs]:
     first = 0
     for length in lengths:
         begin = arcs.begin[first : first + length + 1]
-        yield PackedArcs(begin - begin[0], arcs.heads[begin[0] : begin[-1]], arcs.logs[begin[0] : begin[-1]])
+        own = slice(begin[0], begin[-1])
+        labels = arcs.labels and ArcLabels(arcs.labels.names, arcs.labels.logs[own])
+        yield PackedArcs(begin - begin[0], arcs.heads[own], arcs.logs[own], labels)
         first += length
 
 
-def _packed(own: Sequence[tuple[NDArray[np.int32], NDArray[np.float32]]]) -> PackedArcs:
-    """Those of each word, their probabilities made to sum to 1."""
+def _packed(
+    own: Sequence[tuple[NDArray[np.int32], NDArray[np.float32]]],
+    labels: ArcLabels | None,
+    rows: Sequence[NDArray[np.int64]],
+) -> PackedArcs:
+    """Those of each word, their probabilities made to sum to 1; rows: which labels are theirs."""
     begin = np.cumsum([0, *(len(heads) for heads, _ in own)], dtype=np.int32)
     if not own:
         return single(())
     logs = [one - np.logaddexp.reduce(one.astype(np.float64)) for _, one in own]
     return PackedArcs(
-        begin, np.concatenate([heads for heads, _ in own]), np.concatenate(logs).astype(np.float32)
+        begin,
+        np.concatenate([heads for heads, _ in own]),
+        np.concatenate(logs).astype(np.float32),
+        labels and labels.of(np.concatenate(rows)),
     )

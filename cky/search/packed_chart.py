@@ -35,10 +35,27 @@ from d2c.cky.search.packed_layout import PackedLayout
 from d2c.cky.search.sites import SITE
 from d2c.forests.forest import Floats, Ints
 from d2c.linear.kernels import inner, kernel
+from d2c.linear.templates import Longs
 from d2c.trees.arcs import PackedArcs
 from d2c.trees.binarization import LEFT, UNARY
 
 MOST_EDGES = 1 << 22  # of a chart; a sentence that has more is parsed with its single d-tree
+
+
+class Packed(NamedTuple):
+    """Arcs in place of one d-tree.
+
+    arcs:    those of a sentence
+    layout:  of them; None where there are too many items, or each word has one head
+    weight:  of the logarithm of an arc's probability, one more feature of a derivation
+    symbols: [A, S] weighted logarithms of the probability that the arc's label gives to each symbol of the
+             grammar, another one; [0, 0] without labels
+    """
+
+    arcs: PackedArcs
+    layout: PackedLayout | None
+    weight: float
+    symbols: Floats
 
 
 class Made(NamedTuple):
@@ -212,17 +229,30 @@ def build_packed_chart(query: Query, layout: PackedLayout) -> tuple[Chart, bool]
     return useful(symbols[: vertices + 1], edges[:count], sites[:blocks], ends[:blocks]), full
 
 
-def score_arcs(chart: Chart, arcs: PackedArcs, weight: float) -> Floats:
-    """[E] the weighted logarithm of the probability of the arc that an edge makes; 0 where it makes none."""
-    n, sites = len(arcs.begin) - 1, chart.sites
-    keys = arcs.dependents().astype(np.int64) * (n + 1) + arcs.heads
+def score_arcs(chart: Chart, packed: Packed, parents: Ints) -> Floats:
+    """[E] what the d-parser says for the arc that an edge makes, and for the symbol that it makes there; 0
+    where it makes no arc. parents: [R] of the rules."""
+    arcs, sites = packed.arcs, chart.sites
     root = (sites["side"] == UNARY) & (sites["g"] == 0) & (sites["k"] == -1)
     modifier = np.where(root, sites["h"], sites["m"]).astype(np.int64)
-    head = np.where(root, 0, sites["h"] + 1)
-    of_block = np.zeros(len(sites), np.float32)
-    arc = modifier >= 0
-    places = np.searchsorted(keys, (modifier * (n + 1) + head)[arc])
-    of_block[arc] = weight * arcs.logs[np.minimum(places, len(keys) - 1)]
-    scores = np.repeat(of_block, np.diff(chart.ends, prepend=0))
-    scores[chart.rules == COPY] = 0.0
+    places = np.where(modifier >= 0, arcs.places(modifier, np.where(root, 0, sites["h"] + 1)), -1)
+    scores = np.zeros(len(chart.rules), np.float32)
+    _add_arcs(scores, chart, places, packed.weight * arcs.logs, packed.symbols, parents)
     return scores
+
+
+@kernel
+def _add_arcs(
+    scores: Floats, chart: Chart, places: Longs, of_arcs: Floats, of_symbols: Floats, parents: Ints
+) -> None:
+    """Adds the scores of arcs and symbols. places: [blocks] the arc, or -1; of_symbols: [A, S], or [0, 0]"""
+    edge = NOTHING
+    for block in range(len(chart.ends)):
+        place, attaches = places[block], chart.sites[block]["m"] >= 0
+        while edge < chart.ends[block]:
+            rule = chart.rules[edge]
+            if place >= 0 and rule != COPY:
+                scores[edge] += of_arcs[place]
+                if attaches and rule >= 0 and len(of_symbols):
+                    scores[edge] += of_symbols[place, parents[rule]]
+            edge += 1

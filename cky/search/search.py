@@ -10,14 +10,12 @@ from numpy.typing import NDArray
 from d2c.cky.search.chart import COPY, NO_GLUE, Chart, Query, build_chart
 from d2c.cky.search.constraints import UNPRUNED
 from d2c.cky.search.features import Observed, Scorer, score_edges
-from d2c.cky.search.packed_chart import build_packed_chart, score_arcs
-from d2c.cky.search.packed_layout import PackedLayout
+from d2c.cky.search.packed_chart import Packed, build_packed_chart, score_arcs
 from d2c.cky.search.sites import SITE, Parts, Sites
 from d2c.forests.forest import Doubles, Floats, Ints
 from d2c.forests.kbest import k_best
 from d2c.forests.semirings import marginals, viterbi
 from d2c.linear.kernels import kernel
-from d2c.trees.arcs import PackedArcs
 
 GLUE_SCORE = -1000.0  # so that a derivation with as few glue rules as possible is best
 
@@ -43,22 +41,9 @@ class Found(NamedTuple):
         return heads
 
 
-class Packed(NamedTuple):
-    """Arcs in place of one d-tree.
-
-    arcs:   those of a sentence
-    layout: of them; None where there are too many items
-    weight: of the logarithm of an arc's probability, one more feature of a derivation
-    """
-
-    arcs: PackedArcs
-    layout: PackedLayout | None
-    weight: float
-
-
 class Asked(NamedTuple):
-    """What is asked about a sentence, what features see of it, and what scores them; among all d-trees of
-    packed arcs, where these are given."""
+    """What is asked about a sentence, what features see of it, and what scores them; what its d-parser says
+    of packed arcs, among all d-trees of which is looked, where these are given."""
 
     query: Query
     observed: Observed
@@ -92,8 +77,8 @@ def scored_chart(asked: Asked) -> tuple[Chart, int, bool, Floats]:
     """A chart as of `any_chart`, and the scores of its edges."""
     chart, stage, several = any_chart(asked.query, asked.packed)
     scores = score_edges(chart, asked.observed, asked.scorer, GLUE_SCORE)
-    if several and asked.packed is not None:
-        scores += score_arcs(chart, asked.packed.arcs, asked.packed.weight)
+    if asked.packed is not None:
+        scores += score_arcs(chart, asked.packed, asked.query.rules.parent)
     return chart, stage, several, scores
 
 

@@ -24,6 +24,7 @@ import torch
 from numpy.typing import NDArray
 from stanza.models.common.pretrain import Pretrain
 from stanza.models.common.utils import set_random_seed, update_word_cutoff
+from stanza.models.common.vocab import VOCAB_PREFIX_SIZE
 from stanza.models.depparse.data import DataLoader
 from stanza.models.depparse.trainer import GraphTrainer, Trainer, TransitionTrainer
 from stanza.models.depparse.utils import predict_dataset
@@ -32,7 +33,7 @@ from torch.optim.lr_scheduler import LambdaLR
 from d2c.dparsers.protocol import Arcs, Progress, Report
 from d2c.dparsers.training import evaluations, reporter, rise_and_fall, thinned
 from d2c.dparsers.training import seeded as seeded_numpy
-from d2c.trees.arcs import PackedArcs, arcs_of
+from d2c.trees.arcs import LEAST_LABEL, ArcLabels, PackedArcs, arcs_of
 
 TRAINERS = {"graph": GraphTrainer, "transition": TransitionTrainer}
 
@@ -89,14 +90,17 @@ def predict(trainer: Trainer, pretrain: Pretrain | None, sentences: Sequence[Seq
 def predict_packed(
     trainer: Trainer, pretrain: Pretrain | None, sentences: Sequence[Sequence[Row]]
 ) -> list[tuple[Arcs, PackedArcs]]:
-    """As `predict`, by a graph parser, with the probabilities of heads: its softmax over them."""
+    """As `predict`, by a graph parser, with the probabilities of heads and labels: its softmax over them."""
     decode = trainer.model.decode_graph_predictions
+    vocab = trainer.vocab["deprel"]
+    names = tuple(vocab.unmap(range(VOCAB_PREFIX_SIZE, len(vocab))))
 
     def with_scores(
         vocab: object, size: int, scores: Any, lengths: Sequence[int], *rest: Any, **more: Any
     ) -> Any:
         trees = decode(vocab, size, scores, lengths, *rest, **more)
-        found = (_packed(of[1:n, :n], arcs) for of, n, arcs in zip(scores[0], lengths, trees, strict=False))
+        sentences = zip(scores[0], scores[2], lengths, trees, strict=False)
+        found = (_packed(of[1:n, :n], names, by[1:n, :n], arcs) for of, by, n, arcs in sentences)
         return list(zip(trees, found, strict=True))
 
     trainer.model.decode_graph_predictions = with_scores
@@ -107,10 +111,15 @@ def predict_packed(
     return [(([int(h) for h, _ in arcs], [label for _, label in arcs]), found) for arcs, found in predictions]
 
 
-def _packed(scores: NDArray[Any], arcs: Sequence[Any]) -> PackedArcs:
-    """scores: [n, n + 1] logarithms of probabilities, which do not sum to 1 in a batch with longer ones."""
+def _packed(
+    scores: NDArray[Any], names: tuple[str, ...], of_labels: NDArray[Any], arcs: Sequence[Any]
+) -> PackedArcs:
+    """scores: [n, n + 1] logarithms of probabilities, which do not sum to 1 in a batch with longer ones;
+    of_labels: [n, n + 1, L] the same of the labels"""
     shares = np.exp(scores.astype(np.float64))
-    return arcs_of(shares / shares.sum(axis=1, keepdims=True), [int(head) for head, _ in arcs])
+    logs = np.maximum(of_labels, np.log(LEAST_LABEL)).reshape(-1, len(names))
+    heads = [int(head) for head, _ in arcs]
+    return arcs_of(shares / shares.sum(axis=1, keepdims=True), heads, labels=ArcLabels(names, logs))
 
 
 def _predicted(trainer: Trainer, pretrain: Pretrain | None, sentences: Sequence[Sequence[Row]]) -> list[Any]:

@@ -6,8 +6,8 @@ from collections.abc import Iterator, Sequence
 from dataclasses import replace
 
 from d2c.reduction.encodings.encoding import Constraint, Encoding, Order
-from d2c.reduction.encodings.labels import read_label, write_labels
 from d2c.trees.dtree import DTree, head_outward, modifiers_of
+from d2c.trees.labels import read_label, write_labels
 
 
 class Delta(Encoding):

@@ -5,8 +5,8 @@ from __future__ import annotations
 from dataclasses import replace
 
 from d2c.reduction.encodings.encoding import Constraint, Encoding, Order
-from d2c.reduction.encodings.labels import read_label, write_labels
 from d2c.trees.dtree import DTree
+from d2c.trees.labels import read_label, write_labels
 
 
 class Direct(Encoding):

@@ -6,10 +6,10 @@ from abc import ABC, abstractmethod
 from collections.abc import Sequence
 from typing import NamedTuple
 
-from d2c.reduction.encodings.labels import read_label
 from d2c.trees.conversion import to_dependencies
 from d2c.trees.ctree import CTree
 from d2c.trees.dtree import DTree
+from d2c.trees.labels import read_label
 from d2c.trees.unaries import Chain
 
 Spine = tuple[str, ...]  # the proper nodes whose lexical head is a word, from its tag upwards

@@ -10,9 +10,9 @@ from collections.abc import Sequence
 from functools import lru_cache
 
 from d2c.reduction.encodings.encoding import Constraint, Encoding, Order, Spine
-from d2c.reduction.encodings.labels import LABEL, LABELS_REMEMBERED, ROOT, quote, unquote_symbol
 from d2c.trees.ctree import CTree
 from d2c.trees.dtree import DTree, modifiers_of
+from d2c.trees.labels import LABEL, LABELS_REMEMBERED, ROOT, quote, unquote_symbol
 from d2c.trees.unaries import Chain
 
 

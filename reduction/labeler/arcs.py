@@ -11,6 +11,7 @@ from numpy.typing import NDArray
 from d2c.reduction.subtrees import spans
 
 Longs = NDArray[np.int64]
+Floats = NDArray[np.float32]
 
 
 class Arcs(NamedTuple):
@@ -28,6 +29,7 @@ class Arcs(NamedTuple):
     begin:       [positions + 1] where each head's modifiers begin
     middle:      [positions] where its right modifiers begin
     first, last: [positions] the outermost tokens of what descends from each token
+    said:        [positions, L] what speaks for each label beside the features; [0, 0]: nothing
     """
 
     words: Longs
@@ -41,13 +43,15 @@ class Arcs(NamedTuple):
     middle: Longs
     first: Longs
     last: Longs
+    said: Floats
 
     @classmethod
-    def of(cls, lengths: Longs, heads: Longs, columns: Sequence[list[int]]) -> Arcs:
+    def of(cls, lengths: Longs, heads: Longs, columns: Sequence[list[int]], said: Floats) -> Arcs:
         """The arcs of sentences of these lengths, of which the other arguments say something by token.
 
         heads:   [n] counted from 1 in each sentence, 0 = root. Raises ValueError for those out of range.
         columns: [4, n] words, tags, given, morphs
+        said:    [n, L], or [0, 0]
         """
         if np.any((heads < 0) | (heads > np.repeat(lengths, lengths))):
             raise ValueError("a head is out of range; the labeler takes trees")
@@ -64,7 +68,10 @@ class Arcs(NamedTuple):
         seen[:, m] = columns
         first, last = spans(np.arange(size), np.arange(size), of)
         words, tags, given, morphs = seen
-        return cls(words, tags, given, morphs, m, of, modifiers, begin, middle, first, last)
+        spread = np.zeros((size if len(said) else 0, said.shape[1]), np.float32)
+        if len(said):
+            spread[m] = said
+        return cls(words, tags, given, morphs, m, of, modifiers, begin, middle, first, last, spread)
 
     def with_modifiers(self) -> Longs:
         """The tokens and gaps that have modifiers."""

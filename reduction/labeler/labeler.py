@@ -22,8 +22,7 @@ from d2c.linear.adagrad import step as descend
 from d2c.linear.weights import SPARSE, Like, dense, read_arrays, sparse, write_arrays
 from d2c.linear.words import UNKNOWN, morph_numbers, number_morphs, number_words, word_number
 from d2c.reduction.encodings import encoding_named
-from d2c.reduction.encodings.labels import ROOT
-from d2c.reduction.labeler.arcs import Arcs, Longs
+from d2c.reduction.labeler.arcs import Arcs, Floats, Longs
 from d2c.reduction.labeler.features import Templates
 from d2c.reduction.labeler.learning import add_mistakes, label_heads, shares_of
 from d2c.reduction.labeler.scores import FREE, Labels, Scorer
@@ -32,6 +31,7 @@ from d2c.trees.ctree import Tokens
 from d2c.trees.dtree import DTree
 from d2c.trees.errors import ModelError
 from d2c.trees.formats.chunks import batches
+from d2c.trees.labels import ROOT
 from d2c.trees.model_files import read_settings, reading, strings, typed, write_settings
 from d2c.trees.progress import counted
 
@@ -138,29 +138,33 @@ class Labeler:
         """The d-tree with labels. For many trees `label_all` is faster."""
         return next(self.label_all([dtree]))
 
-    def label_all(self, dtrees: Iterable[DTree]) -> Iterator[DTree]:
+    def label_all(self, dtrees: Iterable[DTree], weight: float = 0.0) -> Iterator[DTree]:
         """The d-trees with labels, in order, in batches.
+
+        weight: of the logarithms of the probabilities that packed arcs give labels, beside the features
 
         Raises ValueError for heads out of range, ModelError where nothing was learned or loaded yet.
         """
         self._check_trained()
         for batch in batches(dtrees, _BATCH):
-            yield from self._label(batch)[0]
+            yield from self._label(batch, weight)[0]
 
-    def label_with_shares(self, dtrees: Sequence[DTree]) -> list[tuple[DTree, Sequence[float]]]:
+    def label_with_shares(
+        self, dtrees: Sequence[DTree], weight: float = 0.0
+    ) -> list[tuple[DTree, Sequence[float]]]:
         """As `label_all`; and [n] of each label its share of exp(score) among all that fit the other labels.
 
         Weights trained with a margin are no likelihood: shares rank, they are not calibrated.
         """
-        labelled, arcs, best = self._label(dtrees)
+        labelled, arcs, best = self._label(dtrees, weight)
         shares = shares_of(self._scorer(), arcs, arcs.with_modifiers(), best)
         listed = iter(shares[arcs.tokens].tolist())
         return [(dtree, tuple(islice(listed, len(dtree.heads)))) for dtree in labelled]
 
-    def _label(self, batch: Sequence[DTree]) -> tuple[list[DTree], Arcs, Longs]:
+    def _label(self, batch: Sequence[DTree], weight: float) -> tuple[list[DTree], Arcs, Longs]:
         """The d-trees with labels; their arcs, and the labels' numbers by position."""
         self._check_trained()
-        arcs = self._arcs([(dtree, dtree.labels) for dtree in batch])
+        arcs = self._arcs([(dtree, dtree.labels) for dtree in batch], weight)
         best, heads = np.zeros(len(arcs.tags), np.int64), arcs.with_modifiers()
         with _SHARED:
             states = self._spare.pop() if self._spare else States.new(self._table)
@@ -240,8 +244,11 @@ class Labeler:
         self._table.check(len(self.labels_), len(self.tags_) + 2)
         return arcs, gold
 
-    def _arcs(self, dtrees: Sequence[tuple[DTree, Sequence[str] | None]]) -> Arcs:
-        """The arcs of d-trees, with the labels of d-parsers. Raises ValueError for heads out of range."""
+    def _arcs(self, dtrees: Sequence[tuple[DTree, Sequence[str] | None]], weight: float = 0.0) -> Arcs:
+        """The arcs of d-trees, with the labels of d-parsers, and weighted what packed arcs say of labels.
+
+        Raises ValueError for heads out of range.
+        """
         words, tags, given = self.words_, self.tags_, _numbered(self.labels_) if self.stacked_ else {}
         tokens = [dtree.tokens for dtree, _ in dtrees]
         labels = chain.from_iterable(own or repeat(None, len(dtree.heads)) for dtree, own in dtrees)
@@ -254,7 +261,22 @@ class Labeler:
                 [given.get(label, UNKNOWN) if given and label is not None else 0 for label in labels],
                 [number for one in tokens for number in morph_numbers(self.morphs_, one)],
             ),
+            self._said([dtree for dtree, _ in dtrees], weight),
         )
+
+    def _said(self, dtrees: Sequence[DTree], weight: float) -> Floats:
+        """[n, L] the weighted logarithms of the probabilities of labels; [0, 0] where nothing is said."""
+        if not weight or all(dtree.arcs is None or dtree.arcs.labels is None for dtree in dtrees):
+            return np.zeros((0, 0), np.float32)
+        rows, names = [np.zeros((0, len(self.labels_)), np.float32)], tuple(self.labels_)
+        for dtree in dtrees:
+            n, arcs = len(dtree.heads), dtree.arcs
+            if arcs is None or arcs.labels is None:
+                rows.append(np.zeros((n, len(names)), np.float32))
+            else:
+                own = arcs.labels.of(arcs.places(np.arange(n), np.array(dtree.heads)))
+                rows.append(weight * own.summed(names, own.names))
+        return np.concatenate(rows)
 
 
 def _numbered(texts: Iterable[str]) -> dict[str, int]:

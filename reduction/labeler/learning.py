@@ -209,6 +209,9 @@ def score(scorer: Scorer, arcs: Arcs, h: int, constraint: Constraint, given: Lon
     count = slots_of(scorer, arcs, h, constraint, given, nothing, slots)
     for i in range(count):
         total += scorer.weights[slots[i]]
+    if len(arcs.said):
+        for i in range(arcs.begin[h], arcs.begin[h + 1]):
+            total += arcs.said[arcs.modifiers[i], given[arcs.modifiers[i]]]
     return total if count >= 0 else -np.inf
 
 

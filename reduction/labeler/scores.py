@@ -132,7 +132,8 @@ def constraint_of(scorer: Scorer, arcs: Arcs, h: int) -> Constraint:
 @inner
 def prepare(scorer: Scorer, arcs: Arcs, h: int, attempt: int) -> Head:
     """A head with its modifiers' candidates and scores."""
-    labels, weights, templates, modifiers = scorer.labels, scorer.weights, scorer.templates, arcs.modifiers
+    labels, weights, templates = scorer.labels, scorer.weights, scorer.templates
+    modifiers, said = arcs.modifiers, arcs.said
     low, lefts, size = arcs.begin[h], arcs.middle[h] - arcs.begin[h], arcs.begin[h + 1] - arcs.begin[h]
     constraint = FREE if attempt == UNCONSTRAINED else constraint_of(scorer, arcs, h)
     begin, before, rows = np.empty(size + 1, np.int64), np.empty(size + 1, np.int64), np.empty(size, np.int64)
@@ -158,14 +159,14 @@ def prepare(scorer: Scorer, arcs: Arcs, h: int, attempt: int) -> Head:
         for c in range(start, end):
             own[c] = labels.candidates[offset + c]
             numbers[c] = labels.numbers[own[c]]
-            scores[c] = 0.0
+            scores[c] = said[m, own[c]] if len(said) else np.float32(0.0)
         if end - start > 1:
             count = arc_atoms(templates, arcs, h, low + i)
             for c in range(start, end):
                 key, total = symbol_key(labels, own[c]), np.float32(0.0)
                 for number in range(count):
                     total += weights[(atoms[number] + key) & mask] + weights[(atoms[number] + own[c]) & mask]
-                scores[c] = total
+                scores[c] += total
         first = i == 0 or i == lefts
         inner_sibling, kind = (NO_TOKEN, START_LEFT) if first else (modifiers[low + i - 1], LEFT)
         pair_atoms(templates, arcs, h, inner_sibling, m, kind + right)

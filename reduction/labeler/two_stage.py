@@ -2,7 +2,8 @@
 
 Of a d-tree with packed arcs (`d2c.trees.arcs`) the labeler labels the k best backbones that these hold, and
 the one is taken whose labels are surest: by the sum of the logarithms of their shares and, weighted, of the
-probabilities of its arcs.
+probabilities of its arcs. What the d-parser says of labels counts beside the labeler's own scores, by the
+weighted logarithms of their probabilities.
 """
 
 from __future__ import annotations
@@ -75,7 +76,7 @@ class TwoStage(Reduction):
         Repairs are added to `counts`.
         """
         counts = Counter() if counts is None else counts
-        return list(self.labeler_.label_all(self._chosen(dtrees, counts)))
+        return list(self.labeler_.label_all(self._chosen(dtrees, counts), self.arcs_.labels))
 
     def check_jackknifing(self) -> None:
         """Raises ValueError where the encoding has no labels for other heads than a treebank's own."""
@@ -105,7 +106,8 @@ class TwoStage(Reduction):
     ) -> tuple[list[DTree], Sequence[Sequence[float]]]:
         if not sure:
             return self.relabel(dtrees, counts), ()
-        labelled = self.labeler_.label_with_shares(list(self._chosen(dtrees, counts)))
+        chosen = list(self._chosen(dtrees, counts))
+        labelled = self.labeler_.label_with_shares(chosen, self.arcs_.labels)
         return [dtree for dtree, _ in labelled], [shares for _, shares in labelled]
 
     def _chosen(self, dtrees: Iterable[DTree], counts: Counter[str]) -> Iterator[DTree]:
@@ -113,7 +115,8 @@ class TwoStage(Reduction):
         for batch in batches(dtrees, _BATCH):
             backbones = [self._backbones(dtree, counts) for dtree in batch]
             several = [one for own in backbones if len(own) > 1 for one, _ in own]
-            sure = iter(self.labeler_.label_with_shares(several) if several else ())
+            labelled = self.labeler_.label_with_shares(several, self.arcs_.labels) if several else ()
+            sure = iter(labelled)
             for own in backbones:
                 yield own[0][0] if len(own) == 1 else self._surest(own, islice(sure, len(own)))
 

@@ -37,8 +37,8 @@ def test_what_is_learned_has_the_best_score() -> None:
     assert dtree.arcs is not None and len(dtree.arcs.kept(ONE_HEAD, dtree.heads).heads) == 3
 
 
-@pytest.mark.parametrize("row", [(-1.0,), (1.0, 2000.0), ("1",), "1", (1.0, 0.1, 0.1)])
+@pytest.mark.parametrize("row", [(-1.0,), (1.0, 2000.0), ("1",), "1", (1.0, 0.1, 0.1, 0.1)])
 def test_what_is_out_of_range_is_not_read(row: tuple[float, ...]) -> None:
     with pytest.raises((TypeError, ValueError)):
         ArcFeature.read(row)
-    assert ArcFeature.read([2.0, 0.1]) == (2.0, 0.1) and ArcFeature.read(()) == ArcFeature()
+    assert ArcFeature.read([2.0, 0.1]) == (2.0, 0.1, 0.0) and ArcFeature.read(()) == ArcFeature()

@@ -8,7 +8,6 @@ from hypothesis import strategies as st
 
 from d2c.reduction.encodings import ENCODINGS
 from d2c.reduction.encodings.encoding import Order
-from d2c.reduction.encodings.labels import quote, read_label, unquote_symbol, write_label
 from d2c.reduction.encodings.spine import read_spine_label
 from d2c.reduction.reduction import Reduction
 from d2c.trees.conversion import to_constituents
@@ -16,6 +15,7 @@ from d2c.trees.ctree import CTree, Tokens, build_ctree, canonical
 from d2c.trees.dtree import DTree
 from d2c.trees.formats.brackets import parse_bracket
 from d2c.trees.heads import load_head_rules
+from d2c.trees.labels import quote, read_label, unquote_symbol, write_label
 from d2c.trees.unaries import restore_unaries, strip_unaries
 from tests.shapes import ctrees
 

@@ -13,7 +13,6 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from d2c.reduction.encodings import ENCODINGS
-from d2c.reduction.encodings.labels import ROOT
 from d2c.reduction.labeler.arcs import Arcs, Longs
 from d2c.reduction.labeler.labeler import Labeler
 from d2c.reduction.labeler.learning import label_heads, score, shares_of
@@ -26,6 +25,7 @@ from d2c.trees.ctree import CTree, Tokens
 from d2c.trees.dtree import DTree
 from d2c.trees.errors import ModelError
 from d2c.trees.formats.brackets import read_brackets
+from d2c.trees.labels import ROOT
 from d2c.trees.repair import Repairs
 from d2c.trees.scores.brackets import bracket_scores
 from d2c.trees.unaries import strip_unaries

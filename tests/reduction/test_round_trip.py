@@ -6,12 +6,12 @@ import pytest
 from hypothesis import given
 
 from d2c.reduction.encodings import ENCODINGS
-from d2c.reduction.encodings.labels import quote, unquote_symbol
 from d2c.reduction.reduction import Reduction
 from d2c.trees.ctree import CTree, build_ctree, canonical
 from d2c.trees.formats.brackets import parse_bracket, read_brackets
 from d2c.trees.formats.conllu import format_conllu
 from d2c.trees.heads import load_head_rules
+from d2c.trees.labels import quote, unquote_symbol
 from d2c.trees.repair import Repairs
 from d2c.trees.unaries import restore_unaries, strip_unaries
 from tests.shapes import SYMBOLS, ctrees, tokens_of

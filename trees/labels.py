@@ -51,3 +51,9 @@ def write_labels(heads: Sequence[int], symbols: Sequence[str], numbers: Sequence
             for head, symbol, number in zip(heads, symbols, numbers, strict=True)
         ]
     )
+
+
+@lru_cache
+def phrase_symbols(labels: tuple[str, ...]) -> tuple[str, ...]:
+    """The phrase symbol of each label, which may be nothing else."""
+    return tuple([read_label(label)[0] or label for label in labels])
