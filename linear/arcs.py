@@ -9,7 +9,8 @@ from typing import NamedTuple, Protocol
 
 import numpy as np
 
-from d2c.trees.arcs import LEAST
+from d2c.linear.weights import Arrays, Like
+from d2c.trees.arcs import LEAST, ArcLabels, PackedArcs
 from d2c.trees.ctree import CTree
 from d2c.trees.dtree import DTree
 from d2c.trees.scores.brackets import bracket_scores
@@ -17,6 +18,14 @@ from d2c.trees.scores.brackets import bracket_scores
 HEADS_PER_WORD = 1.5
 ONE_HEAD = 2.0  # more than any probability: only the d-tree's own heads are kept
 _LARGEST = 64.0
+
+ARRAYS = {  # of packed arcs in a file
+    "begin": Like("i4", 1),
+    "heads": Like("i4", 1),
+    "logs": Like("f4", 1),
+    "names": Like("u1", 1),
+    "labels": Like("f4", 2),
+}
 
 
 class ArcFeature(NamedTuple):
@@ -119,3 +128,17 @@ def line_search(score: Callable[[float], float]) -> float:
             if best != before:
                 break
     return best
+
+
+def to_arrays(arcs: PackedArcs) -> Arrays:
+    """Packed arcs as arrays; the names of labels as UTF-8, a line each."""
+    names, logs = arcs.labels or ArcLabels((), np.zeros((0, 0), np.float32))
+    said = np.frombuffer("\n".join(names).encode(), np.uint8)
+    return {"begin": arcs.begin, "heads": arcs.heads, "logs": arcs.logs, "names": said, "labels": logs}
+
+
+def from_arrays(arrays: Arrays) -> PackedArcs:
+    """What `to_arrays` made arrays of."""
+    names = tuple(arrays["names"].tobytes().decode().split("\n"))
+    labels = ArcLabels(names, arrays["labels"]) if len(arrays["labels"]) else None
+    return PackedArcs(arrays["begin"], arrays["heads"], arrays["logs"], labels)

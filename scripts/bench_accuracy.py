@@ -80,8 +80,9 @@ def main(
     for name in dparsers:
         table.single(data.parsed(name), data.routes(name))
         table.votes()
-    table.mixed(data.routes(dparsers[-1]))
-    table.votes()
+    if len(dparsers) > 1:
+        table.mixed(data.routes(dparsers[-1]))
+        table.votes()
     print_table(HEADER, list(table.lines(dparsers[0])))
     said = f"CRAFT, {len(data.train):,} training and {len(data.dev):,} development sentences, {tags} tags"
     print(f"{said}; points: against the best row of {dparsers[0]}; {peak_gigabytes():.1f} GB")

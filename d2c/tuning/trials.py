@@ -12,11 +12,10 @@ from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any, Generic, NamedTuple, TypeVar
 
-import numpy as np
-
 from d2c.compare.rows import with_tags_of
 from d2c.dparsers.protocol import DependencyParser, ReadsAlong
-from d2c.linear.weights import Arrays, Like, read_arrays, write_arrays
+from d2c.linear.arcs import ARRAYS, from_arrays, to_arrays
+from d2c.linear.weights import read_arrays, write_arrays
 from d2c.tables.store import Step, Store, digest_of_file
 from d2c.tables.treebank import Treebank
 from d2c.training.conventions import is_foreign
@@ -25,7 +24,7 @@ from d2c.training.packed import check_arcs, gives_arcs, parsing
 from d2c.training.routes import Route, TakesArcs
 from d2c.training.spec import TrainingSpec
 from d2c.treebanks.reading import Reading
-from d2c.trees.arcs import ArcLabels, PackedArcs, joined, parted
+from d2c.trees.arcs import joined, parted
 from d2c.trees.ctree import CTree
 from d2c.trees.dtree import DTree
 from d2c.trees.errors import ModelError, each_located, located
@@ -41,13 +40,6 @@ from d2c.tuning.space import Settings, of_route
 
 Item = TypeVar("Item", CTree, DTree)
 _TENTHS = 10
-_ARCS = {
-    "begin": Like("i4", 1),
-    "heads": Like("i4", 1),
-    "logs": Like("f4", 1),
-    "names": Like("u1", 1),
-    "labels": Like("f4", 2),
-}
 
 
 class Parts(NamedTuple, Generic[Item]):
@@ -205,7 +197,7 @@ def _save(dtrees: Sequence[DTree], path: Path) -> None:
     save_conllu(dtrees, path.with_suffix(".conllu"))
     arcs = [dtree.arcs for dtree in dtrees if dtree.arcs is not None]
     if arcs:
-        write_arrays(path.with_suffix(".npz"), _arrays(joined(arcs)))
+        write_arrays(path.with_suffix(".npz"), to_arrays(joined(arcs)))
 
 
 def _read(ctrees: Sequence[CTree], path: Path, packed: bool = True) -> list[DTree]:
@@ -215,22 +207,8 @@ def _read(ctrees: Sequence[CTree], path: Path, packed: bool = True) -> list[DTre
     arrays = path.with_suffix(".npz")
     if not packed or not arrays.exists():
         return dtrees
-    arcs = parted(_packed(read_arrays(arrays, _ARCS)), (len(dtree.heads) for dtree in dtrees))
+    arcs = parted(from_arrays(read_arrays(arrays, ARRAYS)), (len(dtree.heads) for dtree in dtrees))
     return [replace(dtree, arcs=own) for dtree, own in zip(dtrees, arcs, strict=True)]
-
-
-def _arrays(arcs: PackedArcs) -> Arrays:
-    """Packed arcs as arrays; the names of labels as UTF-8, a line each."""
-    names, logs = arcs.labels or ArcLabels((), np.zeros((0, 0), np.float32))
-    said = np.frombuffer("\n".join(names).encode(), np.uint8)
-    return {"begin": arcs.begin, "heads": arcs.heads, "logs": arcs.logs, "names": said, "labels": logs}
-
-
-def _packed(arrays: Arrays) -> PackedArcs:
-    """What `_arrays` made arrays of."""
-    names = tuple(arrays["names"].tobytes().decode().split("\n"))
-    labels = ArcLabels(names, arrays["labels"]) if len(arrays["labels"]) else None
-    return PackedArcs(arrays["begin"], arrays["heads"], arrays["logs"], labels)
 
 
 def _reads_along(dparser: DependencyParser) -> bool:

@@ -11,8 +11,9 @@ import pytest
 
 from d2c.cky.constrained_cky import ConstrainedCKY
 from d2c.linear.arcs import ArcFeature
-from d2c.trees.arcs import arcs_of, single
+from d2c.trees.arcs import ArcLabels, arcs_of, single
 from d2c.trees.dtree import DTree
+from d2c.trees.labels import quote
 from d2c.trees.repair import ARCS_UNDONE, Repairs
 from d2c.trees.scores.brackets import bracket_scores
 from tests.cky.test_constrained_cky import fitted, sample
@@ -72,6 +73,34 @@ def test_where_packed_arcs_fail_the_single_d_tree_is_left(monkeypatch: pytest.Mo
     monkeypatch.setattr("d2c.cky.constrained_cky.lay_out_packed", lambda arcs, around: None)
     assert route.decode(dtree, repairs) == route.decode(replace(dtree, arcs=None))
     assert repairs.counts[ARCS_UNDONE] == 1
+
+
+def labelled(dtree: DTree, own: float) -> DTree:
+    """Its arcs give their labels, `X#1` for `X`, this probability, and the rest to another."""
+    assert dtree.labels is not None
+    names = tuple(f"{quote(label)}#{number}" for label in sorted(set(dtree.labels)) for number in (1, 2))
+    arcs = dtree.arcs or single(dtree.heads)
+    shares = np.full((len(arcs.heads), len(names)), (1 - own) / (len(names) - 1), np.float32)
+    columns = [names.index(f"{quote(dtree.labels[m])}#1") for m in arcs.dependents()]
+    shares[range(len(columns)), columns] = own
+    return replace(dtree, arcs=arcs._replace(labels=ArcLabels(names, np.log(shares))))
+
+
+def test_what_labels_say_counts() -> None:
+    """Over right heads, and among wrong ones; here to a chart that knows nothing else."""
+    route, dev = copy.copy(fitted()), sample("dev", 60)
+    route.weights_ = np.zeros_like(route.weights_)
+    right = [labelled(route.encode(ctree), 0.9) for ctree in dev]
+    spoilt = [labelled(wrong_head(route.encode(ctree), 0.5, seed), 0.9) for seed, ctree in enumerate(dev)]
+    for dtrees in (right, spoilt):
+        route.arcs_ = ArcFeature()
+        without = bracket_scores(dev, list(route.decode_all(dtrees))).f1
+        route.arcs_ = ArcFeature(labels=10.0)
+        assert bracket_scores(dev, list(route.decode_all(dtrees))).f1 > without + 2
+    assert route.fit_arcs(dev, spoilt).arcs_.labels > 0
+    found = [route.decode(dtree) for dtree in right]
+    assert [route.confidences(dtree)[0] for dtree in right] == found
+    assert [route.decode_k_best(dtree, 2)[0][1] for dtree in right] == found
 
 
 def test_what_arcs_count_for_is_learned_and_kept(tmp_path: Path) -> None:

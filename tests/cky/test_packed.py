@@ -15,11 +15,11 @@ from d2c.cky.search.chart import NO_GLUE, Chart, Query, build_chart
 from d2c.cky.search.constraints import Constraints, side_key
 from d2c.cky.search.features import Observed, Scorer, score_edges
 from d2c.cky.search.layout import lay_out
-from d2c.cky.search.packed_chart import build_packed_chart, score_arcs
+from d2c.cky.search.packed_chart import Packed, build_packed_chart, score_arcs
 from d2c.cky.search.packed_layout import lay_out_packed
 from d2c.cky.search.search import derivation
 from d2c.cky.search.templates import Templates
-from d2c.forests.forest import Floats
+from d2c.forests.forest import Floats, Ints
 from d2c.forests.semirings import count_derivations, viterbi
 from d2c.trees.arcs import PackedArcs, arcs_of, single
 from d2c.trees.dtree import is_projective, is_tree
@@ -77,6 +77,23 @@ def sides(rng: random.Random) -> Constraints:
     return Constraints(np.zeros((0, 0), np.bool_), np.array(keys, np.int64), next_side)
 
 
+def said(chart: Chart, packed: Packed, parents: Ints) -> Floats:
+    """[E] what `score_arcs` finds, by its definition: arcs that attach and that of the root, symbols."""
+    number = {pair: a for a, pair in enumerate(zip(packed.arcs.dependents(), packed.arcs.heads, strict=True))}
+    scores, begin = np.zeros(len(chart.rules), np.float32), 0
+    for site, end in zip(chart.sites, chart.ends, strict=True):
+        for edge in range(begin, end):
+            rule = chart.rules[edge]
+            if site["m"] >= 0:
+                arc = number[site["m"], site["h"] + 1]
+                scores[edge] = packed.weight * packed.arcs.logs[arc] + packed.symbols[arc, parents[rule]]
+            elif rule >= 0 and site["g"] == 0 and site["k"] == -1:
+                scores[edge] = packed.weight * packed.arcs.logs[number[site["h"], 0]]
+        begin = int(end)
+    return scores
+
+
+NO_SYMBOLS = np.zeros((0, 0), np.float32)
 WEIGHTS = np.random.default_rng(5).normal(size=1 << 12).astype(np.float32)
 
 
@@ -92,20 +109,20 @@ def test_it_is_the_sum_over_all_d_trees_of_the_arcs(seed: int) -> None:
     observed = random_observed(rng, [0] * n)
     scorer = Scorer(Templates.of(frozenset(), True), grammar.keys, WEIGHTS)
     together = packed_chart(query, arcs)
-    logs = {(m, head): log for m, head, log in zip(arcs.dependents(), arcs.heads, arcs.logs, strict=True)}
+    symbols = np.random.default_rng(seed).normal(size=(len(arcs.heads), len(grammar.symbols) + 1))
+    packed, parents = Packed(arcs, None, 0.7, symbols.astype(np.float32)), query.rules.parent
     count, bests = 0.0, []
     for heads in trees_of(arcs):
         chart = constrained(query, heads)
         count += count_derivations(chart.forest)
         if len(chart.rules):
             scores = score_edges(chart, with_heads(observed, heads), scorer, 0.0)
-            arc = 0.7 * sum(logs[m, head] for m, head in enumerate(heads))
-            value, found, parts = best(chart, scores)
+            value, found, parts = best(chart, scores + said(chart, packed, parents))
             assert found == heads
-            bests.append((value + arc, heads, parts))
+            bests.append((value, heads, parts))
     assert count_derivations(together.forest) == count
     if bests:
-        scores = score_edges(together, observed, scorer, 0.0) + score_arcs(together, arcs, 0.7)
+        scores = score_edges(together, observed, scorer, 0.0) + score_arcs(together, packed, parents)
         value, heads, parts = best(together, scores)
         expected = max(bests, key=lambda one: one[0])
         assert value == pytest.approx(expected[0], abs=1e-3)
@@ -125,7 +142,8 @@ def test_with_one_head_for_each_word_it_is_the_constrained_chart(seed: int, arou
     assert len(one.rules) == len(other.rules)
     if len(one.rules):
         scores = [score_edges(chart, observed, scorer, 0.0) for chart in (one, other)]
-        assert not score_arcs(other, single(heads), 3.0).any()
+        packed = Packed(single(heads), None, 3.0, NO_SYMBOLS)
+        assert not score_arcs(other, packed, query.rules.parent).any()
         first, second = best(one, scores[0]), best(other, scores[1])
         assert first[:2] == second[:2]
         assert not around or first == second

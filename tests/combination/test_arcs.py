@@ -10,7 +10,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from d2c.combination.arcs import combine_arcs, learn_arcs
-from d2c.trees.arcs import arcs_of
+from d2c.trees.arcs import ArcLabels, arcs_of
 from d2c.trees.ctree import Tokens
 from d2c.trees.dtree import DTree, is_tree
 from tests.strategies import tree_heads, words
@@ -40,6 +40,23 @@ def test_labels_are_those_of_the_chosen_arcs() -> None:
     assert (voted.heads, voted.labels) == ((2, 0, 2), ("a", "root", "y"))
     bare = combine_arcs([*given_trees, DTree(tokens, (2, 0, 2))])
     assert bare.labels is None
+
+
+def test_what_is_said_of_labels_is_the_mean() -> None:
+    tokens, own = words(2), np.array([[0.0, 0.0, 1.0], [1.0, 0.0, 0.0]])
+    shares = np.array([[0.9, 0.1], [0.5, 0.5]], np.float32)
+    some = arcs_of(own, (2, 0))._replace(labels=ArcLabels(("x", "y"), np.log(shares)))
+    other = arcs_of(own, (2, 0))._replace(labels=ArcLabels(("y",), np.zeros((2, 1), np.float32)))
+    third = arcs_of(np.array([[1.0, 0.0, 0.0], [0.0, 1.0, 0.0]]), (0, 1))
+    pairs = [((2, 0), some), ((2, 0), other), ((0, 1), third)]
+    dtrees = [DTree(tokens, heads, arcs=arcs) for heads, arcs in pairs]
+    arcs = combine_arcs(dtrees).arcs
+    assert arcs is not None and arcs.labels is not None and arcs.labels.names == ("x", "y")
+    assert arcs.heads.tolist() == [0, 2, 0, 1]
+    expected = [[0.5, 0.5], [0.45, 0.55], [0.25, 0.75], [0.5, 0.5]]  # two arcs have nobody's labels
+    assert np.exp(arcs.labels.logs) == pytest.approx(np.array(expected), abs=1e-5)
+    bare = combine_arcs(dtrees[2:]).arcs
+    assert bare is not None and bare.labels is None
 
 
 def test_projective_trees_give_a_projective_one() -> None:

@@ -9,6 +9,7 @@ from contextlib import suppress
 from pathlib import Path
 from typing import Any
 
+import numpy as np
 import pytest
 import torch
 
@@ -116,7 +117,12 @@ def test_a_tiny_one_learns(trained: tuple[StanzaParser, Path, list[Progress]], e
     assert all(dtree.is_tree() for dtree in predicted if len(dtree.tokens))
     packed = [*parser.parse_packed(sentences)]
     assert [dtree.heads for dtree in packed] == [dtree.heads for dtree in predicted]
-    assert all(dtree.arcs is not None for dtree in packed)
+    for dtree in packed:
+        assert dtree.arcs is not None and dtree.arcs.labels is not None and dtree.labels is not None
+        names, logs = dtree.arcs.labels
+        assert np.exp(logs).sum(axis=1) == pytest.approx(np.ones(len(logs)), abs=1e-3)
+        own = logs[dtree.arcs.places(np.arange(len(dtree.heads)), np.array(dtree.heads))]
+        assert tuple(names[label] for label in own.argmax(axis=1)) == dtree.labels
     before, after = load_encoder(encoder)[0], parser.trainer_.model.bert_model  # type: ignore[union-attr]
     name = "transformer.encoder.layer.0.attention.self.query.weight"
     assert not torch.equal(before.state_dict()[name], after.state_dict()[name])  # it learned, too

@@ -2,13 +2,25 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from math import log2
+from pathlib import Path
 
 import numpy as np
 import pytest
 
-from d2c.linear.arcs import ONE_HEAD, ArcFeature, learn_feature, least_probability, line_search
-from d2c.trees.arcs import LEAST, arcs_of
+from d2c.linear.arcs import (
+    ARRAYS,
+    ONE_HEAD,
+    ArcFeature,
+    from_arrays,
+    learn_feature,
+    least_probability,
+    line_search,
+    to_arrays,
+)
+from d2c.linear.weights import read_arrays, write_arrays
+from d2c.trees.arcs import LEAST, ArcLabels, arcs_of, single
 from d2c.trees.ctree import Tokens
 from d2c.trees.dtree import DTree
 
@@ -35,6 +47,36 @@ def test_what_is_learned_has_the_best_score() -> None:
     found = learn_feature(lambda feature: -abs(feature.weight - 4) + feature.least, [dtree])
     assert found == ArcFeature(4.0, ONE_HEAD)
     assert dtree.arcs is not None and len(dtree.arcs.kept(ONE_HEAD, dtree.heads).heads) == 3
+
+
+def test_the_weight_of_labels_is_learned_where_there_are_any() -> None:
+    table = np.array([[0.0, 0.0, 0.9, 0.1], [0.6, 0.0, 0.0, 0.4], [0.2, 0.3, 0.5, 0.0]])
+    dtree = DTree(Tokens(("a", "b", "c"), ("NN", "NN", "NN")), (2, 0, 2), arcs=arcs_of(table, (2, 0, 2)))
+    assert dtree.arcs is not None
+    labels = ArcLabels(("X",), np.zeros((len(dtree.arcs.heads), 1), np.float32))
+    said = replace(dtree, arcs=dtree.arcs._replace(labels=labels))
+
+    def score(feature: ArcFeature) -> float:
+        return -abs(feature.weight - 4) - abs(feature.labels - feature.weight / 2) - feature.least
+
+    least = least_probability([dtree])
+    assert learn_feature(score, [said]) == (4.0, least, 2.0)
+    assert learn_feature(score, [dtree])[2] == 0.0
+    assert learn_feature(lambda feature: -feature.labels - feature.least, [said])[2] == 0.0
+
+
+def test_packed_arcs_are_kept_in_files(tmp_path: Path) -> None:
+    bare = arcs_of(np.array([[0.0, 0.0, 1.0], [0.7, 0.3, 0.0]]), (2, 0))
+    labels = ArcLabels(("X#1", "é", ""), np.log(np.full((3, 3), 1 / 3, np.float32)))
+    for arcs in (bare, bare._replace(labels=labels), single(())):
+        write_arrays(tmp_path / "arcs.npz", to_arrays(arcs))
+        found = from_arrays(read_arrays(tmp_path / "arcs.npz", ARRAYS))
+        assert all(np.array_equal(*pair) for pair in zip(found[:3], arcs[:3], strict=True))
+        if arcs.labels is None:
+            assert found.labels is None
+        else:
+            assert found.labels is not None and found.labels.names == labels.names
+            assert np.array_equal(found.labels.logs, labels.logs)
 
 
 @pytest.mark.parametrize("row", [(-1.0,), (1.0, 2000.0), ("1",), "1", (1.0, 0.1, 0.1, 0.1)])

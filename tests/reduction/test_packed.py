@@ -15,7 +15,7 @@ import pytest
 from d2c.forests.dtrees import k_best_dtrees
 from d2c.linear.arcs import ArcFeature
 from d2c.reduction.labeler.two_stage import TwoStage
-from d2c.trees.arcs import arcs_of, single
+from d2c.trees.arcs import ArcLabels, arcs_of, single
 from d2c.trees.ctree import CTree, Tokens
 from d2c.trees.dtree import DTree
 from d2c.trees.repair import ARCS_UNDONE, Repairs, projectivize
@@ -69,6 +69,36 @@ def test_the_best_of_labels_and_arcs_is_taken(weight: float) -> None:
         sure = [sum(map(log, shares)) for _, shares in labelled]
         totals = [one + weight * tree.log for one, tree in zip(sure, trees, strict=True)]
         assert route.decode(dtree) == route.decode(backbones[totals.index(max(totals))])
+
+
+@pytest.mark.parametrize("packed", [False, True])
+def test_what_the_d_parser_says_of_labels_counts(packed: bool) -> None:
+    """Here it knows the right ones, and the labeler nothing; with a weight they are found, with a greater one
+    they are surer."""
+    route, right, wrong = copy.copy(fitted()), 0, 0
+    route.labeler_ = copy.copy(route.labeler_)
+    route.labeler_.weights_ = np.zeros_like(route.labeler_.weights_)
+    names = ("nothing", *fitted().labeler_.labels_)
+    for seed, ctree in enumerate(sample("dev", 60)):
+        gold = fitted().encode(ctree)
+        dtree = wrong_head(gold, 0.5, seed) if packed else replace(gold, arcs=single(gold.heads))
+        assert dtree.arcs is not None and gold.labels is not None
+        shares = np.full((len(dtree.arcs.heads), len(names)), 0.01, np.float32)
+        columns = [names.index(gold.labels[m]) for m in dtree.arcs.dependents()]
+        shares[range(len(columns)), columns] = 0.5
+        said = replace(dtree, arcs=dtree.arcs._replace(labels=ArcLabels(names, np.log(shares))))
+        sure = []
+        for weight in (0.0, 10.0, 20.0):
+            route.arcs_ = ArcFeature(1.0, 0.02, weight)
+            (found,) = route.relabel([said])
+            if weight == 0:
+                assert found == route.relabel([dtree])[0]
+                wrong += found.labels != gold.labels
+            elif found.heads == gold.heads:
+                right += found.labels == gold.labels
+                sure.append(sum(next(route.confidences_all([said]))[1]))
+        assert not sure or sure[0] <= sure[1]
+    assert wrong > 40 and right >= (80 if packed else 110)
 
 
 def test_crossing_arcs_are_taken_where_trees_have_gaps() -> None:

@@ -7,7 +7,8 @@ from itertools import pairwise
 import numpy as np
 import pytest
 
-from d2c.trees.arcs import PackedArcs, arcs_of, joined, parted, single, votes
+from d2c.trees.arcs import ArcLabels, PackedArcs, arcs_of, joined, parted, single, votes
+from d2c.trees.labels import phrase_symbols
 
 TABLE = np.array([[0.0, 0.0, 0.9, 0.1], [0.602, 0.001, 0.0, 0.397], [0.2, 0.3, 0.5, 0.0]])
 
@@ -43,6 +44,40 @@ def test_those_of_several_sentences_are_joined_and_parted() -> None:
     ]
     assert list(map(shown, parted(whole, [3, 0, 1, 3]))) == list(map(shown, sentences))
     assert shown(joined([])) == []
+
+
+def labelled(arcs: PackedArcs, first: int = 0) -> PackedArcs:
+    """Of arc a the probability of the label `x` is 1 / (a + 2)."""
+    share = 1 / (np.arange(first, first + len(arcs.heads)) + 2)
+    return arcs._replace(labels=ArcLabels(("x", "y"), np.log(np.stack([share, 1 - share], 1)).astype("f4")))
+
+
+def test_labels_go_with_their_arcs() -> None:
+    shares = np.arange(1, 13) / 100  # of the label x, of word 0 with heads 0, 1, 2, 3, then of word 1, ...
+    every = ArcLabels(("x", "y"), np.log(np.stack([shares, 1 - shares], 1)).astype(np.float32))
+    arcs = arcs_of(TABLE, [2, 0, 2], labels=every)
+    assert arcs.labels and np.exp(arcs.labels.logs[:, 0]) * 100 == pytest.approx([3, 4, 5, 8, 9, 10, 11])
+    kept = arcs.kept(0.25, [2, 2, 2])  # the head of the second word is in no arc: nothing is known of it
+    assert kept.heads.tolist() == [2, 0, 2, 3, 1, 2] and kept.labels
+    assert np.exp(kept.labels.logs[:, 0]) * 100 == pytest.approx([3, 5, 50, 8, 10, 11])
+    assert arcs.places(np.array([2, 0, 1, 1, 0]), np.array([2, 0, 3, 0, 3])).tolist() == [6, -1, 3, 2, 1]
+
+
+def test_probabilities_of_labels_that_are_called_alike_are_added() -> None:
+    labels = ArcLabels(("A#1", "B#1", "A#2"), np.log([[0.5, 0.2, 0.3], [0.1, 0.8, 0.1]]).astype(np.float32))
+    logs = labels.summed(("B", "C", "A"), phrase_symbols(labels.names))
+    assert np.exp(logs) == pytest.approx(np.array([[0.2, 1e-6, 0.8], [0.8, 1e-6, 0.2]]))
+
+
+def test_labels_of_several_sentences_are_joined_and_parted() -> None:
+    sentences = [labelled(arcs_of(TABLE, [2, 0, 2])), single([]), labelled(single([0]), 7)]
+    whole = joined(sentences)
+    assert whole.labels and np.exp(-whole.labels.logs[:, 0]) == pytest.approx(np.arange(2, 10))
+    one, none, other = parted(whole, [3, 0, 1])
+    assert one.labels and sentences[0].labels and (one.labels.logs == sentences[0].labels.logs).all()
+    assert none.labels is not None and len(none.labels.logs) == 0 and other.labels
+    assert np.exp(-other.labels.logs[:, 0]) == pytest.approx([9])
+    assert joined([*sentences, single([0])]).labels is None  # not all of them have any
 
 
 def test_one_tree_is_certain() -> None:
