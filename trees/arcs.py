@@ -40,7 +40,8 @@ class ArcLabels(NamedTuple):
 
         names: [L] what each label is called here
         """
-        return np.log(np.maximum(np.exp(self.logs) @ _alike(names, wanted), LEAST_LABEL))
+        shares: NDArray[np.float32] = np.exp(self.logs) @ _alike(names, wanted)
+        return np.log(np.maximum(shares, LEAST_LABEL))
 
 
 @lru_cache
