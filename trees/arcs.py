@@ -40,8 +40,9 @@ class ArcLabels(NamedTuple):
 
         names: [L] what each label is called here
         """
-        shares: NDArray[np.float32] = np.exp(self.logs) @ _alike(names, wanted)
-        return np.log(np.maximum(shares, LEAST_LABEL))
+        shares = np.exp(self.logs) @ _alike(names, wanted)
+        logs: NDArray[np.float32] = np.log(np.maximum(shares, LEAST_LABEL))
+        return logs
 
 
 @lru_cache
