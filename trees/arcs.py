@@ -41,14 +41,14 @@ class ArcLabels(NamedTuple):
         names: [L] what each label is called here
         """
         shares = np.exp(self.logs) @ _alike(names, wanted)
-        logs: NDArray[np.float32] = np.log(np.maximum(shares, LEAST_LABEL))
-        return logs
+        return np.log(np.maximum(shares, LEAST_LABEL)).astype(np.float32)
 
 
 @lru_cache
 def _alike(names: tuple[str, ...], others: tuple[str, ...]) -> NDArray[np.float32]:
     """[L, W] 1 where names are the same, else 0."""
-    return (np.array(names, object)[:, None] == np.array(others, object)).astype(np.float32)
+    same = [[name == other for other in others] for name in names]
+    return np.array(same, np.float32).reshape(len(names), len(others))
 
 
 class PackedArcs(NamedTuple):
