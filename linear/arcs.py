@@ -79,7 +79,7 @@ def learn_feature(score: Callable[[ArcFeature], float], dtrees: Iterable[DTree])
     """The one with which held-out d-trees with packed arcs score best; where their own heads alone score as
     well, none but these are kept. Raises ValueError without arcs.
 
-    Both weights are searched for in turn, for as long as the score rises, three times at most.
+    The weights of arcs and of labels are searched for in turn, each from where it is.
     """
     given, score = list(dtrees), cache(score)
     best = ArcFeature(least=least_probability(given))
@@ -93,7 +93,9 @@ def learn_feature(score: Callable[[ArcFeature], float], dtrees: Iterable[DTree])
 
 def _better(score: Callable[[ArcFeature], float], feature: ArcFeature, name: str) -> ArcFeature:
     """The feature with the best weight of this name, if that is better than its own."""
-    found = feature._replace(**{name: line_search(lambda weight: score(feature._replace(**{name: weight})))})
+    begin = getattr(feature, name) or 1.0
+    weight = line_search(lambda weight: score(feature._replace(**{name: weight})), begin)
+    found = feature._replace(**{name: weight})
     return found if score(found) > score(feature) else feature
 
 
@@ -114,10 +116,10 @@ def least_probability(dtrees: Iterable[DTree], heads_per_word: float = HEADS_PER
     return float(np.exp(falling[wanted - 1])) if wanted <= len(falling) else LEAST
 
 
-def line_search(score: Callable[[float], float]) -> float:
-    """The weight with the best score: doubled, or halved, from 1 on for as long as it gets better; then by
-    the root of two."""
-    best, highest = 1.0, score(1.0)
+def line_search(score: Callable[[float], float], begin: float = 1.0) -> float:
+    """The weight with the best score: from the first one on doubled, or halved, for as long as it gets better;
+    then by the root of two."""
+    best, highest = begin, score(begin)
     for factors in ((2.0, 0.5), (sqrt(2), sqrt(0.5))):
         for factor in factors:
             before = best

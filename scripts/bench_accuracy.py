@@ -20,12 +20,14 @@ labels are features of cky then. Those for `mixed` d-trees have learned from tho
 Tags: the treebank's (gold), or of dev and of the 500 sentences those that a perceptron predicts; what was
 learned from train was learned from gold ones in either case.
 
-D-parsers and routes are kept in --models. Reads $D2C_TREEBANKS (default ../shared/treebanks).
+D-parsers, routes, and what packed arcs count for are kept in --models. Reads $D2C_TREEBANKS (default
+../shared/treebanks).
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator, Mapping
+import json
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property, partial
 from pathlib import Path
@@ -35,11 +37,14 @@ import click
 import torch
 
 from d2c.cky.constrained_cky import ConstrainedCKY
+from d2c.cky.settings import ChartSettings
 from d2c.combination.arcs import combine_arcs, learn_arcs
 from d2c.combination.constituents import Parse, combine, learn_constituents
 from d2c.combining import parses_of
 from d2c.compare.rows import with_tags_of
 from d2c.dparsers.registry import DPARSERS, load_tagger, make_tagger
+from d2c.linear.arcs import ArcFeature
+from d2c.linear.weights import MOST_BITS
 from d2c.reduction.labeler.two_stage import TwoStage
 from d2c.reduction.reduction import Reduction
 from d2c.training.packed import parsing
@@ -60,6 +65,7 @@ HEADER = ("d-trees", "route", "UAS", "F1", "exact", "tokens/s", "points", "p")
 DEFAULT = f"spacy,transition:standard;exact,stanza,{FINETUNE}:10"
 HELD_OUT = 500
 AGREE = "labeler", "cky"
+MIXED = "mixed"
 TAGS = "gold", "predicted"
 METRIC = METRICS["evalb"]
 
@@ -70,12 +76,11 @@ METRIC = METRICS["evalb"]
 @click.option("--grammar", type=click.Choice(GRAMMARS), default="closed", show_default=True)
 @click.option("--tags", type=click.Choice(TAGS), default=TAGS[0], show_default=True)
 @click.option("--jackknife", "folds", type=click.IntRange(2), help="Folds.  [default: none]")
+@click.option("--table-bits", type=click.IntRange(1, MOST_BITS), default=ChartSettings.table_bits)
 @options.models_option
-def main(
-    sentences: int, dparsers: list[str], grammar: str, tags: str, folds: int | None, models: Path
-) -> None:
+def main(sentences: int, dparsers: list[str], tags: str, folds: int | None, models: Path, **cky: Any) -> None:
     """Prints the table; the first d-parser is what the others are held against."""
-    data = Data.read(sentences, tags, grammar, folds, models)
+    data = Data.read(sentences, tags, ChartSettings(**cky), folds, models)
     table = Table(data)
     for name in dparsers:
         table.single(data.parsed(name), data.routes(name))
@@ -93,7 +98,7 @@ class Data:
     """The three parts of CRAFT, and what is made of them.
 
     tags:    which are given, one of TAGS
-    grammar: of cky
+    cky:     settings of the chart
     folds:   of jackknifing, if there is any
     models:  where models are kept
     """
@@ -102,17 +107,17 @@ class Data:
     held_out: list[CTree]
     dev: list[CTree]
     tags: str
-    grammar: str
+    cky: ChartSettings
     folds: int | None
     models: Path
 
     @classmethod
-    def read(cls, sentences: int, tags: str, grammar: str, folds: int | None, models: Path) -> Data:
+    def read(cls, sentences: int, tags: str, cky: ChartSettings, folds: int | None, models: Path) -> Data:
         """sentences: of train; 0: all but the last ones"""
         ctrees = list(CRAFT.trees("train", sentences + HELD_OUT if sentences else None))
         models.mkdir(parents=True, exist_ok=True)
         parts = ctrees[:-HELD_OUT], ctrees[-HELD_OUT:], list(CRAFT.trees("dev"))
-        return cls(*parts, tags, grammar, folds, models)
+        return cls(*parts, tags, cky, folds, models)
 
     @cached_property
     def learned_from(self) -> Craft:
@@ -139,22 +144,28 @@ class Data:
     def routes(self, dparser: str) -> dict[str, dict[str, Any]]:
         """The routes that convert a d-parser's d-trees: those that have learned from gold ones, under "", and
         from jackknifed ones."""
-        labeler, cky = TwoStage("direct"), ConstrainedCKY(grammar=self.grammar)
+        labeler, cky = TwoStage("direct"), ConstrainedCKY(self.cky)
         gold = {
             "reduction": self.route("reduction", Reduction("direct")),
             "labeler": self.route("labeler", labeler),
-            "cky": self.route(f"cky-{self.grammar}", cky),
+            "cky": self.route(self.cky_name, cky),
         }
         if not self.folds:
             return {"": gold}
         how = f".{Craft.file_name(dparser)}.jackknife{self.folds}"
         dtrees = partial(self.learned_from.jackknifed, dparser, "direct", self.folds, self.models)
-        labelled = ConstrainedCKY(grammar=self.grammar, labels=True)
+        labelled = ConstrainedCKY(self.cky, labels=True)
         jackknifed = {
             "labeler": self.route(f"labeler{how}", labeler, dtrees),
-            "cky": self.route(f"cky-{self.grammar}{how}", labelled, dtrees),
+            "cky": self.route(f"{self.cky_name}{how}", labelled, dtrees),
         }
         return {"": gold, ", jackknifed": jackknifed}
+
+    @property
+    def cky_name(self) -> str:
+        """How cky is called in names of files."""
+        bits = self.cky.table_bits
+        return f"cky-{self.cky.grammar}" + (f"-{bits}" if bits != ChartSettings.table_bits else "")
 
     def route(self, name: str, route: Any, dtrees: Callable[[], list[DTree]] | None = None) -> Any:
         """A route fitted to train, on these d-trees, or gold ones."""
@@ -220,9 +231,21 @@ class Table:
             for kind, routes in kinds.items():
                 agree = {name: routes[name] for name in AGREE}
                 for name, route in agree.items():
-                    route.fit_arcs(gold, parsed.held_out)
-                    say(f"{parsed.name}, {name}{kind}: {route.arcs_}")
+                    self.fit_arcs(parsed, route, f"{name}{kind}", gold)
                 self.decoded(parsed, agree, f"{kind}, packed")
+
+    def fit_arcs(self, parsed: Parsed, route: Any, name: str, gold: Sequence[CTree]) -> None:
+        """Teaches a route what packed arcs count for, or takes what is kept of that."""
+        data = self.data
+        who = "+".join(one.name for one in self.parsed) if parsed.name == MIXED else parsed.name
+        what = name.replace("cky", data.cky_name).replace(", ", ".")
+        file = data.place(f"arcs.{Craft.file_name(who)}.{what}.{data.tags}")
+        if file.exists():
+            route.arcs_ = ArcFeature.read(json.loads(file.read_text()))
+        else:
+            route.fit_arcs(gold, parsed.held_out)
+            file.write_text(json.dumps(route.arcs_))
+        say(f"{parsed.name}, {name}: {route.arcs_}")
 
     def decoded(self, parsed: Parsed, routes: Mapping[str, Any], how: str) -> None:
         """The rows of some routes, which vote, and of what labeler and cky agree on."""
@@ -240,7 +263,7 @@ class Table:
         rows = [list(zip(*part, strict=True)) for part in zip(*(p[1:3] for p in self.parsed), strict=True)]
         weights = learn_arcs(zip(self.gold[0], rows[0], strict=True))
         held_out, dev = ([combine_arcs(row, weights) for row in part] for part in rows)
-        self.single(Parsed("mixed", held_out, dev, 0.0), kinds)
+        self.single(Parsed(MIXED, held_out, dev, 0.0), kinds)
 
     def votes(self) -> None:
         """The row of what all voters so far are for."""
