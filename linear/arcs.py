@@ -117,7 +117,7 @@ def least_probability(dtrees: Iterable[DTree], heads_per_word: float = HEADS_PER
 
 
 def line_search(score: Callable[[float], float], begin: float = 1.0) -> float:
-    """The weight with the best score: from the first one on doubled, or halved, for as long as it gets better;
+    """The weight with the best score: doubled, or halved, from the first on for as long as it gets better;
     then by the root of two."""
     best, highest = begin, score(begin)
     for factors in ((2.0, 0.5), (sqrt(2), sqrt(0.5))):

@@ -125,7 +125,7 @@ def random_sentences(count: int, longest: int) -> tuple[list[Sentence], Arcs]:
     inside = [Sentence(*(column[1:-1] for column in sentence)) for sentence in sentences]
     flat = [[number for one in inside for number in one[column]] for column in range(5)]
     lengths = np.array([len(one.heads) for one in inside])
-    return sentences, Arcs.of(lengths, np.array(flat[0]), flat[1:])
+    return sentences, Arcs.of(lengths, np.array(flat[0]), flat[1:], np.zeros((0, 0), np.float32))
 
 
 def fields(sentence: Sentence, m: int) -> dict[str, Hashable]:

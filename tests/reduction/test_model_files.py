@@ -58,7 +58,7 @@ OF_SETTINGS: list[tuple[str, dict[str, object]]] = [
     ("reduction.json", {"top": 3}),
     ("reduction.json", {"seed": 1e300}),
     ("reduction.json", {"arcs": [1.0, 1e9]}),
-    ("reduction.json", {"arcs": [1.0, 0.1, 0.1]}),
+    ("reduction.json", {"arcs": [1.0, 0.1, 0.1, 0.1]}),
     ("labeler/labeler.json", {"words": [["a"]]}),
     ("unaries/unaries.json", {"chains": []}),
     ("unaries/unaries.json", {"chains": 3}),
