@@ -7,7 +7,8 @@ D-parser (small preset) and route learn from the first nine tenths of the traini
 arcs count for is learned on the last tenth, for 1.5 heads per word. Then dev: heads per word, share of the
 words with their gold head among them, oracle (of the chart) and F1 (EVALB, collins.prm), exact matches,
 milliseconds for a sentence, sentences that were left to the single d-tree, and milliseconds by length; one
-core. The first line is the single d-tree. Reads $D2C_TREEBANKS (default ../shared/treebanks).
+core. The first line is the single d-tree. Last what is gained by what the d-parser says of labels. Reads
+$D2C_TREEBANKS (default ../shared/treebanks).
 """
 
 from __future__ import annotations
@@ -21,20 +22,23 @@ import click
 import numpy as np
 
 from d2c.cky.constrained_cky import ConstrainedCKY
-from d2c.linear.arcs import ArcFeature, least_probability
+from d2c.linear.arcs import least_probability
 from d2c.reduction.labeler.two_stage import TwoStage
 from d2c.training.packed import gives_arcs
 from d2c.training.routes import HasOracle
 from d2c.trees.ctree import CTree
 from d2c.trees.dtree import DTree
 from d2c.trees.repair import ARCS_UNDONE, Repairs
-from d2c.trees.scores.brackets import bracket_scores
+from d2c.trees.scores.brackets import METRICS, bracket_scores
+from d2c.trees.scores.significance import approximate_randomisation
 from measuring.craft import Craft
 from measuring.timing import peak_gigabytes, timed
 
+Part = tuple[Sequence[CTree], Sequence[DTree]]
 Taking = ConstrainedCKY | TwoStage
 ROUTES: dict[str, type[Taking]] = {"cky": ConstrainedCKY, "labeler": TwoStage}
 HEADS_PER_WORD = (1.0, 1.2, 1.5, 2.0)
+METRIC = METRICS["evalb"]
 LENGTHS = (10, 20, 30, 40, 60)  # upper bounds
 
 
@@ -66,10 +70,32 @@ def main(
         chosen = plain
         if heads_per_word > 1:
             least = least_probability(parsed, heads_per_word)
-            route.arcs_ = ArcFeature(route.arcs_.weight, least)
+            route.arcs_ = route.arcs_._replace(least=least)
             chosen = [kept(dtree, least) for dtree in parsed]
         line(route, dev, gold, chosen)
+    without_labels(route, (held_out, tenth), (dev, parsed))
     print(f"peak memory: {peak_gigabytes():.2f} GB")
+
+
+def without_labels(route: Taking, tenth: Part, dev: Part) -> None:
+    """Prints what is gained by what the d-parser says of labels, at 1.5 heads per word."""
+    if all(dtree.arcs is None or dtree.arcs.labels is None for dtree in dev[1]):
+        return
+    guesses = []
+    for labelled in (False, True):
+        (held_out, dtrees), (gold, parsed) = (
+            (ctrees, own if labelled else list(map(bare, own))) for ctrees, own in (tenth, dev)
+        )
+        guesses.append(list(route.fit_arcs(held_out, dtrees).decode_all(parsed)))
+        said = "with" if labelled else "without"
+        print(f"{said} labels: {route.arcs_}, F1 {bracket_scores(gold, guesses[-1]).f1:.2f}", flush=True)
+    found = approximate_randomisation(*(METRIC.score(dev[0], guess) for guess in guesses))
+    print(f"labels gain {found.points:.2f} points, p = {found.p:.4f}")
+
+
+def bare(dtree: DTree) -> DTree:
+    """Without what is said of labels."""
+    return dtree if dtree.arcs is None else replace(dtree, arcs=dtree.arcs._replace(labels=None))
 
 
 def kept(dtree: DTree, least: float) -> DTree:
