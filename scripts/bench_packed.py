@@ -89,7 +89,8 @@ def without_labels(route: Taking, tenth: Part, dev: Part) -> None:
         guesses.append(list(route.fit_arcs(held_out, dtrees).decode_all(parsed)))
         said = "with" if labelled else "without"
         print(f"{said} labels: {route.arcs_}, F1 {bracket_scores(gold, guesses[-1]).f1:.2f}", flush=True)
-    found = approximate_randomisation(*(METRIC.score(dev[0], guess) for guess in guesses))
+    bare_scores, scores = (METRIC.score(dev[0], guess) for guess in guesses)
+    found = approximate_randomisation(bare_scores, scores)
     print(f"labels gain {found.points:.2f} points, p = {found.p:.4f}")
 
 
