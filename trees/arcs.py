@@ -18,6 +18,9 @@ from numpy.typing import NDArray
 LEAST = 0.002  # probability of an arc that a d-parser mentions
 LEAST_LABEL = 1e-6  # probability of a label of an arc, at least
 
+# Of a word: its heads, the logarithms of their probabilities, and which labels are theirs (-1: none)
+_Own = tuple[NDArray[np.int32], NDArray[np.float32], NDArray[np.int64]]
+
 
 class ArcLabels(NamedTuple):
     """How probable labels are, if an arc is there.
@@ -96,8 +99,7 @@ class PackedArcs(NamedTuple):
 
         An arc that is in the tree alone counts as probable as the least one of its word.
         """
-        own: list[tuple[NDArray[np.int32], NDArray[np.float32]]] = []
-        rows = list[NDArray[np.int64]]()
+        own = list[_Own]()
         for head, (a, b) in zip(heads, self._bounds(), strict=True):
             found, logs, row = self.heads[a:b], self.logs[a:b], np.arange(a, b)
             if head not in found:
@@ -105,9 +107,8 @@ class PackedArcs(NamedTuple):
                 found, logs = np.insert(found, place, head), np.insert(logs, place, logs.min())
                 row = np.insert(row, place, -1)
             chosen = (np.exp(logs.astype(np.float64)) >= least) | (found == head)
-            own.append((found[chosen], logs[chosen]))
-            rows.append(row[chosen])
-        return _packed(own, self.labels, rows)
+            own.append((found[chosen], logs[chosen], row[chosen]))
+        return _packed(own, self.labels)
 
     def _bounds(self) -> Iterator[tuple[int, int]]:
         ends = self.begin.tolist()
@@ -125,14 +126,14 @@ def arcs_of(
     probabilities: [n, n + 1] of each word's heads, those of the root first; heads: 1..n, 0 = root
     labels:        of all n (n + 1) arcs, in the same order
     """
-    own, rows = list[tuple[NDArray[np.int32], NDArray[np.float32]]](), list[NDArray[np.int64]]()
+    own = list[_Own]()
     for m, (row, head) in enumerate(zip(probabilities, heads, strict=True)):
         chosen = np.flatnonzero(row >= least)
         if head not in chosen:
             chosen = np.sort(np.append(chosen, head))
-        own.append((chosen.astype(np.int32), np.log(np.maximum(row[chosen], 1e-9)).astype(np.float32)))
-        rows.append(m * len(row) + chosen)
-    return _packed(own, labels, rows)
+        logs = np.log(np.maximum(row[chosen], 1e-9)).astype(np.float32)
+        own.append((chosen.astype(np.int32), logs, m * len(row) + chosen))
+    return _packed(own, labels)
 
 
 def single(heads: Sequence[int]) -> PackedArcs:
@@ -183,19 +184,15 @@ def parted(arcs: PackedArcs, lengths: Iterable[int]) -> Iterator[PackedArcs]:
         first += length
 
 
-def _packed(
-    own: Sequence[tuple[NDArray[np.int32], NDArray[np.float32]]],
-    labels: ArcLabels | None,
-    rows: Sequence[NDArray[np.int64]],
-) -> PackedArcs:
-    """Those of each word, their probabilities made to sum to 1; rows: which labels are theirs."""
-    begin = np.cumsum([0, *(len(heads) for heads, _ in own)], dtype=np.int32)
+def _packed(own: Sequence[_Own], labels: ArcLabels | None) -> PackedArcs:
+    """Those of each word, their probabilities made to sum to 1."""
+    begin = np.cumsum([0, *(len(heads) for heads, _, _ in own)], dtype=np.int32)
     if not own:
         return single(())
-    logs = [one - np.logaddexp.reduce(one.astype(np.float64)) for _, one in own]
+    logs = [one - np.logaddexp.reduce(one.astype(np.float64)) for _, one, _ in own]
     return PackedArcs(
         begin,
-        np.concatenate([heads for heads, _ in own]),
+        np.concatenate([heads for heads, _, _ in own]),
         np.concatenate(logs).astype(np.float32),
-        labels and labels.of(np.concatenate(rows)),
+        labels and labels.of(np.concatenate([rows for _, _, rows in own])),
     )

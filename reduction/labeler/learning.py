@@ -11,7 +11,7 @@ import numpy as np
 from d2c.linear.adagrad import Gradient, add
 from d2c.linear.kernels import inner, kernel
 from d2c.reduction.encodings.encoding import Constraint
-from d2c.reduction.labeler.arcs import Arcs, Longs
+from d2c.reduction.labeler.arcs import Arcs, Floats, Longs
 from d2c.reduction.labeler.features import arc_atoms, pair_atoms
 from d2c.reduction.labeler.scores import (
     ACROSS_LEFT,
@@ -24,7 +24,6 @@ from d2c.reduction.labeler.scores import (
     START_LEFT,
     STOP_LEFT,
     UNCONSTRAINED,
-    Floats,
     Scorer,
     constraint_of,
     joins_before,

@@ -5,11 +5,10 @@ from __future__ import annotations
 from typing import NamedTuple
 
 import numpy as np
-from numpy.typing import NDArray
 
 from d2c.linear.kernels import inner
 from d2c.reduction.encodings.encoding import Constraint
-from d2c.reduction.labeler.arcs import Arcs, Longs
+from d2c.reduction.labeler.arcs import Arcs, Floats, Longs
 from d2c.reduction.labeler.features import Templates, arc_atoms, pair_atoms
 
 LEFT, RIGHT, ACROSS_LEFT, ACROSS_RIGHT, START_LEFT, START_RIGHT, STOP_LEFT, STOP_RIGHT = range(8)
@@ -18,8 +17,6 @@ CONSTRAINED, WIDE, UNCONSTRAINED = range(3)  # what is tried in turn
 NO_LABEL, NO_TOKEN = np.int64(-1), np.int64(0)  # beyond a head's first and last modifier
 ALONE = np.int64(0)  # such a pair joins no event
 _MOST_LABELS = 1 << 14  # scores of their pairs take a gigabyte
-
-Floats = NDArray[np.float32]
 
 
 class Labels(NamedTuple):

@@ -25,9 +25,9 @@ import numpy as np
 from d2c.linear.kernels import inner
 from d2c.linear.templates import Ints
 from d2c.reduction.encodings.encoding import Constraint
-from d2c.reduction.labeler.arcs import Arcs, Longs
+from d2c.reduction.labeler.arcs import Arcs, Floats, Longs
 from d2c.reduction.labeler.features import pair_atoms
-from d2c.reduction.labeler.scores import ACROSS_LEFT, ACROSS_RIGHT, Floats, Head, Labels, Scorer, pair_score
+from d2c.reduction.labeler.scores import ACROSS_LEFT, ACROSS_RIGHT, Head, Labels, Scorer, pair_score
 
 _CAPACITY = 1 << 17  # states of one head
 _FOUND = 1 << 20  # room to look one up, at most
