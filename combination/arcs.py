@@ -15,11 +15,12 @@ import numpy as np
 
 from d2c.combination.constituents import voted_tags
 from d2c.combination.weights import Example, Share, Weights, alike, learn
-from d2c.trees.arcs import LEAST_LABEL, ArcLabels, PackedArcs, arcs_of
+from d2c.trees.arcs import LEAST, LEAST_LABEL, ArcLabels, PackedArcs, arcs_of
 from d2c.trees.dtree import DTree, is_projective, is_tree
 from d2c.trees.spanning import spanning_tree
 
 _TIE = 1e-9  # of equally good heads, that of the first parsers
+OWN = -1  # in place of a head: whichever the d-tree gives
 
 
 def combine_arcs(dtrees: Sequence[DTree | None], share: Share = alike) -> DTree:
@@ -81,11 +82,26 @@ def _filled(votes: list[float], dtrees: Sequence[DTree | None]) -> list[float]:
 def _label(dtrees: Sequence[DTree | None], m: int, h: int, tag: str, share: Share) -> str:
     """The label of an arc; of one that no parser has, that of all that the word has."""
     votes = defaultdict[str, list[float]](lambda: [0.0] * len(dtrees))
-    with_arc = [dtree is not None and dtree.heads[m] == h for dtree in dtrees]
     for i, dtree in enumerate(dtrees):
-        if dtree and dtree.labels and (with_arc[i] or not any(with_arc)):
-            votes[dtree.labels[m]][i] = 1.0
+        for label, vote in _labels_of(dtree, m, h) if dtree else ():
+            votes[label][i] = vote
+    if not votes:
+        return _label(dtrees, m, OWN, tag, share)
     return max(votes, key=lambda label: share(tag, votes[label]))
+
+
+def _labels_of(dtree: DTree, m: int, h: int) -> Iterable[tuple[str, float]]:
+    """The labels that a d-tree votes for where token m has head h, and how much; OWN: that of the d-tree."""
+    arcs = dtree.arcs
+    if arcs is not None and arcs.labels is not None and h != OWN:
+        [place] = arcs.places(np.array([m]), np.array([h]))
+        if place >= 0:
+            shares = np.exp(arcs.labels.logs[place])
+            return [(arcs.labels.names[i], float(shares[i])) for i in np.flatnonzero(shares >= LEAST)]
+    if h in (OWN, dtree.heads[m]):
+        assert dtree.labels is not None
+        return ((dtree.labels[m], 1.0),)
+    return ()
 
 
 def _mean_labels(voters: Sequence[PackedArcs | None], arcs: PackedArcs) -> ArcLabels | None:

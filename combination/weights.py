@@ -4,10 +4,10 @@ Sagae and Lavie (2006) and Fossum and Knight, "Combining Constituent Parsers" (N
 how often its parser is right, for each label. Here these weights are those of a logistic regression: how
 probable it is that a candidate (a constituent, an arc) with a label is right, given who votes for it,
 
-    1 / (1 + exp(-(b + b[label] + sum over parsers i of vote[i] · (w[i] + w[i, label]))))
+    1 / (1 + exp(-(b + b[label] + sum over parsers i of e(vote[i]) · (w[i] + w[i, label]))))
 
 so that a vote that says what others say as well counts less, and weights of rare labels stay near those of
-all. A vote is 1, or the parser's own confidence, or 0.
+all. A vote is 1, or the parser's own confidence, or 0; e is the logarithm of its odds (`evidence`).
 """
 
 from __future__ import annotations
@@ -22,7 +22,9 @@ from typing import Any, NamedTuple
 from d2c.trees.errors import ModelError
 from d2c.trees.model_files import read_settings, reading, typed
 
-FORMAT = 1  # of the file
+FORMAT = 2  # of the file; in 1 votes counted as they are
+_SURE = 0.998  # the probability of what is certain
+_MOST_ODDS = math.log(_SURE / (1 - _SURE))
 
 Share = Callable[[str, Sequence[float]], float]
 """Of a label and the vote of each parser: how much speaks for the candidate, from 0 to 1."""
@@ -39,6 +41,12 @@ class Example(NamedTuple):
 def alike(_label: str, votes: Sequence[float]) -> float:
     """The share of all votes; every parser's counts alike."""
     return sum(votes) / len(votes)
+
+
+def evidence(vote: float) -> float:
+    """The logarithm of a vote's odds, made to run from 0 to 1; whoever is surer than _SURE is no surer."""
+    sure = min(max(vote, 1 - _SURE), _SURE)
+    return 0.5 + 0.5 * math.log(sure / (1 - sure)) / _MOST_ODDS
 
 
 @dataclass(frozen=True)
@@ -62,7 +70,7 @@ class Weights:
 
     def __call__(self, label: str, votes: Sequence[float]) -> float:
         bias, *weights = self.labels.get(label, self.general)
-        score = bias + sum(w * vote for w, vote in zip(weights, votes, strict=True))
+        score = bias + sum(w * evidence(vote) for w, vote in zip(weights, votes, strict=True))
         return 1 / (1 + math.exp(-max(-700.0, score)))
 
     def text(self) -> str:
@@ -97,7 +105,7 @@ def learn(kind: str, examples: Iterable[Example]) -> Weights:
     width = 1 + len(rows[0].votes)
     columns, values, ends = list[int](), list[float](), [0]
     for row in rows:
-        features = [(0, 1.0), *((i, vote) for i, vote in enumerate(row.votes, 1) if vote)]
+        features = [(0, 1.0), *((i, evidence(vote)) for i, vote in enumerate(row.votes, 1) if vote)]
         for block in (0, labels[row.label]):
             columns += [block * width + i for i, _ in features]
             values += [value for _, value in features]

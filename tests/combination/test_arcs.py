@@ -42,6 +42,20 @@ def test_labels_are_those_of_the_chosen_arcs() -> None:
     assert bare.labels is None
 
 
+def test_a_label_is_voted_on_as_it_is_probable() -> None:
+    """Two are for y, one of them hardly; who says nothing of probabilities is sure of its own label."""
+    tokens, own = words(2), np.array([[0.0, 0.0, 1.0], [1.0, 0.0, 0.0]])
+
+    def sure_of_x(share: float, label: str) -> DTree:
+        labels = ArcLabels(("x", "y"), np.log(np.array([[share, 1 - share], [0.5, 0.5]], np.float32)))
+        return DTree(tokens, (2, 0), labels=(label, "x"), arcs=arcs_of(own, (2, 0))._replace(labels=labels))
+
+    surely_x, hardly_y = sure_of_x(0.9, "x"), sure_of_x(0.4, "y")
+    assert combine_arcs([hardly_y, surely_x, hardly_y]).labels == ("x", "x")
+    assert combine_arcs([hardly_y, surely_x, DTree(tokens, (2, 0), labels=("y", "x"))]).labels == ("y", "x")
+    assert combine_arcs([hardly_y, surely_x, DTree(tokens, (0, 1), labels=("z", "z"))]).labels == ("x", "x")
+
+
 def test_what_is_said_of_labels_is_the_mean() -> None:
     tokens, own = words(2), np.array([[0.0, 0.0, 1.0], [1.0, 0.0, 0.0]])
     shares = np.array([[0.9, 0.1], [0.5, 0.5]], np.float32)

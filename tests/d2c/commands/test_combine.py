@@ -82,7 +82,7 @@ def test_learned_weights(files: list[Path], tmp_path: Path) -> None:
     message = "has weights of constituents by 2 parsers, not of constituents by 3; see `d2c combine --learn`"
     assert str(run("--weights", weights, a, b, a).exception) == f"{weights}: {message}"
     weights.write_text(
-        '{"format": 1, "kind": "arcs", "threshold": 0.5, "general": [0, 1], "labels": {"A": [1]}}'
+        '{"format": 2, "kind": "arcs", "threshold": 0.5, "general": [0, 1], "labels": {"A": [1]}}'
     )
     assert "is broken" in str(run("--weights", weights, a, b).exception)
 
