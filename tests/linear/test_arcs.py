@@ -12,11 +12,12 @@ import pytest
 from d2c.linear.arcs import (
     ARRAYS,
     ONE_HEAD,
+    WEIGHTS,
     ArcFeature,
+    best_weight,
     from_arrays,
     learn_feature,
     least_probability,
-    line_search,
     to_arrays,
 )
 from d2c.linear.weights import read_arrays, write_arrays
@@ -33,18 +34,24 @@ def test_as_many_heads_are_kept_as_asked_for() -> None:
     assert least_probability([dtree], 9.0) == LEAST
 
 
-@pytest.mark.parametrize("best", [-4, -1, 0, 0.5, 3, 6])
-def test_the_line_search_finds_the_best_weight(best: float) -> None:
-    assert log2(line_search(lambda weight: -abs(log2(weight) - best))) == pytest.approx(best)
+@pytest.mark.parametrize("best", range(-3, 7))
+def test_the_best_weight_is_found(best: int) -> None:
+    assert best_weight(lambda weight: -((log2(weight) - best) ** 2)) == 2.0**best
+
+
+def test_a_peak_beside_bad_weights_is_not_taken_for_the_best() -> None:
+    scores = dict(zip(WEIGHTS, [5, 5, 9, 4, 7, 7.5, 8, 8, 7.5, 7], strict=True))
+    assert best_weight(scores.__getitem__) == 8.0
+    assert best_weight(lambda weight: 1.0) == 1.0
 
 
 def test_what_is_learned_has_the_best_score() -> None:
     table = np.array([[0.0, 0.0, 0.9, 0.1], [0.6, 0.0, 0.0, 0.4], [0.2, 0.3, 0.5, 0.0]])
     dtree = DTree(Tokens(("a", "b", "c"), ("NN", "NN", "NN")), (2, 0, 2), arcs=arcs_of(table, (2, 0, 2)))
     least = least_probability([dtree])
-    found = learn_feature(lambda feature: -abs(feature.weight - 4) - feature.least, [dtree])
+    found = learn_feature(lambda feature: -abs(log2(feature.weight) - 2) - feature.least, [dtree])
     assert found == ArcFeature(4.0, least)
-    found = learn_feature(lambda feature: -abs(feature.weight - 4) + feature.least, [dtree])
+    found = learn_feature(lambda feature: -abs(log2(feature.weight) - 2) + feature.least, [dtree])
     assert found == ArcFeature(4.0, ONE_HEAD)
     assert dtree.arcs is not None and len(dtree.arcs.kept(ONE_HEAD, dtree.heads).heads) == 3
 
@@ -57,7 +64,7 @@ def test_the_weight_of_labels_is_learned_where_there_are_any() -> None:
     said = replace(dtree, arcs=dtree.arcs._replace(labels=labels))
 
     def score(feature: ArcFeature) -> float:
-        return -abs(feature.weight - 4) - abs(feature.labels - feature.weight / 2) - feature.least
+        return -abs(log2(feature.weight) - 2) - abs(log2(feature.labels or 0.01) - 1) - feature.least
 
     least = least_probability([dtree])
     assert learn_feature(score, [said]) == (4.0, least, 2.0)
