@@ -306,7 +306,7 @@ class Experiment:
             with scratch() as files:
                 dev, sentences = self._conllu(encoding, files)[1], list(self.encoded(encoding, "train"))
                 new = self._new_dparser(name)
-                dtrees = jackknife_dtrees(new, sentences, dev, self.settings.folds, log.info)
+                dtrees = [*jackknife_dtrees(new, sentences, dev, self.settings.folds, log.info)]
             save_conllu(dtrees, directory / "parses.conllu")
             return {}
 

@@ -49,20 +49,18 @@ def jackknife_dtrees(
     k: int,
     progress: Progress | None = None,
     parsing: Callable[[DependencyParser], Parse] = lambda dparser: dparser.parse,
-) -> list[DTree]:
+) -> Iterator[DTree]:
     """The d-tree of each sentence by the d-parser, trained on the gold d-trees of the other blocks.
 
     dev: a CoNLL-U file, which selects its best states; parsing: how it parses. Raises ValueError for fewer
     sentences than blocks.
     """
-    parsed: list[DTree] = []
     for block, others in folds(sentences, k, "d-parser", progress):
         with scratch() as directory:
             file = directory / "others.conllu"
             save_conllu(others, file)
             trained = dparser.train(file, dev, directory / "dparser", progress)
-            parsed += counted(parsing(trained)(sentences[i].tokens for i in block), "jackknife: parsing")
-    return parsed
+            yield from counted(parsing(trained)(sentences[i].tokens for i in block), "jackknife: parsing")
 
 
 def jackknife_tags(

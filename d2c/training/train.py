@@ -15,7 +15,7 @@ from d2c.training.announcements import announce, described, warn_of_presets
 from d2c.training.conventions import fit_to_convention, is_foreign
 from d2c.training.jackknife import jackknife_dtrees
 from d2c.training.model import SETTINGS, Model
-from d2c.training.packed import check_arcs, fit_arcs, last_tenth, parse_held_out, parsing
+from d2c.training.packed import and_last_tenth, check_arcs, fit_arcs, parse_held_out, parsing
 from d2c.training.routes import LearnsConventions, Progress, Relabels, Route, TakesArcs, foreign_refused
 from d2c.training.spec import ARCS, TrainingSpec
 from d2c.training.tagging import load_abbreviations
@@ -119,8 +119,8 @@ def _train_dparser(
                 with located(str(spec.train)):
                     if spec.folds:
                         parse = partial(parsing, packed=spec.packed)
-                        dtrees = jackknife_dtrees(dparser, encoded, files[1], spec.folds, progress, parse)
-                        held_out = last_tenth(dtrees)
+                        parsed = jackknife_dtrees(dparser, encoded, files[1], spec.folds, progress, parse)
+                        dtrees, held_out = and_last_tenth(parsed, len(encoded))
                     else:
                         held_out = parse_held_out(spec, encoded, files[1], progress)
         dparser.train(*files, directory, progress)

@@ -173,10 +173,8 @@ class Trials:
             with scratch() as files:
                 _, dev, own = self._encoded(spec, route, files)
                 folds = spec.folds or 0
-                _save(
-                    jackknife_dtrees(spec.new_dparser(), own.learned, dev, folds, log.info),
-                    directory / "learned",
-                )
+                parsed = jackknife_dtrees(spec.new_dparser(), own.learned, dev, folds, log.info)
+                _save(list(parsed), directory / "learned")
             return {}
 
         made_of = {**self._of_dparser(spec), "folds": spec.folds}

@@ -59,7 +59,7 @@ def test_each_sentence_is_parsed_by_what_learned_from_the_others(
     folds: int, labels: str, files: tuple[Path, Path]
 ) -> None:
     said: list[object] = []
-    parsed = jackknife_dtrees(Witness(), list(read_conllu(files[0])), files[1], folds, said.append)
+    parsed = list(jackknife_dtrees(Witness(), list(read_conllu(files[0])), files[1], folds, said.append))
     assert [dtree.tokens.forms for dtree in parsed] == [(f"w{i}",) for i in range(7)]
     assert " ".join((dtree.labels or ())[0] for dtree in parsed) == labels
     assert said == [f"jackknife: d-parser {fold} of {folds}" for fold in range(1, folds + 1)]
@@ -68,7 +68,7 @@ def test_each_sentence_is_parsed_by_what_learned_from_the_others(
 @pytest.mark.parametrize("folds", [1, 8])
 def test_too_few_folds_or_sentences(folds: int, files: tuple[Path, Path]) -> None:
     with pytest.raises(ValueError, match=f"^7 sentences cannot be cut into {folds} parts for jackknifing$"):
-        jackknife_dtrees(Witness(), list(read_conllu(files[0])), files[1], folds)
+        list(jackknife_dtrees(Witness(), list(read_conllu(files[0])), files[1], folds))
 
 
 @pytest.mark.parametrize("route", ["labeler", "combined"])
