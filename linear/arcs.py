@@ -17,7 +17,7 @@ from d2c.trees.scores.brackets import bracket_scores
 
 HEADS_PER_WORD = 1.5
 ONE_HEAD = 2.0  # more than any probability: only the d-tree's own heads are kept
-WEIGHTS = tuple(2.0**power for power in range(-3, 7))  # that are tried
+WEIGHTS = tuple(2.0**power for power in range(-3, 5))  # that are tried
 
 ARRAYS = {  # of packed arcs in a file
     "begin": Like("i4", 1),

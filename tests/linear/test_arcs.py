@@ -34,14 +34,14 @@ def test_as_many_heads_are_kept_as_asked_for() -> None:
     assert least_probability([dtree], 9.0) == LEAST
 
 
-@pytest.mark.parametrize("best", range(-3, 7))
+@pytest.mark.parametrize("best", range(-3, 5))
 def test_the_best_weight_is_found(best: int) -> None:
     assert best_weight(lambda weight: -((log2(weight) - best) ** 2)) == 2.0**best
 
 
 def test_a_peak_beside_bad_weights_is_not_taken_for_the_best() -> None:
-    scores = dict(zip(WEIGHTS, [5, 5, 9, 4, 7, 7.5, 8, 8, 7.5, 7], strict=True))
-    assert best_weight(scores.__getitem__) == 8.0
+    scores = dict(zip(WEIGHTS, [5, 9, 4, 7, 7.5, 8, 8, 7], strict=True))
+    assert best_weight(scores.__getitem__) == 4.0
     assert best_weight(lambda weight: 1.0) == 1.0
 
 
