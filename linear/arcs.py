@@ -13,6 +13,7 @@ from d2c.linear.weights import Arrays, Like
 from d2c.trees.arcs import LEAST, ArcLabels, PackedArcs
 from d2c.trees.ctree import CTree
 from d2c.trees.dtree import DTree
+from d2c.trees.progress import counted
 from d2c.trees.scores.brackets import bracket_scores
 
 HEADS_PER_WORD = 1.5
@@ -70,7 +71,8 @@ def fit_feature(route: OverArcs, ctrees: Iterable[CTree], dtrees: Iterable[DTree
 
     def f1(feature: ArcFeature) -> float:
         route.arcs_ = feature
-        return bracket_scores(gold, list(route.decode_all(parsed)), gaps=route.gaps_).f1
+        guesses = counted(route.decode_all(parsed), f"packed arcs count {feature.weight:g}")
+        return bracket_scores(gold, list(guesses), gaps=route.gaps_).f1
 
     route.arcs_ = learn_feature(f1, parsed)
 

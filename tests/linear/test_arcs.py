@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable, Iterator
 from dataclasses import replace
 from math import log2
 from pathlib import Path
@@ -15,6 +16,7 @@ from d2c.linear.arcs import (
     WEIGHTS,
     ArcFeature,
     best_weight,
+    fit_feature,
     from_arrays,
     learn_feature,
     least_probability,
@@ -22,7 +24,7 @@ from d2c.linear.arcs import (
 )
 from d2c.linear.weights import read_arrays, write_arrays
 from d2c.trees.arcs import LEAST, ArcLabels, arcs_of, single
-from d2c.trees.ctree import Tokens
+from d2c.trees.ctree import CTree, Tokens
 from d2c.trees.dtree import DTree
 
 
@@ -70,6 +72,25 @@ def test_the_weight_of_labels_is_learned_where_there_are_any() -> None:
     assert learn_feature(score, [said]) == (4.0, least, 2.0)
     assert learn_feature(score, [dtree])[2] == 0.0
     assert learn_feature(lambda feature: -feature.labels - feature.least, [said])[2] == 0.0
+
+
+def test_each_weight_that_is_tried_is_told(caplog: pytest.LogCaptureFixture) -> None:
+    ctree = CTree(Tokens(("a", "b"), ("A", "B")), ("S",), ((0, 1),))
+    dtree = DTree(ctree.tokens, (2, 0), arcs=arcs_of(np.array([[0.5, 0.0, 0.5], [1.0, 0.0, 0.0]]), (2, 0)))
+
+    class Flat:
+        arcs_ = ArcFeature()
+        gaps_ = False
+
+        def decode_all(self, dtrees: Iterable[DTree]) -> Iterator[CTree]:
+            return (ctree for _ in dtrees)
+
+    route = Flat()
+    with caplog.at_level("DEBUG", "d2c.progress"):
+        fit_feature(route, [ctree], [dtree])
+    assert route.arcs_ == (1.0, ONE_HEAD, 0.0)
+    tried = [f"packed arcs count {weight:g}: sentence 1" for weight in WEIGHTS]
+    assert [record.getMessage() for record in caplog.records][: len(tried)] == tried
 
 
 def test_packed_arcs_are_kept_in_files(tmp_path: Path) -> None:
