@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import random
 from itertools import product
 from math import exp, log
 
@@ -30,6 +31,7 @@ def test_confidences_of_independent_parsers_are_put_together() -> None:
         share = 1 / (1 + exp(-sum(log(odds(vote)) for vote in votes)))
         right = round(1000 * share)
         examples += [Example("X", votes, True)] * right + [Example("X", votes, False)] * (1000 - right)
+    random.Random(1).shuffle(examples)
     share = learn("constituents", examples)
     found = {votes: share("X", votes) for votes in ((0.9, 0.5), (0.99, 0.5), (0.9, 0.9), (0.99, 0.01))}
     assert list(found.values()) == pytest.approx([0.9, 0.99, 81 / 82, 0.5], abs=0.01)
