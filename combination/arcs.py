@@ -20,7 +20,7 @@ from d2c.trees.dtree import DTree, is_projective, is_tree
 from d2c.trees.spanning import spanning_tree
 
 _TIE = 1e-9  # of equally good heads, that of the first parsers
-OWN = -1  # in place of a head: whichever the d-tree gives
+_OWN = -1  # in place of a head: whichever the d-tree gives
 
 
 def combine_arcs(dtrees: Sequence[DTree | None], share: Share = alike) -> DTree:
@@ -86,19 +86,19 @@ def _label(dtrees: Sequence[DTree | None], m: int, h: int, tag: str, share: Shar
         for label, vote in _labels_of(dtree, m, h) if dtree else ():
             votes[label][i] = vote
     if not votes:
-        return _label(dtrees, m, OWN, tag, share)
+        return _label(dtrees, m, _OWN, tag, share)
     return max(votes, key=lambda label: share(tag, votes[label]))
 
 
 def _labels_of(dtree: DTree, m: int, h: int) -> Iterable[tuple[str, float]]:
-    """The labels that a d-tree votes for where token m has head h, and how much; OWN: that of the d-tree."""
+    """The labels that a d-tree votes for where token m has head h, and how much; _OWN: that of the d-tree."""
     arcs = dtree.arcs
-    if arcs is not None and arcs.labels is not None and h != OWN:
+    if arcs is not None and arcs.labels is not None and h != _OWN:
         [place] = arcs.places(np.array([m]), np.array([h]))
         if place >= 0:
             shares = np.exp(arcs.labels.logs[place])
             return [(arcs.labels.names[i], float(shares[i])) for i in np.flatnonzero(shares >= LEAST)]
-    if h in (OWN, dtree.heads[m]):
+    if h in (_OWN, dtree.heads[m]):
         assert dtree.labels is not None
         return ((dtree.labels[m], 1.0),)
     return ()

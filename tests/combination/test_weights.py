@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import random
-from itertools import product
+from itertools import chain, product
 from math import exp, log
 
 import pytest
@@ -35,3 +35,14 @@ def test_confidences_of_independent_parsers_are_put_together() -> None:
     share = learn("constituents", examples)
     found = {votes: share("X", votes) for votes in ((0.9, 0.5), (0.99, 0.5), (0.9, 0.9), (0.99, 0.01))}
     assert list(found.values()) == pytest.approx([0.9, 0.99, 81 / 82, 0.5], abs=0.01)
+
+
+def test_parsers_that_say_nothing_are_held_back() -> None:
+    """Ten that guess: left-out examples show that a hundred others taught nothing."""
+    draw = random.Random(1)
+    examples = [
+        Example(draw.choice("XYZ"), [draw.choice((0.0, 1.0)) for _ in range(10)], draw.random() < 0.5)
+        for _ in range(100)
+    ]
+    weights = learn("constituents", examples)
+    assert max(map(abs, chain(weights.general, *weights.labels.values()))) < 0.15

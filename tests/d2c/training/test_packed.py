@@ -15,13 +15,27 @@ from d2c.compare.rows import Comparison
 from d2c.linear.arcs import ArcFeature
 from d2c.reduction.labeler.two_stage import TwoStage
 from d2c.training.model import Model
+from d2c.training.packed import and_last_tenth
 from d2c.training.spec import TrainingSpec
 from d2c.training.train import train_models
+from d2c.trees.arcs import single
+from d2c.trees.ctree import Tokens
+from d2c.trees.dtree import DTree
 from d2c.trees.errors import ModelError
 from d2c.trees.formats.brackets import read_brackets, write_brackets
 from tests.d2c.conftest import SAMPLE
 
 ROUTES = "cky", "labeler"
+
+
+def test_only_the_last_tenth_keeps_packed_arcs() -> None:
+    """Those of all sentences would be hundreds of megabytes."""
+    dtrees = [DTree(Tokens(("a",), ("A",)), (0,), arcs=single((0,))) for _ in range(25)]
+    without, packed = and_last_tenth(iter(dtrees), 25)
+    assert without == [replace(dtree, arcs=None) for dtree in dtrees]
+    assert packed == dtrees[22:]
+    with pytest.raises(ValueError, match="9 sentences cannot be cut into 10 parts"):
+        and_last_tenth(iter(dtrees), 9)
 
 
 @pytest.fixture(scope="module")
