@@ -20,7 +20,6 @@ from d2c.trees.dtree import DTree, is_projective, is_tree
 from d2c.trees.spanning import spanning_tree
 
 _TIE = 1e-9  # of equally good heads, that of the first parsers
-_OWN = -1  # in place of a head: whichever the d-tree gives
 
 
 def combine_arcs(dtrees: Sequence[DTree | None], share: Share = alike) -> DTree:
@@ -86,20 +85,21 @@ def _label(dtrees: Sequence[DTree | None], m: int, h: int, tag: str, share: Shar
         for label, vote in _labels_of(dtree, m, h) if dtree else ():
             votes[label][i] = vote
     if not votes:
-        return _label(dtrees, m, _OWN, tag, share)
+        for i, dtree in enumerate(dtrees):
+            if dtree and dtree.labels:
+                votes[dtree.labels[m]][i] = 1.0
     return max(votes, key=lambda label: share(tag, votes[label]))
 
 
 def _labels_of(dtree: DTree, m: int, h: int) -> Iterable[tuple[str, float]]:
-    """The labels that a d-tree votes for where token m has head h, and how much; _OWN: that of the d-tree."""
+    """The labels that a d-tree votes for where token m has head h, and how much."""
     arcs = dtree.arcs
-    if arcs is not None and arcs.labels is not None and h != _OWN:
+    if arcs is not None and arcs.labels is not None:
         [place] = arcs.places(np.array([m]), np.array([h]))
         if place >= 0:
             shares = np.exp(arcs.labels.logs[place])
             return [(arcs.labels.names[i], float(shares[i])) for i in np.flatnonzero(shares >= LEAST)]
-    if h in (_OWN, dtree.heads[m]):
-        assert dtree.labels is not None
+    if dtree.labels and dtree.heads[m] == h:
         return ((dtree.labels[m], 1.0),)
     return ()
 
