@@ -140,7 +140,7 @@ class _Training:
         self.factor = rise_and_fall(self.steps)
         self.done = self.since = 0  # steps, in all and since the last evaluation
         self.total = self.seconds = 0.0  # of the loss since then, and spent before this process
-        self.best: Mapping[str, Tensor] = {}
+        self.best: Mapping[str, Tensor] = {}  # until the first evaluation
         self.best_score = -1.0
         self.batches: list[list[int]] = []
 
@@ -219,7 +219,8 @@ class _Training:
             return
         try:
             state = torch.load(path, map_location="cpu", weights_only=True)
-            if not _state(self.task.model).keys() == state["model"].keys() == state["best"].keys():
+            names = _state(self.task.model).keys()
+            if state["model"].keys() != names or state["best"].keys() not in (names, {}.keys()):
                 raise ValueError("other weights")
             self.task.model.load_state_dict(state["model"], strict=False)
             self.optimizer.load_state_dict(state["optimizer"])

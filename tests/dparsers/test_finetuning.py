@@ -120,6 +120,21 @@ def test_a_killed_training_goes_on_as_if_it_had_not_been(tmp_path: Path) -> None
     assert str(checkpoint) in str(error.value) and "\n" not in str(error.value)
 
 
+def test_a_training_killed_before_its_first_evaluation_goes_on(
+    tmp_path: Path, caplog: pytest.LogCaptureFixture
+) -> None:
+    """Its checkpoints, which are written as time passes, have no best weights yet."""
+    program = "from pathlib import Path\nimport torch\nfrom d2c.dparsers.stanza import finetuning\n"
+    program += "from tests.dparsers.test_finetuning import Sums, trained\ntorch.set_num_threads(1)\n"
+    program += f"finetuning._MINUTES = 0\ntrained(Sums(kill=1), Path({str(tmp_path)!r}))"
+    killed = subprocess.run([sys.executable, "-c", program], cwd=Path(__file__).parents[2])
+    assert killed.returncode == -signal.SIGKILL and len([*tmp_path.iterdir()]) == 1
+    caplog.set_level("INFO")
+    whole, rest = trained(Sums()), trained(Sums(), tmp_path)
+    assert rest.scores == whole.scores and rest.weights() == whole.weights()
+    assert "sums: goes on after step " in caplog.text
+
+
 def test_checkpoints_that_cannot_be_written(tmp_path: Path) -> None:
     (tmp_path / "file").touch()
     with pytest.raises(ModelError, match="file/sums-.*pt: cannot be written"):
