@@ -45,7 +45,7 @@ def combine_arcs(dtrees: Sequence[DTree | None], share: Share = alike) -> DTree:
     heads = spanning_tree(scores, projective)
     labels = None
     if all(dtree.labels for dtree in given):
-        labels = tuple(_label(dtrees, m, h, tokens.tags[m], share) for m, h in enumerate(heads))
+        labels = tuple(_labels(dtrees, heads, tokens.tags, share))
     arcs = None
     if any(dtree.arcs is not None for dtree in given):
         arcs = arcs_of((scores / np.maximum(scores.sum(axis=0), _TIE)).T, heads)
@@ -78,30 +78,36 @@ def _filled(votes: list[float], dtrees: Sequence[DTree | None]) -> list[float]:
     return [others if dtree is None else vote for vote, dtree in zip(votes, dtrees, strict=True)]
 
 
-def _label(dtrees: Sequence[DTree | None], m: int, h: int, tag: str, share: Share) -> str:
-    """The label of an arc; of one that no parser has, that of all that the word has."""
-    votes = defaultdict[str, list[float]](lambda: [0.0] * len(dtrees))
-    for i, dtree in enumerate(dtrees):
-        for label, vote in _labels_of(dtree, m, h) if dtree else ():
-            votes[label][i] = vote
-    if not votes:
-        for i, dtree in enumerate(dtrees):
-            if dtree and dtree.labels:
-                votes[dtree.labels[m]][i] = 1.0
-    return max(votes, key=lambda label: share(tag, votes[label]))
+def _labels(
+    dtrees: Sequence[DTree | None], heads: Sequence[int], tags: Sequence[str], share: Share
+) -> Iterator[str]:
+    """The labels of arcs; of one that no parser has, that of all that the word has."""
+    said = [_labels_of(dtree, heads) if dtree else [()] * len(heads) for dtree in dtrees]
+    for m, tag in enumerate(tags):
+        votes = defaultdict[str, list[float]](lambda: [0.0] * len(dtrees))
+        for i, row in enumerate(said):
+            for label, vote in row[m]:
+                votes[label][i] = vote
+        if not votes:
+            for i, dtree in enumerate(dtrees):
+                if dtree and dtree.labels:
+                    votes[dtree.labels[m]][i] = 1.0
+        yield max(votes, key=lambda label: share(tag, votes[label]))
 
 
-def _labels_of(dtree: DTree, m: int, h: int) -> Iterable[tuple[str, float]]:
-    """The labels that a d-tree votes for where token m has head h, and how much."""
-    arcs = dtree.arcs
-    if arcs is not None and arcs.labels is not None:
-        [place] = arcs.places(np.array([m]), np.array([h]))
-        if place >= 0:
-            shares = np.exp(arcs.labels.logs[place])
-            return [(arcs.labels.names[i], float(shares[i])) for i in np.flatnonzero(shares >= LEAST)]
-    if dtree.labels and dtree.heads[m] == h:
-        return ((dtree.labels[m], 1.0),)
-    return ()
+def _labels_of(dtree: DTree, heads: Sequence[int]) -> list[Sequence[tuple[str, float]]]:
+    """The labels that a d-tree votes for where words have these heads, and how much."""
+    said: list[Sequence[tuple[str, float]]] = [()] * len(heads)
+    for m, label in enumerate(dtree.labels or ()):
+        if dtree.heads[m] == heads[m]:
+            said[m] = ((label, 1.0),)
+    if dtree.arcs is not None and dtree.arcs.labels is not None:
+        names, logs = dtree.arcs.labels
+        for m, place in enumerate(dtree.arcs.places(np.arange(len(heads)), np.array(heads))):
+            if place >= 0:
+                shares = np.exp(logs[place])
+                said[m] = [(names[i], float(shares[i])) for i in np.flatnonzero(shares >= LEAST)]
+    return said
 
 
 def _mean_labels(voters: Sequence[PackedArcs | None], arcs: PackedArcs) -> ArcLabels | None:
