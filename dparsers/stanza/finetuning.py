@@ -140,7 +140,7 @@ class _Training:
         self.factor = rise_and_fall(self.steps)
         self.done = self.since = 0  # steps, in all and since the last evaluation
         self.total = self.seconds = 0.0  # of the loss since then, and spent before this process
-        self.best: Mapping[str, Tensor] = {}  # until the first evaluation
+        self.best: Mapping[str, Tensor] = {}  # empty until the first evaluation
         self.best_score = -1.0
         self.batches: list[list[int]] = []
 

@@ -64,6 +64,15 @@ def trained(task: Sums, checkpoints: Path | None = None, course: Course = COURSE
     return task
 
 
+def train_until_killed(checkpoints: Path, evaluation: int, before: str = "") -> None:
+    """Trains in a process that is killed in this evaluation (the first is 1)."""
+    program = "from pathlib import Path\nimport torch\nfrom d2c.dparsers.stanza import finetuning\n"
+    program += "from tests.dparsers.test_finetuning import Sums, trained\ntorch.set_num_threads(1)\n"
+    program += f"{before}\ntrained(Sums(kill={evaluation}), Path({str(checkpoints)!r}))"
+    killed = subprocess.run([sys.executable, "-c", program], cwd=Path(__file__).parents[2])
+    assert killed.returncode == -signal.SIGKILL
+
+
 @pytest.fixture(autouse=True)
 def one_thread() -> Iterator[None]:
     before = torch.get_num_threads()
@@ -99,12 +108,7 @@ def test_the_encoder_has_a_rate_of_its_own() -> None:
 
 def test_a_killed_training_goes_on_as_if_it_had_not_been(tmp_path: Path) -> None:
     """Killed in the midst of an evaluation, and begun again: the same weights and reports as in one go."""
-    program = "from pathlib import Path\nimport torch\n"
-    program += "from tests.dparsers.test_finetuning import Sums, trained\ntorch.set_num_threads(1)\n"
-    program += f"trained(Sums(kill=3), Path({str(tmp_path)!r}))"
-    root = Path(__file__).parents[2]
-    killed = subprocess.run([sys.executable, "-c", program], cwd=root)
-    assert killed.returncode == -signal.SIGKILL
+    train_until_killed(tmp_path, evaluation=3)
     (checkpoint,) = tmp_path.iterdir()
     whole, rest = trained(Sums()), trained(Sums(), tmp_path)
     assert whole.scores[-len(rest.scores) :] == rest.scores
@@ -124,11 +128,8 @@ def test_a_training_killed_before_its_first_evaluation_goes_on(
     tmp_path: Path, caplog: pytest.LogCaptureFixture
 ) -> None:
     """Its checkpoints, which are written as time passes, have no best weights yet."""
-    program = "from pathlib import Path\nimport torch\nfrom d2c.dparsers.stanza import finetuning\n"
-    program += "from tests.dparsers.test_finetuning import Sums, trained\ntorch.set_num_threads(1)\n"
-    program += f"finetuning._MINUTES = 0\ntrained(Sums(kill=1), Path({str(tmp_path)!r}))"
-    killed = subprocess.run([sys.executable, "-c", program], cwd=Path(__file__).parents[2])
-    assert killed.returncode == -signal.SIGKILL and len([*tmp_path.iterdir()]) == 1
+    train_until_killed(tmp_path, evaluation=1, before="finetuning._MINUTES = 0")
+    assert len([*tmp_path.iterdir()]) == 1
     caplog.set_level("INFO")
     whole, rest = trained(Sums()), trained(Sums(), tmp_path)
     assert rest.scores == whole.scores and rest.weights() == whole.weights()
