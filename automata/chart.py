@@ -22,7 +22,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from d2c.automata.scores import Scorer, chances
-from d2c.automata.states import ATTRIBUTES, HEAD, Text, attach, leaf, promote, row_of
+from d2c.automata.states import ATTRIBUTES, HEAD, SYMBOL, Text, attach, leaf, promote, row_of
 from d2c.automata.systems import ACCEPT, SHIFT, Longs, Tables
 from d2c.forests.forest import Floats, Forest, Ints
 from d2c.linear.kernels import inner, kernel
@@ -49,12 +49,14 @@ class Chart(NamedTuple):
     forest:  V vertices, E edges; without edges where there were too many items
     scores:  [E] logarithm of the probability of each edge's action
     actions: [E]
+    labels:  [E] the number of the label of the arc that an edge makes; 0: it has none, or makes no arc
     tokens:  [V] the head token of each item, from 0; -1 of the axiom, which is the first, and of the goal
     """
 
     forest: Forest
     scores: Floats
     actions: Ints
+    labels: Ints
     tokens: Ints
 
 
@@ -129,7 +131,7 @@ def build_chart(scorer: Scorer, text: Text, sentence: int, threshold: float, sea
                     _keep(search, scorer, text, node, begin + n - token, threshold)
                 _expand(search, scorer.tables, text, item, node, begin)
     items[GOAL]["vertex"] = vertex + 1
-    return _useful(search, 0 if search.counts[FULL] else search.counts[EDGES], begin)
+    return _useful(search, scorer.tables, 0 if search.counts[FULL] else search.counts[EDGES], begin)
 
 
 @inner
@@ -253,7 +255,7 @@ def _mixed(key: np.uint64, number: int) -> np.uint64:
 
 
 @inner
-def _useful(search: Search, count: int, begin: int) -> Chart:
+def _useful(search: Search, tables: Tables, count: int, begin: int) -> Chart:
     """The chart of so many edges, but for those that are in no derivation of the goal."""
     edges, items = search.edges, search.items
     vertices = np.full(items[GOAL]["vertex"] + 1, NONE)  # of items that are needed: first 0, then new numbers
@@ -273,16 +275,20 @@ def _useful(search: Search, count: int, begin: int) -> Chart:
             vertices[vertex] = number
     head, tail, modifier = np.empty(useful, np.int32), np.empty(useful, np.int32), np.full(useful, NONE)
     scores, actions = np.empty(useful, np.float32), np.empty(useful, np.int32)
+    labels = np.zeros(useful, np.int32)
     tokens, to = np.full(number + 1, NONE), 0
     for i in range(count):
         edge = edges[i]
         if vertices[items[edge["head"]]["vertex"]] != NONE:
             head[to] = vertices[items[edge["head"]]["vertex"]]
             tail[to] = vertices[items[edge["tail"]]["vertex"]]
+            labels[to] = tables.arcs[edge["action"]]
             if edge["modifier"] != NONE:
                 modifier[to] = vertices[items[edge["modifier"]]["vertex"]]
+                if not labels[to]:  # the dependent's symbol says it
+                    labels[to] = tables.labels[search.trees[items[edge["modifier"]]["tree"], SYMBOL]]
             scores[to], actions[to] = edge["score"], edge["action"]
             if edge["head"] != GOAL:
                 tokens[head[to]] = search.trees[items[edge["head"]]["tree"], HEAD] - begin
             to += 1
-    return Chart(Forest(head, tail, modifier, len(tokens)), scores, actions, tokens)
+    return Chart(Forest(head, tail, modifier, len(tokens)), scores, actions, labels, tokens)

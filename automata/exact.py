@@ -16,6 +16,7 @@ from d2c.automata.systems import Action
 from d2c.forests.forest import Doubles, Ints
 from d2c.forests.kbest import k_best
 from d2c.forests.semirings import count_derivations, marginals, viterbi
+from d2c.trees.arcs import PackedArcs, arcs_of, labels_of
 from d2c.trees.ctree import Tokens
 
 RAISED = "threshold raised"
@@ -38,6 +39,25 @@ class Found(NamedTuple, Generic[Made]):
     tree: Made
     score: float
     share: float
+
+
+class _Arcs(NamedTuple):
+    """C arcs, each as often as edges make it.
+
+    dependents: [C] from 0; heads: [C] from 1, 0: it is the root; labels: [C] their numbers
+    shares:     [C] of the probability of all computations
+    """
+
+    dependents: Ints
+    heads: Ints
+    labels: Ints
+    shares: Doubles
+
+    def summed(self, n: int) -> Doubles:
+        """[n, n + 1] the share of each head of each token."""
+        result = np.zeros((n, n + 1))
+        np.add.at(result, (self.dependents, self.heads), self.shares)
+        return result
 
 
 class Exact:
@@ -92,14 +112,34 @@ class Exact:
 
         That is the share that computations with such an arc have of the probability of all in the chart.
         """
+        return self._arcs(tokens).summed(len(tokens))
+
+    def packed(self, tokens: Tokens, heads: Sequence[int]) -> PackedArcs:
+        """The likely arcs of a sentence that is not empty, and those of a d-tree (heads: 1..n, 0 = root).
+
+        Their labels have what share computations with this arc and this label have of those with the arc.
+        """
+        arcs, names = self._arcs(tokens), self.oracle.system.labels
+        packed = arcs_of(arcs.summed(len(tokens)), heads)
+        places = packed.places(arcs.dependents, arcs.heads)
+        kept, of_labels = places >= 0, np.zeros((len(packed.heads), len(names)))
+        np.add.at(of_labels, (places[kept], arcs.labels[kept]), arcs.shares[kept])
+        said = [number for number in np.unique(self.oracle.system.tables.arcs) if number]  # 0 is no label
+        labels = labels_of(tuple(names[number] for number in said), of_labels[:, said])
+        return packed._replace(labels=labels)
+
+    def _arcs(self, tokens: Tokens) -> _Arcs:
+        """What the edges of the chart make."""
         chart = self.chart(tokens)
         forest, of = chart.forest, chart.tokens
         _, shares = marginals(forest, chart.scores)
-        result = np.zeros((len(tokens), len(tokens) + 1))
         arc, root = forest.modifier >= 0, forest.head == forest.vertices - 1
-        np.add.at(result, (of[forest.modifier[arc]], 1 + of[forest.head[arc]]), shares[arc])
-        np.add.at(result, (of[forest.tail[root]], 0), shares[root])
-        return result
+        return _Arcs(
+            np.concatenate([of[forest.modifier[arc]], of[forest.tail[root]]]),
+            np.concatenate([1 + of[forest.head[arc]], np.zeros(root.sum(), np.int32)]),
+            np.concatenate([chart.labels[arc], chart.labels[root]]),
+            np.concatenate([shares[arc], shares[root]]),
+        )
 
     def chart(self, tokens: Tokens) -> Chart:
         """That of a sentence that is not empty."""

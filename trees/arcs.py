@@ -136,6 +136,13 @@ def arcs_of(
     return _packed(own, labels)
 
 
+def labels_of(names: tuple[str, ...], shares: NDArray[Any]) -> ArcLabels:
+    """Those of arcs. shares: [A, L] in proportion; where an arc has none, all labels are equally probable"""
+    shares = np.where(shares.any(axis=1, keepdims=True), shares, 1.0)
+    shares = np.maximum(shares / shares.sum(axis=1, keepdims=True), LEAST_LABEL)
+    return ArcLabels(names, np.log(shares).astype(np.float32))
+
+
 def single(heads: Sequence[int]) -> PackedArcs:
     """Those of one d-tree."""
     n = len(heads)

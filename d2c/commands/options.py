@@ -235,21 +235,8 @@ _OF_DPARSERS: tuple[Decorator, ...] = (
 )
 
 
-def _jackknife(says: str) -> Decorator:
-    return click.option("--jackknife", "folds", type=click.IntRange(2), help=says)
-
-
-_JACKKNIFED = "Routes learn from d-trees that the d-parser predicts when it has learned from other folds."
-
-
 def tuning_options(command: Command) -> Command:
-    """Those of `training_options` that say how routes and d-parser are trained on the treebank's own tags."""
-    options = (encoding_option, *_OF_DPARSERS, treebank_options, *chart_options, _jackknife(_JACKKNIFED))
-    return _with(options, command)
-
-
-def training_options(command: Command) -> Command:
-    """The options that say how routes, d-parser and tagger are trained, by the names of `TrainingSpec`."""
+    """The options that say how routes, d-parser and tagger learn, by the names of `TrainingSpec`."""
 
     @wraps(command)
     def checked(**options: Any) -> None:
@@ -274,11 +261,25 @@ def training_options(command: Command) -> Command:
             *("--tags", ["gold", "predicted"], "gold"),
             "What d-parser and route learn from: the treebank's tags, or the tagger's by jackknifing.",
         ),
-        _jackknife(f"{_JACKKNIFED} Also the folds of --tags predicted, which are 10 otherwise."),
+        click.option(
+            "--jackknife",
+            "folds",
+            type=click.IntRange(2),
+            help="Routes learn from d-trees that the d-parser predicts when it has learned from other folds. "
+            "Also the folds of --tags predicted, which are 10 otherwise.",
+        ),
+    )
+    return _with(options, checked)
+
+
+def training_options(command: Command) -> Command:
+    """All `tuning_options`, and those of models."""
+    options: tuple[Decorator, ...] = (
+        tuning_options,
         choice("--arcs", ARCS, ARCS[0], _OVER_ARCS),
         click.option("--overwrite", is_flag=True, help="Replace models of -o when the new ones are whole."),
     )
-    return _with(options, checked)
+    return _with(options, command)
 
 
 def _with(options: Sequence[Decorator], command: Command) -> Command:

@@ -55,7 +55,8 @@ def tune(
     options of `d2c train`.
 
     One option after the other is tried, the others as they were best so far, beginning with those given here.
-    Trials in the log are not made again: the same command goes on where it was stopped. Tags are gold ones.
+    Trials in the log are not made again: the same command goes on where it was stopped. With
+    --tags predicted all learn from tags that the tagger predicts, and parse such.
     """
     from d2c.tables.store import Store
     from d2c.tuning.choice import choose, lines

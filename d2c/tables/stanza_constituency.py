@@ -1,9 +1,8 @@
-"""Stanza's own constituency parser, trained from scratch on the same trees as the d-parsers.
+"""Stanza's own constituency parser, trained on the same trees as the d-parsers, and on the same encoder.
 
 An in-order shift-reduce parser over a bidirectional LSTM with a dynamic oracle. It sees words and tags;
-without word vectors and language models, which the d-parsers have not either, it knows of a word that is not
-in train only the tag. The loop follows `stanza.models.constituency.parser_training`, which scores by a
-program in Java.
+without an encoder, word vectors and language models it knows of a word that is not in train only the tag. The
+loop follows `stanza.models.constituency.parser_training`, which scores by a program in Java.
 """
 
 from __future__ import annotations
@@ -11,14 +10,14 @@ from __future__ import annotations
 import math
 import random
 from collections import Counter
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
+from functools import partial
 from pathlib import Path
 from typing import Any, Self
 
 import torch
 from stanza.models import constituency_parser as stanza_program
-from stanza.models.common.foundation_cache import FoundationCache
 from stanza.models.common.pretrain import Pretrain, PretrainedWordVocab
 from stanza.models.common.utils import default_device
 from stanza.models.constituency import parser_training, transition_sequence
@@ -31,11 +30,21 @@ from stanza.models.constituency.lstm_model import (
 )
 from stanza.models.constituency.parse_transitions import Transition, TransitionScheme
 from stanza.models.constituency.parse_tree import Tree
-from stanza.models.constituency.trainer import Trainer
+from stanza.models.constituency.utils import build_optimizer
 from torch.optim.lr_scheduler import LambdaLR
 
 from d2c.dparsers.directories import Kind, loading, parameters
 from d2c.dparsers.stanza.checkpoints import check_weights, read_checkpoint
+from d2c.dparsers.stanza.encoder import (
+    FOLDER,
+    NAME,
+    Encoder,
+    load_encoder,
+    read_encoder,
+    said_of,
+    save_encoder,
+)
+from d2c.dparsers.stanza.tasks import ARGUMENTS, fitted, slowed
 from d2c.dparsers.stanza.training import ONE_AT_A_TIME, quiet, seeded
 from d2c.dparsers.taggers import EMPTY_FORM
 from d2c.dparsers.training import DEV_WORDS, best_state, check_choice, evaluations, rise_and_fall, thinned
@@ -46,8 +55,8 @@ from d2c.trees.model_files import strings
 from d2c.trees.progress import log
 from d2c.trees.scores.brackets import metric_for
 
-# The model directory: the settings and this file.
-KIND = Kind("cparser", "stanza", 1, ("preset", "epochs", "seed"))
+# The model directory: the settings, this file, and the encoder if there is one.
+KIND = Kind("cparser", "stanza", 2, ("preset", "bert_model", "epochs", "seed"))
 _MODEL = "parser.pt"
 _PARTS = ("model", "config", "transitions", "constituents", "tags", "words", "rare_words", "unary_limit")
 _ENUMS = {
@@ -64,19 +73,28 @@ _ROOT = "root"  # Stanza's node above the tree; labels are numbers
 
 # Options of Stanza's training program that differ from its defaults, and passes over the training treebank.
 # The learning rate rises over the first twentieth of the steps, then falls to 0.
+# On 1,000 sentences of CRAFT a rate of 0.004 learns less in the same passes, two layers less still.
+_SMALL: dict[str, Any] = {
+    "hidden_size": 128,
+    "num_lstm_layers": 1,
+    "tag_embedding_dim": 32,
+    "learning_rate": 0.008,
+    "learning_weight_decay": 0.01,
+}
+# Rates and layers as for the d-parsers.
+_FINETUNE: dict[str, Any] = _SMALL | {
+    "learning_rate": ARGUMENTS["lr"],
+    "learning_beta2": ARGUMENTS["beta2"],
+    "bert_model": NAME,
+    "bert_finetune": True,
+    "bert_hidden_layers": ARGUMENTS["bert_hidden_layers"],
+    "bert_learning_rate": ARGUMENTS["bert_learning_rate"],
+    "bert_weight_decay": 1.0,  # as a factor of the network's
+}
 PRESETS: dict[str, tuple[dict[str, Any], int]] = {
     "default": ({"learning_rate": 0.001}, 60),
-    # On 1,000 sentences of CRAFT a rate of 0.004 learns less in the same passes, two layers less still.
-    "small": (
-        {
-            "hidden_size": 128,
-            "num_lstm_layers": 1,
-            "tag_embedding_dim": 32,
-            "learning_rate": 0.008,
-            "learning_weight_decay": 0.01,
-        },
-        5,
-    ),
+    "small": (_SMALL, 5),
+    "finetune": (_FINETUNE, 10),
 }
 
 
@@ -84,16 +102,19 @@ PRESETS: dict[str, tuple[dict[str, Any], int]] = {
 class StanzaConstituency:
     """Stanza's constituency parser.
 
-    preset: default (Stanza's own sizes, made for GPUs) or small (minutes on two cores)
+    preset: default (Stanza's own sizes, made for GPUs) or small (minutes on two cores); with a transformer
+            always `finetune`, which trains both together
     epochs: passes over the training treebank, instead of the preset's number
     device: cpu, cuda, ...; None: cuda where there is one
     seed:   same seed, same model, on one machine and number of threads; not on cuda
+    bert_model: directory or name of a transformer, an encoder of BERT's kind; by name, it is downloaded
     """
 
     preset: str = "default"
     epochs: float | None = None
     device: str | None = None
     seed: int = 1
+    bert_model: str | None = None
     labels_: tuple[str, ...] = field(default=(), init=False)
     model_: Any = field(default=None, init=False)
 
@@ -103,6 +124,8 @@ class StanzaConstituency:
         Raises ModelError for trees with gaps, which no sequence of its transitions builds.
         """
         check_choice("preset", self.preset, PRESETS)
+        if self.preset == "finetune" and self.bert_model is None:
+            raise ModelError("the preset finetune needs a transformer")
         if not all(ctree.is_continuous() for ctree in train):
             raise ModelError("Stanza's constituency parser learns no trees with gaps")
         roots = Counter(ctree.labels[-1] for ctree in train if ctree.labels)
@@ -133,8 +156,12 @@ class StanzaConstituency:
 
     def save(self, directory: Path) -> None:
         """Writes the model, which `load` reads."""
-        KIND.write(directory, {"labels": self.labels_}, self)
-        torch.save(self.model_.get_params(), directory / _MODEL, _use_new_zipfile_serialization=False)
+        KIND.write(directory, {"labels": self.labels_, **said_of(self.bert_model)}, self)
+        if self.model_.bert_model is not None:
+            save_encoder(self.model_.bert_model, self.model_.bert_tokenizer, directory / FOLDER)
+        params = self.model_.get_params()
+        params["model"] = {**params["model"]}  # without torch's list of all modules, the encoder's among them
+        torch.save(params, directory / _MODEL, _use_new_zipfile_serialization=False)
 
     @classmethod
     def load(cls, directory: Path, device: str | None = None) -> Self:
@@ -144,8 +171,11 @@ class StanzaConstituency:
             parser = cls(device=device, **parameters(settings, KIND.parameters))
             parser.labels_ = strings(settings["labels"])
             checkpoint = read_checkpoint(path, _PARTS)
-            check_weights(path, checkpoint, lambda: _network(checkpoint))
-            parser.model_ = _network(checkpoint)
+            checkpoint["transitions"] = [*map(Transition.from_repr, checkpoint["transitions"])]
+            encoder = None if parser.bert_model is None else read_encoder(directory / FOLDER)
+            build = partial(_network, checkpoint, _read(checkpoint["config"]), encoder)
+            check_weights(path, checkpoint, build)
+            parser.model_ = build()
             lacking = parser.model_.load_state_dict(checkpoint["model"], strict=False).missing_keys
             if any(not parser.model_.is_unsaved_module(name) for name in lacking):
                 raise ValueError(f"lacks the weights {', '.join(lacking)}")
@@ -155,53 +185,45 @@ class StanzaConstituency:
             next(parser.parse([Tokens((EMPTY_FORM,), (EMPTY_FORM,))]))  # what cannot parse says so now
         return parser
 
-    def _fit(self, train: Sequence[CTree], dev: Sequence[CTree]) -> None:
-        own, epochs = PRESETS[self.preset]
+    def _arguments(self) -> tuple[dict[str, Any], float, tuple[Encoder, Any] | None]:
+        """Those of Stanza's training program, the passes, and the encoder with its tokenizer."""
+        own, epochs = PRESETS["finetune" if self.bert_model is not None else self.preset]
         arguments = stanza_program.parse_args(["--no_multistage", "--optim", "adamw"]) | own
-        arguments |= {
-            "wordvec_pretrain_file": "none",
-            "device": self.device or default_device(),
-            "reduce_position": arguments["hidden_size"] // 4,
-        }
-        foundations = FoundationCache()
-        foundations.pretrains[arguments["wordvec_pretrain_file"]] = _no_vectors()
+        arguments["device"] = self.device or default_device()
+        arguments["reduce_position"] = arguments["hidden_size"] // 4
+        encoder = None
+        if self.bert_model is not None:
+            encoder = load_encoder(self.bert_model)
+            arguments = fitted(arguments, encoder[0])
+            arguments["bert_learning_rate"] = slowed(arguments, encoder[0])
+        return arguments, epochs if self.epochs is None else self.epochs, encoder
+
+    def _fit(self, train: Sequence[CTree], dev: Sequence[CTree]) -> None:
+        arguments, epochs, encoder = self._arguments()
+        device, size = arguments["device"], arguments["train_batch_size"]
         code_of = {label: str(i) for i, label in enumerate(self.labels_)}
         trees = [_to_stanza(ctree, code_of) for ctree in train]
-        scheme = arguments["transition_scheme"]
-        sequences = transition_sequence.build_treebank(trees, scheme)
-        trainer = Trainer.build_trainer(
-            arguments,
-            transition_sequence.all_transitions(sequences),
-            Tree.get_unique_constituent_labels(trees),
-            Tree.get_unique_tags(trees),
-            Tree.get_unique_words(trees),
-            Tree.get_rare_words(trees, arguments["rare_word_threshold"]),
-            [_ROOT],
-            [(label,) for label in Tree.get_unique_constituent_labels(trees)],
-            1 + max(tree.count_unary_depth() for tree in trees),
-            foundations,
-            None,
-        )
-        self.model_ = trainer.model
-        size = arguments["train_batch_size"]
-        steps = math.ceil((epochs if self.epochs is None else self.epochs) * math.ceil(len(trees) / size))
-        falling = LambdaLR(trainer.optimizer, rise_and_fall(steps))
+        sequences = transition_sequence.build_treebank(trees, arguments["transition_scheme"])
+        parts = _parts(trees, sequences, arguments["rare_word_threshold"])
+        self.model_ = model = _network(parts, arguments, encoder).to(device)
+        optimizer = build_optimizer(arguments, model)
+        steps = math.ceil(epochs * math.ceil(len(trees) / size))
+        falling = LambdaLR(optimizer, rise_and_fall(steps))
         items = parser_training.compose_train_data(trees, sequences)
-        device = arguments["device"]
-        goals = {one: torch.tensor([i], device=device) for i, one in enumerate(trainer.transitions)}
+        goals = {one: torch.tensor([i], device=device) for i, one in enumerate(model.transitions)}
         loss = torch.nn.CrossEntropyLoss(reduction="sum")
-        oracle = InOrderOracle(trainer.root_labels, None, None, None)
+        oracle = InOrderOracle(model.root_labels, None, None, None)
         drawn = _batches(items, size)
 
         def update() -> float:
-            trainer.model.train()
+            model.train()
             found = parser_training.train_model_one_batch(
-                1, 0, trainer.model, next(drawn), goals, lambda scores: scores, loss, oracle, arguments
+                1, 0, model, next(drawn), goals, lambda scores: scores, loss, oracle, arguments
             )
-            torch.nn.utils.clip_grad_norm_(trainer.model.parameters(), 5.0)
+            torch.nn.utils.clip_grad_norm_(model.parameters(), 5.0)
             if not found.nans:
-                trainer.optimizer.step()
-            trainer.optimizer.zero_grad()
+                optimizer.step()
+            optimizer.zero_grad()
             falling.step()
             return float(found.epoch_loss)
 
@@ -216,9 +238,9 @@ class StanzaConstituency:
         best = best_state(
             evaluations(steps, math.ceil(steps / _EVALUATIONS), update, "stanza's c-parser", device),
             evaluate,
-            lambda: {name: value.clone() for name, value in trainer.model.state_dict().items()},
+            lambda: {name: value.clone() for name, value in model.state_dict().items()},
         )
-        trainer.model.load_state_dict(best)
+        model.load_state_dict(best)
 
 
 def _no_vectors() -> Pretrain:
@@ -229,25 +251,45 @@ def _no_vectors() -> Pretrain:
     return pretrain
 
 
-def _network(checkpoint: dict[str, Any]) -> Any:
-    """The network of a checkpoint, before it has its weights."""
-    config = checkpoint["config"] | {name: kind[checkpoint["config"][name]] for name, kind in _ENUMS.items()}
-    config |= {"bert_model": None, "bert_finetune": False, "stage1_bert_finetune": False, "use_peft": False}
-    return LSTMModel(
+def _parts(trees: Sequence[Tree], sequences: Sequence[Any], rare: float) -> dict[str, Any]:
+    """What the network is made for. rare: the share of words that count as rare"""
+    return {
+        "transitions": transition_sequence.all_transitions(sequences),
+        "constituents": Tree.get_unique_constituent_labels(trees),
+        "tags": Tree.get_unique_tags(trees),
+        "words": Tree.get_unique_words(trees),
+        "rare_words": Tree.get_rare_words(trees, rare),
+        "unary_limit": 1 + max(tree.count_unary_depth() for tree in trees),
+    }
+
+
+def _read(config: Mapping[str, Any]) -> dict[str, Any]:
+    """The arguments of a checkpoint."""
+    return {**config, **{name: kind[config[name]] for name, kind in _ENUMS.items()}, "use_peft": False}
+
+
+def _network(
+    parts: Mapping[str, Any], arguments: Mapping[str, Any], encoder: tuple[Encoder, Any] | None
+) -> Any:
+    """The network before it has learned. parts: as `_parts` has them"""
+    none = {} if encoder else {"bert_model": None, "bert_finetune": False, "stage1_bert_finetune": False}
+    model = LSTMModel(
         _no_vectors(),
         None,
         None,
+        *(encoder or (None, None)),
+        encoder is not None,  # which keeps its weights from being frozen
         None,
-        None,
-        False,
-        None,
-        [Transition.from_repr(one) for one in checkpoint["transitions"]],
-        *(checkpoint[part] for part in ("constituents", "tags", "words", "rare_words")),
+        parts["transitions"],
+        *(parts[part] for part in ("constituents", "tags", "words", "rare_words")),
         [_ROOT],
-        [(label,) for label in checkpoint["constituents"]],
-        checkpoint["unary_limit"],
-        config,
+        [(label,) for label in parts["constituents"]],
+        parts["unary_limit"],
+        {**arguments, **none},
     )
+    if encoder:
+        model.unsaved_modules.append("bert_model")  # has a folder of its own
+    return model
 
 
 def _to_stanza(ctree: CTree, code_of: dict[str, str]) -> Tree:

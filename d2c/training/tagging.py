@@ -82,12 +82,17 @@ class Retagged:
 
     def __call__(self, path: Path) -> Iterator[CTree]:
         """The trees. Raises FormatError."""
-        rules = None
-        for ctree, tags in zip(self.reading(path), self.tags[path], strict=True):
-            if ctree.head_children is None:
-                rules = rules or load_head_rules(self.head_rules)
-                ctree = rules.apply(ctree)
-            yield replace(ctree, tokens=replace(ctree.tokens, tags=tags, lemmas=None, morphs=None))
+        return retagged(self.reading(path), self.tags[path], self.head_rules)
+
+
+def retagged(ctrees: Iterable[CTree], tags: Iterable[tuple[str, ...]], head_rules: str) -> Iterator[CTree]:
+    """Trees with other tags; see `Retagged`."""
+    rules = None
+    for ctree, of_words in zip(ctrees, tags, strict=True):
+        if ctree.head_children is None:
+            rules = rules or load_head_rules(head_rules)
+            ctree = rules.apply(ctree)
+        yield replace(ctree, tokens=replace(ctree.tokens, tags=of_words, lemmas=None, morphs=None))
 
 
 def save_abbreviations(sentences: Iterable[Tokens], directory: Path) -> None:

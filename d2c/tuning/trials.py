@@ -19,13 +19,14 @@ from d2c.linear.weights import read_arrays, write_arrays
 from d2c.tables.store import Step, Store, digest_of_file
 from d2c.tables.treebank import Treebank
 from d2c.training.conventions import is_foreign
-from d2c.training.jackknife import blocks, jackknife_dtrees
+from d2c.training.jackknife import blocks, jackknife_dtrees, jackknife_tags, write_tokens
 from d2c.training.packed import check_arcs, gives_arcs, parsing
 from d2c.training.routes import Route, TakesArcs
 from d2c.training.spec import TrainingSpec
+from d2c.training.tagging import retagged
 from d2c.treebanks.reading import Reading
 from d2c.trees.arcs import joined, parted
-from d2c.trees.ctree import CTree
+from d2c.trees.ctree import CTree, Tokens
 from d2c.trees.dtree import DTree
 from d2c.trees.errors import ModelError, each_located, located
 from d2c.trees.formats.conllu import read_conllu, save_conllu
@@ -38,7 +39,7 @@ from d2c.trees.temporary import scratch
 from d2c.tuning.log import Trial
 from d2c.tuning.space import Settings, of_route
 
-Item = TypeVar("Item", CTree, DTree)
+Item = TypeVar("Item", CTree, DTree, Tokens)
 _TENTHS = 10
 
 
@@ -68,7 +69,7 @@ class Trials:
     spec: TrainingSpec
     sentences: int | None
     store: Store
-    _trees: dict[bool, list[CTree]] = field(default_factory=dict)
+    _trees: dict[tuple[object, ...], list[CTree]] = field(default_factory=dict)
 
     def __post_init__(self) -> None:
         if is_foreign(self.spec.new_dparser()):
@@ -110,7 +111,13 @@ class Trials:
         files = (*((spec.vectors,) if spec.vectors else ()), *(spec.charlm or ()))
         own = {name: getattr(spec, name) for name in names} | {"files": list(map(digest_of_file, files))}
         labels = spec.encoding if "encoding" in of_route(spec.routes[0]) else "symbols"
-        return {**self._treebank(spec).made_of(), **own, "labels of arcs": labels}
+        return {**self._treebank(spec).made_of(), **own, **self._of_tags(spec), "labels of arcs": labels}
+
+    def _of_tags(self, spec: TrainingSpec) -> dict[str, Any]:
+        """What predicted tags depend on, beside what is above; of the treebank's own, nothing."""
+        if spec.tagging is None or not spec.tagging.folds:
+            return {}
+        return {"tagger": spec.tagger, "folds of tags": spec.tagging.folds}
 
     def _treebank(self, spec: TrainingSpec) -> Treebank:
         assert isinstance(spec.reading, Reading)
@@ -118,12 +125,37 @@ class Trials:
         return Treebank(str(spec.train), {"train": spec.train}, spec.head_rules, reading, self.sentences)
 
     def _ctrees(self, spec: TrainingSpec) -> list[CTree]:
-        """The treebank; Raises FormatError."""
-        treebank = self._treebank(spec)
-        marked = treebank.reading.marked
-        if marked not in self._trees:
-            self._trees[marked] = list(counted(treebank(spec.train), f"reading {spec.train}"))
-        return self._trees[marked]
+        """The treebank, with the tags that are learned from. Raises FormatError."""
+        treebank, of_tags = self._treebank(spec), self._of_tags(spec)
+        key = treebank.reading.marked, *of_tags.values(), spec.head_rules if of_tags else None
+        if key not in self._trees:
+            ctrees = list(counted(treebank(spec.train), f"reading {spec.train}"))
+            if of_tags:
+                ctrees = list(retagged(ctrees, self._tags(spec, ctrees), spec.head_rules))
+            self._trees[key] = ctrees
+        return self._trees[key]
+
+    def _tags(self, spec: TrainingSpec, ctrees: Sequence[CTree]) -> list[tuple[str, ...]]:
+        """The tags of all sentences: of those that are learned from by taggers that have learned from its
+        other folds, of the others by one that has learned from all of them."""
+        tagging, sentences = spec.tagging, [ctree.tokens for ctree in ctrees]
+        assert tagging is not None
+
+        def make(_: Path) -> Mapping[str, Any]:
+            with located(str(spec.train)), scratch() as files:
+                learned, dev, held_out = Parts.of(sentences)
+                train_file = write_tokens(learned, files / "train.conllu", spec.train)
+                dev_file = write_tokens(dev, files / "dev.conllu", spec.train)
+                by_others = jackknife_tags(tagging.make, learned, dev_file, tagging.folds, files, log.info)
+                tags = list(by_others)
+                tagger = tagging.make().train(train_file, dev_file, files / "tagger", log.info)
+                tags += (own.tags for own in tagger.tag(one.forms for one in (*dev, *held_out)))
+            return {"tags": tags}
+
+        names = ("preset", "device", "transformer", "seed")
+        made_of = {name: getattr(spec, name) for name in names} | self._of_tags(spec)
+        made_of |= replace(self._treebank(spec), head_rules="collins").made_of()
+        return [tuple(tags) for tags in self.store.step("tagged", made_of, make).facts["tags"]]
 
     def _scored(self, spec: TrainingSpec) -> dict[str, Any]:
         """The facts of a trial."""

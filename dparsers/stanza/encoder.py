@@ -33,6 +33,7 @@ KINDS = ("bert", "roberta", "xlm-roberta", "camembert", "electra", "distilbert",
 _LONGEST = 512  # pieces in a window: attention takes their square in time
 _MOST_BYTES = 1 << 33
 _WEIGHTS = "model.safetensors"
+_PRODUCTS_OF_HALVES = "amx_bf16", "avx512_bf16"  # as torch calls what CPUs can do
 
 
 class States(NamedTuple):
@@ -76,8 +77,11 @@ class Encoder(nn.Module):
 
 
 def _multiplies_halves(device: torch.device) -> bool:
-    """Whether matrices of bfloat16 are multiplied much faster: on GPUs, and on CPUs that have AMX."""
-    return device.type == "cuda" or bool(torch.cpu.get_capabilities().get("amx_bf16"))
+    """Whether matrices of bfloat16 are multiplied faster: on GPUs, and on CPUs that can do that."""
+    if device.type == "cuda":
+        return True
+    abilities = torch.cpu.get_capabilities()
+    return any(abilities.get(name) for name in _PRODUCTS_OF_HALVES)
 
 
 def windows(

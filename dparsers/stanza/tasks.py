@@ -45,15 +45,11 @@ def course(
     part: int | None = None,
 ) -> Course:
     """The sizes of a training. epochs: instead of the preset's; part: see `Course`"""
-    rate, words, wider = (
-        float(arguments["lr"]),
-        int(arguments["batch_size"]),
-        encoder.config.hidden_size / _SIZE,
-    )
+    rate, words = float(arguments["lr"]), int(arguments["batch_size"])
     assert preset.epochs is not None
     return Course(
         rate=rate,
-        encoder_rate=rate * float(arguments["bert_learning_rate"]) * min(1.0, wider**-1.5),
+        encoder_rate=rate * slowed(arguments, encoder),
         words=words,
         part=part or words,
         max_norm=float(arguments["max_grad_norm"]),
@@ -63,6 +59,12 @@ def course(
         beta2=float(arguments["beta2"]),
         seed=int(arguments["seed"]),
     )
+
+
+def slowed(arguments: Mapping[str, Any], encoder: Encoder) -> float:
+    """The rate of an encoder, as a factor of the network's."""
+    wider = encoder.config.hidden_size / _SIZE
+    return float(arguments["bert_learning_rate"]) * float(min(1.0, wider**-1.5))
 
 
 def fitted(arguments: Mapping[str, Any], encoder: Encoder) -> dict[str, Any]:

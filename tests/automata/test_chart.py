@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 import random
 from collections import Counter
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from typing import NamedTuple
 
 import numpy as np
@@ -21,6 +21,7 @@ from d2c.automata.static_oracles import built
 from d2c.automata.systems import ACCEPT, SHIFT, Action, Longs, System, arc_eager, arc_standard, constituents
 from d2c.forests.semirings import count_derivations, marginals, viterbi
 from d2c.linear.kernels import kernel
+from d2c.trees.arcs import LEAST, LEAST_LABEL
 from d2c.trees.binarization import GLUE, LEFT, RIGHT, UNARY, Step, Symbol
 from d2c.trees.ctree import Tokens
 from tests.automata import stacks
@@ -128,6 +129,32 @@ def test_chart_equals_all_computations(name: str, n: int, threshold: float) -> N
     assert arcs == pytest.approx(expected, abs=1e-4)
     assert arcs.sum(axis=1) == pytest.approx(np.ones(n), abs=1e-6)
     assert arcs[:, 0].sum() == pytest.approx(1, abs=1e-6)
+    if name != "constituents":
+        check_labels(exact, tokens, best, {one.actions: math.exp(one.score - total) for one in every})
+
+
+def check_labels(
+    exact: Exact, tokens: Tokens, best: Iterable[Action], shares: Mapping[Sequence[Action], float]
+) -> None:
+    """Asserts that packed arcs are those of all computations, and their labels the shares of these.
+
+    shares: of each computation
+    """
+    of_arcs, of_labels = Counter[tuple[int, int]](), Counter[tuple[int, int, str]]()
+    for actions, share in shares.items():
+        tree = built(actions)
+        for m, (head, label) in enumerate(zip(tree.heads, tree.labels, strict=True)):
+            of_arcs[m, head] += share  # type: ignore[assignment]
+            of_labels[m, head, label] += share  # type: ignore[assignment]
+    packed = exact.packed(tokens, built(best).heads)
+    assert packed.labels is not None and set(packed.labels.names) >= {label for _, _, label in of_labels}
+    likely = {arc for arc, share in of_arcs.items() if share >= LEAST}
+    found = list(zip(packed.dependents().tolist(), packed.heads.tolist(), strict=True))
+    assert {*found} >= likely
+    for (m, head), logs in zip(found, packed.labels.logs, strict=True):
+        for label, log in zip(packed.labels.names, logs.tolist(), strict=True):
+            expected_share = of_labels[m, head, label] / of_arcs[m, head]
+            assert math.exp(log) == pytest.approx(max(expected_share, LEAST_LABEL), abs=1e-4)
 
 
 def check_k_best(exact: Exact, tokens: Tokens, every: list[Computation], total: float) -> None:

@@ -108,6 +108,23 @@ def test_long_sentences_change_nothing_for_others(encoder: Path) -> None:
     assert joined[2][1].isfinite().all()
 
 
+@needs_transformers
+@pytest.mark.parametrize(
+    ("able", "halves"), [({"amx_bf16"}, True), ({"avx512_bf16"}, True), ({"avx512_vnni"}, False)]
+)
+def test_halves_are_multiplied_where_the_cpu_can(
+    able: set[str], halves: bool, encoder: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(torch.cpu, "get_capabilities", lambda: dict.fromkeys(able, True))
+    network, _ = load_encoder(encoder)
+    kinds = list[torch.dtype]()
+    linear = network.get_submodule("transformer.encoder.layer.0.attention.self.query")
+    linear.register_forward_hook(lambda _, given, made: kinds.append(made.dtype))
+    states = network(torch.tensor([[2, 5, 6, 3]]), torch.ones(1, 4, dtype=torch.long)).hidden_states
+    assert kinds == [torch.bfloat16 if halves else torch.float32]
+    assert {state.dtype for state in states} == {torch.float32}
+
+
 def test_a_tiny_one_learns(trained: tuple[StanzaParser, Path, list[Progress]], encoder: Path) -> None:
     parser, directory, reports = trained
     assert reports[-1].loss < 0.6 * reports[0].loss and reports[-1].las > reports[0].las

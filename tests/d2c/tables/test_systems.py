@@ -14,6 +14,7 @@ import torch
 from d2c.automata.exact import SEARCHES
 from d2c.automata.oracles import Linear
 from d2c.automata.systems import Action
+from d2c.dparsers.stanza.encoder import read_encoder
 from d2c.tables import pad_chart, pad_systems, systems
 from d2c.tables.experiment import GOLD, Experiment, Settings
 from d2c.tables.stanza_constituency import StanzaConstituency, _from_stanza, _to_stanza
@@ -24,6 +25,7 @@ from d2c.trees.ctree import CTree, Tokens
 from d2c.trees.errors import FormatError, ModelError
 from d2c.trees.formats.brackets import parse_bracket, read_brackets, write_brackets
 from d2c.trees.formats.discbracket import write_discbracket
+from tests.dparsers.encoders import tiny_encoder
 
 SAMPLE = Path(__file__).parents[3] / "data" / "sample"
 STANZA = "Stanza's c-parser"
@@ -103,12 +105,33 @@ def test_load_gives_the_same_parser(parser: StanzaConstituency, tmp_path: Path) 
     assert not Path("pwned").exists()
 
 
+def test_it_learns_together_with_an_encoder(tmp_path: Path) -> None:
+    pytest.importorskip("transformers", reason='needs pip install "d2c[transformers]"')
+    source, model = tiny_encoder(tmp_path / "tiny"), tmp_path / "model"
+    model.mkdir()
+    parser = StanzaConstituency(epochs=3, device="cpu", bert_model=str(source))
+    parser.fit(some("train", 40), some("dev", 5)).save(model)
+    assert sorted(path.name for path in model.iterdir()) == ["cparser.json", "encoder", "parser.pt"]
+    assert b"bert_model.transformer" not in (model / "parser.pt").read_bytes()  # kept once
+    learned, given = (read_encoder(directory)[0].state_dict() for directory in (model / "encoder", source))
+    assert all(not torch.equal(learned[name], given[name]) for name in given if "encoder.layer" in name)
+    sentences = [tree.tokens for tree in some("dev", 10, 40)]
+    loaded = StanzaConstituency.load(model, "cpu")
+    assert [*loaded.parse(sentences)] == [*parser.parse(sentences)]
+    assert (loaded.bert_model, loaded.preset) == ("tiny", "finetune")
+    (model / "encoder" / "model.safetensors").write_bytes(b"?")
+    with pytest.raises(ModelError, match="encoder: cannot be loaded"):
+        StanzaConstituency.load(model, "cpu")
+
+
 def test_what_it_cannot_learn_from() -> None:
     gap = CTree(Tokens(("a", "b", "c"), ("A", "B", "C")), ("X", "S"), ((0, 2), (3, 1)))
     with pytest.raises(ModelError, match="no trees with gaps"):
         StanzaConstituency().fit([gap], [gap])
-    with pytest.raises(ModelError, match="'huge' is none of default, small"):
+    with pytest.raises(ModelError, match="'huge' is none of default, small, finetune"):
         StanzaConstituency("huge").fit(some("dev", 2), some("dev", 2))
+    with pytest.raises(ModelError, match="needs a transformer"):
+        StanzaConstituency("finetune").fit(some("dev", 2), some("dev", 2))
     with pytest.raises(ModelError, match="not trained"):
         next(StanzaConstituency().parse([Tokens(("a",), ("A",))]))
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 from collections import Counter
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Sequence
 from itertools import islice
 from pathlib import Path
 from typing import Any, ClassVar, Self
@@ -14,7 +14,7 @@ from click.testing import CliRunner, Result
 
 from d2c.commands.cli import cli, run
 from d2c.commands.train import train
-from d2c.dparsers.registry import DPARSERS, Row
+from d2c.dparsers.registry import DPARSERS, TAGGERS, Row
 from d2c.tables.store import Store
 from d2c.trees.ctree import Tokens
 from d2c.trees.dtree import DTree
@@ -32,12 +32,14 @@ class FirstWord:
 
     learned: ClassVar[list[list[tuple[str, ...]]]] = []
     parsed: ClassVar[list[list[tuple[str, ...]]]] = []
+    tags: ClassVar[list[tuple[str, ...]]] = []
 
     def __init__(self, epochs: float | None = None) -> None: ...
 
     def train(self, train_conllu: Path, dev_conllu: Path, directory: Path, progress: Any = None) -> Self:
         dtrees = [dtree for file in (train_conllu, dev_conllu) for dtree in read_conllu(file)]
         self.learned.append([dtree.tokens.forms for dtree in dtrees])
+        self.tags.extend(dtree.tokens.tags for dtree in dtrees)
         counts = Counter(label for dtree in dtrees for label in dtree.labels or () if label != "root")
         self.label = counts.most_common(1)[0][0]
         return self
@@ -45,9 +47,27 @@ class FirstWord:
     def parse(self, sentences: Iterable[Tokens]) -> Iterator[DTree]:
         given = list(sentences)
         self.parsed.append([tokens.forms for tokens in given])
+        self.tags.extend(tokens.tags for tokens in given)
         for tokens in given:
             labels = ("root", *[self.label] * (len(tokens) - 1))
             yield DTree(tokens, (0, *[1] * (len(tokens) - 1)), labels=labels)
+
+
+class Numbered:
+    """A tagger: the tag of each word is the number of the training."""
+
+    learned: ClassVar[list[list[tuple[str, ...]]]] = []
+
+    def __init__(self, **_: object) -> None: ...
+
+    def train(self, train_conllu: Path, dev_conllu: Path, directory: Path, progress: Any = None) -> Self:
+        self.number = str(len(self.learned))
+        self.learned.append([dtree.tokens.forms for dtree in read_conllu(train_conllu)])
+        return self
+
+    def tag(self, sentences: Iterable[Sequence[str]]) -> Iterator[Tokens]:
+        for forms in sentences:
+            yield Tokens(tuple(forms), (self.number,) * len(forms))
 
 
 @pytest.fixture
@@ -55,6 +75,7 @@ def first_word(monkeypatch: pytest.MonkeyPatch) -> type[FirstWord]:
     monkeypatch.setitem(DPARSERS, "first", Row(f"{__name__}:FirstWord"))
     monkeypatch.setattr(FirstWord, "learned", [])
     monkeypatch.setattr(FirstWord, "parsed", [])
+    monkeypatch.setattr(FirstWord, "tags", [])
     return FirstWord
 
 
@@ -113,6 +134,25 @@ def test_nothing_is_learned_from_what_is_scored(
     assert done.exit_code == 0, done.output
     forms = [ctree.tokens.forms for ctree in islice(read_brackets(SAMPLE), 30)]
     assert first_word.learned == [forms[:27]] and first_word.parsed == [forms[27:]]
+
+
+def test_tags_are_predicted_by_taggers_that_have_not_learned_from_them(
+    trees: Path, tmp_path: Path, first_word: type[FirstWord], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setitem(TAGGERS, "nltk", Row(f"{__name__}:Numbered"))
+    monkeypatch.setattr(Numbered, "learned", [])
+    options = ["--sentences", "30", "--tagger", "nltk", "--tags", "predicted", *HEADS]
+    done = tune(trees, tmp_path / "log.jsonl", *options)
+    assert done.exit_code == 0, done.output
+    forms = [ctree.tokens.forms for ctree in islice(read_brackets(SAMPLE), 30)]
+    *folds, whole = Numbered.learned  # whatever the heads are, they are tagged once
+    assert len(folds) == 10 and whole == forms[:24]
+    for tags in (first_word.tags[:30], first_word.tags[30:60], first_word.tags[60:]):
+        for own, of_words in zip(forms, tags, strict=True):
+            (number,) = {*of_words}
+            others = Numbered.learned[int(number)]
+            assert own not in others and (number == "10") == (own in forms[24:])
+    assert done.stdout.splitlines()[-1].count("--tagger nltk --tags predicted") == 1
 
 
 def test_packed_arcs_are_tried_over_the_same_dtrees(tmp_path: Path) -> None:
@@ -196,6 +236,7 @@ def test_settings_that_do_not_fit_are_logged_with_the_reason(
         (["--route", "cky", "--try", "penalty=1e-5,-1"], "Error: Invalid value for '--penalty': -1.0 is"),
         (["--try", "head-rules=collins,absent.txt"], "d2c: absent.txt: no such head rules; known are"),
         (["--dparser", "pipeline:spacy:en"], "d2c: the d-parser pipeline is trained elsewhere"),
+        (["--tags", "predicted"], "Error: --tags predicted needs --tagger stanza or"),
         (["--sentences", "9"], "d2c: {trees}: 9 sentences cannot be cut into 10 parts"),
     ],
 )
