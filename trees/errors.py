@@ -12,6 +12,7 @@ Made = TypeVar("Made")
 
 
 _LONGEST = 400  # characters of a message, which may quote a file
+_LONGEST_WITH_PATHS = 1_000
 
 
 def shown(text: str) -> str:
@@ -21,12 +22,19 @@ def shown(text: str) -> str:
     return "".join(c if c.isprintable() else c.encode("unicode_escape").decode() for c in text)
 
 
+def _cut(text: str, longest: int) -> str:
+    """A text of so many characters at most: a longer one lacks its middle."""
+    if len(text) <= longest:
+        return text
+    half = (longest - 3) // 2
+    return f"{text[:half]}...{text[-half:]}"
+
+
 class FormatError(ValueError):
     """Malformed input: `FILE:LINE: sentence S: what is wrong`. Lines and sentences from 1, 0 = unknown."""
 
     def __init__(self, file: str, line: int, sentence: int, message: str) -> None:
-        message = shown(" ".join(message.splitlines()))
-        message = message if len(message) <= _LONGEST else f"{message[:_LONGEST]}..."
+        message = _cut(shown(" ".join(message.splitlines())), _LONGEST)
         super().__init__(file, line, sentence, message)
         self.file, self.line, self.sentence, self.message = file, line, sentence, message
 
@@ -59,6 +67,9 @@ class FormatErrors(FormatError):
 
 class ModelError(ValueError):
     """A model directory that cannot be loaded, or one that does not fit what is asked of it."""
+
+    def __init__(self, message: str) -> None:
+        super().__init__(_cut(message, _LONGEST_WITH_PATHS))  # it may quote a file
 
 
 @contextmanager

@@ -209,6 +209,13 @@ def test_parameters_after_the_name_of_a_dparser(monkeypatch: pytest.MonkeyPatch)
         make_dparser("other:x")
 
 
+def test_long_names_from_broken_files_are_cut() -> None:
+    message = r"^unknown d-parser 'x+\.\.\.x+'; known are stanza, .*, transition$"
+    with pytest.raises(ModelError, match=message) as error:
+        make_dparser("x" * 100_000)
+    assert len(str(error.value)) == 999
+
+
 def test_a_missing_package(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setitem(sys.modules, "ufal.udpipe", None)
     monkeypatch.delitem(sys.modules, "d2c.dparsers.udpipe.parser", raising=False)
