@@ -207,6 +207,8 @@ class StanzaConstituency:
         parts = _parts(trees, sequences, arguments["rare_word_threshold"])
         self.model_ = model = _network(parts, arguments, encoder).to(device)
         optimizer = build_optimizer(arguments, model)
+        for group in optimizer.param_groups:
+            group |= {"fused": True, "foreach": False}  # all of a weight's changes in one pass over it
         steps = math.ceil(epochs * math.ceil(len(trees) / size))
         falling = LambdaLR(optimizer, rise_and_fall(steps))
         items = parser_training.compose_train_data(trees, sequences)

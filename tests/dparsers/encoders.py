@@ -8,11 +8,11 @@ from string import ascii_lowercase
 WINDOW = 22  # pieces that it takes at once: it has as many positions, less one
 
 
-def tiny_encoder(directory: Path, seed: int = 1) -> Path:
-    """A BERT of two layers whose pieces are words of the made-up sentences, and characters."""
+def tiny_encoder(directory: Path, seed: int = 1, kind: str = "bert") -> Path:
+    """An encoder of two layers whose pieces are words of the made-up sentences, and characters."""
     import torch
     from tokenizers import Tokenizer, models, normalizers, pre_tokenizers, processors
-    from transformers import BertConfig, BertModel, PreTrainedTokenizerFast
+    from transformers import AutoConfig, AutoModel, PreTrainedTokenizerFast
 
     marks = ("[PAD]", "[UNK]", "[CLS]", "[SEP]")
     words = (
@@ -33,8 +33,13 @@ def tiny_encoder(directory: Path, seed: int = 1) -> Path:
     names = dict(zip(("pad_token", "unk_token", "cls_token", "sep_token"), marks, strict=True))
     PreTrainedTokenizerFast(tokenizer_object=made, **names).save_pretrained(directory)
     sizes = {"hidden_size": 16, "intermediate_size": 16, "num_hidden_layers": 2, "num_attention_heads": 2}
-    config = BertConfig(vocab_size=len(vocabulary), max_position_embeddings=WINDOW + 1, **sizes)
+    sizes |= {"vocab_size": len(vocabulary), "max_position_embeddings": WINDOW + 1}
+    if kind == "distilbert":
+        sizes["hidden_dim"] = sizes.pop("intermediate_size")
+    if kind in ("albert", "electra"):
+        sizes["embedding_size"] = 16
+    config = AutoConfig.for_model(kind, **sizes)
     with torch.random.fork_rng(devices=[]):
         torch.manual_seed(seed)
-        BertModel(config).save_pretrained(directory)
+        AutoModel.from_config(config).save_pretrained(directory)
     return directory

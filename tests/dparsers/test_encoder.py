@@ -17,7 +17,15 @@ pytest.importorskip("stanza")
 
 from d2c.dparsers.directories import SETTINGS
 from d2c.dparsers.protocol import Progress
-from d2c.dparsers.stanza.encoder import FOLDER, Encoder, load_encoder, read_encoder, windows
+from d2c.dparsers.stanza.encoder import (
+    FOLDER,
+    KINDS,
+    Encoder,
+    load_encoder,
+    read_encoder,
+    save_encoder,
+    windows,
+)
 from d2c.dparsers.stanza.parser import StanzaParser
 from d2c.dparsers.stanza.tagger import StanzaTagger
 from d2c.dparsers.taggers import TaggingProgress
@@ -123,6 +131,48 @@ def test_halves_are_multiplied_where_the_cpu_can(
     states = network(torch.tensor([[2, 5, 6, 3]]), torch.ones(1, 4, dtype=torch.long)).hidden_states
     assert kinds == [torch.bfloat16 if halves else torch.float32]
     assert {state.dtype for state in states} == {torch.float32}
+
+
+def last_states(network: Encoder, train: bool) -> torch.Tensor:
+    ids = torch.tensor([[2, 5, 6, 7, 3], [2, 8, 3, 0, 0]])
+    with torch.no_grad():
+        found = network.train(train)(ids, (ids > 0).long()).hidden_states[-1]
+    return found[ids > 0]
+
+
+@needs_transformers
+@pytest.mark.parametrize("kind", KINDS)
+def test_every_kind(kind: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(torch.cpu, "get_capabilities", dict)
+    network, tokenizer = load_encoder(tiny_encoder(tmp_path / "tiny", kind=kind))
+    states = last_states(network, train=False)
+    save_encoder(network, tokenizer, tmp_path / "saved")
+    assert torch.equal(last_states(read_encoder(tmp_path / "saved")[0], train=False), states)
+    for module in network.modules():
+        if isinstance(module, torch.nn.Dropout):
+            module.p = 0.0
+    assert torch.allclose(last_states(network, train=True), states, atol=1e-5)
+    assert network.config._attn_implementation == "eager"
+    last_states(network, train=False)
+    assert network.config._attn_implementation == ("eager" if kind == "mpnet" else "sdpa")
+
+
+@needs_transformers
+@pytest.mark.parametrize("kind", KINDS)
+def test_no_weights_of_attention_are_dropped(kind: str, tmp_path: Path) -> None:
+    network, _ = load_encoder(tiny_encoder(tmp_path / "tiny", kind=kind))
+    own = torch.nn.functional.dropout
+    ids, shapes = torch.tensor([[2, 5, 6, 3]]), list[int]()
+
+    def dropout(given: torch.Tensor, p: float = 0.5, *rest: Any, **named: Any) -> torch.Tensor:
+        if p > 0:
+            shapes.append(given.dim())
+        return own(given, p, *rest, **named)
+
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(torch.nn.functional, "dropout", dropout)
+        network.train()(ids, torch.ones_like(ids))
+    assert set(shapes) <= {3}  # [sentences, pieces, size]; weights of attention are of each head
 
 
 def test_a_tiny_one_learns(trained: tuple[StanzaParser, Path, list[Progress]], encoder: Path) -> None:
