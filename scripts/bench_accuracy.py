@@ -304,10 +304,10 @@ class Table:
         """The row of a c-parser, which votes from now on."""
         parser, (held_out, dev) = self.data.cparser(name), self.data.given
         torch.set_num_threads(1)
-        guess, seconds = timed(list, parser.parse(dev))
-        self.row(name, "c-parser", guess, None, seconds)
+        guess, seconds = timed(list, parser.parses(dev))
+        self.row(name, "c-parser", [parse.ctree for parse in guess], None, seconds)
         self.voting.append(f"c-parser {name}")
-        self.voters.append((list(map(Parse, parser.parse(held_out))), list(map(Parse, guess))))
+        self.voters.append((list(parser.parses(held_out)), guess))
 
     def votes(self) -> None:
         """The row of what all voters so far are for, if they are of several parsers."""

@@ -28,11 +28,17 @@ from stanza.models.constituency.lstm_model import (
     SentenceBoundary,
     StackHistory,
 )
-from stanza.models.constituency.parse_transitions import Transition, TransitionScheme
+from stanza.models.constituency.parse_transitions import (
+    CloseConstituent,
+    OpenConstituent,
+    Transition,
+    TransitionScheme,
+)
 from stanza.models.constituency.parse_tree import Tree
 from stanza.models.constituency.utils import build_optimizer
 from torch.optim.lr_scheduler import LambdaLR
 
+from d2c.combination.constituents import Parse
 from d2c.dparsers.directories import Kind, loading, parameters
 from d2c.dparsers.stanza.checkpoints import check_weights, read_checkpoint
 from d2c.dparsers.stanza.encoder import (
@@ -70,6 +76,7 @@ _ENUMS = {
 _EVALUATIONS = 5
 _WINDOW = 1024  # sentences that `parse` sorts by length and holds at a time
 _ROOT = "root"  # Stanza's node above the tree; labels are numbers
+_UNSURE = 0.0  # of a flat tree where it found no other
 
 # Options of Stanza's training program that differ from its defaults, and passes over the training treebank.
 # The learning rate rises over the first twentieth of the steps, then falls to 0.
@@ -140,6 +147,10 @@ class StanzaConstituency:
 
         Where the parser finds no way on, the tree is flat. Raises ModelError where nothing was learned yet.
         """
+        return (parse.ctree for parse in self.parses(sentences))
+
+    def parses(self, sentences: Iterable[Tokens]) -> Iterator[Parse]:
+        """As `parse`, with a confidence of each node: how probable it was to open it and to close it."""
         if self.model_ is None:
             raise ModelError("this parser is not trained yet")
         for window in batches(sentences, _WINDOW):
@@ -147,12 +158,14 @@ class StanzaConstituency:
                 order = sorted(
                     (i for i, tokens in enumerate(window) if len(tokens)), key=lambda i: len(window[i])
                 )
-                trees: dict[int, Tree] = {}
+                trees: dict[int, _Found] = {}
                 for some in batches(order, self.model_.args["eval_batch_size"]):
                     found = _predict(self.model_, [window[i] for i in some])
                     trees |= {some[i]: tree for i, tree in found.items()}
             for i, tokens in enumerate(window):
-                yield _from_stanza(trees.get(i), tokens, self.labels_)
+                tree, closed = trees.get(i, (None, [_UNSURE]))
+                ctree = _from_stanza(tree, tokens, self.labels_)
+                yield Parse(ctree, tuple(closed[: len(ctree.labels)]))
 
     def save(self, directory: Path) -> None:
         """Writes the model, which `load` reads."""
@@ -339,20 +352,31 @@ def _batches(items: Sequence[Any], size: int) -> Iterator[list[Any]]:
         yield from sampled
 
 
-def _predict(model: Any, sentences: Sequence[Tokens]) -> dict[int, Tree]:
+_Found = tuple[Tree, list[float]]  # with the confidences of its nodes in postorder, the root's last
+
+
+def _predict(model: Any, sentences: Sequence[Tokens]) -> dict[int, _Found]:
     """Greedily; without those sentences in which nothing can be done any more."""
     words = [
         [Tree(tag, Tree(form or EMPTY_FORM)) for form, tag in zip(one.forms, one.tags, strict=True)]
         for one in sentences
     ]
-    found: dict[int, Tree] = {}
+    found: dict[int, _Found] = {}
+    opened, closed = [list[float]() for _ in words], [list[float]() for _ in words]
     model.eval()
     with torch.no_grad():
         # Stanza hands on what it takes for a gold tree: here the number of the sentence.
         states = model.initial_state_from_preterminals(words, [*range(len(words))], None)
         while states:
-            _, transitions, _ = model.predict(states)
+            scores, transitions, chosen = model.predict(states)
+            sure = (chosen - scores.logsumexp(1)).exp().tolist()
+            for state, transition, probability in zip(states, transitions, sure, strict=True):
+                if isinstance(transition, OpenConstituent):
+                    opened[state.gold_tree].append(probability)
+                elif isinstance(transition, CloseConstituent):
+                    closed[state.gold_tree].append(opened[state.gold_tree].pop() * probability)
             states = [state for state in model.bulk_apply(states, transitions) if not state.broken]
-            found |= {state.gold_tree: state.get_tree(model) for state in states if state.finished(model)}
+            done = [state for state in states if state.finished(model)]
+            found |= {state.gold_tree: (state.get_tree(model), closed[state.gold_tree]) for state in done}
             states = [state for state in states if not state.finished(model)]
     return found

@@ -10,6 +10,7 @@ from pathlib import Path
 
 import pytest
 import torch
+from stanza.models.constituency.parse_transitions import CloseConstituent, OpenConstituent, Shift
 
 from d2c.automata.exact import SEARCHES
 from d2c.automata.oracles import Linear
@@ -86,6 +87,35 @@ def test_it_parses_any_tokens(parser: StanzaConstituency) -> None:
     assert [tree.tokens for tree in found] == sentences
     known = set(parser.labels_)
     assert all(set(tree.labels) <= known and tree.is_continuous() for tree in found)
+
+
+def test_a_node_is_as_sure_as_it_was_opened_and_closed(
+    parser: StanzaConstituency, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    shift, close, x, s, y, root = Shift(), CloseConstituent(), *map(OpenConstituent, ("0", "1", "2", "root"))
+    sure_of = [(shift, 0.9), (x, 0.5), (shift, 0.9), (close, 0.75), (s, 1), (shift, 0.9)]
+    sure_of += [(y, 0.25), (close, 0.125), (close, 0.8), (root, 1), (close, 1)]
+    steps = iter(sure_of)
+
+    def predict(_: object) -> tuple[torch.Tensor, list[object], torch.Tensor]:
+        transition, sure = next(steps)
+        scores = torch.tensor([[sure, 1 - sure]]).log() + 7
+        return scores, [transition], scores[:, 0]
+
+    monkeypatch.setattr(parser.model_, "predict", predict)
+    ((tree, confidences),) = parser.parses([Tokens(("a", "b", "c"), ("A", "B", "C"))])
+    of_x, of_s, of_y = parser.labels_[:3]
+    assert tree == parse_bracket(f"(TOP ({of_s} ({of_x} (A a) (B b)) ({of_y} (C c))))")
+    assert confidences == pytest.approx((0.5 * 0.75, 0.25 * 0.125, 1 * 0.8))
+
+
+def test_where_it_finds_no_tree_it_is_not_sure(
+    parser: StanzaConstituency, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(parser.model_, "predict", lambda states: (torch.zeros(1, 2), [None], torch.zeros(1)))
+    tokens = Tokens(("a", "b"), ("A", "B"))
+    ((tree, confidences),) = parser.parses([tokens])
+    assert (tree.labels, tree.children, confidences) == (parser.labels_[:1], ((0, 1),), (0.0,))
 
 
 def test_load_gives_the_same_parser(parser: StanzaConstituency, tmp_path: Path) -> None:
