@@ -312,9 +312,9 @@ class Table:
         torch.set_num_threads(1)
         guess, seconds = timed(list, parser.parses(dev))
         both = list(parser.parses(held_out)), guess
-        dtrees = [[Reduction("direct").encode(parse.ctree) for parse in part] for part in both]
-        self.parsed.append(Parsed(full_name, *dtrees, seconds))
-        self.row(name, "c-parser", [parse.ctree for parse in guess], dtrees[1], seconds)
+        heads = [[Reduction("direct").encode(parse.ctree) for parse in part] for part in both]
+        self.parsed.append(Parsed(full_name, heads[0], heads[1], seconds))
+        self.row(name, "c-parser", [parse.ctree for parse in guess], heads[1], seconds)
         self.voting.append(full_name)
         self.voters.append(both)
         self.votes()

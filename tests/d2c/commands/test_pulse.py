@@ -92,7 +92,7 @@ def test_its_thread_ends_with_it(said: list[str], monkeypatch: pytest.MonkeyPatc
     with pytest.raises(ModelError), Pulse() as watching:
         while not said:
             pass
-        raise ModelError
+        raise ModelError("over")
     assert not watching._thread.is_alive() and watching not in log.handlers and not log.level
     assert said[0].startswith("... starting (")
 
