@@ -84,14 +84,13 @@ def _labels(
     """The labels of arcs; of one that no parser has, that of all that the word has."""
     said = [_labels_of(dtree, heads) if dtree else [()] * len(heads) for dtree in dtrees]
     for m, tag in enumerate(tags):
+        cast = [of_words[m] for of_words in said]
+        if not any(cast):
+            cast = [((dtree.labels[m], 1.0),) if dtree and dtree.labels else () for dtree in dtrees]
         votes = defaultdict[str, list[float]](lambda: [0.0] * len(dtrees))
-        for i, row in enumerate(said):
-            for label, vote in row[m]:
+        for i, ballot in enumerate(cast):
+            for label, vote in ballot:
                 votes[label][i] = vote
-        if not votes:
-            for i, dtree in enumerate(dtrees):
-                if dtree and dtree.labels:
-                    votes[dtree.labels[m]][i] = 1.0
         yield max(votes, key=lambda label: share(tag, votes[label]))
 
 

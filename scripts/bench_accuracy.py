@@ -62,8 +62,8 @@ from d2c.trees.scores.brackets import METRICS
 from d2c.trees.scores.matches import Score
 from d2c.trees.scores.significance import approximate_randomisation
 from measuring import options
-from measuring.craft import FINETUNE, Craft
-from measuring.pretrained import MINILM, encoder_of
+from measuring.craft import Craft
+from measuring.pretrained import ENCODERS, FINETUNE, encoder
 from measuring.tables import Line, print_table, say
 from measuring.timing import peak_gigabytes, timed
 from measuring.treebanks import CRAFT
@@ -74,13 +74,13 @@ HELD_OUT = 500
 AGREE = "labeler", "cky"
 MIXED, REMIXED = "mixed", "remixed"
 TAGS = "gold", "predicted"
-CPARSERS = "stanza", FINETUNE
+CPARSERS = "stanza", *ENCODERS
 METRIC = METRICS["evalb"]
 
 
 @click.command()
 @options.sentences_option
-@options.names_option("--dparsers", [*DPARSERS, FINETUNE], DEFAULT)
+@options.names_option("--dparsers", [*DPARSERS, *ENCODERS], DEFAULT)
 @options.names_option("--cparsers", ["", *CPARSERS], "")
 @click.option("--grammar", type=click.Choice(GRAMMARS), default="closed", show_default=True)
 @click.option("--tags", type=click.Choice(TAGS), default=TAGS[0], show_default=True)
@@ -209,8 +209,8 @@ class Data:
         directory = self.place(f"cparser-{Craft.file_name(name)}")
         if not directory.is_dir():
             kind, _, passes = name.partition(":")
-            encoder = str(encoder_of(MINILM)) if kind == FINETUNE else None
-            parser = StanzaConstituency("small", float(passes) if passes else None, bert_model=encoder)
+            on = str(encoder(kind, self.models)) if kind in ENCODERS else None
+            parser = StanzaConstituency("small", float(passes) if passes else None, bert_model=on)
             say(f"training {directory.name}")
             with whole_directory(directory, CPARSER.file) as staging:
                 parser.fit(self.train, self.held_out).save(staging)

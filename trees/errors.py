@@ -22,7 +22,7 @@ def shown(text: str) -> str:
     return "".join(c if c.isprintable() else c.encode("unicode_escape").decode() for c in text)
 
 
-def _cut(text: str, longest: int) -> str:
+def shortened(text: str, longest: int) -> str:
     """A text of so many characters at most: a longer one lacks its middle."""
     if len(text) <= longest:
         return text
@@ -34,7 +34,7 @@ class FormatError(ValueError):
     """Malformed input: `FILE:LINE: sentence S: what is wrong`. Lines and sentences from 1, 0 = unknown."""
 
     def __init__(self, file: str, line: int, sentence: int, message: str) -> None:
-        message = _cut(shown(" ".join(message.splitlines())), _LONGEST)
+        message = shortened(shown(" ".join(message.splitlines())), _LONGEST)
         super().__init__(file, line, sentence, message)
         self.file, self.line, self.sentence, self.message = file, line, sentence, message
 
@@ -69,7 +69,7 @@ class ModelError(ValueError):
     """A model directory that cannot be loaded, or one that does not fit what is asked of it."""
 
     def __init__(self, message: str) -> None:
-        super().__init__(_cut(message, _LONGEST_WITH_PATHS))  # it may quote a file
+        super().__init__(shortened(message, _LONGEST_WITH_PATHS))  # it may quote a file
 
 
 @contextmanager

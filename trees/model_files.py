@@ -15,7 +15,7 @@ from contextlib import contextmanager
 from pathlib import Path
 from typing import Any, NoReturn
 
-from d2c.trees.errors import ModelError
+from d2c.trees.errors import ModelError, shortened
 
 _MOST_TEXT = 1 << 25  # bytes of JSON: of `{},{},...` Python makes 24 times as many
 _LONGEST = 200  # characters of what a library says
@@ -97,7 +97,7 @@ def reading(path: Path) -> Iterator[None]:
 def first_line(error: BaseException) -> str:
     """What an error says, in one line that is not too long."""
     line = str(error).strip().partition("\n")[0] or type(error).__name__
-    return line if len(line) <= _LONGEST else line[:_LONGEST] + "..."
+    return shortened(line, _LONGEST)
 
 
 def size_of(directory: Path) -> int:

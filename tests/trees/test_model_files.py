@@ -81,6 +81,10 @@ def test_any_error_is_one_short_line() -> None:
         with pytest.raises(ModelError) as found, reading(Path("file")):
             raise error
         assert "\n" not in str(found.value) and len(str(found.value)) < 300
+    with pytest.raises(ModelError) as found, reading(Path("file")):
+        raise ValueError("begins " + "x" * 9_999 + " ends")
+    said = f"begins {'x' * 91}...{'x' * 93} ends"
+    assert str(found.value) == f"file: is broken ({said}); train the model again"
 
 
 def test_digests(tmp_path: Path) -> None:
