@@ -53,7 +53,7 @@ from d2c.trees.scores.attachment import Attachment, score_attachment
 from d2c.trees.scores.brackets import bracket_scores
 from d2c.trees.temporary import scratch
 from measuring import options
-from measuring.pretrained import MINILM, encoder_of, glove, vectors_file, wordllama
+from measuring.pretrained import FINETUNE, MINILM, encoder_of, glove, vectors_file, wordllama
 from measuring.tables import Line, print_table, say
 from measuring.timing import peak_gigabytes, timed
 from measuring.treebanks import CRAFT, Treebank
@@ -67,7 +67,7 @@ VECTORS = "glove", "wordllama"
 SMALL = "stanza", "spacy"
 HELD_OUT = 500
 Tree = TypeVar("Tree", CTree, DTree)
-ROWS = (*SMALL, *(f"{name}+{own}" for name in SMALL for own in VECTORS), "finetune", "default")
+ROWS = (*SMALL, *(f"{name}+{own}" for name in SMALL for own in VECTORS), FINETUNE, "default")
 HEADER = ("row", "dev", "UAS", "LAS", "F1", "packed", "tokens/s", "GB", "minutes", "on")
 
 
@@ -216,7 +216,7 @@ def untrained(row: str, settings: Settings, words: set[str]) -> DependencyParser
     given["preset"] = "default" if name == "default" else "small"
     if name != "spacy":
         given["device"] = settings.device
-    if name == "finetune":
+    if name == FINETUNE:
         given["bert_model"] = settings.transformer or str(encoder_of(MINILM))
         given["checkpoints"] = settings.models / "checkpoints"
     if extra:
