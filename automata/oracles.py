@@ -19,13 +19,13 @@ from d2c.automata.features import Templates
 from d2c.automata.scores import Scorer
 from d2c.automata.states import AHEAD, Text, new_stack
 from d2c.automata.systems import KINDS, Action, System
+from d2c.base.model_files import read_settings, reading, strings, typed, write_settings
+from d2c.base.progress import counted
 from d2c.linear.adagrad import AdaGrad, Gradient
 from d2c.linear.adagrad import step as descend
 from d2c.linear.weights import SPARSE, dense, read_arrays, sparse, write_arrays
 from d2c.linear.words import UNKNOWN, morph_numbers, number_morphs, number_words, word_number
 from d2c.trees.ctree import Tokens
-from d2c.trees.model_files import read_settings, reading, strings, typed, write_settings
-from d2c.trees.progress import counted
 
 Choice = TypeVar("Choice", bound=Hashable)
 

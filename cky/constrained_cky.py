@@ -13,6 +13,7 @@ from typing import Any, Self
 
 import numpy as np
 
+from d2c.base.progress import counted
 from d2c.cky.grammar.grammar import ROOT, Grammar, Rule, levels_of
 from d2c.cky.grammar.vocabulary import Vocabulary
 from d2c.cky.learning.gold import Gold, examples_of
@@ -46,7 +47,6 @@ from d2c.trees.ctree import CTree, Tokens
 from d2c.trees.dtree import DTree, is_projective
 from d2c.trees.heads import HeadRules, load_head_rules
 from d2c.trees.labels import phrase_symbols
-from d2c.trees.progress import counted
 from d2c.trees.refinement import REFINEMENTS, Refinement, visible
 from d2c.trees.repair import ARCS_UNDONE, Repairs, repair_tree
 from d2c.trees.scores.brackets import bracket_scores

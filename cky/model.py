@@ -8,6 +8,7 @@ from typing import Any
 
 import numpy as np
 
+from d2c.base.model_files import read_settings, reading, typed, write_settings
 from d2c.cky.grammar.grammar import ROOT, Grammar, Rule
 from d2c.cky.grammar.vocabulary import Vocabulary
 from d2c.cky.search.constraints import Constraints
@@ -16,7 +17,6 @@ from d2c.forests.forest import Floats
 from d2c.linear.arcs import ArcFeature
 from d2c.linear.weights import SPARSE, Arrays, Like, dense, read_arrays, sparse, write_arrays
 from d2c.trees.binarization import GLUE, LEFT, RIGHT, UNARY, Symbol
-from d2c.trees.model_files import read_settings, reading, typed, write_settings
 
 FORMAT = 5  # of the model directory; any change of the features makes a new one
 _SETTINGS, _WEIGHTS = "cky.json", "weights.npz"

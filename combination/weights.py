@@ -19,8 +19,8 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, NamedTuple
 
-from d2c.trees.errors import ModelError
-from d2c.trees.model_files import read_settings, reading, typed
+from d2c.base.errors import ModelError
+from d2c.base.model_files import read_settings, reading, typed
 
 FORMAT = 2  # of the file; in 1 votes counted as they are
 _CS = 0.01, 0.1, 1.0, 10.0  # of the regression, to choose from

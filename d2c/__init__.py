@@ -14,7 +14,7 @@ if TYPE_CHECKING:
     from d2c.api.document import Document, Sentence
     from d2c.api.parser import Parser, load
     from d2c.api.tree import Tree, read
-    from d2c.trees.errors import FormatError, ModelError
+    from d2c.base.errors import FormatError, ModelError
     from d2c.trees.spans import Span
 
 __version__ = "0.2.0"
@@ -33,8 +33,8 @@ __all__ = [
 
 _MODULES = {
     "Document": "d2c.api.document",
-    "FormatError": "d2c.trees.errors",
-    "ModelError": "d2c.trees.errors",
+    "FormatError": "d2c.base.errors",
+    "ModelError": "d2c.base.errors",
     "Parser": "d2c.api.parser",
     "Sentence": "d2c.api.document",
     "Span": "d2c.trees.spans",

@@ -13,7 +13,10 @@ import threading
 import time
 from contextlib import suppress
 from types import FrameType
-from typing import Any, NoReturn
+from typing import TYPE_CHECKING, Any, NoReturn
+
+if TYPE_CHECKING:
+    import click
 
 _SIGNALS = (signal.SIGINT, signal.SIGTERM, signal.SIGHUP)
 _SAME = 1.0  # seconds within which several signals are one wish: shells and terminals send more than one
@@ -21,8 +24,8 @@ _SAME = 1.0  # seconds within which several signals are one wish: shells and ter
 _received: tuple[int, float] | None = None  # the signal that ends this process, and when it came
 
 
-def main() -> NoReturn:
-    """Runs the command."""
+def main(command: click.Command | None = None) -> NoReturn:
+    """Runs a command, `d2c` itself unless said."""
     for number in _SIGNALS:
         if signal.getsignal(number) is not signal.SIG_IGN:  # as nohup has it
             signal.signal(number, _unwind)
@@ -34,7 +37,7 @@ def main() -> NoReturn:
     try:
         from d2c.commands.cli import run
 
-        status = run()
+        status = run(command)
     except BaseException:
         if _received is None:
             raise

@@ -14,11 +14,11 @@ from functools import cached_property
 from pathlib import Path
 from typing import Any, Self
 
+from d2c.base.errors import FormatError
+from d2c.base.model_files import strings
 from d2c.trees.ctree import Tokens
 from d2c.trees.dtree import DTree
-from d2c.trees.errors import FormatError
 from d2c.trees.formats.conllu import read_conllu
-from d2c.trees.model_files import strings
 
 _WORD = "<root>"
 _UNKNOWN = "_"  # the label where a parser predicts none that it was taught

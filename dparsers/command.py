@@ -15,17 +15,17 @@ from contextlib import ExitStack
 from pathlib import Path
 from typing import Self
 
+from d2c.base.children import run
+from d2c.base.errors import FormatError, ModelError
+from d2c.base.progress import log
+from d2c.base.temporary import scratch
 from d2c.dparsers.directories import Kind, whole_directory
 from d2c.dparsers.file_parser import align
 from d2c.dparsers.protocol import Report
-from d2c.trees.children import run
 from d2c.trees.ctree import Tokens
 from d2c.trees.dtree import DTree
-from d2c.trees.errors import FormatError, ModelError
 from d2c.trees.formats.chunks import batches
 from d2c.trees.formats.conllu import read_conllu, save_conllu
-from d2c.trees.progress import log
-from d2c.trees.temporary import scratch
 
 KIND = Kind("dparser", "cmd", 1)  # of the model directory: the settings, and whatever the command wrote
 _MODEL = "model"

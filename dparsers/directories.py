@@ -10,9 +10,9 @@ from contextlib import contextmanager
 from pathlib import Path
 from typing import Any, NamedTuple
 
-from d2c.trees import model_files
-from d2c.trees.errors import ModelError
-from d2c.trees.temporary import beside, is_staged, scratch, why_unwritable
+from d2c.base import model_files
+from d2c.base.errors import ModelError
+from d2c.base.temporary import beside, is_staged, scratch, why_unwritable
 
 SETTINGS, TAGGER_SETTINGS = "dparser.json", "tagger.json"
 

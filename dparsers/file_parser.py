@@ -7,12 +7,12 @@ from collections.abc import Iterable, Iterator
 from pathlib import Path
 from typing import Self
 
+from d2c.base.errors import FormatError, ModelError
+from d2c.base.files import AnyPath
 from d2c.dparsers.directories import Kind, whole_directory
 from d2c.dparsers.protocol import Report
 from d2c.trees.ctree import Tokens
 from d2c.trees.dtree import DTree
-from d2c.trees.errors import FormatError, ModelError
-from d2c.trees.files import AnyPath
 from d2c.trees.formats.conllu import read_conllu, save_conllu
 from d2c.trees.spelling import Spelling, plain
 

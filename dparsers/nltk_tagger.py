@@ -16,14 +16,14 @@ from typing import Self
 import numpy as np
 from nltk.tag.perceptron import PerceptronTagger
 
+from d2c.base.errors import ModelError
+from d2c.base.model_files import strings
+from d2c.base.progress import log
 from d2c.dparsers.directories import Kind, loading, parameters, whole_directory
 from d2c.dparsers.taggers import EMPTY_FORM, Report, TaggingProgress, accuracy, read_tagged, tags_of
 from d2c.dparsers.training import DEV_WORDS, check_choice, reporter, seeded, thinned
 from d2c.linear.weights import Like, check_numbers, read_arrays, write_arrays
 from d2c.trees.ctree import Tokens
-from d2c.trees.errors import ModelError
-from d2c.trees.model_files import strings
-from d2c.trees.progress import log
 
 # The model directory: the settings, with the names of features and the words that have one tag, and the
 # weights: those of each feature, as many as `counts` says, one after the other; and how many tags there are.

@@ -15,14 +15,14 @@ from importlib import import_module
 from pathlib import Path
 from typing import Protocol, Self, cast
 
+from d2c.base.errors import ModelError
+from d2c.base.progress import log
 from d2c.dparsers.directories import Kind, loading, whole_directory
 from d2c.dparsers.protocol import Arcs, Report, TextRules, with_arcs
 from d2c.dparsers.taggers import EMPTY_FORM
 from d2c.trees.ctree import Tokens
 from d2c.trees.dtree import DTree
-from d2c.trees.errors import ModelError
 from d2c.trees.formats.chunks import batches
-from d2c.trees.progress import log
 
 KIND = Kind("dparser", "pipeline", 1)
 _WINDOW = 1024  # sentences that are parsed and held at a time

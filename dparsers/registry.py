@@ -9,9 +9,9 @@ from inspect import Parameter, signature
 from pathlib import Path
 from typing import Any, NamedTuple, cast
 
+from d2c.base.errors import ModelError
 from d2c.dparsers.protocol import DependencyParser
 from d2c.dparsers.taggers import Tagger
-from d2c.trees.errors import ModelError
 
 
 class Row(NamedTuple):
@@ -36,6 +36,10 @@ DPARSERS = {
         "d2c.dparsers.udpipe.parser:UDPipeParser",
         "d2c[udpipe]",
         {"system": ("projective", "swap", "link2"), "beam": ()},
+    ),
+    "transition": Row(  # of the roof: nothing here knows of automata
+        "d2c.training.transition_parser:TransitionParser",
+        own={"system": ("standard", "eager"), "search": ("greedy", "exact")},
     ),
     "cmd": Row("d2c.dparsers.command:CommandParser", own={"train_template": (), "parse_template": ()}),
     "file": Row("d2c.dparsers.file_parser:FileParser", own={"path": (), "dev": ()}),

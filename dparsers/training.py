@@ -11,8 +11,8 @@ from typing import Any, TypeVar
 
 import numpy
 
-from d2c.trees.errors import ModelError
-from d2c.trees.progress import log
+from d2c.base.errors import ModelError
+from d2c.base.progress import log
 
 T = TypeVar("T")
 

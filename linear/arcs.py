@@ -9,11 +9,11 @@ from typing import NamedTuple, Protocol
 
 import numpy as np
 
+from d2c.base.progress import counted
 from d2c.linear.weights import Arrays, Like
 from d2c.trees.arcs import LEAST, ArcLabels, PackedArcs
 from d2c.trees.ctree import CTree
 from d2c.trees.dtree import DTree
-from d2c.trees.progress import counted
 from d2c.trees.scores.brackets import bracket_scores
 
 HEADS_PER_WORD = 1.5

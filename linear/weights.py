@@ -14,7 +14,7 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from d2c.trees.model_files import check_file, reading
+from d2c.base.model_files import check_file, reading
 
 MOST_BITS = 26  # of a table of weights: 256 MiB
 MOST_BYTES = 5 << 27  # of all arrays of a file: such a table, each weight with its slot, and others

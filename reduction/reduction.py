@@ -8,6 +8,7 @@ from functools import cached_property
 from pathlib import Path
 from typing import Any, NamedTuple, Self
 
+from d2c.base.model_files import read_settings, reading, strings, typed, write_settings
 from d2c.reduction.confidence import of_nodes, with_unaries
 from d2c.reduction.encodings import encoding_named
 from d2c.reduction.encodings.encoding import Order, Spine
@@ -19,7 +20,6 @@ from d2c.trees.ctree import CTree
 from d2c.trees.dtree import DTree
 from d2c.trees.formats.chunks import batches
 from d2c.trees.heads import HeadRules, load_head_rules
-from d2c.trees.model_files import read_settings, reading, strings, typed, write_settings
 from d2c.trees.repair import Repairs, repair_heads
 from d2c.trees.unaries import Chain, restore_unaries
 

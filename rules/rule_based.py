@@ -13,6 +13,8 @@ from itertools import repeat
 from pathlib import Path
 from typing import Self
 
+from d2c.base.model_files import read_settings, reading, typed, write_settings
+from d2c.base.progress import counted
 from d2c.rules.gluing import Gluing
 from d2c.rules.pieces import Piece, arcs_of, pieces_of
 from d2c.rules.tables import Tables
@@ -20,8 +22,6 @@ from d2c.trees.conversion import to_labelled_dependencies
 from d2c.trees.ctree import CTree
 from d2c.trees.dtree import DTree
 from d2c.trees.heads import HeadRules, load_head_rules
-from d2c.trees.model_files import read_settings, reading, typed, write_settings
-from d2c.trees.progress import counted
 from d2c.trees.repair import Repairs, repair_tree
 
 FORMAT = 1  # of the model directory

@@ -7,8 +7,8 @@ from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from typing import Any, TypeVar
 
+from d2c.base.model_files import strings
 from d2c.rules.pieces import MOST, Arc, Chain, Piece
-from d2c.trees.model_files import strings
 
 Seen = TypeVar("Seen", str, Chain)
 

@@ -44,16 +44,14 @@ from d2c.cky.constrained_cky import ConstrainedCKY
 from d2c.cky.settings import ChartSettings
 from d2c.combination.arcs import combine_arcs, learn_arcs
 from d2c.combination.constituents import Parse, combine, learn_constituents
-from d2c.combining import parses_of
-from d2c.compare.rows import with_tags_of
 from d2c.dparsers.directories import whole_directory
 from d2c.dparsers.registry import DPARSERS, load_tagger, make_tagger
+from d2c.experiments.rows import with_tags_of
 from d2c.linear.arcs import ArcFeature
 from d2c.linear.weights import MOST_BITS
+from d2c.parsing.combining import parses_of
 from d2c.reduction.labeler.two_stage import TwoStage
 from d2c.reduction.reduction import Reduction
-from d2c.tables.stanza_constituency import KIND as CPARSER
-from d2c.tables.stanza_constituency import StanzaConstituency
 from d2c.training.packed import parsing
 from d2c.trees.binarization import GRAMMARS
 from d2c.trees.ctree import CTree, Tokens
@@ -68,6 +66,8 @@ from measuring.pretrained import ENCODERS, FINETUNE, encoder
 from measuring.tables import Line, print_table, say
 from measuring.timing import peak_gigabytes, timed
 from measuring.treebanks import CRAFT
+from papers.stanza_constituency import KIND as CPARSER
+from papers.stanza_constituency import StanzaConstituency
 
 HEADER = ("d-trees", "route", "UAS", "F1", "exact", "tokens/s", "points", "p")
 DEFAULT = f"spacy,transition:standard;exact,stanza,{FINETUNE}:10"

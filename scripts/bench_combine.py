@@ -21,8 +21,8 @@ import click
 from d2c.combination.arcs import combine_arcs, learn_arcs
 from d2c.combination.constituents import MAJORITY, Parse, combine, learn_constituents
 from d2c.combination.weights import Share, Weights, alike
-from d2c.combining import parses_of
 from d2c.dparsers.registry import DPARSERS
+from d2c.parsing.combining import parses_of
 from d2c.reduction.reduction import Reduction
 from d2c.trees.ctree import CTree
 from d2c.trees.dtree import DTree

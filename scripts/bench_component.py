@@ -17,8 +17,8 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 import click
 
-from d2c.training.model import Model
-from d2c.training.routes import ROUTES, RouteSettings, make_route
+from d2c.models.model import Model
+from d2c.routes.registry import ROUTES, RouteSettings, make_route
 from d2c.trees.ctree import CTree
 from measuring import options
 from measuring.craft import Craft

@@ -16,9 +16,9 @@ from typing import Any
 
 import click
 
-from d2c.compare.comparison import train_and_compare
-from d2c.compare.table import table_lines
-from d2c.training.routes import ROUTES
+from d2c.experiments.comparison import train_and_compare
+from d2c.experiments.table import table_lines
+from d2c.routes.registry import ROUTES
 from d2c.training.spec import TrainingSpec
 from measuring import options
 from measuring.tables import say

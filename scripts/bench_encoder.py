@@ -37,21 +37,21 @@ import click
 import torch
 from stanza.models.common.utils import default_device
 
+from d2c.base.errors import ModelError
+from d2c.base.temporary import scratch
 from d2c.cky.constrained_cky import ConstrainedCKY
-from d2c.compare.rows import with_tags_of
 from d2c.dparsers.protocol import DependencyParser
 from d2c.dparsers.registry import make_dparser, make_tagger
 from d2c.dparsers.stanza.parser import StanzaParser
 from d2c.dparsers.taggers import Tagger
+from d2c.experiments.rows import with_tags_of
 from d2c.reduction.reduction import Reduction
 from d2c.training.packed import gives_arcs, parsing
 from d2c.trees.ctree import CTree, Tokens
 from d2c.trees.dtree import DTree
-from d2c.trees.errors import ModelError
 from d2c.trees.formats.conllu import save_conllu
 from d2c.trees.scores.attachment import Attachment, score_attachment
 from d2c.trees.scores.brackets import bracket_scores
-from d2c.trees.temporary import scratch
 from measuring import options
 from measuring.pretrained import FINETUNE, MINILM, encoder_of, glove, vectors_file, wordllama
 from measuring.tables import Line, print_table, say

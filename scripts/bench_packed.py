@@ -24,8 +24,8 @@ import numpy as np
 from d2c.cky.constrained_cky import ConstrainedCKY
 from d2c.linear.arcs import least_probability
 from d2c.reduction.labeler.two_stage import TwoStage
+from d2c.routes.registry import HasOracle
 from d2c.training.packed import gives_arcs
-from d2c.training.routes import HasOracle
 from d2c.trees.ctree import CTree
 from d2c.trees.dtree import DTree
 from d2c.trees.repair import ARCS_UNDONE, Repairs

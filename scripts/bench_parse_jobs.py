@@ -22,7 +22,7 @@ from typing import NamedTuple
 
 import click
 
-from d2c.training.model import read_settings
+from d2c.models.model import read_settings
 from d2c.trees.ctree import Tokens
 from d2c.trees.dtree import DTree
 from d2c.trees.formats.conllu import format_conllu

@@ -19,11 +19,11 @@ from pathlib import Path
 
 import click
 
+from d2c.base.model_files import write_settings
+from d2c.models.model import FORMAT, SETTINGS
 from d2c.reduction.reduction import Reduction
-from d2c.training.model import FORMAT, SETTINGS
 from d2c.trees.formats.brackets import write_brackets
 from d2c.trees.heads import load_head_rules
-from d2c.trees.model_files import write_settings
 from measuring.craft import Craft
 from measuring.round_trips import round_trips
 from measuring.tables import print_table, say

@@ -15,7 +15,7 @@ import click
 
 from building.build import build
 from building.recipes import RECIPES
-from d2c.trees.errors import FormatError, ModelError
+from d2c.base.errors import FormatError, ModelError
 from measuring.tables import say
 from measuring.treebanks import folder
 

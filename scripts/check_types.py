@@ -28,7 +28,8 @@ def main(options: tuple[str, ...]) -> None:
     """Checks all types; OPTIONS are mypy's."""
     link_sources()
     command = [sys.executable, "-m", "mypy", "--config-file", str(ROOT / "pyproject.toml")]
-    command += ["--cache-dir", str(ROOT / ".mypy_cache"), *options, "-p", "d2c", "-p", "measuring"]
+    command += ["--cache-dir", str(ROOT / ".mypy_cache"), *options]
+    command += ["-p", "d2c", "-p", "measuring", "-p", "papers"]
     for script in sorted((ROOT / "scripts").glob("*.py")):
         command += ["-m", script.stem]
     environment = os.environ | {"MYPYPATH": os.pathsep.join((str(SOURCES), f"{SOURCES}/scripts"))}

@@ -17,7 +17,7 @@ from random import SystemRandom
 import click
 import torch
 
-from d2c.training.model import Model
+from d2c.models.model import Model
 from fuzzing import fitted, tries
 from measuring.options import FilePath
 

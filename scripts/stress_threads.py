@@ -25,14 +25,14 @@ from typing import Any, NamedTuple
 
 import click
 
-from d2c.training.model import Model
-from d2c.training.routes import ROUTES, LearnsConventions, route_class
+from d2c.base.model_files import first_line
+from d2c.models.model import Model
+from d2c.routes.registry import ROUTES, LearnsConventions, route_class
 from d2c.training.spec import TrainingSpec
 from d2c.training.train import encode_treebank, train_models
 from d2c.trees.ctree import Tokens
 from d2c.trees.formats.brackets import format_bracket, read_brackets, write_brackets
 from d2c.trees.formats.conllu import save_conllu
-from d2c.trees.model_files import first_line
 from measuring import options
 from measuring.pipelines import train_pipeline
 from measuring.tables import print_table, say

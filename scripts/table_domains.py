@@ -25,10 +25,10 @@ import torch
 from building.english import BLOCK, TREEBANKS, file_of, penn_trees
 from building.scores import untagged
 from d2c.combination.constituents import Parse, combine, learn_constituents
-from d2c.combining import parses_of
-from d2c.compare.rows import with_tags_of
-from d2c.models import find
-from d2c.training.model import Model
+from d2c.experiments.rows import with_tags_of
+from d2c.models.model import Model
+from d2c.models.names import find
+from d2c.parsing.combining import parses_of
 from d2c.trees.ctree import CTree
 from d2c.trees.scores.brackets import METRICS
 from d2c.trees.scores.matches import Score

@@ -20,8 +20,8 @@ import click
 from d2c.cky.constrained_cky import ConstrainedCKY
 from d2c.reduction.labeler.two_stage import TwoStage
 from d2c.reduction.reduction import Reduction
-from d2c.training.routes import Route
-from d2c.transition_parser import TransitionParser
+from d2c.routes.registry import Route
+from d2c.training.transition_parser import TransitionParser
 from d2c.treebanks.reading import Reading
 from d2c.trees.ctree import CTree
 from d2c.trees.dtree import DTree

@@ -15,15 +15,16 @@ LONGEST = 400  # lines of a file
 
 # Each package, and the packages below that it may import. `d2c` itself, the roof, may import all.
 BELOW = {
-    "trees": (),
-    "linear": ("trees",),
-    "forests": ("trees", "linear"),
-    "reduction": ("trees", "linear", "forests"),
-    "cky": ("trees", "linear", "forests"),
-    "combination": ("trees",),
-    "rules": ("trees", "linear", "forests"),
-    "automata": ("trees", "linear", "forests"),
-    "dparsers": ("trees", "linear", "forests"),
+    "base": (),
+    "trees": ("base",),
+    "linear": ("base", "trees"),
+    "forests": ("base", "trees", "linear"),
+    "reduction": ("base", "trees", "linear", "forests"),
+    "cky": ("base", "trees", "linear", "forests"),
+    "combination": ("base", "trees"),
+    "rules": ("base", "trees", "linear", "forests"),
+    "automata": ("base", "trees", "linear", "forests"),
+    "dparsers": ("base", "trees", "linear", "forests"),
 }
 
 

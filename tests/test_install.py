@@ -72,7 +72,7 @@ def test_the_wheel_has_the_files_of_the_packages_and_no_others(wheel: Path) -> N
         "d2c/automata/__init__.py",
         "d2c/cky/__init__.py",
         "d2c/combination/__init__.py",
-        "d2c/compare/templates/report.html",
+        "d2c/experiments/templates/report.html",
         "d2c/data/heads/collins.txt",
         "d2c/data/prm/collins.prm",
         "d2c/data/sample/train.mrg",

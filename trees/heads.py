@@ -16,9 +16,9 @@ from importlib.resources import as_file
 from itertools import chain
 from pathlib import Path
 
+from d2c.base.errors import FormatError
+from d2c.base.files import open_input
 from d2c.trees.ctree import CTree
-from d2c.trees.errors import FormatError
-from d2c.trees.files import open_input
 
 SEARCHES = ("left", "right", "leftdis", "rightdis")
 _KEYWORDS = ("punctuation", "conjunction", "default")

@@ -8,6 +8,7 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
+from d2c.base.progress import counted
 from d2c.cky.grammar.grammar import Grammar, Rule, rules_of
 from d2c.cky.grammar.vocabulary import Vocabulary
 from d2c.cky.learning.svm import Examples
@@ -17,7 +18,6 @@ from d2c.cky.search.search import Found, bracket_key
 from d2c.cky.search.sites import Parts, sites_of_steps
 from d2c.trees.binarization import BINARIZATIONS, Derivation, Symbol, binarize
 from d2c.trees.ctree import CTree
-from d2c.trees.progress import counted
 
 _NO_RULE = -9  # number of a rule that the grammar does not have
 

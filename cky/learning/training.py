@@ -13,6 +13,9 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
+from d2c.base.errors import ModelError
+from d2c.base.model_files import reading
+from d2c.base.progress import EACH, log
 from d2c.cky.grammar.grammar import Grammar
 from d2c.cky.learning.svm import Examples, train_on
 from d2c.cky.search.chart import Query
@@ -22,9 +25,6 @@ from d2c.cky.settings import ChartSettings
 from d2c.forests.forest import Floats
 from d2c.linear.adagrad import AdaGrad, Gradient
 from d2c.linear.weights import MOST_BYTES, Like, read_arrays, write_arrays
-from d2c.trees.errors import ModelError
-from d2c.trees.model_files import reading
-from d2c.trees.progress import EACH, log
 
 _CHECKPOINT = "checkpoint.npz"
 _SPARSE = {

@@ -14,17 +14,17 @@ from pathlib import Path
 from typing import Any, Literal
 
 from d2c.api.document import Document, Sentence
+from d2c.base.errors import FormatError
 from d2c.dparsers.protocol import TextRules
-from d2c.models import find
+from d2c.models.model import Model, read_settings
+from d2c.models.names import find
 from d2c.parsing import input as given
 from d2c.parsing.output import Parsed, failed
 from d2c.parsing.rules import rules_of
 from d2c.parsing.stream import BATCH_SIZE, Request, batched, finished_batches
 from d2c.parsing.text import PENN
-from d2c.training.model import Model, read_settings
 from d2c.training.warm_up import warmed_up
 from d2c.trees.ctree import Tokens
-from d2c.trees.errors import FormatError
 from d2c.trees.repair import Repairs
 
 Kind = Literal["text", "tokenized", "split", "conllu"]

@@ -7,8 +7,8 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from d2c.base.files import AnyPath
 from d2c.trees.ctree import CTree
-from d2c.trees.files import AnyPath
 from d2c.trees.formats.brackets import format_bracket
 from d2c.trees.formats.discbracket import format_discbracket
 from d2c.trees.heads import load_head_rules

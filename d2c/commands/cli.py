@@ -8,12 +8,12 @@ from importlib import import_module
 
 import click
 
+from d2c.base.errors import FormatError, ModelError
 from d2c.commands.terminal import say
-from d2c.trees.errors import FormatError, ModelError
 
 COMMANDS = (
     *("compare", "train", "tune", "parse", "corpus", "encode", "decode", "evaluate", "combine"),
-    *("convert", "draw", "view", "heads", "phrases", "info", "models", "table"),
+    *("convert", "draw", "view", "heads", "phrases", "info", "models"),
 )
 
 
@@ -31,13 +31,13 @@ for name in COMMANDS:
     cli.add_command(getattr(import_module(f"d2c.commands.{name}"), name))
 
 
-def run() -> int:
-    """Runs the command and returns its exit status, 2 after one line for what users can mend, 1 where whoever
-    reads the output has gone."""
+def run(command: click.Command | None = None) -> int:
+    """Run a command, `d2c` itself unless said, and return its exit status: 2 after one line for what users
+    can mend, 1 where whoever reads the output has gone."""
     from d2c.trees.scores.evalb.evaluate import TooManyErrors
 
     try:
-        status = cli.main(standalone_mode=False)
+        status = (command or cli).main(standalone_mode=False)
         sys.stdout.flush()
         return status or 0
     except click.ClickException as error:

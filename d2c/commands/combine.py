@@ -8,13 +8,13 @@ from typing import TYPE_CHECKING
 
 import click
 
+from d2c.base.files import file_name, open_output
 from d2c.commands.options import FilePath, format_option, output_option, reading_options, to_option
 from d2c.commands.terminal import shown
 from d2c.parsing.output import NO_CTREE, NO_DTREE, Parsed, format_by_name, format_json
 from d2c.treebanks.conversion import WRITABLE
 from d2c.treebanks.reading import Reading
 from d2c.trees.ctree import CTree
-from d2c.trees.files import file_name, open_output
 from d2c.trees.formats.conllu import format_conllu
 from d2c.trees.formats.treebanks import FORMATS, format_of, format_to_write, write_treebank
 
@@ -59,7 +59,7 @@ def combine(
     With --learn, weights for each parser and label are learned from these parses of gold trees; for
     others use them with --weights. Where a parser could not parse a sentence, the others vote alone.
     """
-    from d2c.combining import KINDS, combined, kind_of, load_weights, side_by_side
+    from d2c.parsing.combining import KINDS, combined, kind_of, load_weights, side_by_side
 
     if len(files) < 2:
         raise click.UsageError("give the files of two parsers or more")

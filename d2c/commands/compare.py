@@ -8,14 +8,14 @@ from typing import Any
 
 import click
 
+from d2c.base.temporary import scratch
 from d2c.commands.options import FilePath, choice, training_options
 from d2c.commands.pulse import Pulse
 from d2c.dparsers.registry import DPARSERS
-from d2c.training.routes import ROUTES
+from d2c.routes.registry import ROUTES
 from d2c.training.spec import TrainingSpec
 from d2c.treebanks.reading import Reading
 from d2c.trees.scores.brackets import METRICS
-from d2c.trees.temporary import scratch
 
 
 @click.command()
@@ -59,9 +59,9 @@ def compare(
     differ by more than chance. The report shows what is behind the table: F1 by label and
     length, classes of errors, and the trees of every sentence.
     """
-    from d2c.compare.comparison import train_and_compare
-    from d2c.compare.report import write_report
-    from d2c.compare.table import table_lines
+    from d2c.experiments.comparison import train_and_compare
+    from d2c.experiments.report import write_report
+    from d2c.experiments.table import table_lines
 
     if trees and not dev:
         raise click.UsageError("give both TREES and DEV, or neither for the bundled sample")

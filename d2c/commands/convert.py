@@ -7,12 +7,12 @@ from pathlib import Path
 
 import click
 
+from d2c.base.errors import Refusals
+from d2c.base.files import file_name, open_output
 from d2c.commands.options import FilePath, continuous_option, reading_options
 from d2c.commands.terminal import say, shown
 from d2c.treebanks.conversion import WRITABLE, convert_treebank
 from d2c.treebanks.reading import Reading
-from d2c.trees.errors import Refusals
-from d2c.trees.files import file_name, open_output
 from d2c.trees.formats.conllu import format_conllu, read_conllu
 from d2c.trees.formats.treebanks import FORMATS
 

@@ -19,7 +19,7 @@ from d2c.commands.options import language_option, model_path
 from d2c.commands.parse import SOME_FAILED
 from d2c.commands.pulse import Pulse
 from d2c.commands.terminal import progress, say
-from d2c.models import DEFAULT
+from d2c.models.names import DEFAULT
 
 if TYPE_CHECKING:
     from d2c.corpora.crew import Crew
@@ -149,11 +149,11 @@ def _asked(
     from d2c.corpora.packages import needs
     from d2c.corpora.records import FORMATS, TEXT, Fields
     from d2c.corpora.work import Job
+    from d2c.models.model import Model, read_settings
     from d2c.parsing.input import KINDS
     from d2c.parsing.part import digest_of
     from d2c.parsing.rules import rules_of
     from d2c.parsing.text import PENN
-    from d2c.training.model import Model, read_settings
     from d2c.training.warm_up import warmed_up
 
     context = click.get_current_context()

@@ -6,6 +6,8 @@ from pathlib import Path
 
 import click
 
+from d2c.base.errors import Faults, Refusals
+from d2c.base.files import file_name, open_output
 from d2c.commands.options import (
     FilePath,
     faults_options,
@@ -16,13 +18,11 @@ from d2c.commands.options import (
     to_option,
 )
 from d2c.commands.terminal import report_repairs, say, shown
+from d2c.models.model import load_route
 from d2c.reduction.encodings import ENCODINGS
 from d2c.reduction.reduction import Reduction
-from d2c.training.model import load_route
 from d2c.treebanks.conversion import WRITABLE
 from d2c.treebanks.parts import Decode, Untagged, convert_parts
-from d2c.trees.errors import Faults, Refusals
-from d2c.trees.files import file_name, open_output
 from d2c.trees.formats.conllu import read_conllu, read_conllu_chunks
 from d2c.trees.formats.treebanks import FORMATS, format_to_write, write_treebank
 from d2c.trees.repair import Repairs

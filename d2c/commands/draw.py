@@ -7,11 +7,11 @@ from pathlib import Path
 
 import click
 
+from d2c.base.errors import FormatError, Refusals, located
+from d2c.base.files import file_name, open_output
 from d2c.commands.options import FilePath, choice, format_option, heads_option, output_option, reading_options
 from d2c.reduction.reduction import Reduction
 from d2c.treebanks.reading import Reading
-from d2c.trees.errors import FormatError, Refusals, located
-from d2c.trees.files import file_name, open_output
 
 
 @click.command()

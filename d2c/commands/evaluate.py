@@ -11,14 +11,14 @@ from typing import Any
 
 import click
 
+from d2c.base.errors import FormatError, Refusals
+from d2c.base.files import file_name
 from d2c.commands.options import FilePath, choice, format_option, reading_options
 from d2c.commands.terminal import say
 from d2c.treebanks.pairs import Pairs
 from d2c.treebanks.reading import Reading
 from d2c.trees.ctree import CTree
 from d2c.trees.dtree import DTree
-from d2c.trees.errors import FormatError, Refusals
-from d2c.trees.files import file_name
 from d2c.trees.formats.conllu import read_conllu
 from d2c.trees.formats.treebanks import format_of
 

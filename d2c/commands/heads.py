@@ -6,11 +6,11 @@ from pathlib import Path
 
 import click
 
+from d2c.base.files import open_output
 from d2c.commands.options import FilePath, format_option, heads_option, output_option, reading_options
 from d2c.commands.terminal import shown
 from d2c.treebanks.conversion import with_heads
 from d2c.treebanks.reading import Reading
-from d2c.trees.files import open_output
 from d2c.trees.heads import HeadCoverage, format_head_rules, load_head_rules
 
 

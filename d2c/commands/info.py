@@ -6,9 +6,9 @@ from pathlib import Path
 
 import click
 
+from d2c.base.model_files import read_json, size_of
 from d2c.commands.options import model_path
-from d2c.training.model import read_settings
-from d2c.trees.model_files import read_json, size_of
+from d2c.models.model import read_settings
 
 
 @click.command()

@@ -6,10 +6,10 @@ from typing import Any
 
 import click
 
-from d2c.models import DIRECTORIES, Available, available, find
-from d2c.training.model import read_settings
-from d2c.trees.errors import ModelError
-from d2c.trees.model_files import size_of
+from d2c.base.errors import ModelError
+from d2c.base.model_files import size_of
+from d2c.models.model import read_settings
+from d2c.models.names import DIRECTORIES, Available, available, find
 
 _COLUMNS = ("name", "MB", "licence", "d-parser", "route", "F1 on dev")
 

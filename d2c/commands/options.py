@@ -12,17 +12,17 @@ from typing import Any
 
 import click
 
+from d2c.base.errors import Faults, ModelError
 from d2c.commands.terminal import Skipped
 from d2c.dparsers.registry import DPARSERS, TAGGERS, form_of
 from d2c.linear.weights import MOST_BITS
-from d2c.models import find
+from d2c.models.model import read_settings
+from d2c.models.names import find
 from d2c.reduction.encodings import ENCODINGS
-from d2c.training.model import read_settings
-from d2c.training.routes import Route, RouteSettings
+from d2c.routes.registry import Route, RouteSettings
 from d2c.training.spec import ARCS
 from d2c.treebanks.reading import CONTINUOUS, Reading
 from d2c.trees.binarization import BINARIZATIONS, GRAMMARS, MOST_UNARIES
-from d2c.trees.errors import Faults, ModelError
 from d2c.trees.formats.treebanks import FORMATS, format_to_write
 from d2c.trees.refinement import REFINEMENTS
 

@@ -11,6 +11,7 @@ from typing import Any
 
 import click
 
+from d2c.base.files import file_name
 from d2c.commands.options import (
     FilePath,
     arcs_option,
@@ -22,11 +23,10 @@ from d2c.commands.options import (
     to_option,
 )
 from d2c.commands.terminal import progress, report_repairs, say
-from d2c.models import find, is_known
+from d2c.models.model import Model, load_route, read_settings
+from d2c.models.names import find, is_known
 from d2c.parsing.output import FORMATS, format_by_name
-from d2c.training.model import Model, load_route, read_settings
 from d2c.training.warm_up import warmed_up
-from d2c.trees.files import file_name
 
 SOME_FAILED = 3  # exit status where sentences could not be parsed
 

@@ -9,12 +9,12 @@ from typing import Any
 
 import click
 
+from d2c.base.errors import Refusals
+from d2c.base.files import file_name, open_output
 from d2c.commands.options import FilePath, choice, format_option, heads_option, output_option, reading_options
 from d2c.commands.terminal import say, shown
 from d2c.treebanks.reading import Reading
 from d2c.trees.ctree import CTree
-from d2c.trees.errors import Refusals
-from d2c.trees.files import file_name, open_output
 from d2c.trees.heads import load_head_rules
 from d2c.trees.spans import labelled, spans_of
 

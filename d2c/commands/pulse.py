@@ -8,8 +8,8 @@ import time
 from collections.abc import Callable
 from typing import Self
 
+from d2c.base.progress import log
 from d2c.commands.terminal import say
-from d2c.trees.progress import log
 
 PATIENCE = 15.0  # seconds without a line: 20 are the most, and a thread may have to wait for its turn
 
@@ -17,7 +17,7 @@ PATIENCE = 15.0  # seconds without a line: 20 are the most, and a thread may hav
 class Pulse(logging.Handler):
     """Says lines, and where none came for PATIENCE seconds, what is being done.
 
-    That is the last line, or what was told since to `d2c.trees.progress`. A context: meanwhile a thread
+    That is the last line, or what was told since to `d2c.base.progress`. A context: meanwhile a thread
     looks at the time.
     """
 

@@ -12,7 +12,7 @@ from typing import Protocol, TypeVar
 
 import click
 
-from d2c.trees.errors import FormatError
+from d2c.base.errors import FormatError
 from d2c.trees.repair import Repairs
 
 Item = TypeVar("Item")

@@ -9,7 +9,7 @@ import click
 
 from d2c.commands.options import FilePath, choice, language_option, training_options
 from d2c.commands.pulse import Pulse
-from d2c.training.routes import ROUTES
+from d2c.routes.registry import ROUTES
 from d2c.training.spec import TrainingSpec
 from d2c.training.train import train_models
 from d2c.treebanks.reading import Reading

@@ -14,7 +14,7 @@ import click
 from d2c.commands.options import choice, tuning_options
 from d2c.commands.pulse import Pulse
 from d2c.commands.train import train
-from d2c.training.routes import ROUTES
+from d2c.routes.registry import ROUTES
 from d2c.training.spec import TrainingSpec
 from d2c.treebanks.reading import Reading
 from d2c.trees.heads import load_head_rules
@@ -58,7 +58,7 @@ def tune(
     Trials in the log are not made again: the same command goes on where it was stopped. With
     --tags predicted all learn from tags that the tagger predicts, and parse such.
     """
-    from d2c.tables.store import Store
+    from d2c.experiments.store import Store
     from d2c.tuning.choice import choose, lines
     from d2c.tuning.log import opened
     from d2c.tuning.trials import Trials

@@ -9,10 +9,10 @@ from pathlib import Path
 
 import click
 
+from d2c.base.files import open_output
 from d2c.commands.options import FilePath, heads_option, reading_options
 from d2c.commands.terminal import say
 from d2c.treebanks.reading import Reading
-from d2c.trees.files import open_output
 from d2c.trees.formats.treebanks import FORMATS
 
 _RANGE = re.compile(r"([1-9][0-9]{0,11})-([1-9][0-9]{0,11})")

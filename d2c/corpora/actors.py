@@ -11,12 +11,12 @@ from contextlib import contextmanager, suppress
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from d2c.base.errors import ModelError
+from d2c.base.model_files import first_line
+from d2c.base.temporary import scratch
 from d2c.corpora.packages import needs
 from d2c.corpora.processes import GONE
 from d2c.corpora.work import Failed, Job, Task
-from d2c.trees.errors import ModelError
-from d2c.trees.model_files import first_line
-from d2c.trees.temporary import scratch
 
 if TYPE_CHECKING:
     import pyarrow as pa

@@ -10,13 +10,13 @@ from itertools import groupby
 from pathlib import Path
 from typing import TextIO
 
+from d2c.base.errors import FormatError
+from d2c.base.files import open_input
 from d2c.corpora.packages import needs
 from d2c.corpora.records import FORMATS, TEXT, Fields, Record
 from d2c.dparsers.protocol import TextRules
 from d2c.parsing.input import KINDS
 from d2c.parsing.text import PENN, Line, SentenceSplitter
-from d2c.trees.errors import FormatError
-from d2c.trees.files import open_input
 from d2c.trees.formats.conllu import comment_of
 
 _ROWS = 1024  # of Parquet that are read at a time

@@ -8,12 +8,12 @@ from dataclasses import dataclass
 from itertools import chain
 from typing import TYPE_CHECKING, BinaryIO, NamedTuple
 
+from d2c.base.errors import FormatError
 from d2c.corpora.crew import Crew, Schedule
 from d2c.corpora.inputs import Inputs
 from d2c.corpora.manifest import Manifest
 from d2c.corpora.rows import write_parquet
 from d2c.corpora.shards import Portion, cut
-from d2c.trees.errors import FormatError
 
 if TYPE_CHECKING:
     import pyarrow as pa

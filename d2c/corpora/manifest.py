@@ -17,9 +17,9 @@ from dataclasses import asdict, dataclass, field
 from pathlib import Path
 from typing import Any, BinaryIO
 
-from d2c.trees.errors import FormatError
-from d2c.trees.files import writing
-from d2c.trees.temporary import beside, lock
+from d2c.base.errors import FormatError
+from d2c.base.files import writing
+from d2c.base.temporary import beside, lock
 
 NAME = ".manifest.jsonl"
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from importlib import import_module
 from typing import Any
 
-from d2c.trees.errors import ModelError
+from d2c.base.errors import ModelError
 
 
 def needs(module: str, extra: str = "corpora") -> Any:

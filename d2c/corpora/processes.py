@@ -7,8 +7,8 @@ from contextlib import contextmanager, suppress
 from multiprocessing.connection import wait
 from typing import TYPE_CHECKING, Any
 
+from d2c.base.workers import Work, Worker, hiring
 from d2c.corpora.work import Failed, Job, Task
-from d2c.trees.workers import Work, Worker, hiring
 
 if TYPE_CHECKING:
     import pyarrow as pa

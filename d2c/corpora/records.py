@@ -12,11 +12,11 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import Any, NamedTuple
 
+from d2c.base.errors import FormatError
 from d2c.dparsers.protocol import TextRules
 from d2c.parsing.input import KINDS, Sentence, sentences_of
 from d2c.parsing.text import PENN
 from d2c.trees.ctree import Tokens
-from d2c.trees.errors import FormatError
 from d2c.trees.formats.conllu import comment_of
 
 _SENTENCE = 100  # characters, about: for cutting shards before sentences are known

@@ -8,13 +8,13 @@ from itertools import chain
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, NamedTuple
 
+from d2c.base.errors import ModelError
+from d2c.base.model_files import first_line
 from d2c.corpora.records import Fields, Record, items_of
 from d2c.corpora.rows import table_of
-from d2c.models import find
+from d2c.models.names import find
 from d2c.parsing.input import KINDS
 from d2c.parsing.text import PENN
-from d2c.trees.errors import ModelError
-from d2c.trees.model_files import first_line
 
 if TYPE_CHECKING:
     import pyarrow as pa
@@ -62,10 +62,10 @@ class Job:
 
     def worker(self) -> Callable[[Task], pa.Table | Failed]:
         """Loads the model. Raises ModelError, also where the directory has another one on this machine."""
+        from d2c.models.model import Model
         from d2c.parsing.part import digest_of  # a second and more: d-parsers
         from d2c.parsing.rules import rules_of
         from d2c.parsing.stream import Batch, Request, batch_worker
-        from d2c.training.model import Model
 
         directory = find(self.model)
         if digest_of(directory) != self.digest:

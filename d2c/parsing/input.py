@@ -13,11 +13,11 @@ from dataclasses import dataclass, field, replace
 from itertools import groupby
 from typing import NamedTuple
 
+from d2c.base.errors import FormatError
+from d2c.base.files import file_name, open_input
 from d2c.dparsers.protocol import TextRules
 from d2c.parsing.text import PENN, Line, Offsets, SentenceSplitter, Words, words_of
 from d2c.trees.ctree import Tokens
-from d2c.trees.errors import FormatError
-from d2c.trees.files import file_name, open_input
 from d2c.trees.formats.brackets import BLANKS
 from d2c.trees.formats.chunks import Chunk
 from d2c.trees.formats.conllu import parse_conllu

@@ -7,12 +7,12 @@ from collections.abc import Iterator, Sequence
 from dataclasses import replace
 from typing import Any, NamedTuple, NoReturn, TypeVar
 
+from d2c.base.errors import Refuse, stop
+from d2c.base.files import AnyPath, file_name, open_input
 from d2c.combination.constituents import child_over, tree_of
 from d2c.parsing.output import NO_CTREE
 from d2c.trees.checks import check_text
 from d2c.trees.ctree import CTree, Tokens
-from d2c.trees.errors import Refuse, stop
-from d2c.trees.files import AnyPath, file_name, open_input
 from d2c.trees.formats.chunks import parse_each
 
 _TOP = "TOP"  # the wrapper of all trees, which JSON lines do not have

@@ -17,13 +17,13 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any, BinaryIO
 
+from d2c.base.errors import FormatError
+from d2c.base.files import open_output, writing
+from d2c.base.model_files import digests
+from d2c.base.temporary import lock
 from d2c.parsing.output import whole_texts
 from d2c.parsing.stream import Batch, Done
-from d2c.trees.errors import FormatError
-from d2c.trees.files import open_output, writing
-from d2c.trees.model_files import digests
 from d2c.trees.repair import Repairs
-from d2c.trees.temporary import lock
 
 Write = Callable[[Done], None]
 

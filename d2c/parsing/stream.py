@@ -17,19 +17,19 @@ from typing import NamedTuple, TypeVar
 
 from threadpoolctl import threadpool_limits
 
+from d2c.base.errors import FormatError, ModelError
+from d2c.base.files import file_name
+from d2c.base.workers import in_order
 from d2c.dparsers.protocol import ReadsAlong
+from d2c.models.model import NO_TAGGER, Model
 from d2c.parsing.input import KINDS, Sentence
 from d2c.parsing.output import FORMATS, Parsed, failed
-from d2c.training.model import NO_TAGGER, Model
-from d2c.training.routes import GivesConfidences
+from d2c.routes.registry import GivesConfidences
 from d2c.trees.ctree import CTree, Tokens
 from d2c.trees.dtree import DTree
-from d2c.trees.errors import FormatError, ModelError
-from d2c.trees.files import file_name
 from d2c.trees.formats.chunks import batches
 from d2c.trees.repair import Repairs
 from d2c.trees.transforms import collapse
-from d2c.trees.workers import in_order
 
 _IN_ORDER = "the d-parser {} has its d-trees in a file, in order; leave out {}"
 BATCH_SIZE = 512  # sentences

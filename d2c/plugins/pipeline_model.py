@@ -8,12 +8,12 @@ from functools import cached_property
 from pathlib import Path
 from threading import Lock
 
+from d2c.base.errors import ModelError
 from d2c.dparsers.taggers import Tagger
-from d2c.training.model import Model, load_route, read_settings
-from d2c.training.routes import Route, converts_any, foreign_refused
+from d2c.models.model import Model, load_route, read_settings
+from d2c.routes.registry import Route, converts_any, foreign_refused
 from d2c.trees.ctree import CTree, Tokens
 from d2c.trees.dtree import DTree
-from d2c.trees.errors import ModelError
 from d2c.trees.transforms import raise_gaps
 
 DPARSERS = ("model", "pipeline")

@@ -17,7 +17,7 @@ from stanza.models.common.doc import Sentence as StanzaSentence
 from stanza.pipeline._constants import CONSTITUENCY, DEPPARSE, POS, TOKENIZE
 from stanza.pipeline.processor import Processor, register_processor
 
-from d2c.models import find
+from d2c.models.names import find
 from d2c.plugins.pipeline_model import PipelineModel, PipelineSentence
 from d2c.trees.objects import to_stanza
 

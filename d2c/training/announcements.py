@@ -5,10 +5,10 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator
 from pathlib import Path
 
+from d2c.base.progress import counted, log
 from d2c.dparsers.protocol import MadeForGPUs
 from d2c.training.spec import TrainingSpec
 from d2c.trees.dtree import DTree
-from d2c.trees.progress import counted, log
 
 
 def announce(spec: TrainingSpec) -> None:

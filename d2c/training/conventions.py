@@ -10,14 +10,14 @@ from __future__ import annotations
 from collections.abc import Iterable
 from typing import TypeGuard
 
+from d2c.base.progress import counted
 from d2c.dparsers.protocol import DependencyParser, ForeignParser
+from d2c.routes.registry import LearnsConventions, Progress, Route
 from d2c.training.announcements import described
-from d2c.training.routes import LearnsConventions, Progress, Route
 from d2c.training.spec import TrainingSpec
 from d2c.trees.ctree import CTree
 from d2c.trees.dtree import DTree
 from d2c.trees.induced_heads import induce_heads
-from d2c.trees.progress import counted
 from d2c.trees.repair import repair_heads
 from d2c.trees.scores.brackets import bracket_scores
 

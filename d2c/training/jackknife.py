@@ -10,15 +10,15 @@ from collections.abc import Callable, Iterable, Iterator, Sequence
 from pathlib import Path
 from typing import TypeVar
 
+from d2c.base.errors import each_located
+from d2c.base.progress import counted
+from d2c.base.temporary import scratch
 from d2c.dparsers.protocol import DependencyParser
 from d2c.dparsers.taggers import Tagger
-from d2c.training.routes import Progress
+from d2c.routes.registry import Progress
 from d2c.trees.ctree import Tokens
 from d2c.trees.dtree import DTree
-from d2c.trees.errors import each_located
 from d2c.trees.formats.conllu import format_conllu, save_conllu
-from d2c.trees.progress import counted
-from d2c.trees.temporary import scratch
 
 Item = TypeVar("Item")  # a sentence
 Parse = Callable[[Iterable[Tokens]], Iterator[DTree]]

@@ -11,15 +11,15 @@ from dataclasses import replace
 from pathlib import Path
 from typing import Any, TypeGuard, cast
 
+from d2c.base.errors import ModelError
+from d2c.base.progress import counted
+from d2c.base.temporary import scratch
 from d2c.dparsers.protocol import DependencyParser, GivesArcs
+from d2c.routes.registry import ROUTES, Progress, Route, TakesArcs, route_class
 from d2c.training.jackknife import Parse, blocks
-from d2c.training.routes import ROUTES, Progress, Route, TakesArcs, route_class
 from d2c.training.spec import TrainingSpec
 from d2c.trees.dtree import DTree
-from d2c.trees.errors import ModelError
 from d2c.trees.formats.conllu import save_conllu
-from d2c.trees.progress import counted
-from d2c.trees.temporary import scratch
 
 _PARTS = 10
 

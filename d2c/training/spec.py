@@ -8,7 +8,7 @@ from typing import Any
 
 from d2c.dparsers.protocol import DependencyParser
 from d2c.dparsers.registry import make_dparser
-from d2c.training.routes import Route, RouteSettings, make_route
+from d2c.routes.registry import Route, RouteSettings, make_route
 from d2c.training.tagging import Tagging
 from d2c.treebanks.reading import CLEANED, Read
 
@@ -21,7 +21,7 @@ class TrainingSpec(RouteSettings):
     """What is to be trained, on which treebank; the rest is what `RouteSettings` has.
 
     train, dev:  treebank files
-    routes:      of `d2c.training.routes.ROUTES`; the d-parser learns what the first one encodes
+    routes:      of `d2c.routes.registry.ROUTES`; the d-parser learns what the first one encodes
     reading:     how the treebank files are read
     dparser:     as `make_dparser` takes it; preset, epochs, device, vectors, charlm, transformer: of it
     timeout:     of a command or program that the d-parser runs, in seconds

@@ -9,24 +9,24 @@ from dataclasses import dataclass, replace
 from functools import partial
 from pathlib import Path
 
+from d2c.base.errors import ModelError, each_located, located
+from d2c.base.progress import counted, log
+from d2c.base.temporary import scratch
 from d2c.dparsers.directories import whole_directory
 from d2c.dparsers.protocol import DependencyParser
+from d2c.models.model import SETTINGS, Model
+from d2c.routes.registry import LearnsConventions, Progress, Relabels, Route, TakesArcs, foreign_refused
 from d2c.training.announcements import announce, described, warn_of_presets
 from d2c.training.conventions import fit_to_convention, is_foreign
 from d2c.training.jackknife import jackknife_dtrees
-from d2c.training.model import SETTINGS, Model
 from d2c.training.packed import and_last_tenth, check_arcs, fit_arcs, parse_held_out, parsing
-from d2c.training.routes import LearnsConventions, Progress, Relabels, Route, TakesArcs, foreign_refused
 from d2c.training.spec import ARCS, TrainingSpec
 from d2c.training.tagging import load_abbreviations
 from d2c.training.warm_up import warmed_up
 from d2c.treebanks.reading import CLEANED, Read
 from d2c.trees.dtree import DTree
-from d2c.trees.errors import ModelError, each_located, located
 from d2c.trees.formats.conllu import format_conllu
 from d2c.trees.heads import Uncovered, load_head_rules
-from d2c.trees.progress import counted, log
-from d2c.trees.temporary import scratch
 
 
 @dataclass(frozen=True)

@@ -15,9 +15,9 @@ from contextlib import ExitStack, contextmanager, suppress
 from importlib import metadata
 from pathlib import Path
 
-from d2c.training.routes import kernels_of
-from d2c.trees.children import Child
-from d2c.trees.progress import log
+from d2c.base.children import Child
+from d2c.base.progress import log
+from d2c.routes.registry import kernels_of
 
 PATIENCE = 30.0  # seconds that the first process waits in the end
 

@@ -7,11 +7,11 @@ from itertools import zip_longest
 from pathlib import Path
 from typing import TextIO
 
+from d2c.base.errors import FormatError, Refusals, each_located
+from d2c.base.files import file_name
 from d2c.treebanks.reading import Reading
 from d2c.trees.ctree import CTree
 from d2c.trees.dtree import DTree
-from d2c.trees.errors import FormatError, Refusals, each_located
-from d2c.trees.files import file_name
 from d2c.trees.formats.conllu import read_conllu
 from d2c.trees.formats.graphs import SecondaryEdges
 from d2c.trees.formats.treebanks import FORMATS, format_of, format_to_write, write_treebank

@@ -8,11 +8,11 @@ from itertools import zip_longest
 from pathlib import Path
 from typing import TypeVar
 
+from d2c.base.errors import FormatError
+from d2c.base.files import file_name
 from d2c.treebanks.reading import Reading
 from d2c.trees.ctree import CTree
 from d2c.trees.dtree import DTree
-from d2c.trees.errors import FormatError
-from d2c.trees.files import file_name
 from d2c.trees.spelling import Spelling
 
 Tree = TypeVar("Tree", CTree, DTree)

@@ -9,19 +9,19 @@ from io import StringIO
 from pathlib import Path
 from typing import Any, NamedTuple
 
-from d2c.training.routes import Route
+from d2c.base.errors import Faults, FormatError, Refusals, each_located
+from d2c.base.files import file_name, open_output
+from d2c.base.workers import in_order
+from d2c.routes.registry import Route
 from d2c.treebanks.reading import Part, Reading
 from d2c.treebanks.statistics import Statistics
 from d2c.trees.ctree import CTree
 from d2c.trees.dtree import DTree
-from d2c.trees.errors import Faults, FormatError, Refusals, each_located
-from d2c.trees.files import file_name, open_output
 from d2c.trees.formats.chunks import Chunk
 from d2c.trees.formats.conllu import format_conllu, parse_conllu
 from d2c.trees.formats.treebanks import write_treebank
 from d2c.trees.heads import HeadRules, Uncovered
 from d2c.trees.repair import Repairs
-from d2c.trees.workers import in_order
 
 
 class Converted(NamedTuple):

@@ -6,9 +6,9 @@ from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from pathlib import Path
 
+from d2c.base.errors import Faults, FormatError, Refusals, Refuse, each_located, stop
+from d2c.base.files import file_name
 from d2c.trees.ctree import CTree
-from d2c.trees.errors import Faults, FormatError, Refusals, Refuse, each_located, stop
-from d2c.trees.files import file_name
 from d2c.trees.formats.brackets import read_bracket_chunks
 from d2c.trees.formats.chunks import Chunk
 from d2c.trees.formats.graphs import SecondaryEdges

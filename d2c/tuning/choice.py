@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping, Sequence
 from typing import Any, NamedTuple
 
-from d2c.training.routes import Progress
-from d2c.trees.errors import FormatError, ModelError
+from d2c.base.errors import FormatError, ModelError
+from d2c.routes.registry import Progress
 from d2c.trees.scores.significance import Difference, randomised
 from d2c.tuning.climbing import climb
 from d2c.tuning.log import Log, Trial

@@ -9,10 +9,10 @@ from dataclasses import asdict, dataclass, field
 from pathlib import Path
 from typing import Any, BinaryIO
 
-from d2c.trees.errors import FormatError
-from d2c.trees.files import writing
-from d2c.trees.model_files import typed
-from d2c.trees.temporary import lock
+from d2c.base.errors import FormatError
+from d2c.base.files import writing
+from d2c.base.model_files import typed
+from d2c.base.temporary import lock
 
 _BEGIN = b'{"trial"'  # of a line
 _KINDS = {

@@ -8,11 +8,11 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping
 from typing import Any, NamedTuple
 
-from d2c.tables.pad_tuning import GAMMAS, PENALTIES
-from d2c.training.routes import ROUTES
+from d2c.routes.registry import ROUTES
 from d2c.training.spec import ARCS
 from d2c.trees.binarization import BINARIZATIONS, GRAMMARS
 from d2c.trees.refinement import REFINEMENTS
+from papers.pad_tuning import GAMMAS, PENALTIES
 
 Settings = Mapping[str, Any]  # by the names of TUNABLE
 

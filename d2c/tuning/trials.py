@@ -12,30 +12,30 @@ from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any, Generic, NamedTuple, TypeVar
 
-from d2c.compare.rows import with_tags_of
+from d2c.base.errors import ModelError, each_located, located
+from d2c.base.progress import counted, log
+from d2c.base.temporary import scratch
 from d2c.dparsers.protocol import DependencyParser, ReadsAlong
+from d2c.experiments.rows import with_tags_of
+from d2c.experiments.store import Step, Store, digest_of_file
+from d2c.experiments.treebank import Treebank
 from d2c.linear.arcs import ARRAYS, from_arrays, to_arrays
 from d2c.linear.weights import read_arrays, write_arrays
-from d2c.tables.store import Step, Store, digest_of_file
-from d2c.tables.treebank import Treebank
+from d2c.routes.registry import Route, TakesArcs
 from d2c.training.conventions import is_foreign
 from d2c.training.jackknife import blocks, jackknife_dtrees, jackknife_tags, write_tokens
 from d2c.training.packed import check_arcs, gives_arcs, parsing
-from d2c.training.routes import Route, TakesArcs
 from d2c.training.spec import TrainingSpec
 from d2c.training.tagging import retagged
 from d2c.treebanks.reading import Reading
 from d2c.trees.arcs import joined, parted
 from d2c.trees.ctree import CTree, Tokens
 from d2c.trees.dtree import DTree
-from d2c.trees.errors import ModelError, each_located, located
 from d2c.trees.formats.conllu import read_conllu, save_conllu
-from d2c.trees.progress import counted, log
 from d2c.trees.scores.attachment import Attachment, score_attachment
 from d2c.trees.scores.brackets import metric_for
 from d2c.trees.scores.matches import Matches
 from d2c.trees.scores.significance import counted_matches
-from d2c.trees.temporary import scratch
 from d2c.tuning.log import Trial
 from d2c.tuning.space import Settings, of_route
 

@@ -8,14 +8,14 @@ from itertools import zip_longest
 from pathlib import Path
 from typing import TextIO
 
+from d2c.base.errors import FormatError, Refusals, each_located
+from d2c.base.files import file_name
 from d2c.parsing.json_lines import read_json_lines
 from d2c.parsing.output import NO_CTREE, format_by_name
 from d2c.reduction.reduction import Reduction
 from d2c.treebanks.reading import Reading
 from d2c.trees.ctree import CTree, Tokens
 from d2c.trees.dtree import DTree
-from d2c.trees.errors import FormatError, Refusals, each_located
-from d2c.trees.files import file_name
 from d2c.trees.formats.conllu import read_conllu
 from d2c.viewing.page import page
 from d2c.viewing.sentences import Json, Sentences

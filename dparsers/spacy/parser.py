@@ -22,6 +22,8 @@ from spacy.tokens import Doc
 from spacy.training import Example
 from spacy.vectors import Vectors
 
+from d2c.base.errors import ModelError
+from d2c.base.model_files import check_file
 from d2c.dparsers.codes import Codes, read_trees
 from d2c.dparsers.directories import Kind, loading, parameters, whole_directory
 from d2c.dparsers.protocol import Progress, Report
@@ -30,9 +32,7 @@ from d2c.dparsers.spacy.vectors import kept_vectors, read_vectors, write_vectors
 from d2c.dparsers.training import DEV_WORDS, check_choice, reporter, seeded, thinned
 from d2c.trees.ctree import Tokens
 from d2c.trees.dtree import DTree
-from d2c.trees.errors import ModelError
 from d2c.trees.formats.chunks import batches
-from d2c.trees.model_files import check_file
 from d2c.trees.scores.attachment import Attachment, score_attachment
 
 # The model directory: the settings and spaCy's files of the component.

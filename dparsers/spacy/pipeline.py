@@ -8,9 +8,9 @@ import spacy
 from spacy.language import Language
 from spacy.tokens import Doc
 
+from d2c.base.errors import ModelError
 from d2c.dparsers.protocol import Arcs, Word
 from d2c.dparsers.spacy.training import forgetting
-from d2c.trees.errors import ModelError
 
 _LENGTH = 1 << 30  # characters that a pipeline takes at once
 

@@ -17,14 +17,14 @@ from spacy.language import Language
 from spacy.tokens import Doc
 from spacy.training import Example
 
+from d2c.base.errors import ModelError
+from d2c.base.model_files import strings
 from d2c.dparsers.directories import Kind, loading, parameters, whole_directory
 from d2c.dparsers.spacy.training import LEFT_OUT, checked_sizes, fit, forgetting, load_weights, tok2vec
 from d2c.dparsers.taggers import EMPTY_FORM, Report, TaggingProgress, accuracy, read_tagged, tags_of
 from d2c.dparsers.training import DEV_WORDS, check_choice, reporter, seeded, thinned
 from d2c.trees.ctree import Tokens
-from d2c.trees.errors import ModelError
 from d2c.trees.formats.chunks import batches
-from d2c.trees.model_files import strings
 
 # The model directory: the settings and spaCy's file of the component.
 KIND = Kind("tagger", "spacy", 1, ("preset", "epochs", "seed"))

@@ -21,8 +21,8 @@ from spacy.tokens import Doc
 from spacy.training import Example
 from thinc.api import Adam, warmup_linear
 
+from d2c.base.model_files import check_file
 from d2c.dparsers.training import best_state, evaluations, seeded
-from d2c.trees.model_files import check_file
 
 LEFT_OUT = ["vocab", "cfg"]  # of spaCy's files: words are hashed; codes, tags and sizes are settings
 

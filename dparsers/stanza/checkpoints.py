@@ -15,7 +15,7 @@ from typing import Any
 import torch
 from stanza.models.common.pretrain import Pretrain
 
-from d2c.trees.model_files import check_file
+from d2c.base.model_files import check_file
 
 _MOST_BYTES = 1 << 33
 _ZIP = b"PK"  # torch's new format, which may be compressed

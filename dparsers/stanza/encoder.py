@@ -21,9 +21,9 @@ from typing import Any, NamedTuple, Self
 import torch
 from torch import Tensor, nn
 
+from d2c.base.errors import ModelError
+from d2c.base.model_files import check_file, first_line, read_json
 from d2c.dparsers.directories import loading
-from d2c.trees.errors import ModelError
-from d2c.trees.model_files import check_file, first_line, read_json
 
 NAME = "encoder"  # what Stanza is told it is called: it looks for `bart` and `xlnet` even in paths
 FOLDER = "encoder"  # in a model's directory

@@ -21,12 +21,12 @@ from typing import Any, Protocol
 import torch
 from torch import Tensor, nn
 
+from d2c.base.errors import ModelError
+from d2c.base.model_files import first_line
+from d2c.base.progress import log
+from d2c.base.temporary import staged_file
 from d2c.dparsers.protocol import time_left
 from d2c.dparsers.training import evaluations, rise_and_fall
-from d2c.trees.errors import ModelError
-from d2c.trees.model_files import first_line
-from d2c.trees.progress import log
-from d2c.trees.temporary import staged_file
 
 _MINUTES = 5.0  # between checkpoints, which are also written after each evaluation
 _ENCODER = "bert_model"  # as Stanza calls it

@@ -24,6 +24,8 @@ from stanza.models.depparse.trainer import GraphTrainer, Trainer, TransitionTrai
 from stanza.models.depparse.transition.model import SubtreeCombination
 from stanza.models.pos.vocab import MultiVocab
 
+from d2c.base.errors import FormatError, ModelError
+from d2c.base.model_files import first_line
 from d2c.dparsers.codes import read_trees
 from d2c.dparsers.directories import Kind, loading, parameters, whole_directory
 from d2c.dparsers.protocol import Report, with_arcs
@@ -54,9 +56,7 @@ from d2c.dparsers.training import check_choice
 from d2c.trees.arcs import single
 from d2c.trees.ctree import Tokens
 from d2c.trees.dtree import DTree
-from d2c.trees.errors import FormatError, ModelError
 from d2c.trees.formats.chunks import batches
-from d2c.trees.model_files import first_line
 
 Found = TypeVar("Found")  # what is predicted for a sentence
 

@@ -24,6 +24,8 @@ from stanza.models.pos.trainer import Trainer
 from stanza.models.pos.vocab import MultiVocab
 from torch.optim.lr_scheduler import LambdaLR
 
+from d2c.base.errors import ModelError
+from d2c.base.model_files import strings
 from d2c.dparsers.directories import Kind, loading, parameters, whole_directory
 from d2c.dparsers.stanza.checkpoints import check_weights, read_checkpoint
 from d2c.dparsers.stanza.encoder import FOLDER, NAME, load_encoder, read_encoder, said_of, save_encoder
@@ -41,9 +43,7 @@ from d2c.dparsers.training import (
     thinned,
 )
 from d2c.trees.ctree import Tokens
-from d2c.trees.errors import ModelError
 from d2c.trees.formats.chunks import batches
-from d2c.trees.model_files import strings
 
 # The model directory: the settings and this file.
 KIND = Kind("tagger", "stanza", 1, ("preset", "epochs", "seed"))

@@ -26,6 +26,10 @@ from typing import Any, Self
 
 from ufal.udpipe import Model, ProcessingError
 
+from d2c.base.children import run
+from d2c.base.errors import ModelError
+from d2c.base.model_files import check_file
+from d2c.base.progress import log
 from d2c.dparsers.codes import Codes, read_training, read_trees
 from d2c.dparsers.directories import Kind, loading, parameters, whole_directory
 from d2c.dparsers.protocol import Progress, Report
@@ -33,12 +37,8 @@ from d2c.dparsers.training import DEV_WORDS, check_choice, reporter, thinned
 from d2c.dparsers.udpipe import training as udpipe_training
 from d2c.dparsers.udpipe import trial
 from d2c.dparsers.udpipe.training import Row, sentence_of
-from d2c.trees.children import run
 from d2c.trees.ctree import Tokens
 from d2c.trees.dtree import DTree
-from d2c.trees.errors import ModelError
-from d2c.trees.model_files import check_file
-from d2c.trees.progress import log
 
 # The model directory: the settings and UDPipe's file.
 KIND = Kind("dparser", "udpipe", 1, ("system", "preset", "epochs", "beam", "seed"))

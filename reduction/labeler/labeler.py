@@ -17,6 +17,9 @@ from typing import Self
 
 import numpy as np
 
+from d2c.base.errors import ModelError
+from d2c.base.model_files import read_settings, reading, strings, typed, write_settings
+from d2c.base.progress import counted
 from d2c.linear.adagrad import AdaGrad, Gradient
 from d2c.linear.adagrad import step as descend
 from d2c.linear.weights import SPARSE, Like, dense, read_arrays, sparse, write_arrays
@@ -29,11 +32,8 @@ from d2c.reduction.labeler.scores import FREE, Labels, Scorer
 from d2c.reduction.labeler.search import States
 from d2c.trees.ctree import Tokens
 from d2c.trees.dtree import DTree
-from d2c.trees.errors import ModelError
 from d2c.trees.formats.chunks import batches
 from d2c.trees.labels import ROOT
-from d2c.trees.model_files import read_settings, reading, strings, typed, write_settings
-from d2c.trees.progress import counted
 
 FORMAT = 4  # of the model directory; any change of the features makes a new one
 _SETTINGS, _WEIGHTS = "labeler.json", "labeler.npz"

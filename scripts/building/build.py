@@ -14,21 +14,21 @@ from building.english import write_parts
 from building.recipes import Recipe
 from building.scores import Score, score, score_conversion, untagged
 from building.specs import BuildSpec
-from d2c.compare.rows import with_tags_of
+from d2c.base.errors import ModelError
+from d2c.base.temporary import scratch
 from d2c.dparsers.directories import whole_directory
 from d2c.dparsers.pipeline_parser import PipelineParser
 from d2c.dparsers.protocol import TextRules
+from d2c.experiments.rows import with_tags_of
+from d2c.models.model import SETTINGS, Model
 from d2c.parsing.rules import rules_of
+from d2c.routes.registry import HasOracle, TakesArcs
 from d2c.training.conventions import with_induced_heads
-from d2c.training.model import SETTINGS, Model
-from d2c.training.routes import HasOracle, TakesArcs
 from d2c.training.train import train_models
 from d2c.treebanks.reading import CLEANED, Read
 from d2c.trees.ctree import CTree
-from d2c.trees.errors import ModelError
 from d2c.trees.refinement import visible
 from d2c.trees.scores.brackets import bracket_scores
-from d2c.trees.temporary import scratch
 from measuring.pretrained import encoder_of
 
 Say = Callable[[object], None]

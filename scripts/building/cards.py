@@ -12,9 +12,9 @@ from pathlib import Path
 
 from building.recipes import Recipe
 from building.scores import Score
-from d2c.models import CARD
-from d2c.training.model import read_settings
-from d2c.trees.model_files import size_of
+from d2c.base.model_files import size_of
+from d2c.models.model import read_settings
+from d2c.models.names import CARD
 
 _REPOSITORY = Path(__file__).resolve().parents[2]
 _HEADER = ("part", "sentences", "F1", "exact", "tags", "F1 from text", "words per CPU second")

@@ -17,9 +17,9 @@ from d2c.cky.constrained_cky import ConstrainedCKY
 from d2c.dparsers.directories import whole_directory
 from d2c.dparsers.pipeline_parser import KIND, PipelineParser
 from d2c.dparsers.protocol import Report
+from d2c.models.model import Model
+from d2c.routes.registry import Progress
 from d2c.training.conventions import with_induced_heads
-from d2c.training.model import Model
-from d2c.training.routes import Progress
 from d2c.trees.ctree import CTree
 from d2c.trees.dtree import DTree
 from d2c.trees.formats.conllu import read_conllu

@@ -7,12 +7,12 @@ from collections.abc import Iterable, Iterator
 from pathlib import Path
 
 from building.penn import to_penn
+from d2c.base.errors import Faults, FormatError
+from d2c.base.progress import log
 from d2c.treebanks.reading import Read, Reading
 from d2c.trees.ctree import CTree
-from d2c.trees.errors import Faults, FormatError
 from d2c.trees.formats.brackets import format_bracket
 from d2c.trees.formats.chunks import batches
-from d2c.trees.progress import log
 
 TREEBANKS = ("craft", "genia", "masc")
 HELD_OUT = 40  # of so many blocks of train one selects among states; dev is for scores alone

@@ -13,8 +13,8 @@ from random import Random
 from typing import NamedTuple
 
 from d2c.dparsers.registry import load_dparser, load_tagger, make_dparser, make_tagger
-from d2c.training.model import Model
-from d2c.training.routes import Route, RouteSettings, make_route, route_class
+from d2c.models.model import Model
+from d2c.routes.registry import Route, RouteSettings, make_route, route_class
 from d2c.training.tagging import save_abbreviations
 from d2c.trees.ctree import CTree
 from d2c.trees.formats.brackets import read_brackets

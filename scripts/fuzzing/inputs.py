@@ -10,12 +10,13 @@ from pathlib import Path
 from random import Random
 from typing import NamedTuple
 
+from d2c.base.model_files import write_settings
 from d2c.commands.evaluate import METRICS
+from d2c.models.model import FORMAT, Model
 from d2c.parsing.input import KINDS as TEXTS
 from d2c.parsing.output import FORMATS as SHOWN
 from d2c.reduction.encodings import ENCODINGS
-from d2c.training.model import FORMAT, Model
-from d2c.training.routes import ROUTES
+from d2c.routes.registry import ROUTES
 from d2c.treebanks.conversion import WRITABLE
 from d2c.treebanks.reading import Reading
 from d2c.trees.cleaning import unescape
@@ -23,7 +24,6 @@ from d2c.trees.ctree import CTree, Tokens
 from d2c.trees.formats.brackets import escape
 from d2c.trees.formats.conllu import read_conllu
 from d2c.trees.formats.treebanks import FORMATS, read_treebank
-from d2c.trees.model_files import write_settings
 from fuzzing import seeds
 from fuzzing.children import Fault
 from fuzzing.commands import READ, REFUSED, d2c

@@ -15,9 +15,9 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from d2c.training.model import SETTINGS
+from d2c.base.model_files import digests
+from d2c.models.model import SETTINGS
 from d2c.trees.formats.treebanks import read_treebank
-from d2c.trees.model_files import digests
 from fuzzing.children import Fault
 from fuzzing.commands import PARTLY, REFUSED, d2c
 from fuzzing.mutations import of_bytes, of_runs

@@ -21,7 +21,7 @@ from pathlib import Path
 from random import Random
 from typing import NamedTuple
 
-from d2c.training.routes import Route
+from d2c.routes.registry import Route
 from d2c.treebanks.conversion import WRITABLE
 from d2c.trees.ctree import CTree, Tokens, build_ctree
 from d2c.trees.dtree import DTree

@@ -16,7 +16,7 @@ from pathlib import Path
 from random import Random
 from typing import Any
 
-from d2c.training.model import Model
+from d2c.models.model import Model
 from fuzzing import inputs, models
 from fuzzing.children import Ended, Limits, Task, run_all
 from fuzzing.fitted import MODELS, ROUTES

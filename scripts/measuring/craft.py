@@ -7,6 +7,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
+from d2c.base.temporary import staged_file
 from d2c.dparsers.protocol import DependencyParser
 from d2c.dparsers.registry import make_dparser
 from d2c.reduction.reduction import Reduction
@@ -14,7 +15,6 @@ from d2c.training.jackknife import jackknife_dtrees
 from d2c.trees.ctree import CTree
 from d2c.trees.dtree import DTree
 from d2c.trees.formats.conllu import read_conllu, save_conllu
-from d2c.trees.temporary import staged_file
 from measuring.pretrained import ENCODERS, encoder
 from measuring.tables import say
 from measuring.treebanks import CRAFT

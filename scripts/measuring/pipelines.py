@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable
 from pathlib import Path
 
-from d2c.training.routes import make_route
+from d2c.routes.registry import make_route
 from d2c.trees.ctree import CTree
 from d2c.trees.formats.chunks import batches
 

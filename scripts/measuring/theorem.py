@@ -9,10 +9,10 @@ from functools import cache
 from itertools import product
 from typing import NamedTuple
 
-from d2c.automata.attributes import Path
-from d2c.automata.automaton import Applicable, Automaton, Oracle, classes_for
-from d2c.automata.classes import Feature, Lookahead
-from d2c.automata.grammars import (
+from d2c.automata.theory.attributes import Path
+from d2c.automata.theory.automaton import Applicable, Automaton, Oracle, classes_for
+from d2c.automata.theory.classes import Feature, Lookahead
+from d2c.automata.theory.grammars import (
     CFG,
     START,
     Rule,
@@ -23,7 +23,7 @@ from d2c.automata.grammars import (
     cfg,
     terminals_of,
 )
-from d2c.automata.latent import LatentGrammar, Saturation
+from d2c.automata.theory.latent import LatentGrammar, Saturation
 
 ALPHABET = "ab"
 LONGEST = 6  # tokens of a string

@@ -14,9 +14,9 @@ from pathlib import Path
 
 import click
 
+from d2c.base.errors import Refusals
 from d2c.treebanks.reading import Reading
 from d2c.trees.ctree import CTree
-from d2c.trees.errors import Refusals
 from d2c.trees.formats.treebanks import read_treebank
 
 REPOSITORY = Path(__file__).resolve().parents[2]

@@ -6,10 +6,10 @@ from collections.abc import Sequence
 
 from hypothesis import strategies as st
 
-from d2c.automata.attributes import Path
-from d2c.automata.classes import Feature, StackClasses, TreeClasses
-from d2c.automata.erase import Tree
-from d2c.automata.grammars import Symbol
+from d2c.automata.theory.attributes import Path
+from d2c.automata.theory.classes import Feature, StackClasses, TreeClasses
+from d2c.automata.theory.erase import Tree
+from d2c.automata.theory.grammars import Symbol
 
 symbols = st.sampled_from("AB")
 trees = st.recursive(

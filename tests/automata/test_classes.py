@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from d2c.automata.attributes import (
+from d2c.automata.theory.attributes import (
     Attribute,
     Corner,
     Dependents,
@@ -17,10 +17,10 @@ from d2c.automata.attributes import (
     Path,
     Unaries,
 )
-from d2c.automata.classes import Feature, StackClasses, TreeClasses
-from d2c.automata.enumeration import parse_trees
-from d2c.automata.erase import Stack, Tree, erase, erase_stack, keep_stack, prefixes
-from d2c.automata.grammars import LEFT, RIGHT, arc_standard, heads_of
+from d2c.automata.theory.classes import Feature, StackClasses, TreeClasses
+from d2c.automata.theory.enumeration import parse_trees
+from d2c.automata.theory.erase import Stack, Tree, erase, erase_stack, keep_stack, prefixes
+from d2c.automata.theory.grammars import LEFT, RIGHT, arc_standard, heads_of
 from tests.automata.terms import (
     child,
     class_of,

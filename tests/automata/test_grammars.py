@@ -8,8 +8,8 @@ from math import comb, prod
 
 import pytest
 
-from d2c.automata.enumeration import parse_trees
-from d2c.automata.grammars import (
+from d2c.automata.theory.enumeration import parse_trees
+from d2c.automata.theory.grammars import (
     CFG,
     START,
     Rule,

@@ -9,10 +9,10 @@ from functools import cache
 import numpy as np
 import pytest
 
-from d2c.automata.automaton import Applicable, Automaton, classes_for
-from d2c.automata.grammars import CFG, Steps, arc_eager, arc_standard, terminals_of
-from d2c.automata.latent import LatentGrammar, latent_grammar
-from d2c.automata.partition import damped, partition, proper, total
+from d2c.automata.theory.automaton import Applicable, Automaton, classes_for
+from d2c.automata.theory.grammars import CFG, Steps, arc_eager, arc_standard, terminals_of
+from d2c.automata.theory.latent import LatentGrammar, latent_grammar
+from d2c.automata.theory.partition import damped, partition, proper, total
 from measuring.theorem import probabilistic_oracle, strings
 
 SYSTEMS: dict[str, Callable[[], CFG]] = {

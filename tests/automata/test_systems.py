@@ -11,7 +11,6 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from d2c.automata import grammars
-from d2c.automata.automaton import Applicable, Automaton, classes_for
 from d2c.automata.static_oracles import built
 from d2c.automata.systems import (
     ACCEPT,
@@ -24,6 +23,7 @@ from d2c.automata.systems import (
     arc_standard,
     constituents,
 )
+from d2c.automata.theory.automaton import Applicable, Automaton, classes_for
 from d2c.trees.binarization import GLUE, LEFT, RIGHT, UNARY, Step, Symbol
 from tests.automata.stacks import Stack, applicable, take
 

@@ -10,9 +10,9 @@ from itertools import product
 
 import pytest
 
-from d2c.automata.automaton import Applicable, Automaton, classes_for
-from d2c.automata.grammars import CFG, START, Rule, Steps, Symbol, cfg, terminals_of
-from d2c.automata.latent import TOP, Latent, LatentGrammar, LatentRule, Saturation, latent_grammar
+from d2c.automata.theory.automaton import Applicable, Automaton, classes_for
+from d2c.automata.theory.grammars import CFG, START, Rule, Steps, Symbol, cfg, terminals_of
+from d2c.automata.theory.latent import TOP, Latent, LatentGrammar, LatentRule, Saturation, latent_grammar
 from measuring.theorem import (
     FEATURES,
     Kind,

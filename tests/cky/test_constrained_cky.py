@@ -19,11 +19,11 @@ from typing import Any
 import numpy as np
 import pytest
 
+from d2c.base.errors import ModelError
 from d2c.cky.constrained_cky import GLUED, PRUNING_UNDONE, ConstrainedCKY
 from d2c.cky.learning.training import Epoch
 from d2c.trees.ctree import CTree, Tokens
 from d2c.trees.dtree import DTree
-from d2c.trees.errors import ModelError
 from d2c.trees.formats.brackets import parse_bracket, read_brackets
 from d2c.trees.formats.chunks import Chunk
 from d2c.trees.formats.discbracket import parse_discbracket

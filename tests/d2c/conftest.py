@@ -10,7 +10,7 @@ from typing import Any
 
 import pytest
 
-from d2c.training.model import Model
+from d2c.models.model import Model
 from d2c.training.spec import TrainingSpec
 from d2c.training.tagging import Tagging
 from d2c.training.train import train_models

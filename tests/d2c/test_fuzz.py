@@ -9,8 +9,8 @@ from random import SystemRandom
 
 import pytest
 
+from d2c.models.model import Model
 from d2c.reduction.repair import KINDS
-from d2c.training.model import Model
 from d2c.trees.ctree import Tokens
 from fuzzing import fitted, routes, tries
 

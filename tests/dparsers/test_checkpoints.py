@@ -11,8 +11,8 @@ import torch
 
 pytest.importorskip("stanza")
 
+from d2c.base.errors import ModelError
 from d2c.dparsers.stanza.parser import StanzaParser
-from d2c.trees.errors import ModelError
 from tests.dparsers.sentences import treebank, write
 
 SIZES = ("hidden_dim", "deep_biaff_hidden_dim", "word_emb_dim", "tag_emb_dim", "char_hidden_dim")

@@ -12,12 +12,12 @@ from pathlib import Path
 import pytest
 
 import d2c.dparsers.command as command
+from d2c.base.errors import ModelError
 from d2c.dparsers.command import CommandParser
 from d2c.dparsers.directories import SETTINGS
 from d2c.dparsers.protocol import DependencyParser
 from d2c.trees.ctree import Tokens
 from d2c.trees.dtree import DTree
-from d2c.trees.errors import ModelError
 from tests.dparsers.sentences import odd_sentences, treebank, write
 
 # Learns the training treebank's first label; hangs every word below the one before it, with that label.

@@ -13,12 +13,12 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from d2c.base.errors import ModelError
+from d2c.base.model_files import strings
 from d2c.dparsers.codes import Codes
 from d2c.dparsers.directories import Kind, loading, parameters, whole_directory
 from d2c.dparsers.training import best_state, check_choice, evaluations, reporter, seeded
-from d2c.trees.errors import ModelError
 from d2c.trees.formats.chunks import batches
-from d2c.trees.model_files import strings
 
 KIND = Kind("tagger", "mine", 3)
 

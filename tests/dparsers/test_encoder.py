@@ -15,6 +15,7 @@ import torch
 
 pytest.importorskip("stanza")
 
+from d2c.base.errors import ModelError
 from d2c.dparsers.directories import SETTINGS
 from d2c.dparsers.protocol import Progress
 from d2c.dparsers.stanza.encoder import (
@@ -29,7 +30,6 @@ from d2c.dparsers.stanza.encoder import (
 from d2c.dparsers.stanza.parser import StanzaParser
 from d2c.dparsers.stanza.tagger import StanzaTagger
 from d2c.dparsers.taggers import TaggingProgress
-from d2c.trees.errors import ModelError
 from tests.dparsers.encoders import WINDOW, tiny_encoder
 from tests.dparsers.sentences import arcs, odd_sentences, treebank, write
 

@@ -9,12 +9,12 @@ from pathlib import Path
 
 import pytest
 
+from d2c.base.errors import FormatError, ModelError
 from d2c.dparsers.directories import SETTINGS
 from d2c.dparsers.file_parser import FileParser, GoldParser, align
 from d2c.dparsers.protocol import DependencyParser, ForeignParser
 from d2c.trees.ctree import Tokens
 from d2c.trees.dtree import DTree
-from d2c.trees.errors import FormatError, ModelError
 from tests.dparsers.sentences import arcs, treebank, write
 
 EMPTY = Tokens((), ())

@@ -13,9 +13,9 @@ import pytest
 import torch
 from torch import Tensor, nn
 
+from d2c.base.errors import ModelError
 from d2c.dparsers.protocol import time_left
 from d2c.dparsers.stanza.finetuning import Course, batches_of_pass, fine_tune
-from d2c.trees.errors import ModelError
 
 COURSE = Course(rate=0.05, encoder_rate=0.01, words=12, part=12, max_norm=1.0, epochs=3, evaluations=5)
 

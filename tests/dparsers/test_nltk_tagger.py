@@ -9,12 +9,12 @@ from pathlib import Path
 import numpy as np
 import pytest
 
+from d2c.base.errors import ModelError
 from d2c.dparsers.nltk_tagger import NltkTagger
 from d2c.dparsers.taggers import accuracy
 from d2c.linear.weights import write_arrays
 from d2c.trees.ctree import Tokens
 from d2c.trees.dtree import DTree
-from d2c.trees.errors import ModelError
 from tests.dparsers.sentences import write
 
 

@@ -15,13 +15,13 @@ import spacy
 from spacy.language import Language
 from spacy.tokens import Doc
 
+from d2c.base.errors import ModelError
 from d2c.dparsers import pipeline_parser
 from d2c.dparsers.directories import SETTINGS
 from d2c.dparsers.pipeline_parser import PipelineParser
 from d2c.dparsers.protocol import DependencyParser, ForeignParser, ReadsText
 from d2c.trees.ctree import Tokens
 from d2c.trees.dtree import DTree
-from d2c.trees.errors import ModelError
 
 EMPTY = Tokens((), ())
 # A no-break space and punctuation are in words, where spaCy's tokenizer would cut.

@@ -15,13 +15,13 @@ pytest.importorskip("spacy")
 
 import d2c.dparsers.spacy.parser as spacy_parser
 import d2c.dparsers.spacy.training as spacy_training
+from d2c.base.errors import FormatError, ModelError
 from d2c.dparsers.codes import Codes
 from d2c.dparsers.directories import SETTINGS
 from d2c.dparsers.protocol import DependencyParser, Progress
 from d2c.dparsers.spacy.parser import SpacyParser
 from d2c.trees.ctree import Tokens
 from d2c.trees.dtree import DTree
-from d2c.trees.errors import FormatError, ModelError
 from tests.dparsers.sentences import LABELS, arcs, odd_sentences, treebank, treebank_files, write
 
 Trained = tuple[SpacyParser, Path, list[Progress]]

@@ -16,13 +16,13 @@ from stanza.models.common.char_model import CharacterLanguageModel, build_charlm
 from stanza.models.common.pretrain import Pretrain
 from stanza.models.depparse.data import DataLoader, Dataset
 
+from d2c.base.errors import FormatError, ModelError
 from d2c.dparsers.directories import SETTINGS, whole_directory
 from d2c.dparsers.protocol import DependencyParser, Progress
 from d2c.dparsers.stanza.parser import PRESETS, StanzaParser, read_rows
 from d2c.dparsers.stanza.training import Rows, _batches, attachment, batch_words
 from d2c.trees.ctree import Tokens
 from d2c.trees.dtree import DTree
-from d2c.trees.errors import FormatError, ModelError
 from d2c.trees.formats.conllu import write_conllu
 
 TINY = {

@@ -20,6 +20,7 @@ import torch
 
 import d2c.dparsers.spacy.tagger as spacy_tagger
 import d2c.dparsers.spacy.training as spacy_training
+from d2c.base.errors import FormatError, ModelError
 from d2c.dparsers.directories import TAGGER_SETTINGS
 from d2c.dparsers.nltk_tagger import NltkTagger
 from d2c.dparsers.registry import TAGGERS
@@ -28,7 +29,6 @@ from d2c.dparsers.stanza.tagger import StanzaTagger
 from d2c.dparsers.taggers import Tagger, TaggingProgress, accuracy, read_tagged, tags_of
 from d2c.trees.ctree import Tokens
 from d2c.trees.dtree import DTree
-from d2c.trees.errors import FormatError, ModelError
 from tests.dparsers.sentences import ODD, odd_sentences, write
 
 # spaCy reads `!X` as not X, Stanza some names as its own; the others have no meaning but to CoNLL-U.

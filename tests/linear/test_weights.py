@@ -11,8 +11,8 @@ import numpy as np
 import pytest
 from numpy.typing import NDArray
 
+from d2c.base.errors import ModelError
 from d2c.linear.weights import SPARSE, dense, read_arrays, sparse, write_arrays
-from d2c.trees.errors import ModelError
 
 WEIGHTS = np.array([0, 0.5, 0, -2], np.float32)
 

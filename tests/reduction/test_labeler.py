@@ -12,6 +12,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from d2c.base.errors import ModelError
 from d2c.reduction.encodings import ENCODINGS
 from d2c.reduction.labeler.arcs import Arcs, Longs
 from d2c.reduction.labeler.labeler import Labeler
@@ -23,7 +24,6 @@ from d2c.reduction.reduction import Reduction
 from d2c.trees.conversion import order_arcs, to_dependencies
 from d2c.trees.ctree import CTree, Tokens
 from d2c.trees.dtree import DTree
-from d2c.trees.errors import ModelError
 from d2c.trees.formats.brackets import read_brackets
 from d2c.trees.labels import ROOT
 from d2c.trees.repair import Repairs

@@ -10,8 +10,8 @@ from typing import Any
 import numpy as np
 import pytest
 
+from d2c.base.errors import ModelError
 from d2c.reduction.labeler.two_stage import TwoStage
-from d2c.trees.errors import ModelError
 from d2c.trees.formats.brackets import read_brackets
 
 OF_ARRAYS: list[tuple[str, str, Callable[[Any], Any]]] = [

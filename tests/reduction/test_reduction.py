@@ -9,12 +9,12 @@ from pathlib import Path
 
 import pytest
 
+from d2c.base.errors import FormatError, ModelError
 from d2c.reduction.encodings import ENCODINGS
 from d2c.reduction.labeler.two_stage import TwoStage
 from d2c.reduction.reduction import Reduction
 from d2c.trees.ctree import CTree, canonical
 from d2c.trees.dtree import DTree
-from d2c.trees.errors import FormatError, ModelError
 from d2c.trees.formats.brackets import format_bracket, parse_bracket, read_brackets
 from d2c.trees.repair import Repairs
 from d2c.trees.unaries import restore_unaries, strip_unaries

@@ -6,10 +6,10 @@ from copy import copy
 import numpy as np
 import pytest
 
+from d2c.base.errors import ModelError
 from d2c.reduction.unary.classifier import UnaryClassifier
 from d2c.reduction.unary.features import features, flatten
 from d2c.trees.ctree import CTree, Tokens, build_ctree
-from d2c.trees.errors import ModelError
 from d2c.trees.formats.brackets import parse_bracket
 from d2c.trees.unaries import restore_unaries, strip_unaries
 

@@ -11,10 +11,10 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from d2c.base.errors import ModelError
 from d2c.rules.rule_based import NO_RULE, RuleBased
 from d2c.trees.ctree import CTree, Tokens
 from d2c.trees.dtree import DTree
-from d2c.trees.errors import ModelError
 from d2c.trees.formats.brackets import format_bracket, parse_bracket, read_brackets
 from d2c.trees.heads import load_head_rules
 from d2c.trees.repair import CROSSING, CYCLE, Repairs

@@ -19,18 +19,18 @@ from building.penn import to_penn
 from building.recipes import RECIPES
 from building.scores import brackets, cut, text_f1
 from building.specs import BuildSpec
+from d2c.base.errors import ModelError
+from d2c.base.model_files import read_json
 from d2c.cky.constrained_cky import ConstrainedCKY
-from d2c.compare.rows import with_tags_of
 from d2c.dparsers.spacy.tagger import SpacyTagger
 from d2c.dparsers.stanza.encoder import load_encoder, read_encoder, save_encoder
 from d2c.dparsers.stanza.parser import StanzaParser
+from d2c.experiments.rows import with_tags_of
 from d2c.linear.arcs import ArcFeature
-from d2c.models import available, find
+from d2c.models.model import Model
+from d2c.models.names import available, find
 from d2c.parsing.text import PENN
-from d2c.training.model import Model
-from d2c.trees.errors import ModelError
 from d2c.trees.formats.brackets import format_bracket, parse_bracket
-from d2c.trees.model_files import read_json
 from d2c.trees.refinement import HIDDEN, visible
 from measuring import pretrained
 from measuring.pretrained import encoder, encoder_of, glove, vectors_file, wordllama

@@ -11,8 +11,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from d2c.base.errors import FormatError
 from d2c.trees.ctree import CTree, Tokens
-from d2c.trees.errors import FormatError
 from d2c.trees.formats import brackets
 from d2c.trees.formats.brackets import (
     format_bracket,

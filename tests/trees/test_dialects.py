@@ -12,8 +12,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from d2c.base.errors import FormatError
 from d2c.trees.ctree import CTree
-from d2c.trees.errors import FormatError
 from d2c.trees.formats.floresta import read_floresta
 from d2c.trees.formats.historical import read_historical
 from d2c.trees.formats.sinica import read_sinica

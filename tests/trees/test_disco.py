@@ -10,9 +10,9 @@ import pytest
 from click.testing import CliRunner
 from hypothesis import given
 
+from d2c.base.errors import FormatError
 from d2c.commands.cli import cli
 from d2c.trees.ctree import CTree
-from d2c.trees.errors import FormatError
 from d2c.trees.formats.chunks import Chunk
 from d2c.trees.formats.discbracket import format_discbracket, parse_discbracket
 from d2c.trees.scores.disco import Parameters, Summary, evaluate, evaluate_all

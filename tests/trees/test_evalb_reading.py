@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 
-from d2c.trees.errors import FormatError
+from d2c.base.errors import FormatError
 from d2c.trees.formats.brackets import parse_bracket
 from d2c.trees.scores.evalb.evaluate import evaluate_files
 from d2c.trees.scores.evalb.lines import Line, from_ctree, from_line

@@ -9,10 +9,10 @@ from pathlib import Path
 import conllu
 import pytest
 
+from d2c.base.errors import FormatError
+from d2c.base.files import open_output
 from d2c.trees.ctree import CTree, Tokens, build_ctree
 from d2c.trees.dtree import DTree
-from d2c.trees.errors import FormatError
-from d2c.trees.files import open_output
 from d2c.trees.formats import brackets
 from d2c.trees.formats.brackets import format_bracket, parse_bracket, read_brackets
 from d2c.trees.formats.conllu import format_conllu, read_conllu

@@ -6,9 +6,9 @@ from pathlib import Path
 
 import pytest
 
+from d2c.base.errors import FormatError
 from d2c.trees.ctree import Tokens
 from d2c.trees.dtree import DTree
-from d2c.trees.errors import FormatError
 from d2c.trees.formats.brackets import parse_bracket
 from d2c.trees.heads import Search, load_head_rules, parse_head_rules
 from d2c.trees.scores.attachment import Attachment, score_attachment

@@ -7,9 +7,9 @@ from pathlib import Path
 
 import pytest
 
+from d2c.base.errors import FormatError
+from d2c.base.files import open_output
 from d2c.trees.ctree import CTree, Tokens
-from d2c.trees.errors import FormatError
-from d2c.trees.files import open_output
 from d2c.trees.formats.conllu import read_conllu
 from d2c.trees.formats.treebanks import FORMATS, read_treebank, write_treebank
 from d2c.trees.heads import HeadRules, Search, format_head_rules, load_head_rules

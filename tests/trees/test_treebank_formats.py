@@ -12,10 +12,10 @@ import pytest
 from click.testing import CliRunner
 from hypothesis import given
 
+from d2c.base.errors import FormatError
 from d2c.commands.cli import cli
 from d2c.reduction.reduction import Reduction
 from d2c.trees.ctree import CTree, canonical
-from d2c.trees.errors import FormatError
 from d2c.trees.formats.alpinoxml import read_alpinoxml, write_alpinoxml
 from d2c.trees.formats.chunks import Chunk
 from d2c.trees.formats.discbracket import format_discbracket, parse_discbracket

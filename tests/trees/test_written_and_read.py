@@ -8,11 +8,11 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from d2c.base.errors import FormatError
+from d2c.base.files import open_output
 from d2c.trees.cleaning import unescape, unwrap
 from d2c.trees.ctree import CTree, Tokens
 from d2c.trees.dtree import DTree
-from d2c.trees.errors import FormatError
-from d2c.trees.files import open_output
 from d2c.trees.formats.brackets import escape
 from d2c.trees.formats.conllu import format_conllu, read_conllu
 from d2c.trees.formats.graphs import known_column

@@ -12,9 +12,10 @@ from collections.abc import Iterator
 from functools import partial
 from xml.etree.ElementTree import Element
 
+from d2c.base.errors import Refuse, stop
+from d2c.base.files import AnyPath
+from d2c.base.numbers import whole_number
 from d2c.trees.ctree import CTree, Tokens
-from d2c.trees.errors import Refuse, stop
-from d2c.trees.files import AnyPath
 from d2c.trees.formats.chunks import writer
 from d2c.trees.formats.graphs import (
     SecondaryEdges,
@@ -25,7 +26,6 @@ from d2c.trees.formats.graphs import (
     read_graphs,
 )
 from d2c.trees.graphs import Name, listed, tree_of
-from d2c.trees.numbers import whole_number
 
 # Relations by which the head child is chosen, where several lack a head (coordinations, multi-word units).
 HEAD_RELATIONS = ("hd", "cmp", "whd", "rhd", "crd", "nucl", "cnj", "mwp", "body", "dp", "tag")

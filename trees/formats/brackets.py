@@ -13,11 +13,11 @@ from collections.abc import Iterator
 from functools import partial
 from itertools import pairwise
 
+from d2c.base.errors import FormatError, Refuse, stop
+from d2c.base.files import AnyPath, file_name, open_input
 from d2c.trees.checks import check_names, check_text
 from d2c.trees.cleaning import EMPTY_TAG, WRAPPERS, remove_empty, strip_function, unescape, unwrap
 from d2c.trees.ctree import CTree, Tokens
-from d2c.trees.errors import FormatError, Refuse, stop
-from d2c.trees.files import AnyPath, file_name, open_input
 from d2c.trees.formats.chunks import CHUNK_SIZE, Chunk, Malformed, Write, parse_chunks, writer
 
 BLANKS = " \t\r\n"

@@ -9,7 +9,7 @@ from collections.abc import Callable, Iterable, Iterator
 from itertools import islice
 from typing import NamedTuple, TextIO, TypeVar
 
-from d2c.trees.errors import FormatError, Refuse, stop
+from d2c.base.errors import FormatError, Refuse, stop
 
 CHUNK_SIZE = 1 << 18  # characters
 

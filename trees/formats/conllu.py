@@ -16,11 +16,11 @@ from pathlib import Path
 from conllu.exceptions import ParseException
 from conllu.parser import parse_id_value, parse_int_value
 
+from d2c.base.errors import FormatError, Refuse, stop
+from d2c.base.files import AnyPath, file_name, open_input
 from d2c.trees.checks import check_text
 from d2c.trees.ctree import Tokens
 from d2c.trees.dtree import DTree
-from d2c.trees.errors import FormatError, Refuse, stop
-from d2c.trees.files import AnyPath, file_name, open_input
 from d2c.trees.formats.chunks import CHUNK_SIZE, Chunk, Write, parse_chunks, writer
 
 COLUMNS = 10

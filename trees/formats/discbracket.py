@@ -9,14 +9,14 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator
 
+from d2c.base.errors import Refuse, stop
+from d2c.base.files import AnyPath, file_name
+from d2c.base.numbers import whole_number
 from d2c.trees.checks import check_names, check_text
 from d2c.trees.cleaning import unescape, unwrap
 from d2c.trees.ctree import CTree, Tokens, build_ctree
-from d2c.trees.errors import Refuse, stop
-from d2c.trees.files import AnyPath, file_name
 from d2c.trees.formats.brackets import balanced, escape, read_bracket_chunks
 from d2c.trees.formats.chunks import Chunk, Malformed, Write, parse_chunks, parse_each, writer
-from d2c.trees.numbers import whole_number
 
 NO_TAG = "_"  # of a leaf that shares its node with others
 

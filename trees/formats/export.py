@@ -14,10 +14,10 @@ from collections.abc import Iterable, Iterator
 from functools import partial
 from typing import NamedTuple, TextIO
 
+from d2c.base.errors import FormatError, Refuse, stop
+from d2c.base.files import AnyPath, file_name, open_input
 from d2c.trees.checks import check_text
 from d2c.trees.ctree import CTree, Tokens
-from d2c.trees.errors import FormatError, Refuse, stop
-from d2c.trees.files import AnyPath, file_name, open_input
 from d2c.trees.formats.chunks import Malformed, parse_each, writer
 from d2c.trees.formats.graphs import HEAD, SecondaryEdges, head_ranks, is_head, known_column
 from d2c.trees.graphs import GraphError, Name, listed, tree_of

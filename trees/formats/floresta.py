@@ -15,9 +15,9 @@ from __future__ import annotations
 import re
 from collections.abc import Iterable, Iterator
 
+from d2c.base.errors import FormatError, Refuse, stop
+from d2c.base.files import AnyPath, file_name, open_input
 from d2c.trees.ctree import CTree, Tokens
-from d2c.trees.errors import FormatError, Refuse, stop
-from d2c.trees.files import AnyPath, file_name, open_input
 from d2c.trees.formats.chunks import parse_each
 from d2c.trees.graphs import Name, tree_of
 

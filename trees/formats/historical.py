@@ -18,10 +18,10 @@ from collections.abc import Iterator, Sequence
 from dataclasses import replace
 from functools import lru_cache, partial
 
+from d2c.base.errors import FormatError, Refuse, stop
+from d2c.base.files import AnyPath, file_name
 from d2c.trees.cleaning import keep_tokens, unwrap
 from d2c.trees.ctree import CTree, Tokens
-from d2c.trees.errors import FormatError, Refuse, stop
-from d2c.trees.files import AnyPath, file_name
 from d2c.trees.formats.brackets import parse_brackets, read_bracket_chunks
 from d2c.trees.formats.chunks import Chunk, parse_chunks
 from d2c.trees.traces import fill_traces

@@ -11,9 +11,9 @@ import re
 from collections.abc import Iterator
 from functools import partial
 
+from d2c.base.errors import Refuse, stop
+from d2c.base.files import AnyPath, file_name, open_input
 from d2c.trees.ctree import CTree, Tokens
-from d2c.trees.errors import Refuse, stop
-from d2c.trees.files import AnyPath, file_name, open_input
 from d2c.trees.formats.chunks import parse_each
 from d2c.trees.graphs import Name, tree_of
 

@@ -12,9 +12,9 @@ from collections.abc import Iterator
 from functools import partial
 from xml.etree.ElementTree import Element
 
+from d2c.base.errors import Refuse, stop
+from d2c.base.files import AnyPath
 from d2c.trees.ctree import CTree, Tokens
-from d2c.trees.errors import Refuse, stop
-from d2c.trees.files import AnyPath
 from d2c.trees.formats.chunks import writer
 from d2c.trees.formats.graphs import (
     HEAD,

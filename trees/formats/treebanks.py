@@ -5,9 +5,9 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Iterator, Set
 from typing import NamedTuple, TextIO
 
+from d2c.base.errors import FormatError, Refusals, Refuse, stop
+from d2c.base.files import AnyPath, file_name, open_input
 from d2c.trees.ctree import CTree
-from d2c.trees.errors import FormatError, Refusals, Refuse, stop
-from d2c.trees.files import AnyPath, file_name, open_input
 from d2c.trees.formats.alpinoxml import read_alpinoxml, write_alpinoxml
 from d2c.trees.formats.brackets import parse_brackets, read_brackets, write_brackets
 from d2c.trees.formats.chunks import Chunk

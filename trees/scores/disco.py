@@ -15,9 +15,9 @@ from itertools import accumulate, zip_longest
 from pathlib import Path
 from typing import Self
 
+from d2c.base.errors import FormatError
+from d2c.base.files import open_input
 from d2c.trees.ctree import Block, CTree, joined
-from d2c.trees.errors import FormatError
-from d2c.trees.files import open_input
 from d2c.trees.scores import matches
 from d2c.trees.scores.matches import Counts
 from d2c.trees.scores.prm import MANY, Prm, bundled

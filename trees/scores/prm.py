@@ -9,8 +9,8 @@ import re
 from collections.abc import Iterable, Mapping
 from importlib.resources import files
 
-from d2c.trees.errors import FormatError
-from d2c.trees.numbers import MOST_DIGITS
+from d2c.base.errors import FormatError
+from d2c.base.numbers import MOST_DIGITS
 
 BLANKS = " \t\n\v\f\r"  # what C calls white space; other Unicode spaces are parts of words
 MANY = 1 << 16

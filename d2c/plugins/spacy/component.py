@@ -18,10 +18,10 @@ from spacy.language import Language
 from spacy.pipeline import Pipe
 from spacy.tokens import Doc, Span, Token
 
-from d2c.models import find
+from d2c.base.errors import ModelError
+from d2c.models.names import find
 from d2c.plugins.pipeline_model import PipelineModel, PipelineSentence
 from d2c.plugins.spacy.attributes import GETTERS, NonConstituentException, store
-from d2c.trees.errors import ModelError
 from d2c.trees.formats.chunks import batches
 
 __all__ = ["ConstituencyComponent", "NonConstituentException"]
@@ -90,7 +90,7 @@ def make_component(
 ) -> ConstituencyComponent:
     """The component of a configuration.
 
-    model: a directory or a name (see `d2c.models`); None: the default model
+    model: a directory or a name (see `d2c.models.names`); None: the default model
 
     Raises ModelError for any `dparser` but `model` and `pipeline`, and for a directory without a model of
     d2c's that fits; but not where a pipeline is loaded that has the component: its model comes with it.

@@ -14,7 +14,7 @@ from click.testing import CliRunner
 import d2c
 from d2c import Parser, Sentence
 from d2c.commands.cli import cli
-from d2c.training.model import NO_TAGGER
+from d2c.models.model import NO_TAGGER
 
 TEXT = 'The dog can\'t see "Mary". She\r\nslept (here).\n\n\n The young\n cat'
 

@@ -12,10 +12,10 @@ import pytest
 
 import d2c
 from d2c import Document, Sentence, Tree
+from d2c.base.errors import FormatError
 from d2c.parsing import input as given
 from d2c.parsing.output import FORMATS, Parsed, failed
 from d2c.trees.ctree import CTree, Tokens, build_ctree
-from d2c.trees.errors import FormatError
 from d2c.trees.formats.brackets import parse_bracket
 from d2c.trees.heads import load_head_rules
 from d2c.trees.objects import from_nltk, from_stanza

@@ -11,7 +11,7 @@ from click.testing import CliRunner
 import d2c.commands.train
 from d2c.commands.compare import compare
 from d2c.commands.train import train
-from d2c.training.routes import RouteSettings
+from d2c.routes.registry import RouteSettings
 from d2c.training.spec import TrainingSpec
 
 FILES = ["train.mrg", "--dev", "dev.mrg", "-o", "model"]

@@ -8,13 +8,13 @@ from pathlib import Path
 import pytest
 from click.testing import CliRunner, Result
 
+from d2c.base.errors import FormatError
 from d2c.commands.cli import cli
 from d2c.reduction.reduction import Reduction
 from d2c.training.spec import TrainingSpec
 from d2c.training.train import train_models
 from d2c.treebanks.conversion import WRITABLE
 from d2c.treebanks.reading import Reading
-from d2c.trees.errors import FormatError
 from d2c.trees.formats.treebanks import FORMATS, read_treebank
 from tests.treebanks import TREEBANKS, needs_treebanks
 

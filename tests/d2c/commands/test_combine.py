@@ -8,9 +8,9 @@ from pathlib import Path
 import pytest
 from click.testing import CliRunner, Result
 
+from d2c.base.errors import FormatError
 from d2c.commands.cli import cli
 from d2c.parsing.json_lines import read_json_lines
-from d2c.trees.errors import FormatError
 
 A = "(TOP (S (NP (D the) (N cat)) (VP (V sat) (PP (P on) (N -LRB-)))))\n(TOP (S (V go)))\n"
 B = "(TOP (S (NP (D the) (N cat)) (VP (V sat)) (PP (P on) (N -LRB-))))\n(TOP (X (V go)))\n"

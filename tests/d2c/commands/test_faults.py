@@ -8,8 +8,8 @@ from pathlib import Path
 import pytest
 from click.testing import CliRunner, Result
 
+from d2c.base.errors import FormatError, FormatErrors
 from d2c.commands.cli import cli
-from d2c.trees.errors import FormatError, FormatErrors
 from d2c.trees.formats.brackets import format_bracket, read_brackets
 from tests.treebanks import TREEBANKS, needs_treebanks
 

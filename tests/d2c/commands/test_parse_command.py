@@ -17,10 +17,10 @@ from pathlib import Path
 import pytest
 from click.testing import CliRunner
 
+from d2c.base.files import open_input
 from d2c.commands.cli import cli
 from d2c.commands.terminal import progress
-from d2c.training.routes import make_route
-from d2c.trees.files import open_input
+from d2c.routes.registry import make_route
 from d2c.trees.formats.brackets import parse_bracket, read_brackets, write_brackets
 from d2c.trees.formats.conllu import read_conllu
 from d2c.trees.formats.discbracket import read_discbracket

@@ -7,8 +7,8 @@ from pathlib import Path
 
 from click.testing import CliRunner, Result
 
+from d2c.base.files import open_input
 from d2c.commands.cli import cli
-from d2c.trees.files import open_input
 
 TREES = """\
 (TOP (S (NP-SBJ (NP (DT the) (NN cat)) (PP (IN on) (NP (NN mats)))) (VP (VBD slept)) (. .)))

@@ -11,12 +11,12 @@ import pytest
 from click.testing import CliRunner
 
 import d2c.commands.pulse as pulse
+from d2c.base.errors import ModelError
+from d2c.base.progress import counted, log
 from d2c.commands.cli import cli
 from d2c.commands.pulse import PATIENCE, Pulse
 from d2c.dparsers.training import evaluations
 from d2c.training.announcements import warn_of_presets
-from d2c.trees.errors import ModelError
-from d2c.trees.progress import counted, log
 
 
 class Clock:

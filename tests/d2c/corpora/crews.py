@@ -9,11 +9,11 @@ from threading import Event
 
 import pyarrow as pa
 
+from d2c.base.errors import ModelError
 from d2c.corpora.records import Fields, Item, Record, items_of
 from d2c.corpora.rows import table_of
 from d2c.corpora.shards import Portion
 from d2c.corpora.work import Failed, Task
-from d2c.trees.errors import ModelError
 
 GONE = Failed("its worker died", gone=True)
 LONG = 3600.0  # seconds: more than any start takes

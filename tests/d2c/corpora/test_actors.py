@@ -10,11 +10,11 @@ from typing import Any
 import pyarrow as pa
 import pytest
 
+from d2c.base.errors import ModelError
 from d2c.corpora.actors import Actors, actors
 from d2c.corpora.crew import Schedule
 from d2c.corpora.processes import GONE
 from d2c.corpora.work import Task
-from d2c.trees.errors import ModelError
 from tests.d2c.corpora import crews
 from tests.d2c.corpora.crews import LONG, Stub, portion
 

@@ -10,10 +10,10 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
 
+from d2c.base.errors import FormatError
 from d2c.corpora.inputs import Inputs, find_files
 from d2c.corpora.records import Fields, Record, items_of
 from d2c.corpora.shards import cut
-from d2c.trees.errors import FormatError
 
 CONLLU = """\
 # newdoc id = D

@@ -9,8 +9,8 @@ from typing import BinaryIO
 
 import pytest
 
+from d2c.base.errors import FormatError
 from d2c.corpora.manifest import NAME, Manifest, opened
-from d2c.trees.errors import FormatError
 
 SETTINGS = {"model": "a", "kind": "text"}
 

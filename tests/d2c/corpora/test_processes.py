@@ -9,10 +9,10 @@ from typing import Any
 import pyarrow as pa
 import pytest
 
+from d2c.base.errors import ModelError
 from d2c.corpora.crew import Schedule
 from d2c.corpora.processes import GONE, Processes, processes
 from d2c.corpora.work import Task
-from d2c.trees.errors import ModelError
 from tests.d2c.corpora.crews import LONG, Stub, portion
 
 

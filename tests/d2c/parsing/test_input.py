@@ -6,10 +6,10 @@ from pathlib import Path
 
 import pytest
 
+from d2c.base.errors import FormatError
 from d2c.parsing.input import Sentence, read_sentences
 from d2c.parsing.text import PennRules
 from d2c.trees.ctree import Tokens
-from d2c.trees.errors import FormatError
 
 ROW = "{}\t{}\t_\tX\tX\t_\t0\tr\t_\t_\n"
 

@@ -9,11 +9,11 @@ from typing import Any
 import pytest
 from hypothesis import given
 
+from d2c.base.errors import Faults, FormatError, FormatErrors, Refusals
 from d2c.parsing.input import Sentence
 from d2c.parsing.json_lines import Read, parse_json_line, read_json_lines
 from d2c.parsing.output import NO_CTREE, Parsed, failed, format_json
 from d2c.trees.ctree import CTree, Tokens, build_ctree
-from d2c.trees.errors import Faults, FormatError, FormatErrors, Refusals
 from d2c.trees.heads import load_head_rules
 from tests.strategies import ctrees
 

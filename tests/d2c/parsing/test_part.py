@@ -9,9 +9,9 @@ from pathlib import Path
 
 import pytest
 
+from d2c.base.errors import FormatError
 from d2c.parsing.part import Finished, digest_of, written
 from d2c.parsing.stream import Batch, Done
-from d2c.trees.errors import FormatError
 from d2c.trees.repair import Repairs
 
 ERROR = FormatError("x", 1, 0, "no")

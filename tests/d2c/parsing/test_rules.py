@@ -18,15 +18,15 @@ import spacy
 from spacy.language import Language
 from spacy.tokens import Doc
 
+from d2c.base.errors import ModelError
 from d2c.commands.cli import cli
+from d2c.models.model import Model
 from d2c.parsing.rules import language_rules, rules_of
 from d2c.parsing.text import PennRules
 from d2c.plugins.pipeline_model import PipelineModel, PipelineSentence
-from d2c.training.model import Model
 from d2c.training.spec import TrainingSpec
 from d2c.training.train import train_models
 from d2c.trees.ctree import Tokens
-from d2c.trees.errors import ModelError
 from d2c.trees.formats.brackets import read_brackets, write_brackets
 from tests.d2c.conftest import SAMPLE
 

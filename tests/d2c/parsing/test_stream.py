@@ -9,13 +9,13 @@ from typing import Any
 
 import pytest
 
+from d2c.base.errors import ModelError
 from d2c.dparsers.file_parser import FileParser
+from d2c.models.model import Model
 from d2c.parsing.input import read_sentences
 from d2c.parsing.stream import Done, Request, batched, parse_batches
-from d2c.training.model import Model
 from d2c.trees.ctree import CTree, Tokens
 from d2c.trees.dtree import DTree
-from d2c.trees.errors import ModelError
 from d2c.trees.formats.export import read_export
 from d2c.trees.repair import Repairs
 
@@ -96,7 +96,7 @@ def test_what_the_format_cannot_hold(tmp_path: Path) -> None:
 
 def test_d_trees_of_a_file(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """A d-parser that has its d-trees in order is given one stream of sentences, whatever the batches."""
-    monkeypatch.setattr("d2c.training.model._WINDOW", 1)  # sentences that are read ahead
+    monkeypatch.setattr("d2c.models.model._WINDOW", 1)  # sentences that are read ahead
     words = ["a", "", "c", "d", "e"]
     file = conllu(tmp_path, *words)
     request = Request(file, "conllu", "brackets", size=2)

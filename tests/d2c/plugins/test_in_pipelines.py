@@ -7,10 +7,10 @@ from pathlib import Path
 
 import pytest
 
+from d2c.base.errors import ModelError
+from d2c.models.model import Model
 from d2c.plugins.pipeline_model import PipelineModel, PipelineSentence
-from d2c.training.model import Model
 from d2c.trees.ctree import CTree, Tokens, build_ctree
-from d2c.trees.errors import ModelError
 from tests.d2c.conftest import give_tagger
 
 

@@ -14,9 +14,9 @@ from spacy.language import Language
 from spacy.tokens import Doc
 
 import d2c.plugins.spacy.component
-from d2c.training.model import Model, load_route
+from d2c.base.errors import ModelError
+from d2c.models.model import Model, load_route
 from d2c.trees.ctree import Tokens
-from d2c.trees.errors import ModelError
 from d2c.trees.formats.brackets import format_bracket, read_brackets
 from tests.d2c.conftest import SAMPLE, give_tagger
 

@@ -15,10 +15,10 @@ from stanza.models.constituency.parse_tree import Tree
 from stanza.pipeline.core import Pipeline, PipelineRequirementsException
 
 import d2c.plugins.stanza  # noqa: F401 (registers the processor)
-from d2c.training.model import Model, load_route
+from d2c.base.errors import ModelError
+from d2c.models.model import Model, load_route
 from d2c.trees.ctree import Tokens
 from d2c.trees.dtree import DTree
-from d2c.trees.errors import ModelError
 from d2c.trees.formats.brackets import format_bracket, read_brackets
 from d2c.trees.objects import from_stanza
 from tests.d2c.conftest import SAMPLE, give_tagger

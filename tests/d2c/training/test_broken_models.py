@@ -14,9 +14,9 @@ from click.testing import CliRunner
 pytest.importorskip("spacy")
 import srsly
 
+from d2c.base.errors import ModelError
 from d2c.commands.cli import cli
-from d2c.training.model import Model, load_route
-from d2c.trees.errors import ModelError
+from d2c.models.model import Model, load_route
 
 Settings = dict[str, Any]
 

@@ -13,8 +13,8 @@ from d2c.cky.constrained_cky import ConstrainedCKY
 from d2c.cky.learning.training import Epoch
 from d2c.combination.constituents import constituents
 from d2c.reduction.labeler.two_stage import TwoStage
-from d2c.training.combined import Combined
-from d2c.training.routes import make_route
+from d2c.routes.combined import Combined
+from d2c.routes.registry import make_route
 from d2c.trees.ctree import CTree
 from d2c.trees.dtree import DTree
 from d2c.trees.formats.brackets import read_brackets

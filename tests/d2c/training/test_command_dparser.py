@@ -8,8 +8,8 @@ from pathlib import Path
 
 from click.testing import CliRunner
 
+from d2c.base.errors import ModelError
 from d2c.commands.cli import cli
-from d2c.trees.errors import ModelError
 from d2c.trees.formats.brackets import read_brackets
 from d2c.trees.scores.brackets import bracket_scores
 

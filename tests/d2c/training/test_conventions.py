@@ -17,16 +17,16 @@ import spacy
 from spacy.tokens import Doc
 
 import d2c.plugins.spacy.component  # noqa: F401 (makes the component known)
+from d2c.base.errors import ModelError
 from d2c.cky.constrained_cky import ConstrainedCKY
 from d2c.commands.cli import cli
+from d2c.models.model import Model, load_route
 from d2c.training.conventions import fit_to_convention, with_induced_heads
-from d2c.training.model import Model, load_route
 from d2c.training.spec import TrainingSpec
 from d2c.training.train import train_models
 from d2c.trees.conversion import to_dependencies
 from d2c.trees.ctree import CTree, Tokens
 from d2c.trees.dtree import DTree
-from d2c.trees.errors import ModelError
 from d2c.trees.formats.brackets import format_bracket, read_brackets, write_brackets
 from d2c.trees.formats.chunks import Chunk
 from d2c.trees.formats.conllu import write_conllu

@@ -9,9 +9,9 @@ import pytest
 from click.testing import CliRunner
 
 from d2c.commands.cli import cli
+from d2c.models.model import Model
 from d2c.reduction.labeler.two_stage import TwoStage
 from d2c.training.jackknife import jackknife_dtrees
-from d2c.training.model import Model
 from d2c.trees.ctree import Tokens
 from d2c.trees.dtree import DTree
 from d2c.trees.formats.brackets import read_brackets, write_brackets

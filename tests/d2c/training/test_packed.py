@@ -9,19 +9,19 @@ from typing import cast
 
 import pytest
 
+from d2c.base.errors import ModelError
 from d2c.cky.constrained_cky import ConstrainedCKY
-from d2c.compare.comparison import compare_on
-from d2c.compare.rows import Comparison
+from d2c.experiments.comparison import compare_on
+from d2c.experiments.rows import Comparison
 from d2c.linear.arcs import ArcFeature
+from d2c.models.model import Model
 from d2c.reduction.labeler.two_stage import TwoStage
-from d2c.training.model import Model
 from d2c.training.packed import and_last_tenth
 from d2c.training.spec import TrainingSpec
 from d2c.training.train import train_models
 from d2c.trees.arcs import single
 from d2c.trees.ctree import Tokens
 from d2c.trees.dtree import DTree
-from d2c.trees.errors import ModelError
 from d2c.trees.formats.brackets import read_brackets, write_brackets
 from tests.d2c.conftest import SAMPLE
 

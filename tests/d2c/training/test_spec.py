@@ -10,13 +10,13 @@ from types import SimpleNamespace
 import pytest
 from click.testing import CliRunner
 
+from d2c.base.errors import Faults, FormatError, ModelError
 from d2c.commands.cli import cli
-from d2c.compare.comparison import train_and_compare
 from d2c.dparsers.protocol import DependencyParser
-from d2c.training.routes import ROUTES
+from d2c.experiments.comparison import train_and_compare
+from d2c.routes.registry import ROUTES
 from d2c.training.spec import TrainingSpec
 from d2c.treebanks.reading import Reading
-from d2c.trees.errors import Faults, FormatError, ModelError
 
 FILES = (Path("a.mrg"), Path("b.mrg"))
 READING = Reading(faults=Faults(limit=10))
@@ -31,7 +31,7 @@ def asked(monkeypatch: pytest.MonkeyPatch, *arguments: str) -> TrainingSpec:
         raise KeyboardInterrupt
 
     monkeypatch.setattr("d2c.commands.train.train_models", take)
-    monkeypatch.setattr("d2c.compare.comparison.train_models", take)
+    monkeypatch.setattr("d2c.experiments.comparison.train_models", take)
     run = CliRunner().invoke(cli, arguments)
     assert taken, run.output
     return taken[0]
@@ -127,7 +127,7 @@ def test_of_several_d_parsers_those_have_the_transformer_that_may(monkeypatch: p
         taken.append((spec.dparser, spec.transformer))
         return SimpleNamespace(models=[None])
 
-    monkeypatch.setattr("d2c.compare.comparison.train_models", take)
+    monkeypatch.setattr("d2c.experiments.comparison.train_models", take)
     spec = TrainingSpec(*FILES, transformer="T")
     with pytest.raises(FormatError, match="b.mrg: cannot be read"):  # the trees that are to be scored
         train_and_compare(spec, Path("m"), others=["spacy", "stanza:transition"])

@@ -10,11 +10,11 @@ from pathlib import Path
 import pytest
 from click.testing import CliRunner
 
+from d2c.base.errors import ModelError
 from d2c.commands.cli import cli
 from d2c.dparsers.taggers import accuracy
-from d2c.training.model import Model
+from d2c.models.model import Model
 from d2c.trees.ctree import Tokens
-from d2c.trees.errors import ModelError
 from d2c.trees.formats.brackets import read_brackets, write_brackets
 from d2c.trees.scores.brackets import bracket_scores
 

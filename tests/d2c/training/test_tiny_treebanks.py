@@ -8,14 +8,14 @@ from pathlib import Path
 
 import pytest
 
-from d2c.training.model import Model
-from d2c.training.routes import ROUTES
+from d2c.base.errors import FormatError
+from d2c.models.model import Model
+from d2c.routes.registry import ROUTES
 from d2c.training.spec import TrainingSpec
 from d2c.training.train import train_models
 from d2c.treebanks.reading import Reading
 from d2c.trees.ctree import CTree, Tokens
 from d2c.trees.dtree import DTree
-from d2c.trees.errors import FormatError
 from d2c.trees.formats.brackets import format_bracket, parse_bracket
 
 TREEBANKS = (

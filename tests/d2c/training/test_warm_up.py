@@ -10,15 +10,15 @@ from pathlib import Path
 
 import pytest
 
+from d2c.routes.registry import ROUTES, RouteRow, kernels_of
 from d2c.training import warm_up
-from d2c.training.routes import ROUTES, RouteRow, kernels_of
 from tests.processes import all_end
 
 ROOT = Path(__file__).parents[3]
 ROUTE = """
 import os, pathlib, time
 from d2c.linear.kernels import kernel
-from d2c.training.routes import ROUTES, RouteRow
+from d2c.routes.registry import ROUTES, RouteRow
 
 def double(number):
     return 2 * number

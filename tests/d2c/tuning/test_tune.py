@@ -12,13 +12,13 @@ from typing import Any, ClassVar, Self
 import pytest
 from click.testing import CliRunner, Result
 
+from d2c.base.errors import FormatError
 from d2c.commands.cli import cli, run
 from d2c.commands.train import train
 from d2c.dparsers.registry import DPARSERS, TAGGERS, Row
-from d2c.tables.store import Store
+from d2c.experiments.store import Store
 from d2c.trees.ctree import Tokens
 from d2c.trees.dtree import DTree
-from d2c.trees.errors import FormatError
 from d2c.trees.formats.brackets import read_brackets, write_brackets
 from d2c.trees.formats.conllu import read_conllu
 from d2c.tuning.log import Trial, opened

@@ -16,8 +16,8 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator
 from itertools import zip_longest
 
-from d2c.trees.errors import FormatError
-from d2c.trees.files import AnyPath, file_name, open_input
+from d2c.base.errors import FormatError
+from d2c.base.files import AnyPath, file_name, open_input
 from d2c.trees.scores.evalb.lines import Line, from_line
 from d2c.trees.scores.evalb.match import Rules, Side, counts, restore_quotes
 from d2c.trees.scores.evalb.parameters import Parameters

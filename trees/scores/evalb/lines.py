@@ -7,8 +7,8 @@ from dataclasses import dataclass
 from functools import lru_cache
 from operator import neg
 
+from d2c.base.errors import FormatError
 from d2c.trees.ctree import CTree
-from d2c.trees.errors import FormatError
 from d2c.trees.formats.brackets import escape
 from d2c.trees.scores.prm import BLANKS
 

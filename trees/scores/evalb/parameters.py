@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable
 from dataclasses import dataclass
 
-from d2c.trees.files import AnyPath, file_name, open_input
+from d2c.base.files import AnyPath, file_name, open_input
 from d2c.trees.scores.prm import Prm, bundled
 
 

@@ -1,0 +1,1 @@
+"""The cellar: errors, files, progress, temporary directories, worker processes, checked model files."""

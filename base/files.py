@@ -1,0 +1,94 @@
+"""Opening the files that users name: `-` is standard input or output, `.gz` is read and written packed."""
+
+from __future__ import annotations
+
+import gzip
+import os
+import sys
+import zlib
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+from typing import TextIO, cast
+
+from d2c.base.errors import FormatError
+from d2c.base.temporary import staged_file, why_unwritable
+
+AnyPath = str | os.PathLike[str]
+
+
+def file_name(path: AnyPath) -> str:
+    """How messages name a path."""
+    return "<stdin>" if str(path) == "-" else os.fspath(path)
+
+
+@contextmanager
+def open_input(path: AnyPath, encoding: str = "utf-8", errors: str = "strict") -> Iterator[TextIO]:
+    """A text stream over a file. Raises FormatError for what cannot be opened or decoded."""
+    try:
+        stream = _open(path, "r", encoding, errors)
+    except OSError as error:
+        raise FormatError(file_name(path), 0, 0, f"cannot be read: {error.strerror or error}") from None
+    try:
+        yield stream
+    except UnicodeDecodeError as error:
+        raise FormatError(file_name(path), 0, 0, f"not UTF-8 text ({error.reason})") from None
+    except (gzip.BadGzipFile, zlib.error, EOFError) as error:
+        raise FormatError(file_name(path), 0, 0, f"broken gzip file ({error})") from None
+    except OSError as error:
+        if error.filename is None:  # of the stream, which has no name for itself
+            raise FormatError(file_name(path), 0, 0, f"cannot be read: {error.strerror or error}") from None
+        raise
+    finally:
+        if stream is not sys.stdin:
+            stream.close()
+
+
+@contextmanager
+def open_output(path: AnyPath) -> Iterator[TextIO]:
+    """A UTF-8 text stream that becomes the file `path` whole at the end, or, after an error, not at all.
+
+    Raises FormatError where it cannot be written, but BrokenPipeError where its reader has gone.
+    """
+    name = "<stdout>" if str(path) == "-" else os.fspath(path)
+    if str(path) == "-":
+        sys.stdout.reconfigure(encoding="utf-8")  # type: ignore[union-attr]
+        with writing(name):
+            yield sys.stdout
+            sys.stdout.flush()
+        return
+    target = Path(os.path.realpath(path))  # through a link, the file it leads to is replaced
+    if target.exists() and not target.is_file():  # a device or a pipe is written, never replaced
+        try:
+            stream = _open(target, "w")
+        except OSError as error:
+            raise FormatError(name, 0, 0, f"cannot be written: {error.strerror or error}") from None
+        with writing(name), stream:
+            yield stream
+        return
+    with writing(name), staged_file(target) as staged:
+        with _open(staged, "w") as stream:
+            yield stream
+        os.umask(mask := os.umask(0))  # the only way to ask for it
+        os.chmod(staged, 0o666 & ~mask)
+        os.replace(staged, target)
+
+
+@contextmanager
+def writing(name: str) -> Iterator[None]:
+    """Turns errors of writing into a FormatError that has this name."""
+    try:
+        yield
+    except OSError as error:
+        if (reason := why_unwritable(error)) is None:
+            raise
+        raise FormatError(name, 0, 0, f"cannot be written: {reason}") from None
+
+
+def _open(path: AnyPath, mode: str, encoding: str = "utf-8", errors: str = "strict") -> TextIO:
+    if str(path) == "-":
+        sys.stdin.reconfigure(encoding=encoding, errors=errors)  # type: ignore[union-attr]
+        return sys.stdin
+    if str(path).endswith(".gz"):
+        return cast(TextIO, gzip.open(path, mode + "t", encoding=encoding, errors=errors))
+    return cast(TextIO, open(path, mode, encoding=encoding, errors=errors))

@@ -1,0 +1,129 @@
+"""Files of learned things: settings in JSON with a format number, and what is wrong with broken ones.
+
+Whatever learns writes its settings here and its arrays with `d2c.linear.weights`, and checks both as it reads
+them, so that a broken or hostile directory leads to a ModelError and to nothing else: never to code that
+runs, to more memory than a model of that kind takes, or to a kernel that reads past an array.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import json
+import math
+from collections.abc import Iterable, Iterator, Mapping
+from contextlib import contextmanager
+from pathlib import Path
+from typing import Any, NoReturn
+
+from d2c.base.errors import ModelError, shortened
+
+_MOST_TEXT = 1 << 25  # bytes of JSON: of `{},{},...` Python makes 24 times as many
+_LONGEST = 200  # characters of what a library says
+
+
+def write_settings(path: Path, version: int, settings: Mapping[str, object]) -> None:
+    """Writes settings and the version of their format into a file, its directory made if absent."""
+    path.parent.mkdir(parents=True, exist_ok=True)
+    text = json.dumps({"format": version, **settings}, ensure_ascii=False)
+    path.write_text(text + "\n", encoding="utf-8")
+
+
+def read_json(path: Path) -> dict[str, Any]:
+    """The object in a JSON file of a model directory. Raises ModelError."""
+    check_file(path, _MOST_TEXT)
+    try:
+        settings = json.loads(path.read_text(encoding="utf-8"), parse_constant=_refuse)
+        json.dumps(settings, ensure_ascii=False).encode()  # halves of characters cannot be written again
+    except OSError as error:
+        raise ModelError(f"{path}: cannot be read: {error.strerror or error}") from None
+    except (ValueError, RecursionError):
+        raise ModelError(f"{path}: is not JSON") from None
+    if not isinstance(settings, dict):
+        raise ModelError(f"{path}: holds no settings")
+    return settings
+
+
+def read_settings(path: Path, version: int) -> dict[str, Any]:
+    """What `write_settings` wrote. Raises ModelError for what is no such file, or of another format."""
+    settings = read_json(path)
+    found = settings.get("format")
+    if not isinstance(found, int):
+        raise ModelError(f"{path}: says no format")
+    if found != version:
+        raise ModelError(f"{path}: has format {found}; this version of d2c reads {version}")
+    return settings
+
+
+def typed(settings: Mapping[str, Any], kinds: Mapping[str, Any]) -> dict[str, Any]:
+    """The settings of these names, each of its type or union of types. Raises KeyError, TypeError."""
+    found = {name: settings[name] for name in kinds}
+    for name, value in found.items():
+        finite = not isinstance(value, float) or math.isfinite(value)
+        if not isinstance(value, kinds[name]) or not finite:
+            raise TypeError(f"the setting {name} is of another type")
+    return found
+
+
+def strings(value: object) -> tuple[str, ...]:
+    """A list of strings among the settings. Raises TypeError for anything else."""
+    if not isinstance(value, list) or not all(isinstance(one, str) for one in value):
+        raise TypeError("a list is not of strings")
+    return tuple(value)
+
+
+def check_file(path: Path, most: int) -> None:
+    """Raises ModelError unless there is a file, and no pipe or device, of so many bytes at most."""
+    try:
+        size = path.stat().st_size
+    except (OSError, ValueError) as error:
+        raise ModelError(f"{path}: cannot be read: {getattr(error, 'strerror', error)}") from None
+    if not path.is_file():
+        raise ModelError(f"{path}: cannot be read: it is no file")
+    if size > most:
+        raise ModelError(f"{path}: has {size:,} bytes, more than the {most:,} that such a file may have")
+
+
+@contextmanager
+def reading(path: Path) -> Iterator[None]:
+    """Turns whatever broken settings and arrays lead to into a ModelError that names `path`."""
+    try:
+        yield
+    except ModelError:
+        raise
+    except Exception as error:  # of any kind: it is what broken data led Python or a library to do
+        raise ModelError(f"{path}: is broken ({first_line(error)}); train the model again") from None
+
+
+def first_line(error: BaseException) -> str:
+    """What an error says, in one line that is not too long."""
+    line = str(error).strip().partition("\n")[0] or type(error).__name__
+    return shortened(line, _LONGEST)
+
+
+def size_of(directory: Path) -> int:
+    """The bytes of all files in a directory."""
+    return sum(path.stat().st_size for path in directory.rglob("*") if path.is_file())
+
+
+def digests(directory: Path, parts: Iterable[str]) -> dict[str, str]:
+    """SHA-256 of each file in some of the folders of a directory, by its path there."""
+    found = {}
+    for path in sorted(path for part in parts for path in (directory / part).rglob("*") if path.is_file()):
+        with open(path, "rb") as stream:
+            found[path.relative_to(directory).as_posix()] = hashlib.file_digest(stream, "sha256").hexdigest()
+    return found
+
+
+def check_digests(directory: Path, parts: Iterable[str], expected: Mapping[str, str]) -> None:
+    """Raises ModelError where these folders have other files than those with the expected digests."""
+    found = digests(directory, parts)
+    known = {file: digest for file, digest in expected.items() if file.partition("/")[0] in parts}
+    for file in sorted(found.keys() | known.keys()):
+        if found.get(file) != known.get(file):
+            what = "is missing" if file not in found else "is damaged"
+            what = what if file in known else "is no file of this model"
+            raise ModelError(f"{directory / file}: {what}; copy or train the model again")
+
+
+def _refuse(constant: str) -> NoReturn:
+    raise ValueError(constant)

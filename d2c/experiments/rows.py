@@ -1,0 +1,158 @@
+"""Routes side by side on a dev treebank: what they make of gold d-trees and of a d-parser's, and how fast."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass, field, replace
+from typing import NamedTuple, Self
+
+from d2c.base.progress import counted
+from d2c.routes.registry import Relabels, Route
+from d2c.trees.ctree import CTree
+from d2c.trees.dtree import DTree
+from d2c.trees.repair import Repairs
+from d2c.trees.scores import disco
+from d2c.trees.scores.attachment import Attachment, score_attachment
+from d2c.trees.scores.brackets import METRICS, Metric, metric_for
+from d2c.trees.scores.matches import Score, Summary
+
+GOLD, ORACLE = "gold", "oracle"
+_TIMED = 300  # sentences whose conversion is timed each by itself
+
+
+@dataclass(frozen=True)
+class GoldStandard:
+    """What all rows of a table are held against, sentence by sentence, and how brackets are counted."""
+
+    ctrees: Sequence[CTree]
+    dtrees: Sequence[DTree]
+    metric: Metric
+
+    @classmethod
+    def of(
+        cls,
+        ctrees: Sequence[CTree],
+        dtrees: Sequence[DTree],
+        routes: Iterable[Route],
+        metric: str | None = None,
+    ) -> Self:
+        """With one of METRICS, or that for these trees and for what the routes have learned."""
+        chosen = METRICS[metric] if metric else metric_for(ctrees, any(route.gaps_ for route in routes))
+        return cls(list(map(chosen.visible, ctrees)), dtrees, chosen)
+
+
+class Parses(NamedTuple):
+    """The d-trees that routes convert: gold ones or a d-parser's, and the seconds that it took."""
+
+    source: str
+    dtrees: Sequence[DTree]
+    seconds: float = 0.0
+
+
+class Trees(NamedTuple):
+    """What a row was scored on, sentence by sentence, and the seconds that some took, with their lengths."""
+
+    guess: Sequence[CTree]
+    dtrees: Sequence[DTree]
+    times: Sequence[tuple[int, float]]
+
+
+@dataclass(frozen=True)
+class Row:
+    """One line of the table.
+
+    route:      its name, or `oracle`: of the c-trees that a route could make, those nearest to gold
+    d_trees:    where the d-trees come from, `gold` or the d-parser
+    attachment: of the d-trees, without punctuation
+    scores:     one for each sentence; brackets: their sum
+    gaps:       disco-dop's counts of constituents with gaps, where there are any
+    repairs:    of the d-trees
+    converting: seconds that the route took to turn d-trees into c-trees; 0 for the oracle
+    parsing:    seconds that the d-parser took; 0 for gold d-trees
+    training:   seconds of fitting the route
+    trees:      for the report; None for the oracle
+    """
+
+    route: str
+    d_trees: str
+    attachment: Attachment
+    scores: Sequence[Score]
+    brackets: Summary
+    gaps: disco.Summary = field(default_factory=disco.Summary)
+    repairs: Repairs = field(default_factory=Repairs)
+    converting: float = 0.0
+    parsing: float = 0.0
+    training: float = 0.0
+    trees: Trees | None = None
+
+    @property
+    def tokens_per_second(self) -> tuple[float, float]:
+        """Of the conversion alone, and from tokens to c-trees."""
+        return self._per_second(self.repairs.tokens)
+
+    @property
+    def sentences_per_second(self) -> tuple[float, float]:
+        """Of the conversion alone, and from tokens to c-trees."""
+        return self._per_second(len(self.scores))
+
+    def _per_second(self, count: int) -> tuple[float, float]:
+        return count / self.converting, count / (self.converting + self.parsing)
+
+
+@dataclass(frozen=True)
+class Comparison:
+    """The rows of a table.
+
+    training: seconds of training the d-parser, once for each fold of jackknifing, too
+    tags:     share of the words to which the tagger gave the right tag; None where tags are gold
+    """
+
+    gold: GoldStandard
+    rows: Sequence[Row]
+    training: float = 0.0
+    tags: float | None = None
+
+
+def score(name: str, route: Route, gold: GoldStandard, parses: Parses) -> Row:
+    """Converts d-trees, and scores them and the result. Kernels are compiled before."""
+    dtrees, metric, repairs = parses.dtrees, gold.metric, Repairs()
+    by_length = sorted(dtrees, key=lambda dtree: len(dtree.heads))
+    list(route.decode_all(by_length[len(by_length) // 2 :][:1]))
+    start = time.perf_counter()
+    guess = list(counted(route.decode_all(dtrees, repairs), f"converting {parses.source} d-trees by {name}"))
+    converting = time.perf_counter() - start
+    guess = list(map(metric.visible, with_tags_of(gold.ctrees, guess)))
+    if isinstance(route, Relabels):
+        dtrees = route.relabel(dtrees)
+    scores = metric.score(gold.ctrees, guess)
+    return Row(
+        *(name, parses.source, attachment(gold, dtrees), scores, metric.summary(scores)),
+        gaps=disco.evaluate_all(gold.ctrees, guess, replace(disco.Parameters.proper(), disc_only=True)),
+        repairs=repairs,
+        converting=converting,
+        parsing=parses.seconds,
+        trees=Trees(guess, dtrees, _time_each(route, by_length)),
+    )
+
+
+def attachment(gold: GoldStandard, dtrees: Iterable[DTree]) -> Attachment:
+    """Of the d-trees of all sentences."""
+    return sum(map(score_attachment, gold.dtrees, dtrees), Attachment())
+
+
+def with_tags_of(trees: Sequence[CTree | DTree], guess: Iterable[CTree]) -> list[CTree]:
+    """C-trees with the tags of others: scorers find punctuation by its tag, so predicted ones would count."""
+    return [replace(b, tokens=a.tokens) for a, b in zip(trees, guess, strict=True)]
+
+
+def _time_each(route: Route, by_length: Sequence[DTree]) -> list[tuple[int, float]]:
+    """Lengths, and the seconds that a conversion takes (the fastest of three), of d-trees of all lengths."""
+
+    def seconds(dtree: DTree) -> float:
+        start = time.perf_counter()
+        next(iter(route.decode_all([dtree])))
+        return time.perf_counter() - start
+
+    timed = by_length[:: max(1, len(by_length) // _TIMED)]
+    return [(len(dtree.heads), min(seconds(dtree) for _ in range(3))) for dtree in timed]

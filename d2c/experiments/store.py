@@ -1,0 +1,136 @@
+"""What experiments are made of, kept in files: a stopped run goes on where it was, runs side by side share.
+
+A *step* is something that takes long: a trained model, d-trees of a d-parser, figures. It is kept in a
+directory that is named by a digest of all that it is made of (the contents of treebank files, settings, other
+steps, the version of d2c), so that it is found again by whatever needs the same, and by nothing else.
+"""
+
+from __future__ import annotations
+
+import fcntl
+import hashlib
+import json
+import time
+from collections.abc import Callable, Iterator, Mapping
+from contextlib import contextmanager
+from dataclasses import dataclass, field
+from importlib.metadata import version
+from pathlib import Path
+from typing import Any
+
+from d2c.base import model_files
+from d2c.base.progress import log
+from d2c.dparsers.directories import whole_directory
+
+FORMAT = 1  # of the file with a step's facts
+_FACTS = "step.json"
+_SHOWN = 12  # digits of a digest in the name of a directory
+
+
+@dataclass(frozen=True)
+class Step:
+    """Something that was made.
+
+    directory: its files
+    facts:     what was found out, as JSON holds it
+    key:       says what it is made of, for steps that are made of it
+    seconds:   that it took, without those of other steps
+    """
+
+    directory: Path
+    facts: Mapping[str, Any]
+    key: str
+    seconds: float
+
+
+@dataclass
+class Store:
+    """Steps in the folders of a directory.
+
+    used: the steps that were asked for since this was last emptied, by key
+    """
+
+    directory: Path
+    used: dict[str, Step] = field(default_factory=dict)
+    _others: float = 0.0  # seconds of steps made while another one is
+
+    def step(self, name: str, made_of: Mapping[str, Any], make: Callable[[Path], Mapping[str, Any]]) -> Step:
+        """The step of that name, made by `make` unless it is there.
+
+        made_of: all that it depends on, as JSON holds it
+        make:    fills a fresh directory and returns the facts; nothing is kept where it raises an error
+        """
+        key = self.key(name, made_of)
+        directory = self.directory / f"{name}-{key[:_SHOWN]}"
+        before, start = self._others, time.perf_counter()
+        if not (directory / _FACTS).is_file():
+            with _alone(directory):
+                if not (directory / _FACTS).is_file():
+                    self._make(directory, made_of, make)
+            self._others = before + time.perf_counter() - start
+        settings = model_files.read_settings(directory / _FACTS, FORMAT)
+        with model_files.reading(directory / _FACTS):
+            found = model_files.typed(settings, {"facts": dict, "seconds": float | int})
+        step = self.used[key] = Step(directory, found["facts"], key, found["seconds"])
+        return step
+
+    @staticmethod
+    def key(name: str, made_of: Mapping[str, Any]) -> str:
+        """The key of a step, whether it is there or not."""
+        return digest({"name": name, "version": version("d2c"), **made_of})
+
+    def _make(
+        self, directory: Path, made_of: Mapping[str, Any], make: Callable[[Path], Mapping[str, Any]]
+    ) -> None:
+        log.info("%s: %s", directory.name, described(made_of))
+        self._others, start = 0.0, time.perf_counter()
+        with whole_directory(directory, _FACTS) as staging:
+            facts = make(staging)
+            seconds = time.perf_counter() - start - self._others
+            own = {"made of": made_of, "facts": facts, "seconds": round(seconds, 3)}
+            model_files.write_settings(staging / _FACTS, FORMAT, own)
+
+    @property
+    def seconds(self) -> float:
+        """That all steps in `used` took when they were made."""
+        return sum(step.seconds for step in self.used.values())
+
+
+@contextmanager
+def _alone(directory: Path) -> Iterator[None]:
+    """Waits while another process makes a step, unless the file system has no locks."""
+    directory.parent.mkdir(parents=True, exist_ok=True)
+    path = directory.parent / f".{directory.name}.lock"
+    with open(path, "w") as file:
+        try:
+            fcntl.flock(file, fcntl.LOCK_EX | fcntl.LOCK_NB)
+        except BlockingIOError:
+            log.info("%s: another process makes it", directory.name)
+            fcntl.flock(file, fcntl.LOCK_EX)
+        except OSError:
+            pass
+        try:
+            yield
+        finally:
+            path.unlink(missing_ok=True)
+
+
+def digest(value: object) -> str:
+    """SHA-256 of what JSON holds."""
+    return hashlib.sha256(json.dumps(value, sort_keys=True).encode()).hexdigest()
+
+
+def digest_of_file(path: Path) -> str:
+    """SHA-256 of a file's bytes. Raises OSError."""
+    with open(path, "rb") as stream:
+        return hashlib.file_digest(stream, "sha256").hexdigest()
+
+
+def described(made_of: Mapping[str, Any]) -> str:
+    """What tells a step from others of its name, in one line: without the digests."""
+    shown = {name: value for name, value in made_of.items() if not _is_digest(value)}
+    return ", ".join(f"{name} {value}" for name, value in shown.items())
+
+
+def _is_digest(value: object) -> bool:
+    return isinstance(value, str) and len(value) == 64

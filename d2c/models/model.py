@@ -1,0 +1,189 @@
+"""A trained model in one directory: `model.json` beside `route/`, `dparser/` and, in some, `tagger/`."""
+
+from __future__ import annotations
+
+import shutil
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import dataclass, replace
+from itertools import chain
+from pathlib import Path
+from typing import Any, Self, cast
+
+from d2c.base import model_files
+from d2c.base.errors import ModelError
+from d2c.dparsers.protocol import DependencyParser, ReadsText
+from d2c.dparsers.registry import load_dparser, load_tagger
+from d2c.dparsers.taggers import Tagger
+from d2c.routes.registry import ROUTES, Route, route_class
+from d2c.training.packed import check_arcs, parsing
+from d2c.training.spec import ARCS
+from d2c.training.tagging import load_abbreviations
+from d2c.trees.ctree import CTree, Tokens
+from d2c.trees.dtree import DTree
+from d2c.trees.formats.chunks import batches
+from d2c.trees.repair import Repairs
+
+FORMAT = 2  # of the model directory
+SETTINGS = "model.json"
+_OTHERS = {  # what people take for one, by a file in it
+    "meta.json": "a pipeline of spaCy's; `d2c train --dparser pipeline:spacy:NAME` makes a model of it",
+    "dparser.json": "the d-parser of a model; the model is the directory above",
+    "tagger.json": "the tagger of a model; the model is the directory above",
+    "reduction.json": "the route of a model; the model is the directory above",
+    "cky.json": "the route of a model; the model is the directory above",
+    "rules.json": "the route of a model; the model is the directory above",
+}
+_WINDOW = 1024  # sentences that are tagged at a time
+TAGS = ("gold", "predicted")
+_PARTS, _OPTIONAL = ("route", "dparser", "tagger"), ("tagger", "tags", "language", "arcs")
+NO_TAGGER = "words need a tagger, and this model has none; train it with --tagger stanza, spacy or nltk"
+
+
+@dataclass
+class Model:
+    """A fitted route and a trained d-parser, with the names under which they are registered.
+
+    tagger: a trained tagger and its name, where the model has one
+    tags:   what route and d-parser were trained on, `gold` or `predicted` by the tagger
+    abbreviations: words of the tagger's treebank that end in a full stop
+    language: whose rules cut text, as spaCy calls it; None: English, or what the d-parser's pipeline does
+    arcs:   one of ARCS: whether the route looks among all likely arcs, or over the one d-tree
+
+    A d-parser that comes with tags of its own is the tagger of a model that has no other.
+    """
+
+    route_name: str
+    route: Route
+    dparser_name: str
+    dparser: DependencyParser
+    tagger_name: str | None = None
+    tagger: Tagger | None = None
+    tags: str = "gold"
+    abbreviations: tuple[str, ...] = ()
+    language: str | None = None
+    arcs: str = ARCS[0]
+
+    def __post_init__(self) -> None:
+        if self.tagger is None and isinstance(self.dparser, ReadsText):
+            self.tagger = cast(Tagger, self.dparser)
+
+    @classmethod
+    def load(
+        cls,
+        directory: Path,
+        device: str | None = None,
+        parse_template: str | None = None,
+        allow_pipeline: str | None = None,
+        timeout: float | None = None,
+        arcs: str | None = None,
+    ) -> Self:
+        """What `train` left.
+
+        parse_template: the command of a d-parser `cmd`
+        allow_pipeline: the name of a d-parser `pipeline`, `spacy:NAME` or `stanza:LANGUAGE`: loading one may
+                        run code that it brings with it
+        timeout:        seconds after which a run of the command is ended
+        arcs:           one of ARCS, in place of the model's own
+
+        The first two must be given where the model has such a d-parser, and only there. Raises ModelError.
+        """
+        names = read_settings(directory)
+        check_digests(directory, _PARTS)
+        given: dict[str, Any] = {"device": device, "parse_template": parse_template}
+        given |= {"allow_pipeline": allow_pipeline, "timeout": timeout}
+        dparser = load_dparser(names["dparser"], directory / "dparser", given)
+        model = cls(names["route"], _load_route(directory, names["route"]), names["dparser"], dparser)
+        model.language, model.arcs = names.get("language"), arcs or names.get("arcs", ARCS[0])
+        check_arcs(model.arcs == "packed", {names["route"]: model.route}, dparser, names["dparser"])
+        if "tagger" in names:
+            model.tagger_name, model.tags = names["tagger"], names.get("tags", "gold")
+            model.tagger = load_tagger(names["tagger"], directory / "tagger", device)
+            model.abbreviations = load_abbreviations(directory / "tagger")
+        return model
+
+    def save(self, directory: Path, trained: Path) -> None:
+        """Writes the model into a directory, d-parser and tagger as they were trained in one."""
+        for part in ("dparser", "tagger") if self.tagger_name else ("dparser",):
+            if directory != trained:
+                shutil.copytree(trained / part, directory / part)
+        self.route.save(directory / "route")
+        settings: dict[str, object] = {"route": self.route_name, "dparser": self.dparser_name}
+        if self.tagger_name is not None:
+            settings |= {"tagger": self.tagger_name, "tags": self.tags}
+        if self.language is not None:
+            settings["language"] = self.language
+        if self.arcs != ARCS[0]:
+            settings["arcs"] = self.arcs
+        settings["files"] = model_files.digests(directory, _PARTS)
+        model_files.write_settings(directory / SETTINGS, FORMAT, settings)
+
+    def parse(self, sentences: Iterable[Tokens], repairs: Repairs | None = None) -> Iterator[CTree]:
+        """The c-tree of each sentence; tags as for `parse_dependencies`."""
+        return self.route.decode_all(self.parse_dependencies(sentences), repairs)
+
+    def parse_dependencies(self, sentences: Iterable[Tokens]) -> Iterator[DTree]:
+        """The d-tree of each sentence.
+
+        Sentences with words that have no tag (an empty one) are tagged by the model's tagger; all are, where
+        route and d-parser were trained on its tags. Raises ModelError where there is no tagger.
+        """
+        return parsing(self.dparser, self.arcs == "packed")(
+            chain.from_iterable(map(self._tagged, batches(sentences, _WINDOW)))
+        )
+
+    def _tagged(self, sentences: list[Tokens]) -> Iterator[Tokens]:
+        every = self.tags == "predicted"
+        untagged = [tokens.forms for tokens in sentences if every or not all(tokens.tags)]
+        if untagged and self.tagger is None:
+            raise ModelError(NO_TAGGER)
+        tagged = iter(self.tagger.tag(untagged) if self.tagger and untagged else ())
+        for tokens in sentences:
+            if every:
+                yield next(tagged)  # without lemmas and morphology, as in training
+            else:
+                yield tokens if all(tokens.tags) else replace(tokens, tags=next(tagged).tags)
+
+
+def load_route(directory: Path) -> Route:
+    """The route of a model directory, without its d-parser. Raises ModelError."""
+    name = read_settings(directory)["route"]
+    check_digests(directory, ("route",))
+    return _load_route(directory, name)
+
+
+def _load_route(directory: Path, name: str) -> Route:
+    if name not in ROUTES:
+        raise ModelError(f"{directory}: has the route {name!r}, which this version of d2c does not know")
+    return route_class(name).load(directory / "route")  # type: ignore[no-any-return]
+
+
+def read_settings(directory: Path) -> dict[str, str]:
+    """What `model.json` says: names of route, d-parser and tagger. Raises ModelError."""
+    path = Path(directory) / SETTINGS
+    if not path.is_file():
+        for file, what in _OTHERS.items():
+            if (Path(directory) / file).is_file():
+                raise ModelError(f"{directory}: is {what}")
+        raise ModelError(f"{directory}: is no model of d2c's: {path} is no file")
+    settings = model_files.read_settings(path, FORMAT)
+    with model_files.reading(path):
+        names = dict.fromkeys(("route", "dparser", *(name for name in _OPTIONAL if name in settings)), str)
+        said: dict[str, str] = model_files.typed(settings, names)
+        if said.get("arcs", ARCS[0]) not in ARCS:
+            raise ValueError(f"unknown arcs {said['arcs']!r}")
+        if said.get("tags", "gold") not in TAGS or ("tagger" in said) != ("tags" in said):
+            raise ValueError("tagger and tags do not fit together")
+    return {"format": str(FORMAT), **said}
+
+
+def check_digests(directory: Path, parts: Sequence[str]) -> None:
+    """Raises ModelError where files in these parts of a model directory are not those that `save` wrote.
+
+    Models of 0.2.0 say no digests. Who changes a file on purpose can change its digest, too: what loads it
+    does not rely on this.
+    """
+    path = Path(directory) / SETTINGS
+    expected = model_files.read_settings(path, FORMAT).get("files")
+    with model_files.reading(path):
+        if expected is not None:
+            model_files.check_digests(Path(directory), parts, dict(expected))

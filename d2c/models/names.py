@@ -1,0 +1,86 @@
+"""Models by name: those that come with d2c, and those in the directories that $D2C_MODELS names.
+
+A model's card says what it was trained on and how good it is: `card.json` in its directory, and for people
+`README.md`. `scripts/build_models.py` writes both.
+"""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Iterator, Mapping
+from importlib import resources
+from pathlib import Path
+from typing import Any, NamedTuple
+
+from d2c.base.errors import ModelError
+from d2c.base.model_files import read_json
+
+DEFAULT = "en"
+DIRECTORIES = "D2C_MODELS"  # names directories of models, with os.pathsep between them
+CARD = "card.json"
+_MARKER = "model.json"  # what makes a directory a model
+
+
+class Available(NamedTuple):
+    """A model that has a name.
+
+    card: what `card.json` says; empty where there is none that can be read
+    """
+
+    name: str
+    directory: Path
+    card: Mapping[str, Any]
+
+
+def find(name: str | Path | None = None) -> Path:
+    """The directory of a model: of the default one, of that name, or the one that is given.
+
+    A directory that is a model comes before a name. Raises ModelError for what is neither.
+    """
+    wanted = str(name or DEFAULT)
+    if name and is_model(Path(wanted)):
+        return Path(wanted)
+    known = _named()
+    if wanted in known:
+        return known[wanted]
+    if name and Path(wanted).is_dir():
+        return Path(wanted)  # whoever reads it says what is wrong with it
+    names = ", ".join(sorted(known)) or "none"
+    raise ModelError(f"{wanted}: is no model: neither a directory nor a name; known names: {names}")
+
+
+def available() -> list[Available]:
+    """All models that have names, in the order of names."""
+    return [Available(name, directory, _card(directory)) for name, directory in sorted(_named().items())]
+
+
+def is_model(directory: Path) -> bool:
+    """Whether a directory is a model, broken perhaps."""
+    return (directory / _MARKER).is_file()
+
+
+def is_known(name: str) -> bool:
+    """Whether this is the name of a model."""
+    return name in _named()
+
+
+def _named() -> dict[str, Path]:
+    """The first directory of each name: those of $D2C_MODELS come before those that are bundled."""
+    found: dict[str, Path] = {}
+    for folder in _folders():
+        for directory in sorted(folder.iterdir()) if folder.is_dir() else ():
+            if is_model(directory):
+                found.setdefault(directory.name, directory)
+    return found
+
+
+def _folders() -> Iterator[Path]:
+    yield from map(Path, filter(None, os.environ.get(DIRECTORIES, "").split(os.pathsep)))
+    yield Path(str(resources.files("d2c.data") / "models"))
+
+
+def _card(directory: Path) -> Mapping[str, Any]:
+    try:
+        return read_json(directory / CARD)
+    except ModelError:
+        return {}

@@ -1,0 +1,1 @@
+"""Routes: ways back from d-trees to c-trees."""

@@ -1,0 +1,87 @@
+"""All tables on one page: for each the command, ours beside the paper's figures, and the minutes."""
+
+from __future__ import annotations
+
+import csv
+import io
+from collections.abc import Iterator, Sequence
+from dataclasses import replace
+from importlib import resources
+from pathlib import Path
+
+from papers.registry import TABLES, published
+from papers.table import Cell, Table, write_text
+
+PAGE = "tables.md"
+_HEAD = "head.md"  # in the package, beside the papers' figures
+
+
+def write_section(name: str, table: Table, seconds: float, command: str, directory: Path) -> None:
+    """Writes a table's section, and the page anew of the sections that are there. Raises OSError."""
+    directory.mkdir(parents=True, exist_ok=True)
+    table.write(directory / name)
+    section = "\n\n".join(_section(name, table, seconds, command))
+    write_text(directory / f"{name}.section.md", section + "\n")
+    sections = [directory / f"{name}.section.md" for name in TABLES]
+    texts = [section.read_text(encoding="utf-8") for section in sections if section.is_file()]
+    write_text(directory / PAGE, "\n".join([head(), *texts]))
+
+
+def head() -> str:
+    """What the page says before its sections: how to make tables, and which there are."""
+    text = (resources.files("papers") / "published" / _HEAD).read_text(encoding="utf-8")
+    rows = [[f"`{name}`", row.paper, row.title, row.figures] for name, row in TABLES.items()]
+    return f"{text}\n{Table(('name', 'paper', 'table', 'figures of the paper'), rows).markdown()}\n"
+
+
+def _section(name: str, table: Table, seconds: float, command: str) -> Iterator[str]:
+    row, figures = TABLES[name], published(name)
+    yield f"## {name}: {row.title}"
+    yield f"{row.paper}. `{command}`; {seconds / 60:.1f} minutes, those of shared steps included."
+    theirs = [*csv.reader(io.StringIO(figures))] if figures else []
+    joined = beside(table, theirs[0], theirs[1:]) if theirs else None
+    yield (joined or table).markdown()
+    if table.draw:
+        yield f"![{name}]({name}.png)"
+    if theirs:
+        where = "in the columns `(paper)`" if joined else "below"
+        yield f"The paper's figures ({row.figures}) are {where}; with that treebank the command makes them."
+    if theirs and not joined:
+        yield Table(theirs[0], theirs[1:]).markdown()
+
+
+def beside(table: Table, header: Sequence[str], rows: Sequence[Sequence[str]]) -> Table | None:
+    """A table with the paper's figures as columns of their own, where its rows have the same names.
+
+    header, rows: the paper's; what tells its rows apart are the columns that hold other things than numbers.
+    None unless ours have these, too, and half of the paper's rows are among ours.
+    """
+    names = [title for i, title in enumerate(header) if not all(_is_number(row[i]) for row in rows)]
+    figures = [title for title in header if title not in names]
+    if not names or not {*names} <= {*table.header}:
+        return None
+    places = [header.index(title) for title in names]
+    theirs = {tuple([row[i] for i in places]): row for row in rows}
+    places = [table.header.index(title) for title in names]
+    keys = [tuple([str(row[i]) for i in places]) for row in table.rows]
+    if len(theirs) != len(rows) or 2 * len({*keys} & {*theirs}) < len(rows):
+        return None
+
+    def paper(key: tuple[str, ...]) -> list[Cell]:
+        row = theirs.get(key)
+        return [row[header.index(title)] if row else None for title in figures]
+
+    joined = [[*row, *paper(key)] for key, row in zip(keys, table.rows, strict=True)]
+    for key in theirs:
+        if key not in keys:
+            named = dict(zip(names, key, strict=True))
+            joined.append([*(named.get(title) for title in table.header), *paper(key)])
+    return replace(table, header=[*table.header, *(f"{title} (paper)" for title in figures)], rows=joined)
+
+
+def _is_number(cell: str) -> bool:
+    """Whether it is one, or empty."""
+    try:
+        return not cell or float(cell.replace(",", "")) is not None
+    except ValueError:
+        return False

@@ -1,0 +1,180 @@
+"""A constituent parser without a d-parser: the automaton of a binarized grammar with a linear oracle.
+
+It stands on `d2c.automata`: terminals are tags, a shift makes a pre-terminal, and reductions are the steps of
+`d2c.trees.binarization`. So it builds a c-tree and a d-tree at once, and needs neither.
+"""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
+from itertools import groupby
+from pathlib import Path
+from typing import Self
+
+from d2c.automata.exact import SEARCHES
+from d2c.automata.oracles import PRESETS, Linear, passes
+from d2c.automata.static_oracles import built, constituent_actions
+from d2c.automata.systems import Action, System, constituents
+from d2c.base.errors import ModelError
+from d2c.base.model_files import strings
+from d2c.base.progress import log
+from d2c.dparsers.directories import Kind, loading, parameters
+from d2c.dparsers.training import DEV_WORDS, check_choice, thinned
+from d2c.trees.binarization import BINARIZATIONS, GLUE, LEFT, RIGHT, UNARY, Step, Symbol, unbinarize
+from d2c.trees.ctree import CTree, Tokens
+from d2c.trees.formats.chunks import batches
+from d2c.trees.heads import load_head_rules
+from d2c.trees.repair import Repairs
+from d2c.trees.scores.brackets import metric_for
+
+# The model directory: the settings and the oracle's files.
+KIND = Kind(
+    "cparser", "shift-reduce", 1, ("preset", "epochs", "seed", "binarization", "head_rules", "search")
+)
+NEW_STEP = "step of no tree"
+_BATCH = 500  # sentences that are parsed at once
+_MOST_UNARIES = 20  # one over the other
+
+
+@dataclass(eq=False)
+class ShiftReduce:
+    """Builds c-trees from left to right, all of them without gaps.
+
+    preset:       default (10 passes over the training treebank) or small (4)
+    epochs:       so many passes instead, rounded up
+    device:       it has no use for one
+    seed:         same seed, same model: of the order of sentences
+    binarization: simple or markovized, see `d2c.trees.binarization`
+    head_rules:   name or file of a head table
+    search:       greedy, or exact: the best of all trees whose actions are not too improbable
+
+    Learned by `fit`: the steps and the tags of the treebank, the longest chain of unary steps, the commonest
+    wrapper, and the oracle.
+    """
+
+    preset: str = "default"
+    epochs: float | None = None
+    device: str | None = None
+    seed: int = 1
+    binarization: str = "simple"
+    head_rules: str = "collins"
+    search: str = "greedy"
+    steps_: tuple[Step, ...] = field(default=(), init=False)
+    tags_: tuple[str, ...] = field(default=(), init=False)
+    unaries_: int = field(default=0, init=False)
+    top_: str | None = field(default="TOP", init=False)
+    oracle_: Linear | None = field(default=None, init=False)
+
+    def fit(self, train: Sequence[CTree], dev: Sequence[CTree]) -> Self:
+        """Learns, and keeps the weights with the best F1 on dev, or on some of it, evenly chosen.
+
+        Raises ModelError for trees with gaps, and where all trees are bare words.
+        """
+        self._check()
+        rules, scheme = load_head_rules(self.head_rules), BINARIZATIONS[self.binarization]
+        headed = [rules.headed(ctree) for ctree in train if ctree.labels]
+        if not all(ctree.is_continuous() for ctree in train):
+            raise ModelError("the shift-reduce parser learns no trees with gaps")
+        if not headed:
+            raise ModelError("no tree of the treebank has a constituent")
+        actions = [list(constituent_actions(ctree, scheme)) for ctree in headed]
+        reductions = [action for one in actions for action in one if action.kind in (LEFT, RIGHT, UNARY)]
+        self.steps_ = tuple(sorted({Step(action.kind, action.parent) for action in reductions}))
+        self.tags_ = tuple(sorted({tag for ctree in headed for tag in ctree.tokens.tags}))
+        chains = (sum(1 for _ in run) for one in actions for unary, run in groupby(one, _is_unary) if unary)
+        self.unaries_ = max(chains, default=1)
+        tops = Counter(ctree.top for ctree in train)
+        self.top_ = max(tops, key=lambda top: tops[top])
+        self._fit(headed, actions, thinned(dev, DEV_WORDS, length=lambda ctree: len(ctree.tokens)))
+        return self
+
+    def parse(self, sentences: Iterable[Tokens], repairs: Repairs | None = None) -> Iterator[CTree]:
+        """The c-tree of each sentence over exactly its tokens, in order; some hundred are held at a time.
+
+        Added to `repairs`: steps that no tree of the treebank has, without which there were no tree; and
+        sentences with so many trees that fewer were looked at. Raises ModelError where nothing was learned.
+        """
+        if self.oracle_ is None:
+            raise ModelError("this parser is not trained yet")
+        return self._parsed(sentences, self.search, Repairs() if repairs is None else repairs)
+
+    def save(self, directory: Path) -> None:
+        """Writes the model, which `load` reads, into a directory, made if absent."""
+        if self.oracle_ is None:
+            raise ModelError("this parser is not trained yet")
+        directory.mkdir(parents=True, exist_ok=True)
+        steps = [(kind, *parent) for kind, parent in self.steps_]
+        learned = {"steps": steps, "tags": self.tags_, "unaries": self.unaries_, "top": self.top_}
+        KIND.write(directory, learned, self)
+        self.oracle_.save(directory)
+
+    @classmethod
+    def load(cls, directory: Path) -> Self:
+        """The parser that `save` left in a directory. Raises ModelError."""
+        settings = KIND.read(directory)
+        with loading(directory, "has broken settings"):
+            parser = cls(**parameters(settings, KIND.parameters))
+            parser._check()
+            parser.steps_ = tuple(_step(*row) for row in settings["steps"])
+            parser.tags_, parser.unaries_ = strings(settings["tags"]), settings["unaries"]
+            parser.top_ = parameters(settings, ["top"])["top"]
+            if not isinstance(parser.unaries_, int) or not 1 <= parser.unaries_ <= _MOST_UNARIES:
+                raise ValueError(f"chains of {parser.unaries_!r} unary steps")
+            system = parser._system()
+        parser.oracle_ = Linear.load(Path(directory), system)
+        return parser
+
+    def _check(self) -> None:
+        """Raises ModelError for unknown parameters."""
+        known: Mapping[str, Iterable[str]] = {
+            "preset": PRESETS,
+            "binarization": BINARIZATIONS,
+            "search": SEARCHES,
+        }
+        for name, choices in known.items():
+            check_choice(name, getattr(self, name), choices)
+
+    def _system(self) -> System:
+        return constituents(self.steps_, self.tags_, self.unaries_)
+
+    def _fit(
+        self, headed: Sequence[CTree], actions: Sequence[Sequence[Action]], dev: Sequence[CTree]
+    ) -> None:
+        epochs = passes(self.preset, self.epochs)
+        oracle = self.oracle_ = Linear(self._system(), epochs, seed=self.seed)
+        metric = metric_for(dev)
+
+        def evaluate(epoch: int, loss: float) -> float:
+            guess = self._parsed((ctree.tokens for ctree in dev), "greedy", Repairs())
+            f1 = float(metric.summary(metric.score(dev, guess)).f1) if dev else 0.0
+            log.info("shift-reduce: pass %d of %d  loss %.3f  dev F1 %.2f", epoch, epochs, loss, f1)
+            return f1 if dev else epoch  # without dev the last weights are kept
+
+        oracle.fit([ctree.tokens for ctree in headed], actions, evaluate)
+
+    def _parsed(self, sentences: Iterable[Tokens], search: str, repairs: Repairs) -> Iterator[CTree]:
+        assert self.oracle_ is not None
+        known = set(self.steps_)
+        for batch in batches(sentences, _BATCH):
+            found = SEARCHES[search](self.oracle_, batch, repairs.counts)
+            for tokens, actions in zip(batch, found, strict=True):
+                heads, _, derivation = built(actions)
+                repairs.sentences += 1
+                repairs.tokens += len(tokens)
+                repairs.counts[NEW_STEP] += sum(step not in known for steps in derivation for step in steps)
+                yield unbinarize(tokens, heads, derivation, self.top_)
+
+
+def _is_unary(action: Action) -> bool:
+    return action.kind == UNARY
+
+
+def _step(kind: int, label: str, bar: str) -> Step:
+    """A step of a file. Raises ValueError for what none can be."""
+    if type(kind) is not int or kind not in (LEFT, RIGHT, UNARY) or {type(label), type(bar)} != {str}:
+        raise ValueError(f"a step of kind {kind!r} to {label!r}, {bar!r}")
+    if bar in ("tag", GLUE):
+        raise ValueError(f"a step to {Symbol(label, bar)}")
+    return Step(kind, Symbol(label, bar))

@@ -1,0 +1,119 @@
+"""Other c-parsers on the same data, as rows beside ours: some are trained here, some come as files of trees.
+
+What is trained here learns from the trees and tags from which d-parsers and routes learn. Another one is a
+class, and a row of SYSTEMS.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import asdict
+from pathlib import Path
+from typing import Any, Protocol, Self
+
+from d2c.base.errors import FormatError, ModelError
+from d2c.dparsers.registry import Row, class_of
+from d2c.treebanks.reading import Reading
+from d2c.trees.ctree import CTree, Tokens
+from d2c.trees.formats.discbracket import write_discbracket
+from papers.experiment import Experiment
+from papers.scores import Scored
+from papers.timing import timed
+
+SYSTEMS = {
+    "shift-reduce": Row("papers.shift_reduce:ShiftReduce"),
+    "Stanza's c-parser": Row("papers.stanza_constituency:StanzaConstituency", "stanza"),
+}
+EXACT = {"search": "exact"}  # shift-reduce: the best tree of the chart, not the greedy one
+
+
+class ConstituentParser(Protocol):
+    """A c-parser that needs no d-parser; its parameters are some of preset, epochs, device and seed."""
+
+    def fit(self, train: Sequence[CTree], dev: Sequence[CTree]) -> Self:
+        """Learns; selects the model on dev. Raises ModelError for trees that it cannot learn from."""
+
+    def parse(self, sentences: Iterable[Tokens]) -> Iterator[CTree]:
+        """The c-tree of each sentence over exactly its tokens, in order, over any stream."""
+
+    def save(self, directory: Path) -> None:
+        """Writes a model directory."""
+
+    @classmethod
+    def load(cls, directory: Path) -> Self:
+        """The parser of a model directory. Raises ModelError."""
+
+
+def other_systems(experiment: Experiment, part: str) -> tuple[dict[str, Scored], list[str]]:
+    """The figures of all systems on a part of the treebank; and a line on each that cannot be had.
+
+    Files, which are of the part that is reported on, come first, then SYSTEMS. Raises FormatError for files
+    with other tokens.
+    """
+    found, missing = dict[str, Scored](), list[str]()
+    if part == experiment.treebank.reported:
+        for name, path in experiment.settings.systems.items():
+            found[name] = of_file(experiment, path, part)
+    for name in SYSTEMS:
+        try:
+            found[name] = trained(experiment, name, part)
+        except ModelError as error:
+            missing.append(f"{name}: {error}.")
+    return found, missing
+
+
+def trained(experiment: Experiment, name: str, part: str, **changes: Any) -> Scored:
+    """The figures of one of SYSTEMS, trained from scratch; its trees stay in the step. Raises ModelError.
+
+    changes: of the attributes of the trained parser that say how it parses
+    """
+    kind, settings = class_of("c-parser", SYSTEMS, name), experiment.settings
+    given = {"preset": settings.preset, "epochs": settings.epochs, "seed": settings.seed}
+    made_of = {**experiment.made_of, "system": name, **given, **experiment.on_device}
+
+    def fit(directory: Path) -> Mapping[str, Any]:
+        parser: ConstituentParser = kind(device=settings.device, **given)
+        parser.fit(experiment.trees("train"), experiment.trees("dev")).save(directory / "cparser")
+        return {}
+
+    step = experiment.store.step("system", made_of, fit)
+
+    def parse(directory: Path) -> Mapping[str, Any]:
+        parser: ConstituentParser = kind.load(step.directory / "cparser")
+        for attribute, value in changes.items():
+            setattr(parser, attribute, value)
+        sentences = [ctree.tokens for ctree in experiment.trees(part)]
+        guess, seconds = timed(parser.parse, sentences, f"parsing {part}")
+        with open(directory / "trees.discbracket", "w", encoding="utf-8") as stream:
+            write_discbracket(guess, stream)
+        return asdict(_scored(experiment, guess, part, seconds))
+
+    made_of = {"system": step.key, "part": part, **changes}
+    return Scored(**experiment.store.step("system-trees", made_of, parse).facts)
+
+
+def of_file(experiment: Experiment, path: Path, part: str) -> Scored:
+    """The figures of trees in a file of any format; no time is known.
+
+    Raises FormatError unless they are over the tokens of the part, in its order.
+    """
+    gold, guess = experiment.gold(part), list(Reading()(path))
+    for number, (a, b) in enumerate(zip(gold, guess, strict=False), 1):
+        if a.tokens.forms != b.tokens.forms:
+            message = f"is of other tokens than those of {experiment.treebank.files[part]}"
+            raise FormatError(str(path), 0, number, message)
+    if len(guess) != len(gold):
+        message = f"has {len(guess)} sentences, {experiment.treebank.files[part]} {len(gold)}"
+        raise FormatError(str(path), 0, 0, message)
+    return _scored(experiment, guess, part)
+
+
+def _scored(experiment: Experiment, guess: Sequence[CTree], part: str, seconds: float = 0.0) -> Scored:
+    return Scored(
+        brackets=experiment.figures(guess, part),
+        attachment=None,
+        sentences=len(guess),
+        tokens=sum(len(ctree.tokens) for ctree in guess),
+        parsing=seconds,
+        converting=0.0,
+    )

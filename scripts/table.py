@@ -1,0 +1,184 @@
+"""The papers' tables on anyone's treebank: python scripts/table.py NAME... -o DIR [OPTIONS]"""
+
+from __future__ import annotations
+
+import shlex
+from collections.abc import Mapping, Sequence
+from dataclasses import fields
+from pathlib import Path
+from typing import Any
+
+import click
+from click.core import ParameterSource
+
+from d2c.__main__ import main
+from d2c.base.errors import FormatError, ModelError
+from d2c.commands.options import (
+    FilePath,
+    choice,
+    encoding_option,
+    finite,
+    format_option,
+    grammar_options,
+    heads_option,
+    transformer_option,
+)
+from d2c.commands.pulse import Pulse
+from d2c.commands.terminal import say
+from d2c.dparsers.registry import DPARSERS, TAGGERS, form_of, shortest
+from d2c.experiments.store import Store
+from d2c.experiments.treebank import PARTS, Treebank, read_treebanks
+from d2c.routes.registry import RouteSettings
+from d2c.treebanks.reading import Reading
+from papers.experiment import Experiment, Settings
+from papers.page import write_section
+from papers.registry import TABLES, make_table
+
+EVERY = "all"
+CHART = ("labels", "binarization", "grammar", "symbols", "max_unaries")  # of `RouteSettings`
+
+
+def _dparsers(_: click.Context, parameter: click.Parameter, given: str) -> tuple[str, ...]:
+    names = given.split(",")
+    for name in names:
+        if name.partition(":")[0] not in DPARSERS:
+            raise click.BadParameter(f"{name!r} is none of {', '.join(DPARSERS)}", param=parameter)
+    return tuple(dict.fromkeys(map(shortest, names)))  # what is written in two ways is trained once
+
+
+def _system(_: click.Context, parameter: click.Parameter, given: Sequence[str]) -> dict[str, Path]:
+    pairs = [one.partition("=") for one in given]
+    for name, _equals, file in pairs:
+        if not (name and Path(file).is_file()):
+            raise click.BadParameter(f"{name!r} is not NAME=FILE with a file that is there", param=parameter)
+    return {name: Path(file) for name, _equals, file in pairs}
+
+
+@click.command(epilog="Tables: " + "; ".join(f"{name}: {row.title}" for name, row in TABLES.items()))
+@click.argument("names", nargs=-1, required=True, type=click.Choice([*TABLES, EVERY]), metavar="NAME...")
+@click.option("--train", type=FilePath, help="Treebank file to learn from.")
+@click.option("--dev", type=FilePath, help="Treebank file on which settings are chosen.")
+@click.option("--test", type=FilePath, help="Treebank file for final results.  [default: those are on --dev]")
+@heads_option
+@format_option
+@click.option("--move-punctuation", is_flag=True, help="Into the smallest constituent around it.")
+@click.option("--traces", is_flag=True, help="Move antecedents to their traces: trees with gaps.")
+@click.option("--sentences", type=click.IntRange(1), help="Only the first ones of train.")
+@click.option(
+    "--treebanks",
+    type=FilePath,
+    help="TOML file with a section for each treebank, in place of the options above; tables of one "
+    "treebank are made of the first.",
+)
+@click.option(
+    "--dparsers",
+    default=Settings.dparsers[0],
+    show_default=True,
+    callback=_dparsers,
+    metavar="NAME,...",
+    help=f"Of {', '.join(map(form_of, DPARSERS))}, with commas between them.",
+)
+@choice("--preset", ["default", "small"], Settings.preset)
+@click.option("--epochs", type=float, help="Passes over the training data, instead of the preset's.")
+@click.option("--device", help="Stanza: cpu, cuda, ...  [default: cuda where there is one]")
+@transformer_option
+@choice("--tags", ["gold", "predicted"], Settings.tags, "Predicted in train by jackknifing.")
+@choice("--tagger", TAGGERS, Settings.tagger)
+@click.option(
+    "--folds", type=click.IntRange(2), default=Settings.folds, show_default=True, help="Of jackknifing."
+)
+@encoding_option
+@click.option(
+    "--penalty",
+    type=click.FloatRange(0),
+    callback=finite,
+    help="λ of the chart.  [default: chosen by its F1]",
+)
+@click.option(
+    "--gamma", type=click.FloatRange(0, 1), callback=finite, help="γ of pruning.  [default: chosen by its F1]"
+)
+@click.option(
+    "--labels",
+    is_flag=True,
+    default=RouteSettings.labels,
+    help="Chart: the d-parser's labels are features, as for PAD's CTB.",
+)
+@grammar_options
+@click.option("--seed", type=int, default=Settings.seed, show_default=True)
+@click.option(
+    "--system",
+    "systems",
+    multiple=True,
+    callback=_system,
+    metavar="NAME=FILE",
+    help="Another system's trees.",
+)
+@click.option("-o", "--out", type=click.Path(path_type=Path), required=True, help="Directory for all of it.")
+def table(names: tuple[str, ...], out: Path, treebanks: Path | None, **options: Any) -> int:
+    """Makes tables and figures of the papers on your treebank, each as CSV, Markdown and picture, and one
+    page of all (tables.md).
+
+    What takes long is kept in OUT, so a run that was stopped goes on where it was, and tables share models.
+    Where one of several tables cannot be made, as without a package, the others are; the exit status is 2.
+    """
+    chosen = read_treebanks(treebanks) if treebanks else [_treebank(options)]
+    options["chart"] = {
+        name: options[name] for name in CHART if options[name] != getattr(RouteSettings, name)
+    }
+    names_of_settings = [field.name for field in fields(Settings)]
+    settings = Settings(**{name: options[name] for name in names_of_settings})
+    with Pulse() as pulse:
+        store = Store(out / "steps")
+        experiments = [Experiment(treebank, settings, store) for treebank in chosen]
+        wanted, failed = TABLES if EVERY in names else dict.fromkeys(names), list[str]()
+        own = {str(path) for treebank in chosen for path in treebank.files.values()}
+        for name in wanted:
+            pulse.say(f"{name}: {TABLES[name].title}")
+            store.used.clear()
+            try:
+                made = make_table(name, experiments)
+            except (ModelError, FormatError, ChildProcessError) as error:
+                if len(wanted) == 1 or getattr(error, "file", None) in own:  # no table can be made
+                    raise
+                pulse.say(f"d2c: {name}: {error}")
+                failed.append(name)
+            else:
+                write_section(name, made, store.seconds, f"python scripts/table.py {name}{_said()}", out)
+                click.echo(made.markdown() + "\n")
+    if failed:
+        say(f"d2c: {len(failed)} of {len(wanted)} tables could not be made: {', '.join(failed)}")
+    return 2 if failed else 0
+
+
+def _said() -> str:
+    """The options that were given, with the names of files alone: other machines have other folders."""
+    context, words = click.get_current_context(), list[str]()
+    for option in context.command.params:
+        given, name = context.params.get(option.name or ""), option.opts[-1]
+        if context.get_parameter_source(option.name or "") is not ParameterSource.COMMANDLINE:
+            continue
+        if isinstance(given, Mapping):
+            words += [word for key, path in given.items() for word in (name, f"{key}={path.name}")]
+        elif name.startswith("--") and name != "--out":
+            text = ",".join(given) if isinstance(given, tuple) else getattr(given, "name", str(given))
+            words += [name] if given is True else [name, text]
+    return f" {shlex.join(words)}" if words else ""
+
+
+def _treebank(options: dict[str, Any]) -> Treebank:
+    """Of the options. Raises UsageError where files are missing."""
+    files = {part: options[part] for part in PARTS if options[part]}
+    if not {"train", "dev"} <= set(files):
+        raise click.UsageError("give --train and --dev, or --treebanks")
+    reading = Reading(
+        options["format_name"],
+        marked=options["head_rules"] == "marked",
+        traces=options["traces"],
+        move_punctuation=options["move_punctuation"],
+    )
+    name = files["train"].name.partition(".")[0]
+    return Treebank(name, files, options["head_rules"], reading, options["sentences"])
+
+
+if __name__ == "__main__":
+    main(table)

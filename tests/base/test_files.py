@@ -1,0 +1,105 @@
+"""Files that appear whole or not at all, packed or not."""
+
+from __future__ import annotations
+
+import gzip
+from pathlib import Path
+
+import pytest
+
+from d2c.base.errors import FormatError, ModelError
+from d2c.base.files import file_name, open_input, open_output
+from d2c.base.model_files import read_json
+
+
+@pytest.mark.parametrize("name", ["x.mrg", "x.mrg.gz"])
+@pytest.mark.parametrize("error", [ValueError, KeyboardInterrupt, SystemExit])
+def test_nothing_is_left_after_an_exception(tmp_path: Path, name: str, error: type[BaseException]) -> None:
+    with pytest.raises(error), open_output(tmp_path / name) as out:
+        out.write("half\n" * 10_000)
+        raise error
+    assert list(tmp_path.iterdir()) == []
+
+
+@pytest.mark.parametrize("name", ["x.mrg", "x.mrg.gz"])
+def test_an_old_file_stays_until_the_new_one_is_whole(tmp_path: Path, name: str) -> None:
+    path = tmp_path / name
+    with open_output(path) as out:
+        out.write("old")
+    before = path.read_bytes()
+    with pytest.raises(ValueError), open_output(path) as out:
+        out.write("new")
+        raise ValueError
+    assert path.read_bytes() == before
+    with open_output(path) as out:
+        out.write("new")
+        assert path.read_bytes() == before
+    with open_input(path) as stream:
+        assert stream.read() == "new"
+    assert [p.name for p in tmp_path.iterdir()] == [name]
+
+
+def test_packed_files(tmp_path: Path) -> None:
+    path = tmp_path / "x.gz"
+    with open_output(path) as out:
+        out.write("é\u2009\n")
+    assert gzip.decompress(path.read_bytes()).decode() == "é\u2009\n"
+    with open_input(path) as stream:
+        assert stream.read() == "é\u2009\n"
+
+
+def test_output_through_a_link(tmp_path: Path) -> None:
+    (tmp_path / "link").symlink_to(tmp_path / "x")
+    with open_output(tmp_path / "link") as out:
+        out.write("text")
+    assert (tmp_path / "link").is_symlink() and (tmp_path / "x").read_text() == "text"
+
+
+def test_what_cannot_be_written(tmp_path: Path) -> None:
+    path = tmp_path / "none" / "x"
+    with pytest.raises(FormatError) as error, open_output(path):
+        pass
+    assert str(error.value) == f"{path}: cannot be written: No such file or directory"
+
+
+def test_what_cannot_be_read(tmp_path: Path) -> None:
+    (tmp_path / "x.gz").write_bytes(b"plain")
+    (tmp_path / "x").write_bytes(b"\xff")
+    for name, message in (
+        ("x.gz", "broken gzip file (Not a gzipped file (b'pl'))"),
+        ("x", "not UTF-8 text (invalid start byte)"),
+        ("none", "cannot be read: No such file or directory"),
+    ):
+        with pytest.raises(FormatError) as error, open_input(tmp_path / name) as stream:
+            stream.read()
+        assert str(error.value) == f"{tmp_path / name}: {message}"
+
+
+def test_names_in_messages() -> None:
+    assert [file_name("-"), file_name("a/b"), file_name(Path("c"))] == ["<stdin>", "a/b", "c"]
+
+
+def test_errors_print_as_one_line() -> None:
+    assert str(FormatError("x", 3, 2, "wrong")) == "x:3: sentence 2: wrong"
+    assert str(FormatError("x", 3, 2, "wrong").after(5)) == "x:3: sentence 7: wrong"
+    assert str(FormatError("x", 3, 0, "wrong").after(5)) == "x:3: wrong"
+    assert str(FormatError("x", 0, 0, "wrong")) == "x: wrong"
+    assert str(FormatError("x", 1, 0, "'\x1b[31m\ud800é'\nno")) == r"x:1: '\x1b[31m\ud800é' no"
+
+
+def test_json(tmp_path: Path) -> None:
+    path = tmp_path / "x.json"
+    for text, message in (
+        (b"{", "is not JSON"),
+        (b"\xff", "is not JSON"),
+        (b"[]", "holds no settings"),
+        (None, "cannot be read: No such file or directory"),
+    ):
+        path.unlink(missing_ok=True)
+        if text is not None:
+            path.write_bytes(text)
+        with pytest.raises(ModelError) as error:
+            read_json(path)
+        assert str(error.value) == f"{path}: {message}"
+    path.write_text('{"a": 1}')
+    assert read_json(path) == {"a": 1}

@@ -1,0 +1,106 @@
+"""Settings of models, and the digests of their files."""
+
+from __future__ import annotations
+
+import os
+from pathlib import Path
+
+import pytest
+
+from d2c.base.errors import ModelError
+from d2c.base.model_files import (
+    check_digests,
+    digests,
+    read_json,
+    read_settings,
+    reading,
+    strings,
+    typed,
+    write_settings,
+)
+
+
+def test_settings_come_back(tmp_path: Path) -> None:
+    write_settings(tmp_path / "a" / "x.json", 3, {"name": "ö", "size": 1.5})
+    assert read_settings(tmp_path / "a" / "x.json", 3) == {"format": 3, "name": "ö", "size": 1.5}
+
+
+@pytest.mark.parametrize(
+    ("text", "message"),
+    [
+        ("", "is not JSON"),
+        ("[" * 200_000 + "]" * 200_000, "is not JSON"),
+        ('{"a": ' * 200_000, "is not JSON"),
+        ('{"format": NaN}', "is not JSON"),
+        ('{"format": "\\ud800"}', "is not JSON"),
+        ('{"format": ' + "9" * 5_000 + "}", "is not JSON"),
+        ('{"format": "\xff"}', "is not JSON"),
+        ("[]", "holds no settings"),
+        ("{}", "says no format"),
+        ('{"format": [3]}', "says no format"),
+        ('{"format": 4}', "has format 4; this version of d2c reads 3"),
+    ],
+)
+def test_broken_settings(text: str, message: str, tmp_path: Path) -> None:
+    (tmp_path / "x.json").write_text(text, encoding="latin-1")
+    with pytest.raises(ModelError, match=f"^[^\n]*x.json: {message}$"):
+        read_settings(tmp_path / "x.json", 3)
+
+
+def test_what_is_no_file_or_too_large(tmp_path: Path) -> None:
+    with pytest.raises(ModelError, match="x: cannot be read: No such file"):
+        read_json(tmp_path / "x")
+    with pytest.raises(ModelError, match="cannot be read: it is no file"):
+        read_json(tmp_path)
+    os.mkfifo(tmp_path / "pipe")
+    with pytest.raises(ModelError, match="pipe: cannot be read: it is no file"):
+        read_json(tmp_path / "pipe")
+    with open(tmp_path / "large", "wb") as stream:
+        stream.truncate(1 << 40)
+    with pytest.raises(ModelError, match="large: has 1,099,511,627,776 bytes, more than"):
+        read_json(tmp_path / "large")
+
+
+def test_types() -> None:
+    settings = {"a": 1, "b": None, "c": 0.5, "d": float("inf")}
+    kinds = {"a": int, "b": str | None, "c": int | float}
+    assert typed(settings, kinds) == {"a": 1, "b": None, "c": 0.5}
+    for wrong in ({"a": str}, {"b": int}, {"d": int | float}):
+        with pytest.raises(TypeError, match="is of another type"):
+            typed(settings, wrong)
+    with pytest.raises(KeyError):
+        typed(settings, {"e": int})
+    assert strings(["a"]) == ("a",)
+    for value in ("ab", ["a", 1], None):
+        with pytest.raises(TypeError, match="not of strings"):
+            strings(value)
+
+
+def test_any_error_is_one_short_line() -> None:
+    for error in (ValueError("a\nb"), RecursionError("x" * 9_999), MemoryError(), NotImplementedError()):
+        with pytest.raises(ModelError) as found, reading(Path("file")):
+            raise error
+        assert "\n" not in str(found.value) and len(str(found.value)) < 300
+    with pytest.raises(ModelError) as found, reading(Path("file")):
+        raise ValueError("begins " + "x" * 9_999 + " ends")
+    said = f"begins {'x' * 91}...{'x' * 93} ends"
+    assert str(found.value) == f"file: is broken ({said}); train the model again"
+
+
+def test_digests(tmp_path: Path) -> None:
+    for file in ("a/x", "a/deep/y", "b/z"):
+        (tmp_path / file).parent.mkdir(exist_ok=True)
+        (tmp_path / file).write_text(file)
+    known = digests(tmp_path, ("a", "b"))
+    assert [*known] == ["a/deep/y", "a/x", "b/z"]
+    check_digests(tmp_path, ("a", "b"), known)
+    (tmp_path / "b" / "z").write_text("y")
+    check_digests(tmp_path, ("a",), known)
+    with pytest.raises(ModelError, match="b/z: is damaged; copy or train the model again$"):
+        check_digests(tmp_path, ("a", "b"), known)
+    (tmp_path / "b" / "z").unlink()
+    with pytest.raises(ModelError, match="b/z: is missing"):
+        check_digests(tmp_path, ("a", "b"), known)
+    (tmp_path / "a" / "other").write_text("x")
+    with pytest.raises(ModelError, match="a/other: is no file of this model"):
+        check_digests(tmp_path, ("a",), known)

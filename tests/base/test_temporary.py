@@ -1,0 +1,54 @@
+"""What is left by killed processes is removed, and nothing else."""
+
+from __future__ import annotations
+
+import os
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+from d2c.base.temporary import scratch, staged_file
+
+KILLED = """
+import os, signal, sys
+from pathlib import Path
+from d2c.base.temporary import scratch, staged_file
+with scratch(Path(sys.argv[1]), "x-") as directory, staged_file(Path(sys.argv[1], "y.gz")):
+    (directory / "file").touch()
+    os.kill(os.getpid(), signal.SIGKILL)
+"""
+
+
+def make_old(directory: Path) -> None:
+    for path in directory.iterdir():
+        os.utime(path, (0, 0))
+
+
+def test_what_a_killed_process_left_is_removed(tmp_path: Path) -> None:
+    assert subprocess.run([sys.executable, "-c", KILLED, tmp_path]).returncode == -9
+    (tmp_path / "x").touch()
+    (tmp_path / ".y.gz.swp").touch()
+    kept = {"x", ".y.gz.swp"}
+    with scratch(tmp_path, "x-"), staged_file(tmp_path / "y.gz"):
+        assert len(list(tmp_path.iterdir())) == 6  # so young that others may be making it
+    make_old(tmp_path)
+    with scratch(tmp_path, "x-"), staged_file(tmp_path / "y.gz"):
+        assert len(list(tmp_path.iterdir())) == 4
+    assert {path.name for path in tmp_path.iterdir()} == kept
+
+
+def test_what_is_held_stays(tmp_path: Path) -> None:
+    with scratch(tmp_path) as first, staged_file(tmp_path / "x") as file:
+        make_old(tmp_path)
+        with scratch(tmp_path) as second, staged_file(tmp_path / "x"):
+            assert first.is_dir() and second.is_dir() and file.exists()
+    assert list(tmp_path.iterdir()) == []
+
+
+def test_what_is_renamed_stays(tmp_path: Path) -> None:
+    with pytest.raises(KeyboardInterrupt), staged_file(tmp_path / "x") as file:
+        file.rename(tmp_path / "x")
+        raise KeyboardInterrupt
+    assert [path.name for path in tmp_path.iterdir()] == ["x"]

@@ -1,0 +1,102 @@
+"""Models by name, without loading any."""
+
+from __future__ import annotations
+
+import json
+import os
+from pathlib import Path
+
+import pytest
+from click.testing import CliRunner
+
+from d2c.base.errors import ModelError
+from d2c.commands.cli import cli
+from d2c.models.names import available, find
+
+FORMAT = {"format": 2, "route": "cky", "dparser": "gold"}
+
+
+def make(directory: Path, **card: object) -> Path:
+    """What looks like a model with a card, if there is anything to say."""
+    directory.mkdir(parents=True)
+    (directory / "model.json").write_text(json.dumps(FORMAT))
+    if card:
+        (directory / "card.json").write_text(json.dumps(card))
+    return directory
+
+
+@pytest.fixture
+def folders(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> tuple[Path, Path]:
+    """Two of $D2C_MODELS, and the working directory beside them."""
+    both = tmp_path / "one", tmp_path / "two"
+    monkeypatch.setenv("D2C_MODELS", os.pathsep.join(map(str, (*both, tmp_path / "absent"))))
+    (tmp_path / "here").mkdir()
+    monkeypatch.chdir(tmp_path / "here")
+    return both
+
+
+def test_names_directories_and_the_default(folders: tuple[Path, Path]) -> None:
+    one, two = folders
+    named = make(two / "xx")
+    assert find("xx") == find(named) == named
+    first = make(one / "xx", language="X")
+    assert find("xx") == first
+    assert find("../two/xx") == Path("../two/xx")
+    own = make(Path("xx"))
+    assert find("xx") == own
+    english = make(two / "en")
+    make(Path("en"))
+    assert find() == find(None) == english
+    assert find("en") == Path("en")
+    found = {model.name: model for model in available()}
+    assert found["xx"] == ("xx", first, {"language": "X"})
+    assert found["en"] == ("en", english, {})
+
+
+def test_what_is_no_model(folders: tuple[Path, Path]) -> None:
+    make(folders[0] / "xx")
+    Path("folder").mkdir()
+    assert find("folder") == Path("folder")  # whoever reads it says what is wrong
+    names = ", ".join(model.name for model in available())
+    with pytest.raises(ModelError) as raised:
+        find("yy")
+    assert str(raised.value) == f"yy: is no model: neither a directory nor a name; known names: {names}"
+
+
+def test_the_list_and_a_card(folders: tuple[Path, Path]) -> None:
+    make(folders[0] / "xx", licence="CC BY 3.0", f1={"A dev": 81.25, "B dev": 80.0})
+    make(folders[0] / "yy")
+    (folders[0] / "zz").mkdir()
+    (folders[0] / "zz" / "model.json").write_text("{")
+    (folders[0] / "xx" / "README.md").write_text("# xx\n")
+    lines = CliRunner().invoke(cli, ["models"]).stdout.splitlines()
+    rows = {line.split()[0]: " ".join(line.split()) for line in lines}
+    assert rows["name"] == "name MB licence d-parser route F1 on dev"
+    assert rows["xx"] == "xx 0.0 CC BY 3.0 gold cky A dev 81.25, B dev 80.0"
+    assert rows["yy"] == "yy 0.0 - gold cky -"
+    assert rows["zz"] == "zz ? ? ? ? ?"
+    assert CliRunner().invoke(cli, ["models", "xx"]).stdout == "# xx\n"
+    run = CliRunner().invoke(cli, ["models", "yy"])
+    assert str(run.exception) == f"{folders[0]}/yy: has no card; `d2c info yy` says what the model holds"
+
+
+def test_a_single_argument_of_parse_is_input_where_it_is_a_file(folders: tuple[Path, Path]) -> None:
+    make(folders[0] / "en")
+    Path("text.txt").write_text("They slept.\n")
+    Path("xx").write_text("They slept.\n")
+    no_such = "'MODEL': {}: is no model: neither a directory nor a name; known names: "
+    for arguments, message in (
+        (["text.txt"], f"{folders[0]}/en/dparser/dparser.json: cannot be read"),
+        ([], f"{folders[0]}/en/dparser/dparser.json: cannot be read"),
+        (["en"], f"{folders[0]}/en/dparser/dparser.json: cannot be read"),
+        (["txt.text"], no_such.format("txt.text")),
+        (["text.txt", "xx"], no_such.format("text.txt")),
+    ):
+        run = CliRunner().invoke(cli, ["parse", "--text", *arguments], input="")
+        assert isinstance(run.exception, ModelError), run.output
+        assert str(run.exception).startswith(message)
+    make(folders[0] / "xx")  # now it is a model's name, too
+    run = CliRunner().invoke(cli, ["parse", "--text", "xx"])
+    assert str(run.exception).startswith(f"{folders[0]}/xx/")
+    run = CliRunner().invoke(cli, ["parse", "a", "b", "c"])
+    assert (run.exit_code, "unexpected extra argument (c)" in run.stderr) == (2, True)

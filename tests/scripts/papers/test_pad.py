@@ -1,0 +1,124 @@
+"""PAD's tables of accuracy on a piece of the sample: their lines and columns, and what is known of them."""
+
+from __future__ import annotations
+
+import csv
+import io
+from dataclasses import replace
+from itertools import islice
+from pathlib import Path
+
+import pytest
+
+from d2c.base.errors import ModelError
+from papers.experiment import Experiment
+from papers.pad_chart import all_parses, best_parses, chart
+from papers.registry import TABLES, make_table, published
+from tests.scripts.papers.tiny import MISSING, TOLD, Told, experiment
+
+SAMPLE = Path(__file__).parents[3] / "data" / "sample" / "train.mrg"
+OF_PAD = [name for name in TABLES if name.startswith("pad-")]
+
+
+@pytest.fixture
+def sample(told: dict[tuple[str, ...], tuple[int, ...]], tmp_path: Path) -> Experiment:
+    """60 sentences to learn from and ten more, of which the d-parser knows five."""
+    with open(SAMPLE, encoding="utf-8") as stream:
+        lines = [line.rstrip() for line in islice(stream, 70)]
+    made = experiment(tmp_path, {"train": lines[:60], "dev": lines[60:]}, dparsers=(MISSING, TOLD), folds=2)
+    for dtree in list(made.encoded("direct", "dev"))[:5]:
+        told[dtree.tokens.forms] = dtree.heads
+    return made
+
+
+def column(experiment: Experiment, name: str, title: str) -> list[object]:
+    table = make_table(name, [experiment])
+    return [row[table.header.index(title)] for row in table.rows]
+
+
+def test_gold_d_trees(sample: Experiment) -> None:
+    """Table 2: more trees are not worse here, and the chart is better than rules."""
+    table = make_table("pad-2", [sample])
+    assert [row[:2] for row in table.rows] == [
+        [route, trees] for route in ("rules", "cky") for trees in ("a tenth of train", "train")
+    ]
+    assert {row[2] for row in table.rows} == {"gold"}
+    f1 = [row[-1] for row in table.rows]
+    assert f1[0] <= f1[1] <= 100 and f1[2] <= f1[3] <= 100 and f1[1] <= f1[3]
+
+
+def test_gold_d_trees_have_gold_tags_whatever_the_settings(sample: Experiment) -> None:
+    """As in Table 2 of the paper; the predicted ones come after them."""
+    own = sample.with_tags("predicted")
+    gold, both = make_table("pad-2", [sample]), make_table("pad-2", [own])
+    assert both.rows[:4] == gold.rows and [row[2] for row in both.rows[4:]] == ["predicted"] * 4
+    assert [row[3:] for row in both.rows[4:]] != [row[3:] for row in gold.rows]
+    assert "predicted tags (accuracy" in both.notes[0]
+
+
+def test_labels_are_features_if_asked_for(sample: Experiment) -> None:
+    """Those of the d-parsers, phrase symbol and attachment."""
+    own = replace(sample, settings=replace(sample.settings, chart={"labels": True, "max_unaries": 2}))
+    bare, labelled = chart(sample), chart(own)
+    assert (bare.route.settings.labels, bare.route.settings.max_unaries) == (False, 3)
+    assert (labelled.route.settings.labels, labelled.route.settings.max_unaries) == (True, 2)
+    assert {"NP#1", "NP#2"} & {*labelled.route.vocabulary_.labels}
+
+
+def test_dparsers(sample: Experiment) -> None:
+    """Table 4."""
+    table = make_table("pad-4", [sample])
+    assert [row[0] for row in table.rows] == [TOLD, "gold"]
+    by_title = {title: [row[i] for row in table.rows] for i, title in enumerate(table.header)}
+    for title in ("UAS", "F1", "oracle", "F1 of reduction", "F1 of labeler"):
+        assert 0 < by_title[title][0] < by_title[title][1] <= 100, title
+    assert by_title["UAS"][1] == 100 and by_title["F1"][0] <= by_title["oracle"][0]
+    assert [note for note in table.notes if note.startswith(f"{MISSING}: ")]
+    assert table.draw is not None
+
+
+def test_without_a_dparser(told: dict[tuple[str, ...], tuple[int, ...]], tmp_path: Path) -> None:
+    trees = {"train": ["(TOP (NP (NN a)))"], "dev": ["(TOP (NP (NN a)))"]}
+    for given in ((MISSING,), ("gold",)):
+        made = experiment(tmp_path, trees, dparsers=given)
+        with pytest.raises(ModelError, match="no-such-package" if MISSING in given else "no d-parser"):
+            all_parses(made)
+        table = make_table("pad-4", [made])
+        assert [row[0] for row in table.rows] == ["gold"] and table.draw is None
+
+
+def test_the_best_dparser_has_the_highest_uas(sample: Experiment) -> None:
+    best, missing = best_parses(sample)
+    assert best.source == TOLD and len(missing) == 1
+
+
+def test_few_trees(sample: Experiment) -> None:
+    table = make_table("pad-recovery", [sample])
+    assert [row[:2] for row in table.rows] == [["5 %", 3], ["10 %", 6], ["20 %", 12], ["100 %", 60]]
+    assert all(0 < row[2] < row[3] <= 100 for row in table.rows)
+
+
+def test_grammars(sample: Experiment) -> None:
+    """Markovized symbols say more, so there are more of them; collapsed ones, too."""
+    table = make_table("pad-binarization", [sample])
+    by_name = {row[0]: row for row in table.rows}
+    assert by_name.keys() == {"simple", "markovized", "vertical", "collapsed"}
+    for name in by_name.keys() - {"simple"}:
+        assert by_name[name][1] > by_name["simple"][1] and by_name[name][2] > by_name["simple"][2]
+
+
+def test_jackknifing(sample: Experiment, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Of d-trees that are right all is learned as from gold ones."""
+    for dtree in sample.encoded("direct", "train"):
+        Told.heads[dtree.tokens.forms] = dtree.heads
+    gold, jackknifed = make_table("pad-jackknife", [sample]).rows
+    assert [gold[0], jackknifed[0]] == ["gold", "jackknifed"] and gold[1:] == jackknifed[1:]
+
+
+@pytest.mark.parametrize("name", OF_PAD)
+def test_published_figures_are_rows_of_one_length(name: str) -> None:
+    text = published(name)
+    assert (text is None) == (TABLES[name].figures is None)
+    if text is not None:
+        header, *rows = csv.reader(io.StringIO(text))
+        assert rows and all(len(row) == len(header) for row in rows)

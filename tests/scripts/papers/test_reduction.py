@@ -1,0 +1,254 @@
+"""The tables of "Parsing as Reduction" on pieces of the sample, with a d-parser that makes chains."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import replace
+from itertools import islice
+from pathlib import Path
+from statistics import fmean
+from typing import Self
+
+import pytest
+
+from d2c.dparsers.registry import DPARSERS, TAGGERS, Row
+from d2c.experiments.store import Store
+from d2c.experiments.treebank import Treebank, read_treebanks
+from d2c.reduction.encodings import ENCODINGS
+from d2c.reduction.reduction import Reduction
+from d2c.routes.registry import make_route
+from d2c.trees.cleaning import is_punctuation
+from d2c.trees.ctree import Tokens
+from d2c.trees.dtree import DTree
+from d2c.trees.formats.brackets import format_bracket, parse_bracket, read_brackets, write_brackets
+from d2c.trees.formats.chunks import Chunk
+from d2c.trees.formats.conllu import read_conllu
+from d2c.trees.formats.discbracket import parse_discbracket
+from d2c.trees.scores.brackets import METRICS
+from measuring.treebanks import PARTS, TREEBANKS
+from papers.experiment import GOLD, UNLABELLED, Experiment, Settings
+from papers.reduction import encodings, systems
+from papers.reduction_treebanks import gaps, spmrl
+from papers.scores import ALL, LENGTHS, figures
+from papers.table import Table
+
+SCRIPTS = Path(__file__).parents[3] / "scripts"
+SAMPLE = SCRIPTS.parent / "data" / "sample"
+GAPS = """\
+(TOP (S (VP (WHNP (WP 0=What)) (VB 3=buy)) (MD 1=did) (NP (PRP 2=she)) (. 4=?)))
+(TOP (S (NP (PRP 0=They)) (VP (VBD 1=slept)) (. 2=.)))
+"""
+
+
+class Chain:
+    """Every word's head is the next one; labels are the commonest that it has seen. Notes what it learned."""
+
+    def __init__(self, labels: Sequence[str] = ()) -> None:
+        self.labels = labels
+
+    def train(self, train: Path, dev: Path, directory: Path, progress: object = None) -> Self:
+        self.labels = sorted({label for dtree in read_conllu(train) for label in dtree.labels or ()})
+        directory.mkdir(parents=True)
+        (directory / "labels.json").write_text(json.dumps(self.labels))
+        return self
+
+    @classmethod
+    def load(cls, directory: Path) -> Self:
+        return cls(json.loads((directory / "labels.json").read_text()))
+
+    def parse(self, sentences: Iterable[Tokens]) -> Iterator[DTree]:
+        for tokens in sentences:
+            n = len(tokens)
+            yield DTree(tokens, (*range(2, n + 1), 0), labels=(self.labels[0],) * n)
+
+
+class LastTag:
+    """Tags every word as the last of the training treebank."""
+
+    tag_ = ""
+
+    def train(self, train: Path, dev: Path, directory: Path, progress: object = None) -> Self:
+        directory.mkdir(parents=True, exist_ok=True)
+        *_, last = read_conllu(train)
+        self.tag_ = last.tokens.tags[-1]
+        return self
+
+    def tag(self, sentences: Iterable[Sequence[str]]) -> Iterator[Tokens]:
+        return (Tokens(tuple(forms), (self.tag_,) * len(forms)) for forms in sentences)
+
+
+@pytest.fixture(autouse=True)
+def registered(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setitem(DPARSERS, "chain", Row(f"{__name__}:Chain"))
+    monkeypatch.setitem(TAGGERS, "last", Row(f"{__name__}:LastTag"))
+
+
+@pytest.fixture(scope="module")
+def files(tmp_path_factory: pytest.TempPathFactory) -> dict[str, Path]:
+    directory = tmp_path_factory.mktemp("treebank")
+    for part, count in (("train", 40), ("dev", 12)):
+        with open(directory / f"{part}.mrg", "w", encoding="utf-8") as stream:
+            write_brackets(islice(read_brackets(SAMPLE / f"{part}.mrg"), count), stream)
+        (directory / f"{part}.discbracket").write_text(GAPS)
+    return {part: directory / f"{part}.mrg" for part in ("train", "dev")}
+
+
+@pytest.fixture
+def experiment(files: dict[str, Path], tmp_path: Path) -> Experiment:
+    settings = Settings(("chain",), tags="gold", tagger="last", folds=2, penalty=0.1, gamma=0.5)
+    return Experiment(Treebank("sample", files), settings, Store(tmp_path / "steps"))
+
+
+def with_gaps(experiment: Experiment) -> Experiment:
+    files = {part: path.with_suffix(".discbracket") for part, path in experiment.treebank.files.items()}
+    return Experiment(Treebank("gaps", files), experiment.settings, experiment.store)
+
+
+def by_name(table: Table, columns: int) -> dict[tuple[object, ...], dict[str, object]]:
+    """The rows by their first columns."""
+    return {tuple(row[:columns]): dict(zip(table.header, row, strict=True)) for row in table.rows}
+
+
+def test_one_shot_and_two_stage(experiment: Experiment) -> None:
+    rows = by_name(table := encodings(experiment), 3)
+    two_stage = [("labeler", name) for name in ("spine", "direct", "delta")]
+    asked = [("d-parser", "direct"), *two_stage]
+    assert list(rows) == [(name, *one) for one in asked[:1] for name in ("chain", GOLD)] + [
+        (name, *one) for name in ("chain", GOLD) for one in asked[1:]
+    ]
+    train = experiment.trees("train")
+    for (_, _, encoding), row in rows.items():
+        route = Reduction(str(encoding))
+        assert row["labels"] == len({one for ctree in train for one in route.encode(ctree).labels or ()})
+    right = [
+        head == m + 2 or (not head and m == len(dtree.heads) - 1)
+        for dtree in experiment.encoded("direct", "dev")
+        for m, head in enumerate(dtree.heads)
+        if not is_punctuation(dtree.tokens.forms[m])
+    ]
+    own = rows["chain", "d-parser", "direct"]
+    assert own["UAS"] == pytest.approx(100 * fmean(right))
+    gold = rows[GOLD, "d-parser", "direct"]
+    assert (gold["UAS"], gold["LAS"], gold["tokens/s"]) == (100, 100, None)
+    for encoding in ENCODINGS:  # the labeler's labels are held against those of its own encoding
+        assert rows[GOLD, "labeler", encoding]["LAS"] > 70  # type: ignore[operator]
+        assert rows["chain", "labeler", encoding]["UAS"] == own["UAS"]
+    assert table.notes[0] == "sample: 40 sentences of train, 12 of dev; gold tags."
+
+
+def test_the_first_stage_sees_no_labels(experiment: Experiment) -> None:
+    experiment.all_parses("dev", UNLABELLED)
+    (file,) = experiment.store.directory.glob("dparser-*/dparser/labels.json")
+    assert json.loads(file.read_text()) == ["dep", "root"]
+    bare, direct = (list(experiment.encoded(name, "dev")) for name in (UNLABELLED, "direct"))
+    assert [dtree.heads for dtree in bare] == [dtree.heads for dtree in direct]
+
+
+def test_trees_with_gaps_have_no_delta(experiment: Experiment) -> None:
+    gapped = with_gaps(experiment)
+    assert (gapped.gaps, gapped.continuous) == ({"train": 50, "dev": 50}, False)
+    table = encodings(gapped)
+    assert {row[2] for row in table.rows} == {"direct", "spine"}
+    assert table.notes[-1].startswith("The delta encoding is for continuous trees")
+
+
+def test_other_systems_stand_beside(experiment: Experiment, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("papers.systems.SYSTEMS", {"absent": Row("nowhere.to.be.found:Parser")})
+    own_file = replace(experiment.settings, systems={"Oracle": experiment.treebank.files["dev"]})
+    table = systems(Experiment(experiment.treebank, own_file, experiment.store))
+    ours = ("two-stage reduction, delta", "one-shot reduction, direct", "cky")
+    assert [row[0] for row in table.rows] == [*(f"{route}, chain" for route in ours), "Oracle"]
+    assert table.rows[-1][1:] == [100, 100, 100, 100, None]
+    assert table.notes[-1].startswith("absent: ")
+
+
+def test_what_is_there_is_not_made_again(experiment: Experiment, monkeypatch: pytest.MonkeyPatch) -> None:
+    first = encodings(experiment)
+
+    def never(*_: object) -> None:
+        raise AssertionError
+
+    monkeypatch.setattr(Chain, "train", never)
+    monkeypatch.setattr(Chain, "parse", never)
+    monkeypatch.setattr("papers.experiment.make_route", never)
+    again = Experiment(experiment.treebank, experiment.settings, Store(experiment.store.directory))
+    assert encodings(again).csv() == first.csv()
+
+
+def test_many_treebanks_with_both_kinds_of_tags(experiment: Experiment) -> None:
+    table = spmrl([experiment, with_gaps(experiment)])
+    assert table.header == ("route", "tags", "sample", "gaps", "average")
+    routes = ("reduction", "labeler", "cky")
+    assert [row[:2] for row in table.rows] == [[r, t] for t in ("gold", "predicted") for r in routes]
+    for _, _, *f1, average in table.rows:
+        assert average == pytest.approx(fmean(f1))  # type: ignore[type-var]
+    tagged = experiment.with_tags("predicted")
+    parses, route = tagged.parses("chain", "dev"), make_route("reduction").fit(tagged.trees("train"))
+    guess = [*route.decode_all(parses.dtrees)]
+    gold = experiment.gold("dev")
+    own = figures(gold, [replace(b, tokens=a.tokens) for a, b in zip(gold, guess, strict=True)])
+    assert table.rows[3][2] == pytest.approx(own["spmrl"][ALL]["f1"])
+    assert "50.0 % of the sentences of dev have gaps" in table.notes[1]
+    made = [
+        json.loads(file.read_text())["made of"]
+        for file in experiment.store.directory.glob("route-*/step.json")
+    ]
+    charts = [step for step in made if step["route"] == "cky"]
+    assert [(step["penalty"], step["gamma"]) for step in charts] == [(0.1, 0.5)] * 4  # the settings'
+
+
+def test_gaps_up_to_some_lengths(experiment: Experiment) -> None:
+    table = gaps([experiment, with_gaps(experiment)])
+    assert {row[0] for row in table.rows} == {"gaps"}
+    titles = [f"{what}, {most}" for most in ("L ≤ 30", "L ≤ 40", "L ≤ 70", "all") for what in ("F1", "EX")]
+    assert table.header[3:] == (*titles, "F1 of constituents with gaps")
+    for row in table.rows:  # both sentences are short
+        assert row[3:5] == row[5:7] == row[7:9] == row[9:11]
+    only = gaps([experiment])
+    assert only.notes[0] == "None of these treebanks has gaps."
+    assert {row[0] for row in only.rows} == {"sample"}
+
+
+def test_figures_of_short_sentences_are_of_these_alone() -> None:
+    words = " ".join(f"(NN w{i})" for i in range(33))
+    gold = [parse_bracket(f"(TOP (S (NP {words}) (VP (VB x))))"), *parse_discbracket(Chunk(1, GAPS), "x")]
+    flat = parse_bracket(f"(TOP (S {words} (VP (VB x))))")
+    found = figures(gold, [flat, *gold[1:]])
+    assert [round(found["disco"][str(most)]["exact"], 2) for most in (*LENGTHS, ALL)] == [
+        100,
+        66.67,
+        66.67,
+        66.67,
+    ]
+    for name, metric in METRICS.items():
+        for most in (30, 40):
+            pairs = [(a, b) for a, b in zip(gold, [flat, *gold[1:]], strict=True) if len(a.tokens) <= most]
+            summary = metric.summary(metric.score(*zip(*pairs, strict=True)))
+            assert found[name][str(most)]["f1"] == summary.f1
+    assert found["gaps"][ALL] == {"recall": 100, "precision": 100, "f1": 100, "exact": 100}
+
+
+def test_variables_and_own_head_tables(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("HERE", str(tmp_path))
+    (tmp_path / "t.mrg").write_text(format_bracket(parse_bracket("(S (NN a) (VB b))")) + "\n")
+    (tmp_path / "own.txt").write_text("default right\n")
+    text = '[x]\ntrain = "$HERE/t.mrg"\ndev = "t.mrg"\nhead-rules = "own.txt"\n'
+    (tmp_path / "treebanks.toml").write_text(text)
+    (treebank,) = read_treebanks(tmp_path / "treebanks.toml")
+    assert set(treebank.files.values()) == {tmp_path / "t.mrg"}
+    assert treebank.head_rules == str(tmp_path / "own.txt")
+    before = treebank.made_of()
+    (tmp_path / "own.txt").write_text("default left\n")
+    assert treebank.made_of() != before
+
+
+def test_the_treebanks_of_the_benchmarks(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("D2C_TREEBANKS", "/folder")
+    found = {treebank.name: treebank for treebank in read_treebanks(SCRIPTS / "treebanks.toml")}
+    for name, known in TREEBANKS.items():
+        files = {part: Path("/folder") / known.file.format(part) for part in PARTS}
+        assert found[name].files == files
+        assert found[name].head_rules == ("marked" if known.marked else known.head_rules)
+        assert found[name].reading.format_name == known.format_name
+    assert found.keys() == TREEBANKS.keys()
