@@ -9,9 +9,9 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 
-from d2c.automata import grammars
 from d2c.automata.static_oracles import constituent_actions
 from d2c.automata.systems import ACCEPT, SHIFT
+from d2c.automata.theory import grammars
 from d2c.automata.theory.grammars import CFG, Rule, Steps, cfg
 from d2c.trees.binarization import LEFT, RIGHT, UNARY, Binarization, Derivation, Step, Symbol, simple
 from d2c.trees.ctree import CTree

@@ -10,7 +10,6 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from d2c.automata import grammars
 from d2c.automata.static_oracles import built
 from d2c.automata.systems import (
     ACCEPT,
@@ -23,6 +22,7 @@ from d2c.automata.systems import (
     arc_standard,
     constituents,
 )
+from d2c.automata.theory import grammars
 from d2c.automata.theory.automaton import Applicable, Automaton, classes_for
 from d2c.trees.binarization import GLUE, LEFT, RIGHT, UNARY, Step, Symbol
 from tests.automata.stacks import Stack, applicable, take

@@ -22,7 +22,7 @@ TREES = [
     "(TOP (S (NP (PRP She)) (VP (VBD slept)) (. .)))",
 ]
 MOST = 40e6  # bytes of a model that comes with d2c
-FOLDER = Path(__file__).parents[2] / "data" / "models"
+FOLDER = Path(__file__).parents[3] / "data" / "models"
 
 
 @pytest.fixture(autouse=True)

@@ -23,7 +23,7 @@ from d2c.trees.dtree import DTree
 from d2c.trees.formats.brackets import read_brackets
 from tests.dparsers.sentences import odd_sentences, write
 
-SAMPLE = Path(__file__).parents[2] / "data" / "sample"
+SAMPLE = Path(__file__).parents[3] / "data" / "sample"
 
 
 def plain(name: str, most: int | None = None) -> list[DTree]:

@@ -39,7 +39,7 @@ from tests.dparsers.sentences import (
 )
 from tests.steps import is_linear
 
-SAMPLE = Path(__file__).parents[2] / "data" / "sample"
+SAMPLE = Path(__file__).parents[3] / "data" / "sample"
 Trained = tuple[TransitionParser, Path, list[Progress]]
 
 

@@ -23,7 +23,7 @@ from papers.systems import SYSTEMS
 from tests.automata.stacks import Stack, applicable, take
 from tests.strategies import ctrees
 
-SAMPLE = Path(__file__).parents[2] / "data" / "sample"
+SAMPLE = Path(__file__).parents[3] / "data" / "sample"
 DEV = list(islice(read_brackets(SAMPLE / "dev.mrg"), 60))
 
 

@@ -13,8 +13,8 @@ import pytest
 from d2c.base.errors import ModelError
 from d2c.cky.settings import ChartSettings
 from d2c.models.model import load_route
+from d2c.routes import registry as routes
 from d2c.routes.registry import ROUTES, RouteSettings, make_route, route_class
-from d2c.training import routes
 from d2c.trees.formats.brackets import read_brackets
 from tests.d2c.conftest import SAMPLE
 
