@@ -1,0 +1,116 @@
+"""Settings said once: a frozen dataclass whose fields carry range and help, from which checks, files and the
+options of the command line follow.
+
+    @dataclass(frozen=True, kw_only=True)
+    class ChartSettings(Settings):
+        gamma: float = setting(0.95, "Pruning 2 fixes the sides that are more probable.", least=0, most=1)
+
+A value out of range is a ValueError that names the field, wherever it comes from: Python, a model's file or
+the command line.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Mapping
+from dataclasses import asdict, dataclass, field, fields
+from functools import cache
+from math import isfinite
+from types import NoneType, UnionType
+from typing import Any, NamedTuple, Self, get_args, get_origin, get_type_hints
+
+_KEY = "d2c"
+
+
+class Said(NamedTuple):
+    """What a field of settings says beside its type and default.
+
+    help:    of the option
+    least, most: the range of a number, ends included; above: a number must be greater than this
+    choices: the values of a name; none: any
+    """
+
+    help: str = ""
+    least: float | None = None
+    most: float | None = None
+    above: float | None = None
+    choices: tuple[str, ...] = ()
+
+
+def setting(
+    default: Any,
+    help: str = "",
+    *,
+    least: float | None = None,
+    most: float | None = None,
+    above: float | None = None,
+    choices: Collection[str] = (),
+) -> Any:
+    """Return a field of a dataclass of settings; arguments are those of `Said`."""
+    return field(default=default, metadata={_KEY: Said(help, least, most, above, tuple(choices))})
+
+
+def said(cls: type[Settings], name: str) -> Said:
+    """Return what a field says; of one that was made without `setting`, nothing."""
+    (found,) = (one.metadata.get(_KEY, Said()) for one in fields(cls) if one.name == name)
+    return found
+
+
+@cache
+def types_of(cls: type[Settings]) -> Mapping[str, tuple[type, ...]]:
+    """Return the types that each field takes; int stands for float, too."""
+    hints = get_type_hints(cls)
+    return {one.name: _types(hints[one.name]) for one in fields(cls)}
+
+
+def _types(hint: Any) -> tuple[type, ...]:
+    if isinstance(hint, UnionType):
+        return tuple(one for part in get_args(hint) for one in _types(part))
+    hint = get_origin(hint) or hint
+    return (int, float) if hint is float else (hint,)
+
+
+@dataclass(frozen=True, kw_only=True)
+class Settings:
+    """The base of all settings. Raises ValueError for a value of another type, or out of range."""
+
+    def __post_init__(self) -> None:
+        for one in fields(self):
+            check(type(self), one.name, getattr(self, one.name))
+
+    def to_json(self) -> dict[str, Any]:
+        """Return all fields, for a file."""
+        return asdict(self)
+
+    @classmethod
+    def from_json(cls, row: Any) -> Self:
+        """Return the settings that `to_json` wrote. Raises ValueError for unknown names, too."""
+        if not isinstance(row, dict):
+            raise ValueError(f"settings are {row!r}")
+        unknown = sorted(row.keys() - {one.name for one in fields(cls)})
+        if unknown:
+            raise ValueError(f"unknown settings: {', '.join(map(str, unknown))}")
+        return cls(**row)
+
+
+def check(cls: type[Settings], name: str, value: Any) -> None:
+    """Raise ValueError for a value that a field cannot have."""
+    types, rules = types_of(cls)[name], said(cls, name)
+    if value is None and NoneType in types:
+        return
+    if object not in types and (not isinstance(value, types) or (type(value) is bool and bool not in types)):
+        raise ValueError(f"{name} is {value!r}")
+    if rules.choices and value not in rules.choices:
+        raise ValueError(f"unknown {name} {value!r}; known are {', '.join(rules.choices)}")
+    if isinstance(value, int | float) and not isinstance(value, bool):
+        low = rules.least is not None and value < rules.least
+        low = low or (rules.above is not None and value <= rules.above)
+        if low or not isfinite(value) or (rules.most is not None and value > rules.most):
+            raise ValueError(f"{name} is {value!r}, not {range_of(rules)}")
+
+
+def range_of(rules: Said) -> str:
+    """Return the range of a number in words."""
+    words = [f"at least {rules.least:g}"] if rules.least is not None else []
+    words += [f"more than {rules.above:g}"] if rules.above is not None else []
+    words += [f"at most {rules.most:g}"] if rules.most is not None else []
+    return " and ".join(words) or "a finite number"

@@ -1,0 +1,49 @@
+"""Settings: what a field says is checked wherever its value comes from."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from d2c.base.settings import Settings, said, setting
+
+
+@dataclass(frozen=True, kw_only=True)
+class Some(Settings):
+    share: float = setting(0.5, "A share.", least=0, most=1)
+    rate: float = setting(0.1, above=0)
+    passes: int = setting(5, least=1)
+    name: str = setting("a", choices=("a", "b"))
+    sure: bool | None = None
+    file: Path | None = None
+
+
+@pytest.mark.parametrize(
+    ("row", "message"),
+    [
+        ({"share": 1.5}, "share is 1.5, not at least 0 and at most 1"),
+        ({"share": "x"}, "share is 'x'"),
+        ({"share": True}, "share is True"),
+        ({"rate": 0.0}, "rate is 0.0, not more than 0"),
+        ({"rate": float("nan")}, "rate is nan, not more than 0"),
+        ({"rate": float("inf")}, "rate is inf, not more than 0"),
+        ({"passes": -3}, "passes is -3, not at least 1"),
+        ({"passes": 1.5}, "passes is 1.5"),
+        ({"name": "c"}, "unknown name 'c'; known are a, b"),
+        ({"sure": 1}, "sure is 1"),
+        ({"other": 1}, "unknown settings: other"),
+        ([], "settings are []"),
+    ],
+)
+def test_what_is_out_of_range_is_refused(row: Any, message: str) -> None:
+    with pytest.raises(ValueError, match="^" + message.replace("[", r"\[").replace("]", r"\]") + "$"):
+        Some.from_json(row)
+
+
+def test_settings_are_those_that_were_written() -> None:
+    settings = Some(share=1, rate=2, name="b", sure=False)
+    assert Some.from_json(settings.to_json()) == settings
+    assert said(Some, "share").help == "A share." and said(Some, "sure").help == ""
