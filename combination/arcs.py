@@ -1,7 +1,7 @@
 """Several d-trees of a sentence become one: arcs voted on, the best tree a maximum spanning tree.
 
 Sagae and Lavie, "Parser Combination by Reparsing" (NAACL 2006). Each word has one head, the whole is a tree
-with one root, and the sum of what speaks for its arcs is the greatest (`d2c.trees.spanning`): if shares are
+with one root, and the sum of what speaks for its arcs is the greatest (`d2c.packed.spanning`): if shares are
 probabilities, the expected number of right heads. Where all d-trees are projective it is the best projective
 tree, else the best of all.
 """
@@ -15,9 +15,10 @@ import numpy as np
 
 from d2c.combination.constituents import voted_tags
 from d2c.combination.weights import Example, Share, Weights, alike, learn
-from d2c.trees.arcs import LEAST, ArcLabels, PackedArcs, arcs_of, labels_of
+from d2c.packed.arcs import LEAST, ArcLabels, PackedArcs, arcs_of, labels_of
+from d2c.packed.dtree import packed_arcs, with_packed_arcs
+from d2c.packed.spanning import spanning_tree
 from d2c.trees.dtree import DTree, is_projective, is_tree
-from d2c.trees.spanning import spanning_tree
 
 _TIE = 1e-9  # of equally good heads, that of the first parsers
 
@@ -47,10 +48,11 @@ def combine_arcs(dtrees: Sequence[DTree | None], share: Share = alike) -> DTree:
     if all(dtree.labels for dtree in given):
         labels = tuple(_labels(dtrees, heads, tokens.tags, share))
     arcs = None
-    if any(dtree.arcs is not None for dtree in given):
+    packed = [packed_arcs(dtree) for dtree in given]
+    if any(voter is not None for voter in packed):
         arcs = arcs_of((scores / np.maximum(scores.sum(axis=0), _TIE)).T, heads)
-        arcs = arcs._replace(labels=_mean_labels([dtree.arcs for dtree in given], arcs))
-    return DTree(tokens, heads, labels=labels, arcs=arcs)
+        arcs = arcs._replace(labels=_mean_labels(packed, arcs))
+    return with_packed_arcs(DTree(tokens, heads, labels=labels), arcs)
 
 
 def _voters(dtrees: Sequence[DTree | None], m: int) -> dict[int, list[float]]:
@@ -67,10 +69,11 @@ def _voters(dtrees: Sequence[DTree | None], m: int) -> dict[int, list[float]]:
 
 def _votes_of(dtree: DTree, m: int) -> Iterable[tuple[int, float]]:
     """The heads that a d-tree votes for, and how much."""
-    if dtree.arcs is None:
+    arcs = packed_arcs(dtree)
+    if arcs is None:
         return ((dtree.heads[m], 1.0),)
-    own = slice(*dtree.arcs.begin[m : m + 2])
-    return zip(dtree.arcs.heads[own].tolist(), np.exp(dtree.arcs.logs[own]).tolist(), strict=True)
+    own = slice(*arcs.begin[m : m + 2])
+    return zip(arcs.heads[own].tolist(), np.exp(arcs.logs[own]).tolist(), strict=True)
 
 
 def _filled(votes: list[float], dtrees: Sequence[DTree | None]) -> list[float]:
@@ -100,9 +103,10 @@ def _labels_of(dtree: DTree, heads: Sequence[int]) -> list[Sequence[tuple[str, f
     for m, label in enumerate(dtree.labels or ()):
         if dtree.heads[m] == heads[m]:
             said[m] = ((label, 1.0),)
-    if dtree.arcs is not None and dtree.arcs.labels is not None:
-        names, logs = dtree.arcs.labels
-        for m, place in enumerate(dtree.arcs.places(np.arange(len(heads)), np.array(heads))):
+    arcs = packed_arcs(dtree)
+    if arcs is not None and arcs.labels is not None:
+        names, logs = arcs.labels
+        for m, place in enumerate(arcs.places(np.arange(len(heads)), np.array(heads))):
             if place >= 0:
                 shares = np.exp(logs[place])
                 said[m] = [(names[i], float(shares[i])) for i in np.flatnonzero(shares >= LEAST)]
