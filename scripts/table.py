@@ -1,6 +1,6 @@
 """The papers' tables and figures, made on any treebank.
 
-python scripts/table.py NAME... --train TREES --dev DEV [--test TEST] -o DIR [OPTIONS]
+    python scripts/table.py NAME... --train TREES --dev DEV [--test TEST] -o DIR [OPTIONS]
 
 What takes long is kept in DIR: a run that was stopped goes on where it was, and tables share models.
 """

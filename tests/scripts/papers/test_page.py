@@ -64,6 +64,7 @@ def test_the_page_of_the_repository_is_made_so() -> None:
     assert (REPOSITORY / "docs" / "tables.md").read_text().startswith(head())
 
 
-def test_the_readme_names_each_table() -> None:
-    readme = (REPOSITORY / "README.md").read_text()
-    assert not [name for name in TABLES if f"- `python scripts/table.py {name}`: " not in readme]
+def test_the_documents_name_each_table() -> None:
+    readme, page = ((REPOSITORY / name).read_text() for name in ("README.md", "docs/tables.md"))
+    assert "](docs/tables.md)" in readme and "`python scripts/table.py`" in readme
+    assert not [name for name, row in TABLES.items() if f"\n## {name}: {row.title}\n" not in page]
