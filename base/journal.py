@@ -1,4 +1,4 @@
-"""An append-only journal: a line of JSON for each finished piece of a long run, which a later run goes on from.
+"""An append-only journal: a line of JSON for each finished piece of a long run, which a later run continues.
 
 One process at a time has a journal open; its lock ends with that process. A line counts when it is whole:
 what a killed run left of its last line is cut off before the next one is written. The first line may be a
@@ -66,7 +66,7 @@ class Journal:
                 synchronize(self.path.parent)
 
     def changes(self, header: Mapping[str, Any]) -> list[str] | None:
-        """Return the names of the entries in which a header differs from the journal's; None if it has none."""
+        """Return the names of the entries in which a header differs from this one; None without one."""
         try:
             before = json.loads(self.lines[0]) if self.lines else None
         except ValueError:
