@@ -12,7 +12,7 @@ from typing import Any, NamedTuple
 from d2c.base.errors import Faults, FormatError, Refusals, each_located
 from d2c.base.files import file_name, open_output
 from d2c.base.workers import in_order
-from d2c.routes.registry import Route
+from d2c.trees.route import Route
 from d2c.treebanks.reading import Part, Reading
 from d2c.treebanks.statistics import Statistics
 from d2c.trees.ctree import CTree

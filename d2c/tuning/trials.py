@@ -21,7 +21,7 @@ from d2c.experiments.store import Step, Store, digest_of_file
 from d2c.experiments.treebank import Treebank
 from d2c.linear.arcs import ARRAYS, from_arrays, to_arrays
 from d2c.linear.weights import read_arrays, write_arrays
-from d2c.routes.registry import Route, TakesArcs
+from d2c.trees.route import Route
 from d2c.training.conventions import is_foreign
 from d2c.training.jackknife import blocks, jackknife_dtrees, jackknife_tags, write_tokens
 from d2c.training.packed import check_arcs, gives_arcs, parsing
@@ -166,7 +166,7 @@ class Trials:
             dev, parsed = self._parsed(spec, route, parts)
             jackknifed = self._jackknifed(spec, route, parts.learned) if spec.folds else None
             route.fit(parts.learned, parts.dev, dtrees=jackknifed, progress=log.info)
-            if isinstance(route, TakesArcs) and spec.packed:
+            if route.supports_arcs and spec.packed:
                 route.fit_arcs(parts.dev, dev)
         guess = list(counted(route.decode_all(parsed), "converting d-trees"))
         metric = metric_for(parts.held_out, any(not ctree.is_continuous() for ctree in ctrees))

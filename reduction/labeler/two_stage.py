@@ -42,9 +42,16 @@ class TwoStage(Reduction):
     arcs count for.
     """
 
+    relabels = True
+    supports_arcs = True
+
     labeler_ = Labeler()  # an untrained one says so
     arcs_ = ArcFeature()
-    warm_up = staticmethod(Labeler.warm_up)
+
+    @classmethod
+    def warm_up(cls, train: bool = False) -> None:
+        """Compile the kernels of the labeler."""
+        Labeler.warm_up(train)
 
     def _learn_labels(self, ctrees: Iterable[CTree], dtrees: Iterable[DTree]) -> Iterable[CTree]:
         """Learns on jackknifed backbones, too, and then uses the labels that they have."""
