@@ -42,7 +42,7 @@ import torch
 
 from d2c.cky.constrained_cky import ConstrainedCKY
 from d2c.cky.settings import ChartSettings
-from d2c.combination.arcs import combine_arcs, learn_arcs
+from d2c.combination.arc_voting import combine_arcs, learn_arcs
 from d2c.combination.constituents import Parse, combine, learn_constituents
 from d2c.dparsers.directories import whole_directory
 from d2c.dparsers.registry import DPARSERS, load_tagger, make_tagger

@@ -9,7 +9,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from d2c.combination.arcs import combine_arcs, learn_arcs
+from d2c.combination.arc_voting import combine_arcs, learn_arcs
 from d2c.trees.arcs import ArcLabels, arcs_of
 from d2c.trees.ctree import Tokens
 from d2c.trees.dtree import DTree, is_tree
