@@ -17,7 +17,7 @@ from d2c.base.progress import counted
 from d2c.cky.grammar.grammar import ROOT, Grammar, Rule, levels_of
 from d2c.cky.grammar.vocabulary import Vocabulary
 from d2c.cky.learning.gold import Gold, examples_of
-from d2c.cky.learning.training import Epoch, Training
+from d2c.cky.learning.training import Training
 from d2c.cky.model import Learned, read_model, used, write_model
 from d2c.cky.search.chart import COPY, NO_GLUE, Query, build_chart
 from d2c.cky.search.constraints import UNPRUNED
@@ -68,6 +68,8 @@ class ConstrainedCKY(Route):
     """
 
     gives_confidences = gives_k_best = has_oracle = learns_conventions = supports_arcs = True
+
+    arcs_: ArcFeature
 
     def __init__(
         self,
@@ -140,10 +142,7 @@ class ConstrainedCKY(Route):
         return gold
 
     def fit_arcs(self, ctrees: Iterable[CTree], dtrees: Iterable[DTree]) -> Self:
-        """Learns what packed arcs count for, from d-trees that have them, and gold c-trees for these.
-
-        Neither the d-parser nor this route has learned from these sentences. Raises ValueError without arcs.
-        """
+        """Learn what packed arcs count for, as `Route` says."""
         fit_feature(self, ctrees, dtrees)
         return self
 
@@ -152,7 +151,7 @@ class ConstrainedCKY(Route):
         return to_labelled_dependencies(self._heads.headed(ctree))
 
     def _decode(self, dtree: DTree, repairs: Repairs) -> CTree:
-        """Return the best c-tree over exactly the d-tree's tokens; heads that form no tree are repaired first.
+        """Return the best c-tree; heads that form no tree are repaired first.
 
         What had to be repaired, uses of the glue rule, and sentences without a parse under pruning (they are
         parsed without it) are added to `repairs`.

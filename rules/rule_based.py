@@ -45,7 +45,11 @@ class RuleBased(Route):
         self.head_rules, self.labels = head_rules, labels
         self.top_: str | None = "TOP"
         self.default_ = "X"
-        self.tables_ = Tables({}, {}, {})
+
+    @property
+    def is_fitted(self) -> bool:
+        """Whether there are rules."""
+        return "tables_" in vars(self)
 
     def _fit(
         self,

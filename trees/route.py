@@ -1,8 +1,8 @@
 """What every route is: a way back from d-trees to c-trees, learned from a treebank.
 
-A route is an estimator. A subclass defines `encode`, `_fit`, `_decode_all`, `save` and `load`; `Route` checks,
-once for all of them, what they are given. Abilities that only some routes have are class attributes, False by
-default, each beside the method that it speaks of.
+A route is an estimator. A subclass defines `encode`, `_fit`, `_decode_all`, `save` and `load`; `Route` checks
+what they are given, once for all of them. Abilities that only some routes have are class attributes, False by
+default.
 """
 
 from __future__ import annotations
@@ -11,14 +11,14 @@ from abc import ABC, abstractmethod
 from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from pathlib import Path
-from typing import ClassVar, NoReturn, Self
+from typing import Any, ClassVar, NoReturn, Self
 
 from d2c.base.errors import ModelError
 from d2c.trees.ctree import CTree
 from d2c.trees.dtree import DTree
 from d2c.trees.repair import Repairs
 
-Progress = Callable[[object], None]  # is told what to show
+Progress = Callable[[Any], None]  # is told what to show
 Confidences = tuple[float, ...] | None  # [K] of the nodes of a c-tree, in [0, 1]; None: not known
 
 
@@ -38,7 +38,7 @@ class Route(ABC):
     """
 
     gaps_: bool = False
-    arcs_: object = None
+    arcs_: Any = None  # an `ArcFeature`, of a package above this one
 
     gives_confidences: ClassVar[bool] = False
     gives_k_best: ClassVar[bool] = False
@@ -104,7 +104,7 @@ class Route(ABC):
         return self._confidences_all(_with_words(dtrees), Repairs() if repairs is None else repairs)
 
     def decode_k_best(self, dtree: DTree, k: int) -> list[tuple[float, CTree]]:
-        """Return the best c-trees of a d-tree with their scores, best first, at most k; errors as `decode`."""
+        """Return the best c-trees of a d-tree with their scores, best first, at most k. Errors: `decode`."""
         self.check_fitted()
         (dtree,) = _with_words([dtree])
         return self._decode_k_best(dtree, k)
@@ -113,7 +113,7 @@ class Route(ABC):
         """Return the d-trees whose labels decoding reads; repairs of their heads are added to `counts`."""
         return list(dtrees)
 
-    def check_jackknifing(self) -> None:
+    def check_jackknifing(self) -> None:  # noqa: B027 - most routes can
         """Raise ValueError where `fit` cannot learn from d-trees that a d-parser predicts."""
 
     def oracle(self, ctree: CTree, dtree: DTree) -> CTree:
@@ -131,7 +131,7 @@ class Route(ABC):
         """
         self._refuse("takes one d-tree, not packed arcs")
 
-    @classmethod
+    @classmethod  # noqa: B027 - not all have kernels
     def warm_up(cls, train: bool = False) -> None:
         """Compile the kernels of decoding, where there are any, into numba's cache; if `train`, those of
         `fit`, too."""

@@ -24,11 +24,11 @@ from d2c.experiments.rows import (
     with_tags_of,
 )
 from d2c.models.model import Model
-from d2c.trees.route import Progress, Route
 from d2c.training.spec import ARCS, TrainingSpec
 from d2c.training.train import Trained, train_models
 from d2c.treebanks.reading import CLEANED, Read
 from d2c.trees.ctree import CTree
+from d2c.trees.route import Progress, Route
 
 
 def train_and_compare(

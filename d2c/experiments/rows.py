@@ -8,10 +8,10 @@ from dataclasses import dataclass, field, replace
 from typing import NamedTuple, Self
 
 from d2c.base.progress import counted
-from d2c.trees.route import Route
 from d2c.trees.ctree import CTree
 from d2c.trees.dtree import DTree
 from d2c.trees.repair import Repairs
+from d2c.trees.route import Route
 from d2c.trees.scores import disco
 from d2c.trees.scores.attachment import Attachment, score_attachment
 from d2c.trees.scores.brackets import METRICS, Metric, metric_for

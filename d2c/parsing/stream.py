@@ -214,7 +214,7 @@ def parse_all(
         made = ((None, None) for _ in dtrees)
     elif (form.confidences or request.least > 0) and route.gives_confidences:
         sure = route.confidences_all(dtrees, repairs)
-        made = (without_weak(ctree, shares, request.least) for ctree, shares in sure)
+        made = (without_weak(ctree, shares or (), request.least) for ctree, shares in sure)
     else:
         made = ((ctree, None) for ctree in route.decode_all(dtrees, repairs))
     for one in made:

@@ -30,7 +30,7 @@ class TrainingSpec(RouteSettings):
     tagger:      one of `TAGGERS`, or None; preset, device, transformer and checkpoints are for it, too
     tags:        what routes and d-parser learn from: `gold`, or `predicted` by the tagger
     language:    of text, kept in the model; see `Model`
-    arcs:        one of ARCS: whether routes that can (`Route.supports_arcs`) look among all likely arcs, or one d-tree
+    arcs:        one of ARCS: whether routes that can look among all likely arcs, or one d-tree
     folds:       of jackknifing. With it routes learn from d-trees that the d-parser predicts; without it,
                  from gold ones only, and from predicted tags of FOLDS folds
     """

@@ -21,7 +21,6 @@ from d2c.experiments.store import Step, Store, digest_of_file
 from d2c.experiments.treebank import Treebank
 from d2c.linear.arcs import ARRAYS, from_arrays, to_arrays
 from d2c.linear.weights import read_arrays, write_arrays
-from d2c.trees.route import Route
 from d2c.training.conventions import is_foreign
 from d2c.training.jackknife import blocks, jackknife_dtrees, jackknife_tags, write_tokens
 from d2c.training.packed import check_arcs, gives_arcs, parsing
@@ -32,6 +31,7 @@ from d2c.trees.arcs import joined, parted
 from d2c.trees.ctree import CTree, Tokens
 from d2c.trees.dtree import DTree
 from d2c.trees.formats.conllu import read_conllu, save_conllu
+from d2c.trees.route import Route
 from d2c.trees.scores.attachment import Attachment, score_attachment
 from d2c.trees.scores.brackets import metric_for
 from d2c.trees.scores.matches import Matches

@@ -22,7 +22,6 @@ from d2c.experiments.store import Step, Store, digest
 from d2c.experiments.treebank import Treebank
 from d2c.reduction.reduction import Reduction
 from d2c.routes.registry import RouteSettings, make_route, route_class
-from d2c.trees.route import Route
 from d2c.training.jackknife import jackknife_dtrees
 from d2c.training.tagging import Retagged, Tagging
 from d2c.trees.ctree import CTree
@@ -30,6 +29,7 @@ from d2c.trees.dtree import DTree
 from d2c.trees.formats.conllu import read_conllu, save_conllu
 from d2c.trees.heads import load_head_rules
 from d2c.trees.repair import Repairs
+from d2c.trees.route import Route
 from d2c.trees.scores.attachment import Attachment, score_attachment
 from papers.scores import Scored, figures
 from papers.timing import timed
