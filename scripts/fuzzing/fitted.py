@@ -11,11 +11,12 @@ from typing import NamedTuple
 
 from d2c.dparsers.registry import load_dparser, load_tagger, make_dparser, make_tagger
 from d2c.models.model import Model
-from d2c.routes.registry import Route, RouteSettings, make_route, route_class
+from d2c.routes.registry import RouteSettings, make_route, route_class
 from d2c.training.tagging import save_abbreviations
 from d2c.trees.ctree import CTree
 from d2c.trees.formats.brackets import read_brackets
 from d2c.trees.formats.conllu import save_conllu
+from d2c.trees.route import Route
 
 __all__ = ["MODELS", "ROUTES", "fit", "route_class", "sample", "train_models"]
 
