@@ -32,6 +32,7 @@ contexts (left and right, say).
 from __future__ import annotations
 
 from collections.abc import Sequence
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -97,16 +98,22 @@ def fill_atoms(numbers: Longs, table: Rows, begin: int, end: int, salt: int, ato
     numbers: [fields + 1] of each field, and 0; an atom depends on those of its template's fields,
              on its template and on `salt`, a small number
     """
-    # Unsigned: products wrap around there, while the compiler takes it that signed ones never overflow.
     for row in range(np.uint64(begin), np.uint64(end)):
-        x = (np.uint64(salt * 1024) + row) * _TEMPLATE
-        x += np.uint64(numbers[table[row, 0]]) * _FIRST
-        x += np.uint64(numbers[table[row, 1]]) * _SECOND
-        x += np.uint64(numbers[table[row, 2]]) * _THIRD
-        x += np.uint64(numbers[table[row, 3]]) * _FOURTH
-        atoms[count] = _mixed(x)
+        atoms[count] = atom(numbers, table, row, salt)
         count += 1
     return count
+
+
+@inner
+def atom(numbers: Longs, table: Rows, row: Any, salt: int) -> int:
+    """Return the atom of one template, by its unsigned row; arguments as of `fill_atoms`."""
+    # Unsigned: products wrap around there, while the compiler takes it that signed ones never overflow.
+    x = (np.uint64(salt * 1024) + row) * _TEMPLATE
+    x += np.uint64(numbers[table[row, 0]]) * _FIRST
+    x += np.uint64(numbers[table[row, 1]]) * _SECOND
+    x += np.uint64(numbers[table[row, 2]]) * _THIRD
+    x += np.uint64(numbers[table[row, 3]]) * _FOURTH
+    return _mixed(x)
 
 
 @inner

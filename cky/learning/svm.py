@@ -110,7 +110,7 @@ def train_on(
 @kernel
 def add_difference(gradient: Gradient, observed: Observed, scorer: Scorer, gold: Parts, guess: Parts) -> None:
     """Adds f(guess) - f(gold) to a gradient; parts that both have are left out."""
-    table, begin, words = scorer.templates
+    table, begin, words, _, _ = scorer.templates
     positions, numbers, atoms = scratch()
     slots, mask = np.empty(FEATURES, np.int64), len(scorer.weights) - 1
     for parts, others, sign in ((gold, guess, -1.0), (guess, gold, 1.0)):
