@@ -43,7 +43,7 @@ class Progress:
 
 
 def time_left(done: int, steps: int, seconds: float) -> str:
-    """Say how long the remaining steps will take at the pace of those done, if training does not end early."""
+    """Say how long the remaining steps take at the pace of those done, if training does not end early."""
     if not 0 < done <= steps:
         return "time left unknown"
     left = seconds / done * (steps - done)
@@ -71,8 +71,8 @@ class TextRules(Protocol):
 class DependencyParser(ABC):
     """A dependency parser that can be trained; what only some can do has a default here.
 
-    foreign:     trained elsewhere, on d-trees of another convention (UD, ClearNLP): `train` teaches it nothing,
-                 and what converts its d-trees must learn from `parse_training`
+    foreign:     trained elsewhere, on d-trees of another convention (UD, ClearNLP): `train` teaches it
+                 nothing, and what converts its d-trees must learn from `parse_training`
     gives_arcs:  says how probable other heads are, by `parse_packed`
     misses_gpu:  made for a GPU as it is set, and there is none here
     reads_along: has its d-trees in order, and must be given all sentences in one stream
@@ -109,7 +109,7 @@ class DependencyParser(ABC):
 
     @abstractmethod
     def parse(self, sentences: Iterable[Tokens]) -> Iterator[DTree]:
-        """Yield the d-tree of each sentence, heads and labels filled in, in order, in batches, over any stream.
+        """Yield the d-tree of each sentence, heads and labels filled in, in order, over any stream.
 
         The tokens are those given. Raises ModelError where nothing was trained or loaded yet.
         """
