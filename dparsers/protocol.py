@@ -115,7 +115,7 @@ class DependencyParser(ABC):
         """
 
     def parse_packed(self, sentences: Iterable[Tokens]) -> Iterator[DTree]:
-        """Yield the d-trees of `parse` with their packed arcs. Raises ModelError unless it `gives_arcs`."""
+        """Yield the d-trees of `parse` with their packed arcs (`d2c.packed.arcs`)."""
         raise ModelError("this parser does not say how probable other heads are")
 
     def parse_training(self, sentences: Iterable[Tokens]) -> Iterator[DTree]:
