@@ -185,7 +185,8 @@ def check_options(words: list[str]) -> None:
 def script(file: Path) -> click.Command:
     """The command that a script is."""
     assert file.is_file()
-    command = importlib.import_module(file.stem).main
+    name = ".".join(file.relative_to(REPOSITORY / "scripts").with_suffix("").parts)
+    command = importlib.import_module(name).main
     assert isinstance(command, click.Command)
     return command
 

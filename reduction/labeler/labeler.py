@@ -24,6 +24,7 @@ from d2c.linear.adagrad import AdaGrad, Gradient
 from d2c.linear.adagrad import step as descend
 from d2c.linear.weights import SPARSE, Like, dense, read_arrays, sparse, write_arrays
 from d2c.linear.words import UNKNOWN, morph_numbers, number_morphs, number_words, word_number
+from d2c.packed.dtree import packed_arcs
 from d2c.reduction.encodings import encoding_named
 from d2c.reduction.labeler.arcs import Arcs, Floats, Longs
 from d2c.reduction.labeler.features import Templates
@@ -266,11 +267,12 @@ class Labeler:
 
     def _said(self, dtrees: Sequence[DTree], weight: float) -> Floats:
         """[n, L] the weighted logarithms of the probabilities of labels; [0, 0] where nothing is said."""
-        if not weight or all(dtree.arcs is None or dtree.arcs.labels is None for dtree in dtrees):
+        packed = [packed_arcs(dtree) for dtree in dtrees]
+        if not weight or all(arcs is None or arcs.labels is None for arcs in packed):
             return np.zeros((0, 0), np.float32)
         rows, names = [np.zeros((0, len(self.labels_)), np.float32)], tuple(self.labels_)
-        for dtree in dtrees:
-            n, arcs = len(dtree.heads), dtree.arcs
+        for dtree, arcs in zip(dtrees, packed, strict=True):
+            n = len(dtree.heads)
             if arcs is None or arcs.labels is None:
                 rows.append(np.zeros((n, len(names)), np.float32))
             else:
