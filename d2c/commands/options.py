@@ -4,12 +4,12 @@ from __future__ import annotations
 
 import math
 import os
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Hashable, Iterable, Sequence
 from dataclasses import fields
 from functools import wraps
 from pathlib import Path
 from types import NoneType
-from typing import Any
+from typing import Any, cast
 
 import click
 
@@ -50,14 +50,14 @@ def option_of(settings: type[Settings], name: str, *called: str, **changes: Any)
     changes: of the arguments of `click.option`
     """
     limits, default = limits_of(settings, name), getattr(settings, name)
-    (kind, *_) = (one for one in types_of(settings)[name] if one is not NoneType)
+    kind, *others = (one for one in types_of(cast(Hashable, settings))[name] if one is not NoneType)
     bounds: dict[str, Any] = {"min": limits.least, "max": limits.most}
     flag, parameter = called or (f"--{name.replace('_', '-')}", name)
     arguments: dict[str, Any] = {"default": default, "help": help_of(settings, name)}
     arguments["show_default"] = default is not None and kind is not bool
     if limits.choices:
         arguments["type"] = click.Choice(limits.choices)
-    elif kind is int and float in types_of(settings)[name]:
+    elif float in others:
         if limits.above is not None:
             bounds |= {"min": limits.above, "min_open": True}
         arguments |= {"type": click.FloatRange(**bounds), "callback": finite}
