@@ -49,6 +49,11 @@ def setting(
     return field(default=default, metadata={_KEY: Said(help, least, most, above, tuple(choices))})
 
 
+def redefault(cls: type[Settings], name: str, default: Any) -> Any:
+    """Return a field of settings again, for a class that derives from `cls`, with another default."""
+    return field(default=default, metadata={_KEY: said(cls, name)})
+
+
 def said(cls: type[Settings], name: str) -> Said:
     """Return what a field says; of one that was made without `setting`, nothing."""
     (found,) = (one.metadata.get(_KEY, Said()) for one in fields(cls) if one.name == name)
