@@ -39,8 +39,9 @@ from d2c.cky.search.templates import Templates
 from d2c.cky.settings import ChartSettings
 from d2c.forests.forest import Floats, Ints
 from d2c.forests.semirings import count_derivations
-from d2c.linear.arcs import ArcFeature, fit_feature
-from d2c.trees.arcs import PackedArcs
+from d2c.packed.arcs import PackedArcs
+from d2c.packed.dtree import packed_arcs
+from d2c.packed.feature import ArcFeature, fit_feature
 from d2c.trees.binarization import GLUE, UNARY, Derivation, Step, Symbol, unbinarize
 from d2c.trees.conversion import to_labelled_dependencies
 from d2c.trees.ctree import CTree, Tokens
@@ -179,7 +180,7 @@ class ConstrainedCKY:
         Of equally near ones, one with most gold constituents. The chart is pruned as in `decode`.
         """
         gold = self.gold(ctree, dtree)
-        return self.ctree(gold.ctree.tokens, self._oracle(gold, dtree.arcs), Repairs())
+        return self.ctree(gold.ctree.tokens, self._oracle(gold, packed_arcs(dtree)), Repairs())
 
     def decode_k_best(self, dtree: DTree, k: int) -> list[tuple[float, CTree]]:
         """The c-trees of the k best derivations with their scores, best first.
@@ -326,7 +327,7 @@ class ConstrainedCKY:
         """What is looked for over a d-tree, its heads being repaired, or over all of its packed arcs."""
         observed = self.vocabulary_.observe(dtree.tokens, heads, dtree.labels)
         query = self.ask(observed)
-        return Asked(query, observed, self.scorer, self._packed(dtree.arcs, heads, query))
+        return Asked(query, observed, self.scorer, self._packed(packed_arcs(dtree), heads, query))
 
     def _packed(self, arcs: PackedArcs | None, heads: Sequence[int], query: Query) -> Packed | None:
         """The arcs that are kept; None where they say no more than the single d-tree."""

@@ -14,8 +14,8 @@ from d2c.cky.grammar.vocabulary import Vocabulary
 from d2c.cky.search.constraints import Constraints
 from d2c.cky.settings import ChartSettings
 from d2c.forests.forest import Floats
-from d2c.linear.arcs import ArcFeature
 from d2c.linear.weights import SPARSE, Arrays, Like, dense, read_arrays, sparse, write_arrays
+from d2c.packed.feature import ArcFeature
 from d2c.trees.binarization import GLUE, LEFT, RIGHT, UNARY, Symbol
 
 FORMAT = 5  # of the model directory; any change of the features makes a new one

@@ -1,16 +1,16 @@
 """Several c-trees of a sentence become one: constituents voted on, whether they have gaps or not.
 
 Sagae and Lavie, "Parser Combination by Reparsing" (NAACL 2006); Fossum and Knight, "Combining Constituent
-Parsers" (NAACL 2009). A constituent is a label over a set of tokens. What speaks for it, a share from 0 to 1,
-must be more than a threshold; the tree is that whose constituents have the greatest sum of what their shares
-are beyond it. With a threshold of 0.5 and votes that count alike these are the constituents of more than half
-of the trees: any two of them are in one tree together, so none cross. If shares are probabilities, the tree
-has the greatest expected number of right brackets less `threshold` of all that it has; so half of the F1 that
-is reached is the threshold that makes it greatest.
+Parsers" (NAACL 2009). A constituent is a label over a set of tokens. Its support, a number from 0 to 1, must
+be more than a threshold; the tree is that whose constituents have the greatest sum of what their support is
+beyond it. With a threshold of 0.5 and votes that count alike these are the constituents of more than half of
+the trees: any two of them are in one tree together, so none cross. If support is a probability, the tree has
+the greatest expected number of right brackets less `threshold` of all that it has; therefore half of the F1
+that is reached is the threshold that makes F1 greatest.
 
-Nodes are n-ary, so none is there that nobody voted for. Unary nodes have votes of their own: a label that is
-twice in a chain is voted on twice, and labels of a chain stand in the order of their mean height. Words that
-are tagged otherwise have the tag of most trees, of the first where they are equally many.
+Nodes are n-ary: no bracket comes in that nobody voted for. Unary nodes have votes of their own: a label that
+is twice in a chain is voted on twice, and labels of a chain stand in the order of their mean height. Words
+that are tagged differently get the tag of most trees, of the first where they are equally many.
 """
 
 from __future__ import annotations
@@ -22,7 +22,7 @@ from statistics import fmean
 from typing import NamedTuple
 
 from d2c.combination.families import best_family
-from d2c.combination.weights import Example, Share, Weights, alike, learn
+from d2c.combination.weights import Example, Support, VotingWeights, equal_votes, learn
 from d2c.trees.ctree import CTree, Tokens
 from d2c.trees.scores.matches import Matches
 
@@ -32,7 +32,7 @@ _PASSES = 5
 
 
 class Parse(NamedTuple):
-    """A c-tree, and how sure the parser is of each of its nodes [K], if it says."""
+    """A c-tree, and the parser's confidence in each of its nodes [K], if it gives any."""
 
     ctree: CTree
     confidences: Sequence[float] | None = None
@@ -47,7 +47,7 @@ class Constituent(NamedTuple):
 
 
 class Candidate(NamedTuple):
-    """What is known of a constituent.
+    """Votes on a constituent.
 
     votes:  [m] of each parser, from 0 to 1
     height: the mean number of nodes below it over the same tokens, in the trees that have it
@@ -58,18 +58,24 @@ class Candidate(NamedTuple):
 
 
 def constituents(ctree: CTree) -> list[Constituent]:
-    """[K] that of each node; no two are equal."""
+    """Return the constituent of each node [K]; no two are equal."""
     yields = [1 << token for token in range(len(ctree.tokens))]
-    seen, found = Counter[tuple[str, int]](), list[Constituent]()
-    for label, kids in zip(ctree.labels, ctree.children, strict=True):
+    for kids in ctree.children:
         yields.append(sum(yields[kid] for kid in kids))
-        found.append(Constituent(label, yields[-1], seen[label, yields[-1]]))
-        seen[label, yields[-1]] += 1
-    return found
+    return _numbered(zip(ctree.labels, yields[len(ctree.tokens) :], strict=True))
+
+
+def _numbered(brackets: Iterable[tuple[str, int]]) -> list[Constituent]:
+    """Return constituents of labels and tokens, equal ones told apart by how many came before."""
+    seen, numbered = Counter[tuple[str, int]](), list[Constituent]()
+    for bracket in brackets:
+        numbered.append(Constituent(*bracket, seen[bracket]))
+        seen[bracket] += 1
+    return numbered
 
 
 def candidates(parses: Sequence[Parse | None]) -> dict[Constituent, Candidate]:
-    """All constituents that some tree has. Where a parser has no tree, its vote is the others' mean."""
+    """Return all constituents of some trees. Where a parser has no tree, its vote is the others' mean."""
     votes: dict[Constituent, list[float]] = {}
     heights = defaultdict[Constituent, list[int]](list)
     absent = [i for i, parse in enumerate(parses) if parse is None]
@@ -81,52 +87,76 @@ def candidates(parses: Sequence[Parse | None]) -> dict[Constituent, Candidate]:
             heights[one].append(chain[one.tokens])
             chain[one.tokens] += 1
     for cast in votes.values():
-        others = sum(cast) / max(1, len(parses) - len(absent))
+        mean = sum(cast) / max(1, len(parses) - len(absent))
         for i in absent:
-            cast[i] = others
+            cast[i] = mean
     return {one: Candidate(cast, fmean(heights[one])) for one, cast in votes.items()}
 
 
-def combine(parses: Sequence[Parse | None], share: Share = alike, threshold: float = MAJORITY) -> Parse:
-    """The best tree, and the shares of its nodes as their confidences.
+class Ballot(NamedTuple):
+    """The candidates of a sentence with their support.
+
+    root: the tokens of the sentence where all trees have a root, so that the combination has one; else 0
+    """
+
+    candidates: Mapping[Constituent, Candidate]
+    support: Mapping[Constituent, float]
+    root: int
+
+    @classmethod
+    def of(
+        cls,
+        parses: Sequence[Parse | None],
+        support: Support,
+        known: Mapping[Constituent, Candidate] | None = None,
+    ) -> Ballot:
+        """Return that of the parses of a sentence. known: their candidates, if they are known already."""
+        known = candidates(parses) if known is None else known
+        ctrees = [parse.ctree for parse in parses if parse]
+        rooted = all(ctree.labels for ctree in ctrees)  # not a bare token
+        root = (1 << len(ctrees[0].tokens)) - 1 if rooted else 0
+        return cls(known, {one: support(one.label, each.votes) for one, each in known.items()}, root)
+
+    def best(self, threshold: float) -> list[Constituent]:
+        """Return the constituents of the best tree, of which one is the root, if there is to be one."""
+        supported = {one: value - threshold for one, value in self.support.items() if value > threshold}
+        gains = defaultdict[int, float](float)
+        for one, gain in supported.items():
+            first = next((i for i, vote in enumerate(self.candidates[one].votes) if vote), 0)
+            gains[one.tokens] += gain + _TIE / (1 + first)
+        family = best_family(gains)
+        chosen = [one for one in supported if one.tokens in family]
+        if self.root and self.root not in family:
+            roots = (one for one in self.candidates if one.tokens == self.root)
+            chosen.append(max(roots, key=self.support.__getitem__))
+        return chosen
+
+
+def combine(
+    parses: Sequence[Parse | None], support: Support = equal_votes, threshold: float = MAJORITY
+) -> Parse:
+    """Return the best tree, with the support of its nodes as their confidences.
 
     parses: [m] of one sentence, None where a parser has none; its head children are voted on if trees have
             some; the first one's wrapper and words stay
 
-    Where all trees have a root, the best one stays, whatever its share. Raises ValueError where no parser has
-    a tree, or they have other words.
+    Where all trees have a root, the best one stays, whatever its support. Raises ValueError where no parser
+    has a tree, or they have other words.
     """
-    given = [parse.ctree for parse in parses if parse]
-    if not given or any(ctree.tokens.forms != given[0].tokens.forms for ctree in given):
+    ctrees = [parse.ctree for parse in parses if parse]
+    if not ctrees or any(ctree.tokens.forms != ctrees[0].tokens.forms for ctree in ctrees):
         raise ValueError("trees to combine must be of the same words")
-    found = candidates(parses)
-    shares = {one: share(one.label, candidate.votes) for one, candidate in found.items()}
-    rooted = all(ctree.labels for ctree in given)  # not a bare token
-    kept = _best(found, shares, threshold, (1 << len(given[0].tokens)) - 1 if rooted else 0)
-    kept.sort(key=lambda one: (one.tokens.bit_count(), found[one].height))
-    nodes = [(one.label, [*_bits(one.tokens)]) for one in kept]
-    tree = tree_of(voted_tags([ctree.tokens for ctree in given]), nodes, given[0].top)
-    return Parse(replace(tree, head_children=_heads(tree, given)), tuple(shares[one] for one in kept))
-
-
-def _best(
-    found: Mapping[Constituent, Candidate], shares: Mapping[Constituent, float], threshold: float, root: int
-) -> list[Constituent]:
-    """The constituents of the best tree, of which one is over all tokens of `root`, if there are any."""
-    values = defaultdict[int, float](float)
-    for one in found:
-        if shares[one] > threshold:
-            first = next((i for i, vote in enumerate(found[one].votes) if vote), 0)
-            values[one.tokens] += shares[one] - threshold + _TIE / (1 + first)
-    family = best_family(values)
-    kept = [one for one in found if shares[one] > threshold and one.tokens in family]
-    if root and root not in family:
-        kept.append(max((one for one in found if one.tokens == root), key=shares.__getitem__))
-    return kept
+    ballot = Ballot.of(parses, support)
+    chosen = ballot.best(threshold)
+    chosen.sort(key=lambda one: (one.tokens.bit_count(), ballot.candidates[one].height))
+    nodes = [(one.label, [*_bits(one.tokens)]) for one in chosen]
+    tree = tree_of(voted_tags([ctree.tokens for ctree in ctrees]), nodes, ctrees[0].top)
+    confidences = tuple(ballot.support[one] for one in chosen)
+    return Parse(replace(tree, head_children=_heads(tree, ctrees)), confidences)
 
 
 def tree_of(tokens: Tokens, nodes: Iterable[tuple[str, Sequence[int]]], top: str | None) -> CTree:
-    """The c-tree of nodes in an order in which children precede their parents; without head children.
+    """Return the c-tree of nodes in an order in which children precede their parents; without head children.
 
     nodes: a label and the sorted tokens of each, some of the sentence's
 
@@ -150,23 +180,23 @@ def tree_of(tokens: Tokens, nodes: Iterable[tuple[str, Sequence[int]]], top: str
 
 
 def _bits(number: int) -> Iterator[int]:
-    """The places of a number's bits, the lowest first."""
+    """Yield the places of a number's bits, the lowest first."""
     while number:
         yield (number & -number).bit_length() - 1
         number &= number - 1
 
 
-def voted_tags(given: Sequence[Tokens]) -> Tokens:
-    """The first sentence with the tags that most have, of equally many the first."""
-    columns = zip(*(tokens.tags for tokens in given), strict=True)
-    return replace(given[0], tags=tuple([Counter(column).most_common(1)[0][0] for column in columns]))
+def voted_tags(sentences: Sequence[Tokens]) -> Tokens:
+    """Return the first of some taggings of the same words, with the tags that most have."""
+    columns = zip(*(tokens.tags for tokens in sentences), strict=True)
+    return replace(sentences[0], tags=tuple([Counter(column).most_common(1)[0][0] for column in columns]))
 
 
-def _heads(tree: CTree, given: Sequence[CTree]) -> tuple[int, ...] | None:
-    """[K] of each node the child with the head token that most trees give to these tokens; None where trees
-    have no head children."""
+def _heads(tree: CTree, ctrees: Sequence[CTree]) -> tuple[int, ...] | None:
+    """Return [K] of each node the child with the head token that most trees give to these tokens; None
+    where trees have no head children."""
     votes = defaultdict[int, Counter[int]](Counter)
-    for ctree in given:
+    for ctree in ctrees:
         if ctree.head_children is not None:
             heads = ctree.lexical_heads()[len(ctree.tokens) :]
             for yield_, head in dict(zip(_yields(ctree), heads, strict=True)).items():
@@ -176,40 +206,50 @@ def _heads(tree: CTree, given: Sequence[CTree]) -> tuple[int, ...] | None:
 
 
 def child_over(tree: CTree, tokens: Sequence[int]) -> tuple[int, ...]:
-    """[K] the child of each node that is over a token [K], which is one of the node's."""
-    found, over = list[int](), list(range(len(tree.tokens)))
+    """Return [K] the child of each node that is over a token [K], which is one of the node's."""
+    children, over = list[int](), list(range(len(tree.tokens)))
     for node, (token, yield_) in enumerate(zip(tokens, tree.yields()[len(over) :], strict=True), len(over)):
-        found.append(over[token])
+        children.append(over[token])
         for below in yield_:
             over[below] = node
-    return tuple(found)
+    return tuple(children)
 
 
 def _yields(ctree: CTree) -> list[int]:
     return [one.tokens for one in constituents(ctree)]
 
 
-def learn_constituents(sentences: Iterable[tuple[CTree, Sequence[Parse | None]]]) -> Weights:
-    """Weights and threshold for the best F1 over the constituents of gold trees, each with its m parses.
+def learn_constituents(sentences: Iterable[tuple[CTree, Sequence[Parse | None]]]) -> VotingWeights:
+    """Learn weights and the threshold for the best F1 over the constituents of gold trees.
+
+    sentences: each gold tree with its m parses
 
     The threshold begins as a half; then it is half of the F1 reached, until that gets no better.
     """
-    held = [(set(constituents(gold)), parses) for gold, parses in sentences if any(parses)]
-    weights = learn("constituents", _examples(held))
+    treebank = [
+        (set(constituents(gold)), parses, candidates(parses)) for gold, parses in sentences if any(parses)
+    ]
+    weights = learn("constituents", _examples((gold, known) for gold, _, known in treebank))
+    ballots = [(gold, Ballot.of(parses, weights, known)) for gold, parses, known in treebank]
     best, threshold = 0.0, MAJORITY
     for _ in range(_PASSES):
-        counts = Matches()
-        for gold, parses in held:
-            guess = set(constituents(combine(parses, weights, threshold).ctree))
-            counts += Matches(len(gold), len(guess), len(gold & guess))
-        if counts.f1 <= best:
+        matches = sum((_matches(gold, ballot.best(threshold)) for gold, ballot in ballots), Matches())
+        if matches.f1 <= best:
             break
-        best, weights = counts.f1, replace(weights, threshold=round(threshold, 6))
+        best, weights = matches.f1, replace(weights, threshold=round(threshold, 6))
         threshold = best / 200
     return weights
 
 
-def _examples(held: Iterable[tuple[set[Constituent], Sequence[Parse | None]]]) -> Iterator[Example]:
-    for gold, parses in held:
-        for one, candidate in candidates(parses).items():
+def _matches(gold: set[Constituent], chosen: Sequence[Constituent]) -> Matches:
+    """Count the brackets of a combination that gold has; equal labels of a chain are interchangeable."""
+    guess = _numbered((one.label, one.tokens) for one in chosen)
+    return Matches(len(gold), len(guess), len(gold.intersection(guess)))
+
+
+def _examples(
+    treebank: Iterable[tuple[set[Constituent], Mapping[Constituent, Candidate]]],
+) -> Iterator[Example]:
+    for gold, known in treebank:
+        for one, candidate in known.items():
             yield Example(one.label, candidate.votes, one in gold)

@@ -1,4 +1,4 @@
-"""Of sets of tokens with values, the ones that make a tree together and are worth most.
+"""The sets of tokens that make a tree together and are worth most, of some with values.
 
 Two yields go together in a tree if one is inside the other or they have no token in common; else they cross.
 Sagae and Lavie, "Parser Combination by Reparsing" (NAACL 2006), find the best tree over voted spans by a
@@ -18,31 +18,31 @@ from typing import NamedTuple
 WIDTH = 1024
 
 
-class Packed(NamedTuple):
+class Packing(NamedTuple):
     """Disjoint yields, the last one first, and what they are worth with all inside them."""
 
     value: float = 0.0
     last: int = 0
-    others: Packed | None = None
+    others: Packing | None = None
 
 
 def cross(a: int, b: int) -> bool:
-    """Whether two yields cannot be in one tree."""
+    """Return whether two yields cannot be in one tree."""
     return a & b not in (0, a, b)
 
 
 def best_family(values: Mapping[int, float]) -> set[int]:
-    """The yields, of values above 0, of which no two cross and whose values have the greatest sum."""
+    """Return the yields, of values above 0, of which no two cross and whose values have the greatest sum."""
     disputed = {yield_ for pair in combinations(values, 2) if cross(*pair) for yield_ in pair}
     in_order = sorted(disputed, key=lambda one: (_first_token(one), one))
     worth: dict[int, float] = {}  # of a yield with the best inside it
-    inside: dict[int, Packed] = {}
+    inside: dict[int, Packing] = {}
     for whole in sorted(disputed, key=int.bit_count):
         inside[whole] = pack([one for one in in_order if one & whole == one != whole], worth)
         worth[whole] = values[whole] + inside[whole].value
     family, waiting = set(values) - disputed, [pack(in_order, worth)]
     while waiting:
-        packed: Packed | None = waiting.pop()
+        packed: Packing | None = waiting.pop()
         while packed and packed.last:
             family.add(packed.last)
             waiting.append(inside[packed.last])
@@ -50,16 +50,16 @@ def best_family(values: Mapping[int, float]) -> set[int]:
     return family
 
 
-def pack(yields: Sequence[int], worth: Mapping[int, float]) -> Packed:
-    """The disjoint ones of some yields, ordered by their first tokens, that are worth most.
+def pack(yields: Sequence[int], worth: Mapping[int, float]) -> Packing:
+    """Return the disjoint ones of some yields, ordered by their first tokens, that are worth most.
 
     Each yield in turn is left out or taken. What comes later asks only which of its tokens are taken already:
     none where there are no gaps.
     """
     # ahead[i]: taken tokens that matter from yield i on → the best way to take these
-    ahead: list[dict[int, Packed]] = [{} for _ in range(len(yields) + 1)]
+    ahead: list[dict[int, Packing]] = [{} for _ in range(len(yields) + 1)]
 
-    def put(i: int, taken: int, packed: Packed) -> None:
+    def put(i: int, taken: int, packed: Packing) -> None:
         while i < len(yields) and yields[i] & taken:
             i += 1
         first = _first_token(yields[i]) if i < len(yields) else taken.bit_length()
@@ -67,11 +67,11 @@ def pack(yields: Sequence[int], worth: Mapping[int, float]) -> Packed:
         if taken not in ahead[i] or packed.value > ahead[i][taken].value:
             ahead[i][taken] = packed
 
-    put(0, 0, Packed())
+    put(0, 0, Packing())
     for i, one in enumerate(yields):
         ways = sorted(ahead[i].items(), key=lambda way: -way[1].value)[:WIDTH]
         for taken, packed in ways:
-            put(i + 1, taken | one, Packed(packed.value + worth[one], one, packed))
+            put(i + 1, taken | one, Packing(packed.value + worth[one], one, packed))
             put(i + 1, taken, packed)
     return ahead[-1][0]
 

@@ -28,8 +28,8 @@ _PARTS = 5  # of the examples, each left out once for that
 _SURE = 0.998  # the probability of what is certain
 _MOST_ODDS = math.log(_SURE / (1 - _SURE))
 
-Share = Callable[[str, Sequence[float]], float]
-"""Of a label and the vote of each parser: how much speaks for the candidate, from 0 to 1."""
+Support = Callable[[str, Sequence[float]], float]
+"""The support of a candidate, from 0 to 1, given its label and the vote of each parser."""
 
 
 class Example(NamedTuple):
@@ -40,20 +40,20 @@ class Example(NamedTuple):
     right: bool
 
 
-def alike(_label: str, votes: Sequence[float]) -> float:
-    """The share of all votes; every parser's counts alike."""
+def equal_votes(_label: str, votes: Sequence[float]) -> float:
+    """Return the mean vote; every parser's counts alike."""
     return sum(votes) / len(votes)
 
 
 def evidence(vote: float) -> float:
-    """The logarithm of a vote's odds, made to run from 0 to 1; whoever is surer than _SURE is no surer."""
-    sure = min(max(vote, 1 - _SURE), _SURE)
-    return 0.5 + 0.5 * math.log(sure / (1 - sure)) / _MOST_ODDS
+    """Return the logarithm of a vote's odds, scaled to run from 0 to 1; votes are cut off at _SURE."""
+    cut_off = min(max(vote, 1 - _SURE), _SURE)
+    return 0.5 + 0.5 * math.log(cut_off / (1 - cut_off)) / _MOST_ODDS
 
 
 @dataclass(frozen=True)
-class Weights:
-    """Learned weights of m parsers; they are a `Share`.
+class VotingWeights:
+    """Learned weights of m parsers; they are a `Support`.
 
     kind:      what they are of: `constituents` or `arcs`
     threshold: constituents need more than this
@@ -67,7 +67,7 @@ class Weights:
 
     @property
     def parsers(self) -> int:
-        """m."""
+        """Return m, the number of parsers."""
         return len(self.general) - 1
 
     def __call__(self, label: str, votes: Sequence[float]) -> float:
@@ -76,26 +76,26 @@ class Weights:
         return 1 / (1 + math.exp(-max(-700.0, score)))
 
     def text(self) -> str:
-        """What a file holds: JSON."""
+        """Return the contents of a file: JSON."""
         settings = {"format": FORMAT, "kind": self.kind, "threshold": self.threshold, "general": self.general}
         return json.dumps(settings | {"labels": self.labels}, ensure_ascii=False, indent=1) + "\n"
 
     @classmethod
-    def load(cls, path: Path) -> Weights:
-        """The weights in a file. Raises ModelError."""
+    def load(cls, path: Path) -> VotingWeights:
+        """Load the weights of a file. Raises ModelError."""
         settings = read_settings(path, FORMAT)
         with reading(path):
             kinds: dict[str, Any] = {"kind": str, "threshold": float, "general": list, "labels": dict}
-            found = typed(settings, kinds)
-            general = _numbers(found["general"])
-            labels = {label: _numbers(row) for label, row in found["labels"].items()}
+            checked = typed(settings, kinds)
+            general = _numbers(checked["general"])
+            labels = {label: _numbers(row) for label, row in checked["labels"].items()}
             if len(general) < 2 or any(len(row) != len(general) for row in labels.values()):
                 raise ValueError("rows of weights have different lengths")
-            return cls(found["kind"], found["threshold"], general, labels)
+            return cls(checked["kind"], checked["threshold"], general, labels)
 
 
-def learn(kind: str, examples: Iterable[Example]) -> Weights:
-    """Weights by logistic regression, with the threshold 0.5. Raises ModelError for no examples."""
+def learn(kind: str, examples: Iterable[Example]) -> VotingWeights:
+    """Learn weights by logistic regression, with the threshold 0.5. Raises ModelError for no examples."""
     import numpy as np
     from scipy.sparse import csr_array
 
@@ -118,12 +118,12 @@ def learn(kind: str, examples: Iterable[Example]) -> Weights:
     matrix = csr_array((np.array(values), np.array(columns), np.array(ends)), shape=size)
     table = _coefficients(matrix, np.array(right)).reshape(-1, width)
     summed = {label: _numbers(table[0] + table[number]) for label, number in labels.items()}
-    return Weights(kind, 0.5, _numbers(table[0]), summed)
+    return VotingWeights(kind, 0.5, _numbers(table[0]), summed)
 
 
 def _coefficients(matrix: Any, right: Any) -> Any:
-    """Those of the regression with the C that gives left-out parts the greatest likelihood: many parsers
-    that say nearly the same want a small one."""
+    """Return those of the regression with the C that gives left-out parts the greatest likelihood: many
+    parsers that agree nearly always want a small one."""
     from sklearn.linear_model import LogisticRegression
     from sklearn.model_selection import cross_val_score
 
@@ -139,7 +139,7 @@ def _coefficients(matrix: Any, right: Any) -> Any:
 
 
 def _numbers(row: Any) -> tuple[float, ...]:
-    """Finite ones, rounded as files hold them. Raises TypeError, ValueError for anything else."""
+    """Return finite numbers, rounded as in files. Raises TypeError, ValueError for anything else."""
     numbers = tuple(round(float(number), 6) for number in row)
     if not all(map(math.isfinite, numbers)):
         raise ValueError("a weight is not finite")

@@ -116,7 +116,7 @@ class GivesArcs(DependencyParser, Protocol):
         """Whether, as it is set, it does."""
 
     def parse_packed(self, sentences: Iterable[Tokens]) -> Iterator[DTree]:
-        """The d-trees of `parse`, with their packed arcs (`d2c.trees.arcs`)."""
+        """The d-trees of `parse`, with their packed arcs (`d2c.packed.arcs`)."""
 
 
 @runtime_checkable

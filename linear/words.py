@@ -10,15 +10,23 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import lru_cache
 from itertools import chain
-from typing import Any, Self
+from typing import Self
 
 import numpy as np
 from numpy.typing import NDArray
 
-from d2c.base.model_files import strings
 from d2c.trees.ctree import Tokens
 
 UNKNOWN = 1  # number of a rare word of no known class, and of an unknown tag; 0 is beyond the sentence
+
+
+@dataclass(frozen=True, kw_only=True)
+class NamesFile:
+    """The names of a lexicon in the JSON file of a model, in order; models of 0.2.0 have no morphology."""
+
+    words: list[str]
+    tags: list[str]
+    morphs: list[str] = field(default_factory=list)
 
 
 @dataclass(frozen=True)
@@ -49,20 +57,17 @@ class Lexicon:
         words = [known(form) or known(word_class(form), UNKNOWN) for form in forms]
         return np.array([words, [self.tags.get(tag, UNKNOWN) for tag in tags], list(morphs)], np.int64)
 
-    def to_json(self) -> dict[str, list[str]]:
-        """Return the names in their order, for the settings of a model."""
-        return {"tags": list(self.tags), "words": list(self.words), "morphs": list(self.morphs)}
+    def names(self) -> dict[str, list[str]]:
+        """Return the names in their order, for the file of a model."""
+        return {"words": list(self.words), "tags": list(self.tags), "morphs": list(self.morphs)}
 
     @classmethod
-    def from_json(cls, settings: Mapping[str, Any]) -> Self:
-        """Return the lexicon that `to_json` wrote among other settings; models of 0.2.0 have no morphology.
-
-        Raises KeyError, TypeError and ValueError for what is none.
-        """
-        tags = numbered(strings(settings["tags"]))
-        if len(tags) != len(settings["tags"]):
+    def of_names(cls, file: NamesFile) -> Self:
+        """Return the lexicon of a model's file. Raises ValueError where a tag comes twice."""
+        tags = numbered(file.tags)
+        if len(tags) != len(file.tags):
             raise ValueError("a tag comes twice")
-        return cls(numbered(strings(settings["words"])), tags, numbered(strings(settings.get("morphs", []))))
+        return cls(numbered(file.words), tags, numbered(file.morphs))
 
 
 def numbered(names: Iterable[str], first: int = UNKNOWN + 1) -> dict[str, int]:

@@ -8,16 +8,17 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Iterable, Iterator
+from dataclasses import dataclass
 from functools import cached_property
 from itertools import repeat
 from pathlib import Path
-from typing import Self
+from typing import Annotated, Self
 
-from d2c.base.model_files import read_settings, reading, typed, write_settings
+from d2c.base.model_files import read_as, write_settings
 from d2c.base.progress import counted
 from d2c.rules.gluing import Gluing
 from d2c.rules.pieces import Piece, arcs_of, pieces_of
-from d2c.rules.tables import Tables
+from d2c.rules.tables import Rows, Tables
 from d2c.trees.conversion import to_labelled_dependencies
 from d2c.trees.ctree import CTree
 from d2c.trees.dtree import DTree
@@ -27,8 +28,22 @@ from d2c.trees.repair import Repairs, repair_tree
 FORMAT = 1  # of the model directory
 NO_RULE = "no rule"
 _FILE = "rules.json"
-_PARAMETERS = {"head_rules": str, "labels": bool}
-_LEARNED = {"gaps": bool, "top": str | None, "default": str}
+
+
+def _check_symbol(symbol: str) -> None:
+    if not symbol:
+        raise ValueError("the commonest symbol is empty")
+
+
+@dataclass(frozen=True)
+class RuleFile(Rows):
+    """The file of a fitted `RuleBased`; attributes as there."""
+
+    head_rules: str
+    labels: bool
+    gaps: bool
+    top: str | None
+    default: Annotated[str, _check_symbol]
 
 
 class RuleBased:
@@ -98,14 +113,10 @@ class RuleBased:
     @classmethod
     def load(cls, directory: Path) -> Self:
         """What `save` wrote. Raises ModelError."""
-        path = directory / _FILE
-        said = read_settings(path, FORMAT)
-        with reading(path):
-            route = cls(**typed(said, _PARAMETERS))
-            route.gaps_, route.top_, route.default_ = typed(said, _LEARNED).values()
-            if not route.default_:
-                raise ValueError("the commonest symbol is empty")
-            route.tables_ = Tables.from_json(said)
+        learned = read_as(directory / _FILE, FORMAT, RuleFile)
+        route = cls(learned.head_rules, learned.labels)
+        route.gaps_, route.top_, route.default_ = learned.gaps, learned.top, learned.default
+        route.tables_ = Tables.from_json(learned)
         return route
 
     @cached_property

@@ -18,9 +18,9 @@ from typing import Any
 
 import click
 
-from d2c.combination.arcs import combine_arcs, learn_arcs
+from d2c.combination.arc_voting import combine_arcs, learn_arcs
 from d2c.combination.constituents import MAJORITY, Parse, combine, learn_constituents
-from d2c.combination.weights import Share, Weights, alike
+from d2c.combination.weights import Support, VotingWeights, equal_votes
 from d2c.dparsers.registry import DPARSERS
 from d2c.parsing.combining import parses_of
 from d2c.reduction.reduction import Reduction
@@ -100,7 +100,7 @@ class Bench:
         arcs = list(zip(*(self.dtrees[name] for name in names), strict=True))
         for how, rows in (("constituents", plain), ("confidences", sure)):
             for threshold in (MAJORITY, LOW):
-                trees = [combine(row, alike, threshold).ctree for row in rows]
+                trees = [combine(row, equal_votes, threshold).ctree for row in rows]
                 yield self.line(together, f"{how}, alike, {threshold}", self.scores(trees))
             made = self.halves(self.gold, rows, learn_constituents, combine)
             scores = self.scores(parse.ctree for parse in made)
@@ -117,8 +117,8 @@ class Bench:
         self,
         gold: Sequence[Any],
         rows: Sequence[Any],
-        learn: Callable[[Any], Weights],
-        vote: Callable[[Any, Share, float], Any],
+        learn: Callable[[Any], VotingWeights],
+        vote: Callable[[Any, Support, float], Any],
     ) -> list[Any]:
         """Every second sentence by weights of the others."""
         made: list[Any] = [None] * len(rows)

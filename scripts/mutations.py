@@ -21,7 +21,7 @@ from typing import NamedTuple
 import click
 
 ROOT = Path(__file__).resolve().parent.parent
-PACKAGES = ("cky", "forests", "linear", "reduction", "trees")
+PACKAGES = ("cky", "forests", "linear", "packed", "reduction", "trees")
 FOLDERS = (*PACKAGES, "data", "tests")
 FAILED = re.compile(r"^(?:FAILED|ERROR) (\S+)", re.MULTILINE)
 

@@ -59,17 +59,17 @@ def combine(
     With --learn, weights for each parser and label are learned from these parses of gold trees; for
     others use them with --weights. Where a parser could not parse a sentence, the others vote alone.
     """
-    from d2c.parsing.combining import KINDS, combined, kind_of, load_weights, side_by_side
+    from d2c.parsing.combining import VOTINGS, combined, load_weights, side_by_side, voting_of
 
     if len(files) < 2:
         raise click.UsageError("give the files of two parsers or more")
     if gold and (weights or threshold is not None or to):
         raise click.UsageError("--learn writes weights; leave out --weights, --threshold and --to")
-    name = kind_of(files if gold is None else (gold, *files))
-    kind = KINDS[name]
+    name = voting_of(files if gold is None else (gold, *files))
+    voting = VOTINGS[name]
     if gold:
-        rows = side_by_side(kind, (gold, *files), reading)
-        learned = kind.learn((first, parses) for first, *parses in rows if first is not None)
+        rows = side_by_side(voting, (gold, *files), reading)
+        learned = voting.learn((first, parses) for first, *parses in rows if first is not None)
         with open_output(output) as stream:
             stream.write(learned.text())
         return
@@ -77,8 +77,10 @@ def combine(
         raise click.UsageError(
             "d-trees are written as CoNLL-U and need no threshold; leave out --to, --threshold"
         )
-    found = load_weights(weights, name, len(files))
-    voted = combined(kind, side_by_side(kind, files, reading), file_name(files[0]), found, threshold)
+    learned_weights = load_weights(weights, name, len(files))
+    voted = combined(
+        voting, side_by_side(voting, files, reading), file_name(files[0]), learned_weights, threshold
+    )
     with open_output(output) as stream:
         if name == "arcs":
             stream.writelines(format_conllu(dtree or NO_DTREE) for dtree in shown(voted, "sentences"))

@@ -24,6 +24,7 @@ from d2c.experiments.rows import (
     with_tags_of,
 )
 from d2c.models.model import Model
+from d2c.packed.dtree import with_packed_arcs
 from d2c.routes.registry import HasOracle, Progress, Relabels
 from d2c.training.spec import ARCS, TrainingSpec
 from d2c.training.train import Trained, train_models
@@ -83,7 +84,7 @@ def compare_on(
     first, routes = models[0], [model.route for model in models]
     with_arcs = replace(first, arcs=max((model.arcs for model in models), key=ARCS.index))
     of_arcs = parsed(first.dparser_name, with_arcs, ctrees)
-    predicted = [replace(dtree, arcs=None) for dtree in of_arcs.dtrees]
+    predicted = [with_packed_arcs(dtree, None) for dtree in of_arcs.dtrees]
     of_dparser = of_arcs._replace(dtrees=predicted)
     dtrees, tags = list(map(first.route.encode, ctrees)), None
     if first.tags == "predicted":  # gold heads and labels are those that the treebank's own tags say

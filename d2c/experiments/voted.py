@@ -12,7 +12,7 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
 from itertools import combinations
 
-from d2c.combination.arcs import combine_arcs
+from d2c.combination.arc_voting import combine_arcs
 from d2c.combination.constituents import Parse, combine
 from d2c.experiments.rows import GoldStandard, Parses, Row, attachment, score
 from d2c.routes.registry import Route

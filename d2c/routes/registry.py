@@ -86,7 +86,7 @@ class HasOracle(Protocol):
 
 @runtime_checkable
 class TakesArcs(Protocol):
-    """A route that takes d-trees with packed arcs (`d2c.trees.arcs`), and looks among all that these hold.
+    """A route that takes d-trees with packed arcs (`d2c.packed.arcs`), and looks among all that these hold.
 
     What arcs count for is its `arcs_`, once it is fitted.
     """

@@ -15,6 +15,7 @@ from d2c.base.errors import ModelError
 from d2c.base.progress import counted
 from d2c.base.temporary import scratch
 from d2c.dparsers.protocol import DependencyParser, GivesArcs
+from d2c.packed.dtree import with_packed_arcs
 from d2c.routes.registry import ROUTES, Progress, Route, TakesArcs, route_class
 from d2c.training.jackknife import Parse, blocks
 from d2c.training.spec import TrainingSpec
@@ -49,7 +50,7 @@ def and_last_tenth(dtrees: Iterable[DTree], sentences: int) -> tuple[list[DTree]
     arcs: these take kilobytes. Raises ValueError for fewer than ten."""
     begin, single, packed = blocks(sentences, _PARTS)[-1].start, list[DTree](), list[DTree]()
     for i, dtree in enumerate(dtrees):
-        single.append(replace(dtree, arcs=None))
+        single.append(with_packed_arcs(dtree, None))
         packed += [dtree] if i >= begin else []
     return single, packed
 

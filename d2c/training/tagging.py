@@ -25,6 +25,13 @@ _ABBREVIATIONS = "abbreviations.json"
 
 
 @dataclass(frozen=True)
+class AbbreviationFile:
+    """What `save_abbreviations` writes."""
+
+    abbreviations: tuple[str, ...]
+
+
+@dataclass(frozen=True)
 class Tagging:
     """How a model comes by its tagger, one of TAGGERS.
 
@@ -104,6 +111,4 @@ def save_abbreviations(sentences: Iterable[Tokens], directory: Path) -> None:
 
 def load_abbreviations(directory: Path) -> tuple[str, ...]:
     """What `save_abbreviations` wrote. Raises ModelError."""
-    path = directory / _ABBREVIATIONS
-    with model_files.reading(path):
-        return model_files.strings(model_files.read_settings(path, FORMAT)["abbreviations"])
+    return model_files.read_as(directory / _ABBREVIATIONS, FORMAT, AbbreviationFile).abbreviations

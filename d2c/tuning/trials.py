@@ -19,8 +19,10 @@ from d2c.dparsers.protocol import DependencyParser, ReadsAlong
 from d2c.experiments.rows import with_tags_of
 from d2c.experiments.store import Step, Store, digest_of_file
 from d2c.experiments.treebank import Treebank
-from d2c.linear.arcs import ARRAYS, from_arrays, to_arrays
 from d2c.linear.weights import read_arrays, write_arrays
+from d2c.packed.arcs import joined, parted
+from d2c.packed.dtree import packed_arcs, with_packed_arcs
+from d2c.packed.feature import ARRAYS, from_arrays, to_arrays
 from d2c.routes.registry import Route, TakesArcs
 from d2c.training.conventions import is_foreign
 from d2c.training.jackknife import blocks, jackknife_dtrees, jackknife_tags, write_tokens
@@ -28,7 +30,6 @@ from d2c.training.packed import check_arcs, gives_arcs, parsing
 from d2c.training.spec import TrainingSpec
 from d2c.training.tagging import retagged
 from d2c.treebanks.reading import Reading
-from d2c.trees.arcs import joined, parted
 from d2c.trees.ctree import CTree, Tokens
 from d2c.trees.dtree import DTree
 from d2c.trees.formats.conllu import read_conllu, save_conllu
@@ -225,7 +226,7 @@ class Trials:
 def _save(dtrees: Sequence[DTree], path: Path) -> None:
     """D-trees, and their packed arcs if they have any, in files of this name."""
     save_conllu(dtrees, path.with_suffix(".conllu"))
-    arcs = [dtree.arcs for dtree in dtrees if dtree.arcs is not None]
+    arcs = [arcs for arcs in map(packed_arcs, dtrees) if arcs is not None]
     if arcs:
         write_arrays(path.with_suffix(".npz"), to_arrays(joined(arcs)))
 
@@ -238,7 +239,7 @@ def _read(ctrees: Sequence[CTree], path: Path, packed: bool = True) -> list[DTre
     if not packed or not arrays.exists():
         return dtrees
     arcs = parted(from_arrays(read_arrays(arrays, ARRAYS)), (len(dtree.heads) for dtree in dtrees))
-    return [replace(dtree, arcs=own) for dtree, own in zip(dtrees, arcs, strict=True)]
+    return [with_packed_arcs(dtree, own) for dtree, own in zip(dtrees, arcs, strict=True)]
 
 
 def _reads_along(dparser: DependencyParser) -> bool:

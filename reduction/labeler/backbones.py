@@ -70,7 +70,8 @@ class Backbones(NamedTuple):
         logs = np.zeros((size if len(label_logs) else 0, label_logs.shape[1]), np.float32)
         if len(label_logs):
             logs[m] = label_logs
-        return cls(*spread, m, of, modifiers, begin, middle, first, last, logs)
+        words, tags, predicted, morphs = spread
+        return cls(words, tags, predicted, morphs, m, of, modifiers, begin, middle, first, last, logs)
 
     def with_modifiers(self) -> Longs:
         """Return the tokens and gaps that have modifiers."""

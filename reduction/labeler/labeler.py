@@ -17,12 +17,13 @@ from typing import Any, Self
 import numpy as np
 
 from d2c.base.errors import ModelError
-from d2c.base.model_files import read_settings, reading, strings, typed, write_settings
+from d2c.base.model_files import read_as, reading, write_settings
 from d2c.base.settings import redefault, setting
 from d2c.linear.adagrad import step as descend
 from d2c.linear.learner import Epoch, LearnerSettings, Training
 from d2c.linear.weights import SPARSE, Like, dense, read_arrays, sparse, write_arrays
-from d2c.linear.words import UNKNOWN, Lexicon, numbered
+from d2c.linear.words import UNKNOWN, Lexicon, NamesFile, numbered
+from d2c.packed.dtree import packed_arcs
 from d2c.reduction.encodings import ENCODINGS
 from d2c.reduction.labeler.backbones import Backbones, Floats, Longs
 from d2c.reduction.labeler.features import LabelTemplates
@@ -52,6 +53,20 @@ class LabelerSettings(LearnerSettings):
     )
     rate: float = redefault(LearnerSettings, "rate", 0.02)
     table_bits: int = redefault(LearnerSettings, "table_bits", 23)
+
+
+@dataclass(frozen=True, kw_only=True)
+class LabelerFile(NamesFile):
+    """What the JSON file of a labeler holds, beside the names of its lexicon.
+
+    parameters: its settings
+    stacked:    whether the d-parser's own labels are features
+    labels:     [L] in order of their numbers
+    """
+
+    parameters: LabelerSettings
+    stacked: bool
+    labels: list[str]
 
 
 class Labeler:
@@ -158,13 +173,13 @@ class Labeler:
     def save(self, directory: Path) -> None:
         """Write JSON, and candidates and non-zero weights as .npz, into a directory, made if absent."""
         self._check_trained()
-        settings = {
-            "parameters": self.settings.to_json(),
-            "stacked": self.stacked_,
-            "labels": self.labels_,
-            **self.lexicon_.to_json(),
-        }
-        write_settings(directory / _SETTINGS, FORMAT, settings)
+        file = LabelerFile(
+            parameters=self.settings,
+            stacked=self.stacked_,
+            labels=self.labels_,
+            **self.lexicon_.names(),
+        )
+        write_settings(directory / _SETTINGS, FORMAT, file)
         table = {name: array.astype(np.int32) for name, array in self._table._asdict().items()}
         write_arrays(directory / _WEIGHTS, table | sparse(self.weights_))
 
@@ -172,12 +187,11 @@ class Labeler:
     def load(cls, directory: Path) -> Self:
         """Return what `save` wrote. Raises ModelError."""
         path = directory / _SETTINGS
-        settings = read_settings(path, FORMAT)
+        file = read_as(path, FORMAT, LabelerFile)
+        labeler = cls(**file.parameters.to_json())
+        labeler.labels_, labeler.stacked_ = file.labels, file.stacked
         with reading(path):
-            labeler = cls(**LabelerSettings.from_json(settings["parameters"]).to_json())
-            labeler.labels_ = list(strings(settings["labels"]))
-            labeler.stacked_ = typed(settings, {"stacked": bool})["stacked"]
-            labeler.lexicon_ = Lexicon.from_json(settings)
+            labeler.lexicon_ = Lexicon.of_names(file)
         path = directory / _WEIGHTS
         arrays = read_arrays(path, _TABLE | SPARSE)
         with reading(path):
@@ -227,7 +241,8 @@ class Labeler:
         words, tags, morphs = self.lexicon_.columns(tokens)
         predicted = np.zeros(len(words), np.int64)
         if self.stacked_:
-            known = {None: 0, **numbered(self.labels_)}
+            known: dict[str | None, int] = {None: 0}
+            known.update(numbered(self.labels_))
             labels = chain.from_iterable(own or repeat(None, len(dtree.heads)) for dtree, own in dtrees)
             predicted[:] = [known.get(label, UNKNOWN) for label in labels]
         return Backbones.of(
@@ -239,11 +254,12 @@ class Labeler:
 
     def _label_logs(self, dtrees: Sequence[DTree], weight: float) -> Floats:
         """Return the weighted log-probabilities of labels, [n, L]; [0, 0] where packed arcs have none."""
-        if not weight or all(dtree.arcs is None or dtree.arcs.labels is None for dtree in dtrees):
+        packed = [packed_arcs(dtree) for dtree in dtrees]
+        if not weight or all(arcs is None or arcs.labels is None for arcs in packed):
             return np.zeros((0, 0), np.float32)
         rows, names = [np.zeros((0, len(self.labels_)), np.float32)], tuple(self.labels_)
-        for dtree in dtrees:
-            n, arcs = len(dtree.heads), dtree.arcs
+        for dtree, arcs in zip(dtrees, packed, strict=True):
+            n = len(dtree.heads)
             if arcs is None or arcs.labels is None:
                 rows.append(np.zeros((n, len(names)), np.float32))
             else:
