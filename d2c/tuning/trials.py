@@ -23,7 +23,6 @@ from d2c.linear.weights import read_arrays, write_arrays
 from d2c.packed.arcs import joined, parted
 from d2c.packed.dtree import packed_arcs, with_packed_arcs
 from d2c.packed.feature import ARRAYS, from_arrays, to_arrays
-from d2c.routes.registry import Route, TakesArcs
 from d2c.training.conventions import is_foreign
 from d2c.training.jackknife import blocks, jackknife_dtrees, jackknife_tags, write_tokens
 from d2c.training.packed import check_arcs, gives_arcs, parsing
@@ -33,6 +32,7 @@ from d2c.treebanks.reading import Reading
 from d2c.trees.ctree import CTree, Tokens
 from d2c.trees.dtree import DTree
 from d2c.trees.formats.conllu import read_conllu, save_conllu
+from d2c.trees.route import Route
 from d2c.trees.scores.attachment import Attachment, score_attachment
 from d2c.trees.scores.brackets import metric_for
 from d2c.trees.scores.matches import Matches
@@ -167,7 +167,7 @@ class Trials:
             dev, parsed = self._parsed(spec, route, parts)
             jackknifed = self._jackknifed(spec, route, parts.learned) if spec.folds else None
             route.fit(parts.learned, parts.dev, dtrees=jackknifed, progress=log.info)
-            if isinstance(route, TakesArcs) and spec.packed:
+            if route.supports_arcs and spec.packed:
                 route.fit_arcs(parts.dev, dev)
         guess = list(counted(route.decode_all(parsed), "converting d-trees"))
         metric = metric_for(parts.held_out, any(not ctree.is_continuous() for ctree in ctrees))
