@@ -80,7 +80,7 @@ class Trials:
     @property
     def given(self) -> Settings:
         """The settings of the route as they were given."""
-        return {name: getattr(self.spec, name) for name in of_route(self.spec.routes[0])}
+        return {name: self.spec.option(name) for name in of_route(self.spec.routes[0])}
 
     def key(self, settings: Settings) -> str:
         """What a trial is called in the log."""
@@ -98,13 +98,13 @@ class Trials:
 
     def _step(self, settings: Settings) -> Step:
         def make(_: Path) -> Mapping[str, Any]:
-            return self._scored(replace(self.spec, **settings))
+            return self._scored(self.spec.changed(**settings))
 
         return self.store.step("trial", self._made_of(settings), make)
 
     def _made_of(self, settings: Settings) -> dict[str, Any]:
         own = {name: value for name, value in settings.items() if name != "head_rules"}
-        return {**self._of_dparser(replace(self.spec, **settings)), **own, "route": self.spec.routes[0]}
+        return {**self._of_dparser(self.spec.changed(**settings)), **own, "route": self.spec.routes[0]}
 
     def _of_dparser(self, spec: TrainingSpec) -> dict[str, Any]:
         """What its d-trees depend on: the treebank, what the route encodes, and its own settings."""

@@ -326,7 +326,7 @@ class Experiment:
         changes: of the fields of `RouteSettings`
         """
         own = {"encoding": self.settings.encoding, "seed": self.settings.seed, **changes}
-        settings = RouteSettings(head_rules=self.treebank.head_rules, **own)
+        settings = RouteSettings(head_rules=self.treebank.head_rules).changed(**own)
         made_of = {**self.made_of, **own, "route": name, "share": share, "dtrees": dtrees and dtrees.key}
 
         def make(directory: Path) -> dict[str, Any]:
