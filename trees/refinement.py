@@ -30,8 +30,8 @@ class Refinement(NamedTuple):
     labels: Callable[[str], Chain]
 
     def restore(self, ctree: CTree) -> CTree:
-        """The c-tree that a refined one stands for; what stood for several nodes is these, one after the
-        other."""
+        """Return the c-tree that a refined one stands for; what stood for several nodes is these, one
+        after the other."""
         if not ctree.labels:
             return ctree
         chains = self.shown(ctree.labels)
@@ -41,7 +41,8 @@ class Refinement(NamedTuple):
         return restore_unaries(bottom, [()] * len(ctree.tokens) + [chain[:-1] for chain in chains])
 
     def shown(self, labels: Sequence[str]) -> list[Chain]:
-        """[K] of each refined label of a tree, the root's last: the labels of its nodes that are not hidden.
+        """Return [K] of each refined label of a tree, the root's last: the labels of its nodes that are
+        not hidden.
 
         The root stays.
         """
@@ -54,7 +55,7 @@ class Refinement(NamedTuple):
 
 
 def with_parents(ctree: CTree) -> CTree:
-    """Each label joined with that of the node's parent, which the root has none of."""
+    """Return each label joined with that of the node's parent, which the root has none of."""
     n, labels = len(ctree.tokens), []
     for label, parent in zip(ctree.labels, ctree.parents()[n:], strict=True):
         labels.append(f"{label}{_JOINT}{ctree.label(parent) if parent >= 0 else ''}")
@@ -78,5 +79,5 @@ REFINEMENTS = {
 
 
 def visible(ctree: CTree) -> CTree:
-    """The c-tree as it is shown."""
+    """Return the c-tree as it is shown."""
     return REFINEMENTS["plain"].restore(ctree)
