@@ -23,7 +23,6 @@ from d2c.linear.weights import read_arrays, write_arrays
 from d2c.packed.arcs import joined, parted
 from d2c.packed.dtree import packed_arcs, with_packed_arcs
 from d2c.packed.feature import ARRAYS, from_arrays, to_arrays
-from d2c.routes.registry import Route, TakesArcs
 from d2c.training.conventions import is_foreign
 from d2c.training.jackknife import blocks, jackknife_dtrees, jackknife_tags, write_tokens
 from d2c.training.packed import check_arcs, gives_arcs, parsing
@@ -33,6 +32,7 @@ from d2c.treebanks.reading import Reading
 from d2c.trees.ctree import CTree, Tokens
 from d2c.trees.dtree import DTree
 from d2c.trees.formats.conllu import read_conllu, save_conllu
+from d2c.trees.route import Route
 from d2c.trees.scores.attachment import Attachment, score_attachment
 from d2c.trees.scores.brackets import metric_for
 from d2c.trees.scores.matches import Matches
@@ -80,7 +80,7 @@ class Trials:
     @property
     def given(self) -> Settings:
         """The settings of the route as they were given."""
-        return {name: getattr(self.spec, name) for name in of_route(self.spec.routes[0])}
+        return {name: self.spec.option(name) for name in of_route(self.spec.routes[0])}
 
     def key(self, settings: Settings) -> str:
         """What a trial is called in the log."""
@@ -98,13 +98,13 @@ class Trials:
 
     def _step(self, settings: Settings) -> Step:
         def make(_: Path) -> Mapping[str, Any]:
-            return self._scored(replace(self.spec, **settings))
+            return self._scored(self.spec.changed(**settings))
 
         return self.store.step("trial", self._made_of(settings), make)
 
     def _made_of(self, settings: Settings) -> dict[str, Any]:
         own = {name: value for name, value in settings.items() if name != "head_rules"}
-        return {**self._of_dparser(replace(self.spec, **settings)), **own, "route": self.spec.routes[0]}
+        return {**self._of_dparser(self.spec.changed(**settings)), **own, "route": self.spec.routes[0]}
 
     def _of_dparser(self, spec: TrainingSpec) -> dict[str, Any]:
         """What its d-trees depend on: the treebank, what the route encodes, and its own settings."""
@@ -167,7 +167,7 @@ class Trials:
             dev, parsed = self._parsed(spec, route, parts)
             jackknifed = self._jackknifed(spec, route, parts.learned) if spec.folds else None
             route.fit(parts.learned, parts.dev, dtrees=jackknifed, progress=log.info)
-            if isinstance(route, TakesArcs) and spec.packed:
+            if route.supports_arcs and spec.packed:
                 route.fit_arcs(parts.dev, dev)
         guess = list(counted(route.decode_all(parsed), "converting d-trees"))
         metric = metric_for(parts.held_out, any(not ctree.is_continuous() for ctree in ctrees))
