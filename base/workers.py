@@ -275,7 +275,8 @@ class Schedule(Generic[Item, Made]):
 
     def _take(self, worker: int, answer: Any) -> None:
         """Go on with what a worker has answered."""
-        number, attempts, _ = self._running.pop(worker, _Running(None, None, 0.0))
+        running = self._running.pop(worker, _Running(None, None, 0.0))
+        number, attempts = running.number, running.attempts
         if isinstance(answer, Failed) and answer.gone:
             if worker in self._idle:
                 self._idle.remove(worker)
