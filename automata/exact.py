@@ -16,7 +16,7 @@ from d2c.automata.systems import Action
 from d2c.forests.forest import Doubles, Ints
 from d2c.forests.kbest import k_best
 from d2c.forests.semirings import count_derivations, marginals, viterbi
-from d2c.trees.arcs import PackedArcs, arcs_of, labels_of
+from d2c.packed.arcs import PackedArcs, arcs_of, labels_of
 from d2c.trees.ctree import Tokens
 
 RAISED = "threshold raised"

@@ -12,20 +12,35 @@ import json
 import math
 from collections.abc import Iterable, Iterator, Mapping
 from contextlib import contextmanager
+from dataclasses import fields
 from pathlib import Path
-from typing import Any, NoReturn
+from typing import TYPE_CHECKING, Any, NoReturn
 
 from d2c.base.errors import ModelError, shortened
+from d2c.base.schema import Shape, checked
+
+if TYPE_CHECKING:
+    from _typeshed import DataclassInstance
 
 _MOST_TEXT = 1 << 25  # bytes of JSON: of `{},{},...` Python makes 24 times as many
 _LONGEST = 200  # characters of what a library says
 
 
-def write_settings(path: Path, version: int, settings: Mapping[str, object]) -> None:
-    """Writes settings and the version of their format into a file, its directory made if absent."""
+def write_settings(path: Path, version: int, settings: Mapping[str, object] | DataclassInstance) -> None:
+    """Write a mapping, or a dataclass's fields, and the version of their format into a file, its directory
+    made if absent; sets are written in order."""
     path.parent.mkdir(parents=True, exist_ok=True)
-    text = json.dumps({"format": version, **settings}, ensure_ascii=False)
+    written = settings if isinstance(settings, Mapping) else _plain(settings)
+    text = json.dumps({"format": version, **written}, ensure_ascii=False, default=_plain)
     path.write_text(text + "\n", encoding="utf-8")
+
+
+def read_as(path: Path, version: int, shape: type[Shape]) -> Shape:
+    """Return what `write_settings` wrote as the dataclass `shape`; see `d2c.base.schema`. Raises
+    ModelError."""
+    settings = read_settings(path, version)
+    with reading(path):
+        return checked(settings, shape)
 
 
 def read_json(path: Path) -> dict[str, Any]:
@@ -123,6 +138,13 @@ def check_digests(directory: Path, parts: Iterable[str], expected: Mapping[str, 
             what = "is missing" if file not in found else "is damaged"
             what = what if file in known else "is no file of this model"
             raise ModelError(f"{directory / file}: {what}; copy or train the model again")
+
+
+def _plain(value: Any) -> Any:
+    """Return what JSON holds in place of a set or a dataclass."""
+    if isinstance(value, frozenset):
+        return sorted(value)
+    return {one.name: getattr(value, one.name) for one in fields(value)}
 
 
 def _refuse(constant: str) -> NoReturn:

@@ -11,29 +11,44 @@ the command line.
 
 from __future__ import annotations
 
-from collections.abc import Collection, Mapping
+from collections.abc import Collection, Hashable, Mapping
 from dataclasses import asdict, dataclass, field, fields
 from functools import cache
 from math import isfinite
 from types import NoneType, UnionType
-from typing import Any, NamedTuple, Self, get_args, get_origin, get_type_hints
+from typing import Any, NamedTuple, Self, cast, get_args, get_origin, get_type_hints
 
 _KEY = "d2c"
 
 
-class Said(NamedTuple):
-    """What a field of settings says beside its type and default.
+class Limits(NamedTuple):
+    """What a value may be, beside its type.
 
-    help:    of the option
     least, most: the range of a number, ends included; above: a number must be greater than this
     choices: the values of a name; none: any
     """
 
-    help: str = ""
     least: float | None = None
     most: float | None = None
     above: float | None = None
     choices: tuple[str, ...] = ()
+
+    def check(self, name: str, value: Any) -> None:
+        """Raise ValueError where a value is out of range, no finite number, or none of the choices."""
+        if self.choices and value not in self.choices:
+            raise ValueError(f"unknown {name} {value!r}; known are {', '.join(self.choices)}")
+        if isinstance(value, int | float) and not isinstance(value, bool):
+            low = self.least is not None and value < self.least
+            low = low or (self.above is not None and value <= self.above)
+            if low or not isfinite(value) or (self.most is not None and value > self.most):
+                raise ValueError(f"{name} is {value!r}, not {self}")
+
+    def __str__(self) -> str:
+        """Return the range of a number in words."""
+        words = [f"at least {self.least:g}"] if self.least is not None else []
+        words += [f"more than {self.above:g}"] if self.above is not None else []
+        words += [f"at most {self.most:g}"] if self.most is not None else []
+        return " and ".join(words) or "a finite number"
 
 
 def setting(
@@ -45,14 +60,28 @@ def setting(
     above: float | None = None,
     choices: Collection[str] = (),
 ) -> Any:
-    """Return a field of a dataclass of settings; arguments are those of `Said`."""
-    return field(default=default, metadata={_KEY: Said(help, least, most, above, tuple(choices))})
+    """Return a field of a dataclass of settings, with the help text of its option and its `Limits`."""
+    return field(default=default, metadata={_KEY: (help, Limits(least, most, above, tuple(choices)))})
 
 
-def said(cls: type[Settings], name: str) -> Said:
-    """Return what a field says; of one that was made without `setting`, nothing."""
-    (found,) = (one.metadata.get(_KEY, Said()) for one in fields(cls) if one.name == name)
-    return found
+def redefault(cls: type[Settings], name: str, default: Any) -> Any:
+    """Return a field of settings again, with another default, for a class that derives from `cls`."""
+    return field(default=default, metadata={_KEY: _metadata(cls, name)})
+
+
+def help_of(cls: type[Settings], name: str) -> str:
+    """Return the help text of a field's option."""
+    return _metadata(cls, name)[0]
+
+
+def limits_of(cls: type[Settings], name: str) -> Limits:
+    """Return what a field's value may be, beside its type."""
+    return _metadata(cls, name)[1]
+
+
+def _metadata(cls: type[Settings], name: str) -> tuple[str, Limits]:
+    (metadata,) = (one.metadata for one in fields(cls) if one.name == name)
+    return cast(tuple[str, Limits], metadata.get(_KEY, ("", Limits())))
 
 
 @cache
@@ -94,23 +123,9 @@ class Settings:
 
 def check(cls: type[Settings], name: str, value: Any) -> None:
     """Raise ValueError for a value that a field cannot have."""
-    types, rules = types_of(cls)[name], said(cls, name)
+    types = types_of(cast(Hashable, cls))[name]
     if value is None and NoneType in types:
         return
     if object not in types and (not isinstance(value, types) or (type(value) is bool and bool not in types)):
         raise ValueError(f"{name} is {value!r}")
-    if rules.choices and value not in rules.choices:
-        raise ValueError(f"unknown {name} {value!r}; known are {', '.join(rules.choices)}")
-    if isinstance(value, int | float) and not isinstance(value, bool):
-        low = rules.least is not None and value < rules.least
-        low = low or (rules.above is not None and value <= rules.above)
-        if low or not isfinite(value) or (rules.most is not None and value > rules.most):
-            raise ValueError(f"{name} is {value!r}, not {range_of(rules)}")
-
-
-def range_of(rules: Said) -> str:
-    """Return the range of a number in words."""
-    words = [f"at least {rules.least:g}"] if rules.least is not None else []
-    words += [f"more than {rules.above:g}"] if rules.above is not None else []
-    words += [f"at most {rules.most:g}"] if rules.most is not None else []
-    return " and ".join(words) or "a finite number"
+    limits_of(cls, name).check(name, value)

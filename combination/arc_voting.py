@@ -1,7 +1,7 @@
 """Several d-trees of a sentence become one: arcs voted on, the best tree a maximum spanning tree.
 
 Sagae and Lavie, "Parser Combination by Reparsing" (NAACL 2006). Each word has one head, the whole is a tree
-with one root, and the sum of its arcs' support is the greatest (`d2c.trees.spanning`): if support is a
+with one root, and the sum of its arcs' support is the greatest (`d2c.packed.spanning`): if support is a
 probability, the expected number of right heads. Where all d-trees are projective it is the best projective
 tree, else the best of all.
 """
@@ -15,9 +15,10 @@ import numpy as np
 
 from d2c.combination.constituents import voted_tags
 from d2c.combination.weights import Example, Support, VotingWeights, equal_votes, learn
-from d2c.trees.arcs import LEAST, ArcLabels, PackedArcs, arcs_of, labels_of
+from d2c.packed.arcs import LEAST, ArcLabels, PackedArcs, arcs_of, labels_of
+from d2c.packed.dtree import packed_arcs, with_packed_arcs
+from d2c.packed.spanning import spanning_tree
 from d2c.trees.dtree import DTree, is_projective, is_tree
-from d2c.trees.spanning import spanning_tree
 
 _TIE = 1e-9  # of equally good heads, that of the first parsers
 
@@ -47,10 +48,11 @@ def combine_arcs(dtrees: Sequence[DTree | None], support: Support = equal_votes)
     if all(dtree.labels for dtree in present):
         labels = tuple(_voted_labels(dtrees, heads, tokens.tags, support))
     arcs = None
-    if any(dtree.arcs is not None for dtree in present):
+    packed = [packed_arcs(dtree) for dtree in present]
+    if any(voter is not None for voter in packed):
         arcs = arcs_of((scores / np.maximum(scores.sum(axis=0), _TIE)).T, heads)
-        arcs = arcs._replace(labels=_mean_labels([dtree.arcs for dtree in present], arcs))
-    return DTree(tokens, heads, labels=labels, arcs=arcs)
+        arcs = arcs._replace(labels=_mean_labels(packed, arcs))
+    return with_packed_arcs(DTree(tokens, heads, labels=labels), arcs)
 
 
 def _votes_on_heads(dtrees: Sequence[DTree | None], m: int) -> dict[int, list[float]]:
@@ -71,10 +73,11 @@ def _votes_on_heads(dtrees: Sequence[DTree | None], m: int) -> dict[int, list[fl
 
 def _heads_of(dtree: DTree, m: int) -> Iterable[tuple[int, float]]:
     """Return the heads that a d-tree votes for, each with its probability."""
-    if dtree.arcs is None:
+    arcs = packed_arcs(dtree)
+    if arcs is None:
         return ((dtree.heads[m], 1.0),)
-    of_token = slice(*dtree.arcs.begin[m : m + 2])
-    return zip(dtree.arcs.heads[of_token].tolist(), np.exp(dtree.arcs.logs[of_token]).tolist(), strict=True)
+    of_token = slice(*arcs.begin[m : m + 2])
+    return zip(arcs.heads[of_token].tolist(), np.exp(arcs.logs[of_token]).tolist(), strict=True)
 
 
 def _voted_labels(
@@ -99,9 +102,10 @@ def _labels_of(dtree: DTree, heads: Sequence[int]) -> list[Sequence[tuple[str, f
     for m, label in enumerate(dtree.labels or ()):
         if dtree.heads[m] == heads[m]:
             votes[m] = ((label, 1.0),)
-    if dtree.arcs is not None and dtree.arcs.labels is not None:
-        names, logs = dtree.arcs.labels
-        for m, place in enumerate(dtree.arcs.places(np.arange(len(heads)), np.array(heads))):
+    arcs = packed_arcs(dtree)
+    if arcs is not None and arcs.labels is not None:
+        names, logs = arcs.labels
+        for m, place in enumerate(arcs.places(np.arange(len(heads)), np.array(heads))):
             if place >= 0:
                 shares = np.exp(logs[place])
                 votes[m] = [(names[i], float(shares[i])) for i in np.flatnonzero(shares >= LEAST)]

@@ -3,14 +3,36 @@
 from __future__ import annotations
 
 from collections import Counter, defaultdict
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
-from typing import Any, TypeVar
+from typing import Annotated, TypeVar
 
-from d2c.base.model_files import strings
 from d2c.rules.pieces import MOST, Arc, Chain, Piece
 
 Seen = TypeVar("Seen", str, Chain)
+
+
+def _check_chain(chain: Chain) -> None:
+    if "" in chain or len(chain) > MOST:
+        raise ValueError("a chain has an empty symbol, or is too long")
+
+
+def _check_attachments(chains: tuple[Chain, ...]) -> None:
+    if () in chains:
+        raise ValueError("an attachment to no projection")
+
+
+_Chain = Annotated[Chain, _check_chain]
+_Symbol = Annotated[str, lambda symbol: _check_chain((symbol,))]
+
+
+@dataclass(frozen=True)
+class Rows:
+    """`Tables` in a file."""
+
+    attachments: tuple[tuple[Arc, Annotated[tuple[_Chain, ...], _check_attachments]], ...]
+    bases: tuple[tuple[Arc, _Symbol], ...]
+    tops: tuple[tuple[Arc, _Chain, _Chain], ...]
 
 
 @dataclass(frozen=True)
@@ -75,21 +97,18 @@ class Tables:
         return None
 
     def to_json(self) -> dict[str, object]:
-        """Rows for a file."""
+        """Return the rules as a file has them; see `Rows`."""
         return {
-            "attachments": [[arc, chains] for arc, chains in self.attachments.items()],
-            "bases": [[arc, base] for arc, base in self.bases.items()],
+            "attachments": [*self.attachments.items()],
+            "bases": [*self.bases.items()],
             "tops": [[arc, built, top] for (arc, built), top in self.tops.items()],
         }
 
     @classmethod
-    def from_json(cls, rows: Mapping[str, Any]) -> Tables:
-        """The rules of a file. Raises KeyError, TypeError, ValueError for what `to_json` does not write."""
-        return cls(
-            {_arc(arc): tuple(_chains(chains)) for arc, chains in rows["attachments"]},
-            {_arc(arc): _chain([base])[0] for arc, base in rows["bases"]},
-            {(_arc(arc), _chain(built)): _chain(top) for arc, built, top in rows["tops"]},
-        )
+    def from_json(cls, rows: Rows) -> Tables:
+        """Return the rules that `to_json` wrote."""
+        tops = {(arc, built): top for arc, built, top in rows.tops}
+        return cls(dict(rows.attachments), dict(rows.bases), tops)
 
 
 def begins_alike(one: Chain, other: Chain) -> bool:
@@ -100,23 +119,3 @@ def begins_alike(one: Chain, other: Chain) -> bool:
 
 def _ranked(counts: Counter[Seen]) -> list[Seen]:
     return sorted(counts, key=lambda seen: (-counts[seen], seen))
-
-
-def _arc(row: list[Any]) -> Arc:
-    head, dependent, label, side = row
-    strings([part for part in row if part is not None])
-    return Arc(head, dependent, label, side)
-
-
-def _chains(rows: list[Any]) -> Iterator[Chain]:
-    for row in rows:
-        if not row:
-            raise ValueError("an attachment to no projection")
-        yield _chain(row)
-
-
-def _chain(row: list[Any]) -> Chain:
-    chain = strings(row)
-    if "" in chain or len(chain) > MOST:
-        raise ValueError("a chain has an empty symbol, or is too long")
-    return chain

@@ -32,7 +32,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from functools import cached_property, partial
 from pathlib import Path
 from typing import Any, NamedTuple
@@ -47,8 +47,9 @@ from d2c.combination.constituents import Parse, combine, learn_constituents
 from d2c.dparsers.directories import whole_directory
 from d2c.dparsers.registry import DPARSERS, load_tagger, make_tagger
 from d2c.experiments.rows import with_tags_of
-from d2c.linear.arcs import ArcFeature
 from d2c.linear.weights import MOST_BITS
+from d2c.packed.dtree import packed_arcs, with_packed_arcs
+from d2c.packed.feature import ArcFeature
 from d2c.parsing.combining import parses_of
 from d2c.reduction.labeler.two_stage import TwoStage
 from d2c.reduction.reduction import Reduction
@@ -240,7 +241,7 @@ class Row(NamedTuple):
 
 def single_trees(dtrees: Iterable[DTree]) -> list[DTree]:
     """Without packed arcs."""
-    return [replace(dtree, arcs=None) for dtree in dtrees]
+    return [with_packed_arcs(dtree, None) for dtree in dtrees]
 
 
 class Table:
@@ -266,7 +267,7 @@ class Table:
         plain = parsed._replace(held_out=single_trees(parsed.held_out), dev=single_trees(parsed.dev))
         for kind, routes in kinds.items():
             self.decoded(plain, routes, kind)
-        if any(dtree.arcs is not None for dtree in parsed.dev):
+        if any(packed_arcs(dtree) is not None for dtree in parsed.dev):
             gold = with_tags_of(parsed.held_out, self.data.held_out)
             for kind, routes in kinds.items():
                 agree = {name: routes[name] for name in AGREE}

@@ -15,17 +15,15 @@ from __future__ import annotations
 
 import tempfile
 from collections.abc import Sequence
-from dataclasses import replace
 from pathlib import Path
 
 import click
 import numpy as np
 
 from d2c.cky.constrained_cky import ConstrainedCKY
-from d2c.linear.arcs import least_probability
+from d2c.packed.dtree import packed_arcs, with_packed_arcs
+from d2c.packed.feature import least_probability
 from d2c.reduction.labeler.two_stage import TwoStage
-from d2c.routes.registry import HasOracle
-from d2c.training.packed import gives_arcs
 from d2c.trees.ctree import CTree
 from d2c.trees.dtree import DTree
 from d2c.trees.repair import ARCS_UNDONE, Repairs
@@ -58,13 +56,13 @@ def main(
     learned, held_out, dev = Craft(craft.train[:nine], craft.dev), craft.train[nine:], craft.dev[:most]
     with tempfile.TemporaryDirectory() as scratch:
         parser = learned.dparser(dparser, "direct", epochs, models or Path(scratch))
-    assert gives_arcs(parser), f"{dparser} gives no arcs"
+    assert parser.gives_arcs, f"{dparser} gives no arcs"
     route = ROUTES[name]().fit(learned.train)
     tenth, parsed = (list(parser.parse_packed(one.tokens for one in part)) for part in (held_out, dev))
     fit = timed(route.fit_arcs, held_out, tenth)
     print(f"learned on {len(held_out)} sentences in {fit.seconds:.0f} s: {route.arcs_}")
     gold = list(map(route.encode, dev))
-    plain = [replace(dtree, arcs=None) for dtree in parsed]
+    plain = [with_packed_arcs(dtree, None) for dtree in parsed]
     print("heads/word  gold among  oracle     F1   exact  ms/sentence  single", flush=True)
     for heads_per_word in HEADS_PER_WORD:
         chosen = plain
@@ -79,7 +77,7 @@ def main(
 
 def without_labels(route: Taking, tenth: Part, dev: Part) -> None:
     """Prints what is gained by what the d-parser says of labels, at 1.5 heads per word."""
-    if all(dtree.arcs is None or dtree.arcs.labels is None for dtree in dev[1]):
+    if all(arcs is None or arcs.labels is None for arcs in map(packed_arcs, dev[1])):
         return
     guesses = []
     for labelled in (False, True):
@@ -96,12 +94,14 @@ def without_labels(route: Taking, tenth: Part, dev: Part) -> None:
 
 def bare(dtree: DTree) -> DTree:
     """Without what is said of labels."""
-    return dtree if dtree.arcs is None else replace(dtree, arcs=dtree.arcs._replace(labels=None))
+    arcs = packed_arcs(dtree)
+    return with_packed_arcs(dtree, arcs and arcs._replace(labels=None))
 
 
 def kept(dtree: DTree, least: float) -> DTree:
     """With fewer arcs, as the route takes them."""
-    return dtree if dtree.arcs is None else replace(dtree, arcs=dtree.arcs.kept(least, dtree.heads))
+    arcs = packed_arcs(dtree)
+    return with_packed_arcs(dtree, arcs and arcs.kept(least, dtree.heads))
 
 
 def line(route: Taking, dev: Sequence[CTree], gold: Sequence[DTree], dtrees: Sequence[DTree]) -> None:
@@ -109,7 +109,7 @@ def line(route: Taking, dev: Sequence[CTree], gold: Sequence[DTree], dtrees: Seq
     arcs = words = among = 0
     for right, dtree in zip(gold, dtrees, strict=True):
         words += len(dtree.heads)
-        packed = dtree.arcs
+        packed = packed_arcs(dtree)
         arcs += len(dtree.heads) if packed is None else len(packed.heads)
         own = [a == b for a, b in zip(right.heads, dtree.heads, strict=True)]
         among += sum(own if packed is None else packed.among(right.heads))
@@ -120,7 +120,7 @@ def line(route: Taking, dev: Sequence[CTree], gold: Sequence[DTree], dtrees: Seq
         guess.append(decoded)
         times.append(1000 * seconds)
     scores, oracle = bracket_scores(dev, guess), "     -"
-    if isinstance(route, HasOracle):
+    if route.has_oracle:
         oracle = f"{bracket_scores(dev, list(map(route.oracle, dev, dtrees))).f1:6.2f}"
     print(
         f"{arcs / words:10.2f}  {100 * among / words:10.1f}  {oracle} {scores.f1:6.2f}  "

@@ -1,4 +1,9 @@
-"""The papers' tables on anyone's treebank: python scripts/table.py NAME... -o DIR [OPTIONS]"""
+"""The papers' tables and figures, made on any treebank.
+
+    python scripts/table.py NAME... --train TREES --dev DEV [--test TEST] -o DIR [OPTIONS]
+
+What takes long is kept in DIR: a run that was stopped goes on where it was, and tables share models.
+"""
 
 from __future__ import annotations
 
@@ -11,7 +16,7 @@ from typing import Any
 import click
 from click.core import ParameterSource
 
-from d2c.__main__ import main
+from d2c.__main__ import main as run
 from d2c.base.errors import FormatError, ModelError
 from d2c.commands.options import (
     FilePath,
@@ -100,7 +105,7 @@ def _system(_: click.Context, parameter: click.Parameter, given: Sequence[str]) 
 @click.option(
     "--labels",
     is_flag=True,
-    default=RouteSettings.labels,
+    default=None,
     help="Chart: the d-parser's labels are features, as for PAD's CTB.",
 )
 @grammar_options
@@ -114,8 +119,8 @@ def _system(_: click.Context, parameter: click.Parameter, given: Sequence[str]) 
     help="Another system's trees.",
 )
 @click.option("-o", "--out", type=click.Path(path_type=Path), required=True, help="Directory for all of it.")
-def table(names: tuple[str, ...], out: Path, treebanks: Path | None, **options: Any) -> int:
-    """Makes tables and figures of the papers on your treebank, each as CSV, Markdown and picture, and one
+def main(names: tuple[str, ...], out: Path, treebanks: Path | None, **options: Any) -> int:
+    """Make tables and figures of the papers on your treebank, each as CSV, Markdown and picture, and one
     page of all (tables.md).
 
     What takes long is kept in OUT, so a run that was stopped goes on where it was, and tables share models.
@@ -123,7 +128,7 @@ def table(names: tuple[str, ...], out: Path, treebanks: Path | None, **options: 
     """
     chosen = read_treebanks(treebanks) if treebanks else [_treebank(options)]
     options["chart"] = {
-        name: options[name] for name in CHART if options[name] != getattr(RouteSettings, name)
+        name: options[name] for name in CHART if options[name] != RouteSettings().option(name)
     }
     names_of_settings = [field.name for field in fields(Settings)]
     settings = Settings(**{name: options[name] for name in names_of_settings})
@@ -181,4 +186,4 @@ def _treebank(options: dict[str, Any]) -> Treebank:
 
 
 if __name__ == "__main__":
-    main(table)
+    run(main)

@@ -4,7 +4,7 @@
 
 Strings are all of up to 6 tokens over two terminals. Sizes are the greatest of each line's oracles. A
 mismatch is a string of which the grammar has other trees than the automaton, or more, or none. What the
-systems parse is `d2c table automata`.
+systems parse is `python scripts/table.py automata`.
 """
 
 from __future__ import annotations

@@ -29,7 +29,7 @@ from d2c.commands.cli import cli
 from d2c.trees.formats.brackets import read_brackets, write_brackets
 from tests.blocks import BLOCK, REPOSITORY, Block, blocks, trimmed
 
-DOCUMENTS = [REPOSITORY / "README.md", *sorted((REPOSITORY / "docs").glob("*.md"))]
+DOCUMENTS = [REPOSITORY / "README.md", *sorted((REPOSITORY / "docs").glob("**/*.md"))]
 SAMPLE = REPOSITORY / "data" / "sample"
 CI_RUNS = ("install", "compare", "test")
 RUN_HERE = [document for document in DOCUMENTS if document.name != "extending.md"]  # see test_extending.py
@@ -130,8 +130,12 @@ def test_the_readme_has_the_commands_that_ci_runs() -> None:
 
 
 def test_every_document_is_linked() -> None:
-    readme = DOCUMENTS[0].read_text(encoding="utf-8")
-    assert not [file.name for file in DOCUMENTS[1:] if f"](docs/{file.name})" not in readme]
+    """From the README, pages of the lab book from the results."""
+    docs = REPOSITORY / "docs"
+    texts = DOCUMENTS[0].read_text(encoding="utf-8"), (docs / "results.md").read_text(encoding="utf-8")
+    for file in DOCUMENTS[1:]:
+        links = f"](docs/{file.name})" in texts[0], f"](lab/{file.name})" in texts[1]
+        assert links == (file.parent == docs, file.parent == docs / "lab"), file
 
 
 def run(block: Block) -> str:
@@ -181,7 +185,8 @@ def check_options(words: list[str]) -> None:
 def script(file: Path) -> click.Command:
     """The command that a script is."""
     assert file.is_file()
-    command = importlib.import_module(file.stem).main
+    name = ".".join(file.relative_to(REPOSITORY / "scripts").with_suffix("").parts)
+    command = importlib.import_module(name).main
     assert isinstance(command, click.Command)
     return command
 

@@ -19,12 +19,13 @@ BELOW = {
     "trees": ("base",),
     "linear": ("base", "trees"),
     "forests": ("base", "trees", "linear"),
-    "reduction": ("base", "trees", "linear", "forests"),
-    "cky": ("base", "trees", "linear", "forests"),
-    "combination": ("base", "trees"),
+    "packed": ("base", "trees", "linear", "forests"),
+    "reduction": ("base", "trees", "linear", "forests", "packed"),
+    "cky": ("base", "trees", "linear", "forests", "packed"),
+    "combination": ("base", "trees", "packed"),
     "rules": ("base", "trees", "linear", "forests"),
-    "automata": ("base", "trees", "linear", "forests"),
-    "dparsers": ("base", "trees", "linear", "forests"),
+    "automata": ("base", "trees", "linear", "forests", "packed"),
+    "dparsers": ("base", "trees", "linear", "forests", "packed"),
 }
 
 

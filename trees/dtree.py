@@ -7,9 +7,8 @@ heads[i] in 1..n, or 0 where it is the root. All checks take linear time (nestin
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 
-from d2c.trees.arcs import PackedArcs
 from d2c.trees.ctree import Tokens
 
 
@@ -21,8 +20,6 @@ class DTree:
     symbols: phrase symbol Z of the attachment; None in a tree without order information
     events:  event index j >= 1 of the attachment (weak order of each head's modifiers); None likewise
     labels:  the dependency label (DEPREL) that a d-parser learns and predicts; None where there is none
-    arcs:    what a d-parser says of other heads (`d2c.trees.arcs`); None where it was not asked. Trees are
-             compared without them
 
     The root's symbol is "" and its event 0: nothing attaches it.
     """
@@ -32,7 +29,6 @@ class DTree:
     symbols: tuple[str, ...] | None = None
     events: tuple[int, ...] | None = None
     labels: tuple[str, ...] | None = None
-    arcs: PackedArcs | None = field(default=None, compare=False, repr=False)
 
     def _repr_svg_(self) -> str:
         """How a notebook shows the tree."""

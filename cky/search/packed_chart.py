@@ -36,7 +36,7 @@ from d2c.cky.search.sites import SITE
 from d2c.forests.forest import Floats, Ints
 from d2c.linear.kernels import inner, kernel
 from d2c.linear.templates import Longs
-from d2c.trees.arcs import PackedArcs
+from d2c.packed.arcs import PackedArcs
 from d2c.trees.binarization import LEFT, UNARY
 
 MOST_EDGES = 1 << 22  # of a chart; a sentence that has more is parsed with its single d-tree

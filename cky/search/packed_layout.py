@@ -24,7 +24,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from d2c.forests.forest import Ints
-from d2c.trees.arcs import PackedArcs
+from d2c.packed.arcs import PackedArcs
 from d2c.trees.binarization import LEFT, RIGHT
 
 MOST_CELLS = 60_000  # of a sentence; what has more is parsed with its single d-tree

@@ -8,10 +8,10 @@ from dataclasses import dataclass, field, replace
 from typing import NamedTuple, Self
 
 from d2c.base.progress import counted
-from d2c.routes.registry import Relabels, Route
 from d2c.trees.ctree import CTree
 from d2c.trees.dtree import DTree
 from d2c.trees.repair import Repairs
+from d2c.trees.route import Route
 from d2c.trees.scores import disco
 from d2c.trees.scores.attachment import Attachment, score_attachment
 from d2c.trees.scores.brackets import METRICS, Metric, metric_for
@@ -123,8 +123,7 @@ def score(name: str, route: Route, gold: GoldStandard, parses: Parses) -> Row:
     guess = list(counted(route.decode_all(dtrees, repairs), f"converting {parses.source} d-trees by {name}"))
     converting = time.perf_counter() - start
     guess = list(map(metric.visible, with_tags_of(gold.ctrees, guess)))
-    if isinstance(route, Relabels):
-        dtrees = route.relabel(dtrees)
+    dtrees = route.relabel(dtrees)
     scores = metric.score(gold.ctrees, guess)
     return Row(
         *(name, parses.source, attachment(gold, dtrees), scores, metric.summary(scores)),

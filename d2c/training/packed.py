@@ -9,39 +9,35 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import replace
 from pathlib import Path
-from typing import Any, TypeGuard, cast
 
 from d2c.base.errors import ModelError
 from d2c.base.progress import counted
 from d2c.base.temporary import scratch
-from d2c.dparsers.protocol import DependencyParser, GivesArcs
-from d2c.routes.registry import ROUTES, Progress, Route, TakesArcs, route_class
+from d2c.dparsers.protocol import DependencyParser
+from d2c.packed.dtree import with_packed_arcs
+from d2c.routes.registry import ROUTES, route_class
 from d2c.training.jackknife import Parse, blocks
 from d2c.training.spec import TrainingSpec
 from d2c.trees.dtree import DTree
 from d2c.trees.formats.conllu import save_conllu
+from d2c.trees.route import Progress, Route
 
 _PARTS = 10
 
 
-def gives_arcs(dparser: DependencyParser) -> TypeGuard[GivesArcs]:
-    """Whether a d-parser says how probable other heads are."""
-    return isinstance(dparser, GivesArcs) and dparser.gives_arcs
-
-
 def check_arcs(packed: bool, routes: Mapping[str, Route], dparser: DependencyParser, name: str) -> None:
     """Raises ModelError where packed arcs are wanted that the d-parser does not give, or no route takes."""
-    if packed and not gives_arcs(dparser):
+    if packed and not dparser.gives_arcs:
         message = "does not say how probable other heads are; stanza:graph and transition do"
         raise ModelError(f"--arcs packed: the d-parser {name} {message}")
-    if packed and not any(isinstance(route, TakesArcs) for route in routes.values()):
-        able = " and ".join(name for name in ROUTES if issubclass(route_class(name), TakesArcs))
+    if packed and not any(route.supports_arcs for route in routes.values()):
+        able = " and ".join(name for name in ROUTES if route_class(name).supports_arcs)
         raise ModelError(f"--arcs packed: the route {', '.join(routes)} takes one d-tree; {able} take more")
 
 
 def parsing(dparser: DependencyParser, packed: bool) -> Parse:
     """How a d-parser parses: with its arcs, or without them."""
-    return dparser.parse_packed if packed and gives_arcs(dparser) else dparser.parse
+    return dparser.parse_packed if packed and dparser.gives_arcs else dparser.parse
 
 
 def and_last_tenth(dtrees: Iterable[DTree], sentences: int) -> tuple[list[DTree], list[DTree]]:
@@ -49,7 +45,7 @@ def and_last_tenth(dtrees: Iterable[DTree], sentences: int) -> tuple[list[DTree]
     arcs: these take kilobytes. Raises ValueError for fewer than ten."""
     begin, single, packed = blocks(sentences, _PARTS)[-1].start, list[DTree](), list[DTree]()
     for i, dtree in enumerate(dtrees):
-        single.append(replace(dtree, arcs=None))
+        single.append(with_packed_arcs(dtree, None))
         packed += [dtree] if i >= begin else []
     return single, packed
 
@@ -81,7 +77,7 @@ def fit_arcs(
 
     dtrees: jackknifed ones of the whole treebank, or None; held_out: of its last tenth, with arcs
     """
-    if not isinstance(route, TakesArcs):
+    if not route.supports_arcs:
         return
     if progress is not None:
         progress(f"packed arcs: route {name} on nine tenths")
@@ -89,8 +85,6 @@ def fit_arcs(
     begin = len(gold) - len(held_out)
     probe = replace(spec, checkpoints=None).new_routes()[name]
     probe.fit(gold[:begin], dtrees=None if dtrees is None else dtrees[:begin], progress=progress)
-    assert isinstance(probe, TakesArcs)
-    fitted, learned = cast(Any, route), cast(Any, probe.fit_arcs(gold[begin:], held_out))
-    fitted.arcs_ = learned.arcs_
+    route.arcs_ = probe.fit_arcs(gold[begin:], held_out).arcs_
     if progress is not None:
-        progress(f"packed arcs: {learned.arcs_}")
+        progress(f"packed arcs: {route.arcs_}")

@@ -14,14 +14,21 @@ from d2c.base.progress import counted
 from d2c.base.temporary import scratch
 from d2c.dparsers.registry import make_tagger
 from d2c.dparsers.taggers import Tagger
-from d2c.routes.registry import Progress
 from d2c.training.jackknife import blocks, jackknife_tags, write_tokens
 from d2c.treebanks.reading import Read
 from d2c.trees.ctree import CTree, Tokens
 from d2c.trees.heads import load_head_rules
+from d2c.trees.route import Progress
 
 FORMAT = 1  # of the file with abbreviations
 _ABBREVIATIONS = "abbreviations.json"
+
+
+@dataclass(frozen=True)
+class AbbreviationFile:
+    """What `save_abbreviations` writes."""
+
+    abbreviations: tuple[str, ...]
 
 
 @dataclass(frozen=True)
@@ -104,6 +111,4 @@ def save_abbreviations(sentences: Iterable[Tokens], directory: Path) -> None:
 
 def load_abbreviations(directory: Path) -> tuple[str, ...]:
     """What `save_abbreviations` wrote. Raises ModelError."""
-    path = directory / _ABBREVIATIONS
-    with model_files.reading(path):
-        return model_files.strings(model_files.read_settings(path, FORMAT)["abbreviations"])
+    return model_files.read_as(directory / _ABBREVIATIONS, FORMAT, AbbreviationFile).abbreviations

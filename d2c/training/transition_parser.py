@@ -9,7 +9,7 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Iterable, Iterator, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
 from operator import ne
 from pathlib import Path
 from typing import Self
@@ -24,10 +24,11 @@ from d2c.base.model_files import strings
 from d2c.base.progress import log
 from d2c.dparsers.codes import read_training, read_trees
 from d2c.dparsers.directories import Kind, loading, parameters, whole_directory
-from d2c.dparsers.protocol import Progress, Report
+from d2c.dparsers.protocol import DependencyParser, Progress, Report
 from d2c.dparsers.training import DEV_WORDS, check_choice, reporter, thinned
 from d2c.forests.forest import Doubles
-from d2c.trees.arcs import single
+from d2c.packed.arcs import single
+from d2c.packed.dtree import with_packed_arcs
 from d2c.trees.ctree import Tokens
 from d2c.trees.dtree import DTree
 from d2c.trees.formats.chunks import batches
@@ -40,7 +41,7 @@ _BATCH = 500  # sentences that are parsed at once
 
 
 @dataclass(eq=False)
-class TransitionParser:
+class TransitionParser(DependencyParser):
     """Builds d-trees from left to right.
 
     system: standard, or eager: heads on the left are chosen before their dependents have dependents
@@ -102,7 +103,7 @@ class TransitionParser:
         exact = Exact(self._trained())
         for dtree in self.parse(sentences):
             found = exact.packed(dtree.tokens, dtree.heads) if dtree.heads else single(())
-            yield replace(dtree, arcs=found)
+            yield with_packed_arcs(dtree, found)
 
     def k_best(self, tokens: Tokens, k: int) -> list[Found[DTree]]:
         """The k best d-trees of a sentence that is not empty, all different, best first: each with its share

@@ -6,7 +6,7 @@ from collections.abc import Callable, Mapping, Sequence
 from typing import Any, NamedTuple
 
 from d2c.base.errors import FormatError, ModelError
-from d2c.routes.registry import Progress
+from d2c.trees.route import Progress
 from d2c.trees.scores.significance import Difference, randomised
 from d2c.tuning.climbing import climb
 from d2c.tuning.log import Log, Trial

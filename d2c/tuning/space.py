@@ -12,8 +12,9 @@ from d2c.routes.registry import ROUTES
 from d2c.training.spec import ARCS
 from d2c.trees.binarization import BINARIZATIONS, GRAMMARS
 from d2c.trees.refinement import REFINEMENTS
-from papers.pad_tuning import GAMMAS, PENALTIES
 
+PENALTIES = (1e-8, 1e-7, 1e-6, 1e-5, 1e-4, 1e-3)  # λ of PAD's section 6
+GAMMAS = (0.75, 0.85, 0.95, 0.99)  # γ of pruning by its method 2
 Settings = Mapping[str, Any]  # by the names of TUNABLE
 
 

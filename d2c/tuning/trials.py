@@ -15,23 +15,22 @@ from typing import Any, Generic, NamedTuple, TypeVar
 from d2c.base.errors import ModelError, each_located, located
 from d2c.base.progress import counted, log
 from d2c.base.temporary import scratch
-from d2c.dparsers.protocol import DependencyParser, ReadsAlong
 from d2c.experiments.rows import with_tags_of
 from d2c.experiments.store import Step, Store, digest_of_file
 from d2c.experiments.treebank import Treebank
-from d2c.linear.arcs import ARRAYS, from_arrays, to_arrays
 from d2c.linear.weights import read_arrays, write_arrays
-from d2c.routes.registry import Route, TakesArcs
-from d2c.training.conventions import is_foreign
+from d2c.packed.arcs import joined, parted
+from d2c.packed.dtree import packed_arcs, with_packed_arcs
+from d2c.packed.feature import ARRAYS, from_arrays, to_arrays
 from d2c.training.jackknife import blocks, jackknife_dtrees, jackknife_tags, write_tokens
-from d2c.training.packed import check_arcs, gives_arcs, parsing
+from d2c.training.packed import check_arcs, parsing
 from d2c.training.spec import TrainingSpec
 from d2c.training.tagging import retagged
 from d2c.treebanks.reading import Reading
-from d2c.trees.arcs import joined, parted
 from d2c.trees.ctree import CTree, Tokens
 from d2c.trees.dtree import DTree
 from d2c.trees.formats.conllu import read_conllu, save_conllu
+from d2c.trees.route import Route
 from d2c.trees.scores.attachment import Attachment, score_attachment
 from d2c.trees.scores.brackets import metric_for
 from d2c.trees.scores.matches import Matches
@@ -72,14 +71,14 @@ class Trials:
     _trees: dict[tuple[object, ...], list[CTree]] = field(default_factory=dict)
 
     def __post_init__(self) -> None:
-        if is_foreign(self.spec.new_dparser()):
+        if self.spec.new_dparser().foreign:
             message = "is trained elsewhere, on other d-trees than the route's; tune trains its own"
             raise ModelError(f"the d-parser {self.spec.dparser_name} {message}")
 
     @property
     def given(self) -> Settings:
         """The settings of the route as they were given."""
-        return {name: getattr(self.spec, name) for name in of_route(self.spec.routes[0])}
+        return {name: self.spec.option(name) for name in of_route(self.spec.routes[0])}
 
     def key(self, settings: Settings) -> str:
         """What a trial is called in the log."""
@@ -97,13 +96,13 @@ class Trials:
 
     def _step(self, settings: Settings) -> Step:
         def make(_: Path) -> Mapping[str, Any]:
-            return self._scored(replace(self.spec, **settings))
+            return self._scored(self.spec.changed(**settings))
 
         return self.store.step("trial", self._made_of(settings), make)
 
     def _made_of(self, settings: Settings) -> dict[str, Any]:
         own = {name: value for name, value in settings.items() if name != "head_rules"}
-        return {**self._of_dparser(replace(self.spec, **settings)), **own, "route": self.spec.routes[0]}
+        return {**self._of_dparser(self.spec.changed(**settings)), **own, "route": self.spec.routes[0]}
 
     def _of_dparser(self, spec: TrainingSpec) -> dict[str, Any]:
         """What its d-trees depend on: the treebank, what the route encodes, and its own settings."""
@@ -166,7 +165,7 @@ class Trials:
             dev, parsed = self._parsed(spec, route, parts)
             jackknifed = self._jackknifed(spec, route, parts.learned) if spec.folds else None
             route.fit(parts.learned, parts.dev, dtrees=jackknifed, progress=log.info)
-            if isinstance(route, TakesArcs) and spec.packed:
+            if route.supports_arcs and spec.packed:
                 route.fit_arcs(parts.dev, dev)
         guess = list(counted(route.decode_all(parsed), "converting d-trees"))
         metric = metric_for(parts.held_out, any(not ctree.is_continuous() for ctree in ctrees))
@@ -182,7 +181,7 @@ class Trials:
         """What the d-parser makes of dev, if packed arcs are asked for, and of the held-out part."""
         dparser = spec.new_dparser()
         check_arcs(spec.packed, {spec.routes[0]: route}, dparser, spec.dparser_name)
-        names = ("dev", "held_out") if gives_arcs(dparser) else ("held_out",)
+        names = ("dev", "held_out") if dparser.gives_arcs else ("held_out",)
 
         def make(directory: Path) -> Mapping[str, Any]:
             with scratch() as files:
@@ -218,14 +217,14 @@ class Trials:
         train, dev = directory / "train.conllu", directory / "dev.conllu"
         save_conllu(own.learned, train)
         # one that has its d-trees already, as `gold`, must be given those that it is to say
-        save_conllu(own.held_out if _reads_along(spec.new_dparser()) else own.dev, dev)
+        save_conllu(own.held_out if spec.new_dparser().reads_along else own.dev, dev)
         return train, dev, own
 
 
 def _save(dtrees: Sequence[DTree], path: Path) -> None:
     """D-trees, and their packed arcs if they have any, in files of this name."""
     save_conllu(dtrees, path.with_suffix(".conllu"))
-    arcs = [dtree.arcs for dtree in dtrees if dtree.arcs is not None]
+    arcs = [arcs for arcs in map(packed_arcs, dtrees) if arcs is not None]
     if arcs:
         write_arrays(path.with_suffix(".npz"), to_arrays(joined(arcs)))
 
@@ -238,8 +237,4 @@ def _read(ctrees: Sequence[CTree], path: Path, packed: bool = True) -> list[DTre
     if not packed or not arrays.exists():
         return dtrees
     arcs = parted(from_arrays(read_arrays(arrays, ARRAYS)), (len(dtree.heads) for dtree in dtrees))
-    return [replace(dtree, arcs=own) for dtree, own in zip(dtrees, arcs, strict=True)]
-
-
-def _reads_along(dparser: DependencyParser) -> bool:
-    return isinstance(dparser, ReadsAlong) and dparser.reads_along
+    return [with_packed_arcs(dtree, own) for dtree, own in zip(dtrees, arcs, strict=True)]

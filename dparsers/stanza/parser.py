@@ -10,7 +10,7 @@ from __future__ import annotations
 import shutil
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from contextlib import contextmanager
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
 from functools import partial
 from pathlib import Path
 from typing import Any, Self, TypeVar
@@ -28,7 +28,7 @@ from d2c.base.errors import FormatError, ModelError
 from d2c.base.model_files import first_line
 from d2c.dparsers.codes import read_trees
 from d2c.dparsers.directories import Kind, loading, parameters, whole_directory
-from d2c.dparsers.protocol import Report, with_arcs
+from d2c.dparsers.protocol import DependencyParser, Report, with_arcs
 from d2c.dparsers.stanza.checkpoints import check_weights, read_checkpoint, read_vectors
 from d2c.dparsers.stanza.encoder import (
     FOLDER,
@@ -53,7 +53,8 @@ from d2c.dparsers.stanza.training import (
     seeded,
 )
 from d2c.dparsers.training import check_choice
-from d2c.trees.arcs import single
+from d2c.packed.arcs import single
+from d2c.packed.dtree import with_packed_arcs
 from d2c.trees.ctree import Tokens
 from d2c.trees.dtree import DTree
 from d2c.trees.formats.chunks import batches
@@ -104,7 +105,7 @@ PRESETS = {
 
 
 @dataclass(eq=False)
-class StanzaParser:
+class StanzaParser(DependencyParser):
     """One of Stanza's two dependency parsers.
 
     model_type: graph or transition
@@ -220,7 +221,7 @@ class StanzaParser:
         for window, found in self._predicted(sentences, predict_packed):
             packed = iter([arcs for _, arcs in found])
             for dtree in with_arcs(window, [one for one, _ in found], "stanza"):
-                yield replace(dtree, arcs=next(packed) if dtree.heads else single(()))
+                yield with_packed_arcs(dtree, next(packed) if dtree.heads else single(()))
 
     def _predicted(
         self, sentences: Iterable[Tokens], predicting: Callable[..., list[Found]]

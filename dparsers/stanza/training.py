@@ -33,7 +33,7 @@ from torch.optim.lr_scheduler import LambdaLR
 from d2c.dparsers.protocol import Arcs, Progress, Report
 from d2c.dparsers.training import evaluations, reporter, rise_and_fall, thinned
 from d2c.dparsers.training import seeded as seeded_numpy
-from d2c.trees.arcs import LEAST_LABEL, ArcLabels, PackedArcs, arcs_of
+from d2c.packed.arcs import LEAST_LABEL, ArcLabels, PackedArcs, arcs_of
 
 TRAINERS = {"graph": GraphTrainer, "transition": TransitionTrainer}
 

@@ -1,6 +1,6 @@
 """Two-stage parsing (section 4.2): the d-parser gives the backbone, the labeler its labels.
 
-Of a d-tree with packed arcs (`d2c.trees.arcs`) the labeler labels the k best backbones that these hold, and
+Of a d-tree with packed arcs (`d2c.packed.arcs`) the labeler labels the k best backbones that these hold, and
 the one is taken whose labels are surest: by the sum of the logarithms of their shares and, weighted, of the
 probabilities of its arcs. What the d-parser says of labels counts beside the labeler's own scores, by the
 weighted logarithms of their probabilities.
@@ -18,8 +18,9 @@ from typing import Any, Self
 
 import numpy as np
 
-from d2c.forests.dtrees import k_best_dtrees
-from d2c.linear.arcs import ArcFeature, fit_feature
+from d2c.packed.dtree import packed_arcs
+from d2c.packed.feature import ArcFeature, fit_feature
+from d2c.packed.k_best import k_best_dtrees
 from d2c.reduction.labeler.labeler import Labeler
 from d2c.reduction.reduction import Reduction
 from d2c.trees.conversion import order_arcs
@@ -42,9 +43,21 @@ class TwoStage(Reduction):
     arcs count for.
     """
 
+    relabels = True
+    supports_arcs = True
+
     labeler_ = Labeler()  # an untrained one says so
     arcs_ = ArcFeature()
-    warm_up = staticmethod(Labeler.warm_up)
+
+    @property
+    def is_fitted(self) -> bool:
+        """Whether there is a labeler."""
+        return "labeler_" in vars(self)
+
+    @classmethod
+    def warm_up(cls, train: bool = False) -> None:
+        """Compile the kernels of the labeler."""
+        Labeler.warm_up(train)
 
     def _learn_labels(self, ctrees: Iterable[CTree], dtrees: Iterable[DTree]) -> Iterable[CTree]:
         """Learns on jackknifed backbones, too, and then uses the labels that they have."""
@@ -62,10 +75,7 @@ class TwoStage(Reduction):
         return treebank
 
     def fit_arcs(self, ctrees: Iterable[CTree], dtrees: Iterable[DTree]) -> Self:
-        """Learns what packed arcs count for, from d-trees that have them, and gold c-trees for these.
-
-        Neither the d-parser nor this route has learned from these sentences. Raises ValueError without arcs.
-        """
+        """Learn what packed arcs count for, as `Route` says."""
         fit_feature(self, ctrees, dtrees)
         return self
 
@@ -133,7 +143,8 @@ class TwoStage(Reduction):
     def _backbones(self, dtree: DTree, counts: Counter[str]) -> list[tuple[DTree, float]]:
         """The backbone, or the best of those that packed arcs hold; each with its arcs' logarithms."""
         backbone = self._backbone(dtree, counts)
-        kept = backbone.arcs and backbone.arcs.kept(self.arcs_.least, backbone.heads)
+        arcs = packed_arcs(backbone)
+        kept = arcs and arcs.kept(self.arcs_.least, backbone.heads)
         if kept is None or len(kept.heads) == len(backbone.heads):
             return [(backbone, 0.0)]
         best = k_best_dtrees(kept, _BACKBONES, self._continuous)

@@ -16,12 +16,12 @@ from d2c.base.errors import FormatError, ModelError, each_located
 from d2c.base.progress import counted, log
 from d2c.base.temporary import scratch
 from d2c.dparsers.protocol import DependencyParser
-from d2c.dparsers.registry import DPARSERS, TAGGERS, Row, class_of, make_dparser, takes
+from d2c.dparsers.registry import DPARSERS, TAGGERS, Registered, class_of, make_dparser, takes
 from d2c.dparsers.taggers import accuracy
 from d2c.experiments.store import Step, Store, digest
 from d2c.experiments.treebank import Treebank
 from d2c.reduction.reduction import Reduction
-from d2c.routes.registry import LearnsConventions, Relabels, Route, RouteSettings, make_route, route_class
+from d2c.routes.registry import RouteSettings, make_route, route_class
 from d2c.training.jackknife import jackknife_dtrees
 from d2c.training.tagging import Retagged, Tagging
 from d2c.trees.ctree import CTree
@@ -29,6 +29,7 @@ from d2c.trees.dtree import DTree
 from d2c.trees.formats.conllu import read_conllu, save_conllu
 from d2c.trees.heads import load_head_rules
 from d2c.trees.repair import Repairs
+from d2c.trees.route import Route
 from d2c.trees.scores.attachment import Attachment, score_attachment
 from papers.scores import Scored, figures
 from papers.timing import timed
@@ -232,7 +233,7 @@ class Experiment:
         own = {"dparser": name, "preset": settings.preset, "epochs": settings.epochs, "seed": settings.seed}
         return own | self.on_device | self._transformer("d-parser", DPARSERS, name.partition(":")[0])
 
-    def _transformer(self, role: str, rows: Mapping[str, Row], name: str) -> dict[str, str]:
+    def _transformer(self, role: str, rows: Mapping[str, Registered], name: str) -> dict[str, str]:
         """The parameter for it, where there is one, and the d-parser or tagger may have it."""
         name_of_it = self.settings.transformer
         return {"bert_model": name_of_it} if name_of_it and takes(role, rows, name, "bert_model") else {}
@@ -325,14 +326,14 @@ class Experiment:
         changes: of the fields of `RouteSettings`
         """
         own = {"encoding": self.settings.encoding, "seed": self.settings.seed, **changes}
-        settings = RouteSettings(head_rules=self.treebank.head_rules, **own)
+        settings = RouteSettings(head_rules=self.treebank.head_rules).changed(**own)
         made_of = {**self.made_of, **own, "route": name, "share": share, "dtrees": dtrees and dtrees.key}
 
         def make(directory: Path) -> dict[str, Any]:
             trees = self.trees("train", share)
             given = None if dtrees is None else dtrees.dtrees[: len(trees)]
             route, of_dev = make_route(name, settings), dict[str, Any]()
-            if settings.labels and isinstance(route, LearnsConventions):
+            if settings.labels and route.learns_conventions:
                 given = given or list(self.encoded(settings.encoding, "train"))[: len(trees)]
                 of_dev = {"dev_dtrees": self.encoded(settings.encoding, "dev")}
             route.fit(trees, self.trees("dev"), dtrees=given, progress=log.info, **of_dev)
@@ -348,12 +349,12 @@ class Experiment:
 
         def make(_: Path) -> dict[str, Any]:
             given = parses.dtrees
-            if isinstance(route, Relabels):
+            if route.relabels:
                 given = [replace(dtree, labels=None) for dtree in given]
             repairs, what = Repairs(), f"converting d-trees of {parses.source}"
             guess, converting = timed(route.decode_all, given, what, repairs)
             labelled, gold_dtrees = given, self.encoded(parses.encoding, part)
-            if isinstance(route, Relabels):
+            if route.relabels:
                 labelled, gold_dtrees = route.relabel(given), map(route.encode, self.trees(part))
             attachment = sum(map(score_attachment, gold_dtrees, labelled), Attachment())
             return asdict(

@@ -10,9 +10,10 @@ from functools import partial
 from typing import TYPE_CHECKING, Any
 
 from d2c.cky.constrained_cky import ConstrainedCKY
-from d2c.routes.registry import Route, RouteSettings
+from d2c.cky.settings import ChartSettings
 from d2c.trees.binarization import BINARIZATIONS
 from d2c.trees.refinement import REFINEMENTS
+from d2c.trees.route import Route
 from papers.experiment import GOLD, Experiment, Fitted, Parses
 from papers.pad_chart import all_parses, best_parses, chart, oracle
 from papers.table import Cell, Draw, Table
@@ -111,7 +112,7 @@ def binarization(experiment: Experiment) -> Table:
     gold = experiment.parses(GOLD, "dev")
     rows: list[list[Cell]] = []
     grammars: list[dict[str, Any]] = [{"binarization": name} for name in BINARIZATIONS]
-    grammars += [{"symbols": name} for name in REFINEMENTS if name != RouteSettings.symbols]
+    grammars += [{"symbols": name} for name in REFINEMENTS if name != ChartSettings.symbols]
     for settings in grammars:
         fitted = chart(experiment, **settings)
         grammar = fitted.route.grammar_

@@ -18,13 +18,12 @@ from d2c.experiments.store import Step
 from d2c.reduction.reduction import Reduction
 from d2c.trees.ctree import CTree
 from d2c.trees.dtree import DTree
+from d2c.tuning.space import GAMMAS, PENALTIES
 from papers.experiment import Experiment
 from papers.scores import ALL, figures
 from papers.table import Cell, Table
 from papers.timing import timed
 
-PENALTIES = (1e-8, 1e-7, 1e-6, 1e-5, 1e-4, 1e-3)
-GAMMAS = (0.75, 0.85, 0.95, 0.99)
 BEARABLE = 0.1  # of F1, that a lower γ may lose
 
 

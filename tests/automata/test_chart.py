@@ -21,7 +21,7 @@ from d2c.automata.static_oracles import built
 from d2c.automata.systems import ACCEPT, SHIFT, Action, Longs, System, arc_eager, arc_standard, constituents
 from d2c.forests.semirings import count_derivations, marginals, viterbi
 from d2c.linear.kernels import kernel
-from d2c.trees.arcs import LEAST, LEAST_LABEL
+from d2c.packed.arcs import LEAST, LEAST_LABEL
 from d2c.trees.binarization import GLUE, LEFT, RIGHT, UNARY, Step, Symbol
 from d2c.trees.ctree import Tokens
 from tests.automata import stacks

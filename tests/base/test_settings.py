@@ -8,7 +8,7 @@ from typing import Any
 
 import pytest
 
-from d2c.base.settings import Settings, said, setting
+from d2c.base.settings import Settings, help_of, setting
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -46,4 +46,4 @@ def test_what_is_out_of_range_is_refused(row: Any, message: str) -> None:
 def test_settings_are_those_that_were_written() -> None:
     settings = Some(share=1, rate=2, name="b", sure=False)
     assert Some.from_json(settings.to_json()) == settings
-    assert said(Some, "share").help == "A share." and said(Some, "sure").help == ""
+    assert help_of(Some, "share") == "A share." and help_of(Some, "sure") == ""

@@ -10,8 +10,9 @@ import numpy as np
 import pytest
 
 from d2c.cky.constrained_cky import ConstrainedCKY
-from d2c.linear.arcs import ArcFeature
-from d2c.trees.arcs import ArcLabels, arcs_of, single
+from d2c.packed.arcs import ArcLabels, arcs_of, single
+from d2c.packed.dtree import packed_arcs, with_packed_arcs
+from d2c.packed.feature import ArcFeature
 from d2c.trees.dtree import DTree
 from d2c.trees.labels import quote
 from d2c.trees.repair import ARCS_UNDONE, Repairs
@@ -29,7 +30,7 @@ def wrong_head(dtree: DTree, own: float, seed: int = 0) -> DTree:
         m = int(rng.choice(places))
         right, heads[m] = heads[m], heads[heads[m] - 1]  # its grandparent: the d-tree stays projective
         table[m, right], table[m, heads[m]] = 1 - own, own
-    return replace(dtree, heads=tuple(heads), arcs=arcs_of(table, heads))
+    return with_packed_arcs(replace(dtree, heads=tuple(heads)), arcs_of(table, heads))
 
 
 def test_the_right_heads_among_others_are_found() -> None:
@@ -37,11 +38,11 @@ def test_the_right_heads_among_others_are_found() -> None:
     dtrees = [wrong_head(route.encode(ctree), 0.5, seed) for seed, ctree in enumerate(dev)]
     repairs = Repairs()
     packed = bracket_scores(dev, list(route.decode_all(dtrees, repairs))).f1
-    alone = bracket_scores(dev, [route.decode(replace(dtree, arcs=None)) for dtree in dtrees]).f1
+    alone = bracket_scores(dev, [route.decode(with_packed_arcs(dtree, None)) for dtree in dtrees]).f1
     assert packed > alone + 2 and repairs.counts[ARCS_UNDONE] == 0
     nearest = bracket_scores(dev, list(map(route.oracle, dev, dtrees))).f1
     of_single = [
-        route.oracle(ctree, replace(dtree, arcs=None)) for ctree, dtree in zip(dev, dtrees, strict=True)
+        route.oracle(ctree, with_packed_arcs(dtree, None)) for ctree, dtree in zip(dev, dtrees, strict=True)
     ]
     assert nearest > bracket_scores(dev, of_single).f1 + 2 and nearest > packed
 
@@ -51,8 +52,8 @@ def test_one_head_for_each_word_changes_nothing() -> None:
     for ctree in sample("dev", 20):
         dtree = route.encode(ctree)
         arcs = single(dtree.heads)
-        assert route.decode(replace(dtree, arcs=arcs)) == route.decode(dtree)
-        assert route.confidences(replace(dtree, arcs=arcs)) == route.confidences(dtree)
+        assert route.decode(with_packed_arcs(dtree, arcs)) == route.decode(dtree)
+        assert route.confidences(with_packed_arcs(dtree, arcs)) == route.confidences(dtree)
 
 
 def test_confidences_and_k_best_are_of_all_d_trees() -> None:
@@ -63,7 +64,7 @@ def test_confidences_and_k_best_are_of_all_d_trees() -> None:
         assert best == route.decode(dtree) and all(0 <= share <= 1 for share in shares)
         (_, first), *others = route.decode_k_best(dtree, 3)
         assert first == best and len({first, *(other for _, other in others)}) == 1 + len(others)
-        changed += best != route.decode(replace(dtree, arcs=None))
+        changed += best != route.decode(with_packed_arcs(dtree, None))
     assert changed > 3
 
 
@@ -71,7 +72,7 @@ def test_where_packed_arcs_fail_the_single_d_tree_is_left(monkeypatch: pytest.Mo
     route, (ctree,) = fitted(), sample("dev", 1)
     dtree, repairs = wrong_head(route.encode(ctree), 0.5), Repairs()
     monkeypatch.setattr("d2c.cky.constrained_cky.lay_out_packed", lambda arcs, around: None)
-    assert route.decode(dtree, repairs) == route.decode(replace(dtree, arcs=None))
+    assert route.decode(dtree, repairs) == route.decode(with_packed_arcs(dtree, None))
     assert repairs.counts[ARCS_UNDONE] == 1
 
 
@@ -79,11 +80,11 @@ def labelled(dtree: DTree, own: float) -> DTree:
     """Its arcs give their labels, `X#1` for `X`, this probability, and the rest to another."""
     assert dtree.labels is not None
     names = tuple(f"{quote(label)}#{number}" for label in sorted(set(dtree.labels)) for number in (1, 2))
-    arcs = dtree.arcs or single(dtree.heads)
+    arcs = packed_arcs(dtree) or single(dtree.heads)
     shares = np.full((len(arcs.heads), len(names)), (1 - own) / (len(names) - 1), np.float32)
     columns = [names.index(f"{quote(dtree.labels[m])}#1") for m in arcs.dependents()]
     shares[range(len(columns)), columns] = own
-    return replace(dtree, arcs=arcs._replace(labels=ArcLabels(names, np.log(shares))))
+    return with_packed_arcs(dtree, arcs._replace(labels=ArcLabels(names, np.log(shares))))
 
 
 def test_what_labels_say_counts() -> None:

@@ -21,7 +21,7 @@ from d2c.cky.search.search import derivation
 from d2c.cky.search.templates import Templates
 from d2c.forests.forest import Floats, Ints
 from d2c.forests.semirings import count_derivations, viterbi
-from d2c.trees.arcs import PackedArcs, arcs_of, single
+from d2c.packed.arcs import PackedArcs, arcs_of, single
 from d2c.trees.dtree import is_projective, is_tree
 from tests.cky.parts import random_observed, rich_grammar, triples
 from tests.cky.test_chart import TAGS, query_of

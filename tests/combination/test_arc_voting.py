@@ -2,15 +2,14 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
-
 import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from d2c.combination.arc_voting import combine_arcs, learn_arcs
-from d2c.trees.arcs import ArcLabels, arcs_of
+from d2c.packed.arcs import ArcLabels, arcs_of
+from d2c.packed.dtree import PackedDTree, packed_arcs, with_packed_arcs
 from d2c.trees.ctree import Tokens
 from d2c.trees.dtree import DTree, is_tree
 from tests.strategies import tree_heads, words
@@ -48,7 +47,8 @@ def test_a_label_is_voted_on_as_it_is_probable() -> None:
 
     def sure_of_x(share: float, label: str) -> DTree:
         labels = ArcLabels(("x", "y"), np.log(np.array([[share, 1 - share], [0.5, 0.5]], np.float32)))
-        return DTree(tokens, (2, 0), labels=(label, "x"), arcs=arcs_of(own, (2, 0))._replace(labels=labels))
+        dtree = DTree(tokens, (2, 0), labels=(label, "x"))
+        return with_packed_arcs(dtree, arcs_of(own, (2, 0))._replace(labels=labels))
 
     surely_x, hardly_y = sure_of_x(0.9, "x"), sure_of_x(0.4, "y")
     assert combine_arcs([hardly_y, surely_x, hardly_y]).labels == ("x", "x")
@@ -63,13 +63,13 @@ def test_what_is_said_of_labels_is_the_mean() -> None:
     other = arcs_of(own, (2, 0))._replace(labels=ArcLabels(("y",), np.zeros((2, 1), np.float32)))
     third = arcs_of(np.array([[1.0, 0.0, 0.0], [0.0, 1.0, 0.0]]), (0, 1))
     pairs = [((2, 0), some), ((2, 0), other), ((0, 1), third)]
-    dtrees = [DTree(tokens, heads, arcs=arcs) for heads, arcs in pairs]
-    arcs = combine_arcs(dtrees).arcs
+    dtrees = [with_packed_arcs(DTree(tokens, heads), arcs) for heads, arcs in pairs]
+    arcs = packed_arcs(combine_arcs(dtrees))
     assert arcs is not None and arcs.labels is not None and arcs.labels.names == ("x", "y")
     assert arcs.heads.tolist() == [0, 2, 0, 1]
     expected = [[0.5, 0.5], [0.45, 0.55], [0.25, 0.75], [0.5, 0.5]]  # two arcs have nobody's labels
     assert np.exp(arcs.labels.logs) == pytest.approx(np.array(expected), abs=1e-5)
-    bare = combine_arcs(dtrees[2:]).arcs
+    bare = packed_arcs(combine_arcs(dtrees[2:]))
     assert bare is not None and bare.labels is None
 
 
@@ -97,16 +97,16 @@ def test_packed_arcs_vote_as_they_are_probable() -> None:
     first = np.array([[0, 0, 1, 0], [0.6, 0, 0, 0.4], [0, 0, 1, 0]])
     second = np.array([[0, 0, 1, 0], [0.1, 0, 0, 0.9], [0.2, 0, 0.8, 0]])
     given_trees = [
-        DTree(tokens, (2, 0, 2), arcs=arcs_of(first, (2, 0, 2))),
-        DTree(tokens, (2, 3, 0), arcs=arcs_of(second, (2, 3, 0))),
+        PackedDTree(tokens, (2, 0, 2), arcs=arcs_of(first, (2, 0, 2))),
+        PackedDTree(tokens, (2, 3, 0), arcs=arcs_of(second, (2, 3, 0))),
     ]
     voted = combine_arcs(given_trees)
     assert voted.heads == (2, 0, 2)  # 0.35 + 0.9 against 0.65 + 0.1
-    assert voted.arcs is not None
+    assert isinstance(voted, PackedDTree)
     assert voted.arcs.heads.tolist() == [2, 0, 3, 0, 2]
     assert np.exp(voted.arcs.logs).round(4).tolist() == pytest.approx([1, 0.35, 0.65, 0.1, 0.9])
-    assert combine_arcs([given_trees[0], DTree(tokens, (2, 3, 0))]).arcs is not None
-    assert combine_arcs([replace(dtree, arcs=None) for dtree in given_trees]).arcs is None
+    assert packed_arcs(combine_arcs([given_trees[0], DTree(tokens, (2, 3, 0))])) is not None
+    assert packed_arcs(combine_arcs([with_packed_arcs(dtree, None) for dtree in given_trees])) is None
 
 
 def test_absent_d_trees_and_other_words() -> None:

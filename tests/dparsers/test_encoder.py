@@ -30,6 +30,7 @@ from d2c.dparsers.stanza.encoder import (
 from d2c.dparsers.stanza.parser import StanzaParser
 from d2c.dparsers.stanza.tagger import StanzaTagger
 from d2c.dparsers.taggers import TaggingProgress
+from d2c.packed.dtree import PackedDTree
 from tests.dparsers.encoders import WINDOW, tiny_encoder
 from tests.dparsers.sentences import arcs, odd_sentences, treebank, write
 
@@ -185,7 +186,7 @@ def test_a_tiny_one_learns(trained: tuple[StanzaParser, Path, list[Progress]], e
     packed = [*parser.parse_packed(sentences)]
     assert [dtree.heads for dtree in packed] == [dtree.heads for dtree in predicted]
     for dtree in filter(lambda dtree: dtree.heads, packed):
-        assert dtree.arcs is not None and dtree.arcs.labels is not None and dtree.labels is not None
+        assert isinstance(dtree, PackedDTree) and dtree.arcs.labels is not None and dtree.labels is not None
         names, logs = dtree.arcs.labels
         assert np.exp(logs).sum(axis=1) == pytest.approx(np.ones(len(logs)), abs=1e-3)
         own = logs[dtree.arcs.places(np.arange(len(dtree.heads)), np.array(dtree.heads))]

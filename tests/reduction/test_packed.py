@@ -12,10 +12,11 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from d2c.forests.dtrees import k_best_dtrees
-from d2c.linear.arcs import ArcFeature
+from d2c.packed.arcs import ArcLabels, arcs_of, single
+from d2c.packed.dtree import PackedDTree, with_packed_arcs
+from d2c.packed.feature import ArcFeature
+from d2c.packed.k_best import k_best_dtrees
 from d2c.reduction.labeler.two_stage import TwoStage
-from d2c.trees.arcs import ArcLabels, arcs_of, single
 from d2c.trees.ctree import CTree, Tokens
 from d2c.trees.dtree import DTree
 from d2c.trees.repair import ARCS_UNDONE, Repairs, projectivize
@@ -34,12 +35,12 @@ def spoilt(dev: Sequence[CTree], own: float = 0.5) -> list[DTree]:
 
 
 def bare(dtrees: Sequence[DTree]) -> list[DTree]:
-    return [replace(dtree, arcs=None) for dtree in dtrees]
+    return [with_packed_arcs(dtree, None) for dtree in dtrees]
 
 
 def test_one_head_for_each_word_changes_nothing() -> None:
     route, dtrees = fitted(), bare(spoilt(sample("dev", 40)))
-    alone = [replace(dtree, arcs=single(dtree.heads)) for dtree in dtrees]
+    alone = [with_packed_arcs(dtree, single(dtree.heads)) for dtree in dtrees]
     repairs = Repairs(), Repairs()
     assert list(route.decode_all(alone, repairs[0])) == list(route.decode_all(dtrees, repairs[1]))
     assert repairs[0] == repairs[1]
@@ -62,9 +63,9 @@ def test_the_best_of_labels_and_arcs_is_taken(weight: float) -> None:
     route = copy.copy(fitted())
     route.arcs_ = ArcFeature(weight, 0.02)
     for dtree in spoilt(sample("dev", 30), 0.8):
-        assert dtree.arcs is not None
+        assert isinstance(dtree, PackedDTree)
         trees = k_best_dtrees(dtree.arcs.kept(0.02, projectivize(dtree.heads)), 16, True)
-        backbones = [replace(dtree, heads=heads, arcs=None) for heads, _ in trees]
+        backbones = [with_packed_arcs(replace(dtree, heads=heads), None) for heads, _ in trees]
         labelled = route.labeler_.label_with_shares(backbones)
         sure = [sum(map(log, shares)) for _, shares in labelled]
         totals = [one + weight * tree.log for one, tree in zip(sure, trees, strict=True)]
@@ -81,12 +82,12 @@ def test_what_the_d_parser_says_of_labels_counts(packed: bool) -> None:
     names = ("nothing", *fitted().labeler_.labels_)
     for seed, ctree in enumerate(sample("dev", 60)):
         gold = fitted().encode(ctree)
-        dtree = wrong_head(gold, 0.5, seed) if packed else replace(gold, arcs=single(gold.heads))
-        assert dtree.arcs is not None and gold.labels is not None
+        dtree = wrong_head(gold, 0.5, seed) if packed else with_packed_arcs(gold, single(gold.heads))
+        assert isinstance(dtree, PackedDTree) and gold.labels is not None
         shares = np.full((len(dtree.arcs.heads), len(names)), 0.01, np.float32)
         columns = [names.index(gold.labels[m]) for m in dtree.arcs.dependents()]
         shares[range(len(columns)), columns] = 0.5
-        said = replace(dtree, arcs=dtree.arcs._replace(labels=ArcLabels(names, np.log(shares))))
+        said = with_packed_arcs(dtree, dtree.arcs._replace(labels=ArcLabels(names, np.log(shares))))
         sure = []
         for weight in (0.0, 10.0, 20.0):
             route.arcs_ = ArcFeature(1.0, 0.02, weight)
@@ -108,7 +109,7 @@ def test_crossing_arcs_are_taken_where_trees_have_gaps() -> None:
     assert route.gaps_ and route.encode(gold).heads == (0, 1, 1, 2)
     table = np.full((4, 5), 0.001)
     table[range(4), (0, 1, 1, 2)], table[2, 2] = 1.0, 0.01
-    chain = DTree(tokens, (0, 1, 2, 3), arcs=arcs_of(table, (0, 1, 2, 3), 0.0005))
+    chain = PackedDTree(tokens, (0, 1, 2, 3), arcs=arcs_of(table, (0, 1, 2, 3), 0.0005))
     route.arcs_ = ArcFeature(100.0, 0.0001)
     assert route.relabel([chain])[0].heads == (0, 1, 1, 2)
     route.continuous = True

@@ -26,9 +26,9 @@ from d2c.dparsers.spacy.tagger import SpacyTagger
 from d2c.dparsers.stanza.encoder import load_encoder, read_encoder, save_encoder
 from d2c.dparsers.stanza.parser import StanzaParser
 from d2c.experiments.rows import with_tags_of
-from d2c.linear.arcs import ArcFeature
 from d2c.models.model import Model
 from d2c.models.names import available, find
+from d2c.packed.feature import ArcFeature
 from d2c.parsing.text import PENN
 from d2c.trees.formats.brackets import format_bracket, parse_bracket
 from d2c.trees.refinement import HIDDEN, visible

@@ -13,18 +13,19 @@ from click.testing import CliRunner
 from d2c.base.errors import FormatError, ModelError
 from d2c.commands.cli import cli
 from d2c.dparsers.file_parser import GoldParser
-from d2c.dparsers.registry import DPARSERS, Row, make_dparser
+from d2c.dparsers.registry import DPARSERS, Registered, make_dparser
 from d2c.experiments.comparison import compare_on
 from d2c.experiments.table import table_lines
 from d2c.models.model import Model
 from d2c.reduction.reduction import Reduction
-from d2c.routes.registry import Progress, RouteSettings, make_route
+from d2c.routes.registry import RouteSettings, make_route
 from d2c.training.spec import TrainingSpec
 from d2c.training.train import Trained, encode_treebank, train_models
 from d2c.treebanks.reading import Reading
 from d2c.trees.ctree import CTree
 from d2c.trees.formats.brackets import read_brackets, write_brackets
 from d2c.trees.formats.conllu import write_conllu
+from d2c.trees.route import Progress
 
 SAMPLE = Path(__file__).parents[3] / "data" / "sample" / "train.mrg"
 TRAIN, DEV = 300, 40
@@ -189,8 +190,8 @@ def test_parameters_after_the_name_of_a_dparser(monkeypatch: pytest.MonkeyPatch)
     module = type(sys)("dparsers.other")
     module.Command, module.Gold = Command, Gold  # type: ignore[attr-defined]
     monkeypatch.setitem(sys.modules, "dparsers.other", module)
-    monkeypatch.setitem(DPARSERS, "cmd", Row("dparsers.other:Command", own={"train": (), "parse": ()}))
-    monkeypatch.setitem(DPARSERS, "gold", Row("dparsers.other:Gold"))
+    monkeypatch.setitem(DPARSERS, "cmd", Registered("dparsers.other:Command", own={"train": (), "parse": ()}))
+    monkeypatch.setitem(DPARSERS, "gold", Registered("dparsers.other:Gold"))
     command = make_dparser("cmd:a {train} : b;c; d", preset="small", seed=1)
     assert command.templates == ("a {train} : b", "c; d")  # type: ignore[attr-defined]
     assert isinstance(make_dparser("gold", seed=1, preset="small", epochs=None), Gold)

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
 from itertools import islice
 from pathlib import Path
 from typing import cast
@@ -13,15 +12,15 @@ from d2c.base.errors import ModelError
 from d2c.cky.constrained_cky import ConstrainedCKY
 from d2c.experiments.comparison import compare_on
 from d2c.experiments.rows import Comparison
-from d2c.linear.arcs import ArcFeature
 from d2c.models.model import Model
+from d2c.packed.arcs import single
+from d2c.packed.dtree import PackedDTree, packed_arcs, with_packed_arcs
+from d2c.packed.feature import ArcFeature
 from d2c.reduction.labeler.two_stage import TwoStage
 from d2c.training.packed import and_last_tenth
 from d2c.training.spec import TrainingSpec
 from d2c.training.train import train_models
-from d2c.trees.arcs import single
 from d2c.trees.ctree import Tokens
-from d2c.trees.dtree import DTree
 from d2c.trees.formats.brackets import read_brackets, write_brackets
 from tests.d2c.conftest import SAMPLE
 
@@ -30,9 +29,9 @@ ROUTES = "cky", "labeler"
 
 def test_only_the_last_tenth_keeps_packed_arcs() -> None:
     """Those of all sentences would be hundreds of megabytes."""
-    dtrees = [DTree(Tokens(("a",), ("A",)), (0,), arcs=single((0,))) for _ in range(25)]
+    dtrees = [PackedDTree(Tokens(("a",), ("A",)), (0,), arcs=single((0,))) for _ in range(25)]
     without, packed = and_last_tenth(iter(dtrees), 25)
-    assert without == [replace(dtree, arcs=None) for dtree in dtrees]
+    assert without == [with_packed_arcs(dtree, None) for dtree in dtrees]
     assert packed == dtrees[22:]
     with pytest.raises(ValueError, match="9 sentences cannot be cut into 10 parts"):
         and_last_tenth(iter(dtrees), 9)
@@ -73,9 +72,9 @@ def test_models_look_among_all_likely_arcs(trained: tuple[Path, Comparison, list
     sentences = [ctree.tokens for ctree in comparison.gold.ctrees]
     dtrees = list(model.parse_dependencies(sentences))
     assert dtrees == list(single.parse_dependencies(sentences))
-    assert all(dtree.arcs is not None for dtree in dtrees)
+    assert all(packed_arcs(dtree) is not None for dtree in dtrees)
     assert list(model.parse(sentences)) == list(route.decode_all(dtrees))
-    assert list(single.parse(sentences)) == list(route.decode_all(replace(d, arcs=None) for d in dtrees))
+    assert list(single.parse(sentences)) == list(route.decode_all(with_packed_arcs(d, None) for d in dtrees))
 
 
 def test_the_table_has_a_row_for_either(trained: tuple[Path, Comparison, list[str]]) -> None:

@@ -43,13 +43,13 @@ def test_the_page(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     first, second = [*TABLES][:2]
     papers = {first: "model,F1\nB,91.5\n", second: "system,F1\nX,1\n"}
     monkeypatch.setattr(page, "published", papers.get)
-    write_section(second, OURS, 7200.0, f"d2c table {second}", tmp_path)
-    write_section(first, OURS, 30.0, f"d2c table {first} --tags gold", tmp_path)
+    write_section(second, OURS, 7200.0, f"python scripts/table.py {second}", tmp_path)
+    write_section(first, OURS, 30.0, f"python scripts/table.py {first} --tags gold", tmp_path)
     text = (tmp_path / "tables.md").read_text()
     assert text.startswith("# The papers' tables\n") and "\n\n\n" not in text
     assert all(f"| `{name}` | {row.paper} | {row.title} | " in text for name, row in TABLES.items())
     assert text.index(f"## {first}: {TABLES[first].title}\n") < text.index(f"## {second}: ")
-    assert f"`d2c table {first} --tags gold`; 0.5 minutes" in text and "; 120.0 minutes" in text
+    assert f"`python scripts/table.py {first} --tags gold`; 0.5 minutes" in text and "; 120.0 minutes" in text
     assert (
         "| model | complexity | F1 | speed | F1 (paper) |\n" in text
         and "| B | n | 91.00 | 6 | 91.5 |" in text
@@ -64,6 +64,7 @@ def test_the_page_of_the_repository_is_made_so() -> None:
     assert (REPOSITORY / "docs" / "tables.md").read_text().startswith(head())
 
 
-def test_the_readme_names_each_table() -> None:
-    readme = (REPOSITORY / "README.md").read_text()
-    assert not [name for name in TABLES if f"- `d2c table {name}`: " not in readme]
+def test_the_documents_name_each_table() -> None:
+    readme, page = ((REPOSITORY / name).read_text() for name in ("README.md", "docs/tables.md"))
+    assert "](docs/tables.md)" in readme and "`python scripts/table.py`" in readme
+    assert not [name for name, row in TABLES.items() if f"\n## {name}: {row.title}\n" not in page]

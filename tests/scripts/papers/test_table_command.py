@@ -1,4 +1,4 @@
-"""`d2c table` as users run it, on pieces of the bundled sample and with gold d-trees."""
+"""`python scripts/table.py` as users run it, on pieces of the bundled sample and with gold d-trees."""
 
 from __future__ import annotations
 
@@ -19,13 +19,16 @@ from d2c.trees.formats.brackets import read_brackets, write_brackets
 from papers import registry
 from papers.experiment import Experiment, Settings
 from papers.table import Table
+from table import main
 
-SAMPLE = Path(__file__).parents[3] / "data" / "sample"
+REPOSITORY = Path(__file__).parents[3]
+SAMPLE = REPOSITORY / "data" / "sample"
 QUICK = ("--penalty", "0", "--gamma", "0.95")  # as chosen: nothing is tuned
 Say = tuple[int, str, str]
-# `d2c`, killed when so many steps are made.
+# The script, killed when so many steps are made.
 KILLED = """
 import os, signal, sys
+sys.path.insert(0, sys.argv.pop(1))
 from d2c.__main__ import main
 from d2c.experiments.store import Store
 made, make = int(sys.argv.pop(1)), Store._make
@@ -34,7 +37,8 @@ def counting(self, directory, *arguments):
     if len([*self.directory.glob("[!.]*")]) == made:
         os.kill(os.getpid(), signal.SIGKILL)
 Store._make = counting
-main()
+import table
+main(table.main)
 """
 
 
@@ -48,15 +52,15 @@ def files(tmp_path_factory: pytest.TempPathFactory) -> dict[str, Path]:
 
 
 class Command:
-    """Runs `d2c table`; returns the exit status and what it says."""
+    """Runs `python scripts/table.py`; returns the exit status and what it says."""
 
     def __init__(self, monkeypatch: pytest.MonkeyPatch, capfd: pytest.CaptureFixture[str]) -> None:
         self.monkeypatch, self.capfd = monkeypatch, capfd
 
     def __call__(self, *arguments: str | Path) -> Say:
         self.capfd.readouterr()
-        self.monkeypatch.setattr(sys, "argv", ["d2c", "table", *map(str, arguments)])
-        status = run()
+        self.monkeypatch.setattr(sys, "argv", ["table.py", *map(str, arguments)])
+        status = run(main)
         return status, *self.capfd.readouterr()
 
     def refused(self, message: str, *arguments: str | Path) -> None:
@@ -103,7 +107,7 @@ def noted(monkeypatch: pytest.MonkeyPatch) -> list[Settings]:
         found.append(experiments[0].settings)
         return Table(("a",), [["b"]])
 
-    monkeypatch.setattr("d2c.commands.table.make_table", note)
+    monkeypatch.setattr("table.make_table", note)
     return found
 
 
@@ -159,7 +163,9 @@ def test_errors_are_one_line(table: Command, files: dict[str, Path], tmp_path: P
 def test_the_page_says_what_was_given(table: Command, files: dict[str, Path], tmp_path: Path) -> None:
     system = ("--system", f"same={files['dev']}", "--traces")
     assert table("pad-2", *given(files), *system, *QUICK, "-o", tmp_path / "out")[0] == 0
-    said = "d2c table pad-2 --train train.mrg --dev dev.mrg --traces --dparsers gold --tags gold "
+    said = (
+        "python scripts/table.py pad-2 --train train.mrg --dev dev.mrg --traces --dparsers gold --tags gold "
+    )
     assert (
         said + "--penalty 0.0 --gamma 0.95 --system same=dev.mrg`; 0."
         in (tmp_path / "out/tables.md").read_text()
@@ -197,7 +203,15 @@ def test_a_run_that_was_killed_twice_ends_as_one_that_was_not(
 ) -> None:
     arguments = ["pad-2", *given(files), *QUICK, "-o"]
     for made in (1, 3):
-        command = [sys.executable, "-c", KILLED, str(made), "table", *arguments, tmp_path / "killed"]
+        command = [
+            sys.executable,
+            "-c",
+            KILLED,
+            REPOSITORY / "scripts",
+            str(made),
+            *arguments,
+            tmp_path / "killed",
+        ]
         done = subprocess.run(command, capture_output=True)
         assert done.returncode == -signal.SIGKILL, done.stderr
         assert len([*(tmp_path / "killed" / "steps").glob("[!.]*")]) == made

@@ -2,7 +2,7 @@
 
 Projective ones are derivations of Eisner's chart (COLING 1996) over these arcs, each d-tree one derivation,
 and the k best come as of any forest (Huang and Chiang, IWPT 2005; `d2c.forests.kbest`). Of all d-trees the
-best is a maximum spanning tree (`d2c.trees.spanning`); the others are looked for in parts, as Lawler
+best is a maximum spanning tree (`d2c.packed.spanning`); the others are looked for in parts, as Lawler
 (Management Science 1972) has it and Camerini, Fratta and Maffioli (Networks 1980) for spanning trees: those
 without the best one's arc to the first word that has a choice, those with it but without that to the second,
 and so on, of which the best is divided in turn. A part is searched only when its turn has come by a bound,
@@ -21,8 +21,8 @@ from numpy.typing import NDArray
 
 from d2c.forests.forest import Forest, Ints
 from d2c.forests.kbest import k_best
-from d2c.trees.arcs import PackedArcs
-from d2c.trees.spanning import chu_liu_edmonds
+from d2c.packed.arcs import PackedArcs
+from d2c.packed.spanning import chu_liu_edmonds
 
 MOST_EDGES = 1 << 17  # of a forest
 

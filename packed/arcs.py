@@ -149,22 +149,6 @@ def single(heads: Sequence[int]) -> PackedArcs:
     return PackedArcs(np.arange(n + 1, dtype=np.int32), np.array(heads, np.int32), np.zeros(n, np.float32))
 
 
-def votes(trees: Iterable[tuple[Sequence[int], float]]) -> NDArray[np.float64]:
-    """[n, n + 1] what share of the votes each head has: trees are heads (1..n, 0 = root), with a weight each.
-
-    Raises ValueError where there is no tree, or no weight.
-    """
-    ballots = list(trees)
-    total = sum(weight for _, weight in ballots)
-    if not ballots or total <= 0:
-        raise ValueError("no votes")
-    n = len(ballots[0][0])
-    shares = np.zeros((n, n + 1))
-    for heads, weight in ballots:
-        shares[np.arange(n), list(heads)] += weight / total
-    return shares
-
-
 def joined(sentences: Sequence[PackedArcs]) -> PackedArcs:
     """Those of sentences, one after the other; heads are as they were. Labels are there if one d-parser gave
     all of them."""

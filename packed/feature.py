@@ -11,7 +11,8 @@ import numpy as np
 
 from d2c.base.progress import counted
 from d2c.linear.weights import Arrays, Like
-from d2c.trees.arcs import LEAST, ArcLabels, PackedArcs
+from d2c.packed.arcs import LEAST, ArcLabels, PackedArcs
+from d2c.packed.dtree import packed_arcs
 from d2c.trees.ctree import CTree
 from d2c.trees.dtree import DTree
 from d2c.trees.scores.brackets import bracket_scores
@@ -86,7 +87,7 @@ def learn_feature(score: Callable[[ArcFeature], float], dtrees: Iterable[DTree])
     given, score = list(dtrees), cache(score)
     best = ArcFeature(least=least_probability(given))
     best = best._replace(weight=best_weight(lambda weight: score(best._replace(weight=weight))))
-    if any(dtree.arcs is not None and dtree.arcs.labels is not None for dtree in given):
+    if any(arcs is not None and arcs.labels is not None for arcs in map(packed_arcs, given)):
         for name in ("labels", "weight"):
             best = _better(score, best, name)
     single = best._replace(least=ONE_HEAD)
@@ -104,9 +105,10 @@ def least_probability(dtrees: Iterable[DTree], heads_per_word: float = HEADS_PER
     kept in any case. Raises ValueError where no d-tree has packed arcs."""
     words, others = 0, [np.zeros(0, np.float32)]
     for dtree in dtrees:
-        if dtree.arcs is not None and dtree.heads:
-            own = np.array(dtree.heads)[dtree.arcs.dependents()]
-            others.append(dtree.arcs.logs[dtree.arcs.heads != own])
+        arcs = packed_arcs(dtree)
+        if arcs is not None and dtree.heads:
+            own = np.array(dtree.heads)[arcs.dependents()]
+            others.append(arcs.logs[arcs.heads != own])
             words += len(dtree.heads)
     if not words:
         raise ValueError("these d-trees have no packed arcs")

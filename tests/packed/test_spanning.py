@@ -8,8 +8,8 @@ import numpy as np
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from d2c.packed.spanning import chu_liu_edmonds, eisner, spanning_tree
 from d2c.trees.dtree import is_projective, is_tree
-from d2c.trees.spanning import chu_liu_edmonds, eisner, spanning_tree
 
 
 @st.composite

@@ -3,14 +3,17 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
-from dataclasses import replace
 from math import log2
 from pathlib import Path
 
 import numpy as np
 import pytest
+from numpy.typing import NDArray
 
-from d2c.linear.arcs import (
+from d2c.linear.weights import read_arrays, write_arrays
+from d2c.packed.arcs import LEAST, ArcLabels, arcs_of, single
+from d2c.packed.dtree import PackedDTree, with_packed_arcs
+from d2c.packed.feature import (
     ARRAYS,
     ONE_HEAD,
     WEIGHTS,
@@ -22,15 +25,19 @@ from d2c.linear.arcs import (
     least_probability,
     to_arrays,
 )
-from d2c.linear.weights import read_arrays, write_arrays
-from d2c.trees.arcs import LEAST, ArcLabels, arcs_of, single
 from d2c.trees.ctree import CTree, Tokens
 from d2c.trees.dtree import DTree
 
 
+def three_words(table: NDArray[np.float64]) -> PackedDTree:
+    """A d-tree with the likely arcs of this table."""
+    tokens = Tokens(("a", "b", "c"), ("NN", "NN", "NN"))
+    return PackedDTree(tokens, (2, 0, 2), arcs=arcs_of(table, (2, 0, 2)))
+
+
 def test_as_many_heads_are_kept_as_asked_for() -> None:
     table = np.array([[0.0, 0.0, 0.9, 0.1], [0.6, 0.0, 0.0, 0.4], [0.2, 0.3, 0.5, 0.0]])
-    dtree = DTree(Tokens(("a", "b", "c"), ("NN", "NN", "NN")), (2, 0, 2), arcs=arcs_of(table, (2, 0, 2)))
+    dtree = three_words(table)
     assert least_probability([dtree], 5 / 3) == pytest.approx(0.3)
     assert least_probability([dtree], 1.0) == 1.0
     assert least_probability([dtree], 9.0) == LEAST
@@ -49,21 +56,20 @@ def test_a_peak_beside_bad_weights_is_not_taken_for_the_best() -> None:
 
 def test_what_is_learned_has_the_best_score() -> None:
     table = np.array([[0.0, 0.0, 0.9, 0.1], [0.6, 0.0, 0.0, 0.4], [0.2, 0.3, 0.5, 0.0]])
-    dtree = DTree(Tokens(("a", "b", "c"), ("NN", "NN", "NN")), (2, 0, 2), arcs=arcs_of(table, (2, 0, 2)))
+    dtree = three_words(table)
     least = least_probability([dtree])
     found = learn_feature(lambda feature: -abs(log2(feature.weight) - 2) - feature.least, [dtree])
     assert found == ArcFeature(4.0, least)
     found = learn_feature(lambda feature: -abs(log2(feature.weight) - 2) + feature.least, [dtree])
     assert found == ArcFeature(4.0, ONE_HEAD)
-    assert dtree.arcs is not None and len(dtree.arcs.kept(ONE_HEAD, dtree.heads).heads) == 3
+    assert len(dtree.arcs.kept(ONE_HEAD, dtree.heads).heads) == 3
 
 
 def test_the_weight_of_labels_is_learned_where_there_are_any() -> None:
     table = np.array([[0.0, 0.0, 0.9, 0.1], [0.6, 0.0, 0.0, 0.4], [0.2, 0.3, 0.5, 0.0]])
-    dtree = DTree(Tokens(("a", "b", "c"), ("NN", "NN", "NN")), (2, 0, 2), arcs=arcs_of(table, (2, 0, 2)))
-    assert dtree.arcs is not None
+    dtree = three_words(table)
     labels = ArcLabels(("X",), np.zeros((len(dtree.arcs.heads), 1), np.float32))
-    said = replace(dtree, arcs=dtree.arcs._replace(labels=labels))
+    said = with_packed_arcs(dtree, dtree.arcs._replace(labels=labels))
 
     def score(feature: ArcFeature) -> float:
         return -abs(log2(feature.weight) - 2) - abs(log2(feature.labels or 0.01) - 1) - feature.least
@@ -76,7 +82,9 @@ def test_the_weight_of_labels_is_learned_where_there_are_any() -> None:
 
 def test_each_weight_that_is_tried_is_told(caplog: pytest.LogCaptureFixture) -> None:
     ctree = CTree(Tokens(("a", "b"), ("A", "B")), ("S",), ((0, 1),))
-    dtree = DTree(ctree.tokens, (2, 0), arcs=arcs_of(np.array([[0.5, 0.0, 0.5], [1.0, 0.0, 0.0]]), (2, 0)))
+    dtree = PackedDTree(
+        ctree.tokens, (2, 0), arcs=arcs_of(np.array([[0.5, 0.0, 0.5], [1.0, 0.0, 0.0]]), (2, 0))
+    )
 
     class Flat:
         arcs_ = ArcFeature()

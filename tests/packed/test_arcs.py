@@ -1,13 +1,18 @@
-"""Packed arcs: which are kept, what their probabilities are, votes of several d-trees."""
+"""Packed arcs: which are kept, what their probabilities are; d-trees with them."""
 
 from __future__ import annotations
 
+import pickle
+from dataclasses import replace
 from itertools import pairwise
 
 import numpy as np
 import pytest
 
-from d2c.trees.arcs import ArcLabels, PackedArcs, arcs_of, joined, parted, single, votes
+from d2c.packed.arcs import ArcLabels, PackedArcs, arcs_of, joined, parted, single
+from d2c.packed.dtree import packed_arcs, with_packed_arcs
+from d2c.trees.ctree import Tokens
+from d2c.trees.dtree import DTree
 from d2c.trees.labels import phrase_symbols
 
 TABLE = np.array([[0.0, 0.0, 0.9, 0.1], [0.602, 0.001, 0.0, 0.397], [0.2, 0.3, 0.5, 0.0]])
@@ -86,9 +91,17 @@ def test_one_tree_is_certain() -> None:
     assert single(()).kept(0.5, ()).begin.tolist() == [0] and single(()).heads_per_word == 0
 
 
-def test_votes() -> None:
-    shares = votes([([2, 0, 2], 2.0), ([2, 0, 1], 1.0), ([0, 1, 1], 1.0)])
-    assert shares.tolist() == [[0.25, 0, 0.75, 0], [0.75, 0.25, 0, 0], [0, 0.5, 0.5, 0]]
+def test_equal_shares_below_the_least_leave_the_trees_own_head() -> None:
+    shares = np.array([[0.25, 0, 0.75, 0], [0.75, 0.25, 0, 0], [0, 0.5, 0.5, 0]])
     assert shown(arcs_of(shares, [2, 0, 2], 0.3)) == [{2: 1.0}, {0: 1.0}, {1: 0.5, 2: 0.5}]
-    with pytest.raises(ValueError, match="no votes"):
-        votes([])
+
+
+def test_d_trees_are_compared_without_their_arcs() -> None:
+    plain = DTree(Tokens(("a", "b", "c"), ("A", "B", "C")), (2, 0, 2), labels=("x", "root", "y"))
+    one, other = (with_packed_arcs(plain, arcs_of(TABLE, [2, 0, 2], least)) for least in (0.1, 0.2))
+    assert plain == one == other == plain and len({plain, one, other}) == 1
+    assert one != replace(one, heads=(0, 1, 1)) and replace(one, heads=(0, 1, 1)) != plain != "x"
+    assert packed_arcs(replace(one, heads=(0, 1, 1))) is packed_arcs(one) is not None
+    assert packed_arcs(plain) is packed_arcs(with_packed_arcs(one, None)) is None
+    again = pickle.loads(pickle.dumps(one))
+    assert again == one and shown(again.arcs) == shown(arcs_of(TABLE, [2, 0, 2], 0.1))

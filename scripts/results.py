@@ -1,0 +1,109 @@
+"""Write docs/results.md and the README's table of results from their manifest, docs/results.toml.
+
+    python scripts/results.py
+
+Run it after a change of the manifest; a test compares both pages with it.
+"""
+
+from __future__ import annotations
+
+import re
+import tomllib
+from collections.abc import Iterable, Mapping, Sequence
+from pathlib import Path
+from typing import Any
+
+import click
+
+ROOT = Path(__file__).resolve().parent.parent
+MANIFEST, PAGE, README = ROOT / "docs" / "results.toml", ROOT / "docs" / "results.md", ROOT / "README.md"
+BEGIN, END = "<!-- results: readme -->\n", "<!-- end -->\n"
+IN_README = ("d-trees", "UAS", "reduction", "labeler", "cky", "combined", "packed")
+HEAD = """\
+# Results
+
+For readers who want to know how good the trees are, and how each figure was made. All figures are F1 on the
+dev part of a treebank, in percent, unless a column says otherwise (EVALB with `collins.prm`; for trees with
+gaps disco-dop with `proper.prm`). UAS leaves out punctuation. *Packed* is the best route over packed arcs,
+*voted* what all routes on this d-parser and those above vote for. `$D2C_TREEBANKS` is the folder of the
+treebanks. Under each table stand the commands; each row has the commit that was measured and the day.
+
+More, with what was tried and did not help, is in the lab book: [accuracy](lab/accuracy.md), [the
+chart](lab/chart.md), [languages](lab/languages.md), [speed and text](lab/speed.md). The papers' own tables
+are in [tables](tables.md) and [tables with gold tags](tables_gold.md), the shipped models' scores in
+[models](models.md#across-treebanks).
+"""
+
+Row = Mapping[str, Any]
+
+
+@click.command()
+def main() -> None:
+    """Write both pages."""
+    tables = read_manifest()
+    PAGE.write_text(results_page(tables), encoding="utf-8")
+    README.write_text(with_table(README.read_text(encoding="utf-8"), readme_table(tables)), encoding="utf-8")
+
+
+def read_manifest(path: Path = MANIFEST) -> list[dict[str, Any]]:
+    """Return the tables; each row has a command, a commit and a date, its own or those of its table.
+
+    Raises KeyError where one of these is missing.
+    """
+    tables: list[dict[str, Any]] = tomllib.loads(path.read_text(encoding="utf-8"))["table"]
+    for table in tables:
+        shared = {name: table[name] for name in ("command", "commit", "date")}
+        table["rows"] = [shared | row for row in table["rows"]]
+    return tables
+
+
+def results_page(tables: Iterable[Row]) -> str:
+    """Return docs/results.md."""
+    return HEAD + "".join("\n" + section(table) for table in tables)
+
+
+def section(table: Row) -> str:
+    """Return a table with its heading, text and commands."""
+    header = [*table["columns"], "commit", "date"]
+    rows = [[*cells(row, table["columns"]), f"`{row['commit']}`", str(row["date"])] for row in table["rows"]]
+    commands = "\n".join(dict.fromkeys(row["command"] for row in table["rows"]))
+    block = f"<!-- not run: needs the treebanks -->\n```sh\n{commands}\n```\n"
+    return f"## {table['name']}\n\n{table['text'].strip()}\n\n{markdown(header, rows)}\n{block}"
+
+
+def readme_table(tables: Iterable[Row]) -> str:
+    """Return the rows that the README has."""
+    rows = [
+        [row["readme"], *cells(row, IN_README), f"[command](docs/results.md#{anchor(table['name'])})"]
+        for table in tables
+        for row in table["rows"]
+        if "readme" in row
+    ]
+    return markdown(["training treebank", *IN_README, "made by"], rows)
+
+
+def anchor(heading: str) -> str:
+    """Return the anchor that GitHub gives a heading."""
+    return re.sub(r"[^\w -]", "", heading.lower()).replace(" ", "-")
+
+
+def with_table(readme: str, table: str) -> str:
+    """Return the README with this table."""
+    before, rest = readme.split(BEGIN)
+    return before + BEGIN + table + END + rest.split(END, 1)[1]
+
+
+def cells(row: Row, columns: Iterable[str]) -> list[str]:
+    """Return the cells of a row; figures have two digits."""
+    values = (row.get(column, "") for column in columns)
+    return [f"{value:.2f}" if isinstance(value, float) else str(value) for value in values]
+
+
+def markdown(header: Sequence[str], rows: Iterable[Sequence[str]]) -> str:
+    """Return a table in Markdown."""
+    lines = [header, ["---"] * len(header), *rows]
+    return "".join(f"| {' | '.join(line)} |\n" for line in lines)
+
+
+if __name__ == "__main__":
+    main()
