@@ -88,9 +88,12 @@ class OracleScorer(NamedTuple):
         """Return a scorer with buffers of its own."""
         sizes, actions = (len(POSITIONS), len(FIELDS) + 1, len(templates.table)), len(tables.kinds)
         positions, numbers, atoms = (np.zeros(size, np.int64) for size in sizes)
-        scores = [np.zeros(size, np.float32) for size in (KINDS, actions, max(KINDS, actions))]
-        shared = Sums.of(templates, actions)
-        return cls(tables, templates, weights, positions, numbers, atoms, *scores, shared)
+        sizes = KINDS, actions, max(KINDS, actions)
+        kind_scores, scores, part = (np.zeros(size, np.float32) for size in sizes)
+        return cls(
+            *(tables, templates, weights, positions, numbers, atoms, kind_scores, scores, part),
+            Sums.of(templates, actions),
+        )
 
 
 @lean
