@@ -5,14 +5,17 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field
-from typing import Self
+from typing import Annotated, Self
 
 import numpy as np
 
+from d2c.base.settings import Limits
 from d2c.cky.search.features import TOKEN, Observed
 from d2c.cky.search.templates import COLUMNS
 from d2c.linear.words import UNKNOWN, morph_numbers, number_morphs, number_words, word_number
 from d2c.trees.ctree import Tokens
+
+Numbers = dict[str, Annotated[int, Limits(least=1, most=(1 << 20) - 1)]]
 
 
 @dataclass(frozen=True)
@@ -25,11 +28,11 @@ class Vocabulary:
     morphs: numbered as words are; none where most sentences of the treebank have none
     """
 
-    words: dict[str, int]
-    tags: dict[str, int]
-    labels: dict[str, int]
+    words: Numbers
+    tags: Numbers
+    labels: Numbers
     unknown_tag: str
-    morphs: dict[str, int] = field(default_factory=dict)
+    morphs: Numbers = field(default_factory=dict)
 
     @classmethod
     def of(cls, sentences: Sequence[Tokens], labels: Iterable[Sequence[str]] = ()) -> Self:

@@ -15,8 +15,6 @@ from d2c.cky.search.sites import Parts
 from d2c.forests.forest import Ints
 from d2c.trees.binarization import LEFT, UNARY
 
-METHODS = ("none", "1", "2", "1+2")
-
 
 def estimate(derivations: Iterable[tuple[Ints, Parts]], rules: int, tags: int, gamma: float) -> Constraints:
     """What both methods allow.
@@ -42,7 +40,7 @@ def estimate(derivations: Iterable[tuple[Ints, Parts]], rules: int, tags: int, g
 
 
 def restrict(both: Constraints, method: str) -> Constraints:
-    """The constraints of one of METHODS."""
+    """Return the constraints of one of `d2c.cky.settings.METHODS`."""
     first, second = ("1" in method, "2" in method)
     return Constraints(
         both.by_tag if first else UNPRUNED.by_tag,

@@ -1,7 +1,7 @@
 """Where `d2c parse` writes: standard output, or OUT.part, which becomes OUT when all is done.
 
-OUT.part grows by whole batches. OUT.part.log says how far: a line with the settings, then one for each batch.
-Whenever a run is killed, all that its last whole line says is there; what is beyond that is cut off.
+OUT.part grows by whole batches, and the journal OUT.part.log says how far: its header has the settings, then
+comes a row for each batch. After a kill, all that its last whole row says is there; the rest is cut off.
 """
 
 from __future__ import annotations
@@ -15,12 +15,12 @@ from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager, suppress
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Any, BinaryIO
+from typing import Any
 
 from d2c.base.errors import FormatError
 from d2c.base.files import open_output, writing
+from d2c.base.journal import Journal
 from d2c.base.model_files import digests
-from d2c.base.temporary import lock
 from d2c.parsing.output import whole_texts
 from d2c.parsing.stream import Batch, Done
 from d2c.trees.repair import Repairs
@@ -30,7 +30,7 @@ Write = Callable[[Done], None]
 
 @dataclass
 class Finished:
-    """What was parsed so far.
+    """How much of the input is parsed.
 
     sentences: of the input; digest: of the batches that they were in
     refused:   how many of them could not be parsed
@@ -44,14 +44,14 @@ class Finished:
     repairs: Repairs = field(default_factory=Repairs)
 
     def add(self, done: Done) -> None:
-        """Counts one more batch."""
+        """Count one more batch."""
         self.sentences += done.sentences
         self.digest = done.digest
         self.refused += len(done.errors)
         self.repairs.add(done.repairs)
 
     def rest(self, batches: Iterator[Batch], file: str) -> Iterator[Batch]:
-        """What is still to be parsed. Raises FormatError where what comes before is not what is finished."""
+        """Yield the batches that are left. Raises FormatError where those before are not what is finished."""
         sentences, digest = 0, ""
         while sentences < self.sentences and (batch := next(batches, None)):
             sentences, digest = sentences + len(batch.sentences), batch.digest
@@ -60,15 +60,15 @@ class Finished:
             raise FormatError(file, 0, 0, message)
         yield from batches
 
-    def line(self) -> str:
-        """One line of JSON."""
+    def row(self) -> list[Any]:
+        """Return the row of the journal."""
         counts = [self.repairs.tokens, self.repairs.sentences, self.repairs.counts]
-        return json.dumps([self.sentences, self.digest, self.refused, self.length, counts]) + "\n"
+        return [self.sentences, self.digest, self.refused, self.length, counts]
 
     @classmethod
-    def of_line(cls, line: bytes) -> Finished:
-        """What `line` wrote. Raises ValueError, TypeError for anything else."""
-        done, digest, refused, length, (tokens, sentences, counts) = json.loads(line)
+    def of_row(cls, row: Any) -> Finished:
+        """Return what `row` described. Raises ValueError, TypeError for anything else."""
+        done, digest, refused, length, (tokens, sentences, counts) = row
         return cls(done, digest, refused, length, Repairs(tokens, sentences, Counter(counts)))
 
 
@@ -76,14 +76,14 @@ class Finished:
 def written(
     output: Path, header: str, settings: Mapping[str, Any], resume: bool
 ) -> Iterator[tuple[Finished, Write]]:
-    """A function that writes batches to a file (`-`: standard output); what is finished, from before, too.
+    """Provide how much is finished from before, and a function that writes batches to a file (`-`: stdout).
 
     header:   before all sentences
     settings: what the output depends on beside the input
     resume:   go on where an interrupted run was, if there is one
 
     Raises FormatError for what cannot be written, and for what an interrupted run left of other settings, or
-    left at all where nobody said `resume`.
+    left at all without `resume`.
     """
     target = Path(os.path.realpath(output))  # through a link, the file it leads to is replaced
     if str(output) != "-" and (target.is_file() or not target.exists()):
@@ -108,77 +108,55 @@ def _part(
     target: Path, header: str, settings: Mapping[str, Any], resume: bool
 ) -> Iterator[tuple[Finished, Write]]:
     path, log = (Path(f"{target}{suffix}") for suffix in (".part", ".part.log"))
-    first = json.dumps(settings).encode() + b"\n"
-    stream, logged, lines = _opened(path, log, str(target))
-    with stream, logged:
-        finished = Finished() if len(lines) < 2 else _finished(lines, first, path, resume)
-
-        def put(text: str) -> None:
-            data = text.encode("utf-8")
-            stream.write(gzip.compress(data, mtime=0) if target.suffix == ".gz" else data)
-            stream.flush()
-            finished.length = stream.tell()
-
-        def add(done: Done) -> None:
-            put(done.text)
-            finished.add(done)
-            logged.write(finished.line().encode())
-            logged.flush()
-
-        try:
-            with writing(str(target)):
-                stream.truncate(finished.length)
-                logged.truncate(sum(map(len, lines)) if finished.sentences else 0)
-                if not finished.sentences:
-                    logged.write(first)
-                    logged.flush()
-                    put(header)
-                yield finished, add
-                stream.close()
-            os.replace(path, target)
-            log.unlink(missing_ok=True)
-        except BaseException:
-            if not finished.sentences:
-                for left in (path, log):
-                    left.unlink(missing_ok=True)
-            raise
-
-
-def _opened(path: Path, log: Path, target: str) -> tuple[BinaryIO, BinaryIO, list[bytes]]:
-    """OUT.part and its log, to append to; the log's lines; it is locked. Raises FormatError."""
     if path.exists() and not log.exists():
         raise FormatError(str(path), 0, 0, f"is in the way of {target}, and was not left by d2c; move it")
-    try:
-        logged = open(log, "ab")  # noqa: SIM115
-        lock(logged)
-        lines = _whole_lines(log) if path.exists() else []
-        return open(path, "ab"), logged, lines
-    except BlockingIOError:
-        raise FormatError(target, 0, 0, "is being written by another process") from None
-    except OSError as error:
-        raise FormatError(target, 0, 0, f"cannot be written: {error.strerror or error}") from None
+    with Journal(log, str(target)) as journal, writing(str(target)):
+        finished = _finished(journal, path, settings, resume)
+        with open(path, "ab") as stream:
+
+            def put(text: str) -> None:
+                data = text.encode("utf-8")
+                stream.write(gzip.compress(data, mtime=0) if target.suffix == ".gz" else data)
+                stream.flush()
+                finished.length = stream.tell()
+
+            def add(done: Done) -> None:
+                put(done.text)
+                finished.add(done)
+                journal.append(finished.row())
+
+            try:
+                stream.truncate(finished.length)
+                if not finished.sentences:
+                    journal.begin(settings)
+                    put(header)
+                yield finished, add
+            except BaseException:
+                if not finished.sentences:
+                    path.unlink(missing_ok=True)
+                    journal.remove()
+                raise
+        os.replace(path, target)
+        journal.remove()
 
 
-def _finished(lines: list[bytes], first: bytes, path: Path, resume: bool) -> Finished:
-    """What the lines of a log say. Raises FormatError where a run cannot go on from there."""
+def _finished(journal: Journal, path: Path, settings: Mapping[str, Any], resume: bool) -> Finished:
+    """Return what the last row of a journal says. Raises FormatError where a run cannot go on from there."""
+    if len(journal.lines) < 2 or not path.exists():
+        return Finished()
+    problem = f"is not what {path.name}.log says; delete it to begin anew"
     if not resume:
         problem = "is left of an interrupted run; say --resume to go on from there, or delete it"
-    elif lines[0] != first:
+    elif journal.changes(settings) != []:
         problem = "was made with another model or other options; delete it to begin anew"
     else:
         with suppress(ValueError, TypeError):
-            finished = Finished.of_line(lines[-1])
+            finished = Finished.of_row(json.loads(journal.lines[-1]))
             if finished.length <= path.stat().st_size:
                 return finished
-        problem = f"is not what {path.name}.log says; delete it to begin anew"
     raise FormatError(str(path), 0, 0, problem)
 
 
-def _whole_lines(log: Path) -> list[bytes]:
-    """Without the last one, where writing it was interrupted."""
-    return [line for line in log.read_bytes().splitlines(keepends=True) if line.endswith(b"\n")]
-
-
 def digest_of(directory: Path) -> str:
-    """Of all files in a directory."""
+    """Return a digest of all files in a directory."""
     return hashlib.sha256(json.dumps(digests(directory, ["."])).encode()).hexdigest()

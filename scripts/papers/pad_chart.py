@@ -37,7 +37,7 @@ def chart(
 
 
 def pruned(fitted: Fitted[ConstrainedCKY], pruning: str) -> Fitted[ConstrainedCKY]:
-    """The same weights with another search space, one of `d2c.cky.search.pruning.METHODS`."""
+    """The same weights with another search space, one of `d2c.cky.settings.METHODS`."""
     route, key = copy(fitted.route), digest([fitted.step.key, pruning])
     route.settings = replace(route.settings, pruning=pruning)
     return Fitted(route, replace(fitted.step, key=key))
