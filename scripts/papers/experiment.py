@@ -73,7 +73,7 @@ class PaperExperiment(Experiment):
     def made_of(self) -> dict[str, Any]:
         """What every step depends on; so each table that has one is known to need the tags, too."""
         assert self.settings.tags == "gold" or self._tags
-        return super().made_of
+        return super().made_of | ({"tags": self._tags.key} if self.settings.tags == "predicted" else {})
 
     def with_tags(self, tags: str) -> PaperExperiment:
         """The same but for the tags. With other ones its trees are its own, and go with it."""
