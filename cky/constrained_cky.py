@@ -17,7 +17,7 @@ from d2c.base.progress import counted
 from d2c.cky.grammar.grammar import ROOT, Grammar, Rule, levels_of
 from d2c.cky.grammar.vocabulary import Vocabulary
 from d2c.cky.learning.gold import Gold, examples_of
-from d2c.cky.learning.training import Epoch, Training
+from d2c.cky.learning.training import Training
 from d2c.cky.model import Learned, read_model, used, write_model
 from d2c.cky.search.chart import COPY, NO_GLUE, Query, build_chart
 from d2c.cky.search.constraints import UNPRUNED
@@ -50,6 +50,7 @@ from d2c.trees.heads import HeadRules, load_head_rules
 from d2c.trees.labels import phrase_symbols
 from d2c.trees.refinement import REFINEMENTS, Refinement, visible
 from d2c.trees.repair import ARCS_UNDONE, Repairs, repair_tree
+from d2c.trees.route import Confidences, Progress, Route, paired
 from d2c.trees.scores.brackets import bracket_scores
 
 GLUED, PRUNING_UNDONE = "glue rule", "pruning undone"
@@ -57,7 +58,7 @@ DEFAULTS = ChartSettings()
 _BATCH = 16  # d-trees that a thread takes at a time
 
 
-class ConstrainedCKY:
+class ConstrainedCKY(Route):
     """Route 2 (PAD): the best c-tree of a learned grammar among those that have the given d-tree.
 
     settings:    see `ChartSettings`; changes: settings that differ, by name
@@ -66,6 +67,9 @@ class ConstrainedCKY:
 
     Learned by `fit`: grammar, vocabulary, what pruning allows, weights (the average over all steps).
     """
+
+    gives_confidences = gives_k_best = has_oracle = learns_conventions = supports_arcs = True
+    arcs_: ArcFeature
 
     def __init__(
         self,
@@ -77,16 +81,20 @@ class ConstrainedCKY:
         self.settings = replace(settings, **changes)
         self.jobs, self.checkpoints = jobs, checkpoints
 
-    def fit(
+    @property
+    def is_fitted(self) -> bool:
+        """Whether there are weights."""
+        return "weights_" in vars(self)
+
+    def _fit(
         self,
         ctrees: Iterable[CTree],
-        dev: Iterable[CTree] = (),
-        *,
-        dtrees: Iterable[DTree] | None = None,
-        dev_dtrees: Iterable[DTree] | None = None,
-        progress: Callable[[Epoch], None] | None = None,
-    ) -> Self:
-        """Learns from gold c-trees.
+        dev: Iterable[CTree],
+        dtrees: Iterable[DTree] | None,
+        dev_dtrees: Iterable[DTree] | None,
+        progress: Progress | None,
+    ) -> None:
+        """Learn from gold c-trees.
 
         dev:         scored after every epoch; the weights with the best F1 (EVALB, collins.prm) are kept
         dtrees:      one for each c-tree, in place of `encode`'s: other labels, or predicted heads; where
@@ -106,11 +114,12 @@ class ConstrainedCKY:
         asked = self.ask(np.zeros(3, TOKEN))._replace(glue_symbols=NO_GLUE)
         training = Training(settings, examples, self.grammar_, self._templates, asked, self.checkpoints)
         self.weights_ = training.run(self._scorer_of(held_out, dev_dtrees), progress)
-        return self
 
     def fit_grammar(self, ctrees: Iterable[CTree], dtrees: Iterable[DTree] | None = None) -> list[Gold]:
         """Learns grammar and vocabulary, all that `oracle` needs; arguments and errors as of `fit`."""
         treebank = list(ctrees)
+        if dtrees is not None:
+            treebank, dtrees = paired(treebank, dtrees)
         self.gaps_ = not all(ctree.is_continuous() for ctree in treebank)
         pairs = zip(treebank, repeat(None) if dtrees is None else dtrees, strict=False)
         gold = [self.gold(*pair) for pair in counted(pairs, "cky: grammar")]
@@ -133,10 +142,7 @@ class ConstrainedCKY:
         return gold
 
     def fit_arcs(self, ctrees: Iterable[CTree], dtrees: Iterable[DTree]) -> Self:
-        """Learns what packed arcs count for, from d-trees that have them, and gold c-trees for these.
-
-        Neither the d-parser nor this route has learned from these sentences. Raises ValueError without arcs.
-        """
+        """Learn what packed arcs count for, as `Route` says."""
         fit_feature(self, ctrees, dtrees)
         return self
 
@@ -144,25 +150,23 @@ class ConstrainedCKY:
         """The d-tree that a d-parser learns from; an arc's label is the phrase symbol that it makes."""
         return to_labelled_dependencies(self._heads.headed(ctree))
 
-    def decode(self, dtree: DTree, repairs: Repairs | None = None) -> CTree:
-        """The best c-tree over exactly the d-tree's tokens; heads that form no tree are repaired first.
+    def _decode(self, dtree: DTree, repairs: Repairs) -> CTree:
+        """Return the best c-tree; heads that form no tree are repaired first.
 
         What had to be repaired, uses of the glue rule, and sentences without a parse under pruning (they are
         parsed without it) are added to `repairs`.
         """
-        repairs = Repairs() if repairs is None else repairs
         asked = self._asked(dtree, self._tree(dtree, repairs))
         found = best_parts(asked)
         several = asked.packed is not None and not asked.packed.arcs.is_single
         repairs.counts[ARCS_UNDONE] += several and not found.several
         return self.ctree(dtree.tokens, found, repairs)
 
-    def decode_all(self, dtrees: Iterable[DTree], repairs: Repairs | None = None) -> Iterator[CTree]:
+    def _decode_all(self, dtrees: Iterable[DTree], repairs: Repairs) -> Iterator[CTree]:
         """`decode` for a stream of d-trees, on `jobs` threads, in order."""
-        repairs = Repairs() if repairs is None else repairs
         if self.jobs == 1:
             for dtree in dtrees:
-                yield self.decode(dtree, repairs)
+                yield self._decode(dtree, repairs)
             return
         stream, pending = iter(dtrees), deque[Future[tuple[list[CTree], Repairs]]]()
         with ThreadPoolExecutor(self.jobs) as pool:
@@ -182,8 +186,8 @@ class ConstrainedCKY:
         gold = self.gold(ctree, dtree)
         return self.ctree(gold.ctree.tokens, self._oracle(gold, packed_arcs(dtree)), Repairs())
 
-    def decode_k_best(self, dtree: DTree, k: int) -> list[tuple[float, CTree]]:
-        """The c-trees of the k best derivations with their scores, best first.
+    def _decode_k_best(self, dtree: DTree, k: int) -> list[tuple[float, CTree]]:
+        """Return the c-trees of the k best derivations with their scores, best first.
 
         There are fewer where the chart has fewer, or where derivations differ only in the order in which they
         take left and right dependents: such a c-tree comes once, with its best score.
@@ -195,14 +199,13 @@ class ConstrainedCKY:
             best.setdefault(self.ctree(dtree.tokens, derivation, Repairs()), total)
         return [(total, ctree) for ctree, total in best.items()]
 
-    def confidences(self, dtree: DTree, repairs: Repairs | None = None) -> tuple[CTree, tuple[float, ...]]:
-        """The best c-tree; the probability of each of its nodes, given the d-tree [K].
+    def _confidences(self, dtree: DTree, repairs: Repairs) -> tuple[CTree, tuple[float, ...]]:
+        """Return the best c-tree; the probability of each of its nodes, given the d-tree [K].
 
         That is the share of all derivations that have the constituent, each weighed by exp of its score
         (log-sum semiring). Weights trained with a margin are no likelihood: probabilities rank, they are not
         calibrated.
         """
-        repairs = Repairs() if repairs is None else repairs
         heads = self._tree(dtree, repairs)
         found, keys, words, values = posteriors(self._asked(dtree, heads))
         ctree = self._refined(dtree.tokens, found, repairs)
@@ -215,11 +218,10 @@ class ConstrainedCKY:
             shares += [share] * len(chain)
         return self._symbols.restore(ctree), tuple(shares)
 
-    def confidences_all(
-        self, dtrees: Iterable[DTree], repairs: Repairs | None = None
-    ) -> Iterator[tuple[CTree, tuple[float, ...]]]:
-        """`confidences` for a stream of d-trees, in order."""
-        return (self.confidences(dtree, repairs) for dtree in dtrees)
+    def _confidences_all(
+        self, dtrees: Iterable[DTree], repairs: Repairs
+    ) -> Iterator[tuple[CTree, Confidences]]:
+        return (self._confidences(dtree, repairs) for dtree in dtrees)
 
     def count(self, dtree: DTree) -> int:
         """|Y(x, d)|: how many derivations the grammar has for a d-tree, exact up to 2^53."""
@@ -350,7 +352,7 @@ class ConstrainedCKY:
 
     def _decode_batch(self, dtrees: Sequence[DTree]) -> tuple[list[CTree], Repairs]:
         repairs = Repairs()
-        return [self.decode(dtree, repairs) for dtree in dtrees], repairs
+        return [self._decode(dtree, repairs) for dtree in dtrees], repairs
 
     def ctree(self, tokens: Tokens, found: Found, repairs: Repairs) -> CTree:
         """The c-tree of what the chart found."""

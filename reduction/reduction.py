@@ -21,6 +21,7 @@ from d2c.trees.dtree import DTree
 from d2c.trees.formats.chunks import batches
 from d2c.trees.heads import HeadRules, load_head_rules
 from d2c.trees.repair import Repairs, repair_heads
+from d2c.trees.route import Confidences, Progress, Route
 from d2c.trees.unaries import Chain, restore_unaries
 
 FORMAT = 2  # of the model directory
@@ -43,7 +44,7 @@ class Batch(NamedTuple):
     shares: Sequence[Sequence[float]]
 
 
-class Reduction:
+class Reduction(Route):
     """Route 1: constituents in dependency labels.
 
     encoding:   direct, delta (continuous trees only) or spine (H&N), see `d2c.reduction.encodings`
@@ -57,6 +58,8 @@ class Reduction:
     unaries and with any symbol.
     """
 
+    gives_confidences = True
+
     def __init__(
         self,
         encoding: str = "direct",
@@ -67,26 +70,22 @@ class Reduction:
         self._encoding = encoding_named(encoding)
         self.encoding, self.head_rules = encoding, head_rules
         self.continuous, self.seed = continuous, seed
-        self.gaps_ = False  # whether training trees have any
         self.symbols_: frozenset[str] | None = None
         self.default_symbols_: dict[str, str] = {}
         self.top_: str | None = "TOP"
         self.unaries_: UnaryClassifier | None = None
 
-    def fit(
+    def _fit(
         self,
         ctrees: Iterable[CTree],
-        dev: Iterable[CTree] = (),
-        *,
-        dtrees: Iterable[DTree] | None = None,
-        progress: object = None,
-    ) -> Self:
-        """Learns from gold c-trees, read once; it has no need of `dev`.
-
-        dtrees: what a d-parser predicts for each c-tree when it has not learned from it (jackknifing), for
-                routes that have labels of their own
-        """
+        dev: Iterable[CTree],
+        dtrees: Iterable[DTree] | None,
+        dev_dtrees: Iterable[DTree] | None,
+        progress: Progress | None,
+    ) -> None:
+        """Learn from c-trees, read once; there is no need of `dev`. D-trees are for a source of labels."""
         ctrees = self._learn_labels(ctrees, dtrees or ())
+        self.gaps_ = False
         seen: set[str] = set()
         by_tag: defaultdict[str, Counter[str]] = defaultdict(Counter)
         tops: Counter[str | None] = Counter()
@@ -112,7 +111,6 @@ class Reduction:
         overall = sum(by_tag.values(), Counter[str]())
         self.default_symbols_[""] = _commonest(overall) if overall else "X"
         self.top_ = max(tops, key=lambda top: tops[top], default="TOP")
-        return self
 
     def encode(self, ctree: CTree) -> DTree:
         """The labelled d-tree that a d-parser learns from. Head children are found if there are none yet.
@@ -121,26 +119,15 @@ class Reduction:
         """
         return self._encoding.encode(self._heads.headed(ctree))
 
-    def decode(self, dtree: DTree, repairs: Repairs | None = None) -> CTree:
-        """A valid c-tree over exactly the d-tree's tokens, whatever heads and labels it has.
-
-        What had to be repaired is added to `repairs`. For many trees `decode_all` is faster.
-        """
-        return next(self.decode_all([dtree], repairs))
-
-    def decode_all(self, dtrees: Iterable[DTree], repairs: Repairs | None = None) -> Iterator[CTree]:
+    def _decode_all(self, dtrees: Iterable[DTree], repairs: Repairs) -> Iterator[CTree]:
         """`decode` for a stream of d-trees, in batches."""
         for batch in self._decoded(dtrees, repairs, False):
             yield from map(_unwrapped, map(restore_unaries, batch.ctrees, batch.chains))
 
-    def confidences(self, dtree: DTree, repairs: Repairs | None = None) -> tuple[CTree, tuple[float, ...]]:
-        """What `decode` gives; how sure it is of each of its nodes [K], see `d2c.reduction.confidence`."""
-        return next(self.confidences_all([dtree], repairs))
-
-    def confidences_all(
-        self, dtrees: Iterable[DTree], repairs: Repairs | None = None
-    ) -> Iterator[tuple[CTree, tuple[float, ...]]]:
-        """`confidences` for a stream of d-trees, in batches."""
+    def _confidences_all(
+        self, dtrees: Iterable[DTree], repairs: Repairs
+    ) -> Iterator[tuple[CTree, Confidences]]:
+        """`confidences` for a stream of d-trees, in batches; see `d2c.reduction.confidence`."""
         for batch in self._decoded(dtrees, repairs, True):
             if self.unaries_ is not None:
                 sure = self.unaries_.shares(batch.ctrees)
@@ -221,9 +208,8 @@ class Reduction:
         """
         return dtrees, [(1.0,) * len(dtree.heads) for dtree in dtrees] if sure else ()
 
-    def _decoded(self, dtrees: Iterable[DTree], repairs: Repairs | None, sure: bool) -> Iterator[Batch]:
+    def _decoded(self, dtrees: Iterable[DTree], repairs: Repairs, sure: bool) -> Iterator[Batch]:
         """Labels, decodes, and recovers unary nodes; sure: ask how sure labels are."""
-        repairs = Repairs() if repairs is None else repairs
         for taken in batches(dtrees, _BATCH):
             labelled, shares = self._labelled(taken, repairs.counts, sure)
             decoded = [self._decode(dtree, repairs) for dtree in labelled]

@@ -24,6 +24,7 @@ from d2c.trees.ctree import CTree
 from d2c.trees.dtree import DTree
 from d2c.trees.heads import HeadRules, load_head_rules
 from d2c.trees.repair import Repairs, repair_tree
+from d2c.trees.route import Progress, Route
 
 FORMAT = 1  # of the model directory
 NO_RULE = "no rule"
@@ -46,7 +47,7 @@ class RuleFile(Rows):
     default: Annotated[str, _check_symbol]
 
 
-class RuleBased:
+class RuleBased(Route):
     """The third algorithm of Xia and Palmer (2001), with rules learned from a treebank (Xia et al. 2009).
 
     head_rules: name or file of a head table, see `d2c.trees.heads.load_head_rules`
@@ -57,20 +58,23 @@ class RuleBased:
 
     def __init__(self, head_rules: str = "collins", labels: bool = False) -> None:
         self.head_rules, self.labels = head_rules, labels
-        self.gaps_ = False
         self.top_: str | None = "TOP"
         self.default_ = "X"
-        self.tables_ = Tables({}, {}, {})
 
-    def fit(
+    @property
+    def is_fitted(self) -> bool:
+        """Whether there are rules."""
+        return "tables_" in vars(self)
+
+    def _fit(
         self,
         ctrees: Iterable[CTree],
-        dev: Iterable[CTree] = (),
-        *,
-        dtrees: Iterable[DTree] | None = None,
-        progress: object = None,
-    ) -> Self:
-        """Counts the pieces of c-trees; it has no need of `dev`.
+        dev: Iterable[CTree],
+        dtrees: Iterable[DTree] | None,
+        dev_dtrees: Iterable[DTree] | None,
+        progress: Progress | None,
+    ) -> None:
+        """Count the pieces of c-trees; there is no need of `dev`.
 
         dtrees: one for each c-tree, in place of `encode`'s, of any convention; repaired as in `decode`
         """
@@ -82,27 +86,24 @@ class RuleBased:
         self.default_ = min(symbols, key=lambda symbol: (-symbols[symbol], symbol), default="X")
         pairs = zip(treebank, repeat(None) if dtrees is None else dtrees, strict=False)
         self.tables_ = Tables.of(piece for pair in counted(pairs, "rules") for piece in self._pieces(*pair))
-        return self
 
     def encode(self, ctree: CTree) -> DTree:
         """The d-tree that a d-parser learns from; an arc's label is the phrase symbol that it makes."""
         return to_labelled_dependencies(self._heads.headed(ctree))
 
-    def decode(self, dtree: DTree, repairs: Repairs | None = None) -> CTree:
-        """A c-tree over exactly the d-tree's tokens; heads that form no tree are repaired first.
+    def _decode(self, dtree: DTree, repairs: Repairs) -> CTree:
+        """Return a c-tree; heads that form no tree are repaired first.
 
         What had to be repaired, and arcs that no rule fitted, are added to `repairs`.
         """
-        repairs = Repairs() if repairs is None else repairs
         heads = repair_tree(dtree.heads, not self.gaps_, repairs)
         arcs = arcs_of(dtree.tokens.tags, heads, dtree.labels if self.labels else None)
         gluing = Gluing(self.tables_, heads, arcs, self.default_)
         repairs.counts[NO_RULE] += gluing.missing
         return gluing.ctree(dtree.tokens, self.top_)
 
-    def decode_all(self, dtrees: Iterable[DTree], repairs: Repairs | None = None) -> Iterator[CTree]:
-        """`decode` for a stream of d-trees."""
-        return (self.decode(dtree, repairs) for dtree in dtrees)
+    def _decode_all(self, dtrees: Iterable[DTree], repairs: Repairs) -> Iterator[CTree]:
+        return (self._decode(dtree, repairs) for dtree in dtrees)
 
     def save(self, directory: Path) -> None:
         """Writes JSON into a directory, made if absent."""

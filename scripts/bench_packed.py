@@ -24,7 +24,6 @@ from d2c.cky.constrained_cky import ConstrainedCKY
 from d2c.packed.dtree import packed_arcs, with_packed_arcs
 from d2c.packed.feature import least_probability
 from d2c.reduction.labeler.two_stage import TwoStage
-from d2c.routes.registry import HasOracle
 from d2c.training.packed import gives_arcs
 from d2c.trees.ctree import CTree
 from d2c.trees.dtree import DTree
@@ -122,7 +121,7 @@ def line(route: Taking, dev: Sequence[CTree], gold: Sequence[DTree], dtrees: Seq
         guess.append(decoded)
         times.append(1000 * seconds)
     scores, oracle = bracket_scores(dev, guess), "     -"
-    if isinstance(route, HasOracle):
+    if route.has_oracle:
         oracle = f"{bracket_scores(dev, list(map(route.oracle, dev, dtrees))).f1:6.2f}"
     print(
         f"{arcs / words:10.2f}  {100 * among / words:10.1f}  {oracle} {scores.f1:6.2f}  "

@@ -27,7 +27,7 @@ import click
 
 from d2c.base.model_files import first_line
 from d2c.models.model import Model
-from d2c.routes.registry import ROUTES, LearnsConventions, route_class
+from d2c.routes.registry import ROUTES, route_class
 from d2c.training.spec import TrainingSpec
 from d2c.training.train import encode_treebank, train_models
 from d2c.trees.ctree import Tokens
@@ -181,7 +181,7 @@ def train(case: Case, treebanks: tuple[Path, Path], routes: Sequence[str], model
     models.mkdir()
     if case.foreign:
         train_pipeline(read_brackets(treebanks[0]), models / "pipeline")
-        routes = [name for name in ROUTES if issubclass(route_class(name), LearnsConventions)]
+        routes = [name for name in ROUTES if route_class(name).learns_conventions]
     spec = TrainingSpec(
         *treebanks,
         tuple(routes),

@@ -20,13 +20,13 @@ import click
 from d2c.cky.constrained_cky import ConstrainedCKY
 from d2c.reduction.labeler.two_stage import TwoStage
 from d2c.reduction.reduction import Reduction
-from d2c.routes.registry import Route
 from d2c.training.transition_parser import TransitionParser
 from d2c.treebanks.reading import Reading
 from d2c.trees.ctree import CTree
 from d2c.trees.dtree import DTree
 from d2c.trees.formats.conllu import save_conllu
 from d2c.trees.heads import load_head_rules
+from d2c.trees.route import Route
 from d2c.trees.scores.attachment import Attachment, score_attachment
 from d2c.trees.scores.brackets import metric_for
 from d2c.trees.scores.matches import Score

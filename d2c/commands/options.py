@@ -19,12 +19,13 @@ from d2c.linear.weights import MOST_BITS
 from d2c.models.model import read_settings
 from d2c.models.names import find
 from d2c.reduction.encodings import ENCODINGS
-from d2c.routes.registry import Route, RouteSettings
+from d2c.routes.registry import RouteSettings
 from d2c.training.spec import ARCS
 from d2c.treebanks.reading import CONTINUOUS, Reading
 from d2c.trees.binarization import BINARIZATIONS, GRAMMARS, MOST_UNARIES
 from d2c.trees.formats.treebanks import FORMATS, format_to_write
 from d2c.trees.refinement import REFINEMENTS
+from d2c.trees.route import Route
 
 Command = Callable[..., Any]
 Decorator = Callable[[Command], Command]

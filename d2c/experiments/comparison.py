@@ -25,11 +25,11 @@ from d2c.experiments.rows import (
 )
 from d2c.models.model import Model
 from d2c.packed.dtree import with_packed_arcs
-from d2c.routes.registry import HasOracle, Progress, Relabels
 from d2c.training.spec import ARCS, TrainingSpec
 from d2c.training.train import Trained, train_models
 from d2c.treebanks.reading import CLEANED, Read
 from d2c.trees.ctree import CTree
+from d2c.trees.route import Progress, Route
 
 
 def train_and_compare(
@@ -92,7 +92,7 @@ def compare_on(
         dtrees = [replace(a, tokens=b.tokens) for a, b in zip(dtrees, predicted, strict=True)]
     gold = GoldStandard.of(ctrees, dtrees, routes, metric)
     bare = Parses(GOLD, [replace(dtree, labels=None) for dtree in dtrees])  # for routes that find labels
-    all_gold = [bare if isinstance(route, Relabels) else Parses(GOLD, dtrees) for route in routes]
+    all_gold = [bare if route.relabels else Parses(GOLD, dtrees) for route in routes]
     rows = [
         replace(score(model.route_name, model.route, gold, parses), training=seconds)
         for given in (all_gold, [of_dparser] * len(models))
@@ -104,11 +104,11 @@ def compare_on(
         every = [of_dparser, *(parsed(name, model, ctrees) for name, model in others.items())]
         by_name = {model.route_name: model.route for model in models}
         rows += several(gold, by_name, every, rows[len(models) :])
-    rows += [_oracle(ORACLE, route, gold, of_dparser) for route in routes if isinstance(route, HasOracle)]
+    rows += [_oracle(ORACLE, route, gold, of_dparser) for route in routes if route.has_oracle]
     for model in models:
         if model.arcs == "packed":
             rows.append(score(f"{model.route_name} {model.arcs}", model.route, gold, of_arcs))
-            if isinstance(model.route, HasOracle):
+            if model.route.has_oracle:
                 rows.append(_oracle(f"{ORACLE} {model.arcs}", model.route, gold, of_arcs))
     return Comparison(gold, rows, trained.dparser_seconds, tags)
 
@@ -121,7 +121,7 @@ def parsed(name: str, model: Model, ctrees: Sequence[CTree]) -> Parses:
     return Parses(name, dtrees, time.perf_counter() - start)
 
 
-def _oracle(name: str, route: HasOracle, gold: GoldStandard, parses: Parses) -> Row:
+def _oracle(name: str, route: Route, gold: GoldStandard, parses: Parses) -> Row:
     tagged = with_tags_of(parses.dtrees, gold.ctrees)
     nearest = with_tags_of(gold.ctrees, map(route.oracle, counted(tagged, "oracle"), parses.dtrees))
     scores = gold.metric.score(gold.ctrees, nearest)

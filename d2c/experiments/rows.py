@@ -8,10 +8,10 @@ from dataclasses import dataclass, field, replace
 from typing import Any, NamedTuple, Self, TypeVar
 
 from d2c.base.progress import counted
-from d2c.routes.registry import Relabels, Route
 from d2c.trees.ctree import CTree
 from d2c.trees.dtree import DTree
 from d2c.trees.repair import Repairs
+from d2c.trees.route import Route
 from d2c.trees.scores import disco
 from d2c.trees.scores.attachment import Attachment, score_attachment
 from d2c.trees.scores.brackets import METRICS, Metric, metric_for
@@ -134,8 +134,7 @@ def score(name: str, route: Route, gold: GoldStandard, parses: Parses) -> Row:
     what = f"converting {parses.source} d-trees by {name}"
     guess, converting = timed(route.decode_all, dtrees, what, repairs)
     guess = list(map(metric.visible, with_tags_of(gold.ctrees, guess)))
-    if isinstance(route, Relabels):
-        dtrees = route.relabel(dtrees)
+    dtrees = route.relabel(dtrees)
     scores = metric.score(gold.ctrees, guess)
     return Row(
         *(name, parses.source, attachment(gold, dtrees), scores, metric.summary(scores)),

@@ -230,13 +230,22 @@ class Trials:
         experiment, route = self._experiment(settings), self.spec.routes[0]
         own = {name: value for name, value in settings.items() if name != "head_rules"}
         of_dparser = experiment.of_dparser(self.spec.dparser)
-        return {**experiment.made_of, **of_dparser, **own, "labels of arcs": experiment.labels, "route": route}
+        return {
+            **experiment.made_of,
+            **of_dparser,
+            **own,
+            "labels of arcs": experiment.labels,
+            "route": route,
+        }
 
     def _experiment(self, settings: Mapping[str, Any]) -> TrialExperiment:
         spec = replace(self.spec, **settings)
         assert isinstance(spec.reading, Reading)
         marked = spec.head_rules == "marked"
-        files, read = dict.fromkeys(("train", "dev", "test"), spec.train), replace(spec.reading, marked=marked)
+        files, read = (
+            dict.fromkeys(("train", "dev", "test"), spec.train),
+            replace(spec.reading, marked=marked),
+        )
         trees = self._trees.setdefault(marked, [])
         treebank = Tenths(str(spec.train), files, spec.head_rules, read, self.sentences, trees)
         return TrialExperiment(treebank, spec, self.store)

@@ -15,9 +15,9 @@ from itertools import combinations
 from d2c.combination.arc_voting import combine_arcs
 from d2c.combination.constituents import Parse, combine
 from d2c.experiments.rows import GoldStandard, Parses, Row, attachment, score
-from d2c.routes.registry import Route
 from d2c.trees.ctree import CTree
 from d2c.trees.repair import Repairs
+from d2c.trees.route import Route
 from d2c.trees.scores.significance import approximate_randomisation
 
 VOTED = "voted"

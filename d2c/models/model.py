@@ -14,7 +14,7 @@ from d2c.base.errors import ModelError
 from d2c.dparsers.protocol import DependencyParser, ReadsText
 from d2c.dparsers.registry import load_dparser, load_tagger
 from d2c.dparsers.taggers import Tagger
-from d2c.routes.registry import ROUTES, Route, route_class
+from d2c.routes.registry import ROUTES, route_class
 from d2c.training.packed import check_arcs, parsing
 from d2c.training.spec import ARCS
 from d2c.training.tagging import load_abbreviations
@@ -22,6 +22,7 @@ from d2c.trees.ctree import CTree, Tokens
 from d2c.trees.dtree import DTree
 from d2c.trees.formats.chunks import batches
 from d2c.trees.repair import Repairs
+from d2c.trees.route import Route
 
 FORMAT = 2  # of the model directory
 SETTINGS = "model.json"
@@ -154,7 +155,7 @@ def load_route(directory: Path) -> Route:
 def _load_route(directory: Path, name: str) -> Route:
     if name not in ROUTES:
         raise ModelError(f"{directory}: has the route {name!r}, which this version of d2c does not know")
-    return route_class(name).load(directory / "route")  # type: ignore[no-any-return]
+    return route_class(name).load(directory / "route")
 
 
 def read_settings(directory: Path) -> dict[str, str]:

@@ -15,11 +15,11 @@ from d2c.combination.constituents import MAJORITY, Parse, combine, learn_constit
 from d2c.combination.weights import Support, VotingWeights, equal_votes
 from d2c.parsing.json_lines import read_json_lines
 from d2c.parsing.output import NO_CTREE, format_by_name
-from d2c.routes.registry import GivesConfidences, Route
 from d2c.treebanks.reading import Reading
 from d2c.trees.ctree import Tokens
 from d2c.trees.dtree import DTree
 from d2c.trees.formats.conllu import read_conllu
+from d2c.trees.route import Route
 from d2c.trees.spelling import Spelling
 
 
@@ -143,6 +143,4 @@ def combined(
 
 def parses_of(route: Route, dtrees: Iterable[DTree]) -> Iterator[Parse]:
     """Yield what a route makes of d-trees, with its confidences if it has some."""
-    if isinstance(route, GivesConfidences):
-        return (Parse(*sure) for sure in route.confidences_all(dtrees))
-    return map(Parse, route.decode_all(dtrees))
+    return (Parse(*sure) for sure in route.confidences_all(dtrees))

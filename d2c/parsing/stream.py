@@ -24,7 +24,6 @@ from d2c.dparsers.protocol import ReadsAlong
 from d2c.models.model import NO_TAGGER, Model
 from d2c.parsing.input import KINDS, Sentence
 from d2c.parsing.output import FORMATS, Parsed, failed
-from d2c.routes.registry import GivesConfidences
 from d2c.trees.ctree import CTree, Tokens
 from d2c.trees.dtree import DTree
 from d2c.trees.formats.chunks import batches
@@ -144,7 +143,7 @@ def batch_worker(
 def _checked(model: Model, request: Request) -> Model:
     if not KINDS[request.kind].tagged and model.tagger is None:
         raise ModelError(NO_TAGGER)
-    if request.least > 0 and not isinstance(model.route, GivesConfidences):
+    if request.least > 0 and not model.route.gives_confidences:
         raise ModelError(f"the route {model.route_name} does not say how sure it is of constituents")
     return model
 
@@ -213,9 +212,9 @@ def parse_all(
     made: Iterable[tuple[CTree | None, tuple[float, ...] | None]]
     if not form.ctrees:
         made = ((None, None) for _ in dtrees)
-    elif (form.confidences or request.least > 0) and isinstance(route, GivesConfidences):
+    elif (form.confidences or request.least > 0) and route.gives_confidences:
         sure = route.confidences_all(dtrees, repairs)
-        made = (without_weak(ctree, shares, request.least) for ctree, shares in sure)
+        made = (without_weak(ctree, shares or (), request.least) for ctree, shares in sure)
     else:
         made = ((ctree, None) for ctree in route.decode_all(dtrees, repairs))
     for one in made:

@@ -11,9 +11,10 @@ from threading import Lock
 from d2c.base.errors import ModelError
 from d2c.dparsers.taggers import Tagger
 from d2c.models.model import Model, load_route, read_settings
-from d2c.routes.registry import Route, converts_any, foreign_refused
+from d2c.routes.registry import foreign_refused, route_class
 from d2c.trees.ctree import CTree, Tokens
 from d2c.trees.dtree import DTree
+from d2c.trees.route import Route
 from d2c.trees.transforms import raise_gaps
 
 DPARSERS = ("model", "pipeline")
@@ -60,7 +61,7 @@ class PipelineModel:
     def check(self) -> None:
         """Raises ModelError where there is no such model, or its route cannot convert a pipeline's parse."""
         route = read_settings(self.directory)["route"]
-        if self.converts and not converts_any(route):
+        if self.converts and not route_class(route).learns_conventions:
             message = f"the pipeline's d-parser {foreign_refused()}"
             raise ModelError(f"{self.directory}: has the route {route}, but {message}")
 

@@ -12,7 +12,7 @@ than predicted ones deserve. So without jackknifing no labels of the d-parser ar
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import replace
 from itertools import tee
 from pathlib import Path
@@ -20,42 +20,52 @@ from typing import Self
 
 from d2c.base.model_files import reading
 from d2c.cky.constrained_cky import ConstrainedCKY
-from d2c.cky.learning.training import Epoch
 from d2c.combination.constituents import Parse, combine
 from d2c.reduction.labeler.two_stage import TwoStage
 from d2c.trees.ctree import CTree
 from d2c.trees.dtree import DTree
 from d2c.trees.repair import Repairs
+from d2c.trees.route import Confidences, Progress, Route
 
 _LABELER, _CHART = "two-stage", "chart"
 
 
-class Combined:
+class Combined(Route):
     """A route of a TwoStage and a ConstrainedCKY with labels.
 
     Repairs are those of the chart; where the two find no common root, so is the root.
     """
 
+    gives_confidences = relabels = True
+
     def __init__(self, labeler: TwoStage, chart: ConstrainedCKY) -> None:
         if not chart.settings.labels:
             raise ValueError("the chart must use labels")
         self.labeler, self.chart = labeler, chart
-        self.encode, self.check_jackknifing = labeler.encode, labeler.check_jackknifing
+        self.gaps_ = chart.gaps_
 
     @property
-    def gaps_(self) -> bool:
-        """Whether training trees had gaps."""
-        return self.chart.gaps_
+    def is_fitted(self) -> bool:
+        """Whether both parts are."""
+        return self.labeler.is_fitted and self.chart.is_fitted
 
-    def fit(
+    def encode(self, ctree: CTree) -> DTree:
+        """Return the labeler's d-tree."""
+        return self.labeler.encode(ctree)
+
+    def check_jackknifing(self) -> None:
+        """Raise ValueError as the labeler does."""
+        self.labeler.check_jackknifing()
+
+    def _fit(
         self,
         ctrees: Iterable[CTree],
-        dev: Iterable[CTree] = (),
-        *,
-        dtrees: Iterable[DTree] | None = None,
-        progress: Callable[[Epoch], None] | None = None,
-    ) -> Self:
-        """Learns from gold c-trees; from jackknifed d-trees, too, if they are given."""
+        dev: Iterable[CTree],
+        dtrees: Iterable[DTree] | None,
+        dev_dtrees: Iterable[DTree] | None,
+        progress: Progress | None,
+    ) -> None:
+        """Learn from gold c-trees; from jackknifed d-trees, too, if they are given."""
         treebank, held_out = list(ctrees), list(dev)
         if dtrees is None:
             self.labeler.fit(treebank)
@@ -65,18 +75,18 @@ class Combined:
             jackknifed = list(dtrees)
             self.labeler.fit(treebank, dtrees=jackknifed)
             self.chart.fit(treebank, dtrees=jackknifed, progress=progress)
-        return self
+        self.gaps_ = self.chart.gaps_
 
-    def decode_all(self, dtrees: Iterable[DTree], repairs: Repairs | None = None) -> Iterator[CTree]:
-        """The c-trees that both agree on."""
+    def _decode_all(self, dtrees: Iterable[DTree], repairs: Repairs) -> Iterator[CTree]:
+        """Yield the c-trees that both agree on."""
         one, other = tee(dtrees)
         pairs = zip(self.chart.decode_all(one, repairs), self.labeler.decode_all(other), strict=True)
         return (combine(list(map(Parse, pair)), _agreed, 0.0).ctree for pair in pairs)
 
-    def confidences_all(
-        self, dtrees: Iterable[DTree], repairs: Repairs | None = None
-    ) -> Iterator[tuple[CTree, tuple[float, ...]]]:
-        """The c-trees of `decode_all`; the mean of the two confidences of each node [K]."""
+    def _confidences_all(
+        self, dtrees: Iterable[DTree], repairs: Repairs
+    ) -> Iterator[tuple[CTree, Confidences]]:
+        """Yield the c-trees of `_decode_all`; the mean of the two confidences of each node [K]."""
         one, other = tee(dtrees)
         pairs = zip(
             self.chart.confidences_all(one, repairs), self.labeler.confidences_all(other), strict=True
@@ -86,8 +96,14 @@ class Combined:
             yield ctree, tuple(shares or ())
 
     def relabel(self, dtrees: Iterable[DTree], counts: Counter[str] | None = None) -> list[DTree]:
-        """The d-trees with the labeler's labels; repairs of their heads are added to `counts`."""
+        """Return the d-trees with the labeler's labels; repairs of their heads are added to `counts`."""
         return self.labeler.relabel(dtrees, counts)
+
+    @classmethod
+    def warm_up(cls, train: bool = False) -> None:
+        """Compile the kernels of both."""
+        TwoStage.warm_up(train)
+        ConstrainedCKY.warm_up(train)
 
     def save(self, directory: Path) -> None:
         """Writes both parts into a directory, made if absent."""

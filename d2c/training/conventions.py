@@ -12,13 +12,13 @@ from typing import TypeGuard
 
 from d2c.base.progress import counted
 from d2c.dparsers.protocol import DependencyParser, ForeignParser
-from d2c.routes.registry import LearnsConventions, Progress, Route
 from d2c.training.announcements import described
 from d2c.training.spec import TrainingSpec
 from d2c.trees.ctree import CTree
 from d2c.trees.dtree import DTree
 from d2c.trees.induced_heads import induce_heads
 from d2c.trees.repair import repair_heads
+from d2c.trees.route import Progress, Route
 from d2c.trees.scores.brackets import bracket_scores
 
 
@@ -32,10 +32,9 @@ def fit_to_convention(
 ) -> None:
     """Fits the route on what the d-parser makes of treebank files; first says the oracle F1 on dev.
 
-    route: one that `LearnsConventions`
+    route: one that `learns_conventions`
     Raises ValueError for a treebank from which it cannot learn, and what the d-parser raises.
     """
-    assert isinstance(route, LearnsConventions)
     gold = list(counted(spec.reading(spec.train), f"reading {spec.train}"))
     held_out = list(counted(spec.reading(spec.dev), f"reading {spec.dev}"))
     dtrees = list(described(dparser.parse_training(ctree.tokens for ctree in gold), spec.train))

@@ -15,10 +15,10 @@ from d2c.base.progress import counted
 from d2c.base.temporary import scratch
 from d2c.dparsers.protocol import DependencyParser
 from d2c.dparsers.taggers import Tagger
-from d2c.routes.registry import Progress
 from d2c.trees.ctree import Tokens
 from d2c.trees.dtree import DTree
 from d2c.trees.formats.conllu import format_conllu, save_conllu
+from d2c.trees.route import Progress
 
 Item = TypeVar("Item")  # a sentence
 Parse = Callable[[Iterable[Tokens]], Iterator[DTree]]

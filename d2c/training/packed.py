@@ -9,18 +9,19 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import replace
 from pathlib import Path
-from typing import Any, TypeGuard, cast
+from typing import TypeGuard
 
 from d2c.base.errors import ModelError
 from d2c.base.progress import counted
 from d2c.base.temporary import scratch
 from d2c.dparsers.protocol import DependencyParser, GivesArcs
 from d2c.packed.dtree import with_packed_arcs
-from d2c.routes.registry import ROUTES, Progress, Route, TakesArcs, route_class
+from d2c.routes.registry import ROUTES, route_class
 from d2c.training.jackknife import Parse, blocks
 from d2c.training.spec import TrainingSpec
 from d2c.trees.dtree import DTree
 from d2c.trees.formats.conllu import save_conllu
+from d2c.trees.route import Progress, Route
 
 _PARTS = 10
 
@@ -35,8 +36,8 @@ def check_arcs(packed: bool, routes: Mapping[str, Route], dparser: DependencyPar
     if packed and not gives_arcs(dparser):
         message = "does not say how probable other heads are; stanza:graph and transition do"
         raise ModelError(f"--arcs packed: the d-parser {name} {message}")
-    if packed and not any(isinstance(route, TakesArcs) for route in routes.values()):
-        able = " and ".join(name for name in ROUTES if issubclass(route_class(name), TakesArcs))
+    if packed and not any(route.supports_arcs for route in routes.values()):
+        able = " and ".join(name for name in ROUTES if route_class(name).supports_arcs)
         raise ModelError(f"--arcs packed: the route {', '.join(routes)} takes one d-tree; {able} take more")
 
 
@@ -82,7 +83,7 @@ def fit_arcs(
 
     dtrees: jackknifed ones of the whole treebank, or None; held_out: of its last tenth, with arcs
     """
-    if not isinstance(route, TakesArcs):
+    if not route.supports_arcs:
         return
     if progress is not None:
         progress(f"packed arcs: route {name} on nine tenths")
@@ -90,8 +91,6 @@ def fit_arcs(
     begin = len(gold) - len(held_out)
     probe = replace(spec, checkpoints=None).new_routes()[name]
     probe.fit(gold[:begin], dtrees=None if dtrees is None else dtrees[:begin], progress=progress)
-    assert isinstance(probe, TakesArcs)
-    fitted, learned = cast(Any, route), cast(Any, probe.fit_arcs(gold[begin:], held_out))
-    fitted.arcs_ = learned.arcs_
+    route.arcs_ = probe.fit_arcs(gold[begin:], held_out).arcs_
     if progress is not None:
-        progress(f"packed arcs: {learned.arcs_}")
+        progress(f"packed arcs: {route.arcs_}")

@@ -8,9 +8,10 @@ from typing import Any
 
 from d2c.dparsers.protocol import DependencyParser
 from d2c.dparsers.registry import make_dparser
-from d2c.routes.registry import Route, RouteSettings, make_route
+from d2c.routes.registry import RouteSettings, make_route
 from d2c.training.tagging import Tagging
 from d2c.treebanks.reading import CLEANED, Read
+from d2c.trees.route import Route
 
 ARCS = "single", "packed"
 FOLDS = 10  # of jackknifing tags, unless said
@@ -29,7 +30,7 @@ class TrainingSpec(RouteSettings):
     tagger:      one of `TAGGERS`, or None; preset, device, transformer and checkpoints are for it, too
     tags:        what routes and d-parser learn from: `gold`, or `predicted` by the tagger
     language:    of text, kept in the model; see `Model`
-    arcs:        one of ARCS: whether routes that can (`TakesArcs`) look among all likely arcs, or one d-tree
+    arcs:        one of ARCS: whether routes that can look among all likely arcs, or one d-tree
     folds:       of jackknifing. With it routes learn from d-trees that the d-parser predicts; without it,
                  from gold ones only, and from predicted tags of FOLDS folds
     """

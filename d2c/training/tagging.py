@@ -14,11 +14,11 @@ from d2c.base.progress import counted
 from d2c.base.temporary import scratch
 from d2c.dparsers.registry import make_tagger
 from d2c.dparsers.taggers import Tagger
-from d2c.routes.registry import Progress
 from d2c.training.jackknife import blocks, jackknife_tags, write_tokens
 from d2c.treebanks.reading import Read
 from d2c.trees.ctree import CTree, Tokens
 from d2c.trees.heads import load_head_rules
+from d2c.trees.route import Progress
 
 FORMAT = 1  # of the file with abbreviations
 _ABBREVIATIONS = "abbreviations.json"

@@ -15,7 +15,7 @@ from d2c.base.temporary import scratch
 from d2c.dparsers.directories import whole_directory
 from d2c.dparsers.protocol import DependencyParser
 from d2c.models.model import SETTINGS, Model
-from d2c.routes.registry import LearnsConventions, Progress, Relabels, Route, TakesArcs, foreign_refused
+from d2c.routes.registry import foreign_refused
 from d2c.training.announcements import announce, described, warn_of_presets
 from d2c.training.conventions import fit_to_convention, is_foreign
 from d2c.training.jackknife import jackknife_dtrees
@@ -27,6 +27,7 @@ from d2c.treebanks.reading import CLEANED, Read
 from d2c.trees.dtree import DTree
 from d2c.trees.formats.conllu import format_conllu
 from d2c.trees.heads import Uncovered, load_head_rules
+from d2c.trees.route import Progress, Route
 
 
 @dataclass(frozen=True)
@@ -90,7 +91,7 @@ def train_models(
         models = [Model(name, route, spec.dparser_name, dparser, *words) for name, route in routes.items()]
         for model, directory in zip(models, new, strict=True):
             model.language = spec.language
-            model.arcs = spec.arcs if isinstance(model.route, TakesArcs) else ARCS[0]
+            model.arcs = spec.arcs if model.route.supports_arcs else ARCS[0]
             model.save(directory, new[0])
     return Trained(models, seconds[0], seconds[1:])
 
@@ -141,13 +142,13 @@ def _check_foreign(
     if not allowed:
         message = "is trained elsewhere, on other d-trees than the routes'; train, parse and evaluate"
         raise ModelError(f"the d-parser {spec.dparser_name} {message}")
-    if spec.folds or not all(isinstance(route, LearnsConventions) for route in routes):
+    if spec.folds or not all(route.learns_conventions for route in routes):
         raise ModelError(f"the d-parser {spec.dparser_name} {foreign_refused()}, without jackknifing")
 
 
 def _check_jackknifing(spec: TrainingSpec, routes: Mapping[str, Route]) -> None:
     for name, route in routes.items():
-        if spec.folds and isinstance(route, Relabels):
+        if spec.folds:
             try:
                 route.check_jackknifing()
             except ValueError as error:

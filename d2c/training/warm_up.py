@@ -17,7 +17,7 @@ from pathlib import Path
 
 from d2c.base.children import Child
 from d2c.base.progress import log
-from d2c.routes.registry import kernels_of
+from d2c.routes.registry import ROUTES, route_class
 
 PATIENCE = 30.0  # seconds that the first process waits in the end
 
@@ -29,7 +29,7 @@ def warmed_up(routes: Iterable[str], train: bool) -> Iterator[None]:
     train: those of `fit`, too. Whatever goes wrong, the kernels are compiled later, in this process.
     """
     purpose = "train" if train else "parse"
-    names = [name for name in routes if kernels_of(name) and not _is_noted(_note(purpose, name))]
+    names = [name for name in routes if ROUTES[name].kernels and not _is_noted(_note(purpose, name))]
     with ExitStack() as stack:
         child = None
         if names and sys.executable:
@@ -49,10 +49,9 @@ def main() -> None:
     os.nice(10)
     purpose, *names = sys.argv[1:]
     for name in names:
-        if kernels := kernels_of(name):
-            kernels.warm_up(train=purpose == "train")
-            _note(purpose, name).parent.mkdir(parents=True, exist_ok=True)
-            _note(purpose, name).write_text(_sources(), encoding="utf-8")
+        route_class(name).warm_up(train=purpose == "train")
+        _note(purpose, name).parent.mkdir(parents=True, exist_ok=True)
+        _note(purpose, name).write_text(_sources(), encoding="utf-8")
 
 
 def _note(purpose: str, route: str) -> Path:

@@ -12,7 +12,6 @@ from typing import Any, NamedTuple
 from d2c.base.errors import Faults, FormatError, Refusals, each_located
 from d2c.base.files import file_name, open_output
 from d2c.base.workers import in_order
-from d2c.routes.registry import Route
 from d2c.treebanks.reading import Part, Reading
 from d2c.treebanks.statistics import Statistics
 from d2c.trees.ctree import CTree
@@ -22,6 +21,7 @@ from d2c.trees.formats.conllu import format_conllu, parse_conllu
 from d2c.trees.formats.treebanks import write_treebank
 from d2c.trees.heads import HeadRules, Uncovered
 from d2c.trees.repair import Repairs
+from d2c.trees.route import Route
 
 
 class Converted(NamedTuple):

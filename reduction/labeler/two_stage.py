@@ -43,9 +43,21 @@ class TwoStage(Reduction):
     arcs count for.
     """
 
+    relabels = True
+    supports_arcs = True
+
     labeler_ = Labeler()  # an untrained one says so
     arcs_ = ArcFeature()
-    warm_up = staticmethod(Labeler.warm_up)
+
+    @property
+    def is_fitted(self) -> bool:
+        """Whether there is a labeler."""
+        return "labeler_" in vars(self)
+
+    @classmethod
+    def warm_up(cls, train: bool = False) -> None:
+        """Compile the kernels of the labeler."""
+        Labeler.warm_up(train)
 
     def _learn_labels(self, ctrees: Iterable[CTree], dtrees: Iterable[DTree]) -> Iterable[CTree]:
         """Learns on jackknifed backbones, too, and then uses the labels that they have."""
@@ -63,10 +75,7 @@ class TwoStage(Reduction):
         return treebank
 
     def fit_arcs(self, ctrees: Iterable[CTree], dtrees: Iterable[DTree]) -> Self:
-        """Learns what packed arcs count for, from d-trees that have them, and gold c-trees for these.
-
-        Neither the d-parser nor this route has learned from these sentences. Raises ValueError without arcs.
-        """
+        """Learn what packed arcs count for, as `Route` says."""
         fit_feature(self, ctrees, dtrees)
         return self
 

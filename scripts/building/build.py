@@ -22,7 +22,6 @@ from d2c.dparsers.protocol import TextRules
 from d2c.experiments.rows import with_tags_of
 from d2c.models.model import SETTINGS, Model
 from d2c.parsing.rules import rules_of
-from d2c.routes.registry import HasOracle, TakesArcs
 from d2c.training.conventions import with_induced_heads
 from d2c.training.train import train_models
 from d2c.treebanks.reading import CLEANED, Read
@@ -85,7 +84,7 @@ def pack(directory: Path, ctrees: Iterable[CTree], say: Say) -> None:
             once more on nine tenths instead
     """
     model = Model.load(directory, arcs="packed")
-    assert isinstance(model.route, TakesArcs)
+    assert model.route.supports_arcs
     gold = [*ctrees]
     dtrees = [*model.parse_dependencies(map(untagged, gold))]
     model.route.fit_arcs(with_tags_of(dtrees, gold), dtrees)
@@ -127,7 +126,7 @@ def build_converter(recipe: Recipe, treebanks: Path, new: Path, work: Path, say:
     model = train_converter(pairs, recipe.settings, new, say)
     del pairs
     route = model.route
-    assert isinstance(route, HasOracle)
+    assert route.has_oracle
     scores, ceilings = [], {}
     for part, file in (("CRAFT dev, Stanford", None), *((f"{d.name} dev", d.dev) for d in recipe.data)):
         if file is None:

@@ -13,9 +13,9 @@ from nltk.tokenize.treebank import TreebankWordDetokenizer
 from d2c.dparsers.protocol import TextRules
 from d2c.experiments.rows import with_tags_of
 from d2c.models.model import Model
-from d2c.routes.registry import Route
 from d2c.trees.ctree import CTree, Tokens
 from d2c.trees.dtree import DTree
+from d2c.trees.route import Route
 from d2c.trees.scores.brackets import bracket_scores
 
 Bracket = tuple[str, int, int]  # a label, and letters and digits before and up to the end of a constituent

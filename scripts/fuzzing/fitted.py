@@ -14,12 +14,13 @@ from typing import NamedTuple
 
 from d2c.dparsers.registry import load_dparser, load_tagger, make_dparser, make_tagger
 from d2c.models.model import Model
-from d2c.routes.registry import Route, RouteSettings, make_route, route_class
+from d2c.routes.registry import RouteSettings, make_route, route_class
 from d2c.training.tagging import save_abbreviations
 from d2c.trees.ctree import CTree
 from d2c.trees.formats.brackets import read_brackets
 from d2c.trees.formats.conllu import save_conllu
 from d2c.trees.heads import load_head_rules
+from d2c.trees.route import Route
 
 SAMPLE = Path(__file__).resolve().parents[2] / "data" / "sample" / "train.mrg"
 TREES = 120  # that routes learn from
@@ -76,7 +77,7 @@ def fit(name: RouteName, ctrees: list[CTree]) -> Route:
 def saved_and_loaded(name: RouteName, route: Route, directory: Path) -> Route:
     """What `load` makes of what `save` wrote."""
     route.save(directory)
-    return route_class(name.route).load(directory)  # type: ignore[no-any-return]
+    return route_class(name.route).load(directory)
 
 
 def treebank_with_gaps(seed: int = 1) -> list[CTree]:

@@ -21,13 +21,13 @@ from pathlib import Path
 from random import Random
 from typing import NamedTuple
 
-from d2c.routes.registry import Route
 from d2c.treebanks.conversion import WRITABLE
 from d2c.trees.ctree import CTree, Tokens, build_ctree
 from d2c.trees.dtree import DTree
 from d2c.trees.formats.conllu import format_conllu, read_conllu
 from d2c.trees.formats.treebanks import FORMATS, read_treebank, write_treebank
 from d2c.trees.repair import Repairs
+from d2c.trees.route import Route
 from fuzzing.fitted import ROUTES, fit, sample, saved_and_loaded, treebank_with_gaps
 from fuzzing.inputs import as_held
 

@@ -10,9 +10,10 @@ from functools import partial
 from typing import TYPE_CHECKING, Any
 
 from d2c.cky.constrained_cky import ConstrainedCKY
-from d2c.routes.registry import Route, RouteSettings
+from d2c.routes.registry import RouteSettings
 from d2c.trees.binarization import BINARIZATIONS
 from d2c.trees.refinement import REFINEMENTS
+from d2c.trees.route import Route
 from papers.experiment import GOLD, Fitted, PaperExperiment, Parses
 from papers.pad_chart import all_parses, best_parses, chart, oracle
 from papers.table import Cell, Draw, Table

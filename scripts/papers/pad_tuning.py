@@ -16,10 +16,10 @@ from d2c.base.progress import log
 from d2c.cky.constrained_cky import ConstrainedCKY
 from d2c.experiments.rows import timed
 from d2c.experiments.store import Step
+from d2c.experiments.tuning import GAMMAS, PENALTIES
 from d2c.reduction.reduction import Reduction
 from d2c.trees.ctree import CTree
 from d2c.trees.dtree import DTree
-from d2c.experiments.tuning import GAMMAS, PENALTIES
 from papers.experiment import PaperExperiment
 from papers.scores import ALL, figures
 from papers.table import Cell, Table

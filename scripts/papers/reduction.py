@@ -10,7 +10,7 @@ from collections import defaultdict
 from collections.abc import Sequence
 
 from d2c.reduction.encodings import ENCODINGS
-from d2c.routes.registry import Route
+from d2c.trees.route import Route
 from papers.experiment import GOLD, UNLABELLED, Fitted, PaperExperiment
 from papers.pad_chart import chart
 from papers.plots import bars

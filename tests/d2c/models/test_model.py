@@ -18,13 +18,14 @@ from d2c.experiments.comparison import compare_on
 from d2c.experiments.table import table_lines
 from d2c.models.model import Model
 from d2c.reduction.reduction import Reduction
-from d2c.routes.registry import Progress, RouteSettings, make_route
+from d2c.routes.registry import RouteSettings, make_route
 from d2c.training.spec import TrainingSpec
 from d2c.training.train import Trained, encode_treebank, train_models
 from d2c.treebanks.reading import Reading
 from d2c.trees.ctree import CTree
 from d2c.trees.formats.brackets import read_brackets, write_brackets
 from d2c.trees.formats.conllu import write_conllu
+from d2c.trees.route import Progress
 
 SAMPLE = Path(__file__).parents[3] / "data" / "sample" / "train.mrg"
 TRAIN, DEV = 300, 40

@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import re
 from dataclasses import replace
+from functools import partial
 from itertools import islice
 from pathlib import Path
 
@@ -13,19 +14,24 @@ import pytest
 from d2c.base.errors import ModelError
 from d2c.cky.settings import ChartSettings
 from d2c.models.model import load_route
-from d2c.routes import registry as routes
 from d2c.routes.registry import ROUTES, RouteSettings, make_route, route_class
+from d2c.trees.ctree import CTree, Tokens
+from d2c.trees.dtree import DTree
 from d2c.trees.formats.brackets import read_brackets
 from tests.d2c.conftest import SAMPLE
 
 ROOT = Path(__file__).parents[3]
 TREES = list(islice(read_brackets(SAMPLE, clean=True), 12))
-PARTS = {
-    "reduction": {"GivesConfidences"},
-    "labeler": {"GivesConfidences", "Relabels"},
-    "cky": {"GivesConfidences", "HasOracle", "KBest", "LearnsConventions"},
+ABILITIES = (
+    *("gives_confidences", "gives_k_best", "relabels", "has_oracle", "learns_conventions"),
+    "supports_arcs",
+)
+CAN = {
+    "reduction": {"gives_confidences"},
+    "labeler": {"gives_confidences", "relabels", "supports_arcs"},
+    "cky": {"gives_confidences", "has_oracle", "gives_k_best", "learns_conventions", "supports_arcs"},
     "rules": set(),
-    "combined": {"GivesConfidences", "Relabels"},
+    "combined": {"gives_confidences", "relabels"},
 }
 
 
@@ -44,9 +50,72 @@ def test_each_route_is_made_learns_is_saved_and_loaded(name: str, tmp_path: Path
 
 @pytest.mark.parametrize("name", ROUTES)
 def test_what_a_route_can_do(name: str) -> None:
-    asked = {"GivesConfidences", "HasOracle", "KBest", "LearnsConventions", "Relabels"}
-    made = make_route(name)
-    assert {part for part in asked if isinstance(made, getattr(routes, part))} == PARTS[name]
+    route = make_route(name)
+    assert {ability for ability in ABILITIES if getattr(route, ability)} == CAN[name]
+
+
+@pytest.mark.parametrize("name", ROUTES)
+def test_what_a_route_cannot_do_has_a_default(name: str) -> None:
+    """A method without the ability refuses in one line, or gives what every route has."""
+    route = make_route(name).fit(TREES)
+    dtrees = list(map(route.encode, TREES))
+    ctrees = list(route.decode_all(dtrees))
+    for refused, method, arguments in (
+        (not route.has_oracle, route.oracle, (TREES[0], dtrees[0])),
+        (not route.learns_conventions, route.fit_grammar, (TREES,)),
+        (not route.supports_arcs, route.fit_arcs, (TREES, dtrees)),
+    ):
+        if refused:
+            with pytest.raises(ModelError, match=rf"^this route \({type(route).__name__}\) "):
+                method(*arguments)  # type: ignore[operator]
+    if not route.gives_confidences:
+        assert list(route.confidences_all(dtrees)) == [(ctree, None) for ctree in ctrees]
+    if not route.gives_k_best:
+        assert [ctree for _, ctree in route.decode_k_best(dtrees[0], 2)] == ctrees[:1]
+    if not route.relabels:
+        assert route.relabel(dtrees) == dtrees
+
+
+@pytest.mark.parametrize("name", ROUTES)
+def test_d_trees_must_be_those_of_the_c_trees(name: str) -> None:
+    dtrees = list(map(make_route("reduction").encode, TREES))
+    for wrong, message in (
+        (dtrees[:-2], "^12 c-trees, but 10 d-trees: sentence 11 lacks one$"),
+        ([*dtrees, dtrees[0]], "^12 c-trees, but 13 d-trees: sentence 13 lacks one$"),
+        ([*dtrees[1:], dtrees[0]], "^sentence .* has a c-tree of .* tokens, but a d-tree of "),
+    ):
+        with pytest.raises(ValueError, match=message):
+            make_route(name).fit(TREES, dtrees=iter(wrong))
+        if make_route(name).learns_conventions:
+            with pytest.raises(ValueError, match=message):
+                make_route(name).fit(TREES, TREES, dtrees=dtrees, dev_dtrees=iter(wrong))
+            with pytest.raises(ValueError, match=message):
+                make_route(name).fit_grammar(TREES, iter(wrong))
+
+
+@pytest.mark.parametrize("name", ROUTES)
+def test_a_route_that_is_not_trained_says_so(name: str) -> None:
+    route, dtree = make_route(name), make_route("reduction").encode(TREES[0])
+    if name == "reduction":  # it decodes by labels alone
+        assert route.decode(dtree).tokens == TREES[0].tokens
+        return
+    for ask in (route.decode, route.confidences, partial(route.decode_k_best, k=2)):
+        with pytest.raises(ModelError, match="is not trained yet$"):
+            ask(dtree)
+
+
+@pytest.mark.parametrize("name", ROUTES)
+def test_an_empty_sentence_has_no_c_tree(name: str) -> None:
+    route, empty = make_route(name).fit(TREES), DTree(Tokens((), ()), ())
+    for ask in (route.decode, route.confidences, partial(route.decode_k_best, k=2)):
+        with pytest.raises(ValueError, match="^a sentence without words has no c-tree$"):
+            ask(empty)
+
+
+def test_a_second_fit_forgets_the_first() -> None:
+    gaps = CTree(Tokens(("a", "b", "c"), ("A", "B", "C")), ("X", "S"), ((0, 2), (1, 3)))
+    route = make_route("reduction", RouteSettings(head_rules="leftmost")).fit([gaps])
+    assert route.gaps_ and not route.fit(TREES).gaps_
 
 
 def test_settings_come_to_where_they_are_used(tmp_path: Path) -> None:
@@ -102,15 +171,14 @@ def test_a_route_is_a_row(monkeypatch: pytest.MonkeyPatch) -> None:
 
 
 def test_no_route_is_asked_for_by_its_name() -> None:
-    """But in the registry, where the command line says its default, and in the papers' tables."""
+    """But in the registry, and where the command line says its default."""
     names = re.compile(rf"""["']({"|".join(ROUTES)})["']""")
     found = {
         (path.relative_to(ROOT / "d2c").as_posix(), name)
         for path in (ROOT / "d2c").rglob("*.py")
-        if path.parent.name != "tables"
         for name in names.findall(path.read_text(encoding="utf-8"))
     }
-    rows = {("training/routes.py", name) for name in ROUTES}
+    rows = {("routes/registry.py", name) for name in ROUTES}
     commands = {(f"commands/{name}.py", "reduction") for name in ("train", "tune")}
     defaults = {("training/spec.py", "reduction"), *commands}
     assert found == rows | defaults
