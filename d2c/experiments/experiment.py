@@ -104,8 +104,8 @@ class Experiment:
 
     @property
     def _tags(self) -> Step:
-        """Predicted tags, a file for each part: those of train by taggers that have learned from its other folds,
-        those of other parts by one that has learned from all of train."""
+        """Predicted tags, a file for each part: those of train by taggers that have learned from its other
+        folds, those of other parts by one that has learned from all of train."""
         tagging = self.spec.tagging
         assert tagging is not None
 

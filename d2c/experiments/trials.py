@@ -229,23 +229,14 @@ class Trials:
     def _made_of(self, settings: Mapping[str, Any]) -> dict[str, Any]:
         experiment, route = self._experiment(settings), self.spec.routes[0]
         own = {name: value for name, value in settings.items() if name != "head_rules"}
-        of_dparser = experiment.of_dparser(self.spec.dparser)
-        return {
-            **experiment.made_of,
-            **of_dparser,
-            **own,
-            "labels of arcs": experiment.labels,
-            "route": route,
-        }
+        made_of = experiment.made_of | experiment.of_dparser(self.spec.dparser) | own
+        return made_of | {"labels of arcs": experiment.labels, "route": route}
 
     def _experiment(self, settings: Mapping[str, Any]) -> TrialExperiment:
         spec = replace(self.spec, **settings)
         assert isinstance(spec.reading, Reading)
         marked = spec.head_rules == "marked"
-        files, read = (
-            dict.fromkeys(("train", "dev", "test"), spec.train),
-            replace(spec.reading, marked=marked),
-        )
-        trees = self._trees.setdefault(marked, [])
-        treebank = Tenths(str(spec.train), files, spec.head_rules, read, self.sentences, trees)
+        files = dict.fromkeys(("train", "dev", "test"), spec.train)
+        trees, reading = self._trees.setdefault(marked, []), replace(spec.reading, marked=marked)
+        treebank = Tenths(str(spec.train), files, spec.head_rules, reading, self.sentences, trees)
         return TrialExperiment(treebank, spec, self.store)

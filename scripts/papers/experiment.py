@@ -1,4 +1,4 @@
-"""What the tables of one treebank share: an experiment with the settings of a run, and all metrics' figures."""
+"""What the tables of one treebank share: an experiment, the settings of a run, figures of all metrics."""
 
 from __future__ import annotations
 

@@ -173,7 +173,7 @@ def test_what_is_there_is_not_made_again(
 
     monkeypatch.setattr(Chain, "train", never)
     monkeypatch.setattr(Chain, "parse", never)
-    monkeypatch.setattr("papers.experiment.make_route", never)
+    monkeypatch.setattr("d2c.experiments.experiment.make_route", never)
     again = PaperExperiment.of(experiment.treebank, experiment.settings, Store(experiment.store.directory))
     assert encodings(again).csv() == first.csv()
 

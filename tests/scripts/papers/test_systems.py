@@ -231,8 +231,8 @@ def test_what_a_guess_looks_like_does_not_choose_the_metric(tmp_path: Path) -> N
 
 def test_a_system_on_another_device_is_another_one(tmp_path: Path) -> None:
     own, other = experiment(tmp_path, device=None), experiment(tmp_path, device="cuda")
-    assert own._of_dparser("stanza") != other._of_dparser("stanza")
-    assert "device" not in own._of_dparser("stanza")
+    assert own.of_dparser("stanza") != other.of_dparser("stanza")
+    assert "device" not in own.of_dparser("stanza")
 
 
 def test_table_3(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
