@@ -6,7 +6,7 @@ import gzip
 import os
 import sys
 import zlib
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from contextlib import contextmanager
 from pathlib import Path
 from typing import TextIO, cast
@@ -23,8 +23,11 @@ def file_name(path: AnyPath) -> str:
 
 
 @contextmanager
-def open_input(path: AnyPath, encoding: str = "utf-8", errors: str = "strict") -> Iterator[TextIO]:
-    """A text stream over a file. Raises FormatError for what cannot be opened or decoded."""
+def open_input(path: AnyPath, encoding: str = "utf-8-sig", errors: str = "strict") -> Iterator[TextIO]:
+    """A text stream over a file, by default of UTF-8, whose byte order mark is no part of the text.
+
+    Raises FormatError for what cannot be opened or decoded.
+    """
     try:
         stream = _open(path, "r", encoding, errors)
     except OSError as error:
@@ -42,6 +45,24 @@ def open_input(path: AnyPath, encoding: str = "utf-8", errors: str = "strict") -
     finally:
         if stream is not sys.stdin:
             stream.close()
+
+
+def guess_utf8(latin1: Iterable[str]) -> Iterator[str]:
+    """Yield lines that were read as Latin-1: decoded as UTF-8 if the first one that is not ASCII is UTF-8.
+
+    A byte order mark is such a sign, and no part of the text. Raises UnicodeDecodeError for mixed lines.
+    """
+    utf8: bool | None = None
+    for number, line in enumerate(latin1):
+        if not line.isascii() and utf8 is not False:
+            try:
+                line = line.encode("latin-1").decode("utf-8" if number else "utf-8-sig")
+                utf8 = True
+            except UnicodeDecodeError:
+                if utf8:
+                    raise
+                utf8 = False
+        yield line
 
 
 @contextmanager

@@ -4,19 +4,19 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from d2c.base.settings import Settings, setting
+from d2c.base.settings import setting
 from d2c.linear.weights import MOST_BITS
 from d2c.trees.binarization import BINARIZATIONS, GRAMMARS, MOST_UNARIES
 from d2c.trees.refinement import REFINEMENTS
+from d2c.trees.route import CommonSettings
 
 METHODS = "none", "1", "2", "1+2"  # of pruning, see `d2c.cky.search.pruning`
 
 
 @dataclass(frozen=True, kw_only=True)
-class ChartSettings(Settings):
+class ChartSettings(CommonSettings):
     """How constrained CKY learns and decodes.
 
-    head_rules:   name or file of a head table, see `d2c.trees.heads.load_head_rules`
     binarization: simple (PAD's) or markovized (the draft's), see `d2c.trees.binarization`
     grammar:      the rules that were observed, or these closed: see `d2c.cky.grammar.grammar.Grammar.closed`
     symbols:      plain, vertical (with the parent's label) or collapsed (of unary chains), see
@@ -29,14 +29,11 @@ class ChartSettings(Settings):
                   have none
     epochs, rate, penalty: of training, see `d2c.linear.adagrad`
     table_bits:   the hash table has 2^this weights
-    seed:         of the order of the sentences in training
+    seed:         of the order of the sentences in training; the rest is what `CommonSettings` has
 
     Raises ValueError for what is out of range.
     """
 
-    head_rules: str = setting(
-        "collins", "A bundled table, leftmost, rightmost, marked (by the treebank), or a file."
-    )
     binarization: str = setting("simple", "Chart: of nodes with many children.", choices=BINARIZATIONS)
     grammar: str = setting(
         "observed",
@@ -66,4 +63,3 @@ class ChartSettings(Settings):
     table_bits: int = setting(
         22, "Chart: it has 2^this weights, which features may share.", least=1, most=MOST_BITS
     )
-    seed: int = setting(1, "Of the order of the sentences in training.", least=0)

@@ -60,11 +60,7 @@ class RuleBased(Route):
         self.head_rules, self.labels = head_rules, labels
         self.top_: str | None = "TOP"
         self.default_ = "X"
-
-    @property
-    def is_fitted(self) -> bool:
-        """Whether there are rules."""
-        return "tables_" in vars(self)
+        self.tables_ = Tables({}, {}, {})
 
     def _fit(
         self,

@@ -1,9 +1,9 @@
-"""Broken input, broken models, junk from d-parsers: valid trees and one-line errors, never anything else.
+"""Broken input and broken models: valid trees and one-line errors, never anything else.
 
-    python scripts/fuzz.py [--inputs 20000] [--models 2000] [--trees 100000] [--seed N] [--replay DIRECTORY]
+    python scripts/fuzz.py [--inputs 20000] [--models 2000] [--seed N] [--replay DIRECTORY]
 
-Inputs of every kind go through the commands, files of every model are broken and loaded, d-trees go through
-every fitted route under two hash seeds. What fails is kept, and `--replay` tries it again.
+Inputs of every kind go through the commands, files of every model are broken and loaded. What fails is kept,
+and `--replay` tries it again.
 """
 
 from __future__ import annotations
@@ -25,7 +25,6 @@ from measuring.options import FilePath
 @click.command()
 @click.option("--inputs", "input_count", default=20_000, show_default=True, help="Broken inputs.")
 @click.option("--models", "model_count", default=2_000, show_default=True, help="Broken model files.")
-@click.option("--trees", "tree_count", default=100_000, show_default=True, help="d-trees for each route.")
 @click.option("--seed", type=int, help="[default: another one each time]")
 @click.option("--jobs", default=os.cpu_count() or 1, show_default="all cores", help="Processes.")
 @click.option("--failures", type=FilePath, default="fuzz-failures", show_default=True, help="Kept here.")
@@ -34,27 +33,25 @@ from measuring.options import FilePath
 def main(
     input_count: int,
     model_count: int,
-    tree_count: int,
     seed: int | None,
     jobs: int,
     failures: Path,
     trained: Path | None,
     replay: Path | None,
 ) -> None:
-    """Tries broken input, broken models and junk d-trees, and prints a table of what came of them."""
+    """Try broken input and broken models, and print a table of what came of them."""
     seed = SystemRandom().randrange(1 << 31) if seed is None else seed
     click.echo(f"seed {seed}")
     torch.set_num_threads(1)  # OpenMP's threads do not survive a fork
     with tempfile.TemporaryDirectory() as scratch:
         directory = trained or Path(scratch)
-        for model in fitted.train_models(fitted.MODELS, directory):
+        for model in fitted.train_models(directory):
             click.echo(f"{model.name}: trained", err=True)
         if replay:
             click.echo("\n".join(tries.replay(replay, directory, jobs)))
             return
         rows = tries.try_models(seed, model_count, jobs, failures, directory)
         rows += tries.try_inputs(seed, input_count, jobs, failures, Model.load(directory / tries.MODEL))
-    rows += tries.try_routes(seed, tree_count, jobs, failures) if tree_count else []
     click.echo(tries.table(rows))
     sys.exit(any(row.failures for row in rows))
 

@@ -105,7 +105,7 @@ def _system(_: click.Context, parameter: click.Parameter, given: Sequence[str]) 
 @click.option(
     "--labels",
     is_flag=True,
-    default=RouteSettings.labels,
+    default=None,
     help="Chart: the d-parser's labels are features, as for PAD's CTB.",
 )
 @grammar_options
@@ -128,7 +128,7 @@ def main(names: tuple[str, ...], out: Path, treebanks: Path | None, **options: A
     """
     chosen = read_treebanks(treebanks) if treebanks else [_treebank(options)]
     options["chart"] = {
-        name: options[name] for name in CHART if options[name] != getattr(RouteSettings, name)
+        name: options[name] for name in CHART if options[name] != RouteSettings().option(name)
     }
     names_of_settings = [field.name for field in fields(Settings)]
     settings = Settings(**{name: options[name] for name in names_of_settings})

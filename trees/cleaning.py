@@ -8,8 +8,8 @@ from __future__ import annotations
 import re
 import unicodedata
 from collections.abc import Sequence
-from dataclasses import replace
 from functools import lru_cache
+from typing import Any
 
 from d2c.trees.ctree import CTree, Tokens
 
@@ -19,16 +19,26 @@ EMPTY_TAG = "-NONE-"
 _FUNCTION = re.compile(r"(?<=.)[-=|].*", re.DOTALL)
 
 
-def unwrap(ctree: CTree, clean: bool) -> CTree:
-    """Moves a wrapper around the one top node from the nodes to `top`; clean: one without a label is TOP."""
-    labels, children = ctree.labels, ctree.children
+def take_wrapper(labels: list[str], children: list[Any], clean: bool) -> str | None:
+    """Take a wrapper with one child from the end of lists of nodes, and return its label, None for none.
+
+    clean: a wrapper without a label is called TOP, also one with several children, which stays a node
+    """
     if not labels or labels[-1] not in WRAPPERS:
-        return ctree
-    wrapper = "TOP" if clean and not labels[-1] else labels[-1]
+        return None
+    labels[-1] = "TOP" if clean and not labels[-1] else labels[-1]
     if len(children[-1]) > 1:
-        return replace(ctree, labels=(*labels[:-1], wrapper))
-    heads = None if ctree.head_children is None else ctree.head_children[:-1]
-    return CTree(ctree.tokens, labels[:-1], children[:-1], heads, wrapper)
+        return None
+    children.pop()
+    return labels.pop()
+
+
+def unwrap(ctree: CTree, clean: bool) -> CTree:
+    """Return the tree with its wrapper moved from the nodes to `top`; see `take_wrapper`."""
+    labels, children = list(ctree.labels), list(ctree.children)
+    top = take_wrapper(labels, children, clean)
+    heads = None if ctree.head_children is None else ctree.head_children[: len(labels)]
+    return CTree(ctree.tokens, tuple(labels), tuple(children), heads, ctree.top if top is None else top)
 
 
 def strip_function(label: str) -> str:

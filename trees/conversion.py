@@ -57,6 +57,8 @@ def to_constituents(dtree: DTree, top: str | None = None) -> CTree:
     if dtree.symbols is None or dtree.events is None:
         raise ValueError("this d-tree has no symbols and event indices")
     n, symbols, events = len(dtree.heads), dtree.symbols, dtree.events
+    if not n:
+        raise ValueError("a sentence without words has no tree")
     if min(dtree.heads) < 0 or max(dtree.heads) > n:
         raise ValueError("these heads form no tree")
     modifiers = modifiers_of(dtree.heads)

@@ -10,6 +10,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass, field
+from itertools import chain
 
 Block = tuple[int, int]  # a run of tokens: the first, and the one after the last
 
@@ -40,6 +41,8 @@ class CTree:
     head_children: [K] id of the head child of node n + k, or None where no head rules were applied yet
     top:           label of the wrapper around the root as the file has it ("" in `( (S ...))`, "TOP",
                    "ROOT"), None where there is none. It is not a node.
+
+    Raises ValueError for a child below 0.
     """
 
     tokens: Tokens
@@ -47,6 +50,10 @@ class CTree:
     children: tuple[tuple[int, ...], ...]
     head_children: tuple[int, ...] | None = None
     top: str | None = None
+
+    def __post_init__(self) -> None:
+        if self.children and min(chain.from_iterable(self.children), default=0) < 0:
+            raise ValueError("a node has a child below 0")
 
     def __eq__(self, other: object) -> bool:
         """Whether both are the same tree (with the same head children and wrapper), however numbered."""
@@ -189,6 +196,8 @@ def _top_down(n: int, children: Sequence[Sequence[int]], root: int) -> list[int]
     order, stack, seen = [], [root], [False] * (n + len(children))
     while stack:
         node = stack.pop()
+        if node < 0:
+            raise ValueError(f"node {node} does not exist")
         if seen[node]:
             raise ValueError(f"node {node} is reached twice")
         seen[node] = True

@@ -43,6 +43,7 @@ _SIZE = re.compile(r'width="([0-9.]+)" height="([0-9.]+)"')
 _LONGEST = 1_000  # letters of a word that stand on one line; NLTK takes no more than 100,000
 _DEEPEST = 300  # levels of a c-tree: NLTK recurses
 _LETTER, _ROW, _GAP = 9, 22, 24  # pixels: width of a letter, height of a level of arcs, space between words
+_UNKNOWN = "?"  # stands for a head outside the sentence
 _COLOURS = (  # in light and dark: paper, branches, text, labels, words
     ("#ffffff", "#8a8f98", "#1f2328", "#0b57a4", "#1f2328"),
     ("#1b1d21", "#7d838c", "#e3e6ea", "#86b8f5", "#e3e6ea"),
@@ -66,9 +67,9 @@ def ctree_text(ctree: Constituents) -> str:
 
 def dtree_text(dtree: Arcs) -> str:
     """A d-tree as a table: number, form, tag, head, and symbol and event index of the attachment."""
-    forms = ["ROOT", *dtree.tokens.forms]
+    forms = dict(enumerate(dtree.tokens.forms, 1))
     rows = [
-        (str(i), form, tag, f"← {forms[head]}" if head else "root", _attachment(dtree, i - 1))
+        (str(i), form, tag, f"← {forms.get(head, _UNKNOWN)}" if head else "root", _attachment(dtree, i - 1))
         for i, (form, tag, head) in enumerate(
             zip(dtree.tokens.forms, dtree.tokens.tags, dtree.heads, strict=True), 1
         )
@@ -111,19 +112,18 @@ def dtree_svg(dtree: Arcs) -> str:
         _LETTER * max(map(len, texts)) + _GAP for texts in zip(tokens.forms, tokens.tags, labels, strict=True)
     ]
     centres = [sum(widths[:i]) + widths[i] / 2 for i in range(n)]
-    levels = _levels(dtree)
+    levels = _levels(dtree.heads)
     base = _ROW * (max(levels) + 2)
     pieces = []
     for m, head in enumerate(dtree.heads):
         x, top = centres[m], base - _ROW * levels[m]
-        if head:
-            start = centres[head - 1]
+        start = centres[head - 1] if levels[m] else x
+        if levels[m]:
             pieces.append(f'<path d="M{start},{base} V{top} H{x} V{base}"/>')
-            middle = (start + x) / 2
-            shown = escape(labels[m])
-            pieces.append(
-                f'<text class="label" x="{middle}" y="{top - 4}" text-anchor="middle">{shown}</text>'
-            )
+        if head:
+            shown = escape(labels[m] if levels[m] else f"{_UNKNOWN} {labels[m]}".strip())
+            place = f'x="{(start + x) / 2}" y="{min(top, base - 7) - 4}" text-anchor="middle"'
+            pieces.append(f'<text class="label" {place}>{shown}</text>')
         pieces.append(f'<path class="tip" d="M{x - 4},{base - 7} L{x},{base} L{x + 4},{base - 7} Z"/>')
         for row, text in enumerate((tokens.forms[m], tokens.tags[m])):
             y = base + 18 * (row + 1)
@@ -193,10 +193,12 @@ def _attachment(dtree: Arcs, m: int) -> str:
     return dtree.labels[m] if dtree.labels else ""
 
 
-def _levels(dtree: Arcs) -> list[int]:
-    """[n] a height for each arc, from 1 on, above the arcs that it overlaps and that are shorter."""
-    spans = {m: (min(m, head - 1), max(m, head - 1)) for m, head in enumerate(dtree.heads) if head}
-    levels = [0] * len(dtree.heads)
+def _levels(heads: Sequence[int]) -> list[int]:
+    """Return [n] a height for each arc, from 1 on, above the arcs that it overlaps and that are shorter; 0
+    for the root and for heads outside the sentence."""
+    inside = range(1, len(heads) + 1)
+    spans = {m: (min(m, head - 1), max(m, head - 1)) for m, head in enumerate(heads) if head in inside}
+    levels = [0] * len(heads)
     for m in sorted(spans, key=lambda m: spans[m][1] - spans[m][0]):
         first, last = spans[m]
         below = [levels[k] for k, (a, b) in spans.items() if levels[k] and a < last and b > first]

@@ -61,8 +61,11 @@ def repair_heads(heads: Sequence[int]) -> tuple[list[int], HeadRepairs]:
 
     The first root stays; other roots, tokens with a head outside the sentence (or that are their own head),
     and the first token of every cycle become its modifiers. Without any root, the first of these is it.
+    Raises ValueError for a sentence without words.
     """
     n = len(heads)
+    if not n:
+        raise ValueError("a sentence without words has no tree")
     fixed = list(heads)
     stray = [m for m, h in enumerate(heads) if not 0 <= h <= n or h == m + 1]
     roots = [m for m, h in enumerate(heads) if h == 0]

@@ -10,16 +10,28 @@ from __future__ import annotations
 from abc import ABC, abstractmethod
 from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Sequence
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, ClassVar, NoReturn, Self
 
 from d2c.base.errors import ModelError
+from d2c.base.settings import Settings, setting
 from d2c.trees.ctree import CTree
 from d2c.trees.dtree import DTree
 from d2c.trees.repair import Repairs
 
 Progress = Callable[[Any], None]  # is told what to show
 Confidences = tuple[float, ...] | None  # [K] of the nodes of a c-tree, in [0, 1]; None: not known
+
+
+@dataclass(frozen=True, kw_only=True)
+class CommonSettings(Settings):
+    """What every route is made with; see `d2c.trees.heads.load_head_rules` for head rules."""
+
+    head_rules: str = setting(
+        "collins", "A bundled table, leftmost, rightmost, marked (by the treebank), or a file."
+    )
+    seed: int = setting(1, "Of everything that is drawn.", least=0)
 
 
 class Route(ABC):

@@ -74,7 +74,7 @@ def compare(
         asked = tuple(name for name in ROUTES if name in routes)
         directory = output or models
         options["dparser"], *others = _several(options["dparser"])
-        spec = TrainingSpec(*files, asked, reading, **options)
+        spec = TrainingSpec(*files, asked, reading).changed(**options)
         comparison = train_and_compare(spec, directory, pulse.say, metric, others)
         click.echo("\n".join(table_lines(comparison)))
         if report or output:

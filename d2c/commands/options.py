@@ -4,27 +4,25 @@ from __future__ import annotations
 
 import math
 import os
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Hashable, Iterable, Sequence
 from dataclasses import fields
 from functools import wraps
 from pathlib import Path
-from typing import Any
+from types import NoneType
+from typing import Any, cast
 
 import click
 
 from d2c.base.errors import Faults, ModelError
+from d2c.base.settings import Settings, help_of, limits_of, types_of
+from d2c.cky.settings import ChartSettings
 from d2c.commands.terminal import Skipped
-from d2c.dparsers.registry import DPARSERS, TAGGERS, form_of
-from d2c.linear.weights import MOST_BITS
+from d2c.dparsers.registry import TAGGERS
 from d2c.models.model import read_settings
 from d2c.models.names import find
-from d2c.reduction.encodings import ENCODINGS
-from d2c.routes.registry import RouteSettings
-from d2c.training.spec import ARCS
+from d2c.training.spec import TrainingSpec
 from d2c.treebanks.reading import CONTINUOUS, Reading
-from d2c.trees.binarization import BINARIZATIONS, GRAMMARS, MOST_UNARIES
 from d2c.trees.formats.treebanks import FORMATS, format_to_write
-from d2c.trees.refinement import REFINEMENTS
 from d2c.trees.route import Route
 
 Command = Callable[..., Any]
@@ -38,13 +36,48 @@ def choice(name: str, values: Iterable[str], default: str, says: str | None = No
     return click.option(name, type=click.Choice(list(values)), default=default, show_default=True, help=says)
 
 
-encoding_option = choice("--encoding", ENCODINGS, "direct", "Of the labels.")
-heads_option = click.option(
-    "--head-rules",
-    default="collins",
-    show_default=True,
-    help="A bundled table, leftmost, rightmost, marked (by the treebank), or a file.",
-)
+def finite(_context: click.Context, _option: click.Parameter, number: float | None) -> float | None:
+    """Refuse inf and nan, which FloatRange takes: the callback of an option."""
+    if number is not None and not math.isfinite(number):
+        raise click.BadParameter(f"{number} is no number.")
+    return number
+
+
+def option_of(settings: type[Settings], name: str, *called: str, **changes: Any) -> Decorator:
+    """Return the option of a field of settings, with its default, range, choices and help.
+
+    called:  the option and its parameter, where these are not called as the field
+    changes: of the arguments of `click.option`
+    """
+    limits, default = limits_of(settings, name), getattr(settings, name)
+    kind, *others = (one for one in types_of(cast(Hashable, settings))[name] if one is not NoneType)
+    bounds: dict[str, Any] = {"min": limits.least, "max": limits.most}
+    flag, parameter = called or (f"--{name.replace('_', '-')}", name)
+    arguments: dict[str, Any] = {"default": default, "help": help_of(settings, name)}
+    arguments["show_default"] = default is not None and kind is not bool
+    if limits.choices:
+        arguments["type"] = click.Choice(limits.choices)
+    elif float in others:
+        if limits.above is not None:
+            bounds |= {"min": limits.above, "min_open": True}
+        arguments |= {"type": click.FloatRange(**bounds), "callback": finite}
+    elif kind is int:
+        arguments["type"] = click.IntRange(**bounds)
+    elif kind is bool:
+        arguments["is_flag"] = True
+        flag = flag if default is False else f"{flag}/--no-{flag.removeprefix('--')}"
+    elif kind in (Path, tuple):
+        arguments |= {"type": click.Path(path_type=Path, exists=True), "nargs": 1 if kind is Path else 2}
+    return click.option(flag, parameter, **{**arguments, **changes})
+
+
+def options_of(settings: type[Settings], *names: str) -> tuple[Decorator, ...]:
+    """Return the options of fields of settings, as `option_of`."""
+    return tuple(option_of(settings, name) for name in names)
+
+
+encoding_option = option_of(TrainingSpec, "encoding")
+heads_option = option_of(TrainingSpec, "head_rules")
 format_option = click.option(
     "--format", "format_name", type=click.Choice(list(FORMATS)), help="[default: by the name]"
 )
@@ -59,25 +92,15 @@ continuous_option = click.option(
 jobs_option = click.option(
     "--jobs", type=click.IntRange(1), default=os.cpu_count() or 1, show_default="all cores", help="Processes."
 )
-_OVER_ARCS = (
-    "Over the d-parser's one d-tree, or over all its likely arcs, packed: in them cky looks for the best "
-    "c-tree, labeler for the d-tree whose labels are surest."
+arcs_option = option_of(
+    *(TrainingSpec, "arcs"),
+    default=None,
+    show_default=False,
+    help=f"{help_of(TrainingSpec, 'arcs')}  [default: as in training]",
 )
-arcs_option = click.option("--arcs", type=click.Choice(ARCS), help=f"{_OVER_ARCS}  [default: as in training]")
-timeout_option = click.option(
-    "--timeout",
-    metavar="SECONDS",
-    type=click.FloatRange(0, min_open=True),
-    help="End each run of a command of cmd:, or of UDPipe's training, after so long.  [default: never]",
-)
-
-
-transformer_option = click.option(
-    "--transformer",
-    metavar="DIRECTORY|NAME",
-    help="Stanza's parser and tagger on this pretrained encoder, which learns with them (preset finetune). A "
-    "name is downloaded.",
-)
+timeout_option = option_of(TrainingSpec, "timeout", metavar="SECONDS")
+transformer_option = option_of(TrainingSpec, "transformer", metavar="DIRECTORY|NAME")
+language_option = option_of(TrainingSpec, "language", metavar="CODE")
 
 
 def model_path(context: click.Context, parameter: click.Parameter, directory: Path | None) -> Path | None:
@@ -94,67 +117,17 @@ def model_path(context: click.Context, parameter: click.Parameter, directory: Pa
     return directory
 
 
-language_option = click.option(
-    "--language",
-    metavar="CODE",
-    help="Of text: spaCy's rules for it (de, zh, ...) find words and sentences.",
-)
-
-
-def finite(_context: click.Context, _option: click.Parameter, number: float | None) -> float | None:
-    """The callback of an option whose range has no end: FloatRange takes inf and nan."""
-    if number is not None and not math.isfinite(number):
-        raise click.BadParameter(f"{number} is no number.")
-    return number
-
-
-def _of_chart(name: str, kind: click.IntRange | click.FloatRange, says: str) -> Decorator:
-    """An option that is a number of `RouteSettings`, by its name and with its default."""
-    default = getattr(RouteSettings, name.removeprefix("--").replace("-", "_"))
-    check = finite if isinstance(kind, click.FloatRange) else None
-    return click.option(name, type=kind, default=default, show_default=True, callback=check, help=says)
-
-
-_GRAMMAR: tuple[Decorator, ...] = (
-    choice(
-        "--binarization", BINARIZATIONS, RouteSettings.binarization, "Chart: of nodes with many children."
-    ),
-    choice(
-        *("--grammar", GRAMMARS, RouteSettings.grammar),
-        "Chart: the rules of the treebank, or all that join what was seen with their parent.",
-    ),
-    choice(
-        *("--symbols", REFINEMENTS, RouteSettings.symbols),
-        "Chart: nonterminals with the parent's label, or for whole unary chains.",
-    ),
-    _of_chart(
-        "--max-unaries",
-        click.IntRange(0, MOST_UNARIES),
-        "Chart: unary nodes between two attachments at most.",
-    ),
-)
-chart_options: tuple[Decorator, ...] = (
-    choice(
-        *("--pruning", ["none", "1", "2", "1+2"], "none"),
-        "Chart: 1 rules by the head's tag, 2 the side of the next dependent.",
-    ),
-    _of_chart(
-        *("--gamma", click.FloatRange(0, 1)),
-        "Chart: pruning 2 fixes the sides that are more probable than this.",
-    ),
-    _of_chart("--penalty", click.FloatRange(0), "Chart: λ, the L1 penalty of its weights."),
-    _of_chart("--chart-epochs", click.IntRange(1), "Chart: passes over the treebank."),
-    _of_chart(
-        "--table-bits",
-        click.IntRange(1, MOST_BITS),
-        "Chart: it has 2^this weights, which features may share.",
-    ),
+_GRAMMAR = options_of(ChartSettings, "binarization", "grammar", "symbols", "max_unaries")
+_CHART = (
+    *options_of(ChartSettings, "pruning", "gamma", "penalty"),
+    option_of(ChartSettings, "epochs", "--chart-epochs", "chart_epochs"),
+    *options_of(ChartSettings, "table_bits"),
     *_GRAMMAR,
 )
 
 
 def grammar_options(command: Command) -> Command:
-    """The options that say what the chart's grammars are, by the names of `RouteSettings`."""
+    """Add the options that say what the chart's grammars are."""
     return _with(_GRAMMAR, command)
 
 
@@ -213,31 +186,17 @@ def treebank_options(command: Command) -> Command:
     return _with(options, reading_options(command))
 
 
-_OF_DPARSERS: tuple[Decorator, ...] = (
-    click.option(
-        "--dparser",
-        metavar="NAME[:...]",
-        default="stanza",
-        show_default=True,
-        help=f"One of {', '.join(map(form_of, DPARSERS))}; some parameters may be left out. cmd: has two "
-        "commands. `train --route cky` also takes d-trees of any convention, from a parser that is "
-        "trained already: pipeline:spacy:NAME, pipeline:stanza:LANGUAGE, or "
-        "'file:TRAIN.conllu;DEV.conllu'.",
-    ),
-    click.option("--device", help="Stanza: cpu, cuda, ...  [default: cuda where there is one]"),
-    click.option("--epochs", type=float, help="Passes over the training data, instead of the preset's."),
-    click.option(
-        "--vectors", type=click.Path(path_type=Path, exists=True), help="Stanza, spaCy: word vectors."
-    ),
-    click.option("--charlm", nargs=2, type=click.Path(path_type=Path, exists=True), help="Stanza: two."),
+_DPARSER = (
+    option_of(TrainingSpec, "dparser", metavar="NAME[:...]"),
+    *options_of(TrainingSpec, "device", "epochs", "vectors", "charlm"),
     transformer_option,
-    click.option("--seed", type=int, default=1, show_default=True),
+    *options_of(TrainingSpec, "seed"),
     timeout_option,
 )
 
 
 def tuning_options(command: Command) -> Command:
-    """The options that say how routes, d-parser and tagger learn, by the names of `TrainingSpec`."""
+    """Add the options that say how routes, d-parser and tagger learn; `RouteSettings.changed` takes them."""
 
     @wraps(command)
     def checked(**options: Any) -> None:
@@ -247,40 +206,25 @@ def tuning_options(command: Command) -> Command:
 
     options: tuple[Decorator, ...] = (
         encoding_option,
-        *_OF_DPARSERS,
+        *_DPARSER,
         treebank_options,
-        *chart_options,
-        click.option(
-            "--tagger",
+        *_CHART,
+        option_of(
+            *(TrainingSpec, "tagger"),
             type=click.Choice([*TAGGERS, "none"]),
             default="none",
             show_default=True,
             callback=lambda _context, _option, name: None if name == "none" else name,
-            help="Trained on the treebank's tags, for `parse` to read text.",
         ),
-        choice(
-            *("--tags", ["gold", "predicted"], "gold"),
-            "What d-parser and route learn from: the treebank's tags, or the tagger's by jackknifing.",
-        ),
-        click.option(
-            "--jackknife",
-            "folds",
-            type=click.IntRange(2),
-            help="Routes learn from d-trees that the d-parser predicts when it has learned from other folds. "
-            "Also the folds of --tags predicted, which are 10 otherwise.",
-        ),
+        option_of(TrainingSpec, "tags"),
+        option_of(TrainingSpec, "folds", "--jackknife", "folds"),
     )
     return _with(options, checked)
 
 
 def training_options(command: Command) -> Command:
-    """All `tuning_options`, and those of models."""
-    options: tuple[Decorator, ...] = (
-        tuning_options,
-        choice("--arcs", ARCS, ARCS[0], _OVER_ARCS),
-        click.option("--overwrite", is_flag=True, help="Replace models of -o when the new ones are whole."),
-    )
-    return _with(options, command)
+    """Add all `tuning_options`, and those of models."""
+    return _with((tuning_options, *options_of(TrainingSpec, "arcs", "overwrite")), command)
 
 
 def _with(options: Sequence[Decorator], command: Command) -> Command:

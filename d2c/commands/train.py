@@ -7,7 +7,7 @@ from typing import Any
 
 import click
 
-from d2c.commands.options import FilePath, choice, language_option, training_options
+from d2c.commands.options import FilePath, choice, language_option, option_of, training_options
 from d2c.commands.pulse import Pulse
 from d2c.routes.registry import ROUTES
 from d2c.training.spec import TrainingSpec
@@ -21,16 +21,8 @@ from d2c.treebanks.reading import Reading
 @click.option("-o", "--output", type=click.Path(path_type=Path), required=True, help="Model directory.")
 @choice("--preset", ["default", "small"], "default")
 @choice("--route", ROUTES, "reduction")
-@click.option(
-    "--checkpoints",
-    type=click.Path(path_type=Path),
-    help="Directory; cky and --transformer go on from there.",
-)
-@click.option(
-    "--labels/--no-labels",
-    default=None,
-    help="Chart: the labels of the d-trees are features.  [default: those of a d-parser trained elsewhere]",
-)
+@option_of(TrainingSpec, "checkpoints", type=click.Path(path_type=Path))
+@option_of(TrainingSpec, "labels")
 @language_option
 @training_options
 def train(trees: Path, dev: Path, output: Path, route: str, reading: Reading, **options: Any) -> None:
@@ -42,5 +34,6 @@ def train(trees: Path, dev: Path, output: Path, route: str, reading: Reading, **
     with Pulse() as pulse:
         if options["tagger"] and not options["language"] and options["head_rules"] != "collins":
             pulse.say("this model will cut text by rules for English; for another language say --language")
-        train_models(TrainingSpec(trees, dev, (route,), reading, **options), [output], pulse.say)
+        spec = TrainingSpec(trees, dev, (route,), reading).changed(**options)
+        train_models(spec, [output], pulse.say)
         pulse.say(f"{output}: trained")

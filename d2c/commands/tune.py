@@ -63,7 +63,9 @@ def tune(
     from d2c.experiments.tuning import choose, lines
 
     values, kept = _values(context, route, named), Path(f"{log}{_KEPT}")
-    of_route = Trials(TrainingSpec(trees, trees, (route,), reading, **options), sentences, Store(kept))
+    of_route = Trials(
+        TrainingSpec(trees, trees, (route,), reading).changed(**options), sentences, Store(kept)
+    )
     described = partial(_written, context, defaults=True)
     try:
         with Pulse() as pulse, opened(log) as logged:

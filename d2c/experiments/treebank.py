@@ -79,8 +79,7 @@ def read_treebanks(path: Path) -> list[Treebank]:
     All but train and dev may be missing. Raises FormatError.
     """
     try:
-        with open(path, "rb") as stream:
-            sections = tomllib.load(stream)
+        sections = tomllib.loads(path.read_text("utf-8-sig"))
         if not sections:
             raise ValueError("names no treebank")
         return [_treebank(name, section, path.parent) for name, section in sections.items()]

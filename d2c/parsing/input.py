@@ -20,7 +20,7 @@ from d2c.parsing.text import PENN, Line, Offsets, SentenceSplitter, Words, words
 from d2c.trees.ctree import Tokens
 from d2c.trees.formats.brackets import BLANKS
 from d2c.trees.formats.chunks import Chunk
-from d2c.trees.formats.conllu import parse_conllu
+from d2c.trees.formats.conllu import has_two_tagsets, parse_conllu
 
 _BYTE_ORDER_MARK = "\ufeff"
 _UNDECODED = re.compile("[\ud800-\udfff]")  # bytes that are no UTF-8, as `surrogateescape` has them
@@ -75,7 +75,7 @@ def read_sentences(path: str | os.PathLike[str], kind: str, rules: TextRules = P
     rules: cut text into words and sentences
     Raises FormatError for a file that cannot be read at all.
     """
-    with open_input(path, errors="surrogateescape") as stream:
+    with open_input(path, "utf-8", "surrogateescape") as stream:
         yield from sentences_of(stream, kind, rules, file_name(path))
 
 
@@ -143,14 +143,15 @@ KINDS = {
 
 
 def _conllu(lines: Iterable[Line], file: str) -> Iterator[Sentence]:
-    count = 0
+    count, xpos = 0, False
     for block in _blocks(lines):
-        first = block[0].number
+        first, text = block[0].number, "".join(line.text for line in block)
+        xpos = xpos or has_two_tagsets(text)
         try:
             for line in block:
                 if _UNDECODED.search(line.text):
                     raise FormatError(file, line.number, 1, "not UTF-8 text")
-            for dtree in parse_conllu(Chunk(first, "".join(line.text for line in block)), file):
+            for dtree in parse_conllu(Chunk(first, text), file, xpos=xpos):
                 yield Sentence(_without_no_tags(dtree.tokens), first)
                 count += 1
         except FormatError as error:

@@ -6,42 +6,48 @@ Another route is a subclass of `d2c.trees.route.Route` in a file of its own, and
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, fields, replace
 from pathlib import Path
-from typing import Any, NamedTuple
+from typing import Any, NamedTuple, Self
 
 from d2c.base.errors import ModelError
+from d2c.base.settings import setting
+from d2c.cky.settings import ChartSettings
 from d2c.dparsers.registry import import_class
-from d2c.trees.route import Route
+from d2c.reduction.encodings import ENCODINGS
+from d2c.trees.route import CommonSettings, Route
+
+_SAME = ("pruning", "gamma", "penalty", "table_bits", "binarization", "grammar", "symbols", "max_unaries")
+# Which fields of `ChartSettings` are options of training, by the options' names.
+CHART_OPTIONS = {**dict(zip(_SAME, _SAME, strict=True)), "chart_epochs": "epochs"}
 
 
 @dataclass(frozen=True, kw_only=True)
-class RouteSettings:
-    """What routes are made with; the routes say what each is for.
+class RouteSettings(CommonSettings):
+    """What routes of any name are made with.
 
-    encoding:    of the labels, see `d2c.reduction.encodings`
-    pruning, gamma, penalty, binarization, grammar, symbols, max_unaries, table_bits, chart_epochs: of the
-                 chart, see `d2c.cky.settings`, where the last is `epochs`
-    labels:      whether d-labels are features of the chart, as of d-trees with labels of their own (nsubj);
-                 None: if these are not the route's own
+    chart:       of routes with a chart, which take head rules, seed and labels from the fields of this class
+    labels:      whether d-labels are features, as of d-trees with labels of their own (nsubj); None: if these
+                 are not the route's own
     checkpoints: a directory, from which an interrupted training of the chart, or of a transformer, goes on
-    seed:        of everything that draws
     """
 
-    encoding: str = "direct"
-    head_rules: str = "collins"
-    pruning: str = "none"
-    gamma: float = 0.95
-    penalty: float = 1e-6
-    binarization: str = "simple"
-    grammar: str = "observed"
-    symbols: str = "plain"
-    max_unaries: int = 3
-    table_bits: int = 22
-    chart_epochs: int = 5
-    labels: bool | None = None
-    checkpoints: Path | None = None
-    seed: int = 1
+    encoding: str = setting("direct", "Of the labels.", choices=ENCODINGS)
+    chart: ChartSettings = ChartSettings()
+    labels: bool | None = setting(
+        None,
+        "Chart: the labels of the d-trees are features.  [default: those of a d-parser trained elsewhere]",
+    )
+    checkpoints: Path | None = setting(None, "Directory; cky and --transformer go on from there.")
+
+    def changed(self, **options: Any) -> Self:
+        """Return the settings with other values, by the names of options: `gamma`, `chart_epochs`, ..."""
+        of_chart = {CHART_OPTIONS[name]: options.pop(name) for name in CHART_OPTIONS.keys() & options}
+        return replace(self, **options, chart=replace(self.chart, **of_chart))
+
+    def option(self, name: str) -> Any:
+        """Return the value of an option."""
+        return getattr(self.chart, CHART_OPTIONS[name]) if name in CHART_OPTIONS else getattr(self, name)
 
 
 class RouteRow(NamedTuple):
@@ -58,32 +64,30 @@ class RouteRow(NamedTuple):
     settings: tuple[str, ...] = ()
 
 
-_OF_CHARTS = (
-    *("head_rules", "pruning", "gamma", "penalty", "binarization", "grammar", "symbols", "max_unaries"),
-    *("table_bits", "seed", "checkpoints"),
-)
-_OF_TRAINING = (*_OF_CHARTS, "chart_epochs")
+def _new_reduction(made: type[Any], settings: RouteSettings) -> Route:
+    route: Route = made(settings.encoding, settings.head_rules, seed=settings.seed)
+    return route
 
 
-def _new_reduction(made: type[Any], settings: RouteSettings) -> Any:
-    return made(settings.encoding, settings.head_rules, seed=settings.seed)
+def _new_chart(made: type[Any], settings: RouteSettings) -> Route:
+    shared = {one.name: getattr(settings, one.name) for one in fields(CommonSettings)}
+    chart = replace(settings.chart, **shared, labels=bool(settings.labels))
+    route: Route = made(chart, checkpoints=settings.checkpoints)
+    return route
 
 
-def _new_chart(made: type[Any], settings: RouteSettings) -> Any:
-    chosen = {name: getattr(settings, name) for name in _OF_CHARTS}
-    return made(**chosen, epochs=settings.chart_epochs, labels=bool(settings.labels))
+def _new_rules(made: type[Any], settings: RouteSettings) -> Route:
+    route: Route = made(settings.head_rules, bool(settings.labels))
+    return route
 
 
-def _new_rules(made: type[Any], settings: RouteSettings) -> Any:
-    return made(settings.head_rules, bool(settings.labels))
+def _new_combined(made: type[Any], settings: RouteSettings) -> Route:
+    labeler = _new_reduction(route_class("labeler"), settings)
+    route: Route = made(labeler, _new_chart(route_class("cky"), replace(settings, labels=True)))
+    return route
 
 
-def _new_combined(made: type[Any], settings: RouteSettings) -> Any:
-    labeler, chart = route_class("labeler"), route_class("cky")
-    labelled = replace(settings, labels=True)
-    return made(_new_reduction(labeler, settings), _new_chart(chart, labelled))
-
-
+_OF_CHART = ("seed", "checkpoints", *CHART_OPTIONS)
 ROUTES = {
     "reduction": RouteRow("d2c.reduction.reduction:Reduction", _new_reduction, settings=("encoding",)),
     "labeler": RouteRow(
@@ -93,11 +97,11 @@ ROUTES = {
         "d2c.cky.constrained_cky:ConstrainedCKY",
         _new_chart,
         True,
-        ("folds", "labels", "arcs", *_OF_TRAINING),
+        ("folds", "labels", "arcs", *_OF_CHART),
     ),
     "rules": RouteRow("d2c.rules.rule_based:RuleBased", _new_rules),
     "combined": RouteRow(
-        "d2c.routes.combined:Combined", _new_combined, True, ("encoding", "folds", *_OF_TRAINING)
+        "d2c.routes.combined:Combined", _new_combined, True, ("encoding", "folds", *_OF_CHART)
     ),
 }
 

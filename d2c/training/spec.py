@@ -6,8 +6,9 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
+from d2c.base.settings import setting
 from d2c.dparsers.protocol import DependencyParser
-from d2c.dparsers.registry import make_dparser
+from d2c.dparsers.registry import DPARSERS, form_of, make_dparser
 from d2c.routes.registry import RouteSettings, make_route
 from d2c.training.tagging import Tagging
 from d2c.treebanks.reading import CLEANED, Read
@@ -27,10 +28,10 @@ class TrainingSpec(RouteSettings):
     dparser:     as `make_dparser` takes it; preset, epochs, device, vectors, charlm, transformer: of it
     timeout:     of a command or program that the d-parser runs, in seconds
     overwrite:   models that are there already, when the new ones are whole
-    tagger:      one of `TAGGERS`, or None; preset, device, transformer and checkpoints are for it, too
+    tagger:      one of TAGGERS, or None; preset, device, transformer and checkpoints are for it, too
     tags:        what routes and d-parser learn from: `gold`, or `predicted` by the tagger
     language:    of text, kept in the model; see `Model`
-    arcs:        one of ARCS: whether routes that can look among all likely arcs, or one d-tree
+    arcs:        whether routes that can look among all likely arcs, or one d-tree
     folds:       of jackknifing. With it routes learn from d-trees that the d-parser predicts; without it,
                  from gold ones only, and from predicted tags of FOLDS folds
     """
@@ -39,20 +40,49 @@ class TrainingSpec(RouteSettings):
     dev: Path
     routes: tuple[str, ...] = ("reduction",)
     reading: Read = CLEANED
-    dparser: str = "stanza"
+    dparser: str = setting(
+        "stanza",
+        f"One of {', '.join(map(form_of, DPARSERS))}; some parameters may be left out. cmd: has two "
+        "commands. `train --route cky` also takes d-trees of any convention, from a parser that is "
+        "trained already: pipeline:spacy:NAME, pipeline:stanza:LANGUAGE, or 'file:TRAIN.conllu;DEV.conllu'.",
+    )
     preset: str = "default"
-    epochs: float | None = None
-    device: str | None = None
-    vectors: Path | None = None
-    charlm: tuple[Path, Path] | None = None
-    transformer: str | None = None
-    timeout: float | None = None
-    overwrite: bool = False
-    tagger: str | None = None
-    tags: str = "gold"
-    language: str | None = None
-    arcs: str = ARCS[0]
-    folds: int | None = None
+    epochs: float | None = setting(None, "Passes over the training data, instead of the preset's.", above=0)
+    device: str | None = setting(None, "Stanza: cpu, cuda, ...  [default: cuda where there is one]")
+    vectors: Path | None = setting(None, "Stanza, spaCy: word vectors.")
+    charlm: tuple[Path, Path] | None = setting(None, "Stanza: two.")
+    transformer: str | None = setting(
+        None,
+        "Stanza's parser and tagger on this pretrained encoder, which learns with them (preset finetune). A "
+        "name is downloaded.",
+    )
+    timeout: float | None = setting(
+        None,
+        "End each run of a command of cmd:, or of UDPipe's training, after so long.  [default: never]",
+        above=0,
+    )
+    overwrite: bool = setting(False, "Replace models of -o when the new ones are whole.")
+    tagger: str | None = setting(None, "Trained on the treebank's tags, for `parse` to read text.")
+    tags: str = setting(
+        "gold",
+        "What d-parser and route learn from: the treebank's tags, or the tagger's by jackknifing.",
+        choices=("gold", "predicted"),
+    )
+    language: str | None = setting(
+        None, "Of text: spaCy's rules for it (de, zh, ...) find words and sentences."
+    )
+    arcs: str = setting(
+        ARCS[0],
+        "Over the d-parser's one d-tree, or over all its likely arcs, packed: in them cky looks for the best "
+        "c-tree, labeler for the d-tree whose labels are surest.",
+        choices=ARCS,
+    )
+    folds: int | None = setting(
+        None,
+        "Routes learn from d-trees that the d-parser predicts when it has learned from other folds. Also the "
+        "folds of --tags predicted, which are 10 otherwise.",
+        least=2,
+    )
 
     @property
     def packed(self) -> bool:

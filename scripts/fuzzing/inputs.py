@@ -163,7 +163,7 @@ def _judge_treebank(case: Case) -> str:
 
 
 def _dtrees(rng: Random, kind: str) -> Case:
-    content = _content(rng, kind, seeds.CONLLU.encode())
+    content = _content(rng, kind, seeds.SEEDS["conllu"])
     name, content = _packed(rng, "in.conllu", content)
     encoding, metric = rng.choice([*ENCODINGS]), "attachment"
     to, shown = rng.choice(WRITABLE), rng.choice([*SHOWN])
@@ -192,7 +192,7 @@ def _judge_dtrees(case: Case) -> str:
 
 
 def _text(rng: Random, kind: str) -> Case:
-    content = _content(rng, "text", seeds.TEXT.encode())
+    content = _content(rng, "text", seeds.SEEDS["text"])
     name, content = _packed(rng, "in.txt", content)
     strict = ("--strict",) if rng.random() < 0.3 else ()
     return Case(
@@ -201,7 +201,7 @@ def _text(rng: Random, kind: str) -> Case:
 
 
 def _head_table(rng: Random, kind: str) -> Case:
-    content = _content(rng, kind, seeds.HEADS.encode())
+    content = _content(rng, kind, seeds.SEEDS["heads"])
     commands = [
         ("encode", GOOD, "--head-rules", "./in.txt", "-o", "x"),
         ("heads", GOOD, "--head-rules", "./in.txt", "-o", "x"),
@@ -212,7 +212,7 @@ def _head_table(rng: Random, kind: str) -> Case:
 
 def _parameters(rng: Random, kind: str) -> Case:
     metric = rng.choice([name for name in METRICS if name != "attachment"])
-    content = _content(rng, kind, (seeds.DISCO_PRM if metric == "disco" else seeds.PRM).encode())
+    content = _content(rng, kind, seeds.SEEDS["disco-prm" if metric == "disco" else "prm"])
     return Case(kind, "in.prm", content, ("evaluate", GOOD, GOOD, "--metric", metric, "--params", "in.prm"))
 
 

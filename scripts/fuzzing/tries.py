@@ -3,15 +3,9 @@
 from __future__ import annotations
 
 import json
-import os
-import subprocess
-import sys
-import time
 from collections.abc import Callable, Iterable, Iterator
-from concurrent.futures import ThreadPoolExecutor
-from dataclasses import dataclass, fields, replace
+from dataclasses import dataclass, fields
 from functools import partial
-from itertools import product
 from pathlib import Path
 from random import Random
 from typing import Any
@@ -19,7 +13,7 @@ from typing import Any
 from d2c.models.model import Model
 from fuzzing import inputs, models
 from fuzzing.children import Ended, Limits, Task, run_all
-from fuzzing.fitted import MODELS, ROUTES
+from fuzzing.fitted import MODELS
 
 INPUT_LIMITS = Limits(20, 4_000_000_000)
 BATCH = 10  # inputs that one child tries
@@ -91,34 +85,6 @@ def _counted(
             save(case, kept)
             (kept / FAULT).write_text(ended.fault)
     return [*rows.values()]
-
-
-def try_routes(seed: int, count: int, jobs: int, failures: Path) -> list[Row]:
-    """Tries so many junk d-trees on each route, twice: the second time with other hashes of strings."""
-
-    def run(name: str, hashes: str) -> tuple[dict[str, Any], float]:
-        began = time.monotonic()
-        command = [sys.executable, "-m", "fuzzing.routes", name, str(seed), str(count)]
-        environment = os.environ | {"PYTHONHASHSEED": hashes, "PYTHONPATH": str(Path(__file__).parents[1])}
-        done = subprocess.run(command, env=environment, capture_output=True, text=True)
-        lost = {"trees": count, "refused": 0, "faults": [done.stderr[-2000:]], "digest": done.stderr}
-        return json.loads(done.stdout) if done.returncode == 0 else lost, time.monotonic() - began
-
-    rows = []
-    with ThreadPoolExecutor(jobs) as pool:
-        results = [*pool.map(run, *zip(*product(ROUTES, ("1", "2")), strict=True))]
-    for name, *both in zip(ROUTES, results[::2], results[1::2], strict=True):
-        faults = [fault for found, _ in both for fault in found["faults"]]
-        if len({found["digest"] for found, _ in both}) > 1:
-            faults.append("another digest with another PYTHONHASHSEED")
-        tried, refused = (sum(found[key] for found, _ in both) for key in ("trees", "refused"))
-        row = Row(f"d-trees, {name}", tried, tried - refused - len(faults), refused, len(faults))
-        seconds = [seconds for _, seconds in both]
-        rows.append(replace(row, seconds=sum(seconds), slowest=max(seconds)))
-        if faults:
-            failures.mkdir(parents=True, exist_ok=True)
-            (failures / f"routes-{seed}-{name}.txt").write_text("\n\n".join(faults))
-    return rows
 
 
 def replay(kept: Path, directory: Path, jobs: int) -> Iterator[str]:

@@ -10,7 +10,7 @@ from functools import partial
 from typing import TYPE_CHECKING, Any
 
 from d2c.cky.constrained_cky import ConstrainedCKY
-from d2c.routes.registry import RouteSettings
+from d2c.cky.settings import ChartSettings
 from d2c.trees.binarization import BINARIZATIONS
 from d2c.trees.refinement import REFINEMENTS
 from d2c.trees.route import Route
@@ -115,7 +115,7 @@ def binarization(experiment: PaperExperiment) -> Table:
     gold = experiment.parses(GOLD, "dev")
     rows: list[list[Cell]] = []
     grammars: list[dict[str, Any]] = [{"binarization": name} for name in BINARIZATIONS]
-    grammars += [{"symbols": name} for name in REFINEMENTS if name != RouteSettings.symbols]
+    grammars += [{"symbols": name} for name in REFINEMENTS if name != ChartSettings.symbols]
     for settings in grammars:
         fitted = chart(experiment, **settings)
         grammar = fitted.route.grammar_

@@ -1,20 +1,46 @@
-"""Whatever a file holds is read or refused, and whatever a d-parser predicts becomes a tree; drawn anew each
-time, a part of what scripts/fuzz.py tries."""
+"""Whatever a file holds is read or refused, and whatever a d-parser predicts becomes a tree; inputs are drawn
+anew each time, a part of what scripts/fuzz.py tries."""
 
 from __future__ import annotations
 
+import os
+import subprocess
+import sys
 from collections.abc import Iterable, Iterator, Sequence
+from io import StringIO
 from pathlib import Path
-from random import SystemRandom
+from random import Random, SystemRandom
 
 import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
 
 from d2c.models.model import Model
 from d2c.reduction.repair import KINDS
-from d2c.trees.ctree import Tokens
-from fuzzing import fitted, routes, tries
+from d2c.treebanks.conversion import WRITABLE
+from d2c.trees.ctree import CTree, Tokens
+from d2c.trees.dtree import DTree
+from d2c.trees.formats.conllu import format_conllu, read_conllu
+from d2c.trees.formats.treebanks import FORMATS, read_treebank, write_treebank
+from d2c.trees.repair import Repairs
+from fuzzing import fitted, inputs, tries
+from tests import junk
 
-INPUTS, MODELS, TREES, JOBS = 200, 20, 2_000, 2
+INPUTS, MODELS, JOBS = 200, 20, 2
+ROOT = Path(__file__).resolve().parents[2]
+TWICE = """
+from random import Random
+from fuzzing import fitted
+from d2c.trees.ctree import Tokens
+from d2c.trees.dtree import DTree
+rng, dtrees = Random({seed}), []
+for n in rng.choices(range(1, 13), k=300):
+    tokens = Tokens(tuple(map(str, range(n))), tuple(rng.choices(("NN", "VB", "."), k=n)))
+    heads, labels = rng.choices(range(-1, n + 2), k=n), rng.choices(("NP#1", "VP#2", "S|VP#1", "x"), k=n)
+    dtrees.append(DTree(tokens, tuple(heads), labels=tuple(labels)))
+for name in fitted.ROUTES:
+    print(*fitted.fit(name, fitted.sample()).decode_all(dtrees), sep="\\n")
+"""
 
 
 class Nouns:
@@ -46,19 +72,80 @@ def test_broken_inputs_are_read_or_refused(small_model: Path, seed: int, tmp_pat
 
 def test_broken_models_parse_or_are_refused(small_model: Path, seed: int, tmp_path: Path) -> None:
     directory, ctrees = tmp_path / "models", fitted.sample()
-    for route in ("reduction-spine", "labeler", "cky", "rules", "combined"):
+    for name in ("reduction-spine", "labeler", "cky", "rules", "combined"):
         model = Model.load(small_model)
-        model.route_name, model.route = fitted.ROUTES[route].route, fitted.fit(fitted.ROUTES[route], ctrees)
-        (directory / route).mkdir(parents=True)
-        model.save(directory / route, small_model)
+        model.route_name, model.route = fitted.ROUTES[name][0], fitted.fit(name, ctrees)
+        (directory / name).mkdir(parents=True)
+        model.save(directory / name, small_model)
     rows = tries.try_models(seed, MODELS, JOBS, tmp_path / "failures", directory)
     assert not (faults := faults_in(tmp_path)), faults
     assert sum(row.tried for row in rows) == MODELS
 
 
-@pytest.mark.parametrize("route", fitted.ROUTES)
-def test_junk_decodes_to_valid_trees(route: str, seed: int, tmp_path: Path) -> None:
-    found = routes.try_route(route, seed, TREES, tmp_path)
-    assert found.faults == []
-    assert found.trees == TREES
-    assert not route.startswith("reduction") or any(found.repairs[kind] for kind in KINDS)
+@pytest.mark.parametrize("gaps", [False, True])
+@pytest.mark.parametrize("name", fitted.ROUTES)
+def test_junk_decodes_to_valid_trees(name: str, gaps: bool, tmp_path_factory: pytest.TempPathFactory) -> None:
+    rng, directory = Random(1), tmp_path_factory.mktemp("junk")
+    ctrees = [junk.with_gaps(rng, one) if gaps and i % 2 else one for i, one in enumerate(fitted.sample())]
+    fitted.fit(name, ctrees).save(directory)
+    route = fitted.route_class(fitted.ROUTES[name][0]).load(directory)
+    symbols = frozenset(label for ctree in ctrees for label in ctree.labels)
+    formats = [one for one in WRITABLE if not gaps or "gaps" in FORMATS[one].holds]
+    repairs = Repairs()
+
+    @settings(max_examples=150, deadline=None)
+    @given(dtrees=st.lists(junk.dtrees(), min_size=1, max_size=6), format_name=st.sampled_from(formats))
+    def decode(dtrees: list[DTree], format_name: str) -> None:
+        decoded = list(route.decode_all(dtrees, repairs))
+        for dtree, ctree in zip(dtrees, decoded, strict=True):
+            junk.check(ctree, dtree.tokens, symbols)
+            assert gaps or ctree.is_continuous()
+        read_back(decoded, format_name, directory / "x")
+
+    decode()
+    junk_of_many_words = DTree(Tokens(("w",) * 400, ("NN",) * 400), tuple(rng.choices(range(402), k=400)))
+    junk.check(next(iter(route.decode_all([junk_of_many_words]))), junk_of_many_words.tokens, symbols)
+    assert not name.startswith("reduction") or any(repairs.counts[kind] for kind in KINDS)
+
+
+def read_back(ctrees: list[CTree], format_name: str, path: Path) -> None:
+    """Assert that trees come back from a format that can hold them; else one line says why it cannot."""
+    write, held = FORMATS[format_name].write, []
+    assert write is not None
+    for ctree in ctrees:
+        try:
+            write([ctree], StringIO())
+        except ValueError as error:
+            assert len(str(error).splitlines()) == 1
+        else:
+            held.append(ctree)
+    if not held:
+        return
+    with open(path, "w", encoding="utf-8") as stream:
+        write_treebank(held, format_name, stream, "junk")
+    assert list(read_treebank(path, format_name)) == [inputs.as_held(one, format_name) for one in held]
+
+
+def test_what_conllu_can_hold_comes_back(tmp_path_factory: pytest.TempPathFactory) -> None:
+    path = tmp_path_factory.mktemp("conllu") / "x.conllu"
+
+    @given(dtree=junk.dtrees())
+    def write_and_read(dtree: DTree) -> None:
+        try:
+            path.write_text(format_conllu(dtree), encoding="utf-8")
+        except ValueError:
+            return
+        [other] = read_conllu(path)
+        assert dtree.tokens.forms == other.tokens.forms
+        assert other.heads == tuple(max(-1, head) for head in dtree.heads)
+
+    write_and_read()
+
+
+def test_trees_do_not_depend_on_the_hashes_of_strings(seed: int) -> None:
+    printed = set()
+    for hashes in ("1", "2"):
+        environment = os.environ | {"PYTHONHASHSEED": hashes, "PYTHONPATH": str(ROOT / "scripts")}
+        command = [sys.executable, "-c", TWICE.format(seed=seed)]
+        printed.add(subprocess.run(command, env=environment, capture_output=True, check=True).stdout)
+    assert len(printed) == 1 and printed.pop().count(b"\n") == 300 * len(fitted.ROUTES)

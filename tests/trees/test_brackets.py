@@ -204,7 +204,7 @@ def test_written_trees_are_read_back(tree: CTree, data: st.DataObject) -> None:
         ),
         ("(S ((NN x)))", ":1: sentence 1: a node inside a tree has no label"),
         ("(S (NN x))\nThis is text.\n", ":2: sentence 2: expected '(', found 'This is text.'"),
-        ("\ufeff(S (NN x))", ":1: sentence 1: expected '(', found '\\ufeff'"),
+        ("(S (NN x))\n\ufeff(S (NN x))", ":2: sentence 2: expected '(', found '\\ufeff'"),
         ("\n\n(S (NN x))\n\n(S\n (NN y)\n\n (NP (NN )))", ":8: sentence 2: the node 'NN' is empty"),
         (
             "(S (NN x)) (S (NN y)) (S (NN z z))",

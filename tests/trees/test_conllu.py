@@ -115,6 +115,21 @@ def test_tags_are_read_from_upos_where_xpos_is_empty(tmp_path: Path) -> None:
     assert read(tmp_path, both)[0].tokens.tags == ("NN",)
 
 
+def test_tags_of_a_file_are_of_one_column(tmp_path: Path) -> None:
+    def text(*tags: str) -> str:
+        rows = (f"{i}\tx\t_\t{upos}\t_\t_\t0\troot\t_\t_\n" for i, upos in enumerate(tags, 1))
+        return "".join(rows).replace("NOUN\t_", "NOUN\tNN") + "\n"
+
+    one_lacks, all_lack = text("NOUN", "PUNCT"), text("PUNCT")
+    for order in (one_lacks + all_lack, all_lack + one_lacks):
+        tags = [dtree.tokens.tags for dtree in read(tmp_path, order)]
+        assert sorted(tags) == [("NN", "_"), ("_",)]
+    assert read(tmp_path, all_lack * 2)[1].tokens.tags == ("PUNCT",)
+    assert read(tmp_path, one_lacks.replace("NOUN\tNN", "NN\tNN") + all_lack)[1].tokens.tags == ("PUNCT",)
+    with_range = f"1-2{chr(9)}{'_	' * 3}X{'	_' * 5}\n"
+    assert read(tmp_path, with_range + text("PUNCT", "PUNCT"))[0].tokens.tags == ("PUNCT", "PUNCT")
+
+
 def test_ranges_and_empty_nodes_are_skipped(tmp_path: Path) -> None:
     skipped = "\t_" * 9 + "\n"
     text = f"0.1{skipped}1-2{skipped}{row(1, 'a')}{row(2, 'b', 1)}2.1{skipped}2.2{skipped}{row(3, 'c', 2)}"

@@ -58,6 +58,8 @@ def test_equality_sees_everything_but_the_numbering() -> None:
         ([[0, 1, 2, 4], []], 3, "node 'B' has no children"),
         ([[0, 1, 2, 2]], 3, "node 2 is reached twice"),
         ([[0, 1, 2, 4], [3]], 3, "node 3 is reached twice"),
+        ([[0, 1, -2]], 3, "node -2 does not exist"),
+        ([[0, 1, 2]], -1, "node -1 does not exist"),
     ],
 )
 def test_what_forms_no_tree(children: Sequence[Sequence[int]], root: int, message: str | None) -> None:
@@ -68,6 +70,11 @@ def test_what_forms_no_tree(children: Sequence[Sequence[int]], root: int, messag
     with pytest.raises(ValueError) as error:
         build_ctree(words(3), labels, children, root)
     assert str(error.value) == message
+
+
+def test_a_child_below_zero_is_none() -> None:
+    with pytest.raises(ValueError, match="^a node has a child below 0$"):
+        CTree(words(2), ("S",), ((0, -2),))
 
 
 def test_lexical_heads_need_head_children() -> None:

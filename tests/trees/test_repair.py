@@ -8,8 +8,10 @@ from collections.abc import Sequence
 import pytest
 from hypothesis import given
 
-from d2c.trees.dtree import is_projective, is_tree
-from d2c.trees.repair import HeadRepairs, projectivize, repair_heads
+from d2c.trees.conversion import to_constituents
+from d2c.trees.ctree import Tokens
+from d2c.trees.dtree import DTree, is_projective, is_tree
+from d2c.trees.repair import HeadRepairs, Repairs, projectivize, repair_heads, repair_tree
 from tests.strategies import any_heads, tree_heads
 
 
@@ -50,6 +52,16 @@ def test_all_heads_of_short_sentences() -> None:
     for n in range(1, 5):
         for heads in itertools.product(range(-1, n + 2), repeat=n):
             check_repair(heads)
+
+
+def test_a_sentence_without_words_has_no_tree() -> None:
+    refused = "^a sentence without words has no tree$"
+    with pytest.raises(ValueError, match=refused):
+        repair_heads([])
+    with pytest.raises(ValueError, match=refused):
+        repair_tree([], True, Repairs())
+    with pytest.raises(ValueError, match=refused):
+        to_constituents(DTree(Tokens((), ()), (), (), ()))
 
 
 @given(any_heads())

@@ -47,6 +47,12 @@ def parse(text: str) -> CTree:
     return next(parse_discbracket(Chunk(1, text), "x"))
 
 
+@pytest.mark.parametrize("word", ["#5", "#499", "#", "#x", "#BOSS", "#BOS2", "#EOSX", "#BOT", "#FORMAT"])
+def test_export_holds_words_that_begin_like_its_marks(tmp_path: Path, word: str) -> None:
+    ctree = parse(f"(S (A 0={word}) (B 1=b) (A 2={word}))")
+    assert list(read_export(written([ctree, ctree], write_export, tmp_path / "x"))) == [ctree, ctree]
+
+
 @pytest.mark.parametrize(("write", "read"), GRAPHS)
 @given(ctree=ctrees())
 def test_graph_formats_hold_every_tree(
@@ -104,6 +110,9 @@ def test_export_of_version_3(tmp_path: Path) -> None:
         "Er\t--\tPPER\t3.Sg\t--\t500",
         "kommt\t--\tVVFIN\t--\t--\t500",
     ]
+    for word in ("#BOS", "#EOS", "#0500"):
+        with pytest.raises(ValueError, match=f"the word '{word}' cannot be written"):
+            format_export(parse(f"(S (A 0={word}) (B 1=b))"))
     with pytest.raises(ValueError, match="the word '#500' cannot be written"):
         format_export(parse("(S (A 0=#500) (B 1=b))"))
 

@@ -16,7 +16,15 @@ from itertools import pairwise
 from d2c.base.errors import FormatError, Refuse, stop
 from d2c.base.files import AnyPath, file_name, open_input
 from d2c.trees.checks import check_names, check_text
-from d2c.trees.cleaning import EMPTY_TAG, WRAPPERS, remove_empty, strip_function, unescape, unwrap
+from d2c.trees.cleaning import (
+    EMPTY_TAG,
+    WRAPPERS,
+    remove_empty,
+    strip_function,
+    take_wrapper,
+    unescape,
+    unwrap,
+)
 from d2c.trees.ctree import CTree, Tokens
 from d2c.trees.formats.chunks import CHUNK_SIZE, Chunk, Malformed, Write, parse_chunks, writer
 
@@ -61,10 +69,9 @@ def parse_brackets(chunk: Chunk, file: str, refuse: Refuse = stop, clean: bool =
     for line, text in balanced(chunk):
         try:
             for ctree in _parse(text, pieces):
-                kept = remove_empty(ctree) if clean and EMPTY_TAG in ctree.tokens.tags else ctree
-                if kept is not None:
+                if ctree is not None:
                     sentence += 1
-                    yield unwrap(kept, clean)
+                    yield ctree
         except Malformed as error:
             sentence += 1
             refuse(FormatError(file, line + error.lines, sentence, str(error)))
@@ -177,7 +184,7 @@ class _Pieces(dict[str, tuple[str, str, int]]):
 _PIECES = {clean: _Pieces(clean) for clean in (False, True)}  # kept from chunk to chunk
 
 
-def _parse(text: str, pieces: _Pieces) -> Iterator[CTree]:
+def _parse(text: str, pieces: _Pieces) -> Iterator[CTree | None]:
     """The trees of a text. Until a tree is complete, its k-th proper node is called -1 - k."""
     before, *parts = text.split("(")
     if before.strip(BLANKS):
@@ -208,7 +215,7 @@ def _parse(text: str, pieces: _Pieces) -> Iterator[CTree]:
                 kids = open_kids.pop()
                 kids.append(-len(labels))
             if not open_labels:
-                yield _complete(forms, tags, labels, children)
+                yield _complete(forms, tags, labels, children, pieces.clean)
                 begin = index + 1
                 kids, forms, tags, labels, children = _no_nodes()
         if open_labels:
@@ -223,10 +230,18 @@ def _no_nodes() -> tuple[list[int], list[str], list[str], list[str], list[list[i
     return [], [], [], [], []
 
 
-def _complete(forms: list[str], tags: list[str], labels: list[str], children: list[list[int]]) -> CTree:
-    last = len(forms) - 1
-    return CTree(
+def _complete(
+    forms: list[str], tags: list[str], labels: list[str], children: list[list[int]], clean: bool
+) -> CTree | None:
+    """Return a tree without its wrapper; None for one of nothing but empty elements, if it is cleaned."""
+    last, with_empty = len(forms) - 1, clean and EMPTY_TAG in tags
+    top = None if with_empty else take_wrapper(labels, children, clean)
+    ctree: CTree | None = CTree(
         Tokens(tuple(forms), tuple(tags)),
         tuple(labels),
         tuple([tuple([kid if kid >= 0 else last - kid for kid in kids]) for kids in children]),
+        top=top,
     )
+    if ctree and with_empty and (ctree := remove_empty(ctree)):
+        return unwrap(ctree, clean)
+    return ctree

@@ -1,16 +1,17 @@
 """CoNLL-U: one token a line, ten columns; dependency labels are whole (never cut at a colon).
 
-Tags are written to XPOS and UPOS and read from XPOS (or UPOS, where XPOS is empty). Multi-word ranges and
-empty nodes are skipped; comments are kept. Columns are split at tabs here, because the `conllu` package also
-splits a form at two spaces; that package decides what is an id or a number wherever a file departs from the
-plain case.
+Tags are written to XPOS and UPOS and read from XPOS; in sentences without any, from UPOS, unless the file
+shows that UPOS holds another tagset: a token has two different tags. Multi-word ranges and empty nodes are
+skipped; comments are kept. Columns are split at tabs here, because the `conllu` package also splits a form at
+two spaces; that package decides what is an id or a number wherever a file departs from the plain case.
 """
 
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import replace
+from functools import cache
 from pathlib import Path
 
 from conllu.exceptions import ParseException
@@ -27,6 +28,7 @@ COLUMNS = 10
 _HUGE = re.compile("-?[0-9]{10,}")
 _BLANK_LINE = re.compile(r"^[ \t]+$", re.MULTILINE)
 _ID, _FORM, _HEAD = 0, 1, 6
+_TWO_TAGS = re.compile(r"^[0-9]+\t[^\t\n]*\t[^\t\n]*\t(?!_\t)([^\t\n]+)\t(?!_?\t|\1\t)", re.MULTILINE)
 _LONGEST_ID = 40  # characters
 _FEW_IDS = tuple(map(str, range(1, 1001)))
 
@@ -51,8 +53,17 @@ def read_conllu_chunks(path: AnyPath) -> Iterator[Chunk]:
             first += len(lines)
 
 
-def parse_conllu(chunk: Chunk, file: str, refuse: Refuse = stop) -> Iterator[DTree]:
-    """The d-trees of a chunk; arguments and errors as for `read_conllu`, sentences counted from 1."""
+def has_two_tagsets(text: str) -> bool:
+    """Return whether a token of a text has a tag in UPOS and another one in XPOS."""
+    return _TWO_TAGS.search(text) is not None
+
+
+def parse_conllu(chunk: Chunk, file: str, refuse: Refuse = stop, xpos: bool = False) -> Iterator[DTree]:
+    """Yield the d-trees of a chunk; arguments and errors as for `read_conllu`, sentences counted from 1.
+
+    xpos: read tags from XPOS only, as where UPOS and XPOS of the chunk hold two tagsets
+    """
+    two_tagsets = cache(lambda: xpos or has_two_tagsets(chunk.text))
     sentence = 0
     number = chunk.line
     for block in _BLANK_LINE.sub("", chunk.text).split("\n\n"):
@@ -64,10 +75,10 @@ def parse_conllu(chunk: Chunk, file: str, refuse: Refuse = stop) -> Iterator[DTr
             try:
                 if "\t\t" in block:
                     raise ValueError("an empty column")
-                dtree = _sentence(rows)
+                dtree = _sentence(rows, two_tagsets)
             except ValueError:
                 try:
-                    dtree = _irregular_sentence(lines, file, number, sentence)
+                    dtree = _irregular_sentence(lines, two_tagsets, file, number, sentence)
                 except FormatError as error:
                     refuse(error)
                     dtree = None
@@ -125,8 +136,8 @@ def _ids(n: int) -> tuple[str, ...]:
     return _FEW_IDS[:n] if n <= len(_FEW_IDS) else tuple(map(str, range(1, n + 1)))
 
 
-def _sentence(rows: list[list[str]]) -> DTree:
-    """A sentence of plain rows. Raises ValueError for any other."""
+def _sentence(rows: list[list[str]], two_tagsets: Callable[[], bool]) -> DTree:
+    """Return a sentence of plain rows. Raises ValueError for any other."""
     ids, forms, lemmas, upos, xpos, feats, heads, labels, _, _ = zip(*rows, strict=True)
     n = len(rows)
     digits = "".join(heads)
@@ -135,7 +146,7 @@ def _sentence(rows: list[list[str]]) -> DTree:
     return DTree(
         Tokens(
             forms,
-            upos if xpos.count("_") == n else xpos,
+            upos if xpos.count("_") == n and not two_tagsets() else xpos,
             None if lemmas.count("_") == n else lemmas,
             None if feats.count("_") == n else feats,
         ),
@@ -144,8 +155,10 @@ def _sentence(rows: list[list[str]]) -> DTree:
     )
 
 
-def _irregular_sentence(lines: list[str], file: str, first: int, sentence: int) -> DTree:
-    """A sentence with ranges, empty nodes, unknown heads or empty columns. Raises FormatError for errors."""
+def _irregular_sentence(
+    lines: list[str], two_tagsets: Callable[[], bool], file: str, first: int, sentence: int
+) -> DTree:
+    """Return a sentence with ranges, empty nodes, unknown heads or empty columns. Raises FormatError."""
     rows: list[list[str]] = []
     for number, line in enumerate(lines, first):
         if not line.strip() or line.startswith("#"):
@@ -174,5 +187,5 @@ def _irregular_sentence(lines: list[str], file: str, first: int, sentence: int) 
     columns = list(zip(*rows, strict=True))
     heads = tuple(map(int, columns[_HEAD]))
     columns[_HEAD] = ("0",) * len(rows)
-    plain = _sentence([list(row) for row in zip(*columns, strict=True)])
+    plain = _sentence([list(row) for row in zip(*columns, strict=True)], two_tagsets)
     return DTree(plain.tokens, heads, labels=plain.labels)

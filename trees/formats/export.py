@@ -12,10 +12,10 @@ from __future__ import annotations
 import re
 from collections.abc import Iterable, Iterator
 from functools import partial
-from typing import NamedTuple, TextIO
+from typing import NamedTuple
 
 from d2c.base.errors import FormatError, Refuse, stop
-from d2c.base.files import AnyPath, file_name, open_input
+from d2c.base.files import AnyPath, file_name, guess_utf8, open_input
 from d2c.trees.checks import check_text
 from d2c.trees.ctree import CTree, Tokens
 from d2c.trees.formats.chunks import Malformed, parse_each, writer
@@ -28,6 +28,7 @@ _BLANKS = re.compile(r"[ \t]+")
 _COMMENT = re.compile(r"(?:^|[ \t])%%.*", re.DOTALL)
 _COMMENTS = re.compile(r"[ \t]+%%[ \t]*")
 _NODE, _NUMBER = re.compile("#[0-9]+"), re.compile("[0-9]+")
+_AFTER_MARK = ("", *" \t\r\n")
 _ESCAPES = str.maketrans(dict.fromkeys(" \t\r\n", "\N{NO-BREAK SPACE}"))
 
 
@@ -51,7 +52,7 @@ def read_export(
     """The trees of a file, one at a time; marked: with head children by `head_ranks`. Raises FormatError."""
     file, parse = file_name(path), partial(_sentence, marked=marked, secondary=secondary or SecondaryEdges())
     with open_input(path, "latin-1") as stream:
-        yield from parse_each(_sentences(_decoded(stream), file), parse, file, refuse)
+        yield from parse_each(_sentences(guess_utf8(stream), file), parse, file, refuse)
 
 
 def _sentences(lines: Iterable[str], file: str) -> Iterator[tuple[int, _Rows]]:
@@ -59,7 +60,7 @@ def _sentences(lines: Iterable[str], file: str) -> Iterator[tuple[int, _Rows]]:
     version, in_table = None, False
     rows: _Rows | None = None
     for number, line in enumerate(lines, 1):
-        begins = line.startswith("#BOS") and not in_table
+        begins = _is_mark(line, "#BOS") and not in_table
         if rows is None and not begins:
             in_table = line.startswith("#BOT") or (in_table and not line.startswith("#EOT"))
             if line.startswith("#FORMAT"):
@@ -75,28 +76,13 @@ def _sentences(lines: Iterable[str], file: str) -> Iterator[tuple[int, _Rows]]:
             if rows is not None:
                 yield number, rows._replace(fault=rows.fault or "expected #EOS before the next #BOS")
             rows = _Rows(number, version, tuple(_COMMENTS.split(line.strip())[1:]), [])
-        elif rows is not None and line.startswith("#EOS"):
+        elif rows is not None and _is_mark(line, "#EOS"):
             yield rows.line, rows
             rows = None
         elif rows is not None and not rows.fault and (text := _COMMENT.sub("", line).strip(" \t\r\n")):
             rows.columns.append((number, _BLANKS.split(text)))
     if rows is not None:
         yield rows.line, rows._replace(fault=rows.fault or "#EOS is missing")
-
-
-def _decoded(stream: TextIO) -> Iterator[str]:
-    """The lines of a stream read as Latin-1: UTF-8 instead if the first one that is not ASCII is."""
-    utf8: bool | None = None
-    for line in stream:
-        if not line.isascii() and utf8 is not False:
-            try:
-                line = line.encode("latin-1").decode("utf-8")
-                utf8 = True
-            except UnicodeDecodeError:
-                if utf8:
-                    raise
-                utf8 = False
-        yield line
 
 
 def _sentence(sentence: _Rows, marked: bool, secondary: SecondaryEdges) -> CTree:
@@ -135,6 +121,11 @@ def _sentence(sentence: _Rows, marked: bool, secondary: SecondaryEdges) -> CTree
         raise Malformed(str(error), lines[error.name]) from None
 
 
+def _is_mark(line: str, mark: str) -> bool:
+    """Whether a line begins with a mark of four letters, and not with a longer word."""
+    return line.startswith(mark) and line[4:5] in _AFTER_MARK
+
+
 def _is_node(form: str) -> bool:
     """Whether a line that begins so is a node's: `#` and a number from FIRST_NODE on."""
     digits = form[1:].lstrip("0")
@@ -157,7 +148,7 @@ def format_export(ctree: CTree, number: int = 1) -> str:
                 (column[node] if column else "") or "--" for column in (tokens.lemmas, tokens.morphs)
             )
             form, tag = tokens.forms[node], tokens.tags[node]
-            if form.startswith(("#BOS", "#EOS")) or _NODE.fullmatch(form):
+            if form in ("#BOS", "#EOS") or _is_node(form):
                 raise ValueError(f"the word {form!r} cannot be written in the export format")
         else:
             form, lemma, tag, morph = f"#{FIRST_NODE + node - n}", "--", whole.labels[node - n], "--"

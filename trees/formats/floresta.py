@@ -1,4 +1,4 @@
-"""Floresta sinta(c)tica in its bracket dialect, in Latin-1; read only.
+"""Floresta sinta(c)tica in its bracket dialect, in Latin-1 or UTF-8; read only.
 
     #44 CP8-1 A história começa.
     (STA+fcl (SUBJ+np (>N+art A) (H+n história)) (P+v-fin começa) (.))
@@ -16,7 +16,7 @@ import re
 from collections.abc import Iterable, Iterator
 
 from d2c.base.errors import FormatError, Refuse, stop
-from d2c.base.files import AnyPath, file_name, open_input
+from d2c.base.files import AnyPath, file_name, guess_utf8, open_input
 from d2c.trees.ctree import CTree, Tokens
 from d2c.trees.formats.chunks import parse_each
 from d2c.trees.graphs import Name, tree_of
@@ -32,7 +32,7 @@ def read_floresta(path: AnyPath, marked: bool = False, refuse: Refuse = stop) ->
     """The trees of a file, one at a time; marked: with head children by functions. Raises FormatError."""
     file = file_name(path)
     with open_input(path, "latin-1") as stream:
-        items = _items(stream, file)
+        items = _items(guess_utf8(stream), file)
         yield from parse_each(items, lambda text: _Item().parse(text, marked), file, refuse)
 
 

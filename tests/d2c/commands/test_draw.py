@@ -10,8 +10,10 @@ from click.testing import CliRunner
 
 from d2c.commands.cli import cli
 from d2c.reduction.reduction import Reduction
+from d2c.trees.ctree import Tokens
+from d2c.trees.dtree import DTree
 from d2c.trees.formats.brackets import parse_bracket
-from d2c.trees.pictures import ctree_svg, ctree_text, drawing
+from d2c.trees.pictures import ctree_svg, ctree_text, drawing, dtree_svg, dtree_text
 
 TEXT = "(S (VP (V 0=wake) (P 2=<up>)) (N 1=me))\n(S (A 0=a) (B 1=b))\n"
 
@@ -47,6 +49,22 @@ def test_svg(trees: Path, what: str) -> None:
     words = {"".join(element.itertext()).strip() for element in picture.iter()}
     assert {"wake", "me", "<up>"} <= words
     assert ("S#2" in words) == (what != "ctree") and ("VP" in words) == (what != "dtree")
+
+
+@pytest.mark.parametrize("head", [-1, -2, 4])
+def test_a_head_outside_the_sentence_is_no_other_word(head: int) -> None:
+    tokens = Tokens(("wake", "up", "me"), ("V", "P", "N"))
+    dtree = DTree(tokens, (0, head, 1), labels=("root", "PRT", "NP"))
+    assert dtree_text(dtree).splitlines() == [
+        "1  wake  V  root",
+        "2  up    P  ← ?     PRT",
+        "3  me    N  ← wake  NP",
+    ]
+    picture = dtree_svg(dtree)
+    shown = [element.text for element in fromstring(picture).iter() if element.text]
+    assert "? PRT" in shown and "NP" in shown and "PRT" not in shown
+    one_arc = dtree_svg(DTree(tokens, (0, 0, 1), labels=("root", "root", "NP")))
+    assert picture.count("<path") == one_arc.count("<path")
 
 
 def test_the_name_of_a_file_says_svg(trees: Path, tmp_path: Path) -> None:

@@ -11,6 +11,7 @@ import pytest
 from click.testing import CliRunner
 
 from d2c.base.errors import Faults, FormatError, ModelError
+from d2c.cky.settings import ChartSettings
 from d2c.commands.cli import cli
 from d2c.dparsers.protocol import DependencyParser
 from d2c.experiments.comparison import train_and_compare
@@ -66,7 +67,7 @@ def test_every_option(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
         ),
         encoding="delta",
         head_rules="marked",
-        pruning="1+2",
+        chart=ChartSettings(pruning="1+2"),
         checkpoints=Path("c"),
         dparser="stanza:transition",
         preset="small",
