@@ -10,7 +10,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, field, fields, replace
+from dataclasses import dataclass, field, replace
 from functools import cached_property, partial
 from pathlib import Path
 from typing import Any, Generic, NamedTuple, TypeVar
@@ -29,7 +29,7 @@ from d2c.packed.arcs import joined, parted
 from d2c.packed.dtree import packed_arcs, with_packed_arcs
 from d2c.packed.feature import ARRAYS, from_arrays, to_arrays
 from d2c.reduction.reduction import Reduction
-from d2c.routes.registry import RouteSettings, make_route, route_class
+from d2c.routes.registry import CHART_OPTIONS, RouteSettings, make_route, route_class
 from d2c.training.jackknife import jackknife_dtrees, jackknife_tags, write_tokens
 from d2c.training.packed import parsing
 from d2c.training.spec import TrainingSpec
@@ -260,18 +260,19 @@ class Experiment:
         share:   of the training c-trees, the first ones
         dtrees:  what it learns from in place of gold d-trees: those of `jackknifed`
         arcs:    d-trees with packed arcs, of sentences that it does not learn from: what arcs count for
-        changes: of the fields of `RouteSettings`
+        changes: of the settings, by the names of options
         """
 
         def make(directory: Path) -> dict[str, Any]:
             self.fit(name, share, dtrees, arcs, **changes).save(directory / "route")
             return {}
 
-        settings = replace(self.spec, **changes)
-        own = {one.name: getattr(settings, one.name) for one in fields(RouteSettings)} | changes
-        set_apart = {key: value for key, value in own.items() if value != getattr(RouteSettings, key)}
-        set_apart.pop("checkpoints", None)
-        made_of = {**self.made_of, **set_apart, "route": name, "share": share}
+        settings, default = self.spec.changed(**changes), RouteSettings()
+        options = {
+            option: settings.option(option) for option in ("encoding", "labels", "seed", *CHART_OPTIONS)
+        }
+        set_apart = {option: value for option, value in options.items() if value != default.option(option)}
+        made_of = {**self.made_of, **set_apart, **changes, "route": name, "share": share}
         made_of |= {"dtrees": dtrees and dtrees.key} | ({"arcs": arcs.key} if arcs else {})
         step = self.store.step("route", made_of, make)
         return Fitted(route_class(name).load(step.directory / "route"), step)
@@ -288,7 +289,7 @@ class Experiment:
 
         A chart that sees labels learns from those of the encoding, where no d-trees are given.
         """
-        settings = replace(self.spec, head_rules=self.treebank.head_rules, **changes)
+        settings = self.spec.changed(head_rules=self.treebank.head_rules, **changes)
         trees, route, of_dev = self.trees("train", share), make_route(name, settings), dict[str, Any]()
         given = None if dtrees is None else dtrees.dtrees[: len(trees)]
         if settings.labels and route.learns_conventions:

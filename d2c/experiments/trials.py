@@ -233,7 +233,7 @@ class Trials:
         return made_of | {"labels of arcs": experiment.labels, "route": route}
 
     def _experiment(self, settings: Mapping[str, Any]) -> TrialExperiment:
-        spec = replace(self.spec, **settings)
+        spec = self.spec.changed(**settings)
         assert isinstance(spec.reading, Reading)
         marked = spec.head_rules == "marked"
         files = dict.fromkeys(("train", "dev", "test"), spec.train)

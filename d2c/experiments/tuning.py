@@ -120,7 +120,7 @@ def choose(
     Settings that do not fit the treebank are logged with the reason. Raises FormatError, ModelError where
     those given do not.
     """
-    given = {name: getattr(trials.spec, name) for name in of_route(trials.spec.routes[0])}
+    given = {name: trials.spec.option(name) for name in of_route(trials.spec.routes[0])}
     done = list[Trial]()
 
     def f1(settings: RouteValues) -> float:

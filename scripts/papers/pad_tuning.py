@@ -114,7 +114,7 @@ def _with_gamma(experiment: PaperExperiment, penalty: float, gamma: float) -> St
 
     def make(_: Path) -> dict[str, Any]:
         parts, route = split(experiment), ConstrainedCKY.load(trained.directory / "route")
-        settings = replace(route.settings, gamma=gamma, epochs=0)  # the weights do not depend on it
+        settings = replace(route.settings, gamma=gamma, epochs=1)  # of which the weights are not used
         route.allowed_ = ConstrainedCKY(settings).fit(parts.learned).allowed_
         route.settings = replace(route.settings, pruning="2")
         return _measured(experiment, route, parts)
