@@ -19,7 +19,7 @@ from d2c.base.errors import each_located, located
 from d2c.base.progress import counted, log
 from d2c.base.temporary import scratch
 from d2c.dparsers.protocol import DependencyParser
-from d2c.dparsers.registry import DPARSERS, TAGGERS, class_of, takes
+from d2c.dparsers.registry import DPARSERS, TAGGERS, Registered, class_of, takes
 from d2c.dparsers.taggers import accuracy
 from d2c.experiments.rows import GOLD, Parses, timed
 from d2c.experiments.store import Step, Store, digest, digest_of_file
@@ -170,7 +170,8 @@ class Experiment:
         """Return the settings that a d-parser depends on."""
         spec = self.spec
         files = [*filter(None, (spec.vectors, *(spec.charlm or ())))]
-        settings = {"dparser": name, "preset": spec.preset, "epochs": spec.epochs, "seed": spec.seed}
+        names = ("preset", "epochs", "seed")
+        settings: dict[str, Any] = {"dparser": name, **{one: getattr(spec, one) for one in names}}
         settings |= {"files": list(map(digest_of_file, files))} if files else {}
         return settings | self.on_device | self._transformer("d-parser", DPARSERS, name.partition(":")[0])
 
@@ -179,7 +180,7 @@ class Experiment:
         """Where networks run, which weights and speed depend on, if the settings say it."""
         return {"device": self.spec.device} if self.spec.device else {}
 
-    def _transformer(self, role: str, rows: Mapping[str, Any], name: str) -> dict[str, str]:
+    def _transformer(self, role: str, rows: Mapping[str, Registered], name: str) -> dict[str, str]:
         """The parameter for it, where there is one, and the d-parser or tagger may have it."""
         transformer = self.spec.transformer
         return {"bert_model": transformer} if transformer and takes(role, rows, name, "bert_model") else {}

@@ -26,9 +26,8 @@ from d2c.experiments.store import Step, Store
 from d2c.experiments.treebank import Treebank
 from d2c.packed.dtree import with_packed_arcs
 from d2c.routes.registry import ROUTES
-from d2c.training.conventions import is_foreign
 from d2c.training.jackknife import blocks
-from d2c.training.packed import check_arcs, gives_arcs, parsing
+from d2c.training.packed import check_arcs, parsing
 from d2c.training.spec import TrainingSpec
 from d2c.treebanks.reading import Reading
 from d2c.trees.ctree import CTree
@@ -147,7 +146,7 @@ class TrialExperiment(Experiment):
         if name == GOLD:
             return super().parses(name, part, encoding)
         labels = self.labels
-        parts = ("dev", "test") if gives_arcs(self.new_dparser(name)) else ("test",)
+        parts = ("dev", "test") if self.new_dparser(name).gives_arcs else ("test",)
 
         def make(directory: Path) -> Mapping[str, Any]:
             with scratch() as files:
@@ -205,7 +204,7 @@ class Trials:
     _trees: dict[bool, list[CTree]] = field(default_factory=dict)  # by whether heads are marked
 
     def __post_init__(self) -> None:
-        if is_foreign(self.spec.new_dparser()):
+        if self.spec.new_dparser().foreign:
             message = "is trained elsewhere, on other d-trees than the route's; tune trains its own"
             raise ModelError(f"the d-parser {self.spec.dparser_name} {message}")
 

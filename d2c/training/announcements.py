@@ -6,7 +6,6 @@ from collections.abc import Iterable, Iterator
 from pathlib import Path
 
 from d2c.base.progress import counted, log
-from d2c.dparsers.protocol import MadeForGPUs
 from d2c.training.spec import TrainingSpec
 from d2c.trees.dtree import DTree
 
@@ -22,7 +21,7 @@ def announce(spec: TrainingSpec) -> None:
 
 def warn_of_presets(estimators: Iterable[object]) -> None:
     """Says of d-parsers and taggers whose preset is made for GPUs that there is a smaller one."""
-    if any(isinstance(one, MadeForGPUs) and one.misses_gpu for one in estimators):
+    if any(getattr(one, "misses_gpu", False) for one in estimators):
         log.info("the default preset is made for GPUs, and this is none; take --preset small on a CPU")
 
 

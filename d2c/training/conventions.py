@@ -8,10 +8,9 @@ ceiling of what it can reach with this d-parser.
 from __future__ import annotations
 
 from collections.abc import Iterable
-from typing import TypeGuard
 
 from d2c.base.progress import counted
-from d2c.dparsers.protocol import DependencyParser, ForeignParser
+from d2c.dparsers.protocol import DependencyParser
 from d2c.training.announcements import described
 from d2c.training.spec import TrainingSpec
 from d2c.trees.ctree import CTree
@@ -22,13 +21,8 @@ from d2c.trees.route import Progress, Route
 from d2c.trees.scores.brackets import bracket_scores
 
 
-def is_foreign(dparser: DependencyParser) -> TypeGuard[ForeignParser]:
-    """Whether a d-parser is trained elsewhere, on d-trees of a convention of its own."""
-    return isinstance(dparser, ForeignParser) and dparser.foreign
-
-
 def fit_to_convention(
-    route: Route, dparser: ForeignParser, spec: TrainingSpec, progress: Progress | None
+    route: Route, dparser: DependencyParser, spec: TrainingSpec, progress: Progress | None
 ) -> None:
     """Fits the route on what the d-parser makes of treebank files; first says the oracle F1 on dev.
 

@@ -9,12 +9,11 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import replace
 from pathlib import Path
-from typing import TypeGuard
 
 from d2c.base.errors import ModelError
 from d2c.base.progress import counted
 from d2c.base.temporary import scratch
-from d2c.dparsers.protocol import DependencyParser, GivesArcs
+from d2c.dparsers.protocol import DependencyParser
 from d2c.packed.dtree import with_packed_arcs
 from d2c.routes.registry import ROUTES, route_class
 from d2c.training.jackknife import Parse, blocks
@@ -26,14 +25,9 @@ from d2c.trees.route import Progress, Route
 _PARTS = 10
 
 
-def gives_arcs(dparser: DependencyParser) -> TypeGuard[GivesArcs]:
-    """Whether a d-parser says how probable other heads are."""
-    return isinstance(dparser, GivesArcs) and dparser.gives_arcs
-
-
 def check_arcs(packed: bool, routes: Mapping[str, Route], dparser: DependencyParser, name: str) -> None:
     """Raises ModelError where packed arcs are wanted that the d-parser does not give, or no route takes."""
-    if packed and not gives_arcs(dparser):
+    if packed and not dparser.gives_arcs:
         message = "does not say how probable other heads are; stanza:graph and transition do"
         raise ModelError(f"--arcs packed: the d-parser {name} {message}")
     if packed and not any(route.supports_arcs for route in routes.values()):
@@ -43,7 +37,7 @@ def check_arcs(packed: bool, routes: Mapping[str, Route], dparser: DependencyPar
 
 def parsing(dparser: DependencyParser, packed: bool) -> Parse:
     """How a d-parser parses: with its arcs, or without them."""
-    return dparser.parse_packed if packed and gives_arcs(dparser) else dparser.parse
+    return dparser.parse_packed if packed and dparser.gives_arcs else dparser.parse
 
 
 def and_last_tenth(dtrees: Iterable[DTree], sentences: int) -> tuple[list[DTree], list[DTree]]:

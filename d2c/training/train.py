@@ -17,7 +17,7 @@ from d2c.dparsers.protocol import DependencyParser
 from d2c.models.model import SETTINGS, Model
 from d2c.routes.registry import foreign_refused
 from d2c.training.announcements import announce, described, warn_of_presets
-from d2c.training.conventions import fit_to_convention, is_foreign
+from d2c.training.conventions import fit_to_convention
 from d2c.training.jackknife import jackknife_dtrees
 from d2c.training.packed import and_last_tenth, check_arcs, fit_arcs, parse_held_out, parsing
 from d2c.training.spec import ARCS, TrainingSpec
@@ -59,7 +59,7 @@ def train_models(
     _check_new(spec, directories)
     announce(spec)
     dparser = spec.new_dparser()
-    labels = is_foreign(dparser) if spec.labels is None else spec.labels
+    labels = dparser.foreign if spec.labels is None else spec.labels
     routes = replace(spec, labels=labels).new_routes()
     _check_foreign(spec, routes.values(), dparser, foreign)
     _check_jackknifing(spec, routes)
@@ -79,7 +79,7 @@ def train_models(
             start = time.perf_counter()
             log.info("route %s: learning to convert d-trees", name)
             with located(str(spec.train)):
-                if is_foreign(dparser):
+                if dparser.foreign:
                     fit_to_convention(route, dparser, spec, progress)
                 else:
                     gold, dev = spec.reading(spec.train), spec.reading(spec.dev)
@@ -108,7 +108,7 @@ def _train_dparser(
     files, dtrees = (spec.train, spec.dev), None  # of which a foreign one reads neither
     held_out: list[DTree] = []
     with scratch() as own:
-        if not is_foreign(dparser):
+        if not dparser.foreign:
             rules, uncovered = load_head_rules(spec.head_rules), Uncovered()
             watched = replace(spec, reading=lambda path: uncovered.over(spec.reading(path), rules))
             files = write_encoded(routes, watched, own)
@@ -137,7 +137,7 @@ def _check_new(spec: TrainingSpec, directories: Iterable[Path]) -> None:
 def _check_foreign(
     spec: TrainingSpec, routes: Iterable[Route], dparser: DependencyParser, allowed: bool
 ) -> None:
-    if not is_foreign(dparser):
+    if not dparser.foreign:
         return
     if not allowed:
         message = "is trained elsewhere, on other d-trees than the routes'; train, parse and evaluate"
