@@ -157,7 +157,7 @@ def timed(
     """Return what work(items, *others) makes, and the seconds that it takes; `what` names it in progress.
 
     others: what only this run is given, as a count of repairs, to which those of the warm run do not belong
-    warm:   items that are done before the time is taken, so that kernels are compiled and networks are loaded;
+    warm:   items that are done before the time is taken, so kernels are compiled and networks loaded;
             by default the first ones
     """
     list(work(items[:_WARM] if warm is None else warm))
