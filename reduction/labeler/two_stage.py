@@ -114,7 +114,7 @@ class TwoStage(Reduction):
         self.source = replace(self.source, labeler=labeler)
 
     @property
-    def arcs_(self) -> ArcFeature:  # type: ignore[override]  # an attribute of other routes
+    def arcs_(self) -> ArcFeature:
         """What packed arcs count for."""
         return self.source.arcs
 
