@@ -21,10 +21,10 @@ import click
 import numpy as np
 
 from d2c.cky.constrained_cky import ConstrainedCKY
+from d2c.models.arcs import gives_arcs
 from d2c.packed.dtree import packed_arcs, with_packed_arcs
 from d2c.packed.feature import least_probability
 from d2c.reduction.labeler.two_stage import TwoStage
-from d2c.training.packed import gives_arcs
 from d2c.trees.ctree import CTree
 from d2c.trees.dtree import DTree
 from d2c.trees.repair import ARCS_UNDONE, Repairs

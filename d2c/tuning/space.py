@@ -8,8 +8,8 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping
 from typing import Any, NamedTuple
 
+from d2c.models.arcs import ARCS
 from d2c.routes.registry import ROUTES
-from d2c.training.spec import ARCS
 from d2c.trees.binarization import BINARIZATIONS, GRAMMARS
 from d2c.trees.refinement import REFINEMENTS
 

@@ -20,12 +20,12 @@ from d2c.experiments.rows import with_tags_of
 from d2c.experiments.store import Step, Store, digest_of_file
 from d2c.experiments.treebank import Treebank
 from d2c.linear.weights import read_arrays, write_arrays
+from d2c.models.arcs import check_arcs, gives_arcs, parsing
 from d2c.packed.arcs import joined, parted
 from d2c.packed.dtree import packed_arcs, with_packed_arcs
 from d2c.packed.feature import ARRAYS, from_arrays, to_arrays
-from d2c.training.conventions import is_foreign
+from d2c.training.fitting import is_foreign
 from d2c.training.jackknife import blocks, jackknife_dtrees, jackknife_tags, write_tokens
-from d2c.training.packed import check_arcs, gives_arcs, parsing
 from d2c.training.spec import TrainingSpec
 from d2c.training.tagging import retagged
 from d2c.treebanks.reading import Reading
