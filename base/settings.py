@@ -64,6 +64,11 @@ def setting(
     return field(default=default, metadata={_KEY: (help, Limits(least, most, above, tuple(choices)))})
 
 
+def redefault(cls: type[Settings], name: str, default: Any) -> Any:
+    """Return a field of settings again, with another default, for a class that derives from `cls`."""
+    return field(default=default, metadata={_KEY: _metadata(cls, name)})
+
+
 def help_of(cls: type[Settings], name: str) -> str:
     """Return the help text of a field's option."""
     return _metadata(cls, name)[0]

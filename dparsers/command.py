@@ -21,7 +21,7 @@ from d2c.base.progress import log
 from d2c.base.temporary import scratch
 from d2c.dparsers.directories import Kind, whole_directory
 from d2c.dparsers.file_parser import align
-from d2c.dparsers.protocol import Report
+from d2c.dparsers.protocol import DependencyParser, Report
 from d2c.trees.ctree import Tokens
 from d2c.trees.dtree import DTree
 from d2c.trees.formats.chunks import batches
@@ -33,7 +33,7 @@ _KEPT = 3  # lines of standard error
 _WINDOW = 10_000  # sentences that one run of the command parses: it may be slow to start
 
 
-class CommandParser:
+class CommandParser(DependencyParser):
     """A d-parser that is run by two commands.
 
     train_template: with {train} and {dev}, two CoNLL-U files, and {model}, where it may leave a file or a

@@ -10,7 +10,7 @@ from typing import Self
 from d2c.base.errors import FormatError, ModelError
 from d2c.base.files import AnyPath
 from d2c.dparsers.directories import Kind, whole_directory
-from d2c.dparsers.protocol import Report
+from d2c.dparsers.protocol import DependencyParser, Report
 from d2c.trees.ctree import Tokens
 from d2c.trees.dtree import DTree
 from d2c.trees.formats.conllu import read_conllu, save_conllu
@@ -22,12 +22,12 @@ FILE, GOLD = Kind("dparser", "file", 1), Kind("dparser", "gold", 1)
 _GOLD = "gold.conllu"
 
 
-class FileParser:
+class FileParser(DependencyParser):
     """The d-trees of a CoNLL-U file, for exactly the sentences of that file.
 
     path: the file; a model keeps its absolute path, not what it holds
     dev:  with a second file, the first has the d-trees of the training treebank, and the second is the one
-          that `parse` reads. They may be of any convention: see `ForeignParser`.
+          that `parse` reads. They may be of any convention: see `DependencyParser.foreign`.
     """
 
     reads_along = True
@@ -77,7 +77,7 @@ class FileParser:
             logger.warning("%s: %s", path, spelling)
 
 
-class GoldParser:
+class GoldParser(DependencyParser):
     """The gold d-trees of the development treebank it was trained with, for exactly its sentences.
 
     What is wrong with the c-trees made of them is not a d-parser's fault.

@@ -18,7 +18,7 @@ from typing import Protocol, Self, cast
 from d2c.base.errors import ModelError
 from d2c.base.progress import log
 from d2c.dparsers.directories import Kind, loading, whole_directory
-from d2c.dparsers.protocol import Arcs, Report, TextRules, with_arcs
+from d2c.dparsers.protocol import Arcs, DependencyParser, Report, TextRules, with_arcs
 from d2c.dparsers.taggers import EMPTY_FORM
 from d2c.trees.ctree import Tokens
 from d2c.trees.dtree import DTree
@@ -39,14 +39,14 @@ class Pipeline(TextRules, Protocol):
         """Tags; empty where it has none."""
 
 
-class PipelineParser:
+class PipelineParser(DependencyParser):
     """A pipeline's parser.
 
     pipeline: `spacy:` with what `spacy.load` takes, or `stanza:` with the language of a `stanza.Pipeline`;
               a model keeps this name, not the pipeline, and nothing where it is a directory
     """
 
-    foreign = True
+    foreign = reads_text = True
 
     def __init__(self, pipeline: str) -> None:
         self.pipeline = pipeline
@@ -81,8 +81,6 @@ class PipelineParser:
         for window in batches(sentences, _WINDOW):
             arcs = self.rules().arcs(_words(tokens.forms for tokens in window))
             yield from with_arcs(window, arcs, self.pipeline)
-
-    parse_training = parse
 
     def tag(self, sentences: Iterable[Sequence[str]]) -> Iterator[Tokens]:
         """Each sentence's words with the pipeline's tags, as of a `Tagger`.

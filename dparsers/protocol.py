@@ -6,10 +6,11 @@ its learned state.
 
 from __future__ import annotations
 
+from abc import ABC, abstractmethod
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Protocol, Self, runtime_checkable
+from typing import ClassVar, Protocol, Self
 
 from d2c.base.errors import ModelError
 from d2c.trees.ctree import Tokens
@@ -42,8 +43,7 @@ class Progress:
 
 
 def time_left(done: int, steps: int, seconds: float) -> str:
-    """How long the steps to go will take if they take as long as those before, and training does not end
-    early."""
+    """Say how long the remaining steps take at the pace of those done, if training does not end early."""
     if not 0 < done <= steps:
         return "time left unknown"
     left = seconds / done * (steps - done)
@@ -55,8 +55,6 @@ def time_left(done: int, steps: int, seconds: float) -> str:
 
 Report = Callable[[Progress], None] | None
 Arcs = tuple[Sequence[int], Sequence[str]]  # heads and labels of a sentence
-
-
 Word = tuple[str, int, int]  # its form, its first character in a text and the one after its last
 
 
@@ -64,17 +62,40 @@ class TextRules(Protocol):
     """How text is cut."""
 
     def words(self, text: str) -> Iterable[Word]:
-        """The words of a sentence, in order; several may be of the same characters."""
+        """Return the words of a sentence, in order; several may be of the same characters."""
 
     def sentences(self, text: str) -> Iterable[tuple[int, int]]:
-        """Of each sentence of a paragraph its first character and the one after its last, in order."""
+        """Return the first character of each sentence of a paragraph and the one after its last, in order."""
 
 
-class DependencyParser(Protocol):
-    """A dependency parser that can be trained."""
+class DependencyParser(ABC):
+    """A dependency parser that can be trained; what only some can do has a default here.
 
+    foreign:     trained elsewhere, on d-trees of another convention (UD, ClearNLP): `train` teaches it
+                 nothing, and what converts its d-trees must learn from `parse_training`
+    gives_arcs:  says how probable other heads are, by `parse_packed`
+    misses_gpu:  made for a GPU as it is set, and there is none here
+    reads_along: has its d-trees in order, and must be given all sentences in one stream
+    reads_text:  cuts text by its `rules`, and tags words by `tag`
+    """
+
+    foreign: bool = False
+    reads_along: ClassVar[bool] = False
+    reads_text: ClassVar[bool] = False
+
+    @property
+    def gives_arcs(self) -> bool:
+        """Whether, as it is set, it says how probable other heads are."""
+        return False
+
+    @property
+    def misses_gpu(self) -> bool:
+        """Whether, as it is set, it is made for a GPU, and there is none here."""
+        return False
+
+    @abstractmethod
     def train(self, train_conllu: Path, dev_conllu: Path, directory: Path, progress: Report = None) -> Self:
-        """Learns from one CoNLL-U file, selects the model on another, and leaves it in a directory.
+        """Learn from one CoNLL-U file, select the model on another, and leave it in a directory.
 
         Words, tags (XPOS), heads and labels (DEPREL) are read. The directory appears whole, or, where
         training fails or is interrupted, not at all. Raises FormatError for what cannot be learned from,
@@ -82,74 +103,36 @@ class DependencyParser(Protocol):
         """
 
     @classmethod
+    @abstractmethod
     def load(cls, directory: Path) -> Self:
-        """The parser that `train` left there. Raises ModelError."""
+        """Return the parser that `train` left in a directory. Raises ModelError."""
 
+    @abstractmethod
     def parse(self, sentences: Iterable[Tokens]) -> Iterator[DTree]:
-        """The d-tree of each sentence, heads and labels filled in, in order, in batches, over any stream.
+        """Yield the d-tree of each sentence, heads and labels filled in, in order, over any stream.
 
         The tokens are those given. Raises ModelError where nothing was trained or loaded yet.
         """
 
-
-@runtime_checkable
-class ForeignParser(DependencyParser, Protocol):
-    """A dependency parser that may be trained elsewhere, on d-trees of another convention (UD, ClearNLP).
-
-    `train` teaches it nothing then. What converts its d-trees must learn from them.
-    """
-
-    @property
-    def foreign(self) -> bool:
-        """Whether it was trained elsewhere."""
+    def parse_packed(self, sentences: Iterable[Tokens]) -> Iterator[DTree]:
+        """Yield the d-trees of `parse` with their packed arcs (`d2c.packed.arcs`)."""
+        raise ModelError("this parser does not say how probable other heads are")
 
     def parse_training(self, sentences: Iterable[Tokens]) -> Iterator[DTree]:
-        """Parses the sentences of the training treebank, as `parse` does others."""
-
-
-@runtime_checkable
-class GivesArcs(DependencyParser, Protocol):
-    """A dependency parser that says how probable other heads are."""
-
-    @property
-    def gives_arcs(self) -> bool:
-        """Whether, as it is set, it does."""
-
-    def parse_packed(self, sentences: Iterable[Tokens]) -> Iterator[DTree]:
-        """The d-trees of `parse`, with their packed arcs (`d2c.packed.arcs`)."""
-
-
-@runtime_checkable
-class ReadsAlong(DependencyParser, Protocol):
-    """A dependency parser that has its d-trees in order, and so must be given all sentences in one stream."""
-
-    @property
-    def reads_along(self) -> bool:
-        """Whether that is so."""
-
-
-@runtime_checkable
-class MadeForGPUs(Protocol):
-    """A d-parser or tagger that may be too large to train on a CPU."""
-
-    @property
-    def misses_gpu(self) -> bool:
-        """Whether, as it is set, it is made for a GPU, and there is none here."""
-
-
-@runtime_checkable
-class ReadsText(DependencyParser, Protocol):
-    """A dependency parser that comes with words, sentences and tags of its own."""
+        """Parse the sentences of the training treebank, as `parse` does others."""
+        return self.parse(sentences)
 
     def rules(self) -> TextRules:
-        """How it cuts text."""
+        """Return how it cuts text. Raises ModelError unless it `reads_text`."""
+        raise ModelError("this parser cuts no text")
 
     def tag(self, sentences: Iterable[Sequence[str]]) -> Iterator[Tokens]:
-        """As that of a tagger, `d2c.dparsers.taggers`."""
+        """Tag words as a tagger does (`d2c.dparsers.taggers`). Raises ModelError unless it `reads_text`."""
+        raise ModelError("this parser has no tags of its own")
 
 
 def with_arcs(sentences: Iterable[Tokens], arcs: Iterable[Arcs], parser: str) -> Iterator[DTree]:
-    """Gives each sentence its arcs; those without words have none among them.
+    """Give each sentence its arcs; sentences without words have none among them.
 
     Raises ModelError, which names the parser, for arcs of another number of words.
     """

@@ -1,50 +1,116 @@
-"""Words as features know them: those seen twice or more have numbers of their own, rarer ones go by class."""
+"""Numbers of words, tags and morphology, as features know them.
+
+Words seen twice or more have numbers of their own, rarer ones go by class, as does morphology.
+"""
 
 from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
+from functools import lru_cache
+from itertools import chain
+from typing import Self
+
+import numpy as np
+from numpy.typing import NDArray
 
 from d2c.trees.ctree import Tokens
 
-UNKNOWN = 1  # number of a rare word of no known class; 0 is beyond the sentence
+UNKNOWN = 1  # number of a rare word of no known class, and of an unknown tag; 0 is beyond the sentence
+
+
+@dataclass(frozen=True, kw_only=True)
+class NamesFile:
+    """The names of a lexicon in the JSON file of a model, in order; models of 0.2.0 have no morphology."""
+
+    words: list[str]
+    tags: list[str]
+    morphs: list[str] = field(default_factory=list)
+
+
+@dataclass(frozen=True)
+class Lexicon:
+    """The numbers of a treebank's names, from UNKNOWN + 1 on.
+
+    words:  of words and of classes of rare words, see `number_words`
+    tags:   of all tags
+    morphs: as words; none where most sentences of the treebank have none
+    """
+
+    words: dict[str, int] = field(default_factory=dict)
+    tags: dict[str, int] = field(default_factory=dict)
+    morphs: dict[str, int] = field(default_factory=dict)
+
+    @classmethod
+    def of(cls, sentences: Sequence[Tokens]) -> Self:
+        """Return the lexicon of a treebank."""
+        tags = sorted({tag for tokens in sentences for tag in tokens.tags})
+        words = number_words(tokens.forms for tokens in sentences)
+        return cls(words, numbered(tags), number_morphs(sentences))
+
+    def columns(self, sentences: Sequence[Tokens]) -> NDArray[np.int64]:
+        """Return the numbers of words, tags and morphology of all tokens, [3, n]; 0: no morphology."""
+        known, forms = self.words.get, chain.from_iterable(tokens.forms for tokens in sentences)
+        tags = chain.from_iterable(tokens.tags for tokens in sentences)
+        morphs = chain.from_iterable(morph_numbers(self.morphs, tokens) for tokens in sentences)
+        words = [known(form) or known(word_class(form), UNKNOWN) for form in forms]
+        return np.array([words, [self.tags.get(tag, UNKNOWN) for tag in tags], list(morphs)], np.int64)
+
+    def names(self) -> dict[str, list[str]]:
+        """Return the names in their order, for the file of a model."""
+        return {"words": list(self.words), "tags": list(self.tags), "morphs": list(self.morphs)}
+
+    @classmethod
+    def of_names(cls, file: NamesFile) -> Self:
+        """Return the lexicon of a model's file. Raises ValueError where a tag comes twice."""
+        tags = numbered(file.tags)
+        if len(tags) != len(file.tags):
+            raise ValueError("a tag comes twice")
+        return cls(numbered(file.words), tags, numbered(file.morphs))
+
+
+def numbered(names: Iterable[str], first: int = UNKNOWN + 1) -> dict[str, int]:
+    """Return the number of each name, in order, the first one's being given."""
+    return {name: number for number, name in enumerate(names, first)}
 
 
 def number_words(sentences: Iterable[Sequence[str]]) -> dict[str, int]:
-    """The numbers of words and of classes of rare words, from UNKNOWN + 1 on."""
-    seen = Counter(form for forms in sentences for form in forms)
-    return {name: number for number, name in enumerate(sorted(_names(seen)), UNKNOWN + 1)}
+    """Return the numbers of words and of classes of rare words, from UNKNOWN + 1 on."""
+    counts = Counter(form for forms in sentences for form in forms)
+    return numbered(sorted(_frequent(counts)))
 
 
 def word_number(words: Mapping[str, int], form: str) -> int:
-    """The number of a word by `number_words`."""
+    """Return the number of a word by `number_words`."""
     return words.get(form) or words.get(word_class(form), UNKNOWN)
 
 
 def number_morphs(sentences: Sequence[Tokens]) -> dict[str, int]:
-    """`number_words` of their morphology; nothing where most sentences have none.
+    """Return `number_words` of their morphology; nothing where most sentences have none.
 
-    What is known of few would tell which text they are from, rather than what their words are.
+    The morphology of a few would tell which text they are from, rather than what their words are.
     """
     known = [tokens.morphs for tokens in sentences if tokens.morphs is not None]
     return number_words(known) if 2 * len(known) > len(sentences) else {}
 
 
 def morph_numbers(morphs: Mapping[str, int], tokens: Tokens) -> list[int]:
-    """[n] the numbers of a sentence's morphology by `number_morphs`; 0 where there is none."""
+    """Return the numbers of a sentence's morphology by `number_morphs`, [n]; 0 where there is none."""
     if not morphs or tokens.morphs is None:
         return [0] * len(tokens)
     return [word_number(morphs, morph) for morph in tokens.morphs]
 
 
+@lru_cache(maxsize=1 << 16)
 def word_class(form: str) -> str:
-    """What stands for a rare word: has it digits, or which last letters; hyphens; capitals."""
+    """Return the class of a rare word: has it digits, or which last letters; hyphens; capitals."""
     shape = "9" if any(map(str.isdigit, form)) else form[-3:].lower()
     return f"\t{shape}{'-' * ('-' in form)}{'A' * form[:1].isupper()}{'A' * form[1:].isupper()}"
 
 
-def _names(seen: Counter[str]) -> Iterator[str]:
-    """The words seen more than once, and the classes of more than one of the others."""
-    yield from (form for form, count in seen.items() if count > 1)
-    classes = Counter(word_class(form) for form, count in seen.items() if count == 1)
+def _frequent(counts: Counter[str]) -> Iterator[str]:
+    """Yield the words counted more than once, and the classes of more than one of the others."""
+    yield from (form for form, count in counts.items() if count > 1)
+    classes = Counter(word_class(form) for form, count in counts.items() if count == 1)
     yield from (name for name, count in classes.items() if count > 1)

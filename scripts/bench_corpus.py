@@ -27,10 +27,10 @@ import click
 import pyarrow.parquet as pq
 
 from bench_parse_jobs import SAMPLE, measured, write
+from d2c.base.workers import Pool
 from d2c.corpora.inputs import Inputs
 from d2c.corpora.job import Plan, run
 from d2c.corpora.manifest import NAME, Manifest, opened
-from d2c.corpora.processes import processes
 from d2c.corpora.work import Task
 from measuring.options import FilePath
 from measuring.tables import print_table, say
@@ -115,7 +115,9 @@ def speed_of_first(made: Path, source: Path, sentences: int) -> float:
     """Sentences/s that are read, handed out, taken back and written where the work itself takes no time."""
     with tempfile.TemporaryDirectory() as scratch:
         job: Any = Canned(made / "part-000000.parquet")
-        plan = Plan(Inputs([source], kind="tokenized"), 20_000, 256, 600, lambda: processes(2, job))
+        plan = Plan(
+            Inputs([source], kind="tokenized"), 20_000, 256, 600, lambda: Pool(job.worker, 2, fresh=True)
+        )
         start = time.process_time()  # of this process only
         with opened(Path(scratch) / "out", {}, False) as manifest:
             for _ in run(plan, manifest):

@@ -45,7 +45,7 @@ from d2c.dparsers.registry import make_dparser, make_tagger
 from d2c.dparsers.stanza.parser import StanzaParser
 from d2c.dparsers.taggers import Tagger
 from d2c.experiments.rows import with_tags_of
-from d2c.models.arcs import gives_arcs, parsing
+from d2c.models.arcs import parsing
 from d2c.reduction.reduction import Reduction
 from d2c.trees.ctree import CTree, Tokens
 from d2c.trees.dtree import DTree
@@ -141,7 +141,7 @@ def measure(row: str, settings: Settings, place: Path) -> list[Line]:
     parse, lines = parsing(parser, True), list[Line]()
     chart = None
     tagged: Callable[[Iterable[DTree]], list[DTree]] = list
-    if gives_arcs(parser):
+    if parser.gives_arcs:
         if settings.words:  # a chart needs tags
             tagged = partial(
                 with_tags_by, trained_tagger(map(route.encode, train), map(route.encode, held_out))

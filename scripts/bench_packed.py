@@ -21,7 +21,6 @@ import click
 import numpy as np
 
 from d2c.cky.constrained_cky import ConstrainedCKY
-from d2c.models.arcs import gives_arcs
 from d2c.packed.dtree import packed_arcs, with_packed_arcs
 from d2c.packed.feature import least_probability
 from d2c.reduction.labeler.two_stage import TwoStage
@@ -57,7 +56,7 @@ def main(
     learned, held_out, dev = Craft(craft.train[:nine], craft.dev), craft.train[nine:], craft.dev[:most]
     with tempfile.TemporaryDirectory() as scratch:
         parser = learned.dparser(dparser, "direct", epochs, models or Path(scratch))
-    assert gives_arcs(parser), f"{dparser} gives no arcs"
+    assert parser.gives_arcs, f"{dparser} gives no arcs"
     route = ROUTES[name]().fit(learned.train)
     tenth, parsed = (list(parser.parse_packed(one.tokens for one in part)) for part in (held_out, dev))
     fit = timed(route.fit_arcs, held_out, tenth)

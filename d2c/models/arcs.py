@@ -3,10 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator, Mapping
-from typing import TypeGuard
 
 from d2c.base.errors import ModelError
-from d2c.dparsers.protocol import DependencyParser, GivesArcs
+from d2c.dparsers.protocol import DependencyParser
 from d2c.routes.registry import ROUTES, route_class
 from d2c.trees.ctree import Tokens
 from d2c.trees.dtree import DTree
@@ -16,14 +15,9 @@ ARCS = "single", "packed"
 Parse = Callable[[Iterable[Tokens]], Iterator[DTree]]
 
 
-def gives_arcs(dparser: DependencyParser) -> TypeGuard[GivesArcs]:
-    """Return whether a d-parser says how probable other heads are."""
-    return isinstance(dparser, GivesArcs) and dparser.gives_arcs
-
-
 def check_arcs(packed: bool, routes: Mapping[str, Route], dparser: DependencyParser, name: str) -> None:
     """Raise ModelError where packed arcs are wanted that the d-parser does not give, or no route takes."""
-    if packed and not gives_arcs(dparser):
+    if packed and not dparser.gives_arcs:
         message = "does not say how probable other heads are; stanza:graph and transition do"
         raise ModelError(f"--arcs packed: the d-parser {name} {message}")
     if packed and not any(route.supports_arcs for route in routes.values()):
@@ -33,4 +27,4 @@ def check_arcs(packed: bool, routes: Mapping[str, Route], dparser: DependencyPar
 
 def parsing(dparser: DependencyParser, packed: bool) -> Parse:
     """Return how a d-parser parses: with packed arcs, where it gives them, or without."""
-    return dparser.parse_packed if packed and gives_arcs(dparser) else dparser.parse
+    return dparser.parse_packed if packed and dparser.gives_arcs else dparser.parse

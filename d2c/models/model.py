@@ -11,7 +11,7 @@ from typing import Any, Self, cast
 
 from d2c.base import model_files
 from d2c.base.errors import ModelError
-from d2c.dparsers.protocol import DependencyParser, ReadsText
+from d2c.dparsers.protocol import DependencyParser
 from d2c.dparsers.registry import load_dparser, load_tagger
 from d2c.dparsers.taggers import Tagger
 from d2c.models.abbreviations import load_abbreviations
@@ -64,7 +64,7 @@ class Model:
     arcs: str = ARCS[0]
 
     def __post_init__(self) -> None:
-        if self.tagger is None and isinstance(self.dparser, ReadsText):
+        if self.tagger is None and self.dparser.reads_text:
             self.tagger = cast(Tagger, self.dparser)
 
     @classmethod

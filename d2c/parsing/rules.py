@@ -5,11 +5,10 @@ from __future__ import annotations
 import re
 from collections.abc import Callable
 from pathlib import Path
-from typing import cast
 
 from d2c.base.errors import ModelError
 from d2c.dparsers.directories import loading
-from d2c.dparsers.protocol import ReadsText, TextRules
+from d2c.dparsers.protocol import TextRules
 from d2c.dparsers.registry import DPARSERS, class_of
 from d2c.models.abbreviations import load_abbreviations
 from d2c.models.model import Model, read_settings
@@ -26,8 +25,8 @@ def rules_of(directory: Path, load: Callable[[], Model], language: str | None = 
     names = read_settings(directory)
     if language := language or names.get("language"):
         return language_rules(language)
-    if issubclass(class_of("d-parser", DPARSERS, names["dparser"]), ReadsText):
-        return cast(ReadsText, load().dparser).rules()
+    if class_of("d-parser", DPARSERS, names["dparser"]).reads_text:
+        return load().dparser.rules()
     return PennRules(load_abbreviations(directory / "tagger") if "tagger" in names else ())
 
 

@@ -20,7 +20,6 @@ from threadpoolctl import threadpool_limits
 from d2c.base.errors import FormatError, ModelError
 from d2c.base.files import file_name
 from d2c.base.workers import in_order
-from d2c.dparsers.protocol import ReadsAlong
 from d2c.models.model import NO_TAGGER, Model
 from d2c.parsing.input import KINDS, Sentence
 from d2c.parsing.output import FORMATS, Parsed, failed
@@ -111,7 +110,7 @@ def finished_batches(
         yield from in_order(partial(batch_worker, finish, load, request), given, jobs, fresh=True)
         return
     model = _checked(load(), request)
-    if isinstance(model.dparser, ReadsAlong):
+    if model.dparser.reads_along:
         yield from _along(finish, model, request, given)
     else:
         yield from map(partial(_finished, finish, model, request), given)
@@ -135,7 +134,7 @@ def batch_worker(
 ) -> Callable[[Batch], Made]:
     """What a process does with batches, apart from all others; arguments and errors as `finished_batches`."""
     model = _checked(load(), request)
-    if isinstance(model.dparser, ReadsAlong):
+    if model.dparser.reads_along:
         raise ModelError(_IN_ORDER.format(model.dparser_name, "--jobs"))
     return partial(_finished, finish, model, request)
 

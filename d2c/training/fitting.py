@@ -13,10 +13,9 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
 from dataclasses import replace
-from typing import TypeGuard
 
 from d2c.base.progress import counted
-from d2c.dparsers.protocol import DependencyParser, ForeignParser
+from d2c.dparsers.protocol import DependencyParser
 from d2c.training.encoding import described
 from d2c.training.spec import TrainingSpec
 from d2c.trees.ctree import CTree
@@ -27,13 +26,8 @@ from d2c.trees.route import Progress, Route
 from d2c.trees.scores.brackets import bracket_scores
 
 
-def is_foreign(dparser: DependencyParser) -> TypeGuard[ForeignParser]:
-    """Return whether a d-parser is trained elsewhere, on d-trees of a convention of its own."""
-    return isinstance(dparser, ForeignParser) and dparser.foreign
-
-
 def fit_to_convention(
-    route: Route, dparser: ForeignParser, spec: TrainingSpec, progress: Progress | None
+    route: Route, dparser: DependencyParser, spec: TrainingSpec, progress: Progress | None
 ) -> None:
     """Fit a route on what a d-parser makes of treebank files; first say the oracle F1 on dev.
 

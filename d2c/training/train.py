@@ -13,13 +13,13 @@ from d2c.base.errors import ModelError, located
 from d2c.base.progress import log
 from d2c.base.temporary import scratch
 from d2c.dparsers.directories import whole_directory
-from d2c.dparsers.protocol import DependencyParser, MadeForGPUs
+from d2c.dparsers.protocol import DependencyParser
 from d2c.models.abbreviations import load_abbreviations
 from d2c.models.arcs import ARCS, check_arcs
 from d2c.models.model import SETTINGS, Model
 from d2c.routes.registry import foreign_refused
 from d2c.training.encoding import encode_treebank, write_encoded
-from d2c.training.fitting import fit_arcs, fit_to_convention, is_foreign
+from d2c.training.fitting import fit_arcs, fit_to_convention
 from d2c.training.jackknife import and_last_tenth, jackknife_dtrees, parse_last_tenth
 from d2c.training.spec import TrainingSpec
 from d2c.training.warm_up import warmed_up
@@ -68,7 +68,7 @@ def train_models(
     _check_new(spec, directories)
     log.info("%s", spec)
     dparser = spec.new_dparser()
-    labels = is_foreign(dparser) if spec.labels is None else spec.labels
+    labels = dparser.foreign if spec.labels is None else spec.labels
     routes = replace(spec, labels=labels).new_routes()
     _check(spec, routes, dparser, foreign)
     warn_of_presets([dparser, spec.tagging and spec.tagging.make()])
@@ -100,7 +100,7 @@ def _train_dparser(
     progress: Progress | None,
 ) -> _Parses:
     """Train a d-parser on what the first route encodes, and others for folds and packed arcs."""
-    if is_foreign(dparser):
+    if dparser.foreign:
         dparser.train(spec.train, spec.dev, directory, progress)  # it reads neither
         return _Parses()
     with scratch() as files:
@@ -125,7 +125,7 @@ def _parse_unseen(
     """Parse the treebank with d-parsers that have not learned from what they parse."""
     encoded = list(encode_treebank(route, spec.train, spec.reading))
     if not spec.folds:
-        return _Parses(held_out=parse_last_tenth(spec.new_dparser(), encoded, dev, progress))
+        return _Parses(held_out=parse_last_tenth(dparser, encoded, dev, progress))
     dtrees = jackknife_dtrees(dparser, encoded, dev, spec.folds, progress, spec.packed)
     return _Parses(*and_last_tenth(dtrees, len(encoded)))
 
@@ -142,7 +142,7 @@ def _fit(
     start = time.perf_counter()
     log.info("route %s: learning to convert d-trees", name)
     with located(str(spec.train)):
-        if is_foreign(dparser):
+        if dparser.foreign:
             fit_to_convention(route, dparser, spec, progress)
         else:
             gold, dev = spec.reading(spec.train), spec.reading(spec.dev)
@@ -160,7 +160,7 @@ def _check_new(spec: TrainingSpec, directories: Iterable[Path]) -> None:
 
 def _check(spec: TrainingSpec, routes: Mapping[str, Route], dparser: DependencyParser, foreign: bool) -> None:
     """Raise ModelError for a d-parser, routes, folds and arcs that do not go together."""
-    if is_foreign(dparser):
+    if dparser.foreign:
         if not foreign:
             message = "is trained elsewhere, on other d-trees than the routes'; train, parse and evaluate"
             raise ModelError(f"the d-parser {spec.dparser_name} {message}")
@@ -176,5 +176,5 @@ def _check(spec: TrainingSpec, routes: Mapping[str, Route], dparser: DependencyP
 
 def warn_of_presets(estimators: Iterable[object]) -> None:
     """Say of d-parsers and taggers whose preset is made for GPUs that there is a smaller one."""
-    if any(isinstance(one, MadeForGPUs) and one.misses_gpu for one in estimators):
+    if any(getattr(one, "misses_gpu", False) for one in estimators):
         log.info("the default preset is made for GPUs, and this is none; take --preset small on a CPU")

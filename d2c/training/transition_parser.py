@@ -24,7 +24,7 @@ from d2c.base.model_files import strings
 from d2c.base.progress import log
 from d2c.dparsers.codes import read_training, read_trees
 from d2c.dparsers.directories import Kind, loading, parameters, whole_directory
-from d2c.dparsers.protocol import Progress, Report
+from d2c.dparsers.protocol import DependencyParser, Progress, Report
 from d2c.dparsers.training import DEV_WORDS, check_choice, reporter, thinned
 from d2c.forests.forest import Doubles
 from d2c.packed.arcs import single
@@ -41,7 +41,7 @@ _BATCH = 500  # sentences that are parsed at once
 
 
 @dataclass(eq=False)
-class TransitionParser:
+class TransitionParser(DependencyParser):
     """Builds d-trees from left to right.
 
     system: standard, or eager: heads on the left are chosen before their dependents have dependents

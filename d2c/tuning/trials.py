@@ -15,16 +15,14 @@ from typing import Any, Generic, NamedTuple, TypeVar
 from d2c.base.errors import ModelError, each_located, located
 from d2c.base.progress import counted, log
 from d2c.base.temporary import scratch
-from d2c.dparsers.protocol import DependencyParser, ReadsAlong
 from d2c.experiments.rows import with_tags_of
 from d2c.experiments.store import Step, Store, digest_of_file
 from d2c.experiments.treebank import Treebank
 from d2c.linear.weights import read_arrays, write_arrays
-from d2c.models.arcs import check_arcs, gives_arcs, parsing
+from d2c.models.arcs import check_arcs, parsing
 from d2c.packed.arcs import joined, parted
 from d2c.packed.dtree import packed_arcs, with_packed_arcs
 from d2c.packed.feature import ARRAYS, from_arrays, to_arrays
-from d2c.training.fitting import is_foreign
 from d2c.training.jackknife import blocks, jackknife_dtrees, jackknife_tags, write_tokens
 from d2c.training.spec import TrainingSpec
 from d2c.training.tagging import retagged
@@ -73,7 +71,7 @@ class Trials:
     _trees: dict[tuple[object, ...], list[CTree]] = field(default_factory=dict)
 
     def __post_init__(self) -> None:
-        if is_foreign(self.spec.new_dparser()):
+        if self.spec.new_dparser().foreign:
             message = "is trained elsewhere, on other d-trees than the route's; tune trains its own"
             raise ModelError(f"the d-parser {self.spec.dparser_name} {message}")
 
@@ -183,7 +181,7 @@ class Trials:
         """What the d-parser makes of dev, if packed arcs are asked for, and of the held-out part."""
         dparser = spec.new_dparser()
         check_arcs(spec.packed, {spec.routes[0]: route}, dparser, spec.dparser_name)
-        names = ("dev", "held_out") if gives_arcs(dparser) else ("held_out",)
+        names = ("dev", "held_out") if dparser.gives_arcs else ("held_out",)
 
         def make(directory: Path) -> Mapping[str, Any]:
             with scratch() as files:
@@ -219,7 +217,7 @@ class Trials:
         train, dev = directory / "train.conllu", directory / "dev.conllu"
         save_conllu(own.learned, train)
         # one that has its d-trees already, as `gold`, must be given those that it is to say
-        save_conllu(own.held_out if _reads_along(spec.new_dparser()) else own.dev, dev)
+        save_conllu(own.held_out if spec.new_dparser().reads_along else own.dev, dev)
         return train, dev, own
 
 
@@ -240,7 +238,3 @@ def _read(ctrees: Sequence[CTree], path: Path, packed: bool = True) -> list[DTre
         return dtrees
     arcs = parted(from_arrays(read_arrays(arrays, ARRAYS)), (len(dtree.heads) for dtree in dtrees))
     return [with_packed_arcs(dtree, own) for dtree, own in zip(dtrees, arcs, strict=True)]
-
-
-def _reads_along(dparser: DependencyParser) -> bool:
-    return isinstance(dparser, ReadsAlong) and dparser.reads_along

@@ -26,7 +26,7 @@ from d2c.base.errors import ModelError
 from d2c.base.model_files import check_file
 from d2c.dparsers.codes import Codes, read_trees
 from d2c.dparsers.directories import Kind, loading, parameters, whole_directory
-from d2c.dparsers.protocol import Progress, Report
+from d2c.dparsers.protocol import DependencyParser, Progress, Report
 from d2c.dparsers.spacy.training import LEFT_OUT, checked_sizes, fit, forgetting, load_weights, tok2vec
 from d2c.dparsers.spacy.vectors import kept_vectors, read_vectors, write_vectors
 from d2c.dparsers.training import DEV_WORDS, check_choice, reporter, seeded, thinned
@@ -49,7 +49,7 @@ SIZES = {"width": 96, "depth": 4, "hidden": 128, "rows": 5000}
 
 
 @dataclass(eq=False)
-class SpacyParser:
+class SpacyParser(DependencyParser):
     """spaCy's dependency parser.
 
     preset:  default (30 passes over the training treebank) or small (10)

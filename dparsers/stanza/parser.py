@@ -28,7 +28,7 @@ from d2c.base.errors import FormatError, ModelError
 from d2c.base.model_files import first_line
 from d2c.dparsers.codes import read_trees
 from d2c.dparsers.directories import Kind, loading, parameters, whole_directory
-from d2c.dparsers.protocol import Report, with_arcs
+from d2c.dparsers.protocol import DependencyParser, Report, with_arcs
 from d2c.dparsers.stanza.checkpoints import check_weights, read_checkpoint, read_vectors
 from d2c.dparsers.stanza.encoder import (
     FOLDER,
@@ -105,7 +105,7 @@ PRESETS = {
 
 
 @dataclass(eq=False)
-class StanzaParser:
+class StanzaParser(DependencyParser):
     """One of Stanza's two dependency parsers.
 
     model_type: graph or transition

@@ -32,7 +32,7 @@ from d2c.base.model_files import check_file
 from d2c.base.progress import log
 from d2c.dparsers.codes import Codes, read_training, read_trees
 from d2c.dparsers.directories import Kind, loading, parameters, whole_directory
-from d2c.dparsers.protocol import Progress, Report
+from d2c.dparsers.protocol import DependencyParser, Progress, Report
 from d2c.dparsers.training import DEV_WORDS, check_choice, reporter, thinned
 from d2c.dparsers.udpipe import training as udpipe_training
 from d2c.dparsers.udpipe import trial
@@ -56,7 +56,7 @@ _EVALUATION = re.compile(r"Iteration (\d+): training logprob (\S+), heldout UAS 
 
 
 @dataclass(eq=False)
-class UDPipeParser:
+class UDPipeParser(DependencyParser):
     """UDPipe 1's dependency parser.
 
     system: projective, swap or link2

@@ -14,7 +14,7 @@ import numpy as np
 
 from d2c.linear.kernels import inner
 from d2c.linear.templates import Rows, fields_of, fill_atoms, fill_each, look_up, rows
-from d2c.reduction.labeler.arcs import Arcs, Longs
+from d2c.reduction.labeler.backbones import Backbones, Longs
 
 # g: head of h; inner, outer: the modifiers before and after m on its side, from the head outward; near, far:
 # the innermost and outermost ones of the other side; i, j: first and last word of what descends from m
@@ -89,7 +89,7 @@ _SIDES = 2  # salts below are those of arcs
 _BINS = np.searchsorted([1, 2, 3, 4, 5, 7, 10, 15, 20, 30], np.arange(32))  # of distances
 
 
-class Templates(NamedTuple):
+class LabelTemplates(NamedTuple):
     """The tables of templates, and buffers for what they see and give.
 
     arc, pair: as of `d2c.linear.templates.rows`
@@ -105,16 +105,16 @@ class Templates(NamedTuple):
     atoms: Longs
 
     @classmethod
-    def new(cls) -> Templates:
+    def new(cls) -> LabelTemplates:
         """All templates, with buffers of their own."""
         sizes = len(POSITIONS), len(FIELDS) + 1, _BETWEEN, len(_ARC_ROWS) + _BETWEEN
         return cls(_ARC_ROWS, _PAIR_ROWS, *(np.zeros(size, np.int64) for size in sizes))
 
 
 @inner
-def arc_atoms(templates: Templates, arcs: Arcs, h: int, i: int) -> int:
+def arc_atoms(templates: LabelTemplates, arcs: Backbones, h: int, i: int) -> int:
     """Writes the atoms of the arc from h to modifiers[i]; how many there are."""
-    words, tags, given, modifiers = arcs.words, arcs.tags, arcs.given, arcs.modifiers
+    words, tags, predicted, modifiers = arcs.words, arcs.tags, arcs.predicted, arcs.modifiers
     positions, numbers, atoms = templates.positions, templates.numbers, templates.atoms
     begin, middle, end = arcs.begin[h], arcs.middle[h], arcs.begin[h + 1]
     right = i >= middle
@@ -130,8 +130,8 @@ def arc_atoms(templates: Templates, arcs: Arcs, h: int, i: int) -> int:
     positions[10] = modifiers[other_high - 1] if other_low < other_high else 0
     positions[11], positions[12], positions[13], positions[14] = first, first - 1, last, last + 1
     n = look_up(tags, positions, numbers, look_up(words, positions, numbers, 0))
-    numbers[n], numbers[n + 1] = given[h], given[m]
-    numbers[n + 2], numbers[n + 3] = given[inner_sibling], given[outer_sibling]
+    numbers[n], numbers[n + 1] = predicted[h], predicted[m]
+    numbers[n + 2], numbers[n + 3] = predicted[inner_sibling], predicted[outer_sibling]
     numbers[n + 4], numbers[n + 5] = _BINS[min(abs(h - m), 31)], _BINS[min(last - first, 31)]
     numbers[n + 6] = min(high - low, 7) * 8 + min(other_high - other_low, 7)
     numbers[n + 7] = (min(i - low, 7) * 2 + int(i + 1 == high)) * 2 + int(other_low == other_high)
@@ -148,14 +148,14 @@ def arc_atoms(templates: Templates, arcs: Arcs, h: int, i: int) -> int:
     numbers[n + 10] = seen
     numbers[n + 11], numbers[n + 12] = arcs.morphs[h], arcs.morphs[m]
     side = int(right)
-    count = fill_atoms(numbers, templates.arc, 0, _MORPHS if given[m] else _LABELS, side, atoms, 0)
+    count = fill_atoms(numbers, templates.arc, 0, _MORPHS if predicted[m] else _LABELS, side, atoms, 0)
     if arcs.morphs[m]:
         count = fill_atoms(numbers, templates.arc, _MORPHS, len(templates.arc), side, atoms, count)
     return fill_each((tags[h] << 12) | tags[m], templates.between[:different], side, atoms, count)
 
 
 @inner
-def pair_atoms(templates: Templates, arcs: Arcs, h: int, m: int, m2: int, kind: int) -> int:
+def pair_atoms(templates: LabelTemplates, arcs: Backbones, h: int, m: int, m2: int, kind: int) -> int:
     """Writes the atoms of a modifier m2 of h after m; kind: their sides, or start or stop (m or m2 is 0)."""
     positions, numbers = templates.positions[:3], templates.numbers
     positions[0], positions[1], positions[2] = h, m, m2

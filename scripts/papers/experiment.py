@@ -16,7 +16,7 @@ from d2c.base.errors import FormatError, ModelError, each_located
 from d2c.base.progress import counted, log
 from d2c.base.temporary import scratch
 from d2c.dparsers.protocol import DependencyParser
-from d2c.dparsers.registry import DPARSERS, TAGGERS, Row, class_of, make_dparser, takes
+from d2c.dparsers.registry import DPARSERS, TAGGERS, Registered, class_of, make_dparser, takes
 from d2c.dparsers.taggers import accuracy
 from d2c.experiments.store import Step, Store, digest
 from d2c.experiments.treebank import Treebank
@@ -233,7 +233,7 @@ class Experiment:
         own = {"dparser": name, "preset": settings.preset, "epochs": settings.epochs, "seed": settings.seed}
         return own | self.on_device | self._transformer("d-parser", DPARSERS, name.partition(":")[0])
 
-    def _transformer(self, role: str, rows: Mapping[str, Row], name: str) -> dict[str, str]:
+    def _transformer(self, role: str, rows: Mapping[str, Registered], name: str) -> dict[str, str]:
         """The parameter for it, where there is one, and the d-parser or tagger may have it."""
         name_of_it = self.settings.transformer
         return {"bert_model": name_of_it} if name_of_it and takes(role, rows, name, "bert_model") else {}

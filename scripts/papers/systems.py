@@ -12,7 +12,7 @@ from pathlib import Path
 from typing import Any, Protocol, Self
 
 from d2c.base.errors import FormatError, ModelError
-from d2c.dparsers.registry import Row, class_of
+from d2c.dparsers.registry import Registered, class_of
 from d2c.treebanks.reading import Reading
 from d2c.trees.ctree import CTree, Tokens
 from d2c.trees.formats.discbracket import write_discbracket
@@ -21,8 +21,8 @@ from papers.scores import Scored
 from papers.timing import timed
 
 SYSTEMS = {
-    "shift-reduce": Row("papers.shift_reduce:ShiftReduce"),
-    "Stanza's c-parser": Row("papers.stanza_constituency:StanzaConstituency", "stanza"),
+    "shift-reduce": Registered("papers.shift_reduce:ShiftReduce"),
+    "Stanza's c-parser": Registered("papers.stanza_constituency:StanzaConstituency", "stanza"),
 }
 EXACT = {"search": "exact"}  # shift-reduce: the best tree of the chart, not the greedy one
 

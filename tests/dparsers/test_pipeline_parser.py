@@ -19,7 +19,7 @@ from d2c.base.errors import ModelError
 from d2c.dparsers import pipeline_parser
 from d2c.dparsers.directories import SETTINGS
 from d2c.dparsers.pipeline_parser import PipelineParser
-from d2c.dparsers.protocol import DependencyParser, ForeignParser, ReadsText
+from d2c.dparsers.protocol import DependencyParser
 from d2c.trees.ctree import Tokens
 from d2c.trees.dtree import DTree
 
@@ -59,7 +59,7 @@ def test_spacy(saved: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> 
     monkeypatch.setattr(pipeline_parser, "_WINDOW", 2)
     monkeypatch.chdir(tmp_path)
     parser: DependencyParser = PipelineParser("spacy:pipeline").train(saved, saved, tmp_path / "model")
-    assert isinstance(parser, ForeignParser) and parser.foreign
+    assert parser.foreign
     assert sorted(path.name for path in (tmp_path / "model").iterdir()) == [SETTINGS]
     monkeypatch.chdir("/")
     with pytest.raises(ModelError, match="names no pipeline; say which .* kind: --allow-pipeline spacy:NAME"):
@@ -140,7 +140,7 @@ def test_what_cannot_be_loaded(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) 
 
 def test_text_and_tags(saved: Path, tmp_path: Path) -> None:
     parser = PipelineParser(f"spacy:{saved}").train(saved, saved, tmp_path / "model")
-    assert isinstance(parser, ReadsText)
+    assert parser.reads_text
     assert parser.rules().words(" It's  so\n") == [("It", 1, 3), ("'s", 3, 5), ("so", 7, 9)]
     with pytest.raises(ModelError, match="pipeline: cannot tag 'a b'; train with --tagger spacy or"):
         next(parser.tag([("a", "b")]))

@@ -6,8 +6,8 @@ from inspect import signature
 
 import pytest
 
-import d2c.training  # noqa: F401 (registers the d-parser `transition`)
-from d2c.dparsers.registry import DPARSERS, class_of, shortest
+from d2c.base.errors import ModelError
+from d2c.dparsers.registry import DPARSERS, class_of, make_dparser, shortest
 
 
 @pytest.mark.parametrize(
@@ -37,3 +37,26 @@ def test_the_first_of_the_values_is_the_default(name: str) -> None:
     parameters = signature(class_of("d-parser", DPARSERS, name)).parameters
     for key, known in DPARSERS[name].own.items():
         assert not known or parameters[key].default == known[0]
+
+
+@pytest.mark.parametrize(
+    ("written", "train", "parse"),
+    [
+        ("cmd:a b;c d", "a b", "c d"),
+        ("cmd:sh -c 'a; b';c", "sh -c 'a; b'", "c"),
+        ('cmd:sh -c "a \\"; b";sh -c \'c;d\'', 'sh -c "a \\"; b"', "sh -c 'c;d'"),
+        ("cmd:a\\;b;c", "a\\;b", "c"),
+        ("cmd:a;b;c", "a", "b;c"),
+        ("cmd:it's;c", "it's", "c"),  # which is no command, and is said to be none when it is to run
+    ],
+)
+def test_commands_end_at_a_semicolon_outside_quotes(written: str, train: str, parse: str) -> None:
+    parser = make_dparser(written)
+    assert (parser.train_template, parser.parse_template) == (train, parse)  # type: ignore[attr-defined]
+
+
+def test_only_commands_have_quotes() -> None:
+    parser = make_dparser("file:it's;that's")
+    assert (str(parser.training), str(parser.path)) == ("it's", "that's")  # type: ignore[attr-defined]
+    with pytest.raises(ModelError, match="is not of the form cmd:TRAIN-TEMPLATE;PARSE-TEMPLATE$"):
+        make_dparser("cmd:'a;b'")

@@ -14,11 +14,11 @@ from hypothesis import strategies as st
 
 from d2c.base.errors import ModelError
 from d2c.reduction.encodings import ENCODINGS
-from d2c.reduction.labeler.arcs import Arcs, Longs
+from d2c.reduction.labeler.backbones import Backbones, Longs
+from d2c.reduction.labeler.joint import JointStates
+from d2c.reduction.labeler.label_table import FREE
 from d2c.reduction.labeler.labeler import Labeler
 from d2c.reduction.labeler.learning import label_heads, score, shares_of
-from d2c.reduction.labeler.scores import FREE
-from d2c.reduction.labeler.search import States
 from d2c.reduction.labeler.two_stage import TwoStage
 from d2c.reduction.reduction import Reduction
 from d2c.trees.conversion import order_arcs, to_dependencies
@@ -44,11 +44,11 @@ def unlabelled(dtree: DTree) -> DTree:
     return replace(dtree, symbols=None, events=None, labels=None)
 
 
-def labels_of(labeler: Labeler, arcs: Arcs) -> tuple[Longs, int]:
+def labels_of(labeler: Labeler, arcs: Backbones) -> tuple[Longs, int]:
     """The best labels by position; how many heads had none under the constraint."""
     best = np.zeros(len(arcs.tags), np.int64)
     heads = arcs.with_modifiers()
-    failed = label_heads(labeler._scorer(), arcs, heads, best[:0], States.new(labeler._table), best)
+    failed = label_heads(labeler._scorer(), arcs, heads, best[:0], JointStates.new(labeler._table), best)
     return best, failed
 
 
@@ -69,7 +69,7 @@ def test_search_finds_the_best_of_all_labellings(
     labeler = Labeler(own, encoding != "unconstrained", epochs=1, table_bits=10).fit(encoded(own, treebank))
     labeler.weights_ = np.random.default_rng(seed).normal(size=1 << 10).astype(np.float32)
     dtree = DTree(words(len(heads)), heads)
-    arcs, table, scorer = labeler._arcs([(dtree, None)]), labeler._table, labeler._scorer()
+    arcs, table, scorer = labeler._backbones([(dtree, None)]), labeler._table, labeler._scorer()
     best, failed = labels_of(labeler, arcs)
     nothing = np.full_like(best, -1)
     for h in range(len(heads) + 1):
@@ -102,7 +102,7 @@ def test_shares_are_those_of_all_labels_in_one_place(
     own = "direct" if encoding == "unconstrained" else encoding
     labeler = Labeler(own, encoding != "unconstrained", epochs=1, table_bits=10).fit(encoded(own, treebank))
     labeler.weights_ = np.random.default_rng(seed).normal(size=1 << 10).astype(np.float32) / 8
-    arcs = labeler._arcs([(DTree(words(len(heads)), heads), None)])
+    arcs = labeler._backbones([(DTree(words(len(heads)), heads), None)])
     table, scorer, tags = labeler._table, labeler._scorer(), arcs.tags
     best, _ = labels_of(labeler, arcs)
     nothing = np.full_like(best, -1)
@@ -122,7 +122,7 @@ def test_shares_are_those_of_all_labels_in_one_place(
 
 
 def test_how_sure_labels_are_says_which_are_wrong(labeler: Labeler) -> None:
-    gold = encoded(labeler.encoding, DEV)
+    gold = encoded(labeler.settings.encoding, DEV)
     labelled = labeler.label_with_shares([unlabelled(dtree) for dtree in gold])
     assert [dtree for dtree, _ in labelled] == list(labeler.label_all(map(unlabelled, gold)))
     shares: dict[bool, list[float]] = {True: [], False: []}
@@ -135,7 +135,7 @@ def test_how_sure_labels_are_says_which_are_wrong(labeler: Labeler) -> None:
 
 
 def test_labels_need_no_repair_on_any_projective_tree(labeler: Labeler) -> None:
-    route = Reduction(labeler.encoding).fit(TRAIN)
+    route = Reduction(labeler.settings.encoding).fit(TRAIN)
     noise = np.random.default_rng(1)
     repairs = Repairs()
     for ctree in DEV[:40]:
@@ -144,12 +144,12 @@ def test_labels_need_no_repair_on_any_projective_tree(labeler: Labeler) -> None:
         heads = tuple(m - 1 if m > root else (m + 1 if m < root else 0) for m in range(1, n + 1))
         route.decode(labeler.label(DTree(ctree.tokens, heads)), repairs)
     assert repairs.tokens > 300
-    if labeler.encoding != "spine":  # spines of head and modifier are not chosen together
+    if labeler.settings.encoding != "spine":  # spines of head and modifier are not chosen together
         assert repairs.counts.total() <= labeler.failed_
 
 
 def test_sample_is_labelled_well(labeler: Labeler) -> None:
-    gold = encoded(labeler.encoding, DEV)
+    gold = encoded(labeler.settings.encoding, DEV)
     guess = labeler.label_all(map(unlabelled, gold))
     pairs = [
         (a, b)
@@ -158,15 +158,15 @@ def test_sample_is_labelled_well(labeler: Labeler) -> None:
     ]
     right = sum(a == b for a, b in pairs)
     assert len(pairs) == sum(len(ctree.tokens) for ctree in DEV)
-    assert right / len(pairs) > (0.85 if labeler.encoding == "spine" else 0.95)
+    assert right / len(pairs) > (0.85 if labeler.settings.encoding == "spine" else 0.95)
 
 
 def test_same_seed_same_labeler_and_files_come_back(labeler: Labeler, tmp_path: Path) -> None:
-    again = Labeler(labeler.encoding, table_bits=16).fit(encoded(labeler.encoding, TRAIN))
+    again = Labeler(labeler.settings.encoding, table_bits=16).fit(encoded(labeler.settings.encoding, TRAIN))
     np.testing.assert_array_equal(labeler.weights_, again.weights_)
     labeler.save(tmp_path)
     loaded = Labeler.load(tmp_path)
-    backbones = [unlabelled(dtree) for dtree in encoded(labeler.encoding, DEV)]
+    backbones = [unlabelled(dtree) for dtree in encoded(labeler.settings.encoding, DEV)]
     assert list(loaded.label_all(backbones)) == list(labeler.label_all(backbones))
 
 
@@ -201,7 +201,7 @@ def test_morphology_helps_where_a_treebank_has_it(tmp_path: Path) -> None:
     assert [Labeler.load(tmp_path).label(unlabelled(dtree)) for dtree in told] == told
     assert labeler.label(DTree(tokens, (2, 0))).heads == (2, 0)  # without, too
     few = [DTree(tokens, (2, 0), labels=told[0].labels)] * 2 + told
-    assert Labeler(table_bits=12, epochs=1).fit(few).morphs_ == {}
+    assert Labeler(table_bits=12, epochs=1).fit(few).lexicon_.morphs == {}
 
 
 def test_untrained_labeler_says_so() -> None:
@@ -292,7 +292,7 @@ def test_jackknifed_trees_and_their_labels_are_learned_from() -> None:
 @given(st.lists(ctrees(unaries=False), min_size=1, max_size=4))
 def test_trees_with_gaps_have_free_labels_and_keep_their_gaps(treebank: list[CTree]) -> None:
     route = TwoStage("direct").fit(treebank)
-    assert route.labeler_.constrained == all(ctree.is_continuous() for ctree in treebank)
+    assert route.labeler_.settings.constrained == all(ctree.is_continuous() for ctree in treebank)
     for ctree in treebank:
         dtree = unlabelled(route.encode(ctree))
         decoded = route.decode(dtree)

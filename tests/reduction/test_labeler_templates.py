@@ -11,7 +11,7 @@ import numpy as np
 import pytest
 
 from d2c.linear.kernels import kernel
-from d2c.reduction.labeler.arcs import Arcs, Longs
+from d2c.reduction.labeler.backbones import Backbones, Longs
 from d2c.reduction.labeler.features import (
     ARC,
     FIELDS,
@@ -19,23 +19,14 @@ from d2c.reduction.labeler.features import (
     PAIR,
     PAIR_FIELDS,
     STACKED,
-    Templates,
+    LabelTemplates,
     arc_atoms,
     pair_atoms,
 )
+from d2c.reduction.labeler.label_table import ALONE, FREE, NO_LABEL, pair_key, symbol_key
 from d2c.reduction.labeler.labeler import Labeler
 from d2c.reduction.labeler.learning import score
-from d2c.reduction.labeler.scores import (
-    ACROSS_RIGHT,
-    ALONE,
-    FREE,
-    LEFT,
-    NO_LABEL,
-    START_LEFT,
-    STOP_LEFT,
-    pair_key,
-    symbol_key,
-)
+from d2c.reduction.labeler.scores import ACROSS_RIGHT, LEFT, START_LEFT, STOP_LEFT
 from d2c.trees.ctree import Tokens
 from d2c.trees.dtree import DTree, modifiers_of
 from tests.cky.test_chart import random_heads
@@ -81,7 +72,7 @@ def as_printed(row: Longs, fields: tuple[str, ...]) -> str:
 
 
 def test_the_tables_are_the_papers() -> None:
-    templates = Templates.new()
+    templates = LabelTemplates.new()
     pairs = [as_printed(row, PAIR_FIELDS) for row in templates.pair]
     assert sorted(pairs) == sorted([TRIPLET, *UNILEXICAL, *BEYOND_PAIRS])
     assert len(pairs) == len(list(chain(*PAIR.values())))
@@ -115,7 +106,7 @@ class Sentence(NamedTuple):
         return found
 
 
-def random_sentences(count: int, longest: int) -> tuple[list[Sentence], Arcs]:
+def random_sentences(count: int, longest: int) -> tuple[list[Sentence], Backbones]:
     """Random d-trees, and their arcs as the kernels see them."""
     rng, sentences = random.Random(0), []
     for _ in range(count):
@@ -125,7 +116,7 @@ def random_sentences(count: int, longest: int) -> tuple[list[Sentence], Arcs]:
     inside = [Sentence(*(column[1:-1] for column in sentence)) for sentence in sentences]
     flat = [[number for one in inside for number in one[column]] for column in range(5)]
     lengths = np.array([len(one.heads) for one in inside])
-    return sentences, Arcs.of(lengths, np.array(flat[0]), flat[1:], np.zeros((0, 0), np.float32))
+    return sentences, Backbones.of(lengths, np.array(flat[0]), flat[1:], np.zeros((0, 0), np.float32))
 
 
 def fields(sentence: Sentence, m: int) -> dict[str, Hashable]:
@@ -156,7 +147,7 @@ def fields(sentence: Sentence, m: int) -> dict[str, Hashable]:
 
 
 @kernel
-def arc_features(templates: Templates, arcs: Arcs, heads: Longs) -> Longs:
+def arc_features(templates: LabelTemplates, arcs: Backbones, heads: Longs) -> Longs:
     """[modifiers, atoms] those of each arc; -1 behind the last."""
     rows = np.full((len(arcs.modifiers), len(templates.atoms)), -1, np.int64)
     for h in heads:
@@ -167,7 +158,7 @@ def arc_features(templates: Templates, arcs: Arcs, heads: Longs) -> Longs:
 
 
 @kernel
-def pair_features(templates: Templates, arcs: Arcs, pairs: Longs) -> Longs:
+def pair_features(templates: LabelTemplates, arcs: Backbones, pairs: Longs) -> Longs:
     """[P, templates] of pairs, each h, m, m', kind."""
     rows = np.empty((len(pairs), len(templates.pair)), np.int64)
     for row in range(len(pairs)):
@@ -180,7 +171,7 @@ def pair_features(templates: Templates, arcs: Arcs, pairs: Longs) -> Longs:
 def test_the_kernels_compute_what_the_templates_of_arcs_say() -> None:
     """All know on which side of its head the modifier is; each tag between goes with both tags, besides."""
     sentences, arcs = random_sentences(150, 9)
-    rows = arc_features(Templates.new(), arcs, arcs.with_modifiers()).tolist()
+    rows = arc_features(LabelTemplates.new(), arcs, arcs.with_modifiers()).tolist()
     offsets = np.cumsum([0, *(len(sentence.heads) - 1 for sentence in sentences)]).tolist()
     of_position = dict(zip(arcs.modifiers.tolist(), rows, strict=True))
     where = [
@@ -205,12 +196,12 @@ def test_the_kernels_compute_what_the_templates_of_arcs_say() -> None:
     assert len(dict(between)) == len(between) == len({atom for _, atom in between})
 
 
-@pytest.mark.parametrize(("column", "names"), [("given", OF_LABELS), ("morphs", OF_MORPHOLOGY)])
+@pytest.mark.parametrize(("column", "names"), [("predicted", OF_LABELS), ("morphs", OF_MORPHOLOGY)])
 def test_what_is_not_there_has_no_features(column: str, names: list[str]) -> None:
     """Labels of the d-parser, morphology; the others are the same without."""
     _, arcs = random_sentences(20, 6)
-    bare = arcs._replace(**{column: np.zeros_like(arcs.given)})
-    templates, heads = Templates.new(), arcs.with_modifiers()
+    bare = arcs._replace(**{column: np.zeros_like(arcs.predicted)})
+    templates, heads = LabelTemplates.new(), arcs.with_modifiers()
     full, less = (arc_features(templates, one, heads) for one in (arcs, bare))
     for row, shorter in zip(full.tolist(), less.tolist(), strict=True):
         own, others = set(row) - {-1}, set(shorter) - {-1}
@@ -230,7 +221,7 @@ def test_the_kernels_compute_what_the_templates_of_pairs_say() -> None:
         ]
         for name in (TRIPLET, *UNILEXICAL, *BEYOND_PAIRS)
     }
-    check_templates(expected, pair_features(Templates.new(), arcs, np.array(pairs)).T.tolist())
+    check_templates(expected, pair_features(LabelTemplates.new(), arcs, np.array(pairs)).T.tolist())
 
 
 def free_pairs(h: int, modifiers: list[int]) -> Iterator[tuple[int, int, int]]:
@@ -259,10 +250,10 @@ def test_a_free_score_is_that_of_arcs_and_consecutive_modifiers(seed: int) -> No
     trained = [random_labelled(rng, tags) for _ in range(20)]
     labeler = Labeler("direct", constrained=False, epochs=1, table_bits=16, seed=seed).fit(trained)
     labeler.weights_ = np.random.default_rng(seed).normal(size=1 << 16).astype(np.float32)
-    scorer, templates, labels = labeler._scorer(), Templates.new(), labeler._table
+    scorer, templates, labels = labeler._scorer(), LabelTemplates.new(), labeler._table
     mask, across = (1 << 16) - 1, 0
     for dtree in (random_labelled(rng, tags) for _ in range(30)):
-        arcs = labeler._arcs([(dtree, None)])
+        arcs = labeler._backbones([(dtree, None)])
         atoms = dict(
             zip(arcs.modifiers.tolist(), arc_features(templates, arcs, arcs.with_modifiers()), strict=True)
         )

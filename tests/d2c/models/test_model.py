@@ -13,7 +13,7 @@ from click.testing import CliRunner
 from d2c.base.errors import FormatError, ModelError
 from d2c.commands.cli import cli
 from d2c.dparsers.file_parser import GoldParser
-from d2c.dparsers.registry import DPARSERS, Row, make_dparser
+from d2c.dparsers.registry import DPARSERS, Registered, make_dparser
 from d2c.experiments.comparison import compare_on
 from d2c.experiments.table import table_lines
 from d2c.models.model import Model
@@ -191,8 +191,8 @@ def test_parameters_after_the_name_of_a_dparser(monkeypatch: pytest.MonkeyPatch)
     module = type(sys)("dparsers.other")
     module.Command, module.Gold = Command, Gold  # type: ignore[attr-defined]
     monkeypatch.setitem(sys.modules, "dparsers.other", module)
-    monkeypatch.setitem(DPARSERS, "cmd", Row("dparsers.other:Command", own={"train": (), "parse": ()}))
-    monkeypatch.setitem(DPARSERS, "gold", Row("dparsers.other:Gold"))
+    monkeypatch.setitem(DPARSERS, "cmd", Registered("dparsers.other:Command", own={"train": (), "parse": ()}))
+    monkeypatch.setitem(DPARSERS, "gold", Registered("dparsers.other:Gold"))
     command = make_dparser("cmd:a {train} : b;c; d", preset="small", seed=1)
     assert command.templates == ("a {train} : b", "c; d")  # type: ignore[attr-defined]
     assert isinstance(make_dparser("gold", seed=1, preset="small", epochs=None), Gold)

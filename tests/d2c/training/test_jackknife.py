@@ -4,11 +4,13 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
 from pathlib import Path
+from typing import Self
 
 import pytest
 from click.testing import CliRunner
 
 from d2c.commands.cli import cli
+from d2c.dparsers.protocol import DependencyParser
 from d2c.models.model import Model
 from d2c.reduction.labeler.two_stage import TwoStage
 from d2c.training.jackknife import jackknife_dtrees
@@ -20,21 +22,19 @@ from d2c.trees.formats.conllu import read_conllu, write_conllu
 SAMPLE = Path(__file__).parents[3] / "data" / "sample"
 
 
-class Witness:
+class Witness(DependencyParser):
     """A d-parser that labels words with the number of sentences it has learned from, known words `seen`."""
 
     def __init__(self) -> None:
         self.known: list[Tokens] = []
 
-    def train(
-        self, train_conllu: Path, dev_conllu: Path, directory: Path, progress: object = None
-    ) -> Witness:
+    def train(self, train_conllu: Path, dev_conllu: Path, directory: Path, progress: object = None) -> Self:
         self.known = [dtree.tokens for dtree in read_conllu(train_conllu)]
         assert next(read_conllu(dev_conllu)).tokens.forms == ("dev",)
         return self
 
     @classmethod
-    def load(cls, directory: Path) -> Witness:
+    def load(cls, directory: Path) -> Self:
         raise NotImplementedError
 
     def parse(self, sentences: Iterable[Tokens]) -> Iterator[DTree]:

@@ -13,7 +13,6 @@ from d2c.automata.dtrees import SYSTEMS
 from d2c.automata.exact import Exact
 from d2c.automata.oracles import Linear
 from d2c.base.errors import ModelError
-from d2c.dparsers.protocol import GivesArcs
 from d2c.forests.semirings import viterbi
 from d2c.packed.dtree import PackedDTree
 from d2c.reduction.reduction import Reduction
@@ -102,7 +101,7 @@ def test_names_of_searches() -> None:
 
 
 def test_packed_arcs_are_the_shares(parser: TransitionParser) -> None:
-    assert isinstance(parser, GivesArcs) and parser.gives_arcs
+    assert parser.gives_arcs
     sentences = [Tokens((), ()), *(dtree.tokens for dtree in DEV[:5])]
     for dtree, plain_one in zip(parser.parse_packed(sentences), parser.parse(sentences), strict=True):
         assert dtree == plain_one and isinstance(dtree, PackedDTree)

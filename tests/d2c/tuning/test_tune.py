@@ -15,7 +15,8 @@ from click.testing import CliRunner, Result
 from d2c.base.errors import FormatError
 from d2c.commands.cli import cli, run
 from d2c.commands.train import train
-from d2c.dparsers.registry import DPARSERS, TAGGERS, Row
+from d2c.dparsers.protocol import DependencyParser
+from d2c.dparsers.registry import DPARSERS, TAGGERS, Registered
 from d2c.experiments.store import Store
 from d2c.trees.ctree import Tokens
 from d2c.trees.dtree import DTree
@@ -27,7 +28,7 @@ SAMPLE = Path(__file__).parents[3] / "data" / "sample" / "train.mrg"
 HEADS = ["--head-rules", "rightmost", "--try", "head-rules=rightmost,collins,leftmost"]
 
 
-class FirstWord:
+class FirstWord(DependencyParser):
     """A d-parser: the first word heads all others, by the commonest label. Notes what it is given."""
 
     learned: ClassVar[list[list[tuple[str, ...]]]] = []
@@ -35,6 +36,10 @@ class FirstWord:
     tags: ClassVar[list[tuple[str, ...]]] = []
 
     def __init__(self, epochs: float | None = None) -> None: ...
+
+    @classmethod
+    def load(cls, directory: Path) -> Self:
+        raise NotImplementedError
 
     def train(self, train_conllu: Path, dev_conllu: Path, directory: Path, progress: Any = None) -> Self:
         dtrees = [dtree for file in (train_conllu, dev_conllu) for dtree in read_conllu(file)]
@@ -72,7 +77,7 @@ class Numbered:
 
 @pytest.fixture
 def first_word(monkeypatch: pytest.MonkeyPatch) -> type[FirstWord]:
-    monkeypatch.setitem(DPARSERS, "first", Row(f"{__name__}:FirstWord"))
+    monkeypatch.setitem(DPARSERS, "first", Registered(f"{__name__}:FirstWord"))
     monkeypatch.setattr(FirstWord, "learned", [])
     monkeypatch.setattr(FirstWord, "parsed", [])
     monkeypatch.setattr(FirstWord, "tags", [])
@@ -139,7 +144,7 @@ def test_nothing_is_learned_from_what_is_scored(
 def test_tags_are_predicted_by_taggers_that_have_not_learned_from_them(
     trees: Path, tmp_path: Path, first_word: type[FirstWord], monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setitem(TAGGERS, "nltk", Row(f"{__name__}:Numbered"))
+    monkeypatch.setitem(TAGGERS, "nltk", Registered(f"{__name__}:Numbered"))
     monkeypatch.setattr(Numbered, "learned", [])
     options = ["--sentences", "30", "--tagger", "nltk", "--tags", "predicted", *HEADS]
     done = tune(trees, tmp_path / "log.jsonl", *options)

@@ -4,14 +4,14 @@ from __future__ import annotations
 
 import pytest
 
-from d2c.dparsers.registry import DPARSERS, Row
+from d2c.dparsers.registry import DPARSERS, Registered
 from tests.scripts.papers.tiny import MISSING, TOLD, Told
 
 
 @pytest.fixture
 def told(monkeypatch: pytest.MonkeyPatch) -> dict[tuple[str, ...], tuple[int, ...]]:
     """What the d-parser `told` says; the package of another one is missing."""
-    monkeypatch.setitem(DPARSERS, TOLD, Row("tests.scripts.papers.tiny:Told"))
-    monkeypatch.setitem(DPARSERS, MISSING, Row("no.such.module:Parser", "no-such-package"))
+    monkeypatch.setitem(DPARSERS, TOLD, Registered("tests.scripts.papers.tiny:Told"))
+    monkeypatch.setitem(DPARSERS, MISSING, Registered("no.such.module:Parser", "no-such-package"))
     monkeypatch.setattr(Told, "heads", {})
     return Told.heads

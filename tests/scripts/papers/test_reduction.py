@@ -12,7 +12,8 @@ from typing import Self
 
 import pytest
 
-from d2c.dparsers.registry import DPARSERS, TAGGERS, Row
+from d2c.dparsers.protocol import DependencyParser
+from d2c.dparsers.registry import DPARSERS, TAGGERS, Registered
 from d2c.experiments.store import Store
 from d2c.experiments.treebank import Treebank, read_treebanks
 from d2c.reduction.encodings import ENCODINGS
@@ -41,7 +42,7 @@ GAPS = """\
 """
 
 
-class Chain:
+class Chain(DependencyParser):
     """Every word's head is the next one; labels are the commonest that it has seen. Notes what it learned."""
 
     def __init__(self, labels: Sequence[str] = ()) -> None:
@@ -80,8 +81,8 @@ class LastTag:
 
 @pytest.fixture(autouse=True)
 def registered(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setitem(DPARSERS, "chain", Row(f"{__name__}:Chain"))
-    monkeypatch.setitem(TAGGERS, "last", Row(f"{__name__}:LastTag"))
+    monkeypatch.setitem(DPARSERS, "chain", Registered(f"{__name__}:Chain"))
+    monkeypatch.setitem(TAGGERS, "last", Registered(f"{__name__}:LastTag"))
 
 
 @pytest.fixture(scope="module")
@@ -154,7 +155,7 @@ def test_trees_with_gaps_have_no_delta(experiment: Experiment) -> None:
 
 
 def test_other_systems_stand_beside(experiment: Experiment, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("papers.systems.SYSTEMS", {"absent": Row("nowhere.to.be.found:Parser")})
+    monkeypatch.setattr("papers.systems.SYSTEMS", {"absent": Registered("nowhere.to.be.found:Parser")})
     own_file = replace(experiment.settings, systems={"Oracle": experiment.treebank.files["dev"]})
     table = systems(Experiment(experiment.treebank, own_file, experiment.store))
     ours = ("two-stage reduction, delta", "one-shot reduction, direct", "cky")

@@ -6,6 +6,7 @@ from collections.abc import Iterable, Iterator
 from pathlib import Path
 from typing import Any, ClassVar, Self
 
+from d2c.dparsers.protocol import DependencyParser
 from d2c.experiments.store import Store
 from d2c.experiments.treebank import Treebank
 from d2c.trees.ctree import Tokens
@@ -15,7 +16,7 @@ from papers.experiment import Experiment, Settings
 TOLD, MISSING = "told", "missing"
 
 
-class Told:
+class Told(DependencyParser):
     """Heads of sentences, by their words; of those that it was not told, the first word heads all others."""
 
     heads: ClassVar[dict[tuple[str, ...], tuple[int, ...]]] = {}

@@ -1,19 +1,14 @@
-"""Viterbi over the labels of one head's modifiers, under the constraint of the encoding (section 4.2).
+"""Labels of one head that never need repairs: Viterbi in the order of attachment, beyond section 4.2.
 
-Three ways to walk over the left modifiers l1, l2, ... and right modifiers r1, r2, ..., numbered outward:
+Left modifiers l1, l2, ... and right ones r1, r2, ..., numbered outward, are taken in the order of attachment,
+within an event the left ones first. So what was taken is a left and b right ones, and a state is (a, b, label
+of la, label of rb, difference of their events). The next modifier joins the last event, and then has its
+symbol, or makes the next one. Every path is a nested order whose events are 1, 2, ... without gaps, and has
+one symbol for each.
 
-free:   ..., l2, l1, r1, r2, ..., as they stand in the sentence: the paper's sequence model, which takes any
-        label after any other.
-rising: the same, but numbers never fall outward on either side: all that the spine encoding asks of one head.
-joint:  in the order of attachment, within an event the left ones first. So what was taken is a left and b
-        right ones, and a state is (a, b, label of la, label of rb, difference of their events). The next
-        modifier joins the last event, and then has its symbol, or makes the next one. Every path is a nested
-        order whose events are 1, 2, ... without gaps, and has one symbol for each: no repairs.
-
-The score is a sum over arcs, over pairs of consecutive modifiers of one side, and over pairs that follow each
-other in the walk from one side to the other. Exact: O(k C^2) for k modifiers and C candidate labels in a
-sequence; joint O(|L| |R| C^3) at worst and far less in fact, as the numbers of labels leave few states; heads
-with very many modifiers get a beam there.
+The score is that of `d2c.reduction.labeler.sequence`, but pairs across the head are those that follow each
+other in this order, in either direction. O(|L| |R| C^3) at worst and far less in fact, as the numbers of
+labels leave few states; heads with very many modifiers get a beam.
 """
 
 from __future__ import annotations
@@ -25,45 +20,45 @@ import numpy as np
 from d2c.linear.kernels import inner
 from d2c.linear.templates import Ints
 from d2c.reduction.encodings.encoding import Constraint
-from d2c.reduction.labeler.arcs import Arcs, Floats, Longs
+from d2c.reduction.labeler.backbones import Backbones, Floats, Longs
 from d2c.reduction.labeler.features import pair_atoms
-from d2c.reduction.labeler.scores import ACROSS_LEFT, ACROSS_RIGHT, Head, Labels, Scorer, pair_score
+from d2c.reduction.labeler.label_table import NO_LABEL, LabelTable
+from d2c.reduction.labeler.scores import ACROSS_LEFT, ACROSS_RIGHT, HeadScores, LabelScorer, pair_score
 
 _CAPACITY = 1 << 17  # states of one head
-_FOUND = 1 << 20  # room to look one up, at most
+_INDICES = 1 << 20  # indices of states in a cell, at most
 _LEAST_BEAM = 4
 _TAKES_LEFT = 1 << 30  # beside the number of the state before
 
 
-class States(NamedTuple):
+class JointStates(NamedTuple):
     """Buffers for the states of one head.
 
     entries: [_CAPACITY, 4] candidates of la and rb, their distance in events, state before
     scores:  [_CAPACITY]
     cells:   [_CAPACITY / _LEAST_BEAM, 2] where the states of each cell begin and end
-    found:   [_FOUND] the state of a cell by `_index`; 0, which is in none, where there is none
+    numbers: [_INDICES] the state of a cell by `_index`; 0, which is in none, where there is none
     across:  scores of a pair across the sides, of those labels where `known` is `turn`, its number
     """
 
     entries: Longs
     scores: Floats
     cells: Longs
-    found: Ints
+    numbers: Ints
     across: Floats
     known: Longs
     turn: Longs
 
     @classmethod
-    def new(cls, labels: Labels) -> States:
-        """Buffers for any head; of most of their pages no use is made."""
-        pairs = min(
-            int(np.diff(labels.begin).max() + 1) ** 2, _FOUND
-        )  # of candidates; `viterbi` takes no more
+    def new(cls, table: LabelTable) -> JointStates:
+        """Return buffers for any head; most of their pages are never touched."""
+        most = int(np.diff(table.begin).max() + 1)  # candidates of a modifier
+        pairs = min(most * most, _INDICES)
         entries, scores = np.empty((_CAPACITY, 4), np.int64), np.empty(_CAPACITY, np.float32)
         cells = np.empty((_CAPACITY // _LEAST_BEAM, 2), np.int64)
         across, known = np.empty(2 * pairs, np.float32), np.zeros(2 * pairs, np.int64)
-        found, turn = np.zeros(_FOUND, np.int32), np.zeros(1, np.int64)
-        return cls(entries, scores, cells, found, across, known, turn)
+        numbers, turn = np.zeros(_INDICES, np.int32), np.zeros(1, np.int64)
+        return cls(entries, scores, cells, numbers, across, known, turn)
 
 
 class Cell(NamedTuple):
@@ -87,8 +82,8 @@ class Cell(NamedTuple):
 
 @inner
 def rises_of(left: bool, first: bool, apart: int) -> tuple[int, int]:
-    """By how many events a modifier is above the one before it: if it joins the last event (-1: it cannot),
-    and if not. A right modifier may also join the event of the right one before it.
+    """Return by how many events a modifier is above the one before it: if it joins the last event (-1: it
+    cannot), and if not. A right modifier may also join the event of the right one before it.
 
     left, first: on which side it is, and whether the first one there
     apart: how far the event of the last left modifier is above that of the last right one
@@ -102,7 +97,7 @@ def rises_of(left: bool, first: bool, apart: int) -> tuple[int, int]:
 def step(
     constraint: Constraint, first: bool, number: int, before: int, same: bool, rises: tuple[int, int]
 ) -> int:
-    """By how many events a label puts a modifier above the one before it on its side, jointly; -1: it cannot.
+    """Return by how many events a label puts a modifier above the one before it on its side; -1: it cannot.
 
     number, before: of the label and of the one before it
     same: whether it has the symbol of the event that it may join
@@ -113,14 +108,14 @@ def step(
 
 @inner
 def _index(cell: Cell, x: int, y: int, apart: int) -> int:
-    """Of a state in `found`."""
+    """Return the index of a state in `JointStates.numbers`."""
     left, right = max(x - cell.left, -1) + 1, max(y - cell.right, -1) + 1
     return (left * cell.rights + right) * (2 * cell.span + 1) + apart + cell.span
 
 
 @inner
-def _worst(states: States, begin: int, end: int) -> int:
-    """The worst state of a full cell."""
+def _worst(states: JointStates, begin: int, end: int) -> int:
+    """Return the worst state of a full cell."""
     scores, worst = states.scores, begin
     for state in range(begin, end):
         if scores[state] < scores[worst]:
@@ -134,12 +129,19 @@ def _worst(states: States, begin: int, end: int) -> int:
 
 @inner
 def _take(
-    scorer: Scorer, arcs: Arcs, head: Head, states: States, cell: Cell, prior: int, end: int, left: bool
+    scorer: LabelScorer,
+    arcs: Backbones,
+    head: HeadScores,
+    states: JointStates,
+    cell: Cell,
+    prior: int,
+    end: int,
+    left: bool,
 ) -> int:
-    """Adds to a cell what comes of a prior one's states by taking la or rb; where the cell ends then."""
-    of, numbers, symbols = head.labels, head.numbers, scorer.labels.symbols
+    """Extend the states of a prior cell by la or rb; return where the cell ends then."""
+    of, numbers, symbols = head.labels, head.numbers, scorer.table.symbols
     arc_scores, pairs, across, known = head.scores, head.pairs, states.across, states.known
-    entries, scores, found = states.entries, states.scores, states.found
+    entries, scores, states_of = states.entries, states.scores, states.numbers
     constraint, a, b = head.constraint, cell.a, cell.b
     first = (a if left else b) == 1
     m, other = (a - 1, head.lefts + b - 1) if left else (head.lefts + b - 1, a - 1)
@@ -185,14 +187,14 @@ def _take(
             x1, y1 = (c, y) if left else (x, c)
             apart1 = apart + rise if left else apart - rise
             index = _index(cell, x1, y1, apart1)
-            new = found[index]
+            new = states_of[index]
             if new:
                 if score <= scores[new]:
                     continue
                 if new == worst:
                     worst = np.int64(-1)
             elif end - cell.begin < cell.beam:
-                new = found[index] = end
+                new = states_of[index] = end
                 end += 1
             else:
                 if worst < 0:
@@ -200,78 +202,26 @@ def _take(
                 if score <= scores[worst]:
                     continue
                 new, worst = worst, np.int64(-1)
-                found[_index(cell, entries[new, 0], entries[new, 1], entries[new, 2])] = 0
-                found[index] = new
+                states_of[_index(cell, entries[new, 0], entries[new, 1], entries[new, 2])] = 0
+                states_of[index] = new
             entries[new, 0], entries[new, 1], entries[new, 2] = x1, y1, apart1
             scores[new], entries[new, 3] = score, state | _TAKES_LEFT if left else state
     return end
 
 
 @inner
-def viterbi(scorer: Scorer, arcs: Arcs, head: Head, states: States, best: Longs) -> bool:
-    """Writes the labels of the best path to `best`, by position; False where there is no path."""
-    if head.constraint.joint:
-        return _best_joint(scorer, arcs, head, states, best)
-    return _best_sequence(scorer, arcs, head, best)
-
-
-@inner
-def in_sentence(lefts: int, size: int) -> Longs:
-    """[size] a head's modifiers, numbered as in `Head`, as they stand in the sentence."""
-    order = np.arange(size)
-    for i in range(lefts):
-        order[i] = lefts - 1 - i
-    return order
-
-
-@inner
-def _best_sequence(scorer: Scorer, arcs: Arcs, head: Head, best: Longs) -> bool:
-    """`viterbi` over the modifiers in the order of the sentence."""
-    lefts, begin, labels, numbers, pairs = head.lefts, head.begin, head.labels, head.numbers, head.pairs
-    size, modifiers, rising = lefts + head.rights, arcs.modifiers, head.constraint.rising
-    order, totals, back = in_sentence(lefts, size), head.scores, np.full(len(labels), -1, np.int64)
-    for place in range(1, size):
-        i, before = order[place], order[place - 1]
-        across, outer, inner_one = before == 0 and i == lefts, max(i, before), min(i, before)
-        width, first = begin[outer + 1] - begin[outer], head.before[outer]
-        if across:
-            m, m2 = modifiers[head.low], modifiers[head.low + i]
-            pair_atoms(scorer.templates, arcs, head.h, m, m2, ACROSS_RIGHT)
-        for c in range(begin[i], begin[i + 1]):
-            found = np.float32(-np.inf)
-            for b in range(begin[before], begin[before + 1]):
-                far, near = (c, b) if i == outer else (b, c)
-                if rising and not across and numbers[far] < numbers[near]:
-                    continue
-                if across:
-                    total = totals[b] + pair_score(scorer, labels[b], labels[c], 0)
-                else:
-                    pair = first + (near - begin[inner_one]) * width + far - begin[outer]
-                    total = totals[b] + pairs[pair]
-                if total > found:
-                    found, back[c] = total, b
-            totals[c] += found
-    last = order[size - 1]
-    state = begin[last] + np.argmax(totals[begin[last] : begin[last + 1]])
-    if totals[state] == -np.inf:
-        return False
-    for place in range(size - 1, -1, -1):
-        best[modifiers[head.low + order[place]]] = labels[state]
-        state = back[state]
-    return True
-
-
-@inner
-def _best_joint(scorer: Scorer, arcs: Arcs, head: Head, states: States, best: Longs) -> bool:
-    """`viterbi` in the order of attachment."""
+def best_joint(
+    scorer: LabelScorer, arcs: Backbones, head: HeadScores, states: JointStates, best: Longs
+) -> bool:
+    """Write the labels of the best path to `best`, by position; return False where there is no path."""
     lefts, rights, begin, size = head.lefts, head.rights, head.begin, head.lefts + head.rights
     count = (lefts + 1) * (rights + 1)
     beam, widest = _CAPACITY // count, np.int64(0)
     for i in range(size):
         widest = max(widest, begin[i + 1] - begin[i] + 1)
-    if beam < _LEAST_BEAM or widest * widest * (2 * size + 1) > _FOUND:
+    if beam < _LEAST_BEAM or widest * widest * (2 * size + 1) > _INDICES:
         return False
-    entries, scores, cells, found = states.entries, states.scores, states.cells, states.found
+    entries, scores, cells, states_of = states.entries, states.scores, states.cells, states.numbers
     entries[0, 0], entries[0, 1], entries[0, 2], scores[0] = -1, -1, 0, 0.0
     cells[0, 0], cells[0, 1] = 0, 1
     row = rights + 1  # the cell (a, b) has the number a * row + b
@@ -289,7 +239,7 @@ def _best_joint(scorer: Scorer, arcs: Arcs, head: Head, states: States, best: Lo
                     end = _take(scorer, arcs, head, states, cell, prior, end, takes_left)
             cells[number, 0], cells[number, 1] = start, end
             for state in range(start, end):
-                found[_index(cell, entries[state, 0], entries[state, 1], entries[state, 2])] = 0
+                states_of[_index(cell, entries[state, 0], entries[state, 1], entries[state, 2])] = 0
     start, end = cells[count - 1, 0], cells[count - 1, 1]
     if start == end:
         return False
@@ -307,4 +257,39 @@ def _best_joint(scorer: Scorer, arcs: Arcs, head: Head, states: States, best: Lo
             b -= 1
             best[modifiers[low + lefts + b]] = head.labels[entries[state, 1]]
         state = back & ~_TAKES_LEFT
+    return True
+
+
+@inner
+def joint_order(
+    scorer: LabelScorer,
+    arcs: Backbones,
+    h: int,
+    constraint: Constraint,
+    labels: Longs,
+    order: Longs,
+    joins: Longs,
+) -> bool:
+    """Write the order of attachment, as indices into `Backbones.modifiers`, and which modifiers join an
+    event; return False where labels, by position, break the constraint."""
+    numbers, symbols, modifiers = scorer.table.numbers, scorer.table.symbols, arcs.modifiers
+    begin, middle, end = arcs.begin[h], arcs.middle[h], arcs.begin[h + 1]
+    events = np.empty(end - begin + 1, np.int64)
+    for i in range(begin, end):
+        events[i - begin] = numbers[labels[modifiers[i]]]
+        if constraint.differences and i != begin and i != middle:
+            events[i - begin] += events[i - begin - 1]
+    a, b, apart = begin, middle, 0
+    for k in range(end - begin):
+        last_left = labels[modifiers[a - 1]] if a > begin else NO_LABEL
+        last_right = labels[modifiers[b - 1]] if b > middle else NO_LABEL
+        left = a < middle and (b == end or events[a - begin] <= events[b - begin])
+        i, last, first = (a, last_left, a == begin) if left else (b, last_right, b == middle)
+        label, event = labels[modifiers[i]], last_left if apart > 0 else last
+        same, rises = symbols[label] == symbols[event], rises_of(left, first, apart)
+        rise = step(constraint, first, numbers[label], numbers[last], same, rises)
+        if rise < 0:
+            return False
+        order[k], joins[k] = i, int(not left and 0 < apart == rise)
+        a, b, apart = (a + 1, b, apart + rise) if left else (a, b + 1, apart - rise)
     return True
