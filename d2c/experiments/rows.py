@@ -79,7 +79,7 @@ class Row:
     attachment: Attachment
     scores: Sequence[Score]
     brackets: Summary
-    gaps: disco.Summary = field(default_factory=disco.Summary)
+    gaps: disco.DiscoSummary = field(default_factory=disco.DiscoSummary)
     repairs: Repairs = field(default_factory=Repairs)
     converting: float = 0.0
     parsing: float = 0.0
@@ -127,7 +127,7 @@ def score(name: str, route: Route, gold: GoldStandard, parses: Parses) -> Row:
     scores = metric.score(gold.ctrees, guess)
     return Row(
         *(name, parses.source, attachment(gold, dtrees), scores, metric.summary(scores)),
-        gaps=disco.evaluate_all(gold.ctrees, guess, replace(disco.Parameters.proper(), disc_only=True)),
+        gaps=disco.evaluate_all(gold.ctrees, guess, replace(disco.DiscoParameters.proper(), disc_only=True)),
         repairs=repairs,
         converting=converting,
         parsing=parses.seconds,
