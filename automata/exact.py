@@ -10,7 +10,7 @@ import numpy as np
 
 from d2c.automata.chart import Chart, Search, build_chart
 from d2c.automata.oracles import Linear
-from d2c.automata.scores import Scorer
+from d2c.automata.scores import OracleScorer
 from d2c.automata.states import Text
 from d2c.automata.systems import Action
 from d2c.forests.forest import Doubles, Ints
@@ -149,7 +149,7 @@ class Exact:
         """The computation of a derivation."""
         return [self.oracle.system.actions[action] for action in chart.actions[edges].tolist()]
 
-    def _chart(self, scorer: Scorer, text: Text, sentence: int) -> tuple[Chart, float]:
+    def _chart(self, scorer: OracleScorer, text: Text, sentence: int) -> tuple[Chart, float]:
         """With the threshold that it has."""
         n, actions, threshold = int(text.lengths[sentence]), len(self.oracle.system.actions), self.threshold
         most = max(_MOST, 2 * (n + 1) * (1 + self.oracle.system.tables.unaries))

@@ -15,8 +15,8 @@ from typing import Self, TypeVar
 import numpy as np
 
 from d2c.automata import greedy, learning
-from d2c.automata.features import Templates
-from d2c.automata.scores import Scorer
+from d2c.automata.features import OracleTemplates
+from d2c.automata.scores import OracleScorer
 from d2c.automata.states import AHEAD, Text, new_stack
 from d2c.automata.systems import KINDS, Action, System
 from d2c.base.model_files import read_settings, reading, strings, typed, write_settings
@@ -201,9 +201,9 @@ class Linear:
         leaves[tokens] = [self.system.leaf(tag) for tag in tags]
         return Text(words, numbers, morphs, leaves, begin, lengths)
 
-    def scorer(self) -> Scorer:
+    def scorer(self) -> OracleScorer:
         """The oracle for kernels, with buffers of its own."""
-        return Scorer.of(self.system.tables, Templates.of(bool(self.morphs_)), self.weights_)
+        return OracleScorer.of(self.system.tables, OracleTemplates.of(bool(self.morphs_)), self.weights_)
 
 
 def _numbered(texts: Iterable[str]) -> dict[str, int]:

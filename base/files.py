@@ -18,13 +18,13 @@ AnyPath = str | os.PathLike[str]
 
 
 def file_name(path: AnyPath) -> str:
-    """How messages name a path."""
+    """Return the name of a path in messages."""
     return "<stdin>" if str(path) == "-" else os.fspath(path)
 
 
 @contextmanager
 def open_input(path: AnyPath, encoding: str = "utf-8-sig", errors: str = "strict") -> Iterator[TextIO]:
-    """A text stream over a file, by default of UTF-8, whose byte order mark is no part of the text.
+    """Open a text stream over a file, by default of UTF-8, whose byte order mark is no part of the text.
 
     Raises FormatError for what cannot be opened or decoded.
     """
@@ -67,7 +67,7 @@ def guess_utf8(latin1: Iterable[str]) -> Iterator[str]:
 
 @contextmanager
 def open_output(path: AnyPath) -> Iterator[TextIO]:
-    """A UTF-8 text stream that becomes the file `path` whole at the end, or, after an error, not at all.
+    """Open a UTF-8 text stream that becomes the file `path` at its end, or, after an error, nothing.
 
     Raises FormatError where it cannot be written, but BrokenPipeError where its reader has gone.
     """
@@ -97,7 +97,7 @@ def open_output(path: AnyPath) -> Iterator[TextIO]:
 
 @contextmanager
 def writing(name: str) -> Iterator[None]:
-    """Turns errors of writing into a FormatError that has this name."""
+    """Turn errors of writing into a FormatError that has this name."""
     try:
         yield
     except OSError as error:

@@ -27,7 +27,7 @@ def tree_of(
     parents: Mapping[Name, str | None],
     ranks: Mapping[Name, int] | None = None,
 ) -> CTree:
-    """Builds the c-tree of named nodes; what has no parent hangs from a node VROOT, unless it is alone.
+    """Build the c-tree of named nodes; what has no parent hangs from a node VROOT, unless it is alone.
 
     labels:  of every proper node, by name; nodes over no token are left out
     parents: of every token and every node, None for none
@@ -71,7 +71,7 @@ def tree_of(
 
 
 def listed(ctree: CTree) -> tuple[CTree, list[int]]:
-    """Lists a tree as graph formats hold it: with its wrapper as a node (a label-less one is called TOP, as a
+    """List a tree as graph formats hold it: with its wrapper as a node (a label-less one is called TOP, as a
     label-less root is), and the parent of each token and node, -1 where it is the root.
 
     A root VROOT with several children is no node there: what hangs from it has no parent. Raises ValueError

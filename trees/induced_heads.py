@@ -15,7 +15,7 @@ from d2c.trees.heads import HeadRules, Search
 
 
 def induce_heads(ctree: CTree, heads: Sequence[int]) -> CTree:
-    """Gives a c-tree head children by the heads of its tokens (1..n, 0 = root).
+    """Give a c-tree head children by the heads of its tokens (1..n, 0 = root).
 
     Of several words with their head outside the node, that nearest to the root of the d-tree counts, then the
     leftmost. Raises ValueError where the numbers of tokens differ and where heads form no tree.
@@ -36,7 +36,7 @@ def induce_heads(ctree: CTree, heads: Sequence[int]) -> CTree:
 
 
 def estimate_rules(ctrees: Iterable[CTree]) -> HeadRules:
-    """Estimates a head table from c-trees with head children.
+    """Estimate a head table from c-trees with head children.
 
     For every symbol the labels of children by how often they are head where they occur, sought from the side
     on which the head stands more often where labels are equal.
@@ -64,7 +64,7 @@ def estimate_rules(ctrees: Iterable[CTree]) -> HeadRules:
 
 
 def _depths(heads: Sequence[int]) -> list[int]:
-    """[n] arcs from each token to the root. Raises ValueError for a circle."""
+    """Return [n] arcs from each token to the root. Raises ValueError for a circle."""
     depths = [-1] * len(heads)
     for start in range(len(heads)):
         path, m = [], start

@@ -26,7 +26,7 @@ class Source:
     text: str = ""
 
     def part(self, start: int, end: int) -> str:
-        """What tokens are in the text, or their forms with blanks between them."""
+        """Return the text of tokens, or their forms with blanks between them."""
         if not self.offsets or not self.text:
             return " ".join(self.forms[start:end])
         begin = self.offsets[0][0]
@@ -86,7 +86,7 @@ class Span:
         return self.source.offsets[self.end - 1][1] if self.source.offsets else None
 
     def to_dict(self) -> dict[str, Any]:
-        """As `d2c parse --to json` writes it: `tokens` only with gaps, characters only of text."""
+        """Return what `d2c parse --to json` writes: `tokens` only with gaps, characters only of text."""
         shown: dict[str, Any] = {"label": self.label, "start": self.start, "end": self.end}
         if self.head is not None:
             shown["head"] = self.head
@@ -105,7 +105,7 @@ def spans_of(
     confidences: Sequence[float] | None = None,
     source: Source | None = None,
 ) -> list[Span]:
-    """The constituents from left to right, the higher of two that begin at the same token first.
+    """Return the constituents from left to right, the higher of two that begin at the same token first.
 
     nodes:       ids of proper nodes; None: all of them
     confidences: [K] one for each proper node
@@ -131,7 +131,8 @@ def spans_of(
 
 
 def labelled(ctree: CTree, labels: Collection[str], nested: bool = False) -> list[int]:
-    """Ids of the proper nodes with one of the labels; only if `nested` those inside another one of them."""
+    """Return the ids of the proper nodes with one of the labels; only if `nested` those inside another one of
+    them."""
     n, found = len(ctree.tokens), list[int]()
     inside = [False] * (n + len(ctree.labels))
     for node in range(ctree.root, n - 1, -1):
@@ -144,7 +145,7 @@ def labelled(ctree: CTree, labels: Collection[str], nested: bool = False) -> lis
 
 
 def _depths(ctree: CTree) -> list[int]:
-    """[n + K] how many nodes are above each."""
+    """Return [n + K] how many nodes are above each."""
     n = len(ctree.tokens)
     depths = [0] * (n + len(ctree.labels))
     for node in range(ctree.root, n - 1, -1):

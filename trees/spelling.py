@@ -8,7 +8,7 @@ from d2c.trees.cleaning import unescape
 
 
 def plain(form: str) -> str:
-    """What spellings of a word have in common."""
+    """Return what all spellings of a word share."""
     return unescape(form).strip("\N{NO-BREAK SPACE}")
 
 
@@ -19,7 +19,7 @@ class Spelling:
         self.words = 0
 
     def same(self, found: Sequence[str], wanted: Sequence[str]) -> bool:
-        """Whether the words of two sentences are the same."""
+        """Return whether the words of two sentences are the same."""
         if found == wanted:
             return True
         if list(map(plain, found)) != list(map(plain, wanted)):

@@ -18,7 +18,7 @@ _INDEX = re.compile(r"(?<=.)([-=][0-9]+)(?=[-=]|$)")  # of NP-1=2 it is -1; =2 i
 
 
 def resolve_traces(ctree: CTree) -> CTree | None:
-    """Turns a tree with traces into the discontinuous tree that they mean: `fill_traces`, then without
+    """Turn a tree with traces into the discontinuous tree that they mean: `fill_traces`, then without
     function tags and indices. None where no word is left."""
     filled = fill_traces(ctree, [tag == EMPTY_TAG for tag in ctree.tokens.tags])
     if filled is None:
@@ -28,7 +28,7 @@ def resolve_traces(ctree: CTree) -> CTree | None:
 
 
 def fill_traces(ctree: CTree, empty: Sequence[bool]) -> CTree | None:
-    """Puts antecedents where their traces are, and removes empty elements and the nodes over nothing else.
+    """Put antecedents where their traces are, and remove empty elements and the nodes over nothing else.
 
     None where no word is left.
 

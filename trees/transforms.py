@@ -14,7 +14,7 @@ _BLOCK = re.compile(r"(.+)\*([0-9]+)(?:\.([0-9]+))?", re.DOTALL)
 
 
 def move_punctuation(ctree: CTree, is_mark: Callable[[str], bool] = is_punctuation) -> CTree:
-    """Hangs each punctuation mark from the smallest constituent that covers its neighbours.
+    """Hang each punctuation mark from the smallest constituent that covers its neighbours.
 
     Its neighbours are the nearest words on either side that are not moved; at the ends of the sentence it
     hangs from the root. Marks that are all that a node has stay. As disco-dop's `move`. A head child that
@@ -53,7 +53,7 @@ def move_punctuation(ctree: CTree, is_mark: Callable[[str], bool] = is_punctuati
 
 
 def raise_gaps(ctree: CTree) -> CTree:
-    """Makes a tree continuous: of a node with gaps, raises the blocks without the head child to its parent.
+    """Make a tree continuous: of a node with gaps, raise the blocks without the head child to its parent.
 
     Where head children are not known, the longest block stays, of equal ones the first.
     """
@@ -79,7 +79,7 @@ def raise_gaps(ctree: CTree) -> CTree:
 
 
 def split_gaps(ctree: CTree) -> CTree:
-    """Makes a tree continuous: a node X with k blocks becomes k nodes X*1 to X*k (Boyd 2007).
+    """Make a tree continuous: a node X with k blocks becomes k nodes X*1 to X*k (Boyd 2007).
 
     Where a parent has several such children with one label, those of the second are X*1.2 and so on. Head
     children are dropped. Raises ValueError where a label looks like that already.
@@ -112,7 +112,7 @@ def split_gaps(ctree: CTree) -> CTree:
 
 
 def merge_gaps(ctree: CTree) -> CTree:
-    """Undoes `split_gaps`: children X*1, X*2, ... of a node are one again."""
+    """Undo `split_gaps`: children X*1, X*2, ... of a node are one again."""
     n = len(ctree.tokens)
     labels, children = list(ctree.labels), [list(kids) for kids in ctree.children]
     order = [ctree.root]  # parents first: the blocks of a node are together before those of its children
@@ -135,7 +135,7 @@ def merge_gaps(ctree: CTree) -> CTree:
 
 
 def collapse(ctree: CTree, kept: Sequence[bool]) -> CTree:
-    """Takes some nodes out; their children go to the nearest node above that is kept.
+    """Take some nodes out; their children go to the nearest node above that is kept.
 
     kept: [K] for each proper node; the root stays in any case. The order of the others' ids does not change.
     Linear time but for the sorting of children.
@@ -166,7 +166,7 @@ def collapse(ctree: CTree, kept: Sequence[bool]) -> CTree:
 
 
 def _lowest_common(a: int, b: int, parents: list[int], depth: list[int]) -> int:
-    """Finds the smallest constituent that covers both tokens."""
+    """Find the smallest constituent that covers both tokens."""
     a, b = parents[a], parents[b]
     while a != b:
         if depth[a] >= depth[b]:
@@ -177,7 +177,7 @@ def _lowest_common(a: int, b: int, parents: list[int], depth: list[int]) -> int:
 
 
 def _runs(nodes: list[int], first: list[int], last: list[int]) -> list[list[int]]:
-    """Cuts a list of continuous nodes, in order, where a gap is."""
+    """Cut a list of continuous nodes, in order, where a gap is."""
     runs: list[list[int]] = []
     for node in nodes:
         if runs and first[node] == last[runs[-1][-1]] + 1:
@@ -188,7 +188,7 @@ def _runs(nodes: list[int], first: list[int], last: list[int]) -> list[list[int]
 
 
 def _firsts(n: int, children: list[list[int]]) -> list[int]:
-    """Leftmost token of each node, whose children have lower numbers; an empty node has n."""
+    """Return the leftmost token of each node, whose children have lower numbers; an empty node has n."""
     first = list(range(n))
     for kids in children:
         first.append(min((first[kid] for kid in kids), default=n))

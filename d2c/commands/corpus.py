@@ -22,7 +22,7 @@ from d2c.commands.terminal import progress, say
 from d2c.models.names import DEFAULT
 
 if TYPE_CHECKING:
-    from d2c.corpora.crew import Crew
+    from d2c.base.workers import Crew
     from d2c.corpora.inputs import Inputs
     from d2c.corpora.work import Job
 
@@ -193,8 +193,8 @@ def _crew(backend: str, workers: int | None, address: str | None, job: Job) -> A
 
         say(f"Ray: {f'{workers:,} workers' if workers else 'a worker on each core'}")
         return actors(workers, job, address)
-    from d2c.corpora.processes import processes
+    from d2c.base.workers import Pool
 
     workers = workers or os.cpu_count() or 1
     say(f"{workers:,} processes")
-    return processes(workers, job)
+    return Pool(job.worker, workers, fresh=True)

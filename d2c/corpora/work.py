@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 from d2c.base.errors import ModelError
 from d2c.base.model_files import first_line
+from d2c.base.workers import Failed
 from d2c.corpora.records import Fields, Record, items_of
 from d2c.corpora.rows import table_of
 from d2c.models.names import find
@@ -34,13 +35,6 @@ class Task(NamedTuple):
     begin: int = 0
     end: int | None = None
     error: str = ""
-
-
-class Failed(NamedTuple):
-    """Why a task was not done; gone: because its worker is gone, so that another one may do it."""
-
-    why: str
-    gone: bool = False
 
 
 @dataclass(frozen=True, slots=True)

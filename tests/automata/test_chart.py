@@ -15,7 +15,7 @@ from d2c.automata import exact
 from d2c.automata.chart import Search, build_chart
 from d2c.automata.exact import RAISED, Exact
 from d2c.automata.oracles import Linear
-from d2c.automata.scores import Floats, Scorer, chances
+from d2c.automata.scores import Floats, OracleScorer, chances
 from d2c.automata.states import BOTTOM, Text, new_stack, row_of, take
 from d2c.automata.static_oracles import built
 from d2c.automata.systems import ACCEPT, SHIFT, Action, Longs, System, arc_eager, arc_standard, constituents
@@ -56,7 +56,7 @@ def sentence(n: int, seed: int = 0) -> Tokens:
 
 @kernel
 def logs_after(
-    scorer: Scorer, text: Text, trees: Longs, actions: Longs, threshold: float, logs: Floats
+    scorer: OracleScorer, text: Text, trees: Longs, actions: Longs, threshold: float, logs: Floats
 ) -> None:
     """[A] of the actions in the configuration to which others lead."""
     token, left, top = text.begin[0], text.lengths[0], BOTTOM

@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 
 from d2c.automata.dtrees import SYSTEMS
 from d2c.automata.oracles import Counts, Linear
-from d2c.automata.scores import Floats, Scorer, chances, decide
+from d2c.automata.scores import Floats, OracleScorer, chances, decide
 from d2c.automata.states import BOTTOM, Text, new_stack, row_of, take
 from d2c.automata.static_oracles import built
 from d2c.automata.systems import SHIFT, Action, Longs
@@ -77,7 +77,7 @@ def test_any_sentence_gets_one_projective_tree(oracle: Linear) -> None:
 
 
 @kernel
-def greedy_logs(scorer: Scorer, text: Text, trees: Longs, least: float, all_logs: Floats) -> None:
+def greedy_logs(scorer: OracleScorer, text: Text, trees: Longs, least: float, all_logs: Floats) -> None:
     """[steps, A] of all actions of one sentence, in the configurations of the greedy parser."""
     token, left, top = text.begin[0], text.lengths[0], BOTTOM
     for step in range(len(all_logs)):

@@ -13,7 +13,7 @@ from d2c.trees.ctree import CTree, Tokens
 from d2c.trees.formats.conllu import read_conllu
 from d2c.trees.formats.treebanks import FORMATS, read_treebank, write_treebank
 from d2c.trees.heads import HeadRules, Search, format_head_rules, load_head_rules
-from d2c.trees.scores.evalb.parameters import Parameters
+from d2c.trees.scores.prm import EvalbParameters
 from d2c.trees.unaries import restore_unaries
 from tests.steps import is_linear
 
@@ -115,7 +115,7 @@ def test_long_numbers_of_prm_files(tmp_path: Path) -> None:
     path = tmp_path / "x.prm"
     path.write_text(f"MAX_ERROR 5\nCUTOFF_LEN {DIGITS}\n")
     with pytest.raises(FormatError, match="x.prm:2: CUTOFF_LEN needs a whole number of at most 18 digits"):
-        Parameters.read(path)
+        EvalbParameters.read(path)
 
 
 def test_long_messages_are_cut(tmp_path: Path) -> None:

@@ -38,7 +38,10 @@ def read_alpinoxml(
     secondary: SecondaryEdges | None = None,
     refuse: Refuse = stop,
 ) -> Iterator[CTree]:
-    """The trees of a file, one at a time; marked: with head children by relations. Raises FormatError."""
+    """Yield the trees of a file, one at a time; marked: with head children by relations.
+
+    Raises FormatError.
+    """
     tree = partial(_tree, marked=marked, secondary=secondary or SecondaryEdges())
     return read_graphs(path, "alpino_ds", tree, refuse)
 
@@ -85,7 +88,7 @@ def _tree(element: Element, marked: bool, secondary: SecondaryEdges) -> CTree:
 
 
 def format_alpinoxml(ctree: CTree, number: int = 1) -> str:
-    """One `alpino_ds` element. Relations are `hd` and `--`: others are not kept in a c-tree.
+    """Return one `alpino_ds` element. Relations are `hd` and `--`: others are not kept in a c-tree.
 
     Raises ValueError for empty names and for characters that XML cannot hold.
     """

@@ -31,8 +31,8 @@ def parse_chunks(
     file: str,
     refuse: Refuse = stop,
 ) -> Iterator[Tree]:
-    """The sentences of all chunks. Errors of `parse` count sentences from the chunk's beginning; here they
-    are counted from the file's. Raises FormatError where there is no sentence at all."""
+    """Yield the sentences of all chunks. Errors of `parse` count sentences from the chunk's beginning;
+    here they are counted from the file's. Raises FormatError where there is no sentence at all."""
     count = before = 0
 
     def counted(error: FormatError) -> None:
@@ -52,7 +52,7 @@ def parse_chunks(
 def parse_each(
     items: Iterable[tuple[int, Item]], parse: Callable[[Item], Tree | None], file: str, refuse: Refuse = stop
 ) -> Iterator[Tree]:
-    """The trees of items, each after the number of its first line; items without a tree are left out.
+    """Yield the trees of items, each after the number of its first line; items without a tree are left out.
 
     Refuses an item where `parse` raises ValueError. Raises FormatError where there is no sentence at all.
     """
@@ -73,14 +73,14 @@ def parse_each(
 
 
 def batches(stream: Iterable[Item], size: int) -> Iterator[list[Item]]:
-    """Lists of so many elements, the last one perhaps of fewer; one list is held at a time."""
+    """Yield lists of so many elements, the last one perhaps of fewer; one list is held at a time."""
     rest = iter(stream)
     while batch := [*islice(rest, size)]:
         yield batch
 
 
 def writer(text: Callable[[Tree, int], str], before: str = "", after: str = "") -> Write[Tree]:
-    """Makes a function that writes trees into a stream: the text of each, with its number from 1."""
+    """Make a function that writes trees into a stream: the text of each, with its number from 1."""
 
     def write(trees: Iterable[Tree], stream: TextIO) -> None:
         stream.write(before)
@@ -92,7 +92,7 @@ def writer(text: Callable[[Tree, int], str], before: str = "", after: str = "") 
 
 
 class Malformed(ValueError):
-    """What is wrong with a text, and how many lines below its beginning."""
+    """A fault of a text, so many lines below its beginning."""
 
     def __init__(self, message: str, lines: int = 0) -> None:
         super().__init__(message)

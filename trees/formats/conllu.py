@@ -34,7 +34,7 @@ _FEW_IDS = tuple(map(str, range(1, 1001)))
 
 
 def read_conllu(path: AnyPath, refuse: Refuse = stop) -> Iterator[DTree]:
-    """The labelled d-trees of a CoNLL-U file (`-`: standard input), one at a time.
+    """Yield the labelled d-trees of a CoNLL-U file (`-`: standard input), one at a time.
 
     Heads need not form a tree; a head `_` is read as -1, outside the sentence. Raises FormatError naming
     file, line and sentence.
@@ -43,7 +43,7 @@ def read_conllu(path: AnyPath, refuse: Refuse = stop) -> Iterator[DTree]:
 
 
 def read_conllu_chunks(path: AnyPath) -> Iterator[Chunk]:
-    """A file cut between sentences into chunks that can be parsed apart. Raises FormatError."""
+    """Yield chunks of a file, cut between sentences, that can be parsed apart. Raises FormatError."""
     first = 1
     with open_input(path) as stream:
         while lines := stream.readlines(CHUNK_SIZE):
@@ -90,7 +90,7 @@ def parse_conllu(chunk: Chunk, file: str, refuse: Refuse = stop, xpos: bool = Fa
 
 
 def format_conllu(dtree: DTree, comments: Sequence[str] | None = None) -> str:
-    """A d-tree's comments (or others), its lines and the empty line after them.
+    """Return a d-tree's comments (or others), its lines and the empty line after them.
 
     Heads outside the sentence are read back as `read_conllu` says. Raises ValueError for what CoNLL-U cannot
     express: empty columns, tabs, line breaks, half characters.
@@ -114,7 +114,7 @@ write_conllu: Write[DTree] = writer(lambda dtree, _: format_conllu(dtree))
 
 
 def save_conllu(dtrees: Iterable[DTree], path: Path) -> None:
-    """Writes a file of d-trees. Raises OSError, and what `write_conllu` raises."""
+    """Write a file of d-trees. Raises OSError, and what `write_conllu` raises."""
     with open(path, "w", encoding="utf-8") as stream:
         write_conllu(dtrees, stream)
 
@@ -124,7 +124,7 @@ def _comments(lines: Iterable[str]) -> tuple[str, ...]:
 
 
 def comment_of(comments: Iterable[str], name: str) -> str | None:
-    """What comments say under a name: `1` of `sent_id = 1`."""
+    """Return the value of a name in comments: `1` of `sent_id = 1`."""
     for comment in comments:
         said, equals, value = comment.partition("=")
         if equals and said.strip() == name:

@@ -25,17 +25,17 @@ _LEAF = re.compile(r"([0-9]+)=(.*)", re.DOTALL)
 
 
 def read_discbracket(path: AnyPath, refuse: Refuse = stop) -> Iterator[CTree]:
-    """The trees of a file, one at a time. Raises FormatError."""
+    """Yield the trees of a file, one at a time. Raises FormatError."""
     return parse_chunks(read_bracket_chunks(path), parse_discbracket, file_name(path), refuse)
 
 
 def parse_discbracket(chunk: Chunk, file: str, refuse: Refuse = stop) -> Iterator[CTree]:
-    """The trees of a chunk, sentences counted from 1. Raises FormatError."""
+    """Yield the trees of a chunk, sentences counted from 1. Raises FormatError."""
     return parse_each(balanced(chunk), _parse, file, refuse)
 
 
 def format_discbracket(ctree: CTree) -> str:
-    """A tree on one line. Raises ValueError for empty names and half characters."""
+    """Return a tree on one line. Raises ValueError for empty names and half characters."""
     check_names(ctree)
     n, forms = len(ctree.tokens), ctree.tokens.forms
     pieces: list[str] = []
@@ -62,7 +62,7 @@ def _label(text: str) -> str:
 
 
 def _parse(text: str) -> CTree:
-    """One tree; until it is complete, the k-th proper node is called -1 - k."""
+    """Return one tree; until it is complete, the k-th proper node is called -1 - k."""
     forms: dict[int, str] = {}  # of each index
     tags: dict[int, str] = {}  # of those that have a node of their own
     labels: list[str] = []

@@ -49,14 +49,20 @@ def read_export(
     secondary: SecondaryEdges | None = None,
     refuse: Refuse = stop,
 ) -> Iterator[CTree]:
-    """The trees of a file, one at a time; marked: with head children by `head_ranks`. Raises FormatError."""
+    """Yield the trees of a file, one at a time; marked: with head children by `head_ranks`.
+
+    Raises FormatError.
+    """
     file, parse = file_name(path), partial(_sentence, marked=marked, secondary=secondary or SecondaryEdges())
     with open_input(path, "latin-1") as stream:
         yield from parse_each(_sentences(guess_utf8(stream), file), parse, file, refuse)
 
 
 def _sentences(lines: Iterable[str], file: str) -> Iterator[tuple[int, _Rows]]:
-    """The rows of each sentence after the number of its first line. Raises FormatError for other versions."""
+    """Yield the rows of each sentence after the number of its first line.
+
+    Raises FormatError for other versions.
+    """
     version, in_table = None, False
     rows: _Rows | None = None
     for number, line in enumerate(lines, 1):
@@ -122,18 +128,18 @@ def _sentence(sentence: _Rows, marked: bool, secondary: SecondaryEdges) -> CTree
 
 
 def _is_mark(line: str, mark: str) -> bool:
-    """Whether a line begins with a mark of four letters, and not with a longer word."""
+    """Return whether a line begins with a mark of four letters, and not with a longer word."""
     return line.startswith(mark) and line[4:5] in _AFTER_MARK
 
 
 def _is_node(form: str) -> bool:
-    """Whether a line that begins so is a node's: `#` and a number from FIRST_NODE on."""
+    """Return whether a line that begins so is a node's: `#` and a number from FIRST_NODE on."""
     digits = form[1:].lstrip("0")
     return bool(_NODE.fullmatch(form)) and (len(digits), digits) >= (3, str(FIRST_NODE))
 
 
 def format_export(ctree: CTree, number: int = 1) -> str:
-    """A sentence, in version 4. Edges are labelled HD or `--`: others are not kept in a c-tree.
+    """Return a sentence, in version 4. Edges are labelled HD or `--`: others are not kept in a c-tree.
 
     Raises ValueError for what the format takes for something else: words like `#BOS` and `#500`, columns that
     begin with `%%`; for empty names and half characters.

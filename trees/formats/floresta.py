@@ -29,7 +29,10 @@ _OTHER, _MARK = 2, 3
 
 
 def read_floresta(path: AnyPath, marked: bool = False, refuse: Refuse = stop) -> Iterator[CTree]:
-    """The trees of a file, one at a time; marked: with head children by functions. Raises FormatError."""
+    """Yield the trees of a file, one at a time; marked: with head children by functions.
+
+    Raises FormatError.
+    """
     file = file_name(path)
     with open_input(path, "latin-1") as stream:
         items = _items(guess_utf8(stream), file)
@@ -37,7 +40,7 @@ def read_floresta(path: AnyPath, marked: bool = False, refuse: Refuse = stop) ->
 
 
 def _items(stream: Iterable[str], file: str) -> Iterator[tuple[int, str]]:
-    """The text below each item's first line, after the number of its own first line."""
+    """Yield the text below each item's first line, after the number of its own first line."""
     start, lines = 0, list[str]()
     for number, line in enumerate(stream, 1):
         if _ITEM.match(line):
@@ -53,7 +56,7 @@ def _items(stream: Iterable[str], file: str) -> Iterator[tuple[int, str]]:
 
 
 def _split(label: str) -> tuple[str, str]:
-    """Function and form; functions may hold a + of their own. A label without one is a function."""
+    """Return function and form; functions may hold a + of their own. A label without one is a function."""
     parts = label.split("+")
     return parts[0], parts[-1] if len(parts) > 1 else ""
 
@@ -69,7 +72,7 @@ class _Item:
         self.unfinished: dict[tuple[str, str], str] = {}  # function and form → the node that goes on
 
     def parse(self, text: str, marked: bool) -> CTree | None:
-        """The tree; None where there is no token. Raises ValueError."""
+        """Return the tree; None where there is no token. Raises ValueError."""
         tokens = _TOKEN.findall(text)
         open_nodes: list[str] = []
         begin = 0
@@ -113,7 +116,7 @@ class _Item:
         self.parents[name], self.ranks[name] = above, rank
 
     def _add_node(self, label: str, above: str | None) -> str:
-        """A new node, or the one whose next piece this is."""
+        """Return a new node, or the one whose next piece this is."""
         function, form = _split(label)
         goes_on = function.endswith("-") or form.endswith("-")
         form = form.rstrip("-")

@@ -34,8 +34,7 @@ class SecondaryEdges:
 
 
 def head_ranks(tokens: Tokens, functions: Mapping[Name, str]) -> dict[Name, int]:
-    """Ranks for `tree_of` by the edge labels of tokens and nodes: HD first, then the leftmost that is not
-    punctuation."""
+    """Return ranks for `tree_of` by edge labels: HD first, then the leftmost that is not punctuation."""
     marks = {name for name, form in enumerate(tokens.forms) if is_punctuation(form)}
     return {
         name: 0 if function.upper() == HEAD else 1 + (name in marks) for name, function in functions.items()
@@ -43,7 +42,8 @@ def head_ranks(tokens: Tokens, functions: Mapping[Name, str]) -> dict[Name, int]
 
 
 def is_head(ctree: CTree) -> list[bool]:
-    """Whether each token and node is its parent's head child; none is where head children are not known."""
+    """Return whether each token and node is its parent's head child; none is where head children are not
+    known."""
     found = [False] * (len(ctree.tokens) + len(ctree.labels))
     for head in ctree.head_children or ():
         found[head] = True
@@ -51,7 +51,7 @@ def is_head(ctree: CTree) -> list[bool]:
 
 
 def known_column(values: Iterable[str]) -> tuple[str, ...] | None:
-    """A column of the tokens, None where nothing of it is known."""
+    """Return a column of the tokens, None where nothing of it is known."""
     column = tuple(values)
     return column if {*column} - {"--", ""} else None
 
@@ -59,7 +59,7 @@ def known_column(values: Iterable[str]) -> tuple[str, ...] | None:
 def read_graphs(
     path: AnyPath, tag: str, tree_of_element: Callable[[Element], CTree | None], refuse: Refuse = stop
 ) -> Iterator[CTree]:
-    """The trees of all elements with a tag; those that are None are left out. Raises FormatError."""
+    """Yield the trees of all elements with a tag; those that are None are left out. Raises FormatError."""
 
     def tree(element: Element) -> CTree | None:
         try:
@@ -73,7 +73,7 @@ def read_graphs(
 
 
 def _elements(path: AnyPath, tag: str) -> Iterator[Element]:
-    """Complete elements, few of them held at a time."""
+    """Yield complete elements, few of them held at a time."""
     collector = _Collector(tag)
     with open_input(path) as stream:
         more, fault = True, ""
@@ -140,12 +140,13 @@ class _Collector:
 
 
 def attributes(values: dict[str, str]) -> str:
-    """The attributes of an element as they are written. Raises ValueError for what XML cannot hold."""
+    """Return the attributes of an element as they are written. Raises ValueError for what XML cannot hold."""
     return " ".join([f"{name}={quoteattr(check_xml(value))}" for name, value in values.items()])
 
 
 def named(element: Element, name: str) -> str:
-    """An attribute that must say something. Raises KeyError where it is missing, ValueError where empty."""
+    """Return an attribute that must say something. Raises KeyError where it is missing, ValueError where
+    empty."""
     if not element.attrib[name]:
         raise ValueError(f"the attribute {name!r} is empty")
     return element.attrib[name]

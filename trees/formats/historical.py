@@ -37,13 +37,16 @@ _DASH = re.compile(r"<dash/?>")
 
 
 def read_historical(path: AnyPath, traces: bool = False, refuse: Refuse = stop) -> Iterator[CTree]:
-    """The trees of a file, one at a time; traces: as `d2c.trees.traces` resolves them. Raises FormatError."""
+    """Yield the trees of a file, one at a time; traces: as `d2c.trees.traces` resolves them.
+
+    Raises FormatError.
+    """
     parse = partial(parse_historical, traces=traces)
     return parse_chunks(read_bracket_chunks(path), parse, file_name(path), refuse)
 
 
 def parse_historical(chunk: Chunk, file: str, refuse: Refuse = stop, traces: bool = False) -> Iterator[CTree]:
-    """The trees of a chunk; arguments and errors as for `read_historical`, sentences counted from 1."""
+    """Yield the trees of a chunk; arguments and errors as for `read_historical`, sentences counted from 1."""
     left_out = 0
 
     def renumbered(error: FormatError) -> None:
@@ -63,7 +66,7 @@ def parse_historical(chunk: Chunk, file: str, refuse: Refuse = stop, traces: boo
 
 
 def _text(ctree: CTree) -> Sequence[int]:
-    """Indices of the tokens that are text."""
+    """Return indices of the tokens that are text."""
     n = len(ctree.tokens)
     dropped = [False] * (n + len(ctree.labels))
     for node in range(ctree.root, n - 1, -1):  # parents before children
@@ -78,7 +81,8 @@ def _text(ctree: CTree) -> Sequence[int]:
 
 
 def _clean(ctree: CTree) -> CTree:
-    """The tree with forms cut from their lemmas, labels without indices, and its wrapper called TOP."""
+    """Return the tree with forms cut from their lemmas, labels without indices, and its wrapper called
+    TOP."""
     words = [_form_and_lemma(word) for word in ctree.tokens.forms]
     tokens = Tokens(
         tuple([form for form, _ in words]),
@@ -92,7 +96,7 @@ def _clean(ctree: CTree) -> CTree:
 
 @lru_cache(maxsize=1 << 12)
 def _without_indices(label: str) -> str:
-    """The label without the indices at its end; one that is all of it stays."""
+    """Return the label without the indices at its end; one that is all of it stays."""
     pieces = _PIECES.findall(label)
     while len(pieces) > 1 and _INDEX.fullmatch(pieces[-1]):
         pieces.pop()

@@ -25,7 +25,8 @@ _OTHER, _PUNCTUATION = 2, 3
 
 
 def read_sinica(path: AnyPath, marked: bool = False, refuse: Refuse = stop) -> Iterator[CTree]:
-    """The trees of a file, one at a time; marked: with head children, the leftmost where no child is marked.
+    """Yield the trees of a file, one at a time; marked: with head children, the leftmost where no child is
+    marked.
 
     Raises FormatError.
     """

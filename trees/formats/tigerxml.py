@@ -38,7 +38,10 @@ def read_tigerxml(
     secondary: SecondaryEdges | None = None,
     refuse: Refuse = stop,
 ) -> Iterator[CTree]:
-    """The trees of a file, one at a time; marked: with head children by `head_ranks`. Raises FormatError."""
+    """Yield the trees of a file, one at a time; marked: with head children by `head_ranks`.
+
+    Raises FormatError.
+    """
     tree = partial(_tree, marked=marked, secondary=secondary or SecondaryEdges())
     return read_graphs(path, "s", tree, refuse)
 
@@ -76,13 +79,13 @@ def _tree(element: Element, marked: bool, secondary: SecondaryEdges) -> CTree | 
 
 
 def _name(tokens: Tokens) -> str | None:
-    """The `sent_id` of a sentence, where XML can have it as an id."""
+    """Return the `sent_id` of a sentence, where XML can have it as an id."""
     said = (_SENT_ID.fullmatch(comment) for comment in tokens.comments)
     return next((match[1] for match in said if match), None)
 
 
 def format_tigerxml(ctree: CTree, number: int = 1) -> str:
-    """One `s` element. Edges are labelled HD or `--`: others are not kept in a c-tree.
+    """Return one `s` element. Edges are labelled HD or `--`: others are not kept in a c-tree.
 
     Raises ValueError for empty names and for characters that XML cannot hold.
     """

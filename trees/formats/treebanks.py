@@ -65,7 +65,8 @@ _SNIFFED = 4096  # characters
 
 
 def format_of(path: AnyPath, default: str = "brackets") -> str:
-    """The format of a file by its name, of *.xml by its content; the default where the name says nothing."""
+    """Return the format of a file by its name, of *.xml by its content; the default where the name says
+    nothing."""
     if file_name(path).removesuffix(".gz").endswith(".xml"):
         with open_input(path, "latin-1") as stream:
             head = stream.read(_SNIFFED).replace("\0", "")  # of UTF-16
@@ -74,7 +75,7 @@ def format_of(path: AnyPath, default: str = "brackets") -> str:
 
 
 def format_to_write(path: AnyPath, default: str = "brackets") -> str:
-    """The format that the name of a new file says; a plain *.xml is TIGER XML.
+    """Return the format that the name of a new file says; a plain *.xml is TIGER XML.
 
     Raises FormatError where d2c only reads that format.
     """
@@ -101,7 +102,7 @@ def read_treebank(
     secondary: SecondaryEdges | None = None,
     refuse: Refuse = stop,
 ) -> Iterator[CTree]:
-    """The trees of a file (`-`: standard input), one at a time. Raises FormatError.
+    """Yield the trees of a file (`-`: standard input), one at a time. Raises FormatError.
 
     clean:     of brackets, remove traces and function tags; other formats have none
     marked:    with the head children that the treebank marks; an error in formats that mark none
@@ -124,7 +125,7 @@ def parse_treebank(
     traces: bool = False,
     refuse: Refuse = stop,
 ) -> Iterator[CTree]:
-    """The trees of a chunk of a file that can be cut; arguments and errors as for `read_treebank`."""
+    """Yield the trees of a chunk of a file that can be cut; arguments and errors as for `read_treebank`."""
     parse = FORMATS[format_name].parse
     assert parse is not None
     trees = parse(chunk, file_name(path), refuse, **_options(format_name, clean, traces))
@@ -132,13 +133,13 @@ def parse_treebank(
 
 
 def _options(format_name: str, clean: bool, traces: bool, **others: object) -> dict[str, object]:
-    """Keeps the options that a format accepts; trees are not cleaned before their traces are resolved."""
+    """Keep the options that a format accepts; trees are not cleaned before their traces are resolved."""
     wanted = {"clean": clean and not traces, "traces": traces, **others}
     return {name: value for name, value in wanted.items() if value and name in FORMATS[format_name].accepts}
 
 
 def _resolved(ctrees: Iterator[CTree], format_name: str, traces: bool) -> Iterator[CTree]:
-    """Resolves traces where that is wanted and the reader of the format does not do it."""
+    """Resolve traces where that is wanted and the reader of the format does not do it."""
     by_itself = not traces or "traces" in FORMATS[format_name].accepts
     return ctrees if by_itself else filter(None, map(resolve_traces, ctrees))
 
@@ -150,7 +151,7 @@ def write_treebank(
     source: AnyPath,
     refusals: Refusals | None = None,
 ) -> None:
-    """Writes trees in a format that d2c writes. Raises FormatError for a tree that the format cannot hold.
+    """Write trees in a format that d2c writes. Raises FormatError for a tree that the format cannot hold.
 
     source:   the file that they come from, which the error names
     refusals: knows which sentences of that file are not among the trees
