@@ -8,23 +8,19 @@ from __future__ import annotations
 
 import re
 from collections import Counter
-from collections.abc import Iterator
-from functools import partial
 from xml.etree.ElementTree import Element
 
-from d2c.base.errors import Refuse, stop
-from d2c.base.files import AnyPath
 from d2c.trees.ctree import CTree, Tokens
 from d2c.trees.formats.chunks import writer
 from d2c.trees.formats.graphs import (
     HEAD,
     SecondaryEdges,
     attributes,
+    graph_reader,
     head_ranks,
     is_head,
     known_column,
     named,
-    read_graphs,
 )
 from d2c.trees.graphs import VIRTUAL_ROOT, Name, listed, tree_of
 
@@ -32,21 +28,9 @@ FIRST_NODE = 500
 _SENT_ID = re.compile(r"sent_id = ([A-Za-z_][\w.-]*)", re.ASCII)
 
 
-def read_tigerxml(
-    path: AnyPath,
-    marked: bool = False,
-    secondary: SecondaryEdges | None = None,
-    refuse: Refuse = stop,
-) -> Iterator[CTree]:
-    """Yield the trees of a file, one at a time; marked: with head children by `head_ranks`.
-
-    Raises FormatError.
-    """
-    tree = partial(_tree, marked=marked, secondary=secondary or SecondaryEdges())
-    return read_graphs(path, "s", tree, refuse)
-
-
-def _tree(element: Element, marked: bool, secondary: SecondaryEdges) -> CTree | None:
+def _tree(element: Element, marked: bool = False, secondary: SecondaryEdges | None = None) -> CTree | None:
+    """Return the tree of a graph, None without words; marked: with head children by `head_ranks`."""
+    edges = secondary or SecondaryEdges()
     terminals = list(element.iter("t"))
     if not terminals:
         return None
@@ -67,7 +51,7 @@ def _tree(element: Element, marked: bool, secondary: SecondaryEdges) -> CTree | 
             if parents[child] is not None:
                 raise ValueError(f"two edges lead to {edge.attrib['idref']!r}")
             parents[child], functions[child] = nt.attrib["id"], edge.get("label", "--")
-    secondary.count += sum(1 for _ in element.iter("secedge"))
+    edges.count += sum(1 for _ in element.iter("secedge"))
     tokens = Tokens(
         tuple(named(t, "word") for t in terminals),
         tuple(t.get("pos") or "--" for t in terminals),
@@ -113,3 +97,4 @@ def format_tigerxml(ctree: CTree, number: int = 1) -> str:
 
 _BEFORE = '<?xml version="1.0" encoding="UTF-8"?>\n<corpus id="corpus">\n<body>\n'
 write_tigerxml = writer(format_tigerxml, _BEFORE, "</body>\n</corpus>\n")
+read_tigerxml = graph_reader("s", _tree)
