@@ -91,19 +91,19 @@ def format_alpinoxml(ctree: CTree, number: int = 1) -> str:
             lines.append("</node>\n")
             continue
         relation = "hd" if heads[node] else "--"
-        shown = {"begin": str(begin[node]), "end": str(end[node]), "rel": relation}
+        values = {"begin": str(begin[node]), "end": str(end[node]), "rel": relation}
         if node >= n:
-            lines.append(f"<node {attributes(shown | {'cat': whole.labels[node - n]})}>\n")
+            lines.append(f"<node {attributes(values | {'cat': whole.labels[node - n]})}>\n")
             stack.append(None)
             stack += reversed(whole.children[node - n])
             continue
         tokens = whole.tokens
-        shown |= {"word": tokens.forms[node], "pt": tokens.tags[node]}
+        values |= {"word": tokens.forms[node], "pt": tokens.tags[node]}
         if tokens.lemmas:
-            shown["lemma"] = tokens.lemmas[node]
+            values["lemma"] = tokens.lemmas[node]
         if tokens.morphs:
-            shown["postag"] = tokens.morphs[node]
-        lines.append(f"<node {attributes(shown)}/>\n")
+            values["postag"] = tokens.morphs[node]
+        lines.append(f"<node {attributes(values)}/>\n")
     return "".join([*lines, "</alpino_ds>\n"])
 
 

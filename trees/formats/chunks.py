@@ -59,19 +59,19 @@ def parse_each(
 
     Refuses an item where `parse` raises ValueError. Raises FormatError where there is no sentence at all.
     """
-    found = False
+    any_sentence = False
     for sentence, (line, item) in enumerate(items, 1):
         try:
             tree = parse(item)
         except ValueError as error:
             line += getattr(error, "lines", 0)
-            found = True
+            any_sentence = True
             refuse(FormatError(file, line, sentence, str(error)))
             continue
         if tree is not None:
-            found = True
+            any_sentence = True
             yield tree
-    if not found:
+    if not any_sentence:
         raise _no_sentence(file)
 
 

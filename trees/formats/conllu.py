@@ -123,8 +123,8 @@ def _comments(lines: Iterable[str]) -> tuple[str, ...]:
 def comment_of(comments: Iterable[str], name: str) -> str | None:
     """Return the value of a name in comments: `1` of `sent_id = 1`."""
     for comment in comments:
-        said, equals, value = comment.partition("=")
-        if equals and said.strip() == name:
+        key, equals, value = comment.partition("=")
+        if equals and key.strip() == name:
             return value.strip()
     return None
 

@@ -45,10 +45,10 @@ def head_ranks(tokens: Tokens, functions: Mapping[Name, str]) -> dict[Name, int]
 def is_head(ctree: CTree) -> list[bool]:
     """Return whether each token and node is its parent's head child; none is where head children are not
     known."""
-    found = [False] * (len(ctree.tokens) + len(ctree.labels))
+    are_heads = [False] * (len(ctree.tokens) + len(ctree.labels))
     for head in ctree.head_children or ():
-        found[head] = True
-    return found
+        are_heads[head] = True
+    return are_heads
 
 
 def known_column(values: Iterable[str]) -> tuple[str, ...] | None:
@@ -87,8 +87,8 @@ def _elements(path: AnyPath, tag: str) -> Iterator[Element]:
                 fault = f"malformed XML ({ErrorString(error.code)})"
             except (LookupError, ValueError) as error:  # of encodings; of `_Collector`
                 fault = f"this XML is not read: {error}"
-            if collector.external and (found := _REFERENCE.search(data.replace(b"\0", b""))):
-                entity = found[1].decode("latin-1")
+            if collector.external and (reference := _REFERENCE.search(data.replace(b"\0", b""))):
+                entity = reference[1].decode("latin-1")
                 message = (
                     f"its DTD, which is not read, may declare the entity {entity!r}; write what it stands for"
                 )

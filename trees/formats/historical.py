@@ -48,8 +48,8 @@ def parse_historical(chunk: Chunk, file: str, refuse: Refuse = stop, traces: boo
     for item in parse_brackets(chunk, file, renumbered):
         text = _text(item)
         if traces:
-            kept = set(text)
-            ctree = fill_traces(item, [i not in kept for i in range(len(item.tokens))])
+            text_tokens = set(text)
+            ctree = fill_traces(item, [i not in text_tokens for i in range(len(item.tokens))])
         else:
             ctree = keep_tokens(item, text)
         if ctree is None:

@@ -64,8 +64,8 @@ def _tree(element: Element, marked: bool = False, secondary: SecondaryEdges | No
 
 def _name(tokens: Tokens) -> str | None:
     """Return the `sent_id` of a sentence, where XML can have it as an id."""
-    said = (_SENT_ID.fullmatch(comment) for comment in tokens.comments)
-    return next((match[1] for match in said if match), None)
+    ids = (_SENT_ID.fullmatch(comment) for comment in tokens.comments)
+    return next((match[1] for match in ids if match), None)
 
 
 def format_tigerxml(ctree: CTree, number: int = 1) -> str:
@@ -81,10 +81,10 @@ def format_tigerxml(ctree: CTree, number: int = 1) -> str:
     root = names[tops[0]] if len(tops) == 1 else f"{name}_{VIRTUAL_ROOT}"
     lines = [f'<s id="{name}">\n<graph root="{root}">\n<terminals>\n']
     for i in range(n):
-        shown = {"id": names[i], "word": tokens.forms[i], "pos": tokens.tags[i]}
-        shown["lemma"] = (tokens.lemmas[i] if tokens.lemmas else "") or "--"
-        shown["morph"] = (tokens.morphs[i] if tokens.morphs else "") or "--"
-        lines.append(f"<t {attributes(shown)}/>\n")
+        columns = {"id": names[i], "word": tokens.forms[i], "pos": tokens.tags[i]}
+        columns["lemma"] = (tokens.lemmas[i] if tokens.lemmas else "") or "--"
+        columns["morph"] = (tokens.morphs[i] if tokens.morphs else "") or "--"
+        lines.append(f"<t {attributes(columns)}/>\n")
     lines.append("</terminals>\n<nonterminals>\n")
     for node in range(n, len(parents)):
         lines.append(f"<nt {attributes({'id': names[node], 'cat': whole.labels[node - n]})}>\n")
