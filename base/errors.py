@@ -154,16 +154,21 @@ class Refusals:
 
 
 def each_located(
-    work: Callable[[Item], Made], items: Iterable[Item], file: str, refusals: Refusals | None = None
+    work: Callable[[Item], Made],
+    items: Iterable[Item],
+    file: str,
+    refusals: Refusals | None = None,
+    first: int = 0,
 ) -> Iterator[Made]:
     """Yield the results of work on each sentence of a file; as `located`, at a lower price for each.
 
     refusals: of the same pass; sentences that they refused are counted with these
+    first:    how many sentences of the file come before the items
     """
     refusals = refusals or Refusals()
     # Before an item: sentences that are no items; all sentences that were refused.
     missing, refused_before = 0, refusals.count
-    for sentence, item in enumerate(items, 1):
+    for sentence, item in enumerate(items, first + 1):
         missing += refusals.count - refused_before
         try:
             result = work(item)

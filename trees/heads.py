@@ -9,7 +9,7 @@ from __future__ import annotations
 import re
 from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, fields
 from functools import lru_cache
 from importlib import resources
 from importlib.resources import as_file
@@ -72,6 +72,10 @@ class HeadRules:
 
     def __post_init__(self) -> None:
         self._remembered = lru_cache(maxsize=_PRODUCTIONS_REMEMBERED)(self._index)
+
+    def __reduce__(self) -> tuple[type[HeadRules], tuple[object, ...]]:
+        """Return what pickle makes a copy of: all but the remembered productions."""
+        return type(self), tuple(getattr(self, one.name) for one in fields(self))
 
     def head_child(self, symbol: str, children: tuple[str, ...]) -> int:
         """Return the index of the head child in the production `symbol -> children` (symbols and tags)."""

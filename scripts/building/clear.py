@@ -18,7 +18,7 @@ from d2c.dparsers.directories import whole_directory
 from d2c.dparsers.pipeline_parser import KIND, PipelineParser
 from d2c.dparsers.protocol import Report
 from d2c.models.model import Model
-from d2c.training.conventions import with_induced_heads
+from d2c.training.fitting import with_induced_heads
 from d2c.trees.ctree import CTree
 from d2c.trees.dtree import DTree
 from d2c.trees.formats.conllu import read_conllu
