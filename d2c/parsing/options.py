@@ -6,8 +6,8 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from d2c.base.settings import Settings, setting
+from d2c.models.arcs import ARCS
 from d2c.models.model import Model
-from d2c.training.spec import ARCS
 
 TAGGED = "conllu"
 INPUTS = (TAGGED, "text", "tokenized", "split")

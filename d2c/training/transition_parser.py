@@ -23,7 +23,7 @@ from d2c.base.errors import ModelError
 from d2c.base.model_files import strings
 from d2c.base.progress import log
 from d2c.dparsers.codes import read_training, read_trees
-from d2c.dparsers.directories import Kind, loading, parameters, whole_directory
+from d2c.dparsers.directories import ModelFormat, loading, parameters, whole_directory
 from d2c.dparsers.protocol import DependencyParser, Progress, Report
 from d2c.dparsers.training import DEV_WORDS, check_choice, reporter, thinned
 from d2c.forests.forest import Doubles
@@ -37,7 +37,7 @@ from d2c.trees.repair import projectivize
 from d2c.trees.scores.attachment import Attachment, score_attachment
 
 # The model directory: the settings and the oracle's files.
-KIND = Kind("dparser", "transition", 1, ("system", "preset", "epochs", "seed", "search"))
+KIND = ModelFormat("dparser", "transition", 1, ("system", "preset", "epochs", "seed", "search"))
 _BATCH = 500  # sentences that are parsed at once
 
 

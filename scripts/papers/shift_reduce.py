@@ -20,7 +20,7 @@ from d2c.automata.systems import Action, System, constituents
 from d2c.base.errors import ModelError
 from d2c.base.model_files import strings
 from d2c.base.progress import log
-from d2c.dparsers.directories import Kind, loading, parameters
+from d2c.dparsers.directories import ModelFormat, loading, parameters
 from d2c.dparsers.training import DEV_WORDS, check_choice, thinned
 from d2c.linear.learner import Epoch
 from d2c.trees.binarization import BINARIZATIONS, GLUE, LEFT, RIGHT, UNARY, Step, Symbol, unbinarize
@@ -31,7 +31,7 @@ from d2c.trees.repair import Repairs
 from d2c.trees.scores.brackets import metric_for
 
 # The model directory: the settings and the oracle's files.
-KIND = Kind(
+KIND = ModelFormat(
     "cparser", "shift-reduce", 1, ("preset", "epochs", "seed", "binarization", "head_rules", "search")
 )
 NEW_STEP = "step of no tree"
