@@ -21,11 +21,11 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from d2c.automata.scores import Scorer, chances
+from d2c.automata.scores import OracleScorer, chances
 from d2c.automata.states import ATTRIBUTES, HEAD, SYMBOL, Text, attach, leaf, promote, row_of
 from d2c.automata.systems import ACCEPT, SHIFT, Longs, Tables
 from d2c.forests.forest import Floats, Forest, Ints
-from d2c.linear.kernels import inner, kernel
+from d2c.linear.kernels import kernel, lean
 from d2c.trees.binarization import LEFT, RIGHT
 
 NODE = np.dtype(
@@ -113,9 +113,16 @@ class Search(NamedTuple):
         return search
 
 
+def build_chart(scorer: OracleScorer, text: Text, sentence: int, threshold: float, search: Search) -> Chart:
+    """Return the chart of a sentence that is not empty. search: by `Search.new`"""
+    _fill(scorer, text, sentence, threshold, search)
+    edges = 0 if search.counts[FULL] else search.counts[EDGES]
+    return _useful(search, scorer.tables, edges, text.begin[sentence])
+
+
 @kernel
-def build_chart(scorer: Scorer, text: Text, sentence: int, threshold: float, search: Search) -> Chart:
-    """The chart of a sentence that is not empty. search: by `Search.new`"""
+def _fill(scorer: OracleScorer, text: Text, sentence: int, threshold: float, search: Search) -> None:
+    """Find all items and edges."""
     n, begin, vertex = text.lengths[sentence], text.begin[sentence], NONE
     nodes, items = search.nodes, search.items
     for token in range(begin, begin + n + 1):
@@ -131,11 +138,10 @@ def build_chart(scorer: Scorer, text: Text, sentence: int, threshold: float, sea
                     _keep(search, scorer, text, node, begin + n - token, threshold)
                 _expand(search, scorer.tables, text, item, node, begin)
     items[GOAL]["vertex"] = vertex + 1
-    return _useful(search, scorer.tables, 0 if search.counts[FULL] else search.counts[EDGES], begin)
 
 
-@inner
-def _keep(search: Search, scorer: Scorer, text: Text, node: int, left: int, threshold: float) -> None:
+@lean
+def _keep(search: Search, scorer: OracleScorer, text: Text, node: int, left: int, threshold: float) -> None:
     """Decides which actions a node has, so many tokens before the end."""
     kept, stack, logs, count = search.kept, search.stack, search.logs, search.counts[ACTIONS]
     of_node = search.nodes[node]
@@ -154,7 +160,7 @@ def _keep(search: Search, scorer: Scorer, text: Text, node: int, left: int, thre
     search.counts[ACTIONS] = of_node["end"] = count
 
 
-@inner
+@lean
 def _expand(search: Search, tables: Tables, text: Text, item: int, node: int, begin: int) -> None:
     """Does what can be done with an item that ends in a node; shifts, with the first of these."""
     items, trees, counts, token = search.items, search.trees, search.counts, search.nodes[node]["token"]
@@ -191,7 +197,7 @@ def _expand(search: Search, tables: Tables, text: Text, item: int, node: int, be
             other = following
 
 
-@inner
+@lean
 def _item_of(search: Search, node: int, token: int, begin: int) -> int:
     """The item, perhaps a new one, from a node to before a token; its tree is written behind the last."""
     counts, items, key = search.counts, search.items, _first_key(TREES)
@@ -210,7 +216,7 @@ def _item_of(search: Search, node: int, token: int, begin: int) -> int:
     return item
 
 
-@inner
+@lean
 def _node_of(search: Search, item: int, token: int) -> int:
     """The node in which an item ends, before a token."""
     known, tree, nodes = search.counts[NODES], search.items[item]["tree"], search.nodes
@@ -225,7 +231,7 @@ def _node_of(search: Search, item: int, token: int) -> int:
     return node
 
 
-@inner
+@lean
 def _number_of(search: Search, key: np.uint64, sort: int) -> int:
     """The number of what has a key, which may be new. sort: TREES, NODES or ITEMS"""
     counts, keys, numbers, mask = search.counts, search.keys, search.numbers, np.uint64(len(search.keys) - 1)
@@ -240,13 +246,13 @@ def _number_of(search: Search, key: np.uint64, sort: int) -> int:
     return numbers[slot]
 
 
-@inner
+@lean
 def _first_key(sort: int) -> np.uint64:
     """Where the keys of trees, nodes or items begin."""
     return np.uint64(sort + 1) * _SEED
 
 
-@inner
+@lean
 def _mixed(key: np.uint64, number: int) -> np.uint64:
     """A key of what has this key and is followed by a number; different for different ones, but for one in
     some 10^18 pairs."""
@@ -254,7 +260,7 @@ def _mixed(key: np.uint64, number: int) -> np.uint64:
     return key ^ (key >> _HALF)
 
 
-@inner
+@kernel
 def _useful(search: Search, tables: Tables, count: int, begin: int) -> Chart:
     """The chart of so many edges, but for those that are in no derivation of the goal."""
     edges, items = search.edges, search.items

@@ -9,8 +9,8 @@ from typing import Generic, NamedTuple, TypeVar
 import numpy as np
 
 from d2c.automata.chart import Chart, Search, build_chart
-from d2c.automata.oracles import Linear
-from d2c.automata.scores import Scorer
+from d2c.automata.oracles import LinearOracle
+from d2c.automata.scores import OracleScorer
 from d2c.automata.states import Text
 from d2c.automata.systems import Action
 from d2c.forests.forest import Doubles, Ints
@@ -69,7 +69,7 @@ class Exact:
                of 1 it is the same
     """
 
-    def __init__(self, oracle: Linear, threshold: float = 0.2) -> None:
+    def __init__(self, oracle: LinearOracle, threshold: float = 0.2) -> None:
         self.oracle, self.threshold = oracle, threshold
 
     def parse(self, sentences: Sequence[Tokens], counts: Counter[str] | None = None) -> list[list[Action]]:
@@ -149,7 +149,7 @@ class Exact:
         """The computation of a derivation."""
         return [self.oracle.system.actions[action] for action in chart.actions[edges].tolist()]
 
-    def _chart(self, scorer: Scorer, text: Text, sentence: int) -> tuple[Chart, float]:
+    def _chart(self, scorer: OracleScorer, text: Text, sentence: int) -> tuple[Chart, float]:
         """With the threshold that it has."""
         n, actions, threshold = int(text.lengths[sentence]), len(self.oracle.system.actions), self.threshold
         most = max(_MOST, 2 * (n + 1) * (1 + self.oracle.system.tables.unaries))
@@ -163,7 +163,7 @@ class Exact:
 
 
 # How an oracle parses sentences; counted is what made search harder, as of `Exact.parse`
-SEARCHES: dict[str, Callable[[Linear, Sequence[Tokens], Counter[str]], list[list[Action]]]] = {
+SEARCHES: dict[str, Callable[[LinearOracle, Sequence[Tokens], Counter[str]], list[list[Action]]]] = {
     "greedy": lambda oracle, sentences, _: oracle.parse(sentences),
     "exact": lambda oracle, sentences, counts: Exact(oracle).parse(sentences, counts),
 }

@@ -12,6 +12,7 @@ there are several. A feature is an atom conjoined with the number of a kind, or 
 from __future__ import annotations
 
 from functools import cache
+from itertools import chain
 from typing import NamedTuple
 
 import numpy as np
@@ -34,7 +35,7 @@ from d2c.automata.states import (
     Text,
 )
 from d2c.automata.systems import Longs
-from d2c.linear.kernels import inner
+from d2c.linear.kernels import lean
 from d2c.linear.templates import Rows, fields_of, look_up, rows
 
 # s0, s1, s2: head tokens of the topmost trees; n0, ...: the next tokens; .l, .l2, .r, .r2: of a tree's
@@ -45,11 +46,14 @@ POSITIONS = (
 )
 _TREES = ("s0", "s1")
 _DEPENDENTS = (".l", ".l2", ".r", ".r2")
+_CLASS_OF = {
+    tree: tuple(f"{name}[{tree}]" for name in ("symbol", "level", "lefts", "rights")) for tree in _TREES
+}
 # distance: from s1 to s0, in a few classes
 FIELDS = (
     *fields_of(("word", "tag"), POSITIONS),
     *(f"label[{tree}{dependent}]" for tree in _TREES for dependent in _DEPENDENTS),
-    *(f"{what}[{tree}]" for tree in _TREES for what in ("symbol", "level", "lefts", "rights")),
+    *chain.from_iterable(_CLASS_OF.values()),
     "distance",
     *("morph[s0]", "morph[s1]", "morph[n0]"),
 )
@@ -115,30 +119,55 @@ ACTIONS_OF_MORPHS = (
 _DISTANCES = np.searchsorted([1, 2, 3, 4, 5, 7, 10, 15, 20, 30], np.arange(32))
 
 
-class Templates(NamedTuple):
+# Views: what a template sees of a configuration. Many configurations of a sentence share all but the last.
+TOKENS, TOP, SECOND, ALL = range(4)  # s0, s1 and the next tokens; besides, the class of s0; of s1; all else
+VIEWS = 4
+
+
+def view_of(template: str) -> int:
+    """Return the least view in which a template sees all its fields."""
+    top, second = (
+        any(field.startswith(_CLASS_OF[tree]) or f"[{tree}." in field for field in template.split())
+        for tree in _TREES
+    )
+    if "[s2]" in template or (top and second):
+        return ALL
+    return TOP if top else SECOND if second else TOKENS
+
+
+class OracleTemplates(NamedTuple):
     """The templates in use.
 
-    table: as of `d2c.linear.templates.rows`: those of kinds, then those of actions
-    kinds: how many the first are
+    table:  [T, WIDTH] as of `d2c.linear.templates.rows`: those of kinds, then those of actions
+    order:  [T] the rows of kinds, by their views, then those of actions, by theirs
+    begin:  [2, VIEWS + 1] where each view of kinds begins in `order`, and of actions
     """
 
     table: Rows
-    kinds: int
+    order: Rows
+    begin: Longs
 
     @staticmethod
     @cache
-    def of(morphs: bool) -> Templates:
-        """With those of morphology, or without."""
+    def of(morphs: bool) -> OracleTemplates:
+        """Return all templates, those of morphology only where there is some."""
         kinds = [*KINDS_SEEN, *KINDS_OF_MORPHS * morphs]
         actions = [*ACTIONS_SEEN, *ACTIONS_OF_MORPHS * morphs]
-        return Templates(rows([*kinds, *actions], FIELDS), len(kinds))
+        views = np.array([view_of(template) for template in [*kinds, *actions]])
+        views[len(kinds) :] += VIEWS
+        begin = np.searchsorted(np.sort(views), np.arange(2 * VIEWS + 1))
+        return OracleTemplates(
+            rows([*kinds, *actions], FIELDS),
+            np.argsort(views, kind="stable").astype(np.uint32),
+            np.stack([begin[: VIEWS + 1], begin[VIEWS:]]),
+        )
 
 
-@inner
+@lean
 def see(
     text: Text, third: Longs, second: Longs, top: Longs, token: int, positions: Longs, numbers: Longs
 ) -> None:
-    """Writes the numbers of all fields. token: the next one, or the first position behind a sentence."""
+    """Write the numbers of all fields. token: the next one, or the first position behind a sentence."""
     positions[0], positions[1], positions[2] = top[HEAD], second[HEAD], third[HEAD]
     for i in range(AHEAD):
         positions[3 + i] = token + i

@@ -2,14 +2,14 @@
 
 from __future__ import annotations
 
-from d2c.automata.scores import Scorer, decide
+from d2c.automata.scores import OracleScorer, decide
 from d2c.automata.states import BOTTOM, Text, row_of, take
 from d2c.automata.systems import ACCEPT, SHIFT, Longs
 from d2c.linear.kernels import kernel
 
 
 @kernel
-def parse(scorer: Scorer, text: Text, trees: Longs, begin: Longs, taken: Longs) -> None:
+def parse(scorer: OracleScorer, text: Text, trees: Longs, begin: Longs, taken: Longs) -> None:
     """Writes the actions of each sentence, the last of which accepts.
 
     trees: by `states.new_stack`

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from d2c.automata.scores import Scorer, look, only_of, score, shares
+from d2c.automata.scores import OracleScorer, look, only_of, score, shares
 from d2c.automata.states import BOTTOM, Text, row_of, take
 from d2c.automata.systems import KINDS, SHIFT, Longs
 from d2c.linear.adagrad import Gradient, add
@@ -19,7 +19,13 @@ _LEAST = np.float32(2.0**-10)  # smaller gradients are left out
 
 @kernel
 def learn(
-    scorer: Scorer, text: Text, trees: Longs, begin: Longs, gold: Longs, sentence: int, gradient: Gradient
+    scorer: OracleScorer,
+    text: Text,
+    trees: Longs,
+    begin: Longs,
+    gold: Longs,
+    sentence: int,
+    gradient: Gradient,
 ) -> float:
     """Adds the gradient of one sentence; the sum of the losses of its actions.
 

@@ -11,68 +11,169 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from d2c.automata.features import FIELDS, POSITIONS, Templates, see
+from d2c.automata.features import FIELDS, POSITIONS, VIEWS, OracleTemplates, see
 from d2c.automata.states import Text
 from d2c.automata.systems import KINDS, Longs, Tables
-from d2c.linear.kernels import inner
-from d2c.linear.templates import Rows, fill_atoms
+from d2c.linear.kernels import lean
+from d2c.linear.templates import atom_of
 
 Floats = NDArray[np.float32]
+_SHARED = VIEWS - 1  # the views that several configurations have alike
+_PLACES = 1024  # of a cache, for each view
+_FACTOR, _HALF, _SHIFT = np.uint64(0x9E3779B97F4A7C15), np.uint64(32), np.uint64(64 - 10)
 
 
-class Scorer(NamedTuple):
+class Sums(NamedTuple):
+    """A cache of sums of weights, which depend on nothing but the numbers of the fields in a view.
+
+    fields:  the fields that each view sees, one view after the other; begin: [_SHARED + 1] where each begins
+    factors: [fields] of a key, which is one number for those of a view's fields
+    keys:    [_SHARED, _PLACES] of what each place holds
+    known:   [_SHARED, _PLACES, KINDS + 1] which scores it holds: of the actions of each kind, and of kinds
+    sums:    [_SHARED, _PLACES, A + KINDS] of the weights of actions, and of kinds
+    places:  [_SHARED] of the configuration that is seen
+    """
+
+    fields: Longs
+    begin: Longs
+    factors: NDArray[np.uint64]
+    keys: NDArray[np.uint64]
+    known: NDArray[np.bool_]
+    sums: Floats
+    places: Longs
+
+    @classmethod
+    def of(cls, templates: OracleTemplates, actions: int) -> Sums:
+        """Return an empty cache for so many actions."""
+        seen = []
+        for view in range(_SHARED):
+            begin, end = templates.begin[:, view], templates.begin[:, view + 1]
+            used = np.concatenate([templates.order[low:high] for low, high in zip(begin, end, strict=True)])
+            seen.append(np.unique(templates.table[used]).astype(np.int64))
+        rng = np.random.default_rng(0)
+        return cls(
+            np.concatenate(seen),
+            np.cumsum([0, *map(len, seen)]),
+            rng.integers(1 << 63, size=len(FIELDS) + 1, dtype=np.uint64) * np.uint64(2) + np.uint64(1),
+            np.zeros((_SHARED, _PLACES), np.uint64),
+            np.zeros((_SHARED, _PLACES, KINDS + 1), np.bool_),
+            np.empty((_SHARED, _PLACES, actions + KINDS), np.float32),
+            np.zeros(_SHARED, np.int64),
+        )
+
+
+class OracleScorer(NamedTuple):
     """What a linear oracle scores with, and buffers.
 
-    table:   templates of kinds, then those of actions; kinds: how many the first are
     weights: [a power of two]
     positions, numbers, atoms: of the configuration that is seen
     kind_scores, scores: [KINDS], [A] of kinds and actions, or their probabilities
+    part:    [the greater of these] of the templates of one view
+    shared:  while the weights stay
     """
 
     tables: Tables
-    table: Rows
-    kinds: int
+    templates: OracleTemplates
     weights: Floats
     positions: Longs
     numbers: Longs
     atoms: Longs
     kind_scores: Floats
     scores: Floats
+    part: Floats
+    shared: Sums
 
     @classmethod
-    def of(cls, tables: Tables, templates: Templates, weights: Floats) -> Scorer:
-        """With buffers of its own."""
-        sizes = len(POSITIONS), len(FIELDS) + 1, len(templates.table)
+    def of(cls, tables: Tables, templates: OracleTemplates, weights: Floats) -> OracleScorer:
+        """Return a scorer with buffers of its own."""
+        sizes, actions = (len(POSITIONS), len(FIELDS) + 1, len(templates.table)), len(tables.kinds)
         positions, numbers, atoms = (np.zeros(size, np.int64) for size in sizes)
-        scores = np.zeros(KINDS, np.float32), np.zeros(len(tables.kinds), np.float32)
-        return cls(tables, *templates, weights, positions, numbers, atoms, *scores)
+        sizes = KINDS, actions, max(KINDS, actions)
+        kind_scores, scores, part = (np.zeros(size, np.float32) for size in sizes)
+        return cls(
+            *(tables, templates, weights, positions, numbers, atoms, kind_scores, scores, part),
+            Sums.of(templates, actions),
+        )
 
 
-@inner
-def look(scorer: Scorer, text: Text, trees: Longs, top: int, token: int) -> None:
-    """Sees the three topmost trees of a stack and the tokens ahead."""
+@lean
+def look(scorer: OracleScorer, text: Text, trees: Longs, top: int, token: int) -> None:
+    """See the three topmost trees of a stack and the tokens ahead."""
     see(text, trees[top - 2], trees[top - 1], trees[top], token, scorer.positions, scorer.numbers)
 
 
-@inner
-def score(scorer: Scorer, kind: int, scores: Floats) -> int:
-    """Writes the scores of the actions of a kind, or, where it is KINDS, of all kinds; how many features each
-    has. Their slots are then in `atoms`: those of the first output, and those of the others behind them."""
-    table, weights, slots = scorer.table, scorer.weights, scorer.atoms
-    begin, end = (0, scorer.kinds) if kind == KINDS else (scorer.kinds, len(table))
-    count = fill_atoms(scorer.numbers, table, begin, end, kind, slots, 0)
-    mask, last = len(weights) - 1, len(weights) - len(scores)
+@lean
+def score(scorer: OracleScorer, kind: int, scores: Floats) -> int:
+    """Write the scores of the actions of a kind, or, where it is KINDS, of all kinds.
+
+    Returns how many features each has. Their slots are then in `atoms`: those of the first output, and those
+    of the others behind them. A score is the sum of the sums of views, in their order.
+    """
+    count, part = 0, scorer.part[: len(scores)]
     for output in range(len(scores)):
         scores[output] = 0.0
-    for i in range(count):
-        slots[i] = min(slots[i] & mask, last)
-        slot = np.uint64(slots[i])
-        for output in range(np.uint64(len(scores))):
-            scores[output] += weights[slot + output]
+    for view in range(VIEWS):
+        count = _sum_view(scorer, view, kind, part, count)
+        for output in range(len(scores)):
+            scores[output] += part[output]
     return count
 
 
-@inner
+@lean
+def _sum_view(scorer: OracleScorer, view: int, kind: int, sums: Floats, count: int) -> int:
+    """Sum the weights of a view's templates, and append their slots; return how many slots there are then."""
+    weights, slots, templates = scorer.weights, scorer.atoms, scorer.templates
+    begin = templates.begin[int(kind != KINDS)]
+    mask, last = len(weights) - 1, len(weights) - len(sums)
+    first = count
+    for i in range(begin[view], begin[view + 1]):
+        slots[count] = atom_of(scorer.numbers, templates.table, templates.order[i], kind)
+        count += 1
+    for output in range(len(sums)):
+        sums[output] = 0.0
+    for i in range(first, count):
+        slots[i] = min(slots[i] & mask, last)
+        slot = np.uint64(slots[i])
+        for output in range(np.uint64(len(sums))):
+            sums[output] += weights[slot + output]
+    return count
+
+
+@lean
+def _find_places(shared: Sums, numbers: Longs) -> None:
+    """Find the places of a configuration's views, which are emptied if they hold others."""
+    for view in range(_SHARED):
+        key = np.uint64(0)
+        for i in range(shared.begin[view], shared.begin[view + 1]):
+            key += np.uint64(numbers[shared.fields[i]]) * shared.factors[shared.fields[i]]
+        place = ((key ^ (key >> _HALF)) * _FACTOR) >> _SHIFT
+        if shared.keys[view, place] != key:
+            shared.keys[view, place] = key
+            for kind in range(KINDS + 1):
+                shared.known[view, place, kind] = False
+        shared.places[view] = place
+
+
+@lean
+def _score_shared(scorer: OracleScorer, kind: int, begin: int, scores: Floats) -> None:
+    """Write what `score` does, with sums from the cache. begin: the first action of the kind; of KINDS, A."""
+    shared, part, end = scorer.shared, scorer.part[: len(scores)], begin + len(scores)
+    for output in range(len(scores)):
+        scores[output] = 0.0
+    for view in range(_SHARED):
+        place = shared.places[view]
+        sums = shared.sums[view, place, begin:end]
+        if not shared.known[view, place, kind]:
+            shared.known[view, place, kind] = True
+            _sum_view(scorer, view, kind, sums, 0)
+        for output in range(len(scores)):
+            scores[output] += sums[output]
+    _sum_view(scorer, _SHARED, kind, part, 0)
+    for output in range(len(scores)):
+        scores[output] += part[output]
+
+
+@lean
 def best_of(scores: Floats, allowed: NDArray[np.bool_]) -> int:
     """The allowed one with the highest score, the first of equal ones."""
     best = -1
@@ -82,7 +183,7 @@ def best_of(scores: Floats, allowed: NDArray[np.bool_]) -> int:
     return best
 
 
-@inner
+@lean
 def shares(scores: Floats, allowed: NDArray[np.bool_]) -> None:
     """Makes probabilities of scores: 0 for what is not allowed."""
     best, total = best_of(scores, allowed), np.float32(0.0)
@@ -94,7 +195,7 @@ def shares(scores: Floats, allowed: NDArray[np.bool_]) -> None:
         scores[i] /= total
 
 
-@inner
+@lean
 def only_of(allowed: NDArray[np.bool_]) -> int:
     """The only allowed one; -1 where there are several."""
     only = -1
@@ -106,8 +207,8 @@ def only_of(allowed: NDArray[np.bool_]) -> int:
     return only
 
 
-@inner
-def decide(scorer: Scorer, text: Text, trees: Longs, top: int, token: int, row: int) -> int:
+@lean
+def decide(scorer: OracleScorer, text: Text, trees: Longs, top: int, token: int, row: int) -> int:
     """The action that is taken: the best one of the best kind. row: of `masks`, by `states.row_of`."""
     tables = scorer.tables
     kind, begin, best, looked = KINDS, 0, 0, False
@@ -127,11 +228,11 @@ def decide(scorer: Scorer, text: Text, trees: Longs, top: int, token: int, row: 
     return begin + best
 
 
-@inner
+@lean
 def chances(
-    scorer: Scorer, text: Text, trees: Longs, top: int, token: int, row: int, least: float, logs: Floats
+    scorer: OracleScorer, text: Text, trees: Longs, top: int, token: int, row: int, least: float, logs: Floats
 ) -> None:
-    """Writes the logarithm of the probability of each action; -inf for those that do not apply.
+    """Write the logarithm of the probability of each action; -inf for those that do not apply.
 
     trees, top: rows of which the three last ones are the topmost trees, as in a stack; top: index of the last
     least:      kinds with less than this share get -inf, too, and of a kind actions with less; but never the
@@ -141,18 +242,21 @@ def chances(
     tables, best = scorer.tables, 0
     shares_of_kinds = scorer.kind_scores
     look(scorer, text, trees, top, token)
+    _find_places(scorer.shared, scorer.numbers)
     for action in range(len(logs)):
         logs[action] = -np.inf
     for kind in range(-1, KINDS):  # first the kinds themselves
-        begin = end = np.int64(0)
+        begin, end = np.int64(len(logs)), np.int64(len(logs))
         allowed, scores = tables.open[row], shares_of_kinds
         if kind >= 0:
             if not allowed[kind] or (shares_of_kinds[kind] < least and kind != best):
                 continue
             begin, end = tables.begin[kind], tables.begin[kind + 1]
             allowed, scores = tables.masks[row, begin:end], scorer.scores[begin:end]
-        score(scorer, kind if kind >= 0 else KINDS, scores)
-        first = best_of(scores, allowed)
+        first = only_of(allowed)
+        if first < 0:
+            _score_shared(scorer, kind if kind >= 0 else KINDS, begin, scores)
+            first = best_of(scores, allowed)
         shares(scores, allowed)
         if kind < 0:
             best = first

@@ -14,7 +14,7 @@ from typing import NamedTuple
 import numpy as np
 
 from d2c.automata.systems import SHIFT, Longs, Tables
-from d2c.linear.kernels import inner
+from d2c.linear.kernels import lean
 from d2c.linear.templates import Ints
 from d2c.trees.binarization import LEFT, RIGHT
 
@@ -53,7 +53,7 @@ def new_stack(text: Text) -> Longs:
     return np.zeros((BOTTOM + 1 + int(text.lengths.max(initial=0)), ATTRIBUTES), np.int64)
 
 
-@inner
+@lean
 def row_of(tables: Tables, second: Longs, top: Longs, left: int) -> int:
     """The row of `masks` and `open` that says which actions apply to two trees before so many tokens."""
     spent = int(top[LEVEL] >= tables.unaries)
@@ -61,7 +61,7 @@ def row_of(tables: Tables, second: Longs, top: Longs, left: int) -> int:
     return tables.rows[int(left == 0), spent, classes[second[SYMBOL]], classes[top[SYMBOL]]]
 
 
-@inner
+@lean
 def leaf(symbol: int, token: int, tree: Longs) -> None:
     """Writes the class of a shifted token."""
     for i in range(ATTRIBUTES):
@@ -69,7 +69,7 @@ def leaf(symbol: int, token: int, tree: Longs) -> None:
     tree[SYMBOL], tree[HEAD] = symbol, token
 
 
-@inner
+@lean
 def attach(tables: Tables, action: int, head: Longs, other: Longs) -> None:
     """Makes of the head's class that of the tree that a LEFT or RIGHT action makes."""
     label = tables.arcs[action] if tables.arcs[action] else tables.labels[other[SYMBOL]]
@@ -80,14 +80,14 @@ def attach(tables: Tables, action: int, head: Longs, other: Longs) -> None:
     head[SYMBOL], head[LEVEL] = tables.results[head[SYMBOL], action], 0
 
 
-@inner
+@lean
 def promote(tables: Tables, action: int, tree: Longs) -> None:
     """Makes of a tree's class that of the tree that a UNARY or ACCEPT action makes."""
     tree[SYMBOL] = tables.results[tree[SYMBOL], action]
     tree[LEVEL] += 1
 
 
-@inner
+@lean
 def take(tables: Tables, text: Text, trees: Longs, top: int, action: int, token: int) -> int:
     """Lets an action change the stack; where its top is then. token: the next one."""
     kind = tables.kinds[action]

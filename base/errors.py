@@ -16,14 +16,14 @@ _LONGEST_WITH_PATHS = 1_000
 
 
 def shown(text: str) -> str:
-    """A text as a terminal may show it: what cannot be printed is escaped."""
+    """Return a text as a terminal may show it: what cannot be printed is escaped."""
     if text.isprintable():
         return text
     return "".join(c if c.isprintable() else c.encode("unicode_escape").decode() for c in text)
 
 
 def shortened(text: str, longest: int) -> str:
-    """A text of so many characters at most: a longer one lacks its middle."""
+    """Return a text of so many characters at most: a longer one lacks its middle."""
     if len(text) <= longest:
         return text
     half = (longest - 3) // 2
@@ -44,7 +44,7 @@ class FormatError(ValueError):
         return f"{self.file}{line}{sentence}: {self.message}"
 
     def after(self, sentences: int) -> FormatError:
-        """Adds the sentences that come before those from which the error counted."""
+        """Add the sentences that come before those from which the error counted."""
         return FormatError(self.file, self.line, self.sentence and self.sentence + sentences, self.message)
 
 
@@ -61,7 +61,7 @@ class FormatErrors(FormatError):
         return "\n".join(map(str, self.errors))
 
     def after(self, sentences: int) -> FormatError:
-        """The same of each."""
+        """Add these sentences to the number of each error."""
         return FormatErrors([error.after(sentences) for error in self.errors])
 
 
@@ -74,7 +74,7 @@ class ModelError(ValueError):
 
 @contextmanager
 def located(file: str, sentence: int = 0) -> Iterator[None]:
-    """Turns what a ValueError says into a FormatError that names the file and the sentence."""
+    """Turn what a ValueError says into a FormatError that names the file and the sentence."""
     try:
         yield
     except (FormatError, ModelError):
@@ -88,13 +88,13 @@ Refuse = Callable[[FormatError], None]
 
 
 def stop(error: FormatError) -> NoReturn:
-    """Raises the error."""
+    """Raise the error."""
     raise error from None
 
 
 @dataclass(frozen=True)
 class Faults:
-    """What becomes of a file in which sentences cannot be read.
+    """What a reader does with a file in which sentences cannot be read.
 
     limit:   errors after which reading ends; they are raised together, there or at the end of the file
     skipped: is given each error, and the file is read without these sentences; None: it cannot be read
@@ -118,7 +118,7 @@ class Refusals:
         return len(self._sentences)
 
     def number(self, left: int) -> int:
-        """The number in the file of a sentence that has this number among those not refused."""
+        """Return the number in the file of a sentence that has this number among those not refused."""
         for refused in sorted(self._sentences):
             left += refused <= left
         return left
@@ -134,43 +134,48 @@ class Refusals:
             self._errors.append(error)
 
     def fail(self, *last: FormatError) -> NoReturn:
-        """Raises the errors so far, and one behind which nothing can be read."""
+        """Raise the errors so far, and one behind which nothing can be read."""
         errors, self._errors = [*self._errors, *last], []
         raise (errors[0] if len(errors) == 1 else FormatErrors(errors)) from None
 
     def over(self, items: Iterable[Item]) -> Iterator[Item]:
-        """The items; raises at the end what is wrong with the file, and where nothing of it is left."""
-        found = False
+        """Yield the items; raise at the end what is wrong with the file, and where nothing is left."""
+        readable = False
         try:
             for item in items:
-                found = True
+                readable = True
                 yield item
         except FormatError as error:
             self.fail(error)
         if self._errors:
             self.fail()
-        if self.count and not found:
+        if self.count and not readable:
             raise FormatError(self.file, 0, 0, "none of its sentences can be read")
 
 
 def each_located(
-    work: Callable[[Item], Made], items: Iterable[Item], file: str, refusals: Refusals | None = None
+    work: Callable[[Item], Made],
+    items: Iterable[Item],
+    file: str,
+    refusals: Refusals | None = None,
+    first: int = 0,
 ) -> Iterator[Made]:
-    """Does work on each of a file's sentences; `located`, but without its price for every one of them.
+    """Yield the results of work on each sentence of a file; as `located`, at a lower price for each.
 
     refusals: of the same pass; sentences that they refused are counted with these
+    first:    how many sentences of the file come before the items
     """
     refusals = refusals or Refusals()
     # Before an item: sentences that are no items; all sentences that were refused.
-    missing, seen = 0, refusals.count
-    for sentence, item in enumerate(items, 1):
-        missing += refusals.count - seen
+    missing, refused_before = 0, refusals.count
+    for sentence, item in enumerate(items, first + 1):
+        missing += refusals.count - refused_before
         try:
-            made = work(item)
+            result = work(item)
         except (FormatError, ModelError):
             raise
         except ValueError as error:
             refusals(FormatError(file, 0, sentence + missing, str(error)))
         else:
-            yield made
-        seen = refusals.count
+            yield result
+        refused_before = refusals.count

@@ -6,7 +6,7 @@ import gzip
 import os
 import sys
 import zlib
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
 from typing import TextIO, cast
@@ -18,13 +18,13 @@ AnyPath = str | os.PathLike[str]
 
 
 def file_name(path: AnyPath) -> str:
-    """How messages name a path."""
+    """Return the name of a path in messages."""
     return "<stdin>" if str(path) == "-" else os.fspath(path)
 
 
 @contextmanager
 def open_input(path: AnyPath, encoding: str = "utf-8-sig", errors: str = "strict") -> Iterator[TextIO]:
-    """A text stream over a file, by default of UTF-8, whose byte order mark is no part of the text.
+    """Open a text stream over a file, by default of UTF-8, whose byte order mark is no part of the text.
 
     Raises FormatError for what cannot be opened or decoded.
     """
@@ -47,27 +47,29 @@ def open_input(path: AnyPath, encoding: str = "utf-8-sig", errors: str = "strict
             stream.close()
 
 
-def guess_utf8(latin1: Iterable[str]) -> Iterator[str]:
-    """Yield lines that were read as Latin-1: decoded as UTF-8 if the first one that is not ASCII is UTF-8.
+def lines_in_utf8_or_latin1(path: AnyPath) -> Iterator[str]:
+    """Yield the lines of a file: UTF-8 if the first one that is not ASCII is, Latin-1 otherwise.
 
-    A byte order mark is such a sign, and no part of the text. Raises UnicodeDecodeError for mixed lines.
+    A byte order mark is a sign of UTF-8, and no part of the text. Raises FormatError for what cannot be
+    opened or decoded.
     """
     utf8: bool | None = None
-    for number, line in enumerate(latin1):
-        if not line.isascii() and utf8 is not False:
-            try:
-                line = line.encode("latin-1").decode("utf-8" if number else "utf-8-sig")
-                utf8 = True
-            except UnicodeDecodeError:
-                if utf8:
-                    raise
-                utf8 = False
-        yield line
+    with open_input(path, "latin-1") as stream:
+        for number, line in enumerate(stream):
+            if not line.isascii() and utf8 is not False:
+                try:
+                    line = line.encode("latin-1").decode("utf-8" if number else "utf-8-sig")
+                    utf8 = True
+                except UnicodeDecodeError:
+                    if utf8:
+                        raise
+                    utf8 = False
+            yield line
 
 
 @contextmanager
 def open_output(path: AnyPath) -> Iterator[TextIO]:
-    """A UTF-8 text stream that becomes the file `path` whole at the end, or, after an error, not at all.
+    """Open a UTF-8 text stream that becomes the file `path` at its end, or, after an error, nothing.
 
     Raises FormatError where it cannot be written, but BrokenPipeError where its reader has gone.
     """
@@ -97,7 +99,7 @@ def open_output(path: AnyPath) -> Iterator[TextIO]:
 
 @contextmanager
 def writing(name: str) -> Iterator[None]:
-    """Turns errors of writing into a FormatError that has this name."""
+    """Turn errors of writing into a FormatError that has this name."""
     try:
         yield
     except OSError as error:

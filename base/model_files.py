@@ -44,7 +44,7 @@ def read_as(path: Path, version: int, shape: type[Shape]) -> Shape:
 
 
 def read_json(path: Path) -> dict[str, Any]:
-    """The object in a JSON file of a model directory. Raises ModelError."""
+    """Return the object in a JSON file of a model directory. Raises ModelError."""
     check_file(path, _MOST_TEXT)
     try:
         settings = json.loads(path.read_text(encoding="utf-8"), parse_constant=_refuse)
@@ -59,18 +59,18 @@ def read_json(path: Path) -> dict[str, Any]:
 
 
 def read_settings(path: Path, version: int) -> dict[str, Any]:
-    """What `write_settings` wrote. Raises ModelError for what is no such file, or of another format."""
+    """Return what `write_settings` wrote. Raises ModelError for other files, and for other formats."""
     settings = read_json(path)
-    found = settings.get("format")
-    if not isinstance(found, int):
+    format_number = settings.get("format")
+    if not isinstance(format_number, int):
         raise ModelError(f"{path}: says no format")
-    if found != version:
-        raise ModelError(f"{path}: has format {found}; this version of d2c reads {version}")
+    if format_number != version:
+        raise ModelError(f"{path}: has format {format_number}; this version of d2c reads {version}")
     return settings
 
 
 def typed(settings: Mapping[str, Any], kinds: Mapping[str, Any]) -> dict[str, Any]:
-    """The settings of these names, each of its type or union of types. Raises KeyError, TypeError."""
+    """Return the settings of these names, each of its type or union of types. Raises KeyError, TypeError."""
     found = {name: settings[name] for name in kinds}
     for name, value in found.items():
         finite = not isinstance(value, float) or math.isfinite(value)
@@ -80,14 +80,14 @@ def typed(settings: Mapping[str, Any], kinds: Mapping[str, Any]) -> dict[str, An
 
 
 def strings(value: object) -> tuple[str, ...]:
-    """A list of strings among the settings. Raises TypeError for anything else."""
+    """Return a list of strings among the settings. Raises TypeError for anything else."""
     if not isinstance(value, list) or not all(isinstance(one, str) for one in value):
         raise TypeError("a list is not of strings")
     return tuple(value)
 
 
 def check_file(path: Path, most: int) -> None:
-    """Raises ModelError unless there is a file, and no pipe or device, of so many bytes at most."""
+    """Raise ModelError unless there is a file, and no pipe or device, of so many bytes at most."""
     try:
         size = path.stat().st_size
     except (OSError, ValueError) as error:
@@ -100,7 +100,7 @@ def check_file(path: Path, most: int) -> None:
 
 @contextmanager
 def reading(path: Path) -> Iterator[None]:
-    """Turns whatever broken settings and arrays lead to into a ModelError that names `path`."""
+    """Turn whatever broken settings and arrays lead to into a ModelError that names `path`."""
     try:
         yield
     except ModelError:
@@ -110,32 +110,34 @@ def reading(path: Path) -> Iterator[None]:
 
 
 def first_line(error: BaseException) -> str:
-    """What an error says, in one line that is not too long."""
+    """Return the message of an error, in one line that is not too long."""
     line = str(error).strip().partition("\n")[0] or type(error).__name__
     return shortened(line, _LONGEST)
 
 
 def size_of(directory: Path) -> int:
-    """The bytes of all files in a directory."""
+    """Return the bytes of all files in a directory."""
     return sum(path.stat().st_size for path in directory.rglob("*") if path.is_file())
 
 
 def digests(directory: Path, parts: Iterable[str]) -> dict[str, str]:
-    """SHA-256 of each file in some of the folders of a directory, by its path there."""
-    found = {}
+    """Return the SHA-256 of each file in some of the folders of a directory, by its path there."""
+    by_file = {}
     for path in sorted(path for part in parts for path in (directory / part).rglob("*") if path.is_file()):
         with open(path, "rb") as stream:
-            found[path.relative_to(directory).as_posix()] = hashlib.file_digest(stream, "sha256").hexdigest()
-    return found
+            by_file[path.relative_to(directory).as_posix()] = hashlib.file_digest(
+                stream, "sha256"
+            ).hexdigest()
+    return by_file
 
 
 def check_digests(directory: Path, parts: Iterable[str], expected: Mapping[str, str]) -> None:
-    """Raises ModelError where these folders have other files than those with the expected digests."""
-    found = digests(directory, parts)
+    """Raise ModelError where these folders have other files than those with the expected digests."""
+    present = digests(directory, parts)
     known = {file: digest for file, digest in expected.items() if file.partition("/")[0] in parts}
-    for file in sorted(found.keys() | known.keys()):
-        if found.get(file) != known.get(file):
-            what = "is missing" if file not in found else "is damaged"
+    for file in sorted(present.keys() | known.keys()):
+        if present.get(file) != known.get(file):
+            what = "is missing" if file not in present else "is damaged"
             what = what if file in known else "is no file of this model"
             raise ModelError(f"{directory / file}: {what}; copy or train the model again")
 

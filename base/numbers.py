@@ -10,7 +10,8 @@ _DIGITS = re.compile("[0-9]+")
 
 
 def whole_number(text: str) -> int:
-    """The number that ASCII digits write. Raises ValueError for anything else, and for too many digits."""
+    """Return the number that ASCII digits write. Raises ValueError for anything else, and for too many
+    digits."""
     if not _DIGITS.fullmatch(text):
         raise ValueError(f"{text[:20]!r} is no whole number")
     if len(text) > MOST_DIGITS:

@@ -17,7 +17,7 @@ log = logging.getLogger("d2c.progress")
 
 
 def counted(items: Iterable[Item], what: str) -> Iterator[Item]:
-    """Hands the items on, and tells which one of them the work is at."""
+    """Yield the items, and tell the log from time to time which one the work is at."""
     for number, item in enumerate(items):
         if number % EACH == 0:
             log.debug("%s: sentence %d", what, number + 1)

@@ -24,7 +24,7 @@ _AGE = 60.0  # seconds; what is younger may not be locked yet
 
 @contextmanager
 def scratch(parent: Path | None = None, prefix: str = "d2c-scratch-") -> Iterator[Path]:
-    """A new directory in another one, by default the system's for temporary files. Raises OSError."""
+    """Make a new directory in another one, by default the system's for temporary files. Raises OSError."""
     parent = parent or Path(tempfile.gettempdir())
     _sweep(parent, prefix)
     directory = Path(tempfile.mkdtemp(prefix=prefix, dir=parent))
@@ -37,7 +37,7 @@ def scratch(parent: Path | None = None, prefix: str = "d2c-scratch-") -> Iterato
 
 @contextmanager
 def staged_file(target: Path) -> Iterator[Path]:
-    """A new file beside another one, which the block may rename. Raises OSError."""
+    """Make a new file beside another one, which the block may rename. Raises OSError."""
     prefix = beside(target)
     _sweep(target.parent, prefix)
     handle, name = tempfile.mkstemp(prefix=prefix, suffix=target.suffix, dir=target.parent)
@@ -51,12 +51,12 @@ def staged_file(target: Path) -> Iterator[Path]:
 
 
 def beside(target: Path) -> str:
-    """How the names of what is to become a file or a directory begin."""
+    """Return how the names of what is to become a file or a directory begin."""
     return f".{target.name}{_MARK}"
 
 
 def why_unwritable(error: OSError) -> str | None:
-    """What keeps streams, and what is made here, from being written; None for errors of other things."""
+    """Return what keeps streams and staged files from being written; None for errors of other things."""
     if isinstance(error, shutil.Error):  # holds those of several files
         return str(error.args[0][0][2])
     staged = is_staged(os.fsdecode(error.filename or ""))
@@ -64,12 +64,12 @@ def why_unwritable(error: OSError) -> str | None:
 
 
 def is_staged(path: str | Path) -> bool:
-    """Whether a path is of what is made here beside something."""
+    """Return whether a path is of what is made here beside something."""
     return _MARK in str(path)
 
 
 def lock(file: BinaryIO) -> None:
-    """Holds a file until it is closed, where there are locks. BlockingIOError: another process does."""
+    """Hold a file until it is closed, where there are locks. BlockingIOError: another process does."""
     try:
         fcntl.flock(file, fcntl.LOCK_EX | fcntl.LOCK_NB)
     except OSError as error:  # not all file systems have locks
@@ -79,7 +79,7 @@ def lock(file: BinaryIO) -> None:
 
 @contextmanager
 def _held(path: Path) -> Iterator[None]:
-    """Holds a lock on a file or directory."""
+    """Hold a lock on a file or directory."""
     handle = os.open(path, os.O_RDONLY)
     try:
         with suppress(OSError):  # not on all file systems
@@ -90,7 +90,7 @@ def _held(path: Path) -> Iterator[None]:
 
 
 def _sweep(parent: Path, prefix: str) -> None:
-    """Removes what begins with the prefix and is held by no process."""
+    """Remove what begins with the prefix and is held by no process."""
     with suppress(OSError):
         for path in [path for path in parent.iterdir() if path.name.startswith(prefix)]:
             with suppress(OSError):

@@ -1,30 +1,71 @@
-"""Work on several cores: processes that end with this one, and results in the order of what came in."""
+"""Work on several cores: worker processes that end with this one, and results in the order of the items.
+
+`concurrent.futures`, joblib and loky are not used: where one worker dies, their whole pool is broken, nothing
+says which item killed it, and a worker that hangs cannot be replaced. Ray Data is not used either: it gives
+an item that kills its actor to one actor after another without end, or leaves out the block around it.
+"""
 
 from __future__ import annotations
 
+import atexit
+import math
 import multiprocessing
 import os
 import signal
 import threading
+import time
 from collections import deque
-from collections.abc import Callable, Iterable, Iterator
-from concurrent.futures import Future, ThreadPoolExecutor
+from collections.abc import Callable, Generator, Iterable, Iterator
 from contextlib import contextmanager, suppress
 from itertools import chain, islice
-from multiprocessing.connection import Connection
+from multiprocessing.connection import Connection, wait
 from multiprocessing.process import BaseProcess
-from queue import SimpleQueue
-from typing import Any, NamedTuple, TypeVar
+from typing import Any, Generic, NamedTuple, Protocol, Self, TypeVar
 
 Item = TypeVar("Item")
 Made = TypeVar("Made")
 Work = Callable[[Item], Made]
 
+GONE = "its worker died: it was killed, or memory was short"
+_STARTS = 3  # of a worker in a row that may fail
+_LONGEST_WAIT = 3600.0  # seconds
+
+
+class Failed(NamedTuple):
+    """Why a worker has no result.
+
+    gone:  it has died, or hangs, so that another worker may do better
+    error: to be raised where nobody does
+    """
+
+    why: str
+    gone: bool = False
+    error: Exception | None = None
+
+
+class Crew(Protocol):
+    """Workers, by their numbers from 0: a `Pool` of processes, or actors on a cluster."""
+
+    size: int
+
+    def submit(self, worker: int, task: Any, /) -> None:
+        """Give a task to a worker that has none."""
+
+    def answers(self, seconds: float, /) -> list[tuple[int, Any]]:
+        """Return what workers have made of their tasks, or `Failed`; wait so long for the first."""
+
+    def renew(self, worker: int, /) -> None:
+        """End a worker, whatever it does, and start another one in its place."""
+
+
+Attempts = Generator[Any, Any, Made]
+"""Yields a task for any worker, is sent the answer, and so on; returns what is made of an item."""
+
 
 def in_order(
     make: Callable[[], Work[Item, Made]], items: Iterable[Item], jobs: int, fresh: bool = False
 ) -> Iterator[Made]:
-    """work(item) for every item, in order, on `jobs` processes, each of which makes `work` once.
+    """Yield work(item) for every item, in order, by `jobs` processes, each of which makes `work` once.
 
     About three items for each process are held at a time. One job, or one item, needs no other process.
 
@@ -33,7 +74,7 @@ def in_order(
 
     An error of `work`, `make` or `items` is raised here, after the results of all items before it. The
     processes end with the iterator, and with this process, however that one ends. Raises ChildProcessError
-    where one dies.
+    where an item kills two workers, one after the other.
     """
     failed: list[Exception] = []
 
@@ -46,112 +87,223 @@ def in_order(
     stream = given()
     first = list(islice(stream, 2)) if jobs > 1 else []
     if len(first) > 1:
-        yield from _spread(make, chain(first, stream), jobs, fresh)
+        with Pool(make, jobs, fresh) as pool:
+            for answer in Schedule(pool, _twice, 3 * jobs).run(chain(first, stream)):
+                if isinstance(answer, Failed):
+                    raise answer.error or ChildProcessError(GONE.replace("its worker", "a worker process"))
+                yield answer
     elif first or not failed:
         yield from map(make(), chain(first, stream))
     if failed:
         raise failed[0]
 
 
-def _spread(
-    make: Callable[[], Work[Item, Made]], items: Iterable[Item], jobs: int, fresh: bool
-) -> Iterator[Made]:
-    with _workers(make, jobs, fresh) as idle, ThreadPoolExecutor(jobs) as threads:
-        pending: deque[Future[Made]] = deque()
-        try:
-            for item in items:
-                pending.append(threads.submit(_ask, idle, item))
-                while pending and (len(pending) > 3 * jobs or pending[0].done()):
-                    yield pending.popleft().result()
-            while pending:
-                yield pending.popleft().result()
-        except BaseException:
-            for waiting in pending:
-                waiting.cancel()
-            idle.kill()  # so that no thread waits for an answer
-            raise
+def _twice(item: Any) -> Attempts[Any]:
+    """Attempt an item again where its worker has died."""
+    answer = yield item
+    if isinstance(answer, Failed) and answer.gone:
+        answer = yield item
+    return answer
 
 
-def _ask(idle: _Workers, item: Any) -> Any:
-    """What a worker makes of an item; there are as many workers as threads."""
-    worker = idle.get()
-    try:
-        worker.connection.send(item)
-        made, error = worker.connection.recv()
-    except (EOFError, OSError):
-        raise ChildProcessError("a worker process died: it was killed, or memory was short") from None
-    finally:
-        idle.put(worker)
-    if error is not None:
-        raise error
-    return made
-
-
-class Worker(NamedTuple):
-    """A process, and our end of the pipe on which it gets items and gives what it makes of them.
-
-    It answers each item with a pair: what it made, or None and the error that this led to. Each has a pipe of
-    its own, of which nobody else holds the other end: so one that dies, even in the middle of an answer, is
-    known by the end of the pipe.
-    """
-
-    process: BaseProcess
-    connection: Connection
-
-
-class _Workers(SimpleQueue[Worker]):
-    """Those that have nothing to do; `everyone` is all."""
-
-    everyone: tuple[Worker, ...] = ()
-
-    def kill(self) -> None:
-        for worker in self.everyone:
-            worker.process.kill()
-
-
-@contextmanager
-def _workers(make: Callable[[], Work[Any, Any]], jobs: int, fresh: bool) -> Iterator[_Workers]:
-    """Processes that end with the block, or when this process ends and with it its end of a pipe."""
-    workers = _Workers()
-    with hiring(fresh) as hire:
-        for _ in range(jobs):
-            workers.everyone += (hire(make),)
-            workers.put(workers.everyone[-1])
-        yield workers
-
-
-@contextmanager
-def hiring(fresh: bool) -> Iterator[Callable[[Callable[[], Work[Any, Any]]], Worker]]:
-    """A function that starts a worker; all end with the block, or when this process ends.
+class Pool:
+    """A `Crew` of processes on this machine, which end with a `with` block and with this process.
 
     fresh, make: as for `in_order`
     """
-    context: Any = multiprocessing.get_context("spawn" if fresh else "fork")
-    lifeline, hired = _Lifeline(*context.Pipe(duplex=False)), list[Worker]()
 
-    def hire(make: Callable[[], Work[Any, Any]]) -> Worker:
+    def __init__(self, make: Callable[[], Work[Any, Any]], size: int, fresh: bool) -> None:
+        self.size, self._make, self._process = size, make, os.getpid()
+        self._context: Any = multiprocessing.get_context("spawn" if fresh else "fork")
+        self._lifeline = _Lifeline(*self._context.Pipe(duplex=False))
+        self._workers: list[tuple[BaseProcess, Connection]] = []
+        atexit.register(self.close)  # before multiprocessing waits for its processes, which heed no SIGTERM
+        try:
+            for _ in range(size):
+                self._workers.append(self._start())
+        except BaseException:
+            self.close()
+            raise
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self.close()
+
+    def submit(self, worker: int, task: Any) -> None:
+        """Give a task to a worker that has none."""
+        with suppress(OSError):  # the end of its pipe says it
+            self._workers[worker][1].send(task)
+
+    def answers(self, seconds: float) -> list[tuple[int, Any]]:
+        """Return the answers that have come, at most so many seconds from now."""
+        numbers: dict[Any, int] = {connection: i for i, (_, connection) in enumerate(self._workers)}
+        return [(numbers[ready], _received(ready)) for ready in wait([*numbers], seconds)]
+
+    def renew(self, worker: int) -> None:
+        """End a worker and start another one in its place."""
+        _end(*self._workers[worker])
+        self._workers[worker] = self._start()
+
+    def close(self) -> None:
+        """End all workers, whatever they do. Does nothing in a forked copy of this process."""
+        atexit.unregister(self.close)
+        if os.getpid() != self._process:
+            return
+        for process, _ in self._workers:
+            process.kill()
+        while self._workers:
+            _end(*self._workers.pop())
+        self._lifeline.close()
+
+    def _start(self) -> tuple[BaseProcess, Connection]:
+        """Return a process and our end of its pipe, of whose other end nobody else has a copy.
+
+        One that dies, even in the middle of an answer, is known by the end of the pipe.
+        """
         with _interrupts_held():
-            ours, theirs = context.Pipe()
-            process = context.Process(target=_serve, args=(lifeline, theirs, make), daemon=True)
+            ours, theirs = self._context.Pipe()
+            process = self._context.Process(
+                target=_serve, args=(self._lifeline, theirs, self._make), daemon=True
+            )
             process.start()
             theirs.close()
-            hired.append(Worker(process, ours))
-        return hired[-1]
+        return process, ours
 
+
+def _end(process: BaseProcess, connection: Connection) -> None:
+    process.kill()
+    process.join()
+    connection.close()
+
+
+def _received(connection: Any) -> Any:
     try:
-        yield hire
-    finally:
-        for worker in hired:
-            worker.process.kill()
-        for process, connection in hired:
-            process.join()
-            connection.close()
-        lifeline.close()
+        return connection.recv()
+    except (EOFError, OSError):
+        return Failed(GONE, gone=True)
+
+
+class _Running(NamedTuple):
+    """The task of a worker; number: of the item, None while the worker makes itself ready."""
+
+    number: int | None
+    attempts: Attempts[Any] | None
+    until: float
+
+
+class Schedule(Generic[Item, Made]):
+    """Gives items to a crew, one task to a worker at a time, and what is to be attempted again.
+
+    attempts: what is done about an item
+    ahead:    items that are held at most, those that are finished before an earlier one included
+    ready:    a first task for each worker, which makes itself ready by it
+    patience: seconds after which a worker that has a task for an item hangs; weight: times this for an item
+    """
+
+    def __init__(
+        self,
+        crew: Crew,
+        attempts: Callable[[Item], Attempts[Made]],
+        ahead: int,
+        *,
+        ready: Any = None,
+        patience: float = math.inf,
+        weight: Callable[[Item], float] = lambda _: 1.0,
+        clock: Callable[[], float] = time.monotonic,
+    ) -> None:
+        self._crew, self._attempts, self._ahead, self._ready = crew, attempts, ahead, ready
+        self._patience, self._weight, self._clock = patience, weight, clock
+        self._running: dict[int, _Running] = {}
+        self._idle, self._again = list[int](), deque[tuple[int, Attempts[Made], Any]]()
+        self._held: dict[int, float] = {}  # seconds for each item that is begun and not finished
+        self._finished: dict[int, Made] = {}
+        self._failed_starts = [0] * crew.size
+
+    def run(self, items: Iterable[Item]) -> Iterator[Made]:
+        """Yield what is made of each item, in order. Raises ChildProcessError where no worker starts."""
+        stream, following = iter(enumerate(items)), 0
+        for worker in range(self._crew.size):
+            self._prepare(worker)
+        while True:
+            while self._idle and (todo := self._next(stream, following)):
+                self._submit(self._idle.pop(), *todo)
+            if self._idle and not self._held and following not in self._finished:
+                return  # other workers may still make themselves ready
+            for worker, answer in self._answered(following in self._finished):
+                self._take(worker, answer)
+            if following in self._finished:
+                yield self._finished.pop(following)
+                following += 1
+
+    def _next(
+        self, stream: Iterator[tuple[int, Item]], following: int
+    ) -> tuple[int, Attempts[Made], Any] | None:
+        if self._again:
+            return self._again.popleft()
+        if len(self._held) + len(self._finished) >= self._ahead:
+            return None
+        for number, item in stream:
+            attempts = self._attempts(item)
+            self._held[number] = self._patience * self._weight(item)
+            return number, attempts, next(attempts)
+        return None
+
+    def _prepare(self, worker: int) -> None:
+        if self._ready is None:
+            self._idle.append(worker)
+        else:
+            self._running[worker] = _Running(None, None, math.inf)
+            self._crew.submit(worker, self._ready)
+
+    def _submit(self, worker: int, number: int, attempts: Attempts[Made], task: Any) -> None:
+        self._running[worker] = _Running(number, attempts, self._clock() + self._held[number])
+        self._crew.submit(worker, task)
+
+    def _answered(self, at_once: bool) -> list[tuple[int, Any]]:
+        """Return answers, and what stands for those of workers that hang."""
+        soonest = min((running.until for running in self._running.values()), default=math.inf)
+        seconds = 0.0 if at_once else min(max(0.0, soonest - self._clock()), _LONGEST_WAIT)
+        answers = self._crew.answers(seconds)
+        if not answers and soonest <= (now := self._clock()):
+            for worker, running in self._running.items():
+                if running.until <= now:
+                    limit = f"it took longer than {self._patience:g} seconds"
+                    answers.append((worker, Failed(limit, gone=True)))
+        return answers
+
+    def _take(self, worker: int, answer: Any) -> None:
+        """Go on with what a worker has answered."""
+        running = self._running.pop(worker, _Running(None, None, 0.0))
+        number, attempts = running.number, running.attempts
+        if isinstance(answer, Failed) and answer.gone:
+            if worker in self._idle:
+                self._idle.remove(worker)
+            self._failed_starts[worker] += number is None
+            if self._failed_starts[worker] >= _STARTS:
+                raise ChildProcessError(
+                    "workers die as they load the model: they are killed, or memory is short"
+                )
+            self._crew.renew(worker)
+            self._prepare(worker)
+        else:
+            self._failed_starts[worker] = 0
+            self._idle.append(worker)
+        if number is None or attempts is None:
+            if isinstance(answer, Failed) and answer.error:
+                raise answer.error
+            return
+        try:
+            self._again.append((number, attempts, attempts.send(answer)))
+        except StopIteration as end:
+            del self._held[number]
+            self._finished[number] = end.value
 
 
 @contextmanager
 def _interrupts_held() -> Iterator[None]:
-    """Ctrl-C waits: processes that are started meanwhile never see one, the first one sees it at the end."""
+    """Hold Ctrl-C back: processes that are started meanwhile never see it, this one sees it at the end."""
     before = signal.pthread_sigmask(signal.SIG_BLOCK, [signal.SIGINT])
     try:
         yield
@@ -173,7 +325,7 @@ class _Lifeline:
         self.watch()
 
     def watch(self) -> None:
-        """In a worker: ends it with the first process; signals are for that one to handle."""
+        """In a worker: end it with the first process; signals are for that one to handle."""
         if self.watched:
             return
         self.watched = True
@@ -183,7 +335,7 @@ class _Lifeline:
         threading.Thread(target=self._end, daemon=True).start()
 
     def close(self) -> None:
-        """In the first process: ends those that watch."""
+        """In the first process: end those that watch."""
         self.theirs.close()
         self.ours.close()
 
@@ -193,7 +345,7 @@ class _Lifeline:
 
 
 def _serve(lifeline: _Lifeline, connection: Connection, make: Callable[[], Work[Any, Any]]) -> None:
-    """In a worker: answers each item with what is made of it, or with the error that this led to."""
+    """In a worker: answer each item with what is made of it, or with the error that this led to."""
     lifeline.watch()
     work: Work[Any, Any] | None = None
     with suppress(EOFError, OSError):  # the first process has gone
@@ -201,7 +353,7 @@ def _serve(lifeline: _Lifeline, connection: Connection, make: Callable[[], Work[
             item = connection.recv()
             try:
                 work = work or make()
-                answer: tuple[Any, Exception | None] = work(item), None
+                answer = work(item)
             except Exception as error:
-                answer = None, error
+                answer = Failed(str(error), error=error)
             connection.send(answer)

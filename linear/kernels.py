@@ -20,6 +20,8 @@ from typing import Any
 from numba import njit
 from numba.core.caching import FunctionCache, IndexDataCacheFile
 
+_ALONE: dict[str, Any] = {"forceinline": True, "no_cpython_wrapper": True, "no_cfunc_wrapper": True}
+_UNCOUNTED: dict[str, Any] = {"_nrt": False}
 _PACKAGES = ("automata", "cky", "forests", "linear", "reduction")  # where kernels are, beside each other
 _ROOT = Path(__file__).parents[1]
 _IMPORTED = re.compile(r"^from d2c\.(\S+) import", re.MULTILINE)
@@ -32,8 +34,16 @@ def kernel(function: Callable[..., Any]) -> Any:
 
 def inner(function: Callable[..., Any]) -> Any:
     """Compiles what kernels only call: without what Python needs to call it, which takes long to compile."""
-    alone: dict[str, Any] = {"forceinline": True, "no_cpython_wrapper": True, "no_cfunc_wrapper": True}
-    return _cached(njit(nogil=True, error_model="numpy", **alone)(function), function)
+    return _cached(njit(nogil=True, error_model="numpy", **_ALONE)(function), function)
+
+
+def lean(function: Callable[..., Any]) -> Any:
+    """Compile what `inner` does, without counting references to arrays: for what is called very often.
+
+    Its callers hold all arrays that it sees. It must neither make arrays (which numba refuses) nor return
+    any, nor parts of any: nobody would have counted these (`tests/linear/test_kernels.py` sees to that).
+    """
+    return _cached(njit(nogil=True, error_model="numpy", **_ALONE, **_UNCOUNTED)(function), function)
 
 
 @cache

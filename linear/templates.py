@@ -32,12 +32,11 @@ contexts (left and right, say).
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
-from d2c.linear.kernels import inner
+from d2c.linear.kernels import lean
 
 Ints = NDArray[np.int32]
 Longs = NDArray[np.int64]
@@ -74,7 +73,7 @@ def rows(templates: Sequence[str], fields: Sequence[str]) -> Rows:
     return table
 
 
-@inner
+@lean
 def look_up(column: Ints, positions: Longs, numbers: Longs, begin: int) -> int:
     """Writes what stands at the positions of a column into `numbers`, from `begin` on; where that ends."""
     for i in range(len(positions)):
@@ -82,7 +81,7 @@ def look_up(column: Ints, positions: Longs, numbers: Longs, begin: int) -> int:
     return begin + len(positions)
 
 
-@inner
+@lean
 def _mixed(x: np.uint64) -> int:
     """62 bits, each of which depends on all of x."""
     x ^= x >> _HALF
@@ -91,7 +90,7 @@ def _mixed(x: np.uint64) -> int:
     return np.int64(x >> _SIGN)  # type: ignore[return-value]
 
 
-@inner
+@lean
 def fill_atoms(numbers: Longs, table: Rows, begin: int, end: int, salt: int, atoms: Longs, count: int) -> int:
     """Appends the atoms of the templates from `begin` to `end`; how many atoms there are then.
 
@@ -99,14 +98,14 @@ def fill_atoms(numbers: Longs, table: Rows, begin: int, end: int, salt: int, ato
              on its template and on `salt`, a small number
     """
     for row in range(np.uint64(begin), np.uint64(end)):
-        atoms[count] = atom(numbers, table, row, salt)
+        atoms[count] = atom_of(numbers, table, row, salt)
         count += 1
     return count
 
 
-@inner
-def atom(numbers: Longs, table: Rows, row: Any, salt: int) -> int:
-    """Return the atom of one template, by its unsigned row; arguments as of `fill_atoms`."""
+@lean
+def atom_of(numbers: Longs, table: Rows, row: np.uint64, salt: int) -> int:
+    """Return the atom of one template; arguments are those of `fill_atoms`."""
     # Unsigned: products wrap around there, while the compiler takes it that signed ones never overflow.
     x = (np.uint64(salt * 1024) + row) * _TEMPLATE
     x += np.uint64(numbers[table[row, 0]]) * _FIRST
@@ -116,7 +115,7 @@ def atom(numbers: Longs, table: Rows, row: Any, salt: int) -> int:
     return _mixed(x)
 
 
-@inner
+@lean
 def fill_each(number: int, fillers: Ints, salt: int, atoms: Longs, count: int) -> int:
     """Appends an atom for each filler of one template; how many atoms there are then.
 

@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 from collections import Counter, defaultdict
-from collections.abc import Iterable, Iterator, Mapping, Sequence, Set
+from collections.abc import Iterable, Iterator, Sequence, Set
+from dataclasses import dataclass
 from functools import cached_property
 from pathlib import Path
-from typing import Any, NamedTuple, Self
+from typing import NamedTuple, Self
 
-from d2c.base.model_files import read_settings, reading, strings, typed, write_settings
+from d2c.base.model_files import read_as, reading, write_settings
+from d2c.base.settings import Settings, setting
 from d2c.reduction.confidence import of_nodes, with_unaries
 from d2c.reduction.encodings import encoding_named
 from d2c.reduction.encodings.encoding import Order, Spine
@@ -25,13 +27,65 @@ from d2c.trees.route import Confidences, Progress, Route
 from d2c.trees.unaries import Chain, restore_unaries
 
 FORMAT = 2  # of the model directory
-_SETTINGS, _UNARIES = "reduction.json", "unaries"
-_PARAMETERS = {"encoding": str, "head_rules": str, "continuous": bool | None, "seed": int}
-_LEARNED = {"symbols": list | None, "default_symbols": dict, "top": str | None, "gaps": bool, "unaries": bool}
+_FILE, _UNARIES = "reduction.json", "unaries"
 _BATCH = 500  # sentences that labeler and unary classifier see at once
 
 
-class Batch(NamedTuple):
+@dataclass(frozen=True, kw_only=True)
+class ReductionSettings(Settings):
+    """How the reduction encodes, learns and decodes."""
+
+    encoding: str = setting("direct", "Direct, delta (continuous trees only) or spine (H&N).")
+    head_rules: str = setting("collins", "Name or file of a head table, see `d2c.trees.heads`.")
+    continuous: bool | None = setting(
+        None,
+        "Decode into trees without gaps, whatever heads say; None: if training trees have none.",
+    )
+    seed: int = setting(1, "Of all that is learned.", least=0)
+
+    def __post_init__(self) -> None:
+        super().__post_init__()
+        encoding_named(self.encoding)
+
+
+@dataclass(frozen=True, kw_only=True)
+class ReductionFile:
+    """What the JSON file of a route holds: fields of `ReductionSettings`, and what was learned.
+
+    unaries: whether there is a classifier of unary chains
+    arcs:    what packed arcs count for, see `d2c.packed.feature.ArcFeature`; models of 0.2.0 have none
+    """
+
+    encoding: str
+    head_rules: str
+    continuous: bool | None
+    seed: int
+    gaps: bool
+    symbols: frozenset[str] | None
+    default_symbols: dict[str, str]
+    top: str | None
+    unaries: bool
+    arcs: tuple[float, ...] = ()
+
+
+class LabelSource:
+    """Where the labels come from that decoding reads; this one takes those that d-trees come with."""
+
+    def label(self, dtrees: Iterable[DTree], continuous: bool, counts: Counter[str]) -> list[DTree]:
+        """Return the d-trees with labels.
+
+        continuous: whether c-trees are to have no gaps; counts: repairs are added to these
+        """
+        return list(dtrees)
+
+    def label_with_shares(
+        self, dtrees: Iterable[DTree], continuous: bool, counts: Counter[str]
+    ) -> list[tuple[DTree, Sequence[float]]]:
+        """As `label`; and how sure each label is, [n]. Those of a d-parser have no scores and count as 1."""
+        return [(dtree, (1.0,) * len(dtree.heads)) for dtree in dtrees]
+
+
+class DecodedBatch(NamedTuple):
     """Decoded sentences.
 
     ctrees: unaryless ones
@@ -47,27 +101,26 @@ class Batch(NamedTuple):
 class Reduction(Route):
     """Route 1: constituents in dependency labels.
 
-    encoding:   direct, delta (continuous trees only) or spine (H&N), see `d2c.reduction.encodings`
-    head_rules: name or file of a head table, see `d2c.trees.heads.load_head_rules`
-    continuous: decode into trees without gaps, whatever the d-parser predicts; None: if the training trees
-                have none
-    seed:       of what is learned
+    Its parameters are the fields of `ReductionSettings`; source: of the labels that decoding reads.
 
     Learned by `fit`: the symbols of the treebank, the commonest for each head's tag, the commonest wrapper,
     and, unless the labels carry them, a classifier of unary chains. Unfitted, it encodes and decodes without
-    unaries and with any symbol.
+    unaries and with any symbol. Raises ValueError for parameters out of range.
     """
 
     gives_confidences = True
+
+    source = LabelSource()
 
     def __init__(
         self,
         encoding: str = "direct",
         head_rules: str = "collins",
         continuous: bool | None = None,
-        seed: int = 0,
+        seed: int = 1,
     ) -> None:
-        self._encoding = encoding_named(encoding)
+        ReductionSettings(encoding=encoding, head_rules=head_rules, continuous=continuous, seed=seed)
+        self.encoder = encoding_named(encoding)
         self.encoding, self.head_rules = encoding, head_rules
         self.continuous, self.seed = continuous, seed
         self.symbols_: frozenset[str] | None = None
@@ -83,8 +136,7 @@ class Reduction(Route):
         dev_dtrees: Iterable[DTree] | None,
         progress: Progress | None,
     ) -> None:
-        """Learn from c-trees, read once; there is no need of `dev`. D-trees are for a source of labels."""
-        ctrees = self._learn_labels(ctrees, dtrees or ())
+        """Learn from c-trees, read once; there is no need of `dev` and d-trees."""
         self.gaps_ = False
         seen: set[str] = set()
         by_tag: defaultdict[str, Counter[str]] = defaultdict(Counter)
@@ -101,7 +153,7 @@ class Reduction(Route):
                     by_tag[tags[h]][symbol] += 1
                 yield ctree
 
-        if self._encoding.carries_unaries:
+        if self.encoder.carries_unaries:
             for _ in observed():
                 pass
         else:
@@ -117,7 +169,7 @@ class Reduction(Route):
 
         Raises ValueError for a tree with gaps where the encoding takes none.
         """
-        return self._encoding.encode(self._heads.headed(ctree))
+        return self.encoder.encode(self._heads.headed(ctree))
 
     def _decode_all(self, dtrees: Iterable[DTree], repairs: Repairs) -> Iterator[CTree]:
         """`decode` for a stream of d-trees, in batches."""
@@ -148,74 +200,67 @@ class Reduction(Route):
         return self._decode(dtree, Repairs() if repairs is None else repairs)[0]
 
     def save(self, directory: Path) -> None:
-        """Writes JSON and .npz files into a directory, made if absent."""
-        write_settings(directory / _SETTINGS, FORMAT, self._settings())
+        """Write JSON and .npz files into a directory, made if absent."""
+        write_settings(directory / _FILE, FORMAT, self._file())
         if self.unaries_ is not None:
             self.unaries_.save(directory / _UNARIES)
 
     @classmethod
     def load(cls, directory: Path) -> Self:
-        """What `save` wrote. Raises ModelError."""
-        path = directory / _SETTINGS
-        settings = read_settings(path, FORMAT)
+        """Return what `save` wrote. Raises ModelError."""
+        path = directory / _FILE
+        file = read_as(path, FORMAT, ReductionFile)
         with reading(path):
-            route = cls(**typed(settings, _PARAMETERS))
-            route._take(settings)
-        if settings["unaries"]:
+            route = cls(file.encoding, file.head_rules, file.continuous, file.seed)
+            route._restore(file)
+        if file.unaries:
             route.unaries_ = UnaryClassifier.load(directory / _UNARIES)
         return route
 
-    def _settings(self) -> dict[str, object]:
-        """What the file of settings says."""
-        return {
-            "encoding": self.encoding,
-            "head_rules": self.head_rules,
-            "continuous": self.continuous,
-            "gaps": self.gaps_,
-            "seed": self.seed,
-            "symbols": None if self.symbols_ is None else sorted(self.symbols_),
-            "default_symbols": self.default_symbols_,
-            "top": self.top_,
-            "unaries": self.unaries_ is not None,
-        }
+    def _file(self) -> ReductionFile:
+        """Return what the file holds."""
+        return ReductionFile(
+            encoding=self.encoding,
+            head_rules=self.head_rules,
+            continuous=self.continuous,
+            seed=self.seed,
+            gaps=self.gaps_,
+            symbols=self.symbols_,
+            default_symbols=self.default_symbols_,
+            top=self.top_,
+            unaries=self.unaries_ is not None,
+        )
 
-    def _take(self, settings: Mapping[str, Any]) -> None:
-        """What was learned, of `_settings`. Raises KeyError, TypeError, ValueError for what is none."""
-        known = typed(settings, _LEARNED)
-        symbols, self.default_symbols_ = known["symbols"], known["default_symbols"]
-        self.symbols_ = None if symbols is None else frozenset(strings(symbols))
-        strings([*self.default_symbols_.values()])
-        self.top_, self.gaps_ = known["top"], known["gaps"]
+    def _restore(self, file: ReductionFile) -> None:
+        """Take over what was learned. Raises ValueError and TypeError for what is out of range."""
+        self.symbols_, self.default_symbols_ = file.symbols, file.default_symbols
+        self.top_, self.gaps_ = file.top, file.gaps
 
     @property
-    def _continuous(self) -> bool:
+    def is_continuous(self) -> bool:
+        """Whether c-trees are decoded without gaps."""
         return not self.gaps_ if self.continuous is None else self.continuous
 
     @cached_property
     def _heads(self) -> HeadRules:
         return load_head_rules(self.head_rules)
 
-    def _learn_labels(self, ctrees: Iterable[CTree], dtrees: Iterable[DTree]) -> Iterable[CTree]:
-        """The c-trees; nothing is learned where labels are the d-parser's."""
-        return ctrees
-
-    def _labelled(
-        self, dtrees: list[DTree], counts: Counter[str], sure: bool
-    ) -> tuple[list[DTree], Sequence[Sequence[float]]]:
-        """The d-trees whose labels decoding reads, and how sure each label is, where asked for.
-
-        A d-parser's labels come without scores and count as 1.
-        """
-        return dtrees, [(1.0,) * len(dtree.heads) for dtree in dtrees] if sure else ()
-
-    def _decoded(self, dtrees: Iterable[DTree], repairs: Repairs, sure: bool) -> Iterator[Batch]:
-        """Labels, decodes, and recovers unary nodes; sure: ask how sure labels are."""
+    def _decoded(self, dtrees: Iterable[DTree], repairs: Repairs, sure: bool) -> Iterator[DecodedBatch]:
+        """Label, decode, and recover unary nodes; sure: ask how sure labels are."""
+        source, continuous = self.source, self.is_continuous
         for taken in batches(dtrees, _BATCH):
-            labelled, shares = self._labelled(taken, repairs.counts, sure)
+            shares: Sequence[Sequence[float]] = ()
+            if sure:
+                pairs = source.label_with_shares(taken, continuous, repairs.counts)
+                labelled, shares = [dtree for dtree, _ in pairs], [one for _, one in pairs]
+            else:
+                labelled = source.label(taken, continuous, repairs.counts)
             decoded = [self._decode(dtree, repairs) for dtree in labelled]
             ctrees = [ctree for ctree, _ in decoded]
             known = [chains for _, chains in decoded]
-            yield Batch(ctrees, known if self.unaries_ is None else self.unaries_.predict(ctrees), shares)
+            yield DecodedBatch(
+                ctrees, known if self.unaries_ is None else self.unaries_.predict(ctrees), shares
+            )
 
     def _decode(self, dtree: DTree, repairs: Repairs) -> tuple[CTree, Sequence[Chain]]:
         """The unaryless c-tree, and its unary chains where the labels say them."""
@@ -237,10 +282,10 @@ class Reduction(Route):
                     repairs.counts.update(counts)
                 except ValueError:
                     ctree = None
-        if ctree is None or (self._continuous and not ctree.is_continuous()):
+        if ctree is None or (self.is_continuous and not ctree.is_continuous()):
             ordered, spines = self._repair(dtree, repairs.counts)
             ctree = to_constituents(ordered, self.top_)
-        return ctree, () if spines is None else self._encoding.chains(ordered, ctree, spines)
+        return ctree, () if spines is None else self.encoder.chains(ordered, ctree, spines)
 
     def _repair(self, dtree: DTree, counts: Counter[str]) -> tuple[DTree, list[Spine | None] | None]:
         heads, repaired = repair_heads(dtree.heads)
@@ -255,14 +300,14 @@ class Reduction(Route):
                 counts[UNKNOWN] += 1
             if not known:
                 symbols[m] = None
-        ordered = complete_order(dtree.tokens, heads, order, self._default_symbol, self._continuous, counts)
+        ordered = complete_order(dtree.tokens, heads, order, self._default_symbol, self.is_continuous, counts)
         return ordered, order.spines
 
     def _read(self, dtree: DTree, counts: Counter[str]) -> Order:
         """What the labels say, of spines only those of known symbols; spines with empty ones are counted."""
         if dtree.labels is None:
             dtree = DTree(dtree.tokens, dtree.heads, labels=("_",) * len(dtree.heads))
-        order = self._encoding.decode(dtree)
+        order = self.encoder.decode(dtree)
         if order.spines is None:
             return order
         known = [spine if spine is None or self._knows(set(spine)) else None for spine in order.spines]

@@ -62,7 +62,7 @@ Binarization = Callable[[str, list[str], list[str]], list[Step]]
 
 
 def simple(label: str, left: Sequence[str], right: Sequence[str]) -> list[Step]:
-    """PAD's scheme: Ā → Ā* βi for the right side, then Ā → βi Ā* for the left, at last A.
+    """Return the steps of PAD's scheme: Ā → Ā* βi for the right side, then Ā → βi Ā* for the left, at last A.
 
     left, right: what hangs on either side of the head child, from the head outward; here only counted.
     """
@@ -72,7 +72,8 @@ def simple(label: str, left: Sequence[str], right: Sequence[str]) -> list[Step]:
 
 
 def markovized(label: str, left: Sequence[str], right: Sequence[str]) -> list[Step]:
-    """The draft's scheme: as a first-order Markov chain on each side, A with the last sister as context."""
+    """Return the steps of the draft's scheme: a first-order Markov chain on each side, with the last sister
+    as context."""
     steps = [Step(RIGHT, Symbol(label, f"right {sister}")) for sister in right[:-1]]
     if right:
         steps.append(Step(RIGHT, Symbol(label, "right")))
@@ -87,7 +88,7 @@ BINARIZATIONS: dict[str, Binarization] = {"simple": simple, "markovized": markov
 
 
 def binarize(ctree: CTree, scheme: Binarization = simple) -> tuple[list[int], Derivation | None]:
-    """The heads (1..n, 0 = root) of a c-tree with head children, and its derivation.
+    """Return the heads (1..n, 0 = root) of a c-tree with head children, and its derivation.
 
     No derivation (None) where a tree with gaps attaches a dependent before one that stands nearer to the
     head: such orders are not nested (section 3.3 of "Parsing as Reduction"); the chart has no item for them.
@@ -117,7 +118,7 @@ def binarize(ctree: CTree, scheme: Binarization = simple) -> tuple[list[int], De
 def unbinarize(
     tokens: Tokens, heads: Sequence[int], derivation: Sequence[Sequence[Step]], top: str | None = None
 ) -> CTree:
-    """The c-tree of a derivation; each word's dependents are taken from the head outward.
+    """Return the c-tree of a derivation; each word's dependents are taken from the head outward.
 
     An attachment by the glue rule adds a child to the node that is there, or puts a node over a pre-terminal;
     a unary step from an unfinished constituent finishes it. Raises ValueError where steps and dependents do

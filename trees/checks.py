@@ -11,7 +11,7 @@ _NOT_XML = re.compile("[^\t\n\r -\ud7ff\ue000-\ufffd\U00010000-\U0010ffff]")
 
 
 def check_names(ctree: CTree) -> None:
-    """Raises ValueError for an empty word, tag or symbol, and for a wrapper that is not read as one.
+    """Raise ValueError for an empty word, tag or symbol, and for a wrapper that is not read as one.
 
     A root without a wrapper may lack its symbol: `( (S ...) (. .))`.
     """
@@ -28,7 +28,7 @@ def check_names(ctree: CTree) -> None:
 
 
 def check_text(text: str) -> str:
-    """The text. Raises ValueError where UTF-8 cannot hold it: for lone surrogates."""
+    """Return the text. Raises ValueError where UTF-8 cannot hold it: for lone surrogates."""
     if not text.isascii():
         try:
             text.encode()
@@ -38,7 +38,7 @@ def check_text(text: str) -> str:
 
 
 def check_xml(text: str) -> str:
-    """The text. Raises ValueError for a control character and others that XML 1.0 cannot hold."""
+    """Return the text. Raises ValueError for a control character and others that XML 1.0 cannot hold."""
     if match := _NOT_XML.search(text):
         raise ValueError(f"XML cannot hold the character {match[0]!a}")
     return text

@@ -42,42 +42,42 @@ def unwrap(ctree: CTree, clean: bool) -> CTree:
 
 
 def strip_function(label: str) -> str:
-    """Cuts function tags, co-indices and second labels off a phrase label: NP-SBJ-1, NP=2, ADVP|PRT."""
+    """Cut function tags, co-indices and second labels off a phrase label: NP-SBJ-1, NP=2, ADVP|PRT."""
     return _FUNCTION.sub("", label)
 
 
 def remove_empty(ctree: CTree) -> CTree | None:
-    """Removes empty elements and the nodes over nothing else; None where no word is left."""
+    """Remove empty elements and the nodes over nothing else; None where no word is left."""
     return keep_tokens(ctree, [i for i, tag in enumerate(ctree.tokens.tags) if tag != EMPTY_TAG])
 
 
-def keep_tokens(ctree: CTree, kept: Sequence[int]) -> CTree | None:
-    """Keeps some of the tokens (indices, ascending) and the nodes above them, without head children; None for
+def keep_tokens(ctree: CTree, indices: Sequence[int]) -> CTree | None:
+    """Keep some of the tokens (indices, ascending) and the nodes above them, without head children; None for
     no tokens."""
     tokens = ctree.tokens
-    if not kept:
+    if not indices:
         return None
     new_id = [-1] * (len(tokens) + len(ctree.labels))
-    for new, old in enumerate(kept):
+    for new, old in enumerate(indices):
         new_id[old] = new
     labels: list[str] = []
     children: list[tuple[int, ...]] = []
     for node, kids in enumerate(ctree.children, len(tokens)):
         new_kids = tuple([new_id[kid] for kid in kids if new_id[kid] >= 0])
         if new_kids:
-            new_id[node] = len(kept) + len(labels)
+            new_id[node] = len(indices) + len(labels)
             labels.append(ctree.labels[node - len(tokens)])
             children.append(new_kids)
-    words = Tokens(tuple([tokens.forms[i] for i in kept]), tuple([tokens.tags[i] for i in kept]))
+    words = Tokens(tuple([tokens.forms[i] for i in indices]), tuple([tokens.tags[i] for i in indices]))
     return CTree(words, tuple(labels), tuple(children), None, ctree.top)
 
 
 def unescape(word: str) -> str:
-    """Puts round brackets back for which -LRB- and -RRB- stand."""
+    """Put round brackets back for which -LRB- and -RRB- stand."""
     return word.replace("-LRB-", "(").replace("-RRB-", ")")
 
 
 @lru_cache(maxsize=1 << 16)
 def is_punctuation(form: str) -> bool:
-    """Whether a form is punctuation only."""
+    """Return whether a form is punctuation only."""
     return all(unicodedata.category(character).startswith("P") for character in form)

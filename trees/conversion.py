@@ -15,7 +15,7 @@ from d2c.trees.dtree import DTree, modifiers_of, top_down
 
 
 def to_dependencies(ctree: CTree) -> DTree:
-    """Algorithm 1: the head-ordered d-tree of a c-tree with head children.
+    """Return the head-ordered d-tree of a c-tree with head children: Algorithm 1.
 
     Unary nodes attach nothing: they leave no trace and use up no event index. Raises ValueError where the
     c-tree has no head children.
@@ -42,14 +42,14 @@ def to_dependencies(ctree: CTree) -> DTree:
 
 
 def to_labelled_dependencies(ctree: CTree) -> DTree:
-    """The same with labels: of an arc the phrase symbol that it makes, of the root "root"."""
+    """Return `to_dependencies` with labels: of an arc its phrase symbol, of the root "root"."""
     dtree = to_dependencies(ctree)
     arcs = zip(dtree.heads, dtree.symbols or (), strict=True)
     return replace(dtree, labels=tuple([symbol if head else "root" for head, symbol in arcs]))
 
 
 def to_constituents(dtree: DTree, top: str | None = None) -> CTree:
-    """Algorithm 2: the unaryless c-tree of a head-ordered d-tree.
+    """Return the unaryless c-tree of a head-ordered d-tree: Algorithm 2.
 
     Gaps in the event indices do not matter, only their order does. Raises ValueError for what is no
     weakly-ordered d-tree: heads that form no tree, an event below 1, symbols that disagree about an event.
@@ -100,7 +100,7 @@ def to_constituents(dtree: DTree, top: str | None = None) -> CTree:
 
 
 def order_arcs(ctree: CTree, heads: Sequence[int]) -> DTree:
-    """The head-ordered d-tree that comes nearest to an unaryless c-tree with other heads than its own.
+    """Return the head-ordered d-tree that comes nearest to an unaryless c-tree with other heads than its own.
 
     An arc from h to m makes the lowest node over both; the events of h are these nodes, counted upwards.
     With the c-tree's own heads that is Algorithm 1. The order is nested where heads are projective and the

@@ -63,7 +63,7 @@ class CTree:
         return hash(_fields(canonical(self)))
 
     def _repr_svg_(self) -> str:
-        """How a notebook shows the tree."""
+        """Return the picture that a notebook shows."""
         from d2c.trees.pictures import ctree_svg  # only here: it needs nltk
 
         return ctree_svg(self)
@@ -74,12 +74,12 @@ class CTree:
         return len(self.tokens.forms) + len(self.labels) - 1
 
     def label(self, node: int) -> str:
-        """Phrase symbol of a proper node, tag of a pre-terminal."""
+        """Return the phrase symbol of a proper node, the tag of a pre-terminal."""
         n = len(self.tokens.forms)
         return self.tokens.tags[node] if node < n else self.labels[node - n]
 
     def parents(self) -> list[int]:
-        """[n + K] id of each node's parent; -1 for the root."""
+        """Return [n + K] the id of each node's parent; -1 for the root."""
         n = len(self.tokens.forms)
         parents = [-1] * (n + len(self.labels))
         for node, kids in enumerate(self.children, n):
@@ -88,21 +88,21 @@ class CTree:
         return parents
 
     def yields(self) -> list[tuple[int, ...]]:
-        """[n + K] sorted token indices below each node."""
+        """Return [n + K] the sorted token indices below each node."""
         result: list[tuple[int, ...]] = [(i,) for i in range(len(self.tokens.forms))]
         for kids in self.children:
             result.append(tuple(sorted(token for kid in kids for token in result[kid])))
         return result
 
     def blocks(self) -> list[tuple[Block, ...]]:
-        """[n + K] runs of tokens below each node, in order; where no yield has gaps, in linear time."""
+        """Return [n + K] the runs of tokens below each node, in order; linear in time without gaps."""
         result: list[tuple[Block, ...]] = [((i, i + 1),) for i in range(len(self.tokens.forms))]
         for kids in self.children:
             result.append(joined(sorted([block for kid in kids for block in result[kid]])))
         return result
 
     def lexical_heads(self) -> list[int]:
-        """[n + K] token index of each node's lexical head.
+        """Return [n + K] the token index of each node's lexical head.
 
         Raises ValueError where the tree has no head children yet (see `HeadRules.apply`).
         """
@@ -114,7 +114,7 @@ class CTree:
         return heads
 
     def spans(self) -> tuple[list[int], list[int]] | None:
-        """[n + K] first and [n + K] last token below each node; None where a yield has a gap."""
+        """Return [n + K] the first and the last token below each node; None where a yield has a gap."""
         first, last = list(range(len(self.tokens.forms))), list(range(len(self.tokens.forms)))
         for kids in self.children:
             end = first[kids[0]] - 1
@@ -127,16 +127,16 @@ class CTree:
         return first, last
 
     def is_continuous(self) -> bool:
-        """Whether every yield is a contiguous span."""
+        """Return whether every yield is a contiguous span."""
         return self.spans() is not None
 
     def is_unaryless(self) -> bool:
-        """Whether no proper node has exactly one child."""
+        """Return whether no proper node has exactly one child."""
         return all(len(kids) != 1 for kids in self.children)
 
 
 def joined(blocks: Sequence[Block]) -> tuple[Block, ...]:
-    """Blocks, in order, as few as can be: empty ones go, neighbours become one."""
+    """Return blocks, in order, as few as can be: empty ones go, neighbours become one."""
     result: list[Block] = []
     for begin, end in blocks:
         if result and result[-1][1] == begin:
@@ -154,7 +154,7 @@ def build_ctree(
     head_children: Sequence[int] | None = None,
     top: str | None = None,
 ) -> CTree:
-    """Builds the c-tree of nodes numbered and ordered in any way; arguments as the fields of `CTree`.
+    """Build the c-tree of nodes numbered and ordered in any way; arguments as the fields of `CTree`.
 
     Proper nodes that are not below `root` are dropped. Linear time but for the sorting of children. Raises
     ValueError unless the nodes below `root` form a tree over exactly the n tokens.
@@ -175,7 +175,7 @@ def build_ctree(
 
 
 def canonical(ctree: CTree, root: int | None = None) -> CTree:
-    """Numbers a tree in postorder: equal trees become equal data. root: where it is not the last node."""
+    """Number a tree in postorder: equal trees become equal data. root: where it is not the last node."""
     n, children, head_children = len(ctree.tokens), ctree.children, ctree.head_children
     order = _top_down(n, children, ctree.root if root is None else root)
     postorder = [node - n for node in reversed(order) if node >= n]
@@ -192,7 +192,7 @@ def canonical(ctree: CTree, root: int | None = None) -> CTree:
 
 
 def _top_down(n: int, children: Sequence[Sequence[int]], root: int) -> list[int]:
-    """Lists ids in the order node, last child, ..., first child: the postorder reversed."""
+    """List ids in the order node, last child, ..., first child: the postorder reversed."""
     order, stack, seen = [], [root], [False] * (n + len(children))
     while stack:
         node = stack.pop()

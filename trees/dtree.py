@@ -31,24 +31,24 @@ class DTree:
     labels: tuple[str, ...] | None = None
 
     def _repr_svg_(self) -> str:
-        """How a notebook shows the tree."""
+        """Return the picture that a notebook shows."""
         from d2c.trees.pictures import dtree_svg  # only here: it needs nltk
 
         return dtree_svg(self)
 
     def is_tree(self) -> bool:
-        """Whether there is exactly one root, every head is in range, and there is no cycle."""
+        """Return whether there is exactly one root, every head is in range, and there is no cycle."""
         return is_tree(self.heads)
 
     def is_projective(self) -> bool:
-        """Whether every word between a head and its modifier descends from that head.
+        """Return whether every word between a head and its modifier descends from that head.
 
         Raises ValueError where the heads form no tree.
         """
         return is_projective(self.heads)
 
     def is_nested(self) -> bool:
-        """Whether closer modifiers in the same direction are attached first (section 3.3, any head).
+        """Return whether closer modifiers in the same direction are attached first (section 3.3, any head).
 
         Raises ValueError where the tree has no event indices.
         """
@@ -63,7 +63,7 @@ class DTree:
 
 
 def modifiers_of(heads: Sequence[int]) -> list[list[int]]:
-    """[n] the modifiers M_h of each token h, left to right."""
+    """Return [n] the modifiers M_h of each token h, left to right."""
     modifiers: list[list[int]] = [[] for _ in heads]
     for m, h in enumerate(heads):
         if h:
@@ -72,12 +72,14 @@ def modifiers_of(heads: Sequence[int]) -> list[list[int]]:
 
 
 def head_outward(head: int, modifiers: Sequence[int]) -> tuple[list[int], list[int]]:
-    """The left and the right modifiers of a head, each from the head outward; modifiers are left to right."""
+    """Return the left and the right modifiers of a head, each from the head outward; modifiers are left to
+    right."""
     return [m for m in modifiers if m < head][::-1], [m for m in modifiers if m > head]
 
 
 def top_down(heads: Sequence[int], modifiers: Sequence[Sequence[int]] | None = None) -> list[int]:
-    """Tokens in an order where heads precede their modifiers; shorter than n where the heads form no tree.
+    """Return tokens in an order where heads precede their modifiers; shorter than n where the heads form
+    no tree.
 
     Only the first root's tokens are listed. `modifiers_of` the heads, where the caller has them, save time.
     Raises IndexError for heads out of range.
@@ -92,13 +94,16 @@ def top_down(heads: Sequence[int], modifiers: Sequence[Sequence[int]] | None = N
 
 
 def is_tree(heads: Sequence[int]) -> bool:
-    """Whether heads (1..n, 0 = root) form a single-rooted acyclic tree."""
+    """Return whether heads (1..n, 0 = root) form a single-rooted acyclic tree."""
     n = len(heads)
     return all(0 <= h <= n for h in heads) and len(top_down(heads)) == n
 
 
 def is_projective(heads: Sequence[int]) -> bool:
-    """Whether every token's descendants, itself included, are contiguous. Raises ValueError for no tree."""
+    """Return whether every token's descendants, itself included, are contiguous.
+
+    Raises ValueError for no tree.
+    """
     if not is_tree(heads):
         raise ValueError("these heads form no tree")
     first, last, size = list(range(len(heads))), list(range(len(heads))), [1] * len(heads)

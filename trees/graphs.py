@@ -27,7 +27,7 @@ def tree_of(
     parents: Mapping[Name, str | None],
     ranks: Mapping[Name, int] | None = None,
 ) -> CTree:
-    """Builds the c-tree of named nodes; what has no parent hangs from a node VROOT, unless it is alone.
+    """Build the c-tree of named nodes; what has no parent hangs from a node VROOT, unless it is alone.
 
     labels:  of every proper node, by name; nodes over no token are left out
     parents: of every token and every node, None for none
@@ -48,7 +48,7 @@ def tree_of(
         raise GraphError("the nodes form a circle", next(name for name in labels if name not in reached))
     n, first = len(tokens), list(range(len(tokens)))
     ids = dict[Name | None, int]((i, i) for i in range(n))
-    shown: list[str] = []
+    symbols: list[str] = []
     rows: list[list[int]] = []
     heads: list[int] = []
     for name in (*reversed(order), None):
@@ -58,20 +58,20 @@ def tree_of(
         ids[name] = n + len(rows)
         rows.append([ids[kid] for kid in kids])
         first.append(first[rows[-1][0]])
-        shown.append(VIRTUAL_ROOT if name is None else labels[name])
+        symbols.append(VIRTUAL_ROOT if name is None else labels[name])
         heads.append(ids[min(kids, key=ranks.__getitem__)] if ranks else 0)
     if not rows:
         raise ValueError("no token is in the tree")
     if len(rows[-1]) == 1:
         root = rows[-1][0]
-        shown, rows, heads = shown[:-1], rows[:-1], heads[:-1]
+        symbols, rows, heads = symbols[:-1], rows[:-1], heads[:-1]
     else:
         root = n + len(rows) - 1
-    return unwrap(build_ctree(tokens, shown, rows, root, heads if ranks else None), False)
+    return unwrap(build_ctree(tokens, symbols, rows, root, heads if ranks else None), False)
 
 
 def listed(ctree: CTree) -> tuple[CTree, list[int]]:
-    """Lists a tree as graph formats hold it: with its wrapper as a node (a label-less one is called TOP, as a
+    """List a tree as graph formats hold it: with its wrapper as a node (a label-less one is called TOP, as a
     label-less root is), and the parent of each token and node, -1 where it is the root.
 
     A root VROOT with several children is no node there: what hangs from it has no parent. Raises ValueError

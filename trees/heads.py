@@ -9,7 +9,7 @@ from __future__ import annotations
 import re
 from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, fields
 from functools import lru_cache
 from importlib import resources
 from importlib.resources import as_file
@@ -29,7 +29,7 @@ _PRODUCTIONS_REMEMBERED = 1 << 16  # productions repeat; bounds memory on endles
 
 
 @dataclass(frozen=True)
-class Search:
+class HeadSearch:
     """One line of a table: a direction and the labels sought; without labels, any but punctuation.
 
     A label `N*` is any that begins with N.
@@ -39,7 +39,7 @@ class Search:
     labels: tuple[str, ...] = ()
 
     def find(self, children: Sequence[str], punctuation: frozenset[str]) -> int | None:
-        """Index of the child that this search selects, if any."""
+        """Return the index of the child that this search selects, if any."""
         positions = range(len(children))
         scan = positions[::-1] if self.kind.startswith("right") else positions
         if not self.labels:
@@ -65,40 +65,46 @@ class HeadRules:
     """
 
     name: str
-    searches: Mapping[str, Sequence[Search]]
+    searches: Mapping[str, Sequence[HeadSearch]]
     punctuation: frozenset[str] = frozenset()
     conjunction: frozenset[str] = frozenset()
-    default: Search = Search("left")
+    default: HeadSearch = HeadSearch("left")
 
     def __post_init__(self) -> None:
         self._remembered = lru_cache(maxsize=_PRODUCTIONS_REMEMBERED)(self._index)
 
+    def __reduce__(self) -> tuple[type[HeadRules], tuple[object, ...]]:
+        """Return what pickle makes a copy of: all but the remembered productions."""
+        return type(self), tuple(getattr(self, one.name) for one in fields(self))
+
     def head_child(self, symbol: str, children: tuple[str, ...]) -> int:
-        """Index of the head child in the production `symbol -> children` (symbols and tags)."""
+        """Return the index of the head child in the production `symbol -> children` (symbols and tags)."""
         return self._index(symbol, children) % len(children)
 
     def _index(self, symbol: str, children: tuple[str, ...]) -> int:
-        """`head_child`; from the end, below 0, where the symbol's own searches find nothing."""
+        """Return `head_child`; from the end, below 0, where the symbol's own searches find nothing."""
         if len(children) == 1:
             return 0
-        own = self.by_rule(symbol, children)
-        found = own[1] if own else self.default.find(children, self.punctuation)
-        if found is not None:
-            head = self._before_conjunction(found, children)
+        by_rule = self.by_rule(symbol, children)
+        index = by_rule[1] if by_rule else self.default.find(children, self.punctuation)
+        if index is not None:
+            head = self._before_conjunction(index, children)
         else:
             head = len(children) - 1 if self.default.kind.startswith("right") else 0
-        return head - len(children) if self.searches and not own else head
+        return head - len(children) if self.searches and not by_rule else head
 
-    def by_rule(self, symbol: str, children: tuple[str, ...]) -> tuple[Search, int] | None:
-        """The first of the symbol's own searches that finds a child, and its index; None where all fail."""
+    def by_rule(self, symbol: str, children: tuple[str, ...]) -> tuple[HeadSearch, int] | None:
+        """Return the first of the symbol's own searches that finds a child, and its index; None where all
+        fail."""
         for search in self.searches_of(symbol):
-            found = search.find(children, self.punctuation)
-            if found is not None:
-                return search, found
+            index = search.find(children, self.punctuation)
+            if index is not None:
+                return search, index
         return None
 
-    def searches_of(self, symbol: str) -> Sequence[Search]:
-        """The searches for a symbol: its own, or those of the longest `NP*` that it begins with, or none."""
+    def searches_of(self, symbol: str) -> Sequence[HeadSearch]:
+        """Return the searches for a symbol: its own, or those of the longest `NP*` that it begins with, or
+        none."""
         if symbol in self.searches:
             return self.searches[symbol]
         patterns = [pattern for pattern in self.searches if _fits(symbol, pattern)]
@@ -112,7 +118,7 @@ class HeadRules:
         return head
 
     def apply(self, ctree: CTree, uncovered: Uncovered | None = None) -> CTree:
-        """Finds the head children of a c-tree, and counts the nodes of which the table says nothing."""
+        """Find the head children of a c-tree, and count the nodes of which the table says nothing."""
         names, index = ctree.tokens.tags + ctree.labels, self._remembered
         indices = [
             0 if len(kids) == 1 else index(symbol, tuple([names[k] for k in kids]))
@@ -125,7 +131,8 @@ class HeadRules:
         return CTree(ctree.tokens, ctree.labels, ctree.children, heads, ctree.top)
 
     def headed(self, ctree: CTree, uncovered: Uncovered | None = None) -> CTree:
-        """The c-tree with its own head children, or, where it has none, with those that `apply` finds."""
+        """Return the c-tree with its own head children, or, where it has none, with those that `apply`
+        finds."""
         return self.apply(ctree, uncovered) if ctree.head_children is None else ctree
 
 
@@ -137,17 +144,17 @@ class Uncovered:
     without: int = 0
 
     def over(self, ctrees: Iterable[CTree], rules: HeadRules) -> Iterator[CTree]:
-        """Hands the c-trees on, with head children; those that have some already are not counted."""
+        """Yield the c-trees with head children; those that have some already are not counted."""
         for ctree in ctrees:
             yield rules.headed(ctree, self)
 
     def add(self, other: Uncovered) -> None:
-        """Adds the counts of another part of the treebank."""
+        """Add the counts of another part of the treebank."""
         self.nodes += other.nodes
         self.without += other.without
 
     def warning(self, head_rules: str, file: str) -> str | None:
-        """What to say of a table that is hardly made for this treebank."""
+        """Return a warning of a table that is hardly made for this treebank, None for a good one."""
         if self.without <= MANY * self.nodes:
             return None
         share = _percent(self.without, self.nodes)
@@ -180,7 +187,7 @@ class HeadCoverage:
                         self.by_position[label] += 1
 
     def lines(self) -> Iterator[str]:
-        """A table by label, those that fall to the default most often first, and a summary."""
+        """Yield a table by label, those that fall to the default most often first, and a summary."""
         width = max(5, *map(len, self.nodes)) if self.nodes else 5
         yield f"{'label':<{width}}  {'nodes':>9}  {'by label':>9}  {'by place':>9}  {'default':>9}"
         for label in sorted(
@@ -203,15 +210,15 @@ def _percent(part: int, whole: int) -> str:
 
 
 def load_head_rules(name: str) -> HeadRules:
-    """Loads head rules: a table of `data/heads/`, the path of a table, `leftmost` or `rightmost`, or
+    """Load head rules: a table of `data/heads/`, the path of a table, `leftmost` or `rightmost`, or
     `marked`, as the treebank marks them.
 
     Raises FormatError for a malformed table and for a name that is none of these.
     """
     if name == "marked":  # trees come with head children; where one has none, the leftmost child is it
-        return HeadRules(name, {}, default=Search("left"))
+        return HeadRules(name, {}, default=HeadSearch("left"))
     if name in ("leftmost", "rightmost"):
-        return HeadRules(name, {}, default=Search(name.removesuffix("most")))
+        return HeadRules(name, {}, default=HeadSearch(name.removesuffix("most")))
     for table in (resources.files("d2c.data") / "heads" / f"{name}.txt", Path(name)):
         if table.is_file():
             with as_file(table) as path, open_input(path) as stream:
@@ -220,13 +227,13 @@ def load_head_rules(name: str) -> HeadRules:
 
 
 def known_head_rules() -> list[str]:
-    """Names that `load_head_rules` takes."""
+    """Return the names that `load_head_rules` takes."""
     files = [Path(file.name) for file in (resources.files("d2c.data") / "heads").iterdir()]
     return [*sorted(file.stem for file in files if file.suffix == ".txt"), "leftmost", "rightmost", "marked"]
 
 
 def format_head_rules(rules: HeadRules) -> str:
-    """Writes a table as the text from which `parse_head_rules` gets it back.
+    """Return a table as the text from which `parse_head_rules` gets it back.
 
     Raises FormatError for labels that are empty or hold blanks, and symbols that mean something else there.
     """
@@ -240,16 +247,16 @@ def format_head_rules(rules: HeadRules) -> str:
     for name, labels in (("punctuation", rules.punctuation), ("conjunction", rules.conjunction)):
         if labels:
             rows.append(" ".join((name, *sorted(labels))))
-    if rules.default != Search("left"):
+    if rules.default != HeadSearch("left"):
         rows.append(" ".join(("default", rules.default.kind, *rules.default.labels)))
     return "".join(row + "\n" for row in rows)
 
 
 def parse_head_rules(name: str, text: str) -> HeadRules:
-    """Reads the text of a table. Raises FormatError naming `name` and the line."""
-    searches: dict[str, tuple[Search, ...]] = {}
+    """Read the text of a table. Raises FormatError naming `name` and the line."""
+    searches: dict[str, tuple[HeadSearch, ...]] = {}
     sets: dict[str, frozenset[str]] = {}
-    default = Search("left")
+    default = HeadSearch("left")
     for number, line in enumerate(text.split("\n"), 1):
         if line.startswith("#") or not line.strip(_BLANKS):
             continue
@@ -259,7 +266,7 @@ def parse_head_rules(name: str, text: str) -> HeadRules:
         elif not rest or rest[0] not in SEARCHES:
             raise FormatError(name, number, 0, f"expected one of {', '.join(SEARCHES)} after {symbol!r}")
         elif symbol == "default":
-            default = Search(rest[0], tuple(rest[1:]))
+            default = HeadSearch(rest[0], tuple(rest[1:]))
         else:
-            searches[symbol] = (*searches.get(symbol, ()), Search(rest[0], tuple(rest[1:])))
+            searches[symbol] = (*searches.get(symbol, ()), HeadSearch(rest[0], tuple(rest[1:])))
     return HeadRules(name, searches, default=default, **sets)

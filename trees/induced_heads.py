@@ -11,11 +11,11 @@ from collections.abc import Iterable, Sequence
 from dataclasses import replace
 
 from d2c.trees.ctree import CTree
-from d2c.trees.heads import HeadRules, Search
+from d2c.trees.heads import HeadRules, HeadSearch
 
 
 def induce_heads(ctree: CTree, heads: Sequence[int]) -> CTree:
-    """Gives a c-tree head children by the heads of its tokens (1..n, 0 = root).
+    """Give a c-tree head children by the heads of its tokens (1..n, 0 = root).
 
     Of several words with their head outside the node, that nearest to the root of the d-tree counts, then the
     leftmost. Raises ValueError where the numbers of tokens differ and where heads form no tree.
@@ -36,7 +36,7 @@ def induce_heads(ctree: CTree, heads: Sequence[int]) -> CTree:
 
 
 def estimate_rules(ctrees: Iterable[CTree]) -> HeadRules:
-    """Estimates a head table from c-trees with head children.
+    """Estimate a head table from c-trees with head children.
 
     For every symbol the labels of children by how often they are head where they occur, sought from the side
     on which the head stands more often where labels are equal.
@@ -50,21 +50,21 @@ def estimate_rules(ctrees: Iterable[CTree]) -> HeadRules:
                 continue
             names = [ctree.label(kid) for kid in kids]
             present[label].update(set(names))
-            own = ctree.label(head)
-            heads[label][own] += 1
-            equal = [kid for kid, kid_name in zip(kids, names, strict=True) if kid_name == own]
+            head_label = ctree.label(head)
+            heads[label][head_label] += 1
+            equal = [kid for kid, kid_name in zip(kids, names, strict=True) if kid_name == head_label]
             if len(equal) > 1:
                 side[label] += (head == equal[0]) - (head == equal[-1])
     searches = {}
-    for label, found in sorted(heads.items()):
-        sought = sorted((-count / present[label][kid], kid) for kid, count in found.items())
+    for label, counts in sorted(heads.items()):
+        sought = sorted((-count / present[label][kid], kid) for kid, count in counts.items())
         direction = "left" if side[label] >= 0 else "right"
-        searches[label] = (Search(direction, tuple(kid for _, kid in sought)),)
+        searches[label] = (HeadSearch(direction, tuple(kid for _, kid in sought)),)
     return HeadRules("induced", searches)
 
 
 def _depths(heads: Sequence[int]) -> list[int]:
-    """[n] arcs from each token to the root. Raises ValueError for a circle."""
+    """Return [n] arcs from each token to the root. Raises ValueError for a circle."""
     depths = [-1] * len(heads)
     for start in range(len(heads)):
         path, m = [], start

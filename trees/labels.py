@@ -19,24 +19,24 @@ _SPECIAL = re.compile(r"[%#|:\s]")
 
 @lru_cache(maxsize=LABELS_REMEMBERED)
 def quote(symbol: str) -> str:
-    """A phrase symbol as a label can hold it; the empty symbol is a lone `%`."""
+    """Return a phrase symbol as a label can hold it; the empty symbol is a lone `%`."""
     return _SPECIAL.sub(lambda m: "".join(f"%{byte:02X}" for byte in m[0].encode()), symbol) or "%"
 
 
 def unquote_symbol(text: str) -> str:
-    """The symbol that `quote` wrote."""
+    """Return the symbol that `quote` wrote."""
     return "" if text == "%" else unquote(text)
 
 
 @lru_cache(maxsize=LABELS_REMEMBERED)
 def write_label(symbol: str, number: int) -> str:
-    """`Z#j`."""
+    """Return the label `Z#j`."""
     return f"{quote(symbol)}#{number}"
 
 
 @lru_cache(maxsize=LABELS_REMEMBERED)
 def read_label(label: str) -> tuple[str | None, int]:
-    """Symbol and number of a label; None and -1 for what cannot be read."""
+    """Return the symbol and number of a label; None and -1 for what cannot be read."""
     if match := LABEL.fullmatch(label):
         return (unquote_symbol(match[1]) if match[1] else None), int(match[2])
     symbol, mark, _ = label.partition("#")
@@ -44,7 +44,7 @@ def read_label(label: str) -> tuple[str | None, int]:
 
 
 def write_labels(heads: Sequence[int], symbols: Sequence[str], numbers: Sequence[int]) -> tuple[str, ...]:
-    """The labels `Z#j` of all arcs; the root's is `root`."""
+    """Return the labels `Z#j` of all arcs; the root's is `root`."""
     return tuple(
         [
             write_label(symbol, number) if head else ROOT
@@ -55,5 +55,5 @@ def write_labels(heads: Sequence[int], symbols: Sequence[str], numbers: Sequence
 
 @lru_cache
 def phrase_symbols(labels: tuple[str, ...]) -> tuple[str, ...]:
-    """The phrase symbol of each label, which may be nothing else."""
+    """Return the phrase symbol of each label, which may be nothing else."""
     return tuple([read_label(label)[0] or label for label in labels])

@@ -24,14 +24,14 @@ _Node = tuple[str, str | None, Sequence[Any]]  # label, its word if it is a pre-
 
 
 def to_nltk(ctree: CTree) -> nltk.Tree:
-    """Makes a tree an `nltk.Tree`. Raises ValueError for a tree with gaps."""
+    """Return a tree as an `nltk.Tree`. Raises ValueError for a tree with gaps."""
     from nltk.tree import Tree
 
     return _build(ctree, lambda tag, form: Tree(_escape(tag), [_escape(form)]), Tree)
 
 
 def from_nltk(tree: nltk.Tree) -> CTree:
-    """Makes an `nltk.Tree` whose words have tags a c-tree without head children.
+    """Return the c-tree, without head children, of an `nltk.Tree` whose words have tags.
 
     Raises ValueError for empty nodes and for words that stand beside other words or nodes.
     """
@@ -49,14 +49,14 @@ def from_nltk(tree: nltk.Tree) -> CTree:
 
 
 def to_stanza(ctree: CTree) -> parse_tree.Tree:
-    """Makes a tree Stanza's `Tree`. Raises ValueError for a tree with gaps."""
+    """Return a tree as Stanza's `Tree`. Raises ValueError for a tree with gaps."""
     from stanza.models.constituency.parse_tree import Tree
 
     return _build(ctree, lambda tag, form: Tree(tag, [Tree(form)]), Tree)
 
 
 def from_stanza(tree: parse_tree.Tree) -> CTree:
-    """Makes Stanza's `Tree` a c-tree without head children. Raises ValueError as `from_nltk` does."""
+    """Return the c-tree, without head children, of Stanza's `Tree`. Raises ValueError as `from_nltk` does."""
 
     def parts(node: parse_tree.Tree) -> _Node:
         if node.is_preterminal():
@@ -71,14 +71,14 @@ def from_stanza(tree: parse_tree.Tree) -> CTree:
 def _build(ctree: CTree, leaf: Callable[[str, str], Any], inner: Callable[[str, list[Any]], Any]) -> Any:
     if not ctree.is_continuous():
         raise ValueError("a tree with gaps cannot be a tree whose leaves are in the order of the words")
-    made = [leaf(tag, form) for tag, form in zip(ctree.tokens.tags, ctree.tokens.forms, strict=True)]
+    nodes = [leaf(tag, form) for tag, form in zip(ctree.tokens.tags, ctree.tokens.forms, strict=True)]
     for label, kids in zip(ctree.labels, ctree.children, strict=True):
-        made.append(inner(label, [made[kid] for kid in kids]))
-    return made[-1] if ctree.top is None else inner(ctree.top, [made[-1]])
+        nodes.append(inner(label, [nodes[kid] for kid in kids]))
+    return nodes[-1] if ctree.top is None else inner(ctree.top, [nodes[-1]])
 
 
 def _read(root: Any, parts: Callable[[Any], _Node]) -> CTree:
-    """Nodes are met parents first; until the number of words is known, the k-th of them is called -1 - k."""
+    """Return the c-tree of nodes met parents first; until all words are known, the k-th is called -1 - k."""
     forms: list[str] = []
     tags: list[str] = []
     labels: list[str] = []

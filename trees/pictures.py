@@ -12,8 +12,8 @@ from nltk.tree import Tree
 from nltk.tree.prettyprinter import TreePrettyPrinter
 
 
-class Constituents(Protocol):
-    """What is drawn of a c-tree: see `CTree`, which imports this module."""
+class DrawnCTree(Protocol):
+    """The part of a `CTree` that is drawn; its module imports this one."""
 
     @property
     def tokens(self) -> Any: ...
@@ -23,8 +23,8 @@ class Constituents(Protocol):
     def children(self) -> Sequence[Sequence[int]]: ...
 
 
-class Arcs(Protocol):
-    """What is drawn of a d-tree: see `DTree`, which imports this module."""
+class DrawnDTree(Protocol):
+    """The part of a `DTree` that is drawn; its module imports this one."""
 
     @property
     def tokens(self) -> Any: ...
@@ -50,8 +50,8 @@ _COLOURS = (  # in light and dark: paper, branches, text, labels, words
 )
 
 
-def drawing(ctree: Constituents, dtree: Arcs, what: str, svg: bool) -> str:
-    """A `ctree`, a `dtree` or `both`, below each other. Raises ValueError for a c-tree too deep."""
+def drawing(ctree: DrawnCTree, dtree: DrawnDTree, what: str, svg: bool) -> str:
+    """Return a `ctree`, a `dtree` or `both`, below each other. Raises ValueError for a c-tree too deep."""
     upper = (ctree_svg if svg else ctree_text)(ctree) if what != "dtree" else ""
     lower = (dtree_svg if svg else dtree_text)(dtree) if what != "ctree" else ""
     if what != "both":
@@ -59,14 +59,15 @@ def drawing(ctree: Constituents, dtree: Arcs, what: str, svg: bool) -> str:
     return stacked_svg(upper, lower) if svg else f"{upper}\n\n{lower}\n"
 
 
-def ctree_text(ctree: Constituents) -> str:
-    """A c-tree in characters; words stand whole on one line, unless they are longer than any word is."""
+def ctree_text(ctree: DrawnCTree) -> str:
+    """Return a c-tree in characters; words stand whole on one line, unless they are longer than any word
+    is."""
     longest = max(map(len, (*ctree.tokens.forms, *ctree.tokens.tags, *ctree.labels)))
     return str(_printer(ctree).text(unicodelines=True, maxwidth=min(longest, _LONGEST))).rstrip("\n")
 
 
-def dtree_text(dtree: Arcs) -> str:
-    """A d-tree as a table: number, form, tag, head, and symbol and event index of the attachment."""
+def dtree_text(dtree: DrawnDTree) -> str:
+    """Return a d-tree as a table: number, form, tag, head, and symbol and event index of the attachment."""
     forms = dict(enumerate(dtree.tokens.forms, 1))
     rows = [
         (str(i), form, tag, f"← {forms.get(head, _UNKNOWN)}" if head else "root", _attachment(dtree, i - 1))
@@ -78,11 +79,12 @@ def dtree_text(dtree: Arcs) -> str:
     return "\n".join("  ".join(map(str.ljust, row, widths)).rstrip() for row in rows)
 
 
-def ctree_svg(ctree: Constituents, sentence: str = "") -> str:
-    """A c-tree as an SVG element, in light or dark as the reader prefers; its sentence may stand above it."""
+def ctree_svg(ctree: DrawnCTree, sentence: str = "") -> str:
+    """Return a c-tree as an SVG element, in light or dark as the reader prefers; its sentence may stand
+    above it."""
     printer = _printer(ctree)
-    shown = {n: str(node.label() if isinstance(node, Tree) else node) for n, node in printer.nodes.items()}
-    xs, width = _placed(printer.coords, shown)
+    texts = {n: str(node.label() if isinstance(node, Tree) else node) for n, node in printer.nodes.items()}
+    xs, width = _placed(printer.coords, texts)
     first = _MARGIN + (_LEVEL if sentence else 0) + 10
     ys = {node: first + _LEVEL * row for node, (row, _) in printer.coords.items()}
     pieces = [f'<text class="sentence" x="{_MARGIN}" y="{_MARGIN + 10}">{escape(sentence)}</text>']
@@ -96,7 +98,7 @@ def ctree_svg(ctree: Constituents, sentence: str = "") -> str:
     for child, parent in printer.edges.items():  # these cross bars of other nodes
         line, bar = f"M{xs[child]:g},{ys[child] - 13} V", ys[parent] + 10
         pieces.append(f'<path class="halo" d="{line}{bar + 4}"/><path d="{line}{bar}"/>')
-    for node, text in shown.items():
+    for node, text in texts.items():
         kind = "label" if isinstance(printer.nodes[node], Tree) else "word"
         place = f'x="{xs[node]:g}" y="{ys[node]}" text-anchor="middle"'
         pieces.append(f'<text class="{kind}" {place}>{escape(text)}</text>')
@@ -104,8 +106,9 @@ def ctree_svg(ctree: Constituents, sentence: str = "") -> str:
     return _svg(max(width, longest), max(ys.values()) + _MARGIN, pieces)
 
 
-def dtree_svg(dtree: Arcs) -> str:
-    """A d-tree as an SVG element: an arc from each head to its modifier, with symbol and event index."""
+def dtree_svg(dtree: DrawnDTree) -> str:
+    """Return a d-tree as an SVG element: an arc from each head to its modifier, with symbol and event
+    index."""
     n, tokens = len(dtree.heads), dtree.tokens
     labels = [_attachment(dtree, i) for i in range(n)]
     widths = [
@@ -121,9 +124,9 @@ def dtree_svg(dtree: Arcs) -> str:
         if levels[m]:
             pieces.append(f'<path d="M{start},{base} V{top} H{x} V{base}"/>')
         if head:
-            shown = escape(labels[m] if levels[m] else f"{_UNKNOWN} {labels[m]}".strip())
+            text = escape(labels[m] if levels[m] else f"{_UNKNOWN} {labels[m]}".strip())
             place = f'x="{(start + x) / 2}" y="{min(top, base - 7) - 4}" text-anchor="middle"'
-            pieces.append(f'<text class="label" {place}>{shown}</text>')
+            pieces.append(f'<text class="label" {place}>{text}</text>')
         pieces.append(f'<path class="tip" d="M{x - 4},{base - 7} L{x},{base} L{x + 4},{base - 7} Z"/>')
         for row, text in enumerate((tokens.forms[m], tokens.tags[m])):
             y = base + 18 * (row + 1)
@@ -132,7 +135,7 @@ def dtree_svg(dtree: Arcs) -> str:
 
 
 def stacked_svg(upper: str, lower: str) -> str:
-    """Two SVG elements, one above the other."""
+    """Return two SVG elements, one above the other."""
     sizes = [_pixels(picture) for picture in (upper, lower)]
     width, height = max(w for w, _ in sizes), sum(h for _, h in sizes) + _GAP
     moved = f'<g transform="translate(0,{sizes[0][1] + _GAP})">{lower}</g>'
@@ -140,7 +143,8 @@ def stacked_svg(upper: str, lower: str) -> str:
 
 
 def _svg(width: float, height: float, pieces: Iterable[str]) -> str:
-    """An element with its colours. They are classes of its own: in a page its style holds for all of it."""
+    """Return an element with its colours. They are classes of its own: in a page its style holds for all
+    of it."""
     style = _style(*_COLOURS[0]) + f"@media (prefers-color-scheme:dark){{{_style(*_COLOURS[1])}}}"
     paper = f'<rect class="paper" width="{width:g}" height="{height:g}"/>'
     size = f'width="{width:g}" height="{height:g}" class="d2c" font-family="sans-serif" font-size="13"'
@@ -157,7 +161,7 @@ def _style(paper: str, line: str, text: str, label: str, word: str) -> str:
     )
 
 
-def _printer(ctree: Constituents) -> TreePrettyPrinter:
+def _printer(ctree: DrawnCTree) -> TreePrettyPrinter:
     levels = [1] * len(ctree.tokens.tags)
     for kids in ctree.children:
         levels.append(1 + max(levels[kid] for kid in kids))
@@ -172,8 +176,8 @@ def _printer(ctree: Constituents) -> TreePrettyPrinter:
 def _placed(
     coords: Mapping[int, tuple[int, int]], texts: Mapping[int, str]
 ) -> tuple[dict[int, float], float]:
-    """The middle of each node such that the texts of different columns do not overlap, nltk's columns being
-    equally wide; the width of all."""
+    """Return the middle of each node such that the texts of different columns do not overlap, nltk's
+    columns being equally wide; and the width of all."""
     widths: defaultdict[int, int] = defaultdict(int)
     for node, (_, column) in coords.items():
         widths[column] = max(widths[column], len(texts[node]))
@@ -185,7 +189,7 @@ def _placed(
     return {node: centres[column] for node, (_, column) in coords.items()}, end + _MARGIN
 
 
-def _attachment(dtree: Arcs, m: int) -> str:
+def _attachment(dtree: DrawnDTree, m: int) -> str:
     if not dtree.heads[m]:
         return ""
     if dtree.symbols is not None and dtree.events is not None:
@@ -207,6 +211,6 @@ def _levels(heads: Sequence[int]) -> list[int]:
 
 
 def _pixels(picture: str) -> tuple[float, float]:
-    """Width and height of an SVG element."""
+    """Return width and height of an SVG element."""
     match = _SIZE.search(picture)
     return (float(match[1]), float(match[2])) if match else (0.0, 0.0)

@@ -16,7 +16,8 @@ from dataclasses import replace
 from typing import NamedTuple
 
 from d2c.trees.ctree import CTree
-from d2c.trees.unaries import Chain, restore_unaries
+from d2c.trees.transforms import collapse
+from d2c.trees.unaries import Chain, restore_unaries, strip_unaries
 
 _JOINT = "\x1f"  # between the parts of a refined label; no format has it in a label
 HIDDEN = "\x1e"
@@ -29,18 +30,19 @@ class Refinement(NamedTuple):
     labels: Callable[[str], Chain]
 
     def restore(self, ctree: CTree) -> CTree:
-        """The c-tree that a refined one stands for; what stood for several nodes is these, one after the
-        other."""
+        """Return the c-tree that a refined one stands for; what stood for several nodes is these, one
+        after the other."""
         if not ctree.labels:
             return ctree
         chains = self.shown(ctree.labels)
         if not all(chains):
-            ctree, chains = without_nodes(ctree, list(map(bool, chains))), list(filter(None, chains))
+            ctree, chains = collapse(ctree, list(map(bool, chains))), list(filter(None, chains))
         bottom = replace(ctree, labels=tuple(chain[-1] for chain in chains))
         return restore_unaries(bottom, [()] * len(ctree.tokens) + [chain[:-1] for chain in chains])
 
     def shown(self, labels: Sequence[str]) -> list[Chain]:
-        """[K] of each refined label of a tree, the root's last: the labels of its nodes that are not hidden.
+        """Return [K] of each refined label of a tree, the root's last: the labels of its nodes that are
+        not hidden.
 
         The root stays.
         """
@@ -52,29 +54,8 @@ class Refinement(NamedTuple):
         return chains
 
 
-def without_nodes(ctree: CTree, kept: Sequence[bool]) -> CTree:
-    """The tree without the nodes that are not kept [K], whose children go to the parents."""
-    n = len(ctree.tokens)
-    inside: list[tuple[int, ...]] = [(i,) for i in range(n)]  # what is in the place of each old node
-    heads, first = list(range(n)), list(range(n))  # of these: the head, and the first token of each new node
-    labels, children, head_children = list[str](), list[tuple[int, ...]](), list[int]()
-    for k, kids in enumerate(ctree.children):
-        below = tuple(sorted((new for kid in kids for new in inside[kid]), key=first.__getitem__))
-        head = heads[ctree.head_children[k]] if ctree.head_children else -1
-        if kept[k]:
-            head_children.append(head)
-            labels.append(ctree.labels[k])
-            children.append(below)
-            first.append(first[below[0]])
-            below, head = (n + len(labels) - 1,), n + len(labels) - 1
-        inside.append(below)
-        heads.append(head)
-    marked = tuple(head_children) if ctree.head_children is not None else None
-    return CTree(ctree.tokens, tuple(labels), tuple(children), marked, ctree.top)
-
-
 def with_parents(ctree: CTree) -> CTree:
-    """Each label joined with that of the node's parent, which the root has none of."""
+    """Return each label joined with that of the node's parent, which the root has none of."""
     n, labels = len(ctree.tokens), []
     for label, parent in zip(ctree.labels, ctree.parents()[n:], strict=True):
         labels.append(f"{label}{_JOINT}{ctree.label(parent) if parent >= 0 else ''}")
@@ -82,24 +63,12 @@ def with_parents(ctree: CTree) -> CTree:
 
 
 def collapsed(ctree: CTree) -> CTree:
-    """Each chain of unary nodes as one node. One that is above a token stays above it."""
-    n = len(ctree.tokens)
-    new = list(range(n))
-    labels: list[str] = []
-    children: list[tuple[int, ...]] = []
-    head_children: list[int] = []
-    for k, (label, kids) in enumerate(zip(ctree.labels, ctree.children, strict=True)):
-        if len(kids) == 1 and kids[0] >= n:
-            new.append(new[kids[0]])
-            labels[new[-1] - n] = f"{label}{_JOINT}{labels[new[-1] - n]}"
-        else:
-            new.append(n + len(labels))
-            labels.append(label)
-            children.append(tuple([new[kid] for kid in kids]))
-            if ctree.head_children is not None:
-                head_children.append(new[ctree.head_children[k]])
-    heads = None if ctree.head_children is None else tuple(head_children)
-    return CTree(ctree.tokens, tuple(labels), tuple(children), heads, ctree.top)
+    """Return the tree with each chain of unary nodes as one node; one above a token stays above it."""
+    n, (unaryless, chains) = len(ctree.tokens), strip_unaries(ctree)
+    labels = [_JOINT.join((*chain, label)) for chain, label in zip(chains[n:], unaryless.labels, strict=True)]
+    above_tokens = [(_JOINT.join(chain),) if chain else () for chain in chains[:n]]
+    refined = replace(unaryless, labels=tuple(labels))
+    return restore_unaries(refined, [*above_tokens, *[()] * len(labels)])
 
 
 REFINEMENTS = {
@@ -110,5 +79,5 @@ REFINEMENTS = {
 
 
 def visible(ctree: CTree) -> CTree:
-    """The c-tree as it is shown."""
+    """Return the c-tree as it is shown."""
     return REFINEMENTS["plain"].restore(ctree)

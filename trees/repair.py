@@ -25,13 +25,13 @@ class Repairs:
     counts: Counter[str] = field(default_factory=Counter)
 
     def add(self, other: Repairs) -> None:
-        """Adds the counts of another part of the data."""
+        """Add the counts of another part of the data."""
         self.tokens += other.tokens
         self.sentences += other.sentences
         self.counts.update(other.counts)
 
     def per_thousand(self, kind: str | None = None) -> float:
-        """Repairs per 1,000 tokens, of one kind or of all."""
+        """Return the repairs per 1,000 tokens, of one kind or of all."""
         count = self.counts[kind] if kind else self.counts.total()
         return 1000 * count / self.tokens if self.tokens else 0.0
 
@@ -50,14 +50,14 @@ class HeadRepairs(NamedTuple):
     cycles: int = 0
 
     def add_to(self, counts: Counter[str]) -> None:
-        """Adds these numbers to counts by kind."""
+        """Add these numbers to counts by kind."""
         counts[HEAD_OUTSIDE] += self.out_of_range
         counts[EXTRA_ROOT] += self.extra_roots
         counts[CYCLE] += self.cycles
 
 
 def repair_heads(heads: Sequence[int]) -> tuple[list[int], HeadRepairs]:
-    """Makes heads a single-rooted acyclic tree that keeps every head it can. Linear time.
+    """Make heads a single-rooted acyclic tree that keeps every head it can. Linear time.
 
     The first root stays; other roots, tokens with a head outside the sentence (or that are their own head),
     and the first token of every cycle become its modifiers. Without any root, the first of these is it.
@@ -80,7 +80,8 @@ def repair_heads(heads: Sequence[int]) -> tuple[list[int], HeadRepairs]:
 
 
 def repair_tree(heads: Sequence[int], continuous: bool, repairs: Repairs) -> list[int]:
-    """Heads that form a tree, a projective one if `continuous`; the sentence is counted among the repairs."""
+    """Return heads that form a tree, a projective one if `continuous`; the sentence is counted among the
+    repairs."""
     repairs.sentences += 1
     repairs.tokens += len(heads)
     fixed, repaired = repair_heads(heads)
@@ -93,9 +94,9 @@ def repair_tree(heads: Sequence[int], continuous: bool, repairs: Repairs) -> lis
 
 
 def _first_of_cycles(heads: Sequence[int]) -> list[int]:
-    """Finds the first token of each cycle; heads are in range."""
+    """Find the first token of each cycle; heads are in range."""
     reached_from = [-1] * len(heads)
-    found = []
+    first_tokens = []
     for start in range(len(heads)):
         m = start
         while m >= 0 and reached_from[m] < 0:
@@ -106,12 +107,12 @@ def _first_of_cycles(heads: Sequence[int]) -> list[int]:
             while k != m:
                 cycle.append(k)
                 k = heads[k] - 1
-            found.append(min(cycle))
-    return found
+            first_tokens.append(min(cycle))
+    return first_tokens
 
 
 def projectivize(heads: Sequence[int]) -> list[int]:
-    """Makes a tree projective, and as near as can be: each token hangs from its lowest possible ancestor.
+    """Make a tree projective, and as near as can be: each token hangs from its lowest possible ancestor.
 
     A lift moves a token from its head to its head's head (Nivre and Nilsson 2005). Lifting never gives a
     token new descendants, so token m can hang from its ancestor a only if all words between them descended
@@ -134,7 +135,7 @@ def projectivize(heads: Sequence[int]) -> list[int]:
 
 
 def _intervals(heads: Sequence[int]) -> tuple[list[int], list[int]]:
-    """Numbers such that k descends from a, or is it, where enter[a] <= enter[k] < leave[a]."""
+    """Return numbers such that k descends from a, or is it, where enter[a] <= enter[k] < leave[a]."""
     order = top_down(heads)
     size = [1] * len(heads)
     for m in reversed(order):

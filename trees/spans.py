@@ -26,7 +26,7 @@ class Source:
     text: str = ""
 
     def part(self, start: int, end: int) -> str:
-        """What tokens are in the text, or their forms with blanks between them."""
+        """Return the text of tokens, or their forms with blanks between them."""
         if not self.offsets or not self.text:
             return " ".join(self.forms[start:end])
         begin = self.offsets[0][0]
@@ -86,17 +86,17 @@ class Span:
         return self.source.offsets[self.end - 1][1] if self.source.offsets else None
 
     def to_dict(self) -> dict[str, Any]:
-        """As `d2c parse --to json` writes it: `tokens` only with gaps, characters only of text."""
-        shown: dict[str, Any] = {"label": self.label, "start": self.start, "end": self.end}
+        """Return what `d2c parse --to json` writes: `tokens` only with gaps, characters only of text."""
+        row: dict[str, Any] = {"label": self.label, "start": self.start, "end": self.end}
         if self.head is not None:
-            shown["head"] = self.head
+            row["head"] = self.head
         if len(self.blocks) > 1:
-            shown["tokens"] = [*self.tokens]
+            row["tokens"] = [*self.tokens]
         if self.source.offsets:
-            shown |= {"start_char": self.start_char, "end_char": self.end_char}
+            row |= {"start_char": self.start_char, "end_char": self.end_char}
         if self.confidence is not None:
-            shown["confidence"] = round(self.confidence, 6)
-        return shown
+            row["confidence"] = round(self.confidence, 6)
+        return row
 
 
 def spans_of(
@@ -105,7 +105,7 @@ def spans_of(
     confidences: Sequence[float] | None = None,
     source: Source | None = None,
 ) -> list[Span]:
-    """The constituents from left to right, the higher of two that begin at the same token first.
+    """Return the constituents from left to right, the higher of two that begin at the same token first.
 
     nodes:       ids of proper nodes; None: all of them
     confidences: [K] one for each proper node
@@ -131,20 +131,21 @@ def spans_of(
 
 
 def labelled(ctree: CTree, labels: Collection[str], nested: bool = False) -> list[int]:
-    """Ids of the proper nodes with one of the labels; only if `nested` those inside another one of them."""
-    n, found = len(ctree.tokens), list[int]()
+    """Return the ids of the proper nodes with one of the labels; only if `nested` those inside another one of
+    them."""
+    n, nodes = len(ctree.tokens), list[int]()
     inside = [False] * (n + len(ctree.labels))
     for node in range(ctree.root, n - 1, -1):
         wanted = ctree.labels[node - n] in labels
         if wanted and (nested or not inside[node]):
-            found.append(node)
+            nodes.append(node)
         for kid in ctree.children[node - n]:
             inside[kid] = wanted or inside[node]
-    return found
+    return nodes
 
 
 def _depths(ctree: CTree) -> list[int]:
-    """[n + K] how many nodes are above each."""
+    """Return [n + K] how many nodes are above each."""
     n = len(ctree.tokens)
     depths = [0] * (n + len(ctree.labels))
     for node in range(ctree.root, n - 1, -1):

@@ -14,7 +14,7 @@ _BLOCK = re.compile(r"(.+)\*([0-9]+)(?:\.([0-9]+))?", re.DOTALL)
 
 
 def move_punctuation(ctree: CTree, is_mark: Callable[[str], bool] = is_punctuation) -> CTree:
-    """Hangs each punctuation mark from the smallest constituent that covers its neighbours.
+    """Hang each punctuation mark from the smallest constituent that covers its neighbours.
 
     Its neighbours are the nearest words on either side that are not moved; at the ends of the sentence it
     hangs from the root. Marks that are all that a node has stay. As disco-dop's `move`. A head child that
@@ -53,7 +53,7 @@ def move_punctuation(ctree: CTree, is_mark: Callable[[str], bool] = is_punctuati
 
 
 def raise_gaps(ctree: CTree) -> CTree:
-    """Makes a tree continuous: of a node with gaps, raises the blocks without the head child to its parent.
+    """Make a tree continuous: of a node with gaps, raise the blocks without the head child to its parent.
 
     Where head children are not known, the longest block stays, of equal ones the first.
     """
@@ -66,20 +66,20 @@ def raise_gaps(ctree: CTree) -> CTree:
         every = sorted([*kids, *raised.pop(n + k, [])], key=first.__getitem__)
         blocks = _runs(every, first, last)
         if ctree.head_children is not None:
-            kept = next(block for block in blocks if ctree.head_children[k] in block)
+            staying = next(block for block in blocks if ctree.head_children[k] in block)
         else:
-            kept = max(blocks, key=lambda block: last[block[-1]] - first[block[0]])
+            staying = max(blocks, key=lambda block: last[block[-1]] - first[block[0]])
         for block in blocks:
-            if block is not kept:
+            if block is not staying:
                 raised.setdefault(parents[n + k], []).extend(block)
-        children.append(kept)
-        first.append(first[kept[0]])
-        last.append(last[kept[-1]])
+        children.append(staying)
+        first.append(first[staying[0]])
+        last.append(last[staying[-1]])
     return build_ctree(ctree.tokens, ctree.labels, children, ctree.root, ctree.head_children, ctree.top)
 
 
 def split_gaps(ctree: CTree) -> CTree:
-    """Makes a tree continuous: a node X with k blocks becomes k nodes X*1 to X*k (Boyd 2007).
+    """Make a tree continuous: a node X with k blocks becomes k nodes X*1 to X*k (Boyd 2007).
 
     Where a parent has several such children with one label, those of the second are X*1.2 and so on. Head
     children are dropped. Raises ValueError where a label looks like that already.
@@ -92,50 +92,51 @@ def split_gaps(ctree: CTree) -> CTree:
     first, last = list(range(n)), list(range(n))
     pieces: list[list[int]] = [[i] for i in range(n)]  # new nodes of each old one
     for label, kids in zip(ctree.labels, ctree.children, strict=True):
-        seen: Counter[str] = Counter()
+        label_counts: Counter[str] = Counter()
         for kid in kids:
             if len(pieces[kid]) > 1:
                 base = ctree.label(kid)
-                seen[base] += 1
+                label_counts[base] += 1
                 for number, piece in enumerate(pieces[kid], 1):
-                    labels[piece - n] = f"{base}*{number}" + (f".{seen[base]}" if seen[base] > 1 else "")
-        own = []
+                    nth = f".{label_counts[base]}" if label_counts[base] > 1 else ""
+                    labels[piece - n] = f"{base}*{number}{nth}"
+        new_nodes = []
         every = sorted((piece for kid in kids for piece in pieces[kid]), key=first.__getitem__)
         for block in _runs(every, first, last):
-            own.append(n + len(labels))
+            new_nodes.append(n + len(labels))
             labels.append(label)
             children.append(block)
             first.append(first[block[0]])
             last.append(last[block[-1]])
-        pieces.append(own)
+        pieces.append(new_nodes)
     return build_ctree(ctree.tokens, labels, children, pieces[-1][0], None, ctree.top)
 
 
 def merge_gaps(ctree: CTree) -> CTree:
-    """Undoes `split_gaps`: children X*1, X*2, ... of a node are one again."""
+    """Undo `split_gaps`: children X*1, X*2, ... of a node are one again."""
     n = len(ctree.tokens)
     labels, children = list(ctree.labels), [list(kids) for kids in ctree.children]
     order = [ctree.root]  # parents first: the blocks of a node are together before those of its children
     for node in order if labels else ():
         groups: dict[tuple[str, str], int] = {}
-        kept = []
+        merged = []
         for kid in children[node - n]:
             match = _BLOCK.fullmatch(labels[kid - n]) if kid >= n else None
             key = (match[1], match[3] or "1") if match else ("", "")
             if match and key in groups:
                 children[groups[key] - n] += children[kid - n]
                 continue
-            kept.append(kid)
+            merged.append(kid)
             if match:
                 groups[key] = kid
                 labels[kid - n] = match[1]
-        children[node - n] = kept
-        order += [kid for kid in kept if kid >= n]
+        children[node - n] = merged
+        order += [kid for kid in merged if kid >= n]
     return build_ctree(ctree.tokens, labels, children, ctree.root, None, ctree.top)
 
 
 def collapse(ctree: CTree, kept: Sequence[bool]) -> CTree:
-    """Takes some nodes out; their children go to the nearest node above that is kept.
+    """Take some nodes out; their children go to the nearest node above that is kept.
 
     kept: [K] for each proper node; the root stays in any case. The order of the others' ids does not change.
     Linear time but for the sorting of children.
@@ -166,7 +167,7 @@ def collapse(ctree: CTree, kept: Sequence[bool]) -> CTree:
 
 
 def _lowest_common(a: int, b: int, parents: list[int], depth: list[int]) -> int:
-    """Finds the smallest constituent that covers both tokens."""
+    """Find the smallest constituent that covers both tokens."""
     a, b = parents[a], parents[b]
     while a != b:
         if depth[a] >= depth[b]:
@@ -177,7 +178,7 @@ def _lowest_common(a: int, b: int, parents: list[int], depth: list[int]) -> int:
 
 
 def _runs(nodes: list[int], first: list[int], last: list[int]) -> list[list[int]]:
-    """Cuts a list of continuous nodes, in order, where a gap is."""
+    """Cut a list of continuous nodes, in order, where a gap is."""
     runs: list[list[int]] = []
     for node in nodes:
         if runs and first[node] == last[runs[-1][-1]] + 1:
@@ -188,7 +189,7 @@ def _runs(nodes: list[int], first: list[int], last: list[int]) -> list[list[int]
 
 
 def _firsts(n: int, children: list[list[int]]) -> list[int]:
-    """Leftmost token of each node, whose children have lower numbers; an empty node has n."""
+    """Return the leftmost token of each node, whose children have lower numbers; an empty node has n."""
     first = list(range(n))
     for kids in children:
         first.append(min((first[kid] for kid in kids), default=n))

@@ -14,7 +14,7 @@ Chain = tuple[str, ...]
 
 
 def strip_unaries(ctree: CTree) -> tuple[CTree, list[Chain]]:
-    """Strips unary nodes; returns the unaryless tree, and for each of its n + K nodes the chain above it."""
+    """Strip unary nodes; return the unaryless tree, and for each of its n + K nodes the chain above it."""
     if ctree.is_unaryless():
         return ctree, [()] * (ctree.root + 1)
     n = len(ctree.tokens.forms)
@@ -23,9 +23,9 @@ def strip_unaries(ctree: CTree) -> tuple[CTree, list[Chain]]:
     labels, children, head_children = [], [], []
     for k, (label, kids) in enumerate(zip(ctree.labels, ctree.children, strict=True)):
         if len(kids) == 1:
-            kept = new_id[kids[0]]
-            chains[kept] = (label, *chains[kept])
-            new_id.append(kept)
+            node = new_id[kids[0]]
+            chains[node] = (label, *chains[node])
+            new_id.append(node)
         else:
             new_id.append(len(chains))
             chains.append(())
@@ -38,7 +38,7 @@ def strip_unaries(ctree: CTree) -> tuple[CTree, list[Chain]]:
 
 
 def restore_unaries(ctree: CTree, chains: Sequence[Chain]) -> CTree:
-    """Puts a chain of unary nodes above each of the n + K nodes of a tree."""
+    """Put a chain of unary nodes above each of the n + K nodes of a tree."""
     if not any(chains):
         return ctree
     n = len(ctree.tokens.forms)

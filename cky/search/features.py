@@ -25,7 +25,7 @@ from d2c.cky.search.templates import (
 )
 from d2c.forests.forest import Floats, Ints
 from d2c.linear.kernels import inner, kernel
-from d2c.linear.templates import Longs, Rows, atom, fill_atoms, fill_each
+from d2c.linear.templates import Longs, Rows, atom_of, fill_atoms, fill_each
 from d2c.trees.binarization import LEFT, RIGHT, UNARY
 
 MOST_WORDS = 100  # of the sentence that tell what kind of text it is
@@ -268,6 +268,6 @@ def _fill_part(numbers: Longs, table: Rows, split: Rows, bounds: Ints, side: int
     """Write the atoms of one part of the templates, group by group; how many there are."""
     count = 0
     for i in range(bounds[0], bounds[_GROUPS]):
-        atoms[count] = atom(numbers, table, np.uint64(split[i]), side)
+        atoms[count] = atom_of(numbers, table, np.uint64(split[i]), side)
         count += 1
     return count

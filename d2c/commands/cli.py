@@ -34,7 +34,7 @@ for name in COMMANDS:
 def run(command: click.Command | None = None) -> int:
     """Run a command, `d2c` itself unless said, and return its exit status: 2 after one line for what users
     can mend, 1 where whoever reads the output has gone."""
-    from d2c.trees.scores.evalb.evaluate import TooManyErrors
+    from d2c.trees.scores.evalb import TooManyErrors
 
     try:
         status = (command or cli).main(standalone_mode=False)

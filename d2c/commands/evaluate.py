@@ -26,19 +26,18 @@ from d2c.trees.formats.treebanks import format_of
 def _evalb(
     pairs: Pairs, params: Path | None, morphology: bool, spmrl: bool = False, **_: object
 ) -> Iterator[str]:
-    from d2c.trees.scores.evalb.evaluate import evaluate, evaluate_files
-    from d2c.trees.scores.evalb.lines import Line, from_ctree
-    from d2c.trees.scores.evalb.parameters import Parameters
-    from d2c.trees.scores.evalb.report import Totals, report_lines
+    from d2c.trees.scores.evalb import Totals, evaluate, evaluate_files, report_lines
+    from d2c.trees.scores.evalb_sides import EvalbLine, from_ctree
+    from d2c.trees.scores.prm import EvalbParameters
 
-    def line(ctree: CTree, path: Path, number: int) -> Line:
+    def line(ctree: CTree, path: Path, number: int) -> EvalbLine:
         try:
             return from_ctree(ctree)
         except ValueError as error:
             raise FormatError(file_name(path), 0, number, f"{error}; use --metric disco") from None
 
-    default = Parameters.spmrl2013 if spmrl else Parameters.collins
-    parameters = Parameters.read(params, spmrl=spmrl) if params else default()
+    default = EvalbParameters.spmrl2013 if spmrl else EvalbParameters.collins
+    parameters = EvalbParameters.read(params, spmrl=spmrl) if params else default()
     parameters = replace(parameters, morphology=morphology)
     if pairs.reading.raw:
         scores = evaluate_files(pairs.gold, pairs.guess, parameters)
@@ -56,7 +55,7 @@ def _disco(pairs: Pairs, params: Path | None, disc_only: bool, **_: object) -> I
         name = pairs.reading.format_name or format_of(path, "discbracket")
         return replace(pairs.reading, format_name=name)(path)
 
-    parameters = disco.Parameters.read(params) if params else disco.Parameters.proper()
+    parameters = disco.DiscoParameters.read(params) if params else disco.DiscoParameters.proper()
     parameters = replace(parameters, disc_only=disc_only or parameters.disc_only)
     return disco.report_lines(disco.evaluate(pairs.of(read), parameters), parameters.cutoff)
 

@@ -11,12 +11,11 @@ from contextlib import contextmanager, suppress
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from d2c.base.errors import ModelError
 from d2c.base.model_files import first_line
 from d2c.base.temporary import scratch
+from d2c.base.workers import GONE, Failed
 from d2c.corpora.packages import needs
-from d2c.corpora.processes import GONE
-from d2c.corpora.work import Failed, Job, Task
+from d2c.corpora.work import Job, Task
 
 if TYPE_CHECKING:
     import pyarrow as pa
@@ -57,7 +56,7 @@ class Actors:
         self._actors = [self._actor() for _ in range(self.size)]
 
     def _actor(self) -> Any:
-        device = self._job.options.get("device") or ""
+        device = self._job.options.device or ""
         options = {"num_cpus": 1, "num_gpus": 1 if device.startswith("cuda") else 0, "max_restarts": 0}
         return self._ray.remote(**options)(Actor).remote(self._job)
 
@@ -80,7 +79,7 @@ class Actors:
         try:
             return self._ray.get(reference)
         except errors.RayTaskError as error:
-            raise error.cause if isinstance(error.cause, ModelError) else error from None
+            return Failed(str(error.cause), error=error.cause or error)
         except errors.RayError:  # its process, its node, or the way to it
             return Failed(GONE, gone=True)
 

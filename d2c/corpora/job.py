@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import deque
 from collections.abc import Callable, Generator, Iterator
 from contextlib import AbstractContextManager
 from dataclasses import dataclass
@@ -9,11 +10,14 @@ from itertools import chain
 from typing import TYPE_CHECKING, BinaryIO, NamedTuple
 
 from d2c.base.errors import FormatError
-from d2c.corpora.crew import Crew, Schedule
+from d2c.base.workers import Crew, Schedule
+from d2c.corpora.attempts import Tables, attempts
 from d2c.corpora.inputs import Inputs
 from d2c.corpora.manifest import Manifest
+from d2c.corpora.options import CorpusOptions
 from d2c.corpora.rows import write_parquet
-from d2c.corpora.shards import Portion, cut
+from d2c.corpora.shards import Portion, Shard, cut
+from d2c.corpora.work import Task
 
 if TYPE_CHECKING:
     import pyarrow as pa
@@ -30,70 +34,88 @@ class Progress(NamedTuple):
 
 @dataclass(frozen=True, slots=True)
 class Plan:
-    """How a job is done.
-
-    shard_size, batch_size: in sentences, about: of a file, of what a worker gets at a time
-    patience: seconds after which a batch of this size hangs
-    crew:     starts the workers, when there is something to do
-    """
+    """How a job is done; crew: starts the workers, when there is something to do."""
 
     inputs: Inputs
-    shard_size: int
-    batch_size: int
-    patience: float
+    options: CorpusOptions
     crew: Callable[[], AbstractContextManager[Crew]]
 
+    def schedule(self, crew: Crew) -> Schedule[Portion, list[pa.Table]]:
+        """Return the schedule of portions; those of about one shard may wait for one that takes long."""
+        options = self.options
+        return Schedule(
+            crew,
+            attempts_of,
+            3 * crew.size + options.shard_size // options.batch_size,
+            ready=Task(),
+            patience=options.patience,
+            weight=lambda portion: max(1.0, portion.size / options.batch_size),
+        )
 
-class _Unfinished(NamedTuple):
-    """A shard, its portions' tables, and the bytes of the input that each of them stands for."""
 
-    digest: str
-    tables: list[list[pa.Table] | None]
-    bytes: float
+def attempts_of(portion: Portion) -> Tables:
+    """Attempt a portion."""
+    return attempts(Task(portion.records))
 
 
-def run(plan: Plan, manifest: Manifest) -> Generator[Progress, None, None]:
-    """Does what is not finished yet. Raises FormatError where the input of what is finished has changed."""
-    if manifest.shards is not None:
-        return
-    progress = _Bytes(plan.inputs)
-    unfinished: dict[int, _Unfinished] = {}
-    shards = 0
+class _Unread:
+    """The shards that are to be parsed, and how much of the input they are, for an estimate of the time."""
 
-    def portions() -> Iterator[Portion]:
-        nonlocal shards
-        for shard in cut(plan.inputs, plan.inputs.kind, plan.shard_size, plan.batch_size):
-            shards += 1
+    def __init__(self, inputs: Inputs) -> None:
+        self.shards = 0
+        self._inputs, self._begun = inputs, deque[tuple[Shard, float]]()
+        self._read, self._skipped, self._done = 0, 0, 0.0
+
+    def portions(self, plan: Plan, manifest: Manifest) -> Iterator[Portion]:
+        """Yield all portions that are not finished. Raises FormatError where finished input has changed."""
+        for shard in cut(self._inputs, self._inputs.kind, plan.options.shard_size, plan.options.batch_size):
+            self.shards += 1
+            size, self._read = self._inputs.position - self._read, self._inputs.position
             if (entry := manifest.entries.get(shard.number)) is None:
-                size = progress.read() / len(shard.portions)
-                unfinished[shard.number] = _Unfinished(shard.digest, [None] * len(shard.portions), size)
+                self._begun.append((shard, size / len(shard.portions)))
                 yield from shard.portions
             elif entry.given == shard.digest:
-                progress.skip()
+                self._skipped += size
             else:
                 where = shard.portions[0].records[0]
                 raise FormatError(where.file, where.line, 0, f"is not what {entry.file} was made of")
 
-    stream = portions()
-    if (first := next(stream, None)) is not None:
+    def finish(self) -> tuple[Shard, float]:
+        """Count one more portion; return its shard, and the share of all portions that is done."""
+        shard, size = self._begun[0]
+        self._done += size
+        return shard, min(1.0, self._done / max(1, self._inputs.total - self._skipped))
+
+    def finish_shard(self) -> None:
+        """Go on to the next shard."""
+        self._begun.popleft()
+
+
+def run(plan: Plan, manifest: Manifest) -> Generator[Progress, None, None]:
+    """Parse what is not finished. Raises FormatError where the input of what is finished has changed."""
+    if manifest.shards is not None:
+        return
+    unread, tables = _Unread(plan.inputs), list[list["pa.Table"]]()
+    portions = unread.portions(plan, manifest)
+    if (first := next(portions, None)) is not None:
         with plan.crew() as crew:
-            schedule = Schedule(crew, plan.patience, plan.batch_size)
-            for portion, tables in schedule.run(chain([first], stream)):
-                shard = unfinished[portion.shard]
-                shard.tables[portion.number] = tables
-                progress.finish(shard.bytes)
-                if None not in shard.tables:
-                    _write(unfinished.pop(portion.shard), portion.shard, manifest)
-                yield _progress(tables, progress.share())
-    manifest.complete(shards)
+            for made in plan.schedule(crew).run(chain([first], portions)):
+                tables.append(made)
+                shard, share = unread.finish()
+                if len(tables) == len(shard.portions):
+                    _write([*chain.from_iterable(tables)], shard, manifest)
+                    unread.finish_shard()
+                    tables = []
+                yield _progress(made, share)
+    manifest.complete(unread.shards)
 
 
-def _write(shard: _Unfinished, number: int, manifest: Manifest) -> None:
+def _write(tables: list[pa.Table], shard: Shard, manifest: Manifest) -> None:
     def put(stream: BinaryIO) -> tuple[int, int, int]:
-        table = write_parquet([*chain.from_iterable(filter(None, shard.tables))], stream)
+        table = write_parquet(tables, stream)
         return table.num_rows, _tokens(table), table.num_rows - table["error"].null_count
 
-    manifest.add(number, shard.digest, put)
+    manifest.add(shard.number, shard.digest, put)
 
 
 def _tokens(table: pa.Table) -> int:
@@ -107,29 +129,3 @@ def _progress(tables: list[pa.Table], share: float) -> Progress:
         errors += [FormatError(row["file"], row["line"], 0, row["error"]) for row in bad.to_pylist()]
     rows = sum(table.num_rows for table in tables)
     return Progress(rows, sum(map(_tokens, tables)), errors, share)
-
-
-class _Bytes:
-    """How much of the input is read and done: the rest is what the time left is estimated from."""
-
-    def __init__(self, inputs: Inputs) -> None:
-        self._inputs = inputs
-        self._read = self._skipped = 0
-        self._done = 0.0
-
-    def read(self) -> int:
-        """The bytes that were read since it was asked last."""
-        before, self._read = self._read, self._inputs.position
-        return self._read - before
-
-    def skip(self) -> None:
-        """What was read is finished from before."""
-        self._skipped += self.read()
-
-    def finish(self, size: float) -> None:
-        """So many bytes are done."""
-        self._done += size
-
-    def share(self) -> float:
-        """Of what is not skipped."""
-        return min(1.0, self._done / max(1, self._inputs.total - self._skipped))

@@ -13,13 +13,8 @@ from d2c.corpora.records import Record
 
 
 class Portion(NamedTuple):
-    """Some records of a shard, of about so many sentences: what a worker gets at a time.
+    """Some records of a shard, of about `size` sentences: what a worker gets at a time."""
 
-    number: among those of the shard, from 0
-    """
-
-    shard: int
-    number: int
     records: tuple[Record, ...]
     size: int
 
@@ -33,7 +28,7 @@ class Shard(NamedTuple):
 
 
 def cut(records: Iterable[Record], kind: str, shard_size: int, batch_size: int) -> Iterator[Shard]:
-    """Cuts records, after about so many sentences, into shards and portions; one shard is held at a time.
+    """Cut records, after about so many sentences, into shards and portions; one shard is held at a time.
 
     kind: one of `input.KINDS`, of the input's text
     """
@@ -45,12 +40,12 @@ def cut(records: Iterable[Record], kind: str, shard_size: int, batch_size: int) 
         more = record.size(kind)
         size, total = size + more, total + more
         if size >= batch_size or total >= shard_size:
-            portions.append(Portion(number, len(portions), tuple(held), size))
+            portions.append(Portion(tuple(held), size))
             held, size = [], 0
         if total >= shard_size:
             yield Shard(number, portions, digest.hexdigest())
             number, digest, portions, total = number + 1, hashlib.sha256(), [], 0
     if held:
-        portions.append(Portion(number, len(portions), tuple(held), size))
+        portions.append(Portion(tuple(held), size))
     if portions:
         yield Shard(number, portions, digest.hexdigest())

@@ -24,7 +24,7 @@ from d2c.linear.learner import Epoch, LearnerSettings, Training
 from d2c.linear.weights import SPARSE, Like, dense, read_arrays, sparse, write_arrays
 from d2c.linear.words import UNKNOWN, Lexicon, NamesFile, numbered
 from d2c.packed.dtree import packed_arcs
-from d2c.reduction.encodings import ENCODINGS
+from d2c.reduction.encodings import ENCODINGS, encoding_named
 from d2c.reduction.labeler.backbones import Backbones, Floats, Longs
 from d2c.reduction.labeler.features import LabelTemplates
 from d2c.reduction.labeler.joint import JointStates
@@ -47,12 +47,16 @@ _SHARED = Lock()  # held where buffers are taken and failures counted; labellers
 class LabelerSettings(LearnerSettings):
     """How the labeler learns and decodes."""
 
-    encoding: str = setting("direct", "Which labels fit together: those of this encoding.", choices=ENCODINGS)
+    encoding: str = setting("direct", "Which labels fit together: those of this encoding.")
     constrained: bool = setting(
         True, "Ask of each head's labels that they fit together; not of treebanks with gaps."
     )
     rate: float = redefault(LearnerSettings, "rate", 0.02)
     table_bits: int = redefault(LearnerSettings, "table_bits", 23)
+
+    def __post_init__(self) -> None:
+        super().__post_init__()
+        encoding_named(self.encoding)
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -206,8 +210,13 @@ class Labeler:
         """How many numbers of tags there are."""
         return len(self.lexicon_.tags) + UNKNOWN + 1
 
+    @property
+    def is_fitted(self) -> bool:
+        """Whether it has learned anything, or was loaded."""
+        return len(self.weights_) > 0
+
     def _check_trained(self) -> None:
-        if not len(self.weights_):
+        if not self.is_fitted:
             raise ModelError("this labeler is not trained yet")
 
     def _scorer(self) -> LabelScorer:

@@ -21,7 +21,7 @@ from numpy.typing import NDArray
 from d2c.base.model_files import read_settings, reading, strings, typed, write_settings
 from d2c.base.progress import counted, log
 from d2c.linear.weights import Like, check_numbers, read_arrays, write_arrays
-from d2c.reduction.unary.features import Batch, Ids, Ints, features, flatten
+from d2c.reduction.unary.features import Ids, Ints, NodeBatch, features, flatten
 from d2c.trees.ctree import CTree
 from d2c.trees.formats.chunks import batches
 from d2c.trees.unaries import Chain, strip_unaries
@@ -136,7 +136,7 @@ class UnaryClassifier:
         listed = iter(shares.tolist())
         return [list(islice(listed, size)) for size in batch.sizes]
 
-    def _scored(self, batch: Batch) -> Iterator[tuple[Ints, Ints, Floats]]:
+    def _scored(self, batch: NodeBatch) -> Iterator[tuple[Ints, Ints, Floats]]:
         """Nodes that may have a chain, and their candidates and scores [nodes, C], -inf beyond the last."""
         known, models = self._models(batch.symbols[:-1])
         for nodes in batch.groups(known):
@@ -242,7 +242,7 @@ class _Model(NamedTuple):
         return cls(candidates, bias.astype(np.float32), numbers[used], weights.T[used].astype(np.float32))
 
 
-def _by_symbol(batch: Batch) -> Iterator[tuple[int, Ints, Ints]]:
+def _by_symbol(batch: NodeBatch) -> Iterator[tuple[int, Ints, Ints]]:
     """Symbol, nodes, and their features [templates, nodes]; a symbol may come several times."""
     for group in batch.groups(np.ones(len(batch.symbols) - 1, bool)):
         nodes = group[np.argsort(batch.symbols[group], kind="stable")]

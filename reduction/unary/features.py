@@ -96,7 +96,7 @@ _ENDINGS = _StringIds(lambda form: form[-_ENDING:])
 
 
 @dataclass(frozen=True, slots=True)
-class Batch:
+class NodeBatch:
     """The N nodes of several trees, tree after tree, and their tokens with a gap before and after each tree.
 
     Node N stands for "none"; a gap has the id 0 in every column.
@@ -141,7 +141,7 @@ class Batch:
                 yield nodes
 
 
-def flatten(ctrees: Sequence[CTree]) -> Batch:
+def flatten(ctrees: Sequence[CTree]) -> NodeBatch:
     """The arrays of a batch of trees."""
     tokens = np.array([len(ctree.tokens) for ctree in ctrees], np.int64)
     sizes = tokens + np.array([len(ctree.labels) for ctree in ctrees], np.int64)
@@ -173,7 +173,7 @@ def flatten(ctrees: Sequence[CTree]) -> Batch:
         "lemma": [ctree.tokens.lemmas for ctree in ctrees],
         "morph": [ctree.tokens.morphs for ctree in ctrees],
     }
-    return Batch(
+    return NodeBatch(
         sizes.tolist(),
         np.append(symbols, np.uint64(0)),
         np.append(leaf, False),
@@ -211,7 +211,7 @@ def _with_gaps(sentences: Iterable[tuple[str, ...]]) -> list[str]:
 class _Fields(dict[str, Ids]):
     """What the templates see of nodes, by name; looked up when it is first asked for."""
 
-    def __init__(self, batch: Batch, nodes: Ints) -> None:
+    def __init__(self, batch: NodeBatch, nodes: Ints) -> None:
         parent, left, right = batch.parent[nodes], batch.left[nodes], batch.right[nodes]
         first, last = batch.first[nodes], batch.last[nodes]
         index, length = batch.index[nodes], np.minimum(batch.lengths[nodes] // 4, 6)
@@ -237,7 +237,7 @@ class _Fields(dict[str, Ids]):
         return self[name]
 
 
-def features(batch: Batch, nodes: Ints) -> NDArray[np.uint32]:
+def features(batch: NodeBatch, nodes: Ints) -> NDArray[np.uint32]:
     """[templates, len(nodes)] hashed features, 0 for none; nodes are a part of one of the batch's groups."""
     leaf = batch.preterminal[nodes[0]]
     groups = [ABOVE, PRETERMINAL if leaf else PHRASE, *(COLUMNS[name] for name in batch.columns)]

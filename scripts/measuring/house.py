@@ -19,6 +19,7 @@ from collections.abc import Callable, Iterable
 from importlib import import_module
 from itertools import islice
 from pathlib import Path
+from tempfile import TemporaryDirectory
 from typing import Any, NamedTuple
 
 COMPARED = 40  # sentences on which trained models are compared
@@ -101,6 +102,39 @@ class House:
 
         return Work(self.fit_labeler, sum(len(ctree.tokens) for ctree in self.train), shown)
 
+    def transition_greedy(self) -> Work:
+        """The words and tags of dev → d-trees, greedily."""
+        return self.transition("greedy")
+
+    def transition_exact(self) -> Work:
+        """The same by exact search."""
+        return self.transition("exact")
+
+    def transition(self, search: str) -> Work:
+        """A search of a d-parser that learned from gold d-trees."""
+        parser, sentences = self.fit_transition(), [ctree.tokens for ctree in self.dev]
+        parser.search = search
+        return Work(lambda: list(parser.parse(sentences)), self.tokens, arcs)
+
+    def train_transition(self) -> Work:
+        """The same d-parser's training."""
+
+        def shown(parser: Any) -> Iterable[object]:
+            return arcs(parser.parse(ctree.tokens for ctree in self.dev[:COMPARED]))
+
+        return Work(self.fit_transition, sum(len(ctree.tokens) for ctree in self.train), shown)
+
+    def fit_transition(self) -> Any:
+        """Trained with the small preset."""
+        new = known("training.transition_parser:TransitionParser", "transition_parser:TransitionParser")
+        write = known("trees.formats.conllu:format_conllu")
+        with TemporaryDirectory() as directory:
+            files = Path(directory, "train.conllu"), Path(directory, "dev.conllu")
+            for file, ctrees in zip(files, (self.train, self.dev[:COMPARED]), strict=True):
+                text = "".join(map(write, map(self.reduction.encode, ctrees)))
+                file.write_text(text, encoding="utf-8")
+            return new(preset="small").train(*files, Path(directory, "model"))
+
     def fit_labeler(self) -> Any:
         """Trained on gold d-trees."""
         labeler = known("reduction.labeler.labeler:Labeler", "reduction.labeler:Labeler")
@@ -124,12 +158,20 @@ ROWS = {
     "cky": House.cky,
     "train-cky": House.train_cky,
     "train-labeler": House.train_labeler,
+    "transition-greedy": House.transition_greedy,
+    "transition-exact": House.transition_exact,
+    "train-transition": House.train_transition,
 }
 
 
 def labels(dtrees: Iterable[Any]) -> Iterable[object]:
     """The labels of d-trees."""
     return (dtree.labels for dtree in dtrees)
+
+
+def arcs(dtrees: Iterable[Any]) -> Iterable[object]:
+    """The heads and labels of d-trees."""
+    return ((dtree.heads, dtree.labels) for dtree in dtrees)
 
 
 def peak_megabytes(reset: bool = False) -> float:

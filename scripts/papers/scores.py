@@ -14,7 +14,7 @@ from d2c.trees.scores.matches import Matches, Summary
 LENGTHS = (30, 40, 70)  # of sentences: the cut-offs of Table 4 of "Parsing as Reduction"
 ALL = "all"
 GAPS = "gaps"  # beside the metrics: disco-dop's, of constituents with gaps alone
-_GAPS_ALONE = replace(disco.Parameters.proper(), disc_only=True)
+_GAPS_ALONE = replace(disco.DiscoParameters.proper(), disc_only=True)
 
 
 def figures(gold: Sequence[CTree], guess: Iterable[CTree], gaps: bool = False) -> dict[str, Any]:

@@ -14,7 +14,7 @@ from pathlib import Path
 import pytest
 
 from d2c.base.errors import FormatError
-from d2c.base.workers import Work, in_order
+from d2c.base.workers import Attempts, Pool, Schedule, Work, in_order
 from tests.processes import alive, all_end
 
 ENDLESS = """
@@ -178,3 +178,87 @@ def test_workers_end_with_their_process_and_say_nothing(number: signal.Signals) 
         said = process.stderr.read()
     assert said.count("Traceback") == (number == signal.SIGINT) and said.count("SpawnProcess") == 0
     assert all_end(workers)
+
+
+OPEN = """
+import os, sys, time
+from d2c.base.workers import in_order
+
+class Work:
+    def __call__(self):
+        return self.work
+    def work(self, item):
+        time.sleep(600 if item > 1 else 0)
+        return os.getpid()
+
+if __name__ == "__main__":
+    stream = in_order(Work(), range(9), 2, {fresh})
+    print(next(stream), next(stream), flush=True)
+    {ending}
+"""
+
+
+@pytest.mark.parametrize("fresh", [False, True])
+@pytest.mark.parametrize(
+    "ending", ["pass", "sys.exit(0)", "raise ValueError", "stream.throw(ValueError)", "del stream"]
+)
+def test_a_stream_that_is_left_open_ends_with_the_interpreter(
+    ending: str, fresh: bool, tmp_path: Path
+) -> None:
+    script = tmp_path / "open.py"
+    script.write_text(OPEN.format(fresh=fresh, ending=ending))
+    with subprocess.Popen(
+        [sys.executable, str(script)], stdout=subprocess.PIPE, stderr=subprocess.DEVNULL, text=True
+    ) as process:
+        assert process.stdout
+        try:
+            workers = [*map(int, process.stdout.readline().split())]
+            began = time.monotonic()
+            assert process.wait(60) == (1 if "ValueError" in ending else 0)
+            assert time.monotonic() - began < 3  # most of it is Python's own end, on a busy machine
+            assert workers and not any(map(alive, workers))
+        finally:
+            process.kill()
+
+
+@pytest.mark.parametrize("how", ["break", "collected", "closed", "error"])
+def test_a_stream_that_nobody_wants_any_more(how: str) -> None:
+    done = in_order(lambda: lambda item: item > 1 and time.sleep(600) or os.getpid(), range(9), 2)
+    workers = [next(done)]
+    began = time.monotonic()
+    if how == "break":
+        for worker in done:
+            workers.append(worker)
+            break
+    if how in ("break", "collected"):
+        del done
+    elif how == "closed":
+        done.close()  # type: ignore[attr-defined]
+    else:
+        with pytest.raises(ValueError):
+            done.throw(ValueError)  # type: ignore[attr-defined]
+    assert time.monotonic() - began < 1 and not any(map(alive, workers))
+
+
+def test_an_item_whose_worker_was_killed_is_tried_again(tmp_path: Path) -> None:
+    def work(item: int) -> int:
+        if item == 3 and not (tmp_path / "killed").exists():
+            (tmp_path / "killed").touch()
+            os.kill(os.getpid(), signal.SIGKILL)
+        return item
+
+    assert list(in_order(lambda: work, range(20), 2)) == [*range(20)]
+
+
+def test_a_worker_that_dies_while_it_has_nothing_to_do() -> None:
+    with Pool(lambda: lambda item: os.getpid(), 2, fresh=False) as pool:
+        pool.submit(0, None)
+        [(_, process)] = pool.answers(60)
+        os.kill(process, signal.SIGKILL)
+        assert all_end([process])
+        processes = [*Schedule(pool, _item, 4).run(range(9))]
+    assert len(processes) == 9 and process not in processes
+
+
+def _item(item: int) -> Attempts[int]:
+    return (yield item)

@@ -17,8 +17,8 @@ from d2c.trees.formats.conllu import read_conllu
 from d2c.trees.formats.treebanks import FORMATS, read_treebank
 from d2c.trees.heads import load_head_rules
 from d2c.trees.scores import disco
-from d2c.trees.scores.evalb.evaluate import evaluate_files
-from d2c.trees.scores.evalb.parameters import Parameters
+from d2c.trees.scores.evalb import evaluate_files
+from d2c.trees.scores.prm import EvalbParameters
 
 BOM = "\ufeff"
 TREEBANKS = {
@@ -49,9 +49,9 @@ OTHERS: dict[str, tuple[Callable[[Path], Any], str]] = {
         '{"tokens": ["Café"], "tags": ["NN"], "spans": [{"label": "NP", "start": 0, "end": 1}]}\n',
     ),
     "heads": (_heads, "NP left NN Né\n"),
-    "prm": (Parameters.read, "DELETE_LABEL É\n"),
-    "disco.prm": (disco.Parameters.read, "DELETE_LABEL É\n"),
-    "evalb lines": (lambda path: list(evaluate_files(path, path, Parameters())), "(S (NN Café))\n"),
+    "prm": (EvalbParameters.read, "DELETE_LABEL É\n"),
+    "disco.prm": (disco.DiscoParameters.read, "DELETE_LABEL É\n"),
+    "evalb lines": (lambda path: list(evaluate_files(path, path, EvalbParameters())), "(S (NN Café))\n"),
     "toml": (read_treebanks, '["é"]\ntrain = "a.mrg"\ndev = "b.mrg"\n'),
 }
 

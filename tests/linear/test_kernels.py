@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import ast
 import importlib.util
+import re
 from pathlib import Path
 
 import pytest
@@ -35,6 +37,22 @@ def compiled(directory: Path) -> int:
     spec.loader.exec_module(module)
     assert module.twice(3) == 6
     return 1 - sum(module.twice.stats.cache_hits.values())
+
+
+def test_what_counts_no_references_returns_no_arrays() -> None:
+    root, lean = Path(kernels.__file__).parents[1], dict[str, str]()
+    for path in (path for package in kernels._PACKAGES for path in (root / package).rglob("*.py")):
+        for node in ast.walk(ast.parse(path.read_text(encoding="utf-8"))):
+            if isinstance(node, ast.FunctionDef) and "lean" in map(ast.unparse, node.decorator_list):
+                lean[node.name] = ast.unparse(node.returns or node)
+    assert lean["atom_of"] == "int"
+    numbers = r"(None|int|float|bool|np\.u?int\d+|np\.float\d+)"
+    wrong = {
+        name
+        for name, type_ in lean.items()
+        if not re.fullmatch(rf"{numbers}|tuple\[({numbers}(, )?)+\]", type_)
+    }
+    assert not wrong
 
 
 @pytest.mark.parametrize("suffix", ["nbi", "nbc"])

@@ -33,7 +33,7 @@ def test_help_and_usage(script: Path, tmp_path: Path) -> None:
             assert re.search(rf"{option}\b", done.stdout), option
 
 
-@pytest.mark.parametrize("name", ["bench_craft", "bench_unary", "table_treebanks"])
+@pytest.mark.parametrize("name", ["bench_craft", "bench_cky", "table_treebanks"])
 def test_absent_treebanks_are_said_in_one_line(name: str, tmp_path: Path) -> None:
     done = run(SCRIPTS / f"{name}.py", directory=tmp_path)
     assert done.returncode and not done.stdout

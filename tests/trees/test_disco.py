@@ -15,7 +15,7 @@ from d2c.commands.cli import cli
 from d2c.trees.ctree import CTree
 from d2c.trees.formats.chunks import Chunk
 from d2c.trees.formats.discbracket import format_discbracket, parse_discbracket
-from d2c.trees.scores.disco import Parameters, Summary, evaluate, evaluate_all
+from d2c.trees.scores.disco import DiscoParameters, DiscoSummary, evaluate, evaluate_all
 from tests.strategies import ctrees
 
 ROOT = Path(__file__).resolve().parents[2]
@@ -53,7 +53,7 @@ def test_constituents_with_gaps_only() -> None:
 def test_discbracket_holds_every_tree(ctree: CTree) -> None:
     bare = replace(ctree, head_children=None)
     assert parse(format_discbracket(bare)) == [bare]
-    counts = evaluate_all([bare], [bare], Parameters())
+    counts = evaluate_all([bare], [bare], DiscoParameters())
     assert counts.matched == counts.gold == counts.guess and counts.complete == 1
 
 
@@ -85,20 +85,20 @@ def test_what_is_wrong_is_said(text: str, message: str) -> None:
 
 def test_parameters() -> None:
     text = "# a comment\nDELETE_LABEL ROOT\nDELETE_WORD .\nEQ_LABEL NP NX\nEQ_WORD a b\nCUTOFF_LEN 2\n"
-    parameters = Parameters.parse(text.splitlines(), "p.prm")
+    parameters = DiscoParameters.parse(text.splitlines(), "p.prm")
     (gold,) = parse("(ROOT (NP (D 0=a) (N 2=c)) (V 1=d) (P 3=.))")
     (guess,) = parse("(ROOT (NX (D 0=b) (N 2=c)) (X 1=d) (P 3=.))")
     (score,) = evaluate([(gold, guess)], parameters)
     assert (score.gold, score.guess, score.matched, score.disc_gold) == (1, 1, 1, 1)
     assert (score.length, score.words, score.correct_tags) == (4, 3, 2)
     unlabeled = replace(parameters, labeled=False, equal_labels={})
-    assert Summary.of(next(evaluate([(gold, guess)], unlabeled))).f1 == 100
-    assert Summary.of(next(evaluate([(gold, guess)], replace(parameters, equal_labels={})))).f1 == 0
+    assert DiscoSummary.of(next(evaluate([(gold, guess)], unlabeled))).f1 == 100
+    assert DiscoSummary.of(next(evaluate([(gold, guess)], replace(parameters, equal_labels={})))).f1 == 0
     with pytest.raises(FormatError, match="p.prm:2: unknown parameter 'X'"):
-        Parameters.parse(["LABELED 1", "X 1"], "p.prm")
+        DiscoParameters.parse(["LABELED 1", "X 1"], "p.prm")
     with pytest.raises(FormatError, match="p.prm:1: CUTOFF_LEN needs a value"):
-        Parameters.parse(["CUTOFF_LEN"], "p.prm")
+        DiscoParameters.parse(["CUTOFF_LEN"], "p.prm")
     with pytest.raises(FormatError, match="its words are not those of the gold tree"):
-        list(evaluate([(gold, guess)], Parameters()))
+        list(evaluate([(gold, guess)], DiscoParameters()))
     with pytest.raises(FormatError, match="sentence 1: missing"):
         list(evaluate([(gold, None)], parameters))

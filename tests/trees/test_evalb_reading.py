@@ -10,9 +10,9 @@ import pytest
 
 from d2c.base.errors import FormatError
 from d2c.trees.formats.brackets import parse_bracket
-from d2c.trees.scores.evalb.evaluate import evaluate_files
-from d2c.trees.scores.evalb.lines import Line, from_ctree, from_line
-from d2c.trees.scores.evalb.parameters import Parameters
+from d2c.trees.scores.evalb import evaluate_files
+from d2c.trees.scores.evalb_sides import EvalbLine, from_ctree, from_line
+from d2c.trees.scores.prm import EvalbParameters
 
 ROOT = Path(__file__).parents[2]
 VECTORS = Path(os.environ.get("D2C_VECTORS", ROOT / ".." / "shared" / "vectors")) / "evalb"
@@ -31,7 +31,7 @@ def pairs(*names: str) -> frozenset[tuple[str, str]]:
 
 
 def test_line_to_sentence() -> None:
-    assert from_line("(S (NP (DT a) (NN b)) (. .))\n") == Line(
+    assert from_line("(S (NP (DT a) (NN b)) (. .))\n") == EvalbLine(
         words=("a", "b", "."), tags=("DT", "NN", "."), labels=("S", "NP"), starts=(0, 0), ends=(3, 2)
     )
 
@@ -106,7 +106,7 @@ def test_files(tmp_path: Path) -> None:
     gold, guess = tmp_path / "gold.mrg.gz", tmp_path / "guess.mrg"
     gold.write_bytes(gzip.compress(b"(S (A a))\r\n\r\n(S (A c))"))
     guess.write_text("(S (A a))\n\n(S (A c))\n")
-    assert [result.status for result in evaluate_files(gold, guess, Parameters.collins())] == [0, 2, 0]
+    assert [result.status for result in evaluate_files(gold, guess, EvalbParameters.collins())] == [0, 2, 0]
 
 
 @pytest.mark.parametrize(
@@ -121,7 +121,7 @@ def test_files(tmp_path: Path) -> None:
 def test_files_that_do_not_fit(tmp_path: Path, gold: str, guess: str, name: str, line: int) -> None:
     (tmp_path / "gold").write_text(gold)
     (tmp_path / "guess").write_text(guess)
-    scores = evaluate_files(tmp_path / "gold", tmp_path / "guess", Parameters.collins())
+    scores = evaluate_files(tmp_path / "gold", tmp_path / "guess", EvalbParameters.collins())
     assert next(scores).status == 0
     with pytest.raises(FormatError) as caught:
         next(scores)
@@ -145,7 +145,7 @@ def test_bad_parameter_lines(tmp_path: Path, line: str) -> None:
     path = tmp_path / "bad.prm"
     path.write_text(f"# comment\n\n{line}\n")
     with pytest.raises(FormatError) as caught:
-        Parameters.read(path)
+        EvalbParameters.read(path)
     assert (caught.value.file, caught.value.line) == (str(path), 3)
 
 
@@ -155,14 +155,14 @@ def test_parameter_file(tmp_path: Path) -> None:
         "## all\nDEBUG 2\nMAX_ERROR  5 \r\nCUTOFF_LEN\t7\nLABELED 0\nDELETE_LABEL #\n"
         "DELETE_LABEL_FOR_LENGTH X\nQUOTE_LABEL ''\nEQ_LABEL A B\nEQ_WORD a b"
     )
-    assert Parameters.read(path) == Parameters(
+    assert EvalbParameters.read(path) == EvalbParameters(
         5, 7, False, labels("#"), labels("X"), labels("''"), pairs("A B"), pairs("a b")
     )
     (tmp_path / "none.prm").write_text("")
-    assert Parameters.read(tmp_path / "none.prm") == Parameters()
+    assert EvalbParameters.read(tmp_path / "none.prm") == EvalbParameters()
 
 
 @needs_vectors
 def test_known_parameters_are_those_of_the_files() -> None:
-    assert Parameters.read(VECTORS / "collins.prm") == Parameters.collins()
-    assert Parameters.read(VECTORS / "spmrl.prm", spmrl=True) == Parameters.spmrl2013()
+    assert EvalbParameters.read(VECTORS / "collins.prm") == EvalbParameters.collins()
+    assert EvalbParameters.read(VECTORS / "spmrl.prm", spmrl=True) == EvalbParameters.spmrl2013()

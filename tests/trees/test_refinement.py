@@ -10,7 +10,8 @@ from hypothesis import strategies as st
 
 from d2c.trees.ctree import CTree
 from d2c.trees.formats.brackets import parse_bracket
-from d2c.trees.refinement import HIDDEN, REFINEMENTS, visible, without_nodes
+from d2c.trees.refinement import HIDDEN, REFINEMENTS, visible
+from d2c.trees.transforms import collapse
 from tests.strategies import ctrees
 
 TREE = parse_bracket("(TOP (S (VP (NP (NP (QP (DT a) (NN b)))) (VB c))))")
@@ -46,7 +47,7 @@ def test_hidden_nodes_go(name: str, ctree: CTree, data: st.DataObject) -> None:
     """Whether the chart knows of them by their labels alone, or in refined ones."""
     size = len(ctree.labels)
     kept = [*data.draw(st.lists(st.booleans(), min_size=size, max_size=size))[:-1], *[True][:size]]
-    shown = without_nodes(ctree, kept)
+    shown = collapse(ctree, kept)
     marked = [label if keeps else HIDDEN + label for label, keeps in zip(ctree.labels, kept, strict=True)]
     hidden = replace(ctree, labels=tuple(marked))
     assert visible(hidden) == shown == REFINEMENTS[name].restore(REFINEMENTS[name].refine(hidden))

@@ -10,11 +10,10 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator
-from functools import partial
 from itertools import pairwise
 
 from d2c.base.errors import FormatError, Refuse, stop
-from d2c.base.files import AnyPath, file_name, open_input
+from d2c.base.files import AnyPath, open_input
 from d2c.trees.checks import check_names, check_text
 from d2c.trees.cleaning import (
     EMPTY_TAG,
@@ -26,7 +25,7 @@ from d2c.trees.cleaning import (
     unwrap,
 )
 from d2c.trees.ctree import CTree, Tokens
-from d2c.trees.formats.chunks import CHUNK_SIZE, Chunk, Malformed, Write, parse_chunks, writer
+from d2c.trees.formats.chunks import CHUNK_SIZE, Chunk, Malformed, Write, chunk_reader, writer
 
 BLANKS = " \t\r\n"
 # Nothing is tried twice (`*+`): otherwise a long word beside another takes quadratic time.
@@ -36,18 +35,8 @@ _ESCAPES = str.maketrans(dict.fromkeys(BLANKS, "\N{NO-BREAK SPACE}") | {"(": "-L
 _PIECES_REMEMBERED = 1 << 18
 
 
-def read_brackets(path: AnyPath, clean: bool = False, refuse: Refuse = stop) -> Iterator[CTree]:
-    """The trees of a bracket file (`-`: standard input), one at a time. Raises FormatError.
-
-    clean: remove empty elements (-NONE-) with the nodes that they leave empty, and function tags; a
-        label-less wrapper becomes TOP. A sentence of nothing but empty elements is left out.
-    """
-    parse = partial(parse_brackets, clean=clean)
-    return parse_chunks(read_bracket_chunks(path), parse, file_name(path), refuse)
-
-
 def read_bracket_chunks(path: AnyPath) -> Iterator[Chunk]:
-    """A file cut between trees into chunks that can be parsed apart. Raises FormatError."""
+    """Yield chunks of a file, cut between trees, that can be parsed apart. Raises FormatError."""
     first = 1
     with open_input(path) as stream:
         while lines := stream.readlines(CHUNK_SIZE):
@@ -63,7 +52,11 @@ def read_bracket_chunks(path: AnyPath) -> Iterator[Chunk]:
 
 
 def parse_brackets(chunk: Chunk, file: str, refuse: Refuse = stop, clean: bool = False) -> Iterator[CTree]:
-    """The trees of a chunk; arguments and errors as for `read_brackets`, sentences counted from 1."""
+    """Yield the trees of a chunk, sentences counted from 1. Raises FormatError.
+
+    clean: remove empty elements (-NONE-) with the nodes that they leave empty, and function tags; a
+        label-less wrapper becomes TOP. A sentence of nothing but empty elements is left out.
+    """
     pieces = _PIECES[clean]
     sentence = 0
     for line, text in balanced(chunk):
@@ -77,8 +70,16 @@ def parse_brackets(chunk: Chunk, file: str, refuse: Refuse = stop, clean: bool =
             refuse(FormatError(file, line + error.lines, sentence, str(error)))
 
 
+def read_brackets(path: AnyPath, clean: bool = False, refuse: Refuse = stop) -> Iterator[CTree]:
+    """Yield the trees of a bracket file (`-`: standard input), one at a time; clean: as `parse_brackets`.
+
+    Raises FormatError.
+    """
+    return chunk_reader(read_bracket_chunks, parse_brackets)(path, refuse, clean=clean)
+
+
 def parse_bracket(text: str, clean: bool = False) -> CTree:
-    """The one tree that a text holds. Raises FormatError."""
+    """Return the one tree that a text holds. Raises FormatError."""
     ctrees = list(parse_brackets(Chunk(1, text), "<string>", clean=clean))
     if len(ctrees) != 1:
         raise FormatError("<string>", 0, 0, f"expected one tree, found {len(ctrees)}")
@@ -86,7 +87,7 @@ def parse_bracket(text: str, clean: bool = False) -> CTree:
 
 
 def format_bracket(ctree: CTree) -> str:
-    """A tree on one line. Raises ValueError for gaps, empty names and half characters."""
+    """Return a tree on one line. Raises ValueError for gaps, empty names and half characters."""
     check_names(ctree)
     n, spans = len(ctree.tokens.forms), ctree.spans()
     if spans is None:
@@ -112,12 +113,12 @@ write_brackets: Write[CTree] = writer(lambda ctree, _: format_bracket(ctree) + "
 
 
 def escape(word: str) -> str:
-    """A word or label as bracket files hold it: -LRB-, -RRB-, no-break spaces."""
+    """Return a word or label as bracket files hold it: -LRB-, -RRB-, no-break spaces."""
     return word.translate(_ESCAPES)
 
 
 def balanced(chunk: Chunk) -> Iterator[tuple[int, str]]:
-    """Runs of lines with as many closing as opening brackets, each with the number of its first line.
+    """Yield runs of lines with as many closing as opening brackets, each with the number of its first line.
 
     A run cannot close any more at the end of the chunk, and where a line begins with a wrapper, which never
     stands inside a tree. It is handed out cut where lines begin with a bracket: most trees begin so, so that
@@ -148,13 +149,13 @@ def _unclosed(start: int, lines: list[str]) -> Iterator[tuple[int, str]]:
 
 
 def _depth_after(line: str, depth: int) -> int:
-    """How many nodes are open after a line."""
+    """Return how many nodes are open after a line."""
     before = 0 if line.startswith(_TREE_BEGINS) else depth
     return max(0, before + line.count("(") - line.count(")"))
 
 
 class _Pieces(dict[str, tuple[str, str, int]]):
-    """What stands between two opening brackets → label, word ("": a phrase), nodes closed by its end.
+    """A cache: text between two opening brackets → label, word ("": a phrase), nodes closed by its end.
 
     The pre-terminal's own closing bracket is not counted.
     """
@@ -185,7 +186,7 @@ _PIECES = {clean: _Pieces(clean) for clean in (False, True)}  # kept from chunk 
 
 
 def _parse(text: str, pieces: _Pieces) -> Iterator[CTree | None]:
-    """The trees of a text. Until a tree is complete, its k-th proper node is called -1 - k."""
+    """Yield the trees of a text. Until a tree is complete, its k-th proper node is called -1 - k."""
     before, *parts = text.split("(")
     if before.strip(BLANKS):
         raise Malformed(f"expected '(', found {before.strip(BLANKS)[:20]!r}")

@@ -6,15 +6,18 @@ Here errors get the file, the line and the sentence that they are in.
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator
+from functools import partial
 from itertools import islice
-from typing import NamedTuple, TextIO, TypeVar
+from typing import Any, NamedTuple, TextIO, TypeVar
 
 from d2c.base.errors import FormatError, Refuse, stop
+from d2c.base.files import AnyPath, file_name
 
 CHUNK_SIZE = 1 << 18  # characters
 
 Tree = TypeVar("Tree")  # of a sentence: a c-tree, a d-tree
 Item = TypeVar("Item")
+Read = Callable[..., Iterator[Tree]]
 Write = Callable[[Iterable[Tree], TextIO], None]
 
 
@@ -31,8 +34,8 @@ def parse_chunks(
     file: str,
     refuse: Refuse = stop,
 ) -> Iterator[Tree]:
-    """The sentences of all chunks. Errors of `parse` count sentences from the chunk's beginning; here they
-    are counted from the file's. Raises FormatError where there is no sentence at all."""
+    """Yield the sentences of all chunks. Errors of `parse` count sentences from the chunk's beginning;
+    here they are counted from the file's. Raises FormatError where there is no sentence at all."""
     count = before = 0
 
     def counted(error: FormatError) -> None:
@@ -52,35 +55,60 @@ def parse_chunks(
 def parse_each(
     items: Iterable[tuple[int, Item]], parse: Callable[[Item], Tree | None], file: str, refuse: Refuse = stop
 ) -> Iterator[Tree]:
-    """The trees of items, each after the number of its first line; items without a tree are left out.
+    """Yield the trees of items, each after the number of its first line; items without a tree are left out.
 
     Refuses an item where `parse` raises ValueError. Raises FormatError where there is no sentence at all.
     """
-    found = False
+    any_sentence = False
     for sentence, (line, item) in enumerate(items, 1):
         try:
             tree = parse(item)
         except ValueError as error:
             line += getattr(error, "lines", 0)
-            found = True
+            any_sentence = True
             refuse(FormatError(file, line, sentence, str(error)))
             continue
         if tree is not None:
-            found = True
+            any_sentence = True
             yield tree
-    if not found:
+    if not any_sentence:
         raise _no_sentence(file)
 
 
+def chunk_reader(
+    chunks: Callable[[AnyPath], Iterable[Chunk]], parse: Callable[..., Iterator[Tree]]
+) -> Read[Tree]:
+    """Return a reader: a function that yields the trees of a file (`-`: standard input), one at a time.
+
+    It takes the path, `refuse` and the options of `parse`, which parses a chunk. Raises FormatError.
+    """
+
+    def read(path: AnyPath, refuse: Refuse = stop, **options: Any) -> Iterator[Tree]:
+        return parse_chunks(chunks(path), partial(parse, **options), file_name(path), refuse)
+
+    return read
+
+
+def item_reader(
+    items: Callable[[AnyPath], Iterable[tuple[int, Any]]], parse: Callable[..., Tree | None]
+) -> Read[Tree]:
+    """Return a reader of a file of items; arguments and errors as of `chunk_reader`."""
+
+    def read(path: AnyPath, refuse: Refuse = stop, **options: Any) -> Iterator[Tree]:
+        return parse_each(items(path), partial(parse, **options), file_name(path), refuse)
+
+    return read
+
+
 def batches(stream: Iterable[Item], size: int) -> Iterator[list[Item]]:
-    """Lists of so many elements, the last one perhaps of fewer; one list is held at a time."""
+    """Yield lists of so many elements, the last one perhaps of fewer; one list is held at a time."""
     rest = iter(stream)
     while batch := [*islice(rest, size)]:
         yield batch
 
 
 def writer(text: Callable[[Tree, int], str], before: str = "", after: str = "") -> Write[Tree]:
-    """Makes a function that writes trees into a stream: the text of each, with its number from 1."""
+    """Make a function that writes trees into a stream: the text of each, with its number from 1."""
 
     def write(trees: Iterable[Tree], stream: TextIO) -> None:
         stream.write(before)
@@ -92,7 +120,7 @@ def writer(text: Callable[[Tree, int], str], before: str = "", after: str = "") 
 
 
 class Malformed(ValueError):
-    """What is wrong with a text, and how many lines below its beginning."""
+    """A fault of a text, so many lines below its beginning."""
 
     def __init__(self, message: str, lines: int = 0) -> None:
         super().__init__(message)

@@ -18,11 +18,11 @@ from conllu.exceptions import ParseException
 from conllu.parser import parse_id_value, parse_int_value
 
 from d2c.base.errors import FormatError, Refuse, stop
-from d2c.base.files import AnyPath, file_name, open_input
+from d2c.base.files import AnyPath, open_input
 from d2c.trees.checks import check_text
 from d2c.trees.ctree import Tokens
 from d2c.trees.dtree import DTree
-from d2c.trees.formats.chunks import CHUNK_SIZE, Chunk, Write, parse_chunks, writer
+from d2c.trees.formats.chunks import CHUNK_SIZE, Chunk, Read, Write, chunk_reader, writer
 
 COLUMNS = 10
 _HUGE = re.compile("-?[0-9]{10,}")
@@ -33,17 +33,8 @@ _LONGEST_ID = 40  # characters
 _FEW_IDS = tuple(map(str, range(1, 1001)))
 
 
-def read_conllu(path: AnyPath, refuse: Refuse = stop) -> Iterator[DTree]:
-    """The labelled d-trees of a CoNLL-U file (`-`: standard input), one at a time.
-
-    Heads need not form a tree; a head `_` is read as -1, outside the sentence. Raises FormatError naming
-    file, line and sentence.
-    """
-    return parse_chunks(read_conllu_chunks(path), parse_conllu, file_name(path), refuse)
-
-
 def read_conllu_chunks(path: AnyPath) -> Iterator[Chunk]:
-    """A file cut between sentences into chunks that can be parsed apart. Raises FormatError."""
+    """Yield chunks of a file, cut between sentences, that can be parsed apart. Raises FormatError."""
     first = 1
     with open_input(path) as stream:
         while lines := stream.readlines(CHUNK_SIZE):
@@ -59,7 +50,10 @@ def has_two_tagsets(text: str) -> bool:
 
 
 def parse_conllu(chunk: Chunk, file: str, refuse: Refuse = stop, xpos: bool = False) -> Iterator[DTree]:
-    """Yield the d-trees of a chunk; arguments and errors as for `read_conllu`, sentences counted from 1.
+    """Yield the labelled d-trees of a chunk, sentences counted from 1.
+
+    Heads need not form a tree; a head `_` is read as -1, outside the sentence. Raises FormatError naming
+    file, line and sentence.
 
     xpos: read tags from XPOS only, as where UPOS and XPOS of the chunk hold two tagsets
     """
@@ -89,8 +83,11 @@ def parse_conllu(chunk: Chunk, file: str, refuse: Refuse = stop, xpos: bool = Fa
         number += len(lines) + 1
 
 
+read_conllu: Read[DTree] = chunk_reader(read_conllu_chunks, parse_conllu)
+
+
 def format_conllu(dtree: DTree, comments: Sequence[str] | None = None) -> str:
-    """A d-tree's comments (or others), its lines and the empty line after them.
+    """Return a d-tree's comments (or others), its lines and the empty line after them.
 
     Heads outside the sentence are read back as `read_conllu` says. Raises ValueError for what CoNLL-U cannot
     express: empty columns, tabs, line breaks, half characters.
@@ -114,7 +111,7 @@ write_conllu: Write[DTree] = writer(lambda dtree, _: format_conllu(dtree))
 
 
 def save_conllu(dtrees: Iterable[DTree], path: Path) -> None:
-    """Writes a file of d-trees. Raises OSError, and what `write_conllu` raises."""
+    """Write a file of d-trees. Raises OSError, and what `write_conllu` raises."""
     with open(path, "w", encoding="utf-8") as stream:
         write_conllu(dtrees, stream)
 
@@ -124,10 +121,10 @@ def _comments(lines: Iterable[str]) -> tuple[str, ...]:
 
 
 def comment_of(comments: Iterable[str], name: str) -> str | None:
-    """What comments say under a name: `1` of `sent_id = 1`."""
+    """Return the value of a name in comments: `1` of `sent_id = 1`."""
     for comment in comments:
-        said, equals, value = comment.partition("=")
-        if equals and said.strip() == name:
+        key, equals, value = comment.partition("=")
+        if equals and key.strip() == name:
             return value.strip()
     return None
 

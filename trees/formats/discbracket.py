@@ -10,13 +10,12 @@ import re
 from collections.abc import Iterator
 
 from d2c.base.errors import Refuse, stop
-from d2c.base.files import AnyPath, file_name
 from d2c.base.numbers import whole_number
 from d2c.trees.checks import check_names, check_text
 from d2c.trees.cleaning import unescape, unwrap
 from d2c.trees.ctree import CTree, Tokens, build_ctree
 from d2c.trees.formats.brackets import balanced, escape, read_bracket_chunks
-from d2c.trees.formats.chunks import Chunk, Malformed, Write, parse_chunks, parse_each, writer
+from d2c.trees.formats.chunks import Chunk, Malformed, Read, Write, chunk_reader, parse_each, writer
 
 NO_TAG = "_"  # of a leaf that shares its node with others
 
@@ -24,18 +23,16 @@ _TOKEN = re.compile(r"[()]|[^ \t\r\n()]+")
 _LEAF = re.compile(r"([0-9]+)=(.*)", re.DOTALL)
 
 
-def read_discbracket(path: AnyPath, refuse: Refuse = stop) -> Iterator[CTree]:
-    """The trees of a file, one at a time. Raises FormatError."""
-    return parse_chunks(read_bracket_chunks(path), parse_discbracket, file_name(path), refuse)
-
-
 def parse_discbracket(chunk: Chunk, file: str, refuse: Refuse = stop) -> Iterator[CTree]:
-    """The trees of a chunk, sentences counted from 1. Raises FormatError."""
+    """Yield the trees of a chunk, sentences counted from 1. Raises FormatError."""
     return parse_each(balanced(chunk), _parse, file, refuse)
 
 
+read_discbracket: Read[CTree] = chunk_reader(read_bracket_chunks, parse_discbracket)
+
+
 def format_discbracket(ctree: CTree) -> str:
-    """A tree on one line. Raises ValueError for empty names and half characters."""
+    """Return a tree on one line. Raises ValueError for empty names and half characters."""
     check_names(ctree)
     n, forms = len(ctree.tokens), ctree.tokens.forms
     pieces: list[str] = []
@@ -62,7 +59,7 @@ def _label(text: str) -> str:
 
 
 def _parse(text: str) -> CTree:
-    """One tree; until it is complete, the k-th proper node is called -1 - k."""
+    """Return one tree; until it is complete, the k-th proper node is called -1 - k."""
     forms: dict[int, str] = {}  # of each index
     tags: dict[int, str] = {}  # of those that have a node of their own
     labels: list[str] = []

@@ -8,16 +8,17 @@ from __future__ import annotations
 import re
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass
+from typing import Any
 from xml.etree.ElementTree import Element, TreeBuilder
 from xml.parsers.expat import ErrorString, ExpatError, ParserCreate
 from xml.sax.saxutils import quoteattr
 
-from d2c.base.errors import FormatError, Refuse, stop
+from d2c.base.errors import FormatError
 from d2c.base.files import AnyPath, file_name, open_input
 from d2c.trees.checks import check_xml
 from d2c.trees.cleaning import is_punctuation
 from d2c.trees.ctree import CTree, Tokens
-from d2c.trees.formats.chunks import parse_each
+from d2c.trees.formats.chunks import Read, item_reader
 from d2c.trees.graphs import Name
 
 HEAD = "HD"  # the edge label of head children in NEGRA and TIGER
@@ -34,8 +35,7 @@ class SecondaryEdges:
 
 
 def head_ranks(tokens: Tokens, functions: Mapping[Name, str]) -> dict[Name, int]:
-    """Ranks for `tree_of` by the edge labels of tokens and nodes: HD first, then the leftmost that is not
-    punctuation."""
+    """Return ranks for `tree_of` by edge labels: HD first, then the leftmost that is not punctuation."""
     marks = {name for name, form in enumerate(tokens.forms) if is_punctuation(form)}
     return {
         name: 0 if function.upper() == HEAD else 1 + (name in marks) for name, function in functions.items()
@@ -43,37 +43,36 @@ def head_ranks(tokens: Tokens, functions: Mapping[Name, str]) -> dict[Name, int]
 
 
 def is_head(ctree: CTree) -> list[bool]:
-    """Whether each token and node is its parent's head child; none is where head children are not known."""
-    found = [False] * (len(ctree.tokens) + len(ctree.labels))
+    """Return whether each token and node is its parent's head child; none is where head children are not
+    known."""
+    are_heads = [False] * (len(ctree.tokens) + len(ctree.labels))
     for head in ctree.head_children or ():
-        found[head] = True
-    return found
+        are_heads[head] = True
+    return are_heads
 
 
 def known_column(values: Iterable[str]) -> tuple[str, ...] | None:
-    """A column of the tokens, None where nothing of it is known."""
+    """Return a column of the tokens, None where nothing of it is known."""
     column = tuple(values)
     return column if {*column} - {"--", ""} else None
 
 
-def read_graphs(
-    path: AnyPath, tag: str, tree_of_element: Callable[[Element], CTree | None], refuse: Refuse = stop
-) -> Iterator[CTree]:
-    """The trees of all elements with a tag; those that are None are left out. Raises FormatError."""
+def graph_reader(tag: str, parse: Callable[..., CTree | None]) -> Read[CTree]:
+    """Return a reader of the trees of all elements with a tag; see `chunk_reader`."""
 
-    def tree(element: Element) -> CTree | None:
+    def tree(element: Element, **options: Any) -> CTree | None:
         try:
-            return tree_of_element(element)
+            return parse(element, **options)
         except (KeyError, ValueError) as error:
             missing = f"the attribute {error} is missing" if isinstance(error, KeyError) else str(error)
             name = element.get("id")
             raise ValueError(f"{name}: {missing}" if name else missing) from None
 
-    return parse_each(((0, element) for element in _elements(path, tag)), tree, file_name(path), refuse)
+    return item_reader(lambda path: ((0, element) for element in _elements(path, tag)), tree)
 
 
 def _elements(path: AnyPath, tag: str) -> Iterator[Element]:
-    """Complete elements, few of them held at a time."""
+    """Yield complete elements, few of them held at a time."""
     collector = _Collector(tag)
     with open_input(path) as stream:
         more, fault = True, ""
@@ -88,8 +87,8 @@ def _elements(path: AnyPath, tag: str) -> Iterator[Element]:
                 fault = f"malformed XML ({ErrorString(error.code)})"
             except (LookupError, ValueError) as error:  # of encodings; of `_Collector`
                 fault = f"this XML is not read: {error}"
-            if collector.external and (found := _REFERENCE.search(data.replace(b"\0", b""))):
-                entity = found[1].decode("latin-1")
+            if collector.external and (reference := _REFERENCE.search(data.replace(b"\0", b""))):
+                entity = reference[1].decode("latin-1")
                 message = (
                     f"its DTD, which is not read, may declare the entity {entity!r}; write what it stands for"
                 )
@@ -140,12 +139,13 @@ class _Collector:
 
 
 def attributes(values: dict[str, str]) -> str:
-    """The attributes of an element as they are written. Raises ValueError for what XML cannot hold."""
+    """Return the attributes of an element as they are written. Raises ValueError for what XML cannot hold."""
     return " ".join([f"{name}={quoteattr(check_xml(value))}" for name, value in values.items()])
 
 
 def named(element: Element, name: str) -> str:
-    """An attribute that must say something. Raises KeyError where it is missing, ValueError where empty."""
+    """Return an attribute that must say something. Raises KeyError where it is missing, ValueError where
+    empty."""
     if not element.attrib[name]:
         raise ValueError(f"the attribute {name!r} is empty")
     return element.attrib[name]

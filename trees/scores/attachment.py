@@ -33,7 +33,7 @@ class Attachment(Counts):
 
 
 def score_attachment(gold: DTree, guess: DTree, punctuation: bool = False) -> Attachment:
-    """The counts of one sentence, without punctuation unless it is asked for.
+    """Return the counts of one sentence, without punctuation unless it is asked for.
 
     Raises ValueError where the trees are not over the same number of tokens.
     """

@@ -12,13 +12,10 @@ from dataclasses import dataclass, replace
 from d2c.trees.conversion import to_dependencies
 from d2c.trees.ctree import CTree
 from d2c.trees.induced_heads import induce_heads
-from d2c.trees.scores import disco
-from d2c.trees.scores.evalb import report as evalb
-from d2c.trees.scores.evalb.evaluate import evaluate
-from d2c.trees.scores.evalb.lines import from_ctree
-from d2c.trees.scores.evalb.match import Rules
-from d2c.trees.scores.evalb.parameters import Parameters
+from d2c.trees.scores import disco, evalb
+from d2c.trees.scores.evalb_sides import Rules, from_ctree
 from d2c.trees.scores.matches import Score, Summary
+from d2c.trees.scores.prm import EvalbParameters
 from d2c.trees.transforms import raise_gaps
 
 
@@ -45,34 +42,34 @@ class Metric:
     gaps: bool = True
 
     def score(self, gold: Iterable[CTree], guess: Iterable[CTree]) -> list[Score]:
-        """The score of each sentence."""
+        """Return the score of each sentence."""
         return list(self.scores(map(self.visible, gold), map(self.visible, guess)))
 
     def visible(self, ctree: CTree) -> CTree:
-        """The tree as it is scored. Equal trees are raised to equal ones: heads have no say in it."""
+        """Return the tree as it is scored. Equal trees become equal ones, whatever their heads."""
         if self.gaps or ctree.is_continuous():
             return ctree
         raised = raise_gaps(replace(ctree, head_children=None))
         return raised if ctree.head_children is None else induce_heads(raised, to_dependencies(ctree).heads)
 
     def summary(self, scores: Iterable[Score]) -> Summary:
-        """The sum of scores."""
+        """Return the sum of scores."""
         return sum(map(self.sums.of, scores), self.sums())
 
 
-def _evalb(title: str, parameters: Parameters) -> Metric:
+def _evalb(title: str, parameters: EvalbParameters) -> Metric:
     rules = Rules(parameters)
 
     def scores(gold: Iterable[CTree], guess: Iterable[CTree]) -> Iterable[Score]:
         pairs = ((from_ctree(a), from_ctree(b)) for a, b in zip(gold, guess, strict=True))
-        return evaluate(pairs, parameters)
+        return evalb.evaluate(pairs, parameters)
 
     label, tags = rules.bracket_label, rules.deleted_tags
-    return Metric(title, scores, evalb.Summary, label, tags, bare_wrapper=True, gaps=False)
+    return Metric(title, scores, evalb.EvalbSummary, label, tags, bare_wrapper=True, gaps=False)
 
 
 def _disco() -> Metric:
-    parameters = disco.Parameters.proper()
+    parameters = disco.DiscoParameters.proper()
     deleted, equal = parameters.delete_labels, parameters.equal_labels
 
     def scores(gold: Iterable[CTree], guess: Iterable[CTree]) -> Iterable[Score]:
@@ -82,23 +79,23 @@ def _disco() -> Metric:
         return None if symbol in deleted else equal.get(symbol, symbol)
 
     title = "disco-dop, proper.prm"
-    return Metric(title, scores, disco.Summary, label, deleted, parameters.delete_words)
+    return Metric(title, scores, disco.DiscoSummary, label, deleted, parameters.delete_words)
 
 
 METRICS = {
-    "evalb": _evalb("EVALB, collins.prm", Parameters.collins()),
-    "spmrl": _evalb("EVALB of SPMRL 2013", Parameters.spmrl2013()),
+    "evalb": _evalb("EVALB, collins.prm", EvalbParameters.collins()),
+    "spmrl": _evalb("EVALB of SPMRL 2013", EvalbParameters.spmrl2013()),
     "disco": _disco(),
 }
 
 
 def metric_for(gold: Iterable[CTree], gaps: bool = False) -> Metric:
-    """EVALB's metric; disco-dop's where a gold tree has gaps, or guesses may have some (`gaps`)."""
+    """Return EVALB's metric; disco-dop's where a gold tree has gaps, or guesses may have some (`gaps`)."""
     continuous = not gaps and all(ctree.is_continuous() for ctree in gold)
     return METRICS["evalb" if continuous else "disco"]
 
 
 def bracket_scores(gold: Sequence[CTree], guess: Iterable[CTree], gaps: bool = False) -> Summary:
-    """The summary under the metric for these gold trees."""
+    """Return the summary under the metric for these gold trees."""
     metric = metric_for(gold, gaps)
     return metric.summary(metric.score(gold, guess))

@@ -32,8 +32,8 @@ HEADER = (
 
 
 @dataclass(frozen=True)
-class Parameters:
-    """What a .prm file says.
+class DiscoParameters:
+    """DiscoParameters of disco-dop, from a .prm file.
 
     delete_labels: nodes left out, and tokens with such a gold tag; delete_words: tokens left out
     uncounted:     tags left out of a sentence's length
@@ -52,19 +52,19 @@ class Parameters:
     disc_only: bool = False
 
     @classmethod
-    def read(cls, path: Path) -> Parameters:
-        """A parameter file. Raises FormatError."""
+    def read(cls, path: Path) -> DiscoParameters:
+        """Read a parameter file. Raises FormatError."""
         with open_input(path) as lines:
             return cls.parse(lines, str(path))
 
     @classmethod
-    def proper(cls) -> Parameters:
-        """Punctuation and the root left out, as in disco-dop's proper.prm."""
+    def proper(cls) -> DiscoParameters:
+        """Return the parameters of disco-dop's proper.prm: without punctuation and the root."""
         return cls.parse(bundled("proper.prm"), "proper.prm")
 
     @classmethod
-    def parse(cls, lines: Iterable[str], file: str) -> Parameters:
-        """The parameters in the lines of a file. Raises FormatError."""
+    def parse(cls, lines: Iterable[str], file: str) -> DiscoParameters:
+        """Return the parameters in the lines of a file. Raises FormatError."""
         numbers = {"CUTOFF_LEN": 40, "LABELED": 1, "DISC_ONLY": 0, "DEBUG": 0, "MAX_ERROR": 10}
         sets = dict.fromkeys(("DELETE_LABEL", "DELETE_WORD", "DELETE_LABEL_FOR_LENGTH"), (1, 1))
         prm = Prm(lines, file, numbers, sets | {"EQ_LABEL": (2, MANY), "EQ_WORD": (2, MANY)})
@@ -81,17 +81,17 @@ class Parameters:
 
 
 def _representatives(equal: Iterable[list[str]]) -> dict[str, str]:
-    """Name → the one that stands for it, the first of its line."""
-    found: dict[str, str] = {}
+    """Return name → the one that stands for it, the first of its line."""
+    representatives: dict[str, str] = {}
     for first, *others in equal:
         for name in others:
-            found[name] = found.get(first, first)
-    return found
+            representatives[name] = representatives.get(first, first)
+    return representatives
 
 
 @dataclass(frozen=True, slots=True)
-class _Counted:
-    """What is counted in a sentence, or in many.
+class _DiscoCounts:
+    """Counts of a sentence, or of many.
 
     words: tokens compared; disc_gold, disc_guess: brackets with gaps
     distinct_gold, distinct_guess: brackets, equal ones of a sentence counted once
@@ -109,14 +109,14 @@ class _Counted:
 
 
 @dataclass(frozen=True, slots=True)
-class Score(_Counted, matches.Score):
+class DiscoScore(_DiscoCounts, matches.Score):
     """The counts of one sentence; length: gold tokens but for the uncounted."""
 
     id: int = 0
     length: int = 0
 
     def line(self) -> str:
-        """The sentence's line of the table."""
+        """Return the sentence's line of the table."""
         recall, precision = _shown(self.recall, self.gold), _shown(self.precision, self.guess)
         return (
             f"{self.id:>3} {self.length:>6} {recall:>7} {precision:>7} {self.matched:>7} {self.gold:>6} "
@@ -125,7 +125,7 @@ class Score(_Counted, matches.Score):
 
 
 @dataclass(frozen=True, slots=True)
-class Summary(_Counted, matches.Summary):
+class DiscoSummary(_DiscoCounts, matches.Summary):
     """Sums over sentences; they add up with `+`, but `longest`, which is the largest length."""
 
     sentences: int = 0
@@ -133,11 +133,11 @@ class Summary(_Counted, matches.Summary):
     complete: int = 0
 
     @classmethod
-    def of(cls, score: Score) -> Self:
-        counts = {field.name: getattr(score, field.name) for field in fields(_Counted)}
+    def of(cls, score: DiscoScore) -> Self:
+        counts = {field.name: getattr(score, field.name) for field in fields(_DiscoCounts)}
         return cls(sentences=1, longest=score.length, complete=int(score.complete_match), **counts)
 
-    def __add__(self, other: Summary) -> Summary:
+    def __add__(self, other: DiscoSummary) -> DiscoSummary:
         return replace(Counts.__add__(self, other), longest=max(self.longest, other.longest))
 
     @property
@@ -145,8 +145,11 @@ class Summary(_Counted, matches.Summary):
         return self.sentences
 
 
-def evaluate(pairs: Iterable[tuple[CTree | None, CTree | None]], parameters: Parameters) -> Iterator[Score]:
-    """The scores of pairs of gold tree and guess. With `disc_only`, of sentences where either has a gap.
+def evaluate(
+    pairs: Iterable[tuple[CTree | None, CTree | None]], parameters: DiscoParameters
+) -> Iterator[DiscoScore]:
+    """Yield the scores of pairs of gold tree and guess. With `disc_only`, of sentences where either has a
+    gap.
 
     Raises FormatError where one side has more sentences or the words of a sentence differ.
     """
@@ -158,19 +161,19 @@ def evaluate(pairs: Iterable[tuple[CTree | None, CTree | None]], parameters: Par
             yield score
 
 
-def evaluate_all(gold: Iterable[CTree], guess: Iterable[CTree], parameters: Parameters) -> Summary:
-    """The sum of the scores."""
-    return sum(map(Summary.of, evaluate(zip_longest(gold, guess), parameters)), Summary())
+def evaluate_all(gold: Iterable[CTree], guess: Iterable[CTree], parameters: DiscoParameters) -> DiscoSummary:
+    """Return the sum of the scores."""
+    return sum(map(DiscoSummary.of, evaluate(zip_longest(gold, guess), parameters)), DiscoSummary())
 
 
-def report_lines(scores: Iterable[Score], cutoff: int) -> Iterator[str]:
-    """The table, then the summary, as disco-dop prints them; a percentage of nothing is `nan`."""
+def report_lines(scores: Iterable[DiscoScore], cutoff: int) -> Iterator[str]:
+    """Yield the table, then the summary, as disco-dop prints them; a percentage of nothing is `nan`."""
     yield from HEADER
-    short = every = Summary()
+    short = every = DiscoSummary()
     for score in scores:
-        every += Summary.of(score)
+        every += DiscoSummary.of(score)
         if score.length <= cutoff:
-            short += Summary.of(score)
+            short += DiscoSummary.of(score)
         yield score.line()
     yield ""
     yield f"_________ Summary _________ <= {cutoff} ______ ALL"
@@ -200,46 +203,48 @@ def _shown(percentage: float, whole: int) -> str:
     return f"{percentage:.2f}" if whole else "nan"
 
 
-def _compare(number: int, gold: CTree, guess: CTree, parameters: Parameters) -> Score | None:
+def _compare(number: int, gold: CTree, guess: CTree, parameters: DiscoParameters) -> DiscoScore | None:
     words, theirs = ([parameters.equal_words.get(w, w) for w in t.tokens.forms] for t in (gold, guess))
     if words != theirs:
         raise FormatError("guess", 0, number, "its words are not those of the gold tree")
     deleted = parameters.delete_labels
-    kept = [
+    compared = [
         i
         for i, (form, tag) in enumerate(zip(gold.tokens.forms, gold.tokens.tags, strict=True))
         if tag not in deleted and form not in parameters.delete_words
     ]
-    one, two = brackets(gold, kept, parameters), brackets(guess, kept, parameters)
+    one, two = brackets(gold, compared, parameters), brackets(guess, compared, parameters)
     gaps = sum(map(_has_gap, one)), sum(map(_has_gap, two))
     if parameters.disc_only:
         one, two = (Counter({b: n for b, n in side.items() if _has_gap(b)}) for side in (one, two))
         if not one and not two:
             return None
-    compared = set(kept)
-    tags = ([parameters.equal_labels.get(tag, tag) for tag in t.tokens.tags] for t in (gold, guess))
-    correct = sum(a == b for i, (a, b) in enumerate(zip(*tags, strict=True)) if i in compared)
+    gold_tags, guess_tags = (
+        [parameters.equal_labels.get(tag, tag) for tag in t.tokens.tags] for t in (gold, guess)
+    )
+    correct = sum(gold_tags[i] == guess_tags[i] for i in compared)
     length = sum(tag not in parameters.uncounted for tag in gold.tokens.tags)
-    found = (one & two).total(), one.total(), two.total()
-    return Score(*found, *gaps, len(kept), correct, len(one), len(two), number, length)
+    totals = (one & two).total(), one.total(), two.total()
+    return DiscoScore(*totals, *gaps, len(compared), correct, len(one), len(two), number, length)
 
 
-def brackets(ctree: CTree, kept: list[int], parameters: Parameters) -> Counter[Bracket]:
-    """The labelled constituents over the kept tokens, which are renumbered; a wrapper (`top`) is one too."""
+def brackets(ctree: CTree, compared: list[int], parameters: DiscoParameters) -> Counter[Bracket]:
+    """Return the labelled constituents over the kept tokens, which are renumbered; a wrapper (`top`) is
+    one too."""
     n = len(ctree.tokens)
-    is_kept = [0] * n
-    for token in kept:
-        is_kept[token] = 1
-    before = [0, *accumulate(is_kept)]  # how many kept tokens stand before each
+    is_compared = [0] * n
+    for token in compared:
+        is_compared[token] = 1
+    before = [0, *accumulate(is_compared)]  # how many compared tokens stand before each
     nodes = list(zip(ctree.labels, ctree.blocks()[n:], strict=True))
     if ctree.top:
         nodes.append((ctree.top, ((0, n),)))
-    found: Counter[Bracket] = Counter()
+    counts: Counter[Bracket] = Counter()
     for label, below in nodes:
         blocks = joined([(before[begin], before[end]) for begin, end in below])
         if blocks and label not in parameters.delete_labels:
-            found[parameters.equal_labels.get(label, label) if parameters.labeled else "", blocks] += 1
-    return found
+            counts[parameters.equal_labels.get(label, label) if parameters.labeled else "", blocks] += 1
+    return counts
 
 
 def _has_gap(bracket: Bracket) -> bool:

@@ -13,7 +13,7 @@ from typing import Any, Self
 
 
 def percent(part: int, whole: int) -> float:
-    """`part` of `whole`, in percent."""
+    """Return `part` of `whole`, in percent."""
     return 100.0 * part / whole if whole else 0.0
 
 
@@ -85,7 +85,7 @@ class _WithTags(Matching):
 
 
 class Score(_WithTags):
-    """What a scorer counts in a sentence, whose number is `id`; `length` as it counts tokens."""
+    """The counts of one sentence, whose number is `id`; `length` as the scorer counts tokens."""
 
     __slots__ = ()
     id: int
@@ -111,7 +111,7 @@ class Summary(_WithTags, Counts):
     @classmethod
     @abstractmethod
     def of(cls, score: Any) -> Self:
-        """The summary of one sentence."""
+        """Return the summary of one sentence."""
 
     @property
     @abstractmethod

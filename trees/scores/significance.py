@@ -27,7 +27,7 @@ class Difference(NamedTuple):
 def approximate_randomisation(
     first: Sequence[Score], second: Sequence[Score], trials: int = 10_000, seed: int = 0
 ) -> Difference:
-    """Compares the scores of the same sentences, in the same order, by two parsers.
+    """Compare the scores of the same sentences, in the same order, by two parsers.
 
     In each trial every sentence's two results change places with probability 1/2. p is the share of trials
     whose |difference| is at least the observed one, the observed one counted among them. Sentences that
@@ -37,14 +37,14 @@ def approximate_randomisation(
 
 
 def counted_matches(scores: Iterable[Score]) -> list[Matches]:
-    """The counts of each sentence; none of those that a scorer leaves out."""
+    """Return the counts of each sentence; none of those that a scorer leaves out."""
     return [score.matches if score.valid else Matches() for score in scores]
 
 
 def randomised(
     first: Sequence[Matches], second: Sequence[Matches], trials: int = 10_000, seed: int = 0
 ) -> Difference:
-    """`approximate_randomisation` of `counted_matches`."""
+    """Return `approximate_randomisation` of `counted_matches`."""
     if len(first) != len(second):
         raise ValueError(f"{len(first)} and {len(second)} sentences")
     sides = first, second
@@ -63,5 +63,5 @@ def randomised(
 
 
 def _f1(sums: NDArray[np.float64]) -> NDArray[np.float64]:
-    """`Matches.f1` of sums [..., 2], many at a time."""
+    """Return `Matches.f1` of sums [..., 2], many at a time."""
     return 200 * sums[..., 0] / np.maximum(1, sums[..., 1])

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import time
 from collections.abc import Callable
 from dataclasses import dataclass, field
 from threading import Event
@@ -10,10 +11,12 @@ from threading import Event
 import pyarrow as pa
 
 from d2c.base.errors import ModelError
+from d2c.base.workers import Crew, Failed, Schedule
+from d2c.corpora.job import attempts_of
 from d2c.corpora.records import Fields, Item, Record, items_of
 from d2c.corpora.rows import table_of
 from d2c.corpora.shards import Portion
-from d2c.corpora.work import Failed, Task
+from d2c.corpora.work import Task
 
 GONE = Failed("its worker died", gone=True)
 LONG = 3600.0  # seconds: more than any start takes
@@ -24,8 +27,23 @@ def records(*texts: str, file: str = "a.txt") -> tuple[Record, ...]:
     return tuple(Record(file, line, text, file, "text") for line, text in enumerate(texts, 1))
 
 
-def portion(*texts: str, number: int = 0) -> Portion:
-    return Portion(0, number, records(*texts), len(texts))
+def portion(*texts: str) -> Portion:
+    return Portion(records(*texts), len(texts))
+
+
+def schedule(
+    crew: Crew, patience: float, usual: int, clock: Callable[[], float] = time.monotonic
+) -> Schedule[Portion, list[pa.Table]]:
+    """That of a job, which holds only as many portions as there are workers."""
+    return Schedule(
+        crew,
+        attempts_of,
+        crew.size,
+        ready=Task(),
+        patience=patience,
+        weight=lambda portion: max(1.0, portion.size / usual),
+        clock=clock,
+    )
 
 
 def items(task: Task) -> list[Item]:

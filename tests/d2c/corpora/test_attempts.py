@@ -7,16 +7,16 @@ from itertools import count
 import pyarrow as pa
 import pytest
 
-from d2c.corpora.crew import Schedule
-from d2c.corpora.work import Failed, Task
-from tests.d2c.corpora.crews import GONE, Scripted, portion, rows, words
+from d2c.base.workers import Failed
+from d2c.corpora.work import Task
+from tests.d2c.corpora.crews import GONE, Scripted, portion, rows, schedule, words
 
 RAISED = Failed("ValueError: no")
 
 
 def run(crew: Scripted, *texts: str, size: int = 100) -> list[tuple[str, str | None]]:
     """The ids and errors of one portion's rows."""
-    [(_, tables)] = Schedule(crew, 60, size, clock=count().__next__).run([portion(*texts)])
+    [tables] = schedule(crew, 60, size, count().__next__).run([portion(*texts)])
     table = pa.concat_tables(tables)
     return [*zip(table["sentence_id"].to_pylist(), table["error"].to_pylist(), strict=True)]
 
@@ -98,9 +98,9 @@ def test_little_is_read_ahead() -> None:
     def portions():  # type: ignore[no-untyped-def]
         for number in range(50):
             read.append(number)
-            yield portion("a", number=number)
+            yield portion("a")
 
-    done = Schedule(Scripted(3, rows), 60, 100).run(portions())
-    for finished, (_, tables) in enumerate(done, 1):
+    done = schedule(Scripted(3, rows), 60, 100).run(portions())
+    for finished, tables in enumerate(done, 1):
         assert len(tables) == 1 and len(read) <= finished + 3
     assert read == [*range(50)]

@@ -10,27 +10,26 @@ import pyarrow as pa
 import pytest
 
 from d2c.base.errors import ModelError
-from d2c.corpora.crew import Schedule
-from d2c.corpora.processes import GONE, Processes, processes
+from d2c.base.workers import GONE, Pool
 from d2c.corpora.work import Task
-from tests.d2c.corpora.crews import LONG, Stub, portion
+from tests.d2c.corpora.crews import LONG, Stub, portion, schedule
 
 
 @pytest.fixture
-def crew() -> Iterator[Processes]:
+def crew() -> Iterator[Pool]:
     job: Any = Stub()
-    with processes(1, job) as crew:
+    with Pool(job.worker, 1, fresh=True) as crew:
         yield crew
 
 
-def test_a_sentence_that_kills_its_process(crew: Processes) -> None:
-    portions = [portion("a", "poison"), portion("d", number=1)]
-    with closing(Schedule(crew, LONG, 10).run(portions)) as done:
-        errors = {one.number: pa.concat_tables(tables)["error"].to_pylist() for one, tables in done}
+def test_a_sentence_that_kills_its_process(crew: Pool) -> None:
+    portions = [portion("a", "poison"), portion("d")]
+    with closing(schedule(crew, LONG, 10).run(portions)) as done:
+        errors = {number: pa.concat_tables(tables)["error"].to_pylist() for number, tables in enumerate(done)}
     assert errors == {0: [None, GONE], 1: [None]}
 
 
-def test_a_process_that_is_ended(crew: Processes) -> None:
+def test_a_process_that_is_ended(crew: Pool) -> None:
     """Whatever it does: what it would have answered is not waited for."""
     crew.submit(0, Task(portion("hang").records))
     crew.renew(0)
@@ -39,7 +38,6 @@ def test_a_process_that_is_ended(crew: Processes) -> None:
     assert worker == 0 and isinstance(answer, pa.Table) and answer["error"].to_pylist() == [None]
 
 
-def test_a_model_that_cannot_be_loaded(crew: Processes) -> None:
-    crew.submit(0, Task(portion("model").records))
+def test_a_model_that_cannot_be_loaded(crew: Pool) -> None:
     with pytest.raises(ModelError, match="^no model$"):
-        crew.answers(LONG)
+        list(schedule(crew, LONG, 10).run([portion("model")]))

@@ -1,4 +1,4 @@
-"""Threads that share a model; `scripts/stress_threads.py` tries it at length, with every d-parser."""
+"""Threads that share a model; tests/stress/test_threads.py tries it at length, with every d-parser."""
 
 from __future__ import annotations
 
@@ -11,8 +11,8 @@ import pytest
 
 from d2c.trees.ctree import Tokens
 from d2c.trees.formats.brackets import read_brackets
-from stress_threads import ENTRANCES, together
 from tests.d2c.conftest import SAMPLE
+from tests.stress.test_threads import ENTRANCES, together
 
 
 @pytest.mark.parametrize("entrance", ENTRANCES)

@@ -1,17 +1,15 @@
 """Several threads that share one model: each call must give what it gives to one thread.
 
-    python scripts/stress_threads.py [--threads 6] [--calls 1000] [--dparsers stanza,spacy] [--routes labeler]
+    D2C_STRESS=1000 pytest -m stress tests/stress/test_threads.py
 
 Small models are trained on sentences of the sample. Then all threads call one freshly loaded `Model`, spaCy
-component or Stanza processor, each so often and in an order of its own. Exit status 1 where a call differs or
-fails.
+component or Stanza processor, D2C_STRESS times each and in an order of its own.
 """
 
 from __future__ import annotations
 
 import json
 import os
-import sys
 import tempfile
 from collections import Counter
 from collections.abc import Callable, Mapping, Sequence
@@ -23,22 +21,23 @@ from random import Random
 from threading import Barrier
 from typing import Any, NamedTuple
 
-import click
+import pytest
 
 from d2c.base.model_files import first_line
 from d2c.models.model import Model
 from d2c.routes.registry import ROUTES, route_class
+from d2c.training.encoding import encode_treebank
 from d2c.training.spec import TrainingSpec
-from d2c.training.train import encode_treebank, train_models
+from d2c.training.train import train_models
 from d2c.trees.ctree import Tokens
 from d2c.trees.formats.brackets import format_bracket, read_brackets, write_brackets
 from d2c.trees.formats.conllu import save_conllu
-from measuring import options
 from measuring.pipelines import train_pipeline
-from measuring.tables import print_table, say
-from measuring.timing import timed
 
-SAMPLE = Path(__file__).resolve().parents[1] / "data" / "sample" / "train.mrg"
+SAMPLE = Path(__file__).resolve().parents[2] / "data" / "sample" / "train.mrg"
+THREADS, CALLS = 6, int(os.environ.get("D2C_STRESS", "50"))
+TRIED = ("labeler", "rules", "combined")  # routes, with d-parsers of ours
+TRAIN = 200  # sentences of the training treebank
 DEV = 20  # sentences of the dev treebank, which are asked for
 CHAIN = """awk -v OUT={output} 'BEGIN{FS=OFS="\\t"} NF>7{$7=$1-1;$8="NP#1"} {print > OUT}' {input}"""
 
@@ -142,38 +141,21 @@ def open_processor(directory: Path, loading: Mapping[str, Any]) -> Call:
 ENTRANCES = {"Model": open_model, "component": open_component, "processor": open_processor}
 
 
-@click.command()
-@click.option("--threads", default=6, show_default=True)
-@click.option("--calls", default=1000, show_default=True, help="Of each thread.")
-@options.names_option("--dparsers", CASES, ",".join(CASES))
-@options.names_option("--routes", ROUTES, "labeler,rules,combined")
-@options.names_option("--entrances", ENTRANCES, ",".join(ENTRANCES))
-@click.option("--sentences", default=200, show_default=True, help="Of the sample, for training.")
-def main(
-    threads: int, calls: int, dparsers: list[str], routes: list[str], entrances: list[str], sentences: int
-) -> None:
-    """Trains models, calls them from threads, and prints how many calls went wrong."""
-    rows: list[Sequence[object]] = []
-    with tempfile.TemporaryDirectory() as scratch:
-        directory, ctrees = Path(scratch), read_brackets(SAMPLE)
-        treebanks = directory / "train.mrg", directory / "dev.mrg"
-        for path, count in zip(treebanks, (sentences, DEV), strict=True):
-            with open(path, "w", encoding="utf-8") as stream:
-                write_brackets(islice(ctrees, count), stream)
-        for name in dparsers:
-            case, models = CASES[name], directory / name
-            requests = requests_of(case, treebanks[1])
-            for route in train(case, treebanks, routes, models):
-                loading = {key: fill_in(value, models) for key, value in case.loading.items()}
-                for entrance in entrances if "parse_template" not in loading else ["Model"]:
-                    say(f"{name}, {route}: {entrance}")
-                    new = partial(ENTRANCES[entrance], models / route, loading)
-                    (done, wrong), seconds = timed(together, new, requests, threads, calls)
-                    rows.append([name, route, entrance, done, wrong.total(), seconds])
-                    for message, count in wrong.most_common(3):
-                        say(f"  {count:,} times: {message}")
-    print_table(["d-parser", "route", "entrance", "calls", "wrong", "seconds"], rows)
-    sys.exit(any(row[4] for row in rows))
+@pytest.mark.stress
+@pytest.mark.parametrize("name", CASES)
+def test_each_call_gives_what_it_gives_to_one_thread(name: str, tmp_path: Path) -> None:
+    ctrees, case, models = read_brackets(SAMPLE), CASES[name], tmp_path / name
+    treebanks = tmp_path / "train.mrg", tmp_path / "dev.mrg"
+    for path, count in zip(treebanks, (TRAIN, DEV), strict=True):
+        with open(path, "w", encoding="utf-8") as stream:
+            write_brackets(islice(ctrees, count), stream)
+    requests = requests_of(case, treebanks[1])
+    for route in train(case, treebanks, TRIED, models):
+        loading = {key: fill_in(value, models) for key, value in case.loading.items()}
+        for entrance in ENTRANCES if "parse_template" not in loading else ["Model"]:
+            new = partial(ENTRANCES[entrance], models / route, loading)
+            done, wrong = together(new, requests, THREADS, CALLS)
+            assert done == THREADS * CALLS and not wrong, (route, entrance, wrong.most_common(3))
 
 
 def train(case: Case, treebanks: tuple[Path, Path], routes: Sequence[str], models: Path) -> Sequence[str]:
@@ -233,10 +215,3 @@ def together(
         for found in pool.map(work, range(threads)):
             wrong += found
     return threads * calls, wrong
-
-
-if __name__ == "__main__":
-    os.environ.setdefault(
-        "OMP_WAIT_POLICY", "PASSIVE"
-    )  # as the command line does: threads would get in the way
-    main()

@@ -1,9 +1,9 @@
 """Commands that are killed or interrupted at random moments: nothing half-written, no process left.
 
-    python scripts/stress_kill.py [--moments 50] [--commands train,parse,encode,compare] [--seed 1]
+    D2C_STRESS=13 pytest -m stress tests/stress/test_kills.py
 
-Each command runs once to its end, on the sample. Then it is started again and again, and gets SIGKILL,
-SIGTERM, SIGINT or SIGHUP after a random share of that time. Exit status 1 unless, each time,
+Each command runs to its end, on the sample. Then it is started D2C_STRESS times for each of SIGKILL, SIGTERM,
+SIGINT and SIGHUP, which it gets after a random share of that time. Each time
 - two seconds after it ended no process of it is left (all have a mark in their environment);
 - what it makes is absent, or what the whole run made; after all signals but SIGKILL nothing else is left,
   neither beside it nor among temporary files, but what `parse --resume` goes on from;
@@ -17,7 +17,6 @@ import os
 import signal
 import subprocess
 import sys
-import tempfile
 import time
 from collections.abc import Iterator, Sequence
 from itertools import islice
@@ -25,14 +24,16 @@ from pathlib import Path
 from random import Random
 from typing import NamedTuple
 
-import click
+import pytest
 
 from d2c.trees.formats.brackets import read_brackets, write_brackets
-from measuring.tables import print_table, say
 
-SAMPLE = Path(__file__).resolve().parents[1] / "data" / "sample" / "train.mrg"
+SAMPLE = Path(__file__).resolve().parents[2] / "data" / "sample" / "train.mrg"
 SIGNALS = (signal.SIGKILL, signal.SIGTERM, signal.SIGINT, signal.SIGHUP)
 MARK = "D2C_STRESS_KILL"
+MOMENTS = int(os.environ.get("D2C_STRESS", "1"))  # of each command and signal
+
+pytestmark = pytest.mark.stress
 ORPHANS = 2.0  # seconds after which no process may be left
 UDPIPE = ("--dparser", "udpipe", "--preset", "small", "--epochs", "2")
 
@@ -92,7 +93,7 @@ def whole(words: Sequence[str], directory: Path) -> float:
     """Runs a command to its end; returns the seconds that it took."""
     start = time.monotonic()
     if status := d2c(words, directory).wait():
-        sys.exit(f"{words[0]} ends with {status}: {(directory / 'said').read_text()}")
+        pytest.fail(f"{words[0]} ends with {status}: {(directory / 'said').read_text()}")
     return time.monotonic() - start
 
 
@@ -161,43 +162,36 @@ def prepare(directory: Path) -> None:
     whole(("encode", "large.mrg", "-o", "large.conllu"), directory)
 
 
-@click.command()
-@click.option("--moments", type=click.IntRange(1), default=50, show_default=True, help="Of all commands.")
-@click.option("--commands", default=",".join(CASES), show_default=True)
-@click.option("--seed", type=int, default=1, show_default=True)
-def main(moments: int, commands: str, seed: int) -> None:
-    """Kills commands at random moments."""
-    random, names, bad = Random(seed), commands.split(","), 0
-    rows: list[tuple[str, int, float, float]] = []
-    with tempfile.TemporaryDirectory() as scratch:
-        directory = Path(scratch)
+@pytest.fixture(scope="module")
+def directory(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """Treebanks and a model, which all commands share."""
+    directory = tmp_path_factory.mktemp("killed")
+    empty(directory)
+    prepare(directory)
+    return directory
+
+
+@pytest.fixture(scope="module", params=CASES)
+def expected(request: pytest.FixtureRequest, directory: Path) -> tuple[Case, float, dict[str, bytes]]:
+    """A command, the seconds of a whole run, and what it makes."""
+    case = CASES[request.param]
+    for _ in range(2):  # the first one compiles what there is to compile
         empty(directory)
-        prepare(directory)
-        for k, name in enumerate(names):
-            case = CASES[name]
-            empty(directory)
-            whole(case.words, directory)  # compiles what there is to compile
-            empty(directory)
-            seconds = whole(case.words, directory)
-            expected = contents(directory / "out", case.makes)
-            count, longest = len(range(k, moments, len(names))), 0.0
-            for moment in range(count):
-                empty(directory)
-                number, wait = SIGNALS[moment % len(SIGNALS)], random.uniform(0, seconds)
-                process = d2c(case.words, directory)
-                time.sleep(wait)
-                sent = time.monotonic()
-                process.send_signal(number)
-                process.wait()
-                longest = max(longest, time.monotonic() - sent)
-                for fault in faults(case, number, expected, directory):
-                    bad += 1
-                    say(f"{name}, {number.name} after {wait:.2f} s of {seconds:.2f}: {fault}")
-            rows.append((name, count, seconds, longest))
-    print_table(("command", "moments", "whole run, s", "longest end, s"), rows)
-    say(f"{bad} faults")
-    sys.exit(bool(bad))
+        seconds = whole(case.words, directory)
+    return case, seconds, contents(directory / "out", case.makes)
 
 
-if __name__ == "__main__":
-    main()
+@pytest.mark.parametrize("number", SIGNALS)
+def test_nothing_is_half_written_and_no_process_left(
+    number: signal.Signals, expected: tuple[Case, float, dict[str, bytes]], directory: Path
+) -> None:
+    case, seconds, made = expected
+    for moment in range(MOMENTS):
+        empty(directory)
+        wait = Random(f"{moment} {number} {case.words}").uniform(0, seconds)
+        process = d2c(case.words, directory)
+        time.sleep(wait)
+        process.send_signal(number)
+        process.wait()
+        found = list(faults(case, number, made, directory))
+        assert not found, f"{number.name} after {wait:.2f} of {seconds:.2f} s: {found}"

@@ -1,7 +1,7 @@
-"""How EVALB compares two sentences: what is left out, quotation marks, matching and crossing brackets, tags.
+"""How EVALB reads and compares two sentences: omissions, quotation marks, matching and crossing brackets.
 
-Linear time but for sorting brackets. Source: the program and the README of EVALB; the order of steps is kept
-wherever it can show in a number.
+A line is read in one pass, whatever its depth; comparing takes linear time but for sorting brackets. Source:
+the program and the README of EVALB; the order of steps is kept wherever it can show in a number.
 """
 
 from __future__ import annotations
@@ -14,20 +14,114 @@ from dataclasses import dataclass
 from functools import lru_cache, partial
 from heapq import heappop, heappush
 from itertools import accumulate, compress
+from operator import neg
 
-from d2c.trees.scores.evalb.lines import Line
-from d2c.trees.scores.evalb.parameters import Parameters
+from d2c.base.errors import FormatError
+from d2c.trees.ctree import CTree
+from d2c.trees.formats.brackets import escape
+from d2c.trees.scores.prm import BLANKS, EvalbParameters
 
 Bracket = tuple[str, int, int]
 """What must match of a label, number of words before its start, and before its end."""
 
 _QUOTES = ("'", '"', "/")
 
+_WORD = f"[^{BLANKS}()]*"
+_PIECE = re.compile(rf"({_WORD})(?:[{BLANKS}]+({_WORD})\)([{BLANKS})]*)|[{BLANKS}]*|(\)[{BLANKS})]*))")
+
+
+@dataclass(frozen=True, slots=True)
+class EvalbLine:
+    """A line as EVALB reads it: n terminals, and brackets over them in the order of their opening.
+
+    words, tags: [n] of the terminals, none left out yet
+    labels:      [b] of the brackets, as written
+    starts, ends: [b] number of terminals before a bracket opens and closes; end -1 if it never closes
+    faults:      how many errors EVALB reports about unbalanced brackets
+    """
+
+    words: tuple[str, ...]
+    tags: tuple[str, ...]
+    labels: tuple[str, ...]
+    starts: tuple[int, ...]
+    ends: tuple[int, ...]
+    faults: int = 0
+
+
+def from_line(text: str) -> EvalbLine:
+    """Read one line: no tree, one or several. A bracket around one word or around a blank is a terminal.
+
+    Raises FormatError for text outside of brackets or beside them, where EVALB gives up.
+    """
+    before, *pieces = text.split("(")
+    words: list[str] = []
+    tags: list[str] = []
+    labels: list[str] = []
+    starts: list[int] = []
+    ends: list[int] = []
+    stack: list[int] = []
+    missing = _only_closing(before)  # closing brackets that close nothing
+    faults = max(missing - 1, 0)
+    for piece in pieces:
+        label, word, closing = _read_piece(piece)
+        if word is None:
+            stack.append(len(labels))
+            labels.append(label)
+            starts.append(len(words))
+            ends.append(-1)
+        else:
+            words.append(word)
+            tags.append(label)
+        while closing:
+            closing -= 1
+            faults += missing > len(stack)  # EVALB reports a stack below zero only when it is popped again
+            if stack:
+                ends[stack.pop()] = len(words)
+            else:
+                missing += 1
+    faults += missing != len(stack)
+    return EvalbLine(tuple(words), tuple(tags), tuple(labels), tuple(starts), tuple(ends), faults)
+
+
+def from_ctree(tree: CTree) -> EvalbLine:
+    """Return what `from_line` reads from the written tree; `top` is a bracket too. ValueError for gaps."""
+    n, spans = len(tree.tokens), tree.spans()
+    if spans is None:
+        raise ValueError("a tree with gaps, which brackets cannot hold")
+    first, last = (ends[n:] for ends in spans)
+    # Parents before children: first what begins first, then what ends last, then the later node.
+    rows = sorted(zip(first, map(neg, last), range(0, -len(first), -1), tree.labels, strict=True))
+    labels, starts = [_escaped(row[3]) for row in rows], [row[0] for row in rows]
+    ends = [1 - row[1] for row in rows]
+    if tree.top is not None:
+        labels, starts, ends = [_escaped(tree.top), *labels], [0, *starts], [n, *ends]
+    words, tags = map(_escaped, tree.tokens.forms), map(_escaped, tree.tokens.tags)
+    return EvalbLine(tuple(words), tuple(tags), tuple(labels), tuple(starts), tuple(ends))
+
+
+_escaped = lru_cache(maxsize=1 << 16)(escape)
+
+
+@lru_cache(maxsize=1 << 16)
+def _read_piece(piece: str) -> tuple[str, str | None, int]:
+    """Return the label, the word (None: no terminal) and further closing brackets of a piece of a line."""
+    match = _PIECE.fullmatch(piece)
+    if match is None:
+        message = f"a word stands beside other words or brackets in {piece.strip()[:40]!r}"
+        raise FormatError("<string>", 0, 0, message)
+    return match[1], match[2], (match[3] or match[4] or "").count(")")
+
+
+def _only_closing(text: str) -> int:
+    if text.strip(BLANKS + ")"):
+        raise FormatError("<string>", 0, 0, f"text before the first bracket: {text.strip()[:40]!r}")
+    return text.count(")")
+
 
 class Rules:
     """Parameters made ready for comparing: symmetric tables, and what labels of brackets and tags become."""
 
-    def __init__(self, parameters: Parameters) -> None:
+    def __init__(self, parameters: EvalbParameters) -> None:
         self.parameters = parameters
         self.deleted_tags = frozenset() if parameters.spmrl else parameters.delete_labels
         self.equal_words = _symmetric(parameters.equal_words)
@@ -57,7 +151,7 @@ def _symmetric(pairs: Iterable[tuple[str, str]]) -> frozenset[tuple[str, str]]:
 
 
 def _classes(equal: Iterable[tuple[str, str]]) -> dict[str, str] | None:
-    """Label → a label that stands for all that equal it, or None if being equal is not transitive."""
+    """Return label → a label that stands for all that equal it, or None if being equal is not transitive."""
     equals: dict[str, set[str]] = {}
     for a, b in equal:
         equals.setdefault(a, {a}).add(b)
@@ -69,7 +163,7 @@ def _classes(equal: Iterable[tuple[str, str]]) -> dict[str, str] | None:
 class Side:
     """A line while it is compared: the words that are not left out, and the brackets over them."""
 
-    def __init__(self, line: Line, rules: Rules) -> None:
+    def __init__(self, line: EvalbLine, rules: Rules) -> None:
         kept = [tag not in rules.deleted_tags for tag in line.tags]
         new = [*accumulate(kept, initial=0), -1]  # the last for the end of a bracket that never closes
         self.line = line
@@ -79,7 +173,7 @@ class Side:
         self.ends = [new[i] for i in line.ends]
 
     def brackets(self, rules: Rules) -> list[Bracket]:
-        """The brackets that count: not left out, nor around nothing."""
+        """Return the brackets that count: not left out, nor around nothing."""
         triples = zip(map(rules.bracket_label, self.line.labels), self.starts, self.ends, strict=True)
         return [(label, start, end) for label, start, end in triples if label is not None and start != end]
 
@@ -109,7 +203,7 @@ class _Quote:
     around: list[int]
 
 
-def _quotes(line: Line, rules: Rules) -> list[_Quote]:
+def _quotes(line: EvalbLine, rules: Rules) -> list[_Quote]:
     quotes, index = [], 0
     for i, (word, tag) in enumerate(zip(line.words, line.tags, strict=True)):
         if word in _QUOTES and tag in rules.parameters.quote_labels:
@@ -121,7 +215,7 @@ def _quotes(line: Line, rules: Rules) -> list[_Quote]:
 
 
 def restore_quotes(gold: Side, guess: Side, rules: Rules) -> None:
-    """Puts quotation marks back that one side leaves out and the other, because of its tag, does not.
+    """Put quotation marks back that one side leaves out and the other, because of its tag, does not.
 
     In EVALB's order, with its flaw: a mark that was put back counts as standing one word further on, and can
     meet another mark there and be put back again.
@@ -140,7 +234,7 @@ def restore_quotes(gold: Side, guess: Side, rules: Rules) -> None:
 
 
 def _matched(gold: list[Bracket], test: list[Bracket]) -> int:
-    """Size of the multiset intersection.
+    """Return the size of the multiset intersection.
 
     EVALB takes for each gold bracket, in turn, the first unused equal bracket. Where being equal is an
     equivalence, which one it takes does not matter: each class gives the smaller of its two numbers.
@@ -152,7 +246,7 @@ def _matched(gold: list[Bracket], test: list[Bracket]) -> int:
 
 
 def _matched_in_order(gold: list[Bracket], test: list[Bracket], equal: frozenset[tuple[str, str]]) -> int:
-    """`_matched` where A equals B and B equals C, but A does not equal C: then the order decides."""
+    """Return `_matched` where A equals B and B equals C, but A does not equal C: then the order decides."""
     unused: dict[tuple[int, int], list[str]] = {}
     for label, start, end in test:
         unused.setdefault((start, end), []).append(label)
@@ -168,7 +262,7 @@ def _matched_in_order(gold: list[Bracket], test: list[Bracket], equal: frozenset
 
 
 def _crossing(gold: list[Bracket], test: list[Bracket]) -> int:
-    """How many brackets of the guess cross a gold bracket."""
+    """Return how many brackets of the guess cross a gold bracket."""
     spans = {(start, end) for _, start, end in gold}
     # Gold brackets nest: one that the guess has too crosses none of them.
     odd = [(start, end) for _, start, end in test if (start, end) not in spans]
@@ -180,7 +274,7 @@ def _crossing(gold: list[Bracket], test: list[Bracket]) -> int:
 
 
 def _entered(spans: Iterable[tuple[int, int]], others: Iterable[tuple[int, int]]) -> set[tuple[int, int]]:
-    """Finds those of `others` that a span enters from the left: it starts before them and ends within them.
+    """Find those of `others` that a span enters from the left: it starts before them and ends within them.
 
     A sweep from left to right, n log n: of the spans around a point, that which ends first decides.
     """
@@ -198,7 +292,7 @@ def _entered(spans: Iterable[tuple[int, int]], others: Iterable[tuple[int, int]]
 
 
 def counts(gold: Side, guess: Side, rules: Rules) -> tuple[int, int, int, int, int, int]:
-    """Brackets matched, in gold, in the guess and crossing; words; correct tags: as the fields of `Score`."""
+    """Return fields of a score: brackets matched, in gold, in the guess, crossing; words; correct tags."""
     ours, theirs = gold.brackets(rules), guess.brackets(rules)
     if rules.countable:
         matched = _matched(ours, theirs)

@@ -1,0 +1,289 @@
+"""How fast single parts and whole commands are, by pytest-benchmark; the default tests do not collect it.
+
+    pytest -n 0 scripts/benchmarks/test_speed.py [-k conversion] [--benchmark-json out.json]
+
+Where a row has tokens, its extra info says tokens per second of the fastest round. D2C_MODEL is the model of
+commands that parse (`en`), D2C_SENTENCES how many sentences they have. CRAFT is read from $D2C_TREEBANKS.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import os
+import resource
+import subprocess
+import sys
+from collections import deque
+from collections.abc import Callable, Sequence
+from itertools import chain, cycle, islice
+from pathlib import Path
+from random import Random
+from typing import Any
+
+import pytest
+
+from d2c.base.model_files import size_of, write_settings
+from d2c.models.model import FORMAT, SETTINGS, Model
+from d2c.models.names import find
+from d2c.reduction.encodings import ENCODINGS
+from d2c.reduction.reduction import Reduction
+from d2c.reduction.unary.classifier import UnaryClassifier
+from d2c.routes.registry import make_route
+from d2c.trees.conversion import to_constituents, to_dependencies
+from d2c.trees.ctree import CTree, Tokens, build_ctree
+from d2c.trees.formats.brackets import read_brackets, write_brackets
+from d2c.trees.scores.brackets import bracket_scores
+from d2c.trees.unaries import restore_unaries, strip_unaries
+from measuring.treebanks import CRAFT
+
+SAMPLE = Path(__file__).resolve().parents[2] / "data" / "sample"
+MODEL, SENTENCES = os.environ.get("D2C_MODEL", "en"), int(os.environ.get("D2C_SENTENCES", "20000"))
+LENGTHS, TOKENS, CLAUSE = (10, 100, 1_000, 10_000), 100_000, 12
+SHAPES = ("clauses", "levels", "flat")  # a right-branching row of small trees, logarithmic depth, one node
+NLTK = "import nltk, sys; trees = [nltk.Tree.fromstring(line) {} for line in open(sys.argv[1])]"
+LOAD = "import d2c; print(d2c.load({!r})('They saw the cat with glasses.'))"
+FIT = """
+from itertools import islice
+from pathlib import Path
+from d2c.routes.registry import RouteSettings, make_route, route_class
+from d2c.trees.formats.brackets import read_brackets
+trees = list(islice(read_brackets({sample!r}, clean=True), 30))
+directory = Path({directory!r})
+if {train}:
+    route = make_route({route!r}, RouteSettings()).fit(trees, trees[:5])
+    route.save(directory)
+else:
+    route = route_class({route!r}).load(directory)
+dtrees = list(map(route.encode, trees[:3]))
+list(route.decode_all(dtrees)), list(route.confidences_all(dtrees))
+"""
+
+Benchmark = Any  # pytest-benchmark's fixture
+
+
+def each(work: Callable[[Any], object], items: Sequence[object]) -> None:
+    """Work on all items and keep nothing."""
+    deque(map(work, items), 0)
+
+
+def note(benchmark: Benchmark, tokens: int, **others: object) -> None:
+    """Say tokens per second beside the times."""
+    benchmark.extra_info.update(others, tokens_per_second=round(tokens / benchmark.stats.stats.min))
+
+
+def run(*command: object, given: str = "", **environment: str) -> str:
+    """Run a command and return what it prints; without `d2c` or a file of Python first, `d2c` is meant."""
+    words = [sys.executable, *(() if command[0] == "-c" else ("-m", "d2c")), *map(str, command)]
+    done = subprocess.run(
+        words,
+        **{"input": given, "env": os.environ | environment, "check": True},
+        stdout=subprocess.PIPE,
+        stderr=subprocess.DEVNULL,
+        text=True,
+    )
+    return done.stdout
+
+
+@pytest.fixture(scope="session")
+def train() -> list[CTree]:
+    """CRAFT's training sentences."""
+    return list(CRAFT.trees("train"))
+
+
+@pytest.fixture(scope="session")
+def treebank(train: list[CTree], tmp_path_factory: pytest.TempPathFactory) -> tuple[Path, int]:
+    """These in brackets, and how many tokens they have."""
+    path = tmp_path_factory.mktemp("craft") / "train.mrg"
+    with open(path, "w", encoding="utf-8") as stream:
+        write_brackets(train, stream)
+    return path, sum(len(ctree.tokens) for ctree in train)
+
+
+@pytest.fixture(scope="session")
+def text(tmp_path_factory: pytest.TempPathFactory) -> tuple[Path, int]:
+    """D2C_SENTENCES lines of words, and how many words."""
+    path = tmp_path_factory.mktemp("text") / "text.txt"
+    sentences = [ctree.tokens.forms for ctree in read_brackets(SAMPLE / "dev.mrg")]
+    lines = list(islice(cycle(sentences), SENTENCES))
+    path.write_text("".join(" ".join(forms) + "\n" for forms in lines), encoding="utf-8")
+    return path, sum(map(len, lines))
+
+
+def random_ctree(rng: Random, n: int, shape: str) -> CTree:
+    """Return a continuous c-tree over n tokens with random symbols, head children and some unary nodes."""
+    labels, children, heads = list[str](), list[list[int]](), list[int]()
+
+    def node(kids: list[int]) -> int:
+        labels.append(rng.choice(("S", "NP", "VP", "PP", "SBAR", "ADJP")))
+        children.append(kids)
+        heads.append(rng.choice(kids))
+        return n + len(labels) - 1
+
+    def levels(nodes: list[int]) -> int:
+        while len(nodes) > 1:
+            upper, rest = [], deque(nodes)
+            while rest:
+                kids = [rest.popleft() for _ in range(min(len(rest), rng.choice((1, 2, 2, 3, 3, 4))))]
+                upper.append(kids[0] if len(kids) == 1 and rng.random() < 0.7 else node(kids))
+            nodes = upper
+        return nodes[0]
+
+    tokens = list(range(n))
+    if shape == "flat":
+        root = node(tokens)
+    elif shape == "levels":
+        root = levels(tokens)
+    else:
+        root, *clauses = [levels(tokens[i : i + CLAUSE]) for i in range(0, n, CLAUSE)][::-1]
+        for clause in clauses:
+            root = node([clause, root])
+    words = Tokens(tuple(f"w{i}" for i in range(n)), tuple(rng.choices(("NN", "VB", "DT"), k=n)))
+    return build_ctree(words, labels, children, root, heads, "TOP")
+
+
+CONVERSIONS: dict[str, tuple[Callable[[Any], object], Callable[[CTree], object]]] = {
+    "Algorithm 1": (to_dependencies, lambda ctree: ctree),
+    "Algorithm 2": (to_constituents, to_dependencies),
+    **{f"encode {name}": (Reduction(name).encode, lambda ctree: ctree) for name in ENCODINGS},
+    **{f"decode {name}": (Reduction(name).decode_unaryless, Reduction(name).encode) for name in ENCODINGS},
+}
+
+
+@pytest.mark.parametrize("n", LENGTHS)
+@pytest.mark.parametrize("name", CONVERSIONS)
+@pytest.mark.parametrize("shape", SHAPES)
+def test_conversion_takes_linear_time(shape: str, name: str, n: int, benchmark: Benchmark) -> None:
+    """Trees of n tokens, as many as make 100,000: times of a row are alike where time is linear."""
+    (work, prepare), rng = CONVERSIONS[name], Random(1)
+    items = [prepare(random_ctree(rng, n, shape)) for _ in range(TOKENS // n)]
+    benchmark.group = f"{shape}, {name}"
+    benchmark.pedantic(each, (work, items), rounds=3)
+    note(benchmark, TOKENS)
+
+
+def test_unary_nodes_of_gold_trees(train: list[CTree], benchmark: Benchmark, tmp_path: Path) -> None:
+    """On CRAFT's dev, learned from all of train."""
+    classifier, dev = UnaryClassifier(seed=1).fit(train), list(CRAFT.trees("dev"))
+    bare = [strip_unaries(ctree)[0] for ctree in dev]
+    batches = [bare[begin : begin + 500] for begin in range(0, len(bare), 500)]
+    parts = benchmark.pedantic(lambda: list(map(classifier.predict, batches)), rounds=5)
+    scores = bracket_scores(dev, list(map(restore_unaries, bare, chain.from_iterable(parts))))
+    classifier.save(tmp_path)
+    tokens = sum(len(ctree.tokens) for ctree in dev)
+    note(benchmark, tokens, F1=scores.f1, exact=scores.complete_match, MB=size_of(tmp_path) / 1e6)
+
+
+@pytest.mark.parametrize("keep", [True, False])
+def test_nltk_reads(keep: bool, treebank: tuple[Path, int], benchmark: Benchmark) -> None:
+    """What `encode`, `decode` and `evaluate` are compared with: NLTK merely reads the same file."""
+    benchmark.group = "commands on CRAFT"
+    benchmark.pedantic(run, ("-c", NLTK.format("" if keep else "and None"), treebank[0]), rounds=3)
+    note(benchmark, treebank[1])
+
+
+@pytest.mark.parametrize("jobs", [1, 2])
+@pytest.mark.parametrize("command", ["encode", "decode", "evaluate"])
+def test_commands(
+    command: str, jobs: int, treebank: tuple[Path, int], benchmark: Benchmark, tmp_path: Path
+) -> None:
+    """Whole processes on CRAFT's train; `decode` has the reduction, fitted on the same trees."""
+    path, tokens = treebank
+    words: list[object] = ["evaluate", path, path]
+    if command == "encode":
+        words = ["encode", path, "--jobs", jobs, "-o", tmp_path / "x.conllu"]
+    elif command == "decode":
+        route = make_route("reduction").fit(list(read_brackets(path)))
+        route.save(tmp_path / "model" / "route")
+        write_settings(tmp_path / "model" / SETTINGS, FORMAT, {"route": "reduction", "dparser": "gold"})
+        run("encode", path, "-o", tmp_path / "x.conllu")
+        words = ["decode", tmp_path / "x.conllu", "--jobs", jobs, "-m", tmp_path / "model", "-o"]
+        words.append(tmp_path / "x.mrg")
+    benchmark.group = "commands on CRAFT"
+    benchmark.pedantic(run, words, rounds=3)
+    note(benchmark, tokens)
+
+
+@pytest.mark.parametrize("verb", ["train", "parse"])
+@pytest.mark.parametrize("route", ["cky", "labeler"])
+def test_compilation(route: str, verb: str, benchmark: Benchmark, tmp_path: Path) -> None:
+    """With an empty cache of kernels, less the same with a full one (in the extra info)."""
+    given = {"sample": str(SAMPLE / "train.mrg"), "directory": str(tmp_path / "route"), "route": route}
+    run("-c", FIT.format(train=True, **given))
+    code, cache = FIT.format(train=verb == "train", **given), str(tmp_path / "kernels")
+    benchmark.pedantic(run, ("-c", code), {"NUMBA_CACHE_DIR": cache}, rounds=1)
+    before = cpu_seconds()
+    run("-c", code, NUMBA_CACHE_DIR=cache)
+    benchmark.extra_info["CPU seconds with compiled kernels"] = cpu_seconds() - before
+
+
+@pytest.mark.parametrize("call", ["first", "second"])
+@pytest.mark.parametrize("entrance", ["shell", "Python"])
+def test_first_tree(
+    entrance: str, call: str, benchmark: Benchmark, tmp_path_factory: pytest.TempPathFactory
+) -> None:
+    """From nothing to a tree of free text; the first call of each finds no compiled kernels."""
+    words: tuple[str, ...] = ("-c", LOAD.format(MODEL))
+    if entrance == "shell":
+        words = ("parse", MODEL, "-", "--text")
+    kernels = str(tmp_path_factory.mktemp("kernels"))
+    given = {"given": "They saw the cat with glasses.\n", "NUMBA_CACHE_DIR": kernels}
+    if call == "second":
+        run(*words, **given)
+    before = cpu_seconds()
+    benchmark.pedantic(run, words, given, rounds=1)
+    benchmark.extra_info["CPU seconds"] = cpu_seconds() - before
+
+
+@pytest.mark.parametrize("workers", [1, 2])
+@pytest.mark.parametrize("command", ["parse", "corpus"])
+def test_text_on_several_processes(
+    command: str, workers: int, text: tuple[Path, int], benchmark: Benchmark, tmp_path: Path
+) -> None:
+    """Whole commands on D2C_SENTENCES lines; the digest is the same with any number of processes."""
+    path, tokens = text
+    output = tmp_path / "x.json"
+    words: list[object] = ["parse", MODEL, path, "--tokenized", "--to", "json", "--jobs", workers, "-o"]
+    if command == "corpus":
+        words = ["corpus", path, "--model", MODEL, "--tokenized", "--backend", "processes"]
+        output, words = tmp_path / "corpus", [*words, "--workers", workers, "-o"]
+    benchmark.pedantic(run, (*words, output), rounds=1)
+    files = sorted(output.glob("*.parquet")) if output.is_dir() else [output]
+    digest = hashlib.sha256(b"".join(file.read_bytes() for file in files)).hexdigest()
+    peak = resource.getrusage(resource.RUSAGE_CHILDREN).ru_maxrss / 1e3
+    note(benchmark, tokens, digest=digest[:12], largest_process_MB=round(peak))
+
+
+@pytest.mark.parametrize("entrance", ["d-parser", "conversion", "component"])
+def test_component(entrance: str, benchmark: Benchmark) -> None:
+    """spaCy's component against its d-parser and the conversion alone, on documents of ten sentences."""
+    import spacy
+    from spacy.tokens import Doc
+
+    nlp, model = spacy.blank("en"), Model.load(find(Path(MODEL)))
+    component: Any = nlp.add_pipe("d2c", config={"model": MODEL})
+    sentences = [ctree.tokens for ctree in CRAFT.trees("dev", 500)]
+    dtrees = list(model.parse_dependencies(sentences))
+    parts = [sentences[begin : begin + 10] for begin in range(0, len(sentences), 10)]
+    docs = [
+        Doc(
+            nlp.vocab,
+            words=[form for tokens in part for form in tokens.forms],
+            tags=[tag for tokens in part for tag in tokens.tags],
+            sent_starts=[not i for tokens in part for i in range(len(tokens))],
+        )
+        for part in parts
+    ]
+    work: dict[str, Callable[[], object]] = {
+        "d-parser": lambda: list(model.parse_dependencies(sentences)),
+        "conversion": lambda: list(model.route.decode_all(dtrees)),
+        "component": lambda: list(component.pipe(docs)),
+    }
+    benchmark.group = "component"
+    benchmark.pedantic(work[entrance], rounds=3, warmup_rounds=1)
+    note(benchmark, sum(map(len, sentences)))
+
+
+def cpu_seconds() -> float:
+    """Return the CPU seconds of all processes that this one has started and that have ended."""
+    usage = resource.getrusage(resource.RUSAGE_CHILDREN)
+    return usage.ru_utime + usage.ru_stime

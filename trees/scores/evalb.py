@@ -1,0 +1,271 @@
+"""EVALB: labelled bracket recall and precision, number for number as the program of 2008-07-01 gives them.
+
+Source: S. Sekine and M. Collins, https://nlp.cs.nyu.edu/evalb/, with the changes by D. Ellis (2006, quotation
+marks) and D. Blaheta (2008); and its variant for the SPMRL 2013 shared task (`EvalbParameters.spmrl`). Equal
+in all that the C program defines. What it leaves to chance or to its buffers (200 words, 5000 bytes a line,
+closing brackets that close nothing) has a meaning here, and no limits.
+
+    totals = Totals(parameters.cutoff)
+    for line in report_lines(evaluate_files("gold.mrg", "guess.mrg", parameters), totals):
+        print(line)
+    print(totals.every.f1)
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator
+from dataclasses import dataclass, field
+from itertools import zip_longest
+from typing import Self
+
+from d2c.base.errors import FormatError
+from d2c.base.files import AnyPath, file_name, open_input
+from d2c.trees.scores import matches
+from d2c.trees.scores.evalb_sides import EvalbLine, Rules, Side, counts, from_line, restore_quotes
+from d2c.trees.scores.matches import percent
+from d2c.trees.scores.prm import EvalbParameters
+
+VALID, ERROR, SKIPPED = 0, 1, 2
+
+_RULE = "=" * 76
+HEADER = (
+    "  Sent.                        Matched  Bracket   Cross        Correct Tag",
+    " ID  Len.  Stat. Recal  Prec.  Bracket gold test Bracket Words  Tags Accracy",
+    _RULE,
+)
+
+
+@dataclass(frozen=True, slots=True)
+class EvalbScore(matches.Score):
+    """The counts of one sentence.
+
+    id:       line number, from 1
+    length:   gold tokens, without those left out "for length"
+    status:   VALID, ERROR (words differ, or brackets are unbalanced), SKIPPED (no words in the guess)
+    matched:  gold brackets found in the guess, out of `gold` and `guess` brackets
+    crossing: brackets of the guess that cross a gold bracket
+    words:    words compared, of which `correct_tags` have the right tag
+    problem:  in words, what is wrong with the sentence; empty for most
+    """
+
+    id: int
+    length: int
+    status: int = VALID
+    matched: int = 0
+    gold: int = 0
+    guess: int = 0
+    crossing: int = 0
+    words: int = 0
+    correct_tags: int = 0
+    problem: str = ""
+
+    @property
+    def valid(self) -> bool:
+        return self.status == VALID
+
+
+@dataclass(frozen=True, slots=True)
+class EvalbSummary(matches.Summary):
+    """Sums over sentences, which add up with `+`. Only valid sentences have brackets, crossings and words.
+
+    complete, uncrossed, twice_crossed: sentences whose brackets all match; whose crossings are 0, at most 2
+    """
+
+    sentences: int = 0
+    errors: int = 0
+    skipped: int = 0
+    matched: int = 0
+    gold: int = 0
+    guess: int = 0
+    crossing: int = 0
+    words: int = 0
+    correct_tags: int = 0
+    complete: int = 0
+    uncrossed: int = 0
+    twice_crossed: int = 0
+
+    @classmethod
+    def of(cls, score: EvalbScore) -> Self:
+        if not score.valid:
+            return cls(1, int(score.status == ERROR), int(score.status == SKIPPED))
+        crossing = score.crossing
+        counts = score.matched, score.gold, score.guess, crossing, score.words, score.correct_tags
+        return cls(1, 0, 0, *counts, int(score.complete_match), int(crossing == 0), int(crossing <= 2))
+
+    @property
+    def valid(self) -> int:
+        return self.sentences - self.errors - self.skipped
+
+    @property
+    def average_crossing(self) -> float:
+        return self.crossing / self.valid if self.valid else 0.0
+
+    @property
+    def no_crossing(self) -> float:
+        return percent(self.uncrossed, self.valid)
+
+    @property
+    def two_or_less_crossing(self) -> float:
+        return percent(self.twice_crossed, self.valid)
+
+
+class TooManyErrors(ValueError):
+    """More errors than MAX_ERROR allows: EVALB stops here, before the sentence's line and the summaries."""
+
+
+def evaluate_files(gold: AnyPath, guess: AnyPath, parameters: EvalbParameters) -> Iterator[EvalbScore]:
+    """Yield the scores of two files of trees (`-`: standard input; `.gz`: packed), line against line.
+
+    Raises FormatError for a line that cannot be read, or where one file has more lines than the other
+    (EVALB scores those that both have), and TooManyErrors.
+    """
+    return evaluate(_read_pairs(gold, guess), parameters)
+
+
+def _read_pairs(gold: AnyPath, guess: AnyPath) -> Iterator[tuple[EvalbLine, EvalbLine]]:
+    for number, pair in enumerate(zip_longest(_lines(gold), _lines(guess)), 1):
+        if pair[0] is None or pair[1] is None:
+            shorter, longer = (gold, guess) if pair[0] is None else (guess, gold)
+            message = f"line missing: {file_name(longer)} has more lines"
+            raise FormatError(file_name(shorter), number, 0, message)
+        yield pair
+
+
+def _lines(path: AnyPath) -> Iterator[EvalbLine]:
+    with open_input(path) as lines:
+        for number, line in enumerate(lines, 1):
+            try:
+                yield from_line(line)
+            except FormatError as error:
+                raise FormatError(file_name(path), number, 0, error.message) from None
+
+
+def evaluate(
+    pairs: Iterable[tuple[EvalbLine, EvalbLine]], parameters: EvalbParameters
+) -> Iterator[EvalbScore]:
+    """Yield the score of each pair of a gold sentence and a guess, one at a time.
+
+    The SPMRL variant may count a one-word sentence of unequal length twice, as two scores with one id.
+    Raises TooManyErrors after the scores that EVALB prints before it stops.
+    """
+    rules = Rules(parameters)
+    errors = 0
+    for number, (gold, guess) in enumerate(pairs, 1):
+        for event in _compare(number, gold, guess, rules):
+            if isinstance(event, EvalbScore):
+                yield event
+                continue
+            errors += 1
+            if errors > parameters.max_error + 1:
+                limit = f"error number {errors}, with MAX_ERROR {parameters.max_error}"
+                raise TooManyErrors(f"sentence {number}: {event} ({limit})")
+
+
+def _compare(number: int, gold: EvalbLine, guess: EvalbLine, rules: Rules) -> Iterator[EvalbScore | str]:
+    """Yield the lines that EVALB prints for a sentence, and the errors that it counts, in its order."""
+    parameters = rules.parameters
+    uncounted = parameters.delete_labels_for_length
+    length = len(gold.tags) - sum(map(uncounted.__contains__, gold.tags))
+    problem = ""
+    for name, side in (("gold", gold), ("guess", guess)):
+        for _ in range(side.faults):
+            problem = f"unbalanced brackets in the {name} tree"
+            yield problem
+    status = ERROR if problem else VALID
+    one, two = Side(gold, rules), Side(guess, rules)
+    if not two.words:
+        yield EvalbScore(number, length, SKIPPED, problem="no words in the guess")
+        return
+    if len(one.words) != len(two.words) and parameters.quote_labels:
+        restore_quotes(one, two, rules)
+    if len(one.words) != len(two.words):
+        problem = f"lengths differ ({len(one.words)}|{len(two.words)})"
+        if not parameters.spmrl:
+            yield problem
+            yield EvalbScore(number, length, ERROR, problem=problem)
+            return
+        yield EvalbScore(number, length, status, problem=problem)
+        if len(one.words) > 1:
+            yield problem
+            return
+    for ours, theirs in zip(one.words, two.words, strict=False):  # in the variant, gold may be the shorter
+        if ours != theirs and (ours, theirs) not in rules.equal_words:
+            problem = f"words differ ({ours}|{theirs})"
+            yield problem
+            yield EvalbScore(number, length, ERROR, problem=problem)
+            return
+    yield EvalbScore(number, length, status, *counts(one, two, rules), problem)
+
+
+@dataclass
+class Totals:
+    """The summaries of all sentences and of the short ones, those with at most `cutoff` tokens."""
+
+    cutoff: int = 40
+    every: EvalbSummary = field(default_factory=EvalbSummary)
+    short: EvalbSummary = field(default_factory=EvalbSummary)
+
+    def add(self, score: EvalbScore) -> None:
+        one = EvalbSummary.of(score)
+        self.every += one
+        if score.length <= self.cutoff:
+            self.short += one
+
+
+def report_lines(scores: Iterable[EvalbScore], totals: Totals) -> Iterator[str]:
+    """Yield the lines that EVALB prints, while the scores come in; they are added to `totals`.
+
+    An error that `scores` raises passes through: like EVALB's own output, the report then ends there.
+    """
+    yield from HEADER
+    for score in scores:
+        totals.add(score)
+        yield format_line(score)
+    yield from format_totals(totals)
+
+
+def format_line(score: EvalbScore) -> str:
+    """Return the line of one sentence in EVALB's table."""
+    return (
+        f"{score.id:4d}  {score.length:3d}    {score.status}  {score.recall:6.2f} {score.precision:6.2f}"
+        f"   {score.matched:3d}    {score.gold:3d}  {score.guess:3d}    {score.crossing:3d}"
+        f"   {score.words:4d}  {score.correct_tags:4d}   {score.accuracy:6.2f}"
+    )
+
+
+def format_totals(totals: Totals) -> list[str]:
+    """Return the lines below EVALB's table: sums, then the summaries of all and of short sentences."""
+    every = totals.every
+    sums = f"  {every.words:5d} {every.correct_tags:5d}   {every.accuracy:6.2f}"
+    if every.gold and every.guess:
+        sums = (
+            f"                {every.recall:6.2f} {every.precision:6.2f} {every.matched:6d}"
+            f" {every.gold:5d} {every.guess:5d}  {every.crossing:5d}{sums}"
+        )
+    lines = [_RULE, sums, "=== Summary ===", "", "-- All --", *_block(every)]
+    return [*lines, "", f"-- len<={totals.cutoff} --", *_block(totals.short)]
+
+
+def _block(summary: EvalbSummary) -> list[str]:
+    counts = {
+        "Number of sentence": summary.sentences,
+        "Number of Error sentence": summary.errors,
+        "Number of Skip  sentence": summary.skipped,
+        "Number of Valid sentence": summary.valid,
+    }
+    values = {
+        "Bracketing Recall": summary.recall,
+        "Bracketing Precision": summary.precision,
+        "Bracketing FMeasure": summary.f1 if summary.matched else None,
+        "Complete match": summary.complete_match,
+        "Average crossing": summary.average_crossing,
+        "No crossing": summary.no_crossing,
+        "2 or less crossing": summary.two_or_less_crossing,
+        "Tagging accuracy": summary.accuracy,
+    }
+    lines = [f"{name:<25} = {count:6d}" for name, count in counts.items()]
+    for name, value in values.items():
+        # Zero divided by zero is a negative NaN on x86, and C prints its sign.
+        shown = "-nan" if value is None else f"{value:.2f}"
+        lines.append(f"{name:<25} = {shown:>6}")
+    return lines

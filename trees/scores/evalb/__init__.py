@@ -1,1 +1,0 @@
-"""EVALB, number for number: `evaluate` scores and `report` prints."""
