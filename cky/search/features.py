@@ -24,7 +24,7 @@ from d2c.cky.search.templates import (
     Templates,
 )
 from d2c.forests.forest import Floats, Ints
-from d2c.linear.kernels import inner, kernel
+from d2c.linear.kernels import inner, kernel, lean
 from d2c.linear.templates import Longs, Rows, atom_of, fill_atoms, fill_each
 from d2c.trees.binarization import LEFT, RIGHT, UNARY
 
@@ -71,7 +71,7 @@ class Scorer(NamedTuple):
 # takes longer than the rest.
 
 
-@inner
+@lean
 def _fill_numbers(observed: Observed, site: np.void, positions: Longs, numbers: Longs) -> None:
     """The fields of a site, in the order of FIELDS; positions: room for those of POSITIONS."""
     side, h, i, j, k = site["side"], site["h"] + 1, site["i"] + 1, site["j"] + 1, site["k"] + 1
@@ -94,7 +94,7 @@ def _fill_numbers(observed: Observed, site: np.void, positions: Longs, numbers: 
     numbers[_FIELDS - 2], numbers[_FIELDS - 1] = observed[h]["morph"], observed[positions[1]]["morph"]
 
 
-@inner
+@lean
 def fill_site(
     observed: Observed,
     site: np.void,
@@ -123,7 +123,7 @@ def scratch() -> tuple[Longs, Longs, Longs]:
     return np.empty(_POSITIONS, np.int64), np.zeros(_FIELDS + 1, np.int64), np.empty(ATOMS, np.int64)
 
 
-@inner
+@lean
 def part_slots(
     keys: Longs, rule: int, bounds: Ints, atoms: Longs, count: int, mask: int, slots: Longs
 ) -> int:
@@ -143,7 +143,7 @@ def part_slots(
     return features
 
 
-@inner
+@lean
 def _total(weights: Floats, atoms: Longs, begin: int, end: int, key: int) -> np.float32:
     """Return the sum of the weights of some atoms with a key."""
     mask, total = np.uint64(len(weights) - 1), np.float32(0.0)
@@ -152,7 +152,7 @@ def _total(weights: Floats, atoms: Longs, begin: int, end: int, key: int) -> np.
     return total
 
 
-@inner
+@lean
 def _of_rule(weights: Floats, atoms: Longs, bounds: Ints, keys: Longs, rule: int) -> np.float32:
     """Return what a rule adds to a score. bounds: [groups + 1] where the atoms of each group begin"""
     of_rule, of_modifier, of_head = bounds[MODIFIER], bounds[HEAD], bounds[PARENT]
@@ -161,14 +161,14 @@ def _of_rule(weights: Floats, atoms: Longs, bounds: Ints, keys: Longs, rule: int
     return total + _total(weights, atoms, of_modifier, of_head, keys[rule, HEAD])
 
 
-@inner
+@lean
 def _of_parent(weights: Floats, atoms: Longs, bounds: Ints, count: int, parent: int) -> np.float32:
     """Return what the parent symbol adds to a score; arguments as of `_of_rule`."""
     total = _total(weights, atoms, 0, bounds[RULE], parent)
     return total + _total(weights, atoms, bounds[PARENT], count, parent)
 
 
-@inner
+@lean
 def _shared_key(site: np.void) -> np.uint64:
     """Return one number for all that the templates of the first part see of a site."""
     side, key = site["side"], np.uint64(site["side"])
@@ -184,7 +184,7 @@ def _shared_key(site: np.void) -> np.uint64:
     return key
 
 
-@inner
+@lean
 def _mix(key: np.uint64, number: int) -> np.uint64:
     key = (key + np.uint64(number + 2)) * _ODD
     return key ^ (key >> _HALF)
@@ -263,7 +263,7 @@ def score_edges(chart: Chart, observed: Observed, scorer: Scorer, glue: float) -
     return scores
 
 
-@inner
+@lean
 def _fill_part(numbers: Longs, table: Rows, split: Rows, bounds: Ints, side: int, atoms: Longs) -> int:
     """Write the atoms of one part of the templates, group by group; how many there are."""
     count = 0

@@ -14,7 +14,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from d2c.forests.forest import Ints
-from d2c.linear.kernels import inner, kernel
+from d2c.linear.kernels import kernel, lean
 
 MOST_CELLS = 10_000
 
@@ -95,7 +95,7 @@ def lay_out(heads: Ints) -> Layout:
     return Layout(order, dependents, words)
 
 
-@inner
+@lean
 def cell_of(words: NDArray[np.void], h: int, a: int, b: int) -> int:
     """The number of the cell (h, a, b), or -1 where there is none."""
     word = words[h]
@@ -105,7 +105,7 @@ def cell_of(words: NDArray[np.void], h: int, a: int, b: int) -> int:
     return word["cell"] + a + b if a == 0 or b == rights else -1
 
 
-@inner
+@lean
 def item_of(words: NDArray[np.void], h: int, number: int) -> tuple[int, int]:
     """a and b of the word's cell with this number, counted from its first."""
     word = words[h]
