@@ -167,7 +167,7 @@ def _asked(
     tagged = all(FORMATS[format_name or format_of(file) or TEXT].tagged for file in files)
     load = {name: options[name] for name in ("device", "allow_pipeline")}
     pyarrow = needs("pyarrow").__version__
-    with warmed_up([read_settings(directory)["route"]], train=False):
+    with warmed_up([read_settings(directory).route], train=False):
         digest = digest_of(directory)
         cut = KINDS[kind].split and not tagged
         rules = rules_of(directory, partial(Model.load, directory, **load), language) if cut else PENN

@@ -123,7 +123,7 @@ def parse(
     cut = KINDS[asked["kind"]].cut
     if language and not cut:
         raise click.UsageError("--language cuts text into words; it needs --text or --split")
-    with warmed_up([read_settings(model)["route"]], train=False):
+    with warmed_up([read_settings(model).route], train=False):
         if jobs > 1:
             load: Callable[[], Model] = partial(Model.load, model, **options)
             route = load_route(model)
