@@ -320,7 +320,7 @@ def unary_steps(
     buffers: Buffers,
     written: Blocks,
     counts: Counts,
-) -> Counts:
+) -> tuple[int, int, int]:
     """The unary steps over the vertices of a cell from `begin` on, a block for each level. The site of the
     cell is that of the next block, before and afterwards. Returns the counts as they are then."""
     vertices, count, blocks = counts
