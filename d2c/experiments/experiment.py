@@ -26,13 +26,13 @@ from d2c.experiments.rows import GOLD, Parses, timed, with_tags_of
 from d2c.experiments.store import Step, Store, digest, digest_of_file
 from d2c.experiments.treebank import Treebank
 from d2c.linear.weights import read_arrays, write_arrays
+from d2c.models.arcs import parsing
 from d2c.packed.arcs import joined, parted
 from d2c.packed.dtree import packed_arcs, with_packed_arcs
 from d2c.packed.feature import ARRAYS, ArcFeature, from_arrays, to_arrays
 from d2c.reduction.reduction import Reduction
 from d2c.routes.registry import CHART_OPTIONS, RouteSettings, make_route, route_class
 from d2c.training.jackknife import jackknife_dtrees, jackknife_tags, write_tokens
-from d2c.training.packed import parsing
 from d2c.training.spec import TrainingSpec
 from d2c.training.tagging import retagged
 from d2c.trees.ctree import CTree, Tokens

@@ -24,10 +24,10 @@ from d2c.experiments.experiment import Experiment, read_dtrees, save_dtrees
 from d2c.experiments.rows import GOLD, Parses, with_tags_of
 from d2c.experiments.store import Step, Store
 from d2c.experiments.treebank import Treebank
+from d2c.models.arcs import check_arcs, parsing
 from d2c.packed.dtree import with_packed_arcs
 from d2c.routes.registry import ROUTES
 from d2c.training.jackknife import blocks
-from d2c.training.packed import check_arcs, parsing
 from d2c.training.spec import TrainingSpec
 from d2c.treebanks.reading import Reading
 from d2c.trees.ctree import CTree

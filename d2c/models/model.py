@@ -14,10 +14,9 @@ from d2c.base.errors import ModelError
 from d2c.dparsers.protocol import DependencyParser
 from d2c.dparsers.registry import load_dparser, load_tagger
 from d2c.dparsers.taggers import Tagger
+from d2c.models.abbreviations import load_abbreviations
+from d2c.models.arcs import ARCS, check_arcs, parsing
 from d2c.routes.registry import ROUTES, route_class
-from d2c.training.packed import check_arcs, parsing
-from d2c.training.spec import ARCS
-from d2c.training.tagging import load_abbreviations
 from d2c.trees.ctree import CTree, Tokens
 from d2c.trees.dtree import DTree
 from d2c.trees.formats.chunks import batches

@@ -10,9 +10,9 @@ from d2c.base.errors import ModelError
 from d2c.dparsers.directories import loading
 from d2c.dparsers.protocol import TextRules
 from d2c.dparsers.registry import DPARSERS, class_of
+from d2c.models.abbreviations import load_abbreviations
 from d2c.models.model import Model, read_settings
 from d2c.parsing.text import PennRules
-from d2c.training.tagging import load_abbreviations
 
 _CODE = re.compile("[a-z]{2,3}")
 

@@ -20,7 +20,11 @@ def run(script: Path, *arguments: str, directory: Path) -> subprocess.CompletedP
     return subprocess.run(command, cwd=directory, env=environment, capture_output=True, text=True)
 
 
-@pytest.mark.parametrize("script", [*sorted(SCRIPTS.glob("*.py")), SCRIPTS / "benchmarks" / "accuracy.py"], ids=lambda script: script.stem)
+@pytest.mark.parametrize(
+    "script",
+    [*sorted(SCRIPTS.glob("*.py")), SCRIPTS / "benchmarks" / "accuracy.py"],
+    ids=lambda script: script.stem,
+)
 def test_help_and_usage(script: Path, tmp_path: Path) -> None:
     done = run(script, "--help", directory=tmp_path)
     assert done.returncode == 0, done.stderr
