@@ -75,7 +75,7 @@ def print_gain_of_labels(
         scores.append(METRIC.score(dev[0], guess))
         f1 = METRIC.summary(scores[-1]).f1
         print(f"{'with' if labelled else 'without'} labels: {route.arcs_}, F1 {f1:.2f}", flush=True)
-    gain = approximate_randomisation(*scores)
+    gain = approximate_randomisation(scores[0], scores[1])
     print(f"labels gain {gain.points:.2f} points, p = {gain.p:.4f}")
 
 

@@ -12,6 +12,7 @@ from pathlib import Path
 import pytest
 
 SCRIPTS = Path(__file__).resolve().parents[2] / "scripts"
+COMMANDS = [*sorted(SCRIPTS.glob("*.py")), SCRIPTS / "benchmarks" / "accuracy.py"]
 
 
 def run(script: Path, *arguments: str, directory: Path) -> subprocess.CompletedProcess[str]:
