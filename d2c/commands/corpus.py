@@ -135,7 +135,7 @@ def _planned(
     files = find_files(paths, options.format_name, output)
     tagged = all(FORMATS[options.format_name or format_of(file) or TEXT].tagged for file in files)
     pyarrow = needs("pyarrow").__version__
-    with warmed_up([read_settings(directory)["route"]], train=False):
+    with warmed_up([read_settings(directory).route], train=False):
         digest = digest_of(directory)
         cut = KINDS[options.kind].split and not tagged
         rules = rules_of(directory, partial(options.load, directory), options.language) if cut else PENN
