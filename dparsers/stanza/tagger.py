@@ -31,7 +31,7 @@ from d2c.dparsers.stanza.networks import ONE_AT_A_TIME, Rows, Sentences, quiet, 
 from d2c.dparsers.stanza.tasks import ARGUMENTS, EncoderPair, TagTask, bare_tagger
 from d2c.dparsers.stanza.training import Preset
 from d2c.dparsers.taggers import EMPTY_FORM, Report, TaggingProgress, accuracy, read_tagged, tags_of
-from d2c.dparsers.training import DEV_WORDS, check_choice, check_limits, thinned
+from d2c.dparsers.training import DEV_WORDS, check_choice, check_limits, evaluating, thinned
 from d2c.trees.ctree import Tokens
 from d2c.trees.formats.chunks import batches
 
@@ -141,14 +141,11 @@ class StanzaTagger(StanzaEstimator):
             for tokens in train
         ]
 
-        def evaluate(step: int, steps: int, loss: float, seconds: float) -> float:
-            score = accuracy(dev, self.tag(tokens.forms for tokens in dev))
-            if progress is not None:
-                progress(TaggingProgress(step, steps, loss, score, seconds))
-            return score
+        def scores() -> tuple[float]:
+            return (accuracy(dev, self.tag(tokens.forms for tokens in dev)),)
 
         def build(arguments: dict[str, Any], encoder: EncoderPair | None) -> TagTask:
-            return TagTask(arguments, rows, encoder, evaluate)
+            return TagTask(arguments, rows, encoder, evaluating(TaggingProgress, progress, scores))
 
         preset = PRESETS[self.preset] if self.bert_model is None else FINETUNE
         own = {"pretrain": False, "tag_columns": (UPOS_COLUMN,)}
