@@ -144,14 +144,13 @@ class TrialExperiment(Experiment):
             with scratch() as files:
                 dparser = self.train_dparser(name, labels, files / "dparser")
                 for own in parts:
-                    tokens = (ctree.tokens for ctree in self.trees(own))
-                    dtrees = list(counted(parsing(dparser, True)(tokens), "parsing"))
+                    dtrees = list(counted(parsing(dparser, True)(self.tokens(own)), "parsing"))
                     save_dtrees(dtrees, directory / own)
             return {}
 
         made_of = {**self.made_of, **self.of_dparser(name), "labels of arcs": labels}
         step = self.store.step("parsed", made_of, make)
-        dtrees = read_dtrees(self.trees(part), step.directory / part)
+        dtrees = read_dtrees(self.tokens(part), step.directory / part)
         if not packed:
             dtrees = [with_packed_arcs(dtree, None) for dtree in dtrees]
         return Parses(name, dtrees, step.seconds, step.key, part, labels)
@@ -168,8 +167,10 @@ class TrialExperiment(Experiment):
         check_arcs(packed, {spec.routes[0]: self.untrained}, self.new_dparser(name), spec.dparser_name)
         parses = self.parses(name, "test", packed=packed)
         dtrees = self.jackknifed(name, self.labels) if spec.folds else None
-        arcs = self.parses(name, "dev", packed=True) if packed else None
-        route = self.fit(spec.routes[0], dtrees=dtrees, arcs=arcs)
+        route = self.fit(spec.routes[0], dtrees=dtrees)
+        if packed and route.supports_arcs:
+            with located(str(spec.train)):
+                route.fit_arcs(self.trees("dev"), self.parses(name, "dev", packed=True).dtrees)
         guess = list(counted(route.decode_all(parses.dtrees), "converting d-trees"))
         gold = self.trees("test")
         gaps = any(not ctree.is_continuous() for part in self.treebank.files for ctree in self.trees(part))
