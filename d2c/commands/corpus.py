@@ -120,7 +120,7 @@ def _planned(
     from d2c.corpora.packages import needs
     from d2c.corpora.records import FORMATS, TEXT, Fields
     from d2c.corpora.work import Job
-    from d2c.models.model import read_settings
+    from d2c.models.model import Model, read_settings
     from d2c.parsing.input import KINDS
     from d2c.parsing.part import digest_of
     from d2c.parsing.rules import rules_of
@@ -138,7 +138,11 @@ def _planned(
     with warmed_up([read_settings(directory)["route"]], train=False):
         digest = digest_of(directory)
         cut = KINDS[options.kind].split and not tagged
-        rules = rules_of(directory, partial(options.load, directory), options.language) if cut else PENN
+        rules = (
+            rules_of(directory, partial(Model.load, directory, **options.of_model), options.language)
+            if cut
+            else PENN
+        )
     fields = Fields(options.text_field, options.id_field)
     inputs = Inputs(files, options.format_name, options.kind, fields, rules)
     named = json.dumps([[str(file), size] for file, size in zip(files, inputs.sizes, strict=True)])

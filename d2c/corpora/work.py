@@ -53,6 +53,7 @@ class Job:
 
     def worker(self) -> Callable[[Task], pa.Table | Failed]:
         """Load the model. Raises ModelError, also where the directory has another one on this machine."""
+        from d2c.models.model import Model
         from d2c.parsing.part import digest_of  # a second and more: d-parsers
         from d2c.parsing.rules import rules_of
         from d2c.parsing.stream import Batch, BatchParser
@@ -60,7 +61,7 @@ class Job:
         directory, options = find(self.model), self.options
         if digest_of(directory) != self.digest:
             raise ModelError(f"{directory}: is another model here than where the job was started")
-        model = options.load(directory)
+        model = Model.load(directory, **options.of_model)
         parser = BatchParser(model, replace(options, kind=TAGGED) if self.tagged else options, alone=False)
         bracket = "discbracket" if model.route.gaps_ else "brackets"
         cut = KINDS[options.kind].cut and not self.tagged
