@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING
 
 from d2c.base.workers import Attempts, Failed
 from d2c.corpora.rows import lost
-from d2c.corpora.work import Task
+from d2c.corpora.work import WorkerTask
 
 if TYPE_CHECKING:
     import pyarrow as pa
@@ -18,7 +18,7 @@ if TYPE_CHECKING:
 Tables = Attempts["list[pa.Table]"]
 
 
-def attempts(task: Task) -> Tables:
+def attempts(task: WorkerTask) -> Tables:
     """Yield tasks for a worker, be sent its answers, and return the tables of all sentences, in order."""
     answer = yield task
     if isinstance(answer, Failed) and answer.gone:  # perhaps for a reason of its own
@@ -41,13 +41,13 @@ def attempts(task: Task) -> Tables:
     return [refused]
 
 
-def _each(tasks: list[Task]) -> Tables:
+def _each(tasks: list[WorkerTask]) -> Tables:
     tables: list[pa.Table] = []
     for task in tasks:
         tables += yield from attempts(task)
     return tables
 
 
-def _halved(task: Task, begin: int, end: int) -> list[Task]:
+def _halved(task: WorkerTask, begin: int, end: int) -> list[WorkerTask]:
     middle = (begin + end) // 2
     return [task._replace(begin=begin, end=middle), task._replace(begin=middle, end=end)]

@@ -10,7 +10,7 @@ from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any, BinaryIO
 
 from d2c.corpora.packages import needs
-from d2c.corpora.records import NO_SENTENCE, Item, Record
+from d2c.corpora.records import NO_SENTENCE, PlacedSentence, Record
 from d2c.parsing.json_lines import tree_to_json
 from d2c.parsing.output import FORMATS
 from d2c.parsing.parsed import Parsed
@@ -50,7 +50,7 @@ def schema() -> pa.Schema:
 
 
 def table_of(
-    items: Sequence[Item], parsed: Sequence[Parsed | None], bracket: str, error: str = ""
+    items: Sequence[PlacedSentence], parsed: Sequence[Parsed | None], bracket: str, error: str = ""
 ) -> pa.Table:
     """A row for each sentence.
 
@@ -65,11 +65,11 @@ def table_of(
 def lost(record: Record, error: str) -> pa.Table:
     """The row of a record of which not even the sentences could be found."""
     name = f"{record.file}:{record.line}.1"
-    row = _empty(Item(NO_SENTENCE, record.document, name, record.file, record.line), error)
+    row = _empty(PlacedSentence(NO_SENTENCE, record.document, name, record.file, record.line), error)
     return needs("pyarrow").Table.from_pylist([row], schema=schema())
 
 
-def _row(item: Item, parsed: Parsed | None, bracket: str, error: str) -> dict[str, Any]:
+def _row(item: PlacedSentence, parsed: Parsed | None, bracket: str, error: str) -> dict[str, Any]:
     if item.sentence.error or parsed is None:
         return _empty(item, item.sentence.error.message if item.sentence.error else error)
     ctree, dtree = parsed.ctree, parsed.dtree
@@ -82,12 +82,12 @@ def _row(item: Item, parsed: Parsed | None, bracket: str, error: str) -> dict[st
     return _place(item) | shown | {"heads": dtree.heads, "bracket": text}
 
 
-def _empty(item: Item, error: str) -> dict[str, Any]:
+def _empty(item: PlacedSentence, error: str) -> dict[str, Any]:
     said = " ".join(error.split()) or "cannot be parsed"
     return _place(item) | {"tokens": [], "tags": [], "heads": [], "spans": [], "error": _clean(said)}
 
 
-def _place(item: Item) -> dict[str, Any]:
+def _place(item: PlacedSentence) -> dict[str, Any]:
     ids = {"document_id": _clean(item.document), "sentence_id": _clean(item.id)}
     return ids | {"file": _clean(item.file), "line": item.line}
 

@@ -23,7 +23,7 @@ if TYPE_CHECKING:
     from d2c.parsing.parsed import Parsed
 
 
-class Task(NamedTuple):
+class WorkerTask(NamedTuple):
     """What is asked of a worker.
 
     records:    none: it makes itself ready
@@ -51,7 +51,7 @@ class Job:
     tagged: bool
     fields: Fields
 
-    def worker(self) -> Callable[[Task], pa.Table | Failed]:
+    def worker(self) -> Callable[[WorkerTask], pa.Table | Failed]:
         """Load the model. Raises ModelError, also where the directory has another one on this machine."""
         from d2c.models.model import Model
         from d2c.parsing.part import digest_of  # a second and more: d-parsers
@@ -67,7 +67,7 @@ class Job:
         cut = KINDS[options.kind].cut and not self.tagged
         rules = rules_of(directory, lambda: model, options.language) if cut else PENN
 
-        def work(task: Task) -> pa.Table | Failed:
+        def work(task: WorkerTask) -> pa.Table | Failed:
             try:
                 records = (items_of(record, options.kind, self.fields, rules) for record in task.records)
                 items = [*chain.from_iterable(records)][task.begin : task.end]
