@@ -9,16 +9,15 @@ import tempfile
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager, suppress
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any
+
+import pyarrow as pa
 
 from d2c.base.model_files import first_line
 from d2c.base.temporary import scratch
 from d2c.base.workers import GONE, Failed
 from d2c.corpora.packages import needs
 from d2c.corpora.work import Job, WorkerTask
-
-if TYPE_CHECKING:
-    import pyarrow as pa
 
 _STORE = 100 << 20  # bytes of shared memory on this machine; a worker's answer takes less than one of them
 _STARTS = 3  # that are tried

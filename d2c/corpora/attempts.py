@@ -6,16 +6,13 @@ The halves depend on nothing but the batch: which rows come out does not depend 
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+import pyarrow as pa
 
 from d2c.base.workers import Attempts, Failed
 from d2c.corpora.rows import lost
 from d2c.corpora.work import WorkerTask
 
-if TYPE_CHECKING:
-    import pyarrow as pa
-
-Tables = Attempts["list[pa.Table]"]
+Tables = Attempts[list[pa.Table]]
 
 
 def attempts(task: WorkerTask) -> Tables:

@@ -7,7 +7,9 @@ from collections.abc import Callable, Generator, Iterator
 from contextlib import AbstractContextManager
 from dataclasses import dataclass
 from itertools import chain
-from typing import TYPE_CHECKING, BinaryIO, NamedTuple
+from typing import BinaryIO, NamedTuple
+
+import pyarrow as pa
 
 from d2c.base.errors import FormatError
 from d2c.base.workers import Crew, Schedule
@@ -18,9 +20,6 @@ from d2c.corpora.options import CorpusOptions
 from d2c.corpora.rows import write_parquet
 from d2c.corpora.shards import Portion, Shard, cut
 from d2c.corpora.work import WorkerTask
-
-if TYPE_CHECKING:
-    import pyarrow as pa
 
 
 class PortionDone(NamedTuple):
@@ -95,7 +94,7 @@ def run(plan: Plan, manifest: Manifest) -> Generator[PortionDone, None, None]:
     """Parse what is not finished. Raises FormatError where the input of what is finished has changed."""
     if manifest.shards is not None:
         return
-    unread, tables = _Unread(plan.inputs), list[list["pa.Table"]]()
+    unread, tables = _Unread(plan.inputs), list[list[pa.Table]]()
     portions = unread.portions(plan, manifest)
     if (first := next(portions, None)) is not None:
         with plan.crew() as crew:

@@ -5,7 +5,9 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 from itertools import chain
-from typing import TYPE_CHECKING, NamedTuple
+from typing import NamedTuple
+
+import pyarrow as pa
 
 from d2c.base.errors import ModelError
 from d2c.base.model_files import first_line
@@ -15,12 +17,8 @@ from d2c.corpora.rows import table_of
 from d2c.models.names import find
 from d2c.parsing.input import KINDS
 from d2c.parsing.options import TAGGED, ParseOptions
+from d2c.parsing.parsed import Parsed
 from d2c.parsing.text import PENN
-
-if TYPE_CHECKING:
-    import pyarrow as pa
-
-    from d2c.parsing.parsed import Parsed
 
 
 class WorkerTask(NamedTuple):
