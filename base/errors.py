@@ -140,16 +140,16 @@ class Refusals:
 
     def over(self, items: Iterable[Item]) -> Iterator[Item]:
         """Yield the items; raise at the end what is wrong with the file, and where nothing is left."""
-        found = False
+        readable = False
         try:
             for item in items:
-                found = True
+                readable = True
                 yield item
         except FormatError as error:
             self.fail(error)
         if self._errors:
             self.fail()
-        if self.count and not found:
+        if self.count and not readable:
             raise FormatError(self.file, 0, 0, "none of its sentences can be read")
 
 
@@ -167,15 +167,15 @@ def each_located(
     """
     refusals = refusals or Refusals()
     # Before an item: sentences that are no items; all sentences that were refused.
-    missing, seen = 0, refusals.count
+    missing, refused_before = 0, refusals.count
     for sentence, item in enumerate(items, first + 1):
-        missing += refusals.count - seen
+        missing += refusals.count - refused_before
         try:
-            made = work(item)
+            result = work(item)
         except (FormatError, ModelError):
             raise
         except ValueError as error:
             refusals(FormatError(file, 0, sentence + missing, str(error)))
         else:
-            yield made
-        seen = refusals.count
+            yield result
+        refused_before = refusals.count

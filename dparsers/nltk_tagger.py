@@ -17,9 +17,9 @@ import numpy as np
 from nltk.tag.perceptron import PerceptronTagger
 
 from d2c.base.errors import ModelError
-from d2c.base.model_files import strings
 from d2c.base.progress import log
-from d2c.dparsers.directories import Kind, loading, parameters, whole_directory
+from d2c.base.schema import checked
+from d2c.dparsers.directories import ModelFormat, loading, parameters, whole_directory
 from d2c.dparsers.taggers import EMPTY_FORM, Report, TaggingProgress, accuracy, read_tagged, tags_of
 from d2c.dparsers.training import DEV_WORDS, check_choice, reporter, seeded, thinned
 from d2c.linear.weights import Like, check_numbers, read_arrays, write_arrays
@@ -27,7 +27,7 @@ from d2c.trees.ctree import Tokens
 
 # The model directory: the settings, with the names of features and the words that have one tag, and the
 # weights: those of each feature, as many as `counts` says, one after the other; and how many tags there are.
-KIND = Kind("tagger", "nltk", 1, ("preset", "epochs", "seed"))
+FORMAT = ModelFormat("tagger", "nltk", 1, ("preset", "epochs", "seed"))
 _MODEL = "weights.npz"
 _ARRAYS = {"counts": Like("i4", 1), "tags": Like("i4", 1), "values": Like("f8", 1), "size": Like("i4", 1)}
 
@@ -57,7 +57,7 @@ class NltkTagger:
         epochs = max(1, round(PRESETS[self.preset] if self.epochs is None else self.epochs))
         report = reporter(TaggingProgress, progress)
         log.info("tagger nltk: %d passes over %d sentences", epochs, len(train))
-        with seeded(self.seed), whole_directory(directory, KIND.file) as staging:
+        with seeded(self.seed), whole_directory(directory, FORMAT.file) as staging:
             self.tags_, self.tagger_ = tags_of(train), PerceptronTagger(load=False)
             pairs = [[*zip(_forms(one.forms), one.tags, strict=True)] for one in train if len(one)]
             random.shuffle(pairs)  # NLTK shuffles after a pass
@@ -69,10 +69,13 @@ class NltkTagger:
     @classmethod
     def load(cls, directory: Path) -> Self:
         """The tagger that `train` left in a directory. Raises ModelError."""
-        settings = KIND.read(directory)
+        settings = FORMAT.read(directory)
         with loading(directory):
-            tagger = cls(**parameters(settings, KIND.parameters))
-            tagger.tags_, features = strings(settings["tags"]), strings(settings["features"])
+            tagger = cls(**parameters(settings, FORMAT.parameters))
+            tagger.tags_, features = (
+                checked(settings["tags"], tuple[str, ...]),
+                checked(settings["features"], tuple[str, ...]),
+            )
             found, words = PerceptronTagger(load=False), settings["words"]
             if not isinstance(words, dict) or not {*words.values()} <= {*tagger.tags_}:
                 raise ValueError("a word has none of the tags")
@@ -102,7 +105,7 @@ class NltkTagger:
         }
         write_arrays(directory / _MODEL, {k: np.asarray(v, _ARRAYS[k].kind) for k, v in arrays.items()})
         settings = {"tags": self.tags_, "features": [*weights], "words": self.tagger_.tagdict}
-        KIND.write(directory, settings, self)
+        FORMAT.write(directory, settings, self)
 
 
 def _forms(forms: Iterable[str]) -> list[str]:

@@ -23,9 +23,9 @@ def strip_unaries(ctree: CTree) -> tuple[CTree, list[Chain]]:
     labels, children, head_children = [], [], []
     for k, (label, kids) in enumerate(zip(ctree.labels, ctree.children, strict=True)):
         if len(kids) == 1:
-            kept = new_id[kids[0]]
-            chains[kept] = (label, *chains[kept])
-            new_id.append(kept)
+            node = new_id[kids[0]]
+            chains[node] = (label, *chains[node])
+            new_id.append(node)
         else:
             new_id.append(len(chains))
             chains.append(())

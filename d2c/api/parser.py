@@ -47,7 +47,7 @@ def load(
     Raises ModelError where there is no such model, or it cannot be used.
     """
     parser = Parser(find(model), device, allow_pipeline)
-    with warmed_up([read_settings(parser.directory)["route"]], train=False):
+    with warmed_up([read_settings(parser.directory).route], train=False):
         _ = parser.model
     return parser
 

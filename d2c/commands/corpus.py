@@ -136,14 +136,11 @@ def _planned(
         raise click.UsageError("--language cuts text into words; leave out --tokenized")
     files = find_files(paths, options.format_name, output)
     tagged = all(FORMATS[options.format_name or format_of(file) or TEXT].tagged for file in files)
-    with warmed_up([read_settings(directory)["route"]], train=False):
+    load = partial(Model.load, directory, **options.of_model)
+    with warmed_up([read_settings(directory).route], train=False):
         digest = digest_of(directory)
         cut = KINDS[options.kind].split and not tagged
-        rules = (
-            rules_of(directory, partial(Model.load, directory, **options.of_model), options.language)
-            if cut
-            else PENN
-        )
+        rules = rules_of(directory, load, options.language) if cut else PENN
     fields = Fields(options.text_field, options.id_field)
     inputs = Inputs(files, options.format_name, options.kind, fields, rules)
     named = json.dumps([[str(file), size] for file, size in zip(files, inputs.sizes, strict=True)])

@@ -24,8 +24,9 @@ from spacy.vectors import Vectors
 
 from d2c.base.errors import ModelError
 from d2c.base.model_files import check_file
+from d2c.base.schema import checked
 from d2c.dparsers.codes import Codes, read_trees
-from d2c.dparsers.directories import Kind, loading, parameters, whole_directory
+from d2c.dparsers.directories import ModelFormat, loading, parameters, whole_directory
 from d2c.dparsers.protocol import DependencyParser, Progress, Report
 from d2c.dparsers.spacy.training import LEFT_OUT, checked_sizes, fit, forgetting, load_weights, tok2vec
 from d2c.dparsers.spacy.vectors import kept_vectors, read_vectors, write_vectors
@@ -36,7 +37,7 @@ from d2c.trees.formats.chunks import batches
 from d2c.trees.scores.attachment import Attachment, score_attachment
 
 # The model directory: the settings and spaCy's files of the component.
-KIND = Kind("dparser", "spacy", 1, ("preset", "epochs", "seed"))
+FORMAT = ModelFormat("dparser", "spacy", 1, ("preset", "epochs", "seed"))
 _MODEL = "parser"
 MOST_ACTIONS = 1 << 22  # bytes
 
@@ -79,16 +80,16 @@ class SpacyParser(DependencyParser):
             self._parser.to_disk(staging / _MODEL, exclude=LEFT_OUT)
             if vectors is not None:
                 write_vectors(staging, vectors)
-            KIND.write(staging, {"sizes": SIZES} | self.codes_.settings, self)
+            FORMAT.write(staging, {"sizes": SIZES} | self.codes_.settings, self)
         return self
 
     @classmethod
     def load(cls, directory: Path) -> Self:
         """The parser that `train` left in a directory, which cannot bring code with it. Raises ModelError."""
-        settings, path = KIND.read(directory), Path(directory) / _MODEL
+        settings, path = FORMAT.read(directory), Path(directory) / _MODEL
         with loading(path):
-            parser = cls(**parameters(settings, KIND.parameters))
-            parser.codes_ = Codes.read(settings)
+            parser = cls(**parameters(settings, FORMAT.parameters))
+            parser.codes_ = checked(settings, Codes)
             sizes = checked_sizes(settings["sizes"], SIZES)
             parser.nlp_ = _pipeline(sizes, kept_vectors(Path(directory)))
             parser._load_weights(path)

@@ -18,8 +18,8 @@ from spacy.tokens import Doc
 from spacy.training import Example
 
 from d2c.base.errors import ModelError
-from d2c.base.model_files import strings
-from d2c.dparsers.directories import Kind, loading, parameters, whole_directory
+from d2c.base.schema import checked
+from d2c.dparsers.directories import ModelFormat, loading, parameters, whole_directory
 from d2c.dparsers.spacy.training import LEFT_OUT, checked_sizes, fit, forgetting, load_weights, tok2vec
 from d2c.dparsers.taggers import EMPTY_FORM, Report, TaggingProgress, accuracy, read_tagged, tags_of
 from d2c.dparsers.training import DEV_WORDS, check_choice, reporter, seeded, thinned
@@ -27,7 +27,7 @@ from d2c.trees.ctree import Tokens
 from d2c.trees.formats.chunks import batches
 
 # The model directory: the settings and spaCy's file of the component.
-KIND = Kind("tagger", "spacy", 1, ("preset", "epochs", "seed"))
+FORMAT = ModelFormat("tagger", "spacy", 1, ("preset", "epochs", "seed"))
 _MODEL = "tagger"
 MOST_TAGS = 1 << 16
 
@@ -56,21 +56,21 @@ class SpacyTagger:
         """Learns, and leaves the model with the best accuracy on the second file; errors: `Tagger`."""
         check_choice("preset", self.preset, PRESETS)
         train, dev = read_tagged(train_conllu), read_tagged(dev_conllu)
-        with seeded(self.seed), whole_directory(directory, KIND.file) as staging:
+        with seeded(self.seed), whole_directory(directory, FORMAT.file) as staging:
             self.tags_ = tags_of(train)
             self.nlp_ = _pipeline(SIZES, len(self.tags_))
             self._fit(train, thinned(dev, DEV_WORDS), progress)
             self._tagger.to_disk(staging / _MODEL, exclude=LEFT_OUT)
-            KIND.write(staging, {"sizes": SIZES, "tags": self.tags_}, self)
+            FORMAT.write(staging, {"sizes": SIZES, "tags": self.tags_}, self)
         return self
 
     @classmethod
     def load(cls, directory: Path) -> Self:
         """The tagger that `train` left in a directory, which cannot bring code with it. Raises ModelError."""
-        settings, path = KIND.read(directory), Path(directory) / _MODEL
+        settings, path = FORMAT.read(directory), Path(directory) / _MODEL
         with loading(path):
-            tagger = cls(**parameters(settings, KIND.parameters))
-            tagger.tags_ = strings(settings["tags"])
+            tagger = cls(**parameters(settings, FORMAT.parameters))
+            tagger.tags_ = checked(settings["tags"], tuple[str, ...])
             tagger.nlp_ = _pipeline(checked_sizes(settings["sizes"], SIZES), len(tagger.tags_))
             if not 0 < len(tagger.tags_) <= MOST_TAGS:
                 raise ValueError(f"{len(tagger.tags_)} tags")

@@ -30,8 +30,9 @@ from d2c.base.children import run
 from d2c.base.errors import ModelError
 from d2c.base.model_files import check_file
 from d2c.base.progress import log
+from d2c.base.schema import checked
 from d2c.dparsers.codes import Codes, read_training, read_trees
-from d2c.dparsers.directories import Kind, loading, parameters, whole_directory
+from d2c.dparsers.directories import ModelFormat, loading, parameters, whole_directory
 from d2c.dparsers.protocol import DependencyParser, Progress, Report
 from d2c.dparsers.training import DEV_WORDS, check_choice, reporter, thinned
 from d2c.dparsers.udpipe import training as udpipe_training
@@ -41,7 +42,7 @@ from d2c.trees.ctree import Tokens
 from d2c.trees.dtree import DTree
 
 # The model directory: the settings and UDPipe's file.
-KIND = Kind("dparser", "udpipe", 1, ("system", "preset", "epochs", "beam", "seed"))
+FORMAT = ModelFormat("dparser", "udpipe", 1, ("system", "preset", "epochs", "beam", "seed"))
 _MODEL = "parser.udpipe"
 _MOST_BYTES, _PATIENCE = 1 << 29, 60.0  # of its file; seconds that another process may take to read it
 
@@ -93,17 +94,17 @@ class UDPipeParser(DependencyParser):
         with whole_directory(Path(directory)) as staging:
             data = self._rows(train), self._rows(thinned(dev, DEV_WORDS, lambda dtree: len(dtree.heads)))
             _run_training(options, staging / _MODEL, data, progress, self.timeout)
-            KIND.write(staging, self.codes_.settings, self)
+            FORMAT.write(staging, self.codes_.settings, self)
             self.model_ = _load(staging / _MODEL)
         return self
 
     @classmethod
     def load(cls, directory: Path) -> Self:
         """The parser that `train` left in a directory, which cannot bring code with it. Raises ModelError."""
-        settings = KIND.read(directory)
+        settings = FORMAT.read(directory)
         with loading(directory, "has broken settings"):
-            parser = cls(**parameters(settings, KIND.parameters))
-            parser.codes_ = Codes.read(settings)
+            parser = cls(**parameters(settings, FORMAT.parameters))
+            parser.codes_ = checked(settings, Codes)
             parser._options()
         parser.model_ = _load(Path(directory) / _MODEL)
         return parser

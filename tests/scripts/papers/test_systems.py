@@ -13,7 +13,7 @@ import torch
 from stanza.models.constituency.parse_transitions import CloseConstituent, OpenConstituent, Shift
 
 from d2c.automata.exact import SEARCHES
-from d2c.automata.oracles import Linear
+from d2c.automata.oracles import LinearOracle
 from d2c.automata.systems import Action
 from d2c.base.errors import FormatError, ModelError
 from d2c.dparsers.stanza.encoder import read_encoder
@@ -181,7 +181,7 @@ def test_a_system_is_trained_once_and_silently(tmp_path: Path, capfd: pytest.Cap
 def test_how_a_system_parses_is_no_part_of_what_it_learned(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    def note(oracle: Linear, sentences: Sequence[Tokens], _: object) -> list[list[Action]]:
+    def note(oracle: LinearOracle, sentences: Sequence[Tokens], _: object) -> list[list[Action]]:
         noted.append(len(sentences))
         return oracle.parse(sentences)
 
