@@ -37,7 +37,7 @@ class Sentence:
     def of(cls, parsed: Parsed) -> Sentence:
         """Return what `d2c.parsing` made of a sentence."""
         given, error = parsed.sentence, parsed.error
-        if given.error:
+        if given.error and not error:
             error = " ".join(given.error.message.split())
         if error or parsed.ctree is None:
             return cls(_NO_TREE, given.text or " ".join(given.tokens.forms), given.line, error)
