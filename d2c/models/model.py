@@ -40,7 +40,7 @@ NO_TAGGER = "words need a tagger, and this model has none; train it with --tagge
 
 
 @dataclass(frozen=True)
-class ModelFile:
+class ModelSettings:
     """What `model.json` says: names of route, d-parser and tagger, and the rest as of `Model`.
 
     files: digest of each file of the model, by its path; None: not known
@@ -136,7 +136,7 @@ class Model:
                 shutil.copytree(trained / part, directory / part)
         self.route.save(directory / "route")
         tags = self.tags if self.tagger_name else None
-        file = ModelFile(
+        file = ModelSettings(
             *(self.route_name, self.dparser_name, self.tagger_name, tags, self.language, self.arcs)
         )
         settings = file.named() | {"files": model_files.digests(directory, _PARTS)}
@@ -182,7 +182,7 @@ def _load_route(directory: Path, name: str) -> Route:
     return route_class(name).load(directory / "route")
 
 
-def read_settings(directory: Path) -> ModelFile:
+def read_settings(directory: Path) -> ModelSettings:
     """Return what `model.json` of a model directory says. Raises ModelError."""
     path = Path(directory) / SETTINGS
     if not path.is_file():
@@ -190,7 +190,7 @@ def read_settings(directory: Path) -> ModelFile:
             if (Path(directory) / file).is_file():
                 raise ModelError(f"{directory}: is {what}")
         raise ModelError(f"{directory}: is no model of d2c's: {path} is no file")
-    return model_files.read_as(path, FORMAT, ModelFile)
+    return model_files.read_as(path, FORMAT, ModelSettings)
 
 
 def check_digests(directory: Path, parts: Sequence[str]) -> None:
