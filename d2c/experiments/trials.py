@@ -17,8 +17,8 @@ from typing import Any
 
 from d2c.base.errors import FormatError, ModelError, located
 from d2c.base.journal import Journal
-from d2c.base.model_files import typed
 from d2c.base.progress import counted
+from d2c.base.schema import checked
 from d2c.base.temporary import scratch
 from d2c.experiments.experiment import Experiment, read_dtrees, save_dtrees
 from d2c.experiments.rows import GOLD, Parses, with_tags_of
@@ -39,14 +39,6 @@ from d2c.trees.scores.matches import Matches
 from d2c.trees.scores.significance import counted_matches
 
 _TENTHS = 10
-_KINDS = {
-    "trial": str,
-    "settings": dict,
-    "f1": int | float | None,
-    "uas": int | float | None,
-    "seconds": int | float,
-    "error": str | None,
-}
 
 
 @dataclass(frozen=True)
@@ -83,7 +75,7 @@ class TrialLog:
 
     def _read(self, line: bytes, number: int) -> Trial:
         try:
-            return Trial(**typed(json.loads(line), _KINDS))
+            return checked(json.loads(line), Trial)
         except (ValueError, TypeError, KeyError, RecursionError):
             path = str(self._journal.path)
             raise FormatError(path, number, 0, "is no line of d2c tune's log; name another -o") from None
