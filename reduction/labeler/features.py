@@ -84,6 +84,7 @@ _LABELLED = [*_PLAIN, *chain(*STACKED.values())]
 _ARC_ROWS = rows([*_LABELLED, *chain(*MORPHOLOGY.values())], FIELDS)
 _LABELS, _MORPHS = len(_PLAIN), len(_LABELLED)  # where the templates of labels, and of morphology, begin
 _PAIR_ROWS = rows(list(chain(*PAIR.values())), PAIR_FIELDS)
+PAIR_ATOMS = len(_PAIR_ROWS)
 _BETWEEN = 24  # different tags between head and modifier that are looked at
 _SIDES = 2  # salts below are those of arcs
 _BINS = np.searchsorted([1, 2, 3, 4, 5, 7, 10, 15, 20, 30], np.arange(32))  # of distances
@@ -161,4 +162,4 @@ def pair_atoms(templates: LabelTemplates, arcs: Backbones, h: int, m: int, m2: i
     positions[0], positions[1], positions[2] = h, m, m2
     look_up(arcs.tags, positions, numbers, look_up(arcs.words, positions, numbers, 0))
     numbers[2 * 3] = 0
-    return fill_atoms(numbers, templates.pair, 0, len(templates.pair), _SIDES + kind, templates.atoms, 0)
+    return fill_atoms(numbers, templates.pair, 0, PAIR_ATOMS, _SIDES + kind, templates.atoms, 0)

@@ -142,7 +142,7 @@ def _take(
     of, numbers, symbols = head.labels, head.numbers, scorer.table.symbols
     arc_scores, pairs, across, known = head.scores, head.pairs, states.across, states.known
     entries, scores, states_of = states.entries, states.scores, states.numbers
-    constraint, a, b = head.constraint, cell.a, cell.b
+    weights, atoms, constraint, a, b = scorer.weights, scorer.templates.atoms, head.constraint, cell.a, cell.b
     first = (a if left else b) == 1
     m, other = (a - 1, head.lefts + b - 1) if left else (head.lefts + b - 1, a - 1)
     turns = (b if left else a) > 0
@@ -182,7 +182,7 @@ def _take(
                 pair = 2 * ((opposite - low_across) * width + c - low) + joins
                 if known[pair] != turn:
                     known[pair] = turn
-                    across[pair] = pair_score(scorer, of[opposite], label, joins)
+                    across[pair] = pair_score(weights, atoms, len(symbols), of[opposite], label, joins)
                 score += across[pair]
             x1, y1 = (c, y) if left else (x, c)
             apart1 = apart + rise if left else apart - rise

@@ -12,7 +12,7 @@ from d2c.linear.adagrad import Gradient, add
 from d2c.linear.kernels import inner, kernel
 from d2c.reduction.encodings.encoding import Constraint
 from d2c.reduction.labeler.backbones import Backbones, Floats, Longs
-from d2c.reduction.labeler.features import arc_atoms, pair_atoms
+from d2c.reduction.labeler.features import PAIR_ATOMS, arc_atoms, pair_atoms
 from d2c.reduction.labeler.joint import JointStates, best_joint, joint_order
 from d2c.reduction.labeler.label_table import (
     ALONE,
@@ -141,15 +141,15 @@ def slots_of(
 def _add_pair(scorer: LabelScorer, before: int, label: int, joins: int, slots: Longs, n: int) -> int:
     """Append the slots of a pair with the atoms that `pair_atoms` wrote; return how many there are then."""
     key = pair_key(len(scorer.table.symbols), before, label, joins)
-    for i in range(len(scorer.templates.pair)):
+    for i in range(PAIR_ATOMS):
         slots[n + i] = (scorer.templates.atoms[i] + key) & (len(scorer.weights) - 1)
-    return n + len(scorer.templates.pair)
+    return n + PAIR_ATOMS
 
 
 @inner
 def buffer_for(scorer: LabelScorer, arcs: Backbones, h: int) -> Longs:
     """Return room for the slots of a head's features."""
-    features = 2 * len(scorer.templates.atoms) + 4 * len(scorer.templates.pair)
+    features = 2 * len(scorer.templates.atoms) + 4 * PAIR_ATOMS
     return np.empty((arcs.begin[h + 1] - arcs.begin[h]) * features, np.int64)
 
 
