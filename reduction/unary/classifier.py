@@ -147,7 +147,7 @@ class UnaryClassifier:
         return [list(islice(listed, size)) for size in batch.sizes]
 
     def _scored(self, batch: NodeBatch) -> Iterator[tuple[Ints, Ints, Floats]]:
-        """Yield nodes that may have a chain, candidates, and their scores [nodes, C], -inf beyond the last."""
+        """Yield nodes that may have a chain, candidates, and their scores [nodes, C], -inf beyond them."""
         known, models = self._models(batch.symbols[:-1])
         for nodes in batch.groups(known):
             model = models[nodes]
