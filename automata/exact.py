@@ -9,7 +9,7 @@ from typing import Generic, NamedTuple, TypeVar
 import numpy as np
 
 from d2c.automata.chart import Chart, Search, build_chart
-from d2c.automata.oracles import Linear
+from d2c.automata.oracles import LinearOracle
 from d2c.automata.scores import OracleScorer
 from d2c.automata.states import Text
 from d2c.automata.systems import Action
@@ -69,7 +69,7 @@ class Exact:
                of 1 it is the same
     """
 
-    def __init__(self, oracle: Linear, threshold: float = 0.2) -> None:
+    def __init__(self, oracle: LinearOracle, threshold: float = 0.2) -> None:
         self.oracle, self.threshold = oracle, threshold
 
     def parse(self, sentences: Sequence[Tokens], counts: Counter[str] | None = None) -> list[list[Action]]:
@@ -163,7 +163,7 @@ class Exact:
 
 
 # How an oracle parses sentences; counted is what made search harder, as of `Exact.parse`
-SEARCHES: dict[str, Callable[[Linear, Sequence[Tokens], Counter[str]], list[list[Action]]]] = {
+SEARCHES: dict[str, Callable[[LinearOracle, Sequence[Tokens], Counter[str]], list[list[Action]]]] = {
     "greedy": lambda oracle, sentences, _: oracle.parse(sentences),
     "exact": lambda oracle, sentences, counts: Exact(oracle).parse(sentences, counts),
 }

@@ -140,37 +140,42 @@ class Refusals:
 
     def over(self, items: Iterable[Item]) -> Iterator[Item]:
         """Yield the items; raise at the end what is wrong with the file, and where nothing is left."""
-        found = False
+        readable = False
         try:
             for item in items:
-                found = True
+                readable = True
                 yield item
         except FormatError as error:
             self.fail(error)
         if self._errors:
             self.fail()
-        if self.count and not found:
+        if self.count and not readable:
             raise FormatError(self.file, 0, 0, "none of its sentences can be read")
 
 
 def each_located(
-    work: Callable[[Item], Made], items: Iterable[Item], file: str, refusals: Refusals | None = None
+    work: Callable[[Item], Made],
+    items: Iterable[Item],
+    file: str,
+    refusals: Refusals | None = None,
+    first: int = 0,
 ) -> Iterator[Made]:
     """Yield the results of work on each sentence of a file; as `located`, at a lower price for each.
 
     refusals: of the same pass; sentences that they refused are counted with these
+    first:    how many sentences of the file come before the items
     """
     refusals = refusals or Refusals()
     # Before an item: sentences that are no items; all sentences that were refused.
-    missing, seen = 0, refusals.count
-    for sentence, item in enumerate(items, 1):
-        missing += refusals.count - seen
+    missing, refused_before = 0, refusals.count
+    for sentence, item in enumerate(items, first + 1):
+        missing += refusals.count - refused_before
         try:
-            made = work(item)
+            result = work(item)
         except (FormatError, ModelError):
             raise
         except ValueError as error:
             refusals(FormatError(file, 0, sentence + missing, str(error)))
         else:
-            yield made
-        seen = refusals.count
+            yield result
+        refused_before = refusals.count

@@ -6,7 +6,7 @@ import gzip
 import os
 import sys
 import zlib
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
 from typing import TextIO, cast
@@ -47,22 +47,24 @@ def open_input(path: AnyPath, encoding: str = "utf-8-sig", errors: str = "strict
             stream.close()
 
 
-def guess_utf8(latin1: Iterable[str]) -> Iterator[str]:
-    """Yield lines that were read as Latin-1: decoded as UTF-8 if the first one that is not ASCII is UTF-8.
+def lines_in_utf8_or_latin1(path: AnyPath) -> Iterator[str]:
+    """Yield the lines of a file: UTF-8 if the first one that is not ASCII is, Latin-1 otherwise.
 
-    A byte order mark is such a sign, and no part of the text. Raises UnicodeDecodeError for mixed lines.
+    A byte order mark is a sign of UTF-8, and no part of the text. Raises FormatError for what cannot be
+    opened or decoded.
     """
     utf8: bool | None = None
-    for number, line in enumerate(latin1):
-        if not line.isascii() and utf8 is not False:
-            try:
-                line = line.encode("latin-1").decode("utf-8" if number else "utf-8-sig")
-                utf8 = True
-            except UnicodeDecodeError:
-                if utf8:
-                    raise
-                utf8 = False
-        yield line
+    with open_input(path, "latin-1") as stream:
+        for number, line in enumerate(stream):
+            if not line.isascii() and utf8 is not False:
+                try:
+                    line = line.encode("latin-1").decode("utf-8" if number else "utf-8-sig")
+                    utf8 = True
+                except UnicodeDecodeError:
+                    if utf8:
+                        raise
+                    utf8 = False
+            yield line
 
 
 @contextmanager

@@ -61,11 +61,11 @@ def read_json(path: Path) -> dict[str, Any]:
 def read_settings(path: Path, version: int) -> dict[str, Any]:
     """Return what `write_settings` wrote. Raises ModelError for other files, and for other formats."""
     settings = read_json(path)
-    found = settings.get("format")
-    if not isinstance(found, int):
+    format_number = settings.get("format")
+    if not isinstance(format_number, int):
         raise ModelError(f"{path}: says no format")
-    if found != version:
-        raise ModelError(f"{path}: has format {found}; this version of d2c reads {version}")
+    if format_number != version:
+        raise ModelError(f"{path}: has format {format_number}; this version of d2c reads {version}")
     return settings
 
 
@@ -122,20 +122,22 @@ def size_of(directory: Path) -> int:
 
 def digests(directory: Path, parts: Iterable[str]) -> dict[str, str]:
     """Return the SHA-256 of each file in some of the folders of a directory, by its path there."""
-    found = {}
+    by_file = {}
     for path in sorted(path for part in parts for path in (directory / part).rglob("*") if path.is_file()):
         with open(path, "rb") as stream:
-            found[path.relative_to(directory).as_posix()] = hashlib.file_digest(stream, "sha256").hexdigest()
-    return found
+            by_file[path.relative_to(directory).as_posix()] = hashlib.file_digest(
+                stream, "sha256"
+            ).hexdigest()
+    return by_file
 
 
-def check_digests(directory: Path, parts: Iterable[str], expected: Mapping[str, str]) -> None:
+def check_digests(directory: Path, parts: Iterable[str], expected: Mapping[str, object]) -> None:
     """Raise ModelError where these folders have other files than those with the expected digests."""
-    found = digests(directory, parts)
+    present = digests(directory, parts)
     known = {file: digest for file, digest in expected.items() if file.partition("/")[0] in parts}
-    for file in sorted(found.keys() | known.keys()):
-        if found.get(file) != known.get(file):
-            what = "is missing" if file not in found else "is damaged"
+    for file in sorted(present.keys() | known.keys()):
+        if present.get(file) != known.get(file):
+            what = "is missing" if file not in present else "is damaged"
             what = what if file in known else "is no file of this model"
             raise ModelError(f"{directory / file}: {what}; copy or train the model again")
 

@@ -8,14 +8,13 @@ learned like any other label. At the end it disturbs left-to-right parsers least
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from pathlib import Path
-from typing import Any, Self
+from typing import Self
 
 from d2c.base.errors import FormatError
-from d2c.base.model_files import strings
 from d2c.trees.ctree import Tokens
 from d2c.trees.dtree import DTree
 from d2c.trees.formats.conllu import read_conllu
@@ -26,7 +25,7 @@ _UNKNOWN = "_"  # the label where a parser predicts none that it was taught
 
 @dataclass(frozen=True)
 class Codes:
-    """What a parser is taught instead of the labels of a treebank.
+    """The codes that a parser is taught instead of the labels of a treebank.
 
     labels:     all of them; label i is taught as `d{i}`
     root_label: that of all roots; None where they have several, and sentences get the artificial word
@@ -37,7 +36,7 @@ class Codes:
 
     @classmethod
     def of(cls, dtrees: Iterable[DTree]) -> Self:
-        """The codes of a treebank of trees with labels."""
+        """Return the codes of a treebank of trees with labels."""
         labels, roots = set[str](), set[str]()
         for dtree in dtrees:
             assert dtree.labels is not None
@@ -45,17 +44,9 @@ class Codes:
             roots.add(dtree.labels[dtree.heads.index(0)])
         return cls(tuple(sorted(labels)), roots.pop() if len(roots) == 1 else None)
 
-    @classmethod
-    def read(cls, settings: Mapping[str, Any]) -> Self:
-        """The codes among a model's settings. Raises KeyError, TypeError."""
-        root_label = settings["root_label"]
-        if not isinstance(root_label, str | None):
-            raise TypeError("root_label is no label")
-        return cls(strings(settings["labels"]), root_label)
-
     @property
     def settings(self) -> dict[str, object]:
-        """What `read` reads."""
+        """Return both, for the settings of a model: `checked` reads them back."""
         return {"root_label": self.root_label, "labels": self.labels}
 
     @cached_property
@@ -69,7 +60,7 @@ class Codes:
         return {label: code for code, label in self.label_of.items()}
 
     def words(self, tokens: Tokens) -> tuple[list[str], list[str]]:
-        """Forms and tags as the parser sees them: none empty, the artificial word at the end."""
+        """Return forms and tags as the parser sees them: none empty, the artificial word at the end."""
         forms, tags = [form or "_" for form in tokens.forms], [tag or "_" for tag in tokens.tags]
         if self.root_label is None and forms:
             forms.append(_WORD)
@@ -77,7 +68,7 @@ class Codes:
         return forms, tags
 
     def encode(self, dtree: DTree, root: str) -> tuple[list[int], list[str]]:
-        """Heads and codes of as many words, for training; `root` is the parser's own label of roots."""
+        """Return heads and codes of as many words, for training; root: the parser's own label of roots."""
         assert dtree.labels is not None
         heads, codes = list(dtree.heads), [self.code_of[label] for label in dtree.labels]
         if self.root_label is None:
@@ -87,7 +78,7 @@ class Codes:
         return heads, codes
 
     def decode(self, tokens: Tokens, heads: Sequence[int], codes: Sequence[str]) -> DTree:
-        """The d-tree of what the parser predicted for as many words.
+        """Return the d-tree of what the parser predicted for as many words.
 
         What the artificial word heads, several words perhaps, gets the head of that word: 0, mostly.
         A root without a label that was taught gets `root_label`.
@@ -100,12 +91,13 @@ class Codes:
             self.label_of.get(code, _UNKNOWN if head or self.root_label is None else self.root_label)
             for code, head in zip(codes, heads, strict=True)
         ]
-        kept = [heads[-1] if head == artificial else head for head in heads[:n]] if artificial else heads
-        return DTree(tokens, tuple(kept), labels=tuple(labels[:n]))
+        if artificial:
+            heads = [heads[-1] if head == artificial else head for head in heads[:n]]
+        return DTree(tokens, tuple(heads), labels=tuple(labels[:n]))
 
 
 def read_trees(path: Path) -> list[DTree]:
-    """The d-trees of a CoNLL-U file. Raises FormatError where heads form no tree."""
+    """Return the d-trees of a CoNLL-U file. Raises FormatError where heads form no tree."""
     result = []
     for number, dtree in enumerate(read_conllu(path), 1):
         if not dtree.is_tree():
@@ -115,7 +107,7 @@ def read_trees(path: Path) -> list[DTree]:
 
 
 def read_training(path: Path) -> list[DTree]:
-    """The d-trees of a CoNLL-U file to learn from. Raises FormatError, also where there is no arc."""
+    """Return the d-trees of a CoNLL-U file to learn from. Raises FormatError, also where there is no arc."""
     result = read_trees(path)
     if all(len(dtree.heads) < 2 for dtree in result):
         raise FormatError(str(path), 0, 0, "no sentence has two words, so there is no arc to learn")

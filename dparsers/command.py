@@ -19,7 +19,7 @@ from d2c.base.children import run
 from d2c.base.errors import FormatError, ModelError
 from d2c.base.progress import log
 from d2c.base.temporary import scratch
-from d2c.dparsers.directories import Kind, whole_directory
+from d2c.dparsers.directories import ModelFormat, whole_directory
 from d2c.dparsers.file_parser import align
 from d2c.dparsers.protocol import DependencyParser, Report
 from d2c.trees.ctree import Tokens
@@ -27,7 +27,7 @@ from d2c.trees.dtree import DTree
 from d2c.trees.formats.chunks import batches
 from d2c.trees.formats.conllu import read_conllu, save_conllu
 
-KIND = Kind("dparser", "cmd", 1)  # of the model directory: the settings, and whatever the command wrote
+FORMAT = ModelFormat("dparser", "cmd", 1)  # and whatever the command wrote
 _MODEL = "model"
 _KEPT = 3  # lines of standard error
 _WINDOW = 10_000  # sentences that one run of the command parses: it may be slow to start
@@ -63,7 +63,7 @@ class CommandParser(DependencyParser):
                 shutil.copytree(model, staging / _MODEL)
             elif model.exists():
                 shutil.copyfile(model, staging / _MODEL)
-            KIND.write(staging, {})
+            FORMAT.write(staging, {})
             weakref.finalize(self, kept.pop_all().close)
         self.model_ = model
         return self
@@ -72,7 +72,7 @@ class CommandParser(DependencyParser):
     def load(cls, directory: Path, parse_template: str | None = None, timeout: float | None = None) -> Self:
         """The parser that `train` left in a directory, which holds no commands, since using someone's model
         must not run what they chose: the one that parses must be given again. Raises ModelError."""
-        KIND.read(directory)
+        FORMAT.read(directory)
         if parse_template is None:
             raise ModelError(f"{directory}: was made by a command; the one that parses must be given again")
         parser = cls("", parse_template, timeout)

@@ -12,6 +12,7 @@ from typing import Any, NamedTuple
 
 from d2c.base import model_files
 from d2c.base.errors import ModelError
+from d2c.base.schema import checked
 from d2c.base.temporary import beside, is_staged, scratch, why_unwritable
 
 SETTINGS, TAGGER_SETTINGS = "dparser.json", "tagger.json"
@@ -19,7 +20,7 @@ SETTINGS, TAGGER_SETTINGS = "dparser.json", "tagger.json"
 
 @contextmanager
 def whole_directory(directory: Path, marker: str = SETTINGS) -> Iterator[Path]:
-    """A fresh directory to fill, which becomes `directory` at the end, or, after an error, disappears.
+    """Yield a fresh directory to fill, which becomes `directory` at the end, or, after an error, disappears.
 
     A model that is there already, told by the file `marker` in it, is replaced. Raises ModelError where
     `directory` is anything else that is not empty, and where it cannot be written.
@@ -55,8 +56,8 @@ def whole_directory(directory: Path, marker: str = SETTINGS) -> Iterator[Path]:
         raise ModelError(f"{directory}: cannot be written: {reason}") from None
 
 
-class Kind(NamedTuple):
-    """What a model directory holds: a `dparser` or a `tagger`, of which name, in which format.
+class ModelFormat(NamedTuple):
+    """Say what a model directory holds: a `dparser` or a `tagger`, of which name, in which format.
 
     parameters: those of the estimator that are among the settings
     """
@@ -72,13 +73,13 @@ class Kind(NamedTuple):
         return f"{self.role}.json"
 
     def write(self, directory: Path, settings: Mapping[str, object], estimator: object = None) -> None:
-        """Writes the settings and the estimator's parameters, and which parser or tagger they are of."""
+        """Write the settings and the estimator's parameters, and which parser or tagger they are of."""
         own = {name: getattr(estimator, name) for name in self.parameters}
         written = {self.role: self.name, **own, **settings}
         model_files.write_settings(directory / self.file, self.version, written)
 
     def read(self, directory: Path) -> dict[str, Any]:
-        """The settings of a model directory. Raises ModelError unless it is of this kind."""
+        """Return the settings of a model directory. Raises ModelError unless it is of this kind."""
         path = Path(directory) / self.file
         settings = model_files.read_settings(path, self.version)
         if settings.get(self.role) != self.name:
@@ -87,13 +88,13 @@ class Kind(NamedTuple):
 
 
 def parameters(settings: Mapping[str, Any], names: Iterable[str]) -> dict[str, Any]:
-    """The parameters of an estimator among its settings. Raises KeyError, TypeError."""
-    return model_files.typed(settings, dict.fromkeys(names, str | int | float | None))
+    """Return the parameters of an estimator among its settings. Raises KeyError, TypeError."""
+    return checked({name: settings[name] for name in names}, dict[str, str | int | float | None])
 
 
 @contextmanager
 def loading(source: Path | str, what: str = "cannot be loaded") -> Iterator[None]:
-    """Turns whatever a library does when it reads someone else's data into a ModelError of one line."""
+    """Turn whatever a library does when it reads someone else's data into a ModelError of one line."""
     try:
         yield
     except ModelError:

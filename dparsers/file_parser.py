@@ -9,7 +9,7 @@ from typing import Self
 
 from d2c.base.errors import FormatError, ModelError
 from d2c.base.files import AnyPath
-from d2c.dparsers.directories import Kind, whole_directory
+from d2c.dparsers.directories import ModelFormat, whole_directory
 from d2c.dparsers.protocol import DependencyParser, Report
 from d2c.trees.ctree import Tokens
 from d2c.trees.dtree import DTree
@@ -18,7 +18,7 @@ from d2c.trees.spelling import Spelling, plain
 
 logger = logging.getLogger(__name__)
 
-FILE, GOLD = Kind("dparser", "file", 1), Kind("dparser", "gold", 1)
+FILE, GOLD = ModelFormat("dparser", "file", 1), ModelFormat("dparser", "gold", 1)
 _GOLD = "gold.conllu"
 
 

@@ -17,14 +17,14 @@ from typing import Protocol, Self, cast
 
 from d2c.base.errors import ModelError
 from d2c.base.progress import log
-from d2c.dparsers.directories import Kind, loading, whole_directory
+from d2c.dparsers.directories import ModelFormat, loading, whole_directory
 from d2c.dparsers.protocol import Arcs, DependencyParser, Report, TextRules, with_arcs
 from d2c.dparsers.taggers import EMPTY_FORM
 from d2c.trees.ctree import Tokens
 from d2c.trees.dtree import DTree
 from d2c.trees.formats.chunks import batches
 
-KIND = Kind("dparser", "pipeline", 1)
+FORMAT = ModelFormat("dparser", "pipeline", 1)
 _WINDOW = 1024  # sentences that are parsed and held at a time
 _NAME = re.compile(r"spacy:[a-z]{2,3}(_[A-Za-z0-9]+)+|stanza:[a-z]+(-[a-z]+)*")  # what a model may say
 
@@ -57,13 +57,13 @@ class PipelineParser(DependencyParser):
         log.info("%s: loading", self.pipeline)
         self.pipeline_ = _load(self.pipeline)
         with whole_directory(Path(directory)) as staging:
-            KIND.write(staging, {"pipeline": self.pipeline if _is_package(self.pipeline) else None})
+            FORMAT.write(staging, {"pipeline": self.pipeline if _is_package(self.pipeline) else None})
         return self
 
     @classmethod
     def load(cls, directory: Path, allow_pipeline: str | None = None) -> Self:
         """Loads the pipeline that `train` was given, if it is the allowed one. Raises ModelError."""
-        named = KIND.read(directory).get("pipeline")
+        named = FORMAT.read(directory).get("pipeline")
         if named is not None and not _is_package(named):
             raise ModelError(f"{directory}: names no installed package of spaCy's kind: {str(named)[:60]!r}")
         if named is None and allow_pipeline is None:

@@ -7,12 +7,16 @@ import random
 import time
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import contextmanager
+from dataclasses import fields
 from typing import Any, TypeVar
 
 import numpy
 
 from d2c.base.errors import ModelError
 from d2c.base.progress import log
+from d2c.base.settings import limits_of
+from d2c.trees.dtree import DTree
+from d2c.trees.scores.attachment import Attachment, score_attachment
 
 T = TypeVar("T")
 
@@ -20,20 +24,38 @@ DEV_WORDS = 20_000  # of the development treebank that are enough to tell which 
 
 
 def check_choice(what: str, name: str, known: Iterable[str]) -> None:
-    """Raises ModelError for a name that is none of those known."""
+    """Raise ModelError for a name that is none of those known."""
     if name not in known:
         raise ModelError(f"{what} {name!r} is none of {', '.join(known)}")
 
 
+def check_limits(estimator: Any) -> None:
+    """Raise ModelError where a parameter, a field made by `setting`, is out of its range."""
+    for one in fields(estimator):
+        value = getattr(estimator, one.name)
+        if one.init and value is not None:
+            try:
+                limits_of(type(estimator), one.name).check(one.name, value)
+            except ValueError as error:
+                raise ModelError(str(error)) from None
+
+
+def attachment(gold: Sequence[DTree], predicted: Iterable[DTree]) -> tuple[float, float]:
+    """Return UAS and LAS in [0, 1] with exact labels; every word counts."""
+    pairs = zip(gold, predicted, strict=True)
+    score = sum((score_attachment(a, b, punctuation=True) for a, b in pairs), Attachment())
+    return score.uas / 100, score.las / 100
+
+
 def thinned(sentences: Sequence[T], words: int, length: Callable[[Any], int] = len) -> Sequence[T]:
-    """Evenly chosen sentences with about so many words, all of them where they have no more."""
+    """Return evenly chosen sentences with about so many words, all of them where they have no more."""
     return sentences[:: 1 + sum(map(length, sentences)) // words]
 
 
 def evaluations(
     steps: int, interval: int, update: Callable[[], float], who: str, device: str = "cpu", done: int = 0
 ) -> Iterator[tuple[int, float | None]]:
-    """Makes the steps of a training; yields the number of each and, where an evaluation is due, the mean loss
+    """Make the steps of a training; yield the number of each and, where an evaluation is due, the mean loss
     since the last one, otherwise None. `update` makes a step and returns its loss.
 
     who:  trains, on which device, which is told first
@@ -58,7 +80,7 @@ def best_state(
     evaluate: Callable[[int, float], float],
     state: Callable[[], T],
 ) -> T:
-    """What `state` returned after that of the `evaluations` with the highest score, the first of equal ones.
+    """Return the `state` after that of the `evaluations` with the highest score, the first of equal ones.
 
     evaluate: score on the development treebank after a step, given the mean loss
     """
@@ -72,27 +94,44 @@ def best_state(
 
 
 def reporter(report: Callable[..., T], progress: Callable[[T], None] | None) -> Callable[..., T]:
-    """Makes a function that makes reports of their fields, adds the seconds since now, and passes them on."""
+    """Return a function that makes reports of their fields, adds the seconds since now, and hands them on."""
     begin = time.monotonic()
 
     def pass_on(*fields: float) -> T:
-        made = report(*fields, time.monotonic() - begin)
+        evaluation = report(*fields, time.monotonic() - begin)
         if progress is not None:
-            progress(made)
-        return made
+            progress(evaluation)
+        return evaluation
 
     return pass_on
 
 
+def evaluating(
+    report: Callable[..., T], progress: Callable[[T], None] | None, scores: Callable[[], tuple[float, ...]]
+) -> Callable[[int, int, float, float], float]:
+    """Return a function that evaluates after a step of so many, given the mean loss and the seconds so far.
+
+    It hands on a report with the scores, and returns the last of them.
+    """
+
+    def evaluate(step: int, steps: int, loss: float, seconds: float) -> float:
+        measured = scores()
+        if progress is not None:
+            progress(report(step, steps, loss, *measured, seconds))
+        return measured[-1]
+
+    return evaluate
+
+
 def rise_and_fall(steps: int) -> Callable[[int], float]:
-    """The factor of the learning rate at each step: up over the first twentieth, then down to 0."""
+    """Return the factor of the learning rate at each step: up over the first twentieth, then down to 0."""
     rise = max(1, steps // 20)
     return lambda step: min((step + 1) / rise, (steps - step) / max(1, steps - rise))
 
 
 @contextmanager
 def seeded(seed: int) -> Iterator[None]:
-    """Seeds the generators of Python and numpy; afterwards they go on as if nothing was drawn."""
+    """Seed the generators of Python and numpy; afterwards they go on as if nothing was drawn."""
     states = random.getstate(), numpy.random.get_state()
     random.seed(seed)
     numpy.random.seed(seed % 2**32)

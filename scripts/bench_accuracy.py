@@ -48,12 +48,12 @@ from d2c.dparsers.directories import whole_directory
 from d2c.dparsers.registry import DPARSERS, load_tagger, make_tagger
 from d2c.experiments.rows import with_tags_of
 from d2c.linear.weights import MOST_BITS
+from d2c.models.arcs import parsing
 from d2c.packed.dtree import packed_arcs, with_packed_arcs
 from d2c.packed.feature import ArcFeature
 from d2c.parsing.combining import parses_of
 from d2c.reduction.labeler.two_stage import TwoStage
 from d2c.reduction.reduction import Reduction
-from d2c.training.packed import parsing
 from d2c.trees.binarization import GRAMMARS
 from d2c.trees.ctree import CTree, Tokens
 from d2c.trees.dtree import DTree

@@ -45,8 +45,8 @@ from d2c.dparsers.registry import make_dparser, make_tagger
 from d2c.dparsers.stanza.parser import StanzaParser
 from d2c.dparsers.taggers import Tagger
 from d2c.experiments.rows import with_tags_of
+from d2c.models.arcs import parsing
 from d2c.reduction.reduction import Reduction
-from d2c.training.packed import parsing
 from d2c.trees.ctree import CTree, Tokens
 from d2c.trees.dtree import DTree
 from d2c.trees.formats.conllu import save_conllu

@@ -35,7 +35,7 @@ from d2c.experiments.store import Store
 from d2c.experiments.treebank import PARTS, Treebank, read_treebanks
 from d2c.routes.registry import RouteSettings
 from d2c.treebanks.reading import Reading
-from papers.experiment import Experiment, Settings
+from papers.experiment import PaperExperiment, Settings
 from papers.page import write_section
 from papers.registry import TABLES, make_table
 
@@ -134,7 +134,7 @@ def main(names: tuple[str, ...], out: Path, treebanks: Path | None, **options: A
     settings = Settings(**{name: options[name] for name in names_of_settings})
     with Pulse() as pulse:
         store = Store(out / "steps")
-        experiments = [Experiment(treebank, settings, store) for treebank in chosen]
+        experiments = [PaperExperiment.of(treebank, settings, store) for treebank in chosen]
         wanted, failed = TABLES if EVERY in names else dict.fromkeys(names), list[str]()
         own = {str(path) for treebank in chosen for path in treebank.files.values()}
         for name in wanted:

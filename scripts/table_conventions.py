@@ -13,7 +13,7 @@ from dataclasses import replace
 import click
 
 from d2c.cky.constrained_cky import ConstrainedCKY
-from d2c.training.conventions import with_induced_heads
+from d2c.training.fitting import with_induced_heads
 from d2c.trees.ctree import CTree
 from d2c.trees.dtree import DTree
 from d2c.trees.formats.conllu import read_conllu

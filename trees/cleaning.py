@@ -51,24 +51,24 @@ def remove_empty(ctree: CTree) -> CTree | None:
     return keep_tokens(ctree, [i for i, tag in enumerate(ctree.tokens.tags) if tag != EMPTY_TAG])
 
 
-def keep_tokens(ctree: CTree, kept: Sequence[int]) -> CTree | None:
+def keep_tokens(ctree: CTree, indices: Sequence[int]) -> CTree | None:
     """Keep some of the tokens (indices, ascending) and the nodes above them, without head children; None for
     no tokens."""
     tokens = ctree.tokens
-    if not kept:
+    if not indices:
         return None
     new_id = [-1] * (len(tokens) + len(ctree.labels))
-    for new, old in enumerate(kept):
+    for new, old in enumerate(indices):
         new_id[old] = new
     labels: list[str] = []
     children: list[tuple[int, ...]] = []
     for node, kids in enumerate(ctree.children, len(tokens)):
         new_kids = tuple([new_id[kid] for kid in kids if new_id[kid] >= 0])
         if new_kids:
-            new_id[node] = len(kept) + len(labels)
+            new_id[node] = len(indices) + len(labels)
             labels.append(ctree.labels[node - len(tokens)])
             children.append(new_kids)
-    words = Tokens(tuple([tokens.forms[i] for i in kept]), tuple([tokens.tags[i] for i in kept]))
+    words = Tokens(tuple([tokens.forms[i] for i in indices]), tuple([tokens.tags[i] for i in indices]))
     return CTree(words, tuple(labels), tuple(children), None, ctree.top)
 
 

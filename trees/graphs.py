@@ -48,7 +48,7 @@ def tree_of(
         raise GraphError("the nodes form a circle", next(name for name in labels if name not in reached))
     n, first = len(tokens), list(range(len(tokens)))
     ids = dict[Name | None, int]((i, i) for i in range(n))
-    shown: list[str] = []
+    symbols: list[str] = []
     rows: list[list[int]] = []
     heads: list[int] = []
     for name in (*reversed(order), None):
@@ -58,16 +58,16 @@ def tree_of(
         ids[name] = n + len(rows)
         rows.append([ids[kid] for kid in kids])
         first.append(first[rows[-1][0]])
-        shown.append(VIRTUAL_ROOT if name is None else labels[name])
+        symbols.append(VIRTUAL_ROOT if name is None else labels[name])
         heads.append(ids[min(kids, key=ranks.__getitem__)] if ranks else 0)
     if not rows:
         raise ValueError("no token is in the tree")
     if len(rows[-1]) == 1:
         root = rows[-1][0]
-        shown, rows, heads = shown[:-1], rows[:-1], heads[:-1]
+        symbols, rows, heads = symbols[:-1], rows[:-1], heads[:-1]
     else:
         root = n + len(rows) - 1
-    return unwrap(build_ctree(tokens, shown, rows, root, heads if ranks else None), False)
+    return unwrap(build_ctree(tokens, symbols, rows, root, heads if ranks else None), False)
 
 
 def listed(ctree: CTree) -> tuple[CTree, list[int]]:

@@ -18,7 +18,7 @@ from pathlib import Path
 
 from d2c.base.errors import FormatError
 from d2c.base.files import open_input
-from d2c.trees.ctree import CTree
+from d2c.trees.ctree import CTree, trusted_ctree
 
 SEARCHES = ("left", "right", "leftdis", "rightdis")
 _KEYWORDS = ("punctuation", "conjunction", "default")
@@ -29,7 +29,7 @@ _PRODUCTIONS_REMEMBERED = 1 << 16  # productions repeat; bounds memory on endles
 
 
 @dataclass(frozen=True)
-class Search:
+class HeadSearch:
     """One line of a table: a direction and the labels sought; without labels, any but punctuation.
 
     A label `N*` is any that begins with N.
@@ -65,10 +65,10 @@ class HeadRules:
     """
 
     name: str
-    searches: Mapping[str, Sequence[Search]]
+    searches: Mapping[str, Sequence[HeadSearch]]
     punctuation: frozenset[str] = frozenset()
     conjunction: frozenset[str] = frozenset()
-    default: Search = Search("left")
+    default: HeadSearch = HeadSearch("left")
 
     def __post_init__(self) -> None:
         self._remembered = lru_cache(maxsize=_PRODUCTIONS_REMEMBERED)(self._index)
@@ -85,24 +85,24 @@ class HeadRules:
         """Return `head_child`; from the end, below 0, where the symbol's own searches find nothing."""
         if len(children) == 1:
             return 0
-        own = self.by_rule(symbol, children)
-        found = own[1] if own else self.default.find(children, self.punctuation)
-        if found is not None:
-            head = self._before_conjunction(found, children)
+        by_rule = self.by_rule(symbol, children)
+        index = by_rule[1] if by_rule else self.default.find(children, self.punctuation)
+        if index is not None:
+            head = self._before_conjunction(index, children)
         else:
             head = len(children) - 1 if self.default.kind.startswith("right") else 0
-        return head - len(children) if self.searches and not own else head
+        return head - len(children) if self.searches and not by_rule else head
 
-    def by_rule(self, symbol: str, children: tuple[str, ...]) -> tuple[Search, int] | None:
+    def by_rule(self, symbol: str, children: tuple[str, ...]) -> tuple[HeadSearch, int] | None:
         """Return the first of the symbol's own searches that finds a child, and its index; None where all
         fail."""
         for search in self.searches_of(symbol):
-            found = search.find(children, self.punctuation)
-            if found is not None:
-                return search, found
+            index = search.find(children, self.punctuation)
+            if index is not None:
+                return search, index
         return None
 
-    def searches_of(self, symbol: str) -> Sequence[Search]:
+    def searches_of(self, symbol: str) -> Sequence[HeadSearch]:
         """Return the searches for a symbol: its own, or those of the longest `NP*` that it begins with, or
         none."""
         if symbol in self.searches:
@@ -128,7 +128,7 @@ class HeadRules:
             uncovered.nodes += sum([len(kids) > 1 for kids in ctree.children])
             uncovered.without += sum([i < 0 for i in indices])
         heads = tuple([kids[i] for kids, i in zip(ctree.children, indices, strict=True)])
-        return CTree(ctree.tokens, ctree.labels, ctree.children, heads, ctree.top)
+        return trusted_ctree(ctree.tokens, ctree.labels, ctree.children, heads, ctree.top)
 
     def headed(self, ctree: CTree, uncovered: Uncovered | None = None) -> CTree:
         """Return the c-tree with its own head children, or, where it has none, with those that `apply`
@@ -216,9 +216,9 @@ def load_head_rules(name: str) -> HeadRules:
     Raises FormatError for a malformed table and for a name that is none of these.
     """
     if name == "marked":  # trees come with head children; where one has none, the leftmost child is it
-        return HeadRules(name, {}, default=Search("left"))
+        return HeadRules(name, {}, default=HeadSearch("left"))
     if name in ("leftmost", "rightmost"):
-        return HeadRules(name, {}, default=Search(name.removesuffix("most")))
+        return HeadRules(name, {}, default=HeadSearch(name.removesuffix("most")))
     for table in (resources.files("d2c.data") / "heads" / f"{name}.txt", Path(name)):
         if table.is_file():
             with as_file(table) as path, open_input(path) as stream:
@@ -247,16 +247,16 @@ def format_head_rules(rules: HeadRules) -> str:
     for name, labels in (("punctuation", rules.punctuation), ("conjunction", rules.conjunction)):
         if labels:
             rows.append(" ".join((name, *sorted(labels))))
-    if rules.default != Search("left"):
+    if rules.default != HeadSearch("left"):
         rows.append(" ".join(("default", rules.default.kind, *rules.default.labels)))
     return "".join(row + "\n" for row in rows)
 
 
 def parse_head_rules(name: str, text: str) -> HeadRules:
     """Read the text of a table. Raises FormatError naming `name` and the line."""
-    searches: dict[str, tuple[Search, ...]] = {}
+    searches: dict[str, tuple[HeadSearch, ...]] = {}
     sets: dict[str, frozenset[str]] = {}
-    default = Search("left")
+    default = HeadSearch("left")
     for number, line in enumerate(text.split("\n"), 1):
         if line.startswith("#") or not line.strip(_BLANKS):
             continue
@@ -266,7 +266,7 @@ def parse_head_rules(name: str, text: str) -> HeadRules:
         elif not rest or rest[0] not in SEARCHES:
             raise FormatError(name, number, 0, f"expected one of {', '.join(SEARCHES)} after {symbol!r}")
         elif symbol == "default":
-            default = Search(rest[0], tuple(rest[1:]))
+            default = HeadSearch(rest[0], tuple(rest[1:]))
         else:
-            searches[symbol] = (*searches.get(symbol, ()), Search(rest[0], tuple(rest[1:])))
+            searches[symbol] = (*searches.get(symbol, ()), HeadSearch(rest[0], tuple(rest[1:])))
     return HeadRules(name, searches, default=default, **sets)

@@ -11,7 +11,7 @@ from collections.abc import Iterable, Sequence
 from dataclasses import replace
 
 from d2c.trees.ctree import CTree
-from d2c.trees.heads import HeadRules, Search
+from d2c.trees.heads import HeadRules, HeadSearch
 
 
 def induce_heads(ctree: CTree, heads: Sequence[int]) -> CTree:
@@ -50,16 +50,16 @@ def estimate_rules(ctrees: Iterable[CTree]) -> HeadRules:
                 continue
             names = [ctree.label(kid) for kid in kids]
             present[label].update(set(names))
-            own = ctree.label(head)
-            heads[label][own] += 1
-            equal = [kid for kid, kid_name in zip(kids, names, strict=True) if kid_name == own]
+            head_label = ctree.label(head)
+            heads[label][head_label] += 1
+            equal = [kid for kid, kid_name in zip(kids, names, strict=True) if kid_name == head_label]
             if len(equal) > 1:
                 side[label] += (head == equal[0]) - (head == equal[-1])
     searches = {}
-    for label, found in sorted(heads.items()):
-        sought = sorted((-count / present[label][kid], kid) for kid, count in found.items())
+    for label, counts in sorted(heads.items()):
+        sought = sorted((-count / present[label][kid], kid) for kid, count in counts.items())
         direction = "left" if side[label] >= 0 else "right"
-        searches[label] = (Search(direction, tuple(kid for _, kid in sought)),)
+        searches[label] = (HeadSearch(direction, tuple(kid for _, kid in sought)),)
     return HeadRules("induced", searches)
 
 

@@ -71,10 +71,10 @@ def from_stanza(tree: parse_tree.Tree) -> CTree:
 def _build(ctree: CTree, leaf: Callable[[str, str], Any], inner: Callable[[str, list[Any]], Any]) -> Any:
     if not ctree.is_continuous():
         raise ValueError("a tree with gaps cannot be a tree whose leaves are in the order of the words")
-    made = [leaf(tag, form) for tag, form in zip(ctree.tokens.tags, ctree.tokens.forms, strict=True)]
+    nodes = [leaf(tag, form) for tag, form in zip(ctree.tokens.tags, ctree.tokens.forms, strict=True)]
     for label, kids in zip(ctree.labels, ctree.children, strict=True):
-        made.append(inner(label, [made[kid] for kid in kids]))
-    return made[-1] if ctree.top is None else inner(ctree.top, [made[-1]])
+        nodes.append(inner(label, [nodes[kid] for kid in kids]))
+    return nodes[-1] if ctree.top is None else inner(ctree.top, [nodes[-1]])
 
 
 def _read(root: Any, parts: Callable[[Any], _Node]) -> CTree:

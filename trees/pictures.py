@@ -83,8 +83,8 @@ def ctree_svg(ctree: DrawnCTree, sentence: str = "") -> str:
     """Return a c-tree as an SVG element, in light or dark as the reader prefers; its sentence may stand
     above it."""
     printer = _printer(ctree)
-    shown = {n: str(node.label() if isinstance(node, Tree) else node) for n, node in printer.nodes.items()}
-    xs, width = _placed(printer.coords, shown)
+    texts = {n: str(node.label() if isinstance(node, Tree) else node) for n, node in printer.nodes.items()}
+    xs, width = _placed(printer.coords, texts)
     first = _MARGIN + (_LEVEL if sentence else 0) + 10
     ys = {node: first + _LEVEL * row for node, (row, _) in printer.coords.items()}
     pieces = [f'<text class="sentence" x="{_MARGIN}" y="{_MARGIN + 10}">{escape(sentence)}</text>']
@@ -98,7 +98,7 @@ def ctree_svg(ctree: DrawnCTree, sentence: str = "") -> str:
     for child, parent in printer.edges.items():  # these cross bars of other nodes
         line, bar = f"M{xs[child]:g},{ys[child] - 13} V", ys[parent] + 10
         pieces.append(f'<path class="halo" d="{line}{bar + 4}"/><path d="{line}{bar}"/>')
-    for node, text in shown.items():
+    for node, text in texts.items():
         kind = "label" if isinstance(printer.nodes[node], Tree) else "word"
         place = f'x="{xs[node]:g}" y="{ys[node]}" text-anchor="middle"'
         pieces.append(f'<text class="{kind}" {place}>{escape(text)}</text>')
@@ -124,9 +124,9 @@ def dtree_svg(dtree: DrawnDTree) -> str:
         if levels[m]:
             pieces.append(f'<path d="M{start},{base} V{top} H{x} V{base}"/>')
         if head:
-            shown = escape(labels[m] if levels[m] else f"{_UNKNOWN} {labels[m]}".strip())
+            text = escape(labels[m] if levels[m] else f"{_UNKNOWN} {labels[m]}".strip())
             place = f'x="{(start + x) / 2}" y="{min(top, base - 7) - 4}" text-anchor="middle"'
-            pieces.append(f'<text class="label" {place}>{shown}</text>')
+            pieces.append(f'<text class="label" {place}>{text}</text>')
         pieces.append(f'<path class="tip" d="M{x - 4},{base - 7} L{x},{base} L{x + 4},{base - 7} Z"/>')
         for row, text in enumerate((tokens.forms[m], tokens.tags[m])):
             y = base + 18 * (row + 1)

@@ -96,7 +96,7 @@ def repair_tree(heads: Sequence[int], continuous: bool, repairs: Repairs) -> lis
 def _first_of_cycles(heads: Sequence[int]) -> list[int]:
     """Find the first token of each cycle; heads are in range."""
     reached_from = [-1] * len(heads)
-    found = []
+    first_tokens = []
     for start in range(len(heads)):
         m = start
         while m >= 0 and reached_from[m] < 0:
@@ -107,8 +107,8 @@ def _first_of_cycles(heads: Sequence[int]) -> list[int]:
             while k != m:
                 cycle.append(k)
                 k = heads[k] - 1
-            found.append(min(cycle))
-    return found
+            first_tokens.append(min(cycle))
+    return first_tokens
 
 
 def projectivize(heads: Sequence[int]) -> list[int]:

@@ -87,16 +87,16 @@ class Span:
 
     def to_dict(self) -> dict[str, Any]:
         """Return what `d2c parse --to json` writes: `tokens` only with gaps, characters only of text."""
-        shown: dict[str, Any] = {"label": self.label, "start": self.start, "end": self.end}
+        row: dict[str, Any] = {"label": self.label, "start": self.start, "end": self.end}
         if self.head is not None:
-            shown["head"] = self.head
+            row["head"] = self.head
         if len(self.blocks) > 1:
-            shown["tokens"] = [*self.tokens]
+            row["tokens"] = [*self.tokens]
         if self.source.offsets:
-            shown |= {"start_char": self.start_char, "end_char": self.end_char}
+            row |= {"start_char": self.start_char, "end_char": self.end_char}
         if self.confidence is not None:
-            shown["confidence"] = round(self.confidence, 6)
-        return shown
+            row["confidence"] = round(self.confidence, 6)
+        return row
 
 
 def spans_of(
@@ -133,15 +133,15 @@ def spans_of(
 def labelled(ctree: CTree, labels: Collection[str], nested: bool = False) -> list[int]:
     """Return the ids of the proper nodes with one of the labels; only if `nested` those inside another one of
     them."""
-    n, found = len(ctree.tokens), list[int]()
+    n, nodes = len(ctree.tokens), list[int]()
     inside = [False] * (n + len(ctree.labels))
     for node in range(ctree.root, n - 1, -1):
         wanted = ctree.labels[node - n] in labels
         if wanted and (nested or not inside[node]):
-            found.append(node)
+            nodes.append(node)
         for kid in ctree.children[node - n]:
             inside[kid] = wanted or inside[node]
-    return found
+    return nodes
 
 
 def _depths(ctree: CTree) -> list[int]:

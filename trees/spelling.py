@@ -18,13 +18,13 @@ class Spelling:
     def __init__(self) -> None:
         self.words = 0
 
-    def same(self, found: Sequence[str], wanted: Sequence[str]) -> bool:
+    def same(self, forms: Sequence[str], expected: Sequence[str]) -> bool:
         """Return whether the words of two sentences are the same."""
-        if found == wanted:
+        if forms == expected:
             return True
-        if list(map(plain, found)) != list(map(plain, wanted)):
+        if list(map(plain, forms)) != list(map(plain, expected)):
             return False
-        self.words += sum(a != b for a, b in zip(found, wanted, strict=True))
+        self.words += sum(a != b for a, b in zip(forms, expected, strict=True))
         return True
 
     def __str__(self) -> str:

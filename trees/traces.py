@@ -58,14 +58,14 @@ def fill_traces(ctree: CTree, empty: Sequence[bool]) -> CTree | None:
             if antecedent is not None and not _is_below(over, antecedent, parents):
                 parents[antecedent] = parents[over]
                 del antecedents[index or ""]
-    kept = [i for i in range(n) if not empty[i]]
-    if not kept:
+    words_left = [i for i in range(n) if not empty[i]]
+    if not words_left:
         return None
     names: dict[int, Name] = {node: str(node) for node in range(n, len(parents))}
-    names |= {i: number for number, i in enumerate(kept)}
+    names |= {i: number for number, i in enumerate(words_left)}
     labels = {str(node): ctree.label(node) for node in range(n, len(parents))}
     above = {names[node]: str(p) if p >= 0 else None for node, p in enumerate(parents) if node in names}
-    words = Tokens(tuple(tokens.forms[i] for i in kept), tuple(tokens.tags[i] for i in kept))
+    words = Tokens(tuple(tokens.forms[i] for i in words_left), tuple(tokens.tags[i] for i in words_left))
     filled = tree_of(words, labels, above)
     return CTree(words, filled.labels, filled.children, None, filled.top if ctree.top is None else ctree.top)
 

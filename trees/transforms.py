@@ -66,15 +66,15 @@ def raise_gaps(ctree: CTree) -> CTree:
         every = sorted([*kids, *raised.pop(n + k, [])], key=first.__getitem__)
         blocks = _runs(every, first, last)
         if ctree.head_children is not None:
-            kept = next(block for block in blocks if ctree.head_children[k] in block)
+            staying = next(block for block in blocks if ctree.head_children[k] in block)
         else:
-            kept = max(blocks, key=lambda block: last[block[-1]] - first[block[0]])
+            staying = max(blocks, key=lambda block: last[block[-1]] - first[block[0]])
         for block in blocks:
-            if block is not kept:
+            if block is not staying:
                 raised.setdefault(parents[n + k], []).extend(block)
-        children.append(kept)
-        first.append(first[kept[0]])
-        last.append(last[kept[-1]])
+        children.append(staying)
+        first.append(first[staying[0]])
+        last.append(last[staying[-1]])
     return build_ctree(ctree.tokens, ctree.labels, children, ctree.root, ctree.head_children, ctree.top)
 
 
@@ -92,22 +92,23 @@ def split_gaps(ctree: CTree) -> CTree:
     first, last = list(range(n)), list(range(n))
     pieces: list[list[int]] = [[i] for i in range(n)]  # new nodes of each old one
     for label, kids in zip(ctree.labels, ctree.children, strict=True):
-        seen: Counter[str] = Counter()
+        label_counts: Counter[str] = Counter()
         for kid in kids:
             if len(pieces[kid]) > 1:
                 base = ctree.label(kid)
-                seen[base] += 1
+                label_counts[base] += 1
                 for number, piece in enumerate(pieces[kid], 1):
-                    labels[piece - n] = f"{base}*{number}" + (f".{seen[base]}" if seen[base] > 1 else "")
-        own = []
+                    nth = f".{label_counts[base]}" if label_counts[base] > 1 else ""
+                    labels[piece - n] = f"{base}*{number}{nth}"
+        new_nodes = []
         every = sorted((piece for kid in kids for piece in pieces[kid]), key=first.__getitem__)
         for block in _runs(every, first, last):
-            own.append(n + len(labels))
+            new_nodes.append(n + len(labels))
             labels.append(label)
             children.append(block)
             first.append(first[block[0]])
             last.append(last[block[-1]])
-        pieces.append(own)
+        pieces.append(new_nodes)
     return build_ctree(ctree.tokens, labels, children, pieces[-1][0], None, ctree.top)
 
 
@@ -118,19 +119,19 @@ def merge_gaps(ctree: CTree) -> CTree:
     order = [ctree.root]  # parents first: the blocks of a node are together before those of its children
     for node in order if labels else ():
         groups: dict[tuple[str, str], int] = {}
-        kept = []
+        merged = []
         for kid in children[node - n]:
             match = _BLOCK.fullmatch(labels[kid - n]) if kid >= n else None
             key = (match[1], match[3] or "1") if match else ("", "")
             if match and key in groups:
                 children[groups[key] - n] += children[kid - n]
                 continue
-            kept.append(kid)
+            merged.append(kid)
             if match:
                 groups[key] = kid
                 labels[kid - n] = match[1]
-        children[node - n] = kept
-        order += [kid for kid in kept if kid >= n]
+        children[node - n] = merged
+        order += [kid for kid in merged if kid >= n]
     return build_ctree(ctree.tokens, labels, children, ctree.root, None, ctree.top)
 
 

@@ -8,7 +8,8 @@ from html import escape
 from typing import TYPE_CHECKING, Any
 
 from d2c.api.tree import Tree
-from d2c.parsing.output import NO_CTREE, Parsed
+from d2c.parsing.json_lines import error_to_json
+from d2c.parsing.parsed import NO_CTREE, Parsed
 
 if TYPE_CHECKING:
     import pandas
@@ -44,7 +45,7 @@ class Sentence:
     def to_dict(self) -> dict[str, Any]:
         """A line of `d2c parse --to json`."""
         if self.error:
-            return {"line": self.line, "error": self.error, "tokens": [], "tags": [], "spans": []}
+            return error_to_json(self.line, self.error)
         return {"line": self.line, **self.tree.to_dict()}
 
     def __str__(self) -> str:

@@ -6,7 +6,7 @@ It is `d2c parse` in Python: the same batches, rules for text and processes (`d2
 from __future__ import annotations
 
 import io
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator
 from contextlib import closing
 from functools import cached_property, partial
 from operator import attrgetter
@@ -19,16 +19,17 @@ from d2c.dparsers.protocol import TextRules
 from d2c.models.model import Model, read_settings
 from d2c.models.names import find
 from d2c.parsing import input as given
-from d2c.parsing.output import Parsed, failed
+from d2c.parsing.options import INPUTS, TAGGED, ParseOptions
+from d2c.parsing.parsed import failed
 from d2c.parsing.rules import rules_of
-from d2c.parsing.stream import BATCH_SIZE, Request, batched, finished_batches
+from d2c.parsing.stream import ParsedBatch, batched, parse_batches
 from d2c.parsing.text import PENN
 from d2c.training.warm_up import warmed_up
 from d2c.trees.ctree import Tokens
-from d2c.trees.repair import Repairs
 
 Kind = Literal["text", "tokenized", "split", "conllu"]
-_TEXT = Path("<text>")  # what errors name
+_TEXT = "<text>"  # what errors name
+_BATCH = ParseOptions.batch_size
 
 
 def load(
@@ -47,7 +48,7 @@ def load(
     Raises ModelError where there is no such model, or it cannot be used.
     """
     parser = Parser(find(model), device, allow_pipeline)
-    with warmed_up([read_settings(parser.directory)["route"]], train=False):
+    with warmed_up([read_settings(parser.directory).route], train=False):
         _ = parser.model
     return parser
 
@@ -87,7 +88,7 @@ class Parser:
         )
 
     def stream(
-        self, lines: Iterable[str], *, kind: Kind = "text", jobs: int = 1, batch_size: int = BATCH_SIZE
+        self, lines: Iterable[str], *, kind: Kind = "text", jobs: int = 1, batch_size: int = _BATCH
     ) -> Iterator[Sentence]:
         """Parses lines, an open file for example; the sentences come in order, as they are parsed.
 
@@ -100,12 +101,12 @@ class Parser:
         """
         if isinstance(lines, str | bytes):
             raise TypeError("stream takes lines; one text is for the parser itself: parser(text)")
-        if kind not in given.KINDS:
-            raise ValueError(f"kind {kind!r} is none of {', '.join(given.KINDS)}")
+        if kind not in INPUTS:
+            raise ValueError(f"kind {kind!r} is none of {', '.join(INPUTS)}")
         if min(jobs, batch_size) < 1:
             raise ValueError("jobs and batch_size are at least 1")
         rules = self.rules if given.KINDS[kind].cut else PENN
-        sentences = given.sentences_of(map(_line, lines), kind, rules, str(_TEXT))
+        sentences = given.sentences_of(map(_line, lines), kind, rules, _TEXT)
         return self._parse(sentences, kind, jobs, batch_size)
 
     @cached_property
@@ -126,22 +127,25 @@ class Parser:
 
     def _parse_words(self, sentences: Iterable[tuple[tuple[str, ...], tuple[str, ...]]]) -> Document:
         numbered = (_sentence(i, *columns) for i, columns in enumerate(sentences, 1))
-        return Document([*self._parse(numbered, given.DEFAULT_KIND, 1, BATCH_SIZE)])
+        return Document([*self._parse(numbered, TAGGED, 1, _BATCH)])
 
     def _parse(
-        self, sentences: Iterable[given.Sentence], kind: str, jobs: int, size: int
+        self, sentences: Iterable[given.InputSentence], kind: str, jobs: int, size: int
     ) -> Iterator[Sentence]:
-        request, load = Request(_TEXT, kind, "json", size=size), partial(attrgetter("model"), self)
-        batches = finished_batches(_parsed, load, request, batched(sentences, size), jobs)
+        options = ParseOptions(kind=kind, confidences=True)
+        batches = parse_batches(
+            partial(attrgetter("model"), self), options, batched(sentences, size), _documented, jobs
+        )
         with closing(batches):  # ends the processes where nobody wants the rest
             for batch in batches:
                 yield from batch
 
 
-def _parsed(parsed: Sequence[Parsed], _request: Request, _digest: str, _repairs: Repairs) -> list[Sentence]:
-    """The sentences of a batch; what cannot be parsed has its place as a marked empty tree."""
+def _documented(batch: ParsedBatch) -> list[Sentence]:
+    """Return the sentences of a batch; what cannot be parsed has its place as a marked empty tree."""
     return [
-        Sentence.of(failed(one, error.message) if (error := one.sentence.error) else one) for one in parsed
+        Sentence.of(failed(one, error.message) if (error := one.sentence.error) else one)
+        for one in batch.sentences
     ]
 
 
@@ -163,10 +167,10 @@ def _words(words: Iterable[object]) -> tuple[str, ...]:
     return tuple(found)
 
 
-def _sentence(number: int, forms: tuple[str, ...], tags: tuple[str, ...]) -> given.Sentence:
+def _sentence(number: int, forms: tuple[str, ...], tags: tuple[str, ...]) -> given.InputSentence:
     """A sentence to be parsed, or one that says why it cannot be."""
     empty = next((i for i, form in enumerate(forms, 1) if not form.strip()), 0)
     if forms and not empty:
-        return given.Sentence(Tokens(forms, tags), number)
+        return given.InputSentence(Tokens(forms, tags), number)
     why = f"the token {empty} is empty" if empty else "there are no words"
-    return given.Sentence(Tokens((), ()), number, error=FormatError(str(_TEXT), number, 0, why))
+    return given.InputSentence(Tokens((), ()), number, error=FormatError(_TEXT, number, 0, why))

@@ -8,6 +8,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from d2c.base.files import AnyPath
+from d2c.parsing.json_lines import tree_to_json
 from d2c.trees.ctree import CTree
 from d2c.trees.formats.brackets import format_bracket
 from d2c.trees.formats.discbracket import format_discbracket
@@ -75,10 +76,7 @@ class Tree:
 
     def to_dict(self) -> dict[str, Any]:
         """Words, tags, offsets of text, and spans, as `d2c parse --to json` writes them."""
-        shown: dict[str, Any] = {"tokens": [*self.words], "tags": [*self.tags]}
-        if self.offsets is not None:
-            shown["offsets"] = [[*pair] for pair in self.offsets]
-        return shown | {"spans": [span.to_dict() for span in self.spans()]}
+        return tree_to_json(self.ctree, self.confidences, self.offsets)
 
     def to_nltk(self) -> nltk.Tree:
         """An `nltk.Tree`. Raises ValueError for a tree with gaps."""

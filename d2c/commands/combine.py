@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from collections.abc import Iterable, Iterator
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -11,7 +12,9 @@ import click
 from d2c.base.files import file_name, open_output
 from d2c.commands.options import FilePath, format_option, output_option, reading_options, to_option
 from d2c.commands.terminal import shown
-from d2c.parsing.output import NO_CTREE, NO_DTREE, Parsed, format_by_name, format_json
+from d2c.parsing.json_lines import error_to_json, tree_to_json
+from d2c.parsing.output import format_by_name
+from d2c.parsing.parsed import NO_CTREE, NO_DTREE
 from d2c.treebanks.conversion import WRITABLE
 from d2c.treebanks.reading import Reading
 from d2c.trees.ctree import CTree
@@ -102,10 +105,9 @@ def _like(output: Path, first: Path) -> str:
 
 
 def _json(voted: Iterable[Parse | None]) -> Iterator[str]:
-    from d2c.parsing.input import Sentence
-
     for number, parse in enumerate(voted, 1):
-        ctree, confidences = parse or (NO_CTREE, None)
-        error = "" if parse else "no parser could parse it"
-        sure = None if confidences is None else tuple(confidences)
-        yield format_json(Parsed(Sentence(ctree.tokens, number), number, None, ctree, sure, error))
+        shown = error_to_json(number, "no parser could parse it")
+        if parse:
+            comments = parse.ctree.tokens.comments
+            shown = {"line": number} | tree_to_json(parse.ctree, parse.confidences, comments=comments)
+        yield json.dumps(shown, ensure_ascii=False) + "\n"

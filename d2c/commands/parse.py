@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from contextlib import closing
+from dataclasses import replace
 from functools import partial
 from importlib.metadata import version
 from pathlib import Path
@@ -18,6 +18,7 @@ from d2c.commands.options import (
     format_for,
     language_option,
     model_path,
+    option_of,
     output_option,
     timeout_option,
     to_option,
@@ -25,7 +26,8 @@ from d2c.commands.options import (
 from d2c.commands.terminal import progress, report_repairs, say
 from d2c.models.model import Model, load_route, read_settings
 from d2c.models.names import find, is_known
-from d2c.parsing.output import FORMATS, format_by_name
+from d2c.parsing.options import TAGGED, ParseOptions
+from d2c.parsing.output import FORMATS, OutputFormat, format_by_name
 from d2c.training.warm_up import warmed_up
 
 SOME_FAILED = 3  # exit status where sentences could not be parsed
@@ -51,13 +53,7 @@ def model_and_input(context: click.Context, _: click.Parameter, given: tuple[Pat
 @click.option("--tokenized", "kind", flag_value="tokenized", help="The same, with blanks between tokens.")
 @click.option("--split", "kind", flag_value="split", help="Free text; empty lines end paragraphs.")
 @language_option
-@click.option(
-    "--min-confidence",
-    "least",
-    type=click.FloatRange(0, 1),
-    default=0.0,
-    help="Collapse constituents of less: their children go to what is above. The root stays.",
-)
+@option_of(ParseOptions, "min_confidence", show_default=False)
 @click.option(
     "--jobs",
     type=click.IntRange(1),
@@ -65,36 +61,22 @@ def model_and_input(context: click.Context, _: click.Parameter, given: tuple[Pat
     show_default=True,
     help="Processes; each loads the model and takes one core.",
 )
-@click.option(
-    "--batch-size",
-    "size",
-    metavar="SENTENCES",
-    type=click.IntRange(1),
-    default=512,
-    show_default=True,
-    help="Parsed and written at once.",
-)
+@option_of(ParseOptions, "batch_size", metavar="SENTENCES")
 @click.option("--resume", is_flag=True, help="Go on where a run that was interrupted stopped.")
 @click.option("--strict", is_flag=True, help="Stop at the first line that cannot be parsed or written.")
-@click.option("--device", help="cpu, cuda, ...  [default: cuda where there is one]")
-@click.option(
-    "--parse-command", "parse_template", help="Of a d-parser `cmd`; a model directory keeps no commands."
-)
-@click.option(
-    "--allow-pipeline",
-    metavar="NAME",
-    help="Of a d-parser `pipeline`: spacy:NAME or stanza:LANGUAGE. It may run code of its own.",
-)
+@option_of(ParseOptions, "device")
+@option_of(ParseOptions, "parse_template", "--parse-command", "parse_template")
+@option_of(ParseOptions, "allow_pipeline", metavar="NAME")
 @arcs_option
 @timeout_option
 def parse(
     given: tuple[Path, Path],
     output: Path,
-    language: str | None,
+    to: str | None,
     strict: bool,
     jobs: int,
     resume: bool,
-    **options: Any,
+    **chosen: Any,
 ) -> None:
     """Parses CoNLL-U (words and tags) or text into c-trees, or into d-trees with `--to conllu`.
 
@@ -111,41 +93,33 @@ def parse(
     classifier's scores (reduction, labeler; 1 for what the d-parser's labels say), or means of the two
     (combined). They rank constituents of one model; they are not calibrated.
     """
-    from d2c.parsing.input import DEFAULT_KIND, KINDS, read_sentences
+    from d2c.parsing.input import KINDS, read_sentences
     from d2c.parsing.part import digest_of, written
     from d2c.parsing.rules import rules_of
-    from d2c.parsing.stream import Request, batched, parse_batches
+    from d2c.parsing.stream import batched, format_batch, parse_batches
     from d2c.parsing.text import PENN
 
     model, source = given
-    asked = {name: options.pop(name) for name in ("kind", "to", "least", "size")}
-    asked["kind"] = asked["kind"] or DEFAULT_KIND
-    cut = KINDS[asked["kind"]].cut
-    if language and not cut:
+    options = ParseOptions(**{name: value for name, value in chosen.items() if value is not None})
+    cut = KINDS[options.kind].cut
+    if options.language and not cut:
         raise click.UsageError("--language cuts text into words; it needs --text or --split")
-    with warmed_up([read_settings(model)["route"]], train=False):
-        if jobs > 1:
-            load: Callable[[], Model] = partial(Model.load, model, **options)
-            route = load_route(model)
-        else:
-            trained = Model.load(model, **options)
-            route, load = trained.route, lambda: trained
-    asked["to"] = to = asked["to"] or format_by_name(output) or format_for(route, output)
-    if to not in FORMATS:
-        raise click.UsageError(f"parse does not write {to}; `d2c convert` does, from discbracket")
-    form = FORMATS[to]
-    if asked["least"] and not form.ctrees:
-        raise click.UsageError("d-trees have no constituents to collapse; leave out --min-confidence")
-    request = Request(source, **asked)
+    with warmed_up([read_settings(model).route], train=False):
+        trained = options.load(model) if jobs == 1 else None
+        route = trained.route if trained else load_route(model)
+    load = partial(_given, trained) if trained else partial(options.load, model)
+    to = to or format_by_name(output) or format_for(route, output)
+    form = _format(to, options)
+    options = replace(options, ctrees=form.ctrees, confidences=form.confidences)
     digest = "" if str(output) == "-" else digest_of(model)
-    settings = {"d2c": version("d2c"), "model": digest, **asked, **options}
-    settings |= {"timeout": None, "language": language}
-    rules = rules_of(model, load, language) if cut else PENN
-    sentences = batched(read_sentences(source, request.kind, rules), request.size)
+    settings = {"d2c": version("d2c"), "model": digest, "to": to, **options.to_json(), "timeout": None}
+    rules = rules_of(model, load, options.language) if cut else PENN
+    sentences = batched(read_sentences(source, options.kind, rules), options.batch_size)
+    format_one = partial(format_batch, to, file_name(source))
     with written(output, form.header, settings, resume) as (finished, write), progress() as more:
         try:
             rest = finished.rest(sentences, file_name(source))
-            with closing(parse_batches(load, request, rest, jobs)) as parsed:
+            with closing(parse_batches(load, options, rest, format_one, jobs)) as parsed:
                 for done in parsed:
                     for error in done.errors:
                         if strict:
@@ -157,11 +131,23 @@ def parse(
             if finished.sentences and finished.length:
                 say(f"{output}.part has what is finished: {finished.sentences:,} sentences; see --resume")
             raise
-    repairs = finished.repairs
     if form.ctrees:
-        report_repairs(repairs)
+        report_repairs(finished.repairs)
     if finished.refused:
         say(f"{finished.refused:,} could not be parsed")
-        if form.ctrees and request.kind == DEFAULT_KIND and not repairs.sentences:
+        if form.ctrees and options.kind == TAGGED and not finished.repairs.sentences:
             say("Is the input text? Say --text, --tokenized or --split.")
         click.get_current_context().exit(SOME_FAILED)
+
+
+def _given(model: Model) -> Model:
+    return model
+
+
+def _format(to: str, options: ParseOptions) -> OutputFormat:
+    """Return a format of FORMATS. Raises UsageError where it is none, or does not fit the options."""
+    if to not in FORMATS:
+        raise click.UsageError(f"parse does not write {to}; `d2c convert` does, from discbracket")
+    if options.min_confidence and not FORMATS[to].ctrees:
+        raise click.UsageError("d-trees have no constituents to collapse; leave out --min-confidence")
+    return FORMATS[to]

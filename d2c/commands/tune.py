@@ -59,9 +59,8 @@ def tune(
     --tags predicted all learn from tags that the tagger predicts, and parse such.
     """
     from d2c.experiments.store import Store
-    from d2c.tuning.choice import choose, lines
-    from d2c.tuning.log import opened
-    from d2c.tuning.trials import Trials
+    from d2c.experiments.trials import Trials, opened
+    from d2c.experiments.tuning import choose, lines
 
     values, kept = _values(context, route, named), Path(f"{log}{_KEPT}")
     of_route = Trials(
@@ -80,7 +79,7 @@ def tune(
 
 def _values(context: click.Context, route: str, named: tuple[str, ...]) -> dict[str, tuple[Any, ...]]:
     """The settings that are tried, with their values. Raises UsageError, FormatError for unknown ones."""
-    from d2c.tuning.space import of_route
+    from d2c.experiments.tuning import of_route
 
     tunable, options = of_route(route), {_name(option): option for option in train.params}
     if not named:

@@ -56,7 +56,7 @@ class Actors:
         self._actors = [self._actor() for _ in range(self.size)]
 
     def _actor(self) -> Any:
-        device = self._job.options.get("device") or ""
+        device = self._job.options.device or ""
         options = {"num_cpus": 1, "num_gpus": 1 if device.startswith("cuda") else 0, "max_restarts": 0}
         return self._ray.remote(**options)(Actor).remote(self._job)
 

@@ -14,6 +14,7 @@ from d2c.base.workers import Crew, Schedule
 from d2c.corpora.attempts import Tables, attempts
 from d2c.corpora.inputs import Inputs
 from d2c.corpora.manifest import Manifest
+from d2c.corpora.options import CorpusOptions
 from d2c.corpora.rows import write_parquet
 from d2c.corpora.shards import Portion, Shard, cut
 from d2c.corpora.work import Task
@@ -33,28 +34,22 @@ class Progress(NamedTuple):
 
 @dataclass(frozen=True, slots=True)
 class Plan:
-    """How a job is done.
-
-    shard_size, batch_size: in sentences, about: of a file, of what a worker gets at a time
-    patience: seconds after which a batch of this size hangs; a larger portion has longer
-    crew:     starts the workers, when there is something to do
-    """
+    """How a job is done; crew: starts the workers, when there is something to do."""
 
     inputs: Inputs
-    shard_size: int
-    batch_size: int
-    patience: float
+    options: CorpusOptions
     crew: Callable[[], AbstractContextManager[Crew]]
 
     def schedule(self, crew: Crew) -> Schedule[Portion, list[pa.Table]]:
         """Return the schedule of portions; those of about one shard may wait for one that takes long."""
+        options = self.options
         return Schedule(
             crew,
             attempts_of,
-            3 * crew.size + self.shard_size // self.batch_size,
+            3 * crew.size + options.shard_size // options.batch_size,
             ready=Task(),
-            patience=self.patience,
-            weight=lambda portion: max(1.0, portion.size / self.batch_size),
+            patience=options.patience,
+            weight=lambda portion: max(1.0, portion.size / options.batch_size),
         )
 
 
@@ -73,7 +68,7 @@ class _Unread:
 
     def portions(self, plan: Plan, manifest: Manifest) -> Iterator[Portion]:
         """Yield all portions that are not finished. Raises FormatError where finished input has changed."""
-        for shard in cut(self._inputs, self._inputs.kind, plan.shard_size, plan.batch_size):
+        for shard in cut(self._inputs, self._inputs.kind, plan.options.shard_size, plan.options.batch_size):
             self.shards += 1
             size, self._read = self._inputs.position - self._read, self._inputs.position
             if (entry := manifest.entries.get(shard.number)) is None:

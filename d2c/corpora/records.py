@@ -14,7 +14,7 @@ from typing import Any, NamedTuple
 
 from d2c.base.errors import FormatError
 from d2c.dparsers.protocol import TextRules
-from d2c.parsing.input import KINDS, Sentence, sentences_of
+from d2c.parsing.input import KINDS, InputSentence, sentences_of
 from d2c.parsing.text import PENN
 from d2c.trees.ctree import Tokens
 from d2c.trees.formats.conllu import comment_of
@@ -22,7 +22,7 @@ from d2c.trees.formats.conllu import comment_of
 _SENTENCE = 100  # characters, about: for cutting shards before sentences are known
 
 
-class Format(NamedTuple):
+class FileFormat(NamedTuple):
     """A format of files, by the ends of their names.
 
     tagged: its records are sentences that have words and tags; documents: its records have fields
@@ -35,10 +35,10 @@ class Format(NamedTuple):
 
 TEXT = "text"
 FORMATS = {
-    TEXT: Format((".txt", ".text")),
-    "conllu": Format((".conllu", ".conll"), tagged=True),
-    "jsonl": Format((".jsonl", ".ndjson", ".json"), documents=True),
-    "parquet": Format((".parquet",), documents=True),
+    TEXT: FileFormat((".txt", ".text")),
+    "conllu": FileFormat((".conllu", ".conll"), tagged=True),
+    "jsonl": FileFormat((".jsonl", ".ndjson", ".json"), documents=True),
+    "parquet": FileFormat((".parquet",), documents=True),
 }
 
 
@@ -71,13 +71,13 @@ class Fields:
     document: str = "id"
 
 
-NO_SENTENCE = Sentence(Tokens((), ()), 1)
+NO_SENTENCE = InputSentence(Tokens((), ()), 1)
 
 
 class Item(NamedTuple):
     """A sentence to be parsed, and where it is from."""
 
-    sentence: Sentence
+    sentence: InputSentence
     document: str
     id: str
     file: str
@@ -102,11 +102,13 @@ def items_of(record: Record, kind: str, fields: Fields, rules: TextRules = PENN)
         yield Item(sentence, document, id, record.file, line)
 
 
-def _document(record: Record, kind: str, fields: Fields, rules: TextRules) -> tuple[str, Iterator[Sentence]]:
+def _document(
+    record: Record, kind: str, fields: Fields, rules: TextRules
+) -> tuple[str, Iterator[InputSentence]]:
     """Its id, "" where it has none, and its sentences."""
 
-    def refused(why: str) -> Iterator[Sentence]:
-        yield Sentence(Tokens((), ()), 1, error=FormatError(record.file, record.line, 0, why))
+    def refused(why: str) -> Iterator[InputSentence]:
+        yield InputSentence(Tokens((), ()), 1, error=FormatError(record.file, record.line, 0, why))
 
     try:
         said = json.loads(record.text)
@@ -119,5 +121,5 @@ def _document(record: Record, kind: str, fields: Fields, rules: TextRules) -> tu
     if isinstance(value, str):
         return document, sentences_of(io.StringIO(value), kind, rules, record.file)
     if isinstance(value, list) and value and all(isinstance(form, str) and form.strip() for form in value):
-        return document, iter([Sentence(Tokens(tuple(value), ("",) * len(value)), 1)])
+        return document, iter([InputSentence(Tokens(tuple(value), ("",) * len(value)), 1)])
     return document, refused(f"{fields.text!r} is neither text nor a list of words")

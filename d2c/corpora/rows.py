@@ -11,8 +11,9 @@ from typing import TYPE_CHECKING, Any, BinaryIO
 
 from d2c.corpora.packages import needs
 from d2c.corpora.records import NO_SENTENCE, Item, Record
-from d2c.parsing.output import FORMATS, Parsed
-from d2c.trees.spans import spans_of
+from d2c.parsing.json_lines import tree_to_json
+from d2c.parsing.output import FORMATS
+from d2c.parsing.parsed import Parsed
 
 if TYPE_CHECKING:
     import pyarrow as pa
@@ -77,23 +78,8 @@ def _row(item: Item, parsed: Parsed | None, bracket: str, error: str) -> dict[st
         text = FORMATS[bracket].text(parsed).rstrip("\n")
     except ValueError as fault:
         return _empty(item, str(fault))
-    shares = parsed.confidences
-    return _place(item) | {
-        "tokens": ctree.tokens.forms,
-        "tags": ctree.tokens.tags,
-        "heads": dtree.heads,
-        "bracket": text,
-        "spans": [
-            {
-                "label": span.label,
-                "start": span.start,
-                "end": span.end,
-                "head": span.head,
-                "confidence": None if span.confidence is None else round(span.confidence, 6),
-            }
-            for span in spans_of(ctree, confidences=shares)
-        ],
-    }
+    shown = tree_to_json(ctree, parsed.confidences)  # more than the table has: places in a text
+    return _place(item) | shown | {"heads": dtree.heads, "bracket": text}
 
 
 def _empty(item: Item, error: str) -> dict[str, Any]:

@@ -2,11 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, replace
 from itertools import chain
-from pathlib import Path
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import TYPE_CHECKING, NamedTuple
 
 from d2c.base.errors import ModelError
 from d2c.base.model_files import first_line
@@ -15,12 +14,13 @@ from d2c.corpora.records import Fields, Record, items_of
 from d2c.corpora.rows import table_of
 from d2c.models.names import find
 from d2c.parsing.input import KINDS
+from d2c.parsing.options import TAGGED, ParseOptions
 from d2c.parsing.text import PENN
 
 if TYPE_CHECKING:
     import pyarrow as pa
 
-    from d2c.parsing.output import Parsed
+    from d2c.parsing.parsed import Parsed
 
 
 class Task(NamedTuple):
@@ -41,43 +41,38 @@ class Task(NamedTuple):
 class Job:
     """What workers need to know. It is pickled.
 
-    model, options: a name or directory, and how `Model.load` loads it; digest: of the directory
-    kind:           of text, one of `input.KINDS`; tagged: all sentences come with tags
-    language:       of text; None: the model's
+    model:   a name or directory; digest: of the directory
+    options: how text is parsed; tagged: all sentences come with tags
     """
 
     model: str
     digest: str
-    options: Mapping[str, Any]
-    kind: str
+    options: ParseOptions
     tagged: bool
     fields: Fields
-    language: str | None = None
 
     def worker(self) -> Callable[[Task], pa.Table | Failed]:
-        """Loads the model. Raises ModelError, also where the directory has another one on this machine."""
-        from d2c.models.model import Model
+        """Load the model. Raises ModelError, also where the directory has another one on this machine."""
         from d2c.parsing.part import digest_of  # a second and more: d-parsers
         from d2c.parsing.rules import rules_of
-        from d2c.parsing.stream import Batch, Request, batch_worker
+        from d2c.parsing.stream import Batch, BatchParser
 
-        directory = find(self.model)
+        directory, options = find(self.model), self.options
         if digest_of(directory) != self.digest:
             raise ModelError(f"{directory}: is another model here than where the job was started")
-        model = Model.load(directory, **self.options)
-        request = Request(Path(), "conllu" if self.tagged else self.kind, "json")
-        parse = batch_worker(_kept, lambda: model, request)
+        model = options.load(directory)
+        parser = BatchParser(model, replace(options, kind=TAGGED) if self.tagged else options, alone=False)
         bracket = "discbracket" if model.route.gaps_ else "brackets"
-        cut = KINDS[self.kind].cut and not self.tagged
-        rules = rules_of(directory, lambda: model, self.language) if cut else PENN
+        cut = KINDS[options.kind].cut and not self.tagged
+        rules = rules_of(directory, lambda: model, options.language) if cut else PENN
 
         def work(task: Task) -> pa.Table | Failed:
             try:
-                found = (items_of(record, self.kind, self.fields, rules) for record in task.records)
-                items = [*chain.from_iterable(found)][task.begin : task.end]
+                records = (items_of(record, options.kind, self.fields, rules) for record in task.records)
+                items = [*chain.from_iterable(records)][task.begin : task.end]
                 parsed: Sequence[Parsed | None] = [None] * len(items)
                 if items and not task.error:
-                    parsed = parse(Batch([item.sentence for item in items], 1, ""))
+                    parsed = parser(Batch([item.sentence for item in items])).sentences
                 return table_of(items, parsed, bracket, task.error)
             except ModelError:
                 raise
@@ -85,7 +80,3 @@ class Job:
                 return Failed(f"{type(error).__name__}: {first_line(error)}")
 
         return work
-
-
-def _kept(parsed: Sequence[Parsed], *_: object) -> Sequence[Parsed]:
-    return parsed

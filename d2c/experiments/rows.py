@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Iterable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, field, replace
-from typing import NamedTuple, Self
+from typing import Any, NamedTuple, Self, TypeVar
 
 from d2c.base.progress import counted
 from d2c.trees.ctree import CTree
@@ -17,7 +17,11 @@ from d2c.trees.scores.attachment import Attachment, score_attachment
 from d2c.trees.scores.brackets import METRICS, Metric, metric_for
 from d2c.trees.scores.matches import Score, Summary
 
+Item = TypeVar("Item")
+Result = TypeVar("Result")
+
 GOLD, ORACLE = "gold", "oracle"
+_WARM = 8  # items
 _TIMED = 300  # sentences whose conversion is timed each by itself
 
 
@@ -43,11 +47,21 @@ class GoldStandard:
 
 
 class Parses(NamedTuple):
-    """The d-trees that routes convert: gold ones or a d-parser's, and the seconds that it took."""
+    """The d-trees that routes convert.
+
+    source:         the d-parser's name, or GOLD
+    dtrees:         one for each sentence
+    seconds:        that the d-parser took
+    key:            of the step that they are from, if any
+    part, encoding: of which part of the treebank, and what the d-parser learned
+    """
 
     source: str
     dtrees: Sequence[DTree]
     seconds: float = 0.0
+    key: str = ""
+    part: str = "dev"
+    encoding: str = "direct"
 
 
 class Trees(NamedTuple):
@@ -117,11 +131,9 @@ class Comparison:
 def score(name: str, route: Route, gold: GoldStandard, parses: Parses) -> Row:
     """Converts d-trees, and scores them and the result. Kernels are compiled before."""
     dtrees, metric, repairs = parses.dtrees, gold.metric, Repairs()
-    by_length = sorted(dtrees, key=lambda dtree: len(dtree.heads))
-    list(route.decode_all(by_length[len(by_length) // 2 :][:1]))
-    start = time.perf_counter()
-    guess = list(counted(route.decode_all(dtrees, repairs), f"converting {parses.source} d-trees by {name}"))
-    converting = time.perf_counter() - start
+    what = f"converting {parses.source} d-trees by {name}"
+    middle = sorted(dtrees, key=lambda dtree: len(dtree.heads))[len(dtrees) // 2 :][:1]
+    guess, converting = timed(route.decode_all, dtrees, what, repairs, warm=middle)
     guess = list(map(metric.visible, with_tags_of(gold.ctrees, guess)))
     dtrees = route.relabel(dtrees)
     scores = metric.score(gold.ctrees, guess)
@@ -131,8 +143,27 @@ def score(name: str, route: Route, gold: GoldStandard, parses: Parses) -> Row:
         repairs=repairs,
         converting=converting,
         parsing=parses.seconds,
-        trees=Trees(guess, dtrees, _time_each(route, by_length)),
+        trees=Trees(guess, dtrees, _time_each(route, parses.dtrees)),
     )
+
+
+def timed(
+    work: Callable[..., Iterable[Result]],
+    items: Sequence[Item],
+    what: str,
+    *others: Any,
+    warm: Sequence[Item] | None = None,
+) -> tuple[list[Result], float]:
+    """Return what work(items, *others) makes, and the seconds that it takes; `what` names it in progress.
+
+    others: what only this run is given, as a count of repairs, to which those of the warm run do not belong
+    warm:   items that are done before the time is taken, so kernels are compiled and networks loaded;
+            by default the first ones
+    """
+    list(work(items[:_WARM] if warm is None else warm))
+    start = time.perf_counter()
+    made = list(counted(work(items, *others), what))
+    return made, time.perf_counter() - start
 
 
 def attachment(gold: GoldStandard, dtrees: Iterable[DTree]) -> Attachment:
@@ -145,7 +176,7 @@ def with_tags_of(trees: Sequence[CTree | DTree], guess: Iterable[CTree]) -> list
     return [replace(b, tokens=a.tokens) for a, b in zip(trees, guess, strict=True)]
 
 
-def _time_each(route: Route, by_length: Sequence[DTree]) -> list[tuple[int, float]]:
+def _time_each(route: Route, dtrees: Sequence[DTree]) -> list[tuple[int, float]]:
     """Lengths, and the seconds that a conversion takes (the fastest of three), of d-trees of all lengths."""
 
     def seconds(dtree: DTree) -> float:
@@ -153,5 +184,6 @@ def _time_each(route: Route, by_length: Sequence[DTree]) -> list[tuple[int, floa
         next(iter(route.decode_all([dtree])))
         return time.perf_counter() - start
 
-    timed = by_length[:: max(1, len(by_length) // _TIMED)]
-    return [(len(dtree.heads), min(seconds(dtree) for _ in range(3))) for dtree in timed]
+    by_length = sorted(dtrees, key=lambda dtree: len(dtree.heads))
+    chosen = by_length[:: max(1, len(by_length) // _TIMED)]
+    return [(len(dtree.heads), min(seconds(dtree) for _ in range(3))) for dtree in chosen]

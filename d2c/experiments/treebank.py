@@ -44,12 +44,16 @@ class Treebank:
         """The part on which the papers report final results."""
         return "test" if "test" in self.files else "dev"
 
-    def __call__(self, path: Path) -> Iterator[CTree]:
-        """The trees of one of the files. Raises FormatError."""
-        return islice(self.reading(path), self.sentences if path == self.files["train"] else None)
+    def trees(self, part: str) -> Iterator[CTree]:
+        """Yield the trees of a part. Raises FormatError."""
+        return islice(self.reading(self.files[part]), self.sentences if part == "train" else None)
+
+    def first(self, part: str) -> int:
+        """Return how many sentences of the part's file come before it."""
+        return 0
 
     def made_of(self) -> dict[str, Any]:
-        """What its trees depend on, for `Store.step`. Raises OSError."""
+        """Return what its trees depend on, for `Store.step`. Raises OSError."""
         read = {field.name: getattr(self.reading, field.name) for field in fields(Reading)}
         read.pop("faults")
         own_rules = self.head_rules not in known_head_rules()

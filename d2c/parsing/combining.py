@@ -14,7 +14,8 @@ from d2c.combination.arc_voting import combine_arcs, learn_arcs
 from d2c.combination.constituents import MAJORITY, Parse, combine, learn_constituents
 from d2c.combination.weights import Support, VotingWeights, equal_votes
 from d2c.parsing.json_lines import read_json_lines
-from d2c.parsing.output import NO_CTREE, format_by_name
+from d2c.parsing.output import format_by_name
+from d2c.parsing.parsed import NO_CTREE
 from d2c.treebanks.reading import Reading
 from d2c.trees.ctree import Tokens
 from d2c.trees.dtree import DTree

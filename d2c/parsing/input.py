@@ -1,4 +1,4 @@
-"""What `d2c parse` reads: CoNLL-U, text with a sentence on each line, tokenised or not, and free text.
+"""The input of `d2c parse`: CoNLL-U, text with a sentence on each line, tokenised or not, and free text.
 
 All are streams of lines. A line or sentence that cannot be read keeps its place among the others: it is a
 sentence without tokens that says what is wrong.
@@ -16,6 +16,7 @@ from typing import NamedTuple
 from d2c.base.errors import FormatError
 from d2c.base.files import file_name, open_input
 from d2c.dparsers.protocol import TextRules
+from d2c.parsing.options import TAGGED
 from d2c.parsing.text import PENN, Line, Offsets, SentenceSplitter, Words, words_of
 from d2c.trees.ctree import Tokens
 from d2c.trees.formats.brackets import BLANKS
@@ -27,11 +28,10 @@ _UNDECODED = re.compile("[\ud800-\udfff]")  # bytes that are no UTF-8, as `surro
 _WORD = re.compile(rf"[^{BLANKS}]+")
 
 _NO_TAG = "_"
-DEFAULT_KIND = "conllu"
 
 
 @dataclass(frozen=True, slots=True)
-class Sentence:
+class InputSentence:
     """A sentence to be parsed.
 
     tokens:  its tags are empty where the input has none
@@ -48,7 +48,7 @@ class Sentence:
     text: str = field(default="", repr=False, compare=False)
 
 
-class Kind(NamedTuple):
+class InputKind(NamedTuple):
     """A kind of input.
 
     words: cuts a line into words, None for CoNLL-U, which has tags, too
@@ -69,8 +69,10 @@ class Kind(NamedTuple):
         return self.words is words_of
 
 
-def read_sentences(path: str | os.PathLike[str], kind: str, rules: TextRules = PENN) -> Iterator[Sentence]:
-    """The sentences of a file (`-`: standard input) of one of KINDS, one at a time. Empty lines are none.
+def read_sentences(
+    path: str | os.PathLike[str], kind: str, rules: TextRules = PENN
+) -> Iterator[InputSentence]:
+    """Yield the sentences of a file (`-`: standard input) of one of KINDS. Empty lines are none.
 
     rules: cut text into words and sentences
     Raises FormatError for a file that cannot be read at all.
@@ -81,8 +83,8 @@ def read_sentences(path: str | os.PathLike[str], kind: str, rules: TextRules = P
 
 def sentences_of(
     lines: Iterable[str], kind: str, rules: TextRules = PENN, file: str = "<text>"
-) -> Iterator[Sentence]:
-    """The same of lines, each with its line break; errors name a file."""
+) -> Iterator[InputSentence]:
+    """Yield the same of lines, each with its line break; errors name a file."""
     words_of, split = KINDS[kind]
     if words_of is None:
         yield from _conllu(_lines(lines, mark=""), file)
@@ -99,7 +101,7 @@ def sentences_of(
 
 def _sentence(
     line: Line, file: str, words_of: Callable[[Line, TextRules], Words], rules: TextRules
-) -> Sentence:
+) -> InputSentence:
     try:
         words = words_of(line, rules)
     except ValueError as error:
@@ -107,15 +109,15 @@ def _sentence(
     tokens = Tokens(words.forms, ("",) * len(words.forms))
     start, end = (words.offsets[0][0], words.offsets[-1][1]) if words.offsets else (line.begin, line.begin)
     text = line.text[start - line.begin : end - line.begin]
-    return Sentence(tokens, words.line, words.offsets, text=text)
+    return InputSentence(tokens, words.line, words.offsets, text=text)
 
 
-def _refused(error: FormatError) -> Sentence:
-    return Sentence(Tokens((), ()), error.line, error=error)
+def _refused(error: FormatError) -> InputSentence:
+    return InputSentence(Tokens((), ()), error.line, error=error)
 
 
 def _lines(stream: Iterable[str], mark: str) -> Iterator[Line]:
-    """The lines of a file; `mark` stands for a byte order mark."""
+    """Yield the lines of a file; `mark` stands for a byte order mark."""
     begin = 0
     for number, text in enumerate(stream, 1):
         if number == 1 and text.startswith(_BYTE_ORDER_MARK):
@@ -125,24 +127,24 @@ def _lines(stream: Iterable[str], mark: str) -> Iterator[Line]:
 
 
 def _tokenized(line: Line, _: TextRules = PENN) -> Words:
-    """The words between blanks. Raises ValueError for words of nothing but other spaces."""
-    found = [*_WORD.finditer(line.text)]
-    for number, match in enumerate(found, 1):
+    """Return the words between blanks. Raises ValueError for words of nothing but other spaces."""
+    matches = [*_WORD.finditer(line.text)]
+    for number, match in enumerate(matches, 1):
         if match[0].isspace():
             raise ValueError(f"the token {number} is empty: it holds nothing but {ascii(match[0])}")
-    offsets = [(line.begin + match.start(), line.begin + match.end()) for match in found]
-    return Words(line.number, tuple([match[0] for match in found]), tuple(offsets))
+    offsets = [(line.begin + match.start(), line.begin + match.end()) for match in matches]
+    return Words(line.number, tuple([match[0] for match in matches]), tuple(offsets))
 
 
 KINDS = {
-    DEFAULT_KIND: Kind(None),
-    "text": Kind(words_of),
-    "tokenized": Kind(_tokenized),
-    "split": Kind(words_of, split=True),
+    TAGGED: InputKind(None),
+    "text": InputKind(words_of),
+    "tokenized": InputKind(_tokenized),
+    "split": InputKind(words_of, split=True),
 }
 
 
-def _conllu(lines: Iterable[Line], file: str) -> Iterator[Sentence]:
+def _conllu(lines: Iterable[Line], file: str) -> Iterator[InputSentence]:
     count, xpos = 0, False
     for block in _blocks(lines):
         first, text = block[0].number, "".join(line.text for line in block)
@@ -152,7 +154,7 @@ def _conllu(lines: Iterable[Line], file: str) -> Iterator[Sentence]:
                 if _UNDECODED.search(line.text):
                     raise FormatError(file, line.number, 1, "not UTF-8 text")
             for dtree in parse_conllu(Chunk(first, text), file, xpos=xpos):
-                yield Sentence(_without_no_tags(dtree.tokens), first)
+                yield InputSentence(_without_no_tags(dtree.tokens), first)
                 count += 1
         except FormatError as error:
             yield _refused(error.after(count))
@@ -160,12 +162,12 @@ def _conllu(lines: Iterable[Line], file: str) -> Iterator[Sentence]:
 
 
 def _without_no_tags(tokens: Tokens) -> Tokens:
-    """With empty tags where no word has one."""
+    """Return tokens with empty tags where no word has one."""
     return replace(tokens, tags=("",) * len(tokens)) if set(tokens.tags) == {_NO_TAG} else tokens
 
 
 def _blocks(lines: Iterable[Line]) -> Iterator[list[Line]]:
-    """Lines between empty ones."""
+    """Yield the lines between empty ones."""
     for empty, block in groupby(lines, lambda line: not line.text.strip()):
         if not empty:
             yield list(block)

@@ -1,4 +1,4 @@
-"""Reads the JSON lines of `d2c parse`, which `d2c.parsing.output.format_json` writes."""
+"""JSON lines, as `d2c parse --to json` writes them: a line for each sentence."""
 
 from __future__ import annotations
 
@@ -10,17 +10,56 @@ from typing import Any, NamedTuple, NoReturn, TypeVar
 from d2c.base.errors import Refuse, stop
 from d2c.base.files import AnyPath, file_name, open_input
 from d2c.combination.constituents import child_over, tree_of
-from d2c.parsing.output import NO_CTREE
+from d2c.parsing.parsed import NO_CTREE, Parsed
 from d2c.trees.checks import check_text
 from d2c.trees.ctree import CTree, Tokens
 from d2c.trees.formats.chunks import parse_each
+from d2c.trees.spans import Source, spans_of
 
 _TOP = "TOP"  # the wrapper of all trees, which JSON lines do not have
 
 Number = TypeVar("Number", int, float)
 
 
-class Read(NamedTuple):
+def format_json(parsed: Parsed) -> str:
+    """Return one line: tokens, tags, where the sentence begins, and a span for each node, the higher first.
+
+    A span has its label, its first token and the one after its last, its head token; its tokens where it has
+    gaps; its first character and the one after its last where the input was text; its confidence if known.
+    There is nothing of all this, but an error, where the sentence could not be parsed.
+    """
+    sentence = parsed.sentence
+    if parsed.error:
+        shown = error_to_json(sentence.line, parsed.error)
+    else:
+        assert parsed.ctree is not None
+        tree = tree_to_json(parsed.ctree, parsed.confidences, sentence.offsets, sentence.tokens.comments)
+        shown = {"line": sentence.line} | tree
+    return json.dumps(shown, ensure_ascii=False) + "\n"
+
+
+def tree_to_json(
+    ctree: CTree,
+    confidences: Sequence[float] | None = None,
+    offsets: Sequence[tuple[int, int]] | None = None,
+    comments: Sequence[str] = (),
+) -> dict[str, Any]:
+    """Return what a line holds of a c-tree, as JSON holds it; arguments as of `Source` and `spans_of`."""
+    shown: dict[str, Any] = {"tokens": [*ctree.tokens.forms], "tags": [*ctree.tokens.tags]}
+    if offsets:
+        shown["offsets"] = [[*pair] for pair in offsets]
+    if comments:
+        shown["comments"] = [*comments]
+    spans = spans_of(ctree, confidences=confidences, source=Source(ctree.tokens.forms, offsets))
+    return shown | {"spans": [span.to_dict() for span in spans]}
+
+
+def error_to_json(line: int, error: str) -> dict[str, Any]:
+    """Return what a line holds of a sentence that could not be parsed."""
+    return {"line": line, "error": error, "tokens": [], "tags": [], "spans": []}
+
+
+class ReadSentence(NamedTuple):
     """What a line says of a sentence.
 
     ctree:       its words with the comments; NO_CTREE where it could not be parsed; without head children
@@ -34,42 +73,42 @@ class Read(NamedTuple):
     error: str = ""
 
 
-def read_json_lines(path: AnyPath, refuse: Refuse = stop) -> Iterator[Read]:
-    """The sentences of a file (`-`: standard input), one at a time. Raises FormatError."""
+def read_json_lines(path: AnyPath, refuse: Refuse = stop) -> Iterator[ReadSentence]:
+    """Yield the sentences of a file (`-`: standard input), one at a time. Raises FormatError."""
     with open_input(path) as stream:
         lines = ((number, line) for number, line in enumerate(stream, 1) if not line.isspace())
         yield from parse_each(lines, parse_json_line, file_name(path), refuse)
 
 
-def parse_json_line(line: str) -> Read:
-    """The inverse of `format_json`, but for places in the input. Raises ValueError.
+def parse_json_line(line: str) -> ReadSentence:
+    """Invert `format_json`, but for places in the input. Raises ValueError.
 
     Linear in the number of tokens of all spans.
     """
     try:
         shown = json.loads(check_text(line), parse_constant=_no_number)
         if shown.get("error"):
-            return Read(NO_CTREE, error=check_text(str(shown["error"])))
+            return ReadSentence(NO_CTREE, error=check_text(str(shown["error"])))
         forms, tags = _strings(shown["tokens"]), _strings(shown["tags"])
         if not forms or len(forms) != len(tags):
             raise ValueError(f"{len(forms)} tokens with {len(tags)} tags")
         tokens = Tokens(forms, tags, comments=_strings(shown.get("comments", [])))
-        return _built(tokens, [_Span.of(span, len(tokens)) for span in shown["spans"]])
+        return _built(tokens, [_ReadSpan.of(span, len(tokens)) for span in shown["spans"]])
     except KeyError as error:
         raise ValueError(f"there is no {error.args[0]!r}") from None
     except (TypeError, AttributeError, RecursionError, json.JSONDecodeError):
         raise ValueError("no JSON line as `d2c parse --to json` writes it") from None
 
 
-class _Span(NamedTuple):
+class _ReadSpan(NamedTuple):
     label: str
     tokens: Sequence[int]
     head: int | None
     confidence: float | None
 
     @classmethod
-    def of(cls, span: dict[str, Any], n: int) -> _Span:
-        """Raises ValueError unless these are tokens of n, and the head, if it has one, is one of them."""
+    def of(cls, span: dict[str, Any], n: int) -> _ReadSpan:
+        """Check a span. Raises ValueError unless it has some of n tokens, and its head is one of them."""
         (label,), start, end, head = _strings([span["label"]]), span["start"], span["end"], span.get("head")
         within = 0 <= start < end <= n  # before there is a list of so many tokens
         tokens = [*(span.get("tokens") or range(start, end))] if within else [start]
@@ -85,8 +124,8 @@ class _Span(NamedTuple):
         return cls(label, tokens, head, confidence)
 
 
-def _built(tokens: Tokens, spans: Sequence[_Span]) -> Read:
-    """The c-tree of spans, of which the higher come first where they have the same tokens."""
+def _built(tokens: Tokens, spans: Sequence[_ReadSpan]) -> ReadSentence:
+    """Return the c-tree of spans, of which the higher come first where they have the same tokens."""
     spans = sorted(reversed(spans), key=lambda span: len(span.tokens))
     ctree = tree_of(tokens, [(span.label, span.tokens) for span in spans], _TOP)
     heads = _of_all("head", [span.head for span in spans])
@@ -97,11 +136,11 @@ def _built(tokens: Tokens, spans: Sequence[_Span]) -> Read:
                 message = f"the head {span.head} of the span {span.label!r} is the head of none of its parts"
                 raise ValueError(message)
     confidences = _of_all("confidence", [span.confidence for span in spans])
-    return Read(ctree, None if confidences is None else tuple(map(float, confidences)))
+    return ReadSentence(ctree, None if confidences is None else tuple(map(float, confidences)))
 
 
 def _of_all(name: str, column: Sequence[Number | None]) -> list[Number] | None:
-    """What all spans have; None where none has it. Raises ValueError where only some have it."""
+    """Return what all spans have; None where none has it. Raises ValueError where only some have it."""
     found = [one for one in column if one is not None]
     if found and len(found) < len(column):
         raise ValueError(f"{len(column) - len(found)} of {len(column)} spans have no {name}, others have one")
@@ -109,7 +148,7 @@ def _of_all(name: str, column: Sequence[Number | None]) -> list[Number] | None:
 
 
 def _strings(column: Any) -> tuple[str, ...]:
-    """Raises TypeError unless it is a list of texts, and ValueError where no file can hold them."""
+    """Return texts. Raises TypeError for anything else, and ValueError where no file can hold them."""
     if not isinstance(column, list) or not all(isinstance(text, str) for text in column):
         raise TypeError
     return tuple(map(check_text, column))

@@ -10,9 +10,9 @@ from d2c.base.errors import ModelError
 from d2c.dparsers.directories import loading
 from d2c.dparsers.protocol import TextRules
 from d2c.dparsers.registry import DPARSERS, class_of
+from d2c.models.abbreviations import load_abbreviations
 from d2c.models.model import Model, read_settings
 from d2c.parsing.text import PennRules
-from d2c.training.tagging import load_abbreviations
 
 _CODE = re.compile("[a-z]{2,3}")
 
@@ -22,12 +22,12 @@ def rules_of(directory: Path, load: Callable[[], Model], language: str | None = 
 
     load: loads this model, which is done only where its pipeline cuts text
     """
-    names = read_settings(directory)
-    if language := language or names.get("language"):
+    model = read_settings(directory)
+    if language := language or model.language:
         return language_rules(language)
-    if class_of("d-parser", DPARSERS, names["dparser"]).reads_text:
+    if class_of("d-parser", DPARSERS, model.dparser).reads_text:
         return load().dparser.rules()
-    return PennRules(load_abbreviations(directory / "tagger") if "tagger" in names else ())
+    return PennRules(load_abbreviations(directory / "tagger") if model.tagger else ())
 
 
 def language_rules(language: str) -> TextRules:

@@ -15,17 +15,19 @@ from d2c.base.progress import counted
 from d2c.base.temporary import scratch
 from d2c.dparsers.protocol import DependencyParser
 from d2c.dparsers.taggers import Tagger
+from d2c.models.arcs import parsing
+from d2c.packed.dtree import with_packed_arcs
 from d2c.trees.ctree import Tokens
 from d2c.trees.dtree import DTree
 from d2c.trees.formats.conllu import format_conllu, save_conllu
 from d2c.trees.route import Progress
 
 Item = TypeVar("Item")  # a sentence
-Parse = Callable[[Iterable[Tokens]], Iterator[DTree]]
+_TENTHS = 10
 
 
 def blocks(sentences: int, k: int) -> list[range]:
-    """k ranges of nearly the same length, one after the other. Raises ValueError for fewer sentences."""
+    """Return k ranges of nearly the same length, in order. Raises ValueError for fewer sentences."""
     if not 2 <= k <= sentences:
         raise ValueError(f"{sentences} sentences cannot be cut into {k} parts for jackknifing")
     ends = [i * sentences // k for i in range(k + 1)]
@@ -35,7 +37,7 @@ def blocks(sentences: int, k: int) -> list[range]:
 def folds(
     sentences: Sequence[Item], k: int, what: str, progress: Progress | None
 ) -> Iterator[tuple[range, list[Item]]]:
-    """Each block, and the sentences of all others, on which `what` is to be trained."""
+    """Yield each block, and the sentences of all others, on which `what` is to be trained."""
     for number, block in enumerate(blocks(len(sentences), k), 1):
         if progress is not None:
             progress(f"jackknife: {what} {number} of {k}")
@@ -48,19 +50,55 @@ def jackknife_dtrees(
     dev: Path,
     k: int,
     progress: Progress | None = None,
-    parsing: Callable[[DependencyParser], Parse] = lambda dparser: dparser.parse,
+    packed: bool = False,
 ) -> Iterator[DTree]:
-    """The d-tree of each sentence by the d-parser, trained on the gold d-trees of the other blocks.
+    """Yield the d-tree of each sentence by the d-parser, trained on the gold d-trees of the other blocks.
 
-    dev: a CoNLL-U file, which selects its best states; parsing: how it parses. Raises ValueError for fewer
-    sentences than blocks.
+    dev: a CoNLL-U file, which selects its best states; packed: d-trees have packed arcs. Raises ValueError
+    for fewer sentences than blocks.
     """
     for block, others in folds(sentences, k, "d-parser", progress):
-        with scratch() as directory:
-            file = directory / "others.conllu"
-            save_conllu(others, file)
-            trained = dparser.train(file, dev, directory / "dparser", progress)
-            yield from counted(parsing(trained)(sentences[i].tokens for i in block), "jackknife: parsing")
+        yield from _parse_block(dparser, sentences, (block, others), dev, progress, packed)
+
+
+def parse_last_tenth(
+    dparser: DependencyParser, sentences: Sequence[DTree], dev: Path, progress: Progress | None
+) -> list[DTree]:
+    """Return d-trees with packed arcs of the last tenth, by a d-parser that has learned from the others.
+
+    Errors as of `jackknife_dtrees`.
+    """
+    block = blocks(len(sentences), _TENTHS)[-1]
+    if progress is not None:
+        progress("packed arcs: d-parser on nine tenths")
+    return list(_parse_block(dparser, sentences, (block, sentences[: block.start]), dev, progress, True))
+
+
+def _parse_block(
+    dparser: DependencyParser,
+    sentences: Sequence[DTree],
+    fold: tuple[range, Sequence[DTree]],
+    dev: Path,
+    progress: Progress | None,
+    packed: bool,
+) -> Iterator[DTree]:
+    block, others = fold
+    with scratch() as directory:
+        file = directory / "others.conllu"
+        save_conllu(others, file)
+        trained = dparser.train(file, dev, directory / "dparser", progress)
+        dtrees = parsing(trained, packed)(sentences[i].tokens for i in block)
+        yield from counted(dtrees, "jackknife: parsing")
+
+
+def and_last_tenth(dtrees: Iterable[DTree], sentences: int) -> tuple[list[DTree], list[DTree]]:
+    """Return the d-trees of a treebank of so many sentences, single, and those of its last tenth with their
+    packed arcs: these take kilobytes. Raises ValueError for fewer than ten."""
+    begin, single, packed = blocks(sentences, _TENTHS)[-1].start, list[DTree](), list[DTree]()
+    for i, dtree in enumerate(dtrees):
+        single.append(with_packed_arcs(dtree, None))
+        packed += [dtree] if i >= begin else []
+    return single, packed
 
 
 def jackknife_tags(
@@ -71,7 +109,7 @@ def jackknife_tags(
     directory: Path,
     progress: Progress | None = None,
 ) -> Iterator[tuple[str, ...]]:
-    """The tags of each sentence, by a tagger trained on the other blocks.
+    """Yield the tags of each sentence, by a tagger trained on the other blocks.
 
     make: an untrained tagger; dev: a CoNLL-U file, which selects its best states; directory: for its files
     """
@@ -83,7 +121,7 @@ def jackknife_tags(
 
 
 def write_tokens(sentences: Iterable[Tokens], path: Path, source: Path | None = None) -> Path:
-    """A CoNLL-U file of words and tags, without heads.
+    """Write a CoNLL-U file of words and tags, without heads; return its path.
 
     Raises FormatError, which names their source, for sentences that CoNLL-U cannot hold.
     """

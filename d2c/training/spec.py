@@ -9,12 +9,12 @@ from typing import Any
 from d2c.base.settings import setting
 from d2c.dparsers.protocol import DependencyParser
 from d2c.dparsers.registry import DPARSERS, form_of, make_dparser
+from d2c.models.arcs import ARCS
 from d2c.routes.registry import RouteSettings, make_route
 from d2c.training.tagging import Tagging
 from d2c.treebanks.reading import CLEANED, Read
 from d2c.trees.route import Route
 
-ARCS = "single", "packed"
 FOLDS = 10  # of jackknifing tags, unless said
 
 
@@ -83,6 +83,13 @@ class TrainingSpec(RouteSettings):
         "folds of --tags predicted, which are 10 otherwise.",
         least=2,
     )
+
+    def __str__(self) -> str:
+        tagger = f"tagger {self.tagger}, " if self.tagger else ""
+        routes = f"route{'s' * (len(self.routes) > 1)} {', '.join(self.routes)}"
+        trained = f"{tagger}d-parser {self.dparser_name}, {routes}"
+        preset = f"finetune of {self.transformer}" if self.transformer else self.preset
+        return f"training on {self.train}, choosing on {self.dev}: {trained}; preset {preset}"
 
     @property
     def packed(self) -> bool:

@@ -2,33 +2,23 @@
 
 from __future__ import annotations
 
-from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
-from d2c.base import model_files
 from d2c.base.errors import located
 from d2c.base.progress import counted
 from d2c.base.temporary import scratch
 from d2c.dparsers.registry import make_tagger
 from d2c.dparsers.taggers import Tagger
+from d2c.models.abbreviations import save_abbreviations
+from d2c.training.encoding import conllu_pair
 from d2c.training.jackknife import blocks, jackknife_tags, write_tokens
 from d2c.treebanks.reading import Read
-from d2c.trees.ctree import CTree, Tokens
+from d2c.trees.ctree import CTree
 from d2c.trees.heads import load_head_rules
 from d2c.trees.route import Progress
-
-FORMAT = 1  # of the file with abbreviations
-_ABBREVIATIONS = "abbreviations.json"
-
-
-@dataclass(frozen=True)
-class AbbreviationFile:
-    """What `save_abbreviations` writes."""
-
-    abbreviations: tuple[str, ...]
 
 
 @dataclass(frozen=True)
@@ -47,13 +37,13 @@ class Tagging:
     head_rules: str = "collins"
 
     def make(self) -> Tagger:
-        """An untrained tagger. Raises ModelError."""
+        """Return an untrained tagger. Raises ModelError."""
         return make_tagger(self.name, self.parameters)
 
     def train(
         self, train: Path, dev: Path, directory: Path, reading: Read, progress: Progress | None = None
     ) -> tuple[Tagger, Read]:
-        """The tagger, trained on treebank files into a directory; how to read these files with its tags.
+        """Train the tagger on treebank files into a directory; return it, and how to read them with its tags.
 
         Raises FormatError for files that cannot be read, or have fewer sentences than folds.
         """
@@ -64,8 +54,8 @@ class Tagging:
             with located(str(train)):
                 blocks(len(own), self.folds)  # before hours of training
         with scratch() as files:
-            train_file = write_tokens(own, files / "train.conllu", train)
-            dev_file = write_tokens(of_dev, files / "dev.conllu", dev)
+            pairs = zip(conllu_pair(files), (own, of_dev), (train, dev), strict=True)
+            train_file, dev_file = (write_tokens(tokens, file, source) for file, tokens, source in pairs)
             tagger = self.make().train(train_file, dev_file, directory, progress)
             save_abbreviations(own, directory)
             if not self.folds:
@@ -88,27 +78,15 @@ class Retagged:
     tags: Mapping[Path, Sequence[tuple[str, ...]]]
 
     def __call__(self, path: Path) -> Iterator[CTree]:
-        """The trees. Raises FormatError."""
+        """Yield the trees. Raises FormatError."""
         return retagged(self.reading(path), self.tags[path], self.head_rules)
 
 
 def retagged(ctrees: Iterable[CTree], tags: Iterable[tuple[str, ...]], head_rules: str) -> Iterator[CTree]:
-    """Trees with other tags; see `Retagged`."""
+    """Yield trees with other tags; see `Retagged`."""
     rules = None
     for ctree, of_words in zip(ctrees, tags, strict=True):
         if ctree.head_children is None:
             rules = rules or load_head_rules(head_rules)
             ctree = rules.apply(ctree)
         yield replace(ctree, tokens=replace(ctree.tokens, tags=of_words, lemmas=None, morphs=None))
-
-
-def save_abbreviations(sentences: Iterable[Tokens], directory: Path) -> None:
-    """Writes beside a tagger which words of its treebank end in a full stop: no sentence ends there."""
-    counts = Counter(form for tokens in sentences for form in tokens.forms if form[-1:] == ".")
-    known = sorted(form for form, count in counts.items() if count > 1 and form.strip("."))
-    model_files.write_settings(directory / _ABBREVIATIONS, FORMAT, {"abbreviations": known})
-
-
-def load_abbreviations(directory: Path) -> tuple[str, ...]:
-    """What `save_abbreviations` wrote. Raises ModelError."""
-    return model_files.read_as(directory / _ABBREVIATIONS, FORMAT, AbbreviationFile).abbreviations

@@ -16,17 +16,18 @@ from typing import Self
 
 from d2c.automata.dtrees import SYSTEMS, labels_of
 from d2c.automata.exact import SEARCHES, Exact, Found
-from d2c.automata.oracles import PRESETS, Linear, passes
+from d2c.automata.oracles import PRESETS, LinearOracle, passes
 from d2c.automata.static_oracles import built
 from d2c.automata.systems import Action
 from d2c.base.errors import ModelError
 from d2c.base.model_files import strings
 from d2c.base.progress import log
 from d2c.dparsers.codes import read_training, read_trees
-from d2c.dparsers.directories import Kind, loading, parameters, whole_directory
+from d2c.dparsers.directories import ModelFormat, loading, parameters, whole_directory
 from d2c.dparsers.protocol import DependencyParser, Progress, Report
 from d2c.dparsers.training import DEV_WORDS, check_choice, reporter, thinned
 from d2c.forests.forest import Doubles
+from d2c.linear.learner import Epoch
 from d2c.packed.arcs import single
 from d2c.packed.dtree import with_packed_arcs
 from d2c.trees.ctree import Tokens
@@ -36,7 +37,7 @@ from d2c.trees.repair import projectivize
 from d2c.trees.scores.attachment import Attachment, score_attachment
 
 # The model directory: the settings and the oracle's files.
-KIND = Kind("dparser", "transition", 1, ("system", "preset", "epochs", "seed", "search"))
+KIND = ModelFormat("dparser", "transition", 1, ("system", "preset", "epochs", "seed", "search"))
 _BATCH = 500  # sentences that are parsed at once
 
 
@@ -60,7 +61,7 @@ class TransitionParser(DependencyParser):
     seed: int = 1
     search: str = "greedy"
     labels_: tuple[tuple[str, ...], tuple[str, ...]] = field(default=((), ()), init=False)
-    oracle_: Linear | None = field(default=None, init=False)
+    oracle_: LinearOracle | None = field(default=None, init=False)
 
     def train(self, train_conllu: Path, dev_conllu: Path, directory: Path, progress: Report = None) -> Self:
         """Learns, and leaves the model with the best LAS on the second file; errors: `DependencyParser`."""
@@ -81,7 +82,7 @@ class TransitionParser(DependencyParser):
             parser._check()
             parser.labels_ = strings(settings["labels"]), strings(settings["root_labels"])
             system = SYSTEMS[parser.system].make(*parser.labels_)
-        parser.oracle_ = Linear.load(Path(directory), system)
+        parser.oracle_ = LinearOracle.load(Path(directory), system)
         return parser
 
     def parse(self, sentences: Iterable[Tokens]) -> Iterator[DTree]:
@@ -121,7 +122,7 @@ class TransitionParser(DependencyParser):
         check_choice("search", self.search, SEARCHES)
         check_choice("preset", self.preset, PRESETS)
 
-    def _trained(self) -> Linear:
+    def _trained(self) -> LinearOracle:
         if self.oracle_ is None:
             raise ModelError("this parser is not trained yet")
         return self.oracle_
@@ -131,20 +132,24 @@ class TransitionParser(DependencyParser):
         report = reporter(Progress, progress)
         transitions, self.labels_ = SYSTEMS[self.system], labels_of(train)
         epochs = passes(self.preset, self.epochs)
-        oracle = self.oracle_ = Linear(transitions.make(*self.labels_), epochs, seed=self.seed)
+        oracle = self.oracle_ = LinearOracle(transitions.make(*self.labels_), epochs=epochs, seed=self.seed)
         heads = [projectivize(dtree.heads) for dtree in train]
         lifted = sum(sum(map(ne, dtree.heads, own)) for dtree, own in zip(train, heads, strict=True))
         log.info("transition: %d passes on cpu, a score after each; crossing arcs lifted: %d", epochs, lifted)
 
-        def evaluate(epoch: int, loss: float) -> float:
-            score = self._score(dev)
-            report(epoch, epochs, loss, score.uas / 100, score.las / 100)
-            return score.las
+        scores: list[Attachment] = []  # after each epoch
+
+        def score() -> float:
+            scores.append(self._score(dev))
+            return scores[-1].las
+
+        def progress_of(epoch: Epoch) -> None:
+            report(epoch.number, epochs, epoch.loss, scores[-1].uas / 100, scores[-1].las / 100)
 
         actions = [
             transitions.actions(own, dtree.labels or ()) for dtree, own in zip(train, heads, strict=True)
         ]
-        oracle.fit([dtree.tokens for dtree in train], actions, evaluate)
+        oracle.fit([dtree.tokens for dtree in train], actions, score, progress_of)
 
     def _score(self, gold: Sequence[DTree]) -> Attachment:
         sentences = [dtree.tokens for dtree in gold]

@@ -12,7 +12,7 @@ from d2c.trees.ctree import CTree
 from d2c.trees.formats.brackets import read_bracket_chunks
 from d2c.trees.formats.chunks import Chunk
 from d2c.trees.formats.graphs import SecondaryEdges
-from d2c.trees.formats.treebanks import FORMATS, format_of, parse_treebank, read_treebank
+from d2c.trees.formats.treebanks import FORMATS, Options, format_of, parse_treebank, read_treebank
 from d2c.trees.transforms import merge_gaps, move_punctuation, raise_gaps, split_gaps
 
 Read = Callable[[Path], Iterator[CTree]]  # how the trees of a treebank file are read
@@ -49,8 +49,8 @@ class Reading:
         self, path: Path, refuse: Refuse = stop, secondary: SecondaryEdges | None = None
     ) -> Iterator[CTree]:
         """The trees before they are transformed; counts secondary edges. Raises FormatError."""
-        of_file = self.format_name, not self.raw, self.marked, self.traces
-        return read_treebank(path, *of_file, secondary, refuse)
+        options = Options(clean=not self.raw, marked=self.marked, traces=self.traces, secondary=secondary)
+        return read_treebank(path, self.format_name, refuse, **options)
 
     def parts(self, path: Path) -> Iterator[Part]:
         """The file in parts, for `trees_of`. Raises FormatError."""
@@ -78,7 +78,7 @@ class Reading:
         """The trees of a part of the file. Errors count sentences from the part's first."""
         if isinstance(part, Chunk):
             name = self.format_name or format_of(path)
-            trees = parse_treebank(part, path, name, not self.raw, self.traces, refusals)
+            trees = parse_treebank(part, path, name, refusals, clean=not self.raw, traces=self.traces)
             yield from self.transformed(trees, path, refusals)
             return
         for item in part:

@@ -11,7 +11,8 @@ from typing import TextIO
 from d2c.base.errors import FormatError, Refusals, each_located
 from d2c.base.files import file_name
 from d2c.parsing.json_lines import read_json_lines
-from d2c.parsing.output import NO_CTREE, format_by_name
+from d2c.parsing.output import format_by_name
+from d2c.parsing.parsed import NO_CTREE
 from d2c.reduction.reduction import Reduction
 from d2c.treebanks.reading import Reading
 from d2c.trees.ctree import CTree, Tokens

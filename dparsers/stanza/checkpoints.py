@@ -15,6 +15,7 @@ from typing import Any
 import torch
 from stanza.models.common.pretrain import Pretrain
 
+from d2c.base.errors import ModelError
 from d2c.base.model_files import check_file
 
 _MOST_BYTES = 1 << 33
@@ -22,7 +23,7 @@ _ZIP = b"PK"  # torch's new format, which may be compressed
 
 
 def read_checkpoint(path: Path, parts: Iterable[str]) -> dict[str, Any]:
-    """These parts of what is in a file. Raises ModelError, ValueError, and what torch raises."""
+    """Return these parts of what is in a file. Raises ModelError, ValueError, and what torch raises."""
     _check_format(path)
     with warnings.catch_warnings(), open(path, "rb") as file:
         warnings.simplefilter("ignore")  # of a damaged file that there may be worse to come
@@ -32,7 +33,7 @@ def read_checkpoint(path: Path, parts: Iterable[str]) -> dict[str, Any]:
 
 
 def read_vectors(path: Path) -> Pretrain:
-    """Word vectors. Raises as `read_checkpoint`."""
+    """Return word vectors. Raises as `read_checkpoint`."""
     _check_format(path)
     vectors = Pretrain(str(path))
     if vectors.emb.ndim != 2 or len(vectors.emb) != len(vectors.vocab):
@@ -41,8 +42,22 @@ def read_vectors(path: Path) -> Pretrain:
     return vectors
 
 
+def load_network(path: Path, checkpoint: dict[str, Any], build: Callable[[], torch.nn.Module]) -> Any:
+    """Return a network with a checkpoint's weights; errors and arguments as of `check_weights`.
+
+    Stanza's own `load` would build it before its sizes are checked, and its optimizer, too.
+    """
+    check_weights(path, checkpoint, build)
+    model = build()
+    missing = model.load_state_dict(checkpoint["model"], strict=False).missing_keys
+    fixed: list[str] = model.unsaved_modules  # type: ignore[assignment]
+    if lacking := [name for name in missing if name.partition(".")[0] not in fixed]:
+        raise ModelError(f"{path}: lacks the weights {', '.join(sorted(lacking))}")
+    return model
+
+
 def check_weights(path: Path, checkpoint: dict[str, Any], build: Callable[[], torch.nn.Module]) -> None:
-    """Raises ValueError unless a checkpoint has a network's weights, all of them numbers.
+    """Raise ValueError unless a checkpoint has a network's weights, all of them numbers.
 
     build: makes the network; here without memory for it, so that the sizes may be anything
     """
@@ -66,7 +81,7 @@ def _check_format(path: Path) -> None:
 
 
 def _check_numbers(path: Path, weights: dict[str, torch.Tensor]) -> None:
-    """Raises ValueError for NaN, and for tensors that repeat the numbers of the file."""
+    """Raise ValueError for NaN, and for tensors that repeat the numbers of the file."""
     if sum(tensor.numel() * tensor.element_size() for tensor in weights.values()) > path.stat().st_size:
         raise ValueError("says larger arrays than it holds")
     for name, tensor in weights.items():

@@ -9,60 +9,49 @@ from __future__ import annotations
 
 import shutil
 from collections.abc import Callable, Iterable, Iterator, Mapping
-from contextlib import contextmanager
 from dataclasses import dataclass, field
 from functools import partial
 from pathlib import Path
 from typing import Any, Self, TypeVar
 
-import torch
 from stanza.models import parser as stanza_program
 from stanza.models.common.pretrain import Pretrain
-from stanza.models.common.utils import default_device
-from stanza.models.depparse.model import GraphParser
-from stanza.models.depparse.trainer import GraphTrainer, Trainer, TransitionTrainer
+from stanza.models.depparse.trainer import Trainer
 from stanza.models.depparse.transition.model import SubtreeCombination
 from stanza.models.pos.vocab import MultiVocab
 
 from d2c.base.errors import FormatError, ModelError
 from d2c.base.model_files import first_line
+from d2c.base.settings import setting
 from d2c.dparsers.codes import read_trees
-from d2c.dparsers.directories import Kind, loading, parameters, whole_directory
-from d2c.dparsers.protocol import DependencyParser, Report, with_arcs
-from d2c.dparsers.stanza.checkpoints import check_weights, read_checkpoint, read_vectors
-from d2c.dparsers.stanza.encoder import (
-    FOLDER,
-    NAME,
-    Encoder,
-    load_encoder,
-    read_encoder,
-    said_of,
-    save_encoder,
-)
-from d2c.dparsers.stanza.finetuning import fine_tune, said
-from d2c.dparsers.stanza.tasks import ARGUMENTS, ArcTask, course, fitted
-from d2c.dparsers.stanza.training import (
+from d2c.dparsers.directories import ModelFormat, loading, parameters, whole_directory
+from d2c.dparsers.protocol import DependencyParser, Progress, Report, with_arcs
+from d2c.dparsers.stanza.checkpoints import load_network, read_checkpoint, read_vectors
+from d2c.dparsers.stanza.encoder import FOLDER, NAME, read_encoder, said_of
+from d2c.dparsers.stanza.estimator import StanzaEstimator, threads
+from d2c.dparsers.stanza.networks import (
     ONE_AT_A_TIME,
     TRAINERS,
-    Preset,
-    Row,
-    fit,
+    Sentences,
+    WordRow,
     predict,
     predict_packed,
     quiet,
     seeded,
 )
-from d2c.dparsers.training import check_choice
+from d2c.dparsers.stanza.tasks import ARGUMENTS, ArcTask, EncoderPair
+from d2c.dparsers.stanza.training import Preset
+from d2c.dparsers.training import attachment, check_choice, check_limits, evaluating, thinned
 from d2c.packed.arcs import single
 from d2c.packed.dtree import with_packed_arcs
 from d2c.trees.ctree import Tokens
 from d2c.trees.dtree import DTree
 from d2c.trees.formats.chunks import batches
 
-Found = TypeVar("Found")  # what is predicted for a sentence
+Predicted = TypeVar("Predicted")  # of a sentence
 
 # The model directory: the settings and these files.
-KIND = Kind("dparser", "stanza", 1, ("model_type", "preset", "bert_model", "epochs", "seed"))
+FORMAT = ModelFormat("dparser", "stanza", 1, ("model_type", "preset", "bert_model", "epochs", "seed"))
 _MODEL, _VECTORS, _CHARLM = "parser.pt", "vectors.pt", ("charlm_forward.pt", "charlm_backward.pt")
 
 _WINDOW = 1024  # sentences that `parse` sorts by length and holds at a time
@@ -105,7 +94,7 @@ PRESETS = {
 
 
 @dataclass(eq=False)
-class StanzaParser(DependencyParser):
+class StanzaParser(StanzaEstimator, DependencyParser):
     """One of Stanza's two dependency parsers.
 
     model_type: graph or transition
@@ -130,77 +119,65 @@ class StanzaParser(DependencyParser):
     vectors: Path | None = None
     charlm: tuple[Path, Path] | None = None
     bert_model: str | None = None
-    epochs: float | None = None
+    epochs: float | None = setting(None, above=0)
     device: str | None = None
     seed: int = 1
-    threads: int | None = None
+    threads: int | None = setting(None, least=1)
     arguments: Mapping[str, Any] | None = None
     checkpoints: Path | None = None
-    trainer_: Trainer | None = field(default=None, init=False)
+    trainer_: Any = field(default=None, init=False)
     pretrain_: Pretrain | None = field(default=None, init=False)
 
-    @property
-    def misses_gpu(self) -> bool:
-        """Whether it has Stanza's own sizes, and is to be trained on a CPU."""
-        own_sizes = self.preset == "default" and self.bert_model is None
-        return own_sizes and (self.device or default_device()) == "cpu"
-
     def train(self, train_conllu: Path, dev_conllu: Path, directory: Path, progress: Report = None) -> Self:
-        """Learns, and leaves the model with the best LAS on the second file; errors: `DependencyParser`."""
+        """Learn, and leave the model with the best LAS on the second file; errors: `DependencyParser`."""
         preset = self._preset()
-        train, dev = read_rows(train_conllu), read_rows(dev_conllu)
+        train, dev = read_rows(train_conllu), read_trees(dev_conllu)
         labels = {row[-1] for rows in train for row in rows if row[-2]}
         if self.model_type == "transition" and (not labels or "root" in labels):
             message = "the transition parser wants words with heads, and `root` for roots only"
             raise FormatError(str(train_conllu), 0, 0, message)
-        with quiet(), seeded(self.seed), self._threads(), whole_directory(Path(directory)) as staging:
+        with quiet(), seeded(self.seed), threads(self.threads), whole_directory(directory) as staging:
             arguments = self._arguments(preset)
-            pretrain = self._bring_other_models(staging, arguments)
-            if self.bert_model is not None:
-                trainer = self._fine_tune(arguments, preset, (train, dev), pretrain, progress)
-                save_encoder(trainer.model.bert_model, trainer.model.bert_tokenizer, staging / FOLDER)
-            else:
-                try:
-                    trainer = fit(arguments, preset, self.epochs, train, dev, pretrain, progress)
-                except OSError as error:
-                    if not arguments["charlm"]:
-                        raise
-                    raise ModelError(f"a language model cannot be loaded: {first_line(error)}") from error
-            trainer.args |= _charlm_arguments(Path(), self.charlm is not None)  # no paths of this machine
-            settings = said_of(self.bert_model)
-            trainer.save(str(staging / _MODEL))
-            KIND.write(staging, settings, self)
+            self.pretrain_ = self._bring_other_models(staging, arguments)
+            self._fit(arguments, preset, train, dev, progress)
+            self.trainer_.args |= _charlm_arguments(
+                Path(), self.charlm is not None
+            )  # no paths of this machine
+            self._save(staging, _MODEL)
+            FORMAT.write(staging, said_of(self.bert_model), self)
             # Read back at once: Stanza only logs it where a model cannot be written.
             self.trainer_, self.pretrain_ = _load(staging, arguments["device"], self.bert_model is not None)
         return self
 
-    def _fine_tune(
-        self,
-        arguments: dict[str, Any],
-        preset: Preset,
-        treebanks: tuple[list[list[Row]], list[list[Row]]],
-        pretrain: Pretrain | None,
-        progress: Report,
-    ) -> Trainer:
-        assert self.bert_model is not None
-        encoder = load_encoder(self.bert_model)
-        arguments = fitted(arguments, encoder[0])
-        task = ArcTask(arguments, preset, *treebanks, pretrain, encoder, progress)
-        made_of = said(arguments), treebanks
-        sizes = course(arguments, preset, self.epochs, encoder[0], task.part)
-        fine_tune(task, sizes, arguments["device"], self.checkpoints, made_of)
-        task.model.unsaved_modules.append("bert_model")  # has a folder of its own
-        return task.trainer
+    def _fit(
+        self, arguments: dict[str, Any], preset: Preset, train: Sentences, dev: list[DTree], progress: Report
+    ) -> None:
+        if preset.dev_words is not None:
+            dev = [*thinned(dev, preset.dev_words, lambda dtree: len(dtree.heads))]
+
+        def scores() -> tuple[float, float]:
+            return attachment(dev, self.parse(dtree.tokens for dtree in dev))
+
+        def build(arguments: dict[str, Any], encoder: EncoderPair | None) -> ArcTask:
+            try:
+                return ArcTask(
+                    arguments, train, self.pretrain_, encoder, evaluating(Progress, progress, scores)
+                )
+            except OSError as error:
+                if not arguments["charlm"]:
+                    raise
+                raise ModelError(f"a language model cannot be loaded: {first_line(error)}") from error
+
+        self._learn(build, arguments, preset, train, dev)
 
     @classmethod
     def load(cls, directory: Path, device: str | None = None) -> Self:
-        """The parser that `train` left in a directory, which cannot bring code with it. Raises ModelError."""
-        settings = KIND.read(directory)
+        """Return the parser that `train` left, which cannot bring code with it. Raises ModelError."""
+        settings = FORMAT.read(directory)
         with quiet(), loading(directory):
-            parser = cls(device=device, **parameters(settings, KIND.parameters))
-            own_device = device or default_device()
+            parser = cls(device=device, **parameters(settings, FORMAT.parameters))
             encoder = parser.bert_model is not None
-            parser.trainer_, parser.pretrain_ = _load(Path(directory), own_device, encoder)
+            parser.trainer_, parser.pretrain_ = _load(Path(directory), parser._device, encoder)
             next(parser.parse([Tokens(("a", "b"), ("A", "B"))]))  # what cannot parse says so now
         return parser
 
@@ -210,32 +187,33 @@ class StanzaParser(DependencyParser):
         return self.model_type == "graph"
 
     def parse(self, sentences: Iterable[Tokens]) -> Iterator[DTree]:
-        """The d-tree of each sentence, in order; about a thousand sentences are held at a time."""
+        """Yield the d-tree of each sentence, in order; about a thousand sentences are held at a time."""
         for window, arcs in self._predicted(sentences, predict):
             yield from with_arcs(window, arcs, "stanza")
 
     def parse_packed(self, sentences: Iterable[Tokens]) -> Iterator[DTree]:
-        """As `parse`, with packed arcs. Raises ModelError for the transition parser, which has none."""
+        """Parse as `parse`, with packed arcs. Raises ModelError for the transition parser, which has none."""
         if not self.gives_arcs:
             raise ModelError("Stanza's transition parser does not say how probable other heads are")
-        for window, found in self._predicted(sentences, predict_packed):
-            packed = iter([arcs for _, arcs in found])
-            for dtree in with_arcs(window, [one for one, _ in found], "stanza"):
+        for window, predicted in self._predicted(sentences, predict_packed):
+            packed = iter([arcs for _, arcs in predicted])
+            for dtree in with_arcs(window, [arcs for arcs, _ in predicted], "stanza"):
                 yield with_packed_arcs(dtree, next(packed) if dtree.heads else single(()))
 
     def _predicted(
-        self, sentences: Iterable[Tokens], predicting: Callable[..., list[Found]]
-    ) -> Iterator[tuple[list[Tokens], list[Found]]]:
-        """Windows of sentences, and what is predicted for those that have words."""
+        self, sentences: Iterable[Tokens], predicting: Callable[..., list[Predicted]]
+    ) -> Iterator[tuple[list[Tokens], list[Predicted]]]:
+        """Yield windows of sentences, and what is predicted for those that have words."""
         if self.trainer_ is None:
             raise ModelError("this parser is not trained yet")
         for window in batches(sentences, _WINDOW):
-            with ONE_AT_A_TIME, quiet(), self._threads():
+            with ONE_AT_A_TIME, quiet(), threads(self.threads):
                 rows = [_rows(tokens) for tokens in window if len(tokens)]
                 predicted = predicting(self.trainer_, self.pretrain_, rows)
             yield window, predicted
 
     def _preset(self) -> Preset:
+        check_limits(self)
         check_choice("model type", self.model_type, TRAINERS)
         check_choice("preset", self.preset, PRESETS)
         if self.preset == "finetune" and self.bert_model is None:
@@ -243,31 +221,17 @@ class StanzaParser(DependencyParser):
         return PRESETS["finetune" if self.bert_model is not None else self.preset][self.model_type]
 
     def _arguments(self, preset: Preset) -> dict[str, Any]:
-        """The arguments of Stanza's training program."""
+        """Return the arguments of Stanza's training program. Raises ModelError for unknown ones."""
         arguments = stanza_program.parse_args([])
         unknown = {*preset.arguments, *(self.arguments or {})} - set(arguments)
         if unknown:
             raise ModelError(f"Stanza's parser has no argument {', '.join(sorted(unknown))}")
-        return {
-            **arguments,
-            "model_type": self.model_type,
-            "shorthand": "d2c",
-            "lang": "d2c",
-            "seed": self.seed,
-            "device": self.device or default_device(),
-            "pretrain": self.vectors is not None,
-            # These two delete a word of some training sentences and leave all labels as they are, although
-            # the labels of its sisters count its attachment.
-            "augment_nopunct": 0.0,
-            "drop_initial_punct_prob": 0.0,
-            # Switched on, it only makes Stanza (1.15) concatenate the embedding of the tags once more.
-            "use_ufeats": False,
-            **preset.arguments,
-            **(self.arguments or {}),
-        }
+        own = {"model_type": self.model_type, "pretrain": self.vectors is not None}
+        # Switched on, `use_ufeats` only makes Stanza (1.15) concatenate the embedding of the tags once more.
+        return self._filled(arguments, preset, **own, use_ufeats=False)
 
     def _bring_other_models(self, directory: Path, arguments: dict[str, Any]) -> Pretrain | None:
-        """Copies vectors and language models into the model's directory, so that it can be moved."""
+        """Copy vectors and language models into the model's directory, so that it can be moved."""
         for source, name in zip(self.charlm or (), _CHARLM, strict=False):
             try:
                 shutil.copyfile(source, directory / name)
@@ -284,24 +248,15 @@ class StanzaParser(DependencyParser):
         pretrain.save(str(directory / _VECTORS))
         return pretrain
 
-    @contextmanager
-    def _threads(self) -> Iterator[None]:
-        before = torch.get_num_threads()
-        torch.set_num_threads(self.threads or before)
-        try:
-            yield
-        finally:
-            torch.set_num_threads(before)
 
-
-def read_rows(path: Path) -> list[list[Row]]:
-    """The sentences of a CoNLL-U file as Stanza sees them. Raises FormatError where heads form no tree."""
+def read_rows(path: Path) -> list[list[WordRow]]:
+    """Return the sentences of a CoNLL-U file as Stanza sees them. Raises FormatError."""
     return [_rows(dtree.tokens, dtree.heads, dtree.labels) for dtree in read_trees(path)]
 
 
 def _rows(
     tokens: Tokens, heads: Iterable[int] | None = None, labels: Iterable[str] | None = None
-) -> list[Row]:
+) -> list[WordRow]:
     blank = ("_",) * len(tokens)
     forms = [form or "_" for form in tokens.forms]  # the network over characters needs one
     columns = (forms, tokens.morphs or blank, tokens.tags, blank, tokens.lemmas or blank)
@@ -316,32 +271,16 @@ def _load(directory: Path, device: str, has_encoder: bool) -> tuple[Trainer, Pre
     with loading(path):
         pretrain = read_vectors(vectors) if vectors.exists() else None
         checkpoint = read_checkpoint(path, ("model", "vocab", "config"))
-        config = checkpoint["config"]
+        config, vocab = checkpoint["config"], MultiVocab.load_state_dict(checkpoint["vocab"])
         config |= charlm | {"bert_model": NAME if has_encoder else None, "use_peft": False}
         config |= {"pretrain": pretrain is not None, "wandb": False}
-        build = partial(_network, checkpoint, pretrain, encoder, tokenizer)
-        check_weights(path, checkpoint, build)
-        model = build()
-        model.load_params(checkpoint["model"])  # type: ignore[operator]
-        if missing := model.get_params(True).keys() - checkpoint["model"].keys():  # type: ignore[operator]
-            raise ModelError(f"{path}: lacks the weights {', '.join(sorted(missing))}")
-        made = TRAINERS["graph" if isinstance(model, GraphParser) else "transition"]
-        trainer = made(config, model.vocab, pretrain, model.to(device), build_optimizer=False)
-    return trainer, pretrain
-
-
-def _network(
-    checkpoint: dict[str, Any], pretrain: Pretrain | None, encoder: Encoder | None, tokenizer: Any
-) -> torch.nn.Module:
-    """The network that Stanza makes of a checkpoint, before it has its weights."""
-    config = checkpoint["config"]
-    combination = config.get("transition_subtree_combination", "NONE")
-    if isinstance(combination, str):
+        combination = config.get("transition_subtree_combination", "NONE")
         config["transition_subtree_combination"] = SubtreeCombination[combination]
-    made = TransitionTrainer if "output_basic.weight" in checkpoint["model"] else GraphTrainer
-    vocab = MultiVocab.load_state_dict(checkpoint["vocab"])
-    own = {"emb_matrix": pretrain.emb if pretrain else None, "bert_model": encoder}
-    return made.build_model(config, vocab, **own, bert_tokenizer=tokenizer)  # type: ignore[no-any-return]
+        kind = TRAINERS["transition" if "output_basic.weight" in checkpoint["model"] else "graph"]
+        own = {"emb_matrix": pretrain.emb if pretrain else None, "bert_model": encoder}
+        build = partial(kind.build_model, config, vocab, **own, bert_tokenizer=tokenizer)
+        model = load_network(path, checkpoint, build).to(device)
+        return kind(config, vocab, pretrain, model, build_optimizer=False), pretrain
 
 
 def _charlm_arguments(directory: Path, present: bool) -> dict[str, Any]:

@@ -9,7 +9,7 @@ from typing import Any
 import stanza
 
 from d2c.dparsers.protocol import Arcs, Word
-from d2c.dparsers.stanza.training import ONE_AT_A_TIME
+from d2c.dparsers.stanza.networks import ONE_AT_A_TIME
 
 
 class StanzaPipeline:

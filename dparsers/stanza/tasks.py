@@ -1,8 +1,10 @@
-"""What Stanza's networks learn on a pretrained encoder: arcs and tags, as tasks of `finetuning`."""
+"""What Stanza's networks learn, arcs and tags, as tasks of `training`: from scratch, or on an encoder."""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+import math
+import random
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from typing import Any
 
 import torch
@@ -15,11 +17,10 @@ from stanza.models.pos import trainer as tag_trainer
 from stanza.models.pos.model import Tagger
 from torch import Tensor
 
-from d2c.dparsers.protocol import Progress, Report
 from d2c.dparsers.stanza.encoder import NAME, Encoder
-from d2c.dparsers.stanza.finetuning import Course
-from d2c.dparsers.stanza.training import TRAINERS, Preset, Row, Rows, attachment, batch_words, predict
-from d2c.dparsers.training import thinned
+from d2c.dparsers.stanza.networks import TRAINERS, Rows, Sentences, batch_words
+from d2c.dparsers.stanza.training import Task, encoder_optimizer
+from d2c.trees.formats.chunks import batches
 
 # Of Stanza's training programs, for an encoder of _SIZE numbers a piece (5,000 sentences of CRAFT). Its rate
 # is a twentieth of the network's; wider encoders want lower ones.
@@ -36,128 +37,160 @@ ARGUMENTS: dict[str, Any] = {
 }
 _SIZE = 384
 
-
-def course(
-    arguments: Mapping[str, Any],
-    preset: Preset,
-    epochs: float | None,
-    encoder: Encoder,
-    part: int | None = None,
-) -> Course:
-    """The sizes of a training. epochs: instead of the preset's; part: see `Course`"""
-    rate, words = float(arguments["lr"]), int(arguments["batch_size"])
-    assert preset.epochs is not None
-    return Course(
-        rate=rate,
-        encoder_rate=rate * slowed(arguments, encoder),
-        words=words,
-        part=part or words,
-        max_norm=float(arguments["max_grad_norm"]),
-        epochs=preset.epochs if epochs is None else epochs,
-        least_steps=preset.least_steps if epochs is None else 0,
-        evaluations=preset.evaluations,
-        beta2=float(arguments["beta2"]),
-        seed=int(arguments["seed"]),
-    )
+Evaluate = Callable[[int, int, float, float], float]  # as `Task.score`
+EncoderPair = tuple[Encoder, Any]  # an encoder and its tokenizer
 
 
 def slowed(arguments: Mapping[str, Any], encoder: Encoder) -> float:
-    """The rate of an encoder, as a factor of the network's."""
+    """Return the rate of an encoder, as a factor of the network's."""
     wider = encoder.config.hidden_size / _SIZE
     return float(arguments["bert_learning_rate"]) * float(min(1.0, wider**-1.5))
 
 
 def fitted(arguments: Mapping[str, Any], encoder: Encoder) -> dict[str, Any]:
-    """The arguments for an encoder, which may have fewer layers than are to be mixed."""
+    """Return the arguments for an encoder, which may have fewer layers than are to be mixed."""
     return {**arguments, "bert_hidden_layers": min(encoder.layers, arguments["bert_hidden_layers"])}
 
 
-class ArcTask:
-    """Heads and labels.
+class StanzaTask(Task):
+    """A task of one of Stanza's trainers.
 
-    train, dev: sentences; the latter are thinned out as the preset says
+    arguments: of Stanza's training program, which are filled in
+    evaluate:  the score of the trainer's network, as `Task.score`
     """
+
+    model: Any
+
+    def __init__(self, arguments: dict[str, Any], encoder: EncoderPair | None, evaluate: Evaluate) -> None:
+        self.arguments, self.encoder, self.evaluate = arguments, encoder, evaluate
+        self.words, self.seed = int(arguments["batch_size"]), int(arguments["seed"])
+
+    def score(self, step: int, steps: int, loss: float, seconds: float) -> float:
+        """Evaluate the network."""
+        return self.evaluate(step, steps, loss, seconds)
+
+    def batches(self, done: int) -> Iterator[list[int]]:
+        """Yield batches in Stanza's order, or in one that depends on the seed and `done` alone."""
+        return super().batches(done) if self.encoder else self._shuffled()
+
+    def _shuffled(self) -> Iterator[list[int]]:
+        raise NotImplementedError
+
+    def _around(self) -> dict[str, Any]:
+        """Return the parameters of Stanza's networks that are the encoder."""
+        model, tokenizer = self.encoder or (None, None)
+        return {
+            "bert_model": model,
+            "bert_tokenizer": tokenizer,
+            "force_bert_saved": self.encoder is not None,
+        }
+
+    def _optimizers(self) -> list[torch.optim.Optimizer]:
+        """Return the optimizer of an encoder and the network over it."""
+        assert self.encoder is not None
+        rate = float(self.arguments["lr"])
+        encoder_rate = rate * slowed(self.arguments, self.encoder[0])
+        return [encoder_optimizer(self.model, rate, encoder_rate, float(self.arguments["beta2"]))]
+
+
+class ArcTask(StanzaTask):
+    """Heads and labels. Its part of a batch keeps the scorer of labels small."""
 
     name = "stanza"
 
     def __init__(
         self,
         arguments: dict[str, Any],
-        preset: Preset,
-        train: Sequence[Sequence[Row]],
-        dev: Sequence[Sequence[Row]],
+        train: Sentences,
         pretrain: Pretrain | None,
-        encoder: tuple[Encoder, Any],
-        progress: Report,
+        encoder: EncoderPair | None,
+        evaluate: Evaluate,
     ) -> None:
+        super().__init__(arguments, encoder, evaluate)
+        small = batch_words(arguments, len({row[-1] for rows in train for row in rows}))
+        if encoder is None:
+            arguments["batch_size"] = self.words = small
+        else:
+            self.part = small
         arguments["word_cutoff"] = update_word_cutoff(pretrain, arguments["word_cutoff"])
-        self.data = arc_data.Dataset(Rows(train), arguments, pretrain)
-        self.lengths, self.dev = self.data.lengths, dev
-        if preset.dev_words is not None:
-            self.dev = thinned(dev, preset.dev_words)
-        self.part = batch_words(arguments, len({row[-1] for rows in train for row in rows}))
-        kind = TRAINERS[arguments["model_type"]]
-        self.model = kind.build_model(
-            *(arguments, self.data.vocab, pretrain.emb if pretrain else None),
-            bert_model=encoder[0],
-            bert_tokenizer=encoder[1],
-            force_bert_saved=True,  # which keeps its weights from being frozen
-        ).to(arguments["device"])
-        self.model.bert_finetuning = True
-        self.trainer = kind(arguments, self.data.vocab, pretrain, self.model, build_optimizer=False)
-        self.pretrain, self.progress = pretrain, progress
+        self.loader = arc_data.DataLoader(Rows(train), self.words, arguments, pretrain)
+        self.data, self.lengths = self.loader.dataset, self.loader.dataset.lengths
+        kind, vocab = TRAINERS[arguments["model_type"]], self.loader.vocab
+        self.model = kind.build_model(arguments, vocab, pretrain.emb if pretrain else None, **self._around())
+        self.model.to(arguments["device"])
+        self.trainer = kind(arguments, vocab, pretrain, self.model, build_optimizer=encoder is None)
+        self.model.bert_finetuning = encoder is not None
+        self.optimizers = self._optimizers() if encoder else [*self.trainer.optimizer.values()]
+
+    @property
+    def per_pass(self) -> int:
+        """As of a `Task`."""
+        return super().per_pass if self.encoder else len(self.loader)
 
     def loss(self, sentences: Sequence[int]) -> Tensor:
         """As of a `Task`."""
-        batch = arc_data.DataLoader.collate([self.data[i] for i in sentences])
+        batch = self.loader.collate([self.data[i] for i in sentences])
         inputs, _, *others = arc_trainer.unpack_batch(batch, self.model.get_device())
         return self.model.loss(*inputs, *others)[0]  # type: ignore[no-any-return]
 
-    def score(self, step: int, steps: int, loss: float, seconds: float) -> float:
-        """LAS."""
-        uas, las = attachment(self.dev, predict(self.trainer, self.pretrain, self.dev))
-        if self.progress is not None:
-            self.progress(Progress(step, steps, loss, uas, las, seconds))
-        return las
+    def second_stage(self) -> None:
+        """As of a `Task`; the batches of the next pass may have another size, too."""
+        self.arguments["second_stage"] = True
+        self.trainer = type(self.trainer)(self.arguments, self.loader.vocab, model=self.model)
+        self.optimizers = [*self.trainer.optimizer.values()]
+        self.loader.set_batch_size(self.arguments["second_batch_size"] or self.arguments["batch_size"])
+
+    def _shuffled(self) -> Iterator[list[int]]:
+        while True:
+            # Without this the same sentences meet in every pass: the loader's sort is stable.
+            random.shuffle(self.data.data)
+            self.lengths = self.data.lengths = [len(sentence[0]) for sentence in self.data.data]
+            self.loader.reshuffle()
+            yield from self.loader.sampler
 
 
-class TagTask:
-    """Tags.
-
-    train:    words and codes of tags
-    evaluate: accuracy on the development treebank; as of a `Task`
-    """
+class TagTask(StanzaTask):
+    """Tags, by codes. Without an encoder a batch has so many sentences."""
 
     name = "tagger stanza"
 
     def __init__(
-        self,
-        arguments: dict[str, Any],
-        train: Sequence[Sequence[Row]],
-        encoder: tuple[Encoder, Any],
-        evaluate: Callable[[int, int, float, float], float],
+        self, arguments: dict[str, Any], train: Sentences, encoder: EncoderPair | None, evaluate: Evaluate
     ) -> None:
+        super().__init__(arguments, encoder, evaluate)
         self.data = tag_data.Dataset(Rows(train), arguments, None)
-        self.lengths: Sequence[int] = [len(sentence.text) for sentence in self.data.data]
-        self.device, self.score = arguments["device"], evaluate
-        self.model: Any = Tagger(
-            *(arguments, self.data.vocab),
-            share_hid=arguments["share_hid"],
-            bert_model=encoder[0],
-            bert_tokenizer=encoder[1],
-            force_bert_saved=True,
-        ).to(self.device)
-        self.trainer = bare_tagger(arguments, self.data.vocab, self.model)
+        self.lengths = [len(sentence.text) for sentence in self.data.data]
+        if encoder is None:
+            self.trainer = tag_trainer.Trainer(arguments, self.data.vocab, device=arguments["device"])
+            self.model = self.trainer.model
+            self.optimizers = [*self.trainer.optimizers.values()]
+        else:
+            made = Tagger(arguments, self.data.vocab, share_hid=arguments["share_hid"], **self._around())
+            self.model, self.part = made.to(arguments["device"]), self.words
+            self.trainer = bare_tagger(arguments, self.data.vocab, self.model)
+            self.optimizers = self._optimizers()
+
+    @property
+    def per_pass(self) -> int:
+        """As of a `Task`."""
+        return super().per_pass if self.encoder else math.ceil(len(self.lengths) / self.words)
 
     def loss(self, sentences: Sequence[int]) -> Tensor:
         """As of a `Task`."""
         (batch,) = self.data.to_loader(batch_sampler=[sentences])
-        inputs, _, *others = tag_trainer.unpack_batch(batch, self.device)
+        inputs, _, *others = tag_trainer.unpack_batch(batch, self.arguments["device"])
         return self.model(*inputs, *others)[0]  # type: ignore[no-any-return]
+
+    def _shuffled(self) -> Iterator[list[int]]:
+        while True:
+            order = random.sample(range(len(self.lengths)), len(self.lengths))
+            sampled = [*batches(sorted(order, key=self.lengths.__getitem__), self.words)]
+            random.shuffle(sampled)
+            yield from sampled
 
 
 def bare_tagger(arguments: dict[str, Any], vocab: Any, model: torch.nn.Module) -> tag_trainer.Trainer:
-    """Stanza's trainer of a tagger that is there: its constructor would load a transformer by its name."""
+    """Return Stanza's trainer of a tagger: its constructor would load a transformer by its name."""
     trainer = tag_trainer.Trainer.__new__(tag_trainer.Trainer)
     trainer.args, trainer.vocab, trainer.model = arguments, vocab, model
     return trainer

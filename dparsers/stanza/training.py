@@ -1,54 +1,41 @@
-"""The training loop and the prediction of Stanza's dependency parsers over plain rows of words.
+"""One training loop for all that Stanza's networks learn here, from scratch or on a pretrained encoder.
 
-The loop follows `stanza.models.parser.train`. It is written anew because that one scores with the UD
-evaluation, which cuts labels at `:`, refuses forms made of spaces and recurses over the depth of a tree;
-because it goes on after an interrupted save; and because it knows no learning rate that falls with the steps
-to go. Stanza's own classes do the rest: vocabularies, batches, networks, updates, decoding.
+Stanza's own loops score with the UD evaluation, which cuts labels at `:`, refuses forms made of spaces and
+recurses over the depth of a tree; they go on after an interrupted save, and know no learning rate that falls
+with the steps to go. Stanza's classes do the rest: vocabularies, batches, networks, losses, decoding.
+
+Learning rates rise over the first twentieth of the steps, then fall to 0, unless Stanza's own schedule is
+asked for. On an encoder, a batch that is too large for the memory goes through in parts, whose gradients are
+added up. The order of a pass depends there on the seed and its number alone, and a checkpoint holds all else
+that a step depends on: a training that was killed ends as one that was not, on the same machine without GPU.
 """
 
 from __future__ import annotations
 
-import logging
 import math
+import os
 import random
-import warnings
+import time
+from abc import ABC, abstractmethod
 from collections.abc import Iterator, Mapping, Sequence
-from contextlib import contextmanager
-from contextvars import ContextVar
 from dataclasses import dataclass, field
-from threading import Lock
+from hashlib import sha256
+from pathlib import Path
 from typing import Any
 
-import numpy as np
 import torch
-from numpy.typing import NDArray
-from stanza.models.common.pretrain import Pretrain
-from stanza.models.common.utils import set_random_seed, update_word_cutoff
-from stanza.models.common.vocab import VOCAB_PREFIX_SIZE
-from stanza.models.depparse.data import DataLoader
-from stanza.models.depparse.trainer import GraphTrainer, Trainer, TransitionTrainer
-from stanza.models.depparse.utils import predict_dataset
-from torch.optim.lr_scheduler import LambdaLR
+from torch import Tensor, nn
 
-from d2c.dparsers.protocol import Arcs, Progress, Report
-from d2c.dparsers.training import evaluations, reporter, rise_and_fall, thinned
-from d2c.dparsers.training import seeded as seeded_numpy
-from d2c.packed.arcs import LEAST_LABEL, ArcLabels, PackedArcs, arcs_of
+from d2c.base.errors import ModelError
+from d2c.base.model_files import first_line
+from d2c.base.progress import log
+from d2c.base.temporary import staged_file
+from d2c.dparsers.protocol import time_left
+from d2c.dparsers.training import evaluations, rise_and_fall
 
-TRAINERS = {"graph": GraphTrainer, "transition": TransitionTrainer}
-
-Row = list[Any]  # of one word: form, UPOS, XPOS, FEATS, lemma, head, label, as Stanza's loader asks for them
-
-_NUMBERS_TRAINING, _NUMBERS_PARSING = 1 << 28, 1 << 26  # in the largest array of one batch
-
-# Held while networks predict: a call switches its network, and torch's number of threads, for all that run.
-# One for all networks: they are copied to other processes, a lock in them would not be.
-ONE_AT_A_TIME = Lock()
-
-# Of Stanza's networks of one layer, whose dropout is elsewhere.
-warnings.filterwarnings("ignore", message="dropout option adds dropout after all but last recurrent layer")
-
-_QUIET = ContextVar("quiet", default=False)
+_MINUTES = 5.0  # between checkpoints, which are also written after each evaluation
+_ENCODER = "bert_model"  # as Stanza calls it
+_DECAY = 0.01  # of the encoder's weights
 
 
 @dataclass(frozen=True)
@@ -56,8 +43,7 @@ class Preset:
     """Sizes and schedule of a training.
 
     arguments:   those of Stanza's training program that differ from its defaults
-    epochs:      passes over the training treebank; the learning rate rises over the first twentieth of the
-                 steps, then falls linearly to 0. None: Stanza's own schedule, which follows the scores on
+    epochs:      passes over the training treebank. None: Stanza's own schedule, which follows the scores on
                  the development treebank
     least_steps: more epochs than that, where a treebank is too small to make so many steps
     evaluations: on the development treebank, evenly spread over the epochs
@@ -71,199 +57,244 @@ class Preset:
     dev_words: int | None = None
 
 
-class Rows:
-    """Sentences as Stanza's loaders see its `Document`, which interprets forms and is slow to build."""
+class Task(ABC):
+    """A network that learns from sentences, which have numbers.
 
-    def __init__(self, sentences: Sequence[Sequence[Row]]) -> None:
-        self.sentences = sentences
-
-    def get(self, fields: object, as_sentences: bool) -> list[list[Row]]:
-        return [[row.copy() for row in sentence] for sentence in self.sentences]  # loaders change them
-
-
-def predict(trainer: Trainer, pretrain: Pretrain | None, sentences: Sequence[Sequence[Row]]) -> list[Arcs]:
-    """Heads and labels of sentences, each of at least one word; they are sorted by length into batches."""
-    predictions = _predicted(trainer, pretrain, sentences)
-    return [([int(head) for head, _ in arcs], [label for _, label in arcs]) for arcs in predictions]
-
-
-def predict_packed(
-    trainer: Trainer, pretrain: Pretrain | None, sentences: Sequence[Sequence[Row]]
-) -> list[tuple[Arcs, PackedArcs]]:
-    """As `predict`, by a graph parser, with the probabilities of heads and labels: its softmax over them."""
-    decode = trainer.model.decode_graph_predictions
-    vocab = trainer.vocab["deprel"]
-    names = tuple(vocab.unmap(range(VOCAB_PREFIX_SIZE, len(vocab))))
-
-    def with_scores(
-        vocab: object, size: int, scores: Any, lengths: Sequence[int], *rest: Any, **more: Any
-    ) -> Any:
-        trees = decode(vocab, size, scores, lengths, *rest, **more)
-        sentences = zip(scores[0], scores[2], lengths, trees, strict=False)
-        found = (_packed(of[1:n, :n], names, by[1:n, :n], arcs) for of, by, n, arcs in sentences)
-        return list(zip(trees, found, strict=True))
-
-    trainer.model.decode_graph_predictions = with_scores
-    try:
-        predictions = _predicted(trainer, pretrain, sentences)
-    finally:
-        del trainer.model.decode_graph_predictions
-    return [(([int(h) for h, _ in arcs], [label for _, label in arcs]), found) for arcs, found in predictions]
-
-
-def _packed(
-    scores: NDArray[Any], names: tuple[str, ...], of_labels: NDArray[Any], arcs: Sequence[Any]
-) -> PackedArcs:
-    """scores: [n, n + 1] logarithms of probabilities, which do not sum to 1 in a batch with longer ones;
-    of_labels: [n, n + 1, L] the same of the labels"""
-    shares = np.exp(scores.astype(np.float64))
-    logs = np.maximum(of_labels, np.log(LEAST_LABEL)).reshape(-1, len(names))
-    heads = [int(head) for head, _ in arcs]
-    return arcs_of(shares / shares.sum(axis=1, keepdims=True), heads, labels=ArcLabels(names, logs))
-
-
-def _predicted(trainer: Trainer, pretrain: Pretrain | None, sentences: Sequence[Sequence[Row]]) -> list[Any]:
-    """What Stanza makes of each sentence."""
-    words = batch_words(trainer.args, len(trainer.vocab["deprel"]), _NUMBERS_PARSING)
-    loader = DataLoader(
-        Rows(sentences), words, trainer.args, pretrain, trainer.vocab, evaluation=True, sort_during_eval=True
-    )
-    return predict_dataset(trainer, loader)  # type: ignore[no-any-return]
-
-
-def attachment(gold: Sequence[Sequence[Row]], predicted: Sequence[Arcs]) -> tuple[float, float]:
-    """UAS and LAS with exact labels; every word counts."""
-    words = heads = labels = 0
-    for rows, arcs in zip(gold, predicted, strict=True):
-        for (*_, gold_head, gold_label), head, label in zip(rows, *arcs, strict=True):
-            words += 1
-            heads += head == gold_head
-            labels += head == gold_head and label == gold_label
-    return heads / words, labels / words
-
-
-def fit(
-    arguments: dict[str, Any],
-    preset: Preset,
-    epochs: float | None,
-    train: Sequence[Sequence[Row]],
-    dev: Sequence[Sequence[Row]],
-    pretrain: Pretrain | None,
-    progress: Report,
-) -> Trainer:
-    """A parser trained on some sentences, in the state that had the best LAS on others.
-
-    arguments: of Stanza's training program; epochs: instead of the preset's
+    name:       for progress and checkpoints
+    model:      the network; its `bert_model` is the encoder, if it has one
+    lengths:    words of each training sentence, as the loss counts them
+    trainer:    Stanza's, of the model
+    optimizers: their learning rates are the highest of the training
+    words, part: in a batch, and of it at a time, at most, but one sentence is never divided; None: all of it
+    seed:       of the order of sentences
     """
-    labels = len({row[-1] for rows in train for row in rows})
-    arguments["batch_size"] = batch_words(arguments, labels)
-    arguments["word_cutoff"] = update_word_cutoff(pretrain, arguments["word_cutoff"])
-    loader = DataLoader(Rows(train), arguments["batch_size"], arguments, pretrain)
-    trainer = TRAINERS[arguments["model_type"]](
-        args=arguments, vocab=loader.vocab, pretrain=pretrain, device=arguments["device"]
-    )
-    if preset.dev_words is not None:
-        dev = thinned(dev, preset.dev_words)
-    if epochs is not None:
-        steps = math.ceil(epochs * len(loader))
-    elif preset.epochs is not None:
-        steps = max(math.ceil(preset.epochs * len(loader)), preset.least_steps)
-    else:
-        steps = arguments["max_steps"]
-    interval = arguments["eval_interval"]
-    falling = []
-    if preset.epochs is not None:
-        interval = math.ceil(steps / preset.evaluations)
-        falling = [LambdaLR(optimizer, rise_and_fall(steps)) for optimizer in trainer.optimizer.values()]
 
-    best: dict[str, Any] = {}
-    best_las, last_best, second_stage = -1.0, 0, False
-    batches, report = _batches(loader), reporter(Progress, progress)
+    name: str
+    model: nn.Module
+    lengths: Sequence[int]
+    trainer: Any
+    optimizers: list[torch.optim.Optimizer]
+    words: int
+    part: int | None = None
+    seed: int = 1
 
-    def update() -> float:
-        loss, _ = trainer.update(next(batches))
-        for scheduler in falling:
-            scheduler.step()
-        return float(loss)
+    @property
+    def per_pass(self) -> int:
+        """How many batches a pass over the training treebank has."""
+        return len(batches_of_pass(self.lengths, self.words, None))
 
-    for step, loss in evaluations(steps, interval, update, "stanza", arguments["device"]):
-        if loss is not None:
-            uas, las = attachment(dev, predict(trainer, pretrain, dev))
-            report(step, steps, loss, uas, las)
-            if las > best_las:
-                best_las, last_best = las, step
-                best = {name: value.clone() for name, value in trainer.model.get_params(True).items()}
-            if not falling:
-                for scheduler in trainer.scheduler.values():
-                    scheduler.step(num_steps=(step - 1) % interval + 1, metrics=las)
-        if falling:
-            continue
-        stalled = step - last_best >= arguments["max_steps_before_stop"]
-        if not second_stage and arguments["second_optim"]:
-            if stalled or step >= (arguments["second_optim_start_step"] or steps):
-                trainer.model.load_params(best)
-                second_stage = arguments["second_stage"] = True
-                trainer = type(trainer)(
-                    args=arguments, vocab=loader.vocab, pretrain=pretrain, model=trainer.model
-                )
-                last_best = step
-                loader.set_batch_size(arguments["second_batch_size"] or arguments["batch_size"])
-        elif stalled:
-            break
-    trainer.model.load_params(best)
-    return trainer
+    def batches(self, done: int) -> Iterator[list[int]]:
+        """Yield batches of sentences of similar length without end, after so many that are done."""
+        number, place = divmod(done, self.per_pass)
+        while True:
+            yield from batches_of_pass(self.lengths, self.words, random.Random(f"{self.seed} {number}"))[
+                place:
+            ]
+            number, place = number + 1, 0
+
+    @abstractmethod
+    def loss(self, sentences: Sequence[int]) -> Tensor:
+        """Return the mean loss over the words of some training sentences, by their numbers."""
+
+    @abstractmethod
+    def score(self, step: int, steps: int, loss: float, seconds: float) -> float:
+        """Evaluate the model on the development treebank, and report that."""
+
+    def second_stage(self) -> None:
+        """Change to the second optimizer of Stanza's own schedule, which only some tasks have."""
+        raise NotImplementedError
 
 
-def _batches(loader: DataLoader) -> Iterator[Any]:
-    """Batches of sentences of similar length without end, composed anew for every pass."""
-    data = loader.dataset
-    while True:
-        random.shuffle(data.data)  # else the same sentences meet in every pass: the loader's sort is stable
-        data.lengths = [len(sentence[0]) for sentence in data.data]
-        loader.reshuffle()
-        yield from loader
+class Training:
+    """The state of a training, and its steps.
 
-
-def batch_words(arguments: Mapping[str, Any], labels: int, numbers: int = _NUMBERS_TRAINING) -> int:
-    """Words in a batch, such that the label scorer's [words, hidden, labels] array stays small.
-
-    Stanza's 5000 words are meant for the 50 labels of UD; there may be a thousand here.
+    arguments: of Stanza's training program
+    epochs:    instead of the preset's
     """
-    wanted, hidden = int(arguments["batch_size"]), int(arguments["deep_biaff_hidden_dim"])
-    return max(1, min(wanted, numbers // ((hidden + 1) * labels)))
 
+    def __init__(
+        self, task: Task, arguments: dict[str, Any], preset: Preset, epochs: float | None = None
+    ) -> None:
+        self.task, self.arguments, self.falling = task, arguments, preset.epochs is not None
+        passes = preset.epochs if epochs is None else epochs
+        steps = math.ceil(passes * task.per_pass) if passes is not None else int(arguments["max_steps"])
+        self.steps = max(1, steps, preset.least_steps if epochs is None else 0)
+        own = arguments["eval_interval"] if not self.falling else 0
+        self.interval = own or math.ceil(self.steps / preset.evaluations)
+        self.done = self.since = 0  # steps, in all and since the last evaluation
+        self.total = self.seconds = 0.0  # of the loss since then, and spent before this process
+        self.best: Mapping[str, Tensor] = {}  # empty until the first evaluation
+        self.best_score, self.best_step = -1.0, 0
+        self.factor = rise_and_fall(self.steps)  # of the learning rates
+        self.path: Path | None = None  # of the checkpoint
+        self.kept = time.monotonic()
 
-@contextmanager
-def quiet() -> Iterator[None]:
-    """Silences what Stanza logs in this thread; it repeats what `Progress` and exceptions say."""
-    for one in _that_log():
-        one.addFilter(_unless_quiet)  # is added once
-    before = _QUIET.set(True)
-    try:
-        yield
-    finally:
-        _QUIET.reset(before)
+    def keep_in(self, directory: Path, *made_of: object) -> None:
+        """Go on from the checkpoint in a directory, if there is one, and write more of them there.
 
+        made_of: what, beside the encoder, tells this training from others
 
-def _that_log() -> Iterator[logging.Filterer]:
-    """Stanza's loggers, each of which hands what it logs to other handlers, too, and Stanza's handlers."""
-    for name, log in [*logging.root.manager.loggerDict.items()]:
-        if name.partition(".")[0] == "stanza" and isinstance(log, logging.Logger):
-            yield log
-    yield from logging.getLogger("stanza").handlers
+        Raises ModelError for a checkpoint that cannot be used.
+        """
+        digest = _digest(self.task.model, made_of)
+        self.path = directory / f"{self.task.name.replace(' ', '-')}-{digest}.pt"
+        if self.path.exists():
+            self._resume(self.path)
 
+    def run(self) -> None:
+        """Train, and leave the state that had the best score, the first of equal ones."""
+        begin, batches, task = time.monotonic() - self.seconds, self.task.batches(self.done), self.task
 
-def _unless_quiet(_: logging.LogRecord) -> bool:
-    return not _QUIET.get()
+        def update() -> float:
+            left = time_left(self.done, self.steps, self.seconds)
+            log.debug("%s: step %d of %d, %s", task.name, self.done + 1, self.steps, left)
+            self._step(next(batches))
+            self.seconds = time.monotonic() - begin
+            return 0.0
 
+        device = self.arguments["device"]
+        for step, due in evaluations(self.steps, self.interval, update, task.name, device, self.done):
+            score = None
+            if due is not None:
+                score = task.score(step, self.steps, self.total / max(1, self.since), self.seconds)
+                if score > self.best_score:
+                    self.best, self.best_score, self.best_step = _copy(_state(task.model)), score, step
+                self.total, self.since = 0.0, 0
+            if self.path and (score is not None or time.monotonic() - self.kept > 60 * _MINUTES):
+                self._keep(self.path)
+                self.kept = time.monotonic()
+            if not self.falling and self._over(step, score):
+                break
+        task.model.load_state_dict(self.best, strict=False)
 
-@contextmanager
-def seeded(seed: int) -> Iterator[None]:
-    """Seeds the generators that Stanza draws from; afterwards they go on as if nothing was drawn."""
-    state = torch.get_rng_state()
-    with seeded_numpy(seed):
-        set_random_seed(seed)
+    def _over(self, step: int, score: float | None) -> bool:
+        """Follow Stanza's own schedule: a second optimizer when scores stall, then the end."""
+        trainer, arguments = self.task.trainer, self.arguments
+        if score is not None:
+            for scheduler in trainer.scheduler.values():
+                scheduler.step(num_steps=(step - 1) % self.interval + 1, metrics=score)
+        stalled = step - self.best_step >= arguments["max_steps_before_stop"]
+        if arguments.get("second_stage") or not arguments["second_optim"]:
+            return bool(stalled)
+        if stalled or step >= (arguments["second_optim_start_step"] or self.steps):
+            self.task.model.load_state_dict(self.best, strict=False)
+            self.best_step = step
+            self.task.second_stage()
+        return False
+
+    def _step(self, batch: Sequence[int]) -> None:
+        lengths = self.task.lengths
+        words = sum(lengths[i] for i in batch)
+        self.task.model.train()
+        for part in [batch] if self.task.part is None else _cut(batch, lengths, self.task.part):
+            loss = self.task.loss(part) * (sum(lengths[i] for i in part) / words)
+            loss.backward()  # type: ignore[no-untyped-call]
+            self.total += loss.item()
+        nn.utils.clip_grad_norm_(self.task.model.parameters(), self.arguments["max_grad_norm"])
+        for optimizer in self.task.optimizers:
+            if self.falling:
+                for group in optimizer.param_groups:
+                    group["lr"] = group.setdefault("initial_lr", group["lr"]) * self.factor(self.done)
+            optimizer.step()
+            optimizer.zero_grad()
+        self.done, self.since = self.done + 1, self.since + 1
+
+    _NUMBERS = ("done", "since", "total", "seconds", "best_score")
+
+    def _keep(self, path: Path) -> None:
+        """Write a checkpoint, whole or not at all."""
+        on_gpu = torch.device(self.arguments["device"]).type == "cuda"
+        state = {
+            "numbers": {name: getattr(self, name) for name in self._NUMBERS},
+            "model": _state(self.task.model),
+            "best": dict(self.best),
+            "optimizer": self.task.optimizers[0].state_dict(),
+            "drawn": torch.get_rng_state(),
+            "drawn_by_python": random.getstate(),
+            "drawn_on_gpu": torch.cuda.get_rng_state(self.arguments["device"]) if on_gpu else None,
+        }
         try:
-            yield
-        finally:
-            torch.set_rng_state(state)
+            path.parent.mkdir(parents=True, exist_ok=True)
+            with staged_file(path) as staged:
+                torch.save(state, staged)
+                os.replace(staged, path)
+        except (OSError, RuntimeError) as error:  # the latter is torch's where a disk is full
+            raise ModelError(f"{path}: cannot be written: {first_line(error)}") from None
+
+    def _resume(self, path: Path) -> None:
+        """Take over a checkpoint. Raises ModelError for one that is broken."""
+        try:
+            state = torch.load(path, map_location="cpu", weights_only=True)
+            names = _state(self.task.model).keys()
+            if state["model"].keys() != names or state["best"].keys() not in (names, {}.keys()):
+                raise ValueError("other weights")
+            self.task.model.load_state_dict(state["model"], strict=False)
+            self.task.optimizers[0].load_state_dict(state["optimizer"])
+            self.best = _copy(state["best"])
+            for name in self._NUMBERS:
+                setattr(self, name, state["numbers"][name])
+            torch.set_rng_state(state["drawn"])
+            random.setstate(state["drawn_by_python"])
+            if state["drawn_on_gpu"] is not None and torch.device(self.arguments["device"]).type == "cuda":
+                torch.cuda.set_rng_state(state["drawn_on_gpu"], self.arguments["device"])
+        except Exception as error:  # of any kind: it is what damaged files led torch to do
+            raise ModelError(f"{path}: is broken; remove it ({first_line(error)})") from None
+        log.info("%s: goes on after step %d of %d: %s", self.task.name, self.done, self.steps, path)
+
+
+def batches_of_pass(lengths: Sequence[int], words: int, shuffle: random.Random | None) -> list[list[int]]:
+    """Return all sentences in batches of similar length, of so many words at most where they are several."""
+    order = [*range(len(lengths))]
+    if shuffle:
+        shuffle.shuffle(order)
+    order.sort(key=lengths.__getitem__)
+    batches = [*_cut(order, lengths, words)]
+    if shuffle:
+        shuffle.shuffle(batches)
+    return batches
+
+
+def _cut(order: Sequence[int], lengths: Sequence[int], words: int) -> Iterator[list[int]]:
+    batch: list[int] = []
+    total = 0
+    for i in order:
+        if batch and total + lengths[i] > words:
+            yield batch
+            batch, total = [], 0
+        batch.append(i)
+        total += lengths[i]
+    if batch:
+        yield batch
+
+
+def _state(model: nn.Module) -> dict[str, Tensor]:
+    """Return the weights of a network of Stanza's, but those that it does not learn (word vectors)."""
+    weights: Mapping[str, Tensor] = model.state_dict()
+    fixed: list[str] = model.unsaved_modules  # type: ignore[assignment]
+    return {name: tensor for name, tensor in weights.items() if name.partition(".")[0] not in fixed}
+
+
+def _copy(state: Mapping[str, Tensor]) -> dict[str, Tensor]:
+    return {name: tensor.detach().clone() for name, tensor in state.items()}
+
+
+def _digest(model: nn.Module, made_of: object) -> str:
+    digest = sha256(repr(made_of).encode())
+    for name, tensor in model.get_submodule(_ENCODER).state_dict().items():
+        digest.update(name.encode())
+        digest.update(tensor.cpu().contiguous().numpy().tobytes())
+    return digest.hexdigest()[:16]
+
+
+def encoder_optimizer(
+    model: nn.Module, rate: float, encoder_rate: float, beta2: float
+) -> torch.optim.Optimizer:
+    """Return an optimizer of an encoder and the network over it, at rates of their own."""
+    encoder = [*model.get_submodule(_ENCODER).parameters()]
+    others = {*model.parameters()} - {*encoder}
+    rest = [p for p in model.parameters() if p in others and p.requires_grad]
+    groups: list[dict[str, Any]] = [
+        {"params": rest, "lr": rate, "weight_decay": 0.0},
+        {"params": encoder, "lr": encoder_rate},
+    ]
+    return torch.optim.AdamW(groups, betas=(0.9, beta2), weight_decay=_DECAY, fused=True)

@@ -22,7 +22,7 @@ from d2c.dparsers.protocol import TextRules
 from d2c.experiments.rows import with_tags_of
 from d2c.models.model import SETTINGS, Model
 from d2c.parsing.rules import rules_of
-from d2c.training.conventions import with_induced_heads
+from d2c.training.fitting import with_induced_heads
 from d2c.training.train import train_models
 from d2c.treebanks.reading import CLEANED, Read
 from d2c.trees.ctree import CTree

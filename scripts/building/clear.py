@@ -15,10 +15,10 @@ from typing import Any, NamedTuple, Self
 from building.english import BLOCK, HELD_OUT, file_of, penn_trees
 from d2c.cky.constrained_cky import ConstrainedCKY
 from d2c.dparsers.directories import whole_directory
-from d2c.dparsers.pipeline_parser import KIND, PipelineParser
+from d2c.dparsers.pipeline_parser import FORMAT, PipelineParser
 from d2c.dparsers.protocol import Report
 from d2c.models.model import Model
-from d2c.training.conventions import with_induced_heads
+from d2c.training.fitting import with_induced_heads
 from d2c.trees.ctree import CTree
 from d2c.trees.dtree import DTree
 from d2c.trees.formats.conllu import read_conllu
@@ -48,7 +48,7 @@ class AnyPipeline(PipelineParser):
     def train(self, train_conllu: Path, dev_conllu: Path, directory: Path, progress: Report = None) -> Self:
         """Learns nothing and loads nothing."""
         with whole_directory(Path(directory)) as staging:
-            KIND.write(staging, {"pipeline": None})
+            FORMAT.write(staging, {"pipeline": None})
         return self
 
 

@@ -10,9 +10,9 @@ from pathlib import Path
 from typing import NamedTuple
 
 from d2c.dparsers.registry import load_dparser, load_tagger, make_dparser, make_tagger
+from d2c.models.abbreviations import save_abbreviations
 from d2c.models.model import Model
 from d2c.routes.registry import RouteSettings, make_route, route_class
-from d2c.training.tagging import save_abbreviations
 from d2c.trees.ctree import CTree
 from d2c.trees.formats.brackets import read_brackets
 from d2c.trees.formats.conllu import save_conllu

@@ -8,7 +8,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import replace
 
-from papers.experiment import Experiment
+from papers.experiment import PaperExperiment
 from papers.pad_chart import chart
 from papers.scores import Scored
 from papers.systems import EXACT, trained
@@ -20,7 +20,7 @@ CPARSER = "shift-reduce"
 SEARCHES: Mapping[str, Mapping[str, str]] = {CPARSER: {}, f"{CPARSER};exact": EXACT}
 
 
-def parsers(experiment: Experiment) -> Table:
+def parsers(experiment: PaperExperiment) -> Table:
     """Arc-standard and arc-eager, greedy and exact, then other d-parsers, with the routes on their d-trees.
 
     Last the automaton of the binarized grammar, which needs no d-parser, with either search.

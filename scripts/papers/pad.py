@@ -14,7 +14,7 @@ from d2c.cky.settings import ChartSettings
 from d2c.trees.binarization import BINARIZATIONS
 from d2c.trees.refinement import REFINEMENTS
 from d2c.trees.route import Route
-from papers.experiment import GOLD, Experiment, Fitted, Parses
+from papers.experiment import GOLD, Fitted, PaperExperiment, Parses
 from papers.pad_chart import all_parses, best_parses, chart, oracle
 from papers.table import Cell, Draw, Table
 
@@ -26,7 +26,7 @@ LITTLE = (0.05, 0.1, 0.2, 1.0)
 UAS, F1 = "UAS", "F1"
 
 
-def gold_dependencies(experiment: Experiment) -> Table:
+def gold_dependencies(experiment: PaperExperiment) -> Table:
     """Table 2: rule-based conversion and constrained CKY on gold d-trees, with little and with all data.
 
     With gold tags, as in the paper, and with those of the settings.
@@ -47,7 +47,7 @@ def gold_dependencies(experiment: Experiment) -> Table:
     return Table(("route", "trained on", "tags", "precision", "recall", F1), rows, notes)
 
 
-def dparsers(experiment: Experiment) -> Table:
+def dparsers(experiment: PaperExperiment) -> Table:
     """Table 4: how good d-trees are, what constrained CKY makes of them, how fast, and what it could make.
 
     Beside the paper's columns the other routes' F1 on the same d-trees.
@@ -68,7 +68,10 @@ def dparsers(experiment: Experiment) -> Table:
 
 
 def _dparser(
-    experiment: Experiment, fitted: Fitted[ConstrainedCKY], others: Sequence[Fitted[Route]], parses: Parses
+    experiment: PaperExperiment,
+    fitted: Fitted[ConstrainedCKY],
+    others: Sequence[Fitted[Route]],
+    parses: Parses,
 ) -> list[Cell]:
     scored = experiment.score(fitted, parses)
     speed, best = scored.sentences / scored.seconds, oracle(experiment, fitted, parses)
@@ -92,7 +95,7 @@ def _f1_against_uas(header: Sequence[str], rows: Sequence[Sequence[Cell]]) -> Dr
     return draw
 
 
-def recovery(experiment: Experiment) -> Table:
+def recovery(experiment: PaperExperiment) -> Table:
     """Section 7, "Recovering Phrase-Structure Treebanks": few c-trees, a d-parser trained on all d-trees."""
     best, missing = best_parses(experiment)
     gold = experiment.parses(GOLD, "dev")
@@ -105,7 +108,7 @@ def recovery(experiment: Experiment) -> Table:
     return Table(header, rows, [experiment.described("dev"), *missing])
 
 
-def binarization(experiment: Experiment) -> Table:
+def binarization(experiment: PaperExperiment) -> Table:
     """Section 3.3: what did not help, Markovized grammars (vertical: with the parent's label) and collapsed
     unary nodes."""
     best, missing = best_parses(experiment)
@@ -126,7 +129,7 @@ def binarization(experiment: Experiment) -> Table:
     return Table(("grammar", "symbols", "rules", *f1, "sentences/s"), rows, notes)
 
 
-def jackknife(experiment: Experiment) -> Table:
+def jackknife(experiment: PaperExperiment) -> Table:
     """Section 6: whether it helps to learn from d-trees with the d-parser's mistakes. The paper's was hurt.
 
     Of the d-parsers the one that is trained fastest: it is trained once more for each fold.

@@ -14,13 +14,13 @@ from d2c.cky.constrained_cky import ConstrainedCKY
 from d2c.experiments.store import digest
 from d2c.trees.dtree import DTree
 from d2c.trees.scores.attachment import Attachment, score_attachment
-from papers.experiment import Experiment, Fitted, Parses
+from papers.experiment import Fitted, PaperExperiment, Parses
 from papers.pad_tuning import chosen
 from papers.scores import ALL
 
 
 def chart(
-    experiment: Experiment,
+    experiment: PaperExperiment,
     share: float = 1.0,
     dtrees: Parses | None = None,
     tags: str | None = None,
@@ -28,7 +28,7 @@ def chart(
 ) -> Fitted[ConstrainedCKY]:
     """Constrained CKY with the settings of all charts, and the λ and the γ that are chosen.
 
-    share, dtrees, changes: as of `Experiment.route`
+    share, dtrees, changes: as of `PaperExperiment.route`
     tags: other ones than those with which λ and γ are chosen
     """
     settings = {**experiment.settings.chart, **chosen(experiment), **changes}
@@ -43,7 +43,7 @@ def pruned(fitted: Fitted[ConstrainedCKY], pruning: str) -> Fitted[ConstrainedCK
     return Fitted(route, replace(fitted.step, key=key))
 
 
-def oracle(experiment: Experiment, fitted: Fitted[ConstrainedCKY], parses: Parses) -> float:
+def oracle(experiment: PaperExperiment, fitted: Fitted[ConstrainedCKY], parses: Parses) -> float:
     """F1 of the c-trees that are nearest to gold in the charts of d-trees (PAD, section 7, footnote 10)."""
 
     def make(_: Path) -> dict[str, Any]:
@@ -61,7 +61,7 @@ def f1_of(figures: Mapping[str, Any]) -> float:
     return float(figures[figures["default"]][ALL]["f1"])
 
 
-def all_parses(experiment: Experiment) -> tuple[list[Parses], list[str]]:
+def all_parses(experiment: PaperExperiment) -> tuple[list[Parses], list[str]]:
     """The d-trees of dev by all d-parsers, and a line on each that cannot be had.
 
     Raises ModelError where none can.
@@ -72,7 +72,7 @@ def all_parses(experiment: Experiment) -> tuple[list[Parses], list[str]]:
     return found, missing
 
 
-def best_parses(experiment: Experiment) -> tuple[Parses, list[str]]:
+def best_parses(experiment: PaperExperiment) -> tuple[Parses, list[str]]:
     """Of `all_parses` those with the highest UAS."""
     found, missing = all_parses(experiment)
     gold = list(experiment.encoded(experiment.settings.encoding, "dev"))

@@ -13,12 +13,12 @@ from d2c.experiments.analysis import ERRORS, RULE_CLASSES, judge, table5
 from d2c.trees.ctree import CTree
 from d2c.trees.scores.brackets import metric_for
 from d2c.trees.scores.matches import percent
-from papers.experiment import Experiment, Parses
+from papers.experiment import PaperExperiment, Parses
 from papers.pad_chart import best_parses, chart
 from papers.table import Cell, Table
 
 
-def rules(experiment: Experiment) -> Table:
+def rules(experiment: PaperExperiment) -> Table:
     """Table 5: binary rules by whether dependency (h, m), span ⟨i, j⟩ and split k are right, and how often
     the nonterminal A is."""
     parses, missing = best_parses(experiment)
@@ -32,7 +32,7 @@ def rules(experiment: Experiment) -> Table:
     return Table(header, rows, [_source(parses), experiment.described("dev"), *missing])
 
 
-def brackets(experiment: Experiment) -> Table:
+def brackets(experiment: PaperExperiment) -> Table:
     """Table 4 (b) of the draft, "Parsing Dependencies": is a wrong bracket the d-tree's fault?"""
     parses, missing = best_parses(experiment)
     facts = _errors(experiment, parses)
@@ -58,7 +58,7 @@ def _source(parses: Parses) -> str:
     return f"c-trees of cky on d-trees of {parses.source}."
 
 
-def _errors(experiment: Experiment, parses: Parses) -> Mapping[str, Any]:
+def _errors(experiment: PaperExperiment, parses: Parses) -> Mapping[str, Any]:
     """rules: count and rights of each of RULE_CLASSES; missed and wrong brackets by error."""
     fitted = chart(experiment)
 

@@ -14,15 +14,15 @@ from numpy.typing import NDArray
 from d2c.base.progress import counted, log
 from d2c.cky.constrained_cky import ConstrainedCKY
 from d2c.cky.lexicalised_cky import LONGEST, lexicalised_oracle, parse_lexicalised
+from d2c.experiments.rows import timed
 from d2c.trees.dtree import DTree
 from d2c.trees.scores.matches import percent
-from papers.experiment import GOLD, Experiment, Fitted, Parses
+from papers.experiment import GOLD, Fitted, PaperExperiment, Parses
 from papers.pad_chart import best_parses, chart, oracle, pruned
 from papers.pad_tuning import chosen
 from papers.scores import matches
 from papers.systems import EXACT, trained
 from papers.table import Cell, Draw, Table
-from papers.timing import timed
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -40,7 +40,7 @@ FITTED = range(10, 80, WIDTH)
 TRIES = 3  # of which the fastest counts
 
 
-def pruning(experiment: Experiment) -> Table:
+def pruning(experiment: PaperExperiment) -> Table:
     """Table 1: how fast the search is under either method, and what it could find.
 
     The oracle is that of the paper's footnote 10, on d-trees that a d-parser predicts.
@@ -73,7 +73,7 @@ def pruning(experiment: Experiment) -> Table:
     return Table((*header, "no parse"), rows, notes)
 
 
-def _sizes(experiment: Experiment, fitted: Fitted[ConstrainedCKY], parses: Parses) -> NDArray[np.int64]:
+def _sizes(experiment: PaperExperiment, fitted: Fitted[ConstrainedCKY], parses: Parses) -> NDArray[np.int64]:
     """[sentences] rules in the charts of d-trees; 0: no parse."""
 
     def make(_: Path) -> dict[str, list[int]]:
@@ -83,7 +83,7 @@ def _sizes(experiment: Experiment, fitted: Fitted[ConstrainedCKY], parses: Parse
     return np.array(step.facts["sizes"], np.int64)
 
 
-def _lexicalised(experiment: Experiment) -> tuple[list[Cell], str]:
+def _lexicalised(experiment: PaperExperiment) -> tuple[list[Cell], str]:
     """The row of LEX CKY, and a note on it."""
     fitted = _figure_4(experiment)
 
@@ -112,7 +112,7 @@ def _lexicalised(experiment: Experiment) -> tuple[list[Cell], str]:
     return ["LEX CKY", "n⁵ |G|", speed, facts["oracle"], facts["f1"], None, None, facts["unparsed"]], note
 
 
-def _latent(experiment: Experiment) -> tuple[list[Cell], str]:
+def _latent(experiment: PaperExperiment) -> tuple[list[Cell], str]:
     """The row of the grammar that an oracle annotates (Nederhof, 2015), and a note on it."""
     scored = trained(experiment, "shift-reduce", "dev", **EXACT)
     speed = scored.sentences / scored.parsing
@@ -123,7 +123,7 @@ def _latent(experiment: Experiment) -> tuple[list[Cell], str]:
     return ["latent grammar", "n³ |G|", speed, None, scored.f1, None, None, 0], note
 
 
-def _figure_4(experiment: Experiment) -> Fitted[ConstrainedCKY]:
+def _figure_4(experiment: PaperExperiment) -> Fitted[ConstrainedCKY]:
     """A chart whose features are those of Figure 4 alone, which say nothing of d-trees."""
     own: dict[str, Any] = {**experiment.settings.chart, **chosen(experiment)}
     own |= {"seed": experiment.settings.seed, "context": False, "labels": False}
@@ -138,7 +138,7 @@ def _figure_4(experiment: Experiment) -> Fitted[ConstrainedCKY]:
     return Fitted(ConstrainedCKY.load(step.directory / "route"), step)
 
 
-def run_time(experiment: Experiment) -> Table:
+def run_time(experiment: PaperExperiment) -> Table:
     """Figure 5: milliseconds of each sentence of dev, its gold d-tree given, against its length."""
     fitted, parses = chart(experiment), experiment.parses(GOLD, "dev")
     lengths = np.array([len(dtree.tokens) for dtree in parses.dtrees])
@@ -163,7 +163,7 @@ def run_time(experiment: Experiment) -> Table:
 
 
 def _milliseconds(
-    experiment: Experiment, fitted: Fitted[ConstrainedCKY], parses: Parses
+    experiment: PaperExperiment, fitted: Fitted[ConstrainedCKY], parses: Parses
 ) -> NDArray[np.float64]:
     """[sentences] of the fastest of a few runs."""
 

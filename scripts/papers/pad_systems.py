@@ -2,14 +2,14 @@
 
 from __future__ import annotations
 
-from papers.experiment import Experiment
+from papers.experiment import PaperExperiment
 from papers.pad_chart import best_parses, chart, pruned
 from papers.scores import Scored
 from papers.systems import other_systems
 from papers.table import Cell, Table
 
 
-def systems(experiment: Experiment) -> Table:
+def systems(experiment: PaperExperiment) -> Table:
     """Table 3: F1 and sentences a second on the part of the treebank on which results are reported.
 
     Our routes have the d-trees of the d-parser with the highest UAS on dev.

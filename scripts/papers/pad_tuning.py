@@ -14,15 +14,15 @@ from typing import Any, NamedTuple
 
 from d2c.base.progress import log
 from d2c.cky.constrained_cky import ConstrainedCKY
+from d2c.experiments.rows import timed
 from d2c.experiments.store import Step
+from d2c.experiments.tuning import GAMMAS, PENALTIES
 from d2c.reduction.reduction import Reduction
 from d2c.trees.ctree import CTree
 from d2c.trees.dtree import DTree
-from d2c.tuning.space import GAMMAS, PENALTIES
-from papers.experiment import Experiment
+from papers.experiment import PaperExperiment
 from papers.scores import ALL, figures
 from papers.table import Cell, Table
-from papers.timing import timed
 
 BEARABLE = 0.1  # of F1, that a lower γ may lose
 
@@ -35,13 +35,13 @@ class Split(NamedTuple):
     gold: list[CTree]
 
 
-def chosen(experiment: Experiment) -> dict[str, float]:
+def chosen(experiment: PaperExperiment) -> dict[str, float]:
     """penalty and gamma: those of the settings, or, where these say none, the best."""
     penalty = _penalty(experiment)
     return {"penalty": penalty, "gamma": _gamma(experiment, penalty)}
 
 
-def tuning(experiment: Experiment) -> Table:
+def tuning(experiment: PaperExperiment) -> Table:
     """F1 and speed with each λ, and, with the chosen λ, with each γ of method 2."""
     best = chosen(experiment)
     penalty, gamma = best["penalty"], best["gamma"]
@@ -66,11 +66,11 @@ def _row(name: str, value: float, is_chosen: bool, facts: Mapping[str, Any]) -> 
     return [name, f"{value:g}", mark, facts["f1"], facts["speed"], facts.get("weights")]
 
 
-def _described(experiment: Experiment) -> str:
+def _described(experiment: PaperExperiment) -> str:
     return "dev" if experiment.treebank.reported == "test" else "the last tenth of train"
 
 
-def split(experiment: Experiment) -> Split:
+def split(experiment: PaperExperiment) -> Split:
     """What is learned from, and what the choice is made on."""
     train = experiment.trees("train")
     if experiment.treebank.reported == "test":
@@ -79,20 +79,20 @@ def split(experiment: Experiment) -> Split:
     return Split(train[:cut] or train, train[cut:], experiment.gold("train")[cut:])
 
 
-def _penalty(experiment: Experiment) -> float:
+def _penalty(experiment: PaperExperiment) -> float:
     if experiment.settings.penalty is not None:
         return experiment.settings.penalty
     return max(PENALTIES, key=lambda value: _with_penalty(experiment, value).facts["f1"])
 
 
-def _gamma(experiment: Experiment, penalty: float) -> float:
+def _gamma(experiment: PaperExperiment, penalty: float) -> float:
     if experiment.settings.gamma is not None:
         return experiment.settings.gamma
     f1 = {value: _with_gamma(experiment, penalty, value).facts["f1"] for value in GAMMAS}
     return next(value for value in GAMMAS if f1[value] >= max(f1.values()) - BEARABLE)
 
 
-def _with_penalty(experiment: Experiment, penalty: float) -> Step:
+def _with_penalty(experiment: PaperExperiment, penalty: float) -> Step:
     own = {**experiment.settings.chart, "seed": experiment.settings.seed, "penalty": penalty}
     made_of = {**experiment.made_of, **own}
     if own.get("labels"):
@@ -109,12 +109,12 @@ def _with_penalty(experiment: Experiment, penalty: float) -> Step:
     return experiment.store.step("penalty", made_of, make)
 
 
-def _with_gamma(experiment: Experiment, penalty: float, gamma: float) -> Step:
+def _with_gamma(experiment: PaperExperiment, penalty: float, gamma: float) -> Step:
     trained = _with_penalty(experiment, penalty)
 
     def make(_: Path) -> dict[str, Any]:
         parts, route = split(experiment), ConstrainedCKY.load(trained.directory / "route")
-        settings = replace(route.settings, gamma=gamma, epochs=0)  # the weights do not depend on it
+        settings = replace(route.settings, gamma=gamma, epochs=1)  # of which the weights are not used
         route.allowed_ = ConstrainedCKY(settings).fit(parts.learned).allowed_
         route.settings = replace(route.settings, pruning="2")
         return _measured(experiment, route, parts)
@@ -122,14 +122,14 @@ def _with_gamma(experiment: Experiment, penalty: float, gamma: float) -> Step:
     return experiment.store.step("gamma", {"route": trained.key, "gamma": gamma}, make)
 
 
-def _dtrees(experiment: Experiment, trees: Sequence[CTree]) -> list[DTree] | None:
+def _dtrees(experiment: PaperExperiment, trees: Sequence[CTree]) -> list[DTree] | None:
     """What a chart with labels sees, those of the d-parsers; None where it sees none: its own d-trees."""
     if not experiment.settings.chart.get("labels"):
         return None
     return list(map(Reduction(experiment.settings.encoding, experiment.treebank.head_rules).encode, trees))
 
 
-def _measured(experiment: Experiment, route: ConstrainedCKY, parts: Split) -> dict[str, float]:
+def _measured(experiment: PaperExperiment, route: ConstrainedCKY, parts: Split) -> dict[str, float]:
     dtrees = _dtrees(experiment, parts.held_out) or list(map(route.encode, parts.held_out))
     guess, seconds = timed(route.decode_all, dtrees, "converting gold d-trees")
     tagged = [replace(b, tokens=a.tokens) for a, b in zip(parts.gold, guess, strict=True)]

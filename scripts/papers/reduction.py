@@ -11,7 +11,7 @@ from collections.abc import Sequence
 
 from d2c.reduction.encodings import ENCODINGS
 from d2c.trees.route import Route
-from papers.experiment import GOLD, UNLABELLED, Experiment, Fitted
+from papers.experiment import GOLD, UNLABELLED, Fitted, PaperExperiment
 from papers.pad_chart import chart
 from papers.plots import bars
 from papers.scores import Scored
@@ -22,7 +22,7 @@ ONE_SHOT, TWO_STAGE = "d-parser", "labeler"
 WITH_GAPS = "The delta encoding is for continuous trees; some of these have gaps."
 
 
-def encodings(experiment: Experiment) -> Table:
+def encodings(experiment: PaperExperiment) -> Table:
     """Table 1, on dev: every d-parser one-shot and, in each encoding, two-stage; gold d-trees come last."""
     found, missing = experiment.all_parses("dev")
     bare, _ = experiment.all_parses("dev", UNLABELLED)
@@ -42,7 +42,7 @@ def encodings(experiment: Experiment) -> Table:
     return Table(header, rows, notes, _f1_of(rows))
 
 
-def systems(experiment: Experiment) -> Table:
+def systems(experiment: PaperExperiment) -> Table:
     """Table 2, on test: the reduction with each d-parser, the chart on the same d-trees, other systems."""
     part, encoding = experiment.treebank.reported, best_encoding(experiment)
     own, rows = experiment.settings.encoding, list[Sequence[Cell]]()
@@ -62,18 +62,18 @@ def systems(experiment: Experiment) -> Table:
     return Table(("parser", "LR", "LP", "F1", "exact", "tokens/s"), rows, notes)
 
 
-def labeler(experiment: Experiment, encoding: str) -> Fitted[Route]:
+def labeler(experiment: PaperExperiment, encoding: str) -> Fitted[Route]:
     """The second of two stages."""
     return experiment.route("labeler", encoding=encoding)
 
 
-def possible_encodings(experiment: Experiment) -> list[str]:
+def possible_encodings(experiment: PaperExperiment) -> list[str]:
     """Those that take all trees of the treebank, the one with the most labels first, as in the paper."""
     names = ("spine", "direct", "delta")
     return [name for name in names if experiment.continuous or not ENCODINGS[name].continuous_only]
 
 
-def best_encoding(experiment: Experiment) -> str:
+def best_encoding(experiment: PaperExperiment) -> str:
     """The paper's: delta, and direct for trees with gaps."""
     return "delta" if experiment.continuous else "direct"
 
@@ -84,7 +84,7 @@ def speed(scored: Scored) -> int | None:
     return round(scored.tokens / scored.seconds) if parsed else None
 
 
-def _figures(experiment: Experiment, encoding: str, scored: Scored) -> list[Cell]:
+def _figures(experiment: PaperExperiment, encoding: str, scored: Scored) -> list[Cell]:
     dtrees = experiment.encoded(encoding, "train")
     labels = len({label for dtree in dtrees for label in dtree.labels or ()})
     return [labels, scored.uas, scored.las, scored.f1, scored.figure("exact"), speed(scored)]

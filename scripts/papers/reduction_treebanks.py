@@ -12,7 +12,7 @@ from collections.abc import Iterator, Sequence
 from statistics import fmean
 from typing import NamedTuple
 
-from papers.experiment import Experiment
+from papers.experiment import PaperExperiment
 from papers.pad_chart import chart
 from papers.plots import bars
 from papers.reduction import best_encoding, labeler
@@ -31,7 +31,7 @@ class Result(NamedTuple):
     scored: Scored
 
 
-def spmrl(experiments: Sequence[Experiment]) -> Table:
+def spmrl(experiments: Sequence[PaperExperiment]) -> Table:
     """Table 3: F1 by the scorer of SPMRL, which counts all tokens; a column for each treebank."""
     results = [result for experiment in experiments for result in measured(experiment)]
     f1: dict[tuple[str, str], dict[str, float]] = defaultdict(dict)
@@ -46,7 +46,7 @@ def spmrl(experiments: Sequence[Experiment]) -> Table:
     return Table(("route", "tags", *names, "average"), rows, notes, drawn)
 
 
-def gaps(experiments: Sequence[Experiment]) -> Table:
+def gaps(experiments: Sequence[PaperExperiment]) -> Table:
     """Table 4: F1 and exact match by disco-dop's metric, up to some lengths; of the treebanks with gaps."""
     with_gaps = [experiment for experiment in experiments if not experiment.continuous]
     notes = [] if with_gaps else ["None of these treebanks has gaps."]
@@ -67,7 +67,7 @@ def gaps(experiments: Sequence[Experiment]) -> Table:
     return Table(header, rows, notes, bars(drawn, "F1 (disco-dop)"))
 
 
-def measured(experiment: Experiment) -> Iterator[Result]:
+def measured(experiment: PaperExperiment) -> Iterator[Result]:
     """The routes on the part of a treebank that is reported on, with gold and with predicted tags."""
     name, part = experiment.settings.dparsers[0], experiment.treebank.reported
     for tags in TAGS:
@@ -81,7 +81,7 @@ def measured(experiment: Experiment) -> Iterator[Result]:
         yield from (Result(one.treebank.name, route, tags, scored) for route, scored in of.items())
 
 
-def _notes(experiments: Sequence[Experiment]) -> Iterator[str]:
+def _notes(experiments: Sequence[PaperExperiment]) -> Iterator[str]:
     for experiment in experiments:
         one, part = experiment.with_tags("predicted"), experiment.treebank.reported
         rules = f"head rules: {one.treebank.head_rules}; the labeler's encoding: {best_encoding(one)}"

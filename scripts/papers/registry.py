@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from importlib import import_module, resources
 from typing import NamedTuple
 
-from papers.experiment import Experiment
+from papers.experiment import PaperExperiment
 from papers.table import Table
 
 PAD = "Transforming Dependencies into Phrase Structures (PAD)"
@@ -75,7 +75,7 @@ TABLES = {
 }
 
 
-def make_table(name: str, experiments: Sequence[Experiment]) -> Table:
+def make_table(name: str, experiments: Sequence[PaperExperiment]) -> Table:
     """One of TABLES; of the first experiment where it is about one treebank."""
     module, function = TABLES[name].path.split(":")
     make = getattr(import_module(module), function)

@@ -14,14 +14,15 @@ from pathlib import Path
 from typing import Self
 
 from d2c.automata.exact import SEARCHES
-from d2c.automata.oracles import PRESETS, Linear, passes
+from d2c.automata.oracles import PRESETS, LinearOracle, passes
 from d2c.automata.static_oracles import built, constituent_actions
 from d2c.automata.systems import Action, System, constituents
 from d2c.base.errors import ModelError
 from d2c.base.model_files import strings
 from d2c.base.progress import log
-from d2c.dparsers.directories import Kind, loading, parameters
+from d2c.dparsers.directories import ModelFormat, loading, parameters
 from d2c.dparsers.training import DEV_WORDS, check_choice, thinned
+from d2c.linear.learner import Epoch
 from d2c.trees.binarization import BINARIZATIONS, GLUE, LEFT, RIGHT, UNARY, Step, Symbol, unbinarize
 from d2c.trees.ctree import CTree, Tokens
 from d2c.trees.formats.chunks import batches
@@ -30,7 +31,7 @@ from d2c.trees.repair import Repairs
 from d2c.trees.scores.brackets import metric_for
 
 # The model directory: the settings and the oracle's files.
-KIND = Kind(
+KIND = ModelFormat(
     "cparser", "shift-reduce", 1, ("preset", "epochs", "seed", "binarization", "head_rules", "search")
 )
 NEW_STEP = "step of no tree"
@@ -65,7 +66,7 @@ class ShiftReduce:
     tags_: tuple[str, ...] = field(default=(), init=False)
     unaries_: int = field(default=0, init=False)
     top_: str | None = field(default="TOP", init=False)
-    oracle_: Linear | None = field(default=None, init=False)
+    oracle_: LinearOracle | None = field(default=None, init=False)
 
     def fit(self, train: Sequence[CTree], dev: Sequence[CTree]) -> Self:
         """Learns, and keeps the weights with the best F1 on dev, or on some of it, evenly chosen.
@@ -123,7 +124,7 @@ class ShiftReduce:
             if not isinstance(parser.unaries_, int) or not 1 <= parser.unaries_ <= _MOST_UNARIES:
                 raise ValueError(f"chains of {parser.unaries_!r} unary steps")
             system = parser._system()
-        parser.oracle_ = Linear.load(Path(directory), system)
+        parser.oracle_ = LinearOracle.load(Path(directory), system)
         return parser
 
     def _check(self) -> None:
@@ -143,16 +144,18 @@ class ShiftReduce:
         self, headed: Sequence[CTree], actions: Sequence[Sequence[Action]], dev: Sequence[CTree]
     ) -> None:
         epochs = passes(self.preset, self.epochs)
-        oracle = self.oracle_ = Linear(self._system(), epochs, seed=self.seed)
+        oracle = self.oracle_ = LinearOracle(self._system(), epochs=epochs, seed=self.seed)
         metric = metric_for(dev)
 
-        def evaluate(epoch: int, loss: float) -> float:
+        def score() -> float:
             guess = self._parsed((ctree.tokens for ctree in dev), "greedy", Repairs())
-            f1 = float(metric.summary(metric.score(dev, guess)).f1) if dev else 0.0
-            log.info("shift-reduce: pass %d of %d  loss %.3f  dev F1 %.2f", epoch, epochs, loss, f1)
-            return f1 if dev else epoch  # without dev the last weights are kept
+            return float(metric.summary(metric.score(dev, guess)).f1)
 
-        oracle.fit([ctree.tokens for ctree in headed], actions, evaluate)
+        def progress(epoch: Epoch) -> None:
+            shown = epoch.number, epochs, epoch.loss, epoch.f1 or 0.0
+            log.info("shift-reduce: pass %d of %d  loss %.3f  dev F1 %.2f", *shown)
+
+        oracle.fit([ctree.tokens for ctree in headed], actions, score if dev else None, progress)
 
     def _parsed(self, sentences: Iterable[Tokens], search: str, repairs: Repairs) -> Iterator[CTree]:
         assert self.oracle_ is not None

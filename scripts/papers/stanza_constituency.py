@@ -42,7 +42,7 @@ from d2c.base.errors import ModelError
 from d2c.base.model_files import strings
 from d2c.base.progress import log
 from d2c.combination.constituents import Parse
-from d2c.dparsers.directories import Kind, loading, parameters
+from d2c.dparsers.directories import ModelFormat, loading, parameters
 from d2c.dparsers.stanza.checkpoints import check_weights, read_checkpoint
 from d2c.dparsers.stanza.encoder import (
     FOLDER,
@@ -53,8 +53,8 @@ from d2c.dparsers.stanza.encoder import (
     said_of,
     save_encoder,
 )
+from d2c.dparsers.stanza.networks import ONE_AT_A_TIME, quiet, seeded
 from d2c.dparsers.stanza.tasks import ARGUMENTS, fitted, slowed
-from d2c.dparsers.stanza.training import ONE_AT_A_TIME, quiet, seeded
 from d2c.dparsers.taggers import EMPTY_FORM
 from d2c.dparsers.training import DEV_WORDS, best_state, check_choice, evaluations, rise_and_fall, thinned
 from d2c.trees.ctree import CTree, Tokens, build_ctree
@@ -62,7 +62,7 @@ from d2c.trees.formats.chunks import batches
 from d2c.trees.scores.brackets import metric_for
 
 # The model directory: the settings, this file, and the encoder if there is one.
-KIND = Kind("cparser", "stanza", 2, ("preset", "bert_model", "epochs", "seed"))
+KIND = ModelFormat("cparser", "stanza", 2, ("preset", "bert_model", "epochs", "seed"))
 _MODEL = "parser.pt"
 _PARTS = ("model", "config", "transitions", "constituents", "tags", "words", "rare_words", "unary_limit")
 _ENUMS = {

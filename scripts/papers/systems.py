@@ -13,12 +13,12 @@ from typing import Any, Protocol, Self
 
 from d2c.base.errors import FormatError, ModelError
 from d2c.dparsers.registry import Registered, class_of
+from d2c.experiments.rows import timed
 from d2c.treebanks.reading import Reading
 from d2c.trees.ctree import CTree, Tokens
 from d2c.trees.formats.discbracket import write_discbracket
-from papers.experiment import Experiment
+from papers.experiment import PaperExperiment
 from papers.scores import Scored
-from papers.timing import timed
 
 SYSTEMS = {
     "shift-reduce": Registered("papers.shift_reduce:ShiftReduce"),
@@ -44,7 +44,7 @@ class ConstituentParser(Protocol):
         """The parser of a model directory. Raises ModelError."""
 
 
-def other_systems(experiment: Experiment, part: str) -> tuple[dict[str, Scored], list[str]]:
+def other_systems(experiment: PaperExperiment, part: str) -> tuple[dict[str, Scored], list[str]]:
     """The figures of all systems on a part of the treebank; and a line on each that cannot be had.
 
     Files, which are of the part that is reported on, come first, then SYSTEMS. Raises FormatError for files
@@ -62,7 +62,7 @@ def other_systems(experiment: Experiment, part: str) -> tuple[dict[str, Scored],
     return found, missing
 
 
-def trained(experiment: Experiment, name: str, part: str, **changes: Any) -> Scored:
+def trained(experiment: PaperExperiment, name: str, part: str, **changes: Any) -> Scored:
     """The figures of one of SYSTEMS, trained from scratch; its trees stay in the step. Raises ModelError.
 
     changes: of the attributes of the trained parser that say how it parses
@@ -92,7 +92,7 @@ def trained(experiment: Experiment, name: str, part: str, **changes: Any) -> Sco
     return Scored(**experiment.store.step("system-trees", made_of, parse).facts)
 
 
-def of_file(experiment: Experiment, path: Path, part: str) -> Scored:
+def of_file(experiment: PaperExperiment, path: Path, part: str) -> Scored:
     """The figures of trees in a file of any format; no time is known.
 
     Raises FormatError unless they are over the tokens of the part, in its order.
@@ -108,7 +108,7 @@ def of_file(experiment: Experiment, path: Path, part: str) -> Scored:
     return _scored(experiment, guess, part)
 
 
-def _scored(experiment: Experiment, guess: Sequence[CTree], part: str, seconds: float = 0.0) -> Scored:
+def _scored(experiment: PaperExperiment, guess: Sequence[CTree], part: str, seconds: float = 0.0) -> Scored:
     return Scored(
         brackets=experiment.figures(guess, part),
         attachment=None,

@@ -14,13 +14,14 @@ import pytest
 from d2c.automata import exact
 from d2c.automata.chart import Search, build_chart
 from d2c.automata.exact import RAISED, Exact
-from d2c.automata.oracles import Linear
+from d2c.automata.oracles import LinearOracle
 from d2c.automata.scores import Floats, OracleScorer, chances
 from d2c.automata.states import BOTTOM, Text, new_stack, row_of, take
 from d2c.automata.static_oracles import built
 from d2c.automata.systems import ACCEPT, SHIFT, Action, Longs, System, arc_eager, arc_standard, constituents
 from d2c.forests.semirings import count_derivations, marginals, viterbi
 from d2c.linear.kernels import kernel
+from d2c.linear.words import Lexicon
 from d2c.packed.arcs import LEAST, LEAST_LABEL
 from d2c.trees.binarization import GLUE, LEFT, RIGHT, UNARY, Step, Symbol
 from d2c.trees.ctree import Tokens
@@ -39,13 +40,12 @@ SYSTEMS: dict[str, Callable[[], System]] = {
 }
 
 
-def oracle(name: str, seed: int = 0, scale: float = 0.3) -> Linear:
+def oracle(name: str, seed: int = 0, scale: float = 0.3) -> LinearOracle:
     """One that has learned nothing: random weights."""
-    result = Linear(SYSTEMS[name](), table_bits=10)
-    result.tags_ = {"A": 2, "B": 3}
-    result.words_ = {"v": 2, "w": 3}
+    result = LinearOracle(SYSTEMS[name](), table_bits=10)
+    result.lexicon_ = Lexicon({"v": 2, "w": 3}, {"A": 2, "B": 3})
     rng = np.random.default_rng(seed)
-    result.weights_ = (scale * rng.normal(size=1 << result.table_bits)).astype(np.float32)
+    result.weights_ = (scale * rng.normal(size=1 << result.settings.table_bits)).astype(np.float32)
     return result
 
 
@@ -73,7 +73,7 @@ class Computation(NamedTuple):
     actions: tuple[Action, ...]
 
 
-def computations(oracle: Linear, tokens: Tokens, threshold: float) -> Iterator[Computation]:
+def computations(oracle: LinearOracle, tokens: Tokens, threshold: float) -> Iterator[Computation]:
     """All of a sentence that is not empty: no chart, no classes, no forest."""
     text, scorer, system = oracle.text([tokens]), oracle.scorer(), oracle.system
     stack, logs = new_stack(text), np.empty(len(system.actions), np.float32)

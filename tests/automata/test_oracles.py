@@ -7,16 +7,15 @@ from pathlib import Path
 
 import numpy as np
 import pytest
-from hypothesis import given
-from hypothesis import strategies as st
 
 from d2c.automata.dtrees import SYSTEMS
-from d2c.automata.oracles import Counts, Linear
+from d2c.automata.oracles import LinearOracle
 from d2c.automata.scores import Floats, OracleScorer, chances, decide
 from d2c.automata.states import BOTTOM, Text, new_stack, row_of, take
 from d2c.automata.static_oracles import built
 from d2c.automata.systems import SHIFT, Action, Longs
 from d2c.linear.kernels import kernel
+from d2c.linear.learner import Epoch
 from d2c.trees.ctree import Tokens
 from d2c.trees.dtree import is_projective
 
@@ -37,16 +36,16 @@ def actions_of(name: str) -> list[list[Action]]:
     return [[*SYSTEMS[name].actions(heads, labels)] for _, heads, labels in TREEBANK]
 
 
-def untrained(name: str, epochs: int) -> Linear:
-    return Linear(SYSTEMS[name].make("dsoa", ["root"]), epochs, table_bits=12, seed=1)
+def untrained(name: str, epochs: int) -> LinearOracle:
+    return LinearOracle(SYSTEMS[name].make("dsoa", ["root"]), epochs=epochs, table_bits=12, seed=1)
 
 
 @pytest.fixture(scope="module", params=SYSTEMS)
-def oracle(request: pytest.FixtureRequest) -> Linear:
+def oracle(request: pytest.FixtureRequest) -> LinearOracle:
     return untrained(request.param, 10).fit(TOKENS, actions_of(request.param))
 
 
-def test_it_learns(oracle: Linear) -> None:
+def test_it_learns(oracle: LinearOracle) -> None:
     parsed = [built(actions)[:2] for actions in oracle.parse(TOKENS)]
     assert parsed == [(list(heads), list(labels)) for _, heads, labels in TREEBANK]
 
@@ -59,15 +58,15 @@ def test_it_learns_from_morphology(name: str, tmp_path: Path) -> None:
     expected = [(list(heads), list(labels)) for _, heads, labels in TREEBANK]
     assert [built(actions)[:2] for actions in oracle.parse(told)] == expected
     oracle.save(tmp_path)
-    loaded = Linear.load(tmp_path, oracle.system)
+    loaded = LinearOracle.load(tmp_path, oracle.system)
     assert loaded.parse(told) == oracle.parse(told)
     bare = [replace(tokens, morphs=None) for tokens in told]
     assert [len(built(actions)[0]) for actions in loaded.parse(bare)] == [len(tokens) for tokens in bare]
     few = untrained(name, 1).fit([*bare[:3], *told[3:]], actions_of(name))
-    assert not few.morphs_
+    assert not few.lexicon_.morphs
 
 
-def test_any_sentence_gets_one_projective_tree(oracle: Linear) -> None:
+def test_any_sentence_gets_one_projective_tree(oracle: LinearOracle) -> None:
     rng = np.random.default_rng(0)
     tags = [tuple("NVDPX"[i] for i in rng.integers(0, 5, n)) for n in (*range(30), 3000)]
     for tag, actions in zip(tags, oracle.parse([Tokens(tag, tag) for tag in tags]), strict=True):
@@ -89,7 +88,7 @@ def greedy_logs(scorer: OracleScorer, text: Text, trees: Longs, least: float, al
             token, left = token + 1, left - 1
 
 
-def test_probabilities_add_up_and_never_leave_out_what_is_taken(oracle: Linear) -> None:
+def test_probabilities_add_up_and_never_leave_out_what_is_taken(oracle: LinearOracle) -> None:
     tags = tuple("DNVDNPDX")
     text = oracle.text([Tokens(tags, tags)])
     (actions,) = oracle.parse([Tokens(tags, tags)])
@@ -103,40 +102,19 @@ def test_probabilities_add_up_and_never_leave_out_what_is_taken(oracle: Linear) 
     ]
 
 
-def test_counts_by_hand() -> None:
-    counts = Counts().fit([(("N", "$"), "a"), (("N", "$"), "a"), (("N", "V"), "b"), (("V", "$"), "b")])
-    none = (2 + 2 / 2) / (4 + 2)  # of four actions two are a; two different ones, and both apply
-    first = (2 + 2 * none) / (3 + 2)  # after N
-    assert counts.shares(("N", "$"), ["a", "b"])["a"] == pytest.approx((2 + first) / (2 + 1))
-    assert counts.shares(("N", "X"), ["a", "b"])["a"] == pytest.approx(first)
-    assert counts.shares(("X", "$"), ["a", "b"])["a"] == pytest.approx(none)
-    assert Counts().shares((), "abcd")["d"] == 0.25
-
-
-@given(
-    st.lists(st.tuples(st.tuples(st.sampled_from("xy"), st.sampled_from("xy")), st.sampled_from("abc"))),
-    st.tuples(st.sampled_from("xyz"), st.sampled_from("xyz")),
-    st.sets(st.sampled_from("abcd"), min_size=1),
-)
-def test_counts_are_distributions(
-    seen: list[tuple[tuple[str, str], str]], values: tuple[str, str], applicable: set[str]
-) -> None:
-    shares = Counts().fit(seen).shares(values, sorted(applicable))
-    assert shares.keys() == applicable and sum(shares.values()) == pytest.approx(1)
-    assert min(shares.values()) > 0
-
-
 @pytest.mark.parametrize(("scores", "kept"), [([1, 3, 3, 2], 2), ([0, 0, 0, 0], 1), ([1, 2, 3, 4], 4)])
 def test_the_first_weights_with_the_best_score_are_kept(scores: list[float], kept: int) -> None:
     seen = []
 
-    def evaluate(epoch: int, loss: float) -> float:
-        assert loss > 0
+    def score() -> float:
         seen.append(oracle.weights_)
-        return scores[epoch - 1]
+        return scores[len(seen) - 1]
+
+    def check(epoch: Epoch) -> None:
+        assert epoch.loss > 0 and epoch.number == len(seen) and epoch.f1 == scores[len(seen) - 1]
 
     oracle = untrained("standard", epochs=4)
-    oracle.fit(TOKENS, actions_of("standard"), evaluate)
+    oracle.fit(TOKENS, actions_of("standard"), score, check)
     assert len(seen) == 4 and oracle.weights_ is seen[kept - 1]
     last = untrained("standard", epochs=4).fit(TOKENS, actions_of("standard"))
     assert np.array_equal(last.weights_, seen[-1])

@@ -14,20 +14,24 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from d2c.base.errors import ModelError
-from d2c.base.model_files import strings
+from d2c.base.schema import checked
 from d2c.dparsers.codes import Codes
-from d2c.dparsers.directories import Kind, loading, parameters, whole_directory
+from d2c.dparsers.directories import ModelFormat, loading, parameters, whole_directory
 from d2c.dparsers.training import best_state, check_choice, evaluations, reporter, seeded
 from d2c.trees.formats.chunks import batches
 
-KIND = Kind("tagger", "mine", 3)
+KIND = ModelFormat("tagger", "mine", 3)
 
 
 def test_settings_come_back(tmp_path: Path) -> None:
     KIND.write(tmp_path, {"seed": 1, "tags": ("A", "ö")})
     assert [path.name for path in tmp_path.iterdir()] == ["tagger.json"]
     settings = KIND.read(tmp_path)
-    assert parameters(settings, ["seed"]) == {"seed": 1} and strings(settings["tags"]) == ("A", "ö")
+    assert parameters(settings, ["seed"]) == {"seed": 1}
+    assert checked(settings["tags"], tuple[str, ...]) == (
+        "A",
+        "ö",
+    )
     for other, message in ((KIND._replace(name="yours"), "no yours tagger"), (KIND._replace(version=4), "4")):
         with pytest.raises(ModelError, match=message):
             other.read(tmp_path)
@@ -46,12 +50,12 @@ def test_settings_come_back(tmp_path: Path) -> None:
 def test_settings_of_other_types_are_one_clear_error(settings: dict[str, Any]) -> None:
     with pytest.raises(ModelError, match="^a/model: cannot be loaded: [^\n]*$"), loading("a/model"):
         parameters(settings, ["seed"])
-        Codes.read(settings)
+        checked(settings, Codes)
 
 
 def test_codes_come_back() -> None:
     codes = Codes(("a", "b|c"), None)
-    assert Codes.read({"labels": list(codes.labels), "root_label": codes.settings["root_label"]}) == codes
+    assert checked({"labels": list(codes.labels), "root_label": codes.settings["root_label"]}, Codes) == codes
 
 
 @given(st.integers(1, 40), st.integers(1, 12), st.data())

@@ -14,13 +14,15 @@ pytest.importorskip("stanza")
 import torch
 from stanza.models.common.char_model import CharacterLanguageModel, build_charlm_vocab
 from stanza.models.common.pretrain import Pretrain
-from stanza.models.depparse.data import DataLoader, Dataset
+from stanza.models.depparse.data import Dataset
 
 from d2c.base.errors import FormatError, ModelError
 from d2c.dparsers.directories import SETTINGS, whole_directory
 from d2c.dparsers.protocol import DependencyParser, Progress
+from d2c.dparsers.stanza.networks import Rows, batch_words
 from d2c.dparsers.stanza.parser import PRESETS, StanzaParser, read_rows
-from d2c.dparsers.stanza.training import Rows, _batches, attachment, batch_words
+from d2c.dparsers.stanza.tasks import ArcTask
+from d2c.dparsers.training import attachment
 from d2c.trees.ctree import Tokens
 from d2c.trees.dtree import DTree
 from d2c.trees.formats.conllu import write_conllu
@@ -179,8 +181,9 @@ def test_no_word_is_ever_dropped_in_training(tmp_path: Path) -> None:
     shortening = arguments | {"augment_nopunct": None, "drop_initial_punct_prob": 0.2}
     dataset = Dataset(Rows(read_rows(file)), shortening, None)
     assert dataset.augment_nopunct_ratio > 0 and dataset.drop_initial_punct_ratio > 0
-    loader = DataLoader(Rows(read_rows(file)), 12, arguments, None)
-    for batch in islice(_batches(loader), 200):
+    task = ArcTask(arguments | {"batch_size": 12}, read_rows(file), None, None, lambda *_: 0.0)
+    for numbers in islice(task.batches(0), 200):
+        batch = task.loader.collate([task.data[i] for i in numbers])
         assert set(batch[13]) == {4}  # lengths with Stanza's root
 
 
@@ -196,9 +199,10 @@ def test_tags_of_many_parts(tmp_path: Path) -> None:
 
 
 def test_labels_are_scored_whole() -> None:
-    gold = [[["a", "_", "_", "_", "_", 2, "x:y"], ["b", "_", "_", "_", "_", 0, "root"]]]
-    assert attachment(gold, [((2, 0), ("x:z", "root"))]) == (1.0, 0.5)
-    assert attachment(gold, [((0, 0), ("x:y", "root"))]) == (0.5, 0.5)
+    tokens = Tokens(("a", "b"), ("_", "_"))
+    gold = [DTree(tokens, (2, 0), labels=("x:y", "root"))]
+    assert attachment(gold, [DTree(tokens, (2, 0), labels=("x:z", "root"))]) == (1.0, 0.5)
+    assert attachment(gold, [DTree(tokens, (0, 0), labels=("x:y", "root"))]) == (0.5, 0.5)
 
 
 def test_many_labels_make_small_batches() -> None:

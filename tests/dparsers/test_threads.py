@@ -10,7 +10,7 @@ from contextlib import contextmanager
 
 import pytest
 
-from d2c.dparsers.stanza.training import quiet
+from d2c.dparsers.stanza.networks import quiet
 
 pytest.importorskip("spacy")
 

@@ -10,7 +10,7 @@ from d2c.base.errors import FormatError
 from d2c.trees.ctree import Tokens
 from d2c.trees.dtree import DTree
 from d2c.trees.formats.brackets import parse_bracket
-from d2c.trees.heads import Search, load_head_rules, parse_head_rules
+from d2c.trees.heads import HeadSearch, load_head_rules, parse_head_rules
 from d2c.trees.scores.attachment import Attachment, score_attachment
 
 
@@ -123,7 +123,7 @@ def test_labels_that_begin_alike() -> None:
     assert rules.head_child("PP", ("D", "D", "N-A")) == 2
     assert rules.by_rule("PP", ("D", "D")) is None
     assert rules.by_rule("NP", ("X", "X")) is None
-    assert rules.by_rule("NP", ("X", "N")) == (Search("left", ("N-*", "N")), 1)
+    assert rules.by_rule("NP", ("X", "N")) == (HeadSearch("left", ("N-*", "N")), 1)
 
 
 def test_errors_of_tables() -> None:

@@ -12,7 +12,7 @@ from d2c.base.files import open_output
 from d2c.trees.ctree import CTree, Tokens
 from d2c.trees.formats.conllu import read_conllu
 from d2c.trees.formats.treebanks import FORMATS, read_treebank, write_treebank
-from d2c.trees.heads import HeadRules, Search, format_head_rules, load_head_rules
+from d2c.trees.heads import HeadRules, HeadSearch, format_head_rules, load_head_rules
 from d2c.trees.scores.prm import EvalbParameters
 from d2c.trees.unaries import restore_unaries
 from tests.steps import is_linear
@@ -170,12 +170,12 @@ def test_long_lines_take_linear_time(tmp_path: Path, name: str, text: str) -> No
 
 def test_head_tables(tmp_path: Path) -> None:
     """Other spaces than blanks are parts of labels; what is no text, or cannot be held, is one line."""
-    rules = HeadRules("x", {"N\u00a0P\u2028": (Search("left", ("a\x0bb",)), Search("right"))})
+    rules = HeadRules("x", {"N\u00a0P\u2028": (HeadSearch("left", ("a\x0bb",)), HeadSearch("right"))})
     (tmp_path / "x.txt").write_text(format_head_rules(rules), encoding="utf-8")
     assert load_head_rules(str(tmp_path / "x.txt")).searches == rules.searches
     for name in ("", "a b", "default", "#x"):
         with pytest.raises(FormatError, match=f"x: a head table cannot hold the label '{name}'"):
-            format_head_rules(HeadRules("x", {name: (Search("left"),)}))
+            format_head_rules(HeadRules("x", {name: (HeadSearch("left"),)}))
     (tmp_path / "x.txt").write_bytes(b"NP left \xff\n")
     with pytest.raises(FormatError, match="x.txt: not UTF-8 text"):
         load_head_rules(str(tmp_path / "x.txt"))

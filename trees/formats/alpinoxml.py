@@ -8,22 +8,18 @@ marks heads.
 
 from __future__ import annotations
 
-from collections.abc import Iterator
-from functools import partial
 from xml.etree.ElementTree import Element
 
-from d2c.base.errors import Refuse, stop
-from d2c.base.files import AnyPath
 from d2c.base.numbers import whole_number
 from d2c.trees.ctree import CTree, Tokens
 from d2c.trees.formats.chunks import writer
 from d2c.trees.formats.graphs import (
     SecondaryEdges,
     attributes,
+    graph_reader,
     is_head,
     known_column,
     named,
-    read_graphs,
 )
 from d2c.trees.graphs import Name, listed, tree_of
 
@@ -32,21 +28,9 @@ HEAD_RELATIONS = ("hd", "cmp", "whd", "rhd", "crd", "nucl", "cnj", "mwp", "body"
 _OTHER, _NONE = len(HEAD_RELATIONS), len(HEAD_RELATIONS) + 1  # `--` is of punctuation, but also of the top
 
 
-def read_alpinoxml(
-    path: AnyPath,
-    marked: bool = False,
-    secondary: SecondaryEdges | None = None,
-    refuse: Refuse = stop,
-) -> Iterator[CTree]:
-    """Yield the trees of a file, one at a time; marked: with head children by relations.
-
-    Raises FormatError.
-    """
-    tree = partial(_tree, marked=marked, secondary=secondary or SecondaryEdges())
-    return read_graphs(path, "alpino_ds", tree, refuse)
-
-
-def _tree(element: Element, marked: bool, secondary: SecondaryEdges) -> CTree:
+def _tree(element: Element, marked: bool = False, secondary: SecondaryEdges | None = None) -> CTree:
+    """Return the tree of a graph; marked: with head children by relations."""
+    edges = secondary or SecondaryEdges()
     labels: dict[str, str] = {}
     parents: dict[Name, str | None] = {}
     ranks: dict[Name, int] = {}
@@ -65,7 +49,7 @@ def _tree(element: Element, marked: bool, secondary: SecondaryEdges) -> CTree:
             labels[name] = named(node, "cat")
             stack += [(child, name) for child in node.findall("node")]
         else:
-            secondary.count += 1
+            edges.count += 1
             continue
         parents[name] = parent
         relation = node.get("rel", "--")
@@ -107,21 +91,22 @@ def format_alpinoxml(ctree: CTree, number: int = 1) -> str:
             lines.append("</node>\n")
             continue
         relation = "hd" if heads[node] else "--"
-        shown = {"begin": str(begin[node]), "end": str(end[node]), "rel": relation}
+        values = {"begin": str(begin[node]), "end": str(end[node]), "rel": relation}
         if node >= n:
-            lines.append(f"<node {attributes(shown | {'cat': whole.labels[node - n]})}>\n")
+            lines.append(f"<node {attributes(values | {'cat': whole.labels[node - n]})}>\n")
             stack.append(None)
             stack += reversed(whole.children[node - n])
             continue
         tokens = whole.tokens
-        shown |= {"word": tokens.forms[node], "pt": tokens.tags[node]}
+        values |= {"word": tokens.forms[node], "pt": tokens.tags[node]}
         if tokens.lemmas:
-            shown["lemma"] = tokens.lemmas[node]
+            values["lemma"] = tokens.lemmas[node]
         if tokens.morphs:
-            shown["postag"] = tokens.morphs[node]
-        lines.append(f"<node {attributes(shown)}/>\n")
+            values["postag"] = tokens.morphs[node]
+        lines.append(f"<node {attributes(values)}/>\n")
     return "".join([*lines, "</alpino_ds>\n"])
 
 
 _BEFORE = '<?xml version="1.0" encoding="UTF-8"?>\n<alpino>\n'
 write_alpinoxml = writer(format_alpinoxml, _BEFORE, "</alpino>\n")
+read_alpinoxml = graph_reader("alpino_ds", _tree)

@@ -10,11 +10,10 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator
-from functools import partial
 from itertools import pairwise
 
 from d2c.base.errors import FormatError, Refuse, stop
-from d2c.base.files import AnyPath, file_name, open_input
+from d2c.base.files import AnyPath, open_input
 from d2c.trees.checks import check_names, check_text
 from d2c.trees.cleaning import (
     EMPTY_TAG,
@@ -25,8 +24,8 @@ from d2c.trees.cleaning import (
     unescape,
     unwrap,
 )
-from d2c.trees.ctree import CTree, Tokens
-from d2c.trees.formats.chunks import CHUNK_SIZE, Chunk, Malformed, Write, parse_chunks, writer
+from d2c.trees.ctree import CTree, Tokens, trusted_ctree
+from d2c.trees.formats.chunks import CHUNK_SIZE, Chunk, Malformed, Write, chunk_reader, writer
 
 BLANKS = " \t\r\n"
 # Nothing is tried twice (`*+`): otherwise a long word beside another takes quadratic time.
@@ -34,16 +33,6 @@ _PIECE = re.compile(r"[ \t\r\n]*+([^ \t\r\n()]*+)[ \t\r\n]*+([^ \t\r\n()]*+)[ \t
 _TREE_BEGINS = ("((", "( (", *(f"({wrapper} " for wrapper in WRAPPERS if wrapper))
 _ESCAPES = str.maketrans(dict.fromkeys(BLANKS, "\N{NO-BREAK SPACE}") | {"(": "-LRB-", ")": "-RRB-"})
 _PIECES_REMEMBERED = 1 << 18
-
-
-def read_brackets(path: AnyPath, clean: bool = False, refuse: Refuse = stop) -> Iterator[CTree]:
-    """Yield the trees of a bracket file (`-`: standard input), one at a time. Raises FormatError.
-
-    clean: remove empty elements (-NONE-) with the nodes that they leave empty, and function tags; a
-        label-less wrapper becomes TOP. A sentence of nothing but empty elements is left out.
-    """
-    parse = partial(parse_brackets, clean=clean)
-    return parse_chunks(read_bracket_chunks(path), parse, file_name(path), refuse)
 
 
 def read_bracket_chunks(path: AnyPath) -> Iterator[Chunk]:
@@ -63,7 +52,11 @@ def read_bracket_chunks(path: AnyPath) -> Iterator[Chunk]:
 
 
 def parse_brackets(chunk: Chunk, file: str, refuse: Refuse = stop, clean: bool = False) -> Iterator[CTree]:
-    """Yield the trees of a chunk; arguments and errors as for `read_brackets`, sentences counted from 1."""
+    """Yield the trees of a chunk, sentences counted from 1. Raises FormatError.
+
+    clean: remove empty elements (-NONE-) with the nodes that they leave empty, and function tags; a
+        label-less wrapper becomes TOP. A sentence of nothing but empty elements is left out.
+    """
     pieces = _PIECES[clean]
     sentence = 0
     for line, text in balanced(chunk):
@@ -75,6 +68,14 @@ def parse_brackets(chunk: Chunk, file: str, refuse: Refuse = stop, clean: bool =
         except Malformed as error:
             sentence += 1
             refuse(FormatError(file, line + error.lines, sentence, str(error)))
+
+
+def read_brackets(path: AnyPath, clean: bool = False, refuse: Refuse = stop) -> Iterator[CTree]:
+    """Yield the trees of a bracket file (`-`: standard input), one at a time; clean: as `parse_brackets`.
+
+    Raises FormatError.
+    """
+    return chunk_reader(read_bracket_chunks, parse_brackets)(path, refuse, clean=clean)
 
 
 def parse_bracket(text: str, clean: bool = False) -> CTree:
@@ -236,7 +237,7 @@ def _complete(
     """Return a tree without its wrapper; None for one of nothing but empty elements, if it is cleaned."""
     last, with_empty = len(forms) - 1, clean and EMPTY_TAG in tags
     top = None if with_empty else take_wrapper(labels, children, clean)
-    ctree: CTree | None = CTree(
+    ctree: CTree | None = trusted_ctree(
         Tokens(tuple(forms), tuple(tags)),
         tuple(labels),
         tuple([tuple([kid if kid >= 0 else last - kid for kid in kids]) for kids in children]),

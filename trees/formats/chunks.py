@@ -6,15 +6,18 @@ Here errors get the file, the line and the sentence that they are in.
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator
+from functools import partial
 from itertools import islice
-from typing import NamedTuple, TextIO, TypeVar
+from typing import Any, NamedTuple, TextIO, TypeVar
 
 from d2c.base.errors import FormatError, Refuse, stop
+from d2c.base.files import AnyPath, file_name
 
 CHUNK_SIZE = 1 << 18  # characters
 
 Tree = TypeVar("Tree")  # of a sentence: a c-tree, a d-tree
 Item = TypeVar("Item")
+Read = Callable[..., Iterator[Tree]]
 Write = Callable[[Iterable[Tree], TextIO], None]
 
 
@@ -56,20 +59,45 @@ def parse_each(
 
     Refuses an item where `parse` raises ValueError. Raises FormatError where there is no sentence at all.
     """
-    found = False
+    any_sentence = False
     for sentence, (line, item) in enumerate(items, 1):
         try:
             tree = parse(item)
         except ValueError as error:
             line += getattr(error, "lines", 0)
-            found = True
+            any_sentence = True
             refuse(FormatError(file, line, sentence, str(error)))
             continue
         if tree is not None:
-            found = True
+            any_sentence = True
             yield tree
-    if not found:
+    if not any_sentence:
         raise _no_sentence(file)
+
+
+def chunk_reader(
+    chunks: Callable[[AnyPath], Iterable[Chunk]], parse: Callable[..., Iterator[Tree]]
+) -> Read[Tree]:
+    """Return a reader: a function that yields the trees of a file (`-`: standard input), one at a time.
+
+    It takes the path, `refuse` and the options of `parse`, which parses a chunk. Raises FormatError.
+    """
+
+    def read(path: AnyPath, refuse: Refuse = stop, **options: Any) -> Iterator[Tree]:
+        return parse_chunks(chunks(path), partial(parse, **options), file_name(path), refuse)
+
+    return read
+
+
+def item_reader(
+    items: Callable[[AnyPath], Iterable[tuple[int, Any]]], parse: Callable[..., Tree | None]
+) -> Read[Tree]:
+    """Return a reader of a file of items; arguments and errors as of `chunk_reader`."""
+
+    def read(path: AnyPath, refuse: Refuse = stop, **options: Any) -> Iterator[Tree]:
+        return parse_each(items(path), partial(parse, **options), file_name(path), refuse)
+
+    return read
 
 
 def batches(stream: Iterable[Item], size: int) -> Iterator[list[Item]]:

@@ -18,11 +18,11 @@ from conllu.exceptions import ParseException
 from conllu.parser import parse_id_value, parse_int_value
 
 from d2c.base.errors import FormatError, Refuse, stop
-from d2c.base.files import AnyPath, file_name, open_input
+from d2c.base.files import AnyPath, open_input
 from d2c.trees.checks import check_text
 from d2c.trees.ctree import Tokens
 from d2c.trees.dtree import DTree
-from d2c.trees.formats.chunks import CHUNK_SIZE, Chunk, Write, parse_chunks, writer
+from d2c.trees.formats.chunks import CHUNK_SIZE, Chunk, Read, Write, chunk_reader, writer
 
 COLUMNS = 10
 _HUGE = re.compile("-?[0-9]{10,}")
@@ -31,15 +31,6 @@ _ID, _FORM, _HEAD = 0, 1, 6
 _TWO_TAGS = re.compile(r"^[0-9]+\t[^\t\n]*\t[^\t\n]*\t(?!_\t)([^\t\n]+)\t(?!_?\t|\1\t)", re.MULTILINE)
 _LONGEST_ID = 40  # characters
 _FEW_IDS = tuple(map(str, range(1, 1001)))
-
-
-def read_conllu(path: AnyPath, refuse: Refuse = stop) -> Iterator[DTree]:
-    """Yield the labelled d-trees of a CoNLL-U file (`-`: standard input), one at a time.
-
-    Heads need not form a tree; a head `_` is read as -1, outside the sentence. Raises FormatError naming
-    file, line and sentence.
-    """
-    return parse_chunks(read_conllu_chunks(path), parse_conllu, file_name(path), refuse)
 
 
 def read_conllu_chunks(path: AnyPath) -> Iterator[Chunk]:
@@ -59,7 +50,10 @@ def has_two_tagsets(text: str) -> bool:
 
 
 def parse_conllu(chunk: Chunk, file: str, refuse: Refuse = stop, xpos: bool = False) -> Iterator[DTree]:
-    """Yield the d-trees of a chunk; arguments and errors as for `read_conllu`, sentences counted from 1.
+    """Yield the labelled d-trees of a chunk, sentences counted from 1.
+
+    Heads need not form a tree; a head `_` is read as -1, outside the sentence. Raises FormatError naming
+    file, line and sentence.
 
     xpos: read tags from XPOS only, as where UPOS and XPOS of the chunk hold two tagsets
     """
@@ -87,6 +81,9 @@ def parse_conllu(chunk: Chunk, file: str, refuse: Refuse = stop, xpos: bool = Fa
                     dtree = replace(dtree, tokens=replace(dtree.tokens, comments=comments))
                 yield dtree
         number += len(lines) + 1
+
+
+read_conllu: Read[DTree] = chunk_reader(read_conllu_chunks, parse_conllu)
 
 
 def format_conllu(dtree: DTree, comments: Sequence[str] | None = None) -> str:
@@ -126,8 +123,8 @@ def _comments(lines: Iterable[str]) -> tuple[str, ...]:
 def comment_of(comments: Iterable[str], name: str) -> str | None:
     """Return the value of a name in comments: `1` of `sent_id = 1`."""
     for comment in comments:
-        said, equals, value = comment.partition("=")
-        if equals and said.strip() == name:
+        key, equals, value = comment.partition("=")
+        if equals and key.strip() == name:
             return value.strip()
     return None
 

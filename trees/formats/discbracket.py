@@ -10,13 +10,12 @@ import re
 from collections.abc import Iterator
 
 from d2c.base.errors import Refuse, stop
-from d2c.base.files import AnyPath, file_name
 from d2c.base.numbers import whole_number
 from d2c.trees.checks import check_names, check_text
 from d2c.trees.cleaning import unescape, unwrap
 from d2c.trees.ctree import CTree, Tokens, build_ctree
 from d2c.trees.formats.brackets import balanced, escape, read_bracket_chunks
-from d2c.trees.formats.chunks import Chunk, Malformed, Write, parse_chunks, parse_each, writer
+from d2c.trees.formats.chunks import Chunk, Malformed, Read, Write, chunk_reader, parse_each, writer
 
 NO_TAG = "_"  # of a leaf that shares its node with others
 
@@ -24,14 +23,12 @@ _TOKEN = re.compile(r"[()]|[^ \t\r\n()]+")
 _LEAF = re.compile(r"([0-9]+)=(.*)", re.DOTALL)
 
 
-def read_discbracket(path: AnyPath, refuse: Refuse = stop) -> Iterator[CTree]:
-    """Yield the trees of a file, one at a time. Raises FormatError."""
-    return parse_chunks(read_bracket_chunks(path), parse_discbracket, file_name(path), refuse)
-
-
 def parse_discbracket(chunk: Chunk, file: str, refuse: Refuse = stop) -> Iterator[CTree]:
     """Yield the trees of a chunk, sentences counted from 1. Raises FormatError."""
     return parse_each(balanced(chunk), _parse, file, refuse)
+
+
+read_discbracket: Read[CTree] = chunk_reader(read_bracket_chunks, parse_discbracket)
 
 
 def format_discbracket(ctree: CTree) -> str:

@@ -10,15 +10,14 @@ file says its encoding: NEGRA and TIGER are in Latin-1, newer treebanks in UTF-8
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Iterator
-from functools import partial
+from collections.abc import Iterator
 from typing import NamedTuple
 
-from d2c.base.errors import FormatError, Refuse, stop
-from d2c.base.files import AnyPath, file_name, guess_utf8, open_input
+from d2c.base.errors import FormatError
+from d2c.base.files import AnyPath, file_name, lines_in_utf8_or_latin1
 from d2c.trees.checks import check_text
 from d2c.trees.ctree import CTree, Tokens
-from d2c.trees.formats.chunks import Malformed, parse_each, writer
+from d2c.trees.formats.chunks import Malformed, item_reader, writer
 from d2c.trees.formats.graphs import HEAD, SecondaryEdges, head_ranks, is_head, known_column
 from d2c.trees.graphs import GraphError, Name, listed, tree_of
 
@@ -43,37 +42,22 @@ class _Rows(NamedTuple):
     fault: str = ""
 
 
-def read_export(
-    path: AnyPath,
-    marked: bool = False,
-    secondary: SecondaryEdges | None = None,
-    refuse: Refuse = stop,
-) -> Iterator[CTree]:
-    """Yield the trees of a file, one at a time; marked: with head children by `head_ranks`.
-
-    Raises FormatError.
-    """
-    file, parse = file_name(path), partial(_sentence, marked=marked, secondary=secondary or SecondaryEdges())
-    with open_input(path, "latin-1") as stream:
-        yield from parse_each(_sentences(guess_utf8(stream), file), parse, file, refuse)
-
-
-def _sentences(lines: Iterable[str], file: str) -> Iterator[tuple[int, _Rows]]:
+def _sentences(path: AnyPath) -> Iterator[tuple[int, _Rows]]:
     """Yield the rows of each sentence after the number of its first line.
 
     Raises FormatError for other versions.
     """
     version, in_table = None, False
     rows: _Rows | None = None
-    for number, line in enumerate(lines, 1):
+    for number, line in enumerate(lines_in_utf8_or_latin1(path), 1):
         begins = _is_mark(line, "#BOS") and not in_table
         if rows is None and not begins:
             in_table = line.startswith("#BOT") or (in_table and not line.startswith("#EOT"))
             if line.startswith("#FORMAT"):
-                said = line.split()[1:2]
-                if said not in (["3"], ["4"]):
-                    raise FormatError(file, number, 0, "this format is neither 3 nor 4")
-                version = int(said[0])
+                numbers = line.split()[1:2]
+                if numbers not in (["3"], ["4"]):
+                    raise FormatError(file_name(path), number, 0, "this format is neither 3 nor 4")
+                version = int(numbers[0])
                 continue
             if not line.strip() or in_table or line.startswith(("%%", "#EOT")):
                 continue
@@ -91,7 +75,9 @@ def _sentences(lines: Iterable[str], file: str) -> Iterator[tuple[int, _Rows]]:
         yield rows.line, rows._replace(fault=rows.fault or "#EOS is missing")
 
 
-def _sentence(sentence: _Rows, marked: bool, secondary: SecondaryEdges) -> CTree:
+def _sentence(sentence: _Rows, marked: bool = False, secondary: SecondaryEdges | None = None) -> CTree:
+    """Return the tree of a sentence; marked: with head children by `head_ranks`."""
+    edges = secondary or SecondaryEdges()
     if sentence.fault:
         raise ValueError(sentence.fault)
     words: list[tuple[str, str, str, str]] = []
@@ -106,7 +92,7 @@ def _sentence(sentence: _Rows, marked: bool, secondary: SecondaryEdges) -> CTree
         if len(row) < width or (len(row) - width) % 2 or not _NUMBER.fullmatch(row[width - 1]):
             raise Malformed(f"expected {width} columns, the last a node", line)
         form, tag, morph, function, parent = (row[0], *row[width - 4 : width])
-        secondary.count += (len(row) - width) // 2
+        edges.count += (len(row) - width) // 2
         name: Name = len(words)
         if _is_node(form):
             name = form[1:]
@@ -170,3 +156,4 @@ def format_export(ctree: CTree, number: int = 1) -> str:
 
 
 write_export = writer(format_export, "#FORMAT 4\n")
+read_export = item_reader(_sentences, _sentence)

@@ -13,12 +13,12 @@ token tagged with their parent's form, words side by side are one token.
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterator
 
-from d2c.base.errors import FormatError, Refuse, stop
-from d2c.base.files import AnyPath, file_name, guess_utf8, open_input
+from d2c.base.errors import FormatError
+from d2c.base.files import AnyPath, file_name, lines_in_utf8_or_latin1
 from d2c.trees.ctree import CTree, Tokens
-from d2c.trees.formats.chunks import parse_each
+from d2c.trees.formats.chunks import item_reader
 from d2c.trees.graphs import Name, tree_of
 
 _ITEM = re.compile(r"#[0-9]+ ")
@@ -28,21 +28,10 @@ _RANKS = {"H": 0, "P": 1, "MV": 1}  # functions of head children; of the main ve
 _OTHER, _MARK = 2, 3
 
 
-def read_floresta(path: AnyPath, marked: bool = False, refuse: Refuse = stop) -> Iterator[CTree]:
-    """Yield the trees of a file, one at a time; marked: with head children by functions.
-
-    Raises FormatError.
-    """
-    file = file_name(path)
-    with open_input(path, "latin-1") as stream:
-        items = _items(guess_utf8(stream), file)
-        yield from parse_each(items, lambda text: _Item().parse(text, marked), file, refuse)
-
-
-def _items(stream: Iterable[str], file: str) -> Iterator[tuple[int, str]]:
+def _items(path: AnyPath) -> Iterator[tuple[int, str]]:
     """Yield the text below each item's first line, after the number of its own first line."""
     start, lines = 0, list[str]()
-    for number, line in enumerate(stream, 1):
+    for number, line in enumerate(lines_in_utf8_or_latin1(path), 1):
         if _ITEM.match(line):
             if start:
                 yield start, "".join(lines)
@@ -50,7 +39,7 @@ def _items(stream: Iterable[str], file: str) -> Iterator[tuple[int, str]]:
         elif start:
             lines.append(line)
         elif line.strip():
-            raise FormatError(file, number, 0, "expected an item, #NUMBER and its text")
+            raise FormatError(file_name(path), number, 0, "expected an item, #NUMBER and its text")
     if start:
         yield start, "".join(lines)
 
@@ -129,3 +118,10 @@ class _Item:
         if goes_on:
             self.unfinished[key] = name
         return name
+
+
+def _tree(text: str, marked: bool = False) -> CTree | None:
+    return _Item().parse(text, marked)
+
+
+read_floresta = item_reader(_items, _tree)

@@ -8,16 +8,17 @@ from __future__ import annotations
 import re
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass
+from typing import Any
 from xml.etree.ElementTree import Element, TreeBuilder
 from xml.parsers.expat import ErrorString, ExpatError, ParserCreate
 from xml.sax.saxutils import quoteattr
 
-from d2c.base.errors import FormatError, Refuse, stop
+from d2c.base.errors import FormatError
 from d2c.base.files import AnyPath, file_name, open_input
 from d2c.trees.checks import check_xml
 from d2c.trees.cleaning import is_punctuation
 from d2c.trees.ctree import CTree, Tokens
-from d2c.trees.formats.chunks import parse_each
+from d2c.trees.formats.chunks import Read, item_reader
 from d2c.trees.graphs import Name
 
 HEAD = "HD"  # the edge label of head children in NEGRA and TIGER
@@ -44,10 +45,10 @@ def head_ranks(tokens: Tokens, functions: Mapping[Name, str]) -> dict[Name, int]
 def is_head(ctree: CTree) -> list[bool]:
     """Return whether each token and node is its parent's head child; none is where head children are not
     known."""
-    found = [False] * (len(ctree.tokens) + len(ctree.labels))
+    are_heads = [False] * (len(ctree.tokens) + len(ctree.labels))
     for head in ctree.head_children or ():
-        found[head] = True
-    return found
+        are_heads[head] = True
+    return are_heads
 
 
 def known_column(values: Iterable[str]) -> tuple[str, ...] | None:
@@ -56,20 +57,18 @@ def known_column(values: Iterable[str]) -> tuple[str, ...] | None:
     return column if {*column} - {"--", ""} else None
 
 
-def read_graphs(
-    path: AnyPath, tag: str, tree_of_element: Callable[[Element], CTree | None], refuse: Refuse = stop
-) -> Iterator[CTree]:
-    """Yield the trees of all elements with a tag; those that are None are left out. Raises FormatError."""
+def graph_reader(tag: str, parse: Callable[..., CTree | None]) -> Read[CTree]:
+    """Return a reader of the trees of all elements with a tag; see `chunk_reader`."""
 
-    def tree(element: Element) -> CTree | None:
+    def tree(element: Element, **options: Any) -> CTree | None:
         try:
-            return tree_of_element(element)
+            return parse(element, **options)
         except (KeyError, ValueError) as error:
             missing = f"the attribute {error} is missing" if isinstance(error, KeyError) else str(error)
             name = element.get("id")
             raise ValueError(f"{name}: {missing}" if name else missing) from None
 
-    return parse_each(((0, element) for element in _elements(path, tag)), tree, file_name(path), refuse)
+    return item_reader(lambda path: ((0, element) for element in _elements(path, tag)), tree)
 
 
 def _elements(path: AnyPath, tag: str) -> Iterator[Element]:
@@ -88,8 +87,8 @@ def _elements(path: AnyPath, tag: str) -> Iterator[Element]:
                 fault = f"malformed XML ({ErrorString(error.code)})"
             except (LookupError, ValueError) as error:  # of encodings; of `_Collector`
                 fault = f"this XML is not read: {error}"
-            if collector.external and (found := _REFERENCE.search(data.replace(b"\0", b""))):
-                entity = found[1].decode("latin-1")
+            if collector.external and (reference := _REFERENCE.search(data.replace(b"\0", b""))):
+                entity = reference[1].decode("latin-1")
                 message = (
                     f"its DTD, which is not read, may declare the entity {entity!r}; write what it stands for"
                 )

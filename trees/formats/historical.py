@@ -16,14 +16,13 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator, Sequence
 from dataclasses import replace
-from functools import lru_cache, partial
+from functools import lru_cache
 
 from d2c.base.errors import FormatError, Refuse, stop
-from d2c.base.files import AnyPath, file_name
 from d2c.trees.cleaning import keep_tokens, unwrap
 from d2c.trees.ctree import CTree, Tokens
 from d2c.trees.formats.brackets import parse_brackets, read_bracket_chunks
-from d2c.trees.formats.chunks import Chunk, parse_chunks
+from d2c.trees.formats.chunks import Chunk, Read, chunk_reader
 from d2c.trees.traces import fill_traces
 
 NOT_TEXT = frozenset(("ID", "CODE", "REF"))
@@ -36,17 +35,11 @@ _INDEX = re.compile(r"-?=[0-9A-Z]+|-(?:[0-9]+|NaN)")
 _DASH = re.compile(r"<dash/?>")
 
 
-def read_historical(path: AnyPath, traces: bool = False, refuse: Refuse = stop) -> Iterator[CTree]:
-    """Yield the trees of a file, one at a time; traces: as `d2c.trees.traces` resolves them.
+def parse_historical(chunk: Chunk, file: str, refuse: Refuse = stop, traces: bool = False) -> Iterator[CTree]:
+    """Yield the trees of a chunk, sentences counted from 1; traces: as `d2c.trees.traces` resolves them.
 
     Raises FormatError.
     """
-    parse = partial(parse_historical, traces=traces)
-    return parse_chunks(read_bracket_chunks(path), parse, file_name(path), refuse)
-
-
-def parse_historical(chunk: Chunk, file: str, refuse: Refuse = stop, traces: bool = False) -> Iterator[CTree]:
-    """Yield the trees of a chunk; arguments and errors as for `read_historical`, sentences counted from 1."""
     left_out = 0
 
     def renumbered(error: FormatError) -> None:
@@ -55,14 +48,17 @@ def parse_historical(chunk: Chunk, file: str, refuse: Refuse = stop, traces: boo
     for item in parse_brackets(chunk, file, renumbered):
         text = _text(item)
         if traces:
-            kept = set(text)
-            ctree = fill_traces(item, [i not in kept for i in range(len(item.tokens))])
+            text_tokens = set(text)
+            ctree = fill_traces(item, [i not in text_tokens for i in range(len(item.tokens))])
         else:
             ctree = keep_tokens(item, text)
         if ctree is None:
             left_out += 1
         else:
             yield _clean(ctree)
+
+
+read_historical: Read[CTree] = chunk_reader(read_bracket_chunks, parse_historical)
 
 
 def _text(ctree: CTree) -> Sequence[int]:

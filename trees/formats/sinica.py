@@ -9,12 +9,10 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator
-from functools import partial
 
-from d2c.base.errors import Refuse, stop
-from d2c.base.files import AnyPath, file_name, open_input
+from d2c.base.files import AnyPath, open_input
 from d2c.trees.ctree import CTree, Tokens
-from d2c.trees.formats.chunks import parse_each
+from d2c.trees.formats.chunks import item_reader
 from d2c.trees.graphs import Name, tree_of
 
 _NUMBER = re.compile("#[^ ]*+ ++")
@@ -24,19 +22,15 @@ _RANKS = {"Head": 0, "head": 1}
 _OTHER, _PUNCTUATION = 2, 3
 
 
-def read_sinica(path: AnyPath, marked: bool = False, refuse: Refuse = stop) -> Iterator[CTree]:
-    """Yield the trees of a file, one at a time; marked: with head children, the leftmost where no child is
-    marked.
-
-    Raises FormatError.
-    """
+def _items(path: AnyPath) -> Iterator[tuple[int, str]]:
+    """Yield the lines that are not empty, with their numbers."""
     with open_input(path) as stream:
         lines = ((number, line.strip(" \t\r\n")) for number, line in enumerate(stream, 1))
-        items = (item for item in lines if item[1])
-        yield from parse_each(items, partial(_tree, marked=marked), file_name(path), refuse)
+        yield from (item for item in lines if item[1])
 
 
-def _tree(text: str, marked: bool) -> CTree:
+def _tree(text: str, marked: bool = False) -> CTree:
+    """Return the tree on a line; marked: with head children, the leftmost where no child is marked."""
     number = _NUMBER.match(text)
     body = text[number.end() :].rstrip(" ").removesuffix("#").rstrip(" ") if number else ""
     if not body:
@@ -84,3 +78,6 @@ def _tree(text: str, marked: bool) -> CTree:
         raise ValueError("no word in this tree")
     forms, tags = zip(*words, strict=True)
     return tree_of(Tokens(forms, tags), labels, parents, ranks if marked else None)
+
+
+read_sinica = item_reader(_items, _tree)

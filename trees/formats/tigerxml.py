@@ -8,23 +8,19 @@ from __future__ import annotations
 
 import re
 from collections import Counter
-from collections.abc import Iterator
-from functools import partial
 from xml.etree.ElementTree import Element
 
-from d2c.base.errors import Refuse, stop
-from d2c.base.files import AnyPath
 from d2c.trees.ctree import CTree, Tokens
 from d2c.trees.formats.chunks import writer
 from d2c.trees.formats.graphs import (
     HEAD,
     SecondaryEdges,
     attributes,
+    graph_reader,
     head_ranks,
     is_head,
     known_column,
     named,
-    read_graphs,
 )
 from d2c.trees.graphs import VIRTUAL_ROOT, Name, listed, tree_of
 
@@ -32,21 +28,9 @@ FIRST_NODE = 500
 _SENT_ID = re.compile(r"sent_id = ([A-Za-z_][\w.-]*)", re.ASCII)
 
 
-def read_tigerxml(
-    path: AnyPath,
-    marked: bool = False,
-    secondary: SecondaryEdges | None = None,
-    refuse: Refuse = stop,
-) -> Iterator[CTree]:
-    """Yield the trees of a file, one at a time; marked: with head children by `head_ranks`.
-
-    Raises FormatError.
-    """
-    tree = partial(_tree, marked=marked, secondary=secondary or SecondaryEdges())
-    return read_graphs(path, "s", tree, refuse)
-
-
-def _tree(element: Element, marked: bool, secondary: SecondaryEdges) -> CTree | None:
+def _tree(element: Element, marked: bool = False, secondary: SecondaryEdges | None = None) -> CTree | None:
+    """Return the tree of a graph, None without words; marked: with head children by `head_ranks`."""
+    edges = secondary or SecondaryEdges()
     terminals = list(element.iter("t"))
     if not terminals:
         return None
@@ -67,7 +51,7 @@ def _tree(element: Element, marked: bool, secondary: SecondaryEdges) -> CTree | 
             if parents[child] is not None:
                 raise ValueError(f"two edges lead to {edge.attrib['idref']!r}")
             parents[child], functions[child] = nt.attrib["id"], edge.get("label", "--")
-    secondary.count += sum(1 for _ in element.iter("secedge"))
+    edges.count += sum(1 for _ in element.iter("secedge"))
     tokens = Tokens(
         tuple(named(t, "word") for t in terminals),
         tuple(t.get("pos") or "--" for t in terminals),
@@ -80,8 +64,8 @@ def _tree(element: Element, marked: bool, secondary: SecondaryEdges) -> CTree | 
 
 def _name(tokens: Tokens) -> str | None:
     """Return the `sent_id` of a sentence, where XML can have it as an id."""
-    said = (_SENT_ID.fullmatch(comment) for comment in tokens.comments)
-    return next((match[1] for match in said if match), None)
+    ids = (_SENT_ID.fullmatch(comment) for comment in tokens.comments)
+    return next((match[1] for match in ids if match), None)
 
 
 def format_tigerxml(ctree: CTree, number: int = 1) -> str:
@@ -97,10 +81,10 @@ def format_tigerxml(ctree: CTree, number: int = 1) -> str:
     root = names[tops[0]] if len(tops) == 1 else f"{name}_{VIRTUAL_ROOT}"
     lines = [f'<s id="{name}">\n<graph root="{root}">\n<terminals>\n']
     for i in range(n):
-        shown = {"id": names[i], "word": tokens.forms[i], "pos": tokens.tags[i]}
-        shown["lemma"] = (tokens.lemmas[i] if tokens.lemmas else "") or "--"
-        shown["morph"] = (tokens.morphs[i] if tokens.morphs else "") or "--"
-        lines.append(f"<t {attributes(shown)}/>\n")
+        columns = {"id": names[i], "word": tokens.forms[i], "pos": tokens.tags[i]}
+        columns["lemma"] = (tokens.lemmas[i] if tokens.lemmas else "") or "--"
+        columns["morph"] = (tokens.morphs[i] if tokens.morphs else "") or "--"
+        lines.append(f"<t {attributes(columns)}/>\n")
     lines.append("</terminals>\n<nonterminals>\n")
     for node in range(n, len(parents)):
         lines.append(f"<nt {attributes({'id': names[node], 'cat': whole.labels[node - n]})}>\n")
@@ -113,3 +97,4 @@ def format_tigerxml(ctree: CTree, number: int = 1) -> str:
 
 _BEFORE = '<?xml version="1.0" encoding="UTF-8"?>\n<corpus id="corpus">\n<body>\n'
 write_tigerxml = writer(format_tigerxml, _BEFORE, "</body>\n</corpus>\n")
+read_tigerxml = graph_reader("s", _tree)

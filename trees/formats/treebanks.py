@@ -3,14 +3,15 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator, Set
-from typing import NamedTuple, TextIO
+from functools import partial
+from typing import NamedTuple, TextIO, TypedDict, Unpack
 
 from d2c.base.errors import FormatError, Refusals, Refuse, stop
 from d2c.base.files import AnyPath, file_name, open_input
 from d2c.trees.ctree import CTree
 from d2c.trees.formats.alpinoxml import read_alpinoxml, write_alpinoxml
 from d2c.trees.formats.brackets import parse_brackets, read_brackets, write_brackets
-from d2c.trees.formats.chunks import Chunk
+from d2c.trees.formats.chunks import Chunk, Read, Write
 from d2c.trees.formats.discbracket import parse_discbracket, read_discbracket, write_discbracket
 from d2c.trees.formats.export import read_export, write_export
 from d2c.trees.formats.floresta import read_floresta
@@ -20,21 +21,34 @@ from d2c.trees.formats.sinica import read_sinica
 from d2c.trees.formats.tigerxml import read_tigerxml, write_tigerxml
 from d2c.trees.traces import resolve_traces
 
-Reader = Callable[..., Iterator[CTree]]
+
+class Options(TypedDict, total=False):
+    """How trees are read.
+
+    clean:     of brackets, remove traces and function tags; other formats have none
+    marked:    with the head children that the treebank marks; an error in formats that mark none
+    traces:    with antecedents in the places of their traces, without indices, and cleaned
+    secondary: counts secondary edges, which are left out
+    """
+
+    clean: bool
+    marked: bool
+    traces: bool
+    secondary: SecondaryEdges | None
 
 
 class Format(NamedTuple):
     """read: the trees of a path; `refuse` takes what is wrong with a sentence
     write: trees into a stream; None where d2c reads the format only
     suffixes: of file names
-    accepts:  which of the options of `read_treebank` `read` takes (and `parse`, but for marked, secondary)
+    accepts:  which of the `Options` `read` takes (and `parse`, but for marked, secondary)
     holds:    what a file holds beside continuous trees and words: gaps, heads, columns (lemmas, morphology),
               brackets in tags, blanks in words
     parse:    the trees of a chunk of a file, by its name, of `read_bracket_chunks`; None where it cannot
     """
 
-    read: Reader
-    write: Callable[[Iterable[CTree], TextIO], None] | None
+    read: Read[CTree]
+    write: Write[CTree] | None
     suffixes: tuple[str, ...]
     accepts: Set[str] = frozenset()
     holds: Set[str] = frozenset()
@@ -94,54 +108,36 @@ def _by_name(path: AnyPath, default: str) -> str:
 
 
 def read_treebank(
-    path: AnyPath,
-    format_name: str | None = None,
-    clean: bool = False,
-    marked: bool = False,
-    traces: bool = False,
-    secondary: SecondaryEdges | None = None,
-    refuse: Refuse = stop,
+    path: AnyPath, format_name: str | None = None, refuse: Refuse = stop, **options: Unpack[Options]
 ) -> Iterator[CTree]:
     """Yield the trees of a file (`-`: standard input), one at a time. Raises FormatError.
 
-    clean:     of brackets, remove traces and function tags; other formats have none
-    marked:    with the head children that the treebank marks; an error in formats that mark none
-    traces:    with antecedents in the places of their traces, without indices, and cleaned
-    secondary: counts secondary edges, which are left out
-    refuse:    is given what is wrong with a sentence
+    refuse: is given what is wrong with a sentence
     """
     name = format_name or format_of(path)
-    if marked and "marked" not in FORMATS[name].accepts:
+    if options.get("marked") and "marked" not in FORMATS[name].accepts:
         raise FormatError(file_name(path), 0, 0, f"the format {name} marks no heads")
-    options = _options(name, clean, traces, marked=marked, secondary=secondary)
-    return _resolved(FORMATS[name].read(path, refuse=refuse, **options), name, traces)
+    return _trees(name, options, partial(FORMATS[name].read, path, refuse=refuse))
 
 
 def parse_treebank(
-    chunk: Chunk,
-    path: AnyPath,
-    format_name: str,
-    clean: bool = False,
-    traces: bool = False,
-    refuse: Refuse = stop,
+    chunk: Chunk, path: AnyPath, format_name: str, refuse: Refuse = stop, **options: Unpack[Options]
 ) -> Iterator[CTree]:
     """Yield the trees of a chunk of a file that can be cut; arguments and errors as for `read_treebank`."""
     parse = FORMATS[format_name].parse
     assert parse is not None
-    trees = parse(chunk, file_name(path), refuse, **_options(format_name, clean, traces))
-    return _resolved(trees, format_name, traces)
+    return _trees(format_name, options, partial(parse, chunk, file_name(path), refuse))
 
 
-def _options(format_name: str, clean: bool, traces: bool, **others: object) -> dict[str, object]:
-    """Keep the options that a format accepts; trees are not cleaned before their traces are resolved."""
-    wanted = {"clean": clean and not traces, "traces": traces, **others}
-    return {name: value for name, value in wanted.items() if value and name in FORMATS[format_name].accepts}
+def _trees(name: str, options: Options, read: Read[CTree]) -> Iterator[CTree]:
+    """Yield trees, read with the options that their format accepts.
 
-
-def _resolved(ctrees: Iterator[CTree], format_name: str, traces: bool) -> Iterator[CTree]:
-    """Resolve traces where that is wanted and the reader of the format does not do it."""
-    by_itself = not traces or "traces" in FORMATS[format_name].accepts
-    return ctrees if by_itself else filter(None, map(resolve_traces, ctrees))
+    Where the format does not resolve traces by itself, they are resolved here, before trees are cleaned.
+    """
+    accepts, traces = FORMATS[name].accepts, options.get("traces")
+    wanted = {**options, "clean": options.get("clean") and not traces}
+    ctrees = read(**{option: value for option, value in wanted.items() if value and option in accepts})
+    return filter(None, map(resolve_traces, ctrees)) if traces and "traces" not in accepts else ctrees
 
 
 def write_treebank(

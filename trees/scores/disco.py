@@ -82,11 +82,11 @@ class DiscoParameters:
 
 def _representatives(equal: Iterable[list[str]]) -> dict[str, str]:
     """Return name → the one that stands for it, the first of its line."""
-    found: dict[str, str] = {}
+    representatives: dict[str, str] = {}
     for first, *others in equal:
         for name in others:
-            found[name] = found.get(first, first)
-    return found
+            representatives[name] = representatives.get(first, first)
+    return representatives
 
 
 @dataclass(frozen=True, slots=True)
@@ -208,42 +208,43 @@ def _compare(number: int, gold: CTree, guess: CTree, parameters: DiscoParameters
     if words != theirs:
         raise FormatError("guess", 0, number, "its words are not those of the gold tree")
     deleted = parameters.delete_labels
-    kept = [
+    compared = [
         i
         for i, (form, tag) in enumerate(zip(gold.tokens.forms, gold.tokens.tags, strict=True))
         if tag not in deleted and form not in parameters.delete_words
     ]
-    one, two = brackets(gold, kept, parameters), brackets(guess, kept, parameters)
+    one, two = brackets(gold, compared, parameters), brackets(guess, compared, parameters)
     gaps = sum(map(_has_gap, one)), sum(map(_has_gap, two))
     if parameters.disc_only:
         one, two = (Counter({b: n for b, n in side.items() if _has_gap(b)}) for side in (one, two))
         if not one and not two:
             return None
-    compared = set(kept)
-    tags = ([parameters.equal_labels.get(tag, tag) for tag in t.tokens.tags] for t in (gold, guess))
-    correct = sum(a == b for i, (a, b) in enumerate(zip(*tags, strict=True)) if i in compared)
+    gold_tags, guess_tags = (
+        [parameters.equal_labels.get(tag, tag) for tag in t.tokens.tags] for t in (gold, guess)
+    )
+    correct = sum(gold_tags[i] == guess_tags[i] for i in compared)
     length = sum(tag not in parameters.uncounted for tag in gold.tokens.tags)
-    found = (one & two).total(), one.total(), two.total()
-    return DiscoScore(*found, *gaps, len(kept), correct, len(one), len(two), number, length)
+    totals = (one & two).total(), one.total(), two.total()
+    return DiscoScore(*totals, *gaps, len(compared), correct, len(one), len(two), number, length)
 
 
-def brackets(ctree: CTree, kept: list[int], parameters: DiscoParameters) -> Counter[Bracket]:
+def brackets(ctree: CTree, compared: list[int], parameters: DiscoParameters) -> Counter[Bracket]:
     """Return the labelled constituents over the kept tokens, which are renumbered; a wrapper (`top`) is
     one too."""
     n = len(ctree.tokens)
-    is_kept = [0] * n
-    for token in kept:
-        is_kept[token] = 1
-    before = [0, *accumulate(is_kept)]  # how many kept tokens stand before each
+    is_compared = [0] * n
+    for token in compared:
+        is_compared[token] = 1
+    before = [0, *accumulate(is_compared)]  # how many compared tokens stand before each
     nodes = list(zip(ctree.labels, ctree.blocks()[n:], strict=True))
     if ctree.top:
         nodes.append((ctree.top, ((0, n),)))
-    found: Counter[Bracket] = Counter()
+    counts: Counter[Bracket] = Counter()
     for label, below in nodes:
         blocks = joined([(before[begin], before[end]) for begin, end in below])
         if blocks and label not in parameters.delete_labels:
-            found[parameters.equal_labels.get(label, label) if parameters.labeled else "", blocks] += 1
-    return found
+            counts[parameters.equal_labels.get(label, label) if parameters.labeled else "", blocks] += 1
+    return counts
 
 
 def _has_gap(bracket: Bracket) -> bool:

@@ -14,7 +14,8 @@ import d2c
 from d2c import Document, Sentence, Tree
 from d2c.base.errors import FormatError
 from d2c.parsing import input as given
-from d2c.parsing.output import FORMATS, Parsed, failed
+from d2c.parsing.output import FORMATS
+from d2c.parsing.parsed import Parsed, failed
 from d2c.trees.ctree import CTree, Tokens, build_ctree
 from d2c.trees.formats.brackets import parse_bracket
 from d2c.trees.heads import load_head_rules
@@ -24,7 +25,7 @@ BRACKETS = "(TOP (S (NP (DT The) (NN cat)) (-LRB- -LRB-) (VP (VBD slept))))"
 CTREE = load_head_rules("collins").apply(parse_bracket(BRACKETS))
 OFFSETS = ((10, 13), (14, 17), (18, 19), (19, 24))
 PARSED = Parsed(
-    given.Sentence(CTREE.tokens, 3, OFFSETS, text="The cat (slept"), 7, None, CTREE, (0.5, 0.25, 1.0)
+    given.InputSentence(CTREE.tokens, 3, OFFSETS, text="The cat (slept"), 7, None, CTREE, (0.5, 0.25, 1.0)
 )
 GAP = build_ctree(Tokens(("wake", "me", "up"), ("V", "N", "P")), ["VP", "S"], [(0, 2), (3, 1)], 4, [0, 3])
 
@@ -63,8 +64,9 @@ def test_gaps() -> None:
 
 
 def test_dictionaries_are_lines_of_the_command() -> None:
-    bad = failed(Parsed(given.Sentence(Tokens((), ()), 4, error=FormatError("f", 4, 0, "w")), 8), "not\nso")
-    for parsed in (PARSED, Parsed(given.Sentence(GAP.tokens, 1), 1, None, GAP), bad):
+    refused = given.InputSentence(Tokens((), ()), 4, error=FormatError("f", 4, 0, "w"))
+    bad = failed(Parsed(refused, 8), "not\nso")
+    for parsed in (PARSED, Parsed(given.InputSentence(GAP.tokens, 1), 1, None, GAP), bad):
         assert Sentence.of(parsed).to_dict() == json.loads(FORMATS["json"].text(parsed))
 
 
@@ -91,7 +93,7 @@ def test_a_table() -> None:
     ]
     columns = ["sentence", "label", "start", "end", "text", "head", "depth", "confidence"]
     assert [*table.columns] == [*Document([]).to_dataframe().columns] == columns
-    without = Sentence.of(Parsed(given.Sentence(CTREE.tokens, 1), 1, None, CTREE))
+    without = Sentence.of(Parsed(given.InputSentence(CTREE.tokens, 1), 1, None, CTREE))
     assert Document([without]).to_dataframe()["confidence"].isna().all()
 
 

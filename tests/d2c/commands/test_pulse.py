@@ -16,7 +16,7 @@ from d2c.base.progress import counted, log
 from d2c.commands.cli import cli
 from d2c.commands.pulse import PATIENCE, Pulse
 from d2c.dparsers.training import evaluations
-from d2c.training.announcements import warn_of_presets
+from d2c.training.train import warn_of_presets
 
 
 class Clock:

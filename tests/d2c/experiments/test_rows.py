@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import replace
 from itertools import islice
 from pathlib import Path
@@ -36,6 +36,9 @@ class Fake:
         dtrees = list(dtrees)
         self.noted.append(f"decode {len(dtrees)}")
         return iter([self.guess for _ in dtrees])
+
+    def relabel(self, dtrees: Sequence[DTree]) -> Sequence[DTree]:
+        return dtrees
 
 
 def standard(*routes: Fake, sentences: int = 1) -> GoldStandard:

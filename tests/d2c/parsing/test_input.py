@@ -7,14 +7,14 @@ from pathlib import Path
 import pytest
 
 from d2c.base.errors import FormatError
-from d2c.parsing.input import Sentence, read_sentences
+from d2c.parsing.input import InputSentence, read_sentences
 from d2c.parsing.text import PennRules
 from d2c.trees.ctree import Tokens
 
 ROW = "{}\t{}\t_\tX\tX\t_\t0\tr\t_\t_\n"
 
 
-def read(path: Path, content: bytes, kind: str, *abbreviations: str) -> tuple[list[Sentence], list[str]]:
+def read(path: Path, content: bytes, kind: str, *abbreviations: str) -> tuple[list[InputSentence], list[str]]:
     """The sentences of a file, and, apart from them, what could not be read."""
     path.write_bytes(content)
     found = [*read_sentences(path, kind, PennRules(abbreviations))]
@@ -24,9 +24,9 @@ def read(path: Path, content: bytes, kind: str, *abbreviations: str) -> tuple[li
     return [one for one in found if not one.error], errors
 
 
-def sentence(line: int, words: str, *offsets: tuple[int, int]) -> Sentence:
+def sentence(line: int, words: str, *offsets: tuple[int, int]) -> InputSentence:
     forms = tuple(words.split(" "))
-    return Sentence(Tokens(forms, ("",) * len(forms)), line, offsets)
+    return InputSentence(Tokens(forms, ("",) * len(forms)), line, offsets)
 
 
 @pytest.fixture
@@ -97,7 +97,7 @@ def test_a_byte_order_mark_is_no_word(file: Path) -> None:
     found, _ = read(file, b"\xef\xbb\xbfThe cat\n", "tokenized")
     assert found == [sentence(1, "The cat", (1, 4), (5, 8))]
     found, errors = read(file, b"\xef\xbb\xbf# x\n" + ROW.format(1, "a").encode(), "conllu")
-    assert found == [Sentence(Tokens(("a",), ("X",)), 1)] and errors == []
+    assert found == [InputSentence(Tokens(("a",), ("X",)), 1)] and errors == []
 
 
 def test_conllu(file: Path) -> None:
@@ -105,7 +105,7 @@ def test_conllu(file: Path) -> None:
     content = f"# x\n{good}\n\n{bad}\n1\tx\n\n".encode() + b"1\t\xff\n\n# only a comment\n\n" + good.encode()
     found, errors = read(file, content, "conllu")
     tokens = Tokens(("a", "b c"), ("X", "X"))
-    assert found == [Sentence(tokens, 1), Sentence(tokens, 14)]
+    assert found == [InputSentence(tokens, 1), InputSentence(tokens, 14)]
     assert errors == [
         f"{file}:6: sentence 2: the form is empty",
         f"{file}:8: sentence 3: expected 10 columns separated by tabs, found 2",

@@ -10,20 +10,20 @@ import pytest
 from hypothesis import given
 
 from d2c.base.errors import Faults, FormatError, FormatErrors, Refusals
-from d2c.parsing.input import Sentence
-from d2c.parsing.json_lines import Read, parse_json_line, read_json_lines
-from d2c.parsing.output import NO_CTREE, Parsed, failed, format_json
+from d2c.parsing.input import InputSentence
+from d2c.parsing.json_lines import ReadSentence, format_json, parse_json_line, read_json_lines
+from d2c.parsing.parsed import NO_CTREE, Parsed, failed
 from d2c.trees.ctree import CTree, Tokens, build_ctree
 from d2c.trees.heads import load_head_rules
 from tests.strategies import ctrees
 
 TOKENS = Tokens(("a", "b", "c"), ("A", "B", "C"), comments=("sent_id = 1",))
 GAP = build_ctree(TOKENS, ["X", "Y", "S"], [(0, 2), (3,), (4, 1)], 5, [2, 3, 1], "TOP")
-LINE = json.loads(format_json(Parsed(Sentence(TOKENS, 1), 1, None, GAP, (0.25, 0.5, 1.0))))
+LINE = json.loads(format_json(Parsed(InputSentence(TOKENS, 1), 1, None, GAP, (0.25, 0.5, 1.0))))
 
 
 def written(ctree: CTree, confidences: tuple[float, ...] | None = None) -> str:
-    return format_json(Parsed(Sentence(ctree.tokens, 1), 1, None, ctree, confidences))
+    return format_json(Parsed(InputSentence(ctree.tokens, 1), 1, None, ctree, confidences))
 
 
 @given(ctrees())
@@ -41,12 +41,12 @@ def spans(ctree: CTree) -> list[tuple[str, tuple[int, ...]]]:
 
 
 def test_gaps_unary_nodes_and_confidences() -> None:
-    assert parse_json_line(json.dumps(LINE)) == Read(GAP, (0.25, 0.5, 1.0))
+    assert parse_json_line(json.dumps(LINE)) == ReadSentence(GAP, (0.25, 0.5, 1.0))
 
 
 def test_a_sentence_that_could_not_be_parsed() -> None:
-    line = format_json(failed(Parsed(Sentence(TOKENS, 1), 1), "not UTF-8 text"))
-    assert parse_json_line(line) == Read(NO_CTREE, None, "not UTF-8 text")
+    line = format_json(failed(Parsed(InputSentence(TOKENS, 1), 1), "not UTF-8 text"))
+    assert parse_json_line(line) == ReadSentence(NO_CTREE, None, "not UTF-8 text")
     assert parse_json_line(json.dumps({"error": "x"})).error == "x"
     assert parse_json_line(json.dumps(LINE | {"error": None})).ctree == GAP
 

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import json
 from collections.abc import Iterable, Iterator
+from functools import partial
+from itertools import islice
 from pathlib import Path
 from typing import Any
 
@@ -13,7 +15,8 @@ from d2c.base.errors import ModelError
 from d2c.dparsers.file_parser import FileParser
 from d2c.models.model import Model
 from d2c.parsing.input import read_sentences
-from d2c.parsing.stream import Done, Request, batched, parse_batches
+from d2c.parsing.options import ParseOptions
+from d2c.parsing.stream import Done, batched, format_batch, parse_batches
 from d2c.trees.ctree import CTree, Tokens
 from d2c.trees.dtree import DTree
 from d2c.trees.formats.export import read_export
@@ -45,20 +48,19 @@ def conllu(tmp_path: Path, *words: str) -> Path:
     return file
 
 
-def parse(model: Model, request: Request) -> list[Done]:
-    return [
-        *parse_batches(
-            lambda: model, request, batched(read_sentences(request.path, request.kind), request.size)
-        )
-    ]
+def parse(model: Model, file: Path, to: str, skipped: int = 0, **options: Any) -> list[Done]:
+    chosen = ParseOptions(confidences=to == "json", **options)
+    given = batched(read_sentences(file, chosen.kind), chosen.batch_size)
+    format_one = partial(format_batch, to, str(file))
+    return [*parse_batches(lambda: model, chosen, islice(given, skipped, None), format_one)]
 
 
 def test_a_route_without_confidences(tmp_path: Path) -> None:
     file = conllu(tmp_path, "a")
-    [done] = parse(model(), Request(file, "conllu", "json"))
+    [done] = parse(model(), file, "json")
     assert json.loads(done.text)["spans"] == [{"label": "S", "start": 0, "end": 2, "head": 0}]
     with pytest.raises(ModelError, match="the route flat does not say how sure it is of constituents"):
-        parse(model(), Request(file, "conllu", "brackets", 0.5))
+        parse(model(), file, "brackets", min_confidence=0.5)
 
 
 BAD = "(TOP (ERROR (ERROR ERROR)))\n"
@@ -70,13 +72,13 @@ def tree(word: str) -> str:
 
 def test_batches(tmp_path: Path) -> None:
     file = conllu(tmp_path, "", "c", "", "", "d", "e", "")
-    done = parse(model(), Request(file, "conllu", "brackets", size=3))
+    done = parse(model(), file, "brackets", batch_size=3)
     assert [one.text for one in done] == [BAD + tree("c") + BAD, BAD + tree("d") + tree("e"), BAD]
     assert [(one.sentences, one.tokens) for one in done] == [(3, 2), (3, 4), (1, 0)]
     assert [[error.line for error in one.errors] for one in done] == [[1, 7], [10], [19]]
     numbers = [
         line
-        for one in parse(model(), Request(file, "conllu", "export", size=3))
+        for one in parse(model(), file, "export", batch_size=3)
         for line in one.text.splitlines()
         if line.startswith("#BOS")
     ]
@@ -88,7 +90,7 @@ def test_batches(tmp_path: Path) -> None:
 
 
 def test_what_the_format_cannot_hold(tmp_path: Path) -> None:
-    [done] = parse(model(), Request(conllu(tmp_path, "a", "#BOS", "c"), "conllu", "export"))
+    [done] = parse(model(), conllu(tmp_path, "a", "#BOS", "c"), "export")
     (tmp_path / "x.export").write_text("#FORMAT 4\n" + done.text)
     forms = [tree.tokens.forms for tree in read_export(tmp_path / "x.export")]
     assert forms == [("a", "b"), ("ERROR",), ("c", "b")]
@@ -101,14 +103,12 @@ def test_d_trees_of_a_file(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> N
     monkeypatch.setattr("d2c.models.model._WINDOW", 1)  # sentences that are read ahead
     words = ["a", "", "c", "d", "e"]
     file = conllu(tmp_path, *words)
-    request = Request(file, "conllu", "brackets", size=2)
     given = tmp_path / "given.conllu"
     given.write_text(conllu(tmp_path, *filter(None, words)).read_text())
     conllu(tmp_path, *words)
-    texts = [done.text for done in parse(model(FileParser(given)), request)]
-    assert texts == [tree("a") + BAD, tree("c") + tree("d"), tree("e"), ""]
-    rest = [*batched(read_sentences(file, "conllu"), 2)][1:]
+    texts = [done.text for done in parse(model(FileParser(given)), file, "brackets", batch_size=2)]
+    assert texts == [tree("a") + BAD, tree("c") + tree("d"), tree("e")]
     with pytest.raises(
         ModelError, match="^the d-parser flat has its d-trees in a file, in order; leave out --res"
     ):
-        next(parse_batches(lambda: model(FileParser(given)), request, rest))
+        parse(model(FileParser(given)), file, "brackets", skipped=1, batch_size=2)

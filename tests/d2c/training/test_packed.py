@@ -17,7 +17,7 @@ from d2c.packed.arcs import single
 from d2c.packed.dtree import PackedDTree, packed_arcs, with_packed_arcs
 from d2c.packed.feature import ArcFeature
 from d2c.reduction.labeler.two_stage import TwoStage
-from d2c.training.packed import and_last_tenth
+from d2c.training.jackknife import and_last_tenth
 from d2c.training.spec import TrainingSpec
 from d2c.training.train import train_models
 from d2c.trees.ctree import Tokens

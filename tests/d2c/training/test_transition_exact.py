@@ -11,7 +11,7 @@ import pytest
 
 from d2c.automata.dtrees import SYSTEMS
 from d2c.automata.exact import Exact
-from d2c.automata.oracles import Linear
+from d2c.automata.oracles import LinearOracle
 from d2c.base.errors import ModelError
 from d2c.forests.semirings import viterbi
 from d2c.packed.dtree import PackedDTree
@@ -49,7 +49,7 @@ def parser(request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFact
     return loaded
 
 
-def oracle(parser: TransitionParser) -> Linear:
+def oracle(parser: TransitionParser) -> LinearOracle:
     assert parser.oracle_ is not None
     return parser.oracle_
 

@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 
 from papers import automata
-from papers.experiment import Experiment
+from papers.experiment import PaperExperiment
 from papers.scores import Scored
 from tests.scripts.papers.tiny import MISSING, TOLD, experiment
 
@@ -21,7 +21,7 @@ def test_rows(
     told["dogs", "bark"] = 2, 0
     monkeypatch.setattr(automata, "SYSTEMS", (TOLD,))
 
-    def trained(_: Experiment, name: str, part: str, search: str = "greedy") -> Scored:
+    def trained(_: PaperExperiment, name: str, part: str, search: str = "greedy") -> Scored:
         assert (name, part) == ("shift-reduce", "dev")
         f1, seconds = {"greedy": (50.0, 2.0), "exact": (60.0, 5.0)}[search]
         return Scored({"default": "evalb", "evalb": {"all": {"f1": f1}}}, None, 2, 5, seconds, 0.0)

@@ -11,7 +11,7 @@ from pathlib import Path
 import pytest
 
 from d2c.base.errors import ModelError
-from papers.experiment import Experiment
+from papers.experiment import PaperExperiment
 from papers.pad_chart import all_parses, best_parses, chart
 from papers.registry import TABLES, make_table, published
 from tests.scripts.papers.tiny import MISSING, TOLD, Told, experiment
@@ -21,7 +21,7 @@ OF_PAD = [name for name in TABLES if name.startswith("pad-")]
 
 
 @pytest.fixture
-def sample(told: dict[tuple[str, ...], tuple[int, ...]], tmp_path: Path) -> Experiment:
+def sample(told: dict[tuple[str, ...], tuple[int, ...]], tmp_path: Path) -> PaperExperiment:
     """60 sentences to learn from and ten more, of which the d-parser knows five."""
     with open(SAMPLE, encoding="utf-8") as stream:
         lines = [line.rstrip() for line in islice(stream, 70)]
@@ -31,12 +31,12 @@ def sample(told: dict[tuple[str, ...], tuple[int, ...]], tmp_path: Path) -> Expe
     return made
 
 
-def column(experiment: Experiment, name: str, title: str) -> list[object]:
+def column(experiment: PaperExperiment, name: str, title: str) -> list[object]:
     table = make_table(name, [experiment])
     return [row[table.header.index(title)] for row in table.rows]
 
 
-def test_gold_d_trees(sample: Experiment) -> None:
+def test_gold_d_trees(sample: PaperExperiment) -> None:
     """Table 2: more trees are not worse here, and the chart is better than rules."""
     table = make_table("pad-2", [sample])
     assert [row[:2] for row in table.rows] == [
@@ -47,7 +47,7 @@ def test_gold_d_trees(sample: Experiment) -> None:
     assert f1[0] <= f1[1] <= 100 and f1[2] <= f1[3] <= 100 and f1[1] <= f1[3]
 
 
-def test_gold_d_trees_have_gold_tags_whatever_the_settings(sample: Experiment) -> None:
+def test_gold_d_trees_have_gold_tags_whatever_the_settings(sample: PaperExperiment) -> None:
     """As in Table 2 of the paper; the predicted ones come after them."""
     own = sample.with_tags("predicted")
     gold, both = make_table("pad-2", [sample]), make_table("pad-2", [own])
@@ -56,7 +56,7 @@ def test_gold_d_trees_have_gold_tags_whatever_the_settings(sample: Experiment) -
     assert "predicted tags (accuracy" in both.notes[0]
 
 
-def test_labels_are_features_if_asked_for(sample: Experiment) -> None:
+def test_labels_are_features_if_asked_for(sample: PaperExperiment) -> None:
     """Those of the d-parsers, phrase symbol and attachment."""
     own = replace(sample, settings=replace(sample.settings, chart={"labels": True, "max_unaries": 2}))
     bare, labelled = chart(sample), chart(own)
@@ -65,7 +65,7 @@ def test_labels_are_features_if_asked_for(sample: Experiment) -> None:
     assert {"NP#1", "NP#2"} & {*labelled.route.vocabulary_.labels}
 
 
-def test_dparsers(sample: Experiment) -> None:
+def test_dparsers(sample: PaperExperiment) -> None:
     """Table 4."""
     table = make_table("pad-4", [sample])
     assert [row[0] for row in table.rows] == [TOLD, "gold"]
@@ -87,18 +87,18 @@ def test_without_a_dparser(told: dict[tuple[str, ...], tuple[int, ...]], tmp_pat
         assert [row[0] for row in table.rows] == ["gold"] and table.draw is None
 
 
-def test_the_best_dparser_has_the_highest_uas(sample: Experiment) -> None:
+def test_the_best_dparser_has_the_highest_uas(sample: PaperExperiment) -> None:
     best, missing = best_parses(sample)
     assert best.source == TOLD and len(missing) == 1
 
 
-def test_few_trees(sample: Experiment) -> None:
+def test_few_trees(sample: PaperExperiment) -> None:
     table = make_table("pad-recovery", [sample])
     assert [row[:2] for row in table.rows] == [["5 %", 3], ["10 %", 6], ["20 %", 12], ["100 %", 60]]
     assert all(0 < row[2] < row[3] <= 100 for row in table.rows)
 
 
-def test_grammars(sample: Experiment) -> None:
+def test_grammars(sample: PaperExperiment) -> None:
     """Markovized symbols say more, so there are more of them; collapsed ones, too."""
     table = make_table("pad-binarization", [sample])
     by_name = {row[0]: row for row in table.rows}
@@ -107,7 +107,7 @@ def test_grammars(sample: Experiment) -> None:
         assert by_name[name][1] > by_name["simple"][1] and by_name[name][2] > by_name["simple"][2]
 
 
-def test_jackknifing(sample: Experiment, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_jackknifing(sample: PaperExperiment, monkeypatch: pytest.MonkeyPatch) -> None:
     """Of d-trees that are right all is learned as from gold ones."""
     for dtree in sample.encoded("direct", "train"):
         Told.heads[dtree.tokens.forms] = dtree.heads

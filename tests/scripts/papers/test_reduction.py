@@ -28,7 +28,7 @@ from d2c.trees.formats.conllu import read_conllu
 from d2c.trees.formats.discbracket import parse_discbracket
 from d2c.trees.scores.brackets import METRICS
 from measuring.treebanks import PARTS, TREEBANKS
-from papers.experiment import GOLD, UNLABELLED, Experiment, Settings
+from papers.experiment import GOLD, UNLABELLED, PaperExperiment, Settings
 from papers.reduction import encodings, systems
 from papers.reduction_treebanks import gaps, spmrl
 from papers.scores import ALL, LENGTHS, figures
@@ -96,14 +96,14 @@ def files(tmp_path_factory: pytest.TempPathFactory) -> dict[str, Path]:
 
 
 @pytest.fixture
-def experiment(files: dict[str, Path], tmp_path: Path) -> Experiment:
+def experiment(files: dict[str, Path], tmp_path: Path) -> PaperExperiment:
     settings = Settings(("chain",), tags="gold", tagger="last", folds=2, penalty=0.1, gamma=0.5)
-    return Experiment(Treebank("sample", files), settings, Store(tmp_path / "steps"))
+    return PaperExperiment.of(Treebank("sample", files), settings, Store(tmp_path / "steps"))
 
 
-def with_gaps(experiment: Experiment) -> Experiment:
+def with_gaps(experiment: PaperExperiment) -> PaperExperiment:
     files = {part: path.with_suffix(".discbracket") for part, path in experiment.treebank.files.items()}
-    return Experiment(Treebank("gaps", files), experiment.settings, experiment.store)
+    return PaperExperiment.of(Treebank("gaps", files), experiment.settings, experiment.store)
 
 
 def by_name(table: Table, columns: int) -> dict[tuple[object, ...], dict[str, object]]:
@@ -111,7 +111,7 @@ def by_name(table: Table, columns: int) -> dict[tuple[object, ...], dict[str, ob
     return {tuple(row[:columns]): dict(zip(table.header, row, strict=True)) for row in table.rows}
 
 
-def test_one_shot_and_two_stage(experiment: Experiment) -> None:
+def test_one_shot_and_two_stage(experiment: PaperExperiment) -> None:
     rows = by_name(table := encodings(experiment), 3)
     two_stage = [("labeler", name) for name in ("spine", "direct", "delta")]
     asked = [("d-parser", "direct"), *two_stage]
@@ -138,7 +138,7 @@ def test_one_shot_and_two_stage(experiment: Experiment) -> None:
     assert table.notes[0] == "sample: 40 sentences of train, 12 of dev; gold tags."
 
 
-def test_the_first_stage_sees_no_labels(experiment: Experiment) -> None:
+def test_the_first_stage_sees_no_labels(experiment: PaperExperiment) -> None:
     experiment.all_parses("dev", UNLABELLED)
     (file,) = experiment.store.directory.glob("dparser-*/dparser/labels.json")
     assert json.loads(file.read_text()) == ["dep", "root"]
@@ -146,7 +146,7 @@ def test_the_first_stage_sees_no_labels(experiment: Experiment) -> None:
     assert [dtree.heads for dtree in bare] == [dtree.heads for dtree in direct]
 
 
-def test_trees_with_gaps_have_no_delta(experiment: Experiment) -> None:
+def test_trees_with_gaps_have_no_delta(experiment: PaperExperiment) -> None:
     gapped = with_gaps(experiment)
     assert (gapped.gaps, gapped.continuous) == ({"train": 50, "dev": 50}, False)
     table = encodings(gapped)
@@ -154,17 +154,19 @@ def test_trees_with_gaps_have_no_delta(experiment: Experiment) -> None:
     assert table.notes[-1].startswith("The delta encoding is for continuous trees")
 
 
-def test_other_systems_stand_beside(experiment: Experiment, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_other_systems_stand_beside(experiment: PaperExperiment, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr("papers.systems.SYSTEMS", {"absent": Registered("nowhere.to.be.found:Parser")})
     own_file = replace(experiment.settings, systems={"Oracle": experiment.treebank.files["dev"]})
-    table = systems(Experiment(experiment.treebank, own_file, experiment.store))
+    table = systems(PaperExperiment.of(experiment.treebank, own_file, experiment.store))
     ours = ("two-stage reduction, delta", "one-shot reduction, direct", "cky")
     assert [row[0] for row in table.rows] == [*(f"{route}, chain" for route in ours), "Oracle"]
     assert table.rows[-1][1:] == [100, 100, 100, 100, None]
     assert table.notes[-1].startswith("absent: ")
 
 
-def test_what_is_there_is_not_made_again(experiment: Experiment, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_what_is_there_is_not_made_again(
+    experiment: PaperExperiment, monkeypatch: pytest.MonkeyPatch
+) -> None:
     first = encodings(experiment)
 
     def never(*_: object) -> None:
@@ -172,12 +174,12 @@ def test_what_is_there_is_not_made_again(experiment: Experiment, monkeypatch: py
 
     monkeypatch.setattr(Chain, "train", never)
     monkeypatch.setattr(Chain, "parse", never)
-    monkeypatch.setattr("papers.experiment.make_route", never)
-    again = Experiment(experiment.treebank, experiment.settings, Store(experiment.store.directory))
+    monkeypatch.setattr("d2c.experiments.experiment.make_route", never)
+    again = PaperExperiment.of(experiment.treebank, experiment.settings, Store(experiment.store.directory))
     assert encodings(again).csv() == first.csv()
 
 
-def test_many_treebanks_with_both_kinds_of_tags(experiment: Experiment) -> None:
+def test_many_treebanks_with_both_kinds_of_tags(experiment: PaperExperiment) -> None:
     table = spmrl([experiment, with_gaps(experiment)])
     assert table.header == ("route", "tags", "sample", "gaps", "average")
     routes = ("reduction", "labeler", "cky")
@@ -199,7 +201,7 @@ def test_many_treebanks_with_both_kinds_of_tags(experiment: Experiment) -> None:
     assert [(step["penalty"], step["gamma"]) for step in charts] == [(0.1, 0.5)] * 4  # the settings'
 
 
-def test_gaps_up_to_some_lengths(experiment: Experiment) -> None:
+def test_gaps_up_to_some_lengths(experiment: PaperExperiment) -> None:
     table = gaps([experiment, with_gaps(experiment)])
     assert {row[0] for row in table.rows} == {"gaps"}
     titles = [f"{what}, {most}" for most in ("L ≤ 30", "L ≤ 40", "L ≤ 70", "all") for what in ("F1", "EX")]

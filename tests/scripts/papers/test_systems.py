@@ -13,7 +13,7 @@ import torch
 from stanza.models.constituency.parse_transitions import CloseConstituent, OpenConstituent, Shift
 
 from d2c.automata.exact import SEARCHES
-from d2c.automata.oracles import Linear
+from d2c.automata.oracles import LinearOracle
 from d2c.automata.systems import Action
 from d2c.base.errors import FormatError, ModelError
 from d2c.dparsers.stanza.encoder import read_encoder
@@ -23,7 +23,7 @@ from d2c.trees.ctree import CTree, Tokens
 from d2c.trees.formats.brackets import parse_bracket, read_brackets, write_brackets
 from d2c.trees.formats.discbracket import write_discbracket
 from papers import pad_chart, pad_systems, systems
-from papers.experiment import GOLD, Experiment, Settings
+from papers.experiment import GOLD, PaperExperiment, Settings
 from papers.stanza_constituency import StanzaConstituency, _from_stanza, _to_stanza
 from papers.systems import SYSTEMS, of_file, trained
 from tests.dparsers.encoders import tiny_encoder
@@ -58,10 +58,10 @@ def parser() -> StanzaConstituency:
     return StanzaConstituency("small", epochs=3, device="cpu").fit(some("train", 40), some("dev", 5))
 
 
-def experiment(directory: Path, **settings: object) -> Experiment:
+def experiment(directory: Path, **settings: object) -> PaperExperiment:
     files = {part: write(directory / f"{part}.mrg", some(part, 30)) for part in ("train", "dev", "test")}
     own = Settings(**{"tags": "gold", "dparsers": (GOLD,), "epochs": 1, "device": "cpu"} | settings)  # type: ignore[arg-type]
-    return Experiment(Treebank("sample", files), own, Store(directory / "steps"))
+    return PaperExperiment.of(Treebank("sample", files), own, Store(directory / "steps"))
 
 
 def test_trees_to_stanza_and_back() -> None:
@@ -181,7 +181,7 @@ def test_a_system_is_trained_once_and_silently(tmp_path: Path, capfd: pytest.Cap
 def test_how_a_system_parses_is_no_part_of_what_it_learned(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    def note(oracle: Linear, sentences: Sequence[Tokens], _: object) -> list[list[Action]]:
+    def note(oracle: LinearOracle, sentences: Sequence[Tokens], _: object) -> list[list[Action]]:
         noted.append(len(sentences))
         return oracle.parse(sentences)
 
@@ -231,8 +231,8 @@ def test_what_a_guess_looks_like_does_not_choose_the_metric(tmp_path: Path) -> N
 
 def test_a_system_on_another_device_is_another_one(tmp_path: Path) -> None:
     own, other = experiment(tmp_path, device=None), experiment(tmp_path, device="cuda")
-    assert own._of_dparser("stanza") != other._of_dparser("stanza")
-    assert "device" not in own._of_dparser("stanza")
+    assert own.of_dparser("stanza") != other.of_dparser("stanza")
+    assert "device" not in own.of_dparser("stanza")
 
 
 def test_table_3(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

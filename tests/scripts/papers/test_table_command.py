@@ -17,7 +17,7 @@ from d2c.base.errors import ModelError
 from d2c.commands.cli import run
 from d2c.trees.formats.brackets import read_brackets, write_brackets
 from papers import registry
-from papers.experiment import Experiment, Settings
+from papers.experiment import PaperExperiment, Settings
 from papers.table import Table
 from table import main
 
@@ -103,7 +103,7 @@ def noted(monkeypatch: pytest.MonkeyPatch) -> list[Settings]:
     """The settings with which tables are asked for; none is made."""
     found: list[Settings] = []
 
-    def note(_: str, experiments: Sequence[Experiment]) -> Table:
+    def note(_: str, experiments: Sequence[PaperExperiment]) -> Table:
         found.append(experiments[0].settings)
         return Table(("a",), [["b"]])
 

@@ -91,7 +91,7 @@ def test_the_first_sentences_of_train_and_all_of_dev(tmp_path: Path) -> None:
         (tmp_path / f"{name}.mrg").write_text(TREES)
     files = {name: tmp_path / f"{name}.mrg" for name in ("train", "dev")}
     treebank = Treebank("x", files, sentences=1)
-    assert [len([*treebank(files[name])]) for name in ("train", "dev")] == [1, 2]
+    assert [len([*treebank.trees(name)]) for name in ("train", "dev")] == [1, 2]
     made_of = treebank.made_of()
     assert made_of["sentences"] == 1 and made_of["head_rules"] == "collins"
     assert made_of["train"] == made_of["dev"]  # equal content

@@ -11,7 +11,7 @@ from d2c.experiments.store import Store
 from d2c.experiments.treebank import Treebank
 from d2c.trees.ctree import Tokens
 from d2c.trees.dtree import DTree
-from papers.experiment import Experiment, Settings
+from papers.experiment import PaperExperiment, Settings
 
 TOLD, MISSING = "told", "missing"
 
@@ -35,11 +35,11 @@ class Told(DependencyParser):
             yield DTree(tokens, heads, labels=tuple("X+0" if head else "root" for head in heads))
 
 
-def experiment(directory: Path, parts: dict[str, list[str]], **settings: Any) -> Experiment:
+def experiment(directory: Path, parts: dict[str, list[str]], **settings: Any) -> PaperExperiment:
     """Of trees in brackets (with gaps: `0=word`) with gold tags; λ and γ are given."""
     files = {}
     for part, trees in parts.items():
         files[part] = directory / f"{part}.{'dbr' if '0=' in trees[0] else 'mrg'}"
         files[part].write_text("\n".join(trees) + "\n", encoding="utf-8")
     given = {"dparsers": (TOLD,), "tags": "gold", "penalty": 1e-8, "gamma": 0.95, **settings}
-    return Experiment(Treebank("tiny", files), Settings(**given), Store(directory / "steps"))
+    return PaperExperiment.of(Treebank("tiny", files), Settings(**given), Store(directory / "steps"))

@@ -4,8 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from d2c.tuning.climbing import climb
-from d2c.tuning.space import TUNABLE, Settings, of_route
+from d2c.experiments.tuning import TUNABLE, RouteValues, climb, of_route
 
 START = {"penalty": 1e-6, "grammar": "observed", "pruning": "none", "gamma": 0.95}
 VALUES = {
@@ -22,7 +21,7 @@ class Known:
     def __init__(self) -> None:
         self.tried: list[tuple[Any, ...]] = []
 
-    def __call__(self, settings: Settings) -> float:
+    def __call__(self, settings: RouteValues) -> float:
         self.tried.append(tuple(settings.values()))
         closed = settings["grammar"] == "closed"
         better = {1e-7: 1.0 if closed else 2.0, 1e-6: 0.0, 1e-5: 5.0 if closed else -1.0}

@@ -18,11 +18,11 @@ from d2c.commands.train import train
 from d2c.dparsers.protocol import DependencyParser
 from d2c.dparsers.registry import DPARSERS, TAGGERS, Registered
 from d2c.experiments.store import Store
+from d2c.experiments.trials import Trial, opened
 from d2c.trees.ctree import Tokens
 from d2c.trees.dtree import DTree
 from d2c.trees.formats.brackets import read_brackets, write_brackets
 from d2c.trees.formats.conllu import read_conllu
-from d2c.tuning.log import Trial, opened
 
 SAMPLE = Path(__file__).parents[3] / "data" / "sample" / "train.mrg"
 HEADS = ["--head-rules", "rightmost", "--try", "head-rules=rightmost,collins,leftmost"]

@@ -1,17 +1,22 @@
-"""Constrained CKY over d-trees of another convention than the head rules', UD or ClearNLP, say.
+"""Routes fitted to what a d-parser makes of a treebank.
 
-Head children are those that the predicted d-trees induce (`d2c.trees.induced_heads`). Where a c-tree is not
-among those that its d-tree allows, the route learns the nearest one among them. How near these come is the
-ceiling of what it can reach with this d-parser.
+A d-parser that is trained elsewhere has a convention of its own, UD or ClearNLP, say. Head children are then
+those that its d-trees induce (`d2c.trees.induced_heads`). Where a c-tree is not among those that its d-tree
+allows, the route learns the nearest one among them. How near these come is the ceiling of what it can reach
+with this d-parser.
+
+What packed arcs count for is learned on the last tenth of the treebank, by a route that is fitted once more,
+to the other nine.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
+from dataclasses import replace
 
 from d2c.base.progress import counted
 from d2c.dparsers.protocol import DependencyParser
-from d2c.training.announcements import described
+from d2c.training.encoding import described
 from d2c.training.spec import TrainingSpec
 from d2c.trees.ctree import CTree
 from d2c.trees.dtree import DTree
@@ -24,7 +29,7 @@ from d2c.trees.scores.brackets import bracket_scores
 def fit_to_convention(
     route: Route, dparser: DependencyParser, spec: TrainingSpec, progress: Progress | None
 ) -> None:
-    """Fits the route on what the d-parser makes of treebank files; first says the oracle F1 on dev.
+    """Fit a route on what a d-parser makes of treebank files; first say the oracle F1 on dev.
 
     route: one that `learns_conventions`
     Raises ValueError for a treebank from which it cannot learn, and what the d-parser raises.
@@ -44,6 +49,30 @@ def fit_to_convention(
 
 
 def with_induced_heads(ctrees: Iterable[CTree], dtrees: Iterable[DTree]) -> list[CTree]:
-    """The c-trees with the head children that d-trees over the same tokens induce, made trees first."""
+    """Return c-trees with the head children that d-trees over the same tokens induce, made trees first."""
     pairs = counted(zip(ctrees, dtrees, strict=True), "inducing heads")
     return [induce_heads(ctree, repair_heads(dtree.heads)[0]) for ctree, dtree in pairs]
+
+
+def fit_arcs(
+    name: str,
+    route: Route,
+    spec: TrainingSpec,
+    dtrees: Sequence[DTree] | None,
+    held_out: Sequence[DTree],
+    progress: Progress | None,
+) -> None:
+    """Teach a fitted route what packed arcs count for.
+
+    dtrees: jackknifed ones of the whole treebank, or None; held_out: of its last tenth, with arcs, by a
+            d-parser that has not learned from it
+    """
+    if progress is not None:
+        progress(f"packed arcs: route {name} on nine tenths")
+    gold = list(spec.reading(spec.train))
+    begin = len(gold) - len(held_out)
+    probe = replace(spec, checkpoints=None).new_routes()[name]
+    probe.fit(gold[:begin], dtrees=None if dtrees is None else dtrees[:begin], progress=progress)
+    route.arcs_ = probe.fit_arcs(gold[begin:], held_out).arcs_
+    if progress is not None:
+        progress(f"packed arcs: {route.arcs_}")

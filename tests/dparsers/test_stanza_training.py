@@ -1,4 +1,4 @@
-"""Fine-tuning of any task: batches, parts, and trainings that were killed and go on."""
+"""Stanza's training loop with any task: batches, parts, and trainings that were killed and go on."""
 
 from __future__ import annotations
 
@@ -15,9 +15,10 @@ from torch import Tensor, nn
 
 from d2c.base.errors import ModelError
 from d2c.dparsers.protocol import time_left
-from d2c.dparsers.stanza.finetuning import Course, batches_of_pass, fine_tune
+from d2c.dparsers.stanza.training import Preset, Task, Training, batches_of_pass, encoder_optimizer
 
-COURSE = Course(rate=0.05, encoder_rate=0.01, words=12, part=12, max_norm=1.0, epochs=3, evaluations=5)
+PRESET = Preset(epochs=3, evaluations=5)
+ARGUMENTS = {"device": "cpu", "max_grad_norm": 1.0}
 
 
 class Net(nn.Module):
@@ -33,16 +34,25 @@ class Net(nn.Module):
         return self.rest(self.drop(torch.tanh(self.bert_model(numbers)))).squeeze(-1)  # type: ignore[no-any-return]
 
 
-class Sums:
+class Sums(Task):
     """Each word's sum of three numbers is to be found. The process may be killed in an evaluation."""
 
-    name = "sums"
+    name, words = "sums", 12
 
-    def __init__(self, dropout: float = 0.3, kill: int | None = None) -> None:
+    def __init__(
+        self,
+        dropout: float = 0.3,
+        kill: int | None = None,
+        part: int = 12,
+        encoder_rate: float = 0.01,
+        seed: int = 1,
+    ) -> None:
         torch.manual_seed(5)
+        self.part, self.seed = part, seed
         self.lengths: Sequence[int] = [1 + 7 * i % 9 for i in range(20)]
         self.sentences = [torch.rand(length, 3) for length in self.lengths]
         self.model, self.kill = Net(dropout), kill
+        self.optimizers = [encoder_optimizer(self.model, 0.05, encoder_rate, 0.95)]
         self.scores: list[tuple[int, float]] = []
 
     def loss(self, sentences: Sequence[int]) -> Tensor:
@@ -59,15 +69,18 @@ class Sums:
         return [x for tensor in self.model.state_dict().values() for x in tensor.flatten().tolist()]
 
 
-def trained(task: Sums, checkpoints: Path | None = None, course: Course = COURSE) -> Sums:
-    fine_tune(task, course, "cpu", checkpoints)
+def trained(task: Sums, checkpoints: Path | None = None) -> Sums:
+    training = Training(task, ARGUMENTS, PRESET)
+    if checkpoints is not None:
+        training.keep_in(checkpoints, PRESET, task.seed)
+    training.run()
     return task
 
 
 def train_until_killed(checkpoints: Path, evaluation: int, before: str = "") -> None:
     """Trains in a process that is killed in this evaluation (the first is 1)."""
-    program = "from pathlib import Path\nimport torch\nfrom d2c.dparsers.stanza import finetuning\n"
-    program += "from tests.dparsers.test_finetuning import Sums, trained\ntorch.set_num_threads(1)\n"
+    program = "from pathlib import Path\nimport torch\nfrom d2c.dparsers.stanza import training\n"
+    program += "from tests.dparsers.test_stanza_training import Sums, trained\ntorch.set_num_threads(1)\n"
     program += f"{before}\ntrained(Sums(kill={evaluation}), Path({str(checkpoints)!r}))"
     killed = subprocess.run([sys.executable, "-c", program], cwd=Path(__file__).parents[2])
     assert killed.returncode == -signal.SIGKILL
@@ -94,14 +107,14 @@ def test_batches_have_every_sentence_once_and_are_of_similar_lengths() -> None:
 
 def test_parts_of_batches_add_up_to_the_same_gradient() -> None:
     whole = trained(Sums(dropout=0)).weights()
-    parts = trained(Sums(dropout=0), course=Course(**{**vars(COURSE), "part": 5})).weights()
+    parts = trained(Sums(dropout=0, part=5)).weights()
     assert parts == pytest.approx(whole, abs=1e-5)
     assert whole != pytest.approx(Sums(dropout=0).weights(), abs=1e-2)
 
 
 def test_the_encoder_has_a_rate_of_its_own() -> None:
-    task, before = Sums(), Sums()
-    trained(task, course=Course(**{**vars(COURSE), "encoder_rate": 0.0}))
+    task, before = Sums(encoder_rate=0.0), Sums()
+    trained(task)
     assert torch.equal(task.model.bert_model.weight, before.model.bert_model.weight)
     assert not torch.equal(task.model.rest.weight, before.model.rest.weight)
 
@@ -116,7 +129,7 @@ def test_a_killed_training_goes_on_as_if_it_had_not_been(tmp_path: Path) -> None
     assert rest.weights() == whole.weights()
     again = trained(Sums(), tmp_path)  # which is at its end
     assert (again.scores, again.weights()) == ([], whole.weights())
-    trained(Sums(), tmp_path, Course(**{**vars(COURSE), "seed": 2}))  # another training, another checkpoint
+    trained(Sums(seed=2), tmp_path)  # another training, another checkpoint
     assert {*tmp_path.iterdir()} > {checkpoint}
     checkpoint.write_bytes(checkpoint.read_bytes()[:-100])
     with pytest.raises(ModelError, match="is broken; remove it") as error:
@@ -128,7 +141,7 @@ def test_a_training_killed_before_its_first_evaluation_goes_on(
     tmp_path: Path, caplog: pytest.LogCaptureFixture
 ) -> None:
     """Its checkpoints, which are written as time passes, have no best weights yet."""
-    train_until_killed(tmp_path, evaluation=1, before="finetuning._MINUTES = 0")
+    train_until_killed(tmp_path, evaluation=1, before="training._MINUTES = 0")
     assert len([*tmp_path.iterdir()]) == 1
     caplog.set_level("INFO")
     whole, rest = trained(Sums()), trained(Sums(), tmp_path)

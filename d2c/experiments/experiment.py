@@ -1,0 +1,322 @@
+"""One experiment: a treebank in parts, d-parsers and routes that learn from it, and what they make of it.
+
+Encode, jackknife, train, fit, parse and convert are methods of `Experiment`. What takes long is a step of its
+store, found again by all that it depends on (`d2c.experiments.store`), so a run that was stopped goes on, and
+experiments share what they have in common. Tuning, the papers' tables and the benchmarks ask for what they
+need and get it made or found.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from functools import cached_property, partial
+from pathlib import Path
+from typing import Any, Generic, NamedTuple, TypeVar
+
+from d2c.base.errors import each_located, located
+from d2c.base.progress import counted, log
+from d2c.base.temporary import scratch
+from d2c.dparsers.protocol import DependencyParser
+from d2c.dparsers.registry import DPARSERS, TAGGERS, Registered, class_of, takes
+from d2c.dparsers.taggers import accuracy
+from d2c.experiments.rows import GOLD, Parses, timed
+from d2c.experiments.store import Step, Store, digest, digest_of_file
+from d2c.experiments.treebank import Treebank
+from d2c.linear.weights import read_arrays, write_arrays
+from d2c.models.arcs import parsing
+from d2c.packed.arcs import joined, parted
+from d2c.packed.dtree import packed_arcs, with_packed_arcs
+from d2c.packed.feature import ARRAYS, from_arrays, to_arrays
+from d2c.reduction.reduction import Reduction
+from d2c.routes.registry import CHART_OPTIONS, RouteSettings, make_route, route_class
+from d2c.training.jackknife import jackknife_dtrees, jackknife_tags, write_tokens
+from d2c.training.spec import TrainingSpec
+from d2c.training.tagging import retagged
+from d2c.trees.ctree import CTree
+from d2c.trees.dtree import DTree
+from d2c.trees.formats.conllu import read_conllu, save_conllu
+from d2c.trees.heads import load_head_rules
+from d2c.trees.route import Route
+
+UNLABELLED = "unlabelled"  # in place of an encoding: labels that say nothing, for the first of two stages
+
+AnyRoute = TypeVar("AnyRoute", bound=Route, covariant=True)
+
+
+class Fitted(NamedTuple, Generic[AnyRoute]):
+    """A fitted route, and the step that it is from."""
+
+    route: AnyRoute
+    step: Step
+
+
+@dataclass
+class Experiment:
+    """One treebank, with the settings of a training and the store that its steps are in.
+
+    spec: settings of the tagger, the d-parsers and the routes; its files, routes and d-parser are not used
+    """
+
+    treebank: Treebank
+    spec: TrainingSpec
+    store: Store
+    _trees: dict[str, list[CTree]] = field(default_factory=dict)
+
+    def trees(self, part: str, share: float = 1.0) -> list[CTree]:
+        """Return the c-trees of a part with head children, or the first share of them.
+
+        Tags are the treebank's or predicted ones, as the settings say. Raises FormatError.
+        """
+        if part not in self._trees:
+            rules = load_head_rules(self.treebank.head_rules)
+            trees = self._each(rules.headed, counted(self.treebank.trees(part), f"reading {part}"), part)
+            if self.spec.tags == "predicted":
+                tags = json.loads((self._tags.directory / f"{part}.json").read_bytes())
+                trees = retagged(trees, map(tuple, tags), self.treebank.head_rules)
+            self._trees[part] = list(trees)
+        trees_of_part = self._trees[part]
+        return trees_of_part if share == 1.0 else trees_of_part[: max(1, round(share * len(trees_of_part)))]
+
+    def gold(self, part: str) -> list[CTree]:
+        """Return what guesses are held against: scorers find punctuation by the treebank's own tags."""
+        return list(self.treebank.trees(part))
+
+    def _each(self, work: Callable[[CTree], Any], trees: Iterable[CTree], part: str) -> Iterator[Any]:
+        """Do work on the trees of a part. Raises FormatError, which names the file and the sentence."""
+        return each_located(work, trees, str(self.treebank.files[part]), first=self.treebank.first(part))
+
+    @property
+    def made_of(self) -> dict[str, Any]:
+        """What every step depends on: treebank and tags."""
+        tags = {"tags": self.store.key("tags", self._of_tags)} if self.spec.tags == "predicted" else {}
+        return self._of_treebank | tags
+
+    @cached_property
+    def _of_treebank(self) -> dict[str, Any]:
+        return self.treebank.made_of()
+
+    @property
+    def tag_accuracy(self) -> Mapping[str, float]:
+        """Percent of the words of each part with the right tag; empty where tags are gold."""
+        return self._tags.facts if self.spec.tags == "predicted" else {}
+
+    @property
+    def _tags(self) -> Step:
+        """Predicted tags, a file for each part: those of train by taggers that have learned from its other
+        folds, those of other parts by one that has learned from all of train."""
+        tagging = self.spec.tagging
+        assert tagging is not None
+
+        def make(directory: Path) -> dict[str, float]:
+            parts = {part: [ctree.tokens for ctree in self.gold(part)] for part in self.treebank.files}
+            with located(str(self.treebank.files["train"])), scratch() as files:
+                train, dev = (
+                    write_tokens(parts[part], files / f"{part}.conllu", self.treebank.files[part])
+                    for part in ("train", "dev")
+                )
+                by_others = jackknife_tags(tagging.make, parts["train"], dev, tagging.folds, files, log.info)
+                predicted = {"train": list(by_others)}
+                tagger = tagging.make().train(train, dev, files / "tagger", log.info)
+                for part in [part for part in parts if part != "train"]:
+                    predicted[part] = [one.tags for one in tagger.tag(one.forms for one in parts[part])]
+            accuracies = {}
+            for part, gold in parts.items():
+                guess = [replace(one, tags=tags) for one, tags in zip(gold, predicted[part], strict=True)]
+                accuracies[part] = 100 * accuracy(gold, guess)
+                (directory / f"{part}.json").write_text(json.dumps(predicted[part]), encoding="utf-8")
+            return accuracies
+
+        return self.store.step("tags", self._of_tags, make)
+
+    @cached_property
+    def _of_tags(self) -> dict[str, Any]:
+        """What predicted tags depend on; not on heads."""
+        tagging, spec = self.spec.tagging, self.spec
+        assert tagging is not None and spec.tagger is not None
+        own = {"tagger": spec.tagger, "folds": tagging.folds, "preset": spec.preset, "seed": spec.seed}
+        any_heads = replace(self.treebank, head_rules="collins").made_of()
+        return any_heads | own | self.on_device | self._transformer("tagger", TAGGERS, spec.tagger)
+
+    def encode(self, encoding: str, ctree: CTree) -> DTree:
+        """Return the d-tree that a d-parser learns in an encoding of the reduction, or as UNLABELLED."""
+        if encoding != UNLABELLED:
+            return self._reduction(encoding).encode(ctree)
+        dtree = self._reduction("direct").encode(ctree)
+        return replace(dtree, labels=tuple("dep" if head else "root" for head in dtree.heads))
+
+    def _reduction(self, encoding: str) -> Reduction:
+        if encoding not in self._encoders:
+            self._encoders[encoding] = Reduction(encoding, self.treebank.head_rules)
+        return self._encoders[encoding]
+
+    @cached_property
+    def _encoders(self) -> dict[str, Reduction]:
+        return {}
+
+    def encoded(self, encoding: str, part: str) -> Iterator[DTree]:
+        """Yield the gold d-trees of a part. Raises FormatError for what cannot be encoded."""
+        return self._each(partial(self.encode, encoding), self.trees(part), part)
+
+    def new_dparser(self, name: str) -> DependencyParser:
+        """Return a d-parser that has learned nothing. Raises ModelError."""
+        takes_one = self._transformer("d-parser", DPARSERS, name.partition(":")[0])
+        return replace(
+            self.spec, dparser=name, transformer=self.spec.transformer if takes_one else None
+        ).new_dparser()
+
+    def of_dparser(self, name: str) -> dict[str, Any]:
+        """Return the settings that a d-parser depends on."""
+        spec = self.spec
+        files = [*filter(None, (spec.vectors, *(spec.charlm or ())))]
+        names = ("preset", "epochs", "seed")
+        settings: dict[str, Any] = {"dparser": name, **{one: getattr(spec, one) for one in names}}
+        settings |= {"files": list(map(digest_of_file, files))} if files else {}
+        return settings | self.on_device | self._transformer("d-parser", DPARSERS, name.partition(":")[0])
+
+    @property
+    def on_device(self) -> dict[str, str]:
+        """Where networks run, which weights and speed depend on, if the settings say it."""
+        return {"device": self.spec.device} if self.spec.device else {}
+
+    def _transformer(self, role: str, rows: Mapping[str, Registered], name: str) -> dict[str, str]:
+        """The parameter for it, where there is one, and the d-parser or tagger may have it."""
+        transformer = self.spec.transformer
+        return {"bert_model": transformer} if transformer and takes(role, rows, name, "bert_model") else {}
+
+    def dparser(self, name: str, encoding: str) -> Step:
+        """Train a d-parser on train; dev selects its best state."""
+
+        def make(directory: Path) -> dict[str, Any]:
+            self.train_dparser(name, encoding, directory / "dparser")
+            return {}
+
+        made_of = {**self.made_of, **self.of_dparser(name), "encoding": encoding}
+        return self.store.step("dparser", made_of, make)
+
+    def train_dparser(self, name: str, encoding: str, directory: Path) -> DependencyParser:
+        """Train a d-parser into a directory that is no step."""
+        with scratch() as files:
+            train, dev = (self._conllu(encoding, part, files) for part in ("train", "dev"))
+            return self.new_dparser(name).train(train, dev, directory, log.info)
+
+    def _conllu(self, encoding: str, part: str, directory: Path) -> Path:
+        """Write the gold d-trees of a part."""
+        file = directory / f"{part}.conllu"
+        save_conllu(self.encoded(encoding, part), file)
+        return file
+
+    def parses(self, name: str, part: str, encoding: str | None = None, packed: bool = False) -> Parses:
+        """Return the d-trees of a d-parser that has learned from train; of GOLD, the treebank's own.
+
+        packed: with packed arcs, if it gives any
+        """
+        encoding = encoding or self.spec.encoding
+        if name == GOLD:
+            key = digest([self.made_of, encoding, part])
+            return Parses(GOLD, list(self.encoded(encoding, part)), 0.0, key, part, encoding)
+        trained = self.dparser(name, encoding)
+
+        def make(directory: Path) -> dict[str, float]:
+            kind = class_of("d-parser", DPARSERS, name.partition(":")[0])
+            dparser = kind.load(trained.directory / "dparser")
+            sentences = [ctree.tokens for ctree in self.trees(part)]
+            dtrees, seconds = timed(parsing(dparser, packed), sentences, f"parsing {part}")
+            save_dtrees(dtrees, directory / "parses")
+            return {"parsing": seconds}
+
+        made_of = {"dparser": trained.key, "part": part} | ({"packed": True} if packed else {})
+        step = self.store.step("parses", made_of, make)
+        dtrees = read_dtrees(self.trees(part), step.directory / "parses")
+        return Parses(name, dtrees, step.facts["parsing"], step.key, part, encoding)
+
+    def jackknifed(self, name: str, encoding: str | None = None) -> Parses:
+        """Return the d-trees of train by d-parsers that have learned from the other folds."""
+        encoding = encoding or self.spec.encoding
+        folds = self.spec.folds or 0
+
+        def make(directory: Path) -> dict[str, Any]:
+            with located(str(self.treebank.files["train"])), scratch() as files:
+                dev, sentences = self._conllu(encoding, "dev", files), list(self.encoded(encoding, "train"))
+                dtrees = jackknife_dtrees(self.new_dparser(name), sentences, dev, folds, log.info)
+                save_dtrees(list(dtrees), directory / "parses")
+            return {}
+
+        made_of = {**self.made_of, **self.of_dparser(name), "encoding": encoding, "folds": folds}
+        step = self.store.step("jackknifed", made_of, make)
+        dtrees = read_dtrees(self.trees("train"), step.directory / "parses")
+        return Parses(name, dtrees, 0.0, step.key, "train", encoding)
+
+    def route(
+        self,
+        name: str,
+        share: float = 1.0,
+        dtrees: Parses | None = None,
+        arcs: Parses | None = None,
+        **changes: Any,
+    ) -> Fitted[Any]:
+        """Fit a route to train.
+
+        share:   of the training c-trees, the first ones
+        dtrees:  what it learns from in place of gold d-trees: those of `jackknifed`
+        arcs:    d-trees with packed arcs, of sentences that it does not learn from: what arcs count for
+        changes: of the settings, by the names of options
+        """
+
+        def make(directory: Path) -> dict[str, Any]:
+            self.fit(name, share, dtrees, arcs, **changes).save(directory / "route")
+            return {}
+
+        settings, default = self.spec.changed(**changes), RouteSettings()
+        options = {
+            option: settings.option(option) for option in ("encoding", "labels", "seed", *CHART_OPTIONS)
+        }
+        set_apart = {option: value for option, value in options.items() if value != default.option(option)}
+        made_of = {**self.made_of, **set_apart, **changes, "route": name, "share": share}
+        made_of |= {"dtrees": dtrees and dtrees.key} | ({"arcs": arcs.key} if arcs else {})
+        step = self.store.step("route", made_of, make)
+        return Fitted(route_class(name).load(step.directory / "route"), step)
+
+    def fit(
+        self,
+        name: str,
+        share: float = 1.0,
+        dtrees: Parses | None = None,
+        arcs: Parses | None = None,
+        **changes: Any,
+    ) -> Route:
+        """Fit a route that is no step; arguments as of `route`.
+
+        A chart that sees labels learns from those of the encoding, where no d-trees are given.
+        """
+        settings = self.spec.changed(head_rules=self.treebank.head_rules, **changes)
+        trees, route, of_dev = self.trees("train", share), make_route(name, settings), dict[str, Any]()
+        given = None if dtrees is None else dtrees.dtrees[: len(trees)]
+        if settings.labels and route.learns_conventions:
+            given = given or list(self.encoded(settings.encoding, "train"))[: len(trees)]
+            of_dev = {"dev_dtrees": self.encoded(settings.encoding, "dev")}
+        with located(str(self.treebank.files["train"])):
+            route.fit(trees, self.trees("dev"), dtrees=given, progress=log.info, **of_dev)
+            if arcs and route.supports_arcs:
+                route.fit_arcs(self.trees(arcs.part), arcs.dtrees)
+        return route
+
+
+def save_dtrees(dtrees: Sequence[DTree], stem: Path) -> None:
+    """Write d-trees, and their packed arcs if they have any, into stem.conllu and stem.npz."""
+    save_conllu(dtrees, stem.with_suffix(".conllu"))
+    arcs = [packed for packed in map(packed_arcs, dtrees) if packed is not None]
+    if arcs:
+        write_arrays(stem.with_suffix(".npz"), to_arrays(joined(arcs)))
+
+
+def read_dtrees(ctrees: Sequence[CTree], stem: Path) -> list[DTree]:
+    """Read what `save_dtrees` wrote, over the tokens of c-trees."""
+    pairs = zip(ctrees, read_conllu(stem.with_suffix(".conllu")), strict=True)
+    dtrees = [replace(dtree, tokens=ctree.tokens) for ctree, dtree in pairs]
+    arrays = stem.with_suffix(".npz")
+    if not arrays.exists():
+        return dtrees
+    arcs = parted(from_arrays(read_arrays(arrays, ARRAYS)), (len(dtree.heads) for dtree in dtrees))
+    return list(map(with_packed_arcs, dtrees, arcs))

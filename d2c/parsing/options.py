@@ -1,0 +1,48 @@
+"""How sentences are parsed: the options that `d2c parse`, `d2c corpus` and `d2c.load` share."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from pathlib import Path
+
+from d2c.base.settings import Settings, setting
+from d2c.models.arcs import ARCS
+from d2c.models.model import Model
+
+TAGGED = "conllu"
+INPUTS = (TAGGED, "text", "tokenized", "split")
+
+
+@dataclass(frozen=True, kw_only=True)
+class ParseOptions(Settings):
+    """What the input is, how the model is loaded, and what is wanted of each sentence.
+
+    kind:        of the input, as `d2c.parsing.input` describes it
+    ctrees:      whether c-trees are wanted beside d-trees; confidences: those of their nodes, too
+    device, parse_template, allow_pipeline, timeout, arcs: as of `Model.load`
+    """
+
+    kind: str = setting(TAGGED, choices=INPUTS)
+    language: str | None = None
+    ctrees: bool = True
+    confidences: bool = False
+    min_confidence: float = setting(
+        0.0,
+        "Collapse constituents of less: their children go to what is above. The root stays.",
+        least=0,
+        most=1,
+    )
+    batch_size: int = setting(512, "Parsed and written at once.", least=1)
+    device: str | None = setting(None, "cpu, cuda, ...  [default: cuda where there is one]")
+    parse_template: str | None = setting(None, "Of a d-parser `cmd`; a model directory keeps no commands.")
+    allow_pipeline: str | None = setting(
+        None, "Of a d-parser `pipeline`: spacy:NAME or stanza:LANGUAGE. It may run code of its own."
+    )
+    timeout: float | None = setting(None, above=0)
+    arcs: str | None = setting(None, choices=ARCS)
+
+    def load(self, directory: Path) -> Model:
+        """Load a model. Raises ModelError."""
+        return Model.load(
+            directory, self.device, self.parse_template, self.allow_pipeline, self.timeout, self.arcs
+        )
