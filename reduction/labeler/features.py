@@ -220,7 +220,7 @@ def arc_atoms(templates: LabelTemplates, arcs: Backbones, h: int, i: int) -> int
 
 
 @inner
-def _tags_between(tags: Longs, h: int, m: int, different: Longs) -> tuple[int, int]:
+def _tags_between(tags: Longs, h: int, m: int, different: Longs) -> tuple[np.int64, int]:
     """Write the different tags between h and m; return the set of them, in bits, and how many there are."""
     count, bits, low, high = 0, np.int64(0), min(h, m), max(h, m)
     for k in range(low + 1, min(high, low + 1 + _BETWEEN)):

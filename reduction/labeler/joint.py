@@ -198,7 +198,7 @@ def _take(
             index = _index(cell, x1, y1, apart1)
             new = np.int64(states_of[index])
             if new == 0 and end - cell.begin < cell.beam:
-                new = states_of[index] = end
+                states_of[index] = new = np.int64(end)
                 end += 1
             elif new == 0:
                 new = np.int64(_state_for(scores, entries, states_of, cell, index, score, end))

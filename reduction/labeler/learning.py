@@ -30,11 +30,21 @@ from d2c.reduction.labeler.scores import (
     START_LEFT,
     STOP_LEFT,
     UNCONSTRAINED,
+    HeadScores,
     LabelScorer,
     constraint_of,
     score_head,
 )
 from d2c.reduction.labeler.sequence import best_sequence, sequence_order
+
+
+@inner
+def _add_loss(arcs: Backbones, head: HeadScores, gold: Longs) -> None:
+    """Add 1 to the scores of all candidates but the gold labels, by position."""
+    for i in range(head.lefts + head.rights):
+        right = gold[arcs.modifiers[head.low + i]]
+        for c in range(head.begin[i], head.begin[i + 1]):
+            head.scores[c] += head.labels[c] != right
 
 
 @kernel
@@ -54,10 +64,7 @@ def label_heads(
         for attempt in range(CONSTRAINED, UNCONSTRAINED + 1):
             head = score_head(scorer, arcs, h, attempt)
             if learns:
-                for i in range(head.lefts + head.rights):
-                    right = gold[arcs.modifiers[head.low + i]]
-                    for c in range(head.begin[i], head.begin[i + 1]):
-                        head.scores[c] += head.labels[c] != right
+                _add_loss(arcs, head, gold)
             if head.constraint.joint:
                 labelled = best_joint(scorer, arcs, head, states, best)
             else:
