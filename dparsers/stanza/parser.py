@@ -284,7 +284,7 @@ def _load(directory: Path, device: str, has_encoder: bool) -> tuple[Trainer, Pre
 
 
 def _charlm_arguments(directory: Path, present: bool) -> dict[str, Any]:
-    """Stanza wants a name for the models beside their files."""
+    """Return the arguments for language models; Stanza wants a name beside their files."""
     if not present:
         return {"charlm": False, "charlm_forward_file": None, "charlm_backward_file": None}
     forward, backward = (str(directory / name) for name in _CHARLM)

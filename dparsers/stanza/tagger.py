@@ -27,7 +27,7 @@ from d2c.dparsers.directories import ModelFormat, loading, parameters, whole_dir
 from d2c.dparsers.stanza.checkpoints import load_network, read_checkpoint
 from d2c.dparsers.stanza.encoder import FOLDER, NAME, read_encoder, said_of
 from d2c.dparsers.stanza.estimator import StanzaEstimator
-from d2c.dparsers.stanza.networks import ONE_AT_A_TIME, Rows, Sentences, quiet, seeded
+from d2c.dparsers.stanza.networks import ONE_AT_A_TIME, Sentences, StanzaDocument, quiet, seeded
 from d2c.dparsers.stanza.tasks import ARGUMENTS, EncoderPair, TagTask, bare_tagger
 from d2c.dparsers.stanza.training import Preset
 from d2c.dparsers.taggers import EMPTY_FORM, Report, TaggingProgress, accuracy, read_tagged, tags_of
@@ -155,7 +155,7 @@ class StanzaTagger(StanzaEstimator):
 
 def _predict(trainer: Trainer, rows: Sentences) -> Iterator[list[str]]:
     """Yield what is predicted for the words of each sentence; sentences are sorted by length."""
-    data = Dataset(Rows(rows), trainer.args, None, vocab=trainer.vocab, evaluation=True)
+    data = Dataset(StanzaDocument(rows), trainer.args, None, vocab=trainer.vocab, evaluation=True)
     with torch.no_grad():
         for batch in data.to_length_limited_loader(_BATCH_SENTENCES, _BATCH_WORDS):
             for sentence in trainer.predict(batch):

@@ -43,7 +43,7 @@ Floats = NDArray[np.float32]
 
 
 @dataclass(frozen=True)
-class UnaryFile:
+class ClassifierFile:
     """What the JSON file of a classifier holds."""
 
     cost: float
@@ -165,14 +165,14 @@ class UnaryClassifier:
 
     def save(self, directory: Path) -> None:
         """Write the model into a directory, made where it is missing."""
-        write_settings(directory / _SETTINGS, FORMAT, UnaryFile(self.cost, self.seed, self.chains_))
+        write_settings(directory / _SETTINGS, FORMAT, ClassifierFile(self.cost, self.seed, self.chains_))
         write_arrays(directory / _WEIGHTS, {name: getattr(self, f"{name}_") for name in _ARRAYS})
 
     @classmethod
     def load(cls, directory: Path) -> Self:
         """Return the model in a directory. Raises ModelError where it is missing, broken or of another
         format."""
-        file = read_as(directory / _SETTINGS, FORMAT, UnaryFile)
+        file = read_as(directory / _SETTINGS, FORMAT, ClassifierFile)
         model, path = cls(file.cost, file.seed), directory / _WEIGHTS
         model.chains_ = list(file.chains)
         arrays = read_arrays(path, _ARRAYS, _MOST_BYTES)
