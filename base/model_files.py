@@ -9,7 +9,6 @@ from __future__ import annotations
 
 import hashlib
 import json
-import math
 from collections.abc import Iterable, Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import fields
@@ -67,23 +66,6 @@ def read_settings(path: Path, version: int) -> dict[str, Any]:
     if format_number != version:
         raise ModelError(f"{path}: has format {format_number}; this version of d2c reads {version}")
     return settings
-
-
-def typed(settings: Mapping[str, Any], kinds: Mapping[str, Any]) -> dict[str, Any]:
-    """Return the settings of these names, each of its type or union of types. Raises KeyError, TypeError."""
-    found = {name: settings[name] for name in kinds}
-    for name, value in found.items():
-        finite = not isinstance(value, float) or math.isfinite(value)
-        if not isinstance(value, kinds[name]) or not finite:
-            raise TypeError(f"the setting {name} is of another type")
-    return found
-
-
-def strings(value: object) -> tuple[str, ...]:
-    """Return a list of strings among the settings. Raises TypeError for anything else."""
-    if not isinstance(value, list) or not all(isinstance(one, str) for one in value):
-        raise TypeError("a list is not of strings")
-    return tuple(value)
 
 
 def check_file(path: Path, most: int) -> None:

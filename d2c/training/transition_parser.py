@@ -20,8 +20,8 @@ from d2c.automata.oracles import PRESETS, LinearOracle, passes
 from d2c.automata.static_oracles import built
 from d2c.automata.systems import Action
 from d2c.base.errors import ModelError
-from d2c.base.model_files import strings
 from d2c.base.progress import log
+from d2c.base.schema import checked
 from d2c.base.settings import setting
 from d2c.dparsers.codes import read_training, read_trees
 from d2c.dparsers.directories import ModelFormat, loading, parameters, whole_directory
@@ -81,7 +81,10 @@ class TransitionParser(DependencyParser):
         with loading(directory, "has broken settings"):
             parser = cls(**parameters(settings, KIND.parameters))
             parser._check()
-            parser.labels_ = strings(settings["labels"]), strings(settings["root_labels"])
+            parser.labels_ = (
+                checked(settings["labels"], tuple[str, ...]),
+                checked(settings["root_labels"], tuple[str, ...]),
+            )
             system = SYSTEMS[parser.system].make(*parser.labels_)
         parser.oracle_ = LinearOracle.load(Path(directory), system)
         return parser
