@@ -64,8 +64,6 @@ TOO_LARGE = {
     "d2c.cky.search.search.losses",
     "d2c.commands.parse.parse",
     "d2c.commands.tune.tune",
-    "d2c.reduction.labeler.joint._take",
-    "d2c.reduction.labeler.learning.label_heads",
 }
 
 MANY = {"click.command()", "kernel", "inner", "lean"}  # decorators of what may have MORE_PARAMETERS
