@@ -61,7 +61,6 @@ TOO_LARGE = {
     "d2c.base.workers.__init__",
     "d2c.cky.search.chart.build_chart",
     "d2c.cky.search.packed_chart.build_packed_chart",
-    "d2c.cky.search.search.losses",
     "d2c.commands.parse.parse",
     "d2c.commands.tune.tune",
 }
