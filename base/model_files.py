@@ -9,7 +9,6 @@ from __future__ import annotations
 
 import hashlib
 import json
-import math
 from collections.abc import Iterable, Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import fields
@@ -69,23 +68,6 @@ def read_settings(path: Path, version: int) -> dict[str, Any]:
     return settings
 
 
-def typed(settings: Mapping[str, Any], kinds: Mapping[str, Any]) -> dict[str, Any]:
-    """Return the settings of these names, each of its type or union of types. Raises KeyError, TypeError."""
-    found = {name: settings[name] for name in kinds}
-    for name, value in found.items():
-        finite = not isinstance(value, float) or math.isfinite(value)
-        if not isinstance(value, kinds[name]) or not finite:
-            raise TypeError(f"the setting {name} is of another type")
-    return found
-
-
-def strings(value: object) -> tuple[str, ...]:
-    """Return a list of strings among the settings. Raises TypeError for anything else."""
-    if not isinstance(value, list) or not all(isinstance(one, str) for one in value):
-        raise TypeError("a list is not of strings")
-    return tuple(value)
-
-
 def check_file(path: Path, most: int) -> None:
     """Raise ModelError unless there is a file, and no pipe or device, of so many bytes at most."""
     try:
@@ -131,7 +113,7 @@ def digests(directory: Path, parts: Iterable[str]) -> dict[str, str]:
     return by_file
 
 
-def check_digests(directory: Path, parts: Iterable[str], expected: Mapping[str, str]) -> None:
+def check_digests(directory: Path, parts: Iterable[str], expected: Mapping[str, object]) -> None:
     """Raise ModelError where these folders have other files than those with the expected digests."""
     present = digests(directory, parts)
     known = {file: digest for file, digest in expected.items() if file.partition("/")[0] in parts}

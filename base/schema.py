@@ -7,16 +7,16 @@
         rules: tuple[Rule, ...]                             # Rule is a NamedTuple: a list in the file
         levels: Annotated[int, Limits(least=0)] = 0         # may be absent
 
-A shape is `str`, `int`, `float` (an int will do), `bool`, `None` or `object` (anything); a union of shapes;
-`list[X]`, `tuple[X, ...]`, `tuple[X, Y]` or `frozenset[X]` for a list; `dict[str, X]` for an object; a
-NamedTuple for a list of all its fields in order; a dataclass for an object, where fields with defaults may
-be absent, and other names are passed over; a class of `Settings`; or `Annotated[X, check]` with `Limits`,
-or with a function that raises ValueError.
+A shape is `str`, `int`, `float` (an int will do), `bool`, `None` or `Any`; a union of shapes; `list[X]`,
+`tuple[X, ...]`, `tuple[X, Y]` or `frozenset[X]` for a list; `dict[str, X]` or `Mapping[str, X]` for objects;
+a NamedTuple for a list of all its fields in order; a dataclass for an object, where fields with defaults may
+be absent, and other names are passed over; a class of `Settings`; or `Annotated[X, check]` with `Limits`, or
+with a function that raises ValueError.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable, Hashable, Iterable
+from collections.abc import Callable, Hashable, Iterable, Mapping
 from dataclasses import MISSING, fields, is_dataclass
 from functools import cache
 from math import isfinite
@@ -48,6 +48,8 @@ def checked(value: object, shape: type[Shape]) -> Shape:
 @cache
 def _converter(shape: Any) -> Convert:
     origin, parts = get_origin(shape), get_args(shape)
+    if shape is Any:
+        return _plain(object)
     if origin is Annotated:
         return _constrained(_converter(parts[0]), shape.__metadata__)
     if origin in (Union, UnionType):
@@ -56,7 +58,7 @@ def _converter(shape: Any) -> Convert:
         return _sequence(origin, parts[0])
     if origin is tuple:
         return _row(lambda *values: values, parts)
-    if origin is dict:
+    if origin in (dict, Mapping):
         return _object(parts[1])
     if issubclass(shape, Settings):
         return cast(Convert, shape.from_json)

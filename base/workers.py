@@ -185,12 +185,12 @@ def _received(connection: Any) -> Any:
         return Failed(GONE, gone=True)
 
 
-class _Running(NamedTuple):
-    """The task of a worker; number: of the item, None while the worker makes itself ready."""
+class _Begun(NamedTuple):
+    """An item that is begun: its number, the attempts at it, and the seconds for each of them."""
 
-    number: int | None
-    attempts: Attempts[Any] | None
-    until: float
+    number: int
+    attempts: Attempts[Any]
+    seconds: float
 
 
 class Schedule(Generic[Item, Made]):
@@ -215,21 +215,21 @@ class Schedule(Generic[Item, Made]):
     ) -> None:
         self._crew, self._attempts, self._ahead, self._ready = crew, attempts, ahead, ready
         self._patience, self._weight, self._clock = patience, weight, clock
-        self._running: dict[int, _Running] = {}
-        self._idle, self._again = list[int](), deque[tuple[int, Attempts[Made], Any]]()
-        self._held: dict[int, float] = {}  # seconds for each item that is begun and not finished
-        self._finished: dict[int, Made] = {}
+        self._running: dict[int, tuple[_Begun | None, float]] = {}  # until when; None: it makes itself ready
+        self._idle, self._again = list[int](), deque[tuple[_Begun, Any]]()
+        self._begun, self._finished = 0, dict[int, Made]()
         self._failed_starts = [0] * crew.size
 
     def run(self, items: Iterable[Item]) -> Iterator[Made]:
         """Yield what is made of each item, in order. Raises ChildProcessError where no worker starts."""
-        stream, following = iter(enumerate(items)), 0
+        stream, following = iter(items), 0
         for worker in range(self._crew.size):
             self._prepare(worker)
         while True:
-            while self._idle and (todo := self._next(stream, following)):
-                self._submit(self._idle.pop(), *todo)
-            if self._idle and not self._held and following not in self._finished:
+            while self._idle and (following_task := self._next(stream, following)):
+                begun, task = following_task
+                self._submit(self._idle.pop(), begun, task, self._clock() + begun.seconds)
+            if self._idle and following == self._begun:
                 return  # other workers may still make themselves ready
             for worker, answer in self._answered(following in self._finished):
                 self._take(worker, answer)
@@ -237,68 +237,58 @@ class Schedule(Generic[Item, Made]):
                 yield self._finished.pop(following)
                 following += 1
 
-    def _next(
-        self, stream: Iterator[tuple[int, Item]], following: int
-    ) -> tuple[int, Attempts[Made], Any] | None:
+    def _next(self, stream: Iterator[Item], following: int) -> tuple[_Begun, Any] | None:
         if self._again:
             return self._again.popleft()
-        if len(self._held) + len(self._finished) >= self._ahead:
-            return None
-        for number, item in stream:
-            attempts = self._attempts(item)
-            self._held[number] = self._patience * self._weight(item)
-            return number, attempts, next(attempts)
+        if self._begun - following < self._ahead:
+            for item in stream:
+                begun = _Begun(self._begun, self._attempts(item), self._patience * self._weight(item))
+                self._begun += 1
+                return begun, next(begun.attempts)
         return None
 
     def _prepare(self, worker: int) -> None:
         if self._ready is None:
             self._idle.append(worker)
         else:
-            self._running[worker] = _Running(None, None, math.inf)
-            self._crew.submit(worker, self._ready)
+            self._submit(worker, None, self._ready, math.inf)
 
-    def _submit(self, worker: int, number: int, attempts: Attempts[Made], task: Any) -> None:
-        self._running[worker] = _Running(number, attempts, self._clock() + self._held[number])
+    def _submit(self, worker: int, begun: _Begun | None, task: Any, until: float) -> None:
+        self._running[worker] = begun, until
         self._crew.submit(worker, task)
 
     def _answered(self, at_once: bool) -> list[tuple[int, Any]]:
         """Return answers, and what stands for those of workers that hang."""
-        soonest = min((running.until for running in self._running.values()), default=math.inf)
+        soonest = min((until for _, until in self._running.values()), default=math.inf)
         seconds = 0.0 if at_once else min(max(0.0, soonest - self._clock()), _LONGEST_WAIT)
-        answers = self._crew.answers(seconds)
-        if not answers and soonest <= (now := self._clock()):
-            for worker, running in self._running.items():
-                if running.until <= now:
-                    limit = f"it took longer than {self._patience:g} seconds"
-                    answers.append((worker, Failed(limit, gone=True)))
-        return answers
+        if (answers := self._crew.answers(seconds)) or soonest > (now := self._clock()):
+            return answers
+        hangs = Failed(f"it took longer than {self._patience:g} seconds", gone=True)
+        return [(worker, hangs) for worker, (_, until) in self._running.items() if until <= now]
 
     def _take(self, worker: int, answer: Any) -> None:
-        """Go on with what a worker has answered."""
-        running = self._running.pop(worker, _Running(None, None, 0.0))
-        number, attempts = running.number, running.attempts
+        """Go on with what a worker has answered; one that had nothing to do may have died, too."""
+        begun, _ = self._running.pop(worker, (None, 0.0))
         if isinstance(answer, Failed) and answer.gone:
-            if worker in self._idle:
-                self._idle.remove(worker)
-            self._failed_starts[worker] += number is None
+            self._failed_starts[worker] += begun is None
             if self._failed_starts[worker] >= _STARTS:
                 raise ChildProcessError(
                     "workers die as they load the model: they are killed, or memory is short"
                 )
+            if worker in self._idle:
+                self._idle.remove(worker)
             self._crew.renew(worker)
             self._prepare(worker)
         else:
             self._failed_starts[worker] = 0
             self._idle.append(worker)
-        if number is None or attempts is None:
-            if isinstance(answer, Failed) and answer.error:
-                raise answer.error
-            return
-        try:
-            self._again.append((number, attempts, attempts.send(answer)))
-        except StopIteration as end:
-            del self._held[number]
-            self._finished[number] = end.value
+        if begun is not None:
+            try:
+                self._again.append((begun, begun.attempts.send(answer)))
+            except StopIteration as end:
+                self._finished[begun.number] = end.value
+        elif isinstance(answer, Failed) and answer.error:
+            raise answer.error
 
 
 @contextmanager

@@ -12,53 +12,40 @@ from pathlib import Path
 from typing import Any, Self
 
 import numpy as np
+from numpy.typing import NDArray
 
 from d2c.base.progress import counted
+from d2c.cky.decoding import GLUED, PRUNING_UNDONE, ChartDecoder
 from d2c.cky.grammar.grammar import ROOT, Grammar, Rule, levels_of
 from d2c.cky.grammar.vocabulary import Vocabulary
 from d2c.cky.learning.gold import Gold, examples_of
-from d2c.cky.learning.training import Training
+from d2c.cky.learning.svm import Examples, train_on
 from d2c.cky.model import Learned, read_model, used, write_model
-from d2c.cky.search.chart import COPY, NO_GLUE, Query, build_chart
 from d2c.cky.search.constraints import UNPRUNED
-from d2c.cky.search.features import TOKEN, Observed, Scorer, heads_of, tags_of
-from d2c.cky.search.layout import lay_out
-from d2c.cky.search.packed_chart import Packed
-from d2c.cky.search.packed_layout import lay_out_packed
-from d2c.cky.search.pruning import estimate, restrict
-from d2c.cky.search.search import (
-    Asked,
-    Found,
-    best_parts,
-    bracket_key,
-    k_best_parts,
-    oracle_parts,
-    posteriors,
-)
-from d2c.cky.search.templates import Templates
+from d2c.cky.search.features import Scorer
+from d2c.cky.search.pruning import estimate
 from d2c.cky.settings import ChartSettings
-from d2c.forests.forest import Floats, Ints
-from d2c.forests.semirings import count_derivations
-from d2c.packed.arcs import PackedArcs
+from d2c.forests.forest import Floats
+from d2c.linear.learner import Checkpoint, Training, fingerprint_of, permuted
 from d2c.packed.dtree import packed_arcs
 from d2c.packed.feature import ArcFeature, fit_feature
-from d2c.trees.binarization import GLUE, UNARY, Derivation, Step, Symbol, unbinarize
+from d2c.trees.binarization import UNARY, Symbol
 from d2c.trees.conversion import to_labelled_dependencies
 from d2c.trees.ctree import CTree, Tokens
-from d2c.trees.dtree import DTree, is_projective
+from d2c.trees.dtree import DTree
 from d2c.trees.heads import HeadRules, load_head_rules
-from d2c.trees.labels import phrase_symbols
-from d2c.trees.refinement import REFINEMENTS, Refinement, visible
-from d2c.trees.repair import ARCS_UNDONE, Repairs, repair_tree
+from d2c.trees.refinement import visible
+from d2c.trees.repair import Repairs
 from d2c.trees.route import Confidences, Progress, Route, paired
 from d2c.trees.scores.brackets import bracket_scores
 
-GLUED, PRUNING_UNDONE = "glue rule", "pruning undone"
+__all__ = ["GLUED", "PRUNING_UNDONE", "ConstrainedCKY"]
+
 DEFAULTS = ChartSettings()
 _BATCH = 16  # d-trees that a thread takes at a time
 
 
-class ConstrainedCKY(Route):
+class ConstrainedCKY(ChartDecoder, Route):
     """Route 2 (PAD): the best c-tree of a learned grammar among those that have the given d-tree.
 
     settings:    see `ChartSettings`; changes: settings that differ, by name
@@ -104,16 +91,34 @@ class ConstrainedCKY(Route):
         Nothing is learned from trees with gaps whose order of attachment is not nested: no derivation reaches
         them. Raises ValueError where that leaves none.
         """
-        settings, gold = self.settings, self.fit_grammar(ctrees, dtrees)
+        gold = self.fit_grammar(ctrees, dtrees)
         held_out = list(dev) if dtrees is None or dev_dtrees is not None else []
         derivable = (one for one in gold if one.derivation is not None)
-        examples = examples_of(derivable, self.grammar_, self.vocabulary_, self._oracle)
+        examples = examples_of(derivable, self.grammar_, self.vocabulary_, self.nearest)
         del gold
-        rules, tags = len(self.grammar_.rules), len(self.vocabulary_.tags)
-        self.allowed_ = estimate(examples.derivations(self.grammar_.table.kind), rules, tags, settings.gamma)
-        asked = self.ask(np.zeros(3, TOKEN))._replace(glue_symbols=NO_GLUE)
-        training = Training(settings, examples, self.grammar_, self._templates, asked, self.checkpoints)
-        self.weights_ = training.run(self._scorer_of(held_out, dev_dtrees), progress)
+        rules, tags, gamma = len(self.grammar_.rules), len(self.vocabulary_.tags), self.settings.gamma
+        self.allowed_ = estimate(examples.derivations(self.grammar_.table.kind), rules, tags, gamma)
+        self.weights_ = self._learn_weights(examples, self._scorer_of(held_out, dev_dtrees), progress)
+
+    def _learn_weights(
+        self, examples: Examples, score: Callable[[Floats], float] | None, progress: Progress | None
+    ) -> Floats:
+        """Return the best averaged weights; `score` says their F1."""
+        templates, grammar, any_query = self.templates, self.grammar_, self.any_query
+        checkpoint = None
+        if self.checkpoints:
+            columns = (*examples, *grammar.table, *templates)
+            checkpoint = Checkpoint(self.checkpoints, fingerprint_of(self.settings, columns))
+        training = Training("cky", self.settings, permuted, checkpoint)
+        learner, scorer = training.learner, Scorer(templates, grammar.keys, training.learner.weights)
+
+        def learn(chosen: NDArray[np.int64]) -> tuple[float, int]:
+            result: tuple[float, int] = train_on(
+                learner, training.gradient, examples, chosen, any_query, scorer
+            )
+            return result
+
+        return training.run(len(examples.begin) - 1, learn, score, progress)
 
     def fit_grammar(self, ctrees: Iterable[CTree], dtrees: Iterable[DTree] | None = None) -> list[Gold]:
         """Learns grammar and vocabulary, all that `oracle` needs; arguments and errors as of `fit`."""
@@ -150,23 +155,11 @@ class ConstrainedCKY(Route):
         """The d-tree that a d-parser learns from; an arc's label is the phrase symbol that it makes."""
         return to_labelled_dependencies(self._heads.headed(ctree))
 
-    def _decode(self, dtree: DTree, repairs: Repairs) -> CTree:
-        """Return the best c-tree; heads that form no tree are repaired first.
-
-        What had to be repaired, uses of the glue rule, and sentences without a parse under pruning (they are
-        parsed without it) are added to `repairs`.
-        """
-        asked = self._asked(dtree, self._tree(dtree, repairs))
-        found = best_parts(asked)
-        several = asked.packed is not None and not asked.packed.arcs.is_single
-        repairs.counts[ARCS_UNDONE] += several and not found.several
-        return self.ctree(dtree.tokens, found, repairs)
-
     def _decode_all(self, dtrees: Iterable[DTree], repairs: Repairs) -> Iterator[CTree]:
         """`decode` for a stream of d-trees, on `jobs` threads, in order."""
         if self.jobs == 1:
             for dtree in dtrees:
-                yield self._decode(dtree, repairs)
+                yield self.best(dtree, repairs)
             return
         stream, pending = iter(dtrees), deque[Future[tuple[list[CTree], Repairs]]]()
         with ThreadPoolExecutor(self.jobs) as pool:
@@ -179,59 +172,25 @@ class ConstrainedCKY(Route):
                     yield from ctrees
 
     def oracle(self, ctree: CTree, dtree: DTree) -> CTree:
-        """The tree of Y(x, d) nearest to a gold c-tree: argmin Δ(y, y'), parts (i, k, j, rule) compared.
+        """Return the tree of Y(x, d) nearest to a gold c-tree: argmin Δ(y, y'), compared by parts (i, k, j,
+        rule).
 
         Of equally near ones, one with most gold constituents. The chart is pruned as in `decode`.
         """
         gold = self.gold(ctree, dtree)
-        return self.ctree(gold.ctree.tokens, self._oracle(gold, packed_arcs(dtree)), Repairs())
-
-    def _decode_k_best(self, dtree: DTree, k: int) -> list[tuple[float, CTree]]:
-        """Return the c-trees of the k best derivations with their scores, best first.
-
-        There are fewer where the chart has fewer, or where derivations differ only in the order in which they
-        take left and right dependents: such a c-tree comes once, with its best score.
-        """
-        heads = self._tree(dtree, Repairs())
-        totals, found = k_best_parts(self._asked(dtree, heads), k)
-        best: dict[CTree, float] = {}
-        for total, derivation in zip(totals, found, strict=True):
-            best.setdefault(self.ctree(dtree.tokens, derivation, Repairs()), total)
-        return [(total, ctree) for ctree, total in best.items()]
-
-    def _confidences(self, dtree: DTree, repairs: Repairs) -> tuple[CTree, tuple[float, ...]]:
-        """Return the best c-tree; the probability of each of its nodes, given the d-tree [K].
-
-        That is the share of all derivations that have the constituent, each weighed by exp of its score
-        (log-sum semiring). Weights trained with a margin are no likelihood: probabilities rank, they are not
-        calibrated.
-        """
-        heads = self._tree(dtree, repairs)
-        found, keys, words, values = posteriors(self._asked(dtree, heads))
-        ctree = self._refined(dtree.tokens, found, repairs)
-        n, ids, lexical_heads = len(heads), self.grammar_.symbol_ids, ctree.lexical_heads()
-        shares: list[float] = []
-        chains = self._symbols.shown(ctree.labels)
-        for k, (below, chain) in enumerate(zip(ctree.yields()[n:], chains, strict=True)):
-            key = bracket_key(ids[Symbol(ctree.labels[k])], below[0], below[-1], n)
-            share = min(1.0, float(values[(keys == key) & (words == lexical_heads[n + k])].sum()))
-            shares += [share] * len(chain)
-        return self._symbols.restore(ctree), tuple(shares)
+        return self.ctree(gold.ctree.tokens, self.nearest(gold, packed_arcs(dtree)), Repairs())
 
     def _confidences_all(
         self, dtrees: Iterable[DTree], repairs: Repairs
     ) -> Iterator[tuple[CTree, Confidences]]:
-        return (self._confidences(dtree, repairs) for dtree in dtrees)
+        return (self.with_confidences(dtree, repairs) for dtree in dtrees)
 
-    def count(self, dtree: DTree) -> int:
-        """|Y(x, d)|: how many derivations the grammar has for a d-tree, exact up to 2^53."""
-        query = self._query(dtree)
-        return int(count_derivations(build_chart(query._replace(glue_symbols=NO_GLUE)).forest))
+    def _decode_k_best(self, dtree: DTree, k: int) -> list[tuple[float, CTree]]:
+        return self.k_best(dtree, k)
 
-    def chart_size(self, dtree: DTree) -> int:
-        """How many applications of rules the chart of a d-tree has under pruning; 0 where it has no parse."""
-        query = self._query(dtree)
-        return int((build_chart(query._replace(glue_symbols=NO_GLUE)).rules != COPY).sum())
+    def _decode_batch(self, dtrees: Sequence[DTree]) -> tuple[list[CTree], Repairs]:
+        repairs = Repairs()
+        return [self.best(dtree, repairs) for dtree in dtrees], repairs
 
     def save(self, directory: Path) -> None:
         """Writes JSON, and the non-zero weights as .npz, into a directory, made if absent."""
@@ -272,16 +231,12 @@ class ConstrainedCKY(Route):
     def _heads(self) -> HeadRules:
         return load_head_rules(self.settings.head_rules)
 
-    @property
-    def _symbols(self) -> Refinement:
-        return REFINEMENTS[self.settings.symbols]
-
     def gold(self, ctree: CTree, dtree: DTree | None = None) -> Gold:
         """A gold tree, refined, with a d-tree, or with its own, labelled only where labels are used."""
         headed = self._heads.headed(ctree)
         refined, scheme = self._symbols.refine(headed), self.settings.binarization
         if dtree is not None:
-            return Gold.of(refined, scheme, self._tree(dtree, Repairs()), dtree.labels)
+            return Gold.of(refined, scheme, self.heads_of(dtree, Repairs()), dtree.labels)
         return Gold.of(refined, scheme, None, self.encode(headed).labels if self.settings.labels else None)
 
     def _scorer_of(
@@ -297,98 +252,6 @@ class ConstrainedCKY(Route):
             return bracket_scores(gold, list(self.decode_all(given)), gaps=self.gaps_).f1
 
         return f1
-
-    @property
-    def _templates(self) -> Templates:
-        return Templates.of(self.vocabulary_.columns, self.settings.context)
-
-    @property
-    def scorer(self) -> Scorer:
-        """What scores the parts of a derivation."""
-        return Scorer(self._templates, self.grammar_.keys, self.weights_)
-
-    def _number(self) -> None:
-        """What grammar and vocabulary say by number: the symbol of pre-terminals with each tag, and the label
-        that d-trees have for the arcs that make each symbol."""
-        self._axioms = _axioms(self.grammar_, self.vocabulary_)
-        self._labels = tuple([self._symbols.labels(one.label)[-1] for one in self.grammar_.symbols])
-
-    def ask(self, observed: Observed) -> Query:
-        """The query for a sentence with its d-tree."""
-        layout, tags = lay_out(heads_of(observed)), tags_of(observed)
-        glue = np.full(len(tags), self.grammar_.symbol_ids[self.default_], np.int32)
-        constraints, most = restrict(self.allowed_, self.settings.pruning), self.settings.max_unaries
-        return Query(self.grammar_.table, layout, self._axioms, tags, constraints, most, glue)
-
-    def _query(self, dtree: DTree) -> Query:
-        """The query for a d-tree, repaired, without its packed arcs."""
-        heads = self._tree(dtree, Repairs())
-        return self.ask(self.vocabulary_.observe(dtree.tokens, heads, dtree.labels))
-
-    def _asked(self, dtree: DTree, heads: Sequence[int]) -> Asked:
-        """What is looked for over a d-tree, its heads being repaired, or over all of its packed arcs."""
-        observed = self.vocabulary_.observe(dtree.tokens, heads, dtree.labels)
-        query = self.ask(observed)
-        return Asked(query, observed, self.scorer, self._packed(packed_arcs(dtree), heads, query))
-
-    def _packed(self, arcs: PackedArcs | None, heads: Sequence[int], query: Query) -> Packed | None:
-        """The arcs that are kept; None where they say no more than the single d-tree."""
-        if arcs is None:
-            return None
-        kept, symbols = arcs.kept(self.arcs_.least, heads), np.zeros((0, 0), np.float32)
-        if kept.labels is not None and self.arcs_.labels:
-            labels = kept.labels.summed(self._labels, phrase_symbols(kept.labels.names))
-            symbols = self.arcs_.labels * labels
-        if kept.is_single:
-            return Packed(kept, None, self.arcs_.weight, symbols) if len(symbols) else None
-        around = self.settings.context or len(query.constraints.sides) > 0
-        layout = lay_out_packed(kept, around) if is_projective(heads) else None
-        return Packed(kept, layout, self.arcs_.weight, symbols)
-
-    def _oracle(self, gold: Gold, arcs: PackedArcs | None = None) -> Found:
-        query = self.ask(self.vocabulary_.observe(gold.ctree.tokens, gold.heads, gold.labels))
-        packed = self._packed(arcs, gold.heads, query)
-        return oracle_parts(query, gold.parts(self.grammar_), gold.brackets(self.grammar_), packed)
-
-    def _decode_batch(self, dtrees: Sequence[DTree]) -> tuple[list[CTree], Repairs]:
-        repairs = Repairs()
-        return [self._decode(dtree, repairs) for dtree in dtrees], repairs
-
-    def ctree(self, tokens: Tokens, found: Found, repairs: Repairs) -> CTree:
-        """The c-tree of what the chart found."""
-        return self._symbols.restore(self._refined(tokens, found, repairs))
-
-    def _refined(self, tokens: Tokens, found: Found, repairs: Repairs) -> CTree:
-        """The refined c-tree of what the chart found."""
-        heads = found.heads(len(tokens))
-        derivation: Derivation = [[] for _ in heads]
-        repairs.counts[PRUNING_UNDONE] += found.stage > 0 and self.settings.pruning != "none"
-        (sites, rules), size = found.parts, len(self.grammar_.symbols)
-        columns = (column.tolist() for column in (sites["side"], sites["h"], rules, found.symbols))
-        for kind, h, rule, symbol in zip(*columns, strict=True):
-            if symbol < size:
-                glue = Step(kind, self._glued(kind, symbol))
-                derivation[h].append(self.grammar_.steps[rule] if rule >= 0 else glue)
-            repairs.counts[GLUED] += rule < 0
-        return unbinarize(tokens, heads, derivation, self.top_)
-
-    def _glued(self, kind: int, symbol: int) -> Symbol:
-        """The parent of a glue step that derived a symbol: of a unary one that finishes it, the symbol."""
-        label = self.grammar_.symbols[symbol]
-        return label if kind == UNARY else Symbol(label.label, GLUE)
-
-    def _tree(self, dtree: DTree, repairs: Repairs) -> list[int]:
-        """Heads that form a tree, a projective one if c-trees are to have no gaps."""
-        continuous = self.settings.continuous
-        return repair_tree(dtree.heads, not self.gaps_ if continuous is None else continuous, repairs)
-
-
-def _axioms(grammar: Grammar, vocabulary: Vocabulary) -> Ints:
-    """[tags + 1] the symbol of the pre-terminals with each tag."""
-    axioms = np.zeros(max(vocabulary.tags.values()) + 1, np.int32)
-    for tag, number in vocabulary.tags.items():
-        axioms[number] = grammar.symbol_ids[Symbol(tag, "tag")]
-    return axioms
 
 
 def _commonest_constituent(rules: Counter[Rule]) -> Symbol:

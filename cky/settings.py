@@ -5,6 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 from d2c.base.settings import setting
+from d2c.linear.learner import LearnerSettings
 from d2c.linear.weights import MOST_BITS
 from d2c.trees.binarization import BINARIZATIONS, GRAMMARS, MOST_UNARIES
 from d2c.trees.refinement import REFINEMENTS
@@ -14,7 +15,7 @@ METHODS = "none", "1", "2", "1+2"  # of pruning, see `d2c.cky.search.pruning`
 
 
 @dataclass(frozen=True, kw_only=True)
-class ChartSettings(CommonSettings):
+class ChartSettings(CommonSettings, LearnerSettings):
     """How constrained CKY learns and decodes.
 
     binarization: simple (PAD's) or markovized (the draft's), see `d2c.trees.binarization`

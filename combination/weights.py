@@ -20,7 +20,7 @@ from pathlib import Path
 from typing import Any, NamedTuple
 
 from d2c.base.errors import ModelError
-from d2c.base.model_files import read_settings, reading, typed
+from d2c.base.model_files import read_as
 
 FORMAT = 2  # of the file; in 1 votes counted as they are
 _CS = 0.01, 0.1, 1.0, 10.0  # of the regression, to choose from
@@ -65,6 +65,10 @@ class VotingWeights:
     general: tuple[float, ...]
     labels: Mapping[str, tuple[float, ...]]
 
+    def __post_init__(self) -> None:
+        if len(self.general) < 2 or any(len(row) != len(self.general) for row in self.labels.values()):
+            raise ValueError("rows of weights have different lengths")
+
     @property
     def parsers(self) -> int:
         """Return m, the number of parsers."""
@@ -83,15 +87,7 @@ class VotingWeights:
     @classmethod
     def load(cls, path: Path) -> VotingWeights:
         """Load the weights of a file. Raises ModelError."""
-        settings = read_settings(path, FORMAT)
-        with reading(path):
-            kinds: dict[str, Any] = {"kind": str, "threshold": float, "general": list, "labels": dict}
-            checked = typed(settings, kinds)
-            general = _numbers(checked["general"])
-            labels = {label: _numbers(row) for label, row in checked["labels"].items()}
-            if len(general) < 2 or any(len(row) != len(general) for row in labels.values()):
-                raise ValueError("rows of weights have different lengths")
-            return cls(checked["kind"], checked["threshold"], general, labels)
+        return read_as(path, FORMAT, cls)
 
 
 def learn(kind: str, examples: Iterable[Example]) -> VotingWeights:

@@ -50,28 +50,30 @@ class CommandParser(DependencyParser):
         self.model_: Path | None = None
 
     def train(self, train_conllu: Path, dev_conllu: Path, directory: Path, progress: Report = None) -> Self:
-        """Runs the first command. Raises ModelError where it fails, or leaves no model where it should."""
+        """Run the first command. Raises ModelError where it fails, or leaves no model where it should."""
         self._check()
-        with ExitStack() as kept, whole_directory(Path(directory)) as staging:
-            model = kept.enter_context(scratch()) / _MODEL  # the other directory may be moved before `parse`
+        with ExitStack() as lifetime, whole_directory(Path(directory)) as staging:
+            model = (
+                lifetime.enter_context(scratch()) / _MODEL
+            )  # the other directory may be moved before `parse`
             files = {"train": train_conllu, "dev": dev_conllu, "model": model}
-            said = _run(self.train_template, files, self.timeout)
+            last_lines = _run(self.train_template, files, self.timeout)
             if "{model}" in self.train_template and not model.exists():
-                message = f"left nothing at {{model}}; it said: {' | '.join(said) or 'nothing'}"
+                message = f"left nothing at {{model}}; it said: {' | '.join(last_lines) or 'nothing'}"
                 raise ModelError(f"the command {self.train_template!r} {message}")
             if model.is_dir():
                 shutil.copytree(model, staging / _MODEL)
             elif model.exists():
                 shutil.copyfile(model, staging / _MODEL)
             FORMAT.write(staging, {})
-            weakref.finalize(self, kept.pop_all().close)
+            weakref.finalize(self, lifetime.pop_all().close)
         self.model_ = model
         return self
 
     @classmethod
     def load(cls, directory: Path, parse_template: str | None = None, timeout: float | None = None) -> Self:
-        """The parser that `train` left in a directory, which holds no commands, since using someone's model
-        must not run what they chose: the one that parses must be given again. Raises ModelError."""
+        """Return the parser that `train` left in a directory, which holds no commands, since using someone's
+        model must not run what they chose: the one that parses must be given again. Raises ModelError."""
         FORMAT.read(directory)
         if parse_template is None:
             raise ModelError(f"{directory}: was made by a command; the one that parses must be given again")
@@ -81,7 +83,7 @@ class CommandParser(DependencyParser):
         return parser
 
     def parse(self, sentences: Iterable[Tokens]) -> Iterator[DTree]:
-        """The d-tree of each sentence, in order; ten thousand sentences are held at a time.
+        """Yield the d-tree of each sentence, in order; ten thousand sentences are held at a time.
 
         Raises ModelError where the command fails or returns other sentences.
         """
@@ -97,7 +99,7 @@ class CommandParser(DependencyParser):
             done += sum(1 for tokens in window if len(tokens))
 
     def _parse(self, model: Path, window: Sequence[Tokens]) -> Iterator[DTree]:
-        """One run of the command, none for empty sentences. Raises FormatError for what it returns."""
+        """Yield what one run of the command returns, which empty sentences need not. Raises FormatError."""
         if not any(map(len, window)):
             yield from align(window, (), "")
             return
@@ -108,7 +110,7 @@ class CommandParser(DependencyParser):
             yield from align(window, read_conllu(files["output"]), "", same_forms=False)
 
     def _check(self) -> None:
-        """Raises ModelError for commands that cannot be run."""
+        """Raise ModelError for commands that cannot be run."""
         words = " ".join(_words(self.parse_template))
         if missing := [name for name in ("{input}", "{output}") if name not in words]:
             raise ModelError(f"the command {self.parse_template!r} has no {missing[0]}")
@@ -122,7 +124,7 @@ def _words(template: str) -> list[str]:
 
 
 def _run(template: str, files: dict[str, Path], seconds: float | None) -> Sequence[str]:
-    """Runs a command with the names of files filled in; the last lines of its standard error.
+    """Run a command with the names of files filled in; return the last lines of its standard error.
 
     Raises ModelError where it fails.
     """
@@ -131,18 +133,18 @@ def _run(template: str, files: dict[str, Path], seconds: float | None) -> Sequen
         raise ModelError("a command is empty")
     for name, path in files.items():
         command = [word.replace(f"{{{name}}}", str(path.absolute())) for word in command]
-    said = deque[str](maxlen=_KEPT)
+    last_lines = deque[str](maxlen=_KEPT)
     log.debug("running %s", command[0])
     try:
         for line in run(command, seconds=seconds):
-            said.append(line)
+            last_lines.append(line)
             log.debug("%s says: %s", command[0], line)
     except ChildProcessError as error:
         raise ModelError(f"{command[0]}: {error}") from None
-    return said
+    return last_lines
 
 
 def _without_heads(tokens: Tokens) -> DTree:
-    """A sentence for the command's input; forms and tags that are empty, and all labels, are `_`."""
+    """Return a sentence for the command's input; forms and tags that are empty, and all labels, are `_`."""
     forms, tags = tuple(form or "_" for form in tokens.forms), tuple(tag or "_" for tag in tokens.tags)
     return DTree(Tokens(forms, tags, tokens.lemmas, tokens.morphs), (0,) * len(forms))

@@ -69,7 +69,7 @@ class ModelFormat(NamedTuple):
 
     @property
     def file(self) -> str:
-        """The file with the settings."""
+        """Return the name of the file with the settings."""
         return f"{self.role}.json"
 
     def write(self, directory: Path, settings: Mapping[str, object], estimator: object = None) -> None:

@@ -38,7 +38,7 @@ class FileParser(DependencyParser):
         self.foreign = dev is not None
 
     def train(self, train_conllu: Path, dev_conllu: Path, directory: Path, progress: Report = None) -> Self:
-        """Learns nothing. Raises ModelError where a file or the directory is not there to be used."""
+        """Learn nothing. Raises ModelError where a file or the directory is not there to be used."""
         for path in (self.training, self.path):
             if path is not None and not path.is_file():
                 raise ModelError(f"{path}: is no file")
@@ -48,14 +48,14 @@ class FileParser(DependencyParser):
 
     @classmethod
     def load(cls, directory: Path) -> Self:
-        """The parser that `train` left in a directory. Raises ModelError."""
+        """Return the parser that `train` left in a directory. Raises ModelError."""
         path = FILE.read(directory).get("path")
         if not isinstance(path, str):
             raise ModelError(f"{directory}: names no file")
         return cls(path)
 
     def parse(self, sentences: Iterable[Tokens]) -> Iterator[DTree]:
-        """The d-tree of each sentence, in order, as the file has it; one sentence is held at a time.
+        """Yield the d-tree of each sentence, in order, as the file has it; one sentence is held at a time.
 
         Words that are only written otherwise (as -LRB- for a bracket) are counted in a warning.
 
@@ -64,7 +64,7 @@ class FileParser(DependencyParser):
         yield from self._aligned(sentences, self.path)
 
     def parse_training(self, sentences: Iterable[Tokens]) -> Iterator[DTree]:
-        """Reads those of the training treebank from its file. Raises ModelError where none is given."""
+        """Read those of the training treebank from its file. Raises ModelError where none is given."""
         if self.training is None:
             raise ModelError("no d-trees of the training treebank are given")
         yield from self._aligned(sentences, self.training)
@@ -89,7 +89,7 @@ class GoldParser(DependencyParser):
         self.dtrees_: list[DTree] | None = None
 
     def train(self, train_conllu: Path, dev_conllu: Path, directory: Path, progress: Report = None) -> Self:
-        """Copies the development treebank. Raises FormatError where it cannot be read."""
+        """Copy the development treebank. Raises FormatError where it cannot be read."""
         self.dtrees_ = [*read_conllu(dev_conllu)]
         with whole_directory(Path(directory)) as staging:
             save_conllu(self.dtrees_, staging / _GOLD)
@@ -98,14 +98,14 @@ class GoldParser(DependencyParser):
 
     @classmethod
     def load(cls, directory: Path) -> Self:
-        """The parser that `train` left in a directory. Raises ModelError, FormatError for a broken copy."""
+        """Return the parser that `train` left there. Raises ModelError, FormatError for a broken copy."""
         GOLD.read(directory)
         parser = cls()
         parser.dtrees_ = [*read_conllu(Path(directory) / _GOLD)]
         return parser
 
     def parse(self, sentences: Iterable[Tokens]) -> Iterator[DTree]:
-        """The d-tree of each sentence, as `FileParser.parse`; ModelError where no treebank was given yet."""
+        """Yield d-trees as `FileParser.parse`. Raises ModelError where no treebank was given yet."""
         if self.dtrees_ is None:
             raise ModelError("this parser is not trained yet")
         yield from align(sentences, self.dtrees_, "gold d-trees")
@@ -118,7 +118,7 @@ def align(
     same_forms: bool = True,
     spelling: Spelling | None = None,
 ) -> Iterator[DTree]:
-    """Takes the d-trees of a file for the sentences that it should hold.
+    """Take the d-trees of a file for the sentences that it should hold.
 
     same_forms: forms must be the same too, not only their number
     spelling:   counts those that are only written otherwise
@@ -135,13 +135,13 @@ def align(
         dtree = next(stream, None)
         if dtree is None:
             raise FormatError(file, 0, number, "is missing: the file ends before it")
-        found, wanted = dtree.tokens.forms, tuple(form or "_" for form in tokens.forms)
-        if len(found) != len(wanted):
-            raise FormatError(file, 0, number, f"has {len(found)} words, not {len(wanted)}")
-        if same_forms and not spelling.same(found, wanted):
-            pairs = enumerate(zip(found, wanted, strict=True))
+        read, wanted = dtree.tokens.forms, tuple(form or "_" for form in tokens.forms)
+        if len(read) != len(wanted):
+            raise FormatError(file, 0, number, f"has {len(read)} words, not {len(wanted)}")
+        if same_forms and not spelling.same(read, wanted):
+            pairs = enumerate(zip(read, wanted, strict=True))
             i = next(i for i, (a, b) in pairs if plain(a) != plain(b))
-            raise FormatError(file, 0, number, f"word {i + 1} is {found[i]!r}, not {wanted[i]!r}")
+            raise FormatError(file, 0, number, f"word {i + 1} is {read[i]!r}, not {wanted[i]!r}")
         yield DTree(tokens, dtree.heads, labels=dtree.labels)
     if next(stream, None) is not None:
         raise FormatError(file, 0, number + 1, "is not in the input, which ends before it")

@@ -19,9 +19,10 @@ from nltk.tag.perceptron import PerceptronTagger
 from d2c.base.errors import ModelError
 from d2c.base.progress import log
 from d2c.base.schema import checked
+from d2c.base.settings import setting
 from d2c.dparsers.directories import ModelFormat, loading, parameters, whole_directory
 from d2c.dparsers.taggers import EMPTY_FORM, Report, TaggingProgress, accuracy, read_tagged, tags_of
-from d2c.dparsers.training import DEV_WORDS, check_choice, reporter, seeded, thinned
+from d2c.dparsers.training import DEV_WORDS, check_choice, check_limits, reporter, seeded, thinned
 from d2c.linear.weights import Like, check_numbers, read_arrays, write_arrays
 from d2c.trees.ctree import Tokens
 
@@ -44,14 +45,15 @@ class NltkTagger:
     """
 
     preset: str = "default"
-    epochs: float | None = None
+    epochs: float | None = setting(None, above=0)
     seed: int = 1
     tags_: tuple[str, ...] = field(default=(), init=False)
     tagger_: PerceptronTagger | None = field(default=None, init=False)
 
     def train(self, train_conllu: Path, dev_conllu: Path, directory: Path, progress: Report = None) -> Self:
-        """Learns; what it finds on the second file is only reported: the weights are the mean of all that
+        """Learn; what it finds on the second file is only reported: the weights are the mean of all that
         there were. Errors: `Tagger`."""
+        check_limits(self)
         check_choice("preset", self.preset, PRESETS)
         train, dev = read_tagged(train_conllu), thinned(read_tagged(dev_conllu), DEV_WORDS)
         epochs = max(1, round(PRESETS[self.preset] if self.epochs is None else self.epochs))
@@ -68,7 +70,7 @@ class NltkTagger:
 
     @classmethod
     def load(cls, directory: Path) -> Self:
-        """The tagger that `train` left in a directory. Raises ModelError."""
+        """Return the tagger that `train` left in a directory. Raises ModelError."""
         settings = FORMAT.read(directory)
         with loading(directory):
             tagger = cls(**parameters(settings, FORMAT.parameters))
@@ -76,18 +78,18 @@ class NltkTagger:
                 checked(settings["tags"], tuple[str, ...]),
                 checked(settings["features"], tuple[str, ...]),
             )
-            found, words = PerceptronTagger(load=False), settings["words"]
+            perceptron, words = PerceptronTagger(load=False), settings["words"]
             if not isinstance(words, dict) or not {*words.values()} <= {*tagger.tags_}:
                 raise ValueError("a word has none of the tags")
-            found.tagdict = words
-            found.classes = found.model.classes = {*tagger.tags_}
-            found.model.weights = _weights(Path(directory) / _MODEL, features, tagger.tags_)
-            tagger.tagger_ = found
+            perceptron.tagdict = words
+            perceptron.classes = perceptron.model.classes = {*tagger.tags_}
+            perceptron.model.weights = _weights(Path(directory) / _MODEL, features, tagger.tags_)
+            tagger.tagger_ = perceptron
             next(tagger.tag([(EMPTY_FORM,)]))
         return tagger
 
     def tag(self, sentences: Iterable[Sequence[str]]) -> Iterator[Tokens]:
-        """Each sentence's words with their tags, in order, one sentence at a time."""
+        """Yield each sentence's words with their tags, in order, one sentence at a time."""
         if self.tagger_ is None:
             raise ModelError("this tagger is not trained yet")
         for forms in sentences:
@@ -113,7 +115,7 @@ def _forms(forms: Iterable[str]) -> list[str]:
 
 
 def _weights(path: Path, features: Sequence[str], tags: Sequence[str]) -> dict[str, dict[str, float]]:
-    """What `_write` wrote: of each feature the weights of tags. Raises ModelError, ValueError."""
+    """Return what `_write` wrote: of each feature the weights of tags. Raises ModelError, ValueError."""
     arrays = read_arrays(path, _ARRAYS)
     counts, numbers, values = arrays["counts"], arrays["tags"], arrays["values"]
     check_numbers(values)

@@ -30,13 +30,13 @@ _NAME = re.compile(r"spacy:[a-z]{2,3}(_[A-Za-z0-9]+)+|stanza:[a-z]+(-[a-z]+)*") 
 
 
 class Pipeline(TextRules, Protocol):
-    """What a pipeline makes of text, and of the words of sentences, of which there is at least one each."""
+    """A pipeline, which cuts text and annotates the words of sentences, of which each has at least one."""
 
     def arcs(self, sentences: Sequence[list[str]]) -> list[Arcs]:
-        """Heads and labels."""
+        """Return heads and labels."""
 
     def tags(self, sentences: Sequence[list[str]]) -> list[tuple[str, ...]]:
-        """Tags; empty where it has none."""
+        """Return tags; empty where it has none."""
 
 
 class PipelineParser(DependencyParser):
@@ -53,7 +53,7 @@ class PipelineParser(DependencyParser):
         self.pipeline_: Pipeline | None = None
 
     def train(self, train_conllu: Path, dev_conllu: Path, directory: Path, progress: Report = None) -> Self:
-        """Learns nothing, loads the pipeline. Raises ModelError where it or the directory cannot be used."""
+        """Learn nothing, load the pipeline. Raises ModelError where it or the directory cannot be used."""
         log.info("%s: loading", self.pipeline)
         self.pipeline_ = _load(self.pipeline)
         with whole_directory(Path(directory)) as staging:
@@ -62,7 +62,7 @@ class PipelineParser(DependencyParser):
 
     @classmethod
     def load(cls, directory: Path, allow_pipeline: str | None = None) -> Self:
-        """Loads the pipeline that `train` was given, if it is the allowed one. Raises ModelError."""
+        """Load the pipeline that `train` was given, if it is the allowed one. Raises ModelError."""
         named = FORMAT.read(directory).get("pipeline")
         if named is not None and not _is_package(named):
             raise ModelError(f"{directory}: names no installed package of spaCy's kind: {str(named)[:60]!r}")
@@ -77,13 +77,13 @@ class PipelineParser(DependencyParser):
         return parser
 
     def parse(self, sentences: Iterable[Tokens]) -> Iterator[DTree]:
-        """The d-tree of each sentence, in order; about a thousand sentences are held at a time."""
+        """Yield the d-tree of each sentence, in order; about a thousand sentences are held at a time."""
         for window in batches(sentences, _WINDOW):
             arcs = self.rules().arcs(_words(tokens.forms for tokens in window))
             yield from with_arcs(window, arcs, self.pipeline)
 
     def tag(self, sentences: Iterable[Sequence[str]]) -> Iterator[Tokens]:
-        """Each sentence's words with the pipeline's tags, as of a `Tagger`.
+        """Yield each sentence's words with the pipeline's tags, as of a `Tagger`.
 
         Raises ModelError where the pipeline has none for a word, or cuts words in two.
         """
@@ -97,19 +97,19 @@ class PipelineParser(DependencyParser):
                 yield Tokens(tuple(forms), tags)
 
     def rules(self) -> Pipeline:
-        """What cuts text. Raises ModelError where nothing was trained or loaded yet."""
+        """Return the pipeline, which cuts text. Raises ModelError where nothing was trained or loaded yet."""
         if self.pipeline_ is None:
             raise ModelError("this pipeline is not loaded yet")
         return self.pipeline_
 
 
 def _words(sentences: Iterable[Sequence[str]]) -> list[list[str]]:
-    """What pipelines take: no empty sentences or words."""
+    """Return what pipelines take: no empty sentences or words."""
     return [[form or EMPTY_FORM for form in forms] for forms in sentences if forms]
 
 
 def _load(pipeline: str) -> Pipeline:
-    """Loads a pipeline. Raises ModelError."""
+    """Load a pipeline. Raises ModelError."""
     kind, _, name = pipeline.partition(":")
     if kind not in _PIPELINES or not name:
         raise ModelError(f"the pipeline {pipeline!r} is not of the form spacy:NAME or stanza:LANGUAGE")
@@ -122,7 +122,7 @@ def _load(pipeline: str) -> Pipeline:
 
 
 def _is_package(pipeline: object) -> bool:
-    """Whether it is the name of a language of Stanza's, or of an installed package of spaCy's kind."""
+    """Return whether it is the name of a language of Stanza's, or of an installed package of spaCy's kind."""
     if not isinstance(pipeline, str) or not _NAME.fullmatch(pipeline):
         return False
     kind, _, name = pipeline.partition(":")

@@ -59,7 +59,7 @@ Word = tuple[str, int, int]  # its form, its first character in a text and the o
 
 
 class TextRules(Protocol):
-    """How text is cut."""
+    """Rules by which text is cut."""
 
     def words(self, text: str) -> Iterable[Word]:
         """Return the words of a sentence, in order; several may be of the same characters."""

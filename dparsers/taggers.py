@@ -49,7 +49,7 @@ class Tagger(Protocol):
     """A part-of-speech tagger that can be trained."""
 
     def train(self, train_conllu: Path, dev_conllu: Path, directory: Path, progress: Report = None) -> Self:
-        """Learns from one CoNLL-U file, selects the model on another, and leaves it in a directory.
+        """Learn from one CoNLL-U file, select the model on another, and leave it in a directory.
 
         Words and tags (XPOS) are read, nothing else. The directory appears whole, or, where training fails
         or is interrupted, not at all. Raises FormatError for what cannot be learned from, ModelError for
@@ -58,28 +58,28 @@ class Tagger(Protocol):
 
     @classmethod
     def load(cls, directory: Path) -> Self:
-        """The tagger that `train` left there. Raises ModelError."""
+        """Return the tagger that `train` left in a directory. Raises ModelError."""
 
     def tag(self, sentences: Iterable[Sequence[str]]) -> Iterator[Tokens]:
-        """Each sentence's words with one tag for each, in order, in batches, over any stream.
+        """Yield each sentence's words with one tag for each, in order, in batches, over any stream.
 
         The words are those given. Raises ModelError where nothing was trained or loaded yet.
         """
 
 
 def read_tagged(path: Path) -> list[Tokens]:
-    """Words and tags of a CoNLL-U file; heads may be anything. Raises FormatError."""
+    """Return words and tags of a CoNLL-U file; heads may be anything. Raises FormatError."""
     return [dtree.tokens for dtree in read_conllu(path)]
 
 
 def tags_of(sentences: Iterable[Tokens]) -> tuple[str, ...]:
-    """All tags, the commonest first. Taggers are taught their numbers: some read `!` or `_` as no tag."""
+    """Return all tags, the commonest first. Taggers are taught numbers: some read `!` or `_` as no tag."""
     counts = Counter(tag for tokens in sentences for tag in tokens.tags)
     return tuple(sorted(counts, key=lambda tag: (-counts[tag], tag)))
 
 
 def accuracy(gold: Sequence[Tokens], predicted: Iterable[Tokens]) -> float:
-    """The share of words with the right tag; 0 where there is no word."""
+    """Return the share of words with the right tag; 0 where there is no word."""
     right = words = 0
     for a, b in zip(gold, predicted, strict=True):
         right += sum(x == y for x, y in zip(a.tags, b.tags, strict=True))

@@ -106,6 +106,23 @@ def reporter(report: Callable[..., T], progress: Callable[[T], None] | None) -> 
     return pass_on
 
 
+def evaluating(
+    report: Callable[..., T], progress: Callable[[T], None] | None, scores: Callable[[], tuple[float, ...]]
+) -> Callable[[int, int, float, float], float]:
+    """Return a function that evaluates after a step of so many, given the mean loss and the seconds so far.
+
+    It hands on a report with the scores, and returns the last of them.
+    """
+
+    def evaluate(step: int, steps: int, loss: float, seconds: float) -> float:
+        measured = scores()
+        if progress is not None:
+            progress(report(step, steps, loss, *measured, seconds))
+        return measured[-1]
+
+    return evaluate
+
+
 def rise_and_fall(steps: int) -> Callable[[int], float]:
     """Return the factor of the learning rate at each step: up over the first twentieth, then down to 0."""
     rise = max(1, steps // 20)

@@ -21,7 +21,7 @@ from pathlib import Path
 import click
 
 from d2c.cky.constrained_cky import GLUED, ConstrainedCKY
-from d2c.cky.learning.training import Epoch
+from d2c.linear.learner import Epoch
 from d2c.reduction.reduction import Reduction
 from d2c.trees.binarization import BINARIZATIONS
 from d2c.trees.ctree import CTree

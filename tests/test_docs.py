@@ -31,6 +31,7 @@ from tests.blocks import BLOCK, REPOSITORY, Block, blocks, trimmed
 
 DOCUMENTS = [REPOSITORY / "README.md", *sorted((REPOSITORY / "docs").glob("**/*.md"))]
 SAMPLE = REPOSITORY / "data" / "sample"
+SCRIPTS = [*(REPOSITORY / "scripts").glob("*.py"), REPOSITORY / "scripts" / "benchmarks" / "accuracy.py"]
 CI_RUNS = ("install", "compare", "test")
 RUN_HERE = [document for document in DOCUMENTS if document.name != "extending.md"]  # see test_extending.py
 REASONS = re.compile(r"not run: (takes minutes|needs the treebanks|for your shell|downloads .+)")
@@ -112,7 +113,7 @@ def test_links_lead_somewhere(document: Path) -> None:
 
 @pytest.mark.parametrize("document", DOCUMENTS, ids=name)
 def test_options_in_prose_exist(document: Path) -> None:
-    commands = [*cli.commands.values(), *map(script, (REPOSITORY / "scripts").glob("*.py"))]
+    commands = [*cli.commands.values(), *map(script, SCRIPTS)]
     known = {option for command in commands for p in command.params for option in p.opts + p.secondary_opts}
     prose = BLOCK.sub("", document.read_text(encoding="utf-8"))
     used = set(re.findall(r"(?<![\w<!-])--[a-z][a-z-]+", prose))

@@ -10,7 +10,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import replace
 
-from d2c.trees.ctree import CTree
+from d2c.trees.ctree import CTree, trusted_ctree
 from d2c.trees.dtree import DTree, modifiers_of, top_down
 
 
@@ -96,7 +96,7 @@ def to_constituents(dtree: DTree, top: str | None = None) -> CTree:
     for kids in children:
         if len(kids) > 2 or first[kids[0]] > first[kids[1]]:
             kids.sort(key=first.__getitem__)
-    return CTree(dtree.tokens, tuple(labels), tuple(map(tuple, children)), tuple(head_children), top)
+    return trusted_ctree(dtree.tokens, tuple(labels), tuple(map(tuple, children)), tuple(head_children), top)
 
 
 def order_arcs(ctree: CTree, heads: Sequence[int]) -> DTree:

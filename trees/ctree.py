@@ -135,6 +135,24 @@ class CTree:
         return all(len(kids) != 1 for kids in self.children)
 
 
+def trusted_ctree(
+    tokens: Tokens,
+    labels: tuple[str, ...],
+    children: tuple[tuple[int, ...], ...],
+    head_children: tuple[int, ...] | None = None,
+    top: str | None = None,
+) -> CTree:
+    """Return a c-tree whose nodes the caller has numbered, unchecked: for where the check would take long."""
+    ctree = object.__new__(CTree)
+    assign = object.__setattr__
+    assign(ctree, "tokens", tokens)
+    assign(ctree, "labels", labels)
+    assign(ctree, "children", children)
+    assign(ctree, "head_children", head_children)
+    assign(ctree, "top", top)
+    return ctree
+
+
 def joined(blocks: Sequence[Block]) -> tuple[Block, ...]:
     """Return blocks, in order, as few as can be: empty ones go, neighbours become one."""
     result: list[Block] = []
@@ -182,7 +200,7 @@ def canonical(ctree: CTree, root: int | None = None) -> CTree:
     new_id = list(range(n)) + [0] * len(ctree.labels)
     for new, k in enumerate(postorder, n):
         new_id[n + k] = new
-    return CTree(
+    return trusted_ctree(
         ctree.tokens,
         tuple([ctree.labels[k] for k in postorder]),
         tuple([tuple([new_id[kid] for kid in children[k]]) for k in postorder]),

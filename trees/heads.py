@@ -18,7 +18,7 @@ from pathlib import Path
 
 from d2c.base.errors import FormatError
 from d2c.base.files import open_input
-from d2c.trees.ctree import CTree
+from d2c.trees.ctree import CTree, trusted_ctree
 
 SEARCHES = ("left", "right", "leftdis", "rightdis")
 _KEYWORDS = ("punctuation", "conjunction", "default")
@@ -128,7 +128,7 @@ class HeadRules:
             uncovered.nodes += sum([len(kids) > 1 for kids in ctree.children])
             uncovered.without += sum([i < 0 for i in indices])
         heads = tuple([kids[i] for kids, i in zip(ctree.children, indices, strict=True)])
-        return CTree(ctree.tokens, ctree.labels, ctree.children, heads, ctree.top)
+        return trusted_ctree(ctree.tokens, ctree.labels, ctree.children, heads, ctree.top)
 
     def headed(self, ctree: CTree, uncovered: Uncovered | None = None) -> CTree:
         """Return the c-tree with its own head children, or, where it has none, with those that `apply`

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from d2c.trees.ctree import CTree
+from d2c.trees.ctree import CTree, trusted_ctree
 
 Chain = tuple[str, ...]
 
@@ -34,7 +34,7 @@ def strip_unaries(ctree: CTree) -> tuple[CTree, list[Chain]]:
             if ctree.head_children is not None:
                 head_children.append(new_id[ctree.head_children[k]])
     heads = None if ctree.head_children is None else tuple(head_children)
-    return CTree(ctree.tokens, tuple(labels), tuple(children), heads, ctree.top), chains
+    return trusted_ctree(ctree.tokens, tuple(labels), tuple(children), heads, ctree.top), chains
 
 
 def restore_unaries(ctree: CTree, chains: Sequence[Chain]) -> CTree:
@@ -66,4 +66,4 @@ def restore_unaries(ctree: CTree, chains: Sequence[Chain]) -> CTree:
         if chains[n + k]:
             add_chain(n + k)
     heads = None if ctree.head_children is None else tuple(head_children)
-    return CTree(ctree.tokens, tuple(labels), tuple(children), heads, ctree.top)
+    return trusted_ctree(ctree.tokens, tuple(labels), tuple(children), heads, ctree.top)

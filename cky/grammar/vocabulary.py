@@ -64,7 +64,7 @@ class Vocabulary:
         """What the features see of a sentence with its d-tree; one without labels has unknown ones only."""
         words, tags, known, unknown = self.words, self.tags, self.labels, self.tags[self.unknown_tag]
         observed = np.zeros(len(tokens) + 2, TOKEN)
-        observed["word"][1:-1] = [word_number(words, form) for form in tokens.forms]
+        observed["word"][1:-1] = [words.get(form) or word_number(words, form) for form in tokens.forms]
         observed["tag"][1:-1] = [tags.get(tag, unknown) for tag in tokens.tags]
         observed["head"][1:-1] = heads
         if known:

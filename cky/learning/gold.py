@@ -14,7 +14,7 @@ from d2c.cky.grammar.vocabulary import Vocabulary
 from d2c.cky.learning.svm import Examples
 from d2c.cky.search.features import TOKEN
 from d2c.cky.search.layout import lay_out
-from d2c.cky.search.search import Found, bracket_key
+from d2c.cky.search.search import ChartDerivation, bracket_key
 from d2c.cky.search.sites import Parts, sites_of_steps
 from d2c.trees.binarization import BINARIZATIONS, Derivation, Symbol, binarize
 from d2c.trees.ctree import CTree
@@ -75,7 +75,7 @@ def examples_of(
     treebank: Iterable[Gold],
     grammar: Grammar,
     vocabulary: Vocabulary,
-    oracle: Callable[[Gold], Found],
+    oracle: Callable[[Gold], ChartDerivation],
 ) -> Examples:
     """The columns of a treebank. Where heads are not the gold ones, the oracle says the derivation."""
     observed = [np.zeros(1, TOKEN)]
@@ -86,11 +86,11 @@ def examples_of(
         if list(gold.heads) == list(gold.gold_heads):
             used = [[ids[rule] for rule in used] for used in gold.rules()]
         else:
-            found = oracle(gold)
-            if found.stage == 2:
+            nearest = oracle(gold)
+            if nearest.stage == 2:
                 continue  # the glue rule is not learned
             used = [[] for _ in tokens.forms]
-            for h, rule in zip(found.parts.sites["h"].tolist(), found.parts.rules.tolist(), strict=True):
+            for h, rule in zip(nearest.parts.sites["h"].tolist(), nearest.parts.rules.tolist(), strict=True):
                 used[h].append(rule)
         for of_word in (*used, ()):
             rules += of_word

@@ -8,7 +8,7 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from d2c.cky.search.chart import Query, build_chart
+from d2c.cky.search.chart import Query
 from d2c.cky.search.features import (
     FEATURES,
     Observed,
@@ -18,10 +18,9 @@ from d2c.cky.search.features import (
     part_slots,
     score_edges,
     scratch,
-    tags_of,
 )
 from d2c.cky.search.layout import Layout, lay_out
-from d2c.cky.search.search import losses, parts_of
+from d2c.cky.search.search import chart_of, losses, parts_of
 from d2c.cky.search.sites import Parts, same_site, sites_of_steps
 from d2c.forests.forest import Ints
 from d2c.forests.semirings import viterbi
@@ -77,22 +76,20 @@ def train_on(
     gradient: Gradient,
     examples: Examples,
     chosen: NDArray[np.int64],
-    asked: Query,
+    any_query: Query,
     scorer: Scorer,
 ) -> tuple[float, int]:
-    """One step for each chosen sentence; the sum of the losses Δ and the number of gold parts.
+    """Take one step for each chosen sentence; return the sum of the losses Δ and the number of gold parts.
 
-    asked: of any sentence; scorer: with the learner's weights
+    any_query: as of `d2c.cky.search.search.Sentence`; scorer: with the learner's weights
     """
-    total, count, rules = 0.0, 0, asked.rules
+    total, count, kinds = 0.0, 0, any_query.rules.kind
     for number in chosen:
         observed = sentence(examples, number)
-        layout, tags = lay_out(heads_of(observed)), tags_of(observed)
-        constraints, most, glue = asked.constraints, asked.max_unaries, asked.glue_symbols
-        chart = build_chart(Query(rules, layout, asked.axioms, tags, constraints, most, glue))
+        chart = chart_of(any_query, observed)
         if len(chart.rules) == 0:
             continue
-        gold = gold_parts(examples, number, layout, rules.kind)
+        gold = gold_parts(examples, number, lay_out(heads_of(observed)), kinds)
         scores, loss = score_edges(chart, observed, scorer, 0.0), losses(chart, gold)
         for edge in range(len(scores)):
             scores[edge] += loss[edge]
@@ -110,7 +107,7 @@ def train_on(
 @kernel
 def add_difference(gradient: Gradient, observed: Observed, scorer: Scorer, gold: Parts, guess: Parts) -> None:
     """Adds f(guess) - f(gold) to a gradient; parts that both have are left out."""
-    table, begin, words = scorer.templates
+    table, begin, words, _, _ = scorer.templates
     positions, numbers, atoms = scratch()
     slots, mask = np.empty(FEATURES, np.int64), len(scorer.weights) - 1
     for parts, others, sign in ((gold, guess, -1.0), (guess, gold, 1.0)):

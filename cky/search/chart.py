@@ -21,7 +21,7 @@ from d2c.cky.search.constraints import Constraints, certain_side
 from d2c.cky.search.layout import Layout, cell_of, item_of
 from d2c.cky.search.sites import SITE, Sites, set_site
 from d2c.forests.forest import Forest, Ints
-from d2c.linear.kernels import inner, kernel
+from d2c.linear.kernels import inner, kernel, lean
 from d2c.trees.binarization import LEFT, UNARY
 
 # Instead of a rule: an edge that only collects, an edge of the glue rule
@@ -99,7 +99,7 @@ class Blocks(NamedTuple):
 Counts = tuple[int, int, int]  # how many vertices, edges and blocks there are
 
 
-@inner
+@lean
 def _certain_side(constraints: Constraints, tags: Ints, layout: Layout, h: int, a: int, b: int) -> int:
     """The side from which the item (h, a, b) must take its next dependent, or -1."""
     word, dependents = layout.words[h], layout.dependents
@@ -193,14 +193,14 @@ def build_chart(query: Query) -> Chart:
     return useful(symbols[: vertices + 1], edges[:count], sites[: blocks + 1], ends[: blocks + 1])
 
 
-@inner
+@lean
 def reset(buffers: Buffers, begin: int, end: int) -> None:
     """Forgets which vertices from begin to end have which symbols."""
     for vertex in range(begin, end):
         buffers.vertex_of[buffers.symbols[vertex]] = -1
 
 
-@inner
+@lean
 def _add_edge(edges: NDArray[np.void], count: int, head: int, tail: int, modifier: int, rule: int) -> int:
     """How many edges there are then."""
     edge = edges[count]
@@ -208,7 +208,7 @@ def _add_edge(edges: NDArray[np.void], count: int, head: int, tail: int, modifie
     return count + 1
 
 
-@inner
+@lean
 def derive(
     buffers: Buffers, symbol: int, tail: int, modifier: int, rule: int, vertices: int, count: int
 ) -> tuple[int, int]:
@@ -220,7 +220,7 @@ def derive(
     return vertices, _add_edge(buffers.edges, count, head, np.int64(tail), np.int64(modifier), rule)
 
 
-@inner
+@lean
 def attach(
     rules: RuleTable,
     side: int,
@@ -247,7 +247,7 @@ def attach(
     return vertices, count
 
 
-@inner
+@lean
 def _glue(
     rules: RuleTable,
     heads: Ints,
@@ -267,7 +267,7 @@ def _glue(
     return vertices, count
 
 
-@inner
+@lean
 def _finish(rules: RuleTable, begin: int, buffers: Buffers, vertices: int, count: int) -> tuple[int, int]:
     """The glue rule over one vertex: if a word with all its dependents is unfinished only, finishes it."""
     end = vertices
@@ -281,7 +281,7 @@ def _finish(rules: RuleTable, begin: int, buffers: Buffers, vertices: int, count
     return vertices, count
 
 
-@inner
+@lean
 def unaries(
     rules: RuleTable,
     level: int,
@@ -303,7 +303,7 @@ def unaries(
     return vertices, count
 
 
-@inner
+@lean
 def _end_block(written: Blocks, block: int, level: int, count: int) -> int:
     """Ends a block of unary steps, and begins the next one at the same site; its number."""
     written.sites[block + 1] = written.sites[block]
@@ -311,7 +311,7 @@ def _end_block(written: Blocks, block: int, level: int, count: int) -> int:
     return block + 1
 
 
-@inner
+@lean
 def unary_steps(
     rules: RuleTable,
     levels: int,
@@ -320,7 +320,7 @@ def unary_steps(
     buffers: Buffers,
     written: Blocks,
     counts: Counts,
-) -> Counts:
+) -> tuple[int, int, int]:
     """The unary steps over the vertices of a cell from `begin` on, a block for each level. The site of the
     cell is that of the next block, before and afterwards. Returns the counts as they are then."""
     vertices, count, blocks = counts
@@ -331,7 +331,7 @@ def unary_steps(
     return vertices, count, blocks
 
 
-@inner
+@lean
 def collect(
     begin: int, usable: Ints, buffers: Buffers, vertices: int, count: int, listed: int
 ) -> tuple[int, int, int]:
@@ -356,7 +356,7 @@ def collect(
     return vertices, count, listed
 
 
-@inner
+@lean
 def finish_root(rules: RuleTable, vertices: Ints, glue: bool, buffers: Buffers, goal: int, count: int) -> int:
     """The root rules, with a new vertex as the goal; any root will do for the glue rule if none fits."""
     begin, symbols = count, buffers.symbols

@@ -8,7 +8,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from d2c.forests.forest import Ints
-from d2c.linear.kernels import inner
+from d2c.linear.kernels import inner, lean
 
 
 class Constraints(NamedTuple):
@@ -35,7 +35,7 @@ def side_key(head_tag: Any, left_tag: Any, right_tag: Any) -> Any:
 _side_key = inner(side_key)
 
 
-@inner
+@lean
 def certain_side(constraints: Constraints, tags: Ints, h: int, left: int, right: int) -> int:
     """The side from which word h must take its next dependent, or -1. left, right: these dependents, or -1
     where there are no more."""

@@ -24,14 +24,15 @@ from d2c.cky.search.templates import (
     Templates,
 )
 from d2c.forests.forest import Floats, Ints
-from d2c.linear.kernels import inner, kernel
-from d2c.linear.templates import Longs, Rows, fill_atoms, fill_each
-from d2c.trees.binarization import LEFT, UNARY
+from d2c.linear.kernels import inner, kernel, lean
+from d2c.linear.templates import Longs, Rows, atom_of, fill_atoms, fill_each
+from d2c.trees.binarization import LEFT, RIGHT, UNARY
 
 MOST_WORDS = 100  # of the sentence that tell what kind of text it is
 ATOMS = 64 + MOST_WORDS  # room for the atoms of a site; FEATURES for the features of a part
 FEATURES = 2 * ATOMS
 LONGEST = np.array([1, 2, 3, 4, 5, 8, 12, 20, 35])  # upper bounds of the first nine of the ten length bins
+_ODD, _HALF = np.uint64(0x9E3779B97F4A7C15), np.uint64(32)
 _POSITIONS, _FIELDS, _GROUPS = len(POSITIONS), len(FIELDS), len(GROUPS)
 
 
@@ -70,7 +71,7 @@ class Scorer(NamedTuple):
 # takes longer than the rest.
 
 
-@inner
+@lean
 def _fill_numbers(observed: Observed, site: np.void, positions: Longs, numbers: Longs) -> None:
     """The fields of a site, in the order of FIELDS; positions: room for those of POSITIONS."""
     side, h, i, j, k = site["side"], site["h"] + 1, site["i"] + 1, site["j"] + 1, site["k"] + 1
@@ -93,7 +94,7 @@ def _fill_numbers(observed: Observed, site: np.void, positions: Longs, numbers: 
     numbers[_FIELDS - 2], numbers[_FIELDS - 1] = observed[h]["morph"], observed[positions[1]]["morph"]
 
 
-@inner
+@lean
 def fill_site(
     observed: Observed,
     site: np.void,
@@ -122,7 +123,7 @@ def scratch() -> tuple[Longs, Longs, Longs]:
     return np.empty(_POSITIONS, np.int64), np.zeros(_FIELDS + 1, np.int64), np.empty(ATOMS, np.int64)
 
 
-@inner
+@lean
 def part_slots(
     keys: Longs, rule: int, bounds: Ints, atoms: Longs, count: int, mask: int, slots: Longs
 ) -> int:
@@ -142,50 +143,131 @@ def part_slots(
     return features
 
 
-@inner
+@lean
 def _total(weights: Floats, atoms: Longs, begin: int, end: int, key: int) -> np.float32:
-    """The sum of the weights of some atoms with a key."""
-    mask, total = len(weights) - 1, np.float32(0.0)
-    for i in range(begin, end):
-        total += weights[(atoms[i] + key) & mask]
+    """Return the sum of the weights of some atoms with a key."""
+    mask, total = np.uint64(len(weights) - 1), np.float32(0.0)
+    for i in range(np.uint64(begin), np.uint64(end)):  # numba is slow with signed indices
+        total += weights[(np.uint64(atoms[i]) + np.uint64(key)) & mask]
     return total
+
+
+@lean
+def _of_rule(weights: Floats, atoms: Longs, bounds: Ints, keys: Longs, rule: int) -> np.float32:
+    """Return what a rule adds to a score. bounds: [groups + 1] where the atoms of each group begin"""
+    of_rule, of_modifier, of_head = bounds[MODIFIER], bounds[HEAD], bounds[PARENT]
+    total = _total(weights, atoms, 0, of_rule, rule)
+    total += _total(weights, atoms, of_rule, of_modifier, keys[rule, MODIFIER])
+    return total + _total(weights, atoms, of_modifier, of_head, keys[rule, HEAD])
+
+
+@lean
+def _of_parent(weights: Floats, atoms: Longs, bounds: Ints, count: int, parent: int) -> np.float32:
+    """Return what the parent symbol adds to a score; arguments as of `_of_rule`."""
+    total = _total(weights, atoms, 0, bounds[RULE], parent)
+    return total + _total(weights, atoms, bounds[PARENT], count, parent)
+
+
+@lean
+def _shared_key(site: np.void) -> np.uint64:
+    """Return one number for all that the templates of the first part see of a site."""
+    side, key = site["side"], np.uint64(site["side"])
+    left = (site["i"], site["next_left"], site["inner_left"])
+    right = (site["j"], site["next_right"], site["inner_right"])
+    key = _mix(_mix(_mix(key, site["h"]), site["m"]), site["g"])
+    if side != UNARY:
+        key = _mix(key, site["k"])
+    if side != RIGHT:
+        key = _mix(_mix(_mix(key, left[0]), left[1]), left[2])
+    if side != LEFT:
+        key = _mix(_mix(_mix(key, right[0]), right[1]), right[2])
+    return key
+
+
+@lean
+def _mix(key: np.uint64, number: int) -> np.uint64:
+    key = (key + np.uint64(number + 2)) * _ODD
+    return key ^ (key >> _HALF)
+
+
+@inner
+def _chained(chart: Chart, keys: NDArray[np.uint64]) -> tuple[Ints, Ints]:
+    """Return lists of blocks with the same key: the first block of each list, and each block's next, or -1.
+    Blocks of copies are in none. keys: [B] is written"""
+    size, begin = 16, 0
+    while size < len(chart.ends):
+        size *= 2
+    first, following = np.full(size, np.int32(-1)), np.empty(len(chart.ends), np.int32)
+    for block in range(len(chart.ends)):
+        end = chart.ends[block]
+        if begin < end and chart.rules[begin] != COPY:
+            keys[block] = _shared_key(chart.sites[block])
+            place = np.int64(keys[block] & np.uint64(size - 1))
+            following[block], first[place] = first[place], block
+        begin = end
+    return first, following
 
 
 @kernel
 def score_edges(chart: Chart, observed: Observed, scorer: Scorer, glue: float) -> Floats:
-    """[E] the score of every edge: θᵀ f of its part; 0 for copies, `glue` for the glue rule."""
+    """Return [E] the score of every edge: θᵀ f of its part; 0 for copies, `glue` for the glue rule.
+
+    What templates see of an arc alone is summed once for all blocks that attach by this arc.
+    """
     edge_rules, sites, ends, keys, weights = chart.rules, chart.sites, chart.ends, scorer.keys, scorer.weights
-    table, begin, words = scorer.templates
-    scores, rules, (positions, numbers, atoms) = np.zeros(len(edge_rules), np.float32), len(keys), scratch()
-    known, known_in = np.zeros(rules, np.float32), np.full(rules, np.int32(-1))
-    symbols = none = end = NOTHING
+    table, _, words, split, parts = scorer.templates
+    scores, rules = np.zeros(len(edge_rules), np.float32), len(keys)
+    symbols = NOTHING
     for row in range(rules):
         symbols = max(symbols, keys[row, PARENT] + 1 - rules)
-    parents, parents_in = np.zeros(symbols, np.float32), np.full(symbols, np.int32(-1))
-    for block in range(len(ends)):
-        first, end = end, NOTHING + ends[block]
-        if first == end or edge_rules[first] == COPY:
-            continue
-        count = fill_site(observed, sites[block], table, begin, words, positions, numbers, atoms)
-        unary = int(sites[block]["side"] == UNARY)
-        backed_off = np.int64(begin[unary, RULE] - begin[unary, 0])  # where each group ends
-        of_rule = np.int64(begin[unary, MODIFIER] - begin[unary, 0])
-        of_modifier = np.int64(begin[unary, HEAD] - begin[unary, 0])
-        of_head = np.int64(begin[unary, PARENT] - begin[unary, 0])
-        for edge in range(first, end):
-            rule = np.int64(edge_rules[edge])
-            if rule < 0:
-                scores[edge] = glue if rule == GLUED else 0.0
-                continue
-            if known_in[rule] != block:
+    of_arc, arc_of = np.zeros(rules, np.float32), np.full(rules, np.int32(-1))  # of each rule, and for which
+    parents, arc_of_parent = np.zeros(symbols, np.float32), np.full(symbols, np.int32(-1))
+    others, block_of_parent = np.zeros(symbols, np.float32), np.full(symbols, np.int32(-1))
+    positions, numbers, atoms = scratch()
+    more, bounds = np.empty(ATOMS, np.int64), np.empty((2, _GROUPS + 1), np.int64)
+    keys_of_blocks = np.zeros(len(ends), np.uint64)
+    first, following = _chained(chart, keys_of_blocks)
+    for start in first:
+        block, arc, key = start, start, np.uint64(0)
+        while block >= 0:
+            site, side = sites[block], np.int64(sites[block]["side"])
+            _fill_numbers(observed, site, positions, numbers)
+            if block == start or keys_of_blocks[block] != key:
+                arc, key = block, keys_of_blocks[block]
+                for part in range(2):
+                    for group in range(_GROUPS + 1):
+                        bounds[part, group] = parts[side, part, group] - parts[side, part, 0]
+                count = _fill_part(numbers, table, split, parts[side, 0], side, atoms)
+            total = _fill_part(numbers, table, split, parts[side, 1], side, more)
+            if words and site["j"] - site["i"] == len(observed) - 3 and site["g"] == 0:
+                said = observed["word"][1 : min(MOST_WORDS + 1, len(observed) - 1)]
+                total = fill_each(0, said, side, more, total)
+            for edge in range(ends[block - 1] if block else NOTHING, ends[block]):
+                rule = np.int64(edge_rules[edge])
+                if rule < 0:
+                    scores[edge] = glue if rule == GLUED else 0.0
+                    continue
                 parent = keys[rule, PARENT]
-                if parents_in[parent - rules] != block:
-                    total = _total(weights, atoms, none, backed_off, parent)
-                    parents[parent - rules] = total + _total(weights, atoms, of_head, count, parent)
-                    parents_in[parent - rules] = block
-                total = parents[parent - rules] + _total(weights, atoms, none, of_rule, rule)
-                total += _total(weights, atoms, of_rule, of_modifier, keys[rule, MODIFIER])
-                total += _total(weights, atoms, of_modifier, of_head, keys[rule, HEAD])
-                known[rule], known_in[rule] = total, block
-            scores[edge] = known[rule]
+                symbol = parent - rules
+                if arc_of[rule] != arc:
+                    if arc_of_parent[symbol] != arc:
+                        parents[symbol] = _of_parent(weights, atoms, bounds[0], count, parent)
+                        arc_of_parent[symbol] = arc
+                    of_arc[rule] = parents[symbol] + _of_rule(weights, atoms, bounds[0], keys, rule)
+                    arc_of[rule] = arc
+                if block_of_parent[symbol] != block:
+                    others[symbol] = _of_parent(weights, more, bounds[1], total, parent)
+                    block_of_parent[symbol] = block
+                scores[edge] = of_arc[rule] + others[symbol] + _of_rule(weights, more, bounds[1], keys, rule)
+            block = following[block]
     return scores
+
+
+@lean
+def _fill_part(numbers: Longs, table: Rows, split: Rows, bounds: Ints, side: int, atoms: Longs) -> int:
+    """Write the atoms of one part of the templates, group by group; how many there are."""
+    count = 0
+    for i in range(bounds[0], bounds[_GROUPS]):
+        atoms[count] = atom_of(numbers, table, np.uint64(split[i]), side)
+        count += 1
+    return count

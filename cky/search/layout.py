@@ -14,7 +14,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from d2c.forests.forest import Ints
-from d2c.linear.kernels import inner, kernel
+from d2c.linear.kernels import kernel, lean
 
 MOST_CELLS = 10_000
 
@@ -38,6 +38,9 @@ class Layout(NamedTuple):
     order: Ints
     dependents: Ints
     words: NDArray[np.void]
+
+
+NO_LAYOUT = Layout(np.zeros(0, np.int32), np.zeros(0, np.int32), np.zeros(1, WORD))  # of no words
 
 
 @kernel
@@ -92,7 +95,7 @@ def lay_out(heads: Ints) -> Layout:
     return Layout(order, dependents, words)
 
 
-@inner
+@lean
 def cell_of(words: NDArray[np.void], h: int, a: int, b: int) -> int:
     """The number of the cell (h, a, b), or -1 where there is none."""
     word = words[h]
@@ -102,7 +105,7 @@ def cell_of(words: NDArray[np.void], h: int, a: int, b: int) -> int:
     return word["cell"] + a + b if a == 0 or b == rights else -1
 
 
-@inner
+@lean
 def item_of(words: NDArray[np.void], h: int, number: int) -> tuple[int, int]:
     """a and b of the word's cell with this number, counted from its first."""
     word = words[h]
@@ -110,3 +113,32 @@ def item_of(words: NDArray[np.void], h: int, number: int) -> tuple[int, int]:
     if words[h + 1]["cell"] - word["cell"] == (lefts + 1) * (rights + 1):
         return number // (rights + 1), number % (rights + 1)
     return max(0, number - rights), min(number, rights)
+
+
+@kernel
+def is_projective_tree(heads: Ints) -> bool:
+    """Return whether heads from 0 to n form a projective tree with one root. Linear time."""
+    n, roots = len(heads), 0
+    missing, size = np.zeros(n, np.int32), np.ones(n, np.int32)  # dependents still to come; words below
+    first, last, ready = np.arange(n), np.arange(n), np.empty(n, np.int32)
+    for m in range(n):
+        if heads[m]:
+            missing[heads[m] - 1] += 1
+        else:
+            roots += 1
+    count = 0
+    for m in range(n):
+        if missing[m] == 0:
+            ready[count], count = m, count + 1
+    for i in range(n):
+        if i == count:  # all others are on a cycle or below one
+            return False
+        m, h = ready[i], heads[ready[i]] - 1
+        if last[m] - first[m] + 1 != size[m]:
+            return False
+        if h >= 0:
+            first[h], last[h], size[h] = min(first[h], first[m]), max(last[h], last[m]), size[h] + size[m]
+            missing[h] -= 1
+            if missing[h] == 0:
+                ready[count], count = h, count + 1
+    return roots == 1

@@ -9,18 +9,19 @@ from numpy.typing import NDArray
 
 from d2c.cky.search.chart import COPY, NO_GLUE, Chart, Query, build_chart
 from d2c.cky.search.constraints import UNPRUNED
-from d2c.cky.search.features import Observed, Scorer, score_edges
+from d2c.cky.search.features import Observed, Scorer, heads_of, score_edges, tags_of
+from d2c.cky.search.layout import lay_out
 from d2c.cky.search.packed_chart import Packed, build_packed_chart, score_arcs
 from d2c.cky.search.sites import SITE, Parts, Sites
 from d2c.forests.forest import Doubles, Floats, Ints
 from d2c.forests.kbest import k_best
 from d2c.forests.semirings import marginals, viterbi
-from d2c.linear.kernels import kernel
+from d2c.linear.kernels import inner, kernel
 
 GLUE_SCORE = -1000.0  # so that a derivation with as few glue rules as possible is best
 
 
-class Found(NamedTuple):
+class ChartDerivation(NamedTuple):
     """A derivation: its P parts; the symbol that each derives [P]; and how it was found.
 
     stage:   0 under the given constraints, 1 without constraints, 2 with the glue rule
@@ -32,27 +33,51 @@ class Found(NamedTuple):
     stage: int
     several: bool = False
 
-    def heads(self, n: int) -> list[int]:
-        """[n] the d-tree that it is over: 1..n, 0 = root."""
-        heads = [0] * n
-        for h, m in zip(self.parts.sites["h"].tolist(), self.parts.sites["m"].tolist(), strict=True):
-            if m >= 0:
-                heads[m] = h + 1
-        return heads
 
+class Sentence(NamedTuple):
+    """A sentence to parse.
 
-class Asked(NamedTuple):
-    """What is asked about a sentence, what features see of it, and what scores them; what its d-parser says
-    of packed arcs, among all d-trees of which is looked, where these are given."""
+    any_query: of any sentence; its `glue_symbols` are the one symbol for all words
+    observed:  what features see of this one
+    scorer:    of parts
+    packed:    packed arcs, among all d-trees of which to search; None: over the single d-tree
+    """
 
-    query: Query
+    any_query: Query
     observed: Observed
     scorer: Scorer
     packed: Packed | None = None
 
+    @property
+    def query(self) -> Query:
+        """The query of this sentence over its single d-tree."""
+        return complete(self.any_query, self.observed)
+
+
+def complete(any_query: Query, observed: Observed) -> Query:
+    """Return the query of one sentence over its single d-tree; arguments as of `Sentence`."""
+    layout, tags = lay_out(heads_of(observed)), tags_of(observed)
+    glue = np.full(len(tags), any_query.glue_symbols[0], np.int32)
+    return any_query._replace(layout=layout, tags=tags, glue_symbols=glue)
+
+
+@inner
+def chart_of(any_query: Query, observed: Observed) -> Chart:
+    """Return the chart of a sentence over its single d-tree, without the glue rule."""
+    rules, _, axioms, _, constraints, most, glue = any_query
+    layout, tags = lay_out(heads_of(observed)), tags_of(observed)
+    return build_chart(Query(rules, layout, axioms, tags, constraints, most, glue[:0]))
+
+
+@kernel
+def _best_of_single(any_query: Query, observed: Observed, scorer: Scorer) -> tuple[Parts, Ints]:
+    """Return the parts of a best derivation over the single d-tree, and their symbols; none without any."""
+    chart = chart_of(any_query, observed)
+    return parts_of(chart, viterbi(chart.forest, score_edges(chart, observed, scorer, 0.0)))
+
 
 def any_chart(query: Query, packed: Packed | None = None) -> tuple[Chart, int, bool]:
-    """A chart with a derivation; its stage, and whether it is of packed arcs, as in `Found`.
+    """Return a chart with a derivation; its stage, and whether it is of packed arcs: `ChartDerivation`.
 
     The single d-tree is what is left where these have too many derivations, or none; the glue rule is the
     last resort.
@@ -73,52 +98,59 @@ def any_chart(query: Query, packed: Packed | None = None) -> tuple[Chart, int, b
     return build_chart(free), 2, False
 
 
-def scored_chart(asked: Asked) -> tuple[Chart, int, bool, Floats]:
-    """A chart as of `any_chart`, and the scores of its edges."""
-    chart, stage, several = any_chart(asked.query, asked.packed)
-    scores = score_edges(chart, asked.observed, asked.scorer, GLUE_SCORE)
-    if asked.packed is not None:
-        scores += score_arcs(chart, asked.packed, asked.query.rules.parent)
+def scored_chart(sentence: Sentence) -> tuple[Chart, int, bool, Floats]:
+    """Return a chart as of `any_chart`, and the scores of its edges."""
+    query = sentence.query
+    chart, stage, several = any_chart(query, sentence.packed)
+    scores = score_edges(chart, sentence.observed, sentence.scorer, GLUE_SCORE)
+    if sentence.packed is not None:
+        scores += score_arcs(chart, sentence.packed, query.rules.parent)
     return chart, stage, several, scores
 
 
-def best_parts(asked: Asked) -> Found:
-    """A best derivation."""
-    chart, stage, several, scores = scored_chart(asked)
+def best_derivation(sentence: Sentence) -> ChartDerivation:
+    """Return a best derivation."""
+    if sentence.packed is None:  # most often all is done in one kernel
+        parts, symbols = _best_of_single(sentence.any_query, sentence.observed, sentence.scorer)
+        if len(symbols):
+            return ChartDerivation(parts, symbols, 0)
+    chart, stage, several, scores = scored_chart(sentence)
     return derivation(chart, viterbi(chart.forest, scores), stage, several)
 
 
-def k_best_parts(asked: Asked, k: int) -> tuple[list[float], list[Found]]:
-    """The scores of the k best derivations, best first, and these."""
-    chart, stage, several, scores = scored_chart(asked)
+def k_best_derivations(sentence: Sentence, k: int) -> tuple[list[float], list[ChartDerivation]]:
+    """Return the scores of the k best derivations, best first, and these."""
+    chart, stage, several, scores = scored_chart(sentence)
     totals, edges, begin = k_best(chart.forest, scores, k)
     return totals.tolist(), [derivation(chart, one, stage, several) for one in np.split(edges, begin[1:-1])]
 
 
-def oracle_parts(
+def oracle_derivation(
     query: Query, gold: Parts, brackets: NDArray[np.int64], packed: Packed | None = None
-) -> Found:
-    """A derivation with the smallest Δ to the gold parts; of these one with most gold constituents and fewest
-    others. brackets: sorted keys of the gold constituents, see `bracket_key`."""
+) -> ChartDerivation:
+    """Return a derivation with the smallest Δ to the gold parts; of these one with most gold constituents and
+    fewest others. brackets: sorted keys of the gold constituents, see `bracket_key`"""
     chart, stage, several = any_chart(query, packed)
     near = nearness(chart, query, gold, brackets)
     return derivation(chart, viterbi(chart.forest, near), stage, several)
 
 
-def posteriors(asked: Asked) -> tuple[Found, NDArray[np.int64], NDArray[np.int64], Doubles]:
-    """A best derivation; the constituents of all, as keys and head words [C]; the probability of each [C],
-    one that comes several times having the sum of these. Keys are those of `bracket_key`."""
-    chart, stage, several, scores = scored_chart(asked)
-    edges, sites, keys = constituents(chart, asked.query)
+def posteriors(
+    sentence: Sentence,
+) -> tuple[ChartDerivation, NDArray[np.int64], NDArray[np.int64], Doubles]:
+    """Return a best derivation; the constituents of all, as keys and head words [C]; the probability of each
+    [C], one that comes several times having the sum of these. Keys are those of `bracket_key`."""
+    chart, stage, several, scores = scored_chart(sentence)
+    edges, sites, keys = constituents(chart, sentence.query)
     _, shares = marginals(chart.forest, scores)
-    found = derivation(chart, viterbi(chart.forest, scores), stage, several)
-    return found, keys, sites["h"], shares[edges]
+    best = derivation(chart, viterbi(chart.forest, scores), stage, several)
+    return best, keys, sites["h"], shares[edges]
 
 
-def derivation(chart: Chart, edges: Ints, stage: int, several: bool = False) -> Found:
-    """The derivation of these edges."""
+def derivation(chart: Chart, edges: Ints, stage: int, several: bool = False) -> ChartDerivation:
+    """Return the derivation of these edges."""
     parts, symbols = parts_of(chart, edges)
-    return Found(parts, symbols, stage, several)
+    return ChartDerivation(parts, symbols, stage, several)
 
 
 @kernel

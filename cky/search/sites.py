@@ -9,7 +9,7 @@ from numpy.typing import NDArray
 
 from d2c.cky.search.layout import Layout
 from d2c.forests.forest import Ints
-from d2c.linear.kernels import inner, kernel
+from d2c.linear.kernels import kernel, lean
 from d2c.trees.binarization import LEFT, RIGHT, UNARY
 
 # side:  LEFT, RIGHT or UNARY
@@ -38,7 +38,7 @@ class Parts(NamedTuple):
     rules: Ints
 
 
-@inner
+@lean
 def set_site(
     dependents: Ints, words: NDArray[np.void], side: int, h: int, a: int, b: int, site: np.void
 ) -> None:
@@ -66,7 +66,7 @@ def set_site(
     site["inner_right"] = dependents[right - 1] if right > word["middle"] else -1
 
 
-@inner
+@lean
 def same_site(one: np.void, other: np.void) -> bool:
     """Whether two sites in one d-tree are the same: the item says its words."""
     item = one["next_left"] == other["next_left"] and one["next_right"] == other["next_right"]

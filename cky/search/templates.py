@@ -11,6 +11,7 @@ Unary steps have the same templates but those with m, k, inner or outer, of whic
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from functools import cache
 from typing import NamedTuple
 
@@ -18,6 +19,7 @@ import numpy as np
 
 from d2c.forests.forest import Ints
 from d2c.linear.templates import Rows, fields_of, rows
+from d2c.trees.binarization import LEFT, RIGHT, UNARY
 
 GROUPS = BACKED_OFF, RULE, MODIFIER, HEAD, PARENT = range(5)
 
@@ -34,6 +36,12 @@ FIELDS = (
 )
 COLUMNS = "label", "morph"  # what not all d-trees and treebanks have
 _OF_ATTACHMENTS = {f"[{position}]" for position in ("m", "k", "k+1", "inner", "outer")}
+# Of each kind of step what its templates see beyond the arc, or beyond the cell of unary steps
+_BEYOND = {
+    LEFT: ("bin(j-i)", *(f"[{position}]" for position in ("j", "j+1", "right", "inner-right"))),
+    RIGHT: ("bin(j-i)", *(f"[{position}]" for position in ("i", "i-1", "left", "inner-left"))),
+    UNARY: ("level",),
+}
 
 Group = dict[int, tuple[str, ...]]
 
@@ -80,11 +88,16 @@ class Templates(NamedTuple):
     table: [T, WIDTH] as of `d2c.linear.templates.rows`: those of attachments, then those of unary steps
     begin: [2, groups + 1] where in the table each group begins, of attachments and of unary steps
     words: whether a site over a whole sentence has all words of the sentence, with A alone
+    split: [2 T] rows of the table: for LEFT, RIGHT and UNARY steps those of templates that see the arc alone
+           (of unary steps: the cell), group by group, then the others
+    parts: [3, 2, groups + 1] where in `split` each group of these begins
     """
 
     table: Rows
     begin: Ints
     words: bool
+    split: Rows
+    parts: Ints
 
     @staticmethod
     @cache
@@ -104,7 +117,21 @@ class Templates(NamedTuple):
                 known = [template for template in every if not any(column in template for column in absent)]
                 names += [template for template in known if _fits(template, group, bool(unary))]
                 begin[unary, group + 1] = len(names)
-        return Templates(rows(names, FIELDS), begin, context)
+        return Templates(rows(names, FIELDS), begin, context, *_split(names, begin))
+
+
+def _split(names: Sequence[str], begin: Ints) -> tuple[Rows, Ints]:
+    """Return `split` and `parts` of these templates."""
+    split, parts = list[int](), np.zeros((3, 2, len(GROUPS) + 1), np.int32)
+    for side, beyond in _BEYOND.items():
+        for part in range(2):
+            parts[side, part, 0] = len(split)
+            bounds = begin[int(side == UNARY)]
+            for group in GROUPS:
+                rows_of_group = range(bounds[group], bounds[group + 1])
+                split += [row for row in rows_of_group if any(map(names[row].__contains__, beyond)) == part]
+                parts[side, part, group + 1] = len(split)
+    return np.array(split, np.uint32), parts
 
 
 def _fits(template: str, group: int, unary: bool) -> bool:

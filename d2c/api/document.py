@@ -35,15 +35,17 @@ class Sentence:
 
     @classmethod
     def of(cls, parsed: Parsed) -> Sentence:
-        """What `d2c.parsing` made of a sentence."""
-        given, ctree = parsed.sentence, parsed.ctree
-        if parsed.error or ctree is None:
-            return cls(_NO_TREE, given.text or " ".join(given.tokens.forms), given.line, parsed.error)
-        tree = Tree(ctree, parsed.confidences, given.offsets, given.text)
+        """Return what `d2c.parsing` made of a sentence."""
+        given, error = parsed.sentence, parsed.error
+        if given.error and not error:
+            error = " ".join(given.error.message.split())
+        if error or parsed.ctree is None:
+            return cls(_NO_TREE, given.text or " ".join(given.tokens.forms), given.line, error)
+        tree = Tree(parsed.ctree, parsed.confidences, given.offsets, given.text)
         return cls(tree, tree.text, given.line)
 
     def to_dict(self) -> dict[str, Any]:
-        """A line of `d2c parse --to json`."""
+        """Return a line of `d2c parse --to json`."""
         if self.error:
             return error_to_json(self.line, self.error)
         return {"line": self.line, **self.tree.to_dict()}
@@ -52,7 +54,7 @@ class Sentence:
         return self.text
 
     def _repr_html_(self) -> str:
-        """How a notebook shows the sentence: its tree, or why there is none."""
+        """Show the sentence in a notebook: its tree, or why there is none."""
         picture = None if self.error else self.tree._repr_svg_()
         return picture or f"<p>{escape(self.error or str(self.tree))}</p>"
 
@@ -64,7 +66,7 @@ class Document:
     sentences: Sequence[Sentence]
 
     def to_dataframe(self) -> pandas.DataFrame:
-        """A pandas table with a row for each constituent, in the order of `Tree.spans`.
+        """Return a pandas table with a row for each constituent, in the order of `Tree.spans`.
 
         sentence:    index in `sentences`; those that could not be parsed have no rows
         start, end:  its first word and the one after its last, counted from 0
@@ -94,9 +96,9 @@ class Document:
         return iter(self.sentences)
 
     def __str__(self) -> str:
-        """The trees, one a line."""
+        """Return the trees, one a line."""
         return "\n".join(str(sentence.tree) for sentence in self.sentences)
 
     def _repr_html_(self) -> str:
-        """How a notebook shows the text: the trees of its sentences below each other."""
+        """Show the text in a notebook: the trees of its sentences below each other."""
         return "".join(f"<div>{sentence._repr_html_()}</div>" for sentence in self.sentences)

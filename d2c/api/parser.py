@@ -11,7 +11,7 @@ from contextlib import closing
 from functools import cached_property, partial
 from operator import attrgetter
 from pathlib import Path
-from typing import Any, Literal
+from typing import Any, Literal, cast
 
 from d2c.api.document import Document, Sentence
 from d2c.base.errors import FormatError
@@ -20,7 +20,6 @@ from d2c.models.model import Model, read_settings
 from d2c.models.names import find
 from d2c.parsing import input as given
 from d2c.parsing.options import INPUTS, TAGGED, ParseOptions
-from d2c.parsing.parsed import failed
 from d2c.parsing.rules import rules_of
 from d2c.parsing.stream import ParsedBatch, batched, parse_batches
 from d2c.parsing.text import PENN
@@ -38,7 +37,7 @@ def load(
     device: str | None = None,
     allow_pipeline: str | None = None,
 ) -> Parser:
-    """The parser that a model is.
+    """Load the parser that a model is.
 
     model:          its name, its directory, or nothing: the English one that comes with d2c
     device:         cpu, cuda, ...; None: cuda where there is one
@@ -48,7 +47,7 @@ def load(
     Raises ModelError where there is no such model, or it cannot be used.
     """
     parser = Parser(find(model), device, allow_pipeline)
-    with warmed_up([read_settings(parser.directory)["route"]], train=False):
+    with warmed_up([read_settings(parser.directory).route], train=False):
         _ = parser.model
     return parser
 
@@ -63,7 +62,7 @@ class Parser:
         self.directory, self.device, self.allow_pipeline = directory, device, allow_pipeline
 
     def __call__(self, text: str) -> Document:
-        """Parses free text, cut into sentences and words; offsets are indices of `text`.
+        """Parse free text, cut into sentences and words; offsets are indices of `text`.
 
         An empty line ends a sentence, another line break does not.
         """
@@ -73,11 +72,11 @@ class Parser:
         return Document([*self.stream(io.StringIO(text, newline=""), kind="split")])
 
     def parse_tokens(self, sentences: Iterable[Iterable[str]]) -> Document:
-        """Parses sentences that are cut into words; the model's tagger tags them."""
+        """Parse sentences that are cut into words; the model's tagger tags them."""
         return self._parse_words((words, ("",) * len(words)) for words in map(_words, sentences))
 
     def parse_tagged(self, sentences: Iterable[Iterable[tuple[str, str]]]) -> Document:
-        """Parses sentences of words with tags: `[[("They", "PRP"), ("slept", "VBD")]]`.
+        """Parse sentences of words with tags: `[[("They", "PRP"), ("slept", "VBD")]]`.
 
         A sentence in which a tag is empty is tagged by the model's tagger; so are all, where the model has
         learned from its tagger's tags.
@@ -90,7 +89,7 @@ class Parser:
     def stream(
         self, lines: Iterable[str], *, kind: Kind = "text", jobs: int = 1, batch_size: int = _BATCH
     ) -> Iterator[Sentence]:
-        """Parses lines, an open file for example; the sentences come in order, as they are parsed.
+        """Parse lines, an open file for example; the sentences come in order, as they are parsed.
 
         kind:       `text`: each line is a sentence; `tokenized`: with blanks between words; `split`: free
                     text; `conllu`: words, and tags in XPOS
@@ -142,11 +141,7 @@ class Parser:
 
 
 def _documented(batch: ParsedBatch) -> list[Sentence]:
-    """Return the sentences of a batch; what cannot be parsed has its place as a marked empty tree."""
-    return [
-        Sentence.of(failed(one, error.message) if (error := one.sentence.error) else one)
-        for one in batch.sentences
-    ]
+    return [Sentence.of(parsed) for parsed in batch.sentences]
 
 
 def _line(text: object) -> str:
@@ -156,19 +151,18 @@ def _line(text: object) -> str:
 
 
 def _words(words: Iterable[object]) -> tuple[str, ...]:
-    """Raises TypeError for anything but strings, and for one string, whose letters are no words."""
+    """Check words. Raises TypeError for what is no string, and for one string: its letters are no words."""
     if isinstance(words, str):
         raise TypeError(f"a sentence is a list of words, not a str: {words[:40]!r}")
-    found: list[str] = []
-    for word in words:
+    listed = tuple(words)
+    for word in listed:
         if not isinstance(word, str):
             raise TypeError(f"words and tags are str, not {type(word).__name__}")
-        found.append(word)
-    return tuple(found)
+    return cast(tuple[str, ...], listed)
 
 
 def _sentence(number: int, forms: tuple[str, ...], tags: tuple[str, ...]) -> given.InputSentence:
-    """A sentence to be parsed, or one that says why it cannot be."""
+    """Return a sentence to be parsed, or one that says why it cannot be."""
     empty = next((i for i, form in enumerate(forms, 1) if not form.strip()), 0)
     if forms and not empty:
         return given.InputSentence(Tokens(forms, tags), number)

@@ -61,11 +61,11 @@ class Tree:
         return not self.ctree.is_continuous()
 
     def spans(self) -> list[Span]:
-        """The constituents from left to right, the higher of two that begin at the same word first."""
+        """Return the constituents from left to right, the higher of two that begin at the same word first."""
         return spans_of(self.ctree, None, self.confidences, self._source)
 
     def phrases(self, *labels: str, nested: bool = False) -> list[Span]:
-        """The constituents with one of some labels, as `spans` has them.
+        """Return the constituents with one of some labels, as `spans` has them.
 
         nested: also those that are inside another one of these
         """
@@ -75,30 +75,30 @@ class Tree:
         return spans_of(self.ctree, nodes, self.confidences, self._source)
 
     def to_dict(self) -> dict[str, Any]:
-        """Words, tags, offsets of text, and spans, as `d2c parse --to json` writes them."""
+        """Return words, tags, offsets of text, and spans, as `d2c parse --to json` writes them."""
         return tree_to_json(self.ctree, self.confidences, self.offsets)
 
     def to_nltk(self) -> nltk.Tree:
-        """An `nltk.Tree`. Raises ValueError for a tree with gaps."""
+        """Return an `nltk.Tree`. Raises ValueError for a tree with gaps."""
         from d2c.trees.objects import to_nltk
 
         return to_nltk(self.ctree)
 
     def to_stanza(self) -> parse_tree.Tree:
-        """A tree of Stanza's. Raises ValueError for a tree with gaps."""
+        """Return a tree of Stanza's. Raises ValueError for a tree with gaps."""
         from d2c.trees.objects import to_stanza
 
         return to_stanza(self.ctree)
 
     def __str__(self) -> str:
-        """Brackets on one line, as `d2c parse` writes them; discbracket for a tree with gaps."""
+        """Return brackets on one line, as `d2c parse` writes them; discbracket for a tree with gaps."""
         return format_discbracket(self.ctree) if self.has_gaps else format_bracket(self.ctree)
 
     def __repr__(self) -> str:
         return f"<Tree {self}>"
 
     def _repr_svg_(self) -> str | None:
-        """How a notebook shows the tree; one that is too deep for a picture is shown as `repr`."""
+        """Show the tree in a notebook; one that is too deep for a picture is shown as `repr`."""
         from d2c.trees.pictures import ctree_svg  # only here: it needs nltk
 
         try:
@@ -112,7 +112,7 @@ class Tree:
 
 
 def read(path: AnyPath, *, format: str | None = None, head_rules: str | None = None) -> Iterator[Tree]:
-    """The trees of a treebank file (`-`: standard input), one at a time, without traces and function tags.
+    """Yield the trees of a treebank file (`-`: standard input), without traces and function tags.
 
     format:     one of those of `d2c convert`; None: as the file's name says
     head_rules: a bundled table or a file that says which children are heads, `marked`: as the treebank marks

@@ -76,6 +76,9 @@ def corpus(
     the same bytes, with any number of workers; the digest in the end shows it. A sentence that cannot be
     parsed, or that kills its worker, has a row that says so; the exit status is 3 then.
     """
+    from d2c.corpora.packages import needs
+
+    needs("pyarrow")  # before modules that import it
     from d2c.corpora.job import Plan, run
     from d2c.corpora.manifest import opened
 
@@ -117,10 +120,9 @@ def _planned(
 ) -> tuple[Inputs, Job, dict[str, Any]]:
     """Return the input, what workers need to know, and what the output depends on."""
     from d2c.corpora.inputs import Inputs, find_files, format_of
-    from d2c.corpora.packages import needs
     from d2c.corpora.records import FORMATS, TEXT, Fields
     from d2c.corpora.work import Job
-    from d2c.models.model import read_settings
+    from d2c.models.model import Model, read_settings
     from d2c.parsing.input import KINDS
     from d2c.parsing.part import digest_of
     from d2c.parsing.rules import rules_of
@@ -134,15 +136,15 @@ def _planned(
         raise click.UsageError("--language cuts text into words; leave out --tokenized")
     files = find_files(paths, options.format_name, output)
     tagged = all(FORMATS[options.format_name or format_of(file) or TEXT].tagged for file in files)
-    pyarrow = needs("pyarrow").__version__
-    with warmed_up([read_settings(directory)["route"]], train=False):
+    load = partial(Model.load, directory, **options.of_model)
+    with warmed_up([read_settings(directory).route], train=False):
         digest = digest_of(directory)
         cut = KINDS[options.kind].split and not tagged
-        rules = rules_of(directory, partial(options.load, directory), options.language) if cut else PENN
+        rules = rules_of(directory, load, options.language) if cut else PENN
     fields = Fields(options.text_field, options.id_field)
     inputs = Inputs(files, options.format_name, options.kind, fields, rules)
     named = json.dumps([[str(file), size] for file, size in zip(files, inputs.sizes, strict=True)])
-    settings = {"d2c": version("d2c"), "pyarrow": pyarrow, "model": digest, **options.to_json()}
+    settings = {"d2c": version("d2c"), "pyarrow": version("pyarrow"), "model": digest, **options.to_json()}
     settings["inputs"] = hashlib.sha256(named.encode("utf-8", "backslashreplace")).hexdigest()
     del settings["patience"]
     return inputs, Job(model, digest, options, tagged, fields), settings

@@ -8,7 +8,7 @@ import click
 
 from d2c.base.model_files import read_json, size_of
 from d2c.commands.options import model_path
-from d2c.models.model import read_settings
+from d2c.models.model import FORMAT, read_settings
 
 
 @click.command()
@@ -16,10 +16,10 @@ from d2c.models.model import read_settings
 def info(model: Path) -> None:
     """Says what a model directory holds."""
     settings = read_settings(model)
-    for name, value in settings.items():
+    for name, value in {"format": FORMAT, **settings.named()}.items():
         click.echo(f"{name:<14}{value}")
     parts = sorted((model / "route").rglob("*.json")) + [model / "dparser" / "dparser.json"]
-    parts += [model / "tagger" / "tagger.json"] if "tagger" in settings else []
+    parts += [model / "tagger" / "tagger.json"] if settings.tagger else []
     for part in parts:
         file = part.relative_to(model)
         for name, value in read_json(part).items():

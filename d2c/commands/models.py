@@ -41,7 +41,7 @@ def _row(model: Available) -> tuple[str, ...]:
         return model.name, *("?" for _ in _COLUMNS[1:])
     size = f"{size_of(model.directory) / 1e6:.1f}"
     licence = str(model.card.get("licence", "-"))
-    return model.name, size, licence, settings["dparser"], settings["route"], _scores(model.card.get("f1"))
+    return model.name, size, licence, settings.dparser, settings.route, _scores(model.card.get("f1"))
 
 
 def _scores(f1: Any) -> str:

@@ -104,10 +104,10 @@ def parse(
     cut = KINDS[options.kind].cut
     if options.language and not cut:
         raise click.UsageError("--language cuts text into words; it needs --text or --split")
-    with warmed_up([read_settings(model)["route"]], train=False):
-        trained = options.load(model) if jobs == 1 else None
+    with warmed_up([read_settings(model).route], train=False):
+        trained = Model.load(model, **options.of_model) if jobs == 1 else None
         route = trained.route if trained else load_route(model)
-    load = partial(_given, trained) if trained else partial(options.load, model)
+    load = partial(_given, trained) if trained else partial(Model.load, model, **options.of_model)
     to = to or format_by_name(output) or format_for(route, output)
     form = _format(to, options)
     options = replace(options, ctrees=form.ctrees, confidences=form.confidences)

@@ -9,16 +9,15 @@ import tempfile
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager, suppress
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any
+
+import pyarrow as pa
 
 from d2c.base.model_files import first_line
 from d2c.base.temporary import scratch
 from d2c.base.workers import GONE, Failed
 from d2c.corpora.packages import needs
-from d2c.corpora.work import Job, Task
-
-if TYPE_CHECKING:
-    import pyarrow as pa
+from d2c.corpora.work import Job, WorkerTask
 
 _STORE = 100 << 20  # bytes of shared memory on this machine; a worker's answer takes less than one of them
 _STARTS = 3  # that are tried
@@ -30,9 +29,9 @@ class Actor:
 
     def __init__(self, job: Job) -> None:
         self._job = job
-        self._work: Callable[[Task], pa.Table | Failed] | None = None
+        self._work: Callable[[WorkerTask], pa.Table | Failed] | None = None
 
-    def work(self, task: Task) -> pa.Table | Failed:
+    def work(self, task: WorkerTask) -> pa.Table | Failed:
         """Does what the job says."""
         self._work = self._work or self._job.worker()
         return self._work(task)
@@ -60,7 +59,7 @@ class Actors:
         options = {"num_cpus": 1, "num_gpus": 1 if device.startswith("cuda") else 0, "max_restarts": 0}
         return self._ray.remote(**options)(Actor).remote(self._job)
 
-    def submit(self, worker: int, task: Task) -> None:
+    def submit(self, worker: int, task: WorkerTask) -> None:
         """As `Crew` says."""
         self._tasks[self._actors[worker].work.remote(task)] = worker
 

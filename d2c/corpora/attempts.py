@@ -6,19 +6,16 @@ The halves depend on nothing but the batch: which rows come out does not depend 
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+import pyarrow as pa
 
 from d2c.base.workers import Attempts, Failed
 from d2c.corpora.rows import lost
-from d2c.corpora.work import Task
+from d2c.corpora.work import WorkerTask
 
-if TYPE_CHECKING:
-    import pyarrow as pa
-
-Tables = Attempts["list[pa.Table]"]
+Tables = Attempts[list[pa.Table]]
 
 
-def attempts(task: Task) -> Tables:
+def attempts(task: WorkerTask) -> Tables:
     """Yield tasks for a worker, be sent its answers, and return the tables of all sentences, in order."""
     answer = yield task
     if isinstance(answer, Failed) and answer.gone:  # perhaps for a reason of its own
@@ -41,13 +38,13 @@ def attempts(task: Task) -> Tables:
     return [refused]
 
 
-def _each(tasks: list[Task]) -> Tables:
+def _each(tasks: list[WorkerTask]) -> Tables:
     tables: list[pa.Table] = []
     for task in tasks:
         tables += yield from attempts(task)
     return tables
 
 
-def _halved(task: Task, begin: int, end: int) -> list[Task]:
+def _halved(task: WorkerTask, begin: int, end: int) -> list[WorkerTask]:
     middle = (begin + end) // 2
     return [task._replace(begin=begin, end=middle), task._replace(begin=middle, end=end)]

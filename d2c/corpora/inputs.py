@@ -10,9 +10,11 @@ from itertools import groupby
 from pathlib import Path
 from typing import TextIO
 
+import pyarrow.parquet as parquet
+from pyarrow import ArrowException
+
 from d2c.base.errors import FormatError
 from d2c.base.files import open_input
-from d2c.corpora.packages import needs
 from d2c.corpora.records import FORMATS, TEXT, Fields, Record
 from d2c.dparsers.protocol import TextRules
 from d2c.parsing.input import KINDS
@@ -23,13 +25,13 @@ _ROWS = 1024  # of Parquet that are read at a time
 
 
 def format_of(path: Path) -> str | None:
-    """The format that the name of a file says."""
+    """Return the format that the name of a file says."""
     suffix = Path(path.name.removesuffix(".gz")).suffix
     return next((name for name, form in FORMATS.items() if suffix in form.suffixes), None)
 
 
 def find_files(paths: Iterable[Path], format_name: str | None, output: Path) -> list[Path]:
-    """The files, and those in directories, each once; the same order on every machine.
+    """Return the files, and those in directories, each once; the same order on every machine.
 
     format_name: of all of them; None: by their names. Others in directories are left out then, and files that
                  are named are text. Hidden files, and those below `output`, are left out.
@@ -107,8 +109,7 @@ class Inputs:
                         yield Record(str(file), number, line, str(file), name)
 
     def _parquet(self, file: Path, size: int) -> Iterator[Record]:
-        """Rows as lines of JSON."""
-        parquet = needs("pyarrow.parquet")
+        """Yield rows as lines of JSON."""
         number, fields = 0, self.fields
         try:
             with parquet.ParquetFile(file) as opened:
@@ -123,7 +124,7 @@ class Inputs:
                     for row in rows_read.to_pylist():
                         number += 1
                         yield Record(str(file), number, json.dumps(row, default=str), str(file), "parquet")
-        except (OSError, needs("pyarrow").ArrowException) as error:
+        except (OSError, ArrowException) as error:
             raise FormatError(str(file), 0, 0, f"is no Parquet file that can be read: {error}") from None
 
 
@@ -132,7 +133,7 @@ def _nowhere() -> int:
 
 
 def _blocks(stream: TextIO, file: str) -> Iterator[Record]:
-    """The sentences of CoNLL-U; a comment `newdoc id = X` says the document of those that follow."""
+    """Yield the sentences of CoNLL-U; a comment `newdoc id = X` says the document of those that follow."""
     document = file
     for empty, block in groupby(enumerate(stream, 1), lambda numbered: not numbered[1].strip()):
         if not empty:
@@ -143,7 +144,7 @@ def _blocks(stream: TextIO, file: str) -> Iterator[Record]:
 
 
 def _paragraphs(stream: TextIO, file: str, rules: TextRules) -> Iterator[Record]:
-    """What stands between empty lines; what is very long is cut between sentences."""
+    """Yield what stands between empty lines; what is very long is cut between sentences."""
 
     def lines() -> Iterator[Line]:
         begin = 0

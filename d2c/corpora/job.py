@@ -7,7 +7,9 @@ from collections.abc import Callable, Generator, Iterator
 from contextlib import AbstractContextManager
 from dataclasses import dataclass
 from itertools import chain
-from typing import TYPE_CHECKING, BinaryIO, NamedTuple
+from typing import BinaryIO, NamedTuple
+
+import pyarrow as pa
 
 from d2c.base.errors import FormatError
 from d2c.base.workers import Crew, Schedule
@@ -17,13 +19,10 @@ from d2c.corpora.manifest import Manifest
 from d2c.corpora.options import CorpusOptions
 from d2c.corpora.rows import write_parquet
 from d2c.corpora.shards import Portion, Shard, cut
-from d2c.corpora.work import Task
-
-if TYPE_CHECKING:
-    import pyarrow as pa
+from d2c.corpora.work import WorkerTask
 
 
-class Progress(NamedTuple):
+class PortionDone(NamedTuple):
     """What one more portion has brought; share: of what this run has to do, how much is done, about."""
 
     sentences: int
@@ -47,7 +46,7 @@ class Plan:
             crew,
             attempts_of,
             3 * crew.size + options.shard_size // options.batch_size,
-            ready=Task(),
+            ready=WorkerTask(),
             patience=options.patience,
             weight=lambda portion: max(1.0, portion.size / options.batch_size),
         )
@@ -55,7 +54,7 @@ class Plan:
 
 def attempts_of(portion: Portion) -> Tables:
     """Attempt a portion."""
-    return attempts(Task(portion.records))
+    return attempts(WorkerTask(portion.records))
 
 
 class _Unread:
@@ -91,11 +90,11 @@ class _Unread:
         self._begun.popleft()
 
 
-def run(plan: Plan, manifest: Manifest) -> Generator[Progress, None, None]:
+def run(plan: Plan, manifest: Manifest) -> Generator[PortionDone, None, None]:
     """Parse what is not finished. Raises FormatError where the input of what is finished has changed."""
     if manifest.shards is not None:
         return
-    unread, tables = _Unread(plan.inputs), list[list["pa.Table"]]()
+    unread, tables = _Unread(plan.inputs), list[list[pa.Table]]()
     portions = unread.portions(plan, manifest)
     if (first := next(portions, None)) is not None:
         with plan.crew() as crew:
@@ -122,10 +121,10 @@ def _tokens(table: pa.Table) -> int:
     return sum(len(chunk.flatten()) for chunk in table["tokens"].chunks)
 
 
-def _progress(tables: list[pa.Table], share: float) -> Progress:
+def _progress(tables: list[pa.Table], share: float) -> PortionDone:
     errors = []
     for table in tables:
         bad = table.filter(table["error"].is_valid()).select(["file", "line", "error"])
         errors += [FormatError(row["file"], row["line"], 0, row["error"]) for row in bad.to_pylist()]
     rows = sum(table.num_rows for table in tables)
-    return Progress(rows, sum(map(_tokens, tables)), errors, share)
+    return PortionDone(rows, sum(map(_tokens, tables)), errors, share)

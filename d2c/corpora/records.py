@@ -74,7 +74,7 @@ class Fields:
 NO_SENTENCE = InputSentence(Tokens((), ()), 1)
 
 
-class Item(NamedTuple):
+class PlacedSentence(NamedTuple):
     """A sentence to be parsed, and where it is from."""
 
     sentence: InputSentence
@@ -84,7 +84,7 @@ class Item(NamedTuple):
     line: int
 
 
-def items_of(record: Record, kind: str, fields: Fields, rules: TextRules = PENN) -> Iterator[Item]:
+def items_of(record: Record, kind: str, fields: Fields, rules: TextRules = PENN) -> Iterator[PlacedSentence]:
     """The sentences of a record. What cannot be read is a sentence that says so.
 
     kind: one of `input.KINDS`, of text and of the text in a document's field
@@ -99,7 +99,7 @@ def items_of(record: Record, kind: str, fields: Fields, rules: TextRules = PENN)
     for number, sentence in enumerate(sentences, 1):
         line = record.line if form.documents else record.line + sentence.line - 1
         id = comment_of(sentence.tokens.comments, "sent_id") or f"{name}.{number}"
-        yield Item(sentence, document, id, record.file, line)
+        yield PlacedSentence(sentence, document, id, record.file, line)
 
 
 def _document(

@@ -7,69 +7,64 @@ sentences are the same bytes.
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import TYPE_CHECKING, Any, BinaryIO
+from typing import Any, BinaryIO
 
-from d2c.corpora.packages import needs
-from d2c.corpora.records import NO_SENTENCE, Item, Record
+import pyarrow as pa
+import pyarrow.parquet as parquet
+
+from d2c.corpora.records import NO_SENTENCE, PlacedSentence, Record
 from d2c.parsing.json_lines import tree_to_json
 from d2c.parsing.output import FORMATS
 from d2c.parsing.parsed import Parsed
 
-if TYPE_CHECKING:
-    import pyarrow as pa
-
 _LEVEL = 3  # of zstd
 
 
-def schema() -> pa.Schema:
-    """The columns; docs/corpora.md says what each holds."""
-    pa = needs("pyarrow")
-    span = pa.struct(
-        [
-            ("label", pa.string()),
-            ("start", pa.int32()),
-            ("end", pa.int32()),
-            ("head", pa.int32()),
-            ("confidence", pa.float32()),
-        ]
-    )
-    return pa.schema(
-        [
-            ("document_id", pa.string()),
-            ("sentence_id", pa.string()),
-            ("file", pa.string()),
-            ("line", pa.int64()),
-            ("tokens", pa.list_(pa.string())),
-            ("tags", pa.list_(pa.string())),
-            ("heads", pa.list_(pa.int32())),
-            ("bracket", pa.string()),
-            ("spans", pa.list_(span)),
-            ("error", pa.string()),
-        ]
-    )
+_SPAN = pa.struct(
+    [
+        ("label", pa.string()),
+        ("start", pa.int32()),
+        ("end", pa.int32()),
+        ("head", pa.int32()),
+        ("confidence", pa.float32()),
+    ]
+)
+SCHEMA = pa.schema(  # docs/corpora.md says what each column holds
+    [
+        ("document_id", pa.string()),
+        ("sentence_id", pa.string()),
+        ("file", pa.string()),
+        ("line", pa.int64()),
+        ("tokens", pa.list_(pa.string())),
+        ("tags", pa.list_(pa.string())),
+        ("heads", pa.list_(pa.int32())),
+        ("bracket", pa.string()),
+        ("spans", pa.list_(_SPAN)),
+        ("error", pa.string()),
+    ]
+)
 
 
 def table_of(
-    items: Sequence[Item], parsed: Sequence[Parsed | None], bracket: str, error: str = ""
+    items: Sequence[PlacedSentence], parsed: Sequence[Parsed | None], bracket: str, error: str = ""
 ) -> pa.Table:
-    """A row for each sentence.
+    """Return a row for each sentence.
 
     parsed:  what became of it; None: nothing, for this `error`, unless the sentence itself has one
     bracket: one of `output.FORMATS`
     """
-    pa = needs("pyarrow")
     rows = [_row(item, one, bracket, error) for item, one in zip(items, parsed, strict=True)]
-    return pa.Table.from_pylist(rows, schema=schema())
+    return pa.Table.from_pylist(rows, schema=SCHEMA)
 
 
 def lost(record: Record, error: str) -> pa.Table:
-    """The row of a record of which not even the sentences could be found."""
+    """Return the row of a record of which not even the sentences could be found."""
     name = f"{record.file}:{record.line}.1"
-    row = _empty(Item(NO_SENTENCE, record.document, name, record.file, record.line), error)
-    return needs("pyarrow").Table.from_pylist([row], schema=schema())
+    row = _empty(PlacedSentence(NO_SENTENCE, record.document, name, record.file, record.line), error)
+    return pa.Table.from_pylist([row], schema=SCHEMA)
 
 
-def _row(item: Item, parsed: Parsed | None, bracket: str, error: str) -> dict[str, Any]:
+def _row(item: PlacedSentence, parsed: Parsed | None, bracket: str, error: str) -> dict[str, Any]:
     if item.sentence.error or parsed is None:
         return _empty(item, item.sentence.error.message if item.sentence.error else error)
     ctree, dtree = parsed.ctree, parsed.dtree
@@ -82,25 +77,24 @@ def _row(item: Item, parsed: Parsed | None, bracket: str, error: str) -> dict[st
     return _place(item) | shown | {"heads": dtree.heads, "bracket": text}
 
 
-def _empty(item: Item, error: str) -> dict[str, Any]:
+def _empty(item: PlacedSentence, error: str) -> dict[str, Any]:
     said = " ".join(error.split()) or "cannot be parsed"
     return _place(item) | {"tokens": [], "tags": [], "heads": [], "spans": [], "error": _clean(said)}
 
 
-def _place(item: Item) -> dict[str, Any]:
+def _place(item: PlacedSentence) -> dict[str, Any]:
     ids = {"document_id": _clean(item.document), "sentence_id": _clean(item.id)}
     return ids | {"file": _clean(item.file), "line": item.line}
 
 
 def _clean(text: str) -> str:
-    """Without halves of characters, which UTF-8 cannot hold."""
+    """Return text without halves of characters, which UTF-8 cannot hold."""
     return text.encode("utf-8", "replace").decode()
 
 
 def write_parquet(tables: Sequence[pa.Table], stream: BinaryIO) -> pa.Table:
-    """Writes tables as one, whatever pieces they came in; returns it."""
-    table = needs("pyarrow").concat_tables(tables).combine_chunks()
-    parquet = needs("pyarrow.parquet")
+    """Write tables as one, whatever pieces they came in, and return it."""
+    table = pa.concat_tables(tables).combine_chunks()
     parquet.write_table(
         table, stream, compression="zstd", compression_level=_LEVEL, row_group_size=max(1, table.num_rows)
     )

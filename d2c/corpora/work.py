@@ -5,7 +5,9 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 from itertools import chain
-from typing import TYPE_CHECKING, NamedTuple
+from typing import NamedTuple
+
+import pyarrow as pa
 
 from d2c.base.errors import ModelError
 from d2c.base.model_files import first_line
@@ -15,15 +17,11 @@ from d2c.corpora.rows import table_of
 from d2c.models.names import find
 from d2c.parsing.input import KINDS
 from d2c.parsing.options import TAGGED, ParseOptions
+from d2c.parsing.parsed import Parsed
 from d2c.parsing.text import PENN
 
-if TYPE_CHECKING:
-    import pyarrow as pa
 
-    from d2c.parsing.parsed import Parsed
-
-
-class Task(NamedTuple):
+class WorkerTask(NamedTuple):
     """What is asked of a worker.
 
     records:    none: it makes itself ready
@@ -51,8 +49,9 @@ class Job:
     tagged: bool
     fields: Fields
 
-    def worker(self) -> Callable[[Task], pa.Table | Failed]:
+    def worker(self) -> Callable[[WorkerTask], pa.Table | Failed]:
         """Load the model. Raises ModelError, also where the directory has another one on this machine."""
+        from d2c.models.model import Model
         from d2c.parsing.part import digest_of  # a second and more: d-parsers
         from d2c.parsing.rules import rules_of
         from d2c.parsing.stream import Batch, BatchParser
@@ -60,13 +59,13 @@ class Job:
         directory, options = find(self.model), self.options
         if digest_of(directory) != self.digest:
             raise ModelError(f"{directory}: is another model here than where the job was started")
-        model = options.load(directory)
+        model = Model.load(directory, **options.of_model)
         parser = BatchParser(model, replace(options, kind=TAGGED) if self.tagged else options, alone=False)
         bracket = "discbracket" if model.route.gaps_ else "brackets"
         cut = KINDS[options.kind].cut and not self.tagged
         rules = rules_of(directory, lambda: model, options.language) if cut else PENN
 
-        def work(task: Task) -> pa.Table | Failed:
+        def work(task: WorkerTask) -> pa.Table | Failed:
             try:
                 records = (items_of(record, options.kind, self.fields, rules) for record in task.records)
                 items = [*chain.from_iterable(records)][task.begin : task.end]

@@ -10,6 +10,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from copy import copy
 from dataclasses import dataclass, field, replace
 from functools import cached_property, partial
 from pathlib import Path
@@ -21,20 +22,20 @@ from d2c.base.temporary import scratch
 from d2c.dparsers.protocol import DependencyParser
 from d2c.dparsers.registry import DPARSERS, TAGGERS, Registered, class_of, takes
 from d2c.dparsers.taggers import accuracy
-from d2c.experiments.rows import GOLD, Parses, timed
+from d2c.experiments.rows import GOLD, Parses, timed, with_tags_of
 from d2c.experiments.store import Step, Store, digest, digest_of_file
 from d2c.experiments.treebank import Treebank
 from d2c.linear.weights import read_arrays, write_arrays
 from d2c.models.arcs import parsing
 from d2c.packed.arcs import joined, parted
 from d2c.packed.dtree import packed_arcs, with_packed_arcs
-from d2c.packed.feature import ARRAYS, from_arrays, to_arrays
+from d2c.packed.feature import ARRAYS, ArcFeature, from_arrays, to_arrays
 from d2c.reduction.reduction import Reduction
 from d2c.routes.registry import CHART_OPTIONS, RouteSettings, make_route, route_class
 from d2c.training.jackknife import jackknife_dtrees, jackknife_tags, write_tokens
 from d2c.training.spec import TrainingSpec
 from d2c.training.tagging import retagged
-from d2c.trees.ctree import CTree
+from d2c.trees.ctree import CTree, Tokens
 from d2c.trees.dtree import DTree
 from d2c.trees.formats.conllu import read_conllu, save_conllu
 from d2c.trees.heads import load_head_rules
@@ -82,6 +83,14 @@ class Experiment:
     def gold(self, part: str) -> list[CTree]:
         """Return what guesses are held against: scorers find punctuation by the treebank's own tags."""
         return list(self.treebank.trees(part))
+
+    def tokens(self, part: str) -> list[Tokens]:
+        """Return the sentences of a part as d-parsers are given them."""
+        return [ctree.tokens for ctree in self.trees(part)]
+
+    def of_tokens(self, part: str) -> dict[str, Any]:
+        """Return what `tokens` depend on, beside treebank and settings."""
+        return {}
 
     def _each(self, work: Callable[[CTree], Any], trees: Iterable[CTree], part: str) -> Iterator[Any]:
         """Do work on the trees of a part. Raises FormatError, which names the file and the sentence."""
@@ -198,10 +207,10 @@ class Experiment:
     def train_dparser(self, name: str, encoding: str, directory: Path) -> DependencyParser:
         """Train a d-parser into a directory that is no step."""
         with scratch() as files:
-            train, dev = (self._conllu(encoding, part, files) for part in ("train", "dev"))
+            train, dev = (self.conllu(encoding, part, files) for part in ("train", "dev"))
             return self.new_dparser(name).train(train, dev, directory, log.info)
 
-    def _conllu(self, encoding: str, part: str, directory: Path) -> Path:
+    def conllu(self, encoding: str, part: str, directory: Path) -> Path:
         """Write the gold d-trees of a part."""
         file = directory / f"{part}.conllu"
         save_conllu(self.encoded(encoding, part), file)
@@ -221,14 +230,13 @@ class Experiment:
         def make(directory: Path) -> dict[str, float]:
             kind = class_of("d-parser", DPARSERS, name.partition(":")[0])
             dparser = kind.load(trained.directory / "dparser")
-            sentences = [ctree.tokens for ctree in self.trees(part)]
-            dtrees, seconds = timed(parsing(dparser, packed), sentences, f"parsing {part}")
+            dtrees, seconds = timed(parsing(dparser, packed), self.tokens(part), f"parsing {part}")
             save_dtrees(dtrees, directory / "parses")
             return {"parsing": seconds}
 
         made_of = {"dparser": trained.key, "part": part} | ({"packed": True} if packed else {})
-        step = self.store.step("parses", made_of, make)
-        dtrees = read_dtrees(self.trees(part), step.directory / "parses")
+        step = self.store.step("parses", made_of | self.of_tokens(part), make)
+        dtrees = read_dtrees(self.tokens(part), step.directory / "parses")
         return Parses(name, dtrees, step.facts["parsing"], step.key, part, encoding)
 
     def jackknifed(self, name: str, encoding: str | None = None) -> Parses:
@@ -238,34 +246,34 @@ class Experiment:
 
         def make(directory: Path) -> dict[str, Any]:
             with located(str(self.treebank.files["train"])), scratch() as files:
-                dev, sentences = self._conllu(encoding, "dev", files), list(self.encoded(encoding, "train"))
+                dev, sentences = self.conllu(encoding, "dev", files), list(self.encoded(encoding, "train"))
                 dtrees = jackknife_dtrees(self.new_dparser(name), sentences, dev, folds, log.info)
                 save_dtrees(list(dtrees), directory / "parses")
             return {}
 
         made_of = {**self.made_of, **self.of_dparser(name), "encoding": encoding, "folds": folds}
         step = self.store.step("jackknifed", made_of, make)
-        dtrees = read_dtrees(self.trees("train"), step.directory / "parses")
-        return Parses(name, dtrees, 0.0, step.key, "train", encoding)
+        sentences = [ctree.tokens for ctree in self.trees("train")]
+        return Parses(
+            name, read_dtrees(sentences, step.directory / "parses"), 0.0, step.key, "train", encoding
+        )
 
     def route(
         self,
         name: str,
         share: float = 1.0,
         dtrees: Parses | None = None,
-        arcs: Parses | None = None,
         **changes: Any,
     ) -> Fitted[Any]:
         """Fit a route to train.
 
         share:   of the training c-trees, the first ones
         dtrees:  what it learns from in place of gold d-trees: those of `jackknifed`
-        arcs:    d-trees with packed arcs, of sentences that it does not learn from: what arcs count for
         changes: of the settings, by the names of options
         """
 
         def make(directory: Path) -> dict[str, Any]:
-            self.fit(name, share, dtrees, arcs, **changes).save(directory / "route")
+            self.fit(name, share, dtrees, **changes).save(directory / "route")
             return {}
 
         settings, default = self.spec.changed(**changes), RouteSettings()
@@ -274,7 +282,7 @@ class Experiment:
         }
         set_apart = {option: value for option, value in options.items() if value != default.option(option)}
         made_of = {**self.made_of, **set_apart, **changes, "route": name, "share": share}
-        made_of |= {"dtrees": dtrees and dtrees.key} | ({"arcs": arcs.key} if arcs else {})
+        made_of["dtrees"] = dtrees and dtrees.key
         step = self.store.step("route", made_of, make)
         return Fitted(route_class(name).load(step.directory / "route"), step)
 
@@ -283,7 +291,6 @@ class Experiment:
         name: str,
         share: float = 1.0,
         dtrees: Parses | None = None,
-        arcs: Parses | None = None,
         **changes: Any,
     ) -> Route:
         """Fit a route that is no step; arguments as of `route`.
@@ -298,9 +305,19 @@ class Experiment:
             of_dev = {"dev_dtrees": self.encoded(settings.encoding, "dev")}
         with located(str(self.treebank.files["train"])):
             route.fit(trees, self.trees("dev"), dtrees=given, progress=log.info, **of_dev)
-            if arcs and route.supports_arcs:
-                route.fit_arcs(self.trees(arcs.part), arcs.dtrees)
         return route
+
+    def with_arcs(self, fitted: Fitted[AnyRoute], parses: Parses) -> Fitted[AnyRoute]:
+        """Return a fitted route with what packed arcs count for, learned on d-trees that it has not seen."""
+
+        def make(_: Path) -> dict[str, Any]:
+            gold = with_tags_of(parses.dtrees, self.trees(parses.part))
+            return {"arcs": copy(fitted.route).fit_arcs(gold, parses.dtrees).arcs_}
+
+        step = self.store.step("arcs", {"route": fitted.step.key, "parses": parses.key}, make)
+        route = copy(fitted.route)
+        route.arcs_ = ArcFeature.read(step.facts["arcs"])
+        return Fitted(route, step)
 
 
 def save_dtrees(dtrees: Sequence[DTree], stem: Path) -> None:
@@ -311,10 +328,10 @@ def save_dtrees(dtrees: Sequence[DTree], stem: Path) -> None:
         write_arrays(stem.with_suffix(".npz"), to_arrays(joined(arcs)))
 
 
-def read_dtrees(ctrees: Sequence[CTree], stem: Path) -> list[DTree]:
-    """Read what `save_dtrees` wrote, over the tokens of c-trees."""
-    pairs = zip(ctrees, read_conllu(stem.with_suffix(".conllu")), strict=True)
-    dtrees = [replace(dtree, tokens=ctree.tokens) for ctree, dtree in pairs]
+def read_dtrees(sentences: Sequence[Tokens], stem: Path) -> list[DTree]:
+    """Read what `save_dtrees` wrote, over the tokens of the sentences."""
+    pairs = zip(sentences, read_conllu(stem.with_suffix(".conllu")), strict=True)
+    dtrees = [replace(dtree, tokens=tokens) for tokens, dtree in pairs]
     arrays = stem.with_suffix(".npz")
     if not arrays.exists():
         return dtrees

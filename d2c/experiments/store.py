@@ -28,6 +28,14 @@ _SHOWN = 12  # digits of a digest in the name of a directory
 
 
 @dataclass(frozen=True)
+class FactsFile:
+    """The file of a finished step: its facts, and the seconds that it took."""
+
+    facts: dict[str, Any]
+    seconds: float
+
+
+@dataclass(frozen=True)
 class Step:
     """Something that was made.
 
@@ -68,10 +76,8 @@ class Store:
                 if not (directory / _FACTS).is_file():
                     self._make(directory, made_of, make)
             self._others = before + time.perf_counter() - start
-        settings = model_files.read_settings(directory / _FACTS, FORMAT)
-        with model_files.reading(directory / _FACTS):
-            found = model_files.typed(settings, {"facts": dict, "seconds": float | int})
-        step = self.used[key] = Step(directory, found["facts"], key, found["seconds"])
+        made = model_files.read_as(directory / _FACTS, FORMAT, FactsFile)
+        step = self.used[key] = Step(directory, made.facts, key, made.seconds)
         return step
 
     @staticmethod

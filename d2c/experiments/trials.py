@@ -17,8 +17,8 @@ from typing import Any
 
 from d2c.base.errors import FormatError, ModelError, located
 from d2c.base.journal import Journal
-from d2c.base.model_files import typed
 from d2c.base.progress import counted
+from d2c.base.schema import checked
 from d2c.base.temporary import scratch
 from d2c.experiments.experiment import Experiment, read_dtrees, save_dtrees
 from d2c.experiments.rows import GOLD, Parses, with_tags_of
@@ -39,14 +39,6 @@ from d2c.trees.scores.matches import Matches
 from d2c.trees.scores.significance import counted_matches
 
 _TENTHS = 10
-_KINDS = {
-    "trial": str,
-    "settings": dict,
-    "f1": int | float | None,
-    "uas": int | float | None,
-    "seconds": int | float,
-    "error": str | None,
-}
 
 
 @dataclass(frozen=True)
@@ -83,7 +75,7 @@ class TrialLog:
 
     def _read(self, line: bytes, number: int) -> Trial:
         try:
-            return Trial(**typed(json.loads(line), _KINDS))
+            return checked(json.loads(line), Trial)
         except (ValueError, TypeError, KeyError, RecursionError):
             path = str(self._journal.path)
             raise FormatError(path, number, 0, "is no line of d2c tune's log; name another -o") from None
@@ -152,14 +144,13 @@ class TrialExperiment(Experiment):
             with scratch() as files:
                 dparser = self.train_dparser(name, labels, files / "dparser")
                 for own in parts:
-                    tokens = (ctree.tokens for ctree in self.trees(own))
-                    dtrees = list(counted(parsing(dparser, True)(tokens), "parsing"))
+                    dtrees = list(counted(parsing(dparser, True)(self.tokens(own)), "parsing"))
                     save_dtrees(dtrees, directory / own)
             return {}
 
         made_of = {**self.made_of, **self.of_dparser(name), "labels of arcs": labels}
         step = self.store.step("parsed", made_of, make)
-        dtrees = read_dtrees(self.trees(part), step.directory / part)
+        dtrees = read_dtrees(self.tokens(part), step.directory / part)
         if not packed:
             dtrees = [with_packed_arcs(dtree, None) for dtree in dtrees]
         return Parses(name, dtrees, step.seconds, step.key, part, labels)
@@ -176,8 +167,10 @@ class TrialExperiment(Experiment):
         check_arcs(packed, {spec.routes[0]: self.untrained}, self.new_dparser(name), spec.dparser_name)
         parses = self.parses(name, "test", packed=packed)
         dtrees = self.jackknifed(name, self.labels) if spec.folds else None
-        arcs = self.parses(name, "dev", packed=True) if packed else None
-        route = self.fit(spec.routes[0], dtrees=dtrees, arcs=arcs)
+        route = self.fit(spec.routes[0], dtrees=dtrees)
+        if packed and route.supports_arcs:
+            with located(str(spec.train)):
+                route.fit_arcs(self.trees("dev"), self.parses(name, "dev", packed=True).dtrees)
         guess = list(counted(route.decode_all(parses.dtrees), "converting d-trees"))
         gold = self.trees("test")
         gaps = any(not ctree.is_continuous() for part in self.treebank.files for ctree in self.trees(part))

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import shutil
 from collections.abc import Iterable, Iterator, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, fields, replace
 from itertools import chain
 from pathlib import Path
 from typing import Any, Self, cast
@@ -35,8 +35,36 @@ _OTHERS = {  # what people take for one, by a file in it
 }
 _WINDOW = 1024  # sentences that are tagged at a time
 TAGS = ("gold", "predicted")
-_PARTS, _OPTIONAL = ("route", "dparser", "tagger"), ("tagger", "tags", "language", "arcs")
+_PARTS = "route", "dparser", "tagger"
 NO_TAGGER = "words need a tagger, and this model has none; train it with --tagger stanza, spacy or nltk"
+
+
+@dataclass(frozen=True)
+class ModelSettings:
+    """What `model.json` says: names of route, d-parser and tagger, and the rest as of `Model`.
+
+    files: digest of each file of the model, by its path; None: not known
+    """
+
+    route: str
+    dparser: str
+    tagger: str | None = None
+    tags: str | None = None
+    language: str | None = None
+    arcs: str = ARCS[0]
+    files: dict[str, object] | None = None
+
+    def __post_init__(self) -> None:
+        if self.arcs not in ARCS:
+            raise ValueError(f"unknown arcs {self.arcs!r}")
+        if self.tags not in (*TAGS, None) or (self.tagger is None) != (self.tags is None):
+            raise ValueError("tagger and tags do not fit together")
+
+    def named(self) -> dict[str, str]:
+        """Return what is said, and not by default, but for the digests."""
+        default = {one.name: one.default for one in fields(self)}
+        said = vars(self).items()
+        return {name: value for name, value in said if value != default[name] and name != "files"}
 
 
 @dataclass
@@ -77,7 +105,7 @@ class Model:
         timeout: float | None = None,
         arcs: str | None = None,
     ) -> Self:
-        """What `train` left.
+        """Return what `train` left.
 
         parse_template: the command of a d-parser `cmd`
         allow_pipeline: the name of a d-parser `pipeline`, `spacy:NAME` or `stanza:LANGUAGE`: loading one may
@@ -87,42 +115,39 @@ class Model:
 
         The first two must be given where the model has such a d-parser, and only there. Raises ModelError.
         """
-        names = read_settings(directory)
+        file = read_settings(directory)
         check_digests(directory, _PARTS)
         given: dict[str, Any] = {"device": device, "parse_template": parse_template}
         given |= {"allow_pipeline": allow_pipeline, "timeout": timeout}
-        dparser = load_dparser(names["dparser"], directory / "dparser", given)
-        model = cls(names["route"], _load_route(directory, names["route"]), names["dparser"], dparser)
-        model.language, model.arcs = names.get("language"), arcs or names.get("arcs", ARCS[0])
-        check_arcs(model.arcs == "packed", {names["route"]: model.route}, dparser, names["dparser"])
-        if "tagger" in names:
-            model.tagger_name, model.tags = names["tagger"], names.get("tags", "gold")
-            model.tagger = load_tagger(names["tagger"], directory / "tagger", device)
+        dparser = load_dparser(file.dparser, directory / "dparser", given)
+        model = cls(file.route, _load_route(directory, file.route), file.dparser, dparser)
+        model.language, model.arcs = file.language, arcs or file.arcs
+        check_arcs(model.arcs == "packed", {file.route: model.route}, dparser, file.dparser)
+        if file.tagger is not None:
+            model.tagger_name, model.tags = file.tagger, file.tags or TAGS[0]
+            model.tagger = load_tagger(file.tagger, directory / "tagger", device)
             model.abbreviations = load_abbreviations(directory / "tagger")
         return model
 
     def save(self, directory: Path, trained: Path) -> None:
-        """Writes the model into a directory, d-parser and tagger as they were trained in one."""
+        """Write the model into a directory, d-parser and tagger as they were trained in one."""
         for part in ("dparser", "tagger") if self.tagger_name else ("dparser",):
             if directory != trained:
                 shutil.copytree(trained / part, directory / part)
         self.route.save(directory / "route")
-        settings: dict[str, object] = {"route": self.route_name, "dparser": self.dparser_name}
-        if self.tagger_name is not None:
-            settings |= {"tagger": self.tagger_name, "tags": self.tags}
-        if self.language is not None:
-            settings["language"] = self.language
-        if self.arcs != ARCS[0]:
-            settings["arcs"] = self.arcs
-        settings["files"] = model_files.digests(directory, _PARTS)
+        tags = self.tags if self.tagger_name else None
+        file = ModelSettings(
+            *(self.route_name, self.dparser_name, self.tagger_name, tags, self.language, self.arcs)
+        )
+        settings = file.named() | {"files": model_files.digests(directory, _PARTS)}
         model_files.write_settings(directory / SETTINGS, FORMAT, settings)
 
     def parse(self, sentences: Iterable[Tokens], repairs: Repairs | None = None) -> Iterator[CTree]:
-        """The c-tree of each sentence; tags as for `parse_dependencies`."""
+        """Yield the c-tree of each sentence; tags as for `parse_dependencies`."""
         return self.route.decode_all(self.parse_dependencies(sentences), repairs)
 
     def parse_dependencies(self, sentences: Iterable[Tokens]) -> Iterator[DTree]:
-        """The d-tree of each sentence.
+        """Yield the d-tree of each sentence.
 
         Sentences with words that have no tag (an empty one) are tagged by the model's tagger; all are, where
         route and d-parser were trained on its tags. Raises ModelError where there is no tagger.
@@ -145,8 +170,8 @@ class Model:
 
 
 def load_route(directory: Path) -> Route:
-    """The route of a model directory, without its d-parser. Raises ModelError."""
-    name = read_settings(directory)["route"]
+    """Return the route of a model directory, without its d-parser. Raises ModelError."""
+    name = read_settings(directory).route
     check_digests(directory, ("route",))
     return _load_route(directory, name)
 
@@ -157,33 +182,23 @@ def _load_route(directory: Path, name: str) -> Route:
     return route_class(name).load(directory / "route")
 
 
-def read_settings(directory: Path) -> dict[str, str]:
-    """What `model.json` says: names of route, d-parser and tagger. Raises ModelError."""
+def read_settings(directory: Path) -> ModelSettings:
+    """Return what `model.json` of a model directory says. Raises ModelError."""
     path = Path(directory) / SETTINGS
     if not path.is_file():
         for file, what in _OTHERS.items():
             if (Path(directory) / file).is_file():
                 raise ModelError(f"{directory}: is {what}")
         raise ModelError(f"{directory}: is no model of d2c's: {path} is no file")
-    settings = model_files.read_settings(path, FORMAT)
-    with model_files.reading(path):
-        names = dict.fromkeys(("route", "dparser", *(name for name in _OPTIONAL if name in settings)), str)
-        said: dict[str, str] = model_files.typed(settings, names)
-        if said.get("arcs", ARCS[0]) not in ARCS:
-            raise ValueError(f"unknown arcs {said['arcs']!r}")
-        if said.get("tags", "gold") not in TAGS or ("tagger" in said) != ("tags" in said):
-            raise ValueError("tagger and tags do not fit together")
-    return {"format": str(FORMAT), **said}
+    return model_files.read_as(path, FORMAT, ModelSettings)
 
 
 def check_digests(directory: Path, parts: Sequence[str]) -> None:
-    """Raises ModelError where files in these parts of a model directory are not those that `save` wrote.
+    """Raise ModelError where files in these parts of a model directory are not those that `save` wrote.
 
     Models of 0.2.0 say no digests. Who changes a file on purpose can change its digest, too: what loads it
     does not rely on this.
     """
-    path = Path(directory) / SETTINGS
-    expected = model_files.read_settings(path, FORMAT).get("files")
-    with model_files.reading(path):
-        if expected is not None:
-            model_files.check_digests(Path(directory), parts, dict(expected))
+    expected = read_settings(directory).files
+    if expected is not None:
+        model_files.check_digests(Path(directory), parts, expected)

@@ -3,14 +3,14 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from pathlib import Path
+from typing import Any
 
 from d2c.base.settings import Settings, setting
 from d2c.models.arcs import ARCS
-from d2c.models.model import Model
 
 TAGGED = "conllu"
 INPUTS = (TAGGED, "text", "tokenized", "split")
+_OF_MODEL = ("device", "parse_template", "allow_pipeline", "timeout", "arcs")
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -41,8 +41,7 @@ class ParseOptions(Settings):
     timeout: float | None = setting(None, above=0)
     arcs: str | None = setting(None, choices=ARCS)
 
-    def load(self, directory: Path) -> Model:
-        """Load a model. Raises ModelError."""
-        return Model.load(
-            directory, self.device, self.parse_template, self.allow_pipeline, self.timeout, self.arcs
-        )
+    @property
+    def of_model(self) -> dict[str, Any]:
+        """The arguments of `Model.load` beside the directory."""
+        return {name: getattr(self, name) for name in _OF_MODEL}

@@ -60,16 +60,12 @@ class Finished:
             raise FormatError(file, 0, 0, message)
         yield from batches
 
-    def row(self) -> list[Any]:
-        """Return the row of the journal."""
-        counts = [self.repairs.tokens, self.repairs.sentences, self.repairs.counts]
-        return [self.sentences, self.digest, self.refused, self.length, counts]
-
     @classmethod
     def of_row(cls, row: Any) -> Finished:
-        """Return what `row` described. Raises ValueError, TypeError for anything else."""
-        done, digest, refused, length, (tokens, sentences, counts) = row
-        return cls(done, digest, refused, length, Repairs(tokens, sentences, Counter(counts)))
+        """Return what a row of the journal says. Raises ValueError, TypeError, KeyError for anything else."""
+        repairs = Repairs(**row["repairs"])
+        repairs.counts = Counter(repairs.counts)
+        return cls(**row | {"repairs": repairs})
 
 
 @contextmanager
@@ -123,7 +119,7 @@ def _part(
             def add(done: Done) -> None:
                 put(done.text)
                 finished.add(done)
-                journal.append(finished.row())
+                journal.append(vars(finished) | {"repairs": vars(finished.repairs)})
 
             try:
                 stream.truncate(finished.length)
@@ -150,7 +146,7 @@ def _finished(journal: Journal, path: Path, settings: Mapping[str, Any], resume:
     elif journal.changes(settings) != []:
         problem = "was made with another model or other options; delete it to begin anew"
     else:
-        with suppress(ValueError, TypeError):
+        with suppress(ValueError, TypeError, KeyError):
             finished = Finished.of_row(json.loads(journal.lines[-1]))
             if finished.length <= path.stat().st_size:
                 return finished

@@ -22,12 +22,12 @@ def rules_of(directory: Path, load: Callable[[], Model], language: str | None = 
 
     load: loads this model, which is done only where its pipeline cuts text
     """
-    names = read_settings(directory)
-    if language := language or names.get("language"):
+    model = read_settings(directory)
+    if language := language or model.language:
         return language_rules(language)
-    if class_of("d-parser", DPARSERS, names["dparser"]).reads_text:
+    if class_of("d-parser", DPARSERS, model.dparser).reads_text:
         return load().dparser.rules()
-    return PennRules(load_abbreviations(directory / "tagger") if "tagger" in names else ())
+    return PennRules(load_abbreviations(directory / "tagger") if model.tagger else ())
 
 
 def language_rules(language: str) -> TextRules:

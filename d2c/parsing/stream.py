@@ -9,7 +9,7 @@ from __future__ import annotations
 import hashlib
 from collections.abc import Callable, Generator, Iterable, Iterator, Sequence
 from functools import partial
-from itertools import chain, count, islice, tee
+from itertools import chain, islice, tee
 from typing import NamedTuple, TypeVar
 
 from threadpoolctl import threadpool_limits
@@ -137,16 +137,17 @@ class BatchParser:
 
     def _parsed(self, batch: Batch, dtrees: Iterator[DTree]) -> ParsedBatch:
         """Take the d-trees of a batch from a stream; sentences with an error have none."""
-        repairs, numbers = Repairs(), count(batch.first)
+        repairs = Repairs()
         # Sums may depend on the number of threads that share them; so does speed, but jobs are for that.
         with threadpool_limits(1):
-            taken = [*islice(dtrees, sum(sentence.error is None for sentence in batch.sentences))]
-            trees = zip(taken, self._ctrees(taken, repairs), strict=True)
+            taken = [*islice(dtrees, len(_tokens(batch)))]
+            trees = (
+                (dtree, *decoded) for dtree, decoded in zip(taken, self._ctrees(taken, repairs), strict=True)
+            )
+            nothing = (None, None, None)
             sentences = [
-                Parsed(sentence, next(numbers))
-                if sentence.error
-                else _of_trees(sentence, next(numbers), *next(trees))
-                for sentence in batch.sentences
+                Parsed(sentence, number, *(nothing if sentence.error else next(trees)))
+                for number, sentence in enumerate(batch.sentences, batch.first)
             ]
         return ParsedBatch(sentences, batch.digest, repairs)
 
@@ -167,15 +168,6 @@ class BatchParser:
 
 def _tokens(batch: Batch) -> list[Tokens]:
     return [sentence.tokens for sentence in batch.sentences if sentence.error is None]
-
-
-def _of_trees(
-    sentence: InputSentence,
-    number: int,
-    dtree: DTree,
-    decoded: tuple[CTree | None, tuple[float, ...] | None],
-) -> Parsed:
-    return Parsed(sentence, number, dtree, *decoded)
 
 
 def format_batch(to: str, file: str, batch: ParsedBatch) -> Done:

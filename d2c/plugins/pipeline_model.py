@@ -55,12 +55,12 @@ class PipelineModel:
     def converts(self) -> bool:
         """Whether the pipeline's own parse is converted. Raises ModelError."""
         if self.dparser is None:
-            return read_settings(self.directory)["dparser"] == "pipeline"
+            return read_settings(self.directory).dparser == "pipeline"
         return self.dparser == "pipeline"
 
     def check(self) -> None:
         """Raises ModelError where there is no such model, or its route cannot convert a pipeline's parse."""
-        route = read_settings(self.directory)["route"]
+        route = read_settings(self.directory).route
         if self.converts and not route_class(route).learns_conventions:
             message = f"the pipeline's d-parser {foreign_refused()}"
             raise ModelError(f"{self.directory}: has the route {route}, but {message}")
@@ -94,7 +94,7 @@ class PipelineModel:
 
     @cached_property
     def _model(self) -> Model:
-        names_pipeline = read_settings(self.directory)["dparser"] == "pipeline"
+        names_pipeline = read_settings(self.directory).dparser == "pipeline"
         return Model.load(self.directory, allow_pipeline=self.allow_pipeline if names_pipeline else None)
 
     @cached_property

@@ -10,14 +10,12 @@ actions, and labels every root `ROOT`. So it sees `d2c.dparsers.codes` here; the
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Any, Self
+from typing import Any, ClassVar, Self
 
 import numpy
-import spacy
-from spacy.language import Language
 from spacy.tokens import Doc
 from spacy.training import Example
 from spacy.vectors import Vectors
@@ -25,32 +23,37 @@ from spacy.vectors import Vectors
 from d2c.base.errors import ModelError
 from d2c.base.model_files import check_file
 from d2c.base.schema import checked
+from d2c.base.settings import setting
 from d2c.dparsers.codes import Codes, read_trees
 from d2c.dparsers.directories import ModelFormat, loading, parameters, whole_directory
 from d2c.dparsers.protocol import DependencyParser, Progress, Report
-from d2c.dparsers.spacy.training import LEFT_OUT, checked_sizes, fit, forgetting, load_weights, tok2vec
+from d2c.dparsers.spacy.training import (
+    LEFT_OUT,
+    SpacyEstimator,
+    checked_sizes,
+    forgetting,
+    load_weights,
+    tok2vec,
+)
 from d2c.dparsers.spacy.vectors import kept_vectors, read_vectors, write_vectors
-from d2c.dparsers.training import DEV_WORDS, check_choice, reporter, seeded, thinned
+from d2c.dparsers.training import DEV_WORDS, attachment, evaluating, seeded, thinned
 from d2c.trees.ctree import Tokens
 from d2c.trees.dtree import DTree
 from d2c.trees.formats.chunks import batches
-from d2c.trees.scores.attachment import Attachment, score_attachment
 
 # The model directory: the settings and spaCy's files of the component.
 FORMAT = ModelFormat("dparser", "spacy", 1, ("preset", "epochs", "seed"))
-_MODEL = "parser"
 MOST_ACTIONS = 1 << 22  # bytes
 
 _WINDOW = 2048  # sentences that `parse` holds at a time
 _BATCH = 1024  # of them, spaCy sorts so many by length, a quarter of which it parses at once
 
-PRESETS = {"default": 30, "small": 10}  # passes over the training treebank
 # Of the network: spaCy's own, but for the hidden layer, which is twice as wide: there are many labels.
 SIZES = {"width": 96, "depth": 4, "hidden": 128, "rows": 5000}
 
 
 @dataclass(eq=False)
-class SpacyParser(DependencyParser):
+class SpacyParser(SpacyEstimator, DependencyParser):
     """spaCy's dependency parser.
 
     preset:  default (30 passes over the training treebank) or small (10)
@@ -61,23 +64,28 @@ class SpacyParser(DependencyParser):
     It sees words and tags (XPOS).
     """
 
+    COMPONENT: ClassVar[str] = "parser"
+    PRESETS: ClassVar[Mapping[str, int]] = {"default": 30, "small": 10}  # passes over the training treebank
+
     preset: str = "default"
-    epochs: float | None = None
+    epochs: float | None = setting(None, above=0)
     seed: int = 1
     vectors: Path | None = None
     codes_: Codes = field(default=Codes((), None), init=False)
     nlp_: Any = field(default=None, init=False)
 
     def train(self, train_conllu: Path, dev_conllu: Path, directory: Path, progress: Report = None) -> Self:
-        """Learns, and leaves the model with the best LAS on the second file; errors: `DependencyParser`."""
-        check_choice("preset", self.preset, PRESETS)
+        """Learn, and leave the model with the best LAS on the second file; errors: `DependencyParser`."""
+        self._check()
         train, dev = read_trees(train_conllu), read_trees(dev_conllu)
+        dev = [*thinned(dev, DEV_WORDS, lambda dtree: len(dtree.heads))]
         self.codes_ = Codes.of(train)
         with seeded(self.seed), whole_directory(directory) as staging:
             vectors = read_vectors(self.vectors) if self.vectors else None
-            self.nlp_ = _pipeline(SIZES, vectors)
-            self._fit(train, thinned(dev, DEV_WORDS, lambda dtree: len(dtree.heads)), progress)
-            self._parser.to_disk(staging / _MODEL, exclude=LEFT_OUT)
+            self._build(SIZES, vectors)
+            examples = [Example(self._doc(dtree.tokens), self._gold_doc(dtree)) for dtree in train]
+            self._fit(examples, evaluating(Progress, progress, lambda: self._scores(dev)), "spacy")
+            self._component.to_disk(staging / self.COMPONENT, exclude=LEFT_OUT)
             if vectors is not None:
                 write_vectors(staging, vectors)
             FORMAT.write(staging, {"sizes": SIZES} | self.codes_.settings, self)
@@ -85,60 +93,52 @@ class SpacyParser(DependencyParser):
 
     @classmethod
     def load(cls, directory: Path) -> Self:
-        """The parser that `train` left in a directory, which cannot bring code with it. Raises ModelError."""
-        settings, path = FORMAT.read(directory), Path(directory) / _MODEL
+        """Return the parser that `train` left, which cannot bring code with it. Raises ModelError."""
+        settings, path = FORMAT.read(directory), Path(directory) / cls.COMPONENT
         with loading(path):
             parser = cls(**parameters(settings, FORMAT.parameters))
             parser.codes_ = checked(settings, Codes)
-            sizes = checked_sizes(settings["sizes"], SIZES)
-            parser.nlp_ = _pipeline(sizes, kept_vectors(Path(directory)))
+            parser._build(checked_sizes(settings["sizes"], SIZES), kept_vectors(Path(directory)))
             parser._load_weights(path)
         return parser
 
     def parse(self, sentences: Iterable[Tokens]) -> Iterator[DTree]:
-        """The d-tree of each sentence, in order; about two thousand sentences are held at a time."""
+        """Yield the d-tree of each sentence, in order; about two thousand sentences are held at a time."""
         if self.nlp_ is None:
             raise ModelError("this parser is not trained yet")
         for window in batches(sentences, _WINDOW):
             with forgetting(self.nlp_):
-                docs = self._parser.pipe(map(self._doc, window), batch_size=_BATCH)
+                docs = self._component.pipe(map(self._doc, window), batch_size=_BATCH)
                 dtrees = [*map(self._dtree, window, docs)]
             yield from dtrees
 
+    def _build(self, sizes: dict[str, int], vectors: Vectors | None) -> None:
+        """Make an untrained parser."""
+        model = {
+            "@architectures": "spacy.TransitionBasedParser.v2",
+            "state_type": "parser",
+            "extra_state_tokens": False,
+            "hidden_width": sizes["hidden"],
+            "maxout_pieces": 2,
+            "use_upper": True,
+            "tok2vec": tok2vec(sizes, ["NORM", "PREFIX", "SUFFIX", "SHAPE", "TAG"], vectors is not None),
+        }
+        self._new_pipeline(vectors, model=model, min_action_freq=1)
+
     def _load_weights(self, path: Path) -> None:
-        """Reads the actions, then what they are chosen with."""
+        """Read the actions, then what they are chosen with."""
         check_file(path / "moves", MOST_ACTIONS)
-        self._parser.from_disk(path, exclude=[*LEFT_OUT, "model"])
-        self._parser._resize()
+        self._component.from_disk(path, exclude=[*LEFT_OUT, "model"])
+        self._component._resize()
         doc = self._doc(Tokens(("a", "b"), ("A", "B")))
-        load_weights(self._parser, path / "model", doc)
-        next(self._parser.pipe([doc]))
+        load_weights(self._component, path / "model", doc)
+        next(self._component.pipe([doc]))
 
-    def _fit(self, train: Sequence[DTree], dev: Sequence[DTree], progress: Report) -> None:
-        """Updates the parser's model and leaves the weights that had the best LAS on dev."""
-        report = reporter(Progress, progress)
-
-        def evaluate(step: int, steps: int, loss: float) -> float:
-            score = self._score(dev)
-            report(step, steps, loss, score.uas / 100, score.las / 100)
-            return score.las
-
-        examples = [Example(self._doc(dtree.tokens), self._gold_doc(dtree)) for dtree in train]
-        self._parser.initialize(lambda: examples)
-        epochs = PRESETS[self.preset] if self.epochs is None else self.epochs
-        fit(self._parser, examples, epochs, evaluate, "spacy")
-
-    def _score(self, gold: Sequence[DTree]) -> Attachment:
-        predicted = self.parse(dtree.tokens for dtree in gold)
-        pairs = zip(gold, predicted, strict=True)
-        return sum((score_attachment(a, b, punctuation=True) for a, b in pairs), Attachment())
-
-    @property
-    def _parser(self) -> Any:
-        return self.nlp_.get_pipe(_MODEL)
+    def _scores(self, gold: Sequence[DTree]) -> tuple[float, float]:
+        return attachment(gold, self.parse(dtree.tokens for dtree in gold))
 
     def _doc(self, tokens: Tokens) -> Doc:
-        """A sentence as spaCy sees it, which it cannot cut in two."""
+        """Return a sentence as spaCy sees it, which it cannot cut in two."""
         forms, tags = self.codes_.words(tokens)
         return Doc(self.nlp_.vocab, forms, tags=tags, sent_starts=[i == 0 for i in range(len(forms))])
 
@@ -152,21 +152,3 @@ class SpacyParser(DependencyParser):
         offsets = arcs[:, 0].astype(numpy.int64).tolist()
         heads = [m + offset if offset else 0 for m, offset in enumerate(offsets, 1)]
         return self.codes_.decode(tokens, heads, [doc.vocab.strings[dep] for dep in arcs[:, 1].tolist()])
-
-
-def _pipeline(sizes: dict[str, int], vectors: Vectors | None) -> Language:
-    """An untrained parser."""
-    nlp = spacy.blank("xx")
-    if vectors is not None:
-        nlp.vocab.vectors = vectors
-    model = {
-        "@architectures": "spacy.TransitionBasedParser.v2",
-        "state_type": "parser",
-        "extra_state_tokens": False,
-        "hidden_width": sizes["hidden"],
-        "maxout_pieces": 2,
-        "use_upper": True,
-        "tok2vec": tok2vec(sizes, ["NORM", "PREFIX", "SUFFIX", "SHAPE", "TAG"], vectors is not None),
-    }
-    nlp.add_pipe("parser", _MODEL, config={"model": model, "min_action_freq": 1})
-    return nlp

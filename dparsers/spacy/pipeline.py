@@ -1,4 +1,4 @@
-"""What spaCy's pipelines make of text and of words."""
+"""spaCy's pipelines: text cut into words and sentences, and words annotated."""
 
 from __future__ import annotations
 
@@ -25,16 +25,16 @@ class SpacyRules:
             nlp.add_pipe("sentencizer")
 
     def words(self, text: str) -> list[Word]:
-        """The tokens of a sentence, but those of blanks."""
+        """Return the tokens of a sentence, but those of blanks."""
         with forgetting(self.nlp):
             words = [token for token in self.nlp.make_doc(text) if not token.is_space]
             return [(word.text, word.idx, word.idx + len(word)) for word in words]
 
     def sentences(self, text: str) -> list[tuple[int, int]]:
-        """The sentences of a paragraph, but those of blanks."""
+        """Return the sentences of a paragraph, but those of blanks."""
         with forgetting(self.nlp):
-            found = [[token for token in sent if not token.is_space] for sent in self.nlp(text).sents]
-            return [(words[0].idx, words[-1].idx + len(words[-1])) for words in found if words]
+            cut = [[token for token in sent if not token.is_space] for sent in self.nlp(text).sents]
+            return [(words[0].idx, words[-1].idx + len(words[-1])) for words in cut if words]
 
 
 class SpacyPipeline(SpacyRules):
@@ -49,7 +49,7 @@ class SpacyPipeline(SpacyRules):
         super().__init__(nlp)
 
     def arcs(self, sentences: Sequence[list[str]]) -> list[Arcs]:
-        """Heads and labels."""
+        """Return heads and labels."""
         with forgetting(self.nlp):
             return [
                 (
@@ -60,7 +60,7 @@ class SpacyPipeline(SpacyRules):
             ]
 
     def tags(self, sentences: Sequence[list[str]]) -> list[tuple[str, ...]]:
-        """Tags, empty ones where there is no tagger."""
+        """Return tags, empty ones where there is no tagger."""
         with forgetting(self.nlp):
             docs = self.nlp.pipe(self._docs(sentences), disable=["parser"])
             return [tuple(token.tag_ for token in doc) for doc in docs]

@@ -1,4 +1,4 @@
-"""What spaCy's parser and tagger have in common here: a network over words, batches, the training.
+"""A network over words, batches and the training, which spaCy's parser and tagger have in common here.
 
 A model is files of spaCy's: `model` (MessagePack, numpy's arrays in it as type, shape and bytes), and of a
 parser `moves` (the actions: JSON in MessagePack). Nothing is unpickled. Networks are built here, not from
@@ -9,20 +9,23 @@ from __future__ import annotations
 
 import math
 import random
-from collections.abc import Callable, Iterator, Sequence
+import time
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from pathlib import Path
 from threading import Lock
-from typing import Any
+from typing import Any, ClassVar
 
 import numpy
+import spacy
 import srsly
 from spacy.tokens import Doc
 from spacy.training import Example
+from spacy.vectors import Vectors
 from thinc.api import Adam, warmup_linear
 
 from d2c.base.model_files import check_file
-from d2c.dparsers.training import best_state, evaluations, seeded
+from d2c.dparsers.training import best_state, check_choice, check_limits, evaluations, seeded
 
 LEFT_OUT = ["vocab", "cfg"]  # of spaCy's files: words are hashed; codes, tags and sizes are settings
 
@@ -35,7 +38,7 @@ _ONE_AT_A_TIME = Lock()  # of all pipelines: they are copied to other processes,
 
 @contextmanager
 def forgetting(nlp: Any) -> Iterator[None]:
-    """Runs a pipeline, and forgets the words that it has not seen before, of which it would keep every one.
+    """Run a pipeline, and forget the words that it has not seen before, of which it would keep every one.
 
     Threads take turns: what is forgotten when one leaves is what another one is just reading.
     """
@@ -44,7 +47,7 @@ def forgetting(nlp: Any) -> Iterator[None]:
 
 
 def tok2vec(sizes: dict[str, int], attributes: Sequence[str], vectors: bool = False) -> dict[str, Any]:
-    """The configuration of a convolutional network that sees these attributes of words.
+    """Return the configuration of a convolutional network that sees these attributes of words.
 
     sizes: width of the vectors, depth of the network, rows of the table of the first attribute's hashes; the
         other tables have half as many
@@ -71,14 +74,14 @@ def tok2vec(sizes: dict[str, int], attributes: Sequence[str], vectors: bool = Fa
 
 
 def checked_sizes(sizes: Any, known: dict[str, int]) -> dict[str, int]:
-    """Sizes of a network from a model's settings. Raises ValueError for other ones than those known."""
+    """Return sizes of a network from a model's settings. Raises ValueError for others than those known."""
     if sizes != known:
         raise ValueError("the sizes of the network are other ones")
     return known
 
 
 def load_weights(component: Any, path: Path, doc: Doc) -> None:
-    """Fills a component that has its labels with weights from a file.
+    """Fill a component that has its labels with weights from a file.
 
     doc: any that the network can see, for it to find its shapes
 
@@ -110,7 +113,7 @@ def _shapes(layer: dict[str, Any]) -> dict[str, Any]:
 
 
 def _batches(examples: list[Example]) -> Iterator[list[Example]]:
-    """Batches of _BATCH_WORDS or a few more, without end, composed anew for every pass."""
+    """Yield batches of _BATCH_WORDS or a few more, without end, composed anew for every pass."""
     order, batch, words = examples.copy(), [], 0
     while True:
         random.shuffle(order)
@@ -122,30 +125,55 @@ def _batches(examples: list[Example]) -> Iterator[list[Example]]:
                 batch, words = [], 0
 
 
-def fit(
-    component: Any,
-    examples: list[Example],
-    epochs: float,
-    evaluate: Callable[[int, int, float], float],
-    who: str,
-) -> None:
-    """Trains an initialized component and leaves the weights that had the best score.
+class SpacyEstimator:
+    """A component of a pipeline that is trained, saved and loaded by itself.
 
-    evaluate: the score after a step of so many, given the mean loss; ten times, or once after each pass
+    COMPONENT: its name; PRESETS: passes over the training treebank
+    nlp_:      the pipeline, of this component alone
     """
-    steps = max(1, round(epochs * sum(map(len, examples)) / _BATCH_WORDS))
-    interval = math.ceil(steps / max(1, min(epochs, 10)))
-    rate = warmup_linear(_RATE, max(1, steps // 20), steps + 1)
-    optimizer = Adam(rate, L2=0.01, L2_is_weight_decay=True, grad_clip=1.0)  # type: ignore[arg-type]
-    batches = _batches(examples)
 
-    def update() -> float:
-        losses = component.update(next(batches), drop=_DROPOUT, sgd=optimizer)
-        optimizer.step_schedules()
-        return float(losses[component.name])
+    COMPONENT: ClassVar[str]
+    PRESETS: ClassVar[Mapping[str, int]]
+    preset: str
+    epochs: float | None
+    nlp_: Any
 
-    def score(step: int, loss: float) -> float:
-        return evaluate(step, steps, loss)
+    @property
+    def _component(self) -> Any:
+        return self.nlp_.get_pipe(self.COMPONENT)
 
-    best = best_state(evaluations(steps, interval, update, who), score, component.model.to_bytes)
-    component.model.from_bytes(best)
+    def _new_pipeline(self, vectors: Vectors | None = None, **config: Any) -> None:
+        """Make an untrained component, over static word vectors if there are any."""
+        self.nlp_ = spacy.blank("xx")
+        if vectors is not None:
+            self.nlp_.vocab.vectors = vectors
+        self.nlp_.add_pipe(self.COMPONENT, config=config)
+
+    def _check(self) -> None:
+        """Raise ModelError for parameters that it does not know or that are out of range."""
+        check_limits(self)
+        check_choice("preset", self.preset, self.PRESETS)
+
+    def _fit(self, examples: list[Example], evaluate: Callable[..., float], who: str, **labels: Any) -> None:
+        """Train the component, and leave the weights that had the best score.
+
+        evaluate: see `evaluating`; it is called ten times, or once after each pass
+        """
+        self._component.initialize(lambda: examples, **labels)
+        epochs = self.PRESETS[self.preset] if self.epochs is None else self.epochs
+        steps = max(1, round(epochs * sum(map(len, examples)) / _BATCH_WORDS))
+        interval = math.ceil(steps / max(1, min(epochs, 10)))
+        rate = warmup_linear(_RATE, max(1, steps // 20), steps + 1)
+        optimizer = Adam(rate, L2=0.01, L2_is_weight_decay=True, grad_clip=1.0)  # type: ignore[arg-type]
+        component, batches, begin = self._component, _batches(examples), time.monotonic()
+
+        def update() -> float:
+            losses = component.update(next(batches), drop=_DROPOUT, sgd=optimizer)
+            optimizer.step_schedules()
+            return float(losses[component.name])
+
+        def score(step: int, loss: float) -> float:
+            return evaluate(step, steps, loss, time.monotonic() - begin)
+
+        best = best_state(evaluations(steps, interval, update, who), score, component.model.to_bytes)
+        component.model.from_bytes(best)

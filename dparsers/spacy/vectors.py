@@ -26,7 +26,7 @@ _MOST_BYTES = 1 << 32
 
 
 def read_vectors(path: Path) -> Vectors:
-    """The vectors in a text of a word and its numbers per line, as of GloVe and word2vec.
+    """Return the vectors in a text of a word and its numbers per line, as of GloVe and word2vec.
 
     Raises FormatError, ModelError.
     """
@@ -44,13 +44,13 @@ def read_vectors(path: Path) -> Vectors:
 
 
 def write_vectors(directory: Path, vectors: Vectors) -> None:
-    """Keeps them in a model's directory."""
+    """Keep them in a model's directory."""
     keys = numpy.array(sorted(vectors.key2row, key=vectors.key2row.__getitem__), numpy.uint64)
     write_arrays(directory / _FILE, {"keys": keys, "numbers": vectors.data})
 
 
 def kept_vectors(directory: Path) -> Vectors | None:
-    """What `write_vectors` wrote, if it did. Raises ModelError."""
+    """Return what `write_vectors` wrote, if it did. Raises ModelError."""
     path = directory / _FILE
     if not path.exists():
         return None
@@ -67,7 +67,7 @@ def _vectors(keys: NDArray[Any], numbers: NDArray[Any]) -> Vectors:
 
 
 def _words(lines: Iterable[str]) -> Iterator[tuple[str, list[str]]]:
-    """Words with their numbers. Words may have spaces in them where the first line says how many numbers."""
+    """Yield words and their numbers. Words may have spaces where the first line says how many numbers."""
     size = 0
     for i, line in enumerate(lines, 1):
         pieces = line.rstrip("\n ").split(" ")

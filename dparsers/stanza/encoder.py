@@ -41,7 +41,7 @@ _PRODUCTS_OF_HALVES = "amx_bf16", "avx512_bf16"  # as torch calls what CPUs can 
 
 
 class States(NamedTuple):
-    """What Stanza reads of a transformer's output: after each layer [sentences, pieces, size]."""
+    """The part that Stanza reads of a transformer's output: after each layer [sentences, pieces, size]."""
 
     hidden_states: tuple[Tensor, ...]
 
@@ -76,7 +76,7 @@ class Encoder(nn.Module):
         return int(self.config.num_hidden_layers) + 1
 
     def forward(self, input_ids: Tensor, attention_mask: Tensor, output_hidden_states: bool = True) -> States:
-        """Vectors of all pieces; ids, mask: [sentences, pieces], 1 in the mask for what is no padding."""
+        """Return vectors of all pieces; ids, mask: [sentences, pieces], the mask 0 for padding."""
         ids, mask, back = input_ids, attention_mask, None
         if ids.shape[1] > self.window:
             rows, columns, back = windows(attention_mask.sum(1).tolist(), self.window, ids.device)
@@ -88,7 +88,7 @@ class Encoder(nn.Module):
 
 
 def _multiplies_halves(device: torch.device) -> bool:
-    """Whether matrices of bfloat16 are multiplied faster: on GPUs, and on CPUs that can do that."""
+    """Return whether matrices of bfloat16 are multiplied faster: on GPUs, and on CPUs that can do that."""
     if device.type == "cuda":
         return True
     abilities = torch.cpu.get_capabilities()
@@ -98,7 +98,7 @@ def _multiplies_halves(device: torch.device) -> bool:
 def windows(
     lengths: list[int], size: int, device: torch.device | None = None
 ) -> tuple[Tensor, Tensor, tuple[Tensor, Tensor]]:
-    """How to cut sentences into windows, and to join their vectors again.
+    """Say how to cut sentences into windows, and how to join their vectors again.
 
     lengths: pieces of each sentence, the marks at both ends among them
     size:    of a window at most; each has the sentence's marks around it
@@ -127,7 +127,7 @@ def windows(
 
 
 def said_of(source: str | None) -> dict[str, str]:
-    """What a model says of its encoder, if it has one: of a directory its last part, for others to read."""
+    """Return what a model says of its encoder, if it has one: of a directory its last part."""
     if source is None:
         return {}
     name = Path(source).resolve().name if Path(source).is_dir() else source
@@ -135,7 +135,7 @@ def said_of(source: str | None) -> dict[str, str]:
 
 
 def load_encoder(source: str | Path) -> tuple[Encoder, Any]:
-    """A pretrained encoder and its tokenizer; what is no directory is downloaded. Raises ModelError."""
+    """Load a pretrained encoder and its tokenizer; what is no directory is downloaded. Raises ModelError."""
     with _transformers(source) as hf:
         options: dict[str, Any] = {"trust_remote_code": False, "local_files_only": Path(source).is_dir()}
         config = hf.AutoConfig.from_pretrained(source, **options)
@@ -150,7 +150,7 @@ def load_encoder(source: str | Path) -> tuple[Encoder, Any]:
 
 
 def save_encoder(encoder: Encoder, tokenizer: Any, directory: Path) -> None:
-    """Writes an encoder and its tokenizer where `read_encoder` finds them."""
+    """Write an encoder and its tokenizer where `read_encoder` finds them."""
     with _transformers(directory):
         encoder.transformer.save_pretrained(directory)  # type: ignore[operator]
         unlimited, tokenizer.model_max_length = tokenizer.model_max_length, encoder.window
@@ -160,9 +160,10 @@ def save_encoder(encoder: Encoder, tokenizer: Any, directory: Path) -> None:
 
 
 def read_encoder(directory: Path) -> tuple[Encoder, Any]:
-    """What `save_encoder` wrote. Raises ModelError.
+    """Return what `save_encoder` wrote. Raises ModelError.
 
-    Sizes are compared with those of the weights in the file before a network is built.
+    Sizes are compared with those of the weights in the file before a network is built, which the library's
+    own `from_pretrained` does not do.
     """
     settings, path = read_json(directory / "config.json"), directory / _WEIGHTS
     check_file(path, _MOST_BYTES)
@@ -204,7 +205,7 @@ def _ready(model: nn.Module, tokenizer: Any) -> tuple[Encoder, Any]:
 
 
 def _attention(kind: str) -> str:
-    """The fastest attention that `transformers` has for a kind of encoders."""
+    """Return the fastest attention that `transformers` has for a kind of encoders."""
     return _PLAIN if kind in _HAS_PLAIN_ALONE else _FUSED
 
 
@@ -215,7 +216,7 @@ def _check_kind(source: str | Path, kind: str) -> None:
 
 @contextmanager
 def _transformers(source: str | Path) -> Iterator[Any]:
-    """The package, which says nothing meanwhile; what it raises as ModelError."""
+    """Yield the package, which says nothing meanwhile; raise as ModelError what it raises."""
     try:
         import transformers
     except ImportError as error:

@@ -12,7 +12,7 @@ from stanza.models.common.utils import default_device
 
 from d2c.dparsers.stanza.encoder import FOLDER, load_encoder, save_encoder
 from d2c.dparsers.stanza.tasks import EncoderPair, StanzaTask, fitted
-from d2c.dparsers.stanza.training import Preset, Training
+from d2c.dparsers.stanza.training import NetworkTraining, Preset
 
 
 class StanzaEstimator:
@@ -67,7 +67,7 @@ class StanzaEstimator:
             arguments = fitted(arguments, encoder[0])
         task = build(arguments, encoder)
         self.trainer_ = task.trainer  # which scores on dev
-        training = Training(task, arguments, preset, self.epochs)
+        training = NetworkTraining(task, arguments, preset, self.epochs)
         if encoder and self.checkpoints is not None:
             training.keep_in(self.checkpoints, _made_of(arguments), preset, self.epochs, treebanks)
         training.run()

@@ -42,7 +42,7 @@ warnings.filterwarnings("ignore", message="dropout option adds dropout after all
 _QUIET = ContextVar("quiet", default=False)
 
 
-class Rows:
+class StanzaDocument:
     """Sentences as Stanza's loaders see its `Document`, which interprets forms and is slow to build."""
 
     def __init__(self, sentences: Sentences) -> None:
@@ -99,7 +99,13 @@ def _predicted(trainer: Trainer, pretrain: Pretrain | None, sentences: Sentences
     """Return pairs of head and label of each word of each sentence."""
     words = batch_words(trainer.args, len(trainer.vocab["deprel"]), _NUMBERS_PARSING)
     loader = DataLoader(
-        Rows(sentences), words, trainer.args, pretrain, trainer.vocab, evaluation=True, sort_during_eval=True
+        StanzaDocument(sentences),
+        words,
+        trainer.args,
+        pretrain,
+        trainer.vocab,
+        evaluation=True,
+        sort_during_eval=True,
     )
     return predict_dataset(trainer, loader)  # type: ignore[no-any-return]
 

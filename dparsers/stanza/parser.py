@@ -41,7 +41,7 @@ from d2c.dparsers.stanza.networks import (
 )
 from d2c.dparsers.stanza.tasks import ARGUMENTS, ArcTask, EncoderPair
 from d2c.dparsers.stanza.training import Preset
-from d2c.dparsers.training import attachment, check_choice, check_limits, thinned
+from d2c.dparsers.training import attachment, check_choice, check_limits, evaluating, thinned
 from d2c.packed.arcs import single
 from d2c.packed.dtree import with_packed_arcs
 from d2c.trees.ctree import Tokens
@@ -155,15 +155,14 @@ class StanzaParser(StanzaEstimator, DependencyParser):
         if preset.dev_words is not None:
             dev = [*thinned(dev, preset.dev_words, lambda dtree: len(dtree.heads))]
 
-        def evaluate(step: int, steps: int, loss: float, seconds: float) -> float:
-            uas, las = attachment(dev, self.parse(dtree.tokens for dtree in dev))
-            if progress is not None:
-                progress(Progress(step, steps, loss, uas, las, seconds))
-            return las
+        def scores() -> tuple[float, float]:
+            return attachment(dev, self.parse(dtree.tokens for dtree in dev))
 
         def build(arguments: dict[str, Any], encoder: EncoderPair | None) -> ArcTask:
             try:
-                return ArcTask(arguments, train, self.pretrain_, encoder, evaluate)
+                return ArcTask(
+                    arguments, train, self.pretrain_, encoder, evaluating(Progress, progress, scores)
+                )
             except OSError as error:
                 if not arguments["charlm"]:
                     raise
@@ -285,7 +284,7 @@ def _load(directory: Path, device: str, has_encoder: bool) -> tuple[Trainer, Pre
 
 
 def _charlm_arguments(directory: Path, present: bool) -> dict[str, Any]:
-    """Stanza wants a name for the models beside their files."""
+    """Return the arguments for language models; Stanza wants a name beside their files."""
     if not present:
         return {"charlm": False, "charlm_forward_file": None, "charlm_backward_file": None}
     forward, backward = (str(directory / name) for name in _CHARLM)

@@ -1,4 +1,4 @@
-"""What Stanza's pipelines make of text and of words."""
+"""Stanza's pipelines: text cut into words and sentences, and words annotated."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ class StanzaPipeline:
         )
 
     def words(self, text: str) -> list[Word]:
-        """The words of a sentence; those of a token that is several have its characters."""
+        """Return the words of a sentence; those of a token that is several have its characters."""
         return [
             (word.text, token.start_char, token.end_char)
             for sentence in self._cut(text)
@@ -32,25 +32,25 @@ class StanzaPipeline:
         ]
 
     def sentences(self, text: str) -> list[tuple[int, int]]:
-        """The sentences of a paragraph."""
+        """Return the sentences of a paragraph."""
         return [(sentence.tokens[0].start_char, sentence.tokens[-1].end_char) for sentence in self._cut(text)]
 
     def arcs(self, sentences: Sequence[list[str]]) -> list[Arcs]:
-        """Heads and labels."""
+        """Return heads and labels."""
         return [
             (tuple(word.head for word in words), tuple(word.deprel for word in words))
             for words in self._annotated(sentences)
         ]
 
     def tags(self, sentences: Sequence[list[str]]) -> list[tuple[str, ...]]:
-        """XPOS, empty where the language has none."""
+        """Return XPOS, empty where the language has none."""
         return [tuple(word.xpos or "" for word in words) for words in self._annotated(sentences)]
 
     def _annotated(self, sentences: Sequence[list[str]]) -> Iterator[Sequence[Any]]:
         if sentences:
             with ONE_AT_A_TIME:
-                found = self._of_words([*sentences]).sentences
-            for sentence in found:
+                annotated = self._of_words([*sentences]).sentences
+            for sentence in annotated:
                 yield sentence.words
 
     @cached_property

@@ -27,11 +27,11 @@ from d2c.dparsers.directories import ModelFormat, loading, parameters, whole_dir
 from d2c.dparsers.stanza.checkpoints import load_network, read_checkpoint
 from d2c.dparsers.stanza.encoder import FOLDER, NAME, read_encoder, said_of
 from d2c.dparsers.stanza.estimator import StanzaEstimator
-from d2c.dparsers.stanza.networks import ONE_AT_A_TIME, Rows, Sentences, quiet, seeded
+from d2c.dparsers.stanza.networks import ONE_AT_A_TIME, Sentences, StanzaDocument, quiet, seeded
 from d2c.dparsers.stanza.tasks import ARGUMENTS, EncoderPair, TagTask, bare_tagger
 from d2c.dparsers.stanza.training import Preset
 from d2c.dparsers.taggers import EMPTY_FORM, Report, TaggingProgress, accuracy, read_tagged, tags_of
-from d2c.dparsers.training import DEV_WORDS, check_choice, check_limits, thinned
+from d2c.dparsers.training import DEV_WORDS, check_choice, check_limits, evaluating, thinned
 from d2c.trees.ctree import Tokens
 from d2c.trees.formats.chunks import batches
 
@@ -141,14 +141,11 @@ class StanzaTagger(StanzaEstimator):
             for tokens in train
         ]
 
-        def evaluate(step: int, steps: int, loss: float, seconds: float) -> float:
-            score = accuracy(dev, self.tag(tokens.forms for tokens in dev))
-            if progress is not None:
-                progress(TaggingProgress(step, steps, loss, score, seconds))
-            return score
+        def scores() -> tuple[float]:
+            return (accuracy(dev, self.tag(tokens.forms for tokens in dev)),)
 
         def build(arguments: dict[str, Any], encoder: EncoderPair | None) -> TagTask:
-            return TagTask(arguments, rows, encoder, evaluate)
+            return TagTask(arguments, rows, encoder, evaluating(TaggingProgress, progress, scores))
 
         preset = PRESETS[self.preset] if self.bert_model is None else FINETUNE
         own = {"pretrain": False, "tag_columns": (UPOS_COLUMN,)}
@@ -158,7 +155,7 @@ class StanzaTagger(StanzaEstimator):
 
 def _predict(trainer: Trainer, rows: Sentences) -> Iterator[list[str]]:
     """Yield what is predicted for the words of each sentence; sentences are sorted by length."""
-    data = Dataset(Rows(rows), trainer.args, None, vocab=trainer.vocab, evaluation=True)
+    data = Dataset(StanzaDocument(rows), trainer.args, None, vocab=trainer.vocab, evaluation=True)
     with torch.no_grad():
         for batch in data.to_length_limited_loader(_BATCH_SENTENCES, _BATCH_WORDS):
             for sentence in trainer.predict(batch):

@@ -18,8 +18,8 @@ from stanza.models.pos.model import Tagger
 from torch import Tensor
 
 from d2c.dparsers.stanza.encoder import NAME, Encoder
-from d2c.dparsers.stanza.networks import TRAINERS, Rows, Sentences, batch_words
-from d2c.dparsers.stanza.training import Task, encoder_optimizer
+from d2c.dparsers.stanza.networks import TRAINERS, Sentences, StanzaDocument, batch_words
+from d2c.dparsers.stanza.training import NetworkTask, encoder_optimizer
 from d2c.trees.formats.chunks import batches
 
 # Of Stanza's training programs, for an encoder of _SIZE numbers a piece (5,000 sentences of CRAFT). Its rate
@@ -37,7 +37,7 @@ ARGUMENTS: dict[str, Any] = {
 }
 _SIZE = 384
 
-Evaluate = Callable[[int, int, float, float], float]  # as `Task.score`
+Evaluate = Callable[[int, int, float, float], float]  # as `NetworkTask.score`
 EncoderPair = tuple[Encoder, Any]  # an encoder and its tokenizer
 
 
@@ -52,11 +52,11 @@ def fitted(arguments: Mapping[str, Any], encoder: Encoder) -> dict[str, Any]:
     return {**arguments, "bert_hidden_layers": min(encoder.layers, arguments["bert_hidden_layers"])}
 
 
-class StanzaTask(Task):
+class StanzaTask(NetworkTask):
     """A task of one of Stanza's trainers.
 
     arguments: of Stanza's training program, which are filled in
-    evaluate:  the score of the trainer's network, as `Task.score`
+    evaluate:  the score of the trainer's network, as `NetworkTask.score`
     """
 
     model: Any
@@ -94,7 +94,7 @@ class StanzaTask(Task):
 
 
 class ArcTask(StanzaTask):
-    """Heads and labels. Its part of a batch keeps the scorer of labels small."""
+    """A parser that learns heads and labels. Its part of a batch keeps the scorer of labels small."""
 
     name = "stanza"
 
@@ -113,7 +113,7 @@ class ArcTask(StanzaTask):
         else:
             self.part = small
         arguments["word_cutoff"] = update_word_cutoff(pretrain, arguments["word_cutoff"])
-        self.loader = arc_data.DataLoader(Rows(train), self.words, arguments, pretrain)
+        self.loader = arc_data.DataLoader(StanzaDocument(train), self.words, arguments, pretrain)
         self.data, self.lengths = self.loader.dataset, self.loader.dataset.lengths
         kind, vocab = TRAINERS[arguments["model_type"]], self.loader.vocab
         self.model = kind.build_model(arguments, vocab, pretrain.emb if pretrain else None, **self._around())
@@ -124,17 +124,17 @@ class ArcTask(StanzaTask):
 
     @property
     def per_pass(self) -> int:
-        """As of a `Task`."""
+        """Return how many batches a pass has."""
         return super().per_pass if self.encoder else len(self.loader)
 
     def loss(self, sentences: Sequence[int]) -> Tensor:
-        """As of a `Task`."""
+        """Return the mean loss over the words of some training sentences."""
         batch = self.loader.collate([self.data[i] for i in sentences])
         inputs, _, *others = arc_trainer.unpack_batch(batch, self.model.get_device())
         return self.model.loss(*inputs, *others)[0]  # type: ignore[no-any-return]
 
     def second_stage(self) -> None:
-        """As of a `Task`; the batches of the next pass may have another size, too."""
+        """Change as a `NetworkTask`; the batches of the next pass may have another size, too."""
         self.arguments["second_stage"] = True
         self.trainer = type(self.trainer)(self.arguments, self.loader.vocab, model=self.model)
         self.optimizers = [*self.trainer.optimizer.values()]
@@ -150,7 +150,7 @@ class ArcTask(StanzaTask):
 
 
 class TagTask(StanzaTask):
-    """Tags, by codes. Without an encoder a batch has so many sentences."""
+    """A tagger that learns codes of tags. Without an encoder a batch has so many sentences."""
 
     name = "tagger stanza"
 
@@ -158,7 +158,7 @@ class TagTask(StanzaTask):
         self, arguments: dict[str, Any], train: Sentences, encoder: EncoderPair | None, evaluate: Evaluate
     ) -> None:
         super().__init__(arguments, encoder, evaluate)
-        self.data = tag_data.Dataset(Rows(train), arguments, None)
+        self.data = tag_data.Dataset(StanzaDocument(train), arguments, None)
         self.lengths = [len(sentence.text) for sentence in self.data.data]
         if encoder is None:
             self.trainer = tag_trainer.Trainer(arguments, self.data.vocab, device=arguments["device"])
@@ -172,11 +172,11 @@ class TagTask(StanzaTask):
 
     @property
     def per_pass(self) -> int:
-        """As of a `Task`."""
+        """Return how many batches a pass has."""
         return super().per_pass if self.encoder else math.ceil(len(self.lengths) / self.words)
 
     def loss(self, sentences: Sequence[int]) -> Tensor:
-        """As of a `Task`."""
+        """Return the mean loss over the words of some training sentences."""
         (batch,) = self.data.to_loader(batch_sampler=[sentences])
         inputs, _, *others = tag_trainer.unpack_batch(batch, self.arguments["device"])
         return self.model(*inputs, *others)[0]  # type: ignore[no-any-return]

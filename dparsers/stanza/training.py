@@ -57,7 +57,7 @@ class Preset:
     dev_words: int | None = None
 
 
-class Task(ABC):
+class NetworkTask(ABC):
     """A network that learns from sentences, which have numbers.
 
     name:       for progress and checkpoints
@@ -80,7 +80,7 @@ class Task(ABC):
 
     @property
     def per_pass(self) -> int:
-        """How many batches a pass over the training treebank has."""
+        """Return how many batches a pass over the training treebank has."""
         return len(batches_of_pass(self.lengths, self.words, None))
 
     def batches(self, done: int) -> Iterator[list[int]]:
@@ -105,7 +105,7 @@ class Task(ABC):
         raise NotImplementedError
 
 
-class Training:
+class NetworkTraining:
     """The state of a training, and its steps.
 
     arguments: of Stanza's training program
@@ -113,7 +113,7 @@ class Training:
     """
 
     def __init__(
-        self, task: Task, arguments: dict[str, Any], preset: Preset, epochs: float | None = None
+        self, task: NetworkTask, arguments: dict[str, Any], preset: Preset, epochs: float | None = None
     ) -> None:
         self.task, self.arguments, self.falling = task, arguments, preset.epochs is not None
         passes = preset.epochs if epochs is None else epochs

@@ -31,13 +31,13 @@ from d2c.base.errors import ModelError
 from d2c.base.model_files import check_file
 from d2c.base.progress import log
 from d2c.base.schema import checked
+from d2c.base.settings import setting
 from d2c.dparsers.codes import Codes, read_training, read_trees
 from d2c.dparsers.directories import ModelFormat, loading, parameters, whole_directory
 from d2c.dparsers.protocol import DependencyParser, Progress, Report
-from d2c.dparsers.training import DEV_WORDS, check_choice, reporter, thinned
-from d2c.dparsers.udpipe import training as udpipe_training
-from d2c.dparsers.udpipe import trial
-from d2c.dparsers.udpipe.training import Row, sentence_of
+from d2c.dparsers.training import DEV_WORDS, check_choice, check_limits, reporter, thinned
+from d2c.dparsers.udpipe import program
+from d2c.dparsers.udpipe.program import Columns, sentence_of
 from d2c.trees.ctree import Tokens
 from d2c.trees.dtree import DTree
 
@@ -53,6 +53,8 @@ PRESETS: dict[str, dict[str, Any]] = {
     "default": {"iterations": 10},
     "small": {"iterations": 4, "structured_interval": 0},
 }
+# -P: the modules beside the program are not at hand under their short names.
+_PROGRAM = (sys.executable, "-P", program.__file__)
 _EVALUATION = re.compile(r"Iteration (\d+): training logprob (\S+), heldout UAS (\S+)%, LAS (\S+)%")
 
 
@@ -72,10 +74,10 @@ class UDPipeParser(DependencyParser):
 
     system: str = "projective"
     preset: str = "default"
-    epochs: float | None = None
+    epochs: float | None = setting(None, above=0)
     beam: int | str = 5
     seed: int = 1
-    timeout: float | None = None
+    timeout: float | None = setting(None, above=0)
     codes_: Codes = field(default=Codes((), None), init=False)
     model_: Any = field(default=None, init=False)
 
@@ -85,7 +87,7 @@ class UDPipeParser(DependencyParser):
         self.beam = int(self.beam)
 
     def train(self, train_conllu: Path, dev_conllu: Path, directory: Path, progress: Report = None) -> Self:
-        """Learns, and leaves the model with the best LAS on the second file; errors: `DependencyParser`."""
+        """Learn, and leave the model with the best LAS on the second file; errors: `DependencyParser`."""
         options = self._options()
         train, dev = read_training(train_conllu), read_trees(dev_conllu)
         self.codes_ = Codes.of(train)
@@ -100,7 +102,7 @@ class UDPipeParser(DependencyParser):
 
     @classmethod
     def load(cls, directory: Path) -> Self:
-        """The parser that `train` left in a directory, which cannot bring code with it. Raises ModelError."""
+        """Return the parser that `train` left, which cannot bring code with it. Raises ModelError."""
         settings = FORMAT.read(directory)
         with loading(directory, "has broken settings"):
             parser = cls(**parameters(settings, FORMAT.parameters))
@@ -110,7 +112,7 @@ class UDPipeParser(DependencyParser):
         return parser
 
     def parse(self, sentences: Iterable[Tokens]) -> Iterator[DTree]:
-        """The d-tree of each sentence, in order; one sentence is held at a time."""
+        """Yield the d-tree of each sentence, in order; one sentence is held at a time."""
         if self.model_ is None:
             raise ModelError("this parser is not trained yet")
         options, error = f"beam_search={self.beam}", ProcessingError()
@@ -123,7 +125,8 @@ class UDPipeParser(DependencyParser):
             yield self.codes_.decode(tokens, heads, codes)
 
     def _options(self) -> dict[str, Any]:
-        """The options of UDPipe's training. Raises ModelError for unknown parameters."""
+        """Return the options of UDPipe's training. Raises ModelError for unknown parameters."""
+        check_limits(self)
         check_choice("system", self.system, SYSTEMS)
         check_choice("preset", self.preset, PRESETS)
         if int(self.beam) < 1:
@@ -136,13 +139,13 @@ class UDPipeParser(DependencyParser):
         return options
 
     def _words(self, tokens: Tokens) -> tuple[Sequence[str], Sequence[str], Sequence[str]]:
-        """Forms, tags and features as UDPipe sees them, the artificial word of `Codes` among them."""
+        """Return forms, tags and features as UDPipe sees them, the artificial word of `Codes` among them."""
         forms, tags = self.codes_.words(tokens)
         features = list(tokens.morphs or ("_",) * len(tokens))
         return forms, tags, features + ["_"] * (len(forms) - len(features))
 
-    def _rows(self, dtrees: Sequence[DTree]) -> list[Row]:
-        """Sentences for UDPipe's training; labels new to the training treebank get further codes."""
+    def _rows(self, dtrees: Sequence[DTree]) -> list[Columns]:
+        """Return sentences for UDPipe's training; labels new to the training treebank get further codes."""
         unknown = {label for dtree in dtrees for label in dtree.labels or ()} - set(self.codes_.labels)
         codes = Codes((*self.codes_.labels, *sorted(unknown)), self.codes_.root_label)
         return [(*self._words(dtree.tokens), *codes.encode(dtree, "root")) for dtree in dtrees]
@@ -151,17 +154,16 @@ class UDPipeParser(DependencyParser):
 def _run_training(
     options: dict[str, Any],
     model: Path,
-    data: Sequence[list[Row]],
+    data: Sequence[list[Columns]],
     progress: Report,
     seconds: float | None,
 ) -> None:
-    """Trains in a process of its own, for so many seconds at most. Raises ModelError where it fails."""
+    """Train in a process of its own, for so many seconds at most. Raises ModelError where it fails."""
     words = sum(len(row[0]) for row in data[0])
     report = reporter(Progress, progress)
     log.info("udpipe: %d passes on cpu, a score after each", options["iterations"])
     arguments = ";".join(f"{name}={value}" for name, value in options.items())
-    # -P: the modules beside the program are not at hand under their short names.
-    command = [sys.executable, "-P", udpipe_training.__file__, arguments, str(model)]
+    command = [*_PROGRAM, "train", arguments, str(model)]
     try:
         with closing(run(command, json.dumps(data), seconds)) as lines:
             for line in lines:
@@ -174,10 +176,10 @@ def _run_training(
 
 
 def _load(path: Path) -> Any:
-    """A model, tried by another process first: UDPipe ends the one that reads some damaged files."""
+    """Return a model, tried by another process first: UDPipe ends the one that reads some damaged files."""
     check_file(path, _MOST_BYTES)
     try:
-        for _ in run([sys.executable, "-P", trial.__file__, str(path)], seconds=_PATIENCE):
+        for _ in run([*_PROGRAM, "try", str(path)], seconds=_PATIENCE):
             pass
     except ChildProcessError:
         raise ModelError(f"{path}: is no model of UDPipe's") from None

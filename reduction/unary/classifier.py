@@ -11,6 +11,7 @@ from __future__ import annotations
 import warnings
 from collections import defaultdict
 from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import dataclass
 from itertools import islice
 from pathlib import Path
 from typing import NamedTuple, Self
@@ -18,7 +19,7 @@ from typing import NamedTuple, Self
 import numpy as np
 from numpy.typing import NDArray
 
-from d2c.base.model_files import read_settings, reading, strings, typed, write_settings
+from d2c.base.model_files import read_as, reading, write_settings
 from d2c.base.progress import counted, log
 from d2c.linear.weights import Like, check_numbers, read_arrays, write_arrays
 from d2c.reduction.unary.features import Ids, Ints, NodeBatch, features, flatten
@@ -39,6 +40,15 @@ _BATCH = 500  # trees whose features are extracted at once
 _MAX_ITERATIONS = 30  # a model that has not converged by then predicts as well
 
 Floats = NDArray[np.float32]
+
+
+@dataclass(frozen=True)
+class ClassifierFile:
+    """The settings of a `UnaryClassifier` in a file."""
+
+    cost: float
+    seed: int
+    chains: list[Chain]
 
 
 class UnaryClassifier:
@@ -162,11 +172,9 @@ class UnaryClassifier:
     @classmethod
     def load(cls, directory: Path) -> Self:
         """The model in a directory. Raises ModelError where it is missing, broken or of another format."""
-        path = directory / _SETTINGS
-        settings = read_settings(path, FORMAT)
-        with reading(path):
-            model = cls(**typed(settings, {"cost": int | float, "seed": int}))
-            model.chains_ = [strings(chain) for chain in settings["chains"]]
+        file = read_as(directory / _SETTINGS, FORMAT, ClassifierFile)
+        model = cls(cost=file.cost, seed=file.seed)
+        model.chains_ = file.chains
         path = directory / _WEIGHTS
         arrays = read_arrays(path, _ARRAYS, _MOST_BYTES)
         with reading(path):

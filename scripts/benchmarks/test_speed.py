@@ -76,7 +76,9 @@ def run(*command: object, given: str = "", **environment: str) -> str:
     words = [sys.executable, *(() if command[0] == "-c" else ("-m", "d2c")), *map(str, command)]
     done = subprocess.run(
         words,
-        **{"input": given, "env": os.environ | environment, "check": True},
+        input=given,
+        env=os.environ | environment,
+        check=True,
         stdout=subprocess.PIPE,
         stderr=subprocess.DEVNULL,
         text=True,

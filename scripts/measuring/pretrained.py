@@ -92,6 +92,10 @@ def vectors_file(vectors: Vectors, file: Path) -> Path:
     return file
 
 
+# Vectors of words, by the names of tables.
+VECTORS = {"glove": lambda words: glove(), "wordllama": wordllama}
+
+
 def _file_of(package: str, pattern: str, what: str) -> Path:
     spec = find_spec(package)
     folders = (spec and spec.submodule_search_locations) or ()

@@ -18,8 +18,8 @@ from d2c.automata.oracles import PRESETS, LinearOracle, passes
 from d2c.automata.static_oracles import built, constituent_actions
 from d2c.automata.systems import Action, System, constituents
 from d2c.base.errors import ModelError
-from d2c.base.model_files import strings
 from d2c.base.progress import log
+from d2c.base.schema import checked
 from d2c.dparsers.directories import ModelFormat, loading, parameters
 from d2c.dparsers.training import DEV_WORDS, check_choice, thinned
 from d2c.linear.learner import Epoch
@@ -119,7 +119,7 @@ class ShiftReduce:
             parser = cls(**parameters(settings, KIND.parameters))
             parser._check()
             parser.steps_ = tuple(_step(*row) for row in settings["steps"])
-            parser.tags_, parser.unaries_ = strings(settings["tags"]), settings["unaries"]
+            parser.tags_, parser.unaries_ = checked(settings["tags"], tuple[str, ...]), settings["unaries"]
             parser.top_ = parameters(settings, ["top"])["top"]
             if not isinstance(parser.unaries_, int) or not 1 <= parser.unaries_ <= _MOST_UNARIES:
                 raise ValueError(f"chains of {parser.unaries_!r} unary steps")

@@ -39,8 +39,8 @@ from stanza.models.constituency.utils import build_optimizer
 from torch.optim.lr_scheduler import LambdaLR
 
 from d2c.base.errors import ModelError
-from d2c.base.model_files import strings
 from d2c.base.progress import log
+from d2c.base.schema import checked
 from d2c.combination.constituents import Parse
 from d2c.dparsers.directories import ModelFormat, loading, parameters
 from d2c.dparsers.stanza.checkpoints import check_weights, read_checkpoint
@@ -182,7 +182,7 @@ class StanzaConstituency:
         settings, path = KIND.read(directory), Path(directory) / _MODEL
         with quiet(), loading(path):
             parser = cls(device=device, **parameters(settings, KIND.parameters))
-            parser.labels_ = strings(settings["labels"])
+            parser.labels_ = checked(settings["labels"], tuple[str, ...])
             checkpoint = read_checkpoint(path, _PARTS)
             checkpoint["transitions"] = [*map(Transition.from_repr, checkpoint["transitions"])]
             encoder = None if parser.bert_model is None else read_encoder(directory / FOLDER)

@@ -14,8 +14,6 @@ from d2c.base.model_files import (
     read_json,
     read_settings,
     reading,
-    strings,
-    typed,
     write_settings,
 )
 
@@ -59,21 +57,6 @@ def test_what_is_no_file_or_too_large(tmp_path: Path) -> None:
         stream.truncate(1 << 40)
     with pytest.raises(ModelError, match="large: has 1,099,511,627,776 bytes, more than"):
         read_json(tmp_path / "large")
-
-
-def test_types() -> None:
-    settings = {"a": 1, "b": None, "c": 0.5, "d": float("inf")}
-    kinds = {"a": int, "b": str | None, "c": int | float}
-    assert typed(settings, kinds) == {"a": 1, "b": None, "c": 0.5}
-    for wrong in ({"a": str}, {"b": int}, {"d": int | float}):
-        with pytest.raises(TypeError, match="is of another type"):
-            typed(settings, wrong)
-    with pytest.raises(KeyError):
-        typed(settings, {"e": int})
-    assert strings(["a"]) == ("a",)
-    for value in ("ab", ["a", 1], None):
-        with pytest.raises(TypeError, match="not of strings"):
-            strings(value)
 
 
 def test_any_error_is_one_short_line() -> None:

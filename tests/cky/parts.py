@@ -107,7 +107,7 @@ def rich_grammar(rng: random.Random, share: float) -> Grammar:
 @kernel
 def features_of(observed: Observed, sites: Sites, rules: Ints, scorer: Scorer, mask: int) -> Longs:
     """[P, FEATURES] the features of parts as the kernels have them; -1 behind the last."""
-    table, begin, words = scorer.templates
+    table, begin, words, _, _ = scorer.templates
     positions, numbers, atoms = scratch()
     slots = np.full((len(rules), FEATURES), -1, np.int64)
     for part in range(len(rules)):

@@ -71,7 +71,7 @@ def test_confidences_and_k_best_are_of_all_d_trees() -> None:
 def test_where_packed_arcs_fail_the_single_d_tree_is_left(monkeypatch: pytest.MonkeyPatch) -> None:
     route, (ctree,) = fitted(), sample("dev", 1)
     dtree, repairs = wrong_head(route.encode(ctree), 0.5), Repairs()
-    monkeypatch.setattr("d2c.cky.constrained_cky.lay_out_packed", lambda arcs, around: None)
+    monkeypatch.setattr("d2c.cky.decoding.lay_out_packed", lambda arcs, around: None)
     assert route.decode(dtree, repairs) == route.decode(with_packed_arcs(dtree, None))
     assert repairs.counts[ARCS_UNDONE] == 1
 

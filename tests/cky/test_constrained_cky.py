@@ -21,7 +21,7 @@ import pytest
 
 from d2c.base.errors import ModelError
 from d2c.cky.constrained_cky import GLUED, PRUNING_UNDONE, ConstrainedCKY
-from d2c.cky.learning.training import Epoch
+from d2c.linear.learner import Epoch
 from d2c.trees.ctree import CTree, Tokens
 from d2c.trees.dtree import DTree
 from d2c.trees.formats.brackets import parse_bracket, read_brackets

@@ -16,9 +16,9 @@ from d2c.cky.grammar.grammar import ROOT, Grammar
 from d2c.cky.learning.gold import examples_of
 from d2c.cky.learning.svm import Examples, gold_parts, sentence, train_on
 from d2c.cky.search.chart import COPY, NO_GLUE, Chart, Query, build_chart
-from d2c.cky.search.features import TOKEN, Observed, Scorer, heads_of, score_edges, tags_of
+from d2c.cky.search.features import Observed, Scorer, heads_of, score_edges, tags_of
 from d2c.cky.search.layout import lay_out
-from d2c.cky.search.search import bracket_key, derivation, losses, oracle_parts, parts_of
+from d2c.cky.search.search import bracket_key, derivation, losses, oracle_derivation, parts_of
 from d2c.cky.search.sites import Parts
 from d2c.cky.search.templates import COLUMNS, Templates
 from d2c.cky.settings import ChartSettings
@@ -133,7 +133,7 @@ def test_the_oracle_is_the_nearest_of_all() -> None:
     for case in random_cases(range(200, 500)):
         gold = set(constituents(case, indicators(case.gold_heads, case.gold, case.grammar)))
         every = [nearness(case, derivation(case.chart, edges, 0).parts) for edges in case.every]
-        found = oracle_parts(case.query, case.gold, np.array(sorted(gold), np.int64))
+        found = oracle_derivation(case.query, case.gold, np.array(sorted(gold), np.int64))
         assert found.stage == 0 and nearness(case, found.parts) == max(every)
         ties += len({bonus for near, bonus in every if near == max(every)[0]}) > 1
     assert ties > 3
@@ -171,8 +171,8 @@ class Small(NamedTuple):
 def small() -> Small:
     route = ConstrainedCKY(table_bits=12)
     gold = route.fit_grammar([ctree for ctree in sample("train", 200) if len(ctree.tokens) < 12])
-    examples = examples_of(gold, route.grammar_, route.vocabulary_, route._oracle)
-    asked = route.ask(np.zeros(3, TOKEN))._replace(glue_symbols=NO_GLUE)
+    examples = examples_of(gold, route.grammar_, route.vocabulary_, route.nearest)
+    asked = route.any_query._replace(glue_symbols=NO_GLUE)
     made = Small(route, examples, asked, [])
     for number in range(len(gold)):
         if len(derivations(chart_of(made, number))) > 1:

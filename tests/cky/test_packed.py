@@ -18,6 +18,7 @@ from d2c.cky.search.layout import lay_out
 from d2c.cky.search.packed_chart import Packed, build_packed_chart, score_arcs
 from d2c.cky.search.packed_layout import lay_out_packed
 from d2c.cky.search.search import derivation
+from d2c.cky.search.sites import Parts
 from d2c.cky.search.templates import Templates
 from d2c.forests.forest import Floats, Ints
 from d2c.forests.semirings import count_derivations, viterbi
@@ -39,9 +40,12 @@ def packed_chart(query: Query, arcs: PackedArcs, around: bool = True) -> Chart:
 def best(chart: Chart, scores: Floats) -> tuple[float, list[int], set[object]]:
     """The score of a best derivation, its heads and its parts."""
     edges = viterbi(chart.forest, scores)
-    found = derivation(chart, edges, 0)
-    n = int(found.parts.sites["j"].max()) + 1
-    return float(scores[edges].sum(dtype=np.float64)), found.heads(n), set(triples(found.parts))
+    sites, rules = derivation(chart, edges, 0).parts
+    heads = [0] * (int(sites["j"].max()) + 1)
+    for h, m in zip(sites["h"].tolist(), sites["m"].tolist(), strict=True):
+        if m >= 0:
+            heads[m] = h + 1
+    return float(scores[edges].sum(dtype=np.float64)), heads, set(triples(Parts(sites, rules)))
 
 
 def random_arcs(rng: random.Random, n: int, share: float) -> PackedArcs:

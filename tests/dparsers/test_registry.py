@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+import math
 from inspect import signature
+from pathlib import Path
 
 import pytest
 
 from d2c.base.errors import ModelError
-from d2c.dparsers.registry import DPARSERS, class_of, make_dparser, shortest
+from d2c.dparsers.registry import DPARSERS, class_of, make_dparser, make_tagger, shortest
 
 
 @pytest.mark.parametrize(
@@ -60,3 +62,17 @@ def test_only_commands_have_quotes() -> None:
     assert (str(parser.training), str(parser.path)) == ("it's", "that's")  # type: ignore[attr-defined]
     with pytest.raises(ModelError, match="is not of the form cmd:TRAIN-TEMPLATE;PARSE-TEMPLATE$"):
         make_dparser("cmd:'a;b'")
+
+
+@pytest.mark.parametrize("epochs", [-3, 0, math.nan, math.inf])
+@pytest.mark.parametrize("name", ["stanza", "spacy", "udpipe"])
+def test_passes_are_more_than_none(name: str, epochs: float, tmp_path: Path) -> None:
+    pytest.importorskip({"udpipe": "ufal.udpipe"}.get(name, name))
+    parser = make_dparser(name, epochs=epochs, preset="small")
+    with pytest.raises(ModelError, match=rf"^epochs is {epochs}, not more than 0$"):
+        parser.train(tmp_path / "train.conllu", tmp_path / "dev.conllu", tmp_path / "model")
+    if name != "udpipe":
+        tagger = make_tagger(name, {"epochs": epochs, "preset": "small"})
+        with pytest.raises(ModelError, match=rf"^epochs is {epochs}, not more than 0$"):
+            tagger.train(tmp_path / "train.conllu", tmp_path / "dev.conllu", tmp_path / "model")
+    assert not (tmp_path / "model").exists()

@@ -111,15 +111,15 @@ def test_the_best_state_is_kept(files: tuple[Path, Path], tmp_path: Path) -> Non
     scores = iter([0.2, 0.9, 0.1])
     states = []
 
-    def score(self: SpacyParser, dev: object) -> object:
-        states.append(self._parser.model.to_bytes())
+    def score(self: SpacyParser, dev: object) -> tuple[float, float]:
+        states.append(self._component.model.to_bytes())
         las = next(scores)
-        return type("Score", (), {"uas": 100 * las, "las": 100 * las})
+        return las, las
 
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(SpacyParser, "_score", score)
+        patch.setattr(SpacyParser, "_scores", score)
         parser = SpacyParser(epochs=3).train(*files, tmp_path / "model")
-    assert len(states) == 3 and parser._parser.model.to_bytes() == states[1]
+    assert len(states) == 3 and parser._component.model.to_bytes() == states[1]
 
 
 def test_load_gives_the_same_parser(trained: Trained) -> None:

@@ -19,7 +19,7 @@ from stanza.models.depparse.data import Dataset
 from d2c.base.errors import FormatError, ModelError
 from d2c.dparsers.directories import SETTINGS, whole_directory
 from d2c.dparsers.protocol import DependencyParser, Progress
-from d2c.dparsers.stanza.networks import Rows, batch_words
+from d2c.dparsers.stanza.networks import StanzaDocument, batch_words
 from d2c.dparsers.stanza.parser import PRESETS, StanzaParser, read_rows
 from d2c.dparsers.stanza.tasks import ArcTask
 from d2c.dparsers.training import attachment
@@ -179,7 +179,7 @@ def test_no_word_is_ever_dropped_in_training(tmp_path: Path) -> None:
     parser = tiny()
     arguments = parser._arguments(PRESETS["small"]["graph"]) | {"word_cutoff": 0}
     shortening = arguments | {"augment_nopunct": None, "drop_initial_punct_prob": 0.2}
-    dataset = Dataset(Rows(read_rows(file)), shortening, None)
+    dataset = Dataset(StanzaDocument(read_rows(file)), shortening, None)
     assert dataset.augment_nopunct_ratio > 0 and dataset.drop_initial_punct_ratio > 0
     task = ArcTask(arguments | {"batch_size": 12}, read_rows(file), None, None, lambda *_: 0.0)
     for numbers in islice(task.batches(0), 200):

@@ -15,7 +15,13 @@ from torch import Tensor, nn
 
 from d2c.base.errors import ModelError
 from d2c.dparsers.protocol import time_left
-from d2c.dparsers.stanza.training import Preset, Task, Training, batches_of_pass, encoder_optimizer
+from d2c.dparsers.stanza.training import (
+    NetworkTask,
+    NetworkTraining,
+    Preset,
+    batches_of_pass,
+    encoder_optimizer,
+)
 
 PRESET = Preset(epochs=3, evaluations=5)
 ARGUMENTS = {"device": "cpu", "max_grad_norm": 1.0}
@@ -34,7 +40,7 @@ class Net(nn.Module):
         return self.rest(self.drop(torch.tanh(self.bert_model(numbers)))).squeeze(-1)  # type: ignore[no-any-return]
 
 
-class Sums(Task):
+class Sums(NetworkTask):
     """Each word's sum of three numbers is to be found. The process may be killed in an evaluation."""
 
     name, words = "sums", 12
@@ -70,7 +76,7 @@ class Sums(Task):
 
 
 def trained(task: Sums, checkpoints: Path | None = None) -> Sums:
-    training = Training(task, ARGUMENTS, PRESET)
+    training = NetworkTraining(task, ARGUMENTS, PRESET)
     if checkpoints is not None:
         training.keep_in(checkpoints, PRESET, task.seed)
     training.run()

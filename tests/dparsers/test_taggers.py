@@ -65,7 +65,7 @@ MAKE: dict[str, Make] = {"spacy": spacy, "stanza": stanza, "nltk": nltk}
 FILES = {"spacy": Path("tagger", "model"), "stanza": Path("tagger.pt"), "nltk": Path("weights.npz")}
 NETWORKS = ("spacy", "stanza")  # which are evaluated now and then, and keep the best state
 WEIGHTS: dict[str, Callable[[Any], object]] = {
-    "spacy": lambda tagger: tagger._tagger.model.to_bytes(),
+    "spacy": lambda tagger: tagger._component.model.to_bytes(),
     "stanza": lambda tagger: [array.tolist() for array in tagger.trainer_.model.state_dict().values()],
 }
 

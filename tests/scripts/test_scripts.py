@@ -12,6 +12,7 @@ from pathlib import Path
 import pytest
 
 SCRIPTS = Path(__file__).resolve().parents[2] / "scripts"
+COMMANDS = [*sorted(SCRIPTS.glob("*.py")), SCRIPTS / "benchmarks" / "accuracy.py"]
 
 
 def run(script: Path, *arguments: str, directory: Path) -> subprocess.CompletedProcess[str]:
@@ -20,20 +21,24 @@ def run(script: Path, *arguments: str, directory: Path) -> subprocess.CompletedP
     return subprocess.run(command, cwd=directory, env=environment, capture_output=True, text=True)
 
 
-@pytest.mark.parametrize("script", sorted(SCRIPTS.glob("*.py")), ids=lambda script: script.stem)
+@pytest.mark.parametrize(
+    "script",
+    [*sorted(SCRIPTS.glob("*.py")), SCRIPTS / "benchmarks" / "accuracy.py"],
+    ids=lambda script: script.stem,
+)
 def test_help_and_usage(script: Path, tmp_path: Path) -> None:
     done = run(script, "--help", directory=tmp_path)
     assert done.returncode == 0, done.stderr
     assert done.stdout.startswith(f"Usage: {script.name} ")
     docstring = ast.get_docstring(ast.parse(script.read_text(encoding="utf-8"))) or ""
     usage = re.findall(r"^    python scripts/(\S+)(.*)$", docstring, re.MULTILINE)
-    assert {name for name, _ in usage} == {script.name}
+    assert {name for name, _ in usage} == {str(script.relative_to(SCRIPTS))}
     for _, arguments in usage:
         for option in re.findall(r"--[a-z-]+", arguments):
             assert re.search(rf"{option}\b", done.stdout), option
 
 
-@pytest.mark.parametrize("name", ["bench_craft", "bench_cky", "table_treebanks"])
+@pytest.mark.parametrize("name", ["benchmarks/accuracy", "bench_cky", "table_treebanks"])
 def test_absent_treebanks_are_said_in_one_line(name: str, tmp_path: Path) -> None:
     done = run(SCRIPTS / f"{name}.py", directory=tmp_path)
     assert done.returncode and not done.stdout

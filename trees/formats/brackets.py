@@ -24,7 +24,7 @@ from d2c.trees.cleaning import (
     unescape,
     unwrap,
 )
-from d2c.trees.ctree import CTree, Tokens
+from d2c.trees.ctree import CTree, Tokens, trusted_ctree
 from d2c.trees.formats.chunks import CHUNK_SIZE, Chunk, Malformed, Write, chunk_reader, writer
 
 BLANKS = " \t\r\n"
@@ -237,7 +237,7 @@ def _complete(
     """Return a tree without its wrapper; None for one of nothing but empty elements, if it is cleaned."""
     last, with_empty = len(forms) - 1, clean and EMPTY_TAG in tags
     top = None if with_empty else take_wrapper(labels, children, clean)
-    ctree: CTree | None = CTree(
+    ctree: CTree | None = trusted_ctree(
         Tokens(tuple(forms), tuple(tags)),
         tuple(labels),
         tuple([tuple([kid if kid >= 0 else last - kid for kid in kids]) for kids in children]),

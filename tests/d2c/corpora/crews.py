@@ -13,14 +13,14 @@ import pyarrow as pa
 from d2c.base.errors import ModelError
 from d2c.base.workers import Crew, Failed, Schedule
 from d2c.corpora.job import attempts_of
-from d2c.corpora.records import Fields, Item, Record, items_of
+from d2c.corpora.records import Fields, PlacedSentence, Record, items_of
 from d2c.corpora.rows import table_of
 from d2c.corpora.shards import Portion
-from d2c.corpora.work import Task
+from d2c.corpora.work import WorkerTask
 
 GONE = Failed("its worker died", gone=True)
 LONG = 3600.0  # seconds: more than any start takes
-Behaviour = Callable[[Task], "pa.Table | Failed | None"]
+Behaviour = Callable[[WorkerTask], "pa.Table | Failed | None"]
 
 
 def records(*texts: str, file: str = "a.txt") -> tuple[Record, ...]:
@@ -39,25 +39,25 @@ def schedule(
         crew,
         attempts_of,
         crew.size,
-        ready=Task(),
+        ready=WorkerTask(),
         patience=patience,
         weight=lambda portion: max(1.0, portion.size / usual),
         clock=clock,
     )
 
 
-def items(task: Task) -> list[Item]:
+def items(task: WorkerTask) -> list[PlacedSentence]:
     """The sentences that a worker is asked for."""
     found = [item for record in task.records for item in items_of(record, "split", Fields())]
     return found[task.begin : task.end]
 
 
-def words(task: Task) -> list[str]:
+def words(task: WorkerTask) -> list[str]:
     """All words of them."""
     return [form for item in items(task) for form in item.sentence.tokens.forms]
 
 
-def rows(task: Task) -> pa.Table:
+def rows(task: WorkerTask) -> pa.Table:
     """A row for each, with its number of words for a bracket, or with the error that the task says."""
     table = table_of(items(task), [None] * len(items(task)), "brackets", task.error or "parsed")
     if task.error:
@@ -71,8 +71,8 @@ class Stub:
 
     options: dict[str, str] = {}
 
-    def worker(self) -> Callable[[Task], pa.Table | Failed]:
-        def work(task: Task) -> pa.Table | Failed:
+    def worker(self) -> Callable[[WorkerTask], pa.Table | Failed]:
+        def work(task: WorkerTask) -> pa.Table | Failed:
             if "poison" in words(task) and not task.error:
                 os._exit(1)
             if "hang" in words(task):
@@ -90,14 +90,14 @@ class Scripted:
 
     size: int
     behaviour: Behaviour
-    asked: list[Task] = field(default_factory=list)
+    asked: list[WorkerTask] = field(default_factory=list)
     renewed: list[int] = field(default_factory=list)
     waited: list[float] = field(default_factory=list)
 
     def __post_init__(self) -> None:
         self._answers: dict[int, pa.Table | Failed] = {}
 
-    def submit(self, worker: int, task: Task) -> None:
+    def submit(self, worker: int, task: WorkerTask) -> None:
         self.asked.append(task)
         if (answer := self.behaviour(task)) is not None:
             self._answers[worker] = answer

@@ -8,7 +8,7 @@ import pyarrow as pa
 import pytest
 
 from d2c.base.workers import Failed
-from d2c.corpora.work import Task
+from d2c.corpora.work import WorkerTask
 from tests.d2c.corpora.crews import GONE, Scripted, portion, rows, schedule, words
 
 RAISED = Failed("ValueError: no")
@@ -42,7 +42,7 @@ def test_a_worker_that_was_killed() -> None:
 @pytest.mark.parametrize("answer", [GONE, RAISED, None], ids=["dies", "raises", "hangs"])
 @pytest.mark.parametrize("workers", [1, 3])
 def test_a_poisonous_sentence(answer: Failed | None, workers: int) -> None:
-    def behaviour(task: Task) -> pa.Table | Failed | None:
+    def behaviour(task: WorkerTask) -> pa.Table | Failed | None:
         return answer if "poison" in words(task) and not task.error else rows(task)
 
     crew = Scripted(workers, behaviour)
@@ -56,7 +56,7 @@ def test_a_poisonous_sentence(answer: Failed | None, workers: int) -> None:
 
 
 def test_a_poisonous_sentence_in_a_paragraph() -> None:
-    def behaviour(task: Task) -> pa.Table | Failed:
+    def behaviour(task: WorkerTask) -> pa.Table | Failed:
         return RAISED if "poison" in words(task) and not task.error else rows(task)
 
     text = "One is . Two is . Three is poison . Four is . Five is ."

@@ -11,7 +11,7 @@ import pytest
 
 from d2c.base.errors import ModelError
 from d2c.base.workers import GONE, Pool
-from d2c.corpora.work import Task
+from d2c.corpora.work import WorkerTask
 from tests.d2c.corpora.crews import LONG, Stub, portion, schedule
 
 
@@ -31,9 +31,9 @@ def test_a_sentence_that_kills_its_process(crew: Pool) -> None:
 
 def test_a_process_that_is_ended(crew: Pool) -> None:
     """Whatever it does: what it would have answered is not waited for."""
-    crew.submit(0, Task(portion("hang").records))
+    crew.submit(0, WorkerTask(portion("hang").records))
     crew.renew(0)
-    crew.submit(0, Task(portion("d").records))
+    crew.submit(0, WorkerTask(portion("d").records))
     [(worker, answer)] = crew.answers(LONG)
     assert worker == 0 and isinstance(answer, pa.Table) and answer["error"].to_pylist() == [None]
 

@@ -42,7 +42,7 @@ def test_a_card_is_that_of_its_model(model: Available) -> None:
     settings = read_settings(directory)
     check_digests(directory, ("route", "dparser", "tagger"))
     said = {name: card[name] for name in ("name", "route", "dparser")}
-    assert said == {"name": model.name, "route": settings["route"], "dparser": settings["dparser"]}
+    assert said == {"name": model.name, "route": settings.route, "dparser": settings.dparser}
     parts = {file.name for file in directory.iterdir()} - {"route", "dparser", "tagger"}
     assert parts == {"model.json", "card.json", "README.md"}
     cards = sum((directory / name).stat().st_size for name in ("card.json", "README.md"))

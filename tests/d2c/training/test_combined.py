@@ -10,8 +10,8 @@ from typing import cast
 import pytest
 
 from d2c.cky.constrained_cky import ConstrainedCKY
-from d2c.cky.learning.training import Epoch
 from d2c.combination.constituents import constituents
+from d2c.linear.learner import Epoch
 from d2c.reduction.labeler.two_stage import TwoStage
 from d2c.routes.combined import Combined
 from d2c.routes.registry import make_route

@@ -1,0 +1,208 @@
+"""What a fitted chart makes of d-trees: the best c-tree, the k best, the oracle's, and how sure it is."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+import numpy as np
+
+from d2c.cky.grammar.grammar import Grammar
+from d2c.cky.grammar.vocabulary import Vocabulary
+from d2c.cky.learning.gold import Gold
+from d2c.cky.search.chart import COPY, NO_GLUE, Query, build_chart
+from d2c.cky.search.constraints import Constraints
+from d2c.cky.search.features import Observed, Scorer
+from d2c.cky.search.layout import NO_LAYOUT, is_projective_tree
+from d2c.cky.search.nodes import nodes_of
+from d2c.cky.search.packed_chart import Packed
+from d2c.cky.search.packed_layout import lay_out_packed
+from d2c.cky.search.pruning import restrict
+from d2c.cky.search.search import (
+    ChartDerivation,
+    Sentence,
+    best_derivation,
+    bracket_key,
+    complete,
+    k_best_derivations,
+    oracle_derivation,
+    posteriors,
+)
+from d2c.cky.search.templates import Templates
+from d2c.cky.settings import ChartSettings
+from d2c.forests.forest import Floats, Ints
+from d2c.forests.semirings import count_derivations
+from d2c.packed.arcs import PackedArcs
+from d2c.packed.dtree import packed_arcs
+from d2c.packed.feature import ArcFeature
+from d2c.trees.binarization import Symbol
+from d2c.trees.ctree import CTree, Tokens
+from d2c.trees.dtree import DTree, is_projective
+from d2c.trees.labels import phrase_symbols
+from d2c.trees.refinement import REFINEMENTS, Refinement
+from d2c.trees.repair import ARCS_UNDONE, Repairs, repair_tree
+
+GLUED, PRUNING_UNDONE = "glue rule", "pruning undone"
+
+
+class ChartDecoder:
+    """Searches among the c-trees of a d-tree with what was learned, see `d2c.cky.model.Learned`."""
+
+    settings: ChartSettings
+    grammar_: Grammar
+    vocabulary_: Vocabulary
+    top_: str | None
+    gaps_: bool
+    default_: Symbol
+    allowed_: Constraints
+    weights_: Floats
+    arcs_: ArcFeature
+
+    def best(self, dtree: DTree, repairs: Repairs) -> CTree:
+        """Return the best c-tree; heads that form no tree are repaired first.
+
+        What had to be repaired, uses of the glue rule, and sentences without a parse under pruning (they are
+        parsed without it) are added to `repairs`.
+        """
+        sentence = self._sentence(dtree, self.heads_of(dtree, repairs))
+        derivation = best_derivation(sentence)
+        several = sentence.packed is not None and not sentence.packed.arcs.is_single
+        repairs.counts[ARCS_UNDONE] += several and not derivation.several
+        return self.ctree(dtree.tokens, derivation, repairs)
+
+    def k_best(self, dtree: DTree, k: int) -> list[tuple[float, CTree]]:
+        """Return the c-trees of the k best derivations with their scores, best first.
+
+        There are fewer where the chart has fewer, or where derivations differ only in the order in which they
+        take left and right dependents: such a c-tree comes once, with its best score.
+        """
+        sentence = self._sentence(dtree, self.heads_of(dtree, Repairs()))
+        best: dict[CTree, float] = {}
+        for total, derivation in zip(*k_best_derivations(sentence, k), strict=True):
+            best.setdefault(self.ctree(dtree.tokens, derivation, Repairs()), total)
+        return [(total, ctree) for ctree, total in best.items()]
+
+    def with_confidences(self, dtree: DTree, repairs: Repairs) -> tuple[CTree, tuple[float, ...]]:
+        """Return the best c-tree; the probability of each of its nodes, given the d-tree [K].
+
+        That is the share of all derivations that have the constituent, each weighed by exp of its score
+        (log-sum semiring). Weights trained with a margin are no likelihood: probabilities rank, they are not
+        calibrated.
+        """
+        sentence = self._sentence(dtree, self.heads_of(dtree, repairs))
+        derivation, keys, words, probabilities = posteriors(sentence)
+        ctree = self._refined(dtree.tokens, derivation, repairs)
+        n, ids, lexical_heads = len(dtree.heads), self.grammar_.symbol_ids, ctree.lexical_heads()
+        shares: list[float] = []
+        chains = self._symbols.shown(ctree.labels)
+        for k, (below, chain) in enumerate(zip(ctree.yields()[n:], chains, strict=True)):
+            key = bracket_key(ids[Symbol(ctree.labels[k])], below[0], below[-1], n)
+            share = probabilities[(keys == key) & (words == lexical_heads[n + k])].sum()
+            shares += [min(1.0, float(share))] * len(chain)
+        return self._symbols.restore(ctree), tuple(shares)
+
+    def nearest(self, gold: Gold, arcs: PackedArcs | None = None) -> ChartDerivation:
+        """Return the oracle's derivation: the nearest to a gold tree over its d-tree, or over packed arcs."""
+        query = self.ask(self.vocabulary_.observe(gold.ctree.tokens, gold.heads, gold.labels))
+        packed = self._packed(arcs, gold.heads)
+        return oracle_derivation(query, gold.parts(self.grammar_), gold.brackets(self.grammar_), packed)
+
+    def count(self, dtree: DTree) -> int:
+        """Return |Y(x, d)|: how many derivations the grammar has for a d-tree, exact up to 2^53."""
+        return int(count_derivations(build_chart(self._unglued(dtree)).forest))
+
+    def chart_size(self, dtree: DTree) -> int:
+        """Return how many applications of rules the pruned chart of a d-tree has; 0 without a parse."""
+        return int((build_chart(self._unglued(dtree)).rules != COPY).sum())
+
+    def ctree(self, tokens: Tokens, derivation: ChartDerivation, repairs: Repairs) -> CTree:
+        """Return the c-tree of a derivation; uses of the glue rule are added to `repairs`."""
+        refined = self._refined(tokens, derivation, repairs)
+        return refined if self._unrefined else self._symbols.restore(refined)
+
+    def heads_of(self, dtree: DTree, repairs: Repairs) -> Sequence[int]:
+        """Return heads that form a tree, a projective one if c-trees are to have no gaps."""
+        heads, n = dtree.heads, len(dtree.heads)
+        if n and min(heads) >= 0 and max(heads) <= n and is_projective_tree(np.array(heads, np.int32)):
+            repairs.sentences += 1
+            repairs.tokens += n
+            return heads
+        continuous = self.settings.continuous
+        return repair_tree(heads, not self.gaps_ if continuous is None else continuous, repairs)
+
+    @property
+    def templates(self) -> Templates:
+        """The templates in use."""
+        return Templates.of(self.vocabulary_.columns, self.settings.context)
+
+    @property
+    def scorer(self) -> Scorer:
+        """What scores the parts of a derivation."""
+        return Scorer(self.templates, self.grammar_.keys, self.weights_)
+
+    def ask(self, observed: Observed) -> Query:
+        """Return the query of a sentence over its d-tree."""
+        return complete(self.any_query, observed)
+
+    @property
+    def any_query(self) -> Query:
+        """The query of any sentence, see `Sentence`."""
+        constraints, most = restrict(self.allowed_, self.settings.pruning), self.settings.max_unaries
+        table, axioms, default = self.grammar_.table, self._axioms, self._default
+        return Query(table, NO_LAYOUT, axioms, NO_LAYOUT.order, constraints, most, default)
+
+    def _number(self) -> None:
+        """Number what grammar and vocabulary say: the symbol of pre-terminals with each tag, and the label
+        that d-trees have for the arcs that make each symbol."""
+        symbols, ids = self.grammar_.symbols, self.grammar_.symbol_ids
+        self._axioms = np.zeros(max(self.vocabulary_.tags.values()) + 1, np.int32)
+        for tag, number in self.vocabulary_.tags.items():
+            self._axioms[number] = ids[Symbol(tag, "tag")]
+        self._default: Ints = np.array([ids[self.default_]], np.int32)
+        self._names = [one.label for one in symbols]
+        self._labels = tuple([self._symbols.labels(name)[-1] for name in self._names])
+        shown = self._symbols.shown(self._names)
+        self._unrefined = shown == [(name,) for name in self._names]
+
+    @property
+    def _symbols(self) -> Refinement:
+        return REFINEMENTS[self.settings.symbols]
+
+    def _sentence(self, dtree: DTree, heads: Sequence[int]) -> Sentence:
+        """Return the sentence of a d-tree, with repaired heads."""
+        observed = self.vocabulary_.observe(dtree.tokens, heads, dtree.labels)
+        return Sentence(self.any_query, observed, self.scorer, self._packed(packed_arcs(dtree), heads))
+
+    def _unglued(self, dtree: DTree) -> Query:
+        """Return the query of a d-tree, repaired, without its packed arcs and without the glue rule."""
+        heads = self.heads_of(dtree, Repairs())
+        observed = self.vocabulary_.observe(dtree.tokens, heads, dtree.labels)
+        return self.ask(observed)._replace(glue_symbols=NO_GLUE)
+
+    def _packed(self, arcs: PackedArcs | None, heads: Sequence[int]) -> Packed | None:
+        """Return the arcs that are kept; None where they say no more than the single d-tree."""
+        if arcs is None:
+            return None
+        kept, symbols = arcs.kept(self.arcs_.least, heads), np.zeros((0, 0), np.float32)
+        if kept.labels is not None and self.arcs_.labels:
+            labels = kept.labels.summed(self._labels, phrase_symbols(kept.labels.names))
+            symbols = self.arcs_.labels * labels
+        if kept.is_single:
+            return Packed(kept, None, self.arcs_.weight, symbols) if len(symbols) else None
+        around = self.settings.context or len(self.any_query.constraints.sides) > 0
+        layout = lay_out_packed(kept, around) if is_projective(heads) else None
+        return Packed(kept, layout, self.arcs_.weight, symbols)
+
+    def _refined(self, tokens: Tokens, derivation: ChartDerivation, repairs: Repairs) -> CTree:
+        """Return the refined c-tree of a derivation."""
+        parts, symbols, stage, _ = derivation
+        repairs.counts[PRUNING_UNDONE] += stage > 0 and self.settings.pruning != "none"
+        repairs.counts[GLUED] += int((parts.rules < 0).sum()) if stage == 2 else 0
+        nodes = nodes_of(self.grammar_.table, len(tokens), parts, symbols)
+        names, children, begin = self._names, nodes.children.tolist(), nodes.begin.tolist()
+        return CTree(
+            tokens,
+            tuple([names[symbol] for symbol in nodes.symbols.tolist()]),
+            tuple([tuple(children[a:b]) for a, b in zip(begin, begin[1:], strict=False)]),
+            tuple(nodes.head_children.tolist()),
+            self.top_,
+        )

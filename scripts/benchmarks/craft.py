@@ -1,0 +1,196 @@
+"""CRAFT in an experiment: d-parsers by the names of the benchmark, on encoders and with word vectors."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, replace
+from functools import cached_property
+from itertools import islice
+from pathlib import Path
+from typing import Any, NamedTuple
+
+import torch
+
+from d2c.dparsers.registry import make_tagger
+from d2c.experiments.experiment import Experiment, Fitted
+from d2c.experiments.rows import Parses
+from d2c.experiments.store import Store
+from d2c.experiments.treebank import Treebank
+from d2c.training.spec import TrainingSpec
+from d2c.trees.ctree import CTree, Tokens
+from d2c.trees.dtree import DTree
+from measuring.pretrained import ENCODERS, VECTORS, encoder, vectors_file
+from measuring.tables import say
+from measuring.treebanks import CRAFT
+from papers.stanza_constituency import StanzaConstituency
+
+HELD_OUT = 500
+AGREE = "labeler", "cky"  # their agreement is a row, and they take packed arcs
+
+
+@dataclass(frozen=True)
+class Craft(Treebank):
+    """CRAFT: train without the sentences behind it, which are dev, and its own dev, which is test.
+
+    every: which sentences of test are scored; wordless: whether there are no tags
+    """
+
+    every: int = 1
+    wordless: bool = False
+
+    def trees(self, part: str) -> Iterator[CTree]:
+        """Yield the trees of a part."""
+        trees = self.reading(self.files[part])
+        if part == "test":
+            trees = islice(trees, None, None, self.every)
+        else:
+            first = list(islice(trees, self.sentences and self.sentences + HELD_OUT))
+            trees = iter(first[:-HELD_OUT] if part == "train" else first[-HELD_OUT:])
+        return map(without_tags, trees) if self.wordless else trees
+
+    def made_of(self) -> dict[str, Any]:
+        """Return what its trees depend on."""
+        return super().made_of() | {"every": self.every, "wordless": self.wordless}
+
+
+def without_tags(ctree: CTree) -> CTree:
+    """Return a tree whose tags say nothing."""
+    forms = ctree.tokens.forms
+    return replace(ctree, tokens=Tokens(forms, ("X",) * len(forms)))
+
+
+class Tagged(Experiment):
+    """An experiment whose d-parsers have learned from gold tags, and are given those of a perceptron."""
+
+    def tokens(self, part: str) -> list[Tokens]:
+        """Return the sentences of a part with predicted tags."""
+        return tagged(self, part)
+
+    def of_tokens(self, part: str) -> dict[str, Any]:
+        """Return what predicted tags depend on."""
+        return {"tags": "predicted by a perceptron"}
+
+
+def tagged(experiment: Experiment, part: str) -> list[Tokens]:
+    """Return the sentences of a part with the tags of a perceptron that has learned from train."""
+    sentences = [ctree.tokens for ctree in experiment.trees(part)]
+
+    def make(directory: Path) -> dict[str, Any]:
+        train, dev = (experiment.conllu("direct", name, directory) for name in ("train", "dev"))
+        tagger = make_tagger("nltk", {"seed": 1}).train(train, dev, directory / "tagger", say)
+        return {"tags": [tokens.tags for tokens in tagger.tag(tokens.forms for tokens in sentences)]}
+
+    step = experiment.store.step("perceptron", {**experiment.treebank.made_of(), "part": part}, make)
+    pairs = zip(sentences, step.facts["tags"], strict=True)
+    return [replace(tokens, tags=tuple(tags)) for tokens, tags in pairs]
+
+
+class Parsed(NamedTuple):
+    """What a d-parser makes of the held-out part and of dev, with packed arcs if it gives any.
+
+    seconds: that dev took; minutes: of its training
+    """
+
+    name: str
+    held_out: Sequence[DTree]
+    dev: Sequence[DTree]
+    seconds: float
+    minutes: float | None = None
+    key: str = ""
+
+
+class Data:
+    """The experiments: with gold tags, with those that d-parsers are given, and on each encoder."""
+
+    def __init__(
+        self,
+        models: Path,
+        *,
+        sentences: int,
+        tags: str,
+        folds: int | None,
+        every: int,
+        seed: int,
+        **chart: Any,
+    ) -> None:
+        self.models, self.tags, self.folds, self.chart = models, tags, folds, chart
+        train, dev = CRAFT.path("train"), CRAFT.path("dev")
+        files = {"train": train, "dev": train, "test": dev}
+        self.treebank = Craft("craft", files, CRAFT.head_rules, sentences=sentences or None, every=every)
+        spec = TrainingSpec(train, dev, preset="small", seed=seed, folds=folds)
+        self.learned = Experiment(self.treebank, spec, Store(models / "steps"))
+
+    def gold(self, part: str) -> list[CTree]:
+        """Return the gold trees of a part."""
+        return self.learned.trees(part)
+
+    @cached_property
+    def given(self) -> dict[str, list[Tokens]]:
+        """The sentences of the held-out part, and of dev, with the tags that routes and c-parsers see."""
+        read = (lambda part: tagged(self.learned, part)) if self.tags != "gold" else self.learned.tokens
+        return {part: read(part) for part in ("dev", "test")}
+
+    def dparser(self, name: str) -> tuple[Experiment, str]:
+        """Return the experiment in which a d-parser is trained, and its name there."""
+        kind, _, passes = name.partition(":")
+        own, _, vectors = kind.partition("+")
+        spec, passed = self.learned.spec, float(passes) if own in (*ENCODERS, "default") and passes else None
+        if own in ENCODERS:
+            place = str(encoder(own, self.models))
+            spec = replace(spec, transformer=place, checkpoints=self.models / "checkpoints")
+        spec = replace(spec, epochs=passed, preset="default" if own == "default" else spec.preset)
+        if vectors:
+            words = {form for part in self.treebank.files for c in self.gold(part) for form in c.tokens.forms}
+            words |= set(map(str.lower, words))
+            file = vectors_file(VECTORS[vectors](sorted(words)), self.models / f"{vectors}.txt")
+            spec = replace(spec, vectors=file)
+        treebank = replace(self.treebank, wordless=self.tags == "none")
+        kind_of_experiment = Tagged if self.tags == "predicted" else Experiment
+        experiment = kind_of_experiment(treebank, spec, self.learned.store)
+        return experiment, "stanza" if own in (*ENCODERS, "default") else name.replace(f"+{vectors}", "")
+
+    def parsed(self, name: str) -> Parsed:
+        """Return the d-trees of a d-parser, on one core."""
+        experiment, own = self.dparser(name)
+        minutes = experiment.dparser(own, "direct").seconds / 60
+        torch.set_num_threads(1)
+        held_out, dev = (experiment.parses(own, part, packed=True) for part in ("dev", "test"))
+
+        def seen(part: str, parses: Parses) -> list[DTree]:
+            pairs = zip(parses.dtrees, self.given[part], strict=True)
+            return [replace(dtree, tokens=tokens) for dtree, tokens in pairs]
+
+        dtrees = seen("dev", held_out), seen("test", dev)
+        return Parsed(name, dtrees[0], dtrees[1], dev.seconds, minutes, held_out.key)
+
+    def route(self, name: str, dtrees: Parses | None = None, **changes: Any) -> Fitted[Any]:
+        """Return a route fitted to train."""
+        chart = self.chart if name == "cky" else {}
+        return self.learned.route(name, dtrees=dtrees, **chart, **changes)
+
+    def routes(self, dparser: str) -> dict[str, dict[str, Fitted[Any]]]:
+        """Return the routes that convert a d-parser's d-trees: those that have learned from gold ones, under
+        "", and from jackknifed ones."""
+        gold = {name: self.route(name) for name in ("reduction", *AGREE)}
+        if not self.folds:
+            return {"": gold}
+        experiment, own = self.dparser(dparser)
+        dtrees = experiment.jackknifed(own)
+        jackknifed = {"labeler": self.route("labeler", dtrees), "cky": self.route("cky", dtrees, labels=True)}
+        return {"": gold, ", jackknifed": jackknifed}
+
+    def cparser(self, name: str) -> StanzaConstituency:
+        """Return a c-parser fitted to train."""
+        kind, _, passes = name.partition(":")
+        on = str(encoder(kind, self.models)) if kind in ENCODERS else None
+
+        def make(directory: Path) -> dict[str, Any]:
+            parser = StanzaConstituency("small", float(passes) if passes else None, bert_model=on)
+            (directory / "cparser").mkdir()
+            parser.fit(self.gold("train"), self.gold("dev")).save(directory / "cparser")
+            return {}
+
+        made_of = {**self.learned.made_of, "cparser": name}
+        return StanzaConstituency.load(
+            self.learned.store.step("cparser", made_of, make).directory / "cparser"
+        )
