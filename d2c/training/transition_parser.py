@@ -28,6 +28,7 @@ from d2c.dparsers.directories import ModelFormat, loading, parameters, whole_dir
 from d2c.dparsers.protocol import DependencyParser, Progress, Report
 from d2c.dparsers.training import DEV_WORDS, attachment, check_limits, reporter, thinned
 from d2c.forests.forest import Doubles
+from d2c.linear.learner import Epoch
 from d2c.packed.arcs import single
 from d2c.packed.dtree import with_packed_arcs
 from d2c.trees.ctree import Tokens
@@ -143,12 +144,15 @@ class TransitionParser(DependencyParser):
             scores = attachment(dev, map(_dtree, sentences, oracle.parse(sentences)))
             return scores[1]
 
+        def progress_of(epoch: Epoch) -> None:
+            report(epoch.number, epochs, epoch.loss, *scores)
+
         labels = [dtree.labels or () for dtree in train]
         oracle.fit(
             [dtree.tokens for dtree in train],
             list(map(transitions.actions, projective, labels)),
             score,
-            lambda epoch: report(epoch.number, epochs, epoch.loss, *scores),
+            progress_of,
         )
 
 
