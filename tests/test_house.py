@@ -58,8 +58,6 @@ TOO_LARGE = {
     "d2c.base.files.lines_in_utf8_or_latin1",
     "d2c.base.temporary._sweep",
     "d2c.base.workers.__init__",
-    "d2c.cky.search.chart.build_chart",
-    "d2c.cky.search.packed_chart.build_packed_chart",
     "d2c.commands.parse.parse",
     "d2c.commands.tune.tune",
 }

@@ -21,6 +21,7 @@ from d2c.cky.search.templates import (
     PARENT,
     POSITIONS,
     RULE,
+    Positions,
     Templates,
 )
 from d2c.forests.forest import Floats, Ints
@@ -82,16 +83,17 @@ def _fill_numbers(observed: Observed, site: np.void, positions: Longs, numbers: 
         numbers[1] += int(bound < j - i)
     if side == UNARY:
         k = 0
-    positions[0], positions[1] = h, site["m"] + 1
-    positions[2], positions[3], positions[4], positions[5] = i, i - 1, j, j + 1
-    positions[6], positions[7], positions[8] = k, k + 1, site["g"]
-    positions[9], positions[10], positions[11], positions[12] = left, right, inner_left, inner_right
-    positions[13], positions[14] = (inner_left, left) if side == LEFT else (inner_right, right)
+    inner, outer = (inner_left, left) if side == LEFT else (inner_right, right)
+    at = Positions(
+        *(h, site["m"] + 1, i, i - 1, j, j + 1, k, k + 1, np.int64(site["g"])),
+        *(left, right, inner_left, inner_right, inner, outer),
+    )
     for field in range(_POSITIONS):
+        positions[field] = at[field]
         token = observed[positions[field]]
         numbers[2 + field], numbers[2 + _POSITIONS + field] = token["word"], token["tag"]
         numbers[2 + 2 * _POSITIONS + field] = token["label"]
-    numbers[_FIELDS - 2], numbers[_FIELDS - 1] = observed[h]["morph"], observed[positions[1]]["morph"]
+    numbers[_FIELDS - 2], numbers[_FIELDS - 1] = observed[h]["morph"], observed[at.m]["morph"]
 
 
 @lean

@@ -10,31 +10,35 @@ from __future__ import annotations
 from typing import NamedTuple
 
 import numpy as np
+from numpy.typing import NDArray
 
 from d2c.cky.grammar.grammar import RuleTable
-from d2c.cky.search.chart import (
+from d2c.cky.search.chart import Query
+from d2c.cky.search.constraints import certain_side
+from d2c.cky.search.growing import (
+    BLOCKS,
     COPY,
-    EDGE,
+    EDGES,
+    LISTED,
     NOTHING,
-    Blocks,
-    Buffers,
+    VERTICES,
     Chart,
-    Counts,
-    Query,
+    Growing,
     attach,
     collect,
     derive,
+    end_block,
     finish_root,
+    finished,
+    new_chart,
     reset,
-    room,
+    start,
     unary_steps,
-    useful,
+    with_room,
 )
-from d2c.cky.search.constraints import certain_side
 from d2c.cky.search.packed_layout import PackedLayout
-from d2c.cky.search.sites import SITE
 from d2c.forests.forest import Floats, Ints
-from d2c.linear.kernels import inner, kernel
+from d2c.linear.kernels import inner, kernel, lean
 from d2c.linear.templates import Longs
 from d2c.packed.arcs import PackedArcs
 from d2c.trees.binarization import LEFT, UNARY
@@ -58,21 +62,7 @@ class Packed(NamedTuple):
     symbols: Floats
 
 
-class Made(NamedTuple):
-    """What cells and items have made so far: the vertices of each stand in `usable` from begin to end."""
-
-    usable: Ints
-    begin: Ints
-    end: Ints
-
-
-@inner
-def _made_by(made: Made, place: int) -> Ints:
-    """The vertices of a cell or item."""
-    return made.usable[made.begin[place] : made.end[place]]
-
-
-@inner
+@lean
 def _set_site(site: np.void, side: int, place: np.void, left: np.void, right: np.void) -> None:
     """Writes what is the same for all steps to a cell. left, right: its states."""
     site["side"], site["h"], site["m"], site["g"], site["k"] = side, place["h"], -1, max(0, place["g"]), -1
@@ -81,7 +71,7 @@ def _set_site(site: np.void, side: int, place: np.void, left: np.void, right: np
     site["inner_left"], site["inner_right"] = left["inner"], right["inner"]
 
 
-@inner
+@lean
 def _set_step(site: np.void, source: np.void, item: np.void) -> None:
     """Writes what is a step's own. source: the state that it starts from; item: what it takes."""
     site["m"] = item["h"]
@@ -91,142 +81,123 @@ def _set_step(site: np.void, source: np.void, item: np.void) -> None:
         site["inner_right"], site["k"] = source["inner"], item["first"] - 1
 
 
-@inner
+@lean
 def _states_of(of: np.void, cell: int) -> tuple[int, int]:
-    """The states of a cell in its room."""
+    """The states of a cell in its grid."""
     number, rights = np.int64(cell - of["cell"]), np.int64(of["right_end"] - of["right"])
     return of["left"] + number // rights, of["right"] + number % rights
 
 
-@inner
+@lean
 def _cell_of(of: np.void, left: int, right: int) -> int:
-    """The cell of two states in a room."""
+    """The cell of two states in a grid."""
     return of["cell"] + (left - of["left"]) * np.int64(of["right_end"] - of["right"]) + right - of["right"]
 
 
-@inner
-def _members(layout: PackedLayout, item: int) -> Ints:
-    """The cells of an item."""
-    return layout.members[layout.items[item]["members"] : layout.items[item + 1]["members"]]
-
-
-@inner
-def _merge(
-    rules: RuleTable, members: Ints, made: Made, buffers: Buffers, vertices: int, count: int, listed: int
-) -> tuple[int, int, int]:
-    """Copies the whole constituents of several cells to one item; how many vertices, edges and listed
-    vertices there are then."""
-    begin = vertices
-    for cell in members:
-        for tail in _made_by(made, cell):
-            symbol = buffers.symbols[tail]
+@lean
+def _merge(rules: RuleTable, layout: PackedLayout, place: int, growing: Growing) -> None:
+    """Copy the whole constituents of all cells of an item to new vertices of its own."""
+    begin, counts, site = growing.counts[VERTICES], growing.counts, growing.sites[growing.counts[BLOCKS]]
+    item, none = place - len(layout.grid_of), layout.states[0]
+    for member in range(layout.items[item]["members"], layout.items[item + 1]["members"]):
+        cell = layout.members[member]
+        for i in range(growing.begin[cell], growing.end[cell]):
+            tail = growing.usable[i]
+            symbol = growing.symbols[tail]
             if rules.whole[symbol]:
-                vertices, count = derive(buffers, symbol, tail, np.int32(-1), COPY, vertices, count)
-    reset(buffers, begin, vertices)
-    for vertex in range(begin, vertices):  # of different symbols
-        made.usable[listed] = vertex
-        listed += 1
-    return vertices, count, listed
+                derive(growing, symbol, tail, np.int32(-1), COPY)
+    reset(growing, begin)
+    growing.begin[place] = counts[LISTED]
+    for vertex in range(begin, counts[VERTICES]):  # of different symbols
+        growing.usable[counts[LISTED]] = vertex
+        counts[LISTED] += 1
+    growing.end[place] = counts[LISTED]
+    _set_site(site, NOTHING + UNARY, layout.grids[0], none, none)
+    end_block(growing)
 
 
 @inner
-def _finish_roots(
-    rules: RuleTable, layout: PackedLayout, made: Made, buffers: Buffers, written: Blocks, counts: Counts
-) -> tuple[int, int]:
-    """The root rules over the cells that may be the whole sentence, a block for each; how many edges and
-    blocks there are then."""
-    goal, count, blocks = counts
-    for place in layout.roots:
-        of = layout.rooms[layout.room_of[place]]
-        a, b = _states_of(of, place)
-        count = finish_root(rules, _made_by(made, place), False, buffers, goal, count)
-        _set_site(written.sites[blocks], NOTHING + UNARY, of, layout.states[a], layout.states[b])
-        written.ends[blocks] = count
-        blocks += 1
-    return count, blocks
+def _attach_all(
+    query: Query, layout: PackedLayout, cell: int, side: int, allowed: NDArray[np.bool_], growing: Growing
+) -> Growing:
+    """Add a block for each step that leads to a cell on a side."""
+    of, states, steps = layout.grids[layout.grid_of[cell]], layout.states, layout.steps
+    a, b = _states_of(of, cell)
+    state = a if side == LEFT else b
+    for step in range(states[state]["steps"], states[state + 1]["steps"]):
+        source, taken = np.int64(steps[step]["state"]), np.int64(steps[step]["item"])
+        one, other = (source, b) if side == LEFT else (a, source)
+        next_left, next_right = states[one]["next"], states[other]["next"]
+        if certain_side(query.constraints, query.tags, of["h"], next_left, next_right) == 1 - side:
+            continue
+        growing = with_room(growing, NOTHING, len(query.rules.kind), 1)
+        first, site = growing.counts[EDGES], growing.sites[growing.counts[BLOCKS]]
+        before, item = _cell_of(of, one, other), len(layout.grid_of) + taken
+        attach(query.rules, side, before, item, allowed, growing)
+        if growing.counts[EDGES] > first:
+            _set_site(site, np.int64(side), of, states[a], states[b])
+            _set_step(site, states[source], layout.items[taken])
+            end_block(growing)
+    return growing
+
+
+@inner
+def _fill_cell(query: Query, layout: PackedLayout, cell: int, growing: Growing) -> Growing:
+    """Add all that a cell is derived by."""
+    rules, levels, counts = query.rules, query.max_unaries, growing.counts
+    of, begin, size = layout.grids[layout.grid_of[cell]], counts[VERTICES], len(rules.whole)
+    a, b = _states_of(of, cell)
+    tag, left, right = query.tags[of["h"]], layout.states[a], layout.states[b]
+    allowed = query.constraints.by_tag[tag] if len(query.constraints.by_tag) else np.zeros(0, np.bool_)
+    if left["bound"] == right["bound"]:
+        start(growing, query.axioms[tag])
+    for side in range(2):
+        growing = _attach_all(query, layout, cell, side, allowed, growing)
+    growing = with_room(growing, NOTHING, (levels + 2) * (len(rules.kind) + 2 * size + 2), levels + 2)
+    reset(growing, begin)
+    _set_site(growing.sites[counts[BLOCKS]], NOTHING + UNARY, of, left, right)
+    unary_steps(rules, levels, begin, allowed, growing)
+    collect(growing, cell, begin)
+    return growing
 
 
 @kernel
 def build_packed_chart(query: Query, layout: PackedLayout, most: int) -> tuple[Chart, bool]:
-    """All derivations over packed arcs, without the glue rule; whether they are too many, and there are none.
+    """Return all derivations over packed arcs, without the glue rule; whether they are too many.
 
     query: its own layout plays no part; most: edges
     """
-    rules, tags, levels = query.rules, query.tags, query.max_unaries
-    rooms, states, steps, items = layout.rooms, layout.states, layout.steps, layout.items
-    n, size, cells = len(tags), len(rules.whole), len(layout.room_of)
-    symbols, usable = np.empty(64 * n, np.int32), np.empty(64 * n, np.int32)
-    edges, sites, ends = np.empty(1024 * n, EDGE), np.empty(64 * n, SITE), np.empty(64 * n, np.int32)
-    begin_of, end_of = np.zeros(len(layout.order), np.int32), np.zeros(len(layout.order), np.int32)
-    vertex_of, every = np.full(size + 1, np.int32(-1)), np.zeros(0, np.bool_)
-    vertices = count = blocks = listed = NOTHING
-    unary = NOTHING + UNARY
+    rules, size, cells = query.rules, len(query.rules.whole), len(layout.grid_of)
+    growing = new_chart(len(query.tags), len(layout.order), size)
+    counts = growing.counts
     for place in layout.order:
-        if count > most:
+        if counts[EDGES] > most:
             break
-        symbols = room(symbols, vertices + (levels + 2) * (size + 1))
-        usable, begin = room(usable, listed + size), vertices
-        begin_of[place] = listed
-        if place >= cells:
-            members = _members(layout, place - cells)
-            if len(members) == 1:  # what several cells make needs new vertices
-                begin_of[place], end_of[place] = begin_of[members[0]], end_of[members[0]]
-                continue
-            edges = room(edges, count + len(members) * size)
-            sites, ends = room(sites, blocks + 1), room(ends, blocks + 1)
-            made, buffers = Made(usable, begin_of, end_of), Buffers(edges, symbols, vertex_of)
-            vertices, count, listed = _merge(rules, members, made, buffers, vertices, count, listed)
-            _set_site(sites[blocks], unary, rooms[0], states[0], states[0])
+        growing = with_room(growing, (query.max_unaries + 2) * (size + 1), NOTHING, NOTHING)
+        if place < cells:
+            growing = _fill_cell(query, layout, place, growing)
+            continue
+        first, end = layout.items[place - cells]["members"], layout.items[place - cells + 1]["members"]
+        if end - first == 1:  # what several cells make needs new vertices
+            member = layout.members[first]
+            growing.begin[place], growing.end[place] = growing.begin[member], growing.end[member]
         else:
-            of = rooms[layout.room_of[place]]
-            a, b = _states_of(of, place)
-            tag, left, right = tags[of["h"]], states[a], states[b]
-            allowed = query.constraints.by_tag[tag] if len(query.constraints.by_tag) else every
-            if left["bound"] == right["bound"]:
-                symbols[begin] = query.axioms[tag]
-                vertex_of[symbols[begin]] = begin
-                vertices += 1
-            for side in range(2):
-                state = a if side == LEFT else b
-                for step in range(states[state]["steps"], states[state + 1]["steps"]):
-                    source, taken = np.int64(steps[step]["state"]), np.int64(steps[step]["item"])
-                    one, other = (source, b) if side == LEFT else (a, source)
-                    next_left, next_right = states[one]["next"], states[other]["next"]
-                    if certain_side(query.constraints, tags, of["h"], next_left, next_right) == 1 - side:
-                        continue
-                    before, item = _cell_of(of, one, other), cells + taken
-                    heads = usable[begin_of[before] : end_of[before]]
-                    modifiers = usable[begin_of[item] : end_of[item]]
-                    edges, sites = room(edges, count + len(rules.kind)), room(sites, blocks + 1)
-                    ends, first = room(ends, blocks + 1), count
-                    buffers = Buffers(edges, symbols, vertex_of)
-                    vertices, count = attach(rules, side, heads, modifiers, allowed, buffers, vertices, count)
-                    if count > first:
-                        _set_site(sites[blocks], np.int64(side), of, left, right)
-                        _set_step(sites[blocks], states[source], items[taken])
-                        ends[blocks] = count
-                        blocks += 1
-            edges = room(edges, count + (levels + 2) * (len(rules.kind) + 2 * size + 2))
-            sites, ends = room(sites, blocks + levels + 2), room(ends, blocks + levels + 2)
-            buffers = Buffers(edges, symbols, vertex_of)
-            reset(buffers, begin, vertices)
-            _set_site(sites[blocks], unary, of, left, right)
-            written, counts = Blocks(sites, ends), (vertices, count, blocks)
-            counts = unary_steps(rules, levels, begin, allowed, buffers, written, counts)
-            vertices, count, blocks = counts
-            vertices, count, listed = collect(begin, usable, buffers, vertices, count, listed)
-        end_of[place], ends[blocks] = listed, count
-        blocks += 1
-    full = count > most
+            growing = with_room(growing, NOTHING, (end - first) * size, 1)
+            _merge(rules, layout, place, growing)
+    full = counts[EDGES] > most
     if full:
-        count = blocks = NOTHING
-    symbols, edges = room(symbols, vertices + 1), room(edges, count + len(layout.roots) * size)
-    sites, ends = room(sites, blocks + len(layout.roots)), room(ends, blocks + len(layout.roots))
-    if not full:
-        made, written = Made(usable, begin_of, end_of), Blocks(sites, ends)
-        buffers, counts = Buffers(edges, symbols, vertex_of), (vertices, count, blocks)
-        count, blocks = _finish_roots(rules, layout, made, buffers, written, counts)
-    return useful(symbols[: vertices + 1], edges[:count], sites[:blocks], ends[:blocks]), full
+        counts[EDGES] = counts[BLOCKS] = NOTHING
+    roots = len(layout.roots)
+    growing = with_room(growing, 1, roots * size, roots)
+    for cell in layout.roots:
+        if not full:
+            of = layout.grids[layout.grid_of[cell]]
+            a, b = _states_of(of, cell)
+            finish_root(rules, cell, False, growing)
+            site = growing.sites[counts[BLOCKS]]
+            _set_site(site, NOTHING + UNARY, of, layout.states[a], layout.states[b])
+            end_block(growing)
+    return finished(growing), full
 
 
 def score_arcs(chart: Chart, packed: Packed, parents: Ints) -> Floats:

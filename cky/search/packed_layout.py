@@ -35,8 +35,8 @@ NOTHING = -1
 STATE = np.dtype([(name, np.int32) for name in ("bound", "inner", "next", "steps")], align=True)
 # A step: the state that it starts from, the item that it takes
 STEP = np.dtype([(name, np.int32) for name in ("state", "item")], align=True)
-# Cells of word h with head g: the first one, and the states (from, to) on either side
-ROOM = np.dtype(
+# The cells of word h with head g, a grid of left and right states: the first cell, these states (from, to)
+GRID = np.dtype(
     [(name, np.int32) for name in ("h", "g", "cell", "left", "left_end", "right", "right_end")], align=True
 )
 # A word with all its dependents: its head g, its first and last word, where in `members` its cells begin
@@ -46,23 +46,23 @@ ITEM = np.dtype([(name, np.int32) for name in ("h", "g", "first", "last", "membe
 class PackedLayout(NamedTuple):
     """What the chart is built from.
 
-    rooms:   of type ROOM, for each word and head, or for each word, with g -1, where heads are not seen
+    grids:   of type GRID, for each word and head, or for each word, with g -1, where heads are not seen
     states:  of type STATE, and one behind them
     steps:   of type STEP
     items:   of type ITEM, and one behind them
     members: the cells of each item, in which the word has all its dependents
     order:   cells, and items as numbers behind those of the cells, each after what it is made of
-    room_of: [cells] the room that each is in
+    grid_of: [cells] the grid that each is in
     roots:   the cells that may be the whole sentence
     """
 
-    rooms: NDArray[np.void]
+    grids: NDArray[np.void]
     states: NDArray[np.void]
     steps: NDArray[np.void]
     items: NDArray[np.void]
     members: Ints
     order: Ints
-    room_of: Ints
+    grid_of: Ints
     roots: Ints
 
 
@@ -192,28 +192,28 @@ class _Builder:
         for side in (LEFT, RIGHT):
             for h in range(self.skeleton.n):
                 self._add_side(side, h)
-        rooms, cells = self._rooms()
+        grids, cells = self._grids()
         if cells > most:
             return None
-        left = {(h, g): row for row, (h, g, *_) in enumerate(rooms)}
+        left = {(h, g): row for row, (h, g, *_) in enumerate(grids)}
         columns, members, roots = [], list[int](), list[int]()
         for h, g, first, last in self.items:
             columns.append((h, g, first, last, len(members)))
-            _, _, cell, low, _, other, end = rooms[left[h, g]]
+            _, _, cell, low, _, other, end = grids[left[h, g]]
             of_left, of_right = self.done[LEFT].get((h, first), []), self.done[RIGHT].get((h, last), [])
             members += [cell + (a - low) * (end - other) + b - other for a, b in product(of_left, of_right)]
             if self._is_root(h, g, first, last):
                 roots += members[columns[-1][-1] :]
         of_states = np.array([*self.states, (0, 0, 0, len(self.steps))], STATE)
         of_items = np.array([*columns, (0, 0, 0, 0, len(members))], ITEM)
-        of_rooms = np.array(rooms, ROOM)
+        of_grids = np.array(grids, GRID)
         return PackedLayout(
-            of_rooms,
+            of_grids,
             of_states,
             np.array(self.steps, STEP),
             of_items,
             np.array(members, np.int32),
-            *_ordered(of_rooms, of_states, of_items[:-1]),
+            *_ordered(of_grids, of_states, of_items[:-1]),
             np.array(roots, np.int32),
         )
 
@@ -264,23 +264,23 @@ class _Builder:
                     if bound == take.bound and after == take.m:
                         self.steps.append((number, item))
 
-    def _rooms(self) -> tuple[list[tuple[int, ...]], int]:
-        """The rows of type ROOM; how many cells they have."""
-        rooms, cells = list[tuple[int, ...]](), 0
+    def _grids(self) -> tuple[list[tuple[int, ...]], int]:
+        """The rows of type GRID; how many cells they have."""
+        grids, cells = list[tuple[int, ...]](), 0
         for h, g in dict.fromkeys((h, g) for h, g, *_ in self.items):
             left, right = self.ranges[LEFT][h], self.ranges[RIGHT][h]
-            rooms.append((h, g, cells, *left, *right))
+            grids.append((h, g, cells, *left, *right))
             cells += (left[1] - left[0]) * (right[1] - right[0])
-        return rooms, cells
+        return grids, cells
 
 
-def _ordered(rooms: NDArray[np.void], states: NDArray[np.void], items: NDArray[np.void]) -> tuple[Ints, Ints]:
-    """`order` and `room_of`: by the number of words, items behind cells."""
-    lefts, rights = rooms["left_end"] - rooms["left"], rooms["right_end"] - rooms["right"]
-    room_of = np.repeat(np.arange(len(rooms), dtype=np.int32), lefts * rights)
-    within, of = np.arange(len(room_of)) - rooms["cell"][room_of], rooms[room_of]
-    left = of["left"] + within // rights[room_of]
-    right = of["right"] + within % rights[room_of]
+def _ordered(grids: NDArray[np.void], states: NDArray[np.void], items: NDArray[np.void]) -> tuple[Ints, Ints]:
+    """`order` and `grid_of`: by the number of words, items behind cells."""
+    lefts, rights = grids["left_end"] - grids["left"], grids["right_end"] - grids["right"]
+    grid_of = np.repeat(np.arange(len(grids), dtype=np.int32), lefts * rights)
+    within, of = np.arange(len(grid_of)) - grids["cell"][grid_of], grids[grid_of]
+    left = of["left"] + within // rights[grid_of]
+    right = of["right"] + within % rights[grid_of]
     width = np.append(states["bound"][right] - states["bound"][left], items["last"] - items["first"])
-    is_item = np.arange(len(width)) >= len(room_of)
-    return np.lexsort((is_item, width)).astype(np.int32), room_of
+    is_item = np.arange(len(width)) >= len(grid_of)
+    return np.lexsort((is_item, width)).astype(np.int32), grid_of

@@ -23,12 +23,35 @@ from d2c.trees.binarization import LEFT, RIGHT, UNARY
 
 GROUPS = BACKED_OFF, RULE, MODIFIER, HEAD, PARENT = range(5)
 
-# g: head of h; left, right: the dependents of h that come next there; inner-left, inner-right: those it took
-# last; inner, outer: these of the side of m
-POSITIONS = (
-    *("h", "m", "i", "i-1", "j", "j+1", "k", "k+1", "g"),
-    *("left", "right", "inner-left", "inner-right", "inner", "outer"),
-)
+
+class Positions(NamedTuple):
+    """The tokens that templates see of a site, each by its position in the sentence.
+
+    g:                       head of h
+    left, right:             the dependents of h that come next there
+    inner_left, inner_right: those that it took last there
+    inner, outer:            these of the side of m
+    """
+
+    h: int
+    m: int
+    i: int
+    before_i: int
+    j: int
+    after_j: int
+    k: int
+    after_k: int
+    g: int
+    left: int
+    right: int
+    inner_left: int
+    inner_right: int
+    inner: int
+    outer: int
+
+
+_WRITTEN = {"before_i": "i-1", "after_j": "j+1", "after_k": "k+1"}  # in templates; _ is a hyphen there
+POSITIONS = tuple(_WRITTEN.get(name, name.replace("_", "-")) for name in Positions._fields)
 # level: how many unary steps were before
 FIELDS = (
     *("level", "bin(j-i)", *fields_of(("word", "tag", "label"), POSITIONS)),

@@ -1,0 +1,260 @@
+"""A chart in the making: how it grows by rules, whatever the layout that says which items there are.
+
+A vertex of the forest is a symbol in a cell (and the number of unary steps since the last attachment); an
+edge is an application of a rule. Edges stand in blocks, each of which has one site.
+"""
+
+from __future__ import annotations
+
+from typing import Any, NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+from d2c.cky.grammar.grammar import RuleTable
+from d2c.cky.search.sites import SITE, Sites
+from d2c.forests.forest import Forest, Ints
+from d2c.linear.kernels import inner, lean
+
+# Instead of a rule: an edge that only collects, an edge of the glue rule
+COPY, GLUED = np.int32(-1), np.int32(-2)
+# Numba compiles a kernel once more for a constant that is a Python number
+NOTHING: Any = np.int64(0)
+NONE: Any = np.int64(-1)
+EDGE = np.dtype([(name, np.int32) for name in ("head", "tail", "modifier", "rule")], align=True)
+VERTICES, EDGES, BLOCKS, LISTED = range(4)  # of `Growing.counts`
+
+
+class Chart(NamedTuple):
+    """All derivations of a sentence; without any, a forest without edges.
+
+    forest:  V vertices, E edges
+    symbols: [V] of each vertex; the goal's number is behind all others
+    rules:   [E] rule, COPY or GLUED
+    sites:   [B] of the blocks of edges that share one, of type SITE: one block for each attachment of a word
+             to an item; for the unary steps of an item, one for each number of such steps before
+    ends:    [B] where the edges of each block end; they begin where those of the block before end
+    """
+
+    forest: Forest
+    symbols: Ints
+    rules: Ints
+    sites: Sites
+    ends: Ints
+
+
+class Growing(NamedTuple):
+    """A chart in the making; arrays have room for more, see `with_room`.
+
+    edges:       of type EDGE
+    symbols:     of the vertices
+    sites, ends: of the blocks, as in `Chart`
+    usable:      the vertices of finished cells, one for each symbol
+    begin, end:  [cells] where in `usable` the vertices of each cell stand
+    vertex_of:   [S + 1] the vertex of each symbol in the cell at hand, or -1
+    counts:      [4] how many VERTICES, EDGES, BLOCKS and LISTED, in `usable`, there are
+    """
+
+    edges: NDArray[np.void]
+    symbols: Ints
+    sites: Sites
+    ends: Ints
+    usable: Ints
+    begin: Ints
+    end: Ints
+    vertex_of: Ints
+    counts: NDArray[np.int64]
+
+
+@inner
+def new_chart(n: int, cells: int, symbols: int) -> Growing:
+    """Return a chart of n words without anything in its cells. symbols: of the grammar"""
+    edges, sites, counts = np.empty(512 * n, EDGE), np.empty(64 * n, SITE), np.zeros(4, np.int64)
+    of_vertices, ends = np.empty(64 * n, np.int32), np.empty(64 * n, np.int32)
+    usable, vertex_of = np.empty(64 * n, np.int32), np.full(symbols + 1, np.int32(-1))
+    begin, end = np.zeros(cells, np.int32), np.zeros(cells, np.int32)
+    return Growing(edges, of_vertices, sites, ends, usable, begin, end, vertex_of, counts)
+
+
+@inner
+def room(rows: NDArray, needed: int) -> NDArray:  # type: ignore[type-arg]  # Ints or records
+    """Return these rows, with room for `needed` of them."""
+    if needed <= len(rows):
+        return rows
+    larger = np.empty(2 * needed, rows.dtype)
+    for row in range(len(rows)):  # assigning a slice compiles five times as long
+        larger[row] = rows[row]
+    return larger
+
+
+@inner
+def with_room(growing: Growing, vertices: int, edges: int, blocks: int) -> Growing:
+    """Return the chart with room for so many more, and for all vertices in `usable`."""
+    counts = growing.counts
+    return Growing(
+        room(growing.edges, counts[EDGES] + edges),
+        room(growing.symbols, counts[VERTICES] + vertices),
+        room(growing.sites, counts[BLOCKS] + blocks),
+        room(growing.ends, counts[BLOCKS] + blocks),
+        room(growing.usable, counts[LISTED] + vertices),
+        *(growing.begin, growing.end, growing.vertex_of, counts),
+    )
+
+
+@lean
+def start(growing: Growing, symbol: int) -> None:
+    """Add the vertex of a pre-terminal."""
+    vertex = growing.counts[VERTICES]
+    growing.symbols[vertex], growing.vertex_of[symbol] = symbol, vertex
+    growing.counts[VERTICES] = vertex + 1
+
+
+@lean
+def reset(growing: Growing, begin: int) -> None:
+    """Forget which vertices from `begin` on have which symbols."""
+    for vertex in range(begin, growing.counts[VERTICES]):
+        growing.vertex_of[growing.symbols[vertex]] = -1
+
+
+@lean
+def add_edge(growing: Growing, head: int, tail: int, modifier: int, rule: int) -> None:
+    """Add an edge between vertices."""
+    edge = growing.edges[growing.counts[EDGES]]
+    edge["head"], edge["tail"], edge["modifier"], edge["rule"] = head, tail, modifier, rule
+    growing.counts[EDGES] += 1
+
+
+@lean
+def derive(growing: Growing, symbol: int, tail: int, modifier: int, rule: int) -> None:
+    """Add an edge to the vertex, perhaps a new one, with a symbol in the cell at hand."""
+    if growing.vertex_of[symbol] < 0:
+        start(growing, symbol)
+    add_edge(growing, np.int64(growing.vertex_of[symbol]), np.int64(tail), np.int64(modifier), rule)
+
+
+@lean
+def attach(
+    rules: RuleTable, side: int, before: int, item: int, allowed: NDArray[np.bool_], growing: Growing
+) -> None:
+    """Add the rules A → β1* β2 or A → β1 β2* over all pairs of vertices of two cells.
+
+    before: the cell of the head word; item: that of the dependent; allowed: [R] whether a rule may apply, or
+    empty
+    """
+    size, pruned, symbols = len(rules.whole), len(allowed) > 0, growing.symbols
+    for i in range(growing.begin[before], growing.end[before]):
+        tail = growing.usable[i]
+        row = (side * size + symbols[tail]) * size
+        for j in range(growing.begin[item], growing.end[item]):
+            modifier = growing.usable[j]
+            key = row + symbols[modifier]
+            for rule in range(rules.attachments[key], rules.attachments[key + 1]):
+                if not pruned or allowed[rule]:
+                    derive(growing, rules.parent[rule], tail, modifier, rule)
+
+
+@lean
+def end_block(growing: Growing) -> None:
+    """End the block at hand."""
+    block = growing.counts[BLOCKS]
+    growing.ends[block], growing.counts[BLOCKS] = growing.counts[EDGES], block + 1
+
+
+@lean
+def end_level(growing: Growing, level: int) -> None:
+    """End a block of unary steps, and begin the next one at the same site. level: unary steps before"""
+    block = growing.counts[BLOCKS]
+    growing.sites[block + 1] = growing.sites[block]
+    growing.sites[block]["k"] = level
+    end_block(growing)
+
+
+@lean
+def unary_steps(
+    rules: RuleTable, levels: int, begin: int, allowed: NDArray[np.bool_], growing: Growing
+) -> None:
+    """Add the unary steps over the vertices of a cell from `begin` on, a block for each level. The site of
+    the cell is that of the next block, before and afterwards."""
+    pruned = len(allowed) > 0
+    for level in range(levels):
+        end = growing.counts[VERTICES]
+        for tail in range(begin, end):
+            below = growing.symbols[tail]
+            for rule in range(rules.unaries[below], rules.unaries[below + 1]):
+                if level <= rules.levels[rule] and (not pruned or allowed[rule]):
+                    derive(growing, rules.parent[rule], np.int32(tail), np.int32(-1), rule)
+        reset(growing, end)
+        end_level(growing, level)
+        begin = end
+
+
+@lean
+def collect(growing: Growing, cell: int, begin: int) -> None:
+    """List one vertex for each symbol of a cell, a new one above those of a symbol that has several, and end
+    the block of these. begin: the first vertex of the cell"""
+    symbols, vertex_of, usable = growing.symbols, growing.vertex_of, growing.usable
+    counts, end, first = growing.counts, growing.counts[VERTICES], growing.counts[LISTED]
+    for vertex in range(begin, end):
+        symbol = symbols[vertex]
+        known = vertex_of[symbol]
+        if known < 0:
+            vertex_of[symbol], usable[counts[LISTED]] = vertex, symbol
+            counts[LISTED] += 1
+            continue
+        if known < end:
+            start(growing, symbol)
+            add_edge(growing, np.int64(vertex_of[symbol]), np.int64(known), NONE, COPY)
+        add_edge(growing, np.int64(vertex_of[symbol]), vertex, NONE, COPY)
+    for i in range(first, counts[LISTED]):
+        symbol = usable[i]
+        usable[i], vertex_of[symbol] = vertex_of[symbol], -1
+    growing.begin[cell], growing.end[cell] = first, counts[LISTED]
+    end_block(growing)
+
+
+@lean
+def finish_root(rules: RuleTable, cell: int, glue: bool, growing: Growing) -> None:
+    """Add the root rules over a cell, with the next vertex as the goal; any root will do for the glue rule if
+    none fits."""
+    symbols, goal, begin = growing.symbols, growing.counts[VERTICES], growing.counts[EDGES]
+    symbols[goal] = len(rules.whole)
+    for i in range(growing.begin[cell], growing.end[cell]):
+        tail = growing.usable[i]
+        if rules.roots[symbols[tail]] >= 0:
+            add_edge(growing, goal, np.int64(tail), NONE, rules.roots[symbols[tail]])
+    if glue and growing.counts[EDGES] == begin:
+        for i in range(growing.begin[cell], growing.end[cell]):
+            tail = growing.usable[i]
+            if rules.whole[symbols[tail]]:
+                add_edge(growing, goal, np.int64(tail), NONE, GLUED)
+
+
+@inner
+def finished(growing: Growing) -> Chart:
+    """Return the chart without the edges that are in no derivation of the goal, the next vertex."""
+    vertices, edges = growing.counts[VERTICES] + 1, growing.edges
+    needed = np.zeros(vertices, np.bool_)
+    needed[-1] = True
+    count = 0
+    for i in range(growing.counts[EDGES] - 1, -1, -1):
+        edge = edges[i]
+        if needed[edge["head"]]:
+            needed[edge["tail"]] = True
+            if edge["modifier"] >= 0:
+                needed[edge["modifier"]] = True
+            count += 1
+    head, tail = np.empty(count, np.int32), np.empty(count, np.int32)
+    modifier, rules = np.empty(count, np.int32), np.empty(count, np.int32)
+    sites, ends = growing.sites[: growing.counts[BLOCKS]], growing.ends[: growing.counts[BLOCKS]]
+    begin = kept = 0
+    for block in range(len(ends)):
+        for i in range(begin, ends[block]):
+            edge = edges[i]
+            if needed[edge["head"]]:
+                head[kept], tail[kept] = edge["head"], edge["tail"]
+                modifier[kept], rules[kept] = edge["modifier"], edge["rule"]
+                kept += 1
+        begin, ends[block] = ends[block], kept
+    return Chart(
+        Forest(head, tail, modifier, vertices), growing.symbols[:vertices].copy(), rules, sites, ends
+    )
