@@ -22,7 +22,7 @@ _KEY = "d2c"
 
 
 class Limits(NamedTuple):
-    """What a value may be, beside its type.
+    """The range or the choices of a value.
 
     least, most: the range of a number, ends included; above: a number must be greater than this
     choices: the values of a name; none: any
@@ -75,7 +75,7 @@ def help_of(cls: type[Settings], name: str) -> str:
 
 
 def limits_of(cls: type[Settings], name: str) -> Limits:
-    """Return what a field's value may be, beside its type."""
+    """Return the range or the choices of a field."""
     return _metadata(cls, name)[1]
 
 

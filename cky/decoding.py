@@ -19,7 +19,7 @@ from d2c.cky.search.packed_layout import lay_out_packed
 from d2c.cky.search.pruning import restrict
 from d2c.cky.search.search import (
     ChartDerivation,
-    Sentence,
+    ChartInput,
     best_derivation,
     bracket_key,
     complete,
@@ -145,7 +145,7 @@ class ChartDecoder:
 
     @property
     def any_query(self) -> Query:
-        """The query of any sentence, see `Sentence`."""
+        """The query of any sentence, see `ChartInput`."""
         constraints, most = restrict(self.allowed_, self.settings.pruning), self.settings.max_unaries
         table, axioms, default = self.grammar_.table, self._axioms, self._default
         return Query(table, NO_LAYOUT, axioms, NO_LAYOUT.order, constraints, most, default)
@@ -167,10 +167,10 @@ class ChartDecoder:
     def _symbols(self) -> Refinement:
         return REFINEMENTS[self.settings.symbols]
 
-    def _sentence(self, dtree: DTree, heads: Sequence[int]) -> Sentence:
+    def _sentence(self, dtree: DTree, heads: Sequence[int]) -> ChartInput:
         """Return the sentence of a d-tree, with repaired heads."""
         observed = self.vocabulary_.observe(dtree.tokens, heads, dtree.labels)
-        return Sentence(self.any_query, observed, self.scorer, self._packed(packed_arcs(dtree), heads))
+        return ChartInput(self.any_query, observed, self.scorer, self._packed(packed_arcs(dtree), heads))
 
     def _unglued(self, dtree: DTree) -> Query:
         """Return the query of a d-tree, repaired, without its packed arcs and without the glue rule."""

@@ -32,12 +32,13 @@ from d2c.commands.pulse import Pulse
 from d2c.commands.terminal import say
 from d2c.dparsers.registry import DPARSERS, TAGGERS, form_of, shortest
 from d2c.experiments.store import Store
-from d2c.experiments.treebank import PARTS, Treebank, read_treebanks
+from d2c.experiments.treebank import PARTS, Treebank
 from d2c.routes.registry import RouteSettings
 from d2c.treebanks.reading import Reading
 from papers.experiment import PaperExperiment, Settings
 from papers.page import write_section
 from papers.registry import TABLES, make_table
+from papers.treebanks import read_treebanks
 
 EVERY = "all"
 CHART = ("labels", "binarization", "grammar", "symbols", "max_unaries")  # of `RouteSettings`

@@ -58,13 +58,10 @@ TOO_LARGE = {
     "d2c.automata.theory.enumeration._room",
     "d2c.base.files.lines_in_utf8_or_latin1",
     "d2c.base.temporary._sweep",
-    "d2c.cky.lexicalised_cky.build_lexicalised_chart",
     "d2c.cky.search.chart.build_chart",
     "d2c.cky.search.packed_chart.build_packed_chart",
     "d2c.cky.search.search.losses",
     "d2c.commands.tune.tune",
-    "d2c.reduction.labeler.joint._take",
-    "d2c.reduction.labeler.learning.label_heads",
 }
 
 MANY = {"click.command()", "kernel", "inner", "lean"}  # decorators of what may have MORE_PARAMETERS

@@ -48,9 +48,9 @@ class Symbol(NamedTuple):
 
 
 class Step(NamedTuple):
-    """What happens next to a head word: an attachment (kind LEFT or RIGHT) or a UNARY step.
+    """The next step of a head word: an attachment (kind LEFT or RIGHT) or a UNARY step.
 
-    After it, the word heads a `parent`. The dependent's index is not said: it is the next on that side.
+    After it, the word heads a `parent`. The dependent is the next one on that side.
     """
 
     kind: int

@@ -11,7 +11,7 @@ from d2c.cky.search.chart import COPY, NO_GLUE, Chart, Query, build_chart
 from d2c.cky.search.constraints import UNPRUNED
 from d2c.cky.search.features import Observed, Scorer, heads_of, score_edges, tags_of
 from d2c.cky.search.layout import lay_out
-from d2c.cky.search.packed_chart import Packed, build_packed_chart, score_arcs
+from d2c.cky.search.packed_chart import MOST_EDGES, Packed, build_packed_chart, score_arcs
 from d2c.cky.search.sites import SITE, Parts, Sites
 from d2c.forests.forest import Doubles, Floats, Ints
 from d2c.forests.kbest import k_best
@@ -34,8 +34,8 @@ class ChartDerivation(NamedTuple):
     several: bool = False
 
 
-class Sentence(NamedTuple):
-    """A sentence to parse.
+class ChartInput(NamedTuple):
+    """A sentence to parse, as the chart needs it.
 
     any_query: of any sentence; its `glue_symbols` are the one symbol for all words
     observed:  what features see of this one
@@ -55,7 +55,7 @@ class Sentence(NamedTuple):
 
 
 def complete(any_query: Query, observed: Observed) -> Query:
-    """Return the query of one sentence over its single d-tree; arguments as of `Sentence`."""
+    """Return the query of one sentence over its single d-tree; arguments as of `ChartInput`."""
     layout, tags = lay_out(heads_of(observed)), tags_of(observed)
     glue = np.full(len(tags), any_query.glue_symbols[0], np.int32)
     return any_query._replace(layout=layout, tags=tags, glue_symbols=glue)
@@ -86,7 +86,7 @@ def any_chart(query: Query, packed: Packed | None = None) -> tuple[Chart, int, b
     stages = [(0, query), (1, free)] if any(map(len, query.constraints)) else [(0, query)]
     if packed is not None and packed.layout is not None:
         for stage, asked in stages:
-            chart, full = build_packed_chart(asked, packed.layout)
+            chart, full = build_packed_chart(asked, packed.layout, MOST_EDGES)
             if len(chart.rules):
                 return chart, stage, True
             if full:
@@ -98,7 +98,7 @@ def any_chart(query: Query, packed: Packed | None = None) -> tuple[Chart, int, b
     return build_chart(free), 2, False
 
 
-def scored_chart(sentence: Sentence) -> tuple[Chart, int, bool, Floats]:
+def scored_chart(sentence: ChartInput) -> tuple[Chart, int, bool, Floats]:
     """Return a chart as of `any_chart`, and the scores of its edges."""
     query = sentence.query
     chart, stage, several = any_chart(query, sentence.packed)
@@ -108,7 +108,7 @@ def scored_chart(sentence: Sentence) -> tuple[Chart, int, bool, Floats]:
     return chart, stage, several, scores
 
 
-def best_derivation(sentence: Sentence) -> ChartDerivation:
+def best_derivation(sentence: ChartInput) -> ChartDerivation:
     """Return a best derivation."""
     if sentence.packed is None:  # most often all is done in one kernel
         parts, symbols = _best_of_single(sentence.any_query, sentence.observed, sentence.scorer)
@@ -118,7 +118,7 @@ def best_derivation(sentence: Sentence) -> ChartDerivation:
     return derivation(chart, viterbi(chart.forest, scores), stage, several)
 
 
-def k_best_derivations(sentence: Sentence, k: int) -> tuple[list[float], list[ChartDerivation]]:
+def k_best_derivations(sentence: ChartInput, k: int) -> tuple[list[float], list[ChartDerivation]]:
     """Return the scores of the k best derivations, best first, and these."""
     chart, stage, several, scores = scored_chart(sentence)
     totals, edges, begin = k_best(chart.forest, scores, k)
@@ -136,7 +136,7 @@ def oracle_derivation(
 
 
 def posteriors(
-    sentence: Sentence,
+    sentence: ChartInput,
 ) -> tuple[ChartDerivation, NDArray[np.int64], NDArray[np.int64], Doubles]:
     """Return a best derivation; the constituents of all, as keys and head words [C]; the probability of each
     [C], one that comes several times having the sum of these. Keys are those of `bracket_key`."""

@@ -22,10 +22,11 @@ from d2c.automata.systems import Action
 from d2c.base.errors import ModelError
 from d2c.base.progress import log
 from d2c.base.schema import checked
+from d2c.base.settings import setting
 from d2c.dparsers.codes import read_training, read_trees
 from d2c.dparsers.directories import ModelFormat, loading, parameters, whole_directory
 from d2c.dparsers.protocol import DependencyParser, Progress, Report
-from d2c.dparsers.training import DEV_WORDS, check_choice, reporter, thinned
+from d2c.dparsers.training import DEV_WORDS, check_choice, check_limits, reporter, thinned
 from d2c.forests.forest import Doubles
 from d2c.linear.learner import Epoch
 from d2c.packed.arcs import single
@@ -57,7 +58,7 @@ class TransitionParser(DependencyParser):
 
     system: str = "standard"
     preset: str = "default"
-    epochs: float | None = None
+    epochs: float | None = setting(None, above=0)
     seed: int = 1
     search: str = "greedy"
     labels_: tuple[tuple[str, ...], tuple[str, ...]] = field(default=((), ()), init=False)
@@ -121,6 +122,7 @@ class TransitionParser(DependencyParser):
 
     def _check(self) -> None:
         """Raises ModelError for unknown parameters."""
+        check_limits(self)
         check_choice("system", self.system, SYSTEMS)
         check_choice("search", self.search, SEARCHES)
         check_choice("preset", self.preset, PRESETS)

@@ -1,8 +1,8 @@
 """The two-stage labeler: labels for the arcs of any d-parser's backbone (section 4.2).
 
 For each head the labels of all its modifiers are chosen together, independently of other heads, by Viterbi
-(`d2c.reduction.labeler.search`). The weights are those of a structured SVM, learned by AdaGrad on gold
-backbones, also on jackknifed ones, and averaged over all steps.
+(`d2c.reduction.labeler.sequence`, `d2c.reduction.labeler.joint`). The weights are those of a structured SVM,
+learned by AdaGrad on gold backbones, also on jackknifed ones, and averaged over all steps.
 """
 
 from __future__ import annotations
@@ -96,7 +96,7 @@ class Labeler:
         given: Iterable[Sequence[str] | None] = (),
         progress: Callable[[Epoch], None] | None = None,
     ) -> Self:
-        """Learns from labelled d-trees.
+        """Learn from labelled d-trees.
 
         given:    the labels that a d-parser gave each d-tree, jackknifed, or None; with any they are
                   features, and the labeler is to be used on that d-parser's trees (stacking)

@@ -11,7 +11,6 @@ from typing import Any
 import pytest
 
 from d2c.base.files import AnyPath, open_input
-from d2c.experiments.treebank import read_treebanks
 from d2c.parsing.json_lines import read_json_lines
 from d2c.trees.formats.conllu import read_conllu
 from d2c.trees.formats.treebanks import FORMATS, read_treebank
@@ -19,6 +18,7 @@ from d2c.trees.heads import load_head_rules
 from d2c.trees.scores import disco
 from d2c.trees.scores.evalb import evaluate_files
 from d2c.trees.scores.prm import EvalbParameters
+from papers.treebanks import read_treebanks
 
 BOM = "\ufeff"
 TREEBANKS = {

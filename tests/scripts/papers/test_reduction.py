@@ -15,7 +15,7 @@ import pytest
 from d2c.dparsers.protocol import DependencyParser
 from d2c.dparsers.registry import DPARSERS, TAGGERS, Registered
 from d2c.experiments.store import Store
-from d2c.experiments.treebank import Treebank, read_treebanks
+from d2c.experiments.treebank import Treebank
 from d2c.reduction.encodings import ENCODINGS
 from d2c.reduction.reduction import Reduction
 from d2c.routes.registry import make_route
@@ -33,6 +33,7 @@ from papers.reduction import encodings, systems
 from papers.reduction_treebanks import gaps, spmrl
 from papers.scores import ALL, LENGTHS, figures
 from papers.table import Table
+from papers.treebanks import read_treebanks
 
 SCRIPTS = Path(__file__).parents[3] / "scripts"
 SAMPLE = SCRIPTS.parent / "data" / "sample"

@@ -8,8 +8,9 @@ from pathlib import Path
 import pytest
 
 from d2c.base.errors import FormatError
-from d2c.experiments.treebank import Treebank, read_treebanks
+from d2c.experiments.treebank import Treebank
 from d2c.treebanks.reading import Reading
+from papers.treebanks import read_treebanks
 
 TREES = "(TOP (S (NP (PRP They)) (VP (VBD slept)) (. .)))\n(TOP (S (NP (PRP She)) (VP (VBD ate))))\n"
 WHOLE = """
