@@ -179,7 +179,10 @@ def _take(
         before, last = (-1, 0) if first else (of[own], numbers[own])
         event = of[x] if not left and apart > 0 else before
         rises, crosses = rises_of(left, first, apart), turns and (apart <= 0 if left else apart > 0)
+        highest = rises[1] + (0 if constraint.differences else last)
         for c in range(low, high):
+            if numbers[c] > highest:  # and so are those behind it
+                break
             label = of[c]
             rise = step(constraint, first, numbers[c], last, symbols[label] == symbols[event], rises)
             if rise < 0:
