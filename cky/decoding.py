@@ -6,6 +6,7 @@ from collections.abc import Sequence
 
 import numpy as np
 
+from d2c.base.errors import ModelError
 from d2c.cky.grammar.grammar import Grammar
 from d2c.cky.grammar.vocabulary import Vocabulary
 from d2c.cky.learning.gold import Gold
@@ -102,6 +103,7 @@ class ChartDecoder:
 
     def nearest(self, gold: Gold, arcs: PackedArcs | None = None) -> ChartDerivation:
         """Return the oracle's derivation: the nearest to a gold tree over its d-tree, or over packed arcs."""
+        self.check_grammar()
         query = self.ask(self.vocabulary_.observe(gold.ctree.tokens, gold.heads, gold.labels))
         packed = self._packed(arcs, gold.heads)
         return oracle_derivation(query, gold.parts(self.grammar_), gold.brackets(self.grammar_), packed)
@@ -113,6 +115,11 @@ class ChartDecoder:
     def chart_size(self, dtree: DTree) -> int:
         """Return how many applications of rules the pruned chart of a d-tree has; 0 without a parse."""
         return int((build_chart(self._unglued(dtree)).rules != COPY).sum())
+
+    def check_grammar(self) -> None:
+        """Raise ModelError where there is no grammar yet."""
+        if "vocabulary_" not in vars(self):
+            raise ModelError(f"this route ({type(self).__name__}) is not trained yet")
 
     def ctree(self, tokens: Tokens, derivation: ChartDerivation, repairs: Repairs) -> CTree:
         """Return the c-tree of a derivation; uses of the glue rule are added to `repairs`."""
@@ -174,6 +181,7 @@ class ChartDecoder:
 
     def _unglued(self, dtree: DTree) -> Query:
         """Return the query of a d-tree, repaired, without its packed arcs and without the glue rule."""
+        self.check_grammar()
         heads = self.heads_of(dtree, Repairs())
         observed = self.vocabulary_.observe(dtree.tokens, heads, dtree.labels)
         return self.ask(observed)._replace(glue_symbols=NO_GLUE)

@@ -16,7 +16,7 @@ from d2c.cky.search.sites import SITE, Parts, Sites
 from d2c.forests.forest import Doubles, Floats, Ints
 from d2c.forests.kbest import k_best
 from d2c.forests.semirings import marginals, viterbi
-from d2c.linear.kernels import inner, kernel
+from d2c.linear.kernels import inner, kernel, lean
 
 GLUE_SCORE = -1000.0  # so that a derivation with as few glue rules as possible is best
 
@@ -193,6 +193,14 @@ def bracket_key(symbol: Any, first: Any, last: Any, n: int) -> Any:
     return (symbol * (n + 1) + first) * (n + 1) + last
 
 
+@lean
+def _reward(rules: Ints, rule: int, begin: int, end: int, loss: Floats) -> None:
+    """Write -1 for the edges from begin to end that have the rule of a gold part."""
+    for edge in range(begin, end):
+        if rules[edge] == rule:
+            loss[edge] = -1.0
+
+
 @kernel
 def losses(chart: Chart, gold: Parts) -> Floats:
     """[E] what each edge adds to Δ, but for a constant: 1, or -1 where it is one of the gold parts (i, k, j,
@@ -203,12 +211,9 @@ def losses(chart: Chart, gold: Parts) -> Floats:
         if begin < end and chart.rules[begin] == COPY:
             for edge in range(begin, end):
                 loss[edge] = 0.0
-        elif begin < end:
-            for part in range(len(gold.rules)):
-                other = gold.sites[part]
-                if other["i"] == site["i"] and other["k"] == site["k"] and other["j"] == site["j"]:
-                    for edge in range(begin, end):
-                        if chart.rules[edge] == gold.rules[part]:
-                            loss[edge] = -1.0
+        for part in range(len(gold.rules) if begin < end else 0):
+            other = gold.sites[part]
+            if other["i"] == site["i"] and other["k"] == site["k"] and other["j"] == site["j"]:
+                _reward(chart.rules, gold.rules[part], begin, end, loss)
         begin = end
     return loss
