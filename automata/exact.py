@@ -26,22 +26,22 @@ _STEP, _LOWEST = 4.0, 0.01  # from a threshold to the next, which is at least th
 _COMPUTATIONS = 16  # looked at for each tree that is asked for
 
 
-Made = TypeVar("Made", bound=Hashable)
+Tree = TypeVar("Tree", bound=Hashable)
 
 
-class Found(NamedTuple, Generic[Made]):
+class ScoredTree(NamedTuple, Generic[Tree]):
     """A tree that computations build.
 
     score: logarithm of the probability of the best of them
     share: of them all in the probability of all computations in the chart
     """
 
-    tree: Made
+    tree: Tree
     score: float
     share: float
 
 
-class _Arcs(NamedTuple):
+class _WeightedArcs(NamedTuple):
     """C arcs, each as often as edges make it.
 
     dependents: [C] from 0; heads: [C] from 1, 0: it is the root; labels: [C] their numbers
@@ -89,7 +89,7 @@ class Exact:
                 counts[RAISED] += threshold > self.threshold
         return result
 
-    def k_best(self, tokens: Tokens, k: int, make: Callable[[list[Action]], Made]) -> list[Found[Made]]:
+    def k_best(self, tokens: Tokens, k: int, make: Callable[[list[Action]], Tree]) -> list[ScoredTree[Tree]]:
         """The k best trees of a sentence that is not empty, all different, by the scores of their best
         computations; fewer where there are no more.
 
@@ -97,13 +97,13 @@ class Exact:
               dependents in several orders. The static oracle has one order only, which so gets most of the
               share; that of the others is added as far as they are among the 16 · k best
         """
-        chart, trees = self.chart(tokens), dict[Made, Found[Made]]()
+        chart, trees = self.chart(tokens), dict[Tree, ScoredTree[Tree]]()
         total, _ = marginals(chart.forest, chart.scores)
         wanted = min(_COMPUTATIONS * k, count_derivations(chart.forest))
         scores, edges, begin = k_best(chart.forest, chart.scores, int(wanted))
         for score, chosen in zip(scores.tolist(), np.split(edges, begin[1:-1]), strict=True):
             tree = make(self._actions(chart, chosen))
-            known = trees.get(tree, Found(tree, score, 0.0))
+            known = trees.get(tree, ScoredTree(tree, score, 0.0))
             trees[tree] = known._replace(share=known.share + float(np.exp(score - total)))
         return list(trees.values())[:k]
 
@@ -124,17 +124,17 @@ class Exact:
         places = packed.places(arcs.dependents, arcs.heads)
         kept, of_labels = places >= 0, np.zeros((len(packed.heads), len(names)))
         np.add.at(of_labels, (places[kept], arcs.labels[kept]), arcs.shares[kept])
-        said = [number for number in np.unique(self.oracle.system.tables.arcs) if number]  # 0 is no label
-        labels = labels_of(tuple(names[number] for number in said), of_labels[:, said])
+        numbers = [number for number in np.unique(self.oracle.system.tables.arcs) if number]  # 0: no label
+        labels = labels_of(tuple(names[number] for number in numbers), of_labels[:, numbers])
         return packed._replace(labels=labels)
 
-    def _arcs(self, tokens: Tokens) -> _Arcs:
+    def _arcs(self, tokens: Tokens) -> _WeightedArcs:
         """What the edges of the chart make."""
         chart = self.chart(tokens)
         forest, of = chart.forest, chart.tokens
         _, shares = marginals(forest, chart.scores)
         arc, root = forest.modifier >= 0, forest.head == forest.vertices - 1
-        return _Arcs(
+        return _WeightedArcs(
             np.concatenate([of[forest.modifier[arc]], of[forest.tail[root]]]),
             np.concatenate([1 + of[forest.head[arc]], np.zeros(root.sum(), np.int32)]),
             np.concatenate([chart.labels[arc], chart.labels[root]]),

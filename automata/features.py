@@ -40,15 +40,15 @@ from d2c.linear.templates import Rows, fields_of, look_up, rows
 
 # s0, s1, s2: head tokens of the topmost trees; n0, ...: the next tokens; .l, .l2, .r, .r2: of a tree's
 # outermost left dependent, of the next one inside, and on the right
-POSITIONS = (
-    *("s0", "s1", "s2", "n0", "n1", "n2"),
-    *("s0.l", "s0.l2", "s0.r", "s0.r2", "s1.l", "s1.l2", "s1.r", "s1.r2"),
-)
 _TREES = ("s0", "s1")
-_DEPENDENTS = (".l", ".l2", ".r", ".r2")
-_CLASS_OF = {
-    tree: tuple(f"{name}[{tree}]" for name in ("symbol", "level", "lefts", "rights")) for tree in _TREES
-}
+_DEPENDENTS = {".l": (L1, L1_LABEL), ".l2": (L2, L2_LABEL), ".r": (R1, R1_LABEL), ".r2": (R2, R2_LABEL)}
+_NUMBERS = {"symbol": SYMBOL, "level": LEVEL, "lefts": LEFTS, "rights": RIGHTS}
+_CLASS_OF = {tree: tuple(f"{name}[{tree}]" for name in _NUMBERS) for tree in _TREES}
+POSITIONS = (
+    *("s0", "s1", "s2"),
+    *(f"n{i}" for i in range(AHEAD)),
+    *(f"{tree}{dependent}" for tree in _TREES for dependent in _DEPENDENTS),
+)
 # distance: from s1 to s0, in a few classes
 FIELDS = (
     *fields_of(("word", "tag"), POSITIONS),
@@ -57,6 +57,8 @@ FIELDS = (
     "distance",
     *("morph[s0]", "morph[s1]", "morph[n0]"),
 )
+_PLACES, _LABELS = (np.array(columns) for columns in zip(*_DEPENDENTS.values(), strict=True))
+_COUNTED = np.array(list(_NUMBERS.values()))
 KINDS_SEEN = (
     *("", "symbol[s0] symbol[s1]", "tag[s0]", "word[s0]", "word[s0] tag[s0]", "tag[s1]", "word[s1]"),
     *("word[s1] tag[s1]", "tag[s2]", "word[s2] tag[s2]", "tag[n0]", "word[n0]", "word[n0] tag[n0]"),
@@ -171,22 +173,18 @@ def see(
     positions[0], positions[1], positions[2] = top[HEAD], second[HEAD], third[HEAD]
     for i in range(AHEAD):
         positions[3 + i] = token + i
-    positions[6], positions[7], positions[8], positions[9] = top[L1], top[L2], top[R1], top[R2]
-    positions[10], positions[11], positions[12], positions[13] = (
-        second[L1],
-        second[L2],
-        second[R1],
-        second[R2],
-    )
+    _copy(top, second, _PLACES, positions, 3 + AHEAD)
     n = look_up(text.tags, positions, numbers, look_up(text.words, positions, numbers, 0))
-    for tree in (top, second):
-        numbers[n], numbers[n + 1] = tree[L1_LABEL], tree[L2_LABEL]
-        numbers[n + 2], numbers[n + 3] = tree[R1_LABEL], tree[R2_LABEL]
-        n += 4
-    for tree in (top, second):
-        numbers[n], numbers[n + 1] = tree[SYMBOL], tree[LEVEL]
-        numbers[n + 2], numbers[n + 3] = tree[LEFTS], tree[RIGHTS]
-        n += 4
+    n = _copy(top, second, _COUNTED, numbers, _copy(top, second, _LABELS, numbers, n))
     numbers[n] = _DISTANCES[min(top[HEAD] - second[HEAD], 31)] if second[HEAD] else 0
     numbers[n + 1], numbers[n + 2] = text.morphs[top[HEAD]], text.morphs[second[HEAD]]
     numbers[n + 3] = text.morphs[token]
+
+
+@lean
+def _copy(top: Longs, second: Longs, columns: Longs, to: Longs, begin: int) -> int:
+    """Write some attributes of one tree, then of the other, from `begin` on; return where they end."""
+    for i in range(len(columns)):
+        to[begin + i] = top[columns[i]]
+        to[begin + len(columns) + i] = second[columns[i]]
+    return begin + 2 * len(columns)

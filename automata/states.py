@@ -21,8 +21,8 @@ from d2c.trees.binarization import LEFT, RIGHT
 # Attributes, one column each: the symbol, unary steps since the last other one, position of the head token,
 # numbers of left and right dependents, at most MOST; the outermost left dependent's position and label, those
 # of the next one inside, and the same on the right. Position 0: there is none.
-SYMBOL, LEVEL, HEAD, LEFTS, RIGHTS, L1, L1_LABEL, L2, L2_LABEL, R1, R1_LABEL, R2, R2_LABEL = range(13)
 ATTRIBUTES = 13
+SYMBOL, LEVEL, HEAD, LEFTS, RIGHTS, L1, L1_LABEL, L2, L2_LABEL, R1, R1_LABEL, R2, R2_LABEL = range(ATTRIBUTES)
 MOST = 3
 AHEAD = 3  # tokens ahead that features see; so many positions behind a sentence are empty
 

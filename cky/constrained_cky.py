@@ -193,7 +193,9 @@ class ConstrainedCKY(ChartDecoder, Route):
         return [self.best(dtree, repairs) for dtree in dtrees], repairs
 
     def save(self, directory: Path) -> None:
-        """Writes JSON, and the non-zero weights as .npz, into a directory, made if absent."""
+        """Write JSON, and the non-zero weights as .npz, into a directory, made if absent. Raises ModelError
+        where the route is not trained yet."""
+        self.check_fitted()
         learned = Learned(
             *(self.observed_, self.grammar_, self.vocabulary_, self.top_, self.gaps_),
             *(self.default_, self.allowed_, self.weights_, self.arcs_),

@@ -6,6 +6,7 @@ from collections.abc import Sequence
 
 import numpy as np
 
+from d2c.base.errors import ModelError
 from d2c.cky.grammar.grammar import Grammar
 from d2c.cky.grammar.vocabulary import Vocabulary
 from d2c.cky.learning.gold import Gold
@@ -19,7 +20,7 @@ from d2c.cky.search.packed_layout import lay_out_packed
 from d2c.cky.search.pruning import restrict
 from d2c.cky.search.search import (
     ChartDerivation,
-    Sentence,
+    ChartInput,
     best_derivation,
     bracket_key,
     complete,
@@ -102,6 +103,7 @@ class ChartDecoder:
 
     def nearest(self, gold: Gold, arcs: PackedArcs | None = None) -> ChartDerivation:
         """Return the oracle's derivation: the nearest to a gold tree over its d-tree, or over packed arcs."""
+        self.check_grammar()
         query = self.ask(self.vocabulary_.observe(gold.ctree.tokens, gold.heads, gold.labels))
         packed = self._packed(arcs, gold.heads)
         return oracle_derivation(query, gold.parts(self.grammar_), gold.brackets(self.grammar_), packed)
@@ -113,6 +115,11 @@ class ChartDecoder:
     def chart_size(self, dtree: DTree) -> int:
         """Return how many applications of rules the pruned chart of a d-tree has; 0 without a parse."""
         return int((build_chart(self._unglued(dtree)).rules != COPY).sum())
+
+    def check_grammar(self) -> None:
+        """Raise ModelError where there is no grammar yet."""
+        if "vocabulary_" not in vars(self):
+            raise ModelError(f"this route ({type(self).__name__}) is not trained yet")
 
     def ctree(self, tokens: Tokens, derivation: ChartDerivation, repairs: Repairs) -> CTree:
         """Return the c-tree of a derivation; uses of the glue rule are added to `repairs`."""
@@ -145,7 +152,7 @@ class ChartDecoder:
 
     @property
     def any_query(self) -> Query:
-        """The query of any sentence, see `Sentence`."""
+        """The query of any sentence, see `ChartInput`."""
         constraints, most = restrict(self.allowed_, self.settings.pruning), self.settings.max_unaries
         table, axioms, default = self.grammar_.table, self._axioms, self._default
         return Query(table, NO_LAYOUT, axioms, NO_LAYOUT.order, constraints, most, default)
@@ -167,13 +174,14 @@ class ChartDecoder:
     def _symbols(self) -> Refinement:
         return REFINEMENTS[self.settings.symbols]
 
-    def _sentence(self, dtree: DTree, heads: Sequence[int]) -> Sentence:
+    def _sentence(self, dtree: DTree, heads: Sequence[int]) -> ChartInput:
         """Return the sentence of a d-tree, with repaired heads."""
         observed = self.vocabulary_.observe(dtree.tokens, heads, dtree.labels)
-        return Sentence(self.any_query, observed, self.scorer, self._packed(packed_arcs(dtree), heads))
+        return ChartInput(self.any_query, observed, self.scorer, self._packed(packed_arcs(dtree), heads))
 
     def _unglued(self, dtree: DTree) -> Query:
         """Return the query of a d-tree, repaired, without its packed arcs and without the glue rule."""
+        self.check_grammar()
         heads = self.heads_of(dtree, Repairs())
         observed = self.vocabulary_.observe(dtree.tokens, heads, dtree.labels)
         return self.ask(observed)._replace(glue_symbols=NO_GLUE)

@@ -2,112 +2,48 @@
 
 An item is (i, j, h): words i to j with head word h, as any symbol. O(n^5 |R|) time and as many edges, so it
 is for short sentences only. Its forest holds the derivations of the constrained charts of all projective
-d-trees, each once; every semiring of `d2c.forests.semirings` works on it. Parts have no d-tree around them
-here, so scores need weights that were learned with `context=False`.
+d-trees, each once: it is that of packed arcs (`d2c.cky.search.packed_chart`) where each word may have any
+head. Parts have no d-tree around them here, so scores need weights that were learned with `context=False`.
 """
 
 from __future__ import annotations
 
+from functools import cache
+
 import numpy as np
 
 from d2c.cky.constrained_cky import ConstrainedCKY
-from d2c.cky.search.chart import (
-    EDGE,
-    NOTHING,
-    Blocks,
-    Buffers,
-    Chart,
-    Query,
-    attach,
-    collect,
-    finish_root,
-    reset,
-    room,
-    unary_steps,
-    useful,
-)
+from d2c.cky.search.chart import Chart, Query
+from d2c.cky.search.constraints import UNPRUNED
 from d2c.cky.search.features import score_edges
+from d2c.cky.search.packed_chart import build_packed_chart
+from d2c.cky.search.packed_layout import PackedLayout, lay_out_packed
 from d2c.cky.search.search import GLUE_SCORE, derivation, nearness
-from d2c.cky.search.sites import SITE
 from d2c.forests.forest import Floats
 from d2c.forests.semirings import viterbi
-from d2c.linear.kernels import inner, kernel
-from d2c.trees.binarization import LEFT, RIGHT, UNARY
+from d2c.packed.arcs import PackedArcs
 from d2c.trees.ctree import CTree, Tokens
 from d2c.trees.repair import Repairs
 
+NO_LIMIT = 1 << 31  # of the edges of a chart
 LONGEST = 20  # words
 
 
-@inner
-def _set_site(site: np.void, side: int, h: int, m: int, span: tuple[int, int], k: int) -> None:
-    """Writes a site that has no d-tree around it."""
-    site["side"], site["h"], site["m"], site["i"], site["j"], site["k"] = side, h, m, span[0], span[1], k
-    site["g"] = 0
-    site["next_left"] = site["next_right"] = site["inner_left"] = site["inner_right"] = -1
-
-
-@kernel
 def build_lexicalised_chart(query: Query) -> Chart:
-    """All derivations of n words, whatever their d-tree and without pruning."""
-    rules, max_unaries, n, size = query.rules, query.max_unaries, len(query.tags), len(query.rules.whole)
-    symbols, usable = np.empty(64 * n, np.int32), np.empty(64 * n, np.int32)
-    edges, sites, ends = np.empty(4096 * n, EDGE), np.empty(64 * n, SITE), np.empty(64 * n, np.int32)
-    begin_of, end_of = (
-        np.zeros((n, n, n), np.int32),
-        np.zeros((n, n, n), np.int32),
-    )  # in `usable`, of each item
-    vertex_of, every = np.full(size + 1, np.int32(-1)), np.zeros(0, np.bool_)
-    vertices = count = blocks = listed = NOTHING
-    for width in range(n):
-        for i in range(n - width):
-            j = i + width
-            for h in range(i, j + 1):
-                symbols = room(symbols, vertices + (max_unaries + 2) * (size + 1))
-                usable, begin = room(usable, listed + size), vertices
-                if width == 0:
-                    symbols[begin] = query.axioms[query.tags[h]]
-                    vertex_of[symbols[begin]] = begin
-                    vertices += 1
-                for k in range(i, j):
-                    side = LEFT if k < h else RIGHT
-                    first, last = (k + 1, j) if side == LEFT else (i, k)
-                    heads = usable[begin_of[first, last, h] : end_of[first, last, h]]
-                    first, last = (i, k) if side == LEFT else (k + 1, j)
-                    for m in range(first, last + 1):
-                        modifiers = usable[begin_of[first, last, m] : end_of[first, last, m]]
-                        edges, sites = room(edges, count + len(rules.kind)), room(sites, blocks + 1)
-                        ends, before = room(ends, blocks + 1), count
-                        buffers = Buffers(edges, symbols, vertex_of)
-                        vertices, count = attach(
-                            rules, side, heads, modifiers, every, buffers, vertices, count
-                        )
-                        if count > before:
-                            _set_site(sites[blocks], side, h, m, (i, j), k)
-                            ends[blocks] = count
-                            blocks += 1
-                edges = room(edges, count + (max_unaries + 2) * (len(rules.kind) + 2 * size + 2))
-                sites, ends = room(sites, blocks + max_unaries + 2), room(ends, blocks + max_unaries + 2)
-                buffers = Buffers(edges, symbols, vertex_of)
-                reset(buffers, begin, vertices)
-                _set_site(sites[blocks], UNARY, h, -1, (i, j), -1)
-                written, counts = Blocks(sites, ends), (vertices, count, blocks)
-                counts = unary_steps(rules, max_unaries, begin, every, buffers, written, counts)
-                vertices, count, blocks = counts
-                begin_of[i, j, h] = listed
-                vertices, count, listed = collect(begin, usable, buffers, vertices, count, listed)
-                end_of[i, j, h], ends[blocks] = listed, count
-                blocks += 1
-    symbols = room(symbols, vertices + 1)
-    edges, sites, ends = room(edges, count + n * size), room(sites, blocks + n), room(ends, blocks + n)
-    buffers = Buffers(edges, symbols, vertex_of)
-    for h in range(n):
-        whole = usable[begin_of[0, n - 1, h] : end_of[0, n - 1, h]]
-        count = finish_root(rules, whole, False, buffers, vertices, count)
-        _set_site(sites[blocks + h], UNARY, h, -1, (0, n - 1), -1)
-        ends[blocks + h] = count
-    blocks += n
-    return useful(symbols[: vertices + 1], edges[:count], sites[:blocks], ends[:blocks])
+    """Return all derivations of n words, whatever their d-tree and without pruning."""
+    layout = _layout_of_all_arcs(len(query.tags))
+    chart, _ = build_packed_chart(query._replace(constraints=UNPRUNED), layout, NO_LIMIT)
+    return chart
+
+
+@cache
+def _layout_of_all_arcs(n: int) -> PackedLayout:
+    """Return the layout of n words each of which may have any head."""
+    heads = np.array([head for m in range(1, n + 1) for head in range(n + 1) if head != m], np.int32)
+    begin = n * np.arange(n + 1, dtype=np.int32)
+    layout = lay_out_packed(PackedArcs(begin, heads, np.zeros(len(heads), np.float32)), around=False)
+    assert layout is not None  # there are projective d-trees, and few cells for so few words
+    return layout
 
 
 def parse_lexicalised(route: ConstrainedCKY, tokens: Tokens) -> CTree | None:

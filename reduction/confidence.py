@@ -15,7 +15,10 @@ from d2c.trees.unaries import Chain, restore_unaries
 
 
 def of_nodes(ctree: CTree, shares: Sequence[float]) -> list[float]:
-    """[K] confidence of the nodes of a unaryless c-tree with head children; shares: [n] of tokens' labels."""
+    """Return the confidence of the nodes of a unaryless c-tree with head children [K].
+
+    shares: [n] of tokens' labels
+    """
     assert ctree.head_children is not None
     lexical_heads = ctree.lexical_heads()
     return [
@@ -27,7 +30,7 @@ def of_nodes(ctree: CTree, shares: Sequence[float]) -> list[float]:
 def with_unaries(
     ctree: CTree, nodes: Sequence[float], chains: Sequence[Chain], shares: Sequence[float]
 ) -> tuple[CTree, tuple[float, ...]]:
-    """The c-tree with its unary nodes, and the confidence of all its nodes.
+    """Return the c-tree with its unary nodes, and the confidence of all its nodes.
 
     nodes:          [K] of those of the unaryless c-tree
     chains, shares: [n + K] the chain above each of its nodes, and how sure that is

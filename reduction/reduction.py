@@ -165,7 +165,7 @@ class Reduction(Route):
         self.top_ = max(tops, key=lambda top: tops[top], default="TOP")
 
     def encode(self, ctree: CTree) -> DTree:
-        """The labelled d-tree that a d-parser learns from. Head children are found if there are none yet.
+        """Return the labelled d-tree that a d-parser learns from. Head rules find missing heads.
 
         Raises ValueError for a tree with gaps where the encoding takes none.
         """
@@ -196,7 +196,7 @@ class Reduction(Route):
                 yield whole, numbers[: len(whole.labels)]  # the root's is the last
 
     def decode_unaryless(self, dtree: DTree, repairs: Repairs | None = None) -> CTree:
-        """The c-tree before its unary nodes are recovered (section 4.3)."""
+        """Return the c-tree before its unary nodes are recovered (section 4.3)."""
         return self._decode(dtree, Repairs() if repairs is None else repairs)[0]
 
     def save(self, directory: Path) -> None:
@@ -263,7 +263,7 @@ class Reduction(Route):
             )
 
     def _decode(self, dtree: DTree, repairs: Repairs) -> tuple[CTree, Sequence[Chain]]:
-        """The unaryless c-tree, and its unary chains where the labels say them."""
+        """Return the unaryless c-tree, and its unary chains where the labels hold them."""
         heads, n = dtree.heads, len(dtree.heads)
         repairs.sentences += 1
         repairs.tokens += n
@@ -304,7 +304,8 @@ class Reduction(Route):
         return ordered, order.spines
 
     def _read(self, dtree: DTree, counts: Counter[str]) -> Order:
-        """What the labels say, of spines only those of known symbols; spines with empty ones are counted."""
+        """Return the order that labels encode, of spines only those of known symbols; count those with empty
+        ones."""
         if dtree.labels is None:
             dtree = DTree(dtree.tokens, dtree.heads, labels=("_",) * len(dtree.heads))
         order = self.encoder.decode(dtree)
@@ -315,7 +316,7 @@ class Reduction(Route):
         return order._replace(spines=known)
 
     def _knows(self, symbols: Set[str | None]) -> bool:
-        """Whether all symbols are the treebank's; an empty one, which no file holds, is none of them."""
+        """Return whether all symbols are the treebank's; an empty one, which no file holds, is not."""
         return "" not in symbols and (self.symbols_ is None or symbols <= self.symbols_)
 
     def _default_symbol(self, tag: str) -> str:
@@ -323,11 +324,11 @@ class Reduction(Route):
 
 
 def _unwrapped(ctree: CTree) -> CTree:
-    """A wrapper that labels or chains put at the top becomes `top`, as where a file is read."""
+    """Return the c-tree whose wrapper, put at the top by labels or chains, is `top`, as in files."""
     at_top = ctree.top is None and ctree.children and len(ctree.children[-1]) == 1
     return unwrap(ctree, clean=False) if at_top else ctree
 
 
 def _commonest(counts: Counter[str]) -> str:
-    """The symbol counted most often, of equal ones the first by name."""
+    """Return the symbol counted most often, of equal ones the first by name."""
     return min(counts, key=lambda symbol: (-counts[symbol], symbol))

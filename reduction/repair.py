@@ -25,7 +25,7 @@ def complete_order(
     continuous: bool,
     counts: Counter[str],
 ) -> DTree:
-    """The head-ordered d-tree nearest to heads that form a tree and to what their labels say.
+    """Return the head-ordered d-tree nearest to heads that form a tree and to what their labels say.
 
     - continuous: crossing arcs are lifted as little as possible; a lifted arc joins the event by which the
       modifier that it leaves was attached. Then the event of a closer modifier is lowered as far as nesting
@@ -72,7 +72,7 @@ def _complete_events(side: Sequence[int], events: list[int]) -> None:
 
 
 def _nest(side: Sequence[int], events: list[int]) -> int:
-    """Lowers events so that they never fall from the head outward; how many were lowered."""
+    """Lower events so that they never fall from the head outward; return how many were lowered."""
     lowered = 0
     for inner, outer in zip(side[-2::-1], side[::-1], strict=False):
         if events[inner] > events[outer]:

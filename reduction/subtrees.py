@@ -9,7 +9,8 @@ Ints = NDArray[np.int64]
 
 
 def spans(first: Ints, last: Ints, parents: Ints) -> tuple[Ints, Ints]:
-    """[N] the least of `first` and the greatest of `last` in each node's subtree, in log(depth) rounds.
+    """Return the least of `first` and the greatest of `last` in each node's subtree [N]. Takes log(depth)
+    rounds.
 
     parents: [N] of each node; a root's is itself. Where the parents form cycles, whatever comes of that.
     """

@@ -51,6 +51,7 @@ def add_line(file: Path, name: str, code: str) -> None:
     file.write_text(text, encoding="utf-8")
 
 
+@pytest.mark.slow
 def test_the_page_does_what_it_says(extended: Path, tmp_path: Path) -> None:
     path = os.pathsep.join((str(Path(sys.executable).parent), os.environ["PATH"]))
     environment = os.environ | {"PATH": path, "PYTHONPATH": str(extended)}

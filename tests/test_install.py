@@ -59,6 +59,7 @@ def wheel(clone: Path) -> Path:
     return file
 
 
+@pytest.mark.slow
 def test_the_wheel_has_the_files_of_the_packages_and_no_others(wheel: Path) -> None:
     with zipfile.ZipFile(wheel) as archive:
         names = set(archive.namelist())
@@ -80,6 +81,7 @@ def test_the_wheel_has_the_files_of_the_packages_and_no_others(wheel: Path) -> N
     }
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("kind", ["wheel", "editable"])
 def test_files_beside_a_script_do_no_harm(
     kind: str, clone: Path, tmp_path: Path, request: pytest.FixtureRequest

@@ -8,7 +8,7 @@ automaton can meet. Source: Nederhof (2015); where its third rule is corrected, 
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from itertools import product
 from typing import NamedTuple
 
@@ -202,30 +202,17 @@ def _lookaheads(terminals: Sequence[str], length: int) -> list[Lookahead]:
     return [(*w, *[END] * (length - len(w))) for strings in ended for w in strings]
 
 
-def _productive(rules: Iterable[LatentRule]) -> list[LatentRule]:
-    """The rules that derive terminals."""
-    waiting: dict[int, list[list[int]]] = {}  # of each nonterminal: [missing children, left] of rules with it
-    agenda, productive, rules = [], set(), list(rules)
-    for rule in rules:
-        state = [len(set(rule.right)), rule.left]
-        for child in set(rule.right):
-            waiting.setdefault(child, []).append(state)
-        if not rule.right:
-            agenda.append(rule.left)
-    while agenda:
-        nonterminal = agenda.pop()
-        if nonterminal in productive:
-            continue
-        productive.add(nonterminal)
-        for state in waiting.get(nonterminal, ()):
-            state[0] -= 1
-            if not state[0]:
-                agenda.append(state[1])
-    return [rule for rule in rules if productive.issuperset((rule.left, *rule.right))]
+def _productive(rules: Sequence[LatentRule]) -> list[LatentRule]:
+    """Return the rules that derive terminals."""
+    productive, size = set[int](), -1
+    while len(productive) > size:
+        size = len(productive)
+        productive |= {rule.left for rule in rules if productive.issuperset(rule.right)}
+    return [rule for rule in rules if productive.issuperset(rule.right)]
 
 
 def _reachable(rules: Sequence[LatentRule]) -> list[LatentRule]:
-    """The rules that S† leads to, in their order."""
+    """Return the rules that S† leads to, in their order."""
     by_left: dict[int, list[LatentRule]] = {}
     for rule in rules:
         by_left.setdefault(rule.left, []).append(rule)

@@ -81,7 +81,7 @@ def train_on(
 ) -> tuple[float, int]:
     """Take one step for each chosen sentence; return the sum of the losses Δ and the number of gold parts.
 
-    any_query: as of `d2c.cky.search.search.Sentence`; scorer: with the learner's weights
+    any_query: as of `d2c.cky.search.search.ChartInput`; scorer: with the learner's weights
     """
     total, count, kinds = 0.0, 0, any_query.rules.kind
     for number in chosen:

@@ -153,7 +153,7 @@ def _total(weights: Floats, atoms: Longs, begin: int, end: int, key: int) -> np.
 
 
 @lean
-def _of_rule(weights: Floats, atoms: Longs, bounds: Ints, keys: Longs, rule: int) -> np.float32:
+def _of_rule(weights: Floats, atoms: Longs, bounds: Longs, keys: Longs, rule: int) -> np.float32:
     """Return what a rule adds to a score. bounds: [groups + 1] where the atoms of each group begin"""
     of_rule, of_modifier, of_head = bounds[MODIFIER], bounds[HEAD], bounds[PARENT]
     total = _total(weights, atoms, 0, of_rule, rule)
@@ -162,10 +162,10 @@ def _of_rule(weights: Floats, atoms: Longs, bounds: Ints, keys: Longs, rule: int
 
 
 @lean
-def _of_parent(weights: Floats, atoms: Longs, bounds: Ints, count: int, parent: int) -> np.float32:
+def _of_parent(weights: Floats, atoms: Longs, bounds: Longs, parent: int) -> np.float32:
     """Return what the parent symbol adds to a score; arguments as of `_of_rule`."""
     total = _total(weights, atoms, 0, bounds[RULE], parent)
-    return total + _total(weights, atoms, bounds[PARENT], count, parent)
+    return total + _total(weights, atoms, bounds[PARENT], bounds[_GROUPS], parent)
 
 
 @lean
@@ -208,66 +208,106 @@ def _chained(chart: Chart, keys: NDArray[np.uint64]) -> tuple[Ints, Ints]:
     return first, following
 
 
+class SharedSums(NamedTuple):
+    """SharedSums of weights that parts share.
+
+    of_arc, of_parent:       [R], [S] what templates that see an arc alone add for each rule, each parent
+    of_other:                [S] what the other templates add for each parent
+    arcs, parents, others:   the blocks for which these are known
+    """
+
+    of_arc: Floats
+    of_parent: Floats
+    of_other: Floats
+    arcs: Ints
+    parents: Ints
+    others: Ints
+
+
+class SplitAtoms(NamedTuple):
+    """The atoms of a site: those of its arc alone, and the others, each group by group.
+
+    bounds: [2, groups + 1] where the atoms of each group begin; the last one where those of the site end
+    """
+
+    of_arc: Longs
+    of_other: Longs
+    bounds: Longs
+
+
 @kernel
 def score_edges(chart: Chart, observed: Observed, scorer: Scorer, glue: float) -> Floats:
     """Return [E] the score of every edge: θᵀ f of its part; 0 for copies, `glue` for the glue rule.
 
     What templates see of an arc alone is summed once for all blocks that attach by this arc.
     """
-    edge_rules, sites, ends, keys, weights = chart.rules, chart.sites, chart.ends, scorer.keys, scorer.weights
+    sites, ends, rules = chart.sites, chart.ends, len(scorer.keys)
     table, _, words, split, parts = scorer.templates
-    scores, rules = np.zeros(len(edge_rules), np.float32), len(keys)
-    symbols = NOTHING
+    scores, symbols = np.zeros(len(chart.rules), np.float32), NOTHING
     for row in range(rules):
-        symbols = max(symbols, keys[row, PARENT] + 1 - rules)
-    of_arc, arc_of = np.zeros(rules, np.float32), np.full(rules, np.int32(-1))  # of each rule, and for which
-    parents, arc_of_parent = np.zeros(symbols, np.float32), np.full(symbols, np.int32(-1))
-    others, block_of_parent = np.zeros(symbols, np.float32), np.full(symbols, np.int32(-1))
-    positions, numbers, atoms = scratch()
-    more, bounds = np.empty(ATOMS, np.int64), np.empty((2, _GROUPS + 1), np.int64)
+        symbols = max(symbols, scorer.keys[row, PARENT] + 1 - rules)
+    unknown = np.full((2, symbols), np.int32(-1))
+    sums = SharedSums(
+        *(np.zeros(rules, np.float32), np.zeros(symbols, np.float32), np.zeros(symbols, np.float32)),
+        *(np.full(rules, np.int32(-1)), unknown[0], unknown[1]),
+    )
+    positions, numbers, of_arc = scratch()
+    atoms = SplitAtoms(of_arc, np.empty(ATOMS, np.int64), np.zeros((2, _GROUPS + 1), np.int64))
     keys_of_blocks = np.zeros(len(ends), np.uint64)
     first, following = _chained(chart, keys_of_blocks)
     for start in first:
-        block, arc, key = start, start, np.uint64(0)
+        block, arc = start, start
         while block >= 0:
             site, side = sites[block], np.int64(sites[block]["side"])
             _fill_numbers(observed, site, positions, numbers)
-            if block == start or keys_of_blocks[block] != key:
-                arc, key = block, keys_of_blocks[block]
-                for part in range(2):
-                    for group in range(_GROUPS + 1):
-                        bounds[part, group] = parts[side, part, group] - parts[side, part, 0]
-                count = _fill_part(numbers, table, split, parts[side, 0], side, atoms)
-            total = _fill_part(numbers, table, split, parts[side, 1], side, more)
+            if block == start or keys_of_blocks[block] != keys_of_blocks[arc]:
+                arc = block
+                _fill_part(numbers, table, split, parts[side, 0], side, atoms.of_arc, atoms.bounds[0])
+            _fill_part(numbers, table, split, parts[side, 1], side, atoms.of_other, atoms.bounds[1])
             if words and site["j"] - site["i"] == len(observed) - 3 and site["g"] == 0:
-                said = observed["word"][1 : min(MOST_WORDS + 1, len(observed) - 1)]
-                total = fill_each(0, said, side, more, total)
-            for edge in range(ends[block - 1] if block else NOTHING, ends[block]):
-                rule = np.int64(edge_rules[edge])
-                if rule < 0:
-                    scores[edge] = glue if rule == GLUED else 0.0
-                    continue
-                parent = keys[rule, PARENT]
-                symbol = parent - rules
-                if arc_of[rule] != arc:
-                    if arc_of_parent[symbol] != arc:
-                        parents[symbol] = _of_parent(weights, atoms, bounds[0], count, parent)
-                        arc_of_parent[symbol] = arc
-                    of_arc[rule] = parents[symbol] + _of_rule(weights, atoms, bounds[0], keys, rule)
-                    arc_of[rule] = arc
-                if block_of_parent[symbol] != block:
-                    others[symbol] = _of_parent(weights, more, bounds[1], total, parent)
-                    block_of_parent[symbol] = block
-                scores[edge] = of_arc[rule] + others[symbol] + _of_rule(weights, more, bounds[1], keys, rule)
+                forms = observed["word"][1 : min(MOST_WORDS + 1, len(observed) - 1)]
+                end = fill_each(0, forms, side, atoms.of_other, atoms.bounds[1, _GROUPS])
+                atoms.bounds[1, _GROUPS] = end
+            begin = ends[block - 1] if block else NOTHING
+            _score_block(chart.rules[begin : ends[block]], scorer, atoms, sums, arc, block, scores[begin:])
             block = following[block]
+    for edge in range(len(scores)):
+        if chart.rules[edge] == GLUED:
+            scores[edge] = glue
     return scores
 
 
 @lean
-def _fill_part(numbers: Longs, table: Rows, split: Rows, bounds: Ints, side: int, atoms: Longs) -> int:
-    """Write the atoms of one part of the templates, group by group; how many there are."""
-    count = 0
-    for i in range(bounds[0], bounds[_GROUPS]):
-        atoms[count] = atom_of(numbers, table, np.uint64(split[i]), side)
-        count += 1
-    return count
+def _score_block(
+    rules: Ints, scorer: Scorer, atoms: SplitAtoms, sums: SharedSums, arc: int, block: int, scores: Floats
+) -> None:
+    """Write the scores of the edges of a block, by their rules. arc: the first block with this arc"""
+    keys, weights, bounds = scorer.keys, scorer.weights, atoms.bounds
+    for edge in range(len(rules)):
+        rule = np.int64(rules[edge])
+        if rule < 0:
+            continue
+        parent = keys[rule, PARENT]
+        symbol = parent - len(keys)
+        if sums.arcs[rule] != arc:
+            if sums.parents[symbol] != arc:
+                sums.of_parent[symbol] = _of_parent(weights, atoms.of_arc, bounds[0], parent)
+                sums.parents[symbol] = arc
+            total = _of_rule(weights, atoms.of_arc, bounds[0], keys, rule)
+            sums.of_arc[rule], sums.arcs[rule] = sums.of_parent[symbol] + total, arc
+        if sums.others[symbol] != block:
+            sums.of_other[symbol] = _of_parent(weights, atoms.of_other, bounds[1], parent)
+            sums.others[symbol] = block
+        total = _of_rule(weights, atoms.of_other, bounds[1], keys, rule)
+        scores[edge] = sums.of_arc[rule] + sums.of_other[symbol] + total
+
+
+@lean
+def _fill_part(
+    numbers: Longs, table: Rows, split: Rows, rows: Ints, side: int, atoms: Longs, bounds: Longs
+) -> None:
+    """Write the atoms of one part of the templates, and where those of each group begin. rows: in `split`"""
+    for i in range(rows[0], rows[_GROUPS]):
+        atoms[i - rows[0]] = atom_of(numbers, table, np.uint64(split[i]), side)
+    for group in range(_GROUPS + 1):
+        bounds[group] = rows[group] - rows[0]

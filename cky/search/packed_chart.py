@@ -147,10 +147,10 @@ def _finish_roots(
 
 
 @kernel
-def build_packed_chart(query: Query, layout: PackedLayout) -> tuple[Chart, bool]:
+def build_packed_chart(query: Query, layout: PackedLayout, most: int) -> tuple[Chart, bool]:
     """All derivations over packed arcs, without the glue rule; whether they are too many, and there are none.
 
-    query: its own layout plays no part
+    query: its own layout plays no part; most: edges
     """
     rules, tags, levels = query.rules, query.tags, query.max_unaries
     rooms, states, steps, items = layout.rooms, layout.states, layout.steps, layout.items
@@ -162,7 +162,7 @@ def build_packed_chart(query: Query, layout: PackedLayout) -> tuple[Chart, bool]
     vertices = count = blocks = listed = NOTHING
     unary = NOTHING + UNARY
     for place in layout.order:
-        if count > MOST_EDGES:
+        if count > most:
             break
         symbols = room(symbols, vertices + (levels + 2) * (size + 1))
         usable, begin = room(usable, listed + size), vertices
@@ -217,7 +217,7 @@ def build_packed_chart(query: Query, layout: PackedLayout) -> tuple[Chart, bool]
             vertices, count, listed = collect(begin, usable, buffers, vertices, count, listed)
         end_of[place], ends[blocks] = listed, count
         blocks += 1
-    full = count > MOST_EDGES
+    full = count > most
     if full:
         count = blocks = NOTHING
     symbols, edges = room(symbols, vertices + 1), room(edges, count + len(layout.roots) * size)

@@ -11,12 +11,12 @@ from d2c.cky.search.chart import COPY, NO_GLUE, Chart, Query, build_chart
 from d2c.cky.search.constraints import UNPRUNED
 from d2c.cky.search.features import Observed, Scorer, heads_of, score_edges, tags_of
 from d2c.cky.search.layout import lay_out
-from d2c.cky.search.packed_chart import Packed, build_packed_chart, score_arcs
+from d2c.cky.search.packed_chart import MOST_EDGES, Packed, build_packed_chart, score_arcs
 from d2c.cky.search.sites import SITE, Parts, Sites
 from d2c.forests.forest import Doubles, Floats, Ints
 from d2c.forests.kbest import k_best
 from d2c.forests.semirings import marginals, viterbi
-from d2c.linear.kernels import inner, kernel
+from d2c.linear.kernels import inner, kernel, lean
 
 GLUE_SCORE = -1000.0  # so that a derivation with as few glue rules as possible is best
 
@@ -34,8 +34,8 @@ class ChartDerivation(NamedTuple):
     several: bool = False
 
 
-class Sentence(NamedTuple):
-    """A sentence to parse.
+class ChartInput(NamedTuple):
+    """A sentence to parse, as the chart needs it.
 
     any_query: of any sentence; its `glue_symbols` are the one symbol for all words
     observed:  what features see of this one
@@ -55,7 +55,7 @@ class Sentence(NamedTuple):
 
 
 def complete(any_query: Query, observed: Observed) -> Query:
-    """Return the query of one sentence over its single d-tree; arguments as of `Sentence`."""
+    """Return the query of one sentence over its single d-tree; arguments as of `ChartInput`."""
     layout, tags = lay_out(heads_of(observed)), tags_of(observed)
     glue = np.full(len(tags), any_query.glue_symbols[0], np.int32)
     return any_query._replace(layout=layout, tags=tags, glue_symbols=glue)
@@ -86,7 +86,7 @@ def any_chart(query: Query, packed: Packed | None = None) -> tuple[Chart, int, b
     stages = [(0, query), (1, free)] if any(map(len, query.constraints)) else [(0, query)]
     if packed is not None and packed.layout is not None:
         for stage, asked in stages:
-            chart, full = build_packed_chart(asked, packed.layout)
+            chart, full = build_packed_chart(asked, packed.layout, MOST_EDGES)
             if len(chart.rules):
                 return chart, stage, True
             if full:
@@ -98,7 +98,7 @@ def any_chart(query: Query, packed: Packed | None = None) -> tuple[Chart, int, b
     return build_chart(free), 2, False
 
 
-def scored_chart(sentence: Sentence) -> tuple[Chart, int, bool, Floats]:
+def scored_chart(sentence: ChartInput) -> tuple[Chart, int, bool, Floats]:
     """Return a chart as of `any_chart`, and the scores of its edges."""
     query = sentence.query
     chart, stage, several = any_chart(query, sentence.packed)
@@ -108,7 +108,7 @@ def scored_chart(sentence: Sentence) -> tuple[Chart, int, bool, Floats]:
     return chart, stage, several, scores
 
 
-def best_derivation(sentence: Sentence) -> ChartDerivation:
+def best_derivation(sentence: ChartInput) -> ChartDerivation:
     """Return a best derivation."""
     if sentence.packed is None:  # most often all is done in one kernel
         parts, symbols = _best_of_single(sentence.any_query, sentence.observed, sentence.scorer)
@@ -118,7 +118,7 @@ def best_derivation(sentence: Sentence) -> ChartDerivation:
     return derivation(chart, viterbi(chart.forest, scores), stage, several)
 
 
-def k_best_derivations(sentence: Sentence, k: int) -> tuple[list[float], list[ChartDerivation]]:
+def k_best_derivations(sentence: ChartInput, k: int) -> tuple[list[float], list[ChartDerivation]]:
     """Return the scores of the k best derivations, best first, and these."""
     chart, stage, several, scores = scored_chart(sentence)
     totals, edges, begin = k_best(chart.forest, scores, k)
@@ -136,7 +136,7 @@ def oracle_derivation(
 
 
 def posteriors(
-    sentence: Sentence,
+    sentence: ChartInput,
 ) -> tuple[ChartDerivation, NDArray[np.int64], NDArray[np.int64], Doubles]:
     """Return a best derivation; the constituents of all, as keys and head words [C]; the probability of each
     [C], one that comes several times having the sum of these. Keys are those of `bracket_key`."""
@@ -193,6 +193,14 @@ def bracket_key(symbol: Any, first: Any, last: Any, n: int) -> Any:
     return (symbol * (n + 1) + first) * (n + 1) + last
 
 
+@lean
+def _reward(rules: Ints, rule: int, begin: int, end: int, loss: Floats) -> None:
+    """Write -1 for the edges from begin to end that have the rule of a gold part."""
+    for edge in range(begin, end):
+        if rules[edge] == rule:
+            loss[edge] = -1.0
+
+
 @kernel
 def losses(chart: Chart, gold: Parts) -> Floats:
     """[E] what each edge adds to Δ, but for a constant: 1, or -1 where it is one of the gold parts (i, k, j,
@@ -203,12 +211,9 @@ def losses(chart: Chart, gold: Parts) -> Floats:
         if begin < end and chart.rules[begin] == COPY:
             for edge in range(begin, end):
                 loss[edge] = 0.0
-        elif begin < end:
-            for part in range(len(gold.rules)):
-                other = gold.sites[part]
-                if other["i"] == site["i"] and other["k"] == site["k"] and other["j"] == site["j"]:
-                    for edge in range(begin, end):
-                        if chart.rules[edge] == gold.rules[part]:
-                            loss[edge] = -1.0
+        for part in range(len(gold.rules) if begin < end else 0):
+            other = gold.sites[part]
+            if other["i"] == site["i"] and other["k"] == site["k"] and other["j"] == site["j"]:
+                _reward(chart.rules, gold.rules[part], begin, end, loss)
         begin = end
     return loss

@@ -12,20 +12,21 @@ from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
 from operator import ne
 from pathlib import Path
-from typing import Self
+from typing import NamedTuple, Self
 
 from d2c.automata.dtrees import SYSTEMS, labels_of
-from d2c.automata.exact import SEARCHES, Exact, Found
+from d2c.automata.exact import SEARCHES, Exact, ScoredTree
 from d2c.automata.oracles import PRESETS, LinearOracle, passes
 from d2c.automata.static_oracles import built
 from d2c.automata.systems import Action
 from d2c.base.errors import ModelError
 from d2c.base.progress import log
 from d2c.base.schema import checked
+from d2c.base.settings import setting
 from d2c.dparsers.codes import read_training, read_trees
 from d2c.dparsers.directories import ModelFormat, loading, parameters, whole_directory
 from d2c.dparsers.protocol import DependencyParser, Progress, Report
-from d2c.dparsers.training import DEV_WORDS, check_choice, reporter, thinned
+from d2c.dparsers.training import DEV_WORDS, attachment, check_limits, reporter, thinned
 from d2c.forests.forest import Doubles
 from d2c.linear.learner import Epoch
 from d2c.packed.arcs import single
@@ -34,11 +35,17 @@ from d2c.trees.ctree import Tokens
 from d2c.trees.dtree import DTree
 from d2c.trees.formats.chunks import batches
 from d2c.trees.repair import projectivize
-from d2c.trees.scores.attachment import Attachment, score_attachment
 
 # The model directory: the settings and the oracle's files.
-KIND = ModelFormat("dparser", "transition", 1, ("system", "preset", "epochs", "seed", "search"))
+FORMAT = ModelFormat("dparser", "transition", 1, ("system", "preset", "epochs", "seed", "search"))
 _BATCH = 500  # sentences that are parsed at once
+
+
+class _Labels(NamedTuple):
+    """The labels of arcs and of roots in the training treebank."""
+
+    labels: tuple[str, ...] = ()
+    root_labels: tuple[str, ...] = ()
 
 
 @dataclass(eq=False)
@@ -50,46 +57,43 @@ class TransitionParser(DependencyParser):
     epochs: so many passes instead, rounded up
     seed:   same seed, same model: of the order of sentences
     search: greedy, or exact: the best of all trees that are made of actions which are not too improbable
-            (`d2c.automata.exact`), several times as slow
+            (`d2c.automata.exact`), many times as slow
 
     It sees words, tags (XPOS), and, where most training sentences have any, morphology (FEATS).
     """
 
-    system: str = "standard"
-    preset: str = "default"
-    epochs: float | None = None
-    seed: int = 1
-    search: str = "greedy"
-    labels_: tuple[tuple[str, ...], tuple[str, ...]] = field(default=((), ()), init=False)
+    system: str = setting("standard", choices=SYSTEMS)
+    preset: str = setting("default", choices=PRESETS)
+    epochs: float | None = setting(None, above=0)
+    seed: int = setting(1, least=0)
+    search: str = setting("greedy", choices=SEARCHES)
+    labels_: _Labels = field(default=_Labels(), init=False)
     oracle_: LinearOracle | None = field(default=None, init=False)
 
     def train(self, train_conllu: Path, dev_conllu: Path, directory: Path, progress: Report = None) -> Self:
-        """Learns, and leaves the model with the best LAS on the second file; errors: `DependencyParser`."""
-        self._check()
+        """Learn, and leave the model with the best LAS on the second file; errors: `DependencyParser`."""
+        check_limits(self)
         train, dev = read_training(train_conllu), read_trees(dev_conllu)
         with whole_directory(Path(directory)) as staging:
             self._fit(train, thinned(dev, DEV_WORDS, lambda dtree: len(dtree.heads)), progress)
             self._trained().save(staging)
-            KIND.write(staging, {"labels": self.labels_[0], "root_labels": self.labels_[1]}, self)
+            FORMAT.write(staging, self.labels_._asdict(), self)
         return self
 
     @classmethod
     def load(cls, directory: Path) -> Self:
-        """The parser that `train` left in a directory. Raises ModelError."""
-        settings = KIND.read(directory)
+        """Return the parser that `train` left in a directory. Raises ModelError."""
+        settings = FORMAT.read(directory)
         with loading(directory, "has broken settings"):
-            parser = cls(**parameters(settings, KIND.parameters))
-            parser._check()
-            parser.labels_ = (
-                checked(settings["labels"], tuple[str, ...]),
-                checked(settings["root_labels"], tuple[str, ...]),
-            )
+            parser = cls(**parameters(settings, FORMAT.parameters))
+            check_limits(parser)
+            parser.labels_ = _Labels(*(checked(settings[name], tuple[str, ...]) for name in _Labels._fields))
             system = SYSTEMS[parser.system].make(*parser.labels_)
         parser.oracle_ = LinearOracle.load(Path(directory), system)
         return parser
 
     def parse(self, sentences: Iterable[Tokens]) -> Iterator[DTree]:
-        """The d-tree of each sentence, in order; some hundred sentences are held at a time."""
+        """Yield the d-tree of each sentence, in order; some hundred sentences are held at a time."""
         oracle, counts = self._trained(), Counter[str]()
         for batch in batches(sentences, _BATCH):
             yield from map(_dtree, batch, SEARCHES[self.search](oracle, batch, counts))
@@ -99,31 +103,25 @@ class TransitionParser(DependencyParser):
 
     @property
     def gives_arcs(self) -> bool:
-        """It does, whatever its search: probabilities are those of the exact search's chart."""
+        """Return True, whatever the search: probabilities are those of the exact search's chart."""
         return True
 
     def parse_packed(self, sentences: Iterable[Tokens]) -> Iterator[DTree]:
-        """As `parse`, with packed arcs: the shares of `arcs`, and those of labels."""
+        """Yield what `parse` does, with packed arcs: the shares of `arcs`, and those of labels."""
         exact = Exact(self._trained())
         for dtree in self.parse(sentences):
-            found = exact.packed(dtree.tokens, dtree.heads) if dtree.heads else single(())
-            yield with_packed_arcs(dtree, found)
+            arcs = exact.packed(dtree.tokens, dtree.heads) if dtree.heads else single(())
+            yield with_packed_arcs(dtree, arcs)
 
-    def k_best(self, tokens: Tokens, k: int) -> list[Found[DTree]]:
-        """The k best d-trees of a sentence that is not empty, all different, best first: each with its share
-        of the probability of all. Fewer where there are no more."""
+    def k_best(self, tokens: Tokens, k: int) -> list[ScoredTree[DTree]]:
+        """Return the k best d-trees of a sentence that is not empty, all different, best first, each with its
+        share of the probability of all; fewer where there are no more."""
         return Exact(self._trained()).k_best(tokens, k, lambda actions: _dtree(tokens, actions))
 
     def arcs(self, tokens: Tokens) -> Doubles:
-        """[n, n + 1] for each token of a sentence that is not empty the probability of each head 1..n, and of
-        being the root, 0."""
+        """Return [n, n + 1] for each token of a sentence that is not empty the probability of each head 1..n,
+        and of being the root, 0."""
         return Exact(self._trained()).arcs(tokens)
-
-    def _check(self) -> None:
-        """Raises ModelError for unknown parameters."""
-        check_choice("system", self.system, SYSTEMS)
-        check_choice("search", self.search, SEARCHES)
-        check_choice("preset", self.preset, PRESETS)
 
     def _trained(self) -> LinearOracle:
         if self.oracle_ is None:
@@ -131,36 +129,34 @@ class TransitionParser(DependencyParser):
         return self.oracle_
 
     def _fit(self, train: Sequence[DTree], dev: Sequence[DTree], progress: Report) -> None:
-        """Learns, and keeps the weights that had the best LAS on dev."""
-        report = reporter(Progress, progress)
-        transitions, self.labels_ = SYSTEMS[self.system], labels_of(train)
+        """Learn, and keep the weights that had the best LAS on dev."""
+        report, scores = reporter(Progress, progress), (0.0, 0.0)
+        transitions, self.labels_ = SYSTEMS[self.system], _Labels(*labels_of(train))
         epochs = passes(self.preset, self.epochs)
         oracle = self.oracle_ = LinearOracle(transitions.make(*self.labels_), epochs=epochs, seed=self.seed)
-        heads = [projectivize(dtree.heads) for dtree in train]
-        lifted = sum(sum(map(ne, dtree.heads, own)) for dtree, own in zip(train, heads, strict=True))
+        projective = [projectivize(dtree.heads) for dtree in train]
+        lifted = sum(sum(map(ne, dtree.heads, heads)) for dtree, heads in zip(train, projective, strict=True))
         log.info("transition: %d passes on cpu, a score after each; crossing arcs lifted: %d", epochs, lifted)
-
-        scores: list[Attachment] = []  # after each epoch
+        sentences = [dtree.tokens for dtree in dev]
 
         def score() -> float:
-            scores.append(self._score(dev))
-            return scores[-1].las
+            nonlocal scores
+            scores = attachment(dev, map(_dtree, sentences, oracle.parse(sentences)))
+            return scores[1]
 
         def progress_of(epoch: Epoch) -> None:
-            report(epoch.number, epochs, epoch.loss, scores[-1].uas / 100, scores[-1].las / 100)
+            report(epoch.number, epochs, epoch.loss, *scores)
 
-        actions = [
-            transitions.actions(own, dtree.labels or ()) for dtree, own in zip(train, heads, strict=True)
-        ]
-        oracle.fit([dtree.tokens for dtree in train], actions, score, progress_of)
-
-    def _score(self, gold: Sequence[DTree]) -> Attachment:
-        sentences = [dtree.tokens for dtree in gold]
-        pairs = zip(gold, map(_dtree, sentences, self._trained().parse(sentences)), strict=True)
-        return sum((score_attachment(a, b, punctuation=True) for a, b in pairs), Attachment())
+        labels = [dtree.labels or () for dtree in train]
+        oracle.fit(
+            [dtree.tokens for dtree in train],
+            list(map(transitions.actions, projective, labels)),
+            score,
+            progress_of,
+        )
 
 
 def _dtree(tokens: Tokens, actions: Iterable[Action]) -> DTree:
-    """The d-tree that actions build."""
+    """Return the d-tree that actions build."""
     heads, labels, _ = built(actions)
     return DTree(tokens, tuple(heads), labels=tuple(labels))

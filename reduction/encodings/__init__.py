@@ -14,7 +14,7 @@ ENCODINGS: dict[str, Encoding] = {encoding.name: encoding for encoding in (Direc
 
 
 def encoding_named(name: str) -> Encoding:
-    """The encoding of this name. Raises ValueError for an unknown one."""
+    """Return the encoding of this name. Raises ValueError for an unknown one."""
     if name not in ENCODINGS:
         raise ValueError(f"unknown encoding {name!r}; known are {', '.join(ENCODINGS)}")
     return ENCODINGS[name]

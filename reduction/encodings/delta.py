@@ -21,7 +21,7 @@ class Delta(Encoding):
     constraint = Constraint(rising=True, joint=True, differences=True)
 
     def label(self, dtree: DTree) -> DTree:
-        """Writes the differences of a head-ordered d-tree, which is projective and nested."""
+        """Write the differences of a head-ordered d-tree, which is projective and nested."""
         assert dtree.symbols is not None and dtree.events is not None
         deltas = list(dtree.events)
         for side in _sides(dtree.heads):
@@ -30,7 +30,7 @@ class Delta(Encoding):
         return replace(dtree, labels=write_labels(dtree.heads, dtree.symbols, deltas))
 
     def decode(self, dtree: DTree) -> Order:
-        """Reads symbols, and adds up differences from each head outward."""
+        """Read symbols, and add up differences from each head outward."""
         read = [read_label(label) for label in dtree.labels or ()]
         events = [0] * len(read)
         for side in _sides(dtree.heads):
@@ -44,7 +44,7 @@ class Delta(Encoding):
 
 
 def _sides(heads: Sequence[int]) -> Iterator[list[int]]:
-    """Every head's left and right modifiers, from the head outward."""
+    """Yield every head's left and right modifiers, from the head outward."""
     for h, modifiers in enumerate(modifiers_of(heads)):
         if modifiers:
             yield from head_outward(h, modifiers)

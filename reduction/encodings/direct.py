@@ -16,11 +16,11 @@ class Direct(Encoding):
     constraint = Constraint(rising=True, joint=True)
 
     def label(self, dtree: DTree) -> DTree:
-        """Writes the events of a head-ordered d-tree."""
+        """Write the events of a head-ordered d-tree."""
         assert dtree.symbols is not None and dtree.events is not None
         return replace(dtree, labels=write_labels(dtree.heads, dtree.symbols, dtree.events))
 
     def decode(self, dtree: DTree) -> Order:
-        """Reads symbols and events; heads do not matter."""
+        """Read symbols and events; heads do not matter."""
         read = [read_label(label) for label in dtree.labels or ()]
         return Order([symbol for symbol, _ in read], [number if number > 0 else 0 for _, number in read])

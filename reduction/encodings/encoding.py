@@ -1,4 +1,4 @@
-"""What an encoding is, what its labels say, and which labels of one head's modifiers fit together."""
+"""The base of all encodings: reads and writes labels, and constrains those of one head's modifiers."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ Spine = tuple[str, ...]  # the proper nodes whose lexical head is a word, from i
 
 
 class Order(NamedTuple):
-    """What the labels of a d-tree say.
+    """The order that the labels of a d-tree encode.
 
     symbols: [n] of each arc; None: nothing
     events:  [n] event index of each arc; 0: nothing
@@ -29,7 +29,7 @@ class Order(NamedTuple):
 
 
 class Constraint(NamedTuple):
-    """What the labeler asks of the labels of one head's modifiers.
+    """The constraint under which the labeler chooses the labels of one head's modifiers.
 
     rising:      numbers never fall from a modifier to the next one outward
     joint:       the events of both sides together are 1, 2, ..., without gaps, and each has one symbol
@@ -56,7 +56,7 @@ class Encoding(ABC):
     constraint = Constraint()
 
     def encode(self, ctree: CTree) -> DTree:
-        """The d-tree with labels. Raises ValueError for a c-tree without head children, or that has gaps
+        """Return the d-tree with labels. Raises ValueError for a c-tree without head children, or with gaps
         where the encoding takes none: there events may fall from a modifier to the next, or arcs cross.
         """
         if self.continuous_only and not ctree.is_continuous():
@@ -65,16 +65,16 @@ class Encoding(ABC):
 
     @abstractmethod
     def label(self, dtree: DTree) -> DTree:
-        """A head-ordered d-tree with the labels that say its order. Raises ValueError where they cannot."""
+        """Return a head-ordered d-tree with labels of its order. Raises ValueError where there are none."""
 
     @abstractmethod
     def decode(self, dtree: DTree) -> Order:
-        """What the labels of a d-tree say; its heads must be in range."""
+        """Return the order that the labels of a d-tree encode; its heads must be in range."""
 
     def chains(self, dtree: DTree, ctree: CTree, spines: Sequence[Spine | None]) -> list[Chain]:
-        """The unary nodes above each node of the unaryless c-tree of a head-ordered d-tree, by its spines."""
+        """Return the unary nodes above each node of the unaryless c-tree of a d-tree, by its spines."""
         return [()] * (ctree.root + 1)
 
     def read(self, label: str) -> tuple[object, int]:
-        """What a label names (a symbol, a spine, ...) and its number."""
+        """Return what a label names (a symbol, a spine, ...) and its number."""
         return read_label(label)

@@ -28,7 +28,7 @@ class Spines(Encoding):
     constraint = Constraint(rising=True)
 
     def encode(self, ctree: CTree) -> DTree:
-        """The d-tree with labels. Raises ValueError where the c-tree has no head children."""
+        """Return the d-tree with labels. Raises ValueError where the c-tree has no head children."""
         if ctree.head_children is None:
             raise ValueError("this c-tree has no head children; apply head rules first")
         n = len(ctree.tokens.forms)
@@ -51,11 +51,11 @@ class Spines(Encoding):
         return DTree(ctree.tokens, tuple(heads), tuple(symbols), tuple(numbers), tuple(labels))
 
     def label(self, dtree: DTree) -> DTree:
-        """Raises ValueError: a head-ordered d-tree has no unary nodes, and other heads have other spines."""
+        """Raise ValueError: a head-ordered d-tree has no unary nodes, and other heads have other spines."""
         raise ValueError("spines do not fit predicted heads; take the direct or delta encoding")
 
     def decode(self, dtree: DTree) -> Order:
-        """Reads symbols, events and spines; nothing for a number that the head's spine does not have."""
+        """Read symbols, events and spines; nothing for a number that the head's spine does not have."""
         read = [read_spine_label(label) for label in dtree.labels or ()]
         spines = [spine for spine, _ in read]
         symbols: list[str | None] = []
@@ -65,7 +65,7 @@ class Spines(Encoding):
         return Order(symbols, [number if number > 0 else 0 for _, number in read], spines)
 
     def chains(self, dtree: DTree, ctree: CTree, spines: Sequence[Spine | None]) -> list[Chain]:
-        """For each node of the unaryless c-tree, the part of its head's spine without modifiers above it."""
+        """Return for each node of the unaryless c-tree the unary part of its head's spine above it."""
         assert dtree.events is not None
         branching = [sorted({dtree.events[m] for m in modifiers}) for modifiers in modifiers_of(dtree.heads)]
         below = [0] * len(spines)  # branching nodes of each spine that are passed already
@@ -79,13 +79,13 @@ class Spines(Encoding):
         return chains
 
     def read(self, label: str) -> tuple[object, int]:
-        """The spine and the number of a label."""
+        """Return the spine and the number of a label."""
         return read_spine_label(label)
 
 
 @lru_cache(maxsize=LABELS_REMEMBERED)
 def read_spine_label(label: str) -> tuple[Spine | None, int]:
-    """Spine and number of a label of the spine encoding; None and -1 for what cannot be read."""
+    """Return spine and number of a label of the spine encoding; None and -1 for what cannot be read."""
     if match := LABEL.fullmatch(label):
         return (tuple(map(unquote_symbol, match[1].split("|"))) if match[1] else ()), int(match[2])
     if label == ROOT or label.startswith(ROOT + "|"):

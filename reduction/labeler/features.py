@@ -16,14 +16,11 @@ from d2c.linear.kernels import inner
 from d2c.linear.templates import Rows, fields_of, fill_atoms, fill_each, look_up, rows
 from d2c.reduction.labeler.backbones import Backbones, Longs
 
-# g: head of h; inner, outer: the modifiers before and after m on its side, from the head outward; near, far:
-# the innermost and outermost ones of the other side; i, j: first and last word of what descends from m
+# In the order of `ArcTokens` and, beside words and tags of these, of `ArcNumbers`
 POSITIONS = (
     *("h", "h-1", "h+1", "m", "m-1", "m+1", "g"),
     *("inner", "outer", "near", "far", "i", "i-1", "j", "j+1"),
 )
-# valency: modifiers of h on either side; number: which one m is on its side, whether the last, and whether
-# the other side has none; modifiers[m]: its own on either side; between: the set of tags between h and m
 FIELDS = (
     *fields_of(("word", "tag"), POSITIONS),
     *("label[h]", "label[m]", "label[inner]", "label[outer]"),
@@ -84,9 +81,64 @@ _LABELLED = [*_PLAIN, *chain(*STACKED.values())]
 _ARC_ROWS = rows([*_LABELLED, *chain(*MORPHOLOGY.values())], FIELDS)
 _LABELS, _MORPHS = len(_PLAIN), len(_LABELLED)  # where the templates of labels, and of morphology, begin
 _PAIR_ROWS = rows(list(chain(*PAIR.values())), PAIR_FIELDS)
+PAIR_ATOMS = len(_PAIR_ROWS)
 _BETWEEN = 24  # different tags between head and modifier that are looked at
 _SIDES = 2  # salts below are those of arcs
 _BINS = np.searchsorted([1, 2, 3, 4, 5, 7, 10, 15, 20, 30], np.arange(32))  # of distances
+
+
+class ArcTokens(NamedTuple):
+    """The positions that features of an arc see, with the tokens before and after some; 0: none.
+
+    g:           head of h
+    inner, outer: the modifiers before and after m on its side, from the head outward
+    near, far:   the innermost and outermost ones of the other side
+    i, j:        first and last word of what descends from m
+    """
+
+    h: int
+    before_h: int
+    after_h: int
+    m: int
+    before_m: int
+    after_m: int
+    g: int
+    inner: int
+    outer: int
+    near: int
+    far: int
+    i: int
+    before_i: int
+    j: int
+    after_j: int
+
+
+class ArcNumbers(NamedTuple):
+    """What features of an arc see beside words and tags.
+
+    label_*:   of the d-parser
+    distance, width: bins of h - m and j - i
+    valency:   modifiers of h on either side
+    number:    which modifier m is on its side, whether the last, and whether the other side has none
+    modifiers: its own on either side
+    g_after_h: whether g is on the right of h
+    between:   the set of tags between h and m
+    morph_*:   morphology
+    """
+
+    label_h: int
+    label_m: int
+    label_inner: int
+    label_outer: int
+    distance: int
+    width: int
+    valency: int
+    number: int
+    modifiers: int
+    g_after_h: int
+    between: int
+    morph_h: int
+    morph_m: int
 
 
 class LabelTemplates(NamedTuple):
@@ -113,52 +165,79 @@ class LabelTemplates(NamedTuple):
 
 @inner
 def arc_atoms(templates: LabelTemplates, arcs: Backbones, h: int, i: int) -> int:
-    """Writes the atoms of the arc from h to modifiers[i]; how many there are."""
-    words, tags, predicted, modifiers = arcs.words, arcs.tags, arcs.predicted, arcs.modifiers
-    positions, numbers, atoms = templates.positions, templates.numbers, templates.atoms
+    """Write the atoms of the arc from h to modifiers[i]; return how many there are."""
+    tags, predicted, modifiers = arcs.tags, arcs.predicted, arcs.modifiers
     begin, middle, end = arcs.begin[h], arcs.middle[h], arcs.begin[h + 1]
     right = i >= middle
     low, high = (middle, end) if right else (begin, middle)
     other_low, other_high = (begin, middle) if right else (middle, end)
     m, g, first, last = modifiers[i], arcs.heads[h], arcs.first[modifiers[i]], arcs.last[modifiers[i]]
-    inner_sibling = modifiers[i - 1] if i > low else 0
-    outer_sibling = modifiers[i + 1] if i + 1 < high else 0
-    positions[0], positions[1], positions[2] = h, h - 1 if g != h else 0, h + 1
-    positions[3], positions[4], positions[5], positions[6] = m, m - 1, m + 1, g
-    positions[7], positions[8] = inner_sibling, outer_sibling
-    positions[9] = modifiers[other_low] if other_low < other_high else 0
-    positions[10] = modifiers[other_high - 1] if other_low < other_high else 0
-    positions[11], positions[12], positions[13], positions[14] = first, first - 1, last, last + 1
-    n = look_up(tags, positions, numbers, look_up(words, positions, numbers, 0))
-    numbers[n], numbers[n + 1] = predicted[h], predicted[m]
-    numbers[n + 2], numbers[n + 3] = predicted[inner_sibling], predicted[outer_sibling]
-    numbers[n + 4], numbers[n + 5] = _BINS[min(abs(h - m), 31)], _BINS[min(last - first, 31)]
-    numbers[n + 6] = min(high - low, 7) * 8 + min(other_high - other_low, 7)
-    numbers[n + 7] = (min(i - low, 7) * 2 + int(i + 1 == high)) * 2 + int(other_low == other_high)
-    own_middle = arcs.middle[m]
-    numbers[n + 8] = min(own_middle - arcs.begin[m], 3) * 4 + min(arcs.begin[m + 1] - own_middle, 3)
-    numbers[n + 9] = int(g > h)
-    different, seen = 0, np.int64(0)
-    for k in range(min(h, m) + 1, min(max(h, m), min(h, m) + 1 + _BETWEEN)):
-        bit = np.int64(1) << (tags[k] & 63)
-        if not seen & bit:
-            seen |= bit
-            templates.between[different] = tags[k]
-            different += 1
-    numbers[n + 10] = seen
-    numbers[n + 11], numbers[n + 12] = arcs.morphs[h], arcs.morphs[m]
-    side = int(right)
-    count = fill_atoms(numbers, templates.arc, 0, _MORPHS if predicted[m] else _LABELS, side, atoms, 0)
-    if arcs.morphs[m]:
+    one_sided = other_low == other_high
+    seen = ArcTokens(
+        h=h,
+        before_h=h - 1 if g != h else 0,
+        after_h=h + 1,
+        m=m,
+        before_m=m - 1,
+        after_m=m + 1,
+        g=g,
+        inner=modifiers[i - 1] if i > low else 0,
+        outer=modifiers[i + 1] if i + 1 < high else 0,
+        near=0 if one_sided else modifiers[other_low],
+        far=0 if one_sided else modifiers[other_high - 1],
+        i=first,
+        before_i=first - 1,
+        j=last,
+        after_j=last + 1,
+    )
+    middle_of_m = arcs.middle[m]
+    set_between, different = _tags_between(tags, h, m, templates.between)
+    others = ArcNumbers(
+        label_h=predicted[h],
+        label_m=predicted[m],
+        label_inner=predicted[seen.inner],
+        label_outer=predicted[seen.outer],
+        distance=_BINS[min(abs(h - m), 31)],
+        width=_BINS[min(last - first, 31)],
+        valency=min(high - low, 7) * 8 + min(other_high - other_low, 7),
+        number=(min(i - low, 7) * 2 + int(i + 1 == high)) * 2 + int(one_sided),
+        modifiers=min(middle_of_m - arcs.begin[m], 3) * 4 + min(arcs.begin[m + 1] - middle_of_m, 3),
+        g_after_h=int(g > h),
+        between=set_between,
+        morph_h=arcs.morphs[h],
+        morph_m=arcs.morphs[m],
+    )
+    numbers, atoms, side = templates.numbers, templates.atoms, int(right)
+    for field in range(len(seen)):
+        templates.positions[field] = seen[field]
+    known = look_up(tags, templates.positions, numbers, look_up(arcs.words, templates.positions, numbers, 0))
+    for field in range(len(others)):
+        numbers[known + field] = others[field]
+    count = fill_atoms(numbers, templates.arc, 0, _MORPHS if others.label_m else _LABELS, side, atoms, 0)
+    if others.morph_m:
         count = fill_atoms(numbers, templates.arc, _MORPHS, len(templates.arc), side, atoms, count)
     return fill_each((tags[h] << 12) | tags[m], templates.between[:different], side, atoms, count)
 
 
 @inner
+def _tags_between(tags: Longs, h: int, m: int, different: Longs) -> tuple[np.int64, int]:
+    """Write the different tags between h and m; return the set of them, in bits, and how many there are."""
+    count, bits, low, high = 0, np.int64(0), min(h, m), max(h, m)
+    for k in range(low + 1, min(high, low + 1 + _BETWEEN)):
+        bit = np.int64(1) << (tags[k] & 63)
+        if not bits & bit:
+            bits |= bit
+            different[count] = tags[k]
+            count += 1
+    return bits, count
+
+
+@inner
 def pair_atoms(templates: LabelTemplates, arcs: Backbones, h: int, m: int, m2: int, kind: int) -> int:
-    """Writes the atoms of a modifier m2 of h after m; kind: their sides, or start or stop (m or m2 is 0)."""
+    """Write the atoms of a modifier m2 of h after m; kind: their sides, or start or stop (m or m2 is 0)."""
     positions, numbers = templates.positions[:3], templates.numbers
-    positions[0], positions[1], positions[2] = h, m, m2
+    for field, position in enumerate((h, m, m2)):
+        positions[field] = position
     look_up(arcs.tags, positions, numbers, look_up(arcs.words, positions, numbers, 0))
-    numbers[2 * 3] = 0
-    return fill_atoms(numbers, templates.pair, 0, len(templates.pair), _SIDES + kind, templates.atoms, 0)
+    numbers[len(PAIR_FIELDS)] = 0
+    return fill_atoms(numbers, templates.pair, 0, PAIR_ATOMS, _SIDES + kind, templates.atoms, 0)

@@ -113,18 +113,41 @@ def _index(cell: Cell, x: int, y: int, apart: int) -> int:
     return (left * cell.rights + right) * (2 * cell.span + 1) + apart + cell.span
 
 
-@inner
-def _worst(states: JointStates, begin: int, end: int) -> int:
-    """Return the worst state of a full cell."""
-    scores, worst = states.scores, begin
-    for state in range(begin, end):
-        if scores[state] < scores[worst]:
-            worst = state
-    return worst
-
-
 # In what follows, loops see arrays as local variables and seldom pass one on: numba counts references to an
 # array whenever it comes out of a tuple or goes into a function, which takes longer than the rest.
+
+
+@inner
+def _look_across(
+    scorer: LabelScorer,
+    arcs: Backbones,
+    head: HeadScores,
+    states: JointStates,
+    other: int,
+    m: int,
+    left: bool,
+) -> None:
+    """Write the atoms of a pair across the sides, of which no score is known yet."""
+    modifiers, kind = arcs.modifiers, ACROSS_LEFT if left else ACROSS_RIGHT
+    pair_atoms(scorer.templates, arcs, head.h, modifiers[head.low + other], modifiers[head.low + m], kind)
+    states.turn[0] += 1
+
+
+@inner
+def _state_for(
+    scores: Floats, entries: Longs, states_of: Ints, cell: Cell, index: int, score: float, end: int
+) -> int:
+    """Return the state that is to have this index in a full cell, in place of the worst; -1 where that one is
+    better."""
+    worst = cell.begin
+    for state in range(cell.begin, end):
+        if scores[state] < scores[worst]:
+            worst = state
+    if score <= scores[worst]:
+        return -1
+    states_of[_index(cell, entries[worst, 0], entries[worst, 1], entries[worst, 2])] = 0
+    states_of[index] = worst
+    return worst
 
 
 @inner
@@ -142,33 +165,23 @@ def _take(
     of, numbers, symbols = head.labels, head.numbers, scorer.table.symbols
     arc_scores, pairs, across, known = head.scores, head.pairs, states.across, states.known
     entries, scores, states_of = states.entries, states.scores, states.numbers
-    constraint, a, b = head.constraint, cell.a, cell.b
-    first = (a if left else b) == 1
+    weights, atoms, constraint, a, b = scorer.weights, scorer.templates.atoms, head.constraint, cell.a, cell.b
+    first, turns = (a if left else b) == 1, (b if left else a) > 0
     m, other = (a - 1, head.lefts + b - 1) if left else (head.lefts + b - 1, a - 1)
-    turns = (b if left else a) > 0
     low, high, inner_pairs = head.begin[m], head.begin[m + 1], head.before[m]
     low_before, low_across = 0 if first else head.begin[m - 1], head.begin[other] if turns else 0
     if turns:
-        modifiers = arcs.modifiers
-        kind = ACROSS_LEFT if left else ACROSS_RIGHT
-        pair_atoms(scorer.templates, arcs, head.h, modifiers[head.low + other], modifiers[head.low + m], kind)
-        states.turn[0] += 1  # none of its scores is known
+        _look_across(scorer, arcs, head, states, other, m, left)
     turn, width = states.turn[0], high - low
-    worst = np.int64(-1)  # state of the cell, looked for once it is full; -1: not known
     for state in range(states.cells[prior, 0], states.cells[prior, 1]):
         x, y, apart = entries[state, 0], entries[state, 1], entries[state, 2]
         own, opposite = (x, y) if left else (y, x)
         before, last = (-1, 0) if first else (of[own], numbers[own])
         event = of[x] if not left and apart > 0 else before
-        rises = rises_of(left, first, apart)
-        base = 0 if constraint.differences or first else last
-        # numbers that `step` may allow
-        least, most = base + (rises[0] if rises[0] >= 0 else rises[1]), base + rises[1]
-        crosses = turns and (apart <= 0 if left else apart > 0)
+        rises, crosses = rises_of(left, first, apart), turns and (apart <= 0 if left else apart > 0)
+        highest = rises[1] + (0 if constraint.differences else last)
         for c in range(low, high):
-            if numbers[c] < least:
-                continue
-            if numbers[c] > most:
+            if numbers[c] > highest:  # and so are those behind it
                 break
             label = of[c]
             rise = step(constraint, first, numbers[c], last, symbols[label] == symbols[event], rises)
@@ -182,30 +195,21 @@ def _take(
                 pair = 2 * ((opposite - low_across) * width + c - low) + joins
                 if known[pair] != turn:
                     known[pair] = turn
-                    across[pair] = pair_score(scorer, of[opposite], label, joins)
+                    across[pair] = pair_score(weights, atoms, len(symbols), of[opposite], label, joins)
                 score += across[pair]
-            x1, y1 = (c, y) if left else (x, c)
-            apart1 = apart + rise if left else apart - rise
+            x1, y1, apart1 = (c, y, apart + rise) if left else (x, c, apart - rise)
             index = _index(cell, x1, y1, apart1)
-            new = states_of[index]
-            if new:
-                if score <= scores[new]:
-                    continue
-                if new == worst:
-                    worst = np.int64(-1)
-            elif end - cell.begin < cell.beam:
-                new = states_of[index] = end
+            new = np.int64(states_of[index])
+            if new == 0 and end - cell.begin < cell.beam:
+                states_of[index] = new = np.int64(end)
                 end += 1
-            else:
-                if worst < 0:
-                    worst = np.int64(_worst(states, cell.begin, end))
-                if score <= scores[worst]:
-                    continue
-                new, worst = worst, np.int64(-1)
-                states_of[_index(cell, entries[new, 0], entries[new, 1], entries[new, 2])] = 0
-                states_of[index] = new
-            entries[new, 0], entries[new, 1], entries[new, 2] = x1, y1, apart1
-            scores[new], entries[new, 3] = score, state | _TAKES_LEFT if left else state
+            elif new == 0:
+                new = np.int64(_state_for(scores, entries, states_of, cell, index, score, end))
+            elif score <= scores[new]:
+                new = np.int64(-1)
+            if new >= 0:
+                entries[new, 0], entries[new, 1], entries[new, 2] = x1, y1, apart1
+                scores[new], entries[new, 3] = score, state | _TAKES_LEFT if left else state
     return end
 
 

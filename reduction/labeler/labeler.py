@@ -1,14 +1,14 @@
 """The two-stage labeler: labels for the arcs of any d-parser's backbone (section 4.2).
 
 For each head the labels of all its modifiers are chosen together, independently of other heads, by Viterbi
-(`d2c.reduction.labeler.search`). The weights are those of a structured SVM, learned by AdaGrad on gold
-backbones, also on jackknifed ones, and averaged over all steps.
+(`d2c.reduction.labeler.sequence`, `d2c.reduction.labeler.joint`). The weights are those of a structured SVM,
+learned by AdaGrad on gold backbones, also on jackknifed ones, and averaged over all steps.
 """
 
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from itertools import chain, islice, repeat, zip_longest
 from pathlib import Path
 from threading import Lock
@@ -23,7 +23,7 @@ from d2c.linear.adagrad import step as descend
 from d2c.linear.learner import Epoch, LearnerSettings, Training
 from d2c.linear.weights import SPARSE, Like, dense, read_arrays, sparse, write_arrays
 from d2c.linear.words import UNKNOWN, Lexicon, NamesFile, numbered
-from d2c.packed.dtree import packed_arcs
+from d2c.packed.dtree import packed_arcs, with_packed_arcs
 from d2c.reduction.encodings import ENCODINGS, encoding_named
 from d2c.reduction.labeler.backbones import Backbones, Floats, Longs
 from d2c.reduction.labeler.features import LabelTemplates
@@ -96,7 +96,7 @@ class Labeler:
         given: Iterable[Sequence[str] | None] = (),
         progress: Callable[[Epoch], None] | None = None,
     ) -> Self:
-        """Learns from labelled d-trees.
+        """Learn from labelled d-trees.
 
         given:    the labels that a d-parser gave each d-tree, jackknifed, or None; with any they are
                   features, and the labeler is to be used on that d-parser's trees (stacking)
@@ -168,10 +168,7 @@ class Labeler:
             self.failed_ += failed
             self._spare.append(states)
         labels = iter(map(self.labels_.__getitem__, best[backbones.tokens].tolist()))
-        labelled = [
-            replace(dtree, symbols=None, events=None, labels=tuple(islice(labels, len(dtree.heads))))
-            for dtree in batch
-        ]
+        labelled = [_labelled(dtree, tuple(islice(labels, len(dtree.heads)))) for dtree in batch]
         return labelled, backbones, best
 
     def save(self, directory: Path) -> None:
@@ -275,3 +272,10 @@ class Labeler:
                 of_heads = arcs.labels.of(arcs.places(np.arange(n), np.array(dtree.heads)))
                 rows.append(weight * of_heads.summed(names, of_heads.names))
         return np.concatenate(rows)
+
+
+def _labelled(dtree: DTree, labels: tuple[str, ...]) -> DTree:
+    """Return the d-tree with these labels alone, and with its packed arcs."""
+    arcs = packed_arcs(dtree)
+    bare = DTree(dtree.tokens, dtree.heads, labels=labels)
+    return bare if arcs is None else with_packed_arcs(bare, arcs)

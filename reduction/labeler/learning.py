@@ -12,7 +12,7 @@ from d2c.linear.adagrad import Gradient, add
 from d2c.linear.kernels import inner, kernel
 from d2c.reduction.encodings.encoding import Constraint
 from d2c.reduction.labeler.backbones import Backbones, Floats, Longs
-from d2c.reduction.labeler.features import arc_atoms, pair_atoms
+from d2c.reduction.labeler.features import PAIR_ATOMS, arc_atoms, pair_atoms
 from d2c.reduction.labeler.joint import JointStates, best_joint, joint_order
 from d2c.reduction.labeler.label_table import (
     ALONE,
@@ -30,11 +30,21 @@ from d2c.reduction.labeler.scores import (
     START_LEFT,
     STOP_LEFT,
     UNCONSTRAINED,
+    HeadScores,
     LabelScorer,
     constraint_of,
     score_head,
 )
 from d2c.reduction.labeler.sequence import best_sequence, sequence_order
+
+
+@inner
+def _add_loss(arcs: Backbones, head: HeadScores, gold: Longs) -> None:
+    """Add 1 to the scores of all candidates but the gold labels, by position."""
+    for i in range(head.lefts + head.rights):
+        right = gold[arcs.modifiers[head.low + i]]
+        for c in range(head.begin[i], head.begin[i + 1]):
+            head.scores[c] += head.labels[c] != right
 
 
 @kernel
@@ -54,10 +64,7 @@ def label_heads(
         for attempt in range(CONSTRAINED, UNCONSTRAINED + 1):
             head = score_head(scorer, arcs, h, attempt)
             if learns:
-                for i in range(head.lefts + head.rights):
-                    right = gold[arcs.modifiers[head.low + i]]
-                    for c in range(head.begin[i], head.begin[i + 1]):
-                        head.scores[c] += head.labels[c] != right
+                _add_loss(arcs, head, gold)
             if head.constraint.joint:
                 labelled = best_joint(scorer, arcs, head, states, best)
             else:
@@ -141,15 +148,15 @@ def slots_of(
 def _add_pair(scorer: LabelScorer, before: int, label: int, joins: int, slots: Longs, n: int) -> int:
     """Append the slots of a pair with the atoms that `pair_atoms` wrote; return how many there are then."""
     key = pair_key(len(scorer.table.symbols), before, label, joins)
-    for i in range(len(scorer.templates.pair)):
+    for i in range(PAIR_ATOMS):
         slots[n + i] = (scorer.templates.atoms[i] + key) & (len(scorer.weights) - 1)
-    return n + len(scorer.templates.pair)
+    return n + PAIR_ATOMS
 
 
 @inner
 def buffer_for(scorer: LabelScorer, arcs: Backbones, h: int) -> Longs:
     """Return room for the slots of a head's features."""
-    features = 2 * len(scorer.templates.atoms) + 4 * len(scorer.templates.pair)
+    features = 2 * len(scorer.templates.atoms) + 4 * PAIR_ATOMS
     return np.empty((arcs.begin[h + 1] - arcs.begin[h]) * features, np.int64)
 
 

@@ -9,14 +9,13 @@ import numpy as np
 from d2c.linear.kernels import inner
 from d2c.reduction.encodings.encoding import Constraint
 from d2c.reduction.labeler.backbones import Backbones, Floats, Longs
-from d2c.reduction.labeler.features import LabelTemplates, arc_atoms, pair_atoms
+from d2c.reduction.labeler.features import PAIR_ATOMS, LabelTemplates, arc_atoms, pair_atoms
 from d2c.reduction.labeler.label_table import (
     ALONE,
     FREE,
     NO_LABEL,
     NO_TOKEN,
     LabelTable,
-    joins_before,
     pair_key,
     symbol_key,
 )
@@ -61,11 +60,10 @@ class HeadScores(NamedTuple):
 
 
 @inner
-def pair_score(scorer: LabelScorer, before: int, label: int, joins: int) -> np.float32:
-    """Return the score of a pair with the atoms that `pair_atoms` wrote."""
-    weights, atoms, total = scorer.weights, scorer.templates.atoms, np.float32(0.0)
-    key, mask = pair_key(len(scorer.table.symbols), before, label, joins), len(weights) - 1
-    for i in range(len(scorer.templates.pair)):
+def pair_score(weights: Floats, atoms: Longs, count: int, before: int, label: int, joins: int) -> np.float32:
+    """Return the score of a pair of `count` labels with the atoms that `pair_atoms` wrote."""
+    key, mask, total = pair_key(count, before, label, joins), len(weights) - 1, np.float32(0.0)
+    for i in range(PAIR_ATOMS):
         total += weights[(atoms[i] + key) & mask]
     return total
 
@@ -74,6 +72,19 @@ def pair_score(scorer: LabelScorer, before: int, label: int, joins: int) -> np.f
 def constraint_of(scorer: LabelScorer, arcs: Backbones, h: int) -> Constraint:
     """Return what a head's labels must fulfil; the artificial root has one modifier, or is no tree's."""
     return scorer.constraint if arcs.tags[h] else FREE
+
+
+@inner
+def _end_of_row(table: LabelTable, row: int, constraint: Constraint, most: int) -> int:
+    """Return where in `candidates` those of a row end that a modifier may have.
+
+    most: events that there can be up to its own; no label puts it above these where events have no gaps
+    """
+    end = table.begin[row + 1]
+    if constraint.joint:
+        while end > table.begin[row] and table.numbers[table.candidates[end - 1]] > most:
+            end -= 1
+    return end
 
 
 @inner
@@ -91,7 +102,9 @@ def score_head(scorer: LabelScorer, arcs: Backbones, h: int, attempt: int) -> He
             if attempt == WIDE
             else table.rows[arcs.tags[h], arcs.tags[m], side]
         )
-        count = table.begin[row + 1] - table.begin[row]
+        others, inside = (lefts, i - lefts) if side else (size - lefts, i)
+        most = 1 + others + (0 if constraint.differences else inside)
+        count = _end_of_row(table, row, constraint, most) - table.begin[row]
         rows[i], begin[i + 1] = row, begin[i] + count
         before[i + 1] = before[i] + (0 if i == 0 or i == lefts else begin[i] - begin[i - 1]) * count
     labels, numbers = np.empty(begin[size], np.int64), np.empty(begin[size], np.int64)
@@ -125,22 +138,35 @@ def _add_arc(scorer: LabelScorer, arcs: Backbones, head: HeadScores, i: int) -> 
 @inner
 def _score_pairs(scorer: LabelScorer, arcs: Backbones, head: HeadScores, i: int) -> None:
     """Score a modifier's candidates with those of the one before it, or as the first and last of its side."""
-    table, templates, constraint = scorer.table, scorer.templates, head.constraint
+    templates, weights, atoms = scorer.templates, scorer.weights, scorer.templates.atoms
     labels, scores, modifiers, low, lefts = head.labels, head.scores, arcs.modifiers, head.low, head.lefts
     right, m, start, end = int(i >= lefts), modifiers[low + i], head.begin[i], head.begin[i + 1]
+    count = len(scorer.table.symbols)
     if i == 0 or i == lefts:
         pair_atoms(templates, arcs, head.h, NO_TOKEN, m, START_LEFT + right)
         for c in range(start, end):
-            scores[c] += pair_score(scorer, NO_LABEL, labels[c], ALONE)
+            scores[c] += pair_score(weights, atoms, count, NO_LABEL, labels[c], ALONE)
     else:
         pair_atoms(templates, arcs, head.h, modifiers[low + i - 1], m, LEFT + right)
-        index = head.before[i]
-        for b in range(head.begin[i - 1], start):
-            for c in range(start, end):
-                joins = joins_before(table, constraint, labels[b], labels[c])
-                head.pairs[index] = pair_score(scorer, labels[b], labels[c], joins)
-                index += 1
+        _score_siblings(scorer, head, i)
     if i + 1 == lefts or i + 1 == lefts + head.rights:
         pair_atoms(templates, arcs, head.h, m, NO_TOKEN, STOP_LEFT + right)
         for c in range(start, end):
-            scores[c] += pair_score(scorer, labels[c], NO_LABEL, ALONE)
+            scores[c] += pair_score(weights, atoms, count, labels[c], NO_LABEL, ALONE)
+
+
+@inner
+def _score_siblings(scorer: LabelScorer, head: HeadScores, i: int) -> None:
+    """Score the pairs of a modifier and the one before it on its side that the constraint may allow."""
+    weights, atoms, symbols = scorer.weights, scorer.templates.atoms, scorer.table.symbols
+    labels, numbers, pairs, constraint = head.labels, head.numbers, head.pairs, head.constraint
+    start, end, index, count = head.begin[i], head.begin[i + 1], head.before[i], len(symbols)
+    highest = 1 + (head.lefts if i >= head.lefts else head.rights)  # by how many events the next may be above
+    for b in range(head.begin[i - 1], start):
+        base = 0 if constraint.differences else numbers[b]
+        for c in range(start, end):
+            rise = numbers[c] - base
+            apart = rise < 0 or rise > highest or (rise == 0 and symbols[labels[b]] != symbols[labels[c]])
+            if not (constraint.joint and apart):
+                pairs[index] = pair_score(weights, atoms, count, labels[b], labels[c], int(rise == 0))
+            index += 1

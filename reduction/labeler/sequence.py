@@ -32,6 +32,7 @@ def best_sequence(scorer: LabelScorer, arcs: Backbones, head: HeadScores, best: 
     lefts, begin, labels, numbers, pairs = head.lefts, head.begin, head.labels, head.numbers, head.pairs
     size, modifiers, rising = lefts + head.rights, arcs.modifiers, head.constraint.rising
     order, totals, back = in_sentence(lefts, size), head.scores, np.full(len(labels), -1, np.int64)
+    weights, atoms, count = scorer.weights, scorer.templates.atoms, len(scorer.table.symbols)
     for place in range(1, size):
         i, before = order[place], order[place - 1]
         across, outer, inner_one = before == 0 and i == lefts, max(i, before), min(i, before)
@@ -46,7 +47,7 @@ def best_sequence(scorer: LabelScorer, arcs: Backbones, head: HeadScores, best: 
                 if rising and not across and numbers[far] < numbers[near]:
                     continue
                 if across:
-                    total = totals[b] + pair_score(scorer, labels[b], labels[c], 0)
+                    total = totals[b] + pair_score(weights, atoms, count, labels[b], labels[c], 0)
                 else:
                     pair = first + (near - begin[inner_one]) * width + far - begin[outer]
                     total = totals[b] + pairs[pair]

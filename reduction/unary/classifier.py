@@ -44,11 +44,11 @@ Floats = NDArray[np.float32]
 
 @dataclass(frozen=True)
 class ClassifierFile:
-    """The settings of a `UnaryClassifier` in a file."""
+    """What the JSON file of a classifier holds."""
 
     cost: float
     seed: int
-    chains: list[Chain]
+    chains: list[tuple[str, ...]]
 
 
 class UnaryClassifier:
@@ -73,12 +73,11 @@ class UnaryClassifier:
     features_: Ints
     weights_: Floats
 
-    def __init__(self, cost: float = 0.1, seed: int = 0) -> None:
-        self.cost = cost
-        self.seed = seed
+    def __init__(self, cost: float = 0.1, seed: int = 1) -> None:
+        self.cost, self.seed = cost, seed
 
     def fit(self, ctrees: Iterable[CTree]) -> Self:
-        """Learns from gold c-trees with their unary nodes, read once."""
+        """Learn from gold c-trees with their unary nodes, read once."""
         classes: dict[Chain, int] = {(): 0}
         examples: dict[int, list[tuple[Ints, Ints]]] = defaultdict(list)
         for taken in batches(counted(ctrees, "unary nodes: features"), _BATCH):
@@ -101,7 +100,7 @@ class UnaryClassifier:
         return self
 
     def _join(self, models: list[tuple[int, _Model]]) -> None:
-        """Makes one table of the models of all symbols."""
+        """Make one table of the models of all symbols."""
         width = max((len(model.bias) for _, model in models), default=1)
         self.symbols_ = np.array([symbol for symbol, _ in models], np.uint64)
         self.candidates_ = np.zeros((len(models), width), np.int64)
@@ -121,7 +120,8 @@ class UnaryClassifier:
         self._rows[self.features_] = np.arange(1, len(self.features_) + 1)
 
     def predict(self, ctrees: Sequence[CTree]) -> list[list[Chain]]:
-        """For each unaryless tree, the chain above each of its n + K nodes. Best some 500 trees at a time."""
+        """Return the chain above each of the n + K nodes of each unaryless tree; best some 500 at a
+        time."""
         if not ctrees:
             return []
         batch = flatten(ctrees)
@@ -132,7 +132,7 @@ class UnaryClassifier:
         return [list(islice(chains, size)) for size in batch.sizes]
 
     def shares(self, ctrees: Sequence[CTree]) -> list[list[float]]:
-        """Of each chain that `predict` chooses, exp(its score) as a share of that of all candidates.
+        """Return of each chain that `predict` chooses exp(its score) as a share of that of all candidates.
 
         1 where there is one candidate. The scores are margins of support vector machines, which were learned
         apart from each other: shares rank, they are not calibrated.
@@ -147,7 +147,7 @@ class UnaryClassifier:
         return [list(islice(listed, size)) for size in batch.sizes]
 
     def _scored(self, batch: NodeBatch) -> Iterator[tuple[Ints, Ints, Floats]]:
-        """Nodes that may have a chain, and their candidates and scores [nodes, C], -inf beyond the last."""
+        """Yield nodes that may have a chain, candidates, and their scores [nodes, C], -inf beyond them."""
         known, models = self._models(batch.symbols[:-1])
         for nodes in batch.groups(known):
             model = models[nodes]
@@ -157,25 +157,24 @@ class UnaryClassifier:
             yield nodes, self.candidates_[model], scores
 
     def _models(self, symbols: Ids) -> tuple[NDArray[np.bool_], Ints]:
-        """[N] which symbols have a model, and its number."""
+        """Return which symbols have a model, and its number [N]."""
         if not len(self.symbols_):
             return np.zeros(len(symbols), bool), np.zeros(len(symbols), np.int64)
         models = np.minimum(np.searchsorted(self.symbols_, symbols), len(self.symbols_) - 1)
         return self.symbols_[models] == symbols, models
 
     def save(self, directory: Path) -> None:
-        """Writes the model into a directory, made where it is missing."""
-        settings = {"cost": self.cost, "seed": self.seed, "chains": self.chains_}
-        write_settings(directory / _SETTINGS, FORMAT, settings)
+        """Write the model into a directory, made where it is missing."""
+        write_settings(directory / _SETTINGS, FORMAT, ClassifierFile(self.cost, self.seed, self.chains_))
         write_arrays(directory / _WEIGHTS, {name: getattr(self, f"{name}_") for name in _ARRAYS})
 
     @classmethod
     def load(cls, directory: Path) -> Self:
-        """The model in a directory. Raises ModelError where it is missing, broken or of another format."""
+        """Return the model in a directory. Raises ModelError where it is missing, broken or of another
+        format."""
         file = read_as(directory / _SETTINGS, FORMAT, ClassifierFile)
-        model = cls(cost=file.cost, seed=file.seed)
-        model.chains_ = file.chains
-        path = directory / _WEIGHTS
+        model, path = cls(file.cost, file.seed), directory / _WEIGHTS
+        model.chains_ = list(file.chains)
         arrays = read_arrays(path, _ARRAYS, _MOST_BYTES)
         with reading(path):
             for name, array in arrays.items():
@@ -185,7 +184,7 @@ class UnaryClassifier:
         return model
 
     def _check(self) -> None:
-        """Raises ValueError unless the arrays fit together."""
+        """Raise ValueError unless the arrays fit together."""
         symbols, width = self.bias_.shape
         fits = (
             width > 0
@@ -215,7 +214,7 @@ class _Model(NamedTuple):
 
     @classmethod
     def fit(cls, parts: list[Ints], gold: Ints, settings: UnaryClassifier) -> Self:
-        """Learns from parts, each [templates, examples] features (0: none), and all classes in order."""
+        """Learn from parts, each [templates, examples] features (0: none), and all classes in order."""
         candidates = np.unique(gold)
         if len(candidates) == 1:
             return cls(
@@ -251,7 +250,7 @@ class _Model(NamedTuple):
 
 
 def _by_symbol(batch: NodeBatch) -> Iterator[tuple[int, Ints, Ints]]:
-    """Symbol, nodes, and their features [templates, nodes]; a symbol may come several times."""
+    """Yield a symbol, nodes, and their features [templates, nodes]; a symbol may come several times."""
     for group in batch.groups(np.ones(len(batch.symbols) - 1, bool)):
         nodes = group[np.argsort(batch.symbols[group], kind="stable")]
         symbols = batch.symbols[nodes]

@@ -132,7 +132,7 @@ class NodeBatch:
     columns: dict[str, Ids]
 
     def groups(self, wanted: Bools) -> Iterator[Ints]:
-        """The wanted nodes ([N] bool) as pre-terminals, roots and other phrases: such as `features` takes."""
+        """Yield the wanted nodes ([N] bool) as pre-terminals, roots and other phrases, for `features`."""
         root = self.parent[:-1] == len(self.symbols) - 1
         leaf = self.preterminal[:-1]
         for group in (leaf, root & ~leaf, ~root & ~leaf):
@@ -142,7 +142,7 @@ class NodeBatch:
 
 
 def flatten(ctrees: Sequence[CTree]) -> NodeBatch:
-    """The arrays of a batch of trees."""
+    """Return the arrays of a batch of trees."""
     tokens = np.array([len(ctree.tokens) for ctree in ctrees], np.int64)
     sizes = tokens + np.array([len(ctree.labels) for ctree in ctrees], np.int64)
     base, gap = np.cumsum(sizes) - sizes, np.cumsum(tokens + 1) - tokens - 1
@@ -209,7 +209,7 @@ def _with_gaps(sentences: Iterable[tuple[str, ...]]) -> list[str]:
 
 
 class _Fields(dict[str, Ids]):
-    """What the templates see of nodes, by name; looked up when it is first asked for."""
+    """The columns that templates conjoin, by name; each is looked up when it is first used."""
 
     def __init__(self, batch: NodeBatch, nodes: Ints) -> None:
         parent, left, right = batch.parent[nodes], batch.left[nodes], batch.right[nodes]
@@ -238,7 +238,7 @@ class _Fields(dict[str, Ids]):
 
 
 def features(batch: NodeBatch, nodes: Ints) -> NDArray[np.uint32]:
-    """[templates, len(nodes)] hashed features, 0 for none; nodes are a part of one of the batch's groups."""
+    """Return hashed features [templates, len(nodes)], 0 for none; nodes are a part of one of the groups."""
     leaf = batch.preterminal[nodes[0]]
     groups = [ABOVE, PRETERMINAL if leaf else PHRASE, *(COLUMNS[name] for name in batch.columns)]
     fields = _Fields(batch, nodes)

@@ -3,14 +3,13 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterable, Mapping
-from dataclasses import replace
+from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
 from d2c.base.progress import counted
 from d2c.experiments.analysis import ERRORS, RULE_CLASSES, judge, table5
-from d2c.trees.ctree import CTree
+from d2c.experiments.rows import with_tags_of
 from d2c.trees.scores.brackets import metric_for
 from d2c.trees.scores.matches import percent
 from papers.experiment import PaperExperiment, Parses
@@ -65,13 +64,11 @@ def _errors(experiment: PaperExperiment, parses: Parses) -> Mapping[str, Any]:
     def make(_: Path) -> dict[str, Any]:
         own = experiment.gold(parses.part)
 
-        def tagged(trees: Iterable[CTree]) -> list[CTree]:
-            return [replace(b, tokens=a.tokens) for a, b in zip(own, trees, strict=True)]
-
-        gold = tagged(experiment.trees(parses.part))
+        gold = with_tags_of(own, experiment.trees(parses.part))
         decoded = fitted.route.decode_all(parses.dtrees)
         metric, missed, wrong = metric_for(gold, fitted.route.gaps_), Counter[str](), Counter[str]()
-        guess = tagged(map(metric.visible, counted(decoded, "converting d-trees")))
+        visible = map(metric.visible, counted(decoded, "converting d-trees"))
+        guess = with_tags_of(own, visible)
         for pair in zip(gold, guess, strict=True):
             of_gold, of_guess = judge(*pair, metric)
             missed.update(bracket.error for bracket in of_gold if bracket.error)

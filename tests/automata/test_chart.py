@@ -245,6 +245,7 @@ def test_long_sentences_take_linear_time_and_memory() -> None:
     assert Exact(linear, 1.0).parse([tokens]) == linear.parse([tokens])
 
 
+@pytest.mark.slow
 def test_charts_of_long_sentences_have_bounded_memory(monkeypatch: pytest.MonkeyPatch) -> None:
     """Of any length: there always is room for the greedy parser's computation."""
     linear, tokens, counts = oracle("eager"), sentence(10_000), Counter[str]()

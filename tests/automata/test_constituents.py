@@ -12,7 +12,6 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from d2c.automata.theory.attributes import Path as Child
-from d2c.automata.theory.attributes import Unaries
 from d2c.automata.theory.automaton import Automaton, classes_for
 from d2c.automata.theory.classes import Feature, Lookahead
 from d2c.automata.theory.constituents import TOP, derivation_of, of_derivations, steps_of
@@ -24,6 +23,7 @@ from d2c.trees.ctree import CTree
 from d2c.trees.formats.brackets import parse_bracket, read_brackets
 from d2c.trees.heads import load_head_rules
 from measuring.theorem import strings, trees_by_string, verify
+from tests.automata.attributes import Unaries
 from tests.strategies import ctrees
 
 SAMPLE = Path(__file__).parents[2] / "data" / "sample"

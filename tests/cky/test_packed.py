@@ -15,7 +15,7 @@ from d2c.cky.search.chart import NO_GLUE, Chart, Query, build_chart
 from d2c.cky.search.constraints import Constraints, side_key
 from d2c.cky.search.features import Observed, Scorer, score_edges
 from d2c.cky.search.layout import lay_out
-from d2c.cky.search.packed_chart import Packed, build_packed_chart, score_arcs
+from d2c.cky.search.packed_chart import MOST_EDGES, Packed, build_packed_chart, score_arcs
 from d2c.cky.search.packed_layout import lay_out_packed
 from d2c.cky.search.search import derivation
 from d2c.cky.search.sites import Parts
@@ -32,7 +32,7 @@ from tests.cky.test_learning import projective_heads
 def packed_chart(query: Query, arcs: PackedArcs, around: bool = True) -> Chart:
     layout = lay_out_packed(arcs, around)
     assert layout is not None
-    chart, full = build_packed_chart(query, layout)
+    chart, full = build_packed_chart(query, layout, MOST_EDGES)
     assert not full
     return chart
 

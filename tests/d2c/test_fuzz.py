@@ -61,6 +61,7 @@ def faults_in(directory: Path) -> str:
     return "\n".join(f"{file}\n{file.read_text()[-2000:]}" for file in directory.rglob(tries.FAULT))
 
 
+@pytest.mark.slow
 def test_broken_inputs_are_read_or_refused(small_model: Path, seed: int, tmp_path: Path) -> None:
     model = Model.load(small_model)
     model.tagger_name, model.tagger = "nouns", Nouns()  # type: ignore[assignment]
@@ -70,6 +71,7 @@ def test_broken_inputs_are_read_or_refused(small_model: Path, seed: int, tmp_pat
     assert min(sum(row.read for row in rows), sum(row.refused for row in rows)) > INPUTS // 10
 
 
+@pytest.mark.slow
 def test_broken_models_parse_or_are_refused(small_model: Path, seed: int, tmp_path: Path) -> None:
     directory, ctrees = tmp_path / "models", fitted.sample()
     for name in ("reduction-spine", "labeler", "cky", "rules", "combined"):
@@ -142,6 +144,7 @@ def test_what_conllu_can_hold_comes_back(tmp_path_factory: pytest.TempPathFactor
     write_and_read()
 
 
+@pytest.mark.slow
 def test_trees_do_not_depend_on_the_hashes_of_strings(seed: int) -> None:
     printed = set()
     for hashes in ("1", "2"):

@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 
 from d2c.base.errors import ModelError
-from d2c.dparsers.registry import DPARSERS, class_of, make_dparser, make_tagger, shortest
+from d2c.dparsers.registry import DPARSERS, TAGGERS, class_of, make_dparser, make_tagger, shortest
 
 
 @pytest.mark.parametrize(
@@ -65,13 +65,13 @@ def test_only_commands_have_quotes() -> None:
 
 
 @pytest.mark.parametrize("epochs", [-3, 0, math.nan, math.inf])
-@pytest.mark.parametrize("name", ["stanza", "spacy", "udpipe"])
+@pytest.mark.parametrize("name", ["stanza", "spacy", "udpipe", "transition"])
 def test_passes_are_more_than_none(name: str, epochs: float, tmp_path: Path) -> None:
-    pytest.importorskip({"udpipe": "ufal.udpipe"}.get(name, name))
+    pytest.importorskip({"udpipe": "ufal.udpipe", "transition": "d2c"}.get(name, name))
     parser = make_dparser(name, epochs=epochs, preset="small")
     with pytest.raises(ModelError, match=rf"^epochs is {epochs}, not more than 0$"):
         parser.train(tmp_path / "train.conllu", tmp_path / "dev.conllu", tmp_path / "model")
-    if name != "udpipe":
+    if name in TAGGERS:
         tagger = make_tagger(name, {"epochs": epochs, "preset": "small"})
         with pytest.raises(ModelError, match=rf"^epochs is {epochs}, not more than 0$"):
             tagger.train(tmp_path / "train.conllu", tmp_path / "dev.conllu", tmp_path / "model")

@@ -125,6 +125,7 @@ def test_the_encoder_has_a_rate_of_its_own() -> None:
     assert not torch.equal(task.model.rest.weight, before.model.rest.weight)
 
 
+@pytest.mark.slow
 def test_a_killed_training_goes_on_as_if_it_had_not_been(tmp_path: Path) -> None:
     """Killed in the midst of an evaluation, and begun again: the same weights and reports as in one go."""
     train_until_killed(tmp_path, evaluation=3)
@@ -143,6 +144,7 @@ def test_a_killed_training_goes_on_as_if_it_had_not_been(tmp_path: Path) -> None
     assert str(checkpoint) in str(error.value) and "\n" not in str(error.value)
 
 
+@pytest.mark.slow
 def test_a_training_killed_before_its_first_evaluation_goes_on(
     tmp_path: Path, caplog: pytest.LogCaptureFixture
 ) -> None:

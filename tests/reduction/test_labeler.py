@@ -288,6 +288,7 @@ def test_jackknifed_trees_and_their_labels_are_learned_from() -> None:
         TwoStage("spine").fit(TRAIN, dtrees=jackknifed)
 
 
+@pytest.mark.slow
 @settings(max_examples=20, deadline=None)
 @given(st.lists(ctrees(unaries=False), min_size=1, max_size=4))
 def test_trees_with_gaps_have_free_labels_and_keep_their_gaps(treebank: list[CTree]) -> None:

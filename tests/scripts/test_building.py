@@ -131,6 +131,7 @@ def treebanks(tmp_path_factory: pytest.TempPathFactory) -> Path:
     return folder
 
 
+@pytest.mark.slow
 def test_a_tiny_model_end_to_end(treebanks: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     tiny = dict(RECIPES["en"].settings) | {"epochs": 0.5, "tagger_epochs": 0.5}
     said: list[str] = []
@@ -152,6 +153,7 @@ def test_a_tiny_model_end_to_end(treebanks: Path, tmp_path: Path, monkeypatch: p
     assert (model.tags, model.tagger_name, model.dparser_name) == ("predicted", "spacy", "spacy")
 
 
+@pytest.mark.slow
 def test_a_model_may_look_among_packed_arcs(treebanks: Path, tmp_path: Path) -> None:
     recipe = RECIPES["en-minilm"]
     settings = {**recipe.settings, "dparser": "transition", "epochs": 2, "tagger_epochs": 0.5}

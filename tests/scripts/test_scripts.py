@@ -21,6 +21,7 @@ def run(script: Path, *arguments: str, directory: Path) -> subprocess.CompletedP
     return subprocess.run(command, cwd=directory, env=environment, capture_output=True, text=True)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     "script",
     [*sorted(SCRIPTS.glob("*.py")), SCRIPTS / "benchmarks" / "accuracy.py"],
@@ -46,6 +47,7 @@ def test_absent_treebanks_are_said_in_one_line(name: str, tmp_path: Path) -> Non
     assert "set D2C_TREEBANKS" in line
 
 
+@pytest.mark.slow
 def test_two_environments_are_compared(tmp_path: Path) -> None:
     """Here one with itself, on a few sentences."""
     file = tmp_path / "few.mrg"

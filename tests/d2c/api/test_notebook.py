@@ -25,6 +25,7 @@ def test_it_is_kept_without_outputs(notebook: Any) -> None:
     assert codes and all(not cell.outputs and cell.execution_count is None for cell in codes)
 
 
+@pytest.mark.slow
 def test_it_runs(notebook: Any, monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
     monkeypatch.setenv("IPYTHONDIR", str(tmp_path))
     resources = {"metadata": {"path": str(tmp_path)}}

@@ -94,6 +94,7 @@ def test_what_is_no_text(parser: Parser) -> None:
         parser.stream([], batch_size=0)
 
 
+@pytest.mark.slow
 def test_streams_are_equal_with_any_number_of_jobs(parser: Parser) -> None:
     lines = ["The dog slept.", "", "\ud800", "She saw (the cat).\n", "Mary"] * 2
     found: dict[int, list[Sentence]] = {

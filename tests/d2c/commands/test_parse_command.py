@@ -169,6 +169,7 @@ def test_bad_lines(model: Path) -> None:
     assert "d2c: <stdin>:1: sentence 1: expected 10 columns separated by tabs, found 2" in done.stderr
 
 
+@pytest.mark.slow
 def test_jobs_make_no_difference(model: Path) -> None:
     text = TEXT.encode() * 3 + b"\xff\n" + TEXT.encode()
     options = ("--text", "--to", "export", "--batch-size", "2")
@@ -281,6 +282,7 @@ def endless(model: Path, *options: str) -> subprocess.Popen[bytes]:
     return process
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM])
 def test_a_signal_leaves_whole_lines(model: Path, number: signal.Signals) -> None:
     process = endless(model, "--text", "--to", "json")
@@ -293,6 +295,7 @@ def test_a_signal_leaves_whole_lines(model: Path, number: signal.Signals) -> Non
     assert all(json.loads(line)["line"] == i for i, line in enumerate(lines, 1))
 
 
+@pytest.mark.slow
 def test_a_closed_pipe_ends_quietly(model: Path) -> None:
     process = endless(model, "--text")
     assert process.stdout and process.stderr

@@ -27,6 +27,7 @@ def crew() -> Iterator[Actors]:
         yield crew
 
 
+@pytest.mark.slow
 def test_actors(crew: Actors) -> None:
     """A sentence that kills its actor is found, and nothing else is lost."""
     portions = [portion("poison"), portion("d")]

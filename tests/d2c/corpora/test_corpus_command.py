@@ -102,6 +102,7 @@ def test_rows_are_what_parse_writes(corpus_of: Path, whole: tuple[Path, Result],
     assert len({row["sentence_id"] for row in found}) == 31
 
 
+@pytest.mark.slow
 def test_interrupted_and_resumed(
     corpus_of: Path,
     whole: tuple[Path, Result],
@@ -168,6 +169,7 @@ def test_datasets_reads_it(read_by: tuple[Path, list[dict[str, Any]]], tmp_path:
     assert [row["spans"] for row in found] == [row["spans"] for row in read_by[1]]
 
 
+@pytest.mark.slow
 def test_wrong_words(
     corpus_of: Path, small_model: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:

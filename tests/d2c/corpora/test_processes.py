@@ -22,6 +22,7 @@ def crew() -> Iterator[Pool]:
         yield crew
 
 
+@pytest.mark.slow
 def test_a_sentence_that_kills_its_process(crew: Pool) -> None:
     portions = [portion("a", "poison"), portion("d")]
     with closing(schedule(crew, LONG, 10).run(portions)) as done:

@@ -55,6 +55,7 @@ def model(treebank: tuple[Path, Path], tmp_path_factory: pytest.TempPathFactory)
     yield directory
 
 
+@pytest.mark.slow
 def test_it_learns_and_scores(treebank: tuple[Path, Path], model: Path) -> None:
     comparison = compare_on(treebank[1], Trained([Model.load(model, device="cpu")], 0.0, [0.0]))
     gold, stanza = comparison.rows
@@ -110,6 +111,7 @@ def test_routes_are_registered_by_name(model: Path) -> None:
     assert next(loaded.parse([tree.tokens])).tokens == tree.tokens
 
 
+@pytest.mark.slow
 def test_all_routes_side_by_side(treebank: tuple[Path, Path], model: Path, tmp_path: Path) -> None:
     first = Model.load(model, device="cpu")
     models = [first]
@@ -165,6 +167,7 @@ def test_no_d_parser_is_trained_before_a_route_that_cannot_encode(
         train_models(spec, [tmp_path / route for route in routes])
 
 
+@pytest.mark.slow
 def test_other_dparsers_through_the_command(treebank: tuple[Path, Path], tmp_path: Path) -> None:
     pytest.importorskip("spacy")
     options = ["--dparser", "spacy", "--epochs", "8", "--route", "reduction"]

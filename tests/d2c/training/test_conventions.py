@@ -99,6 +99,7 @@ def test_induced_heads_are_the_ud_like_ones(treebank: Treebank) -> None:
     assert repaired.head_children is not None
 
 
+@pytest.mark.slow
 def test_spacys_pipeline_as_d_parser(treebank: Treebank, model: tuple[Path, float], pipeline: Path) -> None:
     _, dev, _ = treebank
     directory, ceiling = model

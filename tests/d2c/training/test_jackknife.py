@@ -83,6 +83,7 @@ def test_spines_are_refused_before_folds_are_trained(tmp_path: Path, route: str)
     assert "reading" not in run.output and "sentences" not in run.output  # nothing was read
 
 
+@pytest.mark.slow
 def test_two_stages_jackknifed_from_the_command_line(tmp_path: Path) -> None:
     pytest.importorskip("spacy")
     train = tmp_path / "train.mrg"

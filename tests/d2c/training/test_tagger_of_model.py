@@ -42,6 +42,7 @@ def train(treebank: tuple[Path, Path], directory: Path, *options: str) -> str:
     return run.output
 
 
+@pytest.mark.slow
 def test_predicted_tags(treebank: tuple[Path, Path], tmp_path: Path) -> None:
     said = train(treebank, tmp_path / "m", "--tagger", "spacy", "--tags", "predicted", "--jackknife", "2")
     assert said.count("jackknife: tagger") == 2 and said.count("dev accuracy") == 14
@@ -68,6 +69,7 @@ def test_predicted_tags(treebank: tuple[Path, Path], tmp_path: Path) -> None:
     assert "tagger.preset              small" in info.output
 
 
+@pytest.mark.slow
 def test_tags_of_the_treebank(treebank: tuple[Path, Path], tmp_path: Path) -> None:
     train(treebank, tmp_path / "m", "--tagger", "spacy")
     model = Model.load(tmp_path / "m")
@@ -91,6 +93,7 @@ def test_tags_of_the_treebank(treebank: tuple[Path, Path], tmp_path: Path) -> No
     assert next(model.parse([odd])).tokens == odd
 
 
+@pytest.mark.slow
 def test_routes_compared_on_predicted_tags(treebank: tuple[Path, Path], tmp_path: Path) -> None:
     options = ["--tagger", "spacy", "--tags", "predicted", "--jackknife", "2", "--route", "reduction"]
     files = [str(file) for file in treebank]

@@ -236,6 +236,7 @@ def test_attachment_on_the_sample(tmp_path: Path) -> None:
     assert reports[-1].uas >= 0.955 and reports[-1].las >= 0.93
 
 
+@pytest.mark.slow
 def test_compare_on_the_sample() -> None:
     """A row without any other package's d-parser; the specification asks for UAS 90."""
     options = ["--dparser", "transition", "--epochs", "1", "--route", "reduction"]

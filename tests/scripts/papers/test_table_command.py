@@ -198,6 +198,7 @@ def test_others_are_made_where_one_cannot_be(
     table.refused(f"d2c: {line}", "pad-1", *given(files), *out)
 
 
+@pytest.mark.slow
 def test_a_run_that_was_killed_twice_ends_as_one_that_was_not(
     table: Command, files: dict[str, Path], tmp_path: Path
 ) -> None:

@@ -1,0 +1,66 @@
+"""What a route needs before it decodes; a route in another process."""
+
+from __future__ import annotations
+
+import pickle
+import random
+from collections.abc import Callable
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+from d2c.base.errors import ModelError
+from d2c.cky.constrained_cky import ConstrainedCKY
+from d2c.cky.search.layout import is_projective_tree
+from d2c.trees.ctree import Tokens
+from d2c.trees.dtree import DTree, is_projective, is_tree
+from d2c.trees.formats.brackets import parse_bracket
+
+GOLD = parse_bracket("(TOP (S (NP (DT a) (NN b)) (VP (VBD c))))")
+DTREE = DTree(GOLD.tokens, (2, 3, 0))
+
+
+@pytest.mark.parametrize(
+    "ask",
+    [
+        lambda route: route.decode(DTREE),
+        lambda route: route.confidences(DTREE),
+        lambda route: route.decode_k_best(DTREE, 2),
+        lambda route: route.oracle(GOLD, DTREE),
+        lambda route: route.count(DTREE),
+        lambda route: route.chart_size(DTREE),
+        lambda route: route.save(Path("nowhere")),
+    ],
+)
+def test_what_is_not_trained_says_so(ask: Callable[[ConstrainedCKY], object]) -> None:
+    with pytest.raises(ModelError, match="is not trained yet"):
+        ask(ConstrainedCKY())
+
+
+def test_a_route_can_be_pickled_once_it_has_encoded() -> None:
+    route = ConstrainedCKY(epochs=1, table_bits=8)
+    route.encode(GOLD)
+    route = pickle.loads(pickle.dumps(route)).fit([GOLD] * 3)
+    again = pickle.loads(pickle.dumps(route))
+    assert again.encode(GOLD) == route.encode(GOLD)
+    assert again.decode(DTREE) == route.decode(DTREE)
+
+
+def test_d_trees_of_other_sentences_are_refused_by_their_number() -> None:
+    route, other = ConstrainedCKY(epochs=1, table_bits=8), DTree(Tokens(("a",), ("A",)), (0,))
+    with pytest.raises(ValueError, match="sentence 2 lacks one"):
+        route.fit([GOLD, GOLD], dtrees=[DTREE])
+    with pytest.raises(ValueError, match="sentence 2 has a c-tree of 3 tokens, but a d-tree of 1"):
+        route.fit([GOLD, GOLD], dtrees=[DTREE, other])
+
+
+def test_projective_trees_are_known() -> None:
+    rng, seen = random.Random(1), set[bool]()
+    for _ in range(3000):
+        n = rng.randint(1, 5)
+        heads = [rng.randint(0, n) for _ in range(n)]
+        expected = is_tree(heads) and is_projective(heads)
+        assert is_projective_tree(np.array(heads, np.int32)) == expected
+        seen.add(expected)
+    assert seen == {True, False}
