@@ -57,10 +57,8 @@ TOO_LARGE = {
     "d2c.automata.learning.learn",
     "d2c.base.files.lines_in_utf8_or_latin1",
     "d2c.base.temporary._sweep",
-    "d2c.base.workers.__init__",
     "d2c.cky.search.chart.build_chart",
     "d2c.cky.search.packed_chart.build_packed_chart",
-    "d2c.commands.parse.parse",
 }
 
 MANY = {"click.command()", "kernel", "inner", "lean"}  # decorators of what may have MORE_PARAMETERS
