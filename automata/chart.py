@@ -43,7 +43,7 @@ TREES, NODES, ITEMS, EDGES, ACTIONS, FULL = range(6)  # in `Search.counts`
 _SEED, _FACTOR, _HALF = np.uint64(0xC2B2AE3D27D4EB4F), np.uint64(0x9E3779B97F4A7C15), np.uint64(32)
 
 
-class Chart(NamedTuple):
+class TransitionChart(NamedTuple):
     """All computations that were kept.
 
     forest:  V vertices, E edges; without edges where there were too many items
@@ -113,7 +113,9 @@ class Search(NamedTuple):
         return search
 
 
-def build_chart(scorer: OracleScorer, text: Text, sentence: int, threshold: float, search: Search) -> Chart:
+def build_chart(
+    scorer: OracleScorer, text: Text, sentence: int, threshold: float, search: Search
+) -> TransitionChart:
     """Return the chart of a sentence that is not empty. search: by `Search.new`"""
     _fill(scorer, text, sentence, threshold, search)
     edges = 0 if search.counts[FULL] else search.counts[EDGES]
@@ -261,7 +263,7 @@ def _mixed(key: np.uint64, number: int) -> np.uint64:
 
 
 @kernel
-def _useful(search: Search, tables: Tables, count: int, begin: int) -> Chart:
+def _useful(search: Search, tables: Tables, count: int, begin: int) -> TransitionChart:
     """The chart of so many edges, but for those that are in no derivation of the goal."""
     edges, items = search.edges, search.items
     vertices = np.full(items[GOAL]["vertex"] + 1, NONE)  # of items that are needed: first 0, then new numbers
@@ -297,4 +299,4 @@ def _useful(search: Search, tables: Tables, count: int, begin: int) -> Chart:
             if edge["head"] != GOAL:
                 tokens[head[to]] = search.trees[items[edge["head"]]["tree"], HEAD] - begin
             to += 1
-    return Chart(Forest(head, tail, modifier, len(tokens)), scores, actions, labels, tokens)
+    return TransitionChart(Forest(head, tail, modifier, len(tokens)), scores, actions, labels, tokens)

@@ -8,7 +8,7 @@ from typing import Generic, NamedTuple, TypeVar
 
 import numpy as np
 
-from d2c.automata.chart import Chart, Search, build_chart
+from d2c.automata.chart import Search, TransitionChart, build_chart
 from d2c.automata.oracles import LinearOracle
 from d2c.automata.scores import OracleScorer
 from d2c.automata.states import Text
@@ -141,15 +141,15 @@ class Exact:
             np.concatenate([shares[arc], shares[root]]),
         )
 
-    def chart(self, tokens: Tokens) -> Chart:
+    def chart(self, tokens: Tokens) -> TransitionChart:
         """That of a sentence that is not empty."""
         return self._chart(self.oracle.scorer(), self.oracle.text([tokens]), 0)[0]
 
-    def _actions(self, chart: Chart, edges: Ints) -> list[Action]:
+    def _actions(self, chart: TransitionChart, edges: Ints) -> list[Action]:
         """The computation of a derivation."""
         return [self.oracle.system.actions[action] for action in chart.actions[edges].tolist()]
 
-    def _chart(self, scorer: OracleScorer, text: Text, sentence: int) -> tuple[Chart, float]:
+    def _chart(self, scorer: OracleScorer, text: Text, sentence: int) -> tuple[TransitionChart, float]:
         """With the threshold that it has."""
         n, actions, threshold = int(text.lengths[sentence]), len(self.oracle.system.actions), self.threshold
         most = max(_MOST, 2 * (n + 1) * (1 + self.oracle.system.tables.unaries))

@@ -10,8 +10,9 @@ import numpy as np
 from d2c.automata.scores import OracleScorer, look, only_of, score, shares
 from d2c.automata.states import BOTTOM, Text, row_of, take
 from d2c.automata.systems import KINDS, SHIFT, Longs
+from d2c.forests.forest import Floats
 from d2c.linear.adagrad import Gradient, add
-from d2c.linear.kernels import kernel
+from d2c.linear.kernels import inner, kernel
 
 _LEAST_SHARE = np.float32(1e-30)
 _LEAST = np.float32(2.0**-10)  # smaller gradients are left out
@@ -27,11 +28,11 @@ def learn(
     sentence: int,
     gradient: Gradient,
 ) -> float:
-    """Adds the gradient of one sentence; the sum of the losses of its actions.
+    """Add the gradient of one sentence; return the sum of the losses of its actions.
 
     begin: [sentences + 1] where a sentence's gold actions begin in `gold`; the last one accepts
     """
-    tables, total, slots = scorer.tables, 0.0, scorer.atoms
+    tables, total = scorer.tables, 0.0
     token, left, top = text.begin[sentence], text.lengths[sentence], BOTTOM
     for number in range(begin[sentence], begin[sentence + 1]):
         action = gold[number]
@@ -51,12 +52,18 @@ def learn(
             count = score(scorer, kind if choice == 1 else KINDS, scores)
             shares(scores, allowed)
             total -= np.log(max(scores[right], _LEAST_SHARE))
-            for output in range(len(scores)):
-                amount = scores[output] - np.float32(output == right)
-                if abs(amount) > _LEAST:
-                    for i in range(count):
-                        add(gradient, slots[i] + output, amount)
+            add_differences(gradient, scorer.atoms[:count], scores, right)
         top = take(tables, text, trees, top, action, token)
         if kind == SHIFT:
             token, left = token + 1, left - 1
     return total
+
+
+@inner
+def add_differences(gradient: Gradient, atoms: Longs, shares_of_outputs: Floats, right: int) -> None:
+    """Add how much more probable each output is than it should be, to the weights that it was scored by."""
+    for output in range(len(shares_of_outputs)):
+        amount = shares_of_outputs[output] - np.float32(output == right)
+        if abs(amount) > _LEAST:
+            for atom in atoms:
+                add(gradient, atom + output, amount)

@@ -53,18 +53,22 @@ def lines_in_utf8_or_latin1(path: AnyPath) -> Iterator[str]:
     A byte order mark is a sign of UTF-8, and no part of the text. Raises FormatError for what cannot be
     opened or decoded.
     """
-    utf8: bool | None = None
+    utf8: bool | None = None  # not known before the first line that is not ASCII
     with open_input(path, "latin-1") as stream:
         for number, line in enumerate(stream):
-            if not line.isascii() and utf8 is not False:
-                try:
-                    line = line.encode("latin-1").decode("utf-8" if number else "utf-8-sig")
-                    utf8 = True
-                except UnicodeDecodeError:
-                    if utf8:
-                        raise
-                    utf8 = False
-            yield line
+            if not line.isascii() and utf8 is None:
+                utf8 = _is_utf8(line)
+            codec = "utf-8-sig" if number == 0 else "utf-8"
+            yield line.encode("latin-1").decode(codec) if utf8 and not line.isascii() else line
+
+
+def _is_utf8(line: str) -> bool:
+    """Whether a line that was read as Latin-1 is UTF-8."""
+    try:
+        line.encode("latin-1").decode("utf-8")
+    except UnicodeDecodeError:
+        return False
+    return True
 
 
 @contextmanager

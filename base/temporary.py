@@ -94,14 +94,18 @@ def _sweep(parent: Path, prefix: str) -> None:
     with suppress(OSError):
         for path in [path for path in parent.iterdir() if path.name.startswith(prefix)]:
             with suppress(OSError):
-                if time.time() - path.stat().st_mtime < _AGE:
-                    continue
-                handle = os.open(path, os.O_RDONLY)
-                try:
-                    fcntl.flock(handle, fcntl.LOCK_EX | fcntl.LOCK_NB)  # raises OSError where it is held
-                    if path.is_dir():
-                        shutil.rmtree(path, ignore_errors=True)
-                    else:
-                        path.unlink()
-                finally:
-                    os.close(handle)
+                if time.time() - path.stat().st_mtime >= _AGE:
+                    _remove_unheld(path)
+
+
+def _remove_unheld(path: Path) -> None:
+    """Remove a file or directory. Raises OSError where a process holds it."""
+    handle = os.open(path, os.O_RDONLY)
+    try:
+        fcntl.flock(handle, fcntl.LOCK_EX | fcntl.LOCK_NB)
+        if path.is_dir():
+            shutil.rmtree(path, ignore_errors=True)
+        else:
+            path.unlink()
+    finally:
+        os.close(handle)

@@ -202,6 +202,8 @@ class Schedule(Generic[Item, Made]):
     patience: seconds after which a worker that has a task for an item hangs; weight: times this for an item
     """
 
+    clock = staticmethod(time.monotonic)
+
     def __init__(
         self,
         crew: Crew,
@@ -211,10 +213,9 @@ class Schedule(Generic[Item, Made]):
         ready: Any = None,
         patience: float = math.inf,
         weight: Callable[[Item], float] = lambda _: 1.0,
-        clock: Callable[[], float] = time.monotonic,
     ) -> None:
         self._crew, self._attempts, self._ahead, self._ready = crew, attempts, ahead, ready
-        self._patience, self._weight, self._clock = patience, weight, clock
+        self._patience, self._weight = patience, weight
         self._running: dict[int, tuple[_Begun | None, float]] = {}  # until when; None: it makes itself ready
         self._idle, self._again = list[int](), deque[tuple[_Begun, Any]]()
         self._begun, self._finished = 0, dict[int, Made]()
@@ -228,7 +229,7 @@ class Schedule(Generic[Item, Made]):
         while True:
             while self._idle and (following_task := self._next(stream, following)):
                 begun, task = following_task
-                self._submit(self._idle.pop(), begun, task, self._clock() + begun.seconds)
+                self._submit(self._idle.pop(), begun, task, self.clock() + begun.seconds)
             if self._idle and following == self._begun:
                 return  # other workers may still make themselves ready
             for worker, answer in self._answered(following in self._finished):
@@ -260,8 +261,8 @@ class Schedule(Generic[Item, Made]):
     def _answered(self, at_once: bool) -> list[tuple[int, Any]]:
         """Return answers, and what stands for those of workers that hang."""
         soonest = min((until for _, until in self._running.values()), default=math.inf)
-        seconds = 0.0 if at_once else min(max(0.0, soonest - self._clock()), _LONGEST_WAIT)
-        if (answers := self._crew.answers(seconds)) or soonest > (now := self._clock()):
+        seconds = 0.0 if at_once else min(max(0.0, soonest - self.clock()), _LONGEST_WAIT)
+        if (answers := self._crew.answers(seconds)) or soonest > (now := self.clock()):
             return answers
         hangs = Failed(f"it took longer than {self._patience:g} seconds", gone=True)
         return [(worker, hangs) for worker, (_, until) in self._running.items() if until <= now]

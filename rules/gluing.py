@@ -11,7 +11,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from d2c.rules.pieces import Arc, Chain
-from d2c.rules.tables import Tables
+from d2c.rules.tables import PieceTables
 from d2c.trees.ctree import CTree, Tokens, build_ctree
 from d2c.trees.dtree import head_outward, modifiers_of, top_down
 
@@ -22,7 +22,7 @@ class Gluing:
     default: symbol of a projection where there is no rule; missing: how many arcs no rule fitted
     """
 
-    def __init__(self, tables: Tables, heads: Sequence[int], arcs: Sequence[Arc], default: str) -> None:
+    def __init__(self, tables: PieceTables, heads: Sequence[int], arcs: Sequence[Arc], default: str) -> None:
         self.tables, self.arcs, self.default = tables, arcs, default
         self.modifiers = modifiers_of(heads)
         self.order = top_down(heads, self.modifiers)

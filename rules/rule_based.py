@@ -18,7 +18,7 @@ from d2c.base.model_files import read_as, write_settings
 from d2c.base.progress import counted
 from d2c.rules.gluing import Gluing
 from d2c.rules.pieces import Piece, arcs_of, pieces_of
-from d2c.rules.tables import Rows, Tables
+from d2c.rules.tables import PieceTables, Rows
 from d2c.trees.conversion import to_labelled_dependencies
 from d2c.trees.ctree import CTree
 from d2c.trees.dtree import DTree
@@ -60,7 +60,7 @@ class RuleBased(Route):
         self.head_rules, self.labels = head_rules, labels
         self.top_: str | None = "TOP"
         self.default_ = "X"
-        self.tables_ = Tables({}, {}, {})
+        self.tables_ = PieceTables({}, {}, {})
 
     def _fit(
         self,
@@ -81,7 +81,9 @@ class RuleBased(Route):
         symbols = Counter(label for ctree in treebank for label in ctree.labels)
         self.default_ = min(symbols, key=lambda symbol: (-symbols[symbol], symbol), default="X")
         pairs = zip(treebank, repeat(None) if dtrees is None else dtrees, strict=False)
-        self.tables_ = Tables.of(piece for pair in counted(pairs, "rules") for piece in self._pieces(*pair))
+        self.tables_ = PieceTables.of(
+            piece for pair in counted(pairs, "rules") for piece in self._pieces(*pair)
+        )
 
     def encode(self, ctree: CTree) -> DTree:
         """The d-tree that a d-parser learns from; an arc's label is the phrase symbol that it makes."""
@@ -113,7 +115,7 @@ class RuleBased(Route):
         learned = read_as(directory / _FILE, FORMAT, RuleFile)
         route = cls(learned.head_rules, learned.labels)
         route.gaps_, route.top_, route.default_ = learned.gaps, learned.top, learned.default
-        route.tables_ = Tables.from_json(learned)
+        route.tables_ = PieceTables.from_json(learned)
         return route
 
     @cached_property

@@ -28,7 +28,7 @@ _Symbol = Annotated[str, lambda symbol: _check_chain((symbol,))]
 
 @dataclass(frozen=True)
 class Rows:
-    """`Tables` in a file."""
+    """`PieceTables` in a file."""
 
     attachments: tuple[tuple[Arc, Annotated[tuple[_Chain, ...], _check_attachments]], ...]
     bases: tuple[tuple[Arc, _Symbol], ...]
@@ -36,7 +36,7 @@ class Rows:
 
 
 @dataclass(frozen=True)
-class Tables:
+class PieceTables:
     """The rules. Of equally frequent chains the first in the order of their symbols counts as the commonest.
 
     attachments: an arc → the projections of a head up to the attachment, the commonest first
@@ -50,7 +50,7 @@ class Tables:
     tops: Mapping[tuple[Arc, Chain], Chain]
 
     @classmethod
-    def of(cls, pieces: Iterable[Piece]) -> Tables:
+    def of(cls, pieces: Iterable[Piece]) -> PieceTables:
         """Counts pieces."""
         attachments: defaultdict[Arc, Counter[Chain]] = defaultdict(Counter)
         bases: defaultdict[Arc, Counter[str]] = defaultdict(Counter)
@@ -105,7 +105,7 @@ class Tables:
         }
 
     @classmethod
-    def from_json(cls, rows: Rows) -> Tables:
+    def from_json(cls, rows: Rows) -> PieceTables:
         """Return the rules that `to_json` wrote."""
         tops = {(arc, built): top for arc, built, top in rows.tops}
         return cls(dict(rows.attachments), dict(rows.bases), tops)

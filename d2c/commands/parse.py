@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from contextlib import closing
 from dataclasses import replace
 from functools import partial
 from importlib.metadata import version
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import click
 
@@ -23,12 +24,16 @@ from d2c.commands.options import (
     timeout_option,
     to_option,
 )
-from d2c.commands.terminal import progress, report_repairs, say
+from d2c.commands.terminal import More, progress, report_repairs, say
 from d2c.models.model import Model, load_route, read_settings
 from d2c.models.names import find, is_known
 from d2c.parsing.options import TAGGED, ParseOptions
 from d2c.parsing.output import FORMATS, OutputFormat, format_by_name
 from d2c.training.warm_up import warmed_up
+
+if TYPE_CHECKING:  # their imports take a second: NLTK
+    from d2c.parsing.part import Finished, Write
+    from d2c.parsing.stream import Done
 
 SOME_FAILED = 3  # exit status where sentences could not be parsed
 
@@ -120,22 +125,32 @@ def parse(
         try:
             rest = finished.rest(sentences, file_name(source))
             with closing(parse_batches(load, options, rest, format_one, jobs)) as parsed:
-                for done in parsed:
-                    for error in done.errors:
-                        if strict:
-                            raise error
-                        say(f"d2c: {error}")
-                    write(done)
-                    more(done.sentences, done.tokens)
+                _write_all(parsed, write, more, strict)
         except BaseException:
             if finished.sentences and finished.length:
                 say(f"{output}.part has what is finished: {finished.sentences:,} sentences; see --resume")
             raise
-    if form.ctrees:
+    _report(finished, options)
+
+
+def _write_all(parsed: Iterable[Done], write: Write, more: More, strict: bool) -> None:
+    """Write batches; name what could not be parsed, or raise it."""
+    for done in parsed:
+        for error in done.errors:
+            if strict:
+                raise error
+            say(f"d2c: {error}")
+        write(done)
+        more(done.sentences, done.tokens)
+
+
+def _report(finished: Finished, options: ParseOptions) -> None:
+    """Say what was repaired and refused; the latter is also the exit status."""
+    if options.ctrees:
         report_repairs(finished.repairs)
     if finished.refused:
         say(f"{finished.refused:,} could not be parsed")
-        if form.ctrees and options.kind == TAGGED and not finished.repairs.sentences:
+        if options.ctrees and options.kind == TAGGED and not finished.repairs.sentences:
             say("Is the input text? Say --text, --tokenized or --split.")
         click.get_current_context().exit(SOME_FAILED)
 

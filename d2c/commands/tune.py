@@ -38,10 +38,7 @@ _KEPT = ".steps"  # after the log's name: the folder with d-trees and scores
 @click.option("--trials", type=click.IntRange(1), default=20, show_default=True, help="At most.")
 @click.option("--sentences", type=click.IntRange(1), help="Only the first ones of TREES.")
 @tuning_options
-@click.pass_context
 def tune(
-    context: click.Context,
-    /,
     trees: Path,
     log: Path,
     route: str,
@@ -62,6 +59,7 @@ def tune(
     from d2c.experiments.trials import Trials, opened
     from d2c.experiments.tuning import choose, lines
 
+    context = click.get_current_context()
     values, kept = _values(context, route, named), Path(f"{log}{_KEPT}")
     of_route = Trials(
         TrainingSpec(trees, trees, (route,), reading).changed(**options), sentences, Store(kept)

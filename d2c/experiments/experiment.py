@@ -23,7 +23,7 @@ from d2c.dparsers.protocol import DependencyParser
 from d2c.dparsers.registry import DPARSERS, TAGGERS, Registered, class_of, takes
 from d2c.dparsers.taggers import accuracy
 from d2c.experiments.rows import GOLD, Parses, timed, with_tags_of
-from d2c.experiments.store import Step, Store, digest, digest_of_file
+from d2c.experiments.store import Store, StoredStep, digest, digest_of_file
 from d2c.experiments.treebank import Treebank
 from d2c.linear.weights import read_arrays, write_arrays
 from d2c.models.arcs import parsing
@@ -50,7 +50,7 @@ class Fitted(NamedTuple, Generic[AnyRoute]):
     """A fitted route, and the step that it is from."""
 
     route: AnyRoute
-    step: Step
+    step: StoredStep
 
 
 @dataclass
@@ -112,7 +112,7 @@ class Experiment:
         return self._tags.facts if self.spec.tags == "predicted" else {}
 
     @property
-    def _tags(self) -> Step:
+    def _tags(self) -> StoredStep:
         """Predicted tags, a file for each part: those of train by taggers that have learned from its other
         folds, those of other parts by one that has learned from all of train."""
         tagging = self.spec.tagging
@@ -194,7 +194,7 @@ class Experiment:
         transformer = self.spec.transformer
         return {"bert_model": transformer} if transformer and takes(role, rows, name, "bert_model") else {}
 
-    def dparser(self, name: str, encoding: str) -> Step:
+    def dparser(self, name: str, encoding: str) -> StoredStep:
         """Train a d-parser on train; dev selects its best state."""
 
         def make(directory: Path) -> dict[str, Any]:

@@ -36,7 +36,7 @@ class FactsFile:
 
 
 @dataclass(frozen=True)
-class Step:
+class StoredStep:
     """Something that was made.
 
     directory: its files
@@ -59,10 +59,12 @@ class Store:
     """
 
     directory: Path
-    used: dict[str, Step] = field(default_factory=dict)
+    used: dict[str, StoredStep] = field(default_factory=dict)
     _others: float = 0.0  # seconds of steps made while another one is
 
-    def step(self, name: str, made_of: Mapping[str, Any], make: Callable[[Path], Mapping[str, Any]]) -> Step:
+    def step(
+        self, name: str, made_of: Mapping[str, Any], make: Callable[[Path], Mapping[str, Any]]
+    ) -> StoredStep:
         """The step of that name, made by `make` unless it is there.
 
         made_of: all that it depends on, as JSON holds it
@@ -77,7 +79,7 @@ class Store:
                     self._make(directory, made_of, make)
             self._others = before + time.perf_counter() - start
         made = model_files.read_as(directory / _FACTS, FORMAT, FactsFile)
-        step = self.used[key] = Step(directory, made.facts, key, made.seconds)
+        step = self.used[key] = StoredStep(directory, made.facts, key, made.seconds)
         return step
 
     @staticmethod

@@ -22,7 +22,7 @@ from d2c.base.schema import checked
 from d2c.base.temporary import scratch
 from d2c.experiments.experiment import Experiment, read_dtrees, save_dtrees
 from d2c.experiments.rows import GOLD, Parses, with_tags_of
-from d2c.experiments.store import Step, Store
+from d2c.experiments.store import Store, StoredStep
 from d2c.experiments.treebank import Treebank
 from d2c.models.arcs import check_arcs, parsing
 from d2c.packed.dtree import with_packed_arcs
@@ -214,7 +214,7 @@ class Trials:
         """Return the brackets of each held-out sentence; of those that the metric leaves out, none."""
         return [Matches(*counts) for counts in self._step(settings).facts["matches"]]
 
-    def _step(self, settings: Mapping[str, Any]) -> Step:
+    def _step(self, settings: Mapping[str, Any]) -> StoredStep:
         experiment = self._experiment(settings)
         return self.store.step("trial", self._made_of(settings), lambda _: experiment.scored())
 

@@ -15,7 +15,7 @@ from typing import Any, NamedTuple
 from d2c.base.progress import log
 from d2c.cky.constrained_cky import ConstrainedCKY
 from d2c.experiments.rows import timed, with_tags_of
-from d2c.experiments.store import Step
+from d2c.experiments.store import StoredStep
 from d2c.experiments.tuning import GAMMAS, PENALTIES
 from d2c.reduction.reduction import Reduction
 from d2c.trees.ctree import CTree
@@ -92,7 +92,7 @@ def _gamma(experiment: PaperExperiment, penalty: float) -> float:
     return next(value for value in GAMMAS if f1[value] >= max(f1.values()) - BEARABLE)
 
 
-def _with_penalty(experiment: PaperExperiment, penalty: float) -> Step:
+def _with_penalty(experiment: PaperExperiment, penalty: float) -> StoredStep:
     own = {**experiment.settings.chart, "seed": experiment.settings.seed, "penalty": penalty}
     made_of = {**experiment.made_of, **own}
     if own.get("labels"):
@@ -109,7 +109,7 @@ def _with_penalty(experiment: PaperExperiment, penalty: float) -> Step:
     return experiment.store.step("penalty", made_of, make)
 
 
-def _with_gamma(experiment: PaperExperiment, penalty: float, gamma: float) -> Step:
+def _with_gamma(experiment: PaperExperiment, penalty: float, gamma: float) -> StoredStep:
     trained = _with_penalty(experiment, penalty)
 
     def make(_: Path) -> dict[str, Any]:

@@ -35,15 +35,16 @@ def schedule(
     crew: Crew, patience: float, usual: int, clock: Callable[[], float] = time.monotonic
 ) -> Schedule[Portion, list[pa.Table]]:
     """That of a job, which holds only as many portions as there are workers."""
-    return Schedule(
+    made: Schedule[Portion, list[pa.Table]] = Schedule(
         crew,
         attempts_of,
         crew.size,
         ready=WorkerTask(),
         patience=patience,
         weight=lambda portion: max(1.0, portion.size / usual),
-        clock=clock,
     )
+    made.clock = clock  # type: ignore[method-assign]
+    return made
 
 
 def items(task: WorkerTask) -> list[PlacedSentence]:

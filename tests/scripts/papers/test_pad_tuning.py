@@ -7,7 +7,7 @@ from typing import Any
 
 import pytest
 
-from d2c.experiments.store import Step
+from d2c.experiments.store import StoredStep
 from papers import pad_tuning
 from papers.pad_tuning import GAMMAS, PENALTIES, chosen, split, tuning
 from tests.scripts.papers.tiny import experiment
@@ -22,8 +22,8 @@ def measured(monkeypatch: pytest.MonkeyPatch) -> dict[float, float]:
     """F1 of each γ; that of each λ is BY_PENALTY's."""
     by_gamma = dict(zip(GAMMAS, (80.0, 92.89, 92.95, 93.0), strict=True))
 
-    def step(f1: float) -> Step:
-        return Step(Path(), {"f1": f1, "speed": 1000.0, "weights": 7}, "", 0.0)
+    def step(f1: float) -> StoredStep:
+        return StoredStep(Path(), {"f1": f1, "speed": 1000.0, "weights": 7}, "", 0.0)
 
     monkeypatch.setattr(pad_tuning, "_with_penalty", lambda _, value: step(BY_PENALTY.get(value, 93.0)))
     monkeypatch.setattr(pad_tuning, "_with_gamma", lambda _, _penalty, value: step(by_gamma[value]))

@@ -18,7 +18,7 @@ import pytest
 from d2c.base.errors import ModelError
 from d2c.base.progress import log
 from d2c.experiments import store as store_module
-from d2c.experiments.store import Step, Store, described, digest, digest_of_file
+from d2c.experiments.store import Store, StoredStep, described, digest, digest_of_file
 
 # Makes `first`, and is killed in the middle of `second`, with a file half-written.
 KILLED = """
@@ -119,7 +119,7 @@ def test_seconds_of_steps_in_steps_count_once(tmp_path: Path, monkeypatch: pytes
     monkeypatch.setattr(store_module.time, "perf_counter", lambda: now[0])
     store = Store(tmp_path)
 
-    def take(name: str, seconds: float, *needed: tuple[str, float]) -> Step:
+    def take(name: str, seconds: float, *needed: tuple[str, float]) -> StoredStep:
         def make(_: Path) -> Mapping[str, Any]:
             now[0] += seconds / 2
             for one, other in needed:
@@ -169,7 +169,7 @@ def test_two_that_want_a_step_make_it_once(tmp_path: Path, caplog: pytest.LogCap
         assert waiting.wait(600)
         return {"by": who}
 
-    def ask(who: str) -> Step:
+    def ask(who: str) -> StoredStep:
         return Store(tmp_path).step("first", {"of": 1}, lambda directory: make(who))
 
     caplog.handler.addFilter(waits)
