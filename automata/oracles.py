@@ -21,7 +21,8 @@ from d2c.automata.states import AHEAD, Text, new_stack
 from d2c.automata.systems import KINDS, Action, Longs, System
 from d2c.base.model_files import read_as, reading, write_settings
 from d2c.linear.adagrad import step as descend
-from d2c.linear.learner import Epoch, LearnerSettings, Training
+from d2c.linear.learner import Epoch, Training
+from d2c.linear.settings import LearnerSettings
 from d2c.linear.weights import SPARSE, dense, read_arrays, sparse, write_arrays
 from d2c.linear.words import Lexicon, NamesFile
 from d2c.trees.ctree import Tokens
@@ -53,7 +54,7 @@ class LinearOracle:
 
     system: whose actions it knows
 
-    Its other parameters are the fields of `d2c.linear.learner.LearnerSettings`. Raises ValueError for one
+    Its other parameters are the fields of `d2c.linear.settings.LearnerSettings`. Raises ValueError for one
     that is out of range.
     """
 

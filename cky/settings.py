@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 from d2c.base.settings import setting
-from d2c.linear.learner import LearnerSettings
+from d2c.linear.settings import LearnerSettings
 from d2c.linear.weights import MOST_BITS
 from d2c.trees.binarization import BINARIZATIONS, GRAMMARS, MOST_UNARIES
 from d2c.trees.refinement import REFINEMENTS

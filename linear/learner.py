@@ -11,7 +11,6 @@ import hashlib
 import os
 import time
 from collections.abc import Callable, Iterable
-from dataclasses import dataclass
 from pathlib import Path
 from typing import NamedTuple
 
@@ -21,9 +20,9 @@ from numpy.typing import ArrayLike, NDArray
 from d2c.base.errors import ModelError
 from d2c.base.model_files import reading
 from d2c.base.progress import EACH, log
-from d2c.base.settings import Settings, setting
 from d2c.linear.adagrad import AdaGrad, Gradient
-from d2c.linear.weights import MOST_BITS, MOST_BYTES, Like, read_arrays, write_arrays
+from d2c.linear.settings import LearnerSettings
+from d2c.linear.weights import MOST_BYTES, Like, read_arrays, write_arrays
 
 Floats = NDArray[np.float32]
 Longs = NDArray[np.int64]
@@ -40,19 +39,6 @@ _ARRAYS = {
     "best": Like("f4", 1),
     "touched": Like("i4", 1),
 }
-
-
-@dataclass(frozen=True, kw_only=True)
-class LearnerSettings(Settings):
-    """How a linear model learns; models derive from this and have defaults of their own."""
-
-    epochs: int = setting(10, "Passes over the treebank.", least=0)
-    rate: float = setting(0.05, "Learning rate of AdaGrad.", above=0)
-    penalty: float = setting(0.0, "L1 penalty of AdaGrad.", least=0)
-    table_bits: int = setting(
-        22, "The model has 2^this weights, which hashed features share.", least=1, most=MOST_BITS
-    )
-    seed: int = setting(1, "Of the order of sentences; same seed, same model.", least=0)
 
 
 class Epoch(NamedTuple):

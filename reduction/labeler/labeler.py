@@ -20,7 +20,8 @@ from d2c.base.errors import ModelError
 from d2c.base.model_files import read_as, reading, write_settings
 from d2c.base.settings import redefault, setting
 from d2c.linear.adagrad import step as descend
-from d2c.linear.learner import Epoch, LearnerSettings, Training
+from d2c.linear.learner import Epoch, Training
+from d2c.linear.settings import LearnerSettings
 from d2c.linear.weights import SPARSE, Like, dense, read_arrays, sparse, write_arrays
 from d2c.linear.words import UNKNOWN, Lexicon, NamesFile, numbered
 from d2c.packed.dtree import packed_arcs, with_packed_arcs
