@@ -70,7 +70,7 @@ class ConstrainedCKY(ChartDecoder, Route):
 
     @property
     def is_fitted(self) -> bool:
-        """Whether there are weights."""
+        """Return whether there are weights."""
         return "weights_" in vars(self)
 
     def _fit(
@@ -204,7 +204,7 @@ class ConstrainedCKY(ChartDecoder, Route):
 
     @classmethod
     def load(cls, directory: Path) -> Self:
-        """What `save` wrote. Raises ModelError."""
+        """Return what `save` wrote. Raises ModelError."""
         settings, learned = read_model(directory)
         route = cls(settings)
         route.observed_, route.grammar_ = learned.observed, learned.grammar
@@ -257,7 +257,7 @@ class ConstrainedCKY(ChartDecoder, Route):
 
 
 def _commonest_constituent(rules: Counter[Rule]) -> Symbol:
-    """What the glue rule puts over a pre-terminal."""
+    """Return the symbol that the glue rule puts over a pre-terminal."""
     counts = Counter[Symbol]()
     for rule, count in rules.items():
         if rule.parent.bar == "":

@@ -1,4 +1,4 @@
-"""What a fitted chart makes of d-trees: the best c-tree, the k best, the oracle's, and how sure it is."""
+"""Decoding with a fitted chart: the best c-tree of a d-tree, the k best, the oracle's, and confidences."""
 
 from __future__ import annotations
 
@@ -143,7 +143,7 @@ class ChartDecoder:
 
     @property
     def scorer(self) -> Scorer:
-        """What scores the parts of a derivation."""
+        """The weights and templates that score the parts of a derivation."""
         return Scorer(self.templates, self.grammar_.keys, self.weights_)
 
     def ask(self, observed: Observed) -> Query:

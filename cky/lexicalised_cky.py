@@ -70,7 +70,7 @@ def lexicalised_oracle(route: ConstrainedCKY, gold: CTree) -> CTree | None:
 
 
 def _query(route: ConstrainedCKY, tokens: Tokens) -> Query:
-    """What is asked about a sentence; its d-tree plays no part. Raises ValueError for a long one."""
+    """Return the query of a sentence; its d-tree plays no part. Raises ValueError for a long one."""
     if len(tokens) > LONGEST:
         raise ValueError(f"{len(tokens)} words; lexicalised CKY takes {LONGEST} at most")
     return route.ask(route.vocabulary_.observe(tokens, range(len(tokens)), None))

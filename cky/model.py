@@ -26,7 +26,7 @@ _CONSTRAINTS = {"by_tag": Like("b1", 2), "sides": Like("i8", 1), "next_side": Li
 
 @dataclass(frozen=True)
 class ModelFile:
-    """What the JSON of a model says; see `Learned`. Models of 0.2.0 have no arcs."""
+    """The JSON of a model, see `Learned`; models of 0.2.0 have no arcs."""
 
     settings: ChartSettings
     top: str | None
@@ -40,7 +40,7 @@ class ModelFile:
 
 @dataclass(frozen=True)
 class Learned:
-    """What `ConstrainedCKY.fit` learns.
+    """All that `ConstrainedCKY.fit` learns.
 
     observed: the rules that were read off; grammar: those that are used
     top:     label above the root of c-trees; gaps: whether the training trees had some

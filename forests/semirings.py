@@ -47,7 +47,7 @@ def viterbi(forest: Forest, scores: Floats) -> Ints:
 
 @kernel
 def count_derivations(forest: Forest) -> float:
-    """How many derivations the goal has; exact up to 2^53."""
+    """Return how many derivations the goal has; exact up to 2^53."""
     inside = before_edges(forest, 1.0, 0.0)
     for edge in range(len(forest.head)):
         ways = inside[forest.tail[edge]]

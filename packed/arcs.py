@@ -33,7 +33,7 @@ class ArcLabels(NamedTuple):
     logs: NDArray[np.float32]
 
     def of(self, rows: NDArray[Any]) -> ArcLabels:
-        """Those of some arcs, by their numbers; for -1 all labels are equally probable."""
+        """Return those of some arcs, by their numbers; for -1 all labels are equally probable."""
         logs = self.logs[rows]
         logs[np.asarray(rows) < 0] = -np.log(max(1, len(self.names)))
         return ArcLabels(self.names, logs)
@@ -70,12 +70,12 @@ class PackedArcs(NamedTuple):
 
     @property
     def heads_per_word(self) -> float:
-        """How many heads a word has, on average."""
+        """Return how many heads a word has, on average."""
         return len(self.heads) / max(1, len(self.begin) - 1)
 
     @property
     def is_single(self) -> bool:
-        """Whether each word has one head."""
+        """Return whether each word has one head."""
         return len(self.heads) == len(self.begin) - 1
 
     def dependents(self) -> NDArray[np.int32]:
@@ -137,21 +137,22 @@ def arcs_of(
 
 
 def labels_of(names: tuple[str, ...], shares: NDArray[Any]) -> ArcLabels:
-    """Those of arcs. shares: [A, L] in proportion; where an arc has none, all labels are equally probable"""
+    """Return the labels of arcs by their shares [A, L], in proportion; all are equally probable for an arc
+    without any."""
     shares = np.where(shares.any(axis=1, keepdims=True), shares, 1.0)
     shares = np.maximum(shares / shares.sum(axis=1, keepdims=True), LEAST_LABEL)
     return ArcLabels(names, np.log(shares).astype(np.float32))
 
 
 def single(heads: Sequence[int]) -> PackedArcs:
-    """Those of one d-tree."""
+    """Return the arcs of one d-tree, each of them certain."""
     n = len(heads)
     return PackedArcs(np.arange(n + 1, dtype=np.int32), np.array(heads, np.int32), np.zeros(n, np.float32))
 
 
 def joined(sentences: Sequence[PackedArcs]) -> PackedArcs:
-    """Those of sentences, one after the other; heads are as they were. Labels are there if one d-parser gave
-    all of them."""
+    """Return the arcs of sentences, one after the other, with their heads as they were; with labels if one
+    d-parser gave all of them."""
     widths = [np.diff(arcs.begin) for arcs in sentences]
     begin = np.cumsum([0, *chain.from_iterable(widths)], dtype=np.int32)
     heads, logs = ([getattr(arcs, name) for arcs in sentences] for name in ("heads", "logs"))
@@ -165,7 +166,7 @@ def joined(sentences: Sequence[PackedArcs]) -> PackedArcs:
 
 
 def parted(arcs: PackedArcs, lengths: Iterable[int]) -> Iterator[PackedArcs]:
-    """What `joined` made of sentences of so many words."""
+    """Yield what `joined` was given, of sentences of so many words."""
     first = 0
     for length in lengths:
         begin = arcs.begin[first : first + length + 1]
@@ -176,7 +177,7 @@ def parted(arcs: PackedArcs, lengths: Iterable[int]) -> Iterator[PackedArcs]:
 
 
 def _packed(own: Sequence[_Own], labels: ArcLabels | None) -> PackedArcs:
-    """Those of each word, their probabilities made to sum to 1."""
+    """Return those of each word, their probabilities made to sum to 1."""
     begin = np.cumsum([0, *(len(heads) for heads, _, _ in own)], dtype=np.int32)
     if not own:
         return single(())

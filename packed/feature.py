@@ -1,4 +1,4 @@
-"""What packed arcs count for: how many are kept, and the weight of their probabilities, on held-out trees."""
+"""The weight of packed arcs' probabilities, and how many arcs are kept, learned on held-out trees."""
 
 from __future__ import annotations
 
@@ -31,7 +31,7 @@ ARRAYS = {  # of packed arcs in a file
 
 
 class ArcFeature(NamedTuple):
-    """What packed arcs count for: a feature beside the others of a model.
+    """Probabilities of packed arcs as a feature beside the others of a model.
 
     weight: of the logarithm of an arc's probability; least: probability of an arc that is kept
     labels: of the logarithm of the probability of what its label says, where the d-parser gives that
@@ -43,7 +43,7 @@ class ArcFeature(NamedTuple):
 
     @classmethod
     def read(cls, row: Sequence[float]) -> ArcFeature:
-        """That of a file. Raises ValueError for numbers out of range, TypeError for more of them."""
+        """Return that of a file. Raises ValueError for numbers out of range, TypeError for more of them."""
         feature = cls(*row)
         if not all(isinstance(number, int | float) and 0 <= number <= 1000 for number in feature):
             raise ValueError("what packed arcs count for is out of range")
@@ -64,7 +64,7 @@ class OverArcs(Protocol):
 
 
 def fit_feature(route: OverArcs, ctrees: Iterable[CTree], dtrees: Iterable[DTree]) -> None:
-    """Gives a route the feature with which it has the best F1 on held-out d-trees with packed arcs.
+    """Give a route the feature with which it has the best F1 on held-out d-trees with packed arcs.
 
     Neither d-parser nor route has learned from these sentences. Raises ValueError without arcs.
     """
@@ -135,7 +135,7 @@ def to_arrays(arcs: PackedArcs) -> Arrays:
 
 
 def from_arrays(arrays: Arrays) -> PackedArcs:
-    """What `to_arrays` made arrays of."""
+    """Return the packed arcs that `to_arrays` wrote."""
     names = tuple(arrays["names"].tobytes().decode().split("\n"))
     labels = ArcLabels(names, arrays["labels"]) if len(arrays["labels"]) else None
     return PackedArcs(arrays["begin"], arrays["heads"], arrays["logs"], labels)

@@ -61,7 +61,7 @@ class Vocabulary:
         return frozenset(column for column in COLUMNS if numbers[column])
 
     def observe(self, tokens: Tokens, heads: Sequence[int], labels: Sequence[str] | None) -> Observed:
-        """What the features see of a sentence with its d-tree; one without labels has unknown ones only."""
+        """Return the numbers that features see of a sentence with its d-tree; labels it lacks are unknown."""
         words, tags, known, unknown = self.words, self.tags, self.labels, self.tags[self.unknown_tag]
         observed = np.zeros(len(tokens) + 2, TOKEN)
         observed["word"][1:-1] = [words.get(form) or word_number(words, form) for form in tokens.forms]

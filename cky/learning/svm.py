@@ -53,7 +53,7 @@ class Examples(NamedTuple):
 
 @kernel
 def sentence(examples: Examples, number: int) -> Observed:
-    """What features see of one of them."""
+    """Return what features see of one of them."""
     return examples.observed[examples.begin[number] : examples.begin[number + 1] + 1]
 
 

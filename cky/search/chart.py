@@ -53,7 +53,7 @@ NO_GLUE = np.zeros(0, np.int32)  # of `Query.glue_symbols`
 
 
 class Query(NamedTuple):
-    """What the chart is asked about one sentence of n words.
+    """A sentence of n words, with its d-tree and the grammar, for which a chart is built.
 
     rules:        of the grammar
     layout:       the d-tree

@@ -1,4 +1,4 @@
-"""What pruning leaves of the search space, as the kernels of charts ask for it (section 3.2)."""
+"""The constraints of pruning (section 3.2), as the kernels of charts look them up."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from d2c.linear.kernels import inner, lean
 
 
 class Constraints(NamedTuple):
-    """What method 1 and method 2 of section 3.2 leave of the search space.
+    """The constraints that method 1 and method 2 of section 3.2 put on derivations.
 
     by_tag: [T, R] whether rule r may apply to a head word with tag t; no rows: any may
     sides:  sorted keys (tag(h), tag(m), tag(m')) with the side that comes next for certain, see `side_key`

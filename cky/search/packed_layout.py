@@ -44,7 +44,7 @@ ITEM = np.dtype([(name, np.int32) for name in ("h", "g", "first", "last", "membe
 
 
 class PackedLayout(NamedTuple):
-    """What the chart is built from.
+    """The cells of the packed chart, and the steps between them.
 
     grids:   of type GRID, for each word and head, or for each word, with g -1, where heads are not seen
     states:  of type STATE, and one behind them

@@ -17,7 +17,7 @@ from d2c.trees.binarization import LEFT, UNARY
 
 
 def estimate(derivations: Iterable[tuple[Ints, Parts]], rules: int, tags: int, gamma: float) -> Constraints:
-    """What both methods allow.
+    """Return the constraints of both methods.
 
     derivations: [n] tags of the words, and the parts. rules: of the grammar. tags: the highest number of one
     """

@@ -1,4 +1,4 @@
-"""What is looked for in a chart: the best derivation, the oracle's, the probability of every constituent."""
+"""Search in a chart: the best derivation, the oracle's, the probability of every constituent."""
 
 from __future__ import annotations
 

@@ -68,7 +68,7 @@ def set_site(
 
 @lean
 def same_site(one: np.void, other: np.void) -> bool:
-    """Whether two sites in one d-tree are the same: the item says its words."""
+    """Return whether two sites in one d-tree are the same: the item says its words."""
     item = one["next_left"] == other["next_left"] and one["next_right"] == other["next_right"]
     return item and one["h"] == other["h"] and one["side"] == other["side"] and one["k"] == other["k"]
 

@@ -125,7 +125,7 @@ class Templates(NamedTuple):
     @staticmethod
     @cache
     def of(columns: frozenset[str], context: bool) -> Templates:
-        """Those of the figure, and of d-labels; context: what goes beyond the paper, too.
+        """Return those of the figure, and of d-labels; context: those beyond the paper, too.
 
         columns: which of COLUMNS there are; templates of the others are left out
         """
@@ -158,7 +158,7 @@ def _split(names: Sequence[str], begin: Ints) -> tuple[Rows, Ints]:
 
 
 def _fits(template: str, group: int, unary: bool) -> bool:
-    """Whether unary steps, or attachments, have a template."""
+    """Return whether unary steps, or attachments, have a template."""
     if unary:
         return group != MODIFIER and not any(position in template for position in _OF_ATTACHMENTS)
     return "level" not in template
