@@ -101,7 +101,7 @@ def test_signals_leave_nothing(number: signal.Signals, tmp_path: Path) -> None:
 def test_nohup_is_heard(tmp_path: Path) -> None:
     code = (
         "import signal, d2c.__main__, d2c.commands.cli as cli\n"
-        "cli.run = lambda: print(signal.getsignal(signal.SIGHUP).name) or 0\n"
+        "cli.run = lambda _: print(signal.getsignal(signal.SIGHUP).name) or 0\n"
         "d2c.__main__.main()"
     )
     assert shell(f"trap '' HUP; {sys.executable} -c '{code}'", tmp_path) == (0, "SIG_IGN\n", "")

@@ -17,6 +17,7 @@ from d2c.corpora.records import Fields, PlacedSentence, Record, items_of
 from d2c.corpora.rows import table_of
 from d2c.corpora.shards import Portion
 from d2c.corpora.work import WorkerTask
+from d2c.parsing.options import ParseOptions
 
 GONE = Failed("its worker died", gone=True)
 LONG = 3600.0  # seconds: more than any start takes
@@ -70,7 +71,7 @@ def rows(task: WorkerTask) -> pa.Table:
 class Stub:
     """A `Job` whose worker dies of a word, hangs at another, and refuses a third."""
 
-    options: dict[str, str] = {}
+    options = ParseOptions()
 
     def worker(self) -> Callable[[WorkerTask], pa.Table | Failed]:
         def work(task: WorkerTask) -> pa.Table | Failed:

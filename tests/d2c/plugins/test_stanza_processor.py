@@ -132,7 +132,7 @@ def test_the_pipelines_own_parse(resources: Path, chart_model: Path) -> None:
         nlp(tagged(SENTENCES), processors="d2c")
 
 
-def test_the_example_of_the_readme(
+def test_the_example_of_the_documents(
     resources: Path,
     small_model: Path,
     tmp_path: Path,
@@ -140,8 +140,8 @@ def test_the_example_of_the_readme(
     capsys: pytest.CaptureFixture[str],
 ) -> None:
     """With a tagger in the model instead of Stanza's."""
-    readme = (Path(__file__).parents[3] / "README.md").read_text(encoding="utf-8")
-    example = readme[readme.index("import stanza\n") :].partition("```")[0]
+    page = (Path(__file__).parents[3] / "docs" / "pipelines.md").read_text(encoding="utf-8")
+    example = page[page.index("import stanza\n") :].partition("```")[0]
 
     def offline(lang: str, processors: str, d2c_model: str) -> Pipeline:
         assert (lang, processors) == ("en", "tokenize,pos,lemma,d2c")
