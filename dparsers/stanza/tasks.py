@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 import random
+from abc import abstractmethod
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from typing import Any
 
@@ -73,8 +74,9 @@ class StanzaTask(NetworkTask):
         """Yield batches in Stanza's order, or in one that depends on the seed and `done` alone."""
         return super().batches(done) if self.encoder else self._shuffled()
 
+    @abstractmethod
     def _shuffled(self) -> Iterator[list[int]]:
-        raise NotImplementedError
+        """Yield batches in Stanza's order, without end."""
 
     def _around(self) -> dict[str, Any]:
         """Return the parameters of Stanza's networks that are the encoder."""

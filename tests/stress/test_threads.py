@@ -32,7 +32,7 @@ from d2c.training.train import train_models
 from d2c.trees.ctree import Tokens
 from d2c.trees.formats.brackets import format_bracket, read_brackets, write_brackets
 from d2c.trees.formats.conllu import save_conllu
-from measuring.pipelines import train_pipeline
+from tests.pipelines import train_pipeline
 
 SAMPLE = Path(__file__).resolve().parents[2] / "data" / "sample" / "train.mrg"
 THREADS, CALLS = 6, int(os.environ.get("D2C_STRESS", "50"))
