@@ -104,7 +104,7 @@ def _sentence(
 ) -> InputSentence:
     try:
         words = words_of(line, rules)
-    except ValueError as error:
+    except (ValueError, TimeoutError) as error:  # NLTK gives up after 5 seconds
         return _refused(FormatError(file, line.number, 0, str(error)))
     tokens = Tokens(words.forms, ("",) * len(words.forms))
     start, end = (words.offsets[0][0], words.offsets[-1][1]) if words.offsets else (line.begin, line.begin)

@@ -10,6 +10,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterable, Iterator
+from itertools import chain
 from typing import NamedTuple
 
 from nltk.tokenize import NLTKWordTokenizer
@@ -23,6 +24,8 @@ _WORDS = NLTKWordTokenizer()
 _QUOTES = ("``", "''")  # what `"` becomes
 _TYPOGRAPHIC = {"“": "``", "”": "''", "‘": "`"}  # what these become; ’ is an apostrophe everywhere
 _HELD = 1 << 16  # characters of one paragraph; the sentences in it are cut when it grows beyond that
+_LONGEST = 1 << 18  # characters of a sentence; tokenisers take seconds for more, or give up
+_BOUNDARY = re.compile(r"""[.!?…]["'”’»)\]]*\s+|[。！？]""")  # what may end a sentence
 
 # What stays whole: addresses of the web and of mail, paths with a drive, hashtags, names as in @name.
 _WHOLE = re.compile(
@@ -115,7 +118,9 @@ def _goes_on(sentence: str, following: re.Match[str] | None) -> bool:
 
 
 def words_of(line: Line, rules: TextRules = PENN) -> Words:
-    """The words of one sentence."""
+    """Cut one sentence into words. Raises ValueError for one that is too long."""
+    if len(line.text) > _LONGEST:
+        raise ValueError(f"{len(line.text):,} characters without an end of a sentence: too long to be cut")
     found = [*rules.words(line.text)]
     offsets = [(line.begin + start, line.begin + end) for _, start, end in found]
     return Words(line.number, tuple([form for form, _, _ in found]), tuple(offsets))
@@ -136,9 +141,10 @@ class SentenceSplitter:
         """The lines between empty ones; of a very long paragraph, parts that end where a sentence does."""
         held: list[Line] = []
         size = 0
-        for line in lines:
+        for line in chain.from_iterable(map(_pieces, lines)):
             blank = not line.text.strip()
-            if held and (blank or held[-1].begin + len(held[-1].text) != line.begin):
+            apart = blank or len(line.text) > _LONGEST
+            if held and (apart or held[-1].begin + len(held[-1].text) != line.begin):
                 yield held
                 held, size = [], 0
             if not blank:
@@ -160,8 +166,20 @@ class SentenceSplitter:
         """The sentences of a paragraph; the last one keeps what follows it."""
         text = "".join(line.text for line in lines)
         begin, number, counted = lines[0].begin, lines[0].number, 0
-        spans = [*self.rules.sentences(text)]
+        spans = [*self.rules.sentences(text)] if len(text) <= _LONGEST else [(0, len(text))]
         for i, (start, end) in enumerate(spans):
             number += text.count("\n", counted, start)
             counted = start
             yield Line(number, begin + start, text[start : end if i + 1 < len(spans) else None])
+
+
+def _pieces(line: Line) -> Iterator[Line]:
+    """Cut a very long line where sentences may end, so that rules never see much more than `_HELD` of it."""
+    begin = end = 0
+    stops = (stop.end() for stop in _BOUNDARY.finditer(line.text)) if len(line.text) > _HELD else ()
+    for following in chain(stops, [len(line.text)]):
+        if following - begin > _HELD and end > begin:
+            yield Line(line.number, line.begin + begin, line.text[begin:end])
+            begin = end
+        end = following
+    yield Line(line.number, line.begin + begin, line.text[begin:])

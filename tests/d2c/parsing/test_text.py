@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 from itertools import islice
+from pathlib import Path
 
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from d2c.parsing.input import read_sentences
 from d2c.parsing.text import Line, PennRules, SentenceSplitter, words_of
 
 
@@ -134,3 +136,26 @@ def test_what_stays_whole() -> None:
 )
 def test_no_sentence_ends_with_an_abbreviation(text: str) -> None:
     assert [sentence for _, sentence in split(text.replace("|", " "))] == text.split("|")
+
+
+def test_a_line_without_end_is_cut_where_sentences_may_end() -> None:
+    """5 MB on one line, in windows: the same sentences as of short lines, and in seconds."""
+    whole = "Mr. Smith saw the cat. Who slept? "
+    found = split(whole * 150_000)
+    assert [text for _, text in found] == ["Mr. Smith saw the cat.", "Who slept?"] * 150_000
+
+
+def test_what_has_no_end_of_a_sentence_is_one_bad_sentence(tmp_path: Path) -> None:
+    path = tmp_path / "x.txt"
+    path.write_text(
+        "They slept. He saw\n" + "no end " * 50_000 + ". She left. It is.\nYes.\n", encoding="utf-8"
+    )
+    found = [*read_sentences(path, "split")]
+    words = [" ".join(sentence.tokens.forms) for sentence in found]
+    assert words == ["They slept .", "He saw", "", "She left .", "It is .", "Yes ."]
+    why = "350,002 characters without an end of a sentence: too long to be cut"
+    assert [sentence.error and (sentence.line, sentence.error.message) for sentence in found] == [
+        *(None, None, (2, why), None, None, None)
+    ]
+    path.write_text("They slept.\n" + "no end " * 50_000 + "\nYes.\n", encoding="utf-8")
+    assert [sentence.error is None for sentence in read_sentences(path, "text")] == [True, False, True]
