@@ -14,7 +14,6 @@ from pathlib import Path
 from typing import Any, Literal, cast
 
 from d2c.api.document import Document, Sentence
-from d2c.base.errors import FormatError
 from d2c.dparsers.protocol import TextRules
 from d2c.models.model import Model, read_settings
 from d2c.models.names import find
@@ -24,7 +23,6 @@ from d2c.parsing.rules import rules_of
 from d2c.parsing.stream import ParsedBatch, batched, parse_batches
 from d2c.parsing.text import PENN
 from d2c.training.warm_up import warmed_up
-from d2c.trees.ctree import Tokens
 
 Kind = Literal["text", "tokenized", "split", "conllu"]
 _TEXT = "<text>"  # what errors name
@@ -125,7 +123,7 @@ class Parser:
         return {name: getattr(self, name) for name in ("directory", "device", "allow_pipeline")}
 
     def _parse_words(self, sentences: Iterable[tuple[tuple[str, ...], tuple[str, ...]]]) -> Document:
-        numbered = (_sentence(i, *columns) for i, columns in enumerate(sentences, 1))
+        numbered = (given.sentence_of_words(*columns, i, _TEXT) for i, columns in enumerate(sentences, 1))
         return Document([*self._parse(numbered, TAGGED, 1, _BATCH)])
 
     def _parse(
@@ -159,12 +157,3 @@ def _words(words: Iterable[object]) -> tuple[str, ...]:
         if not isinstance(word, str):
             raise TypeError(f"words and tags are str, not {type(word).__name__}")
     return cast(tuple[str, ...], listed)
-
-
-def _sentence(number: int, forms: tuple[str, ...], tags: tuple[str, ...]) -> given.InputSentence:
-    """Return a sentence to be parsed, or one that says why it cannot be."""
-    empty = next((i for i, form in enumerate(forms, 1) if not form.strip()), 0)
-    if forms and not empty:
-        return given.InputSentence(Tokens(forms, tags), number)
-    why = f"the token {empty} is empty" if empty else "there are no words"
-    return given.InputSentence(Tokens((), ()), number, error=FormatError(_TEXT, number, 0, why))

@@ -18,6 +18,7 @@ from d2c.base.files import file_name, open_input
 from d2c.dparsers.protocol import TextRules
 from d2c.parsing.options import TAGGED
 from d2c.parsing.text import PENN, Line, Offsets, SentenceSplitter, Words, words_of
+from d2c.trees.checks import check_text
 from d2c.trees.ctree import Tokens
 from d2c.trees.formats.brackets import BLANKS
 from d2c.trees.formats.chunks import Chunk
@@ -110,6 +111,21 @@ def _sentence(
     start, end = (words.offsets[0][0], words.offsets[-1][1]) if words.offsets else (line.begin, line.begin)
     text = line.text[start - line.begin : end - line.begin]
     return InputSentence(tokens, words.line, words.offsets, text=text)
+
+
+def sentence_of_words(forms: tuple[str, ...], tags: tuple[str, ...], line: int, file: str) -> InputSentence:
+    """Return a sentence of words and tags (empty: to be tagged), or one that says why it cannot be parsed."""
+    try:
+        if not forms:
+            raise ValueError("there are no words")
+        for number, (form, tag) in enumerate(zip(forms, tags, strict=True), 1):
+            if not form.strip():
+                raise ValueError(f"the token {number} is empty")
+            check_text(form)
+            check_text(tag)
+    except ValueError as error:
+        return _refused(FormatError(file, line, 0, str(error)))
+    return InputSentence(Tokens(forms, tags), line)
 
 
 def _refused(error: FormatError) -> InputSentence:

@@ -181,14 +181,16 @@ def test_workers_end_with_their_process_and_say_nothing(number: signal.Signals) 
 
 
 OPEN = """
-import os, sys, time
+import gc, os, sys, time
+from itertools import islice
+from threading import Thread
 from d2c.base.workers import in_order
 
 class Work:
     def __call__(self):
         return self.work
     def work(self, item):
-        time.sleep(600 if item > 1 else 0)
+        time.sleep(600 if item > 3 else 0)
         return os.getpid()
 
 if __name__ == "__main__":
@@ -198,10 +200,25 @@ if __name__ == "__main__":
 """
 
 
+ENDINGS = {
+    "open": "pass",
+    "exit": "sys.exit(0)",
+    "killed": "os.kill(os.getpid(), 9)",
+    "exception": "raise ValueError",
+    "thrown": "stream.throw(ValueError)",
+    "closed": "stream.close()",
+    "deleted": "del stream",
+    "break": "for _ in stream: break",
+    "islice": "[*islice(stream, 1)]",
+    "cycle": "loop = [stream]; loop.append(loop); del loop, stream; gc.collect()",
+    "generator": "outer = (one for one in stream); next(outer); outer.close()",
+    "fork": "os._exit(0) if os.fork() == 0 else next(stream)",
+    "thread": "one = Thread(target=next, args=[stream]); one.start(); one.join()",
+}
+
+
 @pytest.mark.parametrize("fresh", [False, True])
-@pytest.mark.parametrize(
-    "ending", ["pass", "sys.exit(0)", "raise ValueError", "stream.throw(ValueError)", "del stream"]
-)
+@pytest.mark.parametrize("ending", ENDINGS.values(), ids=ENDINGS)
 def test_a_stream_that_is_left_open_ends_with_the_interpreter(
     ending: str, fresh: bool, tmp_path: Path
 ) -> None:
@@ -214,7 +231,8 @@ def test_a_stream_that_is_left_open_ends_with_the_interpreter(
         try:
             workers = [*map(int, process.stdout.readline().split())]
             began = time.monotonic()
-            assert process.wait(60) == (1 if "ValueError" in ending else 0)
+            status = process.wait(60)
+            assert status == (1 if "ValueError" in ending else -9 if "kill" in ending else 0)
             assert time.monotonic() - began < 3  # most of it is Python's own end, on a busy machine
             assert workers and not any(map(alive, workers))
         finally:

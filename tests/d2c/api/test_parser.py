@@ -67,6 +67,19 @@ def test_words(parser: Parser) -> None:
     assert str(parser("The dog slept.").sentences[0].tree) == str(first.tree)
 
 
+def test_half_characters(parser: Parser) -> None:
+    """Nothing can hold them, so the sentence has an error, and whatever is made of it can be written."""
+    half = "'\\ud83d' is half a character, which no file holds"
+    words = parser.parse_tokens([["They", "sl\ud83dept"], ["Yes"]])
+    tags = parser.parse_tagged([[("They", "P\ud83d"), ("slept", "VBD")]])
+    text = parser("They slept \ud83d.\nYes.")
+    assert [sentence.error for sentence in (*words, *tags)] == [half, "", half]
+    assert [sentence.error for sentence in text] == ["not UTF-8 text", ""]
+    for document in (words, tags, text):
+        assert str(document).encode() and document._repr_html_().encode()
+        assert {*document.to_dataframe()["sentence"]} <= {1}
+
+
 def test_tags(parser: Parser) -> None:
     given = [("The", "DT"), ("dog", "VBD"), ("slept", "XX")]
     [tagged] = parser.parse_tagged([given])
