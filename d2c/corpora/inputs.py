@@ -8,10 +8,11 @@ from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, field
 from itertools import groupby
 from pathlib import Path
-from typing import TextIO
+from typing import Any, TextIO, cast
 
+import pyarrow as pa
 import pyarrow.parquet as parquet
-from pyarrow import ArrowException
+from pyarrow import ArrowException, types
 
 from d2c.base.errors import FormatError
 from d2c.base.files import open_input
@@ -113,19 +114,63 @@ class Inputs:
         number, fields = 0, self.fields
         try:
             with parquet.ParquetFile(file) as opened:
-                known, rows = opened.schema_arrow.names, opened.metadata.num_rows
-                if fields.text not in known:
-                    raise FormatError(
-                        str(file), 0, 0, f"has no column {fields.text!r}, but {' '.join(known)}"
-                    )
+                schema, rows = opened.schema_arrow, opened.metadata.num_rows
+                columns = _columns(schema, fields, str(file))
                 self._here = lambda: size * number // max(1, rows)
-                columns = [name for name in (fields.document, fields.text) if name in known]
-                for rows_read in opened.iter_batches(_ROWS, columns=columns):
-                    for row in rows_read.to_pylist():
+                for read in opened.iter_batches(_ROWS, columns=columns):
+                    values = [_values(read.column(name)) for name in columns]
+                    for row in zip(*values, strict=True):
                         number += 1
-                        yield Record(str(file), number, json.dumps(row, default=str), str(file), "parquet")
+                        shown = json.dumps(dict(zip(columns, row, strict=True)), default=_decoded)
+                        yield Record(str(file), number, shown, str(file), "parquet")
         except (OSError, ArrowException) as error:
             raise FormatError(str(file), 0, 0, f"is no Parquet file that can be read: {error}") from None
+
+
+def _columns(schema: pa.Schema, fields: Fields, file: str) -> list[str]:
+    """Return the columns of text and id. Raises FormatError where one holds something else, or is missing."""
+    if fields.text not in schema.names:
+        raise FormatError(file, 0, 0, f"has no column {fields.text!r}, but {' '.join(schema.names)}")
+    holds = {fields.text: (_is_text, "text"), fields.document: (_is_id, "text or numbers")}
+    columns = [name for name in dict.fromkeys((fields.document, fields.text)) if name in schema.names]
+    for name in columns:
+        fits, what = holds[name]
+        kind = _undictionaried(schema.field(name).type)
+        if not fits(kind) and not (name == fields.text and _is_list(kind) and _is_text(kind.value_type)):
+            raise FormatError(file, 0, 0, f"the column {name!r} holds {kind}, not {what}")
+    return columns
+
+
+def _undictionaried(kind: pa.DataType) -> pa.DataType:
+    return kind.value_type if types.is_dictionary(kind) else kind
+
+
+def _is_text(kind: pa.DataType) -> bool:
+    strings = types.is_string(kind) or types.is_large_string(kind) or types.is_string_view(kind)
+    return strings or types.is_binary(kind) or types.is_large_binary(kind) or types.is_null(kind)
+
+
+def _is_list(kind: pa.DataType) -> bool:
+    return types.is_list(kind) or types.is_large_list(kind) or types.is_fixed_size_list(kind)
+
+
+def _is_id(kind: pa.DataType) -> bool:
+    return _is_text(kind) or types.is_integer(kind) or types.is_floating(kind) or types.is_boolean(kind)
+
+
+def _values(column: pa.Array) -> list[Any]:
+    """Return the values of a column; text as bytes, which are not always UTF-8."""
+    kind = _undictionaried(column.type)
+    if _is_text(kind):
+        column = column.cast(kind).cast(pa.large_binary())
+    elif _is_list(kind):
+        column = column.cast(pa.large_list(pa.large_binary()))
+    return cast(list[Any], column.to_pylist())
+
+
+def _decoded(value: bytes) -> str:
+    """Return bytes as text, in which halves of characters stand for what is not UTF-8."""
+    return value.decode(errors="surrogateescape")
 
 
 def _nowhere() -> int:

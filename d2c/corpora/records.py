@@ -14,8 +14,9 @@ from typing import Any, NamedTuple
 
 from d2c.base.errors import FormatError
 from d2c.dparsers.protocol import TextRules
-from d2c.parsing.input import KINDS, InputSentence, sentences_of
+from d2c.parsing.input import KINDS, InputSentence, sentence_of_words, sentences_of
 from d2c.parsing.text import PENN
+from d2c.trees.checks import check_text
 from d2c.trees.ctree import Tokens
 from d2c.trees.formats.conllu import comment_of
 
@@ -85,14 +86,14 @@ class PlacedSentence(NamedTuple):
 
 
 def items_of(record: Record, kind: str, fields: Fields, rules: TextRules = PENN) -> Iterator[PlacedSentence]:
-    """The sentences of a record. What cannot be read is a sentence that says so.
+    """Yield the sentences of a record. What cannot be read is a sentence that says so.
 
     kind: one of `input.KINDS`, of text and of the text in a document's field
     """
     name, document, form = f"{record.file}:{record.line}", record.document, FORMATS[record.format]
     if form.documents:
-        said, sentences = _document(record, kind, fields, rules)
-        name = document = said or name
+        given, sentences = _document(record, kind, fields, rules)
+        document = given or name
     else:
         lines = io.StringIO(record.text)
         sentences = sentences_of(lines, "conllu" if form.tagged else kind, rules, record.file)
@@ -105,21 +106,30 @@ def items_of(record: Record, kind: str, fields: Fields, rules: TextRules = PENN)
 def _document(
     record: Record, kind: str, fields: Fields, rules: TextRules
 ) -> tuple[str, Iterator[InputSentence]]:
-    """Its id, "" where it has none, and its sentences."""
+    """Return its id, "" where it has none, and its sentences."""
 
-    def refused(why: str) -> Iterator[InputSentence]:
-        yield InputSentence(Tokens((), ()), 1, error=FormatError(record.file, record.line, 0, why))
+    def refused(why: str) -> InputSentence:
+        return InputSentence(Tokens((), ()), 1, error=FormatError(record.file, record.line, 0, why))
+
+    def named(sentence: InputSentence) -> InputSentence:
+        error = sentence.error
+        return refused(f"{fields.text!r}: {error.message}") if error else sentence
 
     try:
-        said = json.loads(record.text)
+        values = json.loads(record.text)
     except (ValueError, RecursionError) as error:
-        return "", refused(f"not JSON: {error}")
-    if not isinstance(said, dict):
-        return "", refused("not an object of JSON")
-    document = "" if said.get(fields.document) is None else str(said[fields.document])
-    value: Any = said.get(fields.text)
+        return "", iter([refused(f"not JSON: {error}")])
+    if not isinstance(values, dict):
+        return "", iter([refused("not an object of JSON")])
+    document = "" if values.get(fields.document) is None else str(values[fields.document])
+    try:
+        check_text(document)
+    except ValueError:
+        return "", iter([refused(f"{fields.document!r}: not UTF-8 text")])
+    value: Any = values.get(fields.text)
     if isinstance(value, str):
-        return document, sentences_of(io.StringIO(value), kind, rules, record.file)
-    if isinstance(value, list) and value and all(isinstance(form, str) and form.strip() for form in value):
-        return document, iter([InputSentence(Tokens(tuple(value), ("",) * len(value)), 1)])
-    return document, refused(f"{fields.text!r} is neither text nor a list of words")
+        return document, map(named, sentences_of(io.StringIO(value), kind, rules, record.file))
+    if isinstance(value, list) and all(isinstance(form, str) for form in value):
+        words = sentence_of_words(tuple(value), ("",) * len(value), record.line, record.file)
+        return document, iter([named(words)])
+    return document, iter([refused(f"{fields.text!r} is neither text nor a list of words")])

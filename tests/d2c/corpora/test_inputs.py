@@ -85,11 +85,11 @@ DOCUMENTS = [
     {"id": "y", "text": 5},
 ]
 OF_DOCUMENTS = [
-    ("7", "7.1", 1, "She slept ."),
-    ("7", "7.2", 1, "He saw her ."),
-    ("x", "x.1", 2, "She slept"),
+    ("7", "a.jsonl:1.1", 1, "She slept ."),
+    ("7", "a.jsonl:1.2", 1, "He saw her ."),
+    ("x", "a.jsonl:2.1", 2, "She slept"),
     ("a.jsonl:3", "a.jsonl:3.1", 3, "No id ."),
-    ("y", "y.1", 4, "'text' is neither text nor a list of words"),
+    ("y", "a.jsonl:4.1", 4, "'text' is neither text nor a list of words"),
 ]
 
 
@@ -110,9 +110,9 @@ def test_parquet(here: Path) -> None:
     ]
     pq.write_table(pa.Table.from_pylist([*texts, {"id": "z", "text": None}]), here / "a.parquet")
     found = sentences(Inputs([Path("a.parquet")], kind="split"))
-    assert found[:2] == OF_DOCUMENTS[:2]
+    assert found[:2] == [("7", f"a.parquet:1.{k}", 1, OF_DOCUMENTS[k - 1][3]) for k in (1, 2)]
     assert found[2] == ("a.parquet:2", "a.parquet:2.1", 2, "No id .")
-    assert found[3][:3] == ("z", "z.1", 3)
+    assert found[3][:3] == ("z", "a.parquet:3.1", 3)
     with pytest.raises(FormatError, match="^a.parquet: has no column 'body', but id text$"):
         [*Inputs([Path("a.parquet")], fields=Fields("body"))]
     pq.write_table(pa.table({"text": [["She", "slept"], ["He"]]}), here / "b.parquet")
@@ -120,6 +120,65 @@ def test_parquet(here: Path) -> None:
     (here / "c.parquet").write_text("no")
     with pytest.raises(FormatError, match="^c.parquet: is no Parquet file that can be read: "):
         [*Inputs([Path("c.parquet")])]
+
+
+def test_ids_that_repeat(here: Path) -> None:
+    (here / "a.jsonl").write_text('{"id": "x", "text": "She slept."}\n' * 2)
+    found = sentences(Inputs([Path("a.jsonl")]))
+    assert [shown[:2] for shown in found] == [("x", "a.jsonl:1.1"), ("x", "a.jsonl:2.1")]
+
+
+BYTES = [b"She slept.", "Élan .".encode(), b"They sl\xe9pt.\nYes.", None]
+SHOWN = [
+    "She slept .",
+    "Élan .",
+    "'text': not UTF-8 text",
+    "Yes .",
+    "'text' is neither text nor a list of words",
+]
+
+
+@pytest.mark.parametrize(
+    "kind", [pa.binary(), pa.large_binary(), pa.string(), pa.dictionary(pa.int8(), pa.binary())]
+)
+def test_bytes_in_parquet(kind: pa.DataType, here: Path) -> None:
+    """Text is what UTF-8 says that they are, whatever the type of the column is."""
+    raw = pa.array(BYTES, pa.binary())
+    column = raw.view(kind) if pa.types.is_string(kind) else raw.cast(kind)
+    pq.write_table(pa.table({"text": column, "id": pa.array([b"a", b"b", b"c", b"d"])}), here / "a.parquet")
+    found = sentences(Inputs([Path("a.parquet")]))
+    assert [shown[3] for shown in found] == SHOWN
+    assert [(shown[0], shown[2]) for shown in found] == [*zip("abccd", (1, 2, 3, 3, 4), strict=True)]
+
+
+def test_bytes_in_lists_and_ids_of_parquet(here: Path) -> None:
+    words = pa.array([[b"She", b"slept"], [b"sl\xe9pt"], [b"She"]], pa.list_(pa.binary()))
+    ids = pa.array([b"1", b"2", b"\xff"], pa.binary()).view(pa.string())
+    pq.write_table(pa.table({"text": words, "id": ids}), here / "a.parquet")
+    found = sentences(Inputs([Path("a.parquet")]))
+    assert [shown[::3] for shown in found] == [
+        ("1", "She slept"),
+        ("2", "'text': '\\udce9' is half a character, which no file holds"),
+        ("a.parquet:3", "'id': not UTF-8 text"),
+    ]
+
+
+@pytest.mark.parametrize(
+    ("column", "values", "says"),
+    [
+        ("text", pa.array([1 << 62], pa.timestamp("ms")), "holds timestamp[ms], not text"),
+        ("text", pa.array([[1]]), "holds list<element: int64>, not text"),
+        ("text", pa.array([5]), "holds int64, not text"),
+        ("id", pa.array([1 << 62], pa.duration("s")), "holds duration[s], not text or numbers"),
+        ("id", pa.array([{"a": 1}]), "holds struct<a: int64>, not text or numbers"),
+    ],
+)
+def test_columns_that_hold_no_text(column: str, values: pa.Array, says: str, here: Path) -> None:
+    columns = {"text": pa.array(["She slept."]), "id": pa.array([7])} | {column: values}
+    pq.write_table(pa.table(columns), here / "a.parquet")
+    with pytest.raises(FormatError) as caught:
+        [*Inputs([Path("a.parquet")])]
+    assert str(caught.value) == f"a.parquet: the column {column!r} {says}"
 
 
 def test_files(here: Path) -> None:
