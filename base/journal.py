@@ -69,7 +69,7 @@ class Journal:
         """Return the names of the entries in which a header differs from this one; None without one."""
         try:
             before = json.loads(self.lines[0]) if self.lines else None
-        except ValueError:
+        except (ValueError, RecursionError):
             return None
         if not isinstance(before, dict):
             return None

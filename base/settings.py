@@ -40,7 +40,11 @@ class Limits(NamedTuple):
         if isinstance(value, int | float) and not isinstance(value, bool):
             low = self.least is not None and value < self.least
             low = low or (self.above is not None and value <= self.above)
-            if low or not isfinite(value) or (self.most is not None and value > self.most):
+            if (
+                low
+                or (isinstance(value, float) and not isfinite(value))
+                or (self.most is not None and value > self.most)
+            ):
                 raise ValueError(f"{name} is {value!r}, not {self}")
 
     def __str__(self) -> str:

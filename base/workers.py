@@ -27,7 +27,9 @@ Made = TypeVar("Made")
 Work = Callable[[Item], Made]
 
 GONE = "its worker died: it was killed, or memory was short"
+SHORT = "memory was short"
 _STARTS = 3  # of a worker in a row that may fail
+_DEATHS = 16  # of workers in a row, with nothing done in between: one item alone kills fewer
 _LONGEST_WAIT = 3600.0  # seconds
 
 
@@ -219,10 +221,13 @@ class Schedule(Generic[Item, Made]):
         self._running: dict[int, tuple[_Begun | None, float]] = {}  # until when; None: it makes itself ready
         self._idle, self._again = list[int](), deque[tuple[_Begun, Any]]()
         self._begun, self._finished = 0, dict[int, Made]()
-        self._failed_starts = [0] * crew.size
+        self._failed_starts, self._deaths = [0] * crew.size, 0
 
     def run(self, items: Iterable[Item]) -> Iterator[Made]:
-        """Yield what is made of each item, in order. Raises ChildProcessError where no worker starts."""
+        """Yield what is made of each item, in order.
+
+        Raises ChildProcessError where no worker starts, and where one after the other dies.
+        """
         stream, following = iter(items), 0
         for worker in range(self._crew.size):
             self._prepare(worker)
@@ -272,9 +277,15 @@ class Schedule(Generic[Item, Made]):
         begun, _ = self._running.pop(worker, (None, 0.0))
         if isinstance(answer, Failed) and answer.gone:
             self._failed_starts[worker] += begun is None
+            self._deaths += begun is not None
             if self._failed_starts[worker] >= _STARTS:
                 raise ChildProcessError(
                     "workers die as they load the model: they are killed, or memory is short"
+                )
+            if self._deaths > _DEATHS:
+                raise ChildProcessError(
+                    f"{self._deaths} workers died one after the other and nothing was done in between: they "
+                    "are killed, or memory is short; fewer workers or smaller batches need less"
                 )
             if worker in self._idle:
                 self._idle.remove(worker)
@@ -282,6 +293,7 @@ class Schedule(Generic[Item, Made]):
             self._prepare(worker)
         else:
             self._failed_starts[worker] = 0
+            self._deaths = self._deaths if begun is None else 0
             self._idle.append(worker)
         if begun is not None:
             try:

@@ -55,6 +55,7 @@ _MOST_NAMED = 20  # sentences that are named
 @option_of(CorpusOptions, "batch_size", metavar="SENTENCES")
 @option_of(CorpusOptions, "patience", metavar="SECONDS")
 @click.option("--resume", is_flag=True, help="Go on with what is in DIR, if there is something.")
+@click.option("--retry-failed", is_flag=True, help="With --resume: try what could not be parsed again.")
 @option_of(CorpusOptions, "device")
 @option_of(CorpusOptions, "allow_pipeline", metavar="NAME", help="As for `parse`.")
 def corpus(
@@ -65,6 +66,7 @@ def corpus(
     address: str | None,
     backend: str | None,
     resume: bool,
+    retry_failed: bool,
     **chosen: Any,
 ) -> None:
     """Parses files, and those in directories, into Parquet: a row for each sentence, with its c-tree.
@@ -74,8 +76,11 @@ def corpus(
 
     Whenever the job is interrupted or killed, the same command with --resume goes on. The same input makes
     the same bytes, with any number of workers; the digest in the end shows it. A sentence that cannot be
-    parsed, or that kills its worker, has a row that says so; the exit status is 3 then.
+    parsed, or that kills its worker, has a row that says so; the exit status is 3 then. With --retry-failed
+    such sentences are tried again, after memory was short for example.
     """
+    if retry_failed and not resume:
+        raise click.UsageError("--retry-failed needs --resume: it goes on with what is in DIR")
     from d2c.corpora.packages import needs
 
     needs("pyarrow")  # before modules that import it
@@ -85,7 +90,7 @@ def corpus(
     backend = _backend(backend, address)
     options = CorpusOptions(**{name: value for name, value in chosen.items() if value is not None})
     given, job, settings = _planned(inputs, output, model, options)
-    plan = Plan(given, options, partial(_crew, backend, workers, address, job))
+    plan = Plan(given, options, partial(_crew, backend, workers, address, job), retry_failed)
     with ExitStack() as stack:
         manifest = stack.enter_context(opened(output, settings, resume))
         tell = say if sys.stderr.isatty() else stack.enter_context(Pulse()).say

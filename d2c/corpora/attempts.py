@@ -6,6 +6,8 @@ The halves depend on nothing but the batch: which rows come out does not depend 
 
 from __future__ import annotations
 
+from typing import cast
+
 import pyarrow as pa
 
 from d2c.base.workers import Attempts, Failed
@@ -17,32 +19,47 @@ Tables = Attempts[list[pa.Table]]
 
 def attempts(task: WorkerTask) -> Tables:
     """Yield tasks for a worker, be sent its answers, and return the tables of all sentences, in order."""
+    answer = yield from _tried(task)
+    return [answer] if isinstance(answer, pa.Table) else (yield from _narrowed(task, answer))
+
+
+def _tried(task: WorkerTask) -> Attempts[pa.Table | Failed]:
+    """Try a task; again where its worker has gone, perhaps for a reason of its own."""
     answer = yield task
-    if isinstance(answer, Failed) and answer.gone:  # perhaps for a reason of its own
+    if isinstance(answer, Failed) and answer.gone:
         answer = yield task
-    if not isinstance(answer, Failed):
-        return [answer]
-    if answer.error:
+    if isinstance(answer, Failed) and answer.error:
         raise answer.error
-    if task.end is None and len(task.records) > 1:
-        middle = len(task.records) // 2
-        halves = [task._replace(records=half) for half in (task.records[:middle], task.records[middle:])]
-        return (yield from _each(halves))
-    if task.end is not None and task.end - task.begin > 1:
-        return (yield from _each(_halved(task, task.begin, task.end)))
-    refused = yield task._replace(error=answer.why)
-    if isinstance(refused, Failed):
-        return [lost(task.records[0], answer.why)]
-    if task.end is None and refused.num_rows > 1:  # of one record, several sentences
-        return (yield from _each(_halved(task, 0, refused.num_rows)))
-    return [refused]
+    return cast("pa.Table | Failed", answer)
 
 
-def _each(tasks: list[WorkerTask]) -> Tables:
+def _narrowed(task: WorkerTask, failed: Failed) -> Tables:
+    """Return the tables of a task that fails: of its halves, both of which are tried before one is halved.
+
+    So one sentence that no worker survives never kills more than a few before something succeeds.
+    """
+    if not (halves := _halves(task)):
+        refused = yield task._replace(error=failed.why)
+        if isinstance(refused, Failed):
+            return [lost(task.records[0], failed.why)]
+        if task.end is not None or refused.num_rows == 1:
+            return [refused]
+        halves = _halved(task, 0, refused.num_rows)  # of one record, several sentences
+    answers = []
+    for half in halves:
+        answers.append((yield from _tried(half)))
     tables: list[pa.Table] = []
-    for task in tasks:
-        tables += yield from attempts(task)
+    for half, answer in zip(halves, answers, strict=True):
+        tables += [answer] if isinstance(answer, pa.Table) else (yield from _narrowed(half, answer))
     return tables
+
+
+def _halves(task: WorkerTask) -> list[WorkerTask]:
+    """Cut a task of several records, or of several sentences of one."""
+    if task.end is not None:
+        return _halved(task, task.begin, task.end) if task.end - task.begin > 1 else []
+    middle = len(task.records) // 2
+    return [task._replace(records=half) for half in (task.records[:middle], task.records[middle:]) if middle]
 
 
 def _halved(task: WorkerTask, begin: int, end: int) -> list[WorkerTask]:

@@ -15,7 +15,7 @@ from d2c.base.errors import FormatError
 from d2c.base.workers import Crew, Schedule
 from d2c.corpora.attempts import Tables, attempts
 from d2c.corpora.inputs import Inputs
-from d2c.corpora.manifest import Manifest
+from d2c.corpora.manifest import Counts, Manifest
 from d2c.corpora.options import CorpusOptions
 from d2c.corpora.rows import write_parquet
 from d2c.corpora.shards import Portion, Shard, cut
@@ -33,11 +33,16 @@ class PortionDone(NamedTuple):
 
 @dataclass(frozen=True, slots=True)
 class Plan:
-    """How a job is done; crew: starts the workers, when there is something to do."""
+    """How a job is done.
+
+    crew:         starts the workers, when there is something to do
+    retry_failed: portions of finished shards in which sentences could not be parsed are parsed again
+    """
 
     inputs: Inputs
     options: CorpusOptions
     crew: Callable[[], AbstractContextManager[Crew]]
+    retry_failed: bool = False
 
     def schedule(self, crew: Crew) -> Schedule[Portion, list[pa.Table]]:
         """Return the schedule of portions; those of about one shard may wait for one that takes long."""
@@ -57,33 +62,68 @@ def attempts_of(portion: Portion) -> Tables:
     return attempts(WorkerTask(portion.records))
 
 
-class _Unread:
+class _ShardJob(NamedTuple):
+    """A shard of which some portions are to be parsed.
+
+    portions: their numbers
+    before:   the table that each portion had; None: all are to be parsed
+    size:     of a portion, in bytes of the input, about
+    """
+
+    shard: Shard
+    portions: list[int]
+    before: list[pa.Table] | None
+    size: float
+
+    def tables(self, made: list[list[pa.Table]]) -> list[list[pa.Table]]:
+        """Return the tables of all portions, from those of `portions`."""
+        tables = [[table] for table in self.before or self.shard.portions]
+        for number, new in zip(self.portions, made, strict=True):
+            tables[number] = new
+        return tables
+
+
+class _Unfinished:
     """The shards that are to be parsed, and how much of the input they are, for an estimate of the time."""
 
-    def __init__(self, inputs: Inputs) -> None:
+    def __init__(self, plan: Plan, manifest: Manifest) -> None:
         self.shards = 0
-        self._inputs, self._begun = inputs, deque[tuple[Shard, float]]()
-        self._read, self._skipped, self._done = 0, 0, 0.0
+        self._plan, self._manifest, self._begun = plan, manifest, deque[_ShardJob]()
+        self._skipped, self._done = 0.0, 0.0
 
-    def portions(self, plan: Plan, manifest: Manifest) -> Iterator[Portion]:
-        """Yield all portions that are not finished. Raises FormatError where finished input has changed."""
-        for shard in cut(self._inputs, self._inputs.kind, plan.options.shard_size, plan.options.batch_size):
+    def portions(self) -> Iterator[Portion]:
+        """Yield all portions that are to be parsed. Raises FormatError where finished input has changed."""
+        inputs, options, read = self._plan.inputs, self._plan.options, 0
+        for shard in cut(inputs, inputs.kind, options.shard_size, options.batch_size):
             self.shards += 1
-            size, self._read = self._inputs.position - self._read, self._inputs.position
-            if (entry := manifest.entries.get(shard.number)) is None:
-                self._begun.append((shard, size / len(shard.portions)))
-                yield from shard.portions
-            elif entry.given == shard.digest:
-                self._skipped += size
-            else:
-                where = shard.portions[0].records[0]
-                raise FormatError(where.file, where.line, 0, f"is not what {entry.file} was made of")
+            size, read = (inputs.position - read) / len(shard.portions), inputs.position
+            job = self._job(shard, size)
+            self._skipped += size * (len(shard.portions) - len(job.portions))
+            if job.portions:
+                self._begun.append(job)
+                yield from [shard.portions[number] for number in job.portions]
 
-    def finish(self) -> tuple[Shard, float]:
+    def _job(self, shard: Shard, size: float) -> _ShardJob:
+        """Return what is to be done of a shard: all, nothing, or the portions in which something failed."""
+        every = [*range(len(shard.portions))]
+        if (entry := self._manifest.entries.get(shard.number)) is None:
+            return _ShardJob(shard, every, None, size)
+        if entry.given != shard.digest:
+            where = shard.portions[0].records[0]
+            raise FormatError(where.file, where.line, 0, f"is not what {entry.file} was made of")
+        if not (self._plan.retry_failed and entry.failed):
+            return _ShardJob(shard, [], None, size)
+        before = self._manifest.tables(entry)
+        if len(before) != len(every):  # somebody has edited the manifest
+            return _ShardJob(shard, every, None, size)
+        failed = [number for number, table in enumerate(before) if table["error"].null_count < len(table)]
+        return _ShardJob(shard, failed, before, size)
+
+    def finish(self) -> tuple[_ShardJob, float]:
         """Count one more portion; return its shard, and the share of all portions that is done."""
-        shard, size = self._begun[0]
-        self._done += size
-        return shard, min(1.0, self._done / max(1, self._inputs.total - self._skipped))
+        job = self._begun[0]
+        self._done += job.size
+        return job, min(1.0, self._done / max(1, self._plan.inputs.total - self._skipped))
 
     def finish_shard(self) -> None:
         """Go on to the next shard."""
@@ -92,27 +132,27 @@ class _Unread:
 
 def run(plan: Plan, manifest: Manifest) -> Generator[PortionDone, None, None]:
     """Parse what is not finished. Raises FormatError where the input of what is finished has changed."""
-    if manifest.shards is not None:
-        return
-    unread, tables = _Unread(plan.inputs), list[list[pa.Table]]()
-    portions = unread.portions(plan, manifest)
+    unfinished, made = _Unfinished(plan, manifest), list[list[pa.Table]]()
+    portions = unfinished.portions()
     if (first := next(portions, None)) is not None:
         with plan.crew() as crew:
-            for made in plan.schedule(crew).run(chain([first], portions)):
-                tables.append(made)
-                shard, share = unread.finish()
-                if len(tables) == len(shard.portions):
-                    _write([*chain.from_iterable(tables)], shard, manifest)
-                    unread.finish_shard()
-                    tables = []
-                yield _progress(made, share)
-    manifest.complete(unread.shards)
+            for tables in plan.schedule(crew).run(chain([first], portions)):
+                made.append(tables)
+                job, share = unfinished.finish()
+                if len(made) == len(job.portions):
+                    _write(job.tables(made), job.shard, manifest)
+                    unfinished.finish_shard()
+                    made = []
+                yield _progress(tables, share)
+    manifest.complete(unfinished.shards)
 
 
-def _write(tables: list[pa.Table], shard: Shard, manifest: Manifest) -> None:
-    def put(stream: BinaryIO) -> tuple[int, int, int]:
-        table = write_parquet(tables, stream)
-        return table.num_rows, _tokens(table), table.num_rows - table["error"].null_count
+def _write(portions: list[list[pa.Table]], shard: Shard, manifest: Manifest) -> None:
+    def put(stream: BinaryIO) -> Counts:
+        table = write_parquet([*chain.from_iterable(portions)], stream)
+        failed = table.num_rows - table["error"].null_count
+        rows = tuple([sum(part.num_rows for part in tables) for tables in portions]) if failed else ()
+        return table.num_rows, _tokens(table), failed, rows
 
     manifest.add(shard.number, shard.digest, put)
 

@@ -14,36 +14,52 @@ from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import asdict, dataclass, field
 from pathlib import Path
-from typing import Any, BinaryIO
+from typing import Annotated, Any, BinaryIO
+
+import pyarrow as pa
 
 from d2c.base.errors import FormatError
 from d2c.base.files import writing
 from d2c.base.journal import Journal, synchronize
+from d2c.base.schema import checked
+from d2c.base.settings import Limits
 from d2c.base.temporary import beside
+from d2c.corpora.rows import read_parquet
 
 NAME = ".manifest.jsonl"
+Count = Annotated[int, Limits(least=0)]
+Counts = tuple[int, int, int, tuple[int, ...]]
 
 
 @dataclass(frozen=True, slots=True)
 class Entry:
     """A shard that is finished.
 
-    given:  the digest of its input; sha256, length: of its file, in bytes
-    failed: how many of its sentences could not be parsed
+    given:    the digest of its input; sha256, length: of its file, in bytes
+    failed:   how many of its sentences could not be parsed
+    portions: where some could not, the rows of each portion; otherwise none
     """
 
-    shard: int
+    shard: Count
     given: str
     sha256: str
-    length: int
-    sentences: int
-    tokens: int
-    failed: int
+    length: Count
+    sentences: Count
+    tokens: Count
+    failed: Count
+    portions: tuple[Count, ...] = ()
 
     @property
     def file(self) -> str:
         """The name of its file."""
         return file_of(self.shard)
+
+
+@dataclass(frozen=True, slots=True)
+class _End:
+    """The row behind the last shard: how many there are."""
+
+    shards: Count
 
 
 def file_of(shard: int) -> str:
@@ -60,10 +76,10 @@ class Manifest:
     entries: dict[int, Entry] = field(default_factory=dict)
     shards: int | None = None
 
-    def add(self, shard: int, given: str, put: Callable[[BinaryIO], tuple[int, int, int]]) -> Entry:
+    def add(self, shard: int, given: str, put: Callable[[BinaryIO], Counts]) -> Entry:
         """Write a shard's file, then its row.
 
-        put: writes into a stream; returns how many sentences, tokens and failed sentences there are
+        put: writes into a stream, and returns what of an `Entry` follows the length of the file
         Raises FormatError where the directory cannot be written.
         """
         target = self.directory / file_of(shard)
@@ -82,10 +98,24 @@ class Manifest:
         self.journal.append(asdict(entry))
         return entry
 
+    def tables(self, entry: Entry) -> list[pa.Table]:
+        """Return the rows of each portion of a shard in which sentences failed."""
+        table, begin, tables = read_parquet(self.directory / entry.file), 0, []
+        for rows in entry.portions:
+            tables.append(table.slice(begin, rows))
+            begin += rows
+        return tables if begin == table.num_rows else []
+
     def complete(self, shards: int) -> None:
-        """Write that there are no more shards than these, which are finished."""
-        self.shards = shards
-        self.journal.append({"shards": shards})
+        """Write that there are no more shards than these, which are finished.
+
+        Raises FormatError where there are files of more: the input has become shorter.
+        """
+        if more := [entry for entry in self.entries.values() if entry.shard >= shards]:
+            raise FormatError(str(self.directory), 0, 0, f"the input has nothing left for {more[0].file}")
+        if self.shards != shards:
+            self.shards = shards
+            self.journal.append({"shards": shards})
 
     def digest(self) -> str:
         """Return the digest of the whole output: of the digests of its files, in order."""
@@ -128,14 +158,23 @@ def _read(manifest: Manifest, settings: Mapping[str, Any], resume: bool) -> None
     try:
         for row in map(json.loads, journal.lines[1:]):
             if "shards" in row:
-                manifest.shards = int(row["shards"])
+                manifest.shards = checked(row, _End).shards
             else:
-                manifest.entries[row["shard"]] = Entry(**row)
-    except (ValueError, TypeError, KeyError):
+                entry = checked(row, Entry)
+                manifest.entries[entry.shard] = entry
+    except (ValueError, TypeError, KeyError, RecursionError):
         problem = f"its {NAME} is damaged; delete the directory to begin anew"
         raise FormatError(directory, 0, 0, problem) from None
     for entry in [*manifest.entries.values()]:
-        file = manifest.directory / entry.file
-        if not file.is_file() or file.stat().st_size != entry.length:  # somebody took it away
+        if not _is_whole(manifest.directory / entry.file, entry):  # somebody took it away, or changed it
             del manifest.entries[entry.shard]
-            manifest.shards = None
+
+
+def _is_whole(file: Path, entry: Entry) -> bool:
+    """Return whether a file is what its row says; one of another size is not read."""
+    try:
+        with open(file, "rb") as stream:
+            same_size = os.fstat(stream.fileno()).st_size == entry.length
+            return same_size and hashlib.file_digest(stream, "sha256").hexdigest() == entry.sha256
+    except OSError:
+        return False

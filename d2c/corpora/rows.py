@@ -7,6 +7,7 @@ sentences are the same bytes.
 from __future__ import annotations
 
 from collections.abc import Sequence
+from pathlib import Path
 from typing import Any, BinaryIO
 
 import pyarrow as pa
@@ -99,3 +100,8 @@ def write_parquet(tables: Sequence[pa.Table], stream: BinaryIO) -> pa.Table:
         table, stream, compression="zstd", compression_level=_LEVEL, row_group_size=max(1, table.num_rows)
     )
     return table
+
+
+def read_parquet(path: Path) -> pa.Table:
+    """Return what `write_parquet` wrote, so that it makes the same bytes again."""
+    return parquet.read_table(path).cast(SCHEMA)

@@ -11,7 +11,7 @@ import pyarrow as pa
 
 from d2c.base.errors import ModelError
 from d2c.base.model_files import first_line
-from d2c.base.workers import Failed
+from d2c.base.workers import SHORT, Failed
 from d2c.corpora.records import Fields, Record, items_of
 from d2c.corpora.rows import table_of
 from d2c.models.names import find
@@ -76,6 +76,8 @@ class Job:
             except ModelError:
                 raise
             except Exception as error:  # of any kind: libraries are given what they have never seen
+                if isinstance(error, MemoryError) or "allocate memory" in str(error):  # of torch: RuntimeError
+                    return Failed(SHORT, gone=True)  # the worker's fault, not the sentences'
                 return Failed(f"{type(error).__name__}: {first_line(error)}")
 
         return work

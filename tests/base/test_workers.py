@@ -234,7 +234,7 @@ def test_a_stream_that_is_left_open_ends_with_the_interpreter(
             status = process.wait(60)
             assert status == (1 if "ValueError" in ending else -9 if "kill" in ending else 0)
             assert time.monotonic() - began < 3  # most of it is Python's own end, on a busy machine
-            assert workers and not any(map(alive, workers))
+            assert workers and all_end(workers, 1)
         finally:
             process.kill()
 

@@ -4,21 +4,23 @@ from __future__ import annotations
 
 import hashlib
 import json
+import shutil
+from collections.abc import Iterator
 from pathlib import Path
-from typing import BinaryIO
+from typing import Any, BinaryIO
 
 import pytest
 
 from d2c.base.errors import FormatError
-from d2c.corpora.manifest import NAME, Manifest, opened
+from d2c.corpora.manifest import NAME, Counts, Manifest, opened
 
 SETTINGS = {"model": "a", "kind": "text"}
 
 
 def write(manifest: Manifest, shard: int) -> None:
-    def put(stream: BinaryIO) -> tuple[int, int, int]:
+    def put(stream: BinaryIO) -> Counts:
         stream.write(b"shard %d" % shard)
-        return shard + 1, 10, shard % 2
+        return shard + 1, 10, shard % 2, (shard, 1) if shard % 2 else ()
 
     manifest.add(shard, f"input {shard}", put)
 
@@ -53,6 +55,7 @@ def test_whole(tmp_path: Path) -> None:
         "sentences": 4,
         "tokens": 10,
         "failed": 1,
+        "portions": [3, 1],
     }
     with opened(out, SETTINGS, True) as manifest:
         digests = [manifest.entries[k].sha256 for k in range(4)]
@@ -85,6 +88,49 @@ def test_a_file_that_was_taken_away(tmp_path: Path) -> None:
     (tmp_path / "part-000003.parquet").write_bytes(b"")
     assert run(tmp_path, resume=True) == [3, 2]
     assert (tmp_path / "part-000003.parquet").read_bytes() == b"shard 3"
+
+
+def test_a_file_that_was_replaced_by_one_of_its_size(tmp_path: Path) -> None:
+    run(tmp_path)
+    (tmp_path / "part-000002.parquet").write_bytes(b"hsard 2")
+    assert run(tmp_path, resume=True) == [2]
+
+
+def test_a_line_that_is_missing_before_the_end(tmp_path: Path) -> None:
+    run(tmp_path)
+    lines = (tmp_path / NAME).read_bytes().splitlines(keepends=True)
+    (tmp_path / NAME).write_bytes(b"".join(lines[:2] + lines[3:]))
+    assert run(tmp_path, resume=True) == [0]
+
+
+def edits(row: dict[str, Any]) -> Iterator[bytes]:
+    """What a hand may make of a row: values of other types and out of range, and what is no JSON at all."""
+    for name in row:
+        for value in ("null", "Infinity", "NaN", "-1", "[]", "{}", "true", "1e400", "1" * 400, '"x"'):
+            if not (name in ("given", "sha256") and value[0] == '"'):
+                yield json.dumps({**row, name: "*"}).replace('"*"', value).encode()
+        yield json.dumps({key: value for key, value in row.items() if key != name}).encode()
+    yield from (b"[" * 100_000, b"7", b'"x"', b"null", b"\xff", b"{", b"1" * 5_000)
+
+
+def test_rows_that_were_edited(tmp_path: Path) -> None:
+    """None leads to anything but one line, or to work that is done again, with the same files in the end."""
+    run(tmp_path / "whole")
+    whole, out = contents(tmp_path / "whole"), tmp_path / "out"
+    lines, damaged = whole[NAME].splitlines(keepends=True), 0
+    for number in (1, 2, 5):
+        for edited in edits(json.loads(lines[number])):
+            shutil.rmtree(out, ignore_errors=True)
+            shutil.copytree(tmp_path / "whole", out)
+            (out / NAME).write_bytes(b"".join([*lines[:number], edited + b"\n", *lines[number + 1 :]]))
+            try:
+                run(out, resume=True)
+            except FormatError as error:
+                damaged += 1
+                assert str(error) == f"{out}: its {NAME} is damaged; delete the directory to begin anew"
+            else:
+                assert {**contents(out), NAME: b""} == {**whole, NAME: b""}
+    assert damaged > 100
 
 
 def test_two_at_a_time(tmp_path: Path) -> None:
