@@ -76,7 +76,7 @@ class Job:
             except ModelError:
                 raise
             except Exception as error:  # of any kind: libraries are given what they have never seen
-                if isinstance(error, MemoryError) or "allocate memory" in str(error):  # of torch: RuntimeError
+                if isinstance(error, MemoryError) or "allocate memory" in str(error):  # torch: RuntimeError
                     return Failed(SHORT, gone=True)  # the worker's fault, not the sentences'
                 return Failed(f"{type(error).__name__}: {first_line(error)}")
 
