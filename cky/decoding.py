@@ -93,11 +93,13 @@ class ChartDecoder:
         derivation, keys, words, probabilities = posteriors(sentence)
         ctree = self._refined(dtree.tokens, derivation, repairs)
         n, ids, lexical_heads = len(dtree.heads), self.grammar_.symbol_ids, ctree.lexical_heads()
-        shares: list[float] = []
+        order, shares = np.argsort(keys, kind="stable"), list[float]()
+        keys, words, probabilities = keys[order], words[order], probabilities[order]
         chains = self._symbols.shown(ctree.labels)
-        for k, (below, chain) in enumerate(zip(ctree.yields()[n:], chains, strict=True)):
-            key = bracket_key(ids[Symbol(ctree.labels[k])], below[0], below[-1], n)
-            share = probabilities[(keys == key) & (words == lexical_heads[n + k])].sum()
+        for k, (blocks, chain) in enumerate(zip(ctree.blocks()[n:], chains, strict=True)):
+            key = bracket_key(ids[Symbol(ctree.labels[k])], blocks[0][0], blocks[-1][1] - 1, n)
+            begin, end = np.searchsorted(keys, [key, key + 1])
+            share = probabilities[begin:end][words[begin:end] == lexical_heads[n + k]].sum()
             shares += [min(1.0, float(share))] * len(chain)
         return self._symbols.restore(ctree), tuple(shares)
 
