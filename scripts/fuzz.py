@@ -18,7 +18,7 @@ import click
 import torch
 
 from d2c.models.model import Model
-from fuzzing import fitted, tries
+from fuzzing import fitted, frame, inputs, models
 from measuring.options import FilePath
 
 
@@ -47,12 +47,13 @@ def main(
         directory = trained or Path(scratch)
         for model in fitted.train_models(directory):
             click.echo(f"{model.name}: trained", err=True)
+        groups = models.group(directory), inputs.group(Model.load(directory / next(iter(fitted.MODELS))))
         if replay:
-            click.echo("\n".join(tries.replay(replay, directory, jobs)))
+            click.echo("\n".join(frame.replay(replay, groups, jobs)))
             return
-        rows = tries.try_models(seed, model_count, jobs, failures, directory)
-        rows += tries.try_inputs(seed, input_count, jobs, failures, Model.load(directory / tries.MODEL))
-    click.echo(tries.table(rows))
+        counts = zip(groups, (model_count, input_count), strict=True)
+        rows = [row for group, count in counts for row in frame.try_all(group, seed, count, jobs, failures)]
+    click.echo(frame.table(rows))
     sys.exit(any(row.failures for row in rows))
 
 

@@ -1,4 +1,4 @@
-"""Work in forked children of a parent that has imported everything: each costs some milliseconds.
+"""Work in forked children of a process that has imported everything: each costs some milliseconds.
 
 A child has a directory of its own, a limit of address space beyond what its parent has, and a time limit.
 """
@@ -20,23 +20,17 @@ from collections.abc import Callable, Iterable, Iterator
 from contextlib import suppress
 from itertools import islice
 from pathlib import Path
-from typing import Any, NamedTuple, NoReturn
+from typing import Any, Generic, NamedTuple, NoReturn, TypeVar
+
+Item = TypeVar("Item")
 
 PATIENCE = 4
-
-
-class Task(NamedTuple):
-    """Work for a child; it runs in an empty directory, says what it found, and raises Fault for a fault.
-
-    what: for the caller, who gets it back
-    """
-
-    what: Any
-    work: Callable[[], str]
+_ENDS: dict[int, str] = {signal.SIGXCPU: "took too long", signal.SIGALRM: "hung"}
+_FOUND = "found.jsonl"  # a line for each item
 
 
 class Limits(NamedTuple):
-    """For each task. seconds: of work; one that waits is given PATIENCE times as many of real time.
+    """For each item. seconds: of work; one that waits is given PATIENCE times as many of real time.
 
     memory: bytes of address space, resident: bytes in use, beyond the parent's
     """
@@ -58,124 +52,109 @@ class Ended(NamedTuple):
     seconds: float
 
 
-class _Child(NamedTuple):
-    tasks: list[Task]
-    pid: int
-    descriptor: int  # readable when the child has ended
-    scratch: Path
+def run_all(
+    work: Callable[[Item], str], items: Iterable[Item], limits: Limits, jobs: int, size: int = 1
+) -> Iterator[tuple[Item, Ended]]:
+    """Do the work on items in children, so many at a time, and in each so many items in turn.
 
+    work: runs in an empty directory, says what it found, and raises Fault for a fault
 
-def run_all(tasks: Iterable[Task], limits: Limits, jobs: int, size: int = 1) -> Iterator[tuple[Task, Ended]]:
-    """Runs the tasks in children, so many at a time and in each so many in turn; in the order of their ends.
-
-    Where one ends its child, those that have not been run are run in the next child.
+    Yields what came of each item as children end; where one dies, the next one has the rest of its items.
     """
-    batches, running, poll = iter(map(list, _batches(tasks, size))), dict[int, _Child](), select.poll()
-    again: list[list[Task]] = []
+    stream, again, running = iter(items), list[list[Item]](), dict[int, _Child[Item]]()
     gc.collect()
     gc.freeze()  # otherwise a collection in a child would copy all of the parent's memory
     try:
         while True:
-            while len(running) < jobs and (batch := again.pop() if again else next(batches, None)):
-                child = _start(batch, limits)
+            while len(running) < jobs and (batch := again.pop() if again else [*islice(stream, size)]):
+                child = _Child(work, batch, limits)
                 running[child.descriptor] = child
-                poll.register(child.descriptor, select.POLLIN)
             if not running:
                 return
-            for descriptor, _ in poll.poll():
+            for descriptor in select.select([*running], [], [])[0]:
                 child = running.pop(descriptor)
-                poll.unregister(descriptor)
-                os.close(descriptor)
-                ended = _end(child, limits)
-                if child.tasks[len(ended) :]:
-                    again.append(child.tasks[len(ended) :])
-                yield from zip(child.tasks, ended, strict=False)
+                ended = child.end()
+                if rest := child.items[len(ended) :]:
+                    again.append(rest)
+                yield from zip(child.items, ended, strict=False)
     finally:
         gc.unfreeze()
         for child in running.values():
-            os.killpg(child.pid, signal.SIGKILL)
-            os.waitpid(child.pid, 0)
-            shutil.rmtree(child.scratch, ignore_errors=True)
+            child.end()
 
 
-def _batches(tasks: Iterable[Task], size: int) -> Iterator[list[Task]]:
-    stream = iter(tasks)
-    while batch := [*islice(stream, size)]:
-        yield batch
+class _Child(Generic[Item]):
+    """A forked process at work; `descriptor` is readable when it has ended."""
+
+    def __init__(self, work: Callable[[Item], str], items: list[Item], limits: Limits) -> None:
+        self.items, self.limits, self.scratch = items, limits, Path(tempfile.mkdtemp(prefix="fuzz."))
+        sys.stdout.flush()
+        sys.stderr.flush()
+        self.pid = os.fork()
+        if self.pid == 0:
+            self._work(work)
+        self.descriptor = os.pidfd_open(self.pid)
+
+    def _work(self, work: Callable[[Item], str]) -> NoReturn:
+        status = 1
+        try:
+            os.setpgid(0, 0)
+            space = memory_of_this_process()[0] + self.limits.memory
+            resource.setrlimit(resource.RLIMIT_AS, (space, space))
+            resource.setrlimit(resource.RLIMIT_CORE, (0, 0))
+            for name, descriptor in (("/dev/null", 0), ("out", 1), ("err", 2)):
+                redirect(self.scratch / name, descriptor)
+            for number, item in enumerate(self.items):
+                (self.scratch / f"{number}").mkdir()
+                os.chdir(self.scratch / f"{number}")
+                worked = time.process_time()
+                resource.setrlimit(resource.RLIMIT_CPU, (int(worked) + self.limits.seconds + 1, -1))
+                signal.setitimer(signal.ITIMER_REAL, PATIENCE * self.limits.seconds)
+                found = _found(work, item)
+                signal.setitimer(signal.ITIMER_REAL, 0)
+                with open(self.scratch / _FOUND, "a", encoding="utf-8") as stream:
+                    stream.write(json.dumps([*found, time.process_time() - worked]) + "\n")
+            status = 0
+        finally:
+            os._exit(status)
+
+    def end(self) -> list[Ended]:
+        """Kill what still runs; return what was found of the items until the process ended."""
+        with suppress(ProcessLookupError):
+            os.killpg(self.pid, signal.SIGKILL)  # what it has started, too
+        _, status, usage = os.wait4(self.pid, 0)
+        os.close(self.descriptor)
+        file = self.scratch / _FOUND
+        lines = file.read_text(encoding="utf-8").splitlines() if file.exists() else []
+        ended = [Ended(*json.loads(line)) for line in lines]
+        code = os.waitstatus_to_exitcode(status)
+        if len(ended) < len(self.items):
+            fault = _ENDS.get(-code, f"died with status {code}")
+            ended.append(Ended("", fault, float(self.limits.seconds)))
+        grown = usage.ru_maxrss * 1024 - memory_of_this_process()[1]
+        if self.limits.resident and grown > self.limits.resident:
+            ended[-1] = Ended("", f"took {grown / 1e9:.1f} GB", ended[-1].seconds)
+        shutil.rmtree(self.scratch, ignore_errors=True)
+        return ended
 
 
-def _start(tasks: list[Task], limits: Limits) -> _Child:
-    scratch = Path(tempfile.mkdtemp(prefix="fuzz."))
-    sys.stdout.flush()
-    sys.stderr.flush()
-    pid = os.fork()
-    if pid == 0:
-        _be_child(tasks, limits, scratch)
-    return _Child(tasks, pid, os.pidfd_open(pid), scratch)
-
-
-def _be_child(tasks: list[Task], limits: Limits, scratch: Path) -> NoReturn:
-    """Does the work and never returns; what is found of each task is in a file."""
-    status = 1
+def _found(work: Callable[[Any], str], item: object) -> tuple[str, str]:
     try:
-        os.setpgid(0, 0)
-        space = pages_of_this_process()[0] + limits.memory
-        resource.setrlimit(resource.RLIMIT_AS, (space, space))
-        resource.setrlimit(resource.RLIMIT_CORE, (0, 0))
-        for name, descriptor in (("/dev/null", 0), ("out", 1), ("err", 2)):
-            redirect(scratch / name, descriptor)
-        for number, task in enumerate(tasks):
-            (scratch / f"{number}").mkdir()
-            os.chdir(scratch / f"{number}")
-            worked = time.process_time()
-            resource.setrlimit(resource.RLIMIT_CPU, (int(worked) + limits.seconds + 1, -1))
-            signal.setitimer(signal.ITIMER_REAL, PATIENCE * limits.seconds)
-            found = _found(task)
-            signal.setitimer(signal.ITIMER_REAL, 0)
-            written = json.dumps([*found, time.process_time() - worked])
-            (scratch / f"{number}.json").write_text(written, encoding="utf-8")
-        status = 0
-    finally:
-        os._exit(status)
-
-
-def _found(task: Task) -> tuple[str, str]:
-    try:
-        return task.work(), ""
+        return work(item), ""
     except Fault as fault:
         return "", str(fault)
     except BaseException:
         return "", traceback.format_exc()
 
 
-def _end(child: _Child, limits: Limits) -> list[Ended]:
-    """What was found of the tasks until the child ended."""
-    _, status, usage = os.wait4(child.pid, 0)
-    with suppress(ProcessLookupError):
-        os.killpg(child.pid, signal.SIGKILL)  # what it has started
-    files = [child.scratch / f"{number}.json" for number in range(len(child.tasks))]
-    ended = [Ended(*json.loads(file.read_text(encoding="utf-8"))) for file in files if file.exists()]
-    code = os.waitstatus_to_exitcode(status)
-    if len(ended) < len(files):
-        ended.append(Ended("", _ENDS.get(-code, f"died with status {code}"), float(limits.seconds)))
-    grown = usage.ru_maxrss * 1024 - pages_of_this_process()[1]
-    if limits.resident and grown > limits.resident:
-        ended[-1] = Ended("", f"took {grown / 1e9:.1f} GB", ended[-1].seconds)
-    shutil.rmtree(child.scratch, ignore_errors=True)
-    return ended
-
-
-_ENDS: dict[int, str] = {signal.SIGXCPU: "took too long", signal.SIGALRM: "hung"}
-
-
-def pages_of_this_process() -> tuple[int, int]:
-    """Bytes of address space, and of memory in use."""
+def memory_of_this_process() -> tuple[int, int]:
+    """Return the bytes of address space, and of memory in use."""
     size, resident = Path("/proc/self/statm").read_text().split()[:2]
     return int(size) * resource.getpagesize(), int(resident) * resource.getpagesize()
 
 
 def redirect(path: Path, descriptor: int) -> None:
-    """Makes standard input (0), output (1) or error (2) a file, for Python, too."""
+    """Make standard input (0), output (1) or error (2) a file, for Python, too."""
     flags = os.O_RDONLY if descriptor == 0 else os.O_WRONLY | os.O_CREAT | os.O_TRUNC
     opened = os.open(path, flags, 0o666)
     os.dup2(opened, descriptor)

@@ -9,41 +9,32 @@ import pickle
 import shutil
 import zipfile
 from collections.abc import Callable
+from functools import partial
 from pathlib import Path
 from random import Random
-from typing import Any, NamedTuple
+from typing import Any
 
 import numpy as np
 
 from d2c.base.model_files import digests
-from d2c.models.model import SETTINGS
+from d2c.models.model import SETTINGS, Model
 from d2c.trees.formats.treebanks import read_treebank
-from fuzzing.children import Fault
+from fuzzing.children import Fault, Limits
 from fuzzing.commands import PARTLY, REFUSED, d2c
-from fuzzing.mutations import of_bytes, of_runs
+from fuzzing.edits import of_bytes, of_runs
+from fuzzing.frame import Case, Group, Kind
+from fuzzing.inputs import GOOD_TOKENS
 
+LIMITS = Limits(5, 4_000_000_000, 1_000_000_000)
 RAN = "RAN"  # the file that hostile pickles make
-TAGGED = (("The", "DT"), ("dog", "NN"), ("barks", "VBZ"))
-ROWS = [f"{i}\t{form}\t_\t{tag}\t{tag}" + "\t_" * 5 + "\n" for i, (form, tag) in enumerate(TAGGED, 1)]
-VALUES: list[Any] = [
-    *(None, True, False, 0, -1, 1, 2, 7, 2**31, 2**45, 2**63, -(2**31), 10**400, 1e308, 0.5, float("nan")),
-    *(
-        float("inf"),
-        "",
-        "x",
-        "x" * 100_000,
-        "collins",
-        "/etc/passwd",
-        "../../x",
-        "\0",
-        "\ud800",
-        [],
-        {},
-        [[]],
-    ),
-    *([1] * 1000, ["x"], {"x": 1}, {"": ""}, [None], [-1], [2**40], "en_core_web_sm", "stanza", "spacy"),
-]
-DTYPES = ["int8", "int64", "uint8", "uint64", "float16", "float64", "bool", "complex64", "S4", "U2", ">i4"]
+WORDS = ("The", "dog", "barks", ".")
+CONLLU = "1\tThe\t_\tDT\tDT{0}2\tdog\t_\tNN\tNN{0}3\tbarks\t_\tVBZ\tVBZ{0}\n".format("\t_" * 5 + "\n")
+NUMBERS = [0, -1, 1, 7, 2**31, 2**45, 2**63, -(2**31), 10**400, 1e308, 0.5, float("nan"), float("inf")]
+TEXTS = "x collins /etc/passwd ../../x en_core_web_sm stanza spacy"
+LISTS: list[Any] = [[], {}, [[]], [1] * 1000, ["x"], {"x": 1}, {"": ""}, [None], [-1], [2**40]]
+VALUES = [None, True, False, "", "\0", "\ud800", "x" * 100_000, *TEXTS.split(), *NUMBERS, *LISTS]
+DTYPES = "int8 int64 uint8 uint64 float16 float64 bool complex64 S4 U2 >i4"
+NEW = [-1, 0, 1, 2**31 - 1, -(2**31), 1e38, float("nan"), float("inf")]  # the first five for integers, too
 
 
 class Hostile:
@@ -53,58 +44,44 @@ class Hostile:
         return os.mkdir, (RAN,)
 
 
-class Case(NamedTuple):
-    """A file of a model, and its new content; None: it is gone.
+HOSTILE = pickle.dumps(Hostile(), protocol=2)
+
+
+def group(directory: Path) -> Group:
+    """Return the models in a directory, each as a kind; all are used once here, so that children need import
+    nothing."""
+    names = sorted(path.name for path in directory.iterdir() if (path / SETTINGS).exists())
+    for name in names:
+        [*Model.load(directory / name).parse(GOOD_TOKENS)]
+    kind = Kind(partial(make, directory), partial(judge, directory))
+    return Group("models", dict.fromkeys(names, kind), LIMITS)
+
+
+def make(directory: Path, rng: Random, model: str) -> Case:
+    """Break one of the model's files; every file is as likely as any other.
 
     sealed: whether the model's list of digests is made to fit
     """
-
-    model: str
-    file: str
-    content: bytes | None
-    sealed: bool
-
-
-def save(case: Case, directory: Path) -> None:
-    """Keeps a case in a directory, made if absent."""
-    directory.mkdir(parents=True, exist_ok=True)
-    if case.content is not None:
-        (directory / "content").write_bytes(case.content)
-    (directory / "case.json").write_text(json.dumps(case._replace(content=None)._asdict()) + "\n")
-
-
-def load(directory: Path) -> Case:
-    """What `save` kept."""
-    file = directory / "content"
-    content = file.read_bytes() if file.exists() else None
-    return Case(**json.loads((directory / "case.json").read_text()) | {"content": content})
-
-
-def make(rng: Random, directory: Path, model: str) -> Case:
-    """One of the model's files, broken; every file is as likely as any other."""
     files = sorted(path for path in (directory / model).rglob("*") if path.is_file())
     file = rng.choice(files)
     content = broken(rng, file, rng.choice(files))
-    return Case(model, str(file.relative_to(directory / model)), content, rng.random() < 0.85)
+    return Case(model, {str(file.relative_to(directory / model)): content}, {"sealed": rng.random() < 0.85})
 
 
 def broken(rng: Random, file: Path, other: Path) -> bytes | None:
-    """The content of a file after something that fits its kind, or any file, was done to it."""
+    """Return the content of a file after something that fits its kind, or any file, was done to it."""
     content = file.read_bytes()
     if rng.random() < 0.25:
-        i = rng.randrange(len(content) + 1)
-        return rng.choice(
-            (None, b"", content[:i], other.read_bytes(), rng.randbytes(1000), content[:i] + b"\0" * 99)
-        )
-    kind = KINDS.get(file.suffix, of_any)
+        start = content[: rng.randrange(len(content) + 1)]
+        return rng.choice((None, b"", start, other.read_bytes(), rng.randbytes(1000), start + b"\0" * 99))
     try:
-        return kind(rng, content)
+        return KINDS.get(file.suffix, of_any)(rng, content)
     except (ValueError, KeyError, TypeError, OverflowError, IndexError, zipfile.BadZipFile):
         return of_any(rng, content)  # an edit that makes no sense here
 
 
 def of_any(rng: Random, content: bytes) -> bytes:
-    """Some bytes or runs changed, near the beginning more often than elsewhere."""
+    """Change some bytes or runs, near the beginning more often than elsewhere."""
     for _ in range(rng.choice((1, 1, 2, 10))):
         end = rng.choice((100, 2_000, len(content)))
         content = rng.choice((of_bytes, of_runs))(rng, content[:end]) + content[end:]
@@ -112,7 +89,7 @@ def of_any(rng: Random, content: bytes) -> bytes:
 
 
 def of_json(rng: Random, content: bytes) -> bytes:
-    """A value replaced, dropped or copied, somewhere in the object."""
+    """Replace, drop or copy a value, somewhere in the object."""
     if rng.random() < 0.1:
         return of_any(rng, content)
     value = json.loads(content)
@@ -125,7 +102,7 @@ def of_json(rng: Random, content: bytes) -> bytes:
 
 
 def edit(rng: Random, value: Any) -> None:
-    """Changes something in lists and dictionaries."""
+    """Change something in lists and dictionaries."""
     places = [(value, key) for key in _keys(value)]
     for container, key in places:
         places += [(container[key], below) for below in _keys(container[key])][:200]
@@ -149,12 +126,11 @@ def _keys(value: Any) -> list[Any]:
 
 
 def of_zip(rng: Random, content: bytes) -> bytes:
-    """A member of an archive of arrays or of a network changed, dropped, or hostile."""
+    """Change or drop a member of an archive of arrays or of a network, or make it hostile."""
     if rng.random() < 0.25:
         return of_any(rng, content)
     if not zipfile.is_zipfile(io.BytesIO(content)):  # torch's older format: pickles, one after the other
-        hostile = pickle.dumps(Hostile(), protocol=2)
-        return rng.choice((hostile, hostile + content, content[:-1] + hostile, of_any(rng, content)))
+        return rng.choice((HOSTILE, HOSTILE + content, content[:-1] + HOSTILE, of_any(rng, content)))
     with zipfile.ZipFile(io.BytesIO(content)) as archive:
         members = {info.filename: archive.read(info) for info in archive.infolist()}
     name = rng.choice([*members])
@@ -163,7 +139,7 @@ def of_zip(rng: Random, content: bytes) -> bytes:
     elif name.endswith(".npy"):
         members[name] = of_array(rng, members[name])
     elif rng.random() < 0.2 and name.endswith(".pkl"):
-        members[name] = pickle.dumps(Hostile(), protocol=2)
+        members[name] = HOSTILE
     else:
         half = members[name][: len(members[name]) // 2]
         members[name] = rng.choice((of_any(rng, members[name]), half, b"\xff" * 4000))
@@ -175,38 +151,34 @@ def of_zip(rng: Random, content: bytes) -> bytes:
 
 
 def of_array(rng: Random, content: bytes) -> bytes:
-    """An array of another type or shape, with other values, or with a header that does not tell the truth."""
+    """Return an array of another type or shape, with other values, or with a header that tells no truth."""
+    if rng.random() < 0.1:
+        return content.replace(b"'shape': (", b"'shape': (%d, " % rng.choice((2**20, 2**45, 2**62, -1)), 1)
     array = np.load(io.BytesIO(content), allow_pickle=False)
-    match rng.randrange(10):
-        case 0:
-            array = array.astype(rng.choice(DTYPES))
-        case 1:
-            array = array.reshape(rng.choice(((-1,), (1, -1), (-1, 1), (1, *array.shape))))
-        case 2:
-            array = array.reshape(-1)[: rng.randrange(array.size + 1)]
-        case 3:
-            array = np.concatenate([array] * rng.choice((2, 5)))
-        case 4:
-            return content.replace(
-                b"'shape': (", b"'shape': (%d, " % rng.choice((2**20, 2**45, 2**62, -1)), 1
-            )
-        case 5:
-            np.save(stream := io.BytesIO(), np.array([Hostile()], object), allow_pickle=True)
-            return stream.getvalue()
-        case 6:
-            array = rng.choice((np.zeros_like(array), np.ones_like(array), array[::-1], array.T, -array))
-        case _:
-            array = array.copy()
-            new = [-1, 0, 1, 2**31 - 1, -(2**31), 1e38, float("nan"), float("inf")]
-            flat, value = array.reshape(-1), rng.choice(new[:5] if array.dtype.kind in "iu" else new)
-            places = rng.sample(range(array.size), min(array.size, rng.choice((1, 1, 100, array.size))))
-            flat[places] = np.array(value).astype(array.dtype)
-    np.save(stream := io.BytesIO(), array, allow_pickle=False)
+    edits: list[Callable[[], Any]] = [
+        lambda: array.astype(rng.choice(DTYPES.split())),
+        lambda: array.reshape(rng.choice(((-1,), (1, -1), (-1, 1), (1, *array.shape)))),
+        lambda: array.reshape(-1)[: rng.randrange(array.size + 1)],
+        lambda: np.concatenate([array] * rng.choice((2, 5))),
+        lambda: np.array([Hostile()], object),
+        lambda: rng.choice((np.zeros_like(array), np.ones_like(array), array[::-1], array.T, -array)),
+        *[lambda: with_other_values(rng, array)] * 3,
+    ]
+    np.save(stream := io.BytesIO(), made := rng.choice(edits)(), allow_pickle=made.dtype == object)
     return stream.getvalue()
 
 
+def with_other_values(rng: Random, array: Any) -> Any:
+    """Return an array with another value in one, some or all places."""
+    value = rng.choice(NEW[:5] if array.dtype.kind in "iu" else NEW)
+    places = rng.sample(range(array.size), min(array.size, rng.choice((1, 1, 100, array.size))))
+    array = array.copy()
+    array.reshape(-1)[places] = np.array(value).astype(array.dtype)
+    return array
+
+
 def of_messages(rng: Random, content: bytes) -> bytes:
-    """A value in one of spaCy's files, which are MessagePack."""
+    """Change a value in one of spaCy's files, which are MessagePack."""
     import srsly
 
     if rng.random() < 0.3:
@@ -216,16 +188,11 @@ def of_messages(rng: Random, content: bytes) -> bytes:
     return bytes(srsly.msgpack_dumps(value))
 
 
-KINDS: dict[str, Callable[[Random, bytes], bytes]] = {
-    ".json": of_json,
-    ".npz": of_zip,
-    ".pt": of_zip,
-    "": of_messages,
-}
+KINDS = {".json": of_json, ".npz": of_zip, ".pt": of_zip, "": of_messages}  # by the suffixes of files
 
 
 def seal(model: Path) -> None:
-    """Says the digests that the model's files have now."""
+    """Say the digests that the model's files have now."""
     path = model / SETTINGS
     settings = json.loads(path.read_text(encoding="utf-8"))
     settings["files"] = digests(model, [part.name for part in model.iterdir() if part.is_dir()])
@@ -233,30 +200,25 @@ def seal(model: Path) -> None:
     path.write_text(json.dumps(settings), encoding="utf-8")
 
 
-def judge(case: Case, directory: Path) -> str:
-    """Loads the broken model and parses a sentence with it: `read` or `refused`."""
+def judge(directory: Path, case: Case) -> str:
+    """Load the broken model and parse a sentence with it: `read` or `refused`."""
     model = Path("model")
-    shutil.copytree(directory / case.model, model, copy_function=os.link)
-    file = model / case.file
-    file.unlink()
-    if case.content is not None:
-        file.write_bytes(case.content)
-    if case.sealed and file.name != SETTINGS:
+    shutil.copytree(directory / case.kind, model, copy_function=os.link)
+    case.put(model)
+    if case.given["sealed"] and SETTINGS not in case.files:
         seal(model)
-    Path("in.conllu").write_text("".join(ROWS) + "\n")
-    Path("in.txt").write_text("The dog barks .\n")
+    Path("in.conllu").write_text(CONLLU)
+    Path("in.txt").write_text(" ".join(WORDS) + "\n")
     said = "refused"
-    for source, kind in (("in.conllu", ()), ("in.txt", ("--tokenized",))):
+    for source, kind, words in (("in.conllu", (), WORDS[:3]), ("in.txt", ("--tokenized",), WORDS)):
         done = d2c("parse", str(model), source, *kind, "--to", "discbracket", "-o", "x")
         if Path(RAN).exists():
             raise Fault("code in the model ran")
         if done.status != REFUSED:
             said = "read"
             [ctree] = read_treebank("x", "discbracket")
-            words: tuple[str, ...] = ("The", "dog", "barks", *(["."] if kind else []))
-            if done.status == PARTLY:  # a tree that no format holds: say, with a label that is a blank
-                words = ("ERROR",)
-            if ctree.tokens.forms != words:
+            # A tree that no format holds: say, with a label that is a blank.
+            if ctree.tokens.forms != (("ERROR",) if done.status == PARTLY else words):
                 raise Fault(f"the tokens are not those of the sentence: {ctree}")
             Path("x").unlink()
     d2c("info", str(model))

@@ -23,7 +23,7 @@ from d2c.trees.dtree import DTree
 from d2c.trees.formats.conllu import format_conllu, read_conllu
 from d2c.trees.formats.treebanks import FORMATS, read_treebank, write_treebank
 from d2c.trees.repair import Repairs
-from fuzzing import fitted, inputs, tries
+from fuzzing import fitted, frame, inputs, models
 from tests import junk
 
 INPUTS, MODELS, JOBS = 200, 20, 2
@@ -58,14 +58,14 @@ def seed() -> int:
 
 
 def faults_in(directory: Path) -> str:
-    return "\n".join(f"{file}\n{file.read_text()[-2000:]}" for file in directory.rglob(tries.FAULT))
+    return "\n".join(f"{file}\n{file.read_text()[-2000:]}" for file in directory.rglob(frame.FAULT))
 
 
 @pytest.mark.slow
 def test_broken_inputs_are_read_or_refused(small_model: Path, seed: int, tmp_path: Path) -> None:
     model = Model.load(small_model)
     model.tagger_name, model.tagger = "nouns", Nouns()  # type: ignore[assignment]
-    rows = tries.try_inputs(seed, INPUTS, JOBS, tmp_path, model)
+    rows = frame.try_all(inputs.group(model), seed, INPUTS, JOBS, tmp_path)
     assert not (faults := faults_in(tmp_path)), faults
     assert sum(row.tried for row in rows) == INPUTS
     assert min(sum(row.read for row in rows), sum(row.refused for row in rows)) > INPUTS // 10
@@ -79,7 +79,7 @@ def test_broken_models_parse_or_are_refused(small_model: Path, seed: int, tmp_pa
         model.route_name, model.route = fitted.ROUTES[name][0], fitted.fit(name, ctrees)
         (directory / name).mkdir(parents=True)
         model.save(directory / name, small_model)
-    rows = tries.try_models(seed, MODELS, JOBS, tmp_path / "failures", directory)
+    rows = frame.try_all(models.group(directory), seed, MODELS, JOBS, tmp_path / "failures")
     assert not (faults := faults_in(tmp_path)), faults
     assert sum(row.tried for row in rows) == MODELS
 

@@ -205,11 +205,7 @@ def test_files_that_were_changed_anywhere_are_refused_or_parse(trained: Trained,
     for number in range(tries):
         directory = tmp_path / str(number)
         shutil.copytree(trained[1], directory)
-        case = models.make(rng, trained[1].parent, trained[1].name)
-        if case.content is None:
-            (directory / case.file).unlink()
-        else:
-            (directory / case.file).write_bytes(case.content)
+        models.make(trained[1].parent, rng, trained[1].name).put(directory)
         try:
             parsed = list(TransitionParser.load(directory).parse(sentences))
         except ModelError as error:
