@@ -3,9 +3,8 @@
     python scripts/mutations.py [NAME ...]
 
 The mutations are listed in mutations.toml. Each changes one text in a copy of the tree, in which the named
-tests run; kernels run there as
-Python, so that none is compiled. Prints a line for each: the mutation, and the first test that fails. Ends
-with status 1 where a mutation fails none, or a test fails without any.
+tests run; kernels run there as Python, so that none is compiled. Prints a line for each: the mutation, and
+the first test that fails. Ends with status 1 where a mutation fails none, or a test fails without any.
 """
 
 from __future__ import annotations
@@ -23,9 +22,7 @@ from typing import NamedTuple
 import click
 
 ROOT = Path(__file__).resolve().parent.parent
-LIST = ROOT / "scripts" / "mutations.toml"
 PACKAGES = ("base", "cky", "forests", "linear", "packed", "reduction", "trees")
-FOLDERS = (*PACKAGES, "data", "tests")
 FAILED = re.compile(r"^(?:FAILED|ERROR) (\S+)", re.MULTILINE)
 
 
@@ -38,31 +35,35 @@ class Mutation(NamedTuple):
     new: str
     tests: str
 
+    def mutated(self, root: Path) -> str:
+        """Return the file after the change. Raises ClickException where it does not have the text."""
+        whole = (root / self.file).read_text(encoding="utf-8")
+        if self.old not in whole:
+            raise click.ClickException(f"{self.file} has no {self.old!r}")
+        return whole.replace(self.old, self.new, 1)
+
+
+def listed() -> list[Mutation]:
+    """Return the mutations of mutations.toml."""
+    text = Path(__file__).with_suffix(".toml").read_text(encoding="utf-8")
+    return [Mutation(**row) for row in tomllib.loads(text)["mutation"]]
+
 
 @click.command()
 @click.argument("names", nargs=-1)
 def main(names: tuple[str, ...]) -> None:
     """Run all mutations, or those whose names have one of the texts NAMES in them."""
-    listed = tomllib.loads(LIST.read_text(encoding="utf-8"))["mutation"]
-    mutations = [Mutation(**row) for row in listed]
-    chosen = [one for one in mutations if not names or any(name in one.name for name in names)]
-    for one in chosen:
-        if one.old not in (ROOT / one.file).read_text(encoding="utf-8"):
-            raise click.ClickException(f"{one.file} has no {one.old!r}")
+    chosen = [one for one in listed() if not names or any(name in one.name for name in names)]
+    texts = [one.mutated(ROOT) for one in chosen]
     with tempfile.TemporaryDirectory() as folder:
         tree = copied(Path(folder))
-        bad = [
-            f"without any: {test}"
-            for tests in dict.fromkeys(one.tests for one in chosen)
-            for test in failing(tree, tests)
-        ]
-        for mutation in chosen:
-            file = tree / mutation.file
-            whole = file.read_text(encoding="utf-8")
-            file.write_text(whole.replace(mutation.old, mutation.new, 1), encoding="utf-8")
+        tests = dict.fromkeys(one.tests for one in chosen)
+        bad = [f"without any: {failed}" for test in tests if (failed := failing(tree, test))]
+        for mutation, text in zip(chosen, texts, strict=True):
+            (tree / mutation.file).write_text(text, encoding="utf-8")
             failed = failing(tree, mutation.tests)
-            file.write_text(whole, encoding="utf-8")
-            click.echo(f"{mutation.name} -> {failed[0] if failed else 'NO TEST FAILS'}")
+            shutil.copy(ROOT / mutation.file, tree / mutation.file)
+            click.echo(f"{mutation.name} -> {failed or 'NO TEST FAILS'}")
             bad += [] if failed else [mutation.name]
     click.echo(f"{len(chosen)} mutations; " + ("; ".join(bad) or "each fails a test"))
     sys.exit(bool(bad))
@@ -70,11 +71,10 @@ def main(names: tuple[str, ...]) -> None:
 
 def copied(folder: Path) -> Path:
     """Copy what the tests need; the packages are found under their names there."""
-    tree = folder / "tree"
+    tree, package = folder / "tree", folder / "path" / "d2c"
     ignored = shutil.ignore_patterns("__pycache__")
-    for name in FOLDERS:
+    for name in (*PACKAGES, "data", "tests"):
         shutil.copytree(ROOT / name, tree / name, ignore=ignored)
-    package = folder / "path" / "d2c"
     shutil.copytree(ROOT / "d2c", package, ignore=ignored)
     for name in (*PACKAGES, "data"):
         (package / name).symlink_to(tree / name)
@@ -82,7 +82,7 @@ def copied(folder: Path) -> Path:
     return tree
 
 
-def failing(tree: Path, tests: str) -> list[str]:
+def failing(tree: Path, tests: str) -> str | None:
     """Return the first of some tests that fails, if any does."""
     command = [sys.executable, "-m", "pytest", "-q", "-x", "-n", "0", "-p", "no:cacheprovider", tests]
     environment = os.environ | {
@@ -93,7 +93,8 @@ def failing(tree: Path, tests: str) -> list[str]:
     done = subprocess.run(command, cwd=tree, env=environment, capture_output=True, text=True, check=False)
     if done.returncode not in (0, 1, 2):
         raise click.ClickException(f"{tests}: {done.stdout[-500:]}{done.stderr[-500:]}")
-    return FAILED.findall(done.stdout)
+    found = FAILED.search(done.stdout)
+    return found[1] if found else None
 
 
 if __name__ == "__main__":

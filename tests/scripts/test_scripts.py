@@ -11,6 +11,8 @@ from pathlib import Path
 
 import pytest
 
+from mutations import ROOT, Mutation, listed
+
 SCRIPTS = Path(__file__).resolve().parents[2] / "scripts"
 COMMANDS = [*sorted(SCRIPTS.glob("*.py")), SCRIPTS / "benchmarks" / "accuracy.py"]
 
@@ -22,11 +24,7 @@ def run(script: Path, *arguments: str, directory: Path) -> subprocess.CompletedP
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize(
-    "script",
-    [*sorted(SCRIPTS.glob("*.py")), SCRIPTS / "benchmarks" / "accuracy.py"],
-    ids=lambda script: script.stem,
-)
+@pytest.mark.parametrize("script", COMMANDS, ids=lambda script: script.stem)
 def test_help_and_usage(script: Path, tmp_path: Path) -> None:
     done = run(script, "--help", directory=tmp_path)
     assert done.returncode == 0, done.stderr
@@ -45,6 +43,14 @@ def test_absent_treebanks_are_said_in_one_line(name: str, tmp_path: Path) -> Non
     assert done.returncode and not done.stdout
     [line] = done.stderr.splitlines()
     assert "set D2C_TREEBANKS" in line
+
+
+@pytest.mark.parametrize("mutation", listed(), ids=lambda mutation: mutation.name)
+def test_mutations_can_be_made(mutation: Mutation) -> None:
+    """The files have the texts that they change, and there are the tests that must notice it."""
+    assert mutation.mutated(ROOT) != (ROOT / mutation.file).read_text(encoding="utf-8")
+    file, _, test = mutation.tests.partition("::")
+    assert f"def {test}" in (ROOT / file).read_text(encoding="utf-8")
 
 
 @pytest.mark.slow
