@@ -7,7 +7,7 @@ from dataclasses import replace
 
 from d2c.trees.checks import check_names
 from d2c.trees.cleaning import unwrap
-from d2c.trees.ctree import CTree, Tokens, build_ctree
+from d2c.trees.ctree import CTree, Tokens, canonical
 
 VIRTUAL_ROOT = "VROOT"
 Name = str | int  # of a node, and the index of a token
@@ -49,25 +49,25 @@ def tree_of(
     n, first = len(tokens), list(range(len(tokens)))
     ids = dict[Name | None, int]((i, i) for i in range(n))
     symbols: list[str] = []
-    rows: list[list[int]] = []
+    rows: list[tuple[int, ...]] = []
     heads: list[int] = []
     for name in (*reversed(order), None):
         kids = sorted((child for child in children[name] if child in ids), key=lambda kid: first[ids[kid]])
         if not kids:
             continue
         ids[name] = n + len(rows)
-        rows.append([ids[kid] for kid in kids])
+        rows.append(tuple([ids[kid] for kid in kids]))
         first.append(first[rows[-1][0]])
         symbols.append(VIRTUAL_ROOT if name is None else labels[name])
         heads.append(ids[min(kids, key=ranks.__getitem__)] if ranks else 0)
     if not rows:
         raise ValueError("no token is in the tree")
+    root = n + len(rows) - 1
     if len(rows[-1]) == 1:
         root = rows[-1][0]
         symbols, rows, heads = symbols[:-1], rows[:-1], heads[:-1]
-    else:
-        root = n + len(rows) - 1
-    return unwrap(build_ctree(tokens, symbols, rows, root, heads if ranks else None), False)
+    whole = CTree(tokens, tuple(symbols), tuple(rows), tuple(heads) if ranks else None)
+    return unwrap(canonical(whole, root), False)
 
 
 def listed(ctree: CTree) -> tuple[CTree, list[int]]:

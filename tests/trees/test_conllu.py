@@ -166,7 +166,6 @@ def test_heads_outside_the_sentence(tmp_path: Path, head: str, read_as: int | No
         row(1) + "  \n" + row(1) + "\t \n",
         "# sent_id = 1\n# text = x\n" + GOOD + "# c\n#\n" + GOOD,
         "# newdoc\n\n" + GOOD + "# only a comment\n\n" + GOOD + "# the end",
-        GOOD + row(1) + "# after\n",
     ],
 )
 def test_layouts(tmp_path: Path, text: str) -> None:
@@ -191,6 +190,11 @@ def test_layouts(tmp_path: Path, text: str) -> None:
         (row(1, head="1.5"), ":1: sentence 1: '1.5' is not a valid value for parse_int_value."),
         (row(1, head="²"), ":1: sentence 1: '²' is not a valid value for parse_int_value."),
         (row(1, form=""), ":1: sentence 1: the form is empty"),
+        (
+            "# c\n" + row(1) + "# after\n",
+            ":3: sentence 1: a line that begins with # is a comment, which stands before the first token: "
+            "move it there",
+        ),
         ("\n# c\n\n\n# d\n1-2" + "\t_" * 9 + "\n", ":4: sentence 1: a sentence without tokens"),
         (
             GOOD + "\n  \n# c\n" + row(1) + row(2, head="?"),

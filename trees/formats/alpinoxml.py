@@ -109,4 +109,4 @@ def format_alpinoxml(ctree: CTree, number: int = 1) -> str:
 
 _BEFORE = '<?xml version="1.0" encoding="UTF-8"?>\n<alpino>\n'
 write_alpinoxml = writer(format_alpinoxml, _BEFORE, "</alpino>\n")
-read_alpinoxml = graph_reader("alpino_ds", _tree)
+read_alpinoxml = graph_reader("alpino_ds", _tree, frozenset(["alpino", "treebank", "alpino_ds", "node"]))

@@ -53,15 +53,21 @@ def parse_chunks(
 
 
 def parse_each(
-    items: Iterable[tuple[int, Item]], parse: Callable[[Item], Tree | None], file: str, refuse: Refuse = stop
+    items: Iterable[tuple[int, Item | Malformed]],
+    parse: Callable[[Item], Tree | None],
+    file: str,
+    refuse: Refuse = stop,
 ) -> Iterator[Tree]:
     """Yield the trees of items, each after the number of its first line; items without a tree are left out.
 
-    Refuses an item where `parse` raises ValueError. Raises FormatError where there is no sentence at all.
+    Refuses an item where `parse` raises ValueError, and one that is itself a Malformed. Raises FormatError
+    where there is no sentence at all.
     """
     any_sentence = False
     for sentence, (line, item) in enumerate(items, 1):
         try:
+            if isinstance(item, Malformed):
+                raise item
             tree = parse(item)
         except ValueError as error:
             line += getattr(error, "lines", 0)

@@ -30,6 +30,7 @@ _BLANK_LINE = re.compile(r"^[ \t]+$", re.MULTILINE)
 _ID, _FORM, _HEAD = 0, 1, 6
 _TWO_TAGS = re.compile(r"^[0-9]+\t[^\t\n]*\t[^\t\n]*\t(?!_\t)([^\t\n]+)\t(?!_?\t|\1\t)", re.MULTILINE)
 _LONGEST_ID = 40  # characters
+_MISPLACED = "a line that begins with # is a comment, which stands before the first token: move it there"
 _FEW_IDS = tuple(map(str, range(1, 1001)))
 
 
@@ -62,8 +63,8 @@ def parse_conllu(chunk: Chunk, file: str, refuse: Refuse = stop, xpos: bool = Fa
     number = chunk.line
     for block in _BLANK_LINE.sub("", chunk.text).split("\n\n"):
         lines = block.split("\n")
-        rows = [line.split("\t") for line in lines if line and line[0] != "#"]
-        comments = _comments(lines) if len(rows) < len(lines) else ()
+        begin = next((k for k, line in enumerate(lines) if line and line[0] != "#"), len(lines))
+        rows = [line.split("\t") for line in lines[begin:] if line]
         if rows:
             sentence += 1
             try:
@@ -72,12 +73,12 @@ def parse_conllu(chunk: Chunk, file: str, refuse: Refuse = stop, xpos: bool = Fa
                 dtree = _sentence(rows, two_tagsets)
             except ValueError:
                 try:
-                    dtree = _irregular_sentence(lines, two_tagsets, file, number, sentence)
+                    dtree = _irregular_sentence(lines, begin, two_tagsets, file, number, sentence)
                 except FormatError as error:
                     refuse(error)
                     dtree = None
             if dtree is not None:
-                if comments:
+                if comments := _comments(lines[:begin]):
                     dtree = replace(dtree, tokens=replace(dtree.tokens, comments=comments))
                 yield dtree
         number += len(lines) + 1
@@ -153,15 +154,18 @@ def _sentence(rows: list[list[str]], two_tagsets: Callable[[], bool]) -> DTree:
 
 
 def _irregular_sentence(
-    lines: list[str], two_tagsets: Callable[[], bool], file: str, first: int, sentence: int
+    lines: list[str], begin: int, two_tagsets: Callable[[], bool], file: str, first: int, sentence: int
 ) -> DTree:
-    """Return a sentence with ranges, empty nodes, unknown heads or empty columns. Raises FormatError."""
+    """Return a sentence with ranges, empty nodes, unknown heads or empty columns; after `begin` lines of
+    comments. Raises FormatError."""
     rows: list[list[str]] = []
-    for number, line in enumerate(lines, first):
-        if not line.strip() or line.startswith("#"):
+    for number, line in enumerate(lines[begin:], first + begin):
+        if not line.strip():
             continue
         row = line.split("\t")
         try:
+            if line.startswith("#"):
+                raise ParseException(_MISPLACED)
             if len(row) != COLUMNS:
                 raise ParseException(f"expected {COLUMNS} columns separated by tabs, found {len(row)}")
             if len(row[_ID]) > _LONGEST_ID:

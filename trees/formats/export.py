@@ -24,7 +24,8 @@ from d2c.trees.graphs import GraphError, Name, listed, tree_of
 FIRST_NODE = 500
 
 _BLANKS = re.compile(r"[ \t]+")
-_COMMENT = re.compile(r"(?:^|[ \t])%%.*", re.DOTALL)
+_COMMENT = re.compile(r"(?<=[^ \t])[ \t]++%%.*", re.DOTALL)
+_WIDE_BLANKS = re.compile(r"\t+| {2,}")  # between columns, not between the words of a comment
 _COMMENTS = re.compile(r"[ \t]+%%[ \t]*")
 _NODE, _NUMBER = re.compile("#[0-9]+"), re.compile("[0-9]+")
 _AFTER_MARK = ("", *" \t\r\n")
@@ -69,8 +70,9 @@ def _sentences(path: AnyPath) -> Iterator[tuple[int, _Rows]]:
         elif rows is not None and _is_mark(line, "#EOS"):
             yield rows.line, rows
             rows = None
-        elif rows is not None and not rows.fault and (text := _COMMENT.sub("", line).strip(" \t\r\n")):
-            rows.columns.append((number, _BLANKS.split(text)))
+        elif rows is not None and not rows.fault and (text := line.strip(" \t\r\n")):
+            blanks = _WIDE_BLANKS if text.startswith("%%") else _BLANKS
+            rows.columns.append((number, blanks.split(_COMMENT.sub("", text))))
     if rows is not None:
         yield rows.line, rows._replace(fault=rows.fault or "#EOS is missing")
 
@@ -90,8 +92,12 @@ def _sentence(sentence: _Rows, marked: bool = False, secondary: SecondaryEdges |
         lemma_column = sentence.version == 4 if sentence.version else len(row) % 2 == 0
         width = 5 + lemma_column
         if len(row) < width or (len(row) - width) % 2 or not _NUMBER.fullmatch(row[width - 1]):
+            if row[0].startswith("%%"):
+                continue
             raise Malformed(f"expected {width} columns, the last a node", line)
         form, tag, morph, function, parent = (row[0], *row[width - 4 : width])
+        if form.startswith("%%"):
+            raise Malformed(f"the word {form!r} begins a comment; write it otherwise", line)
         edges.count += (len(row) - width) // 2
         name: Name = len(words)
         if _is_node(form):

@@ -18,30 +18,40 @@ from collections.abc import Iterator
 from d2c.base.errors import FormatError
 from d2c.base.files import AnyPath, file_name, lines_in_utf8_or_latin1
 from d2c.trees.ctree import CTree, Tokens
-from d2c.trees.formats.chunks import item_reader
+from d2c.trees.formats.chunks import Malformed, item_reader
 from d2c.trees.graphs import Name, tree_of
 
 _ITEM = re.compile(r"#[0-9]+ ")
+# A line break that ends no line, and a tree behind it; U+0085 is an ellipsis in Windows-1252.
+_HIDDEN = re.compile(r"([\v\f\x1c-\x1e\u2028\u2029])[ \t]*\(|(\x85)\(")
 _TOKEN = re.compile(r"[()]|[^ \t\r\n()]+")
 _BRACKETS = {"{": ("(", "-LRB-"), "}": (")", "-RRB-")}  # word and tag
 _RANKS = {"H": 0, "P": 1, "MV": 1}  # functions of head children; of the main verb where nothing is marked H
 _OTHER, _MARK = 2, 3
 
 
-def _items(path: AnyPath) -> Iterator[tuple[int, str]]:
+def _items(path: AnyPath) -> Iterator[tuple[int, str | Malformed]]:
     """Yield the text below each item's first line, after the number of its own first line."""
-    start, lines = 0, list[str]()
+    start, lines, fault = 0, list[str](), None
     for number, line in enumerate(lines_in_utf8_or_latin1(path), 1):
         if _ITEM.match(line):
             if start:
-                yield start, "".join(lines)
+                yield start, fault or "".join(lines)
             start, lines = number + 1, []
+            hidden = _HIDDEN.search(line)
+            fault = _hidden_tree(hidden[1] or hidden[2]) if hidden else None
         elif start:
             lines.append(line)
         elif line.strip():
             raise FormatError(file_name(path), number, 0, "expected an item, #NUMBER and its text")
     if start:
-        yield start, "".join(lines)
+        yield start, fault or "".join(lines)
+
+
+def _hidden_tree(mark: str) -> Malformed:
+    return Malformed(
+        f"the line break U+{ord(mark):04X} hides a tree in the first line of an item; write a line feed", -1
+    )
 
 
 def _split(label: str) -> tuple[str, str]:

@@ -6,24 +6,25 @@ XML is a stream of elements, of which one is held at a time.
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Iterable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping, Set
 from dataclasses import dataclass
 from typing import Any
-from xml.etree.ElementTree import Element, TreeBuilder
+from xml.etree.ElementTree import Element, SubElement
 from xml.parsers.expat import ErrorString, ExpatError, ParserCreate
 from xml.sax.saxutils import quoteattr
 
-from d2c.base.errors import FormatError
+from d2c.base.errors import FormatError, shortened
 from d2c.base.files import AnyPath, file_name, open_input
 from d2c.trees.checks import check_xml
 from d2c.trees.cleaning import is_punctuation
 from d2c.trees.ctree import CTree, Tokens
-from d2c.trees.formats.chunks import Read, item_reader
+from d2c.trees.formats.chunks import Malformed, Read, item_reader
 from d2c.trees.graphs import Name
 
 HEAD = "HD"  # the edge label of head children in NEGRA and TIGER
 _SIZE = 1 << 16  # bytes of XML read at a time
 _REFERENCE = re.compile(rb"&(?!(?:amp|lt|gt|quot|apos);)([A-Za-z_:\x80-\xff][^;\s<&\"']{0,40})")
+_LONGEST_TEXT = 40  # characters of a message
 _LONGEST = 12  # bytes of the references that need no declaration, in UTF-16
 
 
@@ -57,8 +58,11 @@ def known_column(values: Iterable[str]) -> tuple[str, ...] | None:
     return column if {*column} - {"--", ""} else None
 
 
-def graph_reader(tag: str, parse: Callable[..., CTree | None]) -> Read[CTree]:
-    """Return a reader of the trees of all elements with a tag; see `chunk_reader`."""
+def graph_reader(tag: str, parse: Callable[..., CTree | None], without_text: Set[str]) -> Read[CTree]:
+    """Return a reader of the trees of all elements with a tag; see `chunk_reader`.
+
+    without_text: elements in which there is no text, only other elements
+    """
 
     def tree(element: Element, **options: Any) -> CTree | None:
         try:
@@ -68,12 +72,12 @@ def graph_reader(tag: str, parse: Callable[..., CTree | None]) -> Read[CTree]:
             name = element.get("id")
             raise ValueError(f"{name}: {missing}" if name else missing) from None
 
-    return item_reader(lambda path: ((0, element) for element in _elements(path, tag)), tree)
+    return item_reader(lambda path: ((0, item) for item in _elements(path, tag, without_text)), tree)
 
 
-def _elements(path: AnyPath, tag: str) -> Iterator[Element]:
-    """Yield complete elements, few of them held at a time."""
-    collector = _Collector(tag)
+def _elements(path: AnyPath, tag: str, without_text: Set[str]) -> Iterator[Element | Malformed]:
+    """Yield complete elements, few of them held at a time, or what is wrong with one."""
+    collector = _Collector(tag, without_text)
     with open_input(path) as stream:
         more, fault = True, ""
         while more:
@@ -100,36 +104,55 @@ def _elements(path: AnyPath, tag: str) -> Iterator[Element]:
 
 
 class _Collector:
-    """Elements with a tag as they become complete. Linear time; text between elements is not kept.
+    """Elements with a tag as they become complete. Linear time; text is not kept.
 
-    Entities that a file declares are refused: some grow to gigabytes when they are put in.
+    In elements without text, letters and digits are a fault (not marks: PCC has a stray `+`). Entities that a
+    file declares are refused: some grow to gigabytes when they are put in.
 
     external: whether there is a DTD in another file; expat drops from attributes what refers to its entities
     """
 
-    def __init__(self, tag: str) -> None:
-        self.tag, self.depth = tag, 0  # of the place in an element with that tag
-        self.complete: list[Element] = []
+    def __init__(self, tag: str, without_text: Set[str]) -> None:
+        self.tag, self.without_text = tag, without_text
+        self.open_elements: list[Element] = []
+        self.outermost: Element | None = None  # with the tag
+        self.fault: Malformed | None = None  # of the outermost
+        self.complete: list[Element | Malformed] = []
         self.external = False
         self.parser = ParserCreate()
         self.parser.StartElementHandler = self._start
         self.parser.EndElementHandler = self._end
+        self.parser.CharacterDataHandler = self._text
+        self.parser.buffer_text = True  # all text between two tags at once
         self.parser.EntityDeclHandler = self._entity
         self.parser.StartDoctypeDeclHandler = self._doctype
 
     def _start(self, tag: str, values: dict[str, str]) -> None:
-        if not self.depth and tag == self.tag:
-            self.builder = TreeBuilder()
-        if self.depth or tag == self.tag:
-            self.depth += 1
-            self.builder.start(tag, values)
+        if self.outermost is not None:
+            element = SubElement(self.open_elements[-1], tag, values)
+        else:
+            element = Element(tag, values)
+            if tag == self.tag:
+                self.outermost = element
+        self.open_elements.append(element)
 
     def _end(self, tag: str) -> None:
-        if self.depth:
-            self.depth -= 1
-            self.builder.end(tag)
-            if not self.depth:
-                self.complete.append(self.builder.close())
+        if self.open_elements.pop() is self.outermost:
+            self.complete.append(self.fault or self.outermost)
+            self.outermost = self.fault = None
+
+    def _text(self, text: str) -> None:
+        if text.isspace() or self.open_elements[-1].tag not in self.without_text:
+            return
+        if any(map(str.isalnum, text)):
+            lines = text.lstrip().count("\n")  # between the text and the next tag, at which the parser is
+            shown = shortened(text.strip(), _LONGEST_TEXT)
+            message = f"the text {shown!r} stands between elements; words are attributes"
+            fault = Malformed(message, self.parser.CurrentLineNumber - lines)
+            if self.outermost is None:
+                self.complete.append(fault)
+            else:
+                self.fault = self.fault or fault
 
     def _doctype(self, name: str, system: str | None, *_: object) -> None:
         self.external = system is not None

@@ -17,6 +17,8 @@ from d2c.trees.graphs import Name, tree_of
 
 _NUMBER = re.compile("#[^ ]*+ ++")
 _MARK = re.compile(r"([^#]*)\(([A-Z0-9]*CATEGORY)\)")
+_FULL_WIDTH = re.compile("[｜（）]")
+_HIDES = re.compile("[｜（）](?=.*:)")  # only a word may hold them, and nothing follows it
 _PIECE = re.compile(r"[()|]|[^()|]+")
 _RANKS = {"Head": 0, "head": 1}
 _OTHER, _PUNCTUATION = 2, 3
@@ -42,6 +44,7 @@ def _tree(text: str, marked: bool = False) -> CTree:
     ranks: dict[Name, int] = {}
     words: list[tuple[str, str]] = []
     open_nodes: list[str | None] = [None]
+    full_width = _FULL_WIDTH.search(body)
     pieces = _PIECE.findall(before.rstrip(" ") if mark else body)
     for k, piece in enumerate(pieces):
         if piece == ")":
@@ -49,17 +52,27 @@ def _tree(text: str, marked: bool = False) -> CTree:
                 raise ValueError("a closing bracket too many")
             open_nodes.pop()
         elif piece not in "(|":
+            is_node = pieces[k + 1 : k + 2] == ["("]
+            if full_width and (hides := _HIDES.search(f"{piece}:" if is_node else piece)):
+                meant = "|()"["｜（）".index(hides[0])]
+                raise ValueError(f"the full-width {hides[0]} in {piece!r} hides words; write {meant}")
             role, *rest = piece.split(":")
             name: Name = len(words)
-            if pieces[k + 1 : k + 2] == ["("]:
+            if is_node:
                 name = str(len(labels))
                 labels[name] = rest[0] if rest else role
                 if not labels[name]:
                     raise ValueError(f"the node {piece!r} has no label")
+                if len(rest) > 1:
+                    raise ValueError(f"the node {piece!r} has more than a role and a label")
             else:
                 if not rest:
                     raise ValueError(f"the leaf {piece!r} has no tag")
-                tag, word = rest[:2] if len(rest) > 1 else (role, rest[0])
+                if len(rest) > 2 and rest[0] in _RANKS:
+                    del rest[0]  # of two roles
+                if len(rest) > 2:
+                    raise ValueError(f"the leaf {piece!r} has more than a role, a tag and a word")
+                tag, word = rest if len(rest) > 1 else (role, rest[0])
                 if not tag or not word:
                     raise ValueError(f"the leaf {piece!r} has no {'word' if tag else 'tag'}")
                 words.append((word, tag))

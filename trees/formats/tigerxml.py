@@ -25,6 +25,9 @@ from d2c.trees.formats.graphs import (
 from d2c.trees.graphs import VIRTUAL_ROOT, Name, listed, tree_of
 
 FIRST_NODE = 500
+_WITHOUT_TEXT = frozenset(
+    ["corpus", "subcorpus", "body", "s", "graph", "terminals", "t", "nonterminals", "nt", "edge", "secedge"]
+)
 _SENT_ID = re.compile(r"sent_id = ([A-Za-z_][\w.-]*)", re.ASCII)
 
 
@@ -97,4 +100,4 @@ def format_tigerxml(ctree: CTree, number: int = 1) -> str:
 
 _BEFORE = '<?xml version="1.0" encoding="UTF-8"?>\n<corpus id="corpus">\n<body>\n'
 write_tigerxml = writer(format_tigerxml, _BEFORE, "</body>\n</corpus>\n")
-read_tigerxml = graph_reader("s", _tree)
+read_tigerxml = graph_reader("s", _tree, _WITHOUT_TEXT)
