@@ -22,6 +22,7 @@ if TYPE_CHECKING:
     from _typeshed import DataclassInstance
 
 _MOST_TEXT = 1 << 25  # bytes of JSON: of `{},{},...` Python makes 24 times as many
+_MOST_BYTES = 1 << 33  # of any file of a model: what is larger is not read to the end to find it broken
 _LONGEST = 200  # characters of what a library says
 
 
@@ -103,25 +104,36 @@ def size_of(directory: Path) -> int:
 
 
 def digests(directory: Path, parts: Iterable[str]) -> dict[str, str]:
-    """Return the SHA-256 of each file in some of the folders of a directory, by its path there."""
+    """Return the SHA-256 of each file in some of the folders of a directory, by its path there.
+
+    Raises ModelError for a file that is too large, before it is read.
+    """
     by_file = {}
-    for path in sorted(path for part in parts for path in (directory / part).rglob("*") if path.is_file()):
+    for name, path in _files(directory, parts).items():
+        check_file(path, _MOST_BYTES)
         with open(path, "rb") as stream:
-            by_file[path.relative_to(directory).as_posix()] = hashlib.file_digest(
-                stream, "sha256"
-            ).hexdigest()
+            by_file[name] = hashlib.file_digest(stream, "sha256").hexdigest()
     return by_file
+
+
+def _files(directory: Path, parts: Iterable[str]) -> dict[str, Path]:
+    paths = sorted(path for part in parts for path in (directory / part).rglob("*") if path.is_file())
+    return {path.relative_to(directory).as_posix(): path for path in paths}
 
 
 def check_digests(directory: Path, parts: Iterable[str], expected: Mapping[str, object]) -> None:
     """Raise ModelError where these folders have other files than those with the expected digests."""
-    present = digests(directory, parts)
+    parts = [*parts]
+    present = _files(directory, parts).keys()
     known = {file: digest for file, digest in expected.items() if file.partition("/")[0] in parts}
-    for file in sorted(present.keys() | known.keys()):
-        if present.get(file) != known.get(file):
-            what = "is missing" if file not in present else "is damaged"
-            what = what if file in known else "is no file of this model"
-            raise ModelError(f"{directory / file}: {what}; copy or train the model again")
+    wrong = dict.fromkeys(known.keys() - present, "is missing")
+    wrong |= dict.fromkeys(present - known.keys(), "is no file of this model")
+    if not wrong:
+        found = digests(directory, parts)
+        wrong = {file: "is damaged" for file in found if found[file] != known[file]}
+    if wrong:
+        file = min(wrong)
+        raise ModelError(f"{directory / file}: {wrong[file]}; copy or train the model again")
 
 
 def _plain(value: Any) -> Any:

@@ -25,6 +25,8 @@ from d2c.models.names import DEFAULT
 if TYPE_CHECKING:
     from d2c.base.workers import Crew
     from d2c.corpora.inputs import Inputs
+    from d2c.corpora.job import Plan
+    from d2c.corpora.manifest import Manifest
     from d2c.corpora.work import Job
 
 BACKENDS = ("ray", "processes")
@@ -84,27 +86,25 @@ def corpus(
     from d2c.corpora.packages import needs
 
     needs("pyarrow")  # before modules that import it
-    from d2c.corpora.job import Plan, run
+    from d2c.corpora.job import Plan
     from d2c.corpora.manifest import opened
 
     backend = _backend(backend, address)
     options = CorpusOptions(**{name: value for name, value in chosen.items() if value is not None})
     given, job, settings = _planned(inputs, output, model, options)
     plan = Plan(given, options, partial(_crew, backend, workers, address, job), retry_failed)
-    with ExitStack() as stack:
-        manifest = stack.enter_context(opened(output, settings, resume))
-        tell = say if sys.stderr.isatty() else stack.enter_context(Pulse()).say
-        more, named = stack.enter_context(progress(tell=tell)), 0
+    with opened(output, settings, resume) as manifest:
         try:
-            for done in stack.enter_context(closing(run(plan, manifest))):
-                for error in done.errors[: max(0, _MOST_NAMED - named)]:
-                    tell(f"d2c: {error}")
-                named += len(done.errors)
-                more(done.sentences, done.tokens, done.share)
+            _run(plan, manifest)
         except BaseException:
             if manifest.entries:
                 say(f"{output} has {len(manifest.entries):,} finished files; --resume goes on from there")
             raise
+    _report(manifest, output)
+
+
+def _report(manifest: Manifest, output: Path) -> None:
+    """Say what there is in the end; sentences that could not be parsed are also the exit status."""
     entries = manifest.entries.values()
     sentences, tokens = (sum(entry.sentences for entry in entries), sum(entry.tokens for entry in entries))
     say(f"{sentences:,} sentences, {tokens:,} tokens in {len(entries):,} files of {output}")
@@ -112,6 +112,21 @@ def corpus(
     if failed := sum(entry.failed for entry in entries):
         say(f"{failed:,} could not be parsed; the column `error` says why")
         click.get_current_context().exit(SOME_FAILED)
+
+
+def _run(plan: Plan, manifest: Manifest) -> None:
+    """Do the job; say how far it is, and name the first sentences that cannot be parsed."""
+    from d2c.corpora.job import run
+
+    named = 0
+    with ExitStack() as stack:
+        tell = say if sys.stderr.isatty() else stack.enter_context(Pulse()).say
+        more = stack.enter_context(progress(tell=tell))
+        for done in stack.enter_context(closing(run(plan, manifest))):
+            for error in done.errors[: max(0, _MOST_NAMED - named)]:
+                tell(f"d2c: {error}")
+            named += len(done.errors)
+            more(done.sentences, done.tokens, done.share)
 
 
 def _backend(name: str | None, address: str | None) -> str:

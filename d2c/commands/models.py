@@ -8,8 +8,9 @@ import click
 
 from d2c.base.errors import ModelError
 from d2c.base.model_files import size_of
+from d2c.commands.terminal import say
 from d2c.models.model import read_settings
-from d2c.models.names import DIRECTORIES, Available, available, find
+from d2c.models.names import DIRECTORIES, Available, available, find, unreadable
 
 _COLUMNS = ("name", "MB", "licence", "d-parser", "route", "F1 on dev")
 
@@ -21,6 +22,8 @@ _COLUMNS = ("name", "MB", "licence", "d-parser", "route", "F1 on dev")
 def models(name: str | None) -> None:
     """Lists the models that have names; with NAME, what is known of that one."""
     if name is None:
+        for line in unreadable():
+            say(f"d2c: {line}")
         rows = [_COLUMNS, *map(_row, available())]
         widths = [max(map(len, column)) for column in zip(*rows, strict=True)]
         for row in rows:

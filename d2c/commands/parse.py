@@ -26,7 +26,7 @@ from d2c.commands.options import (
 )
 from d2c.commands.terminal import More, progress, report_repairs, say
 from d2c.models.model import Model, load_route, read_settings
-from d2c.models.names import find, is_known
+from d2c.models.names import find, is_known, unreadable
 from d2c.parsing.options import TAGGED, ParseOptions
 from d2c.parsing.output import FORMATS, OutputFormat, format_by_name
 from d2c.training.warm_up import warmed_up
@@ -42,6 +42,8 @@ def model_and_input(context: click.Context, _: click.Parameter, given: tuple[Pat
     """The callback of MODEL and INPUT, each of which may be left out. Raises ModelError."""
     if len(given) > 2:
         raise click.UsageError(f"Got unexpected extra argument ({given[2]})", context)
+    for line in unreadable():
+        say(f"d2c: {line}")
     if not given:
         return find(), Path("-")
     first, *rest = given

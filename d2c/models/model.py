@@ -16,6 +16,7 @@ from d2c.dparsers.registry import load_dparser, load_tagger
 from d2c.dparsers.taggers import Tagger
 from d2c.models.abbreviations import load_abbreviations
 from d2c.models.arcs import ARCS, check_arcs, parsing
+from d2c.models.names import hides
 from d2c.routes.registry import ROUTES, route_class
 from d2c.trees.ctree import CTree, Tokens
 from d2c.trees.dtree import DTree
@@ -190,7 +191,10 @@ def read_settings(directory: Path) -> ModelSettings:
             if (Path(directory) / file).is_file():
                 raise ModelError(f"{directory}: is {what}")
         raise ModelError(f"{directory}: is no model of d2c's: {path} is no file")
-    return model_files.read_as(path, FORMAT, ModelSettings)
+    try:
+        return model_files.read_as(path, FORMAT, ModelSettings)
+    except ModelError as error:
+        raise ModelError(f"{error}{hides(Path(directory))}") from None
 
 
 def check_digests(directory: Path, parts: Sequence[str]) -> None:

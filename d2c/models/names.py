@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import os
 from collections.abc import Iterator, Mapping
+from contextlib import suppress
 from importlib import resources
 from pathlib import Path
 from typing import Any, NamedTuple
@@ -46,7 +47,27 @@ def find(name: str | Path | None = None) -> Path:
     if name and Path(wanted).is_dir():
         return Path(wanted)  # whoever reads it says what is wrong with it
     names = ", ".join(sorted(known)) or "none"
-    raise ModelError(f"{wanted}: is no model: neither a directory nor a name; known names: {names}")
+    problem = f"{wanted}: is no model: neither a directory nor a name; known names: {names}"
+    raise ModelError("; ".join([problem, *unreadable()]))
+
+
+def unreadable() -> list[str]:
+    """Say which folders of $D2C_MODELS are passed over, and why."""
+    lines = []
+    for folder in _folders():
+        try:
+            _models(folder)
+        except OSError as error:
+            lines.append(f"{folder} in ${DIRECTORIES} cannot be read: {error.strerror}")
+    return lines
+
+
+def hides(directory: Path) -> str:
+    """Return what is to be said of a broken model that has the name of one that comes with d2c, or ""."""
+    bundled = _bundled() / directory.name
+    if not is_model(bundled) or bundled.resolve() == directory.resolve():
+        return ""
+    return f"; it hides the model {directory.name} that comes with d2c: move or rename it"
 
 
 def available() -> list[Available]:
@@ -68,15 +89,24 @@ def _named() -> dict[str, Path]:
     """The first directory of each name: those of $D2C_MODELS come before those that are bundled."""
     found: dict[str, Path] = {}
     for folder in _folders():
-        for directory in sorted(folder.iterdir()) if folder.is_dir() else ():
-            if is_model(directory):
+        with suppress(OSError):  # see `unreadable`
+            for directory in _models(folder):
                 found.setdefault(directory.name, directory)
     return found
 
 
+def _models(folder: Path) -> list[Path]:
+    """Return the models in a folder; none where there is no such folder. Raises OSError."""
+    return [one for one in sorted(folder.iterdir()) if is_model(one)] if folder.is_dir() else []
+
+
 def _folders() -> Iterator[Path]:
     yield from map(Path, filter(None, os.environ.get(DIRECTORIES, "").split(os.pathsep)))
-    yield Path(str(resources.files("d2c.data") / "models"))
+    yield _bundled()
+
+
+def _bundled() -> Path:
+    return Path(str(resources.files("d2c.data") / "models"))
 
 
 def _card(directory: Path) -> Mapping[str, Any]:

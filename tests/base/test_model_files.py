@@ -87,3 +87,18 @@ def test_digests(tmp_path: Path) -> None:
     (tmp_path / "a" / "other").write_text("x")
     with pytest.raises(ModelError, match="a/other: is no file of this model"):
         check_digests(tmp_path, ("a",), known)
+
+
+def test_large_files_are_not_read_to_be_found_wrong(tmp_path: Path) -> None:
+    """A sparse file of 50 GB is refused by its size, and one that is not expected by its name."""
+    (tmp_path / "route").mkdir()
+    (tmp_path / "route" / "a").write_bytes(b"a")
+    expected = digests(tmp_path, ["route"])
+    with open(tmp_path / "route" / "b", "wb") as stream:
+        stream.truncate(50 << 30)
+    with pytest.raises(ModelError, match="route/b: is no file of this model; copy or train the model again$"):
+        check_digests(tmp_path, ["route"], expected)
+    with pytest.raises(ModelError, match="route/b: has 53,687,091,200 bytes, more than the 8,589,934,592 "):
+        check_digests(tmp_path, ["route"], expected | {"route/b": "x"})
+    with pytest.raises(ModelError, match="route/b: has 53,687,091,200 bytes"):
+        digests(tmp_path, ["."])

@@ -7,7 +7,6 @@ import json
 import random
 import subprocess
 import sys
-import time
 from collections.abc import Callable
 from dataclasses import replace
 from functools import cache
@@ -224,30 +223,6 @@ def test_confidences_are_shares_of_the_derivations() -> None:
         ctree, shares = fitted().confidences(dtree)
         assert ctree == fitted().decode(dtree) and len(shares) == len(ctree.labels)
         assert all(0 < share <= 1 for share in shares)
-
-
-def one_sentence(dtrees: list[DTree]) -> DTree:
-    """The words of several sentences as one, whose roots are all below the first one's."""
-    forms, tags, heads = list[str](), list[str](), list[int]()
-    first = dtrees[0].heads.index(0) + 1
-    for dtree in dtrees:
-        heads += [head + len(forms) if head else (first if heads else 0) for head in dtree.heads]
-        forms += dtree.tokens.forms
-        tags += dtree.tokens.tags
-    return DTree(Tokens(tuple(forms), tuple(tags)), tuple(heads))
-
-
-def test_confidences_of_very_long_sentences_take_linear_time() -> None:
-    """Twice the words take about twice the time; looking at all constituents for each node took 4 times."""
-    route, seconds = fitted(), list[float]()
-    dtrees = [route.encode(ctree) for ctree in sample("dev", 50)]
-    route.confidences(dtrees[0])
-    for times in (20, 40):
-        begun = time.process_time()
-        ctree, shares = route.confidences(one_sentence(dtrees * times))
-        seconds.append(time.process_time() - begun)
-        assert len(shares) == len(ctree.labels) > 400 * times
-    assert seconds[1] < 3 * seconds[0]
 
 
 def test_the_k_best_trees_come_in_order_and_once() -> None:

@@ -4,7 +4,10 @@ from __future__ import annotations
 
 import pickle
 import random
+import time
 from collections.abc import Callable
+from importlib import resources
+from itertools import islice
 from pathlib import Path
 
 import numpy as np
@@ -15,7 +18,7 @@ from d2c.cky.constrained_cky import ConstrainedCKY
 from d2c.cky.search.layout import is_projective_tree
 from d2c.trees.ctree import Tokens
 from d2c.trees.dtree import DTree, is_projective, is_tree
-from d2c.trees.formats.brackets import parse_bracket
+from d2c.trees.formats.brackets import parse_bracket, read_brackets
 
 GOLD = parse_bracket("(TOP (S (NP (DT a) (NN b)) (VP (VBD c))))")
 DTREE = DTree(GOLD.tokens, (2, 3, 0))
@@ -64,3 +67,29 @@ def test_projective_trees_are_known() -> None:
         assert is_projective_tree(np.array(heads, np.int32)) == expected
         seen.add(expected)
     assert seen == {True, False}
+
+
+def one_sentence(dtrees: list[DTree]) -> DTree:
+    """The words of several sentences as one, whose roots are all below the first one's."""
+    forms, tags, heads = list[str](), list[str](), list[int]()
+    first = dtrees[0].heads.index(0) + 1
+    for dtree in dtrees:
+        heads += [head + len(forms) if head else (first if heads else 0) for head in dtree.heads]
+        forms += dtree.tokens.forms
+        tags += dtree.tokens.tags
+    return DTree(Tokens(tuple(forms), tuple(tags)), tuple(heads))
+
+
+def test_confidences_of_very_long_sentences_take_linear_time() -> None:
+    """Twice the words take about twice the time; looking at all constituents for each node took 4 times."""
+    with resources.as_file(resources.files("d2c.data") / "sample" / "dev.mrg") as path:
+        ctrees = [*islice(read_brackets(path, clean=True), 50)]
+    route, seconds = ConstrainedCKY(epochs=1, table_bits=16).fit(ctrees), list[float]()
+    dtrees = [route.encode(ctree) for ctree in ctrees]
+    route.confidences(dtrees[0])
+    for times in (20, 40):
+        begun = time.process_time()
+        ctree, shares = route.confidences(one_sentence(dtrees * times))
+        seconds.append(time.process_time() - begun)
+        assert len(shares) == len(ctree.labels) > 400 * times
+    assert seconds[1] < 3 * seconds[0]

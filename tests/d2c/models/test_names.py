@@ -2,8 +2,11 @@
 
 from __future__ import annotations
 
+import errno
 import json
 import os
+import re
+from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
@@ -11,7 +14,8 @@ from click.testing import CliRunner
 
 from d2c.base.errors import ModelError
 from d2c.commands.cli import cli
-from d2c.models.names import available, find
+from d2c.models.model import read_settings
+from d2c.models.names import available, find, unreadable
 
 FORMAT = {"format": 2, "route": "cky", "dparser": "gold"}
 
@@ -100,3 +104,35 @@ def test_a_single_argument_of_parse_is_input_where_it_is_a_file(folders: tuple[P
     assert str(run.exception).startswith(f"{folders[0]}/xx/")
     run = CliRunner().invoke(cli, ["parse", "a", "b", "c"])
     assert (run.exit_code, "unexpected extra argument (c)" in run.stderr) == (2, True)
+
+
+def test_a_folder_that_cannot_be_read(folders: tuple[Path, Path], monkeypatch: pytest.MonkeyPatch) -> None:
+    """It is named and passed over, whoever looks for a model."""
+    named = make(folders[1] / "xx")
+    folders[0].mkdir()
+    listed = Path.iterdir
+
+    def iterdir(folder: Path) -> Iterator[Path]:
+        if folder == folders[0]:
+            raise PermissionError(errno.EACCES, "Permission denied", str(folder))
+        return listed(folder)
+
+    monkeypatch.setattr(Path, "iterdir", iterdir)
+    line = f"{folders[0]} in $D2C_MODELS cannot be read: Permission denied"
+    assert find("xx") == named and unreadable() == [line]
+    run = CliRunner().invoke(cli, ["models"])
+    assert run.exit_code == 0 and run.stderr == f"d2c: {line}\n" and "en-clear" in run.stdout
+    with pytest.raises(ModelError, match=f"; {re.escape(line)}$"):
+        find("yy")
+    Path("x.conllu").write_text("")
+    assert CliRunner().invoke(cli, ["parse", str(named), "x.conllu"]).stderr.startswith(f"d2c: {line}\n")
+
+
+@pytest.mark.parametrize("junk", ["{", "[]", '{"format": 1}'])
+def test_a_broken_model_that_hides_one_that_comes_with_d2c(junk: str, folders: tuple[Path, Path]) -> None:
+    for name, hint in (("en", "; it hides the model en that comes with d2c: move or rename it"), ("xx", "")):
+        (make(folders[0] / name) / "model.json").write_text(junk)
+        with pytest.raises(ModelError) as caught:
+            read_settings(find(name))
+        assert str(caught.value).startswith(f"{folders[0]}/{name}/model.json: ")
+        assert str(caught.value).endswith(hint) and ("it hides" in str(caught.value)) == bool(hint)
