@@ -57,7 +57,7 @@ _MOST_NAMED = 20  # sentences that are named
 @option_of(CorpusOptions, "batch_size", metavar="SENTENCES")
 @option_of(CorpusOptions, "patience", metavar="SECONDS")
 @click.option("--resume", is_flag=True, help="Go on with what is in DIR, if there is something.")
-@click.option("--retry-failed", is_flag=True, help="With --resume: try what could not be parsed again.")
+@option_of(CorpusOptions, "retry_failed")
 @option_of(CorpusOptions, "device")
 @option_of(CorpusOptions, "allow_pipeline", metavar="NAME", help="As for `parse`.")
 def corpus(
@@ -68,7 +68,6 @@ def corpus(
     address: str | None,
     backend: str | None,
     resume: bool,
-    retry_failed: bool,
     **chosen: Any,
 ) -> None:
     """Parses files, and those in directories, into Parquet: a row for each sentence, with its c-tree.
@@ -81,7 +80,7 @@ def corpus(
     parsed, or that kills its worker, has a row that says so; the exit status is 3 then. With --retry-failed
     such sentences are tried again, after memory was short for example.
     """
-    if retry_failed and not resume:
+    if chosen["retry_failed"] and not resume:
         raise click.UsageError("--retry-failed needs --resume: it goes on with what is in DIR")
     from d2c.corpora.packages import needs
 
@@ -92,7 +91,7 @@ def corpus(
     backend = _backend(backend, address)
     options = CorpusOptions(**{name: value for name, value in chosen.items() if value is not None})
     given, job, settings = _planned(inputs, output, model, options)
-    plan = Plan(given, options, partial(_crew, backend, workers, address, job), retry_failed)
+    plan = Plan(given, options, partial(_crew, backend, workers, address, job))
     with opened(output, settings, resume) as manifest:
         try:
             _run(plan, manifest)
@@ -166,7 +165,7 @@ def _planned(
     named = json.dumps([[str(file), size] for file, size in zip(files, inputs.sizes, strict=True)])
     settings = {"d2c": version("d2c"), "pyarrow": version("pyarrow"), "model": digest, **options.to_json()}
     settings["inputs"] = hashlib.sha256(named.encode("utf-8", "backslashreplace")).hexdigest()
-    del settings["patience"]
+    del settings["patience"], settings["retry_failed"]
     return inputs, Job(model, digest, options, tagged, fields), settings
 
 

@@ -33,16 +33,11 @@ class PortionDone(NamedTuple):
 
 @dataclass(frozen=True, slots=True)
 class Plan:
-    """How a job is done.
-
-    crew:         starts the workers, when there is something to do
-    retry_failed: portions of finished shards in which sentences could not be parsed are parsed again
-    """
+    """How a job is done; crew: starts the workers, when there is something to do."""
 
     inputs: Inputs
     options: CorpusOptions
     crew: Callable[[], AbstractContextManager[Crew]]
-    retry_failed: bool = False
 
     def schedule(self, crew: Crew) -> Schedule[Portion, list[pa.Table]]:
         """Return the schedule of portions; those of about one shard may wait for one that takes long."""
@@ -111,7 +106,7 @@ class _Unfinished:
         if entry.given != shard.digest:
             where = shard.portions[0].records[0]
             raise FormatError(where.file, where.line, 0, f"is not what {entry.file} was made of")
-        if not (self._plan.retry_failed and entry.failed):
+        if not (self._plan.options.retry_failed and entry.failed):
             return _ShardJob(shard, [], None, size)
         before = self._manifest.tables(entry)
         if len(before) != len(every):  # somebody has edited the manifest

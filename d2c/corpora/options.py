@@ -12,7 +12,8 @@ from d2c.parsing.options import INPUTS, ParseOptions
 class CorpusOptions(ParseOptions):
     """Those of `ParseOptions`, and those of a job.
 
-    patience: seconds; it is no part of what the output depends on
+    patience:     seconds; like `retry_failed` it is no part of what the output depends on
+    retry_failed: batches of finished files in which sentences could not be parsed are parsed again
     """
 
     kind: str = setting("text", choices=INPUTS)
@@ -27,3 +28,4 @@ class CorpusOptions(ParseOptions):
     shard_size: int = setting(20_000, "Of a file of the output.", least=1)
     batch_size: int = setting(256, "That a worker gets at a time.", least=1)
     patience: float = setting(600.0, "A worker that takes longer for a batch hangs.", above=0)
+    retry_failed: bool = setting(False, "With --resume: try again what could not be parsed.")

@@ -106,7 +106,10 @@ class PipelineModel:
         tagged: Iterator[Tokens] = iter(())
         if untagged:
             if self.tagger is None:
-                message = f"some words have no tags, and {self.directory} has no tagger"
+                why = f"{self.directory} has no tagger"
+                if self.converts:
+                    why = "only a pipeline gives those of its own parse"
+                message = f"some words have no tags, and {why}"
                 raise ModelError(f"{message}: let a tagger come before d2c")
             tagged = iter(self.tagger.tag(untagged))
         return [Tokens(s.forms, s.tags) if all(s.tags) else next(tagged) for s in sentences]

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from contextlib import nullcontext
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -35,7 +36,7 @@ def parse(
 ) -> tuple[list[PortionDone], Scripted]:
     """Do a job; return what it said, and the crew, which was asked nothing where nothing was to be done."""
     crew = Scripted(1, behaviour)
-    plan = Plan(Inputs([source]), OPTIONS, lambda: nullcontext(crew), retry)
+    plan = Plan(Inputs([source]), replace(OPTIONS, retry_failed=retry), lambda: nullcontext(crew))
     with opened(output, {}, resume) as manifest:
         return [*run(plan, manifest)], crew
 

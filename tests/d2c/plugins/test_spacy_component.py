@@ -130,6 +130,17 @@ def test_a_pipeline_without_tags(small_model: Path) -> None:
         nlp(TEXTS[0])
 
 
+def test_a_pipeline_whose_parse_is_converted_has_its_own_tags(chart_model: Path) -> None:
+    """Whatever tagger the model has: it has not read the words as the pipeline's parser has."""
+    nlp = spacy.blank("en")
+    nlp.add_pipe("d2c", config={"model": str(chart_model), "dparser": "pipeline"})
+    doc = Doc(nlp.vocab, ["They", "slept"], heads=[1, 1], deps=["nsubj", "ROOT"], sent_starts=[True, False])
+    with pytest.raises(ModelError) as caught:
+        nlp(doc)
+    said = "some words have no tags, and only a pipeline gives those of its own parse"
+    assert str(caught.value) == f"{said}: let a tagger come before d2c"
+
+
 def test_a_models_tagger_gives_the_tags(small_model: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     nlp = pipeline(small_model, tagger=False)
     give_tagger(monkeypatch, _Tagger())
