@@ -1,39 +1,45 @@
 """Constrained CKY on CRAFT: compilation, training, accuracy, speed, memory.
 
-    python scripts/bench_cky.py [--sentences N] [--epochs 5] [--labels] [--no-context]
+    python scripts/bench_cky.py [--sentences N] [--epochs 5] [--labels] [--no-context] [--stanford]
 
 Trained on CRAFT train (or its first N sentences; 1243 are 5 %), gold tags, traces and function tags removed,
-d-trees by the Collins table. Scored on the gold d-trees of CRAFT dev with EVALB, collins.prm. Everything runs
-on one core; decoding is timed after a warm-up, with all from DTree to CTree in it. PAD's own C++ on the same
-data: 257 s per epoch, 2.47 GB, 97 sentences/s, F1 97.49 (R 96.82, P 98.16), exact 55.5 %.
+d-trees by the Collins table, or CRAFT's own, in the Stanford convention, whose heads c-trees have then.
+Scored on the gold d-trees of CRAFT dev with EVALB, collins.prm. Everything runs on one core; decoding is
+timed after a warm-up, with all from DTree to CTree in it. PAD's own C++ on the same data: 257 s per epoch,
+2.47 GB, 97 sentences/s, F1 97.49 (R 96.82, P 98.16), exact 55.5 %.
 Reads $D2C_TREEBANKS (default ../shared/treebanks).
 """
 
 from __future__ import annotations
 
 import os
+import resource
 import subprocess
 import sys
 import tempfile
-from collections.abc import Sequence
+import time
+from dataclasses import replace
 from pathlib import Path
+from statistics import fmean
+from typing import NamedTuple
 
 import click
 
 from d2c.cky.constrained_cky import GLUED, ConstrainedCKY
+from d2c.experiments.rows import timed
 from d2c.linear.learner import Epoch
 from d2c.reduction.reduction import Reduction
+from d2c.training.fitting import with_induced_heads
 from d2c.trees.binarization import BINARIZATIONS
 from d2c.trees.ctree import CTree
 from d2c.trees.dtree import DTree
 from d2c.trees.formats.brackets import write_brackets
+from d2c.trees.formats.conllu import read_conllu
 from d2c.trees.repair import Repairs
 from d2c.trees.scores.brackets import bracket_scores
-from d2c.trees.scores.matches import Summary
-from measuring.craft import Craft
-from measuring.timing import peak_gigabytes, timed
+from treebanks.files import folder, known
 
-PAD = {"s per epoch": 257.0, "sentences/s": 97.0}
+SECONDS, SPEED = 257.0, 97.0  # PAD's of an epoch, its sentences a second
 FIRST_DECODING = """
 import sys, time
 from pathlib import Path
@@ -52,24 +58,48 @@ print(time.perf_counter() - start)
 @click.option("--sentences", type=int, help="Of the training data.  [default: all]")
 @click.option("--epochs", default=5, show_default=True)
 @click.option("--binarization", type=click.Choice(list(BINARIZATIONS)), default="simple", show_default=True)
-@click.option("--labels", is_flag=True, help="Head-ordered labels (direct) of the gold d-trees as features.")
+@click.option("--labels", is_flag=True, help="Labels of the d-trees as features: head-ordered ones (direct).")
 @click.option("--no-context", is_flag=True, help="The features of Figure 4 only.")
-def main(sentences: int | None, epochs: int, binarization: str, labels: bool, no_context: bool) -> None:
-    """Trains, decodes and prints the figures."""
-    craft = Craft.read(sentences)
-    warm_up(craft.dev[:2], labels)
+@click.option("--stanford", is_flag=True, help="CRAFT's own d-trees, and their labels.")
+def main(
+    sentences: int | None, epochs: int, binarization: str, labels: bool, no_context: bool, stanford: bool
+) -> None:
+    """Train, decode and print the figures."""
+    craft = known("craft", sentences)
+    train, dev = (list(craft.trees(part)) for part in ("train", "dev"))
+    warm_up(dev[:2], labels)
     route = ConstrainedCKY(binarization=binarization, epochs=epochs, labels=labels, context=not no_context)
-    dtrees = trained(route, craft)
-    speed, scores, repairs = decoded(route, craft.dev, dtrees)
-    print(f"decoding: {speed:.0f} sentences/s on one core ({speed / PAD['sentences/s']:.1f} x PAD's speed)")
-    print(
-        f"EVALB collins.prm: F1 {scores.f1:.2f} (R {scores.recall:.2f}, P {scores.precision:.2f}), "
-        f"exact {scores.complete_match:.2f} %; glue rule used {repairs.counts[GLUED]} times"
-    )
+    encode = Reduction("direct").encode if labels else route.encode
+    if stanford:
+        given, dtrees = own_dtrees("train", train), own_dtrees("dev", dev)
+        train = with_induced_heads(train, given)
+    else:
+        given, dtrees = list(map(encode, train)), list(map(encode, dev))
+    fit(route, Trees(train, given), Trees(dev, dtrees))
+    guess, seconds = timed(route.decode_all, dtrees, "decoding", repairs := Repairs())
+    speed = len(dev) / seconds
+    print(f"decoding: {speed:.0f} sentences/s on one core ({speed / SPEED:.1f} x PAD's speed)")
+    print(f"{shown(dev, guess)}; glue rule used {repairs.counts[GLUED]} times")
+    if stanford:
+        nearest = map(route.oracle, with_induced_heads(dev, dtrees), dtrees)
+        print(f"oracle: {shown(dev, list(nearest))}")
+
+
+class Trees(NamedTuple):
+    """C-trees, and a d-tree of each."""
+
+    ctrees: list[CTree]
+    dtrees: list[DTree]
+
+
+def own_dtrees(part: str, ctrees: list[CTree]) -> list[DTree]:
+    """Return CRAFT's own d-trees of the first sentences, over the tokens of the c-trees."""
+    dtrees = read_conllu(folder() / f"craft-{part}.sd.conllu.gz")
+    return [replace(dtree, tokens=ctree.tokens) for ctree, dtree in zip(ctrees, dtrees, strict=False)]
 
 
 def warm_up(ctrees: list[CTree], labels: bool) -> None:
-    """Compiles the kernels, or loads what was compiled before; how long that takes for decoding alone."""
+    """Compile the kernels, or load what was compiled before; say how long that takes for decoding alone."""
     route = ConstrainedCKY(epochs=1, table_bits=10, labels=labels).fit(ctrees)
     with tempfile.TemporaryDirectory() as directory:
         files = Path(directory) / "model", Path(directory) / "dev.mrg"
@@ -83,35 +113,30 @@ def warm_up(ctrees: list[CTree], labels: bool) -> None:
             print(f"first sentence of a process with a loaded model, {said}: {float(run.stdout):.1f} s")
 
 
-def trained(route: ConstrainedCKY, craft: Craft) -> list[DTree]:
-    """Fits the route, prints what it took; the d-trees of dev, labelled where labels are features."""
+def fit(route: ConstrainedCKY, train: Trees, dev: Trees) -> None:
+    """Fit the route, and print what it took."""
     epochs: list[Epoch] = []
 
     def report(epoch: Epoch) -> None:
         epochs.append(epoch)
         print(epoch, flush=True)
 
-    encode = Reduction("direct").encode if route.settings.labels else route.encode
-    given = list(map(encode, craft.train)) if route.settings.labels else None
-    dtrees = list(map(encode, craft.dev))
-    fit = timed(route.fit, craft.train, craft.dev, dtrees=given, dev_dtrees=dtrees, progress=report)
-    seconds = sum(epoch.seconds for epoch in epochs) / len(epochs)
-    ratio = PAD["s per epoch"] / seconds
+    begin = time.perf_counter()
+    route.fit(train.ctrees, dev.ctrees, dtrees=train.dtrees, dev_dtrees=dev.dtrees, progress=report)
+    seconds, mean = time.perf_counter() - begin, fmean(epoch.seconds for epoch in epochs)
     print(f"grammar: {len(route.grammar_.rules)} rules, {len(route.grammar_.symbols)} symbols")
-    print(f"training: {seconds:.1f} s per epoch ({ratio:.1f} x PAD's speed on all of CRAFT train)")
-    print(f"training with scoring: {fit.seconds:.0f} s in all")
+    print(f"training: {mean:.1f} s per epoch ({SECONDS / mean:.1f} x PAD's speed on all of CRAFT train)")
+    print(f"training with scoring: {seconds:.0f} s in all")
     print(f"non-zero weights: {(route.weights_ != 0).sum():,} of 2^{route.settings.table_bits}")
-    print(f"peak memory until here: {peak_gigabytes():.2f} GB")
-    return dtrees
+    peak = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 1e6
+    print(f"peak memory until here: {peak:.2f} GB")
 
 
-def decoded(
-    route: ConstrainedCKY, gold: Sequence[CTree], dtrees: Sequence[DTree]
-) -> tuple[float, Summary, Repairs]:
-    """Sentences a second, scores, repairs."""
-    repairs = Repairs()
-    guess, seconds = timed(list, route.decode_all(dtrees, repairs))
-    return len(gold) / seconds, bracket_scores(gold, guess), repairs
+def shown(gold: list[CTree], guess: list[CTree]) -> str:
+    """Return the scores of c-trees."""
+    scores = bracket_scores(gold, guess)
+    both = f"R {scores.recall:.2f}, P {scores.precision:.2f}"
+    return f"EVALB collins.prm: F1 {scores.f1:.2f} ({both}), exact {scores.complete_match:.2f} %"
 
 
 if __name__ == "__main__":

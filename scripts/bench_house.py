@@ -19,51 +19,50 @@ from statistics import median
 
 import click
 
-from measuring import house, options
-from measuring.tables import Line, print_table, say
-from measuring.treebanks import CRAFT
+from benchmarks import house
+from benchmarks.shared import FilePath, Line, names_option, print_table, say
+from treebanks.files import known
 
 HEADER = ["", "tok/s", "other", "ratio", "tok/s CPU", "other", "ratio", "MB", "other", "ratio", "same"]
 FEW = 40  # sentences, where kernels are compiled
-SAME = {True: "yes", False: "no"}
 
 
 @click.command()
 @click.argument("other_python", type=click.Path(exists=True, dir_okay=False))
 @click.option("--runs", default=5, show_default=True)
 @click.option("--sentences", default=1000, show_default=True, help="From which models learn.")
-@options.names_option("--rows", house.ROWS, ",".join(house.ROWS))
-@click.option("--train", type=options.FilePath, help="[default: CRAFT's]")
-@click.option("--dev", type=options.FilePath, help="[default: CRAFT's]")
+@names_option("--rows", house.ROWS, ",".join(house.ROWS))
+@click.option("--train", type=FilePath, help="[default: CRAFT's]")
+@click.option("--dev", type=FilePath, help="[default: CRAFT's]")
 def main(
     other_python: str, runs: int, sentences: int, rows: list[str], train: Path | None, dev: Path | None
 ) -> None:
-    """Times both and prints the table."""
-    files = train or CRAFT.path("train"), dev or CRAFT.path("dev")
+    """Time both and print the table."""
+    files = [str(file or known("craft").files[part]) for file, part in ((train, "train"), (dev, "dev"))]
     pythons = (sys.executable, other_python)
     for python in pythons:
         for row in rows:
             say(f"{python}: kernels of {row}")
-            Process(python, row, *files, FEW).end()
+            Process(python, row, *files, str(FEW)).end()
     lines: list[Line] = []
     for row in rows:
         say(row)
-        lines.append(line(row, [Process(python, row, *files, sentences) for python in pythons], runs))
+        lines.append(line(row, [Process(python, row, *files, str(sentences)) for python in pythons], runs))
     print_table(HEADER, lines)
 
 
 class Process:
     """One environment at the work of one row."""
 
-    def __init__(self, python: str, row: str, train: Path, dev: Path, sentences: int) -> None:
+    def __init__(self, python: str, *arguments: str) -> None:
         # -P: of what lies beside the program nothing is imported.
-        started = [python, "-P", house.__file__, row, *map(str, (train, dev, sentences))]
+        started = [python, "-P", house.__file__, *arguments]
         self.process = subprocess.Popen(started, text=True, stdin=subprocess.PIPE, stdout=subprocess.PIPE)
         self.tokens = self.answer()["tokens"]
         self.times: list[dict[str, float]] = []
 
     def answer(self) -> dict[str, float]:
-        """What the process says next."""
+        """Return what the process says next."""
         assert self.process.stdout
         said = self.process.stdout.readline()
         if not said:
@@ -72,14 +71,14 @@ class Process:
         return answer
 
     def work(self) -> None:
-        """Has it work once."""
+        """Have it work once."""
         assert self.process.stdin
         self.process.stdin.write("\n")
         self.process.stdin.flush()
         self.times.append(self.answer())
 
     def end(self) -> float:
-        """Ends it; the checksum of its results."""
+        """End it; return the checksum of its results."""
         assert self.process.stdin
         self.process.stdin.close()
         checksum = self.answer()["checksum"]
@@ -87,22 +86,23 @@ class Process:
         return checksum
 
     def median(self, what: str) -> float:
-        """Of all runs."""
+        """Return the median of all runs."""
         return median(time[what] for time in self.times)
 
 
 def line(row: str, processes: list[Process], runs: int) -> Line:
-    """Lets both work in turn; a line of the table."""
+    """Let both work in turn; return a line of the table."""
     for number in range(runs):
         for process in processes[:: -1 if number % 2 else 1]:
             process.work()
     cells: list[float] = []
-    for what in ("wall", "cpu"):
-        here, other = (process.tokens / process.median(what) for process in processes)
+    for what in ("wall", "cpu", "memory"):
+        here, other = (process.median(what) for process in processes)
+        if what != "memory":
+            here, other = (process.tokens / process.median(what) for process in processes)
         cells += [round(here), round(other), here / other]
-    here, other = (process.median("memory") for process in processes)
-    checksums = {process.end() for process in processes}
-    return [row, *cells, round(here), round(other), here / other, SAME[len(checksums) == 1]]
+    same = len({process.end() for process in processes}) == 1
+    return [row, *cells, "yes" if same else "no"]
 
 
 if __name__ == "__main__":

@@ -13,11 +13,11 @@ from pathlib import Path
 
 import click
 
-from building.build import build
-from building.recipes import RECIPES
+from benchmarks.shared import say
 from d2c.base.errors import FormatError, ModelError
-from measuring.tables import say
-from measuring.treebanks import folder
+from models.build import build
+from models.recipes import RECIPES
+from treebanks.files import folder
 
 
 @click.command()

@@ -29,7 +29,8 @@ def main(options: tuple[str, ...]) -> None:
     link_sources()
     command = [sys.executable, "-m", "mypy", "--config-file", str(ROOT / "pyproject.toml")]
     command += ["--cache-dir", str(ROOT / ".mypy_cache"), *options]
-    command += ["-p", "d2c", "-p", "measuring", "-p", "papers", "-p", "benchmarks"]
+    for package in ("d2c", "papers", "benchmarks", "models", "treebanks", "fuzzing"):
+        command += ["-p", package]
     for script in sorted((ROOT / "scripts").glob("*.py")):
         command += ["-m", script.stem]
     environment = os.environ | {"MYPYPATH": os.pathsep.join((str(SOURCES), f"{SOURCES}/scripts"))}

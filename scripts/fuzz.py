@@ -17,9 +17,9 @@ from random import SystemRandom
 import click
 import torch
 
+from benchmarks.shared import FilePath
 from d2c.models.model import Model
 from fuzzing import fitted, frame, inputs, models
-from measuring.options import FilePath
 
 
 @click.command()

@@ -38,7 +38,7 @@ from d2c.treebanks.reading import Reading
 from papers.experiment import PaperExperiment, Settings
 from papers.page import write_section
 from papers.registry import TABLES, make_table
-from papers.treebanks import read_treebanks
+from treebanks.files import read_treebanks
 
 EVERY = "all"
 CHART = ("labels", "binarization", "grammar", "symbols", "max_unaries")  # of `RouteSettings`

@@ -22,8 +22,7 @@ from typing import NamedTuple
 import click
 import torch
 
-from building.english import BLOCK, TREEBANKS, file_of, penn_trees
-from building.scores import untagged
+from benchmarks.shared import Line, print_table, say
 from d2c.combination.constituents import Parse, combine, learn_constituents
 from d2c.experiments.rows import with_tags_of
 from d2c.models.model import Model
@@ -33,8 +32,9 @@ from d2c.trees.ctree import CTree
 from d2c.trees.scores.brackets import METRICS
 from d2c.trees.scores.matches import Score
 from d2c.trees.scores.significance import approximate_randomisation
-from measuring.tables import Line, print_table, say
-from measuring.treebanks import folder
+from models.scores import untagged
+from treebanks.english import BLOCK, TREEBANKS, file_of, penn_trees
+from treebanks.files import folder
 
 CONVERTER = "en-clear"
 METRIC = METRICS["evalb"]

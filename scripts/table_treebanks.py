@@ -3,18 +3,16 @@
     python scripts/table_treebanks.py [--treebanks alpino,pcc] [--part dev] [--part train]
 
 Read as `d2c train` reads them (brackets without traces and function tags), and, where there are traces, as
-with `--traces`. % gaps: sentences with a constituent that is not contiguous, as annotated and after
-punctuation was moved. Labels: of phrases, and of arcs in the three encodings. Formats: trees that come back
-the same from every format that can hold them (blanks inside words and lemmas cannot be held by brackets and
-the export format; brackets hold no gaps). Encodings: trees that come back from direct, spine and, without
-gaps, delta; unary nodes as in the gold tree.
-Reads $D2C_TREEBANKS (default ../shared/treebanks).
+with `--traces`. % with gaps: sentences with a constituent that is not contiguous, as annotated and after
+punctuation was moved. direct, delta, spine: labels of arcs. Formats: trees that come back as each format
+holds them. Encodings: trees that come back from direct, spine and, without gaps, delta; unary nodes as in the
+gold tree. Reads $D2C_TREEBANKS (default ../shared/treebanks).
 """
 
 from __future__ import annotations
 
 import tempfile
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import replace
 from itertools import product
 from pathlib import Path
@@ -22,75 +20,94 @@ from statistics import fmean
 
 import click
 
-from d2c.trees.ctree import CTree, Tokens
+from benchmarks.shared import Line, names_option, print_table, say
+from d2c.experiments.treebank import Treebank
+from d2c.reduction.encodings import ENCODINGS
+from d2c.reduction.reduction import Reduction
+from d2c.treebanks.conversion import WRITABLE
+from d2c.trees.ctree import CTree, canonical
 from d2c.trees.formats.treebanks import FORMATS, read_treebank
 from d2c.trees.heads import load_head_rules
 from d2c.trees.transforms import move_punctuation
-from measuring import options
-from measuring.round_trips import round_trips
-from measuring.treebanks import PARTS, TREEBANKS
+from d2c.trees.unaries import restore_unaries, strip_unaries
+from fuzzing.inputs import as_held
+from treebanks.files import known, known_treebanks
 
-SUFFIXES = {"brackets": ".mrg", "discbracket": ".dbr", "export": ".export", "tigerxml": ".tiger.xml"}
-SUFFIXES |= {"alpinoxml": ".alpino.xml"}
-
-
-def plain(ctree: CTree, name: str) -> CTree | None:
-    """What a format can hold of a tree, None if it cannot hold it: bracket formats have neither lemmas nor
-    morphology; wrappers and words with brackets in them are kept by all."""
-    tokens = ctree.tokens
-    columns = [tokens.forms, tokens.tags, tokens.lemmas or (), tokens.morphs or ()]
-    if name in ("brackets", "discbracket"):
-        tokens, columns = Tokens(tokens.forms, tokens.tags), columns[:2]
-    if name in ("brackets", "discbracket", "export") and any(
-        " " in word for column in columns for word in column
-    ):
-        return None
-    if name == "brackets" and (
-        not ctree.is_continuous() or any("(" in tag or ")" in tag for tag in tokens.tags)
-    ):
-        return None
-    return replace(ctree, tokens=tokens, head_children=None)
-
-
-def format_round_trips(ctrees: Sequence[CTree]) -> Iterator[str]:
-    """For each format, how many of the trees that it can hold come back."""
-    for name, suffix in SUFFIXES.items():
-        write = FORMATS[name].write
-        assert write is not None
-        held = [tree for tree in (plain(ctree, name) for ctree in ctrees) if tree is not None]
-        with tempfile.TemporaryDirectory() as directory:
-            path = Path(directory) / f"x{suffix}"
-            with open(path, "w", encoding="utf-8") as stream:
-                write(held, stream)
-            same = sum(a == b for a, b in zip(held, read_treebank(path), strict=True))
-        yield f"{name} {same:,}/{len(held):,}"
+PARTS = ("train", "dev")
+WITH_TRACES = ("craft", "icepahc")
+HEADS = {"alpino": "dutch", "sinica": "sinica"}  # rather than those that are marked
+HEADER = (
+    *("treebank", "sentences", "tokens", "phrase labels", "% with gaps", "after moving punctuation"),
+    *(*ENCODINGS, "% same: formats", "% same: encodings"),
+)
 
 
 @click.command()
 @click.option("--part", "parts", type=click.Choice(PARTS), multiple=True, default=PARTS, show_default=True)
-@options.names_option("--treebanks", TREEBANKS, ",".join(TREEBANKS))
+@names_option("--treebanks", known_treebanks(), ",".join(known_treebanks()))
 def main(parts: tuple[str, ...], treebanks: list[str]) -> None:
-    """Prints three lines for each treebank."""
-    for treebank in map(TREEBANKS.__getitem__, treebanks):
-        for traces, part in product((False, True)[: 1 + treebank.traces], parts):
-            ctrees = list(treebank.trees(part, traces=traces))
-            tokens = sum(len(ctree.tokens) for ctree in ctrees)
-            labels = len({label for ctree in ctrees for label in ctree.labels})
-            gaps, moved = gap_share(ctrees), gap_share(map(move_punctuation, ctrees))
-            shown = treebank.file.format(part) + " --traces" * traces
-            print(f"{shown}: {len(ctrees):,} sentences, {tokens:,} tokens, {labels} phrase labels, ", end="")
-            print(f"{gaps:.1f} % with gaps, {moved:.1f} % after moving punctuation")
-            print("    formats: " + "; ".join(format_round_trips(ctrees)))
-            encoded = round_trips(ctrees, load_head_rules(treebank.head_rules))
-            shown = "; ".join(
-                f"{name} {same:,}/{n:,}, {labels:,} labels" for name, n, same, labels in encoded
-            )
-            print(f"    encodings: {shown}", flush=True)
+    """Print a line for each treebank and part."""
+    rows: list[Line] = []
+    for treebank, part in product(map(known, treebanks), parts):
+        for traces in (False, True)[: 1 + (treebank.name in WITH_TRACES)]:
+            rows.append(line(treebank, part, traces))
+            say(rows[-1])
+    print_table(HEADER, rows)
+
+
+def line(treebank: Treebank, part: str, traces: bool) -> Line:
+    """Return a line of the table."""
+    name = treebank.reading.format_name
+    ctrees = list(read_treebank(treebank.files[part], name, clean=True, traces=traces))
+    rules = load_head_rules(HEADS.get(treebank.name, treebank.head_rules))
+    headed = [canonical(rules.apply(ctree)) for ctree in ctrees]
+    encoded = [encodes(headed, encoding) for encoding in ENCODINGS]
+    return [
+        f"{treebank.name} {part}{' --traces' * traces}",
+        *(len(ctrees), sum(len(ctree.tokens) for ctree in ctrees)),
+        *(len({label for ctree in ctrees for label in ctree.labels}), gap_share(ctrees)),
+        *(gap_share(map(move_punctuation, ctrees)), *(labels for labels, _ in encoded)),
+        100 * fmean(same for name in WRITABLE for same in comes_back(ctrees, name)),
+        100 * fmean(one for _, same in encoded for one in same),
+    ]
 
 
 def gap_share(ctrees: Iterable[CTree]) -> float:
-    """Per cent of the trees that have gaps."""
+    """Return per cent of the trees that have gaps."""
     return 100 * fmean(not ctree.is_continuous() for ctree in ctrees)
+
+
+def comes_back(ctrees: Sequence[CTree], name: str) -> list[bool]:
+    """Return of the trees that a format can hold whether they come back."""
+    write, holds = FORMATS[name].write, FORMATS[name].holds
+    assert write is not None
+    held = [ctree for ctree in ctrees if "gaps" in holds or ctree.is_continuous()]
+    with tempfile.TemporaryDirectory() as directory:
+        path = Path(directory) / f"x{FORMATS[name].suffixes[0]}"
+        with open(path, "w", encoding="utf-8") as stream:
+            write(held, stream)
+        back = read_treebank(path, name)
+        return [replace(b, head_children=None) == as_held(a, name) for a, b in zip(held, back, strict=True)]
+
+
+def encodes(headed: Iterable[CTree], name: str) -> tuple[int, list[bool]]:
+    """Return how many labels an encoding has, and of the trees that it can hold whether they come back.
+
+    Gold unary chains are given back where labels do not carry them.
+    """
+    encoding, route = ENCODINGS[name], Reduction(name, continuous=False)
+    labels, same = set[str](), list[bool]()
+    for ctree in headed:
+        if ctree.is_continuous() or not encoding.continuous_only:
+            dtree = route.encode(ctree)
+            labels.update(dtree.labels or ())
+            if encoding.carries_unaries:
+                back = route.decode(dtree)
+            else:
+                unaryless = canonical(route.decode_unaryless(dtree))
+                back = restore_unaries(unaryless, strip_unaries(ctree)[1])
+            same.append(replace(canonical(back), top=ctree.top) == ctree)
+    return len(labels), same
 
 
 if __name__ == "__main__":

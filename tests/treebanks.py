@@ -2,7 +2,7 @@
 
 import pytest
 
-from measuring.treebanks import folder
+from treebanks.files import folder
 
 TREEBANKS = folder()
 needs_treebanks = pytest.mark.skipif(not TREEBANKS.is_dir(), reason=f"{TREEBANKS} absent; set D2C_TREEBANKS")

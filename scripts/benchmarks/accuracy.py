@@ -34,6 +34,7 @@ What takes long is kept in --models. Reads $D2C_TREEBANKS (default ../shared/tre
 
 from __future__ import annotations
 
+import resource
 import sys
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from pathlib import Path
@@ -45,7 +46,8 @@ import torch
 sys.path.insert(0, str(Path(__file__).resolve().parents[1]))
 
 from benchmarks.craft import AGREE, Data, Parsed
-from benchmarks.packed_arcs import packed_table
+from benchmarks.packed_arcs import Part, packed_table
+from benchmarks.shared import FilePath, Line, names_option, print_table, say
 from d2c.cky.settings import ChartSettings
 from d2c.combination.arc_voting import combine_arcs, learn_arcs
 from d2c.combination.constituents import Parse, combine, learn_constituents
@@ -63,10 +65,7 @@ from d2c.trees.scores.attachment import Attachment, score_attachment
 from d2c.trees.scores.brackets import METRICS
 from d2c.trees.scores.matches import Score
 from d2c.trees.scores.significance import approximate_randomisation
-from measuring import options
-from measuring.pretrained import ENCODERS, FINETUNE, VECTORS
-from measuring.tables import Line, print_table, say
-from measuring.timing import peak_gigabytes
+from models.pretrained import ENCODERS, FINETUNE, VECTORS
 
 HEADER = ("d-trees", "route", "UAS", "LAS", "F1", "exact", "tokens/s", "minutes", "points", "p")
 DEFAULT = f"spacy,transition:standard;exact,stanza,{FINETUNE}:10"
@@ -77,9 +76,9 @@ METRIC = METRICS["evalb"]
 
 
 @click.command()
-@options.sentences_option
-@options.names_option("--dparsers", DPARSER_NAMES, DEFAULT)
-@options.names_option("--cparsers", ["", "stanza", *ENCODERS], "")
+@click.option("--sentences", default=5000, show_default=True, help="Of CRAFT train.")
+@names_option("--dparsers", DPARSER_NAMES, DEFAULT)
+@names_option("--cparsers", ["", "stanza", *ENCODERS], "")
 @click.option("--packed", type=click.Choice(AGREE), help="A table of this route over packed arcs instead.")
 @click.option("--grammar", type=click.Choice(GRAMMARS), default="closed", show_default=True)
 @click.option("--tags", type=click.Choice(TAGS), default=TAGS[0], show_default=True)
@@ -87,13 +86,14 @@ METRIC = METRICS["evalb"]
 @click.option("--table-bits", type=click.IntRange(1, MOST_BITS), default=ChartSettings().table_bits)
 @click.option("--every", default=1, show_default=True, help="Of dev's sentences, which are scored.")
 @click.option("--seed", default=1, show_default=True)
-@options.models_option
+@click.option("--models", type=FilePath, default="models", show_default=True, help="All is kept here.")
 def main(dparsers: list[str], cparsers: list[str], packed: str | None, models: Path, **settings: Any) -> None:
     """Prints the table; the first d-parser is what the others are held against."""
     data = Data(models, **settings)
     if packed:
         for name in dparsers:
-            packed_table(data.parsed(name), data.route(packed), data.gold("dev"), data.gold("test"))
+            parsed, gold = data.parsed(name), (data.gold(part) for part in ("dev", "test"))
+            packed_table(data.route(packed).route, *map(Part, gold, (parsed.held_out, parsed.dev)))
         return
     table = Table(data)
     for name in dparsers:
@@ -110,7 +110,7 @@ def main(dparsers: list[str], cparsers: list[str], packed: str | None, models: P
         f"{len(data.learned.trees('train')):,} training and {len(data.gold('test')):,} development sentences"
     )
     print(f"CRAFT, {sizes}, {data.tags} tags; points: against the best row of {dparsers[0]};", end=" ")
-    print(f"{peak_gigabytes():.1f} GB")
+    print(f"{resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 1e6:.1f} GB")
 
 
 class ScoredRow(NamedTuple):

@@ -11,6 +11,7 @@ from typing import Any, NamedTuple
 
 import torch
 
+from benchmarks.shared import say
 from d2c.dparsers.registry import make_tagger
 from d2c.experiments.experiment import Experiment, Fitted
 from d2c.experiments.rows import Parses
@@ -19,10 +20,9 @@ from d2c.experiments.treebank import Treebank
 from d2c.training.spec import TrainingSpec
 from d2c.trees.ctree import CTree, Tokens
 from d2c.trees.dtree import DTree
-from measuring.pretrained import ENCODERS, VECTORS, encoder, vectors_file
-from measuring.tables import say
-from measuring.treebanks import CRAFT
+from models.pretrained import ENCODERS, VECTORS, encoder, vectors_file
 from papers.stanza_constituency import StanzaConstituency
+from treebanks.files import known
 
 HELD_OUT = 500
 AGREE = "labeler", "cky"  # their agreement is a row, and they take packed arcs
@@ -114,9 +114,9 @@ class Data:
         **chart: Any,
     ) -> None:
         self.models, self.tags, self.folds, self.chart = models, tags, folds, chart
-        train, dev = CRAFT.path("train"), CRAFT.path("dev")
+        train, dev = (known("craft").files[part] for part in ("train", "dev"))
         files = {"train": train, "dev": train, "test": dev}
-        self.treebank = Craft("craft", files, CRAFT.head_rules, sentences=sentences or None, every=every)
+        self.treebank = Craft("craft", files, sentences=sentences or None, every=every)
         spec = TrainingSpec(train, dev, preset="small", seed=seed, folds=folds)
         self.learned = Experiment(self.treebank, spec, Store(models / "steps"))
 

@@ -2,19 +2,19 @@
 
 What arcs count for is learned on the held-out part, for 1.5 heads per word. Columns: heads per word, share of
 the words with their gold head among them, oracle (of the chart) and F1 (EVALB, collins.prm), exact matches,
-milliseconds for a sentence, sentences that were left to the single d-tree. The first line is the single
-d-tree. Below each: milliseconds by length. Last what is gained by what the d-parser says of labels.
+milliseconds for a sentence, and for sentences of some lengths, sentences that were left to the single d-tree.
+The first line is the single d-tree. Last what is gained by what the d-parser says of labels.
 """
 
 from __future__ import annotations
 
 import time
 from collections.abc import Sequence
-from typing import Any, Protocol
+from typing import Any, NamedTuple
 
 import numpy as np
 
-from d2c.experiments.experiment import Fitted
+from benchmarks.shared import Line, print_table
 from d2c.experiments.rows import with_tags_of
 from d2c.packed.dtree import packed_arcs, with_packed_arcs
 from d2c.packed.feature import least_probability
@@ -24,58 +24,49 @@ from d2c.trees.repair import ARCS_UNDONE, Repairs
 from d2c.trees.scores.brackets import METRICS, bracket_scores
 from d2c.trees.scores.significance import approximate_randomisation
 
+HEADER = ("heads/word", "gold among, %", "oracle", "F1", "exact", "ms/sentence", "single", "ms by length")
 HEADS_PER_WORD = (1.0, 1.2, 1.5, 2.0)
 METRIC = METRICS["evalb"]
 LENGTHS = (10, 20, 30, 40, 60)  # upper bounds
 
 
-class ParsedParts(Protocol):
-    """The d-trees of a d-parser, with packed arcs."""
+class Part(NamedTuple):
+    """Gold c-trees, and the d-trees of a d-parser, with packed arcs."""
 
-    @property
-    def held_out(self) -> Sequence[DTree]:
-        """From which is learned what arcs count for."""
-
-    @property
-    def dev(self) -> Sequence[DTree]:
-        """That are scored."""
+    gold: Sequence[CTree]
+    dtrees: Sequence[DTree]
 
 
-def packed_table(
-    parsed: ParsedParts, fitted: Fitted[Any], held_out: Sequence[CTree], dev: list[CTree]
-) -> None:
+def packed_table(route: Any, held_out: Part, dev: Part) -> None:
     """Print the figures of a route over the packed arcs of a d-parser."""
-    route = fitted.route.fit_arcs(held_out, parsed.held_out)
-    print(f"learned on {len(held_out)} sentences: {route.arcs_}")
-    print("heads/word  gold among  oracle     F1   exact  ms/sentence  single", flush=True)
+    route.fit_arcs(*held_out)
+    print(f"learned on {len(held_out.gold)} sentences: {route.arcs_}")
+    rows: list[Line] = []
     for heads_per_word in HEADS_PER_WORD:
-        chosen = [with_packed_arcs(dtree, None) for dtree in parsed.dev]
+        arcs = [packed_arcs(dtree) for dtree in dev.dtrees]
         if heads_per_word > 1:
-            least = least_probability(parsed.dev, heads_per_word)
+            least = least_probability(dev.dtrees, heads_per_word)
             route.arcs_ = route.arcs_._replace(least=least)
-            chosen = [with_likely_arcs(dtree, least) for dtree in parsed.dev]
-        print_line(route, dev, chosen)
-    print_gain_of_labels(route, (held_out, parsed.held_out), (dev, parsed.dev))
+            pairs = zip(arcs, dev.dtrees, strict=True)
+            chosen = [one and one.kept(least, dtree.heads) for one, dtree in pairs]
+        else:
+            chosen = [None] * len(arcs)
+        rows.append(line(route, Part(dev.gold, list(map(with_packed_arcs, dev.dtrees, chosen)))))
+    print_table(HEADER, rows)
+    print_gain_of_labels(route, held_out, dev)
 
 
-def print_gain_of_labels(
-    route: Any,
-    held_out: tuple[Sequence[CTree], Sequence[DTree]],
-    dev: tuple[Sequence[CTree], Sequence[DTree]],
-) -> None:
+def print_gain_of_labels(route: Any, held_out: Part, dev: Part) -> None:
     """Print what is gained by what the d-parser says of labels, at 1.5 heads per word."""
-    if all(arcs is None or arcs.labels is None for arcs in map(packed_arcs, dev[1])):
+    if all(arcs is None or arcs.labels is None for arcs in map(packed_arcs, dev.dtrees)):
         return
     scores = []
-    for labelled in (False, True):
-        learned, parsed = (
-            part[1] if labelled else list(map(unlabelled, part[1])) for part in (held_out, dev)
-        )
-        guess = with_tags_of(dev[0], route.fit_arcs(held_out[0], learned).decode_all(parsed))
-        scores.append(METRIC.score(dev[0], guess))
-        f1 = METRIC.summary(scores[-1]).f1
-        print(f"{'with' if labelled else 'without'} labels: {route.arcs_}, F1 {f1:.2f}", flush=True)
-    gain = approximate_randomisation(scores[0], scores[1])
+    for name, how in (("without", unlabelled), ("with", lambda dtree: dtree)):
+        learned, parsed = (list(map(how, part.dtrees)) for part in (held_out, dev))
+        guess = with_tags_of(dev.gold, route.fit_arcs(held_out.gold, learned).decode_all(parsed))
+        scores.append(METRIC.score(dev.gold, guess))
+        print(f"{name} labels: {route.arcs_}, F1 {METRIC.summary(scores[-1]).f1:.2f}", flush=True)
+    gain = approximate_randomisation(*scores)
     print(f"labels gain {gain.points:.2f} points, p = {gain.p:.4f}")
 
 
@@ -85,37 +76,36 @@ def unlabelled(dtree: DTree) -> DTree:
     return with_packed_arcs(dtree, arcs and arcs._replace(labels=None))
 
 
-def with_likely_arcs(dtree: DTree, least: float) -> DTree:
-    """Return a d-tree with fewer packed arcs, as the route takes them."""
-    arcs = packed_arcs(dtree)
-    return with_packed_arcs(dtree, arcs and arcs.kept(least, dtree.heads))
-
-
-def print_line(route: Any, dev: list[CTree], dtrees: Sequence[DTree]) -> None:
-    """Print the figures of some d-trees."""
+def line(route: Any, dev: Part) -> Line:
+    """Return the figures of some d-trees."""
+    gold, dtrees = dev
     words = sum(len(dtree.heads) for dtree in dtrees)
-    arcs, among = (sum(column) for column in zip(*map(counts, map(route.encode, dev), dtrees), strict=True))
+    arcs, among = (sum(one) for one in zip(*map(counts, map(route.encode, gold), dtrees), strict=True))
     repairs, times, guess = Repairs(), list[float](), list[CTree]()
     route.decode(dtrees[0])
     for dtree in dtrees:
         start = time.perf_counter()
         guess.append(route.decode(dtree, repairs))
         times.append(1000 * (time.perf_counter() - start))
-    scores, oracle = bracket_scores(dev, with_tags_of(dev, guess)), "     -"
+    scores, oracle = bracket_scores(gold, with_tags_of(gold, guess)), None
     if route.has_oracle:
-        nearest = with_tags_of(dev, map(route.oracle, with_tags_of(dtrees, dev), dtrees))
-        oracle = f"{bracket_scores(dev, nearest).f1:6.2f}"
-    print(
-        f"{arcs / words:10.2f}  {100 * among / words:10.1f}  {oracle} {scores.f1:6.2f}  "
-        f"{scores.complete_match:6.2f}  {np.mean(times):11.1f}  {repairs.counts[ARCS_UNDONE]:6d}"
-    )
-    lengths = np.array([len(dtree.heads) for dtree in dtrees])
-    by_length = np.digitize(lengths, LENGTHS, right=True)
+        nearest = with_tags_of(gold, map(route.oracle, with_tags_of(dtrees, gold), dtrees))
+        oracle = bracket_scores(gold, nearest).f1
+    lengths, taken = np.array([len(dtree.heads) for dtree in dtrees]), np.array(times)
+    classes = np.digitize(lengths, LENGTHS, right=True)
     means = [
-        f"{lengths[by_length == k].mean():.0f} words {np.array(times)[by_length == k].mean():.1f}"
-        for k in np.unique(by_length)
+        f"{lengths[classes == k].mean():.0f} words {taken[classes == k].mean():.1f}"
+        for k in np.unique(classes)
     ]
-    print(f"    ms by length: {', '.join(means)}", flush=True)
+    accuracy = (scores.f1, scores.complete_match, float(taken.mean()))
+    return [
+        arcs / words,
+        100 * among / words,
+        oracle,
+        *accuracy,
+        repairs.counts[ARCS_UNDONE],
+        ", ".join(means),
+    ]
 
 
 def counts(gold: DTree, dtree: DTree) -> tuple[int, int]:

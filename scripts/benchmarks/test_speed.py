@@ -34,7 +34,7 @@ from d2c.trees.ctree import CTree, Tokens, build_ctree
 from d2c.trees.formats.brackets import read_brackets, write_brackets
 from d2c.trees.scores.brackets import bracket_scores
 from d2c.trees.unaries import restore_unaries, strip_unaries
-from measuring.treebanks import CRAFT
+from treebanks.files import known
 
 SAMPLE = Path(__file__).resolve().parents[2] / "data" / "sample"
 MODEL, SENTENCES = os.environ.get("D2C_MODEL", "en"), int(os.environ.get("D2C_SENTENCES", "20000"))
@@ -89,7 +89,7 @@ def run(*command: object, given: str = "", **environment: str) -> str:
 @pytest.fixture(scope="session")
 def train() -> list[CTree]:
     """CRAFT's training sentences."""
-    return list(CRAFT.trees("train"))
+    return list(known("craft").trees("train"))
 
 
 @pytest.fixture(scope="session")
@@ -165,7 +165,7 @@ def test_conversion_takes_linear_time(shape: str, name: str, n: int, benchmark: 
 
 def test_unary_nodes_of_gold_trees(train: list[CTree], benchmark: Benchmark, tmp_path: Path) -> None:
     """On CRAFT's dev, learned from all of train."""
-    classifier, dev = UnaryClassifier(seed=1).fit(train), list(CRAFT.trees("dev"))
+    classifier, dev = UnaryClassifier(seed=1).fit(train), list(known("craft").trees("dev"))
     bare = [strip_unaries(ctree)[0] for ctree in dev]
     batches = [bare[begin : begin + 500] for begin in range(0, len(bare), 500)]
     parts = benchmark.pedantic(lambda: list(map(classifier.predict, batches)), rounds=5)
@@ -263,7 +263,7 @@ def test_component(entrance: str, benchmark: Benchmark) -> None:
 
     nlp, model = spacy.blank("en"), Model.load(find(Path(MODEL)))
     component: Any = nlp.add_pipe("d2c", config={"model": MODEL})
-    sentences = [ctree.tokens for ctree in CRAFT.trees("dev", 500)]
+    sentences = [ctree.tokens for ctree in islice(known("craft").trees("dev"), 500)]
     dtrees = list(model.parse_dependencies(sentences))
     parts = [sentences[begin : begin + 10] for begin in range(0, len(sentences), 10)]
     docs = [

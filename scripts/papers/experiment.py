@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import asdict, dataclass, field, replace
 from functools import cached_property
 from pathlib import Path
@@ -14,10 +14,12 @@ from d2c.experiments.rows import GOLD, Parses, timed, with_tags_of
 from d2c.experiments.store import Store
 from d2c.experiments.treebank import Treebank
 from d2c.training.spec import TrainingSpec
+from d2c.trees.dtree import DTree
 from d2c.trees.repair import Repairs
 from d2c.trees.route import Route
 from d2c.trees.scores.attachment import Attachment, score_attachment
 from papers.scores import Scored, figures
+from papers.table import Cell, Draw, Table
 
 __all__ = ["GOLD", "UNLABELLED", "Fitted", "PaperExperiment", "Parses", "Settings"]
 
@@ -30,7 +32,7 @@ class Settings:
     transformer: of those d-parsers and taggers that may have one
     tags:     `gold`, or `predicted` by the tagger, in train by jackknifing with so many folds
     encoding: of the labels, where a table does not compare encodings
-    penalty, gamma: λ and γ of the chart; None: chosen, see `papers.pad_tuning`
+    penalty, gamma: λ and γ of the chart; None: chosen, see `papers.charts`
     chart:    what differs from the defaults of `RouteSettings` in every chart: labels, binarization, grammar,
               symbols, max_unaries
     systems:  names of other systems, and the files with their trees of the part that is reported on
@@ -60,9 +62,13 @@ class Settings:
 
 @dataclass
 class PaperExperiment(Experiment):
-    """An experiment with the settings of the tables; make it with `of`."""
+    """An experiment with the settings of the tables; make it with `of`.
+
+    missing: a line on each d-parser and other system that cannot be had, as where its package is missing
+    """
 
     settings: Settings = field(default_factory=Settings)
+    missing: dict[str, str] = field(default_factory=dict)
 
     @classmethod
     def of(cls, treebank: Treebank, settings: Settings, store: Store) -> Self:
@@ -71,12 +77,12 @@ class PaperExperiment(Experiment):
 
     @property
     def made_of(self) -> dict[str, Any]:
-        """What every step depends on; so each table that has one is known to need the tags, too."""
+        """What every step depends on; predicted tags are made, so that the table is known to need them."""
         assert self.settings.tags == "gold" or self._tags
-        return super().made_of | ({"tags": self._tags.key} if self.settings.tags == "predicted" else {})
+        return super().made_of
 
     def with_tags(self, tags: str) -> PaperExperiment:
-        """The same but for the tags. With other ones its trees are its own, and go with it."""
+        """Return the same but for the tags. With other ones its trees are its own, and go with it."""
         if tags == self.settings.tags:
             return self
         return PaperExperiment.of(self.treebank, replace(self.settings, tags=tags), self.store)
@@ -107,17 +113,42 @@ class PaperExperiment(Experiment):
             tags = f"predicted tags (accuracy {accuracies[part]:.2f}; train {accuracies['train']:.2f})"
         return f"{self.treebank.name}: {train:,} sentences of train, {reported:,} of {part}; {tags}."
 
-    def all_parses(self, part: str, encoding: str | None = None) -> tuple[list[Parses], list[str]]:
-        """Return the d-trees of all d-parsers but GOLD; a line on each that cannot be had, as where its
-        package is missing."""
-        every, missing = [], []
-        for name in self.settings.dparsers:
-            if name != GOLD:
-                try:
-                    every.append(self.parses(name, part, encoding))
-                except ModelError as error:
-                    missing.append(f"{name}: {error}.")
-        return every, missing
+    def table(
+        self,
+        header: Sequence[str],
+        rows: Sequence[Sequence[Cell]],
+        *notes: str,
+        part: str = "dev",
+        draw: Draw | None = None,
+    ) -> Table:
+        """Return a table of a part, with notes on its data and on what is missing."""
+        return Table(header, rows, [*notes, self.described(part), *self.missing.values()], draw)
+
+    def had(self, names: Iterable[str], make: Callable[[str], Any]) -> dict[str, Any]:
+        """Return what is made of each name, but where that raises ModelError: that is a line in `missing`."""
+        found = {}
+        for name in names:
+            try:
+                found[name] = make(name)
+            except ModelError as error:
+                self.missing[name] = f"{name}: {error}."
+        return found
+
+    def all_parses(self, part: str, encoding: str | None = None) -> list[Parses]:
+        """Return the d-trees of all d-parsers but GOLD that can be had."""
+        names = [name for name in self.settings.dparsers if name != GOLD]
+        return [*self.had(names, lambda name: self.parses(name, part, encoding)).values()]
+
+    def some_parses(self) -> list[Parses]:
+        """Return those of dev. Raises ModelError where there are none."""
+        if found := self.all_parses("dev"):
+            return found
+        raise ModelError(" ".join(self.missing.values()) or "no d-parser is given")
+
+    def best_parses(self) -> Parses:
+        """Return those of dev with the highest UAS."""
+        gold = list(self.encoded(self.settings.encoding, "dev"))
+        return max(self.some_parses(), key=lambda parses: _attachment(gold, parses.dtrees).uas)
 
     def score(self, fitted: Fitted[Route], parses: Parses) -> Scored:
         """Return the figures of a route on d-trees."""
@@ -125,28 +156,37 @@ class PaperExperiment(Experiment):
 
         def make(_: Path) -> dict[str, Any]:
             given, repairs = parses.dtrees, Repairs()
-            labelled, gold_dtrees = given, self.encoded(parses.encoding, part)
             if route.relabels:
                 given = [replace(dtree, labels=None) for dtree in given]
                 labelled, gold_dtrees = route.relabel(given), map(route.encode, self.trees(part))
+            else:
+                labelled, gold_dtrees = given, self.encoded(parses.encoding, part)
             what = f"converting d-trees of {parses.source}"
             guess, converting = timed(route.decode_all, given, what, repairs)
-            attachment = sum(map(score_attachment, gold_dtrees, labelled), Attachment())
-            return asdict(
-                Scored(
-                    brackets=self.figures(guess, part),
-                    attachment=[attachment.uas, attachment.las],
-                    sentences=len(guess),
-                    tokens=repairs.tokens,
-                    parsing=parses.seconds,
-                    converting=converting,
-                    repairs=repairs.per_thousand(),
-                    counts=dict(repairs.counts),
-                )
+            attachment = _attachment(gold_dtrees, labelled)
+            scored = Scored(
+                brackets=self.figures(guess, part),
+                attachment=[attachment.uas, attachment.las],
+                sentences=len(guess),
+                tokens=repairs.tokens,
+                parsing=parses.seconds,
+                converting=converting,
+                repairs=repairs.per_thousand(),
+                counts=dict(repairs.counts),
             )
+            return asdict(scored)
 
-        step = self.store.step("score", {"route": fitted.step.key, "parses": parses.key}, make)
-        return Scored(**step.facts)
+        return Scored(**self.step_of("score", fitted, parses, make))
+
+    def step_of(
+        self,
+        name: str,
+        fitted: Fitted[Route],
+        parses: Parses,
+        make: Callable[[Path], Mapping[str, Any]],
+    ) -> Mapping[str, Any]:
+        """Return what was found out about a route on d-trees."""
+        return self.store.step(name, {"route": fitted.step.key, "parses": parses.key}, make).facts
 
     def figures(self, guess: Sequence[Any], part: str) -> dict[str, Any]:
         """Return the figures of c-trees of a part, with the treebank's own tags. Raises FormatError.
@@ -158,3 +198,7 @@ class PaperExperiment(Experiment):
             message = f"has {len(gold)} sentences, the guess {len(guess)}"
             raise FormatError(str(self.treebank.files[part]), 0, 0, message)
         return figures(gold, with_tags_of(gold, guess), not self.continuous)
+
+
+def _attachment(gold: Iterable[DTree], dtrees: Iterable[DTree]) -> Attachment:
+    return sum(map(score_attachment, gold, dtrees), Attachment())

@@ -1,21 +1,29 @@
-"""The tables of "Transforming Dependencies into Phrase Structures" (Kong, Rush and Smith, 2015) on accuracy.
+"""The tables of "Transforming Dependencies into Phrase Structures" (Kong, Rush and Smith, 2015) on accuracy
+and errors.
 
-Those on speed are in `pad_speed`, on errors in `pad_errors`, on settings in `pad_tuning`.
+Those on speed are in `pad_speed`, on settings in `charts`.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections import Counter
+from collections.abc import Callable, Mapping, Sequence
 from functools import partial
+from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from d2c.cky.constrained_cky import ConstrainedCKY
+from d2c.base.progress import counted
 from d2c.cky.settings import ChartSettings
+from d2c.experiments.analysis import ERRORS, RULE_CLASSES, judge, table5
+from d2c.experiments.rows import with_tags_of
 from d2c.trees.binarization import BINARIZATIONS
 from d2c.trees.refinement import REFINEMENTS
 from d2c.trees.route import Route
+from d2c.trees.scores.brackets import metric_for
+from d2c.trees.scores.matches import percent
+from papers.charts import chart, oracle, pruned
 from papers.experiment import GOLD, Fitted, PaperExperiment, Parses
-from papers.pad_chart import all_parses, best_parses, chart, oracle
+from papers.systems import other_systems
 from papers.table import Cell, Draw, Table
 
 if TYPE_CHECKING:
@@ -23,7 +31,8 @@ if TYPE_CHECKING:
 
 TENTH = ((0.1, "a tenth of train"), (1.0, "train"))
 LITTLE = (0.05, 0.1, 0.2, 1.0)
-UAS, F1 = "UAS", "F1"
+OTHERS = ("reduction", "labeler")  # routes beside the chart
+ON_GOLD = "F1 on gold d-trees"
 
 
 def gold_dependencies(experiment: PaperExperiment) -> Table:
@@ -31,6 +40,7 @@ def gold_dependencies(experiment: PaperExperiment) -> Table:
 
     With gold tags, as in the paper, and with those of the settings.
     """
+    columns = ("precision", "recall", "F1")
     rows: list[list[Cell]] = []
     for tags in dict.fromkeys((GOLD, experiment.settings.tags)):
         one = experiment.with_tags(tags)
@@ -41,10 +51,25 @@ def gold_dependencies(experiment: PaperExperiment) -> Table:
         for name, make in routes.items():
             for share, trained_on in TENTH:
                 scored = one.score(make(share), one.parses(GOLD, "dev"))
-                figures = (scored.figure(figure) for figure in ("precision", "recall", "f1"))
-                rows.append([name, trained_on, tags, *figures])
-    notes = [experiment.described("dev")]
-    return Table(("route", "trained on", "tags", "precision", "recall", F1), rows, notes)
+                rows.append([name, trained_on, tags, *scored.cells(columns)])
+    return experiment.table(("route", "trained on", "tags", *columns), rows)
+
+
+def systems(experiment: PaperExperiment) -> Table:
+    """Table 3: F1 and sentences a second of whole c-parsers on the part that is reported on.
+
+    Our routes have the d-trees of the d-parser with the highest UAS on dev.
+    """
+    part, columns = experiment.treebank.reported, ("recall", "precision", "F1", "F1 (SPMRL)", "sentences/s")
+    found = other_systems(experiment, part)
+    parses = experiment.parses(experiment.best_parses().source, part)
+    cky, fitted = chart(experiment), {name: experiment.route(name) for name in OTHERS}
+    fitted |= {"cky": cky, "cky (pruned)": pruned(cky, "1+2")}
+    for name, route in fitted.items():
+        found[f"{parses.source}, {name}"] = experiment.score(route, parses)
+    note = "Sentences a second: from tokens with tags to c-trees, on one machine; of files it is not known."
+    rows = [[name, *scored.cells(columns)] for name, scored in found.items()]
+    return experiment.table(("system", *columns), rows, note, part=part)
 
 
 def dparsers(experiment: PaperExperiment) -> Table:
@@ -52,36 +77,24 @@ def dparsers(experiment: PaperExperiment) -> Table:
 
     Beside the paper's columns the other routes' F1 on the same d-trees.
     """
-    found, missing = experiment.all_parses("dev")
-    fitted = chart(experiment)
-    others = [experiment.route(name) for name in ("reduction", "labeler")]
-    rows = [_dparser(experiment, fitted, others, parses) for parses in found]
-    gold = _dparser(experiment, fitted, others, experiment.parses(GOLD, "dev"))
-    notes = [
-        experiment.described("dev"),
+    fitted, others = chart(experiment), [experiment.route(name) for name in OTHERS]
+    rows: list[list[Cell]] = []
+    for parses in (*experiment.all_parses("dev"), experiment.parses(GOLD, "dev")):
+        scored, best = experiment.score(fitted, parses), oracle(experiment, fitted, parses)
+        speed, f1 = scored.sentences / scored.seconds, (experiment.score(one, parses).f1 for one in others)
+        rows.append([parses.source, *scored.cells(("UAS", "F1")), speed, best, *f1])
+    note = (
         "Sentences a second: d-parser and cky together; of gold d-trees, cky alone. Oracle: the c-trees of "
-        "cky's chart that are nearest to gold.",
-        *missing,
-    ]
-    header = ("d-parser", UAS, F1, "sentences/s", "oracle", "F1 of reduction", "F1 of labeler")
-    return Table(header, [*rows, gold], notes, _f1_against_uas(header, rows) if rows else None)
-
-
-def _dparser(
-    experiment: PaperExperiment,
-    fitted: Fitted[ConstrainedCKY],
-    others: Sequence[Fitted[Route]],
-    parses: Parses,
-) -> list[Cell]:
-    scored = experiment.score(fitted, parses)
-    speed, best = scored.sentences / scored.seconds, oracle(experiment, fitted, parses)
-    f1 = (experiment.score(other, parses).f1 for other in others)
-    return [parses.source, scored.uas, scored.f1, speed, best, *f1]
+        "cky's chart that are nearest to gold."
+    )
+    header = ("d-parser", "UAS", "F1", "sentences/s", "oracle", *(f"F1 of {name}" for name in OTHERS))
+    draw = _f1_against_uas(header, rows[:-1]) if rows[:-1] else None
+    return experiment.table(header, rows, note, draw=draw)
 
 
 def _f1_against_uas(header: Sequence[str], rows: Sequence[Sequence[Cell]]) -> Draw:
     """The columns of F1 against that of UAS, one mark for each d-parser."""
-    uas, f1, best = (header.index(title) for title in (UAS, F1, "oracle"))
+    uas, f1, best = (header.index(title) for title in ("UAS", "F1", "oracle"))
     by_uas = sorted(rows, key=lambda row: float(row[uas] or 0))
 
     def draw(axes: Axes) -> None:
@@ -90,43 +103,35 @@ def _f1_against_uas(header: Sequence[str], rows: Sequence[Sequence[Cell]]) -> Dr
             axes.plot(*zip(*points, strict=True), marker="o", label=header[column])
         for row in by_uas:
             axes.annotate(str(row[0]), (row[uas], row[best]), xytext=(0, 5), textcoords="offset points")
-        axes.set(xlabel=UAS, ylabel=F1)
+        axes.set(xlabel="UAS", ylabel="F1")
 
     return draw
 
 
 def recovery(experiment: PaperExperiment) -> Table:
     """Section 7, "Recovering Phrase-Structure Treebanks": few c-trees, a d-parser trained on all d-trees."""
-    best, missing = best_parses(experiment)
-    gold = experiment.parses(GOLD, "dev")
+    best = experiment.best_parses()
     rows: list[list[Cell]] = []
     for share in LITTLE:
-        fitted = chart(experiment, share)
-        f1 = (experiment.score(fitted, parses).f1 for parses in (best, gold))
-        rows.append([f"{100 * share:g} %", len(experiment.trees("train", share)), *f1])
-    header = ("c-trees", "sentences", f"F1 on {best.source}'s d-trees", "F1 on gold d-trees")
-    return Table(header, rows, [experiment.described("dev"), *missing])
+        sentences = len(experiment.trees("train", share))
+        rows.append([f"{100 * share:g} %", sentences, *_f1(experiment, chart(experiment, share), best)])
+    return experiment.table(("c-trees", "sentences", *_f1_on(best)), rows)
 
 
 def binarization(experiment: PaperExperiment) -> Table:
     """Section 3.3: what did not help, Markovized grammars (vertical: with the parent's label) and collapsed
     unary nodes."""
-    best, missing = best_parses(experiment)
-    gold = experiment.parses(GOLD, "dev")
+    best = experiment.best_parses()
     rows: list[list[Cell]] = []
-    grammars: list[dict[str, Any]] = [{"binarization": name} for name in BINARIZATIONS]
-    grammars += [{"symbols": name} for name in REFINEMENTS if name != ChartSettings.symbols]
-    for settings in grammars:
-        fitted = chart(experiment, **settings)
-        grammar = fitted.route.grammar_
-        scored = [experiment.score(fitted, parses) for parses in (best, gold)]
-        speed = scored[0].sentences / scored[0].converting
-        rows.append(
-            [*settings.values(), len(grammar.symbols), len(grammar.rules), *(one.f1 for one in scored), speed]
-        )
-    f1 = (f"F1 on {best.source}'s d-trees", "F1 on gold d-trees")
-    notes = (experiment.described("dev"), "Sentences a second: cky alone, on predicted d-trees.", *missing)
-    return Table(("grammar", "symbols", "rules", *f1, "sentences/s"), rows, notes)
+    grammars = [("binarization", name) for name in BINARIZATIONS]
+    grammars += [("symbols", name) for name in REFINEMENTS if name != ChartSettings.symbols]
+    for setting, name in grammars:
+        fitted = chart(experiment, **{setting: name})
+        grammar, scored = fitted.route.grammar_, experiment.score(fitted, best)
+        f1, speed = _f1(experiment, fitted, best), scored.sentences / scored.converting
+        rows.append([name, len(grammar.symbols), len(grammar.rules), *f1, speed])
+    header = ("grammar", "symbols", "rules", *_f1_on(best), "sentences/s")
+    return experiment.table(header, rows, "Sentences a second: cky alone, on predicted d-trees.")
 
 
 def jackknife(experiment: PaperExperiment) -> Table:
@@ -134,13 +139,75 @@ def jackknife(experiment: PaperExperiment) -> Table:
 
     Of the d-parsers the one that is trained fastest: it is trained once more for each fold.
     """
-    found, missing = all_parses(experiment)
+    found = experiment.some_parses()
     quickest = min(found, key=lambda parses: experiment.dparser(parses.source, parses.encoding).seconds)
-    gold = experiment.parses(GOLD, "dev")
+    learned = {"gold": None, "jackknifed": experiment.jackknifed(quickest.source)}
+    rows: list[list[Cell]] = [
+        [name, *_f1(experiment, chart(experiment, dtrees=dtrees), quickest)]
+        for name, dtrees in learned.items()
+    ]
+    note = f"Jackknifed: by {quickest.source}, trained on the other of {experiment.settings.folds} folds."
+    return experiment.table(("learned from d-trees", *_f1_on(quickest)), rows, note)
+
+
+def _f1(experiment: PaperExperiment, fitted: Fitted[Route], parses: Parses) -> list[float]:
+    """F1 of a route on a d-parser's d-trees and on gold ones; `_f1_on`: the titles of both."""
+    return [experiment.score(fitted, one).f1 for one in (parses, experiment.parses(GOLD, "dev"))]
+
+
+def _f1_on(parses: Parses) -> tuple[str, str]:
+    return f"F1 on {parses.source}'s d-trees", ON_GOLD
+
+
+def rules(experiment: PaperExperiment) -> Table:
+    """Table 5: binary rules by whether dependency (h, m), span ⟨i, j⟩ and split k are right, and how often
+    the nonterminal A is."""
+    facts, note = _errors(experiment)
     rows: list[list[Cell]] = []
-    for name, dtrees in (("gold", None), ("jackknifed", experiment.jackknifed(quickest.source))):
-        fitted = chart(experiment, dtrees=dtrees)
-        rows.append([name, *(experiment.score(fitted, parses).f1 for parses in (quickest, gold))])
-    folds = f"Jackknifed: by {quickest.source}, trained on the other of {experiment.settings.folds} folds."
-    header = ("learned from d-trees", f"F1 on {quickest.source}'s d-trees", "F1 on gold d-trees")
-    return Table(header, rows, [folds, experiment.described("dev"), *missing])
+    for known, (count, right) in zip(RULE_CLASSES, facts["rules"], strict=True):
+        signs = ("+" if correct else "-" for correct in known)
+        rows.append([*signs, count, percent(right, count) if count else None])
+    header = ("dependency (h, m)", "span ⟨i, j⟩", "split k", "count", "accuracy of A")
+    return experiment.table(header, rows, note)
+
+
+def brackets(experiment: PaperExperiment) -> Table:
+    """Table 4 (b) of the draft, "Parsing Dependencies": is a wrong bracket the d-tree's fault?"""
+    facts, note = _errors(experiment)
+    rows: list[list[Cell]] = []
+    for error in ERRORS:
+        cells: list[Cell] = [error]
+        for counts in (facts["missed"], facts["wrong"]):
+            count, total = counts.get(error, 0), sum(counts.values())
+            cells += [count, percent(count, total) if total else None]
+        rows.append(cells)
+    return experiment.table(
+        ("error", "missed brackets", "% of these", "wrong brackets", "% of those"),
+        rows,
+        "Dependency: the other d-tree cannot make the span. Span: it can, but the other c-tree has no "
+        "constituent there. Split and label, label: it has one with another label, of other parts or of the "
+        "same.",
+        note,
+    )
+
+
+def _errors(experiment: PaperExperiment) -> tuple[Mapping[str, Any], str]:
+    """rules: count and rights of each of RULE_CLASSES; missed and wrong brackets by error. And whose."""
+    parses, fitted = experiment.best_parses(), chart(experiment)
+
+    def make(_: Path) -> dict[str, Any]:
+        own = experiment.gold(parses.part)
+        gold = with_tags_of(own, experiment.trees(parses.part))
+        metric, missed, wrong = metric_for(gold, fitted.route.gaps_), Counter[str](), Counter[str]()
+        decoded = counted(fitted.route.decode_all(parses.dtrees), "converting d-trees")
+        guess = with_tags_of(own, map(metric.visible, decoded))
+        for pair in zip(gold, guess, strict=True):
+            of_gold, of_guess = judge(*pair, metric)
+            missed.update(bracket.error for bracket in of_gold if bracket.error)
+            wrong.update(bracket.error for bracket in of_guess if bracket.error)
+        classes = table5(gold, guess)
+        return {"rules": [classes[known] for known in RULE_CLASSES], "missed": missed, "wrong": wrong}
+
+    return experiment.step_of(
+        "errors", fitted, parses, make
+    ), f"c-trees of cky on d-trees of {parses.source}."

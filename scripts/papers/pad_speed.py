@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Callable, Mapping
+from collections.abc import Mapping
 from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -17,12 +17,11 @@ from d2c.cky.lexicalised_cky import LONGEST, lexicalised_oracle, parse_lexicalis
 from d2c.experiments.rows import timed
 from d2c.trees.dtree import DTree
 from d2c.trees.scores.matches import percent
+from papers.charts import chart, chosen, oracle, pruned
 from papers.experiment import GOLD, Fitted, PaperExperiment, Parses
-from papers.pad_chart import best_parses, chart, oracle, pruned
-from papers.pad_tuning import chosen
 from papers.scores import matches
 from papers.systems import EXACT, trained
-from papers.table import Cell, Draw, Table
+from papers.table import Cell, Table
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -33,6 +32,7 @@ SETUPS = {  # model: pruning, complexity
     "PRUNE2": ("2", None),
     "PRUNE1+2": ("1+2", None),
 }
+PRUNINGS = {"without pruning": "none", "with pruning": "1+2"}
 SHORT = 300  # sentences of LEX CKY at most, "limited to only sentences less than 20 words"
 WIDTH = 5  # words of a class of lengths in Figure 5
 ENOUGH = 5  # sentences of a class with which the exponent is fitted
@@ -45,8 +45,7 @@ def pruning(experiment: PaperExperiment) -> Table:
 
     The oracle is that of the paper's footnote 10, on d-trees that a d-parser predicts.
     """
-    parses, missing = best_parses(experiment)
-    gold, fitted = experiment.parses(GOLD, "dev"), chart(experiment)
+    parses, gold, fitted = experiment.best_parses(), experiment.parses(GOLD, "dev"), chart(experiment)
     whole = _sizes(experiment, fitted, parses)
     rows: list[list[Cell]] = []
     for name, (method, complexity) in SETUPS.items():
@@ -60,17 +59,26 @@ def pruning(experiment: PaperExperiment) -> Table:
         f"On d-trees of {parses.source}; sentences a second: cky alone. Pruned: share of the rules in the "
         "charts that pruning leaves out. No parse: so many sentences, which get one without pruning or, "
         "where there is none either, by the glue rule; they are not in the share.",
-        experiment.described("dev"),
-        *missing,
     ]
     if fitted.route.gaps_:
         notes.append("LEX CKY and the latent grammar have only constituents without gaps, so no rows here.")
     else:
-        row, note = _lexicalised(experiment)
-        latent, told = _latent(experiment)
-        rows, notes = [row, latent, *rows], [note, told, *notes]
+        facts = _lexicalised(experiment)
+        latent = trained(experiment, "shift-reduce", "dev", **EXACT)
+        lexicalised = (facts[name] for name in ("speed", "oracle", "f1", "on gold", "pruned", "unparsed"))
+        rows = [
+            ["LEX CKY", "n⁵ |G|", *lexicalised],
+            ["latent grammar", "n³ |G|", *latent.cells(("sentences/s",)), None, latent.f1, None, None, 0],
+            *rows,
+        ]
+        notes[:0] = [
+            f"LEX CKY: the first {facts['sentences']} sentences of less than {LONGEST} words, without "
+            "d-trees; features of Figure 4 only. What it cannot parse counts as wrong: no bracket is found.",
+            "Latent grammar: that of the shift-reduce automaton, without d-trees; what its oracle finds "
+            "unlikely is left out.",
+        ]
     header = ("model", "complexity", "sentences/s", "oracle F1", "F1", "F1 on gold d-trees", "% pruned")
-    return Table((*header, "no parse"), rows, notes)
+    return experiment.table((*header, "no parse"), rows, *notes)
 
 
 def _sizes(experiment: PaperExperiment, fitted: Fitted[ConstrainedCKY], parses: Parses) -> NDArray[np.int64]:
@@ -79,12 +87,11 @@ def _sizes(experiment: PaperExperiment, fitted: Fitted[ConstrainedCKY], parses: 
     def make(_: Path) -> dict[str, list[int]]:
         return {"sizes": [fitted.route.chart_size(d) for d in counted(parses.dtrees, "sizes of charts")]}
 
-    step = experiment.store.step("sizes", {"route": fitted.step.key, "parses": parses.key}, make)
-    return np.array(step.facts["sizes"], np.int64)
+    return np.array(experiment.step_of("sizes", fitted, parses, make)["sizes"], np.int64)
 
 
-def _lexicalised(experiment: PaperExperiment) -> tuple[list[Cell], str]:
-    """The row of LEX CKY, and a note on it."""
+def _lexicalised(experiment: PaperExperiment) -> Mapping[str, Any]:
+    """What LEX CKY makes of short sentences."""
     fitted = _figure_4(experiment)
 
     def make(_: Path) -> dict[str, Any]:
@@ -97,30 +104,14 @@ def _lexicalised(experiment: PaperExperiment) -> tuple[list[Cell], str]:
         return {
             "sentences": len(short),
             "unparsed": parsed.count(None),
-            "seconds": seconds,
+            "speed": len(short) / seconds if short else None,
             "f1": matches(gold, parsed).f1 if gold else None,
             "oracle": matches(gold, nearest).f1 if gold else None,
+            **dict.fromkeys(("on gold", "pruned")),
         }
 
     made_of = {"route": fitted.step.key, "shorter": LONGEST, "most": SHORT}
-    facts = experiment.store.step("lexicalised", made_of, make).facts
-    note = (
-        f"LEX CKY: the first {facts['sentences']} sentences of less than {LONGEST} words, without d-trees; "
-        f"features of Figure 4 only. What it cannot parse counts as wrong: no bracket is found."
-    )
-    speed = facts["sentences"] / facts["seconds"] if facts["sentences"] else None
-    return ["LEX CKY", "n⁵ |G|", speed, facts["oracle"], facts["f1"], None, None, facts["unparsed"]], note
-
-
-def _latent(experiment: PaperExperiment) -> tuple[list[Cell], str]:
-    """The row of the grammar that an oracle annotates (Nederhof, 2015), and a note on it."""
-    scored = trained(experiment, "shift-reduce", "dev", **EXACT)
-    speed = scored.sentences / scored.parsing
-    note = (
-        "Latent grammar: that of the shift-reduce automaton, without d-trees; what its oracle finds unlikely "
-        "is left out."
-    )
-    return ["latent grammar", "n³ |G|", speed, None, scored.f1, None, None, 0], note
+    return experiment.store.step("lexicalised", made_of, make).facts
 
 
 def _figure_4(experiment: PaperExperiment) -> Fitted[ConstrainedCKY]:
@@ -142,8 +133,7 @@ def run_time(experiment: PaperExperiment) -> Table:
     """Figure 5: milliseconds of each sentence of dev, its gold d-tree given, against its length."""
     fitted, parses = chart(experiment), experiment.parses(GOLD, "dev")
     lengths = np.array([len(dtree.tokens) for dtree in parses.dtrees])
-    names = {"without pruning": "none", "with pruning": "1+2"}
-    times = {name: _milliseconds(experiment, pruned(fitted, how), parses) for name, how in names.items()}
+    times = {name: _milliseconds(experiment, pruned(fitted, how), parses) for name, how in PRUNINGS.items()}
     rows: list[list[Cell]] = []
     for begin in range(0, int(lengths.max(initial=0)) + 1, WIDTH):
         inside = (lengths >= begin) & (lengths < begin + WIDTH)
@@ -151,15 +141,24 @@ def run_time(experiment: PaperExperiment) -> Table:
             medians = (float(np.median(taken[inside])) for taken in times.values())
             rows.append([f"{max(1, begin)}–{begin + WIDTH - 1}", int(inside.sum()), *medians])
     exponents = {name: exponent(lengths, taken) for name, taken in times.items()}
-    notes = [f"Time {name} grows as {_power(n)}." for name, n in exponents.items()]
-    notes += [
+    unknown = "words to a power that so few sentences do not say"
+    powers = {name: unknown if n is None else f"words^{n:.2f}" for name, n in exponents.items()}
+
+    def draw(axes: Axes) -> None:
+        for name, taken in times.items():
+            label = name if exponents[name] is None else f"{name}: n^{exponents[name]:.2f}"
+            axes.plot(lengths, taken, ".", markersize=2, label=label)
+        axes.set(xlabel="words", ylabel="milliseconds", title="Constrained CKY")
+
+    return experiment.table(
+        ("words", "sentences", *(f"median ms {name}" for name in PRUNINGS)),
+        rows,
+        *(f"Time {name} grows as {power}." for name, power in powers.items()),
         f"Gold d-trees; of {TRIES} runs the fastest. Where pruning leaves no parse, a search without it is "
         f"in the time. Exponents: a line through the medians of classes of {FITTED.start} words and more, on "
         "a log-log scale.",
-        experiment.described("dev"),
-    ]
-    header = ("words", "sentences", *(f"median ms {name}" for name in names))
-    return Table(header, rows, notes, _scattered(lengths, times, exponents))
+        draw=draw,
+    )
 
 
 def _milliseconds(
@@ -167,47 +166,25 @@ def _milliseconds(
 ) -> NDArray[np.float64]:
     """[sentences] of the fastest of a few runs."""
 
+    def taken(dtree: DTree) -> float:
+        start = time.perf_counter()
+        fitted.route.decode(dtree)
+        return 1000 * (time.perf_counter() - start)
+
     def make(_: Path) -> dict[str, list[float]]:
         list(fitted.route.decode_all(parses.dtrees[:1]))
         of_each = counted(parses.dtrees, "run time")
-        return {"milliseconds": [min(map(_timed(fitted.route, dtree), range(TRIES))) for dtree in of_each]}
+        return {"milliseconds": [min(taken(dtree) for _ in range(TRIES)) for dtree in of_each]}
 
-    step = experiment.store.step("times", {"route": fitted.step.key, "parses": parses.key}, make)
-    return np.array(step.facts["milliseconds"], np.float64)
-
-
-def _timed(route: ConstrainedCKY, dtree: DTree) -> Callable[[int], float]:
-    def milliseconds(_: int) -> float:
-        start = time.perf_counter()
-        route.decode(dtree)
-        return 1000 * (time.perf_counter() - start)
-
-    return milliseconds
+    return np.array(experiment.step_of("times", fitted, parses, make)["milliseconds"], np.float64)
 
 
 def exponent(lengths: NDArray[Any], milliseconds: NDArray[Any]) -> float | None:
-    """The slope on a log-log scale through the medians of classes of lengths; None for less than two."""
+    """Return the slope on a log-log scale through the medians of classes of lengths; None for less than
+    two."""
     classes = [(lengths >= begin) & (lengths < begin + WIDTH) for begin in FITTED]
     points = [(lengths[c].mean(), np.median(milliseconds[c])) for c in classes if c.sum() >= ENOUGH]
     if len(points) < 2:
         return None
     x, y = np.log(np.array(points)).T
     return float(np.polyfit(x, y, 1)[0])
-
-
-def _power(exponent: float | None) -> str:
-    return (
-        "words to a power that so few sentences do not say" if exponent is None else f"words^{exponent:.2f}"
-    )
-
-
-def _scattered(
-    lengths: NDArray[Any], times: Mapping[str, NDArray[Any]], exponents: Mapping[str, float | None]
-) -> Draw:
-    def draw(axes: Axes) -> None:
-        for name, taken in times.items():
-            label = name if exponents[name] is None else f"{name}: n^{exponents[name]:.2f}"
-            axes.plot(lengths, taken, ".", markersize=2, label=label)
-        axes.set(xlabel="words", ylabel="milliseconds", title="Constrained CKY")
-
-    return draw

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import csv
-import io
 from collections.abc import Iterator, Sequence
 from dataclasses import replace
 from importlib import resources
@@ -17,7 +16,7 @@ _HEAD = "head.md"  # in the package, beside the papers' figures
 
 
 def write_section(name: str, table: Table, seconds: float, command: str, directory: Path) -> None:
-    """Writes a table's section, and the page anew of the sections that are there. Raises OSError."""
+    """Write a table's section, and the page anew of the sections that are there. Raises OSError."""
     directory.mkdir(parents=True, exist_ok=True)
     table.write(directory / name)
     section = "\n\n".join(_section(name, table, seconds, command))
@@ -28,7 +27,7 @@ def write_section(name: str, table: Table, seconds: float, command: str, directo
 
 
 def head() -> str:
-    """What the page says before its sections: how to make tables, and which there are."""
+    """Return what the page says before its sections: how to make tables, and which there are."""
     text = (resources.files("papers") / "published" / _HEAD).read_text(encoding="utf-8")
     rows = [[f"`{name}`", row.paper, row.title, row.figures] for name, row in TABLES.items()]
     return f"{text}\n{Table(('name', 'paper', 'table', 'figures of the paper'), rows).markdown()}\n"
@@ -38,7 +37,7 @@ def _section(name: str, table: Table, seconds: float, command: str) -> Iterator[
     row, figures = TABLES[name], published(name)
     yield f"## {name}: {row.title}"
     yield f"{row.paper}. `{command}`; {seconds / 60:.1f} minutes, those of shared steps included."
-    theirs = [*csv.reader(io.StringIO(figures))] if figures else []
+    theirs = [*csv.reader((figures or "").splitlines())]
     joined = beside(table, theirs[0], theirs[1:]) if theirs else None
     yield (joined or table).markdown()
     if table.draw:
@@ -51,7 +50,7 @@ def _section(name: str, table: Table, seconds: float, command: str) -> Iterator[
 
 
 def beside(table: Table, header: Sequence[str], rows: Sequence[Sequence[str]]) -> Table | None:
-    """A table with the paper's figures as columns of their own, where its rows have the same names.
+    """Return a table with the paper's figures as columns of their own, where its rows have the same names.
 
     header, rows: the paper's; what tells its rows apart are the columns that hold other things than numbers.
     None unless ours have these, too, and half of the paper's rows are among ours.
@@ -80,7 +79,7 @@ def beside(table: Table, header: Sequence[str], rows: Sequence[Sequence[str]]) -
 
 
 def _is_number(cell: str) -> bool:
-    """Whether it is one, or empty."""
+    """Say whether it is one, or empty."""
     try:
         return not cell or float(cell.replace(",", "")) is not None
     except ValueError:

@@ -1,103 +1,143 @@
-"""Tables 1 and 2 of "Parsing as Reduction" (Fernández-González and Martins, 2015).
+"""The tables of "Parsing as Reduction" (Fernández-González and Martins, 2015).
 
 One-shot: the labels are the d-parser's. Two-stage: the d-parser has learned heads without labels, and the
 labeler finds them (section 4.2).
+
+Tables 3 and 4 are of many treebanks, with gold and with predicted tags. There the first of the d-parsers is
+trained once for each treebank and kind of tags, on the labels of the settings; labeler and chart convert its
+d-trees without them. (UDPipe and spaCy find worse heads where they learn no labels: Table 1.)
 """
 
 from __future__ import annotations
 
 from collections import defaultdict
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
+from statistics import fmean
+from typing import NamedTuple
 
 from d2c.reduction.encodings import ENCODINGS
 from d2c.trees.route import Route
+from papers.charts import chart
 from papers.experiment import GOLD, UNLABELLED, Fitted, PaperExperiment
-from papers.pad_chart import chart
-from papers.plots import bars
-from papers.scores import Scored
+from papers.scores import ALL, GAPS, LENGTHS, Scored
 from papers.systems import other_systems
-from papers.table import Cell, Draw, Table
+from papers.table import Cell, Table, bars
 
 ONE_SHOT, TWO_STAGE = "d-parser", "labeler"
+TAGS = ("gold", "predicted")
 WITH_GAPS = "The delta encoding is for continuous trees; some of these have gaps."
 
 
 def encodings(experiment: PaperExperiment) -> Table:
     """Table 1, on dev: every d-parser one-shot and, in each encoding, two-stage; gold d-trees come last."""
-    found, missing = experiment.all_parses("dev")
-    bare, _ = experiment.all_parses("dev", UNLABELLED)
-    own, rows = experiment.settings.encoding, list[Sequence[Cell]]()
-    reduction = experiment.route("reduction")
-    for parses in (*found, experiment.parses(GOLD, "dev")):
-        scored = experiment.score(reduction, parses)
-        rows.append([parses.source, ONE_SHOT, own, *_figures(experiment, own, scored)])
-    for parses in (*bare, experiment.parses(GOLD, "dev", UNLABELLED)):
-        for encoding in possible_encodings(experiment):
-            scored = experiment.score(labeler(experiment, encoding), parses)
-            rows.append([parses.source, TWO_STAGE, encoding, *_figures(experiment, encoding, scored)])
-    notes = [experiment.described("dev"), "UAS and LAS leave out punctuation.", *missing]
-    if not experiment.continuous:
-        notes.append(WITH_GAPS)
-    header = ("d-parser", "labels by", "encoding", "labels", "UAS", "LAS", "F1", "exact", "tokens/s")
-    return Table(header, rows, notes, _f1_of(rows))
+    own, columns = experiment.settings.encoding, ("UAS", "LAS", "F1", "exact", "tokens/s")
+    rows, f1 = list[Sequence[Cell]](), defaultdict[str, dict[str, float]](dict)
+    one_shot = {own: experiment.route("reduction")}
+    two_stage = {encoding: labeler(experiment, encoding) for encoding in possible_encodings(experiment)}
+    for by, learned, routes in ((ONE_SHOT, own, one_shot), (TWO_STAGE, UNLABELLED, two_stage)):
+        for parses in (*experiment.all_parses("dev", learned), experiment.parses(GOLD, "dev", learned)):
+            for encoding, route in routes.items():
+                scored = experiment.score(route, parses)
+                dtrees = experiment.encoded(encoding, "train")
+                labels = len({label for dtree in dtrees for label in dtree.labels or ()})
+                rows.append([parses.source, by, encoding, labels, *scored.cells(columns)])
+                f1[f"{by}, {encoding}"][parses.source] = scored.f1
+    notes = ["UAS and LAS leave out punctuation.", *[WITH_GAPS][: not experiment.continuous]]
+    header = ("d-parser", "labels by", "encoding", "labels", *columns)
+    return experiment.table(header, rows, *notes, draw=bars(f1, "F1"))
 
 
 def systems(experiment: PaperExperiment) -> Table:
     """Table 2, on test: the reduction with each d-parser, the chart on the same d-trees, other systems."""
     part, encoding = experiment.treebank.reported, best_encoding(experiment)
-    own, rows = experiment.settings.encoding, list[Sequence[Cell]]()
-    found, missing = experiment.all_parses(part)
-    bare, _ = experiment.all_parses(part, UNLABELLED)
-    two_stage, one_shot = labeler(experiment, encoding), experiment.route("reduction")
-    cky, (others, absent) = chart(experiment), other_systems(experiment, part)
+    own, columns = experiment.settings.encoding, ("LR", "LP", "F1", "exact", "tokens/s")
+    found, bare = (experiment.all_parses(part, learned) for learned in (own, UNLABELLED))
+    two_stage, one_shot, cky = labeler(experiment, encoding), experiment.route("reduction"), chart(experiment)
+    scored = dict[str, Scored]()
     for labelled, unlabelled in zip(found, bare, strict=True):
-        of = {
-            f"two-stage reduction, {encoding}": experiment.score(two_stage, unlabelled),
-            f"one-shot reduction, {own}": experiment.score(one_shot, labelled),
-            "cky": experiment.score(cky, labelled),
-        }
-        rows += [[f"{route}, {labelled.source}", *_accuracy(scored)] for route, scored in of.items()]
-    rows += [[name, *_accuracy(scored)] for name, scored in others.items()]
-    notes = [experiment.described(part), *missing, *absent]
-    return Table(("parser", "LR", "LP", "F1", "exact", "tokens/s"), rows, notes)
+        source, score = labelled.source, experiment.score
+        scored[f"two-stage reduction, {encoding}, {source}"] = score(two_stage, unlabelled)
+        scored[f"one-shot reduction, {own}, {source}"] = score(one_shot, labelled)
+        scored[f"cky, {source}"] = score(cky, labelled)
+    scored |= other_systems(experiment, part)
+    rows = [[name, *one.cells(columns)] for name, one in scored.items()]
+    return experiment.table(("parser", *columns), rows, part=part)
 
 
 def labeler(experiment: PaperExperiment, encoding: str) -> Fitted[Route]:
-    """The second of two stages."""
+    """Return the second of two stages."""
     return experiment.route("labeler", encoding=encoding)
 
 
 def possible_encodings(experiment: PaperExperiment) -> list[str]:
-    """Those that take all trees of the treebank, the one with the most labels first, as in the paper."""
+    """Return those that take all trees of the treebank; as in the paper, most labels come first."""
     names = ("spine", "direct", "delta")
     return [name for name in names if experiment.continuous or not ENCODINGS[name].continuous_only]
 
 
 def best_encoding(experiment: PaperExperiment) -> str:
-    """The paper's: delta, and direct for trees with gaps."""
+    """Return the paper's: delta, and direct for trees with gaps."""
     return "delta" if experiment.continuous else "direct"
 
 
-def speed(scored: Scored) -> int | None:
-    """Tokens a second from tokens to c-trees; None on gold d-trees and of files, which took no time."""
-    parsed = scored.parsing or scored.attachment is None and scored.converting
-    return round(scored.tokens / scored.seconds) if parsed else None
+class Result(NamedTuple):
+    """A row of Table 4, and a cell of Table 3."""
+
+    treebank: str
+    route: str
+    tags: str
+    scored: Scored
 
 
-def _figures(experiment: PaperExperiment, encoding: str, scored: Scored) -> list[Cell]:
-    dtrees = experiment.encoded(encoding, "train")
-    labels = len({label for dtree in dtrees for label in dtree.labels or ()})
-    return [labels, scored.uas, scored.las, scored.f1, scored.figure("exact"), speed(scored)]
+def spmrl(experiments: Sequence[PaperExperiment]) -> Table:
+    """Table 3: F1 by the scorer of SPMRL, which counts all tokens; a column for each treebank."""
+    f1 = defaultdict[tuple[str, str], dict[str, float]](dict)
+    for treebank, route, tags, scored in measured(experiments):
+        f1[route, tags][treebank] = scored.figure("f1", "spmrl")
+    rows = [[route, tags, *of.values(), fmean(of.values())] for (route, tags), of in f1.items()]
+    names = [experiment.treebank.name for experiment in experiments]
+    notes = [*_notes(experiments), "F1: EVALB of SPMRL 2013; gaps are raised on both sides first."]
+    drawn = bars({f"{route}, {tags} tags": of for (route, tags), of in f1.items()}, "F1 (SPMRL)")
+    return Table(("route", "tags", *names, "average"), rows, notes, drawn)
 
 
-def _accuracy(scored: Scored) -> list[Cell]:
-    return [*(scored.figure(name) for name in ("recall", "precision", "f1", "exact")), speed(scored)]
+def gaps(experiments: Sequence[PaperExperiment]) -> Table:
+    """Table 4: F1 and exact match by disco-dop's metric, up to some lengths; of the treebanks with gaps."""
+    with_gaps = [experiment for experiment in experiments if not experiment.continuous]
+    chosen, lengths = with_gaps or experiments, [*map(str, LENGTHS), ALL]
+    drawn, rows = defaultdict[str, dict[str, float]](dict), list[Sequence[Cell]]()
+    for treebank, route, tags, scored in measured(chosen):
+        cells = [scored.brackets["disco"][length][name] for length in lengths for name in ("f1", "exact")]
+        rows.append([treebank, route, tags, *cells, scored.brackets[GAPS][ALL]["f1"]])
+        drawn[f"{route}, {tags} tags"][treebank] = scored.figure("f1", "disco")
+    shown = [length if length == ALL else f"L ≤ {length}" for length in lengths]
+    titles = [f"{what}, {length}" for length in shown for what in ("F1", "EX")]
+    notes = [] if with_gaps else ["None of these treebanks has gaps."]
+    notes += [*_notes(chosen), "F1 and exact match: disco-dop, proper.prm, without root and punctuation."]
+    header = ("treebank", "route", "tags", *titles, "F1 of constituents with gaps")
+    return Table(header, rows, notes, bars(drawn, "F1 (disco-dop)"))
 
 
-def _f1_of(rows: Sequence[Sequence[Cell]]) -> Draw:
-    """Of each d-parser, by who labels."""
-    found: dict[str, dict[str, float]] = defaultdict(dict)
-    for name, by, encoding, *_, f1, _exact, _speed in rows:
-        assert isinstance(f1, float)
-        found[f"{by}, {encoding}"][str(name)] = f1
-    return bars(found, "F1")
+def measured(experiments: Sequence[PaperExperiment]) -> Iterator[Result]:
+    """Yield the routes on the part of each treebank that is reported on, with gold and predicted tags."""
+    for experiment in experiments:
+        for tags in TAGS:
+            one = experiment.with_tags(tags)
+            parses = one.parses(experiment.settings.dparsers[0], experiment.treebank.reported)
+            routes: dict[str, Fitted[Route]] = {
+                "reduction": one.route("reduction"),
+                "labeler": labeler(one, best_encoding(one)),
+                "cky": chart(experiment, tags=tags),
+            }
+            for name, route in routes.items():
+                yield Result(one.treebank.name, name, tags, one.score(route, parses))
+
+
+def _notes(experiments: Sequence[PaperExperiment]) -> Iterator[str]:
+    for experiment in experiments:
+        one, part = experiment.with_tags("predicted"), experiment.treebank.reported
+        rules = f"head rules: {one.treebank.head_rules}; the labeler's encoding: {best_encoding(one)}"
+        share = f"{one.gaps[part]:.1f} % of the sentences of {part} have gaps"
+        yield f"{one.described(part)} {share}; {rules}."
+    names = {experiment.settings.dparsers[0]: None for experiment in experiments}
+    yield f"d-parser: {', '.join(names)}; the labeler has its d-trees without their labels."

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Any
 
@@ -10,6 +10,7 @@ from d2c.trees.ctree import CTree
 from d2c.trees.scores import disco
 from d2c.trees.scores.brackets import METRICS, metric_for
 from d2c.trees.scores.matches import Matches, Summary
+from papers.table import Cell
 
 LENGTHS = (30, 40, 70)  # of sentences: the cut-offs of Table 4 of "Parsing as Reduction"
 ALL = "all"
@@ -18,7 +19,8 @@ _GAPS_ALONE = replace(disco.DiscoParameters.proper(), disc_only=True)
 
 
 def figures(gold: Sequence[CTree], guess: Iterable[CTree], gaps: bool = False) -> dict[str, Any]:
-    """Of each metric, and of sentences of up to each of LENGTHS words and ALL: recall, precision, f1, exact.
+    """Return of each metric, and of sentences of up to each of LENGTHS words and ALL: recall, precision, f1,
+    exact.
 
     Metrics without gaps see trees whose gaps are raised; GAPS is of constituents with gaps alone. Lengths are
     as a metric counts them.
@@ -37,8 +39,13 @@ def figures(gold: Sequence[CTree], guess: Iterable[CTree], gaps: bool = False) -
     return found
 
 
+def f1_of(figures: Mapping[str, Any]) -> float:
+    """Return F1 of all sentences, under the metric for these trees."""
+    return float(figures[figures["default"]][ALL]["f1"])
+
+
 def matches(gold: Sequence[CTree], guess: Iterable[CTree | None]) -> Matches:
-    """Under the metric for these gold trees; a sentence without a guess has its brackets, and none found."""
+    """Count under the metric for these gold trees; where there is no guess, no bracket is found."""
     metric, guesses = metric_for(gold), list(guess)
     filled = (replace(b or a, tokens=a.tokens) for a, b in zip(gold, guesses, strict=True))
     pairs = zip(metric.score(gold, filled), guesses, strict=True)
@@ -73,26 +80,39 @@ class Scored:
     counts: Mapping[str, int] | None = None
 
     def figure(self, name: str, metric: str | None = None, longest: int | None = None) -> float:
-        """recall, precision, f1 or exact, by default under the metric for these trees, of all sentences."""
+        """Return recall, precision, f1 or exact, by default of all, under the metric for these trees."""
         chosen = self.brackets[metric or self.brackets["default"]]
         return float(chosen[str(longest or ALL)][name])
 
     @property
     def f1(self) -> float:
         """Of all sentences, in percent."""
-        return self.figure("f1")
+        return f1_of(self.brackets)
 
     @property
     def seconds(self) -> float:
-        """From tokens to c-trees."""
+        """From tokens to c-trees; 0 for a file of trees."""
         return self.parsing + self.converting
 
-    @property
-    def uas(self) -> float | None:
-        """In percent."""
-        return self.attachment[0] if self.attachment else None
+    def cells(self, titles: Iterable[str]) -> list[Cell]:
+        """Return the figures under some of COLUMNS."""
+        return [COLUMNS[title](self) for title in titles]
 
-    @property
-    def las(self) -> float | None:
-        """In percent."""
-        return self.attachment[1] if self.attachment else None
+
+def _tokens_per_second(scored: Scored) -> int | None:
+    """None on gold d-trees and of files, which took no time."""
+    parsed = scored.parsing or scored.attachment is None and scored.converting
+    return round(scored.tokens / scored.seconds) if parsed else None
+
+
+COLUMNS: Mapping[str, Callable[[Scored], Cell]] = {
+    "UAS": lambda scored: scored.attachment[0] if scored.attachment else None,
+    "LAS": lambda scored: scored.attachment[1] if scored.attachment else None,
+    **dict.fromkeys(("recall", "LR"), lambda scored: scored.figure("recall")),
+    **dict.fromkeys(("precision", "LP"), lambda scored: scored.figure("precision")),
+    "F1": lambda scored: scored.f1,
+    "F1 (SPMRL)": lambda scored: scored.figure("f1", "spmrl"),
+    "exact": lambda scored: scored.figure("exact"),
+    "sentences/s": lambda scored: scored.sentences / scored.seconds if scored.seconds else None,
+    "tokens/s": _tokens_per_second,
+}

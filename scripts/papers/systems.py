@@ -11,7 +11,7 @@ from dataclasses import asdict
 from pathlib import Path
 from typing import Any, Protocol, Self
 
-from d2c.base.errors import FormatError, ModelError
+from d2c.base.errors import FormatError
 from d2c.dparsers.registry import Registered, class_of
 from d2c.experiments.rows import timed
 from d2c.treebanks.reading import Reading
@@ -31,39 +31,33 @@ class ConstituentParser(Protocol):
     """A c-parser that needs no d-parser; its parameters are some of preset, epochs, device and seed."""
 
     def fit(self, train: Sequence[CTree], dev: Sequence[CTree]) -> Self:
-        """Learns; selects the model on dev. Raises ModelError for trees that it cannot learn from."""
+        """Learn; select the model on dev. Raises ModelError for trees that it cannot learn from."""
 
     def parse(self, sentences: Iterable[Tokens]) -> Iterator[CTree]:
-        """The c-tree of each sentence over exactly its tokens, in order, over any stream."""
+        """Yield the c-tree of each sentence over exactly its tokens, in order, over any stream."""
 
     def save(self, directory: Path) -> None:
-        """Writes a model directory."""
+        """Write a model directory."""
 
     @classmethod
     def load(cls, directory: Path) -> Self:
-        """The parser of a model directory. Raises ModelError."""
+        """Return the parser of a model directory. Raises ModelError."""
 
 
-def other_systems(experiment: PaperExperiment, part: str) -> tuple[dict[str, Scored], list[str]]:
-    """The figures of all systems on a part of the treebank; and a line on each that cannot be had.
+def other_systems(experiment: PaperExperiment, part: str) -> dict[str, Scored]:
+    """Return the figures of all systems on a part of the treebank, but of those that cannot be had.
 
     Files, which are of the part that is reported on, come first, then SYSTEMS. Raises FormatError for files
     with other tokens.
     """
-    found, missing = dict[str, Scored](), list[str]()
+    found = dict[str, Scored]()
     if part == experiment.treebank.reported:
-        for name, path in experiment.settings.systems.items():
-            found[name] = of_file(experiment, path, part)
-    for name in SYSTEMS:
-        try:
-            found[name] = trained(experiment, name, part)
-        except ModelError as error:
-            missing.append(f"{name}: {error}.")
-    return found, missing
+        found = {name: of_file(experiment, path, part) for name, path in experiment.settings.systems.items()}
+    return found | experiment.had(SYSTEMS, lambda name: trained(experiment, name, part))
 
 
 def trained(experiment: PaperExperiment, name: str, part: str, **changes: Any) -> Scored:
-    """The figures of one of SYSTEMS, trained from scratch; its trees stay in the step. Raises ModelError.
+    """Return the figures of one of SYSTEMS, trained here; its trees stay in the step. Raises ModelError.
 
     changes: of the attributes of the trained parser that say how it parses
     """
@@ -93,18 +87,16 @@ def trained(experiment: PaperExperiment, name: str, part: str, **changes: Any) -
 
 
 def of_file(experiment: PaperExperiment, path: Path, part: str) -> Scored:
-    """The figures of trees in a file of any format; no time is known.
+    """Return the figures of trees in a file of any format; no time is known.
 
     Raises FormatError unless they are over the tokens of the part, in its order.
     """
-    gold, guess = experiment.gold(part), list(Reading()(path))
+    gold, guess, file = experiment.gold(part), list(Reading()(path)), experiment.treebank.files[part]
     for number, (a, b) in enumerate(zip(gold, guess, strict=False), 1):
         if a.tokens.forms != b.tokens.forms:
-            message = f"is of other tokens than those of {experiment.treebank.files[part]}"
-            raise FormatError(str(path), 0, number, message)
+            raise FormatError(str(path), 0, number, f"is of other tokens than those of {file}")
     if len(guess) != len(gold):
-        message = f"has {len(guess)} sentences, {experiment.treebank.files[part]} {len(gold)}"
-        raise FormatError(str(path), 0, 0, message)
+        raise FormatError(str(path), 0, 0, f"has {len(guess)} sentences, {file} {len(gold)}")
     return _scored(experiment, guess, part)
 
 

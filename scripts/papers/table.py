@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import csv
 import io
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -16,6 +16,7 @@ if TYPE_CHECKING:
 
 Cell = str | int | float | None  # None: an empty cell
 Draw = Callable[["Axes"], None]
+_WIDTH = 0.8  # of all bars of a group
 
 
 @dataclass(frozen=True)
@@ -34,23 +35,19 @@ class Table:
     draw: Draw | None = None
 
     def csv(self) -> str:
-        """Header and rows, numbers with all their digits."""
+        """Return header and rows, numbers with all their digits."""
         stream = io.StringIO()
         csv.writer(stream, lineterminator="\n").writerows([self.header, *self.rows])
         return stream.getvalue()
 
     def markdown(self) -> str:
-        """Header and rows, numbers as people read them; then the notes."""
-        lines = [
-            self.header,
-            ["---"] * len(self.header),
-            *([shown(cell) for cell in row] for row in self.rows),
-        ]
+        """Return header and rows, numbers as people read them; then the notes."""
+        lines = [self.header, ["---"] * len(self.header), *(map(shown, row) for row in self.rows)]
         table = "\n".join("| " + " | ".join(line) + " |" for line in lines)
         return "\n\n".join([table, *self.notes])
 
     def write(self, stem: Path) -> None:
-        """Writes stem.csv, stem.md and, where there is a picture, stem.png. Raises OSError."""
+        """Write stem.csv, stem.md and, where there is a picture, stem.png. Raises OSError."""
         write_text(stem.with_suffix(".csv"), self.csv())
         write_text(stem.with_suffix(".md"), self.markdown() + "\n")
         if self.draw:
@@ -58,21 +55,21 @@ class Table:
 
 
 def shown(cell: Cell) -> str:
-    """A number with two digits behind the point, or, if it is large or an integer, none."""
+    """Return a number with two digits behind the point, or, if it is large or an integer, none."""
     if isinstance(cell, float):
         return f"{cell:.2f}" if abs(cell) < 1000 else f"{cell:,.0f}"
     return f"{cell:,}" if isinstance(cell, int) else (cell or "").replace("|", "\\|")
 
 
 def write_text(path: Path, text: str) -> None:
-    """Writes a file, which appears whole or not at all. Raises OSError."""
+    """Write a file, which appears whole or not at all. Raises OSError."""
     with staged_file(path) as staged:
         staged.write_text(text, encoding="utf-8")
         staged.replace(path)
 
 
 def picture(draw: Draw, path: Path) -> None:
-    """Draws into a file, with a legend. Raises ImportError where matplotlib is not installed."""
+    """Draw into a file, with a legend. Raises ImportError where matplotlib is not installed."""
     import matplotlib
 
     matplotlib.use("Agg")
@@ -85,3 +82,21 @@ def picture(draw: Draw, path: Path) -> None:
         figure.savefig(staged, dpi=120, bbox_inches="tight")
         staged.replace(path)
     pyplot.close(figure)
+
+
+def bars(series: Mapping[str, Mapping[str, float]], ylabel: str) -> Draw:
+    """Return bars side by side: of each series, by its title, a number for each group. The axis begins where
+    they begin to differ."""
+    groups = list(dict.fromkeys(group for numbers in series.values() for group in numbers))
+    every = [number for numbers in series.values() for number in numbers.values()]
+
+    def draw(axes: Axes) -> None:
+        width = _WIDTH / max(1, len(series))
+        for i, (title, numbers) in enumerate(series.items()):
+            places = [groups.index(group) + i * width for group in numbers]
+            axes.bar(places, list(numbers.values()), width, label=title)
+        middles = [group + (_WIDTH - width) / 2 for group in range(len(groups))]
+        axes.set_xticks(middles, groups, rotation=20, ha="right")
+        axes.set(ylabel=ylabel, ylim=(0.9 * min(every, default=0), 1.02 * max(every, default=1)))
+
+    return draw

@@ -22,8 +22,8 @@ from d2c.trees.binarization import BINARIZATIONS, binarize, unbinarize
 from d2c.trees.ctree import CTree
 from d2c.trees.formats.brackets import parse_bracket, read_brackets
 from d2c.trees.heads import load_head_rules
-from measuring.theorem import strings, trees_by_string, verify
 from tests.automata.attributes import Unaries
+from tests.automata.theorem import strings, trees_by_string, verify
 from tests.strategies import ctrees
 
 SAMPLE = Path(__file__).parents[2] / "data" / "sample"

@@ -13,7 +13,7 @@ from d2c.automata.theory.automaton import Applicable, Automaton, classes_for
 from d2c.automata.theory.grammars import CFG, Steps, arc_eager, arc_standard, terminals_of
 from d2c.automata.theory.latent import LatentGrammar, latent_grammar
 from d2c.automata.theory.partition import damped, partition, proper, total
-from measuring.theorem import probabilistic_oracle, strings
+from tests.automata.theorem import probabilistic_oracle, strings
 
 SYSTEMS: dict[str, Callable[[], CFG]] = {
     "arc-standard": lambda: arc_standard("ab"),

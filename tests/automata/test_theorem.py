@@ -1,10 +1,14 @@
 """Theorem 1: the grammar of an oracle automaton has the automaton's trees, by enumerating both.
 
-A selection of what `scripts/table_automata.py` verifies.
+    D2C_STRESS=9 pytest -n 0 -s -m stress tests/automata/test_theorem.py
+
+verifies so many oracles of each kind, and prints what docs/automata.md shows: the greatest sizes of all. A
+mismatch is a string of which the grammar has other trees than the automaton, or more, or none.
 """
 
 from __future__ import annotations
 
+import os
 import random
 from itertools import product
 
@@ -13,7 +17,7 @@ import pytest
 from d2c.automata.theory.automaton import Applicable, Automaton, classes_for
 from d2c.automata.theory.grammars import CFG, START, Rule, Steps, Symbol, cfg, terminals_of
 from d2c.automata.theory.latent import TOP, Latent, LatentGrammar, LatentRule, Saturation, latent_grammar
-from measuring.theorem import (
+from tests.automata.theorem import (
     FEATURES,
     Kind,
     automaton,
@@ -54,6 +58,15 @@ def test_the_grammar_has_the_automatons_trees_and_no_others(learned: bool) -> No
     assert found.mismatches == 0
     assert found.strings == len(chosen) * 126
     assert found.accepted > (1500 if learned else 40)
+
+
+@pytest.mark.stress
+@pytest.mark.parametrize("learned", [False, True])
+def test_the_theorem_holds_for_many_oracles(learned: bool) -> None:
+    seeds = range(int(os.environ.get("D2C_STRESS", "3")))
+    found = [verify(automaton(kind, seed)) for kind in kinds(learned) for seed in seeds]
+    print("learned" if learned else "random", len(found), summed(found))
+    assert summed(found).mismatches == 0
 
 
 def test_children_of_trees_too() -> None:

@@ -18,7 +18,7 @@ from d2c.trees.heads import load_head_rules
 from d2c.trees.scores import disco
 from d2c.trees.scores.evalb import evaluate_files
 from d2c.trees.scores.prm import EvalbParameters
-from papers.treebanks import read_treebanks
+from treebanks.files import read_treebanks
 
 BOM = "\ufeff"
 TREEBANKS = {

@@ -13,12 +13,6 @@ from shutil import make_archive
 import numpy as np
 import pytest
 
-from building.build import build
-from building.cards import commit
-from building.penn import to_penn
-from building.recipes import RECIPES
-from building.scores import brackets, cut, text_f1
-from building.specs import BuildSpec
 from d2c.base.errors import ModelError
 from d2c.base.model_files import read_json
 from d2c.cky.constrained_cky import ConstrainedCKY
@@ -32,9 +26,15 @@ from d2c.packed.feature import ArcFeature
 from d2c.parsing.text import PENN
 from d2c.trees.formats.brackets import format_bracket, parse_bracket
 from d2c.trees.refinement import HIDDEN, visible
-from measuring import pretrained
-from measuring.pretrained import encoder, encoder_of, glove, vectors_file, wordllama
+from models import pretrained
+from models.build import build
+from models.cards import commit
+from models.pretrained import encoder, encoder_of, glove, vectors_file, wordllama
+from models.recipes import RECIPES
+from models.scores import brackets, cut, text_f1
+from models.specs import BuildSpec
 from tests.dparsers.encoders import tiny_encoder
+from treebanks.penn import to_penn
 
 SAMPLE = Path(__file__).parents[2] / "data" / "sample"
 

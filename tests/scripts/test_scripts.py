@@ -62,6 +62,6 @@ def test_two_environments_are_compared(tmp_path: Path) -> None:
     options = ("--runs", "1", "--rows", "encode,unaries", "--train", str(file), "--dev", str(file))
     done = run(SCRIPTS / "bench_house.py", sys.executable, *options, directory=tmp_path)
     assert done.returncode == 0, done.stderr
-    _, *rows = done.stdout.splitlines()
-    assert [row.split()[0] for row in rows] == ["encode", "unaries"]
-    assert all(row.endswith("yes") for row in rows)
+    _, _, *rows = done.stdout.splitlines()
+    assert [row.split()[1] for row in rows] == ["encode", "unaries"]
+    assert all(row.endswith("| yes |") for row in rows)

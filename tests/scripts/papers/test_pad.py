@@ -11,8 +11,8 @@ from pathlib import Path
 import pytest
 
 from d2c.base.errors import ModelError
+from papers.charts import chart
 from papers.experiment import PaperExperiment
-from papers.pad_chart import all_parses, best_parses, chart
 from papers.registry import TABLES, make_table, published
 from tests.scripts.papers.tiny import MISSING, TOLD, Told, experiment
 
@@ -82,14 +82,13 @@ def test_without_a_dparser(told: dict[tuple[str, ...], tuple[int, ...]], tmp_pat
     for given in ((MISSING,), ("gold",)):
         made = experiment(tmp_path, trees, dparsers=given)
         with pytest.raises(ModelError, match="no-such-package" if MISSING in given else "no d-parser"):
-            all_parses(made)
+            made.some_parses()
         table = make_table("pad-4", [made])
         assert [row[0] for row in table.rows] == ["gold"] and table.draw is None
 
 
 def test_the_best_dparser_has_the_highest_uas(sample: PaperExperiment) -> None:
-    best, missing = best_parses(sample)
-    assert best.source == TOLD and len(missing) == 1
+    assert sample.best_parses().source == TOLD and [*sample.missing] == [MISSING]
 
 
 def test_few_trees(sample: PaperExperiment) -> None:

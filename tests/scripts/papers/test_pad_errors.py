@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from papers.pad_errors import brackets, rules
+from papers.pad import brackets, rules
 from tests.scripts.papers.tiny import MISSING, TOLD, experiment
 
 GOLD = "(TOP (S (NP (PRP I)) (VP (VBD saw) (NP (DT a) (NN man)) (PP (IN with) (NP (NN hat)))) (. .)))"

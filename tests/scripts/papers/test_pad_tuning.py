@@ -8,8 +8,8 @@ from typing import Any
 import pytest
 
 from d2c.experiments.store import StoredStep
-from papers import pad_tuning
-from papers.pad_tuning import GAMMAS, PENALTIES, chosen, split, tuning
+from papers import charts
+from papers.charts import GAMMAS, PENALTIES, chosen, split, tuning
 from tests.scripts.papers.tiny import experiment
 
 TREES = [f"(TOP (NP (DT the) (NN w{i})))" for i in range(20)]
@@ -25,8 +25,8 @@ def measured(monkeypatch: pytest.MonkeyPatch) -> dict[float, float]:
     def step(f1: float) -> StoredStep:
         return StoredStep(Path(), {"f1": f1, "speed": 1000.0, "weights": 7}, "", 0.0)
 
-    monkeypatch.setattr(pad_tuning, "_with_penalty", lambda _, value: step(BY_PENALTY.get(value, 93.0)))
-    monkeypatch.setattr(pad_tuning, "_with_gamma", lambda _, _penalty, value: step(by_gamma[value]))
+    monkeypatch.setattr(charts, "_with_penalty", lambda _, value: step(BY_PENALTY.get(value, 93.0)))
+    monkeypatch.setattr(charts, "_with_gamma", lambda _, _penalty, value: step(by_gamma[value]))
     return by_gamma
 
 
@@ -72,7 +72,7 @@ def test_what_is_held_out(tmp_path: Path) -> None:
 def test_charts_of_other_settings_are_tuned_with_them(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(pad_tuning, "PENALTIES", (1e-7,))
+    monkeypatch.setattr(charts, "PENALTIES", (1e-7,))
     trees = ["(TOP (Y (A a) (B b)))", "(TOP (Z (A a) (B b)))"] * 10
     parts = {"train": trees, "dev": trees}
     bare = experiment(tmp_path, parts, penalty=None)
@@ -90,8 +90,8 @@ def test_charts_of_other_settings_are_tuned_with_them(
 
 def test_they_are_measured(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """Here all are equally good, so the first ones are chosen; each is measured once."""
-    monkeypatch.setattr(pad_tuning, "PENALTIES", (1e-7, 1e-6))
-    monkeypatch.setattr(pad_tuning, "GAMMAS", (0.5, 0.9))
+    monkeypatch.setattr(charts, "PENALTIES", (1e-7, 1e-6))
+    monkeypatch.setattr(charts, "GAMMAS", (0.5, 0.9))
     trees = ["(TOP (X (A a) (B b)))", "(TOP (Y (A a) (B c)))"] * 10
     made = experiment(tmp_path, {"train": trees, "dev": trees}, **FREE)
     assert chosen(made) == {"penalty": 1e-7, "gamma": 0.5}

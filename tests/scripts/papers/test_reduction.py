@@ -27,13 +27,11 @@ from d2c.trees.formats.chunks import Chunk
 from d2c.trees.formats.conllu import read_conllu
 from d2c.trees.formats.discbracket import parse_discbracket
 from d2c.trees.scores.brackets import METRICS
-from measuring.treebanks import PARTS, TREEBANKS
 from papers.experiment import GOLD, UNLABELLED, PaperExperiment, Settings
-from papers.reduction import encodings, systems
-from papers.reduction_treebanks import gaps, spmrl
+from papers.reduction import encodings, gaps, spmrl, systems
 from papers.scores import ALL, LENGTHS, figures
 from papers.table import Table
-from papers.treebanks import read_treebanks
+from treebanks.files import known_treebanks, read_treebanks
 
 SCRIPTS = Path(__file__).parents[3] / "scripts"
 SAMPLE = SCRIPTS.parent / "data" / "sample"
@@ -136,7 +134,7 @@ def test_one_shot_and_two_stage(experiment: PaperExperiment) -> None:
     for encoding in ENCODINGS:  # the labeler's labels are held against those of its own encoding
         assert rows[GOLD, "labeler", encoding]["LAS"] > 70  # type: ignore[operator]
         assert rows["chain", "labeler", encoding]["UAS"] == own["UAS"]
-    assert table.notes[0] == "sample: 40 sentences of train, 12 of dev; gold tags."
+    assert table.notes[-1] == "sample: 40 sentences of train, 12 of dev; gold tags."
 
 
 def test_the_first_stage_sees_no_labels(experiment: PaperExperiment) -> None:
@@ -152,7 +150,7 @@ def test_trees_with_gaps_have_no_delta(experiment: PaperExperiment) -> None:
     assert (gapped.gaps, gapped.continuous) == ({"train": 50, "dev": 50}, False)
     table = encodings(gapped)
     assert {row[2] for row in table.rows} == {"direct", "spine"}
-    assert table.notes[-1].startswith("The delta encoding is for continuous trees")
+    assert table.notes[1].startswith("The delta encoding is for continuous trees")
 
 
 def test_other_systems_stand_beside(experiment: PaperExperiment, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -250,9 +248,12 @@ def test_variables_and_own_head_tables(tmp_path: Path, monkeypatch: pytest.Monke
 def test_the_treebanks_of_the_benchmarks(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("D2C_TREEBANKS", "/folder")
     found = {treebank.name: treebank for treebank in read_treebanks(SCRIPTS / "treebanks.toml")}
-    for name, known in TREEBANKS.items():
-        files = {part: Path("/folder") / known.file.format(part) for part in PARTS}
-        assert found[name].files == files
-        assert found[name].head_rules == ("marked" if known.marked else known.head_rules)
-        assert found[name].reading.format_name == known.format_name
-    assert found.keys() == TREEBANKS.keys()
+    assert [*found] == ["alpino", "pcc", "craft", "icon", "icepahc", "floresta", "sinica"]
+    for name, treebank in found.items():
+        for part in ("train", "dev"):
+            assert str(treebank.files[part]).startswith(f"/folder/{name}-{part}.")
+    assert [name for name, one in found.items() if one.reading.marked] == ["alpino", "sinica"]
+    formats = {name: one.reading.format_name for name, one in found.items() if one.reading.format_name}
+    assert formats == {"floresta": "floresta", "sinica": "sinica"}
+    assert found["craft"].head_rules == "collins" and found["craft"].sentences == 2000
+    assert known_treebanks()["craft"] == replace(found["craft"], sentences=None)

@@ -22,7 +22,7 @@ from d2c.experiments.treebank import Treebank
 from d2c.trees.ctree import CTree, Tokens
 from d2c.trees.formats.brackets import parse_bracket, read_brackets, write_brackets
 from d2c.trees.formats.discbracket import write_discbracket
-from papers import pad_chart, pad_systems, systems
+from papers import charts, pad, systems
 from papers.experiment import GOLD, PaperExperiment, Settings
 from papers.stanza_constituency import StanzaConstituency, _from_stanza, _to_stanza
 from papers.systems import SYSTEMS, of_file, trained
@@ -239,9 +239,9 @@ def test_table_3(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """With gold d-trees in place of a d-parser's, and without other systems to train."""
     given = experiment(tmp_path, systems={"oracle": write(tmp_path / "oracle.mrg", some("test", 30))})
     monkeypatch.setattr(systems, "SYSTEMS", {"none": SYSTEMS[STANZA]._replace(path="no_such_module:Parser")})
-    monkeypatch.setattr(pad_chart, "chosen", lambda _: {})
-    monkeypatch.setattr(pad_systems, "best_parses", lambda own: (own.parses(GOLD, "dev"), []))
-    table = pad_systems.systems(given)
+    monkeypatch.setattr(charts, "chosen", lambda _: {})
+    monkeypatch.setattr(PaperExperiment, "best_parses", lambda own: own.parses(GOLD, "dev"))
+    table = pad.systems(given)
     assert table.header == ("system", "recall", "precision", "F1", "F1 (SPMRL)", "sentences/s")
     names = [row[0] for row in table.rows]
     assert names == ["oracle", "gold, reduction", "gold, labeler", "gold, cky", "gold, cky (pruned)"]

@@ -10,7 +10,7 @@ import pytest
 from d2c.base.errors import FormatError
 from d2c.experiments.treebank import Treebank
 from d2c.treebanks.reading import Reading
-from papers.treebanks import read_treebanks
+from treebanks.files import read_treebanks
 
 TREES = "(TOP (S (NP (PRP They)) (VP (VBD slept)) (. .)))\n(TOP (S (NP (PRP She)) (VP (VBD ate))))\n"
 WHOLE = """

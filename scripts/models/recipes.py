@@ -8,8 +8,8 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from building.english import penn_trees
 from d2c.treebanks.reading import Read, Reading
+from treebanks.english import penn_trees
 
 
 @dataclass(frozen=True)
@@ -30,7 +30,7 @@ class Recipe:
     what, language, licence, measured: what its card says
     read:     how the treebanks are read, for training and as gold
     routes:   the first one is taken, unless another has an F1 that is more than 0.5 better
-    settings: of `building.specs.BuildSpec`; of a converter, those of the chart
+    settings: of `models.specs.BuildSpec`; of a converter, those of the chart
     packed:   routes look among packed arcs
     pipeline: of spaCy's kind, where the model converts d-trees of such pipelines
     encoder:  a package with a directory that `--transformer` takes

@@ -1,11 +1,10 @@
 """The work that `bench_house.py` times, in a process of its own, with whichever d2c is installed there.
 
-    python -P scripts/measuring/house.py ROW TRAIN DEV SENTENCES
+    python -P scripts/benchmarks/house.py ROW TRAIN DEV SENTENCES
 
 Models learn from the first SENTENCES of TRAIN. The work of a row is done once, then for each line on standard
 input once more, with seconds, seconds of CPU time and the peak of memory in MB on standard output; at the end
-of input, a checksum of the results. Older versions have the packages `trees`, `reduction`,
-`cky` instead of `d2c.trees`, `d2c.reduction`, `d2c.cky`.
+of input, a checksum of the results. What has another place in another version is `known` by both.
 """
 
 from __future__ import annotations
@@ -34,11 +33,10 @@ class Work(NamedTuple):
 
 
 def known(*places: str) -> Any:
-    """The first of these (module:name) that there is, in `d2c` or beside it."""
-    for place in (prefix + place for place in places for prefix in ("d2c.", "")):
-        module, _, name = place.partition(":")
+    """Return the first of these (module:name, in `d2c`) that there is."""
+    for module, _, name in (place.partition(":") for place in places):
         try:
-            return getattr(import_module(module), name)
+            return getattr(import_module(f"d2c.{module}"), name)
         except ModuleNotFoundError:
             continue
     raise ModuleNotFoundError(f"none of {', '.join(places)} is installed")
@@ -51,81 +49,68 @@ class House:
         read = known("trees.formats.brackets:read_brackets")
         self.train = list(islice(read(train, clean=True), sentences))
         self.dev = list(read(dev, clean=True))
-        self.bracket = known("trees.formats.brackets:format_bracket")
-        self.strip = known("trees.unaries:strip_unaries")
         self.reduction = known("reduction.reduction:Reduction")("direct")
-        self.tokens = sum(len(ctree.tokens) for ctree in self.dev)
+        self.tokens, self.learned = tokens(self.dev), tokens(self.train)
+
+    def encoded(self) -> list[Any]:
+        """Return the gold d-trees of dev, with labels."""
+        return list(map(self.reduction.encode, self.dev))
 
     def encode(self) -> Work:
         """c-trees → d-trees with labels."""
-        return Work(lambda: list(map(self.reduction.encode, self.dev)), self.tokens, labels)
+        return Work(self.encoded, self.tokens, arcs)
 
     def decode(self) -> Work:
         """Gold d-trees with labels → c-trees without unary nodes."""
-        dtrees = list(map(self.reduction.encode, self.dev))
-        return Work(lambda: list(self.reduction.decode_all(dtrees)), self.tokens, self.brackets)
+        dtrees = self.encoded()
+        return Work(lambda: list(self.reduction.decode_all(dtrees)), self.tokens, brackets)
 
     def unaries(self) -> Work:
         """Unary nodes of gold unaryless trees."""
         classifier = known("reduction.unary.classifier:UnaryClassifier", "reduction.unary:UnaryClassifier")
-        predict = classifier(seed=1).fit(self.train).predict
-        bare = [self.strip(ctree)[0] for ctree in self.dev]
+        predict, strip = classifier(seed=1).fit(self.train).predict, known("trees.unaries:strip_unaries")
+        bare = [strip(ctree)[0] for ctree in self.dev]
         parts = [bare[begin : begin + 500] for begin in range(0, len(bare), 500)]
         return Work(lambda: list(map(predict, parts)), self.tokens, list)
 
     def labeler(self) -> Work:
         """Labels of gold heads."""
-        labeler = self.fit_labeler()
-        dtrees = list(map(self.reduction.encode, self.dev))
-        return Work(lambda: list(labeler.label_all(dtrees)), self.tokens, labels)
+        labeler, dtrees = self.fit_labeler(), self.encoded()
+        return Work(lambda: list(labeler.label_all(dtrees)), self.tokens, arcs)
 
     def cky(self) -> Work:
         """Gold d-trees without labels → c-trees."""
         chart = self.fit_cky(self.train)
         dtrees = list(map(chart.encode, self.dev))
-        return Work(lambda: list(chart.decode_all(dtrees)), self.tokens, self.brackets)
+        return Work(lambda: list(chart.decode_all(dtrees)), self.tokens, brackets)
 
     def train_cky(self) -> Work:
         """One epoch of constrained CKY, on half of the sentences."""
-        ctrees = self.train[: len(self.train) // 2]
-
-        def shown(chart: Any) -> Iterable[object]:
-            return self.brackets(chart.decode_all(map(chart.encode, self.dev[:COMPARED])))
-
-        return Work(lambda: self.fit_cky(ctrees), sum(len(ctree.tokens) for ctree in ctrees), shown)
+        ctrees, few = self.train[: len(self.train) // 2], self.dev[:COMPARED]
+        return Work(
+            lambda: self.fit_cky(ctrees),
+            tokens(ctrees),
+            lambda chart: brackets(chart.decode_all(map(chart.encode, few))),
+        )
 
     def train_labeler(self) -> Work:
         """The labeler."""
-
-        def shown(labeler: Any) -> Iterable[object]:
-            return labels(labeler.label_all(map(self.reduction.encode, self.dev[:COMPARED])))
-
-        return Work(self.fit_labeler, sum(len(ctree.tokens) for ctree in self.train), shown)
-
-    def transition_greedy(self) -> Work:
-        """The words and tags of dev → d-trees, greedily."""
-        return self.transition("greedy")
-
-    def transition_exact(self) -> Work:
-        """The same by exact search."""
-        return self.transition("exact")
+        few = list(map(self.reduction.encode, self.dev[:COMPARED]))
+        return Work(self.fit_labeler, self.learned, lambda labeler: arcs(labeler.label_all(few)))
 
     def transition(self, search: str) -> Work:
-        """A search of a d-parser that learned from gold d-trees."""
+        """The words and tags of dev → d-trees, by a d-parser that learned from gold d-trees."""
         parser, sentences = self.fit_transition(), [ctree.tokens for ctree in self.dev]
         parser.search = search
         return Work(lambda: list(parser.parse(sentences)), self.tokens, arcs)
 
     def train_transition(self) -> Work:
         """The same d-parser's training."""
-
-        def shown(parser: Any) -> Iterable[object]:
-            return arcs(parser.parse(ctree.tokens for ctree in self.dev[:COMPARED]))
-
-        return Work(self.fit_transition, sum(len(ctree.tokens) for ctree in self.train), shown)
+        few = [ctree.tokens for ctree in self.dev[:COMPARED]]
+        return Work(self.fit_transition, self.learned, lambda parser: arcs(parser.parse(few)))
 
     def fit_transition(self) -> Any:
-        """Trained with the small preset."""
+        """Train with the small preset."""
         new = known("training.transition_parser:TransitionParser", "transition_parser:TransitionParser")
         write = known("trees.formats.conllu:format_conllu")
         with TemporaryDirectory() as directory:
@@ -136,21 +121,16 @@ class House:
             return new(preset="small").train(*files, Path(directory, "model"))
 
     def fit_labeler(self) -> Any:
-        """Trained on gold d-trees."""
+        """Train on gold d-trees."""
         labeler = known("reduction.labeler.labeler:Labeler", "reduction.labeler:Labeler")
         return labeler("direct", seed=1).fit(map(self.reduction.encode, self.train))
 
     def fit_cky(self, ctrees: list[Any]) -> Any:
-        """Trained for one epoch."""
-        chart = known("cky.constrained_cky:ConstrainedCKY")
-        return chart(epochs=1, seed=1).fit(ctrees)
-
-    def brackets(self, ctrees: Iterable[Any]) -> Iterable[str]:
-        """The trees in brackets."""
-        return map(self.bracket, ctrees)
+        """Train for one epoch."""
+        return known("cky.constrained_cky:ConstrainedCKY")(epochs=1, seed=1).fit(ctrees)
 
 
-ROWS = {
+ROWS: dict[str, Callable[[House], Work]] = {
     "encode": House.encode,
     "decode": House.decode,
     "unaries": House.unaries,
@@ -158,24 +138,29 @@ ROWS = {
     "cky": House.cky,
     "train-cky": House.train_cky,
     "train-labeler": House.train_labeler,
-    "transition-greedy": House.transition_greedy,
-    "transition-exact": House.transition_exact,
+    "transition-greedy": lambda house: house.transition("greedy"),
+    "transition-exact": lambda house: house.transition("exact"),
     "train-transition": House.train_transition,
 }
 
 
-def labels(dtrees: Iterable[Any]) -> Iterable[object]:
-    """The labels of d-trees."""
-    return (dtree.labels for dtree in dtrees)
+def tokens(ctrees: Iterable[Any]) -> int:
+    """Count the tokens of trees."""
+    return sum(len(ctree.tokens) for ctree in ctrees)
 
 
 def arcs(dtrees: Iterable[Any]) -> Iterable[object]:
-    """The heads and labels of d-trees."""
+    """Return the heads and labels of d-trees."""
     return ((dtree.heads, dtree.labels) for dtree in dtrees)
 
 
+def brackets(ctrees: Iterable[Any]) -> Iterable[str]:
+    """Return c-trees in brackets."""
+    return map(known("trees.formats.brackets:format_bracket"), ctrees)
+
+
 def peak_megabytes(reset: bool = False) -> float:
-    """The most memory since it was reset, where the system can do that, or of the whole process."""
+    """Return the most memory since it was reset, where the system can do that, or of the whole process."""
     try:
         if reset:
             Path("/proc/self/clear_refs").write_text("5")
@@ -186,7 +171,7 @@ def peak_megabytes(reset: bool = False) -> float:
 
 
 def answer(work: Work) -> None:
-    """Works once for each line of standard input."""
+    """Work once for each line of standard input."""
     result = work.run()
     print(json.dumps({"tokens": work.tokens}), flush=True)
     for _ in sys.stdin:
@@ -203,5 +188,5 @@ def answer(work: Work) -> None:
 
 
 if __name__ == "__main__":
-    _, row, treebank, other_part, sentences = sys.argv
-    answer(ROWS[row](House(Path(treebank), Path(other_part), int(sentences))))
+    _, row, train, dev, sentences = sys.argv
+    answer(ROWS[row](House(Path(train), Path(dev), int(sentences))))

@@ -8,12 +8,6 @@ from pathlib import Path
 from statistics import mean
 from typing import Any, cast
 
-from building.cards import write_card
-from building.clear import clear_trees, predicted, stanford, train_converter
-from building.english import write_parts
-from building.recipes import Recipe
-from building.scores import Score, score, score_conversion, untagged
-from building.specs import BuildSpec
 from d2c.base.errors import ModelError
 from d2c.base.temporary import scratch
 from d2c.dparsers.directories import whole_directory
@@ -28,7 +22,13 @@ from d2c.treebanks.reading import CLEANED, Read
 from d2c.trees.ctree import CTree
 from d2c.trees.refinement import visible
 from d2c.trees.scores.brackets import bracket_scores
-from measuring.pretrained import encoder_of
+from models.cards import write_card
+from models.clear import clear_trees, predicted, stanford, train_converter
+from models.pretrained import encoder_of
+from models.recipes import Recipe
+from models.scores import Score, score, score_conversion, untagged
+from models.specs import BuildSpec
+from treebanks.english import write_parts
 
 Say = Callable[[object], None]
 _ENOUGH = 0.5  # F1 by which another route must be better than the first, which starts quicker

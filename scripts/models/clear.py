@@ -12,7 +12,6 @@ from dataclasses import replace
 from pathlib import Path
 from typing import Any, NamedTuple, Self
 
-from building.english import BLOCK, HELD_OUT, file_of, penn_trees
 from d2c.cky.constrained_cky import ConstrainedCKY
 from d2c.dparsers.directories import whole_directory
 from d2c.dparsers.pipeline_parser import FORMAT, PipelineParser
@@ -23,6 +22,7 @@ from d2c.trees.ctree import CTree
 from d2c.trees.dtree import DTree
 from d2c.trees.formats.conllu import read_conllu
 from d2c.trees.route import Progress
+from treebanks.english import BLOCK, HELD_OUT, file_of, penn_trees
 
 
 class Pairs(NamedTuple):

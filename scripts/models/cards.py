@@ -10,11 +10,11 @@ from dataclasses import asdict
 from importlib import metadata
 from pathlib import Path
 
-from building.recipes import Recipe
-from building.scores import Score
 from d2c.base.model_files import size_of
 from d2c.models.model import read_settings
 from d2c.models.names import CARD
+from models.recipes import Recipe
+from models.scores import Score
 
 _REPOSITORY = Path(__file__).resolve().parents[2]
 _HEADER = ("part", "sentences", "F1", "exact", "tags", "F1 from text", "words per CPU second")

@@ -1,4 +1,4 @@
-"""The three English treebanks as one, in the Penn Treebank's convention (`building.penn`)."""
+"""The three English treebanks as one, in the Penn Treebank's convention (`models.penn`)."""
 
 from __future__ import annotations
 
@@ -6,13 +6,13 @@ import random
 from collections.abc import Iterable, Iterator
 from pathlib import Path
 
-from building.penn import to_penn
 from d2c.base.errors import Faults, FormatError
 from d2c.base.progress import log
 from d2c.treebanks.reading import Read, Reading
 from d2c.trees.ctree import CTree
 from d2c.trees.formats.brackets import format_bracket
 from d2c.trees.formats.chunks import batches
+from treebanks.penn import to_penn
 
 TREEBANKS = ("craft", "genia", "masc")
 HELD_OUT = 40  # of so many blocks of train one selects among states; dev is for scores alone

@@ -1,11 +1,17 @@
-"""The file with a section for each treebank, which `python scripts/table.py --treebanks` reads."""
+"""The file with a section for each treebank, which `python scripts/table.py --treebanks` reads.
+
+That of the benchmarks is scripts/treebanks.toml.
+"""
 
 from __future__ import annotations
 
 import os
 import tomllib
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
+
+import click
 
 from d2c.base.errors import FormatError
 from d2c.experiments.treebank import PARTS, Treebank
@@ -13,12 +19,14 @@ from d2c.treebanks.reading import Reading
 from d2c.trees.formats.treebanks import FORMATS
 from d2c.trees.heads import known_head_rules
 
-_OWN = ("head_rules", "sentences")
-_OF_READING = ("format_name", "traces", "move_punctuation")
+SCRIPTS = Path(__file__).resolve().parents[1]
+TREEBANKS = SCRIPTS / "treebanks.toml"  # of the benchmarks
+KINDS = {**dict.fromkeys((*PARTS, "head_rules", "format"), str), "sentences": int}
+KINDS |= {"traces": bool, "move_punctuation": bool}
 
 
 def read_treebanks(path: Path) -> list[Treebank]:
-    """The treebanks that a TOML file names, a section each:
+    """Return the treebanks that a TOML file names, a section each:
 
         [negra]
         train = "negra-train.export"    # beside this file; or its whole path, or "$NEGRA/train.export"
@@ -46,29 +54,45 @@ def _treebank(name: str, section: Any, folder: Path) -> Treebank:
     if not isinstance(section, dict):
         raise ValueError(f"{name} is not a section with train and dev")
     given = {key.replace("-", "_"): value for key, value in section.items()}
-    if "format" in given:
-        given["format_name"] = given.pop("format")
-    kinds = {"sentences": int, "traces": bool, "move_punctuation": bool}
     for key, value in given.items():
-        if key not in (*PARTS, *_OWN, *_OF_READING):
+        if key not in KINDS:
             raise ValueError(f"{name} says {key!r}, which means nothing here")
-        if type(value) is not kinds.get(key, str):
+        if type(value) is not KINDS[key]:
             raise ValueError(f"{name}: {key} is of the wrong type")
     if given.get("sentences", 1) < 1:
         raise ValueError(f"{name}: sentences is less than 1")
-    if given.get("format_name", "brackets") not in FORMATS:
+    if given.get("format", "brackets") not in FORMATS:
         raise ValueError(f"{name}: the format is none of {', '.join(FORMATS)}")
-    files = {part: _path(given[part], folder) for part in PARTS if part in given}
+    files = {part: folder / os.path.expandvars(given[part]) for part in PARTS if part in given}
     for part in PARTS[:2]:
         if part not in files:
             raise ValueError(f"{name} has no {part}")
-    if given.get("head_rules", "marked") not in known_head_rules():
-        given["head_rules"] = str(_path(given["head_rules"], folder))
-    read = {key: given[key] for key in _OF_READING if key in given}
-    reading = Reading(marked=given.get("head_rules") == "marked", **read)
-    return Treebank(name, files, reading=reading, **{key: given[key] for key in _OWN if key in given})
+    rules = given.get("head_rules", "collins")
+    if rules not in known_head_rules():
+        rules = str(folder / os.path.expandvars(rules))
+    read = {key: given[key] for key in ("traces", "move_punctuation") if key in given}
+    reading = Reading(given.get("format"), marked=rules == "marked", **read)
+    return Treebank(name, files, rules, reading, given.get("sentences"))
 
 
-def _path(file: str, folder: Path) -> Path:
-    """With the values of variables of the environment."""
-    return folder / os.path.expandvars(file)
+def folder() -> Path:
+    """Return where the treebanks of the benchmarks are, if they are anywhere."""
+    return Path(os.environ.get("D2C_TREEBANKS", SCRIPTS.parents[1] / "shared" / "treebanks"))
+
+
+def known_treebanks() -> dict[str, Treebank]:
+    """Return the treebanks of the benchmarks by name, with all sentences of train."""
+    os.environ.setdefault("D2C_TREEBANKS", str(folder()))
+    return {treebank.name: replace(treebank, sentences=None) for treebank in read_treebanks(TREEBANKS)}
+
+
+def known(name: str, sentences: int | None = None) -> Treebank:
+    """Return a treebank of the benchmarks, with so many sentences of train, or all.
+
+    Raises ClickException where it is absent.
+    """
+    treebank = replace(known_treebanks()[name], sentences=sentences)
+    for path in treebank.files.values():
+        if not path.is_file():
+            raise click.ClickException(f"{path}: no such file; set D2C_TREEBANKS to the treebanks' folder")
+    return treebank

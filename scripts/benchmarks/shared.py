@@ -1,0 +1,38 @@
+"""What several scripts share: tables on standard output, progress, options."""
+
+from __future__ import annotations
+
+import sys
+from collections.abc import Callable, Collection, Sequence
+from pathlib import Path
+from typing import Any
+
+import click
+
+from papers.table import Cell, Table
+
+FilePath = click.Path(path_type=Path)
+Line = Sequence[Cell]  # of a table
+
+
+def print_table(header: Sequence[str], rows: Sequence[Line]) -> None:
+    """Print a table in Markdown."""
+    print(Table(header, rows).markdown(), flush=True)
+
+
+def say(progress: object) -> None:
+    """Show how training goes on."""
+    print(progress, file=sys.stderr, flush=True)
+
+
+def names_option(option: str, known: Collection[str], default: str) -> Callable[[Any], Any]:
+    """Return an option of known names with commas between them; what follows a colon is a name's own."""
+
+    def convert(_: click.Context, parameter: click.Parameter, value: str) -> list[str]:
+        given = value.split(",")
+        for name in given:
+            if name.partition(":")[0] not in known:
+                raise click.BadParameter(f"{name!r} is none of {', '.join(known)}", param=parameter)
+        return given
+
+    return click.option(option, callback=convert, default=default, show_default=True)

@@ -1,0 +1,154 @@
+"""Constrained CKY with the λ and the γ that are chosen by F1 on gold d-trees of sentences that it has not
+learned from; its search spaces and its oracle.
+
+Section 6 of "Transforming Dependencies into Phrase Structures" (PAD): "We use the development set to tune the
+regularization parameter, λ, and the pruning threshold, γ." That is so where final results are those of a test
+part. Where they are those of dev, the last tenth of train takes its place.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from copy import copy
+from dataclasses import replace
+from pathlib import Path
+from typing import Any, NamedTuple
+
+from d2c.base.progress import counted, log
+from d2c.cky.constrained_cky import ConstrainedCKY
+from d2c.experiments.rows import timed, with_tags_of
+from d2c.experiments.store import StoredStep, digest
+from d2c.experiments.tuning import GAMMAS, PENALTIES
+from d2c.reduction.reduction import Reduction
+from d2c.trees.ctree import CTree
+from d2c.trees.dtree import DTree
+from papers.experiment import Fitted, PaperExperiment, Parses
+from papers.scores import f1_of, figures
+from papers.table import Cell, Table
+
+BEARABLE = 0.1  # of F1, that a lower γ may lose
+
+
+def chart(
+    experiment: PaperExperiment,
+    share: float = 1.0,
+    dtrees: Parses | None = None,
+    tags: str | None = None,
+    **changes: Any,
+) -> Fitted[ConstrainedCKY]:
+    """Return constrained CKY with the settings of all charts, and the λ and the γ that are chosen.
+
+    share, dtrees, changes: as of `PaperExperiment.route`
+    tags: other ones than those with which λ and γ are chosen
+    """
+    settings = {**experiment.settings.chart, **chosen(experiment), **changes}
+    own = experiment.with_tags(tags) if tags else experiment
+    return own.route("cky", share, dtrees, **settings)
+
+
+def pruned(fitted: Fitted[ConstrainedCKY], pruning: str) -> Fitted[ConstrainedCKY]:
+    """Return the same weights with another search space, one of `d2c.cky.settings.METHODS`."""
+    route, key = copy(fitted.route), digest([fitted.step.key, pruning])
+    route.settings = replace(route.settings, pruning=pruning)
+    return Fitted(route, replace(fitted.step, key=key))
+
+
+def oracle(experiment: PaperExperiment, fitted: Fitted[ConstrainedCKY], parses: Parses) -> float:
+    """Return F1 of the c-trees nearest to gold in the charts of d-trees (PAD, section 7, footnote 10)."""
+
+    def make(_: Path) -> dict[str, Any]:
+        pairs = zip(experiment.trees(parses.part), parses.dtrees, strict=True)
+        nearest = [fitted.route.oracle(*pair) for pair in counted(pairs, f"oracle of {parses.source}")]
+        return experiment.figures(nearest, parses.part)
+
+    return f1_of(experiment.step_of("oracle", fitted, parses, make))
+
+
+class Split(NamedTuple):
+    """Trees to learn from, others to choose by, and these with the treebank's own tags."""
+
+    learned: list[CTree]
+    held_out: list[CTree]
+    gold: list[CTree]
+
+
+def split(experiment: PaperExperiment) -> Split:
+    """Return what is learned from, and what the choice is made on."""
+    train = experiment.trees("train")
+    if experiment.treebank.reported == "test":
+        return Split(train, experiment.trees("dev"), experiment.gold("dev"))
+    cut = len(train) - max(1, len(train) // 10)
+    return Split(train[:cut] or train, train[cut:], experiment.gold("train")[cut:])
+
+
+def chosen(experiment: PaperExperiment) -> dict[str, float]:
+    """Return penalty and gamma: those of the settings, or, where these say none, the best."""
+    penalty, gamma = experiment.settings.penalty, experiment.settings.gamma
+    if penalty is None:
+        penalty = max(PENALTIES, key=lambda value: _with_penalty(experiment, value).facts["f1"])
+    if gamma is None:
+        f1 = {value: _with_gamma(experiment, penalty, value).facts["f1"] for value in GAMMAS}
+        gamma = next(value for value in GAMMAS if f1[value] >= max(f1.values()) - BEARABLE)
+    return {"penalty": penalty, "gamma": gamma}
+
+
+def tuning(experiment: PaperExperiment) -> Table:
+    """F1 and speed with each λ, and, with the chosen λ, with each γ of method 2."""
+    penalty, gamma = chosen(experiment).values()
+    steps = [("λ", x, x == penalty, _with_penalty(experiment, x)) for x in sorted({*PENALTIES, penalty})]
+    steps += [("γ", x, x == gamma, _with_gamma(experiment, penalty, x)) for x in sorted({*GAMMAS, gamma})]
+    rows: list[list[Cell]] = [
+        [name, f"{x:g}", "yes" * best, *(step.facts.get(fact) for fact in ("f1", "speed", "weights"))]
+        for name, x, best, step in steps
+    ]
+    of = "dev" if experiment.treebank.reported == "test" else "the last tenth of train"
+    return experiment.table(
+        ("setting", "value", "chosen", "F1", "sentences/s", "non-zero weights"),
+        rows,
+        f"F1 on gold d-trees of {of}.",
+        f"γ: with method 2 alone; of those at most {BEARABLE} below the best F1 the lowest.",
+    )
+
+
+def _with_penalty(experiment: PaperExperiment, penalty: float) -> StoredStep:
+    own = {**experiment.settings.chart, "seed": experiment.settings.seed, "penalty": penalty}
+    made_of = {**experiment.made_of, **own}
+    if own.get("labels"):
+        made_of["encoding"] = experiment.settings.encoding
+
+    def make(directory: Path) -> dict[str, Any]:
+        parts, rules = split(experiment), experiment.treebank.head_rules
+        route = ConstrainedCKY(head_rules=rules, **own)
+        learned, held_out = (_dtrees(experiment, trees) for trees in (parts.learned, parts.held_out))
+        route.fit(parts.learned, parts.held_out, dtrees=learned, dev_dtrees=held_out, progress=log.info)
+        route.save(directory / "route")
+        return {"weights": int((route.weights_ != 0).sum()), **_measured(experiment, route, parts)}
+
+    return experiment.store.step("penalty", made_of, make)
+
+
+def _with_gamma(experiment: PaperExperiment, penalty: float, gamma: float) -> StoredStep:
+    trained = _with_penalty(experiment, penalty)
+
+    def make(_: Path) -> dict[str, Any]:
+        parts, route = split(experiment), ConstrainedCKY.load(trained.directory / "route")
+        settings = replace(route.settings, gamma=gamma, epochs=1)  # of which the weights are not used
+        route.allowed_ = ConstrainedCKY(settings).fit(parts.learned).allowed_
+        route.settings = replace(route.settings, pruning="2")
+        return _measured(experiment, route, parts)
+
+    return experiment.store.step("gamma", {"route": trained.key, "gamma": gamma}, make)
+
+
+def _dtrees(experiment: PaperExperiment, trees: Sequence[CTree]) -> list[DTree] | None:
+    """Return what a chart with labels sees, those of the d-parsers; None where it sees none: its own."""
+    if not experiment.settings.chart.get("labels"):
+        return None
+    return list(map(Reduction(experiment.settings.encoding, experiment.treebank.head_rules).encode, trees))
+
+
+def _measured(experiment: PaperExperiment, route: ConstrainedCKY, parts: Split) -> dict[str, float]:
+    dtrees = _dtrees(experiment, parts.held_out) or list(map(route.encode, parts.held_out))
+    guess, seconds = timed(route.decode_all, dtrees, "converting gold d-trees")
+    f1 = f1_of(figures(parts.gold, with_tags_of(parts.gold, guess), route.gaps_))
+    return {"f1": f1, "speed": len(dtrees) / seconds}
