@@ -65,7 +65,7 @@ def decode(
         to = to or format_to_write(output)
         name = encoding or "direct"
         route = Reduction(name, continuous="gaps" not in FORMATS[to].holds or ENCODINGS[name].continuous_only)
-    if FORMATS[to].parse is None:
+    if not FORMATS[to].in_parts:
         with open_output(output) as stream:
             refusals = Refusals(faults)
             dtrees = shown(untagged.over(refusals.over(read_conllu(conllu, refusals))), "sentences")

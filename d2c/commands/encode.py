@@ -27,7 +27,7 @@ from d2c.trees.heads import Uncovered, load_head_rules
 def encode(
     trees: Path, output: Path, encoding: str, head_rules: str, reading: Reading, stats: bool, jobs: int
 ) -> None:
-    """c-trees → CoNLL-U with head-ordered labels in DEPREL. One process reads export and XML files."""
+    """c-trees → CoNLL-U with head-ordered labels in DEPREL."""
     if reading.raw and reading.traces:
         raise click.UsageError("--traces removes what --raw keeps; give one of them")
     work = Encode(Reduction(encoding, head_rules), load_head_rules(head_rules), trees, reading, stats)

@@ -21,8 +21,7 @@ from d2c.parsing.text import PENN, Line, Offsets, SentenceSplitter, Words, words
 from d2c.trees.checks import check_text
 from d2c.trees.ctree import Tokens
 from d2c.trees.formats.brackets import BLANKS
-from d2c.trees.formats.chunks import Chunk
-from d2c.trees.formats.conllu import has_two_tagsets, parse_conllu
+from d2c.trees.formats.conllu import Chunk, has_two_tagsets, parse_conllu
 
 _BYTE_ORDER_MARK = "\ufeff"
 _UNDECODED = re.compile("[\ud800-\udfff]")  # bytes that are no UTF-8, as `surrogateescape` has them

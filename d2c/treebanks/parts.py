@@ -16,8 +16,7 @@ from d2c.treebanks.reading import Part, Reading
 from d2c.treebanks.statistics import Statistics
 from d2c.trees.ctree import CTree
 from d2c.trees.dtree import DTree
-from d2c.trees.formats.chunks import Chunk
-from d2c.trees.formats.conllu import format_conllu, parse_conllu
+from d2c.trees.formats.conllu import Chunk, format_conllu, parse_conllu
 from d2c.trees.formats.treebanks import write_treebank
 from d2c.trees.heads import HeadRules, Uncovered
 from d2c.trees.repair import Repairs
@@ -110,7 +109,7 @@ class Untagged:
 
 def convert_parts(
     work: Callable[[Any], Converted],
-    parts: Iterable[Part],
+    parts: Iterable[Part] | Iterable[Chunk],
     source: Path,
     output: Path,
     jobs: int,

@@ -5,21 +5,19 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from pathlib import Path
+from typing import Any
 
 from d2c.base.errors import Faults, FormatError, Refusals, Refuse, each_located, stop
 from d2c.base.files import file_name
 from d2c.trees.ctree import CTree
-from d2c.trees.formats.brackets import read_bracket_chunks
-from d2c.trees.formats.chunks import Chunk
 from d2c.trees.formats.graphs import SecondaryEdges
-from d2c.trees.formats.treebanks import FORMATS, Options, format_of, parse_treebank, read_treebank
+from d2c.trees.formats.treebanks import Options, format_of, items_of, read_treebank, trees_of
 from d2c.trees.transforms import merge_gaps, move_punctuation, raise_gaps, split_gaps
 
 Read = Callable[[Path], Iterator[CTree]]  # how the trees of a treebank file are read
-# Of a treebank: a piece of its text, or, where files cannot be cut, trees and what is wrong with others.
-Part = Chunk | list[CTree | FormatError]
+Part = list[tuple[int, Any]]  # items of a treebank file, each after the number of its first line
 CONTINUOUS = {"raise": raise_gaps, "split": split_gaps}
-PART_SIZE = 500  # trees
+PART_SIZE = 500  # items
 
 
 @dataclass(frozen=True)
@@ -49,24 +47,15 @@ class Reading:
         self, path: Path, refuse: Refuse = stop, secondary: SecondaryEdges | None = None
     ) -> Iterator[CTree]:
         """The trees before they are transformed; counts secondary edges. Raises FormatError."""
-        options = Options(clean=not self.raw, marked=self.marked, traces=self.traces, secondary=secondary)
-        return read_treebank(path, self.format_name, refuse, **options)
+        return read_treebank(path, self.format_name, refuse, **self._options(secondary))
 
     def parts(self, path: Path) -> Iterator[Part]:
-        """The file in parts, for `trees_of`. Raises FormatError."""
-        if self.marked or FORMATS[self.format_name or format_of(path)].parse is None:
-            yield from self._read_parts(path)
-        else:
-            yield from read_bracket_chunks(path)
-
-    def _read_parts(self, path: Path) -> Iterator[list[CTree | FormatError]]:
-        first, part = 0, list[CTree | FormatError]()
-        refusals = Refusals(Faults(skipped=lambda error: part.append(error.after(-first))))
+        """The file in parts, for `trees_of`. Raises FormatError after what stands before the fault."""
+        part: Part = []
         try:
-            for ctree in self.transformed(self.read(path, refusals), path, refusals):
-                part.append(ctree)
-                if len(part) >= PART_SIZE:
-                    first += len(part)
+            for item in items_of(path, self.format_name or format_of(path), **self._options()):
+                part.append(item)
+                if len(part) == PART_SIZE:
                     yield part
                     part = []
         except FormatError:
@@ -76,16 +65,12 @@ class Reading:
 
     def trees_of(self, part: Part, path: Path, refusals: Refusals) -> Iterator[CTree]:
         """The trees of a part of the file. Errors count sentences from the part's first."""
-        if isinstance(part, Chunk):
-            name = self.format_name or format_of(path)
-            trees = parse_treebank(part, path, name, refusals, clean=not self.raw, traces=self.traces)
-            yield from self.transformed(trees, path, refusals)
-            return
-        for item in part:
-            if isinstance(item, FormatError):
-                refusals(item)
-            else:
-                yield item
+        name = self.format_name or format_of(path)
+        trees = trees_of(part, path, name, refusals, **self._options())
+        return self.transformed(trees, path, refusals)
+
+    def _options(self, secondary: SecondaryEdges | None = None) -> Options:
+        return Options(clean=not self.raw, marked=self.marked, traces=self.traces, secondary=secondary)
 
     def transformed(self, ctrees: Iterator[CTree], path: Path, refusals: Refusals) -> Iterator[CTree]:
         """The trees of a file after the transforms asked for."""

@@ -7,7 +7,7 @@ from io import StringIO
 from pathlib import Path
 from random import Random
 
-from d2c.trees.formats.chunks import Chunk
+from d2c.trees.formats.brackets import balanced
 from d2c.trees.formats.discbracket import parse_discbracket
 from d2c.trees.formats.treebanks import FORMATS
 
@@ -19,7 +19,7 @@ def treebank(rng: Random, format_name: str) -> bytes:
     write = FORMATS[format_name].write
     if write is None or rng.random() < 0.6:
         return SEEDS[format_name]
-    ctrees = [*parse_discbracket(Chunk(1, SEEDS["discbracket"].decode()), "seed")]
+    ctrees = [parse_discbracket(text) for _, text in balanced(StringIO(SEEDS["discbracket"].decode()))]
     stream = StringIO()
     write([ctree for ctree in ctrees if format_name != "brackets" or ctree.is_continuous()], stream)
     return stream.getvalue().encode()

@@ -25,7 +25,6 @@ from d2c.linear.learner import Epoch
 from d2c.trees.ctree import CTree, Tokens
 from d2c.trees.dtree import DTree
 from d2c.trees.formats.brackets import parse_bracket, read_brackets
-from d2c.trees.formats.chunks import Chunk
 from d2c.trees.formats.discbracket import parse_discbracket
 from d2c.trees.heads import load_head_rules
 from d2c.trees.repair import CROSSING, CYCLE, Repairs
@@ -121,7 +120,7 @@ def test_crossing_arcs_may_stay() -> None:
 
 def test_trees_with_gaps_are_learned_scored_and_decoded() -> None:
     text = "(S (NP (D 0=a) (N 3=d)) (VP (V 1=b) (X 2=c)))"
-    bare = next(parse_discbracket(Chunk(1, text), "x"))
+    bare = parse_discbracket(text)
     gold = replace(bare, head_children=tuple(kids[1 - k % 2] for k, kids in enumerate(bare.children)))
     assert not gold.is_continuous() and [gold.label(head) for head in gold.head_children or ()]
     route = ConstrainedCKY(epochs=2, table_bits=12).fit([gold] * 3, [gold])

@@ -19,7 +19,6 @@ from d2c.combination.constituents import (
 from d2c.combination.families import cross
 from d2c.trees.ctree import CTree, Tokens
 from d2c.trees.formats.brackets import format_bracket, parse_bracket
-from d2c.trees.formats.chunks import Chunk
 from d2c.trees.formats.discbracket import format_discbracket, parse_discbracket
 from d2c.trees.heads import load_head_rules
 from tests.strategies import ctrees, words
@@ -128,7 +127,7 @@ def test_tags_are_voted_on() -> None:
 
 def test_gaps_are_kept() -> None:
     gap, flat = "(S (VP (A 0=x) (B 2=z)) (C 1=y))", "(S (A 0=x) (B 2=z) (C 1=y))"
-    parses = [Parse(ctree) for ctree in parse_discbracket(Chunk(1, f"{gap}\n{flat}\n{gap}\n"), "")]
+    parses = [Parse(parse_discbracket(text)) for text in (gap, flat, gap)]
     assert format_discbracket(combine(parses).ctree) == gap
 
 

@@ -28,7 +28,7 @@ from tests.strategies import ctrees
 def read(tmp_path: Path, text: str, clean: bool = False) -> list[CTree]:
     path = tmp_path / "x.mrg"
     path.write_bytes(text.encode())
-    return list(read_brackets(path, clean))
+    return list(read_brackets(path, clean=clean))
 
 
 def error_of(tmp_path: Path, text: str) -> str:
@@ -217,17 +217,16 @@ def test_errors(tmp_path: Path, text: str, message: str) -> None:
 
 
 @pytest.mark.parametrize("opening", ["(S (NP", "(TOP (S (NP", "( (S (NP", "((S (NP"])
-@pytest.mark.parametrize("chunk", [50, 1 << 18])
+@pytest.mark.parametrize("longest", [10, 1 << 18])
 def test_a_bracket_missing_in_the_middle(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, opening: str, chunk: int
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, opening: str, longest: int
 ) -> None:
-    monkeypatch.setattr(brackets, "CHUNK_SIZE", chunk)
+    monkeypatch.setattr(brackets, "LONGEST_RUN", longest)
     closed = f"{opening}\n  (NN x)){')' * (opening.count('(') - 1)}\n"
     text = closed * 20 + closed.replace("))", ")", 1) + closed * 20
     assert error_of(tmp_path, text) == ":41: sentence 21: a closing bracket is missing in this tree"
 
 
-@pytest.mark.parametrize("chunk", [64, 1 << 18])
 @pytest.mark.parametrize(
     ("bad", "message"),
     [
@@ -237,10 +236,7 @@ def test_a_bracket_missing_in_the_middle(
         ("text", "expected '(', found 'text'"),
     ],
 )
-def test_errors_in_a_later_chunk(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, chunk: int, bad: str, message: str
-) -> None:
-    monkeypatch.setattr(brackets, "CHUNK_SIZE", chunk)
+def test_later_errors(tmp_path: Path, bad: str, message: str) -> None:
     good = "(S\n (NN x))\n\n"
     assert error_of(tmp_path, good * 30 + bad + "\n" + good * 30) == f":91: sentence 31: {message}"
     assert len(read(tmp_path, good * 60)) == 60

@@ -15,8 +15,7 @@ from d2c.base.errors import FormatError
 from d2c.trees.ctree import Tokens
 from d2c.trees.dtree import DTree
 from d2c.trees.formats import conllu as conllu_format
-from d2c.trees.formats.chunks import Chunk
-from d2c.trees.formats.conllu import format_conllu, parse_conllu, read_conllu, write_conllu
+from d2c.trees.formats.conllu import Chunk, format_conllu, parse_conllu, read_conllu, write_conllu
 from tests.strategies import tree_heads, words
 
 
@@ -208,7 +207,7 @@ def test_errors(tmp_path: Path, text: str, message: str) -> None:
 
 @pytest.mark.parametrize("chunk", [1, 64, 1 << 18])
 def test_errors_in_a_later_chunk(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, chunk: int) -> None:
-    monkeypatch.setattr(conllu_format, "CHUNK_SIZE", chunk)
+    monkeypatch.setattr(conllu_format, "_CHUNK_SIZE", chunk)
     good = "# c\n" + row(1) + row(2, head=1) + " \n"
     assert len(read(tmp_path, good * 50)) == 50
     text = good * 30 + row(1) + "2\tx\n\n" + good * 9

@@ -13,7 +13,7 @@ from hypothesis import given
 from d2c.base.errors import FormatError
 from d2c.commands.cli import cli
 from d2c.trees.ctree import CTree
-from d2c.trees.formats.chunks import Chunk
+from d2c.trees.formats.chunks import parse_each
 from d2c.trees.formats.discbracket import format_discbracket, parse_discbracket
 from d2c.trees.scores.disco import DiscoParameters, DiscoSummary, evaluate, evaluate_all
 from tests.strategies import ctrees
@@ -24,7 +24,7 @@ needs_vectors = pytest.mark.skipif(not VECTORS.is_dir(), reason=f"{VECTORS} is a
 
 
 def parse(*texts: str) -> list[CTree]:
-    return list(parse_discbracket(Chunk(1, "\n".join(texts)), "x"))
+    return [parse_discbracket(text) for text in texts]
 
 
 def report(*options: str) -> list[str]:
@@ -79,7 +79,7 @@ def test_discbracket_details() -> None:
 )
 def test_what_is_wrong_is_said(text: str, message: str) -> None:
     with pytest.raises(FormatError) as error:
-        parse(text)
+        list(parse_each([(1, text)], parse_discbracket, "x"))
     assert str(error.value) == message
 
 

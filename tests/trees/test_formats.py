@@ -13,7 +13,6 @@ from d2c.base.errors import FormatError
 from d2c.base.files import open_output
 from d2c.trees.ctree import CTree, Tokens, build_ctree
 from d2c.trees.dtree import DTree
-from d2c.trees.formats import brackets
 from d2c.trees.formats.brackets import format_bracket, parse_bracket, read_brackets
 from d2c.trees.formats.conllu import format_conllu, read_conllu
 
@@ -112,10 +111,7 @@ def test_bracket_errors(tmp_path: Path, text: str, where: str) -> None:
     assert str(error.value) == f"{path}{where}"
 
 
-def test_errors_in_later_chunks_name_line_and_sentence(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    monkeypatch.setattr(brackets, "CHUNK_SIZE", 40)
+def test_later_errors_name_line_and_sentence(tmp_path: Path) -> None:
     path = write(tmp_path, "(S (NN x))\n" * 50 + "(S (NN x) y)\n")
     with pytest.raises(FormatError, match=r":51: sentence 51: the word 'y' stands"):
         list(read_brackets(path))

@@ -12,7 +12,6 @@ from hypothesis import strategies as st
 
 from d2c.trees.ctree import CTree
 from d2c.trees.formats.brackets import parse_bracket
-from d2c.trees.formats.chunks import Chunk
 from d2c.trees.formats.discbracket import parse_discbracket
 from d2c.trees.scores.brackets import METRICS, bracket_scores, metric_for
 from d2c.trees.scores.matches import Matches
@@ -102,7 +101,7 @@ def test_a_tree_with_gaps_is_itself_where_they_are_raised(ctree: CTree) -> None:
 
 def test_the_metric_is_that_of_gold() -> None:
     gold = parse_bracket("(TOP (S (NP (NN a)) (VP (VB b) (NN c))))")
-    (gap,) = parse_discbracket(Chunk(1, "(S (VP (VB 0=a) (NN 2=c)) (NN 1=b))"), "x")
+    gap = parse_discbracket("(S (VP (VB 0=a) (NN 2=c)) (NN 1=b))")
     assert metric_for([gold]) is METRICS["evalb"]
     assert metric_for([gold], gaps=True) is metric_for([gold, gap]) is METRICS["disco"]
     assert bracket_scores([gold, gap], [gold, gap]).f1 == bracket_scores([gold], [gold]).f1 == 100

@@ -14,7 +14,6 @@ from d2c.trees.cleaning import EMPTY_TAG, remove_empty, strip_function
 from d2c.trees.conversion import to_dependencies
 from d2c.trees.ctree import CTree, Tokens, build_ctree
 from d2c.trees.formats.brackets import parse_bracket
-from d2c.trees.formats.chunks import Chunk
 from d2c.trees.formats.discbracket import format_discbracket, parse_discbracket
 from d2c.trees.formats.treebanks import read_treebank
 from d2c.trees.traces import resolve_traces
@@ -24,7 +23,7 @@ from tests.strategies import ctrees
 
 
 def parse(text: str) -> CTree:
-    return next(parse_discbracket(Chunk(1, text), "x"))
+    return parse_discbracket(text)
 
 
 @st.composite

@@ -17,7 +17,6 @@ from d2c.commands.cli import cli
 from d2c.reduction.reduction import Reduction
 from d2c.trees.ctree import CTree, canonical
 from d2c.trees.formats.alpinoxml import read_alpinoxml, write_alpinoxml
-from d2c.trees.formats.chunks import Chunk
 from d2c.trees.formats.discbracket import format_discbracket, parse_discbracket
 from d2c.trees.formats.export import format_export, read_export, write_export
 from d2c.trees.formats.graphs import SecondaryEdges
@@ -44,7 +43,7 @@ def written(ctrees: Iterable[CTree], write: Write, path: Path) -> Path:
 
 
 def parse(text: str) -> CTree:
-    return next(parse_discbracket(Chunk(1, text), "x"))
+    return parse_discbracket(text)
 
 
 @pytest.mark.parametrize("word", ["#5", "#499", "#", "#x", "#BOSS", "#BOS2", "#EOSX", "#BOT", "#FORMAT"])

@@ -9,10 +9,12 @@ Only ASCII blanks separate: words may hold other spaces. Round brackets inside w
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
+from functools import partial
+from io import StringIO
 from itertools import pairwise
 
-from d2c.base.errors import FormatError, Refuse, stop
+from d2c.base.errors import FormatError
 from d2c.base.files import AnyPath, open_input
 from d2c.trees.checks import check_names, check_text
 from d2c.trees.cleaning import (
@@ -25,7 +27,7 @@ from d2c.trees.cleaning import (
     unwrap,
 )
 from d2c.trees.ctree import CTree, Tokens, trusted_ctree
-from d2c.trees.formats.chunks import CHUNK_SIZE, Chunk, Malformed, Write, chunk_reader, writer
+from d2c.trees.formats.chunks import Malformed, Reader, Write, parse_all, writer
 
 BLANKS = " \t\r\n"
 # Nothing is tried twice (`*+`): otherwise a long word beside another takes quadratic time.
@@ -33,54 +35,31 @@ _PIECE = re.compile(r"[ \t\r\n]*+([^ \t\r\n()]*+)[ \t\r\n]*+([^ \t\r\n()]*+)[ \t
 _TREE_BEGINS = ("((", "( (", *(f"({wrapper} " for wrapper in WRAPPERS if wrapper))
 _ESCAPES = str.maketrans(dict.fromkeys(BLANKS, "\N{NO-BREAK SPACE}") | {"(": "-LRB-", ")": "-RRB-"})
 _PIECES_REMEMBERED = 1 << 18
+LONGEST_RUN = 1 << 18  # lines
 
 
-def read_bracket_chunks(path: AnyPath) -> Iterator[Chunk]:
-    """Yield chunks of a file, cut between trees, that can be parsed apart. Raises FormatError."""
-    first = 1
+def bracket_items(path: AnyPath) -> Iterator[tuple[int, str]]:
+    """Yield runs of lines that hold whole trees; see `balanced`. Raises FormatError."""
     with open_input(path) as stream:
-        while lines := stream.readlines(CHUNK_SIZE):
-            depth = 0
-            for line in lines:
-                depth = _depth_after(line, depth)
-            # Where a bracket is missing, and nothing shows where trees begin, any chunk will do to report it.
-            while depth and len(lines) < CHUNK_SIZE and (line := stream.readline()):
-                depth = _depth_after(line, depth)
-                lines.append(line)
-            yield Chunk(first, "".join(lines))
-            first += len(lines)
+        yield from balanced(stream)
 
 
-def parse_brackets(chunk: Chunk, file: str, refuse: Refuse = stop, clean: bool = False) -> Iterator[CTree]:
-    """Yield the trees of a chunk, sentences counted from 1. Raises FormatError.
+def bracket_trees(text: str, clean: bool = False) -> Iterator[CTree | None]:
+    """Yield the trees of a text. Raises Malformed.
 
     clean: remove empty elements (-NONE-) with the nodes that they leave empty, and function tags; a
-        label-less wrapper becomes TOP. A sentence of nothing but empty elements is left out.
+        label-less wrapper becomes TOP. None for a sentence of nothing but empty elements.
     """
-    pieces = _PIECES[clean]
-    sentence = 0
-    for line, text in balanced(chunk):
-        try:
-            for ctree in _parse(text, pieces):
-                if ctree is not None:
-                    sentence += 1
-                    yield ctree
-        except Malformed as error:
-            sentence += 1
-            refuse(FormatError(file, line + error.lines, sentence, str(error)))
+    return _parse(text, _PIECES[clean])
 
 
-def read_brackets(path: AnyPath, clean: bool = False, refuse: Refuse = stop) -> Iterator[CTree]:
-    """Yield the trees of a bracket file (`-`: standard input), one at a time; clean: as `parse_brackets`.
-
-    Raises FormatError.
-    """
-    return chunk_reader(read_bracket_chunks, parse_brackets)(path, refuse, clean=clean)
+read_brackets = Reader(bracket_items, bracket_trees)
 
 
 def parse_bracket(text: str, clean: bool = False) -> CTree:
     """Return the one tree that a text holds. Raises FormatError."""
-    ctrees = list(parse_brackets(Chunk(1, text), "<string>", clean=clean))
+    parse = partial(bracket_trees, clean=clean)
+    ctrees = list(parse_all(balanced(StringIO(text)), parse, "<string>", is_part=True))
     if len(ctrees) != 1:
         raise FormatError("<string>", 0, 0, f"expected one tree, found {len(ctrees)}")
     return ctrees[0]
@@ -117,17 +96,17 @@ def escape(word: str) -> str:
     return word.translate(_ESCAPES)
 
 
-def balanced(chunk: Chunk) -> Iterator[tuple[int, str]]:
+def balanced(stream: Iterable[str]) -> Iterator[tuple[int, str]]:
     """Yield runs of lines with as many closing as opening brackets, each with the number of its first line.
 
-    A run cannot close any more at the end of the chunk, and where a line begins with a wrapper, which never
-    stands inside a tree. It is handed out cut where lines begin with a bracket: most trees begin so, so that
-    a missing bracket is reported where it is missing, and costs one sentence.
+    A run cannot close any more at the end of the file, after very many lines, and where a line begins with a
+    wrapper, which never stands inside a tree. It is handed out cut where lines begin with a bracket: most
+    trees begin so, so that a missing bracket is reported where it is missing, and costs one sentence.
     """
     lines: list[str] = []
     start = depth = 0
-    for number, line in enumerate(chunk.text.split("\n"), chunk.line):
-        if lines and line.startswith(_TREE_BEGINS):
+    for number, line in enumerate(stream, 1):
+        if lines and (line.startswith(_TREE_BEGINS) or len(lines) == LONGEST_RUN):
             yield from _unclosed(start, lines)
             lines, depth = [], 0
         if not lines:
@@ -137,7 +116,7 @@ def balanced(chunk: Chunk) -> Iterator[tuple[int, str]]:
         lines.append(line)
         depth += line.count("(") - line.count(")")
         if depth <= 0:
-            yield start, "\n".join(lines)
+            yield start, "".join(lines)
             lines, depth = [], 0
     yield from _unclosed(start, lines)
 
@@ -145,13 +124,7 @@ def balanced(chunk: Chunk) -> Iterator[tuple[int, str]]:
 def _unclosed(start: int, lines: list[str]) -> Iterator[tuple[int, str]]:
     begins = [k for k, line in enumerate(lines) if not k or line.startswith("(")]
     for begin, end in pairwise([*begins, len(lines)]):
-        yield start + begin, "\n".join(lines[begin:end])
-
-
-def _depth_after(line: str, depth: int) -> int:
-    """Return how many nodes are open after a line."""
-    before = 0 if line.startswith(_TREE_BEGINS) else depth
-    return max(0, before + line.count("(") - line.count(")"))
+        yield start + begin, "".join(lines[begin:end])
 
 
 class _Pieces(dict[str, tuple[str, str, int]]):

@@ -13,16 +13,17 @@ from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import replace
 from functools import cache
 from pathlib import Path
+from typing import NamedTuple
 
 from conllu.exceptions import ParseException
 from conllu.parser import parse_id_value, parse_int_value
 
-from d2c.base.errors import FormatError, Refuse, stop
-from d2c.base.files import AnyPath, open_input
+from d2c.base.errors import Refuse, stop
+from d2c.base.files import AnyPath, file_name, open_input
 from d2c.trees.checks import check_text
 from d2c.trees.ctree import Tokens
 from d2c.trees.dtree import DTree
-from d2c.trees.formats.chunks import CHUNK_SIZE, Chunk, Read, Write, chunk_reader, writer
+from d2c.trees.formats.chunks import Malformed, Write, parse_all, writer
 
 COLUMNS = 10
 _HUGE = re.compile("-?[0-9]{10,}")
@@ -32,13 +33,23 @@ _TWO_TAGS = re.compile(r"^[0-9]+\t[^\t\n]*\t[^\t\n]*\t(?!_\t)([^\t\n]+)\t(?!_?\t
 _LONGEST_ID = 40  # characters
 _MISPLACED = "a line that begins with # is a comment, which stands before the first token: move it there"
 _FEW_IDS = tuple(map(str, range(1, 1001)))
+_CHUNK_SIZE = 1 << 18  # characters
+
+_Block = tuple[str, Callable[[], bool]]
+
+
+class Chunk(NamedTuple):
+    """Some whole sentences of a file; line is the number of the first line of the text."""
+
+    line: int
+    text: str
 
 
 def read_conllu_chunks(path: AnyPath) -> Iterator[Chunk]:
     """Yield chunks of a file, cut between sentences, that can be parsed apart. Raises FormatError."""
     first = 1
     with open_input(path) as stream:
-        while lines := stream.readlines(CHUNK_SIZE):
+        while lines := stream.readlines(_CHUNK_SIZE):
             while lines[-1].strip() and (line := stream.readline()):
                 lines.append(line)
             yield Chunk(first, "".join(lines))
@@ -58,33 +69,12 @@ def parse_conllu(chunk: Chunk, file: str, refuse: Refuse = stop, xpos: bool = Fa
 
     xpos: read tags from XPOS only, as where UPOS and XPOS of the chunk hold two tagsets
     """
-    two_tagsets = cache(lambda: xpos or has_two_tagsets(chunk.text))
-    sentence = 0
-    number = chunk.line
-    for block in _BLANK_LINE.sub("", chunk.text).split("\n\n"):
-        lines = block.split("\n")
-        begin = next((k for k, line in enumerate(lines) if line and line[0] != "#"), len(lines))
-        rows = [line.split("\t") for line in lines[begin:] if line]
-        if rows:
-            sentence += 1
-            try:
-                if "\t\t" in block:
-                    raise ValueError("an empty column")
-                dtree = _sentence(rows, two_tagsets)
-            except ValueError:
-                try:
-                    dtree = _irregular_sentence(lines, begin, two_tagsets, file, number, sentence)
-                except FormatError as error:
-                    refuse(error)
-                    dtree = None
-            if dtree is not None:
-                if comments := _comments(lines[:begin]):
-                    dtree = replace(dtree, tokens=replace(dtree.tokens, comments=comments))
-                yield dtree
-        number += len(lines) + 1
+    return parse_all(_blocks([chunk], xpos), _dtrees, file, refuse, is_part=True)
 
 
-read_conllu: Read[DTree] = chunk_reader(read_conllu_chunks, parse_conllu)
+def read_conllu(path: AnyPath, refuse: Refuse = stop) -> Iterator[DTree]:
+    """Yield the d-trees of a file (`-`: standard input), one at a time, as `parse_conllu` does."""
+    return parse_all(_blocks(read_conllu_chunks(path)), _dtrees, file_name(path), refuse)
 
 
 def format_conllu(dtree: DTree, comments: Sequence[str] | None = None) -> str:
@@ -117,10 +107,6 @@ def save_conllu(dtrees: Iterable[DTree], path: Path) -> None:
         write_conllu(dtrees, stream)
 
 
-def _comments(lines: Iterable[str]) -> tuple[str, ...]:
-    return tuple([line[1:].strip() for line in lines if line.startswith("#")])
-
-
 def comment_of(comments: Iterable[str], name: str) -> str | None:
     """Return the value of a name in comments: `1` of `sent_id = 1`."""
     for comment in comments:
@@ -132,6 +118,33 @@ def comment_of(comments: Iterable[str], name: str) -> str | None:
 
 def _ids(n: int) -> tuple[str, ...]:
     return _FEW_IDS[:n] if n <= len(_FEW_IDS) else tuple(map(str, range(1, n + 1)))
+
+
+def _blocks(chunks: Iterable[Chunk], xpos: bool = False) -> Iterator[tuple[int, _Block]]:
+    """Yield the text between empty lines, and whether UPOS and XPOS of its chunk hold two tagsets."""
+    for number, text in chunks:
+        two_tagsets = cache(lambda text=text: xpos or has_two_tagsets(text))
+        for block in _BLANK_LINE.sub("", text).split("\n\n"):
+            yield number, (block, two_tagsets)
+            number += block.count("\n") + 2
+
+
+def _dtrees(block: _Block) -> Iterator[DTree]:
+    """Yield the sentence of a block, if it holds one. Raises Malformed."""
+    text, two_tagsets = block
+    lines = text.split("\n")
+    begin = next((k for k, line in enumerate(lines) if line and line[0] != "#"), len(lines))
+    rows = [line.split("\t") for line in lines[begin:] if line]
+    if not rows:
+        return
+    try:
+        if "\t\t" in text:
+            raise ValueError("an empty column")
+        dtree = _sentence(rows, two_tagsets)
+    except ValueError:
+        dtree = _irregular_sentence(lines, begin, two_tagsets)
+    comments = tuple([line[1:].strip() for line in lines[:begin] if line])
+    yield replace(dtree, tokens=replace(dtree.tokens, comments=comments)) if comments else dtree
 
 
 def _sentence(rows: list[list[str]], two_tagsets: Callable[[], bool]) -> DTree:
@@ -153,13 +166,11 @@ def _sentence(rows: list[list[str]], two_tagsets: Callable[[], bool]) -> DTree:
     )
 
 
-def _irregular_sentence(
-    lines: list[str], begin: int, two_tagsets: Callable[[], bool], file: str, first: int, sentence: int
-) -> DTree:
+def _irregular_sentence(lines: list[str], begin: int, two_tagsets: Callable[[], bool]) -> DTree:
     """Return a sentence with ranges, empty nodes, unknown heads or empty columns; after `begin` lines of
-    comments. Raises FormatError."""
+    comments. Raises Malformed."""
     rows: list[list[str]] = []
-    for number, line in enumerate(lines[begin:], first + begin):
+    for number, line in enumerate(lines[begin:], begin):
         if not line.strip():
             continue
         row = line.split("\t")
@@ -179,12 +190,12 @@ def _irregular_sentence(
                 raise ParseException("the form is empty")
             head = -1 if _HUGE.fullmatch(row[_HEAD]) else parse_int_value(row[_HEAD])
         except ParseException as error:
-            raise FormatError(file, number, sentence, str(error)) from None
+            raise Malformed(str(error), number) from None
         # Any head outside the sentence is repaired later on, like this one.
         row[_HEAD] = "-1" if head is None or head < 0 else str(head)
         rows.append([cell or "_" for cell in row])
     if not rows:
-        raise FormatError(file, first, sentence, "a sentence without tokens")
+        raise ValueError("a sentence without tokens")
     columns = list(zip(*rows, strict=True))
     heads = tuple(map(int, columns[_HEAD]))
     columns[_HEAD] = ("0",) * len(rows)

@@ -7,28 +7,18 @@ labels and tags such as `$(` come back, only -LRB- and -RRB- themselves stay.
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator
 
-from d2c.base.errors import Refuse, stop
 from d2c.base.numbers import whole_number
 from d2c.trees.checks import check_names, check_text
 from d2c.trees.cleaning import unescape, unwrap
 from d2c.trees.ctree import CTree, Tokens, build_ctree
-from d2c.trees.formats.brackets import balanced, escape, read_bracket_chunks
-from d2c.trees.formats.chunks import Chunk, Malformed, Read, Write, chunk_reader, parse_each, writer
+from d2c.trees.formats.brackets import bracket_items, escape
+from d2c.trees.formats.chunks import Write, item_reader, writer
 
 NO_TAG = "_"  # of a leaf that shares its node with others
 
 _TOKEN = re.compile(r"[()]|[^ \t\r\n()]+")
 _LEAF = re.compile(r"([0-9]+)=(.*)", re.DOTALL)
-
-
-def parse_discbracket(chunk: Chunk, file: str, refuse: Refuse = stop) -> Iterator[CTree]:
-    """Yield the trees of a chunk, sentences counted from 1. Raises FormatError."""
-    return parse_each(balanced(chunk), _parse, file, refuse)
-
-
-read_discbracket: Read[CTree] = chunk_reader(read_bracket_chunks, parse_discbracket)
 
 
 def format_discbracket(ctree: CTree) -> str:
@@ -58,34 +48,34 @@ def _label(text: str) -> str:
     return text if text in ("-LRB-", "-RRB-") else unescape(text)
 
 
-def _parse(text: str) -> CTree:
-    """Return one tree; until it is complete, the k-th proper node is called -1 - k."""
+def parse_discbracket(text: str) -> CTree:
+    """Return the tree of a text. Raises ValueError."""
     forms: dict[int, str] = {}  # of each index
     tags: dict[int, str] = {}  # of those that have a node of their own
     labels: list[str] = []
-    children: list[list[int]] = []
+    children: list[list[int]] = []  # until the tree is complete, the k-th proper node is called -1 - k
     open_nodes: list[tuple[str, list[int]]] = []
     root: int | None = None
     tokens = iter(_TOKEN.findall(text))
     for token in tokens:
         if root is not None:
-            raise Malformed(f"{token!r} stands behind the tree")
+            raise ValueError(f"{token!r} stands behind the tree")
         if token == "(":
             label = next(tokens, ")")
             if label == "(":
                 if open_nodes:
-                    raise Malformed("a node inside a tree has no label")
+                    raise ValueError("a node inside a tree has no label")
                 open_nodes.append(("", []))
                 label = next(tokens, ")")
             if label in "()":
-                raise Malformed("a bracket is followed by no label")
+                raise ValueError("a bracket is followed by no label")
             open_nodes.append((label, []))
         elif token == ")":
             if not open_nodes:
-                raise Malformed("a closing bracket too many")
+                raise ValueError("a closing bracket too many")
             label, kids = open_nodes.pop()
             if not kids:
-                raise Malformed(f"the node {label!r} is empty")
+                raise ValueError(f"the node {label!r} is empty")
             if len(kids) == 1 and kids[0] >= 0 and kids[0] not in tags:
                 node = kids[0]
                 tags[node] = _label(label)
@@ -100,20 +90,23 @@ def _parse(text: str) -> CTree:
         else:
             leaf = _LEAF.fullmatch(token)
             if not leaf or not open_nodes:
-                raise Malformed(f"expected a leaf like 0=word, found {token[:20]!r}")
+                raise ValueError(f"expected a leaf like 0=word, found {token[:20]!r}")
             index = whole_number(leaf[1])
             if index in forms:
-                raise Malformed(f"the token {index} comes twice")
+                raise ValueError(f"the token {index} comes twice")
             if not leaf[2]:
-                raise Malformed(f"the token {index} has no word")
+                raise ValueError(f"the token {index} has no word")
             forms[index] = unescape(leaf[2])
             open_nodes[-1][1].append(index)
     if root is None:
-        raise Malformed("a closing bracket is missing in this tree")
+        raise ValueError("a closing bracket is missing in this tree")
     n = len(forms)
     for i in range(n):
         if i not in forms:
-            raise Malformed(f"the token {i} is missing")
+            raise ValueError(f"the token {i} is missing")
     sentence = Tokens(tuple([forms[i] for i in range(n)]), tuple([tags.get(i, NO_TAG) for i in range(n)]))
     ids = [[kid if kid >= 0 else n - 1 - kid for kid in kids] for kids in children]
     return unwrap(build_ctree(sentence, labels, ids, root if root >= 0 else n - 1 - root), False)
+
+
+read_discbracket = item_reader(bracket_items, parse_discbracket)

@@ -8,17 +8,18 @@ from __future__ import annotations
 import re
 from collections.abc import Callable, Iterable, Iterator, Mapping, Set
 from dataclasses import dataclass
+from functools import partial
 from typing import Any
 from xml.etree.ElementTree import Element, SubElement
 from xml.parsers.expat import ErrorString, ExpatError, ParserCreate
 from xml.sax.saxutils import quoteattr
 
-from d2c.base.errors import FormatError, shortened
+from d2c.base.errors import FormatError, Refuse, shortened, stop
 from d2c.base.files import AnyPath, file_name, open_input
 from d2c.trees.checks import check_xml
 from d2c.trees.cleaning import is_punctuation
 from d2c.trees.ctree import CTree, Tokens
-from d2c.trees.formats.chunks import Malformed, Read, item_reader
+from d2c.trees.formats.chunks import Malformed, Read, parse_each
 from d2c.trees.graphs import Name
 
 HEAD = "HD"  # the edge label of head children in NEGRA and TIGER
@@ -59,7 +60,7 @@ def known_column(values: Iterable[str]) -> tuple[str, ...] | None:
 
 
 def graph_reader(tag: str, parse: Callable[..., CTree | None], without_text: Set[str]) -> Read[CTree]:
-    """Return a reader of the trees of all elements with a tag; see `chunk_reader`.
+    """Return a function that reads the trees of all elements with a tag.
 
     without_text: elements in which there is no text, only other elements
     """
@@ -72,7 +73,11 @@ def graph_reader(tag: str, parse: Callable[..., CTree | None], without_text: Set
             name = element.get("id")
             raise ValueError(f"{name}: {missing}" if name else missing) from None
 
-    return item_reader(lambda path: ((0, item) for item in _elements(path, tag, without_text)), tree)
+    def read(path: AnyPath, refuse: Refuse = stop, **options: Any) -> Iterator[CTree]:
+        items = ((0, item) for item in _elements(path, tag, without_text))
+        return parse_each(items, partial(tree, **options), file_name(path), refuse)
+
+    return read  # no `Reader`: elements are slow to hand to other processes, slower than their trees
 
 
 def _elements(path: AnyPath, tag: str, without_text: Set[str]) -> Iterator[Element | Malformed]:

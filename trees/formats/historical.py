@@ -18,11 +18,10 @@ from collections.abc import Iterator, Sequence
 from dataclasses import replace
 from functools import lru_cache
 
-from d2c.base.errors import FormatError, Refuse, stop
 from d2c.trees.cleaning import keep_tokens, unwrap
 from d2c.trees.ctree import CTree, Tokens
-from d2c.trees.formats.brackets import parse_brackets, read_bracket_chunks
-from d2c.trees.formats.chunks import Chunk, Read, chunk_reader
+from d2c.trees.formats.brackets import bracket_items, bracket_trees
+from d2c.trees.formats.chunks import Reader
 from d2c.trees.traces import fill_traces
 
 NOT_TEXT = frozenset(("ID", "CODE", "REF"))
@@ -35,30 +34,19 @@ _INDEX = re.compile(r"-?=[0-9A-Z]+|-(?:[0-9]+|NaN)")
 _DASH = re.compile(r"<dash/?>")
 
 
-def parse_historical(chunk: Chunk, file: str, refuse: Refuse = stop, traces: bool = False) -> Iterator[CTree]:
-    """Yield the trees of a chunk, sentences counted from 1; traces: as `d2c.trees.traces` resolves them.
-
-    Raises FormatError.
-    """
-    left_out = 0
-
-    def renumbered(error: FormatError) -> None:
-        refuse(error.after(-left_out))
-
-    for item in parse_brackets(chunk, file, renumbered):
-        text = _text(item)
+def _trees(text: str, traces: bool = False) -> Iterator[CTree | None]:
+    """Yield the trees of a text; traces: as `d2c.trees.traces` resolves them. Raises ValueError."""
+    for item in filter(None, bracket_trees(text)):
+        words = _text(item)
         if traces:
-            text_tokens = set(text)
-            ctree = fill_traces(item, [i not in text_tokens for i in range(len(item.tokens))])
+            kept = set(words)
+            ctree = fill_traces(item, [i not in kept for i in range(len(item.tokens))])
         else:
-            ctree = keep_tokens(item, text)
-        if ctree is None:
-            left_out += 1
-        else:
-            yield _clean(ctree)
+            ctree = keep_tokens(item, words)
+        yield _clean(ctree) if ctree else None
 
 
-read_historical: Read[CTree] = chunk_reader(read_bracket_chunks, parse_historical)
+read_historical = Reader(bracket_items, _trees)
 
 
 def _text(ctree: CTree) -> Sequence[int]:

@@ -2,21 +2,22 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator, Set
+from collections.abc import Iterable, Iterator, Set
 from functools import partial
-from typing import NamedTuple, TextIO, TypedDict, Unpack
+from itertools import chain
+from typing import Any, NamedTuple, TextIO, TypedDict, Unpack
 
 from d2c.base.errors import FormatError, Refusals, Refuse, stop
 from d2c.base.files import AnyPath, file_name, open_input
 from d2c.trees.ctree import CTree
 from d2c.trees.formats.alpinoxml import read_alpinoxml, write_alpinoxml
-from d2c.trees.formats.brackets import parse_brackets, read_brackets, write_brackets
-from d2c.trees.formats.chunks import Chunk, Read, Write
-from d2c.trees.formats.discbracket import parse_discbracket, read_discbracket, write_discbracket
+from d2c.trees.formats.brackets import read_brackets, write_brackets
+from d2c.trees.formats.chunks import Read, Reader, Write, parse_all
+from d2c.trees.formats.discbracket import read_discbracket, write_discbracket
 from d2c.trees.formats.export import read_export, write_export
 from d2c.trees.formats.floresta import read_floresta
 from d2c.trees.formats.graphs import SecondaryEdges
-from d2c.trees.formats.historical import parse_historical, read_historical
+from d2c.trees.formats.historical import read_historical
 from d2c.trees.formats.sinica import read_sinica
 from d2c.trees.formats.tigerxml import read_tigerxml, write_tigerxml
 from d2c.trees.traces import resolve_traces
@@ -41,10 +42,10 @@ class Format(NamedTuple):
     """read: the trees of a path; `refuse` takes what is wrong with a sentence
     write: trees into a stream; None where d2c reads the format only
     suffixes: of file names
-    accepts:  which of the `Options` `read` takes (and `parse`, but for marked, secondary)
+    accepts:  which of the `Options` `read` takes
     holds:    what a file holds beside continuous trees and words: gaps, heads, columns (lemmas, morphology),
               brackets in tags, blanks in words
-    parse:    the trees of a chunk of a file, by its name, of `read_bracket_chunks`; None where it cannot
+    in_parts: whether parts of a file can be written apart
     """
 
     read: Read[CTree]
@@ -52,26 +53,24 @@ class Format(NamedTuple):
     suffixes: tuple[str, ...]
     accepts: Set[str] = frozenset()
     holds: Set[str] = frozenset()
-    parse: Callable[..., Iterator[CTree]] | None = None
+    in_parts: bool = False
 
 
 _GRAPHS, _HELD = {"marked", "secondary"}, {"gaps", "brackets", "heads", "columns"}
 
 FORMATS = {
-    "brackets": Format(read_brackets, write_brackets, (".mrg", ".brackets"), {"clean"}, parse=parse_brackets),
+    "brackets": Format(read_brackets, write_brackets, (".mrg", ".brackets"), {"clean"}, in_parts=True),
     "discbracket": Format(
-        read_discbracket,
-        write_discbracket,
-        (".discbracket", ".dbr"),
+        *(read_discbracket, write_discbracket, (".discbracket", ".dbr")),
         holds={"gaps", "brackets"},
-        parse=parse_discbracket,
+        in_parts=True,
     ),
     "export": Format(read_export, write_export, (".export", ".negra"), _GRAPHS, _HELD),
     "tigerxml": Format(
         read_tigerxml, write_tigerxml, (".tiger.xml", ".tigerxml"), _GRAPHS, _HELD | {"blanks"}
     ),
     "alpinoxml": Format(read_alpinoxml, write_alpinoxml, (".alpino.xml",), _GRAPHS, _HELD | {"blanks"}),
-    "historical": Format(read_historical, None, (".psd",), {"traces"}, parse=parse_historical),
+    "historical": Format(read_historical, None, (".psd",), {"traces"}),
     "sinica": Format(read_sinica, None, (".sinica",), {"marked"}),
     "floresta": Format(read_floresta, None, (".floresta",), {"marked"}),
 }
@@ -115,29 +114,49 @@ def read_treebank(
     refuse: is given what is wrong with a sentence
     """
     name = format_name or format_of(path)
-    if options.get("marked") and "marked" not in FORMATS[name].accepts:
-        raise FormatError(file_name(path), 0, 0, f"the format {name} marks no heads")
-    return _trees(name, options, partial(FORMATS[name].read, path, refuse=refuse))
+    ctrees = FORMATS[name].read(path, refuse=refuse, **_accepted(path, name, options))
+    return _resolved(ctrees, name, options)
 
 
-def parse_treebank(
-    chunk: Chunk, path: AnyPath, format_name: str, refuse: Refuse = stop, **options: Unpack[Options]
-) -> Iterator[CTree]:
-    """Yield the trees of a chunk of a file that can be cut; arguments and errors as for `read_treebank`."""
-    parse = FORMATS[format_name].parse
-    assert parse is not None
-    return _trees(format_name, options, partial(parse, chunk, file_name(path), refuse))
+def items_of(path: AnyPath, name: str, **options: Unpack[Options]) -> Iterator[tuple[int, Any]]:
+    """Yield what `trees_of` reads, elsewhere: items of a file, each after the number of its first line.
 
-
-def _trees(name: str, options: Options, read: Read[CTree]) -> Iterator[CTree]:
-    """Yield trees, read with the options that their format accepts.
-
-    Where the format does not resolve traces by itself, they are resolved here, before trees are cleaned.
+    Arguments and errors as of `read_treebank`.
     """
-    accepts, traces = FORMATS[name].accepts, options.get("traces")
-    wanted = {**options, "clean": options.get("clean") and not traces}
-    ctrees = read(**{option: value for option, value in wanted.items() if value and option in accepts})
-    return filter(None, map(resolve_traces, ctrees)) if traces and "traces" not in accepts else ctrees
+    read, accepted = FORMATS[name].read, _accepted(path, name, options)
+    if isinstance(read, Reader):
+        yield from read.items(path)
+        return
+    errors: list[FormatError] = []
+    for ctree in chain(read(path, refuse=errors.append, **accepted), [None]):
+        yield from ((error.line, ValueError(error.message)) for error in errors)
+        errors.clear()
+        yield 0, ctree
+
+
+def trees_of(
+    items: Iterable[tuple[int, Any]], path: AnyPath, name: str, refuse: Refuse, **options: Unpack[Options]
+) -> Iterator[CTree]:
+    """Yield the trees of some of the `items_of` a file; errors count sentences from the first of these."""
+    read, accepted = FORMATS[name].read, _accepted(path, name, options)
+    parse = partial(read.trees, **accepted) if isinstance(read, Reader) else lambda ctree: (ctree,)
+    return _resolved(parse_all(items, parse, file_name(path), refuse, is_part=True), name, options)
+
+
+def _accepted(path: AnyPath, name: str, options: Options) -> dict[str, object]:
+    """Return the options that a format accepts. Traces are resolved before trees are cleaned."""
+    accepts = FORMATS[name].accepts
+    if options.get("marked") and "marked" not in accepts:
+        raise FormatError(file_name(path), 0, 0, f"the format {name} marks no heads")
+    wanted = {**options, "clean": options.get("clean") and not options.get("traces")}
+    return {option: value for option, value in wanted.items() if value and option in accepts}
+
+
+def _resolved(ctrees: Iterator[CTree], name: str, options: Options) -> Iterator[CTree]:
+    """Yield trees without traces, if that is asked for and their format does not resolve them by itself."""
+    if options.get("traces") and "traces" not in FORMATS[name].accepts:
+        return filter(None, map(resolve_traces, ctrees))
+    return ctrees
 
 
 def write_treebank(

@@ -28,7 +28,6 @@ from d2c.trees.conversion import to_dependencies
 from d2c.trees.ctree import CTree, Tokens
 from d2c.trees.dtree import DTree
 from d2c.trees.formats.brackets import format_bracket, read_brackets, write_brackets
-from d2c.trees.formats.chunks import Chunk
 from d2c.trees.formats.conllu import write_conllu
 from d2c.trees.formats.discbracket import parse_discbracket
 from d2c.trees.scores.brackets import bracket_scores
@@ -210,7 +209,7 @@ def test_what_a_route_that_learned_gaps_guesses_is_scored_with_its_gaps(
 ) -> None:
     """Dev has none. If the gap of X were raised it would be the gold tree."""
     texts = "(S (X (A 0=a)) (B 1=b) (C 2=c))\n", "(S (X (A 0=a) (C 2=c)) (B 1=b))\n"
-    dev, guess = (next(parse_discbracket(Chunk(1, text), "")) for text in texts)
+    dev, guess = (parse_discbracket(text) for text in texts)
     route, said = ConstrainedCKY(), list[object]()
     dtrees = [DTree(tree.tokens, (2, 0, 2)) for tree in (dev, guess)]
     dparser = SimpleNamespace(parse_training=lambda _: dtrees[1:], parse=lambda _: dtrees[:1])

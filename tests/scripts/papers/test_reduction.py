@@ -23,7 +23,6 @@ from d2c.trees.cleaning import is_punctuation
 from d2c.trees.ctree import Tokens
 from d2c.trees.dtree import DTree
 from d2c.trees.formats.brackets import format_bracket, parse_bracket, read_brackets, write_brackets
-from d2c.trees.formats.chunks import Chunk
 from d2c.trees.formats.conllu import read_conllu
 from d2c.trees.formats.discbracket import parse_discbracket
 from d2c.trees.scores.brackets import METRICS
@@ -214,7 +213,7 @@ def test_gaps_up_to_some_lengths(experiment: PaperExperiment) -> None:
 
 def test_figures_of_short_sentences_are_of_these_alone() -> None:
     words = " ".join(f"(NN w{i})" for i in range(33))
-    gold = [parse_bracket(f"(TOP (S (NP {words}) (VP (VB x))))"), *parse_discbracket(Chunk(1, GAPS), "x")]
+    gold = [parse_bracket(f"(TOP (S (NP {words}) (VP (VB x))))"), *map(parse_discbracket, GAPS.splitlines())]
     flat = parse_bracket(f"(TOP (S {words} (VP (VB x))))")
     found = figures(gold, [flat, *gold[1:]])
     assert [round(found["disco"][str(most)]["exact"], 2) for most in (*LENGTHS, ALL)] == [
