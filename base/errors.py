@@ -15,7 +15,7 @@ _LONGEST = 400  # characters of a message, which may quote a file
 _LONGEST_WITH_PATHS = 1_000
 
 
-def shown(text: str) -> str:
+def printable(text: str) -> str:
     """Return a text as a terminal may show it: what cannot be printed is escaped."""
     if text.isprintable():
         return text
@@ -34,14 +34,14 @@ class FormatError(ValueError):
     """Malformed input: `FILE:LINE: sentence S: what is wrong`. Lines and sentences from 1, 0 = unknown."""
 
     def __init__(self, file: str, line: int, sentence: int, message: str) -> None:
-        message = shortened(shown(" ".join(message.splitlines())), _LONGEST)
+        message = shortened(printable(" ".join(message.splitlines())), _LONGEST)
         super().__init__(file, line, sentence, message)
         self.file, self.line, self.sentence, self.message = file, line, sentence, message
 
     def __str__(self) -> str:
         line = f":{self.line}" if self.line else ""
         sentence = f": sentence {self.sentence}" if self.sentence else ""
-        return f"{self.file}{line}{sentence}: {self.message}"
+        return f"{printable(self.file)}{line}{sentence}: {self.message}"
 
     def after(self, sentences: int) -> FormatError:
         """Add the sentences that come before those from which the error counted."""
@@ -69,7 +69,7 @@ class ModelError(ValueError):
     """A model directory that cannot be loaded, or one that does not fit what is asked of it."""
 
     def __init__(self, message: str) -> None:
-        super().__init__(shortened(message, _LONGEST_WITH_PATHS))  # it may quote a file
+        super().__init__(shortened(printable(message), _LONGEST_WITH_PATHS))  # it may quote a file
 
 
 @contextmanager

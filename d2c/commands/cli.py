@@ -8,7 +8,7 @@ from importlib import import_module
 
 import click
 
-from d2c.base.errors import FormatError, ModelError
+from d2c.base.errors import FormatError, ModelError, printable
 from d2c.commands.terminal import say
 
 COMMANDS = (
@@ -41,6 +41,7 @@ def run(command: click.Command | None = None) -> int:
         sys.stdout.flush()
         return status or 0
     except click.ClickException as error:
+        error.message = "\n".join(map(printable, error.message.split("\n")))
         with suppress(OSError):
             error.show()
         return error.exit_code

@@ -12,16 +12,16 @@ from typing import Protocol, TypeVar
 
 import click
 
-from d2c.base.errors import FormatError
+from d2c.base.errors import FormatError, printable
 from d2c.trees.repair import Repairs
 
 Item = TypeVar("Item")
 
 
-def say(line: object) -> None:
-    """Prints a line. Work does not end because nobody can read what is said about it."""
+def say(said: object) -> None:
+    """Print a line, or several. Work does not end because nobody can read what is said about it."""
     with suppress(OSError):
-        click.echo(str(line), err=True)
+        click.echo("\n".join(map(printable, str(said).split("\n"))), err=True)
 
 
 class Skipped:

@@ -85,14 +85,17 @@ class Manifest:
         target = self.directory / file_of(shard)
         staged = target.with_name(beside(target) + "part")  # nobody else writes: the journal is locked
         with writing(str(target)):
-            with open(staged, "w+b") as stream:
-                counts = put(stream)
-                stream.flush()
-                os.fsync(stream.fileno())
-                length = stream.seek(0, os.SEEK_END)
-                stream.seek(0)
-                digest = hashlib.file_digest(stream, "sha256").hexdigest()
-            os.replace(staged, target)
+            try:
+                with open(staged, "w+b") as stream:
+                    counts = put(stream)
+                    stream.flush()
+                    os.fsync(stream.fileno())
+                    length = stream.seek(0, os.SEEK_END)
+                    stream.seek(0)
+                    digest = hashlib.file_digest(stream, "sha256").hexdigest()
+                os.replace(staged, target)
+            finally:
+                staged.unlink(missing_ok=True)
             synchronize(self.directory)
         self.entries[shard] = entry = Entry(shard, given, digest, length, *counts)
         self.journal.append(asdict(entry))

@@ -320,3 +320,13 @@ main()
         environment["PYTHONPATH"] = str(Path(__file__).parents[3])
         run = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, env=environment)
         assert run.stdout == f"False {shown}\n", run.stderr
+
+
+@pytest.mark.parametrize("command", ["convert {} -", "info {}", "draw {}", "heads {}"])
+def test_names_of_files_do_not_reach_the_terminal_as_they_are(command: str, tmp_path: Path) -> None:
+    """An escape sequence in a name is shown, whether the file is broken or nowhere."""
+    path = tmp_path / "a\x1b[31mb.mrg"
+    path.write_text("x")
+    for name in (path, f"{path}c"):
+        done = d2c(*command.format(name).split())
+        assert done.returncode == 2 and "\x1b" not in done.stderr and "a\\x1b[31mb.mrg" in done.stderr

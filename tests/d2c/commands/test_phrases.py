@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 from pathlib import Path
 
+import pytest
 from click.testing import CliRunner, Result
 
 from d2c.base.files import open_input
@@ -61,6 +62,30 @@ def test_words_with_tabs_stay_on_a_line(tmp_path: Path) -> None:
     assert phrases(tmp_path / "x.tiger.xml", "--label", "NP").stdout.splitlines()[1:] == [
         "1\tNP\t0\t2\ta b c"
     ]
+
+
+@pytest.mark.parametrize("suffix", ["tsv", "csv"])
+def test_pandas_reads_what_was_written(suffix: str, tmp_path: Path) -> None:
+    pandas = pytest.importorskip("pandas")
+    words = ['"', 'a"b', "'", "a,b", ";", '""', "#", "x"]
+    trees = "".join(f"(S (NP (A {word}) (B b)))\n" for word in words)
+    output = tmp_path / f"x.{suffix}"
+    assert phrases("-", "--label", "NP", "-o", output, text=trees).exit_code == 0
+    table = pandas.read_csv(output, sep={"tsv": "\t", "csv": ","}[suffix])
+    assert [*table["text"]] == [f"{word} b" for word in words]
+
+
+def test_cells_that_a_spreadsheet_would_compute(tmp_path: Path) -> None:
+    trees = "(S (NP (A =1+1) (B b)) (NP (A -) (B b)) (NP (A b) (B =)))\n"
+    for name, options, mark in (
+        ("x.csv", [], "'"),
+        ("x.csv", ["--plain-cells"], ""),
+        ("x.tsv", [], ""),
+        ("x", ["--safe-cells"], "'"),
+    ):
+        assert phrases("-", "--label", "NP", "-o", tmp_path / name, *options, text=trees).exit_code == 0
+        rows = (tmp_path / name).read_text().replace(",", "\t").splitlines()[1:]
+        assert [row.split("\t")[4] for row in rows] == [f"{mark}=1+1 b", f"{mark}- b", "b ="]
 
 
 def test_nothing_found() -> None:

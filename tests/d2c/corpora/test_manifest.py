@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import errno
 import hashlib
 import json
 import shutil
@@ -131,6 +132,21 @@ def test_rows_that_were_edited(tmp_path: Path) -> None:
             else:
                 assert {**contents(out), NAME: b""} == {**whole, NAME: b""}
     assert damaged > 100
+
+
+def test_a_full_disk(tmp_path: Path) -> None:
+    """The part that could not be written whole is gone, and the job goes on when there is room."""
+
+    def put(stream: BinaryIO) -> Counts:
+        stream.write(b"half")
+        raise OSError(errno.ENOSPC, "No space left on device")
+
+    with opened(tmp_path, SETTINGS, False) as manifest:
+        write(manifest, 0)
+        with pytest.raises(FormatError, match="part-000001.parquet: cannot be written: No space left on dev"):
+            manifest.add(1, "input 1", put)
+    assert sorted(contents(tmp_path)) == [NAME, "part-000000.parquet"]
+    assert run(tmp_path, resume=True) == [3, 1, 2]
 
 
 def test_two_at_a_time(tmp_path: Path) -> None:
