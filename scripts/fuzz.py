@@ -1,9 +1,10 @@
 """Broken input and broken models: valid trees and one-line errors, never anything else.
 
-    python scripts/fuzz.py [--inputs 20000] [--models 2000] [--seed N] [--replay DIRECTORY]
+    python scripts/fuzz.py [--inputs 20000] [--models 2000] [--runs 2000] [--seed N] [--replay DIRECTORY]
 
-Inputs of every kind go through the commands, files of every model are broken and loaded. What fails is kept,
-and `--replay` tries it again.
+Inputs of every kind go through the commands, files of every model are broken and loaded, jobs are fed with
+bytes and go on from edited manifests, streams are left open. What fails is kept, and `--replay` tries it
+again.
 """
 
 from __future__ import annotations
@@ -19,12 +20,15 @@ import torch
 
 from benchmarks.shared import FilePath
 from d2c.models.model import Model
-from fuzzing import fitted, frame, inputs, models
+from fuzzing import corpora, fitted, frame, inputs, models
 
 
 @click.command()
 @click.option("--inputs", "input_count", default=20_000, show_default=True, help="Broken inputs.")
 @click.option("--models", "model_count", default=2_000, show_default=True, help="Broken model files.")
+@click.option(
+    "--runs", "job_count", default=2_000, show_default=True, help="Jobs and streams, of four kinds in turn."
+)
 @click.option("--seed", type=int, help="[default: another one each time]")
 @click.option("--jobs", default=os.cpu_count() or 1, show_default="all cores", help="Processes.")
 @click.option("--failures", type=FilePath, default="fuzz-failures", show_default=True, help="Kept here.")
@@ -33,6 +37,7 @@ from fuzzing import fitted, frame, inputs, models
 def main(
     input_count: int,
     model_count: int,
+    job_count: int,
     seed: int | None,
     jobs: int,
     failures: Path,
@@ -47,11 +52,12 @@ def main(
         directory = trained or Path(scratch)
         for model in fitted.train_models(directory):
             click.echo(f"{model.name}: trained", err=True)
-        groups = models.group(directory), inputs.group(Model.load(directory / next(iter(fitted.MODELS))))
+        model = Model.load(directory / next(iter(fitted.MODELS)))
+        groups = models.group(directory), inputs.group(model), corpora.group(model)
         if replay:
             click.echo("\n".join(frame.replay(replay, groups, jobs)))
             return
-        counts = zip(groups, (model_count, input_count), strict=True)
+        counts = zip(groups, (model_count, input_count, job_count), strict=True)
         rows = [row for group, count in counts for row in frame.try_all(group, seed, count, jobs, failures)]
     click.echo(frame.table(rows))
     sys.exit(any(row.failures for row in rows))

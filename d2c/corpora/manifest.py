@@ -11,7 +11,7 @@ import hashlib
 import json
 import os
 from collections.abc import Callable, Iterator, Mapping
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from dataclasses import asdict, dataclass, field
 from pathlib import Path
 from typing import Annotated, Any, BinaryIO
@@ -133,7 +133,7 @@ def opened(directory: Path, settings: Mapping[str, Any], resume: bool) -> Iterat
     Raises FormatError for what cannot be written, for a directory with other files in it, for a job of other
     settings, and for any job without `resume`.
     """
-    path = directory / NAME
+    path, new = directory / NAME, not directory.exists()
     try:
         directory.mkdir(parents=True, exist_ok=True)
     except OSError as error:
@@ -146,7 +146,14 @@ def opened(directory: Path, settings: Mapping[str, Any], resume: bool) -> Iterat
             _read(manifest, settings, resume)
         else:
             journal.begin(settings)
-        yield manifest
+        try:
+            yield manifest
+        except BaseException:
+            if not manifest.entries:  # nothing to go on from
+                journal.remove()
+                with suppress(OSError):
+                    directory.rmdir() if new else None
+            raise
 
 
 def _read(manifest: Manifest, settings: Mapping[str, Any], resume: bool) -> None:

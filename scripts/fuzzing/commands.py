@@ -12,7 +12,11 @@ from typing import NamedTuple
 from d2c.__main__ import main
 from fuzzing.children import Fault, redirect
 
-READ, REFUSED, PARTLY = 0, 2, 3  # exit statuses, as docs/commands.md has them; the last one of `parse` only
+READ, REFUSED, PARTLY = (
+    0,
+    2,
+    3,
+)  # exit statuses, as docs/commands.md has them; the last one of `parse` and `corpus`
 NO_MEMORY = ("Unable to allocate", "MemoryError", "bad_alloc", "memory is short")
 LONGEST = 2_000  # characters of a line on standard error
 
@@ -66,9 +70,9 @@ def _status(arguments: tuple[str, ...]) -> int | str:
 def _faults(done: Done, command: str) -> list[tuple[str, bool]]:
     lines = done.errors.split("\n")[:-1]
     errors = [line for line in lines if line.startswith("d2c: ")]
-    said = errors if command == "train" else lines  # training says what it does
+    said = errors if command in ("train", "corpus") else lines  # these say what they do
     usage = lines[:1] and lines[0].startswith("Usage: ") and lines[-1].startswith("Error: ")
-    allowed = {READ, REFUSED} | ({PARTLY} if command == "parse" else set())
+    allowed = {READ, REFUSED} | ({PARTLY} if command in ("parse", "corpus") else set())
     return [
         ("a traceback", "Traceback" in done.errors),
         ("an exit status that is not documented", done.status not in allowed),

@@ -7,6 +7,8 @@ import re
 from collections.abc import Callable
 from random import Random
 
+from fuzzing.seeds import SEEDS
+
 MARKS = "( ) # 0 - _ = | : / % < > & \" ' &#0; &amp; ]]> <!-- é 😀"
 ODD = "\N{NO-BREAK SPACE}\N{LINE SEPARATOR}\ufeff\N{ZERO WIDTH SPACE}\0\x1b\x0b\x0c\x1c \n\t\r"
 BYTES = [b"\r\n", b"\xff", b"\x85", b"\xed\xa0\x80"]
@@ -22,6 +24,14 @@ ENCODINGS = "utf-16 utf-16-le utf-32 latin-1 cp1252 utf-8-sig utf-7 cp037 koi8-r
 LINES = (b"\n", b" \n", b"\t\n", b"\r\n", b"#\n", b"%%\n")
 BREAKS = (b"\r", b"\r\n", b"\n\r", b"\n\n", b"\x85", b"\xe2\x80\xa8")
 NOTHING = (b"", b"\n", b" ", b"\0", b"\xef\xbb\xbf", b"\xff\xfe", b"\0" * 100_000, b"\r" * 9)
+
+CONFUSABLES = dict(
+    zip(
+        "()|:#=-_/%<>&'\"\t\n *aceopx019",
+        "（）｜：＃＝‐＿∕％＜＞＆’”\u2003\u2028\u3000＊асеорх０１９",
+        strict=True,
+    )
+)
 
 _PIECES = [*map(str.encode, (*MARKS.split(), *ODD)), *BYTES]
 _WORD = re.compile(rb"[^\s()<>\"=|:/]+")
@@ -105,6 +115,23 @@ def of_columns(rng: Random, text: bytes) -> bytes:
     return b"\n".join(lines)
 
 
+def of_confusables(rng: Random, text: bytes) -> bytes:
+    """Write some marks and letters as others that look alike, or put a byte order mark before some."""
+    shown = list(text[:100_000].decode("utf-8", "replace"))
+    places = [i for i, character in enumerate(shown) if character in CONFUSABLES]
+    for i in rng.sample(places, min(len(places), rng.choice((1, 3, 100)))):
+        shown[i] = rng.choice((CONFUSABLES[shown[i]], "\ufeff" + shown[i]))
+    return "".join(shown).encode() + text[100_000:]
+
+
+def of_splices(rng: Random, text: bytes) -> bytes:
+    """Put a piece of a good text of any format between two lines, or in place of the rest."""
+    lines, other = text.splitlines(keepends=True), rng.choice([*SEEDS.values()]).splitlines(keepends=True)
+    i, j = rng.randrange(len(lines) + 1), rng.randrange(len(other))
+    piece = other[j : j + rng.choice((1, 1, 3, 20))]
+    return b"".join([*lines[:i], *piece, *(lines[i:] if rng.random() < 0.7 else ())])
+
+
 def _of_parts(rng: Random, parts: list[bytes], i: int, others: tuple[bytes, ...]) -> list[bytes]:
     """Exchange a part with another one, drop, copy or replace it, or end with it."""
     j = rng.randrange(len(parts))
@@ -137,4 +164,5 @@ def _replaced(text: bytes, match: re.Match[bytes], new: bytes) -> bytes:
 
 Edit = Callable[[Random, bytes], bytes]
 EDITS: list[Edit] = [of_bytes, of_runs, of_words, of_numbers, of_lines, of_columns, of_encodings]
-WEIGHTS = [4, 2, 4, 3, 2, 2, 1]
+EDITS += [of_confusables, of_splices]
+WEIGHTS = [4, 2, 4, 3, 2, 2, 1, 1, 1]

@@ -48,16 +48,19 @@ def group(model: Model) -> Group:
     """Return the kinds of input; commands that need a model are given this one, which is used once here, so
     that children need import nothing."""
     [*model.parse(GOOD_TOKENS)]
-
-    def with_model(judge: Callable[[Case], str]) -> Callable[[Case], str]:
-        def judged(case: Case) -> str:
-            Model.load = lambda *_, **__: model  # type: ignore[method-assign]
-            return judge(case)
-
-        return judged
-
-    kinds = {name: Kind(make, with_model(judge)) for name, (make, judge) in KINDS.items()}
+    kinds = {name: Kind(make, with_model(model, judge)) for name, (make, judge) in KINDS.items()}
     return Group("inputs", kinds, LIMITS, BATCH)
+
+
+def with_model(model: Model, judge: Callable[[Case], str]) -> Callable[[Case], str]:
+    """Return the judge where commands find MODEL, which is this one and loaded already."""
+
+    def judged(case: Case) -> str:
+        Model.load = lambda *_, **__: model  # type: ignore[method-assign]
+        write_settings(Path(MODEL, SETTINGS), FORMAT, {"route": "reduction", "dparser": "spacy"})
+        return judge(case)
+
+    return judged
 
 
 def content(rng: Random, kind: str, seed: bytes) -> bytes:
@@ -189,7 +192,6 @@ def _put(case: Case) -> str:
     """Write what the commands are given; return the broken file's name."""
     case.put(Path())
     Path(GOOD).write_text(GOOD_TREES)
-    write_settings(Path(MODEL, SETTINGS), FORMAT, {"route": "reduction", "dparser": "spacy"})
     return next(iter(case.files))
 
 
