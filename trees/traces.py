@@ -8,10 +8,11 @@ from __future__ import annotations
 
 import re
 from collections.abc import Sequence
+from dataclasses import replace
 
 from d2c.trees.cleaning import EMPTY_TAG, strip_function
-from d2c.trees.ctree import CTree, Tokens
-from d2c.trees.graphs import Name, tree_of
+from d2c.trees.ctree import CTree
+from d2c.trees.graphs import Graph, Name
 
 _TRACE = re.compile(r"\*?(?:T|ICH|RNR|EXP)\*(-[0-9]+)?\*?")
 _INDEX = re.compile(r"(?<=.)([-=][0-9]+)(?=[-=]|$)")  # of NP-1=2 it is -1; =2 is another, of gapping
@@ -65,9 +66,8 @@ def fill_traces(ctree: CTree, empty: Sequence[bool]) -> CTree | None:
     names |= {i: number for number, i in enumerate(words_left)}
     labels = {str(node): ctree.label(node) for node in range(n, len(parents))}
     above = {names[node]: str(p) if p >= 0 else None for node, p in enumerate(parents) if node in names}
-    words = Tokens(tuple(tokens.forms[i] for i in words_left), tuple(tokens.tags[i] for i in words_left))
-    filled = tree_of(words, labels, above)
-    return CTree(words, filled.labels, filled.children, None, filled.top if ctree.top is None else ctree.top)
+    filled = Graph([(tokens.forms[i], tokens.tags[i]) for i in words_left], labels, above).tree()
+    return filled if ctree.top is None else replace(filled, top=ctree.top)
 
 
 def _index(label: str) -> str | None:

@@ -13,8 +13,8 @@ from d2c.treebanks.reading import Reading
 from d2c.trees.ctree import CTree
 from d2c.trees.dtree import DTree
 from d2c.trees.formats.conllu import read_conllu
-from d2c.trees.formats.graphs import SecondaryEdges
 from d2c.trees.formats.treebanks import FORMATS, format_of, format_to_write, write_treebank
+from d2c.trees.graphs import SecondaryEdges
 from d2c.trees.induced_heads import induce_heads
 
 WRITABLE = tuple(name for name, known in FORMATS.items() if known.write)

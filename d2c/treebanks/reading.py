@@ -10,8 +10,8 @@ from typing import Any
 from d2c.base.errors import Faults, FormatError, Refusals, Refuse, each_located, stop
 from d2c.base.files import file_name
 from d2c.trees.ctree import CTree
-from d2c.trees.formats.graphs import SecondaryEdges
 from d2c.trees.formats.treebanks import Options, format_of, items_of, read_treebank, trees_of
+from d2c.trees.graphs import SecondaryEdges
 from d2c.trees.transforms import merge_gaps, move_punctuation, raise_gaps, split_gaps
 
 Read = Callable[[Path], Iterator[CTree]]  # how the trees of a treebank file are read

@@ -19,12 +19,11 @@ from d2c.trees.ctree import CTree, canonical
 from d2c.trees.formats.alpinoxml import read_alpinoxml, write_alpinoxml
 from d2c.trees.formats.discbracket import format_discbracket, parse_discbracket
 from d2c.trees.formats.export import format_export, read_export, write_export
-from d2c.trees.formats.graphs import SecondaryEdges
 from d2c.trees.formats.historical import read_historical
 from d2c.trees.formats.sinica import read_sinica
 from d2c.trees.formats.tigerxml import read_tigerxml, write_tigerxml
 from d2c.trees.formats.treebanks import format_of, read_treebank
-from d2c.trees.graphs import listed
+from d2c.trees.graphs import SecondaryEdges, listed
 from d2c.trees.heads import load_head_rules
 from d2c.trees.unaries import restore_unaries, strip_unaries
 from tests.strategies import ctrees
@@ -73,9 +72,9 @@ def test_graph_formats_mark_heads(
 
 
 def test_wrappers_and_virtual_roots() -> None:
-    whole, parents = listed(parse("(TOP (S (A 0=a) (B 1=b)))"))
+    whole, parents, _ = listed(parse("(TOP (S (A 0=a) (B 1=b)))"))
     assert whole.labels == ("S", "TOP") and parents == [2, 2, 3, -1]
-    _, parents = listed(parse("(VROOT (S (A 0=a) (B 1=b)) (C 2=.))"))
+    _, parents, _ = listed(parse("(VROOT (S (A 0=a) (B 1=b)) (C 2=.))"))
     assert parents == [3, 3, -1, -1]
 
 

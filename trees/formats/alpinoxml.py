@@ -11,64 +11,49 @@ from __future__ import annotations
 from xml.etree.ElementTree import Element
 
 from d2c.base.numbers import whole_number
-from d2c.trees.ctree import CTree, Tokens
+from d2c.trees.ctree import CTree
 from d2c.trees.formats.chunks import writer
-from d2c.trees.formats.graphs import (
-    SecondaryEdges,
-    attributes,
-    graph_reader,
-    is_head,
-    known_column,
-    named,
-)
-from d2c.trees.graphs import Name, listed, tree_of
+from d2c.trees.formats.xml import attributes, element_reader, named
+from d2c.trees.graphs import Graph, SecondaryEdges, listed
 
 # Relations by which the head child is chosen, where several lack a head (coordinations, multi-word units).
 HEAD_RELATIONS = ("hd", "cmp", "whd", "rhd", "crd", "nucl", "cnj", "mwp", "body", "dp", "tag")
-_OTHER, _NONE = len(HEAD_RELATIONS), len(HEAD_RELATIONS) + 1  # `--` is of punctuation, but also of the top
+_COLUMNS = (("pt", "pos"), ("lemma", "root"), ("postag", "postag"))  # the tag and others, each by two names
 
 
 def _tree(element: Element, marked: bool = False, secondary: SecondaryEdges | None = None) -> CTree:
     """Return the tree of a graph; marked: with head children by relations."""
-    edges = secondary or SecondaryEdges()
-    labels: dict[str, str] = {}
-    parents: dict[Name, str | None] = {}
-    ranks: dict[Name, int] = {}
-    rows: dict[int, Element] = {}
+    edges, graph = secondary or SecondaryEdges(), Graph()
+    words: dict[int, tuple[Element, str | None]] = {}  # with their parents
     stack: list[tuple[Element, str | None]] = [(node, None) for node in element.findall("node")]
     while stack:
         node, parent = stack.pop()
-        name: Name
         if "word" in node.attrib:
-            name = whole_number(node.attrib["begin"])
-            if name in rows:
-                raise ValueError(f"two words begin at {name}")
-            rows[name] = node
+            begin = whole_number(node.attrib["begin"])
+            if begin in words:
+                raise ValueError(f"two words begin at {begin}")
+            words[begin] = node, parent
         elif "cat" in node.attrib:
-            name = f"{len(labels)}"
-            labels[name] = named(node, "cat")
+            name = graph.add_node(named(node, "cat"), parent, _rank(node))
             stack += [(child, name) for child in node.findall("node")]
         else:
             edges.count += 1
-            continue
-        parents[name] = parent
-        relation = node.get("rel", "--")
-        if relation in HEAD_RELATIONS:
-            ranks[name] = HEAD_RELATIONS.index(relation)
-        else:
-            punctuation = (node.get("pt") or node.get("pos")) in ("let", "punct")
-            ranks[name] = _NONE if punctuation else _OTHER
-    n = len(rows)
-    if sorted(rows) != list(range(n)):
+    n = len(words)
+    if sorted(words) != list(range(n)):
         raise ValueError(f"its {n} words do not begin at 0 to {n - 1}")
-    words = [rows[i] for i in range(n)]
-    tokens = Tokens(
-        tuple(named(word, "word") for word in words),
-        tuple(word.get("pt") or word.get("pos") or "--" for word in words),
-        known_column(word.get("lemma") or word.get("root") or "--" for word in words),
-        known_column(word.get("postag") or "--" for word in words),
-    )
-    return tree_of(tokens, labels, parents, ranks if marked else None)
+    for begin in range(n):
+        node, parent = words[begin]
+        columns = [node.get(name) or node.get(older) or "--" for name, older in _COLUMNS]
+        graph.add_word((named(node, "word"), *columns), parent, _rank(node))
+    return graph.tree(marked)
+
+
+def _rank(node: Element) -> int:
+    relation = node.get("rel", "--")
+    if relation in HEAD_RELATIONS:
+        return HEAD_RELATIONS.index(relation)
+    punctuation = (node.get("pt") or node.get("pos")) in ("let", "punct")
+    return len(HEAD_RELATIONS) + punctuation  # `--` is of punctuation, but also of the top
 
 
 def format_alpinoxml(ctree: CTree, number: int = 1) -> str:
@@ -76,8 +61,8 @@ def format_alpinoxml(ctree: CTree, number: int = 1) -> str:
 
     Raises ValueError for empty names and for characters that XML cannot hold.
     """
-    whole, parents = listed(ctree)
-    n, heads = len(whole.tokens), is_head(whole)
+    whole, parents, heads = listed(ctree)
+    n = len(whole.tokens)
     begin, end = list(range(n)), list(range(1, n + 1))
     for kids in whole.children:
         begin.append(begin[kids[0]])
@@ -109,4 +94,4 @@ def format_alpinoxml(ctree: CTree, number: int = 1) -> str:
 
 _BEFORE = '<?xml version="1.0" encoding="UTF-8"?>\n<alpino>\n'
 write_alpinoxml = writer(format_alpinoxml, _BEFORE, "</alpino>\n")
-read_alpinoxml = graph_reader("alpino_ds", _tree, frozenset(["alpino", "treebank", "alpino_ds", "node"]))
+read_alpinoxml = element_reader("alpino_ds", _tree, frozenset(["alpino", "treebank", "alpino_ds", "node"]))

@@ -16,10 +16,9 @@ from typing import NamedTuple
 from d2c.base.errors import FormatError
 from d2c.base.files import AnyPath, file_name, lines_in_utf8_or_latin1
 from d2c.trees.checks import check_text
-from d2c.trees.ctree import CTree, Tokens
+from d2c.trees.ctree import CTree
 from d2c.trees.formats.chunks import Malformed, item_reader, writer
-from d2c.trees.formats.graphs import HEAD, SecondaryEdges, head_ranks, is_head, known_column
-from d2c.trees.graphs import GraphError, Name, listed, tree_of
+from d2c.trees.graphs import HEAD, Graph, GraphError, Name, SecondaryEdges, head_rank, listed
 
 FIRST_NODE = 500
 
@@ -34,21 +33,21 @@ _ESCAPES = str.maketrans(dict.fromkeys(" \t\r\n", "\N{NO-BREAK SPACE}"))
 
 class _Rows(NamedTuple):
     """A sentence: its #BOS line's number; the version where it is known; its comments; each line's number and
-    columns; what is wrong with the lines around it."""
+    columns."""
 
     line: int
     version: int | None
     comments: tuple[str, ...]
     columns: list[tuple[int, list[str]]]
-    fault: str = ""
 
 
-def _sentences(path: AnyPath) -> Iterator[tuple[int, _Rows]]:
-    """Yield the rows of each sentence after the number of its first line.
+def _sentences(path: AnyPath) -> Iterator[tuple[int, _Rows | ValueError]]:
+    """Yield the rows of each sentence after the number of its first line, or what is wrong with the lines
+    around it.
 
     Raises FormatError for other versions.
     """
-    version, in_table = None, False
+    version, in_table, fault = None, False, ""
     rows: _Rows | None = None
     for number, line in enumerate(lines_in_utf8_or_latin1(path), 1):
         begins = _is_mark(line, "#BOS") and not in_table
@@ -62,30 +61,24 @@ def _sentences(path: AnyPath) -> Iterator[tuple[int, _Rows]]:
                 continue
             if not line.strip() or in_table or line.startswith(("%%", "#EOT")):
                 continue
-            rows = _Rows(number, version, (), [], "expected #BOS before the lines of a sentence")
+            rows, fault = _Rows(number, version, (), []), "expected #BOS before the lines of a sentence"
         if begins:
             if rows is not None:
-                yield number, rows._replace(fault=rows.fault or "expected #EOS before the next #BOS")
-            rows = _Rows(number, version, tuple(_COMMENTS.split(line.strip())[1:]), [])
+                yield number, ValueError(fault or "expected #EOS before the next #BOS")
+            rows, fault = _Rows(number, version, tuple(_COMMENTS.split(line.strip())[1:]), []), ""
         elif rows is not None and _is_mark(line, "#EOS"):
-            yield rows.line, rows
+            yield rows.line, ValueError(fault) if fault else rows
             rows = None
-        elif rows is not None and not rows.fault and (text := line.strip(" \t\r\n")):
+        elif rows is not None and not fault and (text := line.strip(" \t\r\n")):
             blanks = _WIDE_BLANKS if text.startswith("%%") else _BLANKS
             rows.columns.append((number, blanks.split(_COMMENT.sub("", text))))
     if rows is not None:
-        yield rows.line, rows._replace(fault=rows.fault or "#EOS is missing")
+        yield rows.line, ValueError(fault or "#EOS is missing")
 
 
 def _sentence(sentence: _Rows, marked: bool = False, secondary: SecondaryEdges | None = None) -> CTree:
-    """Return the tree of a sentence; marked: with head children by `head_ranks`."""
-    edges = secondary or SecondaryEdges()
-    if sentence.fault:
-        raise ValueError(sentence.fault)
-    words: list[tuple[str, str, str, str]] = []
-    labels: dict[str, str] = {}
-    parents: dict[Name, str | None] = {}
-    functions: dict[Name, str] = {}
+    """Return the tree of a sentence; marked: with head children by `head_rank`."""
+    edges, graph = secondary or SecondaryEdges(), Graph()
     lines: dict[Name, int] = {}  # below #BOS
     for number, row in sentence.columns:
         line = number - sentence.line
@@ -99,22 +92,19 @@ def _sentence(sentence: _Rows, marked: bool = False, secondary: SecondaryEdges |
         if form.startswith("%%"):
             raise Malformed(f"the word {form!r} begins a comment; write it otherwise", line)
         edges.count += (len(row) - width) // 2
-        name: Name = len(words)
-        if _is_node(form):
-            name = form[1:]
-            if name in labels:
-                raise Malformed(f"the node {form[:20]} comes twice", line)
-            labels[name] = tag
+        above = None if parent == "0" else parent
+        if not _is_node(form):
+            lines[len(graph.words)] = line
+            graph.add_word(
+                (form, tag, row[1] if lemma_column else "--", morph), above, head_rank(function, form)
+            )
+        elif form[1:] in lines:
+            raise Malformed(f"the node {form[:20]} comes twice", line)
         else:
-            words.append((form, tag, row[1] if lemma_column else "--", morph))
-        parents[name], functions[name] = None if parent == "0" else parent, function
-        lines[name] = line
-    if not words:
-        raise ValueError("a sentence without tokens")
-    forms, tags, lemmas, morphs = zip(*words, strict=True)
-    tokens = Tokens(forms, tags, known_column(lemmas), known_column(morphs), sentence.comments)
+            lines[form[1:]] = line
+            graph.add_node(tag, above, head_rank(function), form[1:])
     try:
-        return tree_of(tokens, labels, parents, head_ranks(tokens, functions) if marked else None)
+        return graph.tree(marked, sentence.comments)
     except GraphError as error:
         raise Malformed(str(error), lines[error.name]) from None
 
@@ -136,8 +126,8 @@ def format_export(ctree: CTree, number: int = 1) -> str:
     Raises ValueError for what the format takes for something else: words like `#BOS` and `#500`, columns that
     begin with `%%`; for empty names and half characters.
     """
-    whole, parents = listed(ctree)
-    tokens, n, heads = whole.tokens, len(whole.tokens), is_head(whole)
+    whole, parents, heads = listed(ctree)
+    tokens, n = whole.tokens, len(whole.tokens)
     comments = [" ".join(comment.split()) for comment in tokens.comments]
     lines = [" %% ".join([f"#BOS {number}", *comments])]
     for node, parent in enumerate(parents):

@@ -17,9 +17,9 @@ from collections.abc import Iterator
 
 from d2c.base.errors import FormatError
 from d2c.base.files import AnyPath, file_name, lines_in_utf8_or_latin1
-from d2c.trees.ctree import CTree, Tokens
+from d2c.trees.ctree import CTree
 from d2c.trees.formats.chunks import Malformed, item_reader
-from d2c.trees.graphs import Name, tree_of
+from d2c.trees.graphs import Graph
 
 _ITEM = re.compile(r"#[0-9]+ ")
 # A line break that ends no line, and a tree behind it; U+0085 is an ellipsis in Windows-1252.
@@ -60,78 +60,61 @@ def _split(label: str) -> tuple[str, str]:
     return parts[0], parts[-1] if len(parts) > 1 else ""
 
 
-class _Item:
-    """The nodes of one tree as they are read."""
-
-    def __init__(self) -> None:
-        self.words: list[tuple[str, str]] = []
-        self.labels: dict[str, str] = {}
-        self.parents: dict[Name, str | None] = {}
-        self.ranks: dict[Name, int] = {}
-        self.unfinished: dict[tuple[str, str], str] = {}  # function and form → the node that goes on
-
-    def parse(self, text: str, marked: bool) -> CTree | None:
-        """Return the tree; None where there is no token. Raises ValueError."""
-        tokens = _TOKEN.findall(text)
-        open_nodes: list[str] = []
-        begin = 0
-        while begin < len(tokens):
-            token = tokens[begin]
-            begin += 1
-            above = open_nodes[-1] if open_nodes else None
-            if token == ")":
-                if open_nodes:
-                    open_nodes.pop()
-            elif token != "(":
-                self._add_token(token, self.labels[above] if above else "", above, _OTHER)
-            else:
-                end = begin
-                while end < len(tokens) and tokens[end] not in "()":
-                    end += 1
-                label, *words = tokens[begin:end] or [""]
-                leaf = end == len(tokens) or tokens[end] == ")"
-                begin = end + leaf
-                if leaf:
-                    self._add_leaf(label, words, above)
-                else:
-                    open_nodes.append(self._add_node(label, above))
-                    for word in words:
-                        self._add_token(word, self.labels[open_nodes[-1]], open_nodes[-1], _OTHER)
-        if not self.words:
-            return None
-        forms, tags = zip(*self.words, strict=True)
-        return tree_of(Tokens(forms, tags), self.labels, self.parents, self.ranks if marked else None)
-
-    def _add_leaf(self, label: str, words: list[str], above: str | None) -> None:
-        function, form = _split(label)
-        if words:
-            self._add_token("_".join(words), form or function, above, _RANKS.get(function, _OTHER))
-        elif label:
-            self._add_token(*_BRACKETS.get(label, (label, label)), above, _MARK)
-
-    def _add_token(self, form: str, tag: str, above: str | None, rank: int) -> None:
-        name = len(self.words)
-        self.words.append((form, tag or "?"))
-        self.parents[name], self.ranks[name] = above, rank
-
-    def _add_node(self, label: str, above: str | None) -> str:
-        """Return a new node, or the one whose next piece this is."""
-        function, form = _split(label)
-        goes_on = function.endswith("-") or form.endswith("-")
-        form = form.rstrip("-")
-        key = function.strip("-"), form
-        name = self.unfinished.pop(key, None) if function.startswith("-") else None
-        if name is None:
-            name = str(len(self.labels))
-            self.labels[name] = form or function or "?"
-            self.parents[name], self.ranks[name] = above, _RANKS.get(key[0], _OTHER)
-        if goes_on:
-            self.unfinished[key] = name
-        return name
-
-
 def _tree(text: str, marked: bool = False) -> CTree | None:
-    return _Item().parse(text, marked)
+    """Return the tree of an item, None where there is no token. Raises ValueError."""
+    graph, tokens = Graph(), _TOKEN.findall(text)
+    open_nodes: list[str] = []
+    unfinished: dict[tuple[str, str], str] = {}  # function and form → the node that goes on
+    begin = 0
+    while begin < len(tokens):
+        token = tokens[begin]
+        begin += 1
+        if token == ")":
+            del open_nodes[-1:]
+        elif token != "(":
+            _add_words(graph, [token], open_nodes)
+        else:
+            end = begin
+            while end < len(tokens) and tokens[end] not in "()":
+                end += 1
+            label, *words = tokens[begin:end] or [""]
+            leaf = end == len(tokens) or tokens[end] == ")"
+            begin = end + leaf
+            if leaf:
+                _add_leaf(graph, label, words, open_nodes[-1] if open_nodes else None)
+            else:
+                open_nodes.append(_add_node(graph, label, open_nodes[-1] if open_nodes else None, unfinished))
+                _add_words(graph, words, open_nodes)
+    return graph.tree(marked) if graph.words else None
+
+
+def _add_words(graph: Graph, words: list[str], open_nodes: list[str]) -> None:
+    """Add tokens tagged with their parent's form."""
+    above = open_nodes[-1] if open_nodes else None
+    for word in words:
+        graph.add_word((word, graph.labels[above] if above else "?"), above, _OTHER)
+
+
+def _add_leaf(graph: Graph, label: str, words: list[str], above: str | None) -> None:
+    function, form = _split(label)
+    if words:
+        graph.add_word(("_".join(words), form or function or "?"), above, _RANKS.get(function, _OTHER))
+    elif label:
+        graph.add_word(_BRACKETS.get(label, (label, label)), above, _MARK)
+
+
+def _add_node(graph: Graph, label: str, above: str | None, unfinished: dict[tuple[str, str], str]) -> str:
+    """Return a new node, or the one whose next piece this is."""
+    function, form = _split(label)
+    goes_on = function.endswith("-") or form.endswith("-")
+    form = form.rstrip("-")
+    key = function.strip("-"), form
+    name = unfinished.pop(key, None) if function.startswith("-") else None
+    if name is None:
+        name = graph.add_node(form or function or "?", above, _RANKS.get(key[0], _OTHER))
+    if goes_on:
+        unfinished[key] = name
+    return name
 
 
 read_floresta = item_reader(_items, _tree)

@@ -11,9 +11,9 @@ import re
 from collections.abc import Iterator
 
 from d2c.base.files import AnyPath, open_input
-from d2c.trees.ctree import CTree, Tokens
+from d2c.trees.ctree import CTree
 from d2c.trees.formats.chunks import item_reader
-from d2c.trees.graphs import Name, tree_of
+from d2c.trees.graphs import Graph
 
 _NUMBER = re.compile("#[^ ]*+ ++")
 _MARK = re.compile(r"([^#]*)\(([A-Z0-9]*CATEGORY)\)")
@@ -39,10 +39,7 @@ def _tree(text: str, marked: bool = False) -> CTree:
         raise ValueError("expected `#number tree`")
     before, _, after = body.rpartition("#")
     mark = _MARK.fullmatch(after) if before else None
-    labels: dict[str, str] = {}
-    parents: dict[Name, str | None] = {}
-    ranks: dict[Name, int] = {}
-    words: list[tuple[str, str]] = []
+    graph = Graph()
     open_nodes: list[str | None] = [None]
     full_width = _FULL_WIDTH.search(body)
     pieces = _PIECE.findall(before.rstrip(" ") if mark else body)
@@ -57,40 +54,32 @@ def _tree(text: str, marked: bool = False) -> CTree:
                 meant = "|()"["｜（）".index(hides[0])]
                 raise ValueError(f"the full-width {hides[0]} in {piece!r} hides words; write {meant}")
             role, *rest = piece.split(":")
-            name: Name = len(words)
+            rank = _RANKS.get(role, _OTHER) if rest else _OTHER
             if is_node:
-                name = str(len(labels))
-                labels[name] = rest[0] if rest else role
-                if not labels[name]:
+                label = rest[0] if rest else role
+                if not label:
                     raise ValueError(f"the node {piece!r} has no label")
                 if len(rest) > 1:
                     raise ValueError(f"the node {piece!r} has more than a role and a label")
-            else:
-                if not rest:
-                    raise ValueError(f"the leaf {piece!r} has no tag")
-                if len(rest) > 2 and rest[0] in _RANKS:
-                    del rest[0]  # of two roles
-                if len(rest) > 2:
-                    raise ValueError(f"the leaf {piece!r} has more than a role, a tag and a word")
-                tag, word = rest if len(rest) > 1 else (role, rest[0])
-                if not tag or not word:
-                    raise ValueError(f"the leaf {piece!r} has no {'word' if tag else 'tag'}")
-                words.append((word, tag))
-            parents[name] = open_nodes[-1]
-            ranks[name] = _RANKS.get(role, _OTHER) if rest else _OTHER
-            if isinstance(name, str):
-                open_nodes.append(name)
+                open_nodes.append(graph.add_node(label, open_nodes[-1], rank))
+                continue
+            if not rest:
+                raise ValueError(f"the leaf {piece!r} has no tag")
+            if len(rest) > 2 and rest[0] in _RANKS:
+                del rest[0]  # of two roles
+            if len(rest) > 2:
+                raise ValueError(f"the leaf {piece!r} has more than a role, a tag and a word")
+            tag, word = rest if len(rest) > 1 else (role, rest[0])
+            if not tag or not word:
+                raise ValueError(f"the leaf {piece!r} has no {'word' if tag else 'tag'}")
+            graph.add_word((word, tag), open_nodes[-1], rank)
     if len(open_nodes) > 1:
         raise ValueError("a closing bracket is missing")
     if mark and mark[1].strip():
-        tops = [name for name, parent in parents.items() if parent is None]
+        tops = [name for name, parent in graph.parents.items() if parent is None]
         root = tops[0] if len(tops) == 1 and isinstance(tops[0], str) else None
-        parents[len(words)], ranks[len(words)] = root, _PUNCTUATION
-        words.append((mark[1].strip(), mark[2]))
-    if not words:
-        raise ValueError("no word in this tree")
-    forms, tags = zip(*words, strict=True)
-    return tree_of(Tokens(forms, tags), labels, parents, ranks if marked else None)
+        graph.add_word((mark[1].strip(), mark[2]), root, _PUNCTUATION)
+    return graph.tree(marked)
 
 
 read_sinica = item_reader(_items, _tree)

@@ -12,17 +12,8 @@ from xml.etree.ElementTree import Element
 
 from d2c.trees.ctree import CTree, Tokens
 from d2c.trees.formats.chunks import writer
-from d2c.trees.formats.graphs import (
-    HEAD,
-    SecondaryEdges,
-    attributes,
-    graph_reader,
-    head_ranks,
-    is_head,
-    known_column,
-    named,
-)
-from d2c.trees.graphs import VIRTUAL_ROOT, Name, listed, tree_of
+from d2c.trees.formats.xml import attributes, element_reader, named
+from d2c.trees.graphs import HEAD, VIRTUAL_ROOT, Graph, SecondaryEdges, head_rank, listed
 
 FIRST_NODE = 500
 _WITHOUT_TEXT = frozenset(
@@ -32,37 +23,33 @@ _SENT_ID = re.compile(r"sent_id = ([A-Za-z_][\w.-]*)", re.ASCII)
 
 
 def _tree(element: Element, marked: bool = False, secondary: SecondaryEdges | None = None) -> CTree | None:
-    """Return the tree of a graph, None without words; marked: with head children by `head_ranks`."""
-    edges = secondary or SecondaryEdges()
-    terminals = list(element.iter("t"))
+    """Return the tree of a graph, None without words; marked: with head children by `head_rank`."""
+    edges, graph = secondary or SecondaryEdges(), Graph()
+    terminals, nodes = list(element.iter("t")), list(element.iter("nt"))
     if not terminals:
         return None
-    nodes = list(element.iter("nt"))
-    labels = {nt.attrib["id"]: named(nt, "cat") for nt in nodes}
-    names: dict[str, Name] = {name: name for name in labels}
-    names |= {t.attrib["id"]: i for i, t in enumerate(terminals)}
-    if len(names) < len(terminals) + len(nodes):
-        counts = Counter(one.attrib["id"] for one in (*terminals, *nodes))
+    counts = Counter([one.attrib["id"] for one in (*terminals, *nodes)])
+    if len(counts) < counts.total():
         raise ValueError(f"the id {counts.most_common(1)[0][0]!r} comes twice")
-    parents: dict[Name, str | None] = dict.fromkeys(names.values())
-    functions: dict[Name, str] = dict.fromkeys(names.values(), "--")
+    above: dict[str, tuple[str | None, str]] = dict.fromkeys(counts, (None, "--"))  # parent and edge label
     for nt in nodes:
         for edge in nt.iter("edge"):
-            child = names.get(edge.attrib["idref"])
-            if child is None:
-                raise ValueError(f"an edge leads to {edge.attrib['idref']!r}, which does not exist")
-            if parents[child] is not None:
-                raise ValueError(f"two edges lead to {edge.attrib['idref']!r}")
-            parents[child], functions[child] = nt.attrib["id"], edge.get("label", "--")
+            child = edge.attrib["idref"]
+            if child not in above:
+                raise ValueError(f"an edge leads to {child!r}, which does not exist")
+            if above[child][0] is not None:
+                raise ValueError(f"two edges lead to {child!r}")
+            above[child] = nt.attrib["id"], edge.get("label", "--")
     edges.count += sum(1 for _ in element.iter("secedge"))
-    tokens = Tokens(
-        tuple(named(t, "word") for t in terminals),
-        tuple(t.get("pos") or "--" for t in terminals),
-        known_column(t.get("lemma") or "--" for t in terminals),
-        known_column(t.get("morph") or "--" for t in terminals),
-        (f"sent_id = {element.attrib['id']}",) if "id" in element.attrib else (),
-    )
-    return tree_of(tokens, labels, parents, head_ranks(tokens, functions) if marked else None)
+    for t in terminals:
+        parent, function = above[t.attrib["id"]]
+        columns = [t.get(name) or "--" for name in ("pos", "lemma", "morph")]
+        graph.add_word((named(t, "word"), *columns), parent, head_rank(function, t.attrib["word"]))
+    for nt in nodes:
+        parent, function = above[nt.attrib["id"]]
+        graph.add_node(named(nt, "cat"), parent, head_rank(function), nt.attrib["id"])
+    comments = (f"sent_id = {element.attrib['id']}",) if "id" in element.attrib else ()
+    return graph.tree(marked, comments)
 
 
 def _name(tokens: Tokens) -> str | None:
@@ -76,8 +63,8 @@ def format_tigerxml(ctree: CTree, number: int = 1) -> str:
 
     Raises ValueError for empty names and for characters that XML cannot hold.
     """
-    whole, parents = listed(ctree)
-    n, tokens, heads = len(whole.tokens), whole.tokens, is_head(whole)
+    whole, parents, heads = listed(ctree)
+    n, tokens = len(whole.tokens), whole.tokens
     first, name = max(FIRST_NODE, n + 1), _name(tokens) or f"s{number}"
     names = [f"{name}_{i + 1 if i < n else first + i - n}" for i in range(n + len(whole.labels))]
     tops = [node for node, parent in enumerate(parents) if parent < 0]
@@ -100,4 +87,4 @@ def format_tigerxml(ctree: CTree, number: int = 1) -> str:
 
 _BEFORE = '<?xml version="1.0" encoding="UTF-8"?>\n<corpus id="corpus">\n<body>\n'
 write_tigerxml = writer(format_tigerxml, _BEFORE, "</body>\n</corpus>\n")
-read_tigerxml = graph_reader("s", _tree, _WITHOUT_TEXT)
+read_tigerxml = element_reader("s", _tree, _WITHOUT_TEXT)

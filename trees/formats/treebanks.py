@@ -16,10 +16,10 @@ from d2c.trees.formats.chunks import Read, Reader, Write, parse_all
 from d2c.trees.formats.discbracket import read_discbracket, write_discbracket
 from d2c.trees.formats.export import read_export, write_export
 from d2c.trees.formats.floresta import read_floresta
-from d2c.trees.formats.graphs import SecondaryEdges
 from d2c.trees.formats.historical import read_historical
 from d2c.trees.formats.sinica import read_sinica
 from d2c.trees.formats.tigerxml import read_tigerxml, write_tigerxml
+from d2c.trees.graphs import SecondaryEdges
 from d2c.trees.traces import resolve_traces
 
 

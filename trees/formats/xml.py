@@ -1,13 +1,9 @@
-"""What graph formats have in common beside their trees: edge labels, columns, secondary edges, XML.
-
-XML is a stream of elements, of which one is held at a time.
-"""
+"""XML as a stream of elements, of which few are held at a time; how attributes are written."""
 
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Iterable, Iterator, Mapping, Set
-from dataclasses import dataclass
+from collections.abc import Callable, Iterator, Set
 from functools import partial
 from typing import Any
 from xml.etree.ElementTree import Element, SubElement
@@ -17,49 +13,16 @@ from xml.sax.saxutils import quoteattr
 from d2c.base.errors import FormatError, Refuse, shortened, stop
 from d2c.base.files import AnyPath, file_name, open_input
 from d2c.trees.checks import check_xml
-from d2c.trees.cleaning import is_punctuation
-from d2c.trees.ctree import CTree, Tokens
+from d2c.trees.ctree import CTree
 from d2c.trees.formats.chunks import Malformed, Read, parse_each
-from d2c.trees.graphs import Name
 
-HEAD = "HD"  # the edge label of head children in NEGRA and TIGER
 _SIZE = 1 << 16  # bytes of XML read at a time
 _REFERENCE = re.compile(rb"&(?!(?:amp|lt|gt|quot|apos);)([A-Za-z_:\x80-\xff][^;\s<&\"']{0,40})")
 _LONGEST_TEXT = 40  # characters of a message
 _LONGEST = 12  # bytes of the references that need no declaration, in UTF-16
 
 
-@dataclass
-class SecondaryEdges:
-    """Counts the secondary edges that a reader leaves out."""
-
-    count: int = 0
-
-
-def head_ranks(tokens: Tokens, functions: Mapping[Name, str]) -> dict[Name, int]:
-    """Return ranks for `tree_of` by edge labels: HD first, then the leftmost that is not punctuation."""
-    marks = {name for name, form in enumerate(tokens.forms) if is_punctuation(form)}
-    return {
-        name: 0 if function.upper() == HEAD else 1 + (name in marks) for name, function in functions.items()
-    }
-
-
-def is_head(ctree: CTree) -> list[bool]:
-    """Return whether each token and node is its parent's head child; none is where head children are not
-    known."""
-    are_heads = [False] * (len(ctree.tokens) + len(ctree.labels))
-    for head in ctree.head_children or ():
-        are_heads[head] = True
-    return are_heads
-
-
-def known_column(values: Iterable[str]) -> tuple[str, ...] | None:
-    """Return a column of the tokens, None where nothing of it is known."""
-    column = tuple(values)
-    return column if {*column} - {"--", ""} else None
-
-
-def graph_reader(tag: str, parse: Callable[..., CTree | None], without_text: Set[str]) -> Read[CTree]:
+def element_reader(tag: str, parse: Callable[..., CTree | None], without_text: Set[str]) -> Read[CTree]:
     """Return a function that reads the trees of all elements with a tag.
 
     without_text: elements in which there is no text, only other elements
