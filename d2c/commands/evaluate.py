@@ -50,12 +50,13 @@ def _evalb(
 
 def _disco(pairs: Pairs, params: Path | None, disc_only: bool, **_: object) -> Iterator[str]:
     from d2c.trees.scores import disco
+    from d2c.trees.scores.prm import DiscoParameters
 
     def read(path: Path) -> Iterator[CTree]:
         name = pairs.reading.format_name or format_of(path, "discbracket")
         return replace(pairs.reading, format_name=name)(path)
 
-    parameters = disco.DiscoParameters.read(params) if params else disco.DiscoParameters.proper()
+    parameters = DiscoParameters.read(params) if params else DiscoParameters.proper()
     parameters = replace(parameters, disc_only=disc_only or parameters.disc_only)
     return disco.report_lines(disco.evaluate(pairs.of(read), parameters), parameters.cutoff)
 

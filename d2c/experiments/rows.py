@@ -16,6 +16,7 @@ from d2c.trees.scores import disco
 from d2c.trees.scores.attachment import Attachment, score_attachment
 from d2c.trees.scores.brackets import METRICS, Metric, metric_for
 from d2c.trees.scores.matches import Score, Summary
+from d2c.trees.scores.prm import DiscoParameters
 
 Item = TypeVar("Item")
 Result = TypeVar("Result")
@@ -139,7 +140,7 @@ def score(name: str, route: Route, gold: GoldStandard, parses: Parses) -> Row:
     scores = metric.score(gold.ctrees, guess)
     return Row(
         *(name, parses.source, attachment(gold, dtrees), scores, metric.summary(scores)),
-        gaps=disco.evaluate_all(gold.ctrees, guess, replace(disco.DiscoParameters.proper(), disc_only=True)),
+        gaps=disco.evaluate_all(gold.ctrees, guess, replace(DiscoParameters.proper(), disc_only=True)),
         repairs=repairs,
         converting=converting,
         parsing=parses.seconds,

@@ -10,12 +10,13 @@ from d2c.trees.ctree import CTree
 from d2c.trees.scores import disco
 from d2c.trees.scores.brackets import METRICS, metric_for
 from d2c.trees.scores.matches import Matches, Summary
+from d2c.trees.scores.prm import DiscoParameters
 from papers.table import Cell
 
 LENGTHS = (30, 40, 70)  # of sentences: the cut-offs of Table 4 of "Parsing as Reduction"
 ALL = "all"
 GAPS = "gaps"  # beside the metrics: disco-dop's, of constituents with gaps alone
-_GAPS_ALONE = replace(disco.DiscoParameters.proper(), disc_only=True)
+_GAPS_ALONE = replace(DiscoParameters.proper(), disc_only=True)
 
 
 def figures(gold: Sequence[CTree], guess: Iterable[CTree], gaps: bool = False) -> dict[str, Any]:

@@ -15,7 +15,7 @@ from d2c.trees.induced_heads import induce_heads
 from d2c.trees.scores import disco, evalb
 from d2c.trees.scores.evalb_sides import Rules, from_ctree
 from d2c.trees.scores.matches import Score, Summary
-from d2c.trees.scores.prm import EvalbParameters
+from d2c.trees.scores.prm import DiscoParameters, EvalbParameters
 from d2c.trees.transforms import raise_gaps
 
 
@@ -69,7 +69,7 @@ def _evalb(title: str, parameters: EvalbParameters) -> Metric:
 
 
 def _disco() -> Metric:
-    parameters = disco.DiscoParameters.proper()
+    parameters = DiscoParameters.proper()
     deleted, equal = parameters.delete_labels, parameters.equal_labels
 
     def scores(gold: Iterable[CTree], guess: Iterable[CTree]) -> Iterable[Score]:

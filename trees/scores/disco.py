@@ -10,17 +10,15 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Iterable, Iterator
-from dataclasses import dataclass, field, fields, replace
+from dataclasses import dataclass, fields, replace
 from itertools import accumulate, zip_longest
-from pathlib import Path
 from typing import Self
 
 from d2c.base.errors import FormatError
-from d2c.base.files import open_input
 from d2c.trees.ctree import Block, CTree, joined
 from d2c.trees.scores import matches
 from d2c.trees.scores.matches import Counts
-from d2c.trees.scores.prm import MANY, Prm, bundled
+from d2c.trees.scores.prm import DiscoParameters
 
 Bracket = tuple[str, tuple[Block, ...]]
 
@@ -29,64 +27,6 @@ HEADER = (
     "  ID Length  Recall  Precis Bracket   gold   cand  Words  POS  Accur.",
     " ___________________________________________________________________",
 )
-
-
-@dataclass(frozen=True)
-class DiscoParameters:
-    """DiscoParameters of disco-dop, from a .prm file.
-
-    delete_labels: nodes left out, and tokens with such a gold tag; delete_words: tokens left out
-    uncounted:     tags left out of a sentence's length
-    equal_labels, equal_words: a name → the one that stands for it
-    cutoff:        length up to which sentences are summed apart
-    labeled, disc_only: whether labels count; whether brackets without gaps are left out
-    """
-
-    delete_labels: frozenset[str] = frozenset()
-    delete_words: frozenset[str] = frozenset()
-    uncounted: frozenset[str] = frozenset()
-    equal_labels: dict[str, str] = field(default_factory=dict)
-    equal_words: dict[str, str] = field(default_factory=dict)
-    cutoff: int = 40
-    labeled: bool = True
-    disc_only: bool = False
-
-    @classmethod
-    def read(cls, path: Path) -> DiscoParameters:
-        """Read a parameter file. Raises FormatError."""
-        with open_input(path) as lines:
-            return cls.parse(lines, str(path))
-
-    @classmethod
-    def proper(cls) -> DiscoParameters:
-        """Return the parameters of disco-dop's proper.prm: without punctuation and the root."""
-        return cls.parse(bundled("proper.prm"), "proper.prm")
-
-    @classmethod
-    def parse(cls, lines: Iterable[str], file: str) -> DiscoParameters:
-        """Return the parameters in the lines of a file. Raises FormatError."""
-        numbers = {"CUTOFF_LEN": 40, "LABELED": 1, "DISC_ONLY": 0, "DEBUG": 0, "MAX_ERROR": 10}
-        sets = dict.fromkeys(("DELETE_LABEL", "DELETE_WORD", "DELETE_LABEL_FOR_LENGTH"), (1, 1))
-        prm = Prm(lines, file, numbers, sets | {"EQ_LABEL": (2, MANY), "EQ_WORD": (2, MANY)})
-        return cls(
-            delete_labels=prm.all("DELETE_LABEL"),
-            delete_words=prm.all("DELETE_WORD"),
-            uncounted=prm.all("DELETE_LABEL_FOR_LENGTH"),
-            equal_labels=_representatives(prm["EQ_LABEL"]),
-            equal_words=_representatives(prm["EQ_WORD"]),
-            cutoff=prm.numbers["CUTOFF_LEN"],
-            labeled=bool(prm.numbers["LABELED"]),
-            disc_only=bool(prm.numbers["DISC_ONLY"]),
-        )
-
-
-def _representatives(equal: Iterable[list[str]]) -> dict[str, str]:
-    """Return name → the one that stands for it, the first of its line."""
-    representatives: dict[str, str] = {}
-    for first, *others in equal:
-        for name in others:
-            representatives[name] = representatives.get(first, first)
-    return representatives
 
 
 @dataclass(frozen=True, slots=True)

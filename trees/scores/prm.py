@@ -1,5 +1,4 @@
-"""Lines of .prm files, in which EVALB and disco-dop keep parameters: a keyword, then its values; and those of
-EVALB and of its SPMRL variant.
+"""Parameters of scorers in .prm files, as EVALB and disco-dop have them: a keyword, then its values.
 
 Whatever is malformed is an error here; EVALB warns and goes on.
 """
@@ -7,9 +6,10 @@ Whatever is malformed is an error here; EVALB warns and goes on.
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Mapping
-from dataclasses import dataclass
+from collections.abc import Callable, Iterable
+from dataclasses import dataclass, field, fields
 from importlib.resources import files
+from typing import Any, Self
 
 from d2c.base.errors import FormatError
 from d2c.base.files import AnyPath, file_name, open_input
@@ -20,55 +20,91 @@ MANY = 1 << 16
 
 _FIELD = re.compile(f"[^{BLANKS}]+")
 _NUMBER = re.compile(f"[+-]?[0-9]{{1,{MOST_DIGITS}}}")
+_NUMBERS = ("DEBUG", "MAX_ERROR")  # are read over where no field has them: they change no score of disco-dop
+
+Rows = list[list[str]]  # the values of each line with a keyword
 
 
-class Prm(dict[str, list[list[str]]]):
-    """The values of each line of a file, by keyword.
+def _number(keyword: str, default: int) -> Any:
+    """Return a field that a whole number sets; one that is true or false, if the default is."""
+    return field(default=default, metadata={"prm": (keyword, 1, 1, type(default))})
 
-    numbers:  keyword → a whole number, unless the file says another
-    keywords: of other lines → how many values these have, at least and at most
-    """
 
-    def __init__(
-        self,
-        lines: Iterable[str],
-        file: str,
-        numbers: Mapping[str, int],
-        keywords: Mapping[str, tuple[int, int]],
-    ) -> None:
-        super().__init__({keyword: [] for keyword in keywords})
-        self.numbers = dict(numbers)
+def _names(keyword: str) -> Any:
+    """Return a field that is the set of all names."""
+    return field(
+        default=frozenset(),
+        metadata={"prm": (keyword, 1, 1, lambda rows: frozenset(name for [name] in rows))},
+    )
+
+
+def _equal(keyword: str, most: int, make: Callable[[Rows], Any]) -> Any:
+    """Return a field that lines of equal names make."""
+    return field(default_factory=lambda: make([]), metadata={"prm": (keyword, 2, most, make)})
+
+
+def _pairs(rows: Rows) -> frozenset[tuple[str, str]]:
+    return frozenset((a, b) for a, b in rows)
+
+
+def _representatives(rows: Rows) -> dict[str, str]:
+    """Return name → the one that stands for it, the first of its line."""
+    representatives: dict[str, str] = {}
+    for first, *others in rows:
+        for name in others:
+            representatives[name] = representatives.get(first, first)
+    return representatives
+
+
+class _Prm:
+    """A dataclass of parameters, of whose fields some say the keyword of their lines."""
+
+    __slots__ = ()
+
+    @classmethod
+    def read(cls, path: AnyPath, **others: Any) -> Self:
+        """Read the parameters in a .prm file; others: fields that it does not say. Raises FormatError."""
+        with open_input(path) as lines:
+            return cls.parse(lines, file_name(path), **others)
+
+    @classmethod
+    def bundled(cls, name: str) -> Self:
+        """Return the parameters in a file of `data/prm/`."""
+        text = (files("d2c.data") / "prm" / name).read_text(encoding="utf-8")
+        return cls.parse(text.splitlines(), name)
+
+    @classmethod
+    def parse(cls, lines: Iterable[str], file: str, **others: Any) -> Self:
+        """Return the parameters in the lines of a file. Raises FormatError."""
+        known: dict[str, Any] = dict.fromkeys(_NUMBERS, (None, 1, 1, int))
+        for one in fields(cls):  # type: ignore[arg-type]
+            if "prm" in one.metadata:
+                keyword, *values = one.metadata["prm"]
+                known[keyword] = one.name, *values
+        found: dict[str, Rows] = {keyword: [] for keyword in known}
         for number, line in enumerate(lines, 1):
             keyword, *values = _FIELD.findall(line) or ["#"]
             if keyword.startswith("#"):
                 continue
-            if keyword not in self.numbers and keyword not in keywords:
+            if keyword not in known:
                 raise FormatError(file, number, 0, f"unknown parameter {keyword!r}")
-            least, most = keywords.get(keyword, (1, 1))
+            _, least, most, make = known[keyword]
             if not least <= len(values) <= most:
                 raise FormatError(file, number, 0, f"{keyword} needs a value, or has one too many")
-            if keyword in keywords:
-                self[keyword].append(values)
-            elif _NUMBER.fullmatch(values[0]):
-                self.numbers[keyword] = int(values[0])
-            else:
-                raise FormatError(
-                    file, number, 0, f"{keyword} needs a whole number of at most {MOST_DIGITS} digits"
-                )
-
-    def all(self, keyword: str) -> frozenset[str]:
-        """Return the values of all lines with a keyword."""
-        return frozenset(value for values in self[keyword] for value in values)
-
-
-def bundled(name: str) -> list[str]:
-    """Return the lines of a file of `data/prm/`."""
-    return (files("d2c.data") / "prm" / name).read_text(encoding="utf-8").splitlines()
+            if make in (int, bool) and not _NUMBER.fullmatch(values[0]):
+                message = f"{keyword} needs a whole number of at most {MOST_DIGITS} digits"
+                raise FormatError(file, number, 0, message)
+            found[keyword].append(values)
+        for keyword, (name, _, _, make) in known.items():
+            if name and found[keyword]:
+                rows = found[keyword]
+                others[name] = make(int(rows[-1][0]) if make in (int, bool) else rows)
+        return cls(**others)
 
 
 @dataclass(frozen=True, slots=True)
-class EvalbParameters:
-    """EvalbParameters of EVALB. The defaults are those that it has without a parameter file.
+class EvalbParameters(_Prm):
+    """Parameters of EVALB. The defaults are those that it has without a parameter file.
 
     max_error:      errors that may follow the first; the next one ends the scoring
     cutoff:         the second summary is of sentences with at most this many tokens
@@ -83,30 +119,21 @@ class EvalbParameters:
     morphology:     in the variant, tags are compared whole, with the morphological features behind `#`
     """
 
-    max_error: int = 10
-    cutoff: int = 40
-    labeled: bool = True
-    delete_labels: frozenset[str] = frozenset()
-    delete_labels_for_length: frozenset[str] = frozenset()
-    quote_labels: frozenset[str] = frozenset()
-    equal_labels: frozenset[tuple[str, str]] = frozenset()
-    equal_words: frozenset[tuple[str, str]] = frozenset()
+    max_error: int = _number("MAX_ERROR", 10)
+    cutoff: int = _number("CUTOFF_LEN", 40)
+    labeled: bool = _number("LABELED", True)
+    delete_labels: frozenset[str] = _names("DELETE_LABEL")
+    delete_labels_for_length: frozenset[str] = _names("DELETE_LABEL_FOR_LENGTH")
+    quote_labels: frozenset[str] = _names("QUOTE_LABEL")
+    equal_labels: frozenset[tuple[str, str]] = _equal("EQ_LABEL", 2, _pairs)
+    equal_words: frozenset[tuple[str, str]] = _equal("EQ_WORD", 2, _pairs)
     spmrl: bool = False
     morphology: bool = False
 
     @classmethod
-    def read(cls, path: AnyPath, spmrl: bool = False) -> EvalbParameters:
-        """Read the parameters in a .prm file. DEBUG is read over, since it changes no number.
-
-        Raises FormatError for an unknown keyword or a malformed value, where EVALB warns and goes on.
-        """
-        with open_input(path) as lines:
-            return _evalb(lines, file_name(path), spmrl)
-
-    @classmethod
     def collins(cls) -> EvalbParameters:
         """Return the usual parameters for English (Collins, 1997), from the bundled `collins.prm`."""
-        return _evalb(bundled("collins.prm"), "collins.prm", spmrl=False)
+        return cls.bundled("collins.prm")
 
     @classmethod
     def spmrl2013(cls) -> EvalbParameters:
@@ -120,18 +147,27 @@ class EvalbParameters:
         )
 
 
-def _evalb(lines: Iterable[str], file: str, spmrl: bool) -> EvalbParameters:
-    numbers = {"MAX_ERROR": 10, "CUTOFF_LEN": 40, "LABELED": 1, "DEBUG": 0}
-    labels = dict.fromkeys(("DELETE_LABEL", "DELETE_LABEL_FOR_LENGTH", "QUOTE_LABEL"), (1, 1))
-    prm = Prm(lines, file, numbers, labels | {"EQ_LABEL": (2, 2), "EQ_WORD": (2, 2)})
-    return EvalbParameters(
-        max_error=prm.numbers["MAX_ERROR"],
-        cutoff=prm.numbers["CUTOFF_LEN"],
-        labeled=prm.numbers["LABELED"] != 0,
-        delete_labels=prm.all("DELETE_LABEL"),
-        delete_labels_for_length=prm.all("DELETE_LABEL_FOR_LENGTH"),
-        quote_labels=prm.all("QUOTE_LABEL"),
-        equal_labels=frozenset((a, b) for a, b in prm["EQ_LABEL"]),
-        equal_words=frozenset((a, b) for a, b in prm["EQ_WORD"]),
-        spmrl=spmrl,
-    )
+@dataclass(frozen=True)
+class DiscoParameters(_Prm):
+    """Parameters of disco-dop.
+
+    delete_labels: nodes left out, and tokens with such a gold tag; delete_words: tokens left out
+    uncounted:     tags left out of a sentence's length
+    equal_labels, equal_words: a name → the one that stands for it
+    cutoff:        length up to which sentences are summed apart
+    labeled, disc_only: whether labels count; whether brackets without gaps are left out
+    """
+
+    delete_labels: frozenset[str] = _names("DELETE_LABEL")
+    delete_words: frozenset[str] = _names("DELETE_WORD")
+    uncounted: frozenset[str] = _names("DELETE_LABEL_FOR_LENGTH")
+    equal_labels: dict[str, str] = _equal("EQ_LABEL", MANY, _representatives)
+    equal_words: dict[str, str] = _equal("EQ_WORD", MANY, _representatives)
+    cutoff: int = _number("CUTOFF_LEN", 40)
+    labeled: bool = _number("LABELED", True)
+    disc_only: bool = _number("DISC_ONLY", False)
+
+    @classmethod
+    def proper(cls) -> DiscoParameters:
+        """Return the parameters of disco-dop's proper.prm: without punctuation and the root."""
+        return cls.bundled("proper.prm")
