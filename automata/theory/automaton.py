@@ -1,21 +1,270 @@
-"""Oracle automata: parsers that shift and reduce as an oracle Ω says (sections 3 and 7).
+"""Oracle automata: parsers that shift and reduce as an oracle Ω says of a class of stacks (sections 3, 6, 7).
 
-Ω gives rules their probabilities, where the stack and the next K terminals are given. A deterministic oracle
-gives one rule probability 1, or none any: then the automaton fails. Ω sees the stack's class and nothing
-else of it, so it is consistent with the classes by construction. Source: Nederhof (2015).
+An S-attribute of A(t1…tk) is computed from A and the attributes of t1…tk, and has finitely many values: so
+equal attributes of the parts give equal attributes of the whole. Trees are equal that have the same
+attributes. Of a stack, its class keeps what features read, and what they may read once more trees lie on it.
+Both are congruences by construction, and finite; what becomes of a class is computed once. Ω gives rules
+their probabilities for a class of stacks and the next K terminals: it is consistent with the classes, since
+it sees nothing else. A deterministic oracle gives one rule probability 1, or none any: then the automaton
+fails. Source: Nederhof (2015); the features of section 6 are attributes, and so is more that parsers read.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator, Mapping
-from typing import NamedTuple
+from abc import ABC, abstractmethod
+from collections.abc import Callable, Hashable, Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from functools import cache
+from typing import NamedTuple, TypeVar
 
-from d2c.automata.theory.attributes import Attribute, Path
-from d2c.automata.theory.classes import Feature, Lookahead, StackClasses
 from d2c.automata.theory.grammars import CFG, Rule, Steps, Symbol, Where
 
-END = "$"
+Item = TypeVar("Item")
+Value = Hashable  # of an attribute; None is the paper's ⊥
+Lookahead = tuple[str, ...]  # [K] the next terminals; END after the end
 Oracle = Callable[[int, Lookahead], Mapping[Rule, float]]  # [τ], the next K terminals → p > 0 of rules
+END = "$"
+
+
+class Attribute(ABC):
+    """An S-attribute with finitely many values. Attributes are compared by value: they are keys."""
+
+    def needs(self) -> Sequence[Attribute]:
+        """Return what it reads of children besides itself."""
+        return ()
+
+    @abstractmethod
+    def leaf(self, symbol: Symbol, terminal: str) -> Value:
+        """Return its value on A(a)."""
+
+    @abstractmethod
+    def build(self, symbol: Symbol, children: Sequence[Values]) -> Value:
+        """Return its value on A(t1…tk), given the values on t1…tk."""
+
+
+Values = Mapping[Attribute, Value]  # of one tree
+
+
+@dataclass(frozen=True)
+class Path(Attribute):
+    """root(child(i_ℓ, … child(i1, ·))): indices from 1 are counted from the left, from -1 from the right."""
+
+    indices: tuple[int, ...] = ()
+
+    def needs(self) -> Sequence[Attribute]:
+        return (Path(self.indices[1:]),) if self.indices else ()
+
+    def leaf(self, symbol: Symbol, terminal: str) -> Value:
+        return terminal if self.indices in ((1,), (-1,)) else None if self.indices else symbol
+
+    def build(self, symbol: Symbol, children: Sequence[Values]) -> Value:
+        if not self.indices:
+            return symbol
+        child = nth(self.indices[0], children)
+        return None if child is None else child[Path(self.indices[1:])]
+
+
+@dataclass(frozen=True)
+class First(Attribute):
+    """The first terminals of the yield, at most `length`."""
+
+    length: int = 1
+
+    def leaf(self, symbol: Symbol, terminal: str) -> Value:
+        return (terminal,)
+
+    def build(self, symbol: Symbol, children: Sequence[Values]) -> Value:
+        return tuple(a for child in children for a in terminals_in(child[self]))[: self.length]
+
+
+@dataclass(frozen=True)
+class Last(First):
+    """The last terminals of the yield, at most `length`."""
+
+    def build(self, symbol: Symbol, children: Sequence[Values]) -> Value:
+        return tuple(a for child in children for a in terminals_in(child[self]))[-self.length :]
+
+
+@dataclass(frozen=True)
+class Corner(Attribute):
+    """first_intern (index 1) and last_intern (-1): the symbol just above the outermost terminal there."""
+
+    index: int
+
+    def leaf(self, symbol: Symbol, terminal: str) -> Value:
+        return symbol
+
+    def build(self, symbol: Symbol, children: Sequence[Values]) -> Value:
+        child = nth(self.index, children)
+        return None if child is None else child[self]
+
+
+def nth(index: int, items: Sequence[Item]) -> Item | None:
+    """Return the item at an index from 1, or from -1 backward; None if there is none."""
+    return items[index - (index > 0)] if 0 < abs(index) <= len(items) else None
+
+
+def terminals_in(value: Value) -> tuple[str, ...]:
+    """Return a value of First or Last."""
+    assert isinstance(value, tuple)
+    return value
+
+
+class TreeClasses:
+    """≡tr: trees are equal that have the same attributes.
+
+    A class is a number; new ones are made as they are met. values: the attributes of each
+    """
+
+    def __init__(self, attributes: Iterable[Attribute]) -> None:
+        """attributes: those that are read; what they need is added."""
+        needed = list(dict.fromkeys(attributes))
+        for attribute in needed:  # which grows
+            needed += [one for one in attribute.needs() if one not in needed]
+        self.attributes, self.values = tuple(needed), list[Values]()
+        self._numbers: dict[tuple[Value, ...], int] = {}
+        self.leaf, self.build = cache(self._leaf), cache(self._build)
+
+    def __len__(self) -> int:
+        """Return how many classes were met."""
+        return len(self.values)
+
+    def _leaf(self, symbol: Symbol, terminal: str) -> int:
+        """Return [A(a)]."""
+        return self._number(tuple(attribute.leaf(symbol, terminal) for attribute in self.attributes))
+
+    def _build(self, symbol: Symbol, children: tuple[int, ...]) -> int:
+        """Return [A(t1…tk)] from [t1]…[tk]."""
+        below = [self.values[child] for child in children]
+        return self._number(tuple(attribute.build(symbol, below) for attribute in self.attributes))
+
+    def _number(self, values: tuple[Value, ...]) -> int:
+        if values not in self._numbers:
+            self._numbers[values] = len(self.values)
+            self.values.append(dict(zip(self.attributes, values, strict=True)))
+        return self._numbers[values]
+
+
+class Feature(NamedTuple):
+    """An attribute of nth(i0, τ), a tree of the stack: from 1 at the bottom, from -1 at the top."""
+
+    nth: int
+    attribute: Attribute
+
+
+class _Stack(NamedTuple):
+    """A class of stacks: what is kept of each tree, from the top downward and from the bottom upward."""
+
+    top: tuple[tuple[Value, ...], ...] = ()
+    bottom: tuple[tuple[Value, ...], ...] = ()
+
+
+class StackClasses:
+    """≡st: stacks are equal that no feature tells apart, now or after the same trees were pushed.
+
+    At depth d below the top that is what features read at depth d or deeper, since deeper is where a tree
+    goes as the stack grows. The trees from the bottom up to the greatest positive index are counted in any
+    case, also where no feature reads them, and likewise at the top: the section's own definition, which
+    drops more, is no congruence (tests/automata/erase.py has it).
+    """
+
+    empty = 0
+
+    def __init__(self, features: Iterable[Feature], lookahead: int = 1) -> None:
+        """lookahead: K, how many terminals an oracle sees; the first K of a tree are told by its class."""
+        features = dict.fromkeys(features)
+        deepest: dict[Attribute, int] = {}
+        for index, attribute in features:
+            if index < 0:
+                deepest[attribute] = max(-index, deepest.get(attribute, 0))
+        highest = max((index for index, _ in features), default=0)
+        read, depths = sorted(deepest, key=lambda one: -deepest[one]), range(max(deepest.values(), default=0))
+        # [depth], [height]: the attributes that are kept of the tree there
+        self._top = [[one for one in read if deepest[one] > depth] for depth in depths]
+        self._bottom = [[a for i, a in features if i == index] for index in range(1, highest + 1)]
+        self.lookahead, self._first = lookahead, First(lookahead)
+        self.trees = TreeClasses([Path(), self._first, *(attribute for _, attribute in features)])
+        self._stacks, self._numbers = [_Stack()], {_Stack(): self.empty}
+        self.push = cache(self._push)
+
+    def __len__(self) -> int:
+        """Return how many classes were met."""
+        return len(self._stacks)
+
+    def _push(self, stack: int, tree: int) -> int:
+        """Return [τt] from [τ] and [t]."""
+        values, (top, bottom) = self.trees.values[tree], self._stacks[stack]
+        rows = (tuple(values[attribute] for attribute in kept) for kept in self._top[:1])
+        top = tuple(row[: len(kept)] for row, kept in zip((*rows, *top), self._top, strict=False))
+        added = self._bottom[len(bottom) : len(bottom) + 1]
+        bottom = (*bottom, *(tuple(values[attribute] for attribute in kept) for kept in added))
+        number = self._numbers.setdefault(_Stack(top, bottom), len(self._stacks))
+        if number == len(self._stacks):
+            self._stacks.append(_Stack(top, bottom))
+        return number
+
+    def read(self, stack: int, feature: Feature) -> Value:
+        """Return a feature's value on a class of stacks; None (⊥) where the stack has no such tree.
+
+        Raises ValueError where it is none of those that the classes were made for.
+        """
+        index, attribute = feature
+        kept = nth(abs(index), self._bottom if index > 0 else self._top)
+        if kept is None or attribute not in kept:
+            raise ValueError(f"the classes of stacks do not keep {feature}")
+        row = nth(abs(index), self._stacks[stack].bottom if index > 0 else self._stacks[stack].top)
+        return None if row is None else row[kept.index(attribute)]
+
+    def before(self, tree: int, lookahead: Lookahead) -> Lookahead:
+        """Return the lookahead left of a tree, given the one right of it."""
+        return (terminals_in(self.trees.values[tree][self._first]) + lookahead)[: self.lookahead]
+
+
+def classes_for(grammar: CFG, features: Iterable[Feature], lookahead: int = 1) -> StackClasses:
+    """Return classes of stacks that tell the features, and by which an oracle's constraints can be obeyed.
+
+    These are the roots of as many trees as the longest right-hand side has symbols, and one more where the
+    grammar asks whether there is another tree below.
+    """
+    bottoms = [1 + len(rule.children) for rule, where in grammar.where.items() if where.bottom is not None]
+    depths = range(1, max(grammar.longest, *bottoms, 1) + 1)
+    return StackClasses([*(Feature(-depth, Path()) for depth in depths), *features], lookahead)
+
+
+class Applicable:
+    """The rules that an oracle may propose by constraints (1) and (2), and by the grammar's own."""
+
+    def __init__(self, grammar: CFG, classes: StackClasses) -> None:
+        self.grammar, self.classes = grammar, classes
+        self._by_right: dict[str | tuple[Symbol, ...], list[Rule]] = {}
+        for rule in grammar.rules:
+            self._by_right.setdefault(rule.right, []).append(rule)
+        number = {rule: number for number, rule in enumerate(grammar.rules)}
+        self._known = cache(lambda *place: tuple(sorted(self._rules(*place), key=number.__getitem__)))
+
+    def __call__(self, stack: int, lookahead: Lookahead) -> tuple[Rule, ...]:
+        """Return the rules for a class of stacks and a lookahead, by number."""
+        return self._known(stack, lookahead)
+
+    def _rules(self, stack: int, lookahead: Lookahead) -> Iterator[Rule]:
+        ended = lookahead[0] == END
+        yield from self._by_right.get(lookahead[0], ())
+        right: tuple[Symbol, ...] = ()
+        for depth in range(1, self.grammar.longest + 1):
+            symbol = self.classes.read(stack, Feature(-depth, Path()))
+            if not isinstance(symbol, Symbol):
+                break
+            right = (symbol, *right)
+            for rule in self._by_right.get(right, ()):
+                if self._fits(self.grammar.where.get(rule, Where()), stack, depth, ended):
+                    yield rule
+
+    def _fits(self, where: Where, stack: int, depth: int, ended: bool) -> bool:
+        if where.bottom is not None:
+            below = self.classes.read(stack, Feature(-depth - 1, Path()))
+            if where.bottom != (below is None):
+                return False
+        return where.end in (None, ended)
 
 
 class Element(NamedTuple):
@@ -33,88 +282,33 @@ class Configuration(NamedTuple):
     rest: tuple[str, ...]
 
 
-def classes_for(grammar: CFG, features: Iterable[Feature], lookahead: int = 1) -> StackClasses:
-    """Classes of stacks that tell the features, and by which all constraints on an oracle can be obeyed.
-
-    These are the roots of as many trees as the longest right-hand side has symbols, and one more where the
-    grammar asks whether there is another tree below.
-    """
-    bottoms = [len(rule.children) for rule, where in grammar.where.items() if where.bottom is not None]
-    depths = range(1, max(grammar.longest, 1 + max(bottoms, default=0)) + 1)
-    roots: Attribute = Path()
-    return StackClasses([*(Feature(-depth, roots) for depth in depths), *features], lookahead)
-
-
-class Applicable:
-    """The rules that an oracle may propose by constraints (1) and (2), and by the grammar's own."""
-
-    def __init__(self, grammar: CFG, classes: StackClasses) -> None:
-        self.grammar, self.classes = grammar, classes
-        self._by_right: dict[str | tuple[Symbol, ...], list[Rule]] = {}
-        for rule in grammar.rules:
-            self._by_right.setdefault(rule.right, []).append(rule)
-        self._number = {rule: number for number, rule in enumerate(grammar.rules)}
-        self._known: dict[tuple[int, Lookahead], tuple[Rule, ...]] = {}
-
-    def __call__(self, stack: int, lookahead: Lookahead) -> tuple[Rule, ...]:
-        """The rules for a class of stacks and a lookahead, by number."""
-        known = self._known.get((stack, lookahead))
-        if known is None:
-            rules = sorted(self._rules(stack, lookahead), key=self._number.__getitem__)
-            known = self._known[stack, lookahead] = tuple(rules)
-        return known
-
-    def _rules(self, stack: int, lookahead: Lookahead) -> Iterator[Rule]:
-        ended = lookahead[0] == END
-        yield from self._by_right.get(lookahead[0], ())
-        right: tuple[Symbol, ...] = ()
-        for depth in range(1, self.grammar.longest + 1):
-            symbol = self.classes.read(stack, Feature(-depth, Path()))
-            if not isinstance(symbol, Symbol):
-                break
-            right = (symbol, *right)
-            for rule in self._by_right.get(right, ()):
-                if self._fits(self.grammar.where.get(rule, Where()), stack, depth, ended):
-                    yield rule
-
-    def _fits(self, where: Where, stack: int, depth: int, ended: bool) -> bool:
-        if where.bottom is not None:
-            bottom = self.classes.read(stack, Feature(-depth - 1, Path())) is None
-            if bottom != where.bottom:
-                return False
-        return where.end in (None, ended)
-
-
 class Automaton(NamedTuple):
-    """An oracle automaton for a grammar.
-
-    The classes know the oracle's features; the oracle sees only classes.
-    """
+    """An oracle automaton for a grammar; its classes know the oracle's features."""
 
     grammar: CFG
     classes: StackClasses
     oracle: Oracle
 
     def start(self, w: Iterable[str]) -> Configuration:
-        """(ε, w$)"""
+        """Return (ε, w$)."""
         return Configuration((), (*w, *[END] * self.classes.lookahead))
 
     def accepts(self, configuration: Configuration) -> bool:
-        """Whether it is (t, $) with root(t) = S."""
+        """Return whether it is (t, $) with root(t) = S."""
         stack, rest = configuration
         return rest[0] == END and len(stack) == 1 and stack[0].symbol == self.grammar.start
 
     def proposals(self, configuration: Configuration) -> Mapping[Rule, float]:
-        """Ω(τ, the next K terminals)"""
+        """Return Ω(τ, the next K terminals)."""
         return self.oracle(*self.place(configuration))
 
     def place(self, configuration: Configuration) -> tuple[int, Lookahead]:
-        """What the oracle sees: the class of the stack and the next K terminals."""
+        """Return what the oracle sees: the class of the stack and the next K terminals."""
         stack, rest = configuration
         return self._class_of(stack), rest[: self.classes.lookahead]
 
     def step(self, configuration: Configuration, rule: Rule) -> Configuration:
-        """The configuration after a shift, or a reduction. The rule is one of the proposals."""
+        """Return the configuration after a shift, or a reduction. The rule is one of the proposals."""
         stack, rest = configuration
         if isinstance(rule.right, str):
             new = Element(rule.left, self._class_of(stack), self.classes.trees.leaf(rule.left, rule.right))
@@ -128,13 +322,11 @@ class Automaton(NamedTuple):
         return self.classes.push(stack[-1].left, stack[-1].tree) if stack else self.classes.empty
 
     def parse(self, w: Iterable[str]) -> Steps | None:
-        """The tree of a string by the most probable rule at each step, of equals the first; None: it fails.
+        """Return the tree by the most probable rule at each step, of equals the first; None: it fails.
 
         A computation that comes to the same class of trees twice by unary rules would not end: it fails, too.
         """
-        configuration = self.start(w)
-        steps: list[Rule] = []
-        seen: set[int] = set()
+        configuration, steps, seen = self.start(w), list[Rule](), set[int]()
         while not self.accepts(configuration):
             proposals = self.proposals(configuration)
             if not proposals:
@@ -149,7 +341,7 @@ class Automaton(NamedTuple):
         return tuple(steps)
 
     def computations(self, w: Iterable[str]) -> Iterator[tuple[Steps, float]]:
-        """All trees of a string with their probabilities: for short strings and tests.
+        """Yield all trees of a string with their probabilities: for short strings and tests.
 
         Does not end where the oracle lets unary rules run in a circle.
         """

@@ -1,9 +1,14 @@
-"""Grammars of transition systems: arc-standard and arc-eager parsing as bilexical rules (section 4).
+"""Grammars of transition systems: arc-standard and arc-eager parsing as bilexical rules; those of c-trees.
 
 A step of a parser that shifts and reduces is a rule of a grammar, and the steps of a computation are the
 rules of a parse tree, bottom-up and from left to right. So a tree is written as its steps here: a flat
 tuple of rules, without recursion, and two trees are equal where their steps are. Source: Nederhof (2015),
 sections 2 and 4.
+
+Parsing without a d-parser has rules, too: the steps of `d2c.trees.binarization`. A shift makes a pre-terminal
+of a tag, a terminal; an attachment is A → B C, a unary step A → B. Parts of constituents are hidden, so
+without them a parse tree is the c-tree; with them, it says the d-tree, too. What parsers run is
+`d2c.automata.systems`.
 """
 
 from __future__ import annotations
@@ -11,6 +16,12 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping, Sequence
 from itertools import product
 from typing import NamedTuple
+
+from d2c.automata.static_oracles import constituent_actions
+from d2c.automata.systems import ACCEPT, SHIFT
+from d2c.trees import binarization
+from d2c.trees.binarization import Binarization, Derivation, Step, simple
+from d2c.trees.ctree import CTree
 
 LEAF, LEFT, RIGHT = "x", "l", "r"  # kinds: the head word has no arc yet; the last was a left-, a right-arc
 
@@ -21,7 +32,7 @@ class Symbol(NamedTuple):
     name: A, or Ā where the head word is a right dependent of what lies left of it (arc-eager)
     head: the terminal of the head word, "" in grammars without heads
     kind: LEAF, LEFT or RIGHT. Where head and dependent are the same terminal, it says which is the head.
-          Of grammars of c-trees, see `d2c.automata.theory.constituents`
+          Of grammars of c-trees: the bar of the binarization's symbol
     hidden: whether it leaves no node: its children are those of its parent
     """
 
@@ -73,12 +84,12 @@ class CFG(NamedTuple):
 
     @property
     def longest(self) -> int:
-        """The greatest number of symbols on a right-hand side."""
+        """Return the greatest number of symbols on a right-hand side."""
         return max(len(rule.children) for rule in self.rules)
 
 
 Steps = tuple[Rule, ...]  # a tree: its rules, bottom-up, from left to right
-START = Symbol("S")
+START, TOP = Symbol("S"), Symbol("TOP", kind="top")  # of transition systems, of grammars of c-trees
 _ENDED = Where(end=True, bottom=True)
 
 
@@ -88,7 +99,7 @@ def cfg(
     where: Mapping[Rule, Where] | None = None,
     start: Symbol = START,
 ) -> CFG:
-    """The grammar of these rules. Its start symbol is proposed for the whole input only."""
+    """Return the grammar of these rules. Its start symbol is proposed for the whole input only."""
     rules = tuple(rules)
     ended = {rule: _ENDED for rule in rules if rule.left == start}
     return CFG(tuple(terminals), start, rules, {**(where or {}), **ended})
@@ -97,10 +108,8 @@ def cfg(
 def arc_standard(alphabet: Sequence[str]) -> CFG:
     """S → A_a, A_a → a, A_a → A_a A_b (right-arc), A_a → A_b A_a (left-arc)."""
     trees = _trees("A", alphabet)
-    rules = _shifts(alphabet)
-    rules += [_arc(LEFT, head, dependent) for head, dependent in product(trees, repeat=2)]
-    rules += [_arc(RIGHT, head, dependent) for head, dependent in product(trees, repeat=2)]
-    return cfg(alphabet, rules + [Rule(START, (tree,)) for tree in trees])
+    rules = [_arc(kind, *pair) for kind in (LEFT, RIGHT) for pair in product(trees, repeat=2)]
+    return cfg(alphabet, [*_shifts(alphabet), *rules, *(Rule(START, (tree,)) for tree in trees)])
 
 
 def arc_eager(alphabet: Sequence[str], restricted: bool = True, late: bool = True) -> CFG:
@@ -138,12 +147,12 @@ def _arc(kind: str, head: Symbol, dependent: Symbol) -> Rule:
 
 
 def terminals_of(steps: Steps) -> tuple[str, ...]:
-    """The yield of a tree."""
+    """Return the yield of a tree."""
     return tuple(rule.right for rule in steps if isinstance(rule.right, str))
 
 
 def heads_of(steps: Steps) -> tuple[int, ...]:
-    """The d-tree of a parse tree: the head of each token, from 1, and 0 of the root.
+    """Return the d-tree of a parse tree: the head of each token, from 1, and 0 of the root.
 
     Kinds and bars are forgotten.
     """
@@ -165,7 +174,7 @@ def heads_of(steps: Steps) -> tuple[int, ...]:
 
 
 def brackets(steps: Steps, kinds: bool = False) -> str:
-    """A tree as a term, such as S(A_b(A_a(a) A_b(b))), without kinds and hidden nodes if not asked for."""
+    """Return a tree as a term, such as S(A_b(A_a(a) A_b(b))); kinds: with them, and with hidden nodes."""
     stack: list[str] = []
     for rule in steps:
         k = len(rule.children)
@@ -175,3 +184,52 @@ def brackets(steps: Steps, kinds: bool = False) -> str:
         symbol = rule.left if kinds else rule.left._replace(name=rule.left.name.replace("Ā", "A"), kind="")
         stack.append(" ".join(children) if hidden else f"{symbol}({' '.join(children)})")
     return " ".join(stack)
+
+
+def of_derivations(trees: Iterable[Steps]) -> CFG:
+    """Return the grammar with all rules of parse trees by `steps_of`, in their order; tags are terminals."""
+    rules = dict.fromkeys(rule for steps in trees for rule in steps)
+    return cfg(sorted(r.right for r in rules if isinstance(r.right, str)), rules, start=TOP)
+
+
+def steps_of(ctree: CTree, scheme: Binarization = simple) -> Steps:
+    """Return the parse tree of a c-tree with head children, as the static oracle builds it.
+
+    Raises ValueError for one with gaps.
+    """
+    steps: list[Rule] = []
+    stack: list[Symbol] = []
+    tags = iter(ctree.tokens.tags)
+    for kind, _, parent in constituent_actions(ctree, scheme):
+        if kind == SHIFT:
+            tag = next(tags)
+            steps.append(Rule(_symbol(binarization.Symbol(tag, "tag")), tag))
+        else:
+            k = 2 if kind in (binarization.LEFT, binarization.RIGHT) else 1
+            made = TOP if kind == ACCEPT else _symbol(parent)
+            steps.append(Rule(made, tuple(stack[-k:]), int(kind == binarization.LEFT)))
+            del stack[-k:]
+        stack.append(steps[-1].left)
+    return tuple(steps)
+
+
+def derivation_of(steps: Steps) -> Derivation:
+    """Return the steps of each token: with `heads_of`, what `d2c.trees.binarization.unbinarize` needs."""
+    derivation: Derivation = []
+    stack: list[int] = []  # the head token of each tree
+    for left, right, head in steps:
+        if isinstance(right, str):
+            stack.append(len(derivation))
+            derivation.append([])
+            continue
+        stack[-len(right) :] = [stack[head - len(right)]]
+        if left != TOP:
+            kind = (
+                binarization.UNARY if len(right) == 1 else binarization.LEFT if head else binarization.RIGHT
+            )
+            derivation[stack[-1]].append(Step(kind, binarization.Symbol(left.name, left.kind)))
+    return derivation
+
+
+def _symbol(symbol: binarization.Symbol) -> Symbol:
+    return Symbol(symbol.label, kind=symbol.bar, hidden=not symbol.is_whole)

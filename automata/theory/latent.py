@@ -4,20 +4,33 @@ A nonterminal A^(ℓ) has as latent symbol ℓ what the automaton knew of the co
 stack left of it, its own class, and the terminals right of it. The grammar has the same trees as the
 automaton (Theorem 1) with the same probabilities (section 7). It is built from those classes alone that the
 automaton can meet. Source: Nederhof (2015); where its third rule is corrected, see `Saturation.asked`.
+
+The grammar is made proper (section 7) with a factor that the paper leaves out: an automaton gives each string
+a distribution of trees, so the weights of all trees of all strings add up to the number of strings, infinity.
+With a factor ρ < 1/|Σ| on each shift the trees of a string keep their proportions, and the sum is x/(1 - x),
+x = |Σ|ρ, if no state is dead. Then weights become probabilities as in Chi (1999), "Statistical properties of
+probabilistic context-free grammars".
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Hashable, Iterator, Sequence
+from functools import cache
 from itertools import product
-from typing import NamedTuple
+from typing import Generic, NamedTuple, TypeVar
 
-from d2c.automata.theory.automaton import END, Automaton
-from d2c.automata.theory.classes import Lookahead
-from d2c.automata.theory.enumeration import Production, derivations
-from d2c.automata.theory.grammars import Rule, Steps, Symbol
+import numpy as np
+from numpy.typing import NDArray
+
+from d2c.automata.theory.automaton import END, Automaton, Lookahead
+from d2c.automata.theory.grammars import CFG, Rule, Steps, Symbol
 
 TOP = 0  # S†
+_PASSES = 100_000
+_CLOSE = 1e-15  # a change in one pass, relative to the greatest sum
+
+Nonterminal = TypeVar("Nonterminal", bound=Hashable)
+Trees = list[tuple[Steps, float]]  # with their weights
 
 
 class Latent(NamedTuple):
@@ -32,23 +45,21 @@ class Latent(NamedTuple):
         return f"{self.symbol}^({self.left}, {self.tree}, {' '.join(self.lookahead)})"
 
 
-class LatentRule(NamedTuple):
-    """A rule of the grammar.
+class Production(NamedTuple, Generic[Nonterminal]):
+    """A rule of a grammar with weights.
 
-    left, right: nonterminals by number; right is empty if it is a terminal
-    rule:        the rule of the automaton's grammar, which is what a parse tree shows; None: S† → S^(ℓ)
+    left, right: nonterminals; right is empty if it is a terminal
+    rule:        what it adds to the steps of a parse tree, if anything
     weight:      a probability, or another factor of the weight of a tree
     """
 
-    left: int
-    right: tuple[int, ...]
+    left: Nonterminal
+    right: tuple[Nonterminal, ...]
     rule: Rule | None
     weight: float
 
-    @property
-    def is_shift(self) -> bool:
-        """Whether it is A^(ℓ) → a."""
-        return not self.right
+
+LatentRule = Production[int]  # nonterminals by number; rule: of the automaton's grammar, None: S† → S^(ℓ)
 
 
 class LatentGrammar(NamedTuple):
@@ -62,18 +73,18 @@ class LatentGrammar(NamedTuple):
     rules: Sequence[LatentRule]
 
     def trees(self, length: int) -> Iterator[tuple[Steps, float]]:
-        """All parse trees with at most `length` tokens, latent symbols forgotten, with their weights."""
-        return derivations([Production(*rule) for rule in self.rules], TOP, length)
+        """Yield all parse trees of at most `length` tokens, latent symbols forgotten, with their weights."""
+        return derivations(self.rules, TOP, length)
 
     def lines(self) -> Iterator[str]:
-        """The rules as text, without weights; classes are numbers."""
+        """Return the rules as text, without weights; classes are numbers."""
         names = ["S†", *(str(latent) for latent in self.nonterminals[1:])]
         for left, right, rule, _ in self.rules:
             children = [names[child] for child in right]
             yield f"{names[left]} → {' '.join(children or [str(rule and rule.right)])}"
 
     def reduced(self) -> LatentGrammar:
-        """The grammar without nonterminals that no tree has: unproductive, or not reached from S†."""
+        """Return the grammar without nonterminals that no tree has: unproductive, or not reached from S†."""
         alive = _reachable(_productive(self.rules))
         kept = [TOP, *sorted({rule.left for rule in alive} - {TOP})]
         number = {old: new for new, old in enumerate(kept)}
@@ -82,7 +93,7 @@ class LatentGrammar(NamedTuple):
 
 
 def latent_grammar(automaton: Automaton) -> LatentGrammar:
-    """The L-PCFG of an automaton, with all that its classes, starting from the empty stack, lead to."""
+    """Return the L-PCFG of an automaton: all that its classes, from the empty stack on, lead to."""
     saturation = Saturation(automaton)
     saturation.reach(automaton.classes.empty)
     return saturation.grammar()
@@ -120,11 +131,11 @@ class Saturation:
 
     @property
     def stacks(self) -> int:
-        """How many classes of stacks were reached."""
+        """Return how many classes of stacks were reached."""
         return len(self._reached)
 
     def grammar(self) -> LatentGrammar:
-        """The grammar of all that was reached, S† → S^(ℓ) included."""
+        """Return the grammar of all that was reached, S† → S^(ℓ) included."""
         while self._agenda:
             self._draw(self._agenda.pop())
         start = self._automaton.grammar.start
@@ -137,7 +148,7 @@ class Saturation:
         return LatentGrammar(self._nonterminals, tops + self._rules)
 
     def reach(self, stack: int) -> None:
-        """Adds the shifts from a class of stacks: A^([τ],[A(a)],b) → a for every lookahead b."""
+        """Add the shifts from a class of stacks: A^([τ],[A(a)],b) → a for every lookahead b."""
         if stack in self._reached:
             return
         self._reached.add(stack)
@@ -149,14 +160,14 @@ class Saturation:
                     self._add(Latent(rule.left, stack, tree, right), (), rule, weight)
 
     def asked(self, last: Latent) -> int:
-        """The class of stacks about which Ω is asked whether to reduce, given the last child: [τ_k t_k].
+        """Return the class of stacks for which Ω says whether to reduce, given the last child: [τ_k t_k].
 
         The paper prints Ω(τ_k, a0), but τ_k is what lies left of t_k, and the proof has Ω(τ0 t1…tk, a0).
         """
         return self._classes.push(last.left, last.tree)
 
     def _draw(self, edge: int) -> None:
-        """Draws the consequences of an edge: shifts beyond it, reductions that it goes on with or begins."""
+        """Draw the consequences of an edge: shifts beyond it, reductions that it goes on with or begins."""
         latent = self._nonterminals[edge]
         assert latent is not None
         target = self._classes.push(latent.left, latent.tree)
@@ -170,7 +181,7 @@ class Saturation:
                 self._join(edge, latent, _Partial(rule, weight, (), latent.lookahead))
 
     def _join(self, edge: int, latent: Latent, partial: _Partial) -> None:
-        """A reduction with one more child: a rule, if it has all now."""
+        """Go on with a reduction and one more child: add a rule, if it has all now."""
         rule, weight, children, lookahead = partial
         children = (edge, *children)
         missing = len(rule.children) - len(children)
@@ -197,7 +208,7 @@ class Saturation:
 
 
 def _lookaheads(terminals: Sequence[str], length: int) -> list[Lookahead]:
-    """All strings of this length of terminals and, behind them, end markers."""
+    """Return all strings of this length of terminals and, behind them, end markers."""
     ended = [product(terminals, repeat=k) for k in range(length + 1)]
     return [(*w, *[END] * (length - len(w))) for strings in ended for w in strings]
 
@@ -222,3 +233,127 @@ def _reachable(rules: Sequence[LatentRule]) -> list[LatentRule]:
         reached |= new
         agenda += new
     return [rule for rule in rules if rule.left in reached]
+
+
+def parse_trees(grammar: CFG, length: int) -> Iterator[Steps]:
+    """Yield all parse trees of a grammar with at most `length` tokens. ValueError: see `derivations`."""
+    productions = [Production(rule.left, rule.children, rule, 1.0) for rule in grammar.rules]
+    return (steps for steps, _ in derivations(productions, grammar.start, length))
+
+
+def derivations(
+    productions: Sequence[Production[Nonterminal]], start: Nonterminal, length: int
+) -> Iterator[tuple[Steps, float]]:
+    """Yield all trees of a nonterminal with at most `length` tokens, with their weights.
+
+    The trees of each nonterminal with each number of tokens are enumerated once; they are exponentially many.
+    Raises ValueError where unary rules run in a circle, so that there are infinitely many.
+    """
+    by_left: dict[Nonterminal, list[Production[Nonterminal]]] = {}
+    for production in productions:
+        by_left.setdefault(production.left, []).append(production)
+    known: dict[tuple[Nonterminal, int], Trees | None] = {}  # None: being enumerated
+
+    def trees(left: Nonterminal, n: int) -> Trees:
+        if (left, n) not in known:
+            known[left, n] = None
+            known[left, n] = [tree for rule in by_left.get(left, ()) for tree in _trees_by(rule, n, trees)]
+        if (found := known[left, n]) is None:
+            raise ValueError("the unary rules run in a circle: there are infinitely many trees")
+        return found
+
+    for n in range(1, length + 1):
+        yield from trees(start, n)
+
+
+def _trees_by(
+    production: Production[Nonterminal], n: int, trees: Callable[[Nonterminal, int], Trees]
+) -> Iterator[tuple[Steps, float]]:
+    """Yield the trees of n tokens with this rule at the root."""
+    step = () if production.rule is None else (production.rule,)
+    if not production.right and n == 1:
+        yield step, production.weight
+    for lengths in _compositions(n, len(production.right)):
+        parts = list[Trees]()
+        for part in zip(production.right, lengths, strict=True):
+            if not (of_part := trees(*part)):
+                break
+            parts.append(of_part)
+        else:
+            for children in product(*parts):
+                steps: Steps = ()
+                weight = production.weight
+                for child, factor in children:
+                    steps, weight = steps + child, weight * factor
+                yield steps + step, weight
+
+
+@cache
+def _compositions(n: int, k: int) -> list[tuple[int, ...]]:
+    """Return all ways to write n as a sum of k positive numbers."""
+    if k < 2:
+        return [(n,)] if k and n else []
+    return [(first, *rest) for first in range(1, n) for rest in _compositions(n - first, k - 1)]
+
+
+def damped(grammar: LatentGrammar, rho: float) -> LatentGrammar:
+    """Return the grammar with the factor rho on the weight of each shift.
+
+    Raises ValueError where rho is not between 0 and 1/|Σ|, so that the sum over all strings may be infinite.
+    """
+    terminals = {rule.rule.right for rule in grammar.rules if rule.rule and not rule.right}
+    if not 0 < rho < 1 / len(terminals):
+        raise ValueError(f"rho is {rho}; it must be above 0 and below 1/|Σ| = {1 / len(terminals):.4g}")
+    rules = [r._replace(weight=r.weight * rho) if not r.right else r for r in grammar.rules]
+    return LatentGrammar(grammar.nonterminals, rules)
+
+
+def partition(grammar: LatentGrammar) -> NDArray[np.float64]:
+    """Return [N] Z(A): the sum of the weights of all trees of each nonterminal, by fixed-point iteration.
+
+    Raises ValueError where it does not converge (see `damped`).
+    """
+    n = len(grammar.nonterminals)
+    left, children, weights = _arrays(grammar)
+    z = np.zeros(n + 1)
+    z[n] = 1.0  # where a rule has fewer children than others
+    for _ in range(_PASSES):
+        with np.errstate(over="ignore"):
+            new = np.bincount(left, weights * z[children].prod(axis=1), minlength=n)
+        if not np.isfinite(new).all():
+            break
+        change, z[:n] = np.abs(new - z[:n]).max(), new
+        if change <= _CLOSE * new.max():
+            return z[:n]
+    raise ValueError("the weights of all trees do not add up to a number")
+
+
+def proper(grammar: LatentGrammar) -> LatentGrammar:
+    """Return the grammar whose weights add up to 1 for each left-hand side: p(r) Π Z(B_i) / Z(A).
+
+    Nonterminals without trees are left out, and rules with them. Raises ValueError where no tree has any
+    weight, and as `partition`.
+    """
+    grammar = LatentGrammar(grammar.nonterminals, [r for r in grammar.rules if r.weight > 0]).reduced()
+    if not grammar.rules:
+        raise ValueError("the grammar has no trees")
+    z = partition(grammar)
+    left, children, weights = _arrays(grammar)
+    weights = weights * np.append(z, 1.0)[children].prod(axis=1) / z[left]
+    rules = [r._replace(weight=float(weight)) for r, weight in zip(grammar.rules, weights, strict=True)]
+    return LatentGrammar(grammar.nonterminals, rules)
+
+
+def total(grammar: LatentGrammar) -> float:
+    """Return Z(S†)."""
+    return float(partition(grammar)[TOP])
+
+
+def _arrays(grammar: LatentGrammar) -> tuple[NDArray[np.int64], NDArray[np.int64], NDArray[np.float64]]:
+    """Return [R] left-hand sides, [R, k] children, filled up with N, [R] weights."""
+    longest = max((len(rule.right) for rule in grammar.rules), default=0)
+    children = np.full((len(grammar.rules), longest), len(grammar.nonterminals), dtype=np.int64)
+    for row, rule in zip(children, grammar.rules, strict=True):
+        row[: len(rule.right)] = rule.right
+    left = np.array([rule.left for rule in grammar.rules], dtype=np.int64)
+    return left, children, np.array([rule.weight for rule in grammar.rules])

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from d2c.automata.theory.attributes import Attribute, Path, Value, Values
+from d2c.automata.theory.automaton import Attribute, Path, Value, Values
 from d2c.automata.theory.grammars import LEFT, RIGHT, Symbol
 
 

@@ -6,10 +6,9 @@ from collections.abc import Sequence
 
 from hypothesis import strategies as st
 
-from d2c.automata.theory.attributes import Path
-from d2c.automata.theory.classes import Feature, StackClasses, TreeClasses
-from d2c.automata.theory.erase import Tree
+from d2c.automata.theory.automaton import Feature, Path, StackClasses, TreeClasses
 from d2c.automata.theory.grammars import Symbol
+from tests.automata.erase import Tree
 
 symbols = st.sampled_from("AB")
 trees = st.recursive(

@@ -6,12 +6,20 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from d2c.automata.theory.attributes import Attribute, Corner, First, Last, Path
-from d2c.automata.theory.classes import Feature, StackClasses, TreeClasses
-from d2c.automata.theory.enumeration import parse_trees
-from d2c.automata.theory.erase import Stack, Tree, erase, erase_stack, keep_stack, prefixes
+from d2c.automata.theory.automaton import (
+    Attribute,
+    Corner,
+    Feature,
+    First,
+    Last,
+    Path,
+    StackClasses,
+    TreeClasses,
+)
 from d2c.automata.theory.grammars import LEFT, RIGHT, arc_standard, heads_of
+from d2c.automata.theory.latent import parse_trees
 from tests.automata.attributes import Dependents, Length, Outermost, Unaries
+from tests.automata.erase import Stack, Tree, erase, erase_stack, keep_stack, prefixes
 from tests.automata.terms import (
     child,
     class_of,

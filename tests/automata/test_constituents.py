@@ -11,13 +11,20 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from d2c.automata.theory.attributes import Path as Child
-from d2c.automata.theory.automaton import Automaton, classes_for
-from d2c.automata.theory.classes import Feature, Lookahead
-from d2c.automata.theory.constituents import TOP, derivation_of, of_derivations, steps_of
-from d2c.automata.theory.enumeration import parse_trees
-from d2c.automata.theory.grammars import Rule, Steps, brackets, heads_of, terminals_of
-from d2c.automata.theory.latent import latent_grammar
+from d2c.automata.theory.automaton import Automaton, Feature, Lookahead, classes_for
+from d2c.automata.theory.automaton import Path as Child
+from d2c.automata.theory.grammars import (
+    TOP,
+    Rule,
+    Steps,
+    brackets,
+    derivation_of,
+    heads_of,
+    of_derivations,
+    steps_of,
+    terminals_of,
+)
+from d2c.automata.theory.latent import latent_grammar, parse_trees
 from d2c.trees.binarization import BINARIZATIONS, binarize, unbinarize
 from d2c.trees.ctree import CTree
 from d2c.trees.formats.brackets import parse_bracket, read_brackets

@@ -8,7 +8,6 @@ from math import comb, prod
 
 import pytest
 
-from d2c.automata.theory.enumeration import parse_trees
 from d2c.automata.theory.grammars import (
     CFG,
     START,
@@ -21,6 +20,7 @@ from d2c.automata.theory.grammars import (
     heads_of,
     terminals_of,
 )
+from d2c.automata.theory.latent import parse_trees
 from d2c.trees.dtree import is_projective, is_tree
 
 SYSTEMS = {

@@ -11,8 +11,7 @@ import pytest
 
 from d2c.automata.theory.automaton import Applicable, Automaton, classes_for
 from d2c.automata.theory.grammars import CFG, Steps, arc_eager, arc_standard, terminals_of
-from d2c.automata.theory.latent import LatentGrammar, latent_grammar
-from d2c.automata.theory.partition import damped, partition, proper, total
+from d2c.automata.theory.latent import LatentGrammar, damped, latent_grammar, partition, proper, total
 from tests.automata.theorem import probabilistic_oracle, strings
 
 SYSTEMS: dict[str, Callable[[], CFG]] = {

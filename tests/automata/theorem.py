@@ -9,9 +9,7 @@ from functools import cache
 from itertools import product
 from typing import NamedTuple
 
-from d2c.automata.theory.attributes import Path
-from d2c.automata.theory.automaton import Applicable, Automaton, Oracle, classes_for
-from d2c.automata.theory.classes import Feature, Lookahead
+from d2c.automata.theory.automaton import Applicable, Automaton, Feature, Lookahead, Oracle, Path, classes_for
 from d2c.automata.theory.grammars import (
     CFG,
     START,
