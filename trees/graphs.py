@@ -84,7 +84,8 @@ class Graph:
             root = rows[-1][0]
             symbols, rows, heads = symbols[:-1], rows[:-1], heads[:-1]
         forms, tags, *others = zip(*self.words, strict=True)
-        tokens = Tokens(forms, tags, *map(known_column, others), comments=comments)
+        lemmas, morphs = map(known_column, others) if others else (None, None)
+        tokens = Tokens(forms, tags, lemmas, morphs, comments)
         whole = CTree(tokens, tuple(symbols), tuple(rows), tuple(heads) if marked else None)
         return unwrap(canonical(whole, root), False)
 
@@ -101,7 +102,8 @@ class Graph:
             order += [child for child in below[above] if isinstance(child, str)]
         if len(order) != len(below):
             reached = set(order)
-            raise GraphError("the nodes form a circle", next(name for name in below if name not in reached))
+            lost = next(name for name in self.labels if name not in reached)
+            raise GraphError("the nodes form a circle", lost)
         return {name: below[name] for name in order}
 
 

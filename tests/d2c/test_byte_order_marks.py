@@ -15,9 +15,8 @@ from d2c.parsing.json_lines import read_json_lines
 from d2c.trees.formats.conllu import read_conllu
 from d2c.trees.formats.treebanks import FORMATS, read_treebank
 from d2c.trees.heads import load_head_rules
-from d2c.trees.scores import disco
 from d2c.trees.scores.evalb import evaluate_files
-from d2c.trees.scores.prm import EvalbParameters
+from d2c.trees.scores.prm import DiscoParameters, EvalbParameters
 from treebanks.files import read_treebanks
 
 BOM = "\ufeff"
@@ -50,7 +49,7 @@ OTHERS: dict[str, tuple[Callable[[Path], Any], str]] = {
     ),
     "heads": (_heads, "NP left NN Né\n"),
     "prm": (EvalbParameters.read, "DELETE_LABEL É\n"),
-    "disco.prm": (disco.DiscoParameters.read, "DELETE_LABEL É\n"),
+    "disco.prm": (DiscoParameters.read, "DELETE_LABEL É\n"),
     "evalb lines": (lambda path: list(evaluate_files(path, path, EvalbParameters())), "(S (NN Café))\n"),
     "toml": (read_treebanks, '["é"]\ntrain = "a.mrg"\ndev = "b.mrg"\n'),
 }
