@@ -18,14 +18,15 @@ from click.core import ParameterSource
 
 from d2c.__main__ import main as run
 from d2c.base.errors import FormatError, ModelError
+from d2c.cky.settings import ChartSettings
 from d2c.commands.options import (
     FilePath,
     choice,
     encoding_option,
-    finite,
     format_option,
     grammar_options,
     heads_option,
+    option_of,
     transformer_option,
 )
 from d2c.commands.pulse import Pulse
@@ -34,6 +35,7 @@ from d2c.dparsers.registry import DPARSERS, TAGGERS, form_of, shortest
 from d2c.experiments.store import Store
 from d2c.experiments.treebank import PARTS, Treebank
 from d2c.routes.registry import RouteSettings
+from d2c.training.spec import TrainingSpec
 from d2c.treebanks.reading import Reading
 from papers.experiment import PaperExperiment, Settings
 from papers.page import write_section
@@ -85,32 +87,18 @@ def _system(_: click.Context, parameter: click.Parameter, given: Sequence[str]) 
     help=f"Of {', '.join(map(form_of, DPARSERS))}, with commas between them.",
 )
 @choice("--preset", ["default", "small"], Settings.preset)
-@click.option("--epochs", type=float, help="Passes over the training data, instead of the preset's.")
-@click.option("--device", help="Stanza: cpu, cuda, ...  [default: cuda where there is one]")
+@option_of(TrainingSpec, "epochs")
+@option_of(TrainingSpec, "device")
 @transformer_option
-@choice("--tags", ["gold", "predicted"], Settings.tags, "Predicted in train by jackknifing.")
+@option_of(TrainingSpec, "tags", default=Settings.tags, help="Predicted in train by jackknifing.")
 @choice("--tagger", TAGGERS, Settings.tagger)
-@click.option(
-    "--folds", type=click.IntRange(2), default=Settings.folds, show_default=True, help="Of jackknifing."
-)
+@option_of(TrainingSpec, "folds", default=Settings.folds, show_default=True, help="Of jackknifing.")
 @encoding_option
-@click.option(
-    "--penalty",
-    type=click.FloatRange(0),
-    callback=finite,
-    help="λ of the chart.  [default: chosen by its F1]",
-)
-@click.option(
-    "--gamma", type=click.FloatRange(0, 1), callback=finite, help="γ of pruning.  [default: chosen by its F1]"
-)
-@click.option(
-    "--labels",
-    is_flag=True,
-    default=None,
-    help="Chart: the d-parser's labels are features, as for PAD's CTB.",
-)
+@option_of(ChartSettings, "penalty", default=None, help="λ of the chart.  [default: chosen by its F1]")
+@option_of(ChartSettings, "gamma", default=None, help="γ of pruning.  [default: chosen by its F1]")
+@click.option("--labels", is_flag=True, default=None, help="Chart: labels are features, as for PAD's CTB.")
 @grammar_options
-@click.option("--seed", type=int, default=Settings.seed, show_default=True)
+@option_of(TrainingSpec, "seed")
 @click.option(
     "--system",
     "systems",
@@ -128,11 +116,9 @@ def main(names: tuple[str, ...], out: Path, treebanks: Path | None, **options: A
     Where one of several tables cannot be made, as without a package, the others are; the exit status is 2.
     """
     chosen = read_treebanks(treebanks) if treebanks else [_treebank(options)]
-    options["chart"] = {
-        name: options[name] for name in CHART if options[name] != RouteSettings().option(name)
-    }
-    names_of_settings = [field.name for field in fields(Settings)]
-    settings = Settings(**{name: options[name] for name in names_of_settings})
+    default = RouteSettings()
+    options["chart"] = {name: options[name] for name in CHART if options[name] != default.option(name)}
+    settings = Settings(**{field.name: options[field.name] for field in fields(Settings)})
     with Pulse() as pulse:
         store = Store(out / "steps")
         experiments = [PaperExperiment.of(treebank, settings, store) for treebank in chosen]

@@ -33,8 +33,8 @@ from d2c.trees.scores.brackets import METRICS
 from d2c.trees.scores.matches import Score
 from d2c.trees.scores.significance import approximate_randomisation
 from models.scores import untagged
-from treebanks.english import BLOCK, TREEBANKS, file_of, penn_trees
 from treebanks.files import folder
+from treebanks.penn import BLOCK, TREEBANKS, penn_trees
 
 CONVERTER = "en-clear"
 METRIC = METRICS["evalb"]
@@ -50,7 +50,7 @@ def main(models: tuple[str, ...], pipeline: tuple[str, ...], sentences: int | No
     gold = [
         (treebank, ctree)
         for treebank in TREEBANKS
-        for ctree in [*penn_trees(file_of(treebank, "dev", folder()))][:sentences]
+        for ctree in [*penn_trees(folder() / f"{treebank}-dev.mrg.gz")][:sentences]
     ]
     table = Table([ctree for _, ctree in gold], [treebank for treebank, _ in gold])
     for name in models:

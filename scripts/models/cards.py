@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 import platform
 import subprocess
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import asdict
 from importlib import metadata
 from pathlib import Path
@@ -15,77 +15,70 @@ from d2c.models.model import read_settings
 from d2c.models.names import CARD
 from models.recipes import Recipe
 from models.scores import Score
+from papers.table import Cell, Table
 
-_REPOSITORY = Path(__file__).resolve().parents[2]
 _HEADER = ("part", "sentences", "F1", "exact", "tags", "F1 from text", "words per CPU second")
+_LABELS = {"dparser": "d-parser", "MB": "size", "command": "built by"}
 
 
 def write_card(directory: Path, recipe: Recipe, scores: Sequence[Score], notes: Mapping[str, str]) -> None:
-    """Writes both into the directory of a model; notes: what else was measured, by what it is."""
+    """Write both into the directory of a model; notes: what else was measured, by what it is."""
     settings = read_settings(directory)
+    own = {name: str(value) for name, value in recipe.settings.items()}
+    packages = {name: metadata.version(name) for name in ("d2c", *recipe.packages)}
+    shown: dict[str, object] = {
+        "language": recipe.language,
+        "licence": recipe.licence,
+        "route": settings.route,
+        "dparser": settings.dparser,
+        "MB": round(size_of(directory) / 1e6, 1),
+        "command": f"python scripts/build_models.py {recipe.name}",
+        "commit": commit(),
+        "versions": {"python": platform.python_version()} | packages,
+        "settings": own,
+    }
     card = {
         "name": recipe.name,
         "what": recipe.what,
-        "language": recipe.language,
-        "licence": recipe.licence,
+        **shown,
         "f1": {one.part: round(one.f1, 2) for one in scores},
         "scores": [asdict(one) for one in scores],
         "notes": dict(notes),
         "data": [asdict(one) for one in recipe.data],
-        "route": settings.route,
-        "dparser": settings.dparser,
-        "settings": {name: str(value) for name, value in recipe.settings.items()},
-        "MB": round(size_of(directory) / 1e6, 1),
-        "command": f"python scripts/build_models.py {recipe.name}",
-        "commit": commit(),
-        "versions": {"python": platform.python_version()}
-        | {name: metadata.version(name) for name in ("d2c", *recipe.packages)},
     }
     text = json.dumps(card, ensure_ascii=False, indent=1)
     (directory / CARD).write_text(text + "\n", encoding="utf-8")
-    (directory / "README.md").write_text(_readme(card, recipe, scores), encoding="utf-8")
+    (directory / "README.md").write_text(_readme(recipe, shown, scores, notes), encoding="utf-8")
 
 
 def commit() -> str:
-    """The commit of this repository, "unknown" where it is none."""
-    run = subprocess.run(["git", "rev-parse", "HEAD"], cwd=_REPOSITORY, capture_output=True, text=True)
+    """Return the commit of this repository, "unknown" where it is none."""
+    command = ["git", "rev-parse", "HEAD"]
+    run = subprocess.run(command, cwd=Path(__file__).parent, capture_output=True, text=True)
     return run.stdout.strip() or "unknown"
 
 
-def _readme(card: Mapping[str, object], recipe: Recipe, scores: Sequence[Score]) -> str:
-    rows = [
-        *[("language", recipe.language), ("licence", recipe.licence), ("route", card["route"])],
-        *[("d-parser", card["dparser"]), ("size", f"{card['MB']} MB"), ("built by", f"`{card['command']}`")],
-        *[("commit", card["commit"]), ("versions", _listed(card["versions"]))],
-        ("settings", _listed(card["settings"])),
+def _readme(
+    recipe: Recipe, shown: dict[str, object], scores: Iterable[Score], notes: Mapping[str, str]
+) -> str:
+    shown = shown | {"MB": f"{shown['MB']} MB", "command": f"`{shown['command']}`"}
+    rows = [[_LABELS.get(name, name), _listed(value)] for name, value in shown.items()]
+    scored: list[list[Cell]] = [
+        [one.part, one.sentences, one.f1, one.exact, one.tags, one.text_f1, round(one.speed)]
+        for one in scores
     ]
-    notes = card["notes"]
-    assert isinstance(notes, dict)
+    data = [[one.name, one.licence, one.attribution] for one in recipe.data]
     parts = [
-        f"# {recipe.name}\n\n{recipe.what}\n",
-        _table(("", ""), rows),
-        "\n## Scores\n\n" + recipe.measured + "\n",
-        _table(_HEADER, [_row(one) for one in scores]),
-        *([_table(("", ""), [*notes.items()])] if notes else []),
-        "\n## Data\n",
-        _table(
-            ("treebank", "licence", "attribution"), [(d.name, d.licence, d.attribution) for d in recipe.data]
-        ),
+        f"# {recipe.name}\n\n{recipe.what}",
+        Table(("", ""), rows).markdown(),
+        f"## Scores\n\n{recipe.measured}",
+        Table(_HEADER, scored).markdown(),
+        *([Table(("", ""), [*notes.items()]).markdown()] if notes else []),
+        "## Data",
+        Table(("treebank", "licence", "attribution"), data).markdown(),
     ]
-    return "\n".join(parts)
+    return "\n\n".join(parts) + "\n"
 
 
-def _row(one: Score) -> tuple[object, ...]:
-    text = "" if one.text_f1 is None else f"{one.text_f1:.2f}"
-    numbers = (f"{one.f1:.2f}", f"{one.exact:.2f}", f"{one.tags:.2f}", text, f"{one.speed:,.0f}")
-    return one.part, f"{one.sentences:,}", *numbers
-
-
-def _table(header: Sequence[str], rows: Sequence[Sequence[object]]) -> str:
-    lines = [header, ["---"] * len(header), *rows]
-    return "\n".join("| " + " | ".join(map(str, line)) + " |" for line in lines) + "\n"
-
-
-def _listed(values: object) -> str:
-    assert isinstance(values, dict)
-    return ", ".join(f"{name} {value}" for name, value in values.items())
+def _listed(value: object) -> str:
+    return ", ".join(f"{k} {v}" for k, v in value.items()) if isinstance(value, dict) else str(value)

@@ -8,8 +8,30 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
+from d2c.training.spec import TrainingSpec
+from d2c.training.tagging import Tagging
 from d2c.treebanks.reading import Read, Reading
-from treebanks.english import penn_trees
+from treebanks.penn import penn_trees
+
+
+@dataclass(frozen=True)
+class BuildSpec(TrainingSpec):
+    """A `TrainingSpec` whose tagger has its own number of passes and of folds.
+
+    With a million words, ten folds of ten passes would take days.
+    """
+
+    tagger_epochs: float | None = None
+    tagger_folds: int = 2
+
+    @property
+    def tagging(self) -> Tagging | None:
+        """How models come by their tagger."""
+        made = super().tagging
+        if made is None:
+            return None
+        parameters = {**made.parameters, "epochs": self.tagger_epochs}
+        return Tagging(made.name, parameters, self.tagger_folds if made.folds else 0, made.head_rules)
 
 
 @dataclass(frozen=True)
@@ -30,7 +52,7 @@ class Recipe:
     what, language, licence, measured: what its card says
     read:     how the treebanks are read, for training and as gold
     routes:   the first one is taken, unless another has an F1 that is more than 0.5 better
-    settings: of `models.specs.BuildSpec`; of a converter, those of the chart
+    settings: of `BuildSpec`; of a converter, those of the chart
     packed:   routes look among packed arcs
     pipeline: of spaCy's kind, where the model converts d-trees of such pipelines
     encoder:  a package with a directory that `--transformer` takes

@@ -43,7 +43,7 @@ class Score:
 
 
 def score(part: str, model: Model, gold: Sequence[CTree], rules: TextRules | None = None) -> Score:
-    """The score of a model; rules: find words in the text of the part, if that is to be measured."""
+    """Return the score of a model; rules: find words in the text of the part, if that is to be measured."""
     words = [*map(untagged, gold)]
     begin = time.process_time()
     guess = list(model.parse(words))
@@ -53,12 +53,12 @@ def score(part: str, model: Model, gold: Sequence[CTree], rules: TextRules | Non
 
 
 def untagged(ctree: CTree) -> Tokens:
-    """The words of a tree alone."""
+    """Return the words of a tree alone."""
     return Tokens(ctree.tokens.forms, ("",) * len(ctree.tokens))
 
 
 def score_conversion(part: str, route: Route, gold: Sequence[CTree], dtrees: Sequence[DTree]) -> Score:
-    """The score of a route that converts d-trees, over tokens whose tags are those that it sees."""
+    """Return the score of a route that converts d-trees, over tokens whose tags are those that it sees."""
     begin = time.process_time()
     guess = list(route.decode_all(dtrees))
     return _score(part, gold, guess, time.process_time() - begin)
@@ -73,17 +73,14 @@ def _score(
     gaps: bool = False,
 ) -> Score:
     summary = bracket_scores(gold, with_tags_of(gold, guess), gaps=gaps)
-    pairs = [
-        pair
-        for a, b in zip(gold, guess, strict=True)
-        for pair in zip(a.tokens.tags, b.tokens.tags, strict=True)
-    ]
+    tags_of = [[tag for ctree in ctrees for tag in ctree.tokens.tags] for ctrees in (gold, guess)]
+    pairs = list(zip(*tags_of, strict=True))
     tags = 100 * sum(a == b for a, b in pairs) / len(pairs)
     return Score(part, len(gold), summary.f1, summary.complete_match, tags, text, len(pairs) / seconds)
 
 
 def cut(gold: Iterable[CTree], rules: TextRules) -> Iterable[Tokens]:
-    """The words of the sentences as rules find them in their text, without tags.
+    """Yield the words of the sentences as rules find them in their text, without tags.
 
     The text is made of the words as English is written; treebanks do not keep it.
     """
@@ -94,7 +91,7 @@ def cut(gold: Iterable[CTree], rules: TextRules) -> Iterable[Tokens]:
 
 
 def text_f1(gold: Iterable[CTree], guess: Iterable[CTree]) -> float:
-    """F1 of constituents, in percent, over letters and digits, which are the same however words are cut."""
+    """Return F1 of constituents, in percent, over letters and digits: the same however words are cut."""
     right = wanted = found = 0
     for a, b in zip(gold, guess, strict=True):
         of_gold, of_guess = brackets(a), brackets(b)
@@ -105,7 +102,7 @@ def text_f1(gold: Iterable[CTree], guess: Iterable[CTree]) -> float:
 
 
 def brackets(ctree: CTree) -> Counter[Bracket]:
-    """The constituents of a continuous tree that have any letter or digit."""
+    """Count the constituents of a continuous tree that have any letter or digit."""
     lengths = [sum(map(str.isalnum, form)) for form in ctree.tokens.forms]
     before = [0, *accumulate(lengths)]
     spans = ctree.spans()

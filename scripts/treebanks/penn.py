@@ -8,10 +8,21 @@ as hidden nodes where they are asked for.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+import random
+from collections.abc import Iterable, Iterator, Sequence
+from pathlib import Path
 
+from d2c.base.errors import Faults, FormatError
+from d2c.base.progress import log
+from d2c.treebanks.reading import Read, Reading
 from d2c.trees.ctree import CTree, Tokens, build_ctree
+from d2c.trees.formats.brackets import format_bracket
+from d2c.trees.formats.chunks import batches
 from d2c.trees.refinement import HIDDEN
+
+TREEBANKS = ("craft", "genia", "masc")
+HELD_OUT = 40  # of so many blocks of train one selects among states; dev is for scores alone
+BLOCK = 50  # consecutive sentences, which stay together
 
 _INNER = "NML"  # its children go to the parent
 _WRAPPERS = frozenset({"CAPTION", "HEADING", "TITLE"})  # dropped around a single child, otherwise fragments
@@ -24,7 +35,7 @@ _PARTICIPLES = ("VBN", "VBG", "JJ", "AFX")
 
 
 def to_penn(ctree: CTree, hyphens: bool = False, inner: bool = False) -> CTree | None:
-    """The tree in the Penn Treebank's convention; None where it has no words.
+    """Return the tree in the Penn Treebank's convention; None where it has no words.
 
     ctree:   continuous, cleaned; head children go
     hyphens: they stay words, as spaCy's English pipelines have them
@@ -50,10 +61,8 @@ def to_penn(ctree: CTree, hyphens: bool = False, inner: bool = False) -> CTree |
         joined = [number for number, at in lowest.items() if at == node and len(words[number]) > 1]
         inside += joined
         one_of_many = joined == inside and labels[node - n] in _OF_ONE_WORD and node != ctree.root
-        if not inside or labels[node - n] is None and node != ctree.root or one_of_many:
-            places[node] = inside
-            continue
-        if labels[node - n] is None and len(inside) == 1 and inside[0] >= len(words):
+        is_root, single = node == ctree.root, len(inside) == 1 and inside[0] >= len(words)
+        if not inside or labels[node - n] is None and (not is_root or single) or one_of_many:
             places[node] = inside
             continue
         places[node] = [len(words) + len(kept)]
@@ -65,7 +74,7 @@ def to_penn(ctree: CTree, hyphens: bool = False, inner: bool = False) -> CTree |
 
 
 def _label(label: str, kids: Sequence[int], inner: bool) -> str | None:
-    """A node's new label; None where the node goes."""
+    """Return a node's new label; None where the node goes."""
     if label == _INNER:
         return HIDDEN + label if inner and len(kids) > 1 else None
     if label in _WRAPPERS and len(kids) == 1:
@@ -74,7 +83,7 @@ def _label(label: str, kids: Sequence[int], inner: bool) -> str | None:
 
 
 def _words(tokens: Tokens, hyphens: bool) -> list[list[int]]:
-    """The tokens of each word: hyphens and what they join are one, tokens that are marks none."""
+    """Return the tokens of each word: hyphens and what they join are one, tokens that are marks none."""
     if hyphens:
         return [[i] for i, tag in enumerate(tokens.tags) if tag not in _MARKS]
     words: list[list[int]] = []
@@ -101,7 +110,7 @@ def _form(word: Sequence[int], forms: Sequence[str], tags: Sequence[str]) -> str
 
 
 def _tag(word: Sequence[int], tags: Sequence[str]) -> str:
-    """That of the last part, as the Penn Treebank has it: `well-known` and `long-term` are JJ,
+    """Return that of the last part, as the Penn Treebank has it: `well-known` and `long-term` are JJ,
     `5-10` is CD, `CAPAN-1` NN."""
     own = [tags[i] for i in word if tags[i] != "HYPH"]
     if len(word) == 1 or not own:
@@ -114,16 +123,40 @@ def _tag(word: Sequence[int], tags: Sequence[str]) -> str:
 
 
 def _lowest(word: Sequence[int], parents: Sequence[int]) -> int:
-    """The lowest node above all tokens of a word."""
-    above = set[int]()
-    node = word[0]
-    while node >= 0:
-        above.add(node)
-        node = parents[node]
-    for token in word[1:]:
-        node, seen = token, set[int]()
+    """Return the lowest node above all tokens of a word; children are numbered before their parents."""
+
+    def above(node: int) -> Iterator[int]:
         while node >= 0:
-            seen.add(node)
+            yield node
             node = parents[node]
-        above &= seen
-    return min(above)  # children are numbered before their parents
+
+    return min(set.intersection(*({*above(token)} for token in word)))
+
+
+def penn_trees(path: Path, hyphens: bool = False, inner: bool = False) -> Iterator[CTree]:
+    """Yield the trees of one of the treebanks' files in the Penn Treebank's convention, as of `to_penn`.
+
+    The few that cannot be read, or have no constituent, are left out.
+    """
+    left_out: list[FormatError] = []
+    for ctree in Reading(faults=Faults(skipped=left_out.append))(path):
+        converted = to_penn(ctree, hyphens, inner)
+        if converted is not None and converted.labels:
+            yield converted
+    if left_out:
+        log.info("%s: %d left out", path, len(left_out))
+
+
+def write_parts(treebanks: Iterable[Path], read: Read, directory: Path, seed: int) -> tuple[Path, Path]:
+    """Write the trees of training files into train.mrg and dev.mrg, the latter a part of the former.
+
+    Blocks of sentences are in an order that the seed draws.
+    """
+    blocks = [block for path in treebanks for block in batches(map(format_bracket, read(path)), BLOCK)]
+    random.Random(seed).shuffle(blocks)
+    parts = directory / "train.mrg", directory / "dev.mrg"
+    with open(parts[0], "w", encoding="utf-8") as train, open(parts[1], "w", encoding="utf-8") as held_out:
+        for number, block in enumerate(blocks):
+            stream = train if number % HELD_OUT else held_out
+            stream.writelines(f"{tree}\n" for tree in block)
+    return parts

@@ -30,9 +30,8 @@ from models import pretrained
 from models.build import build
 from models.cards import commit
 from models.pretrained import encoder, encoder_of, glove, vectors_file, wordllama
-from models.recipes import RECIPES
+from models.recipes import RECIPES, BuildSpec
 from models.scores import brackets, cut, text_f1
-from models.specs import BuildSpec
 from tests.dparsers.encoders import tiny_encoder
 from treebanks.penn import to_penn
 
