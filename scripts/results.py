@@ -9,11 +9,13 @@ from __future__ import annotations
 
 import re
 import tomllib
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Mapping
 from pathlib import Path
 from typing import Any
 
 import click
+
+from papers.table import Table
 
 ROOT = Path(__file__).resolve().parent.parent
 MANIFEST, PAGE, README = ROOT / "docs" / "results.toml", ROOT / "docs" / "results.md", ROOT / "README.md"
@@ -65,21 +67,24 @@ def results_page(tables: Iterable[Row]) -> str:
 def section(table: Row) -> str:
     """Return a table with its heading, text and commands."""
     header = [*table["columns"], "commit", "date"]
-    rows = [[*cells(row, table["columns"]), f"`{row['commit']}`", str(row["date"])] for row in table["rows"]]
+    rows = [
+        [*(row.get(column) for column in table["columns"]), f"`{row['commit']}`", str(row["date"])]
+        for row in table["rows"]
+    ]
     commands = "\n".join(dict.fromkeys(row["command"] for row in table["rows"]))
     block = f"<!-- not run: needs the treebanks -->\n```sh\n{commands}\n```\n"
-    return f"## {table['name']}\n\n{table['text'].strip()}\n\n{markdown(header, rows)}\n{block}"
+    return f"## {table['name']}\n\n{table['text'].strip()}\n\n{Table(header, rows).markdown()}\n\n{block}"
 
 
 def readme_table(tables: Iterable[Row]) -> str:
     """Return the rows that the README has."""
     rows = [
-        [row["readme"], *cells(row, IN_README), f"[command](docs/results.md#{anchor(table['name'])})"]
+        [row["readme"], *map(row.get, IN_README), f"[command](docs/results.md#{anchor(table['name'])})"]
         for table in tables
         for row in table["rows"]
         if "readme" in row
     ]
-    return markdown(["training treebank", *IN_README, "made by"], rows)
+    return Table(["training treebank", *IN_README, "made by"], rows).markdown() + "\n"
 
 
 def anchor(heading: str) -> str:
@@ -91,18 +96,6 @@ def with_table(readme: str, table: str) -> str:
     """Return the README with this table."""
     before, rest = readme.split(BEGIN)
     return before + BEGIN + table + END + rest.split(END, 1)[1]
-
-
-def cells(row: Row, columns: Iterable[str]) -> list[str]:
-    """Return the cells of a row; figures have two digits."""
-    values = (row.get(column, "") for column in columns)
-    return [f"{value:.2f}" if isinstance(value, float) else str(value) for value in values]
-
-
-def markdown(header: Sequence[str], rows: Iterable[Sequence[str]]) -> str:
-    """Return a table in Markdown."""
-    lines = [header, ["---"] * len(header), *rows]
-    return "".join(f"| {' | '.join(line)} |\n" for line in lines)
 
 
 if __name__ == "__main__":

@@ -23,15 +23,16 @@ from typing import Any
 import pytest
 
 from d2c.base.model_files import size_of, write_settings
-from d2c.models.model import FORMAT, SETTINGS, Model
-from d2c.models.names import find
+from d2c.models.model import FORMAT, SETTINGS
 from d2c.reduction.encodings import ENCODINGS
 from d2c.reduction.reduction import Reduction
 from d2c.reduction.unary.classifier import UnaryClassifier
 from d2c.routes.registry import make_route
 from d2c.trees.conversion import to_constituents, to_dependencies
-from d2c.trees.ctree import CTree, Tokens, build_ctree
-from d2c.trees.formats.brackets import read_brackets, write_brackets
+from d2c.trees.ctree import CTree
+from d2c.trees.formats.brackets import parse_bracket, read_brackets, write_brackets
+from d2c.trees.formats.chunks import batches
+from d2c.trees.heads import load_head_rules
 from d2c.trees.scores.brackets import bracket_scores
 from d2c.trees.unaries import restore_unaries, strip_unaries
 from treebanks.files import known
@@ -39,6 +40,7 @@ from treebanks.files import known
 SAMPLE = Path(__file__).resolve().parents[2] / "data" / "sample"
 MODEL, SENTENCES = os.environ.get("D2C_MODEL", "en"), int(os.environ.get("D2C_SENTENCES", "20000"))
 LENGTHS, TOKENS, CLAUSE = (10, 100, 1_000, 10_000), 100_000, 12
+HEADS = load_head_rules("collins")
 SHAPES = ("clauses", "levels", "flat")  # a right-branching row of small trees, logarithmic depth, one node
 NLTK = "import nltk, sys; trees = [nltk.Tree.fromstring(line) {} for line in open(sys.argv[1])]"
 LOAD = "import d2c; print(d2c.load({!r})('They saw the cat with glasses.'))"
@@ -74,15 +76,8 @@ def note(benchmark: Benchmark, tokens: int, **others: object) -> None:
 def run(*command: object, given: str = "", **environment: str) -> str:
     """Run a command and return what it prints; without `d2c` or a file of Python first, `d2c` is meant."""
     words = [sys.executable, *(() if command[0] == "-c" else ("-m", "d2c")), *map(str, command)]
-    done = subprocess.run(
-        words,
-        input=given,
-        env=os.environ | environment,
-        check=True,
-        stdout=subprocess.PIPE,
-        stderr=subprocess.DEVNULL,
-        text=True,
-    )
+    streams: Any = {"input": given, "stdout": subprocess.PIPE, "stderr": subprocess.DEVNULL}
+    done = subprocess.run(words, env=os.environ | environment, check=True, text=True, **streams)
     return done.stdout
 
 
@@ -112,35 +107,26 @@ def text(tmp_path_factory: pytest.TempPathFactory) -> tuple[Path, int]:
 
 
 def random_ctree(rng: Random, n: int, shape: str) -> CTree:
-    """Return a continuous c-tree over n tokens with random symbols, head children and some unary nodes."""
-    labels, children, heads = list[str](), list[list[int]](), list[int]()
+    """Return a headed c-tree of n tokens; clauses of 12 are levels, one below the other."""
 
-    def node(kids: list[int]) -> int:
-        labels.append(rng.choice(("S", "NP", "VP", "PP", "SBAR", "ADJP")))
-        children.append(kids)
-        heads.append(rng.choice(kids))
-        return n + len(labels) - 1
+    def node(kids: Sequence[str]) -> str:
+        return f"({rng.choice(('S', 'NP', 'VP', 'PP', 'SBAR', 'ADJP'))} {' '.join(kids)})"
 
-    def levels(nodes: list[int]) -> int:
+    def levels(nodes: Sequence[str]) -> str:
         while len(nodes) > 1:
-            upper, rest = [], deque(nodes)
-            while rest:
-                kids = [rest.popleft() for _ in range(min(len(rest), rng.choice((1, 2, 2, 3, 3, 4))))]
-                upper.append(kids[0] if len(kids) == 1 and rng.random() < 0.7 else node(kids))
-            nodes = upper
+            nodes = [node(kids) for kids in batches(nodes, rng.choice((2, 3, 4)))]
         return nodes[0]
 
-    tokens = list(range(n))
+    leaves = [f"({rng.choice(('NN', 'VB', 'DT'))} w{i})" for i in range(n)]
     if shape == "flat":
-        root = node(tokens)
+        text = node(leaves)
     elif shape == "levels":
-        root = levels(tokens)
+        text = levels(leaves)
     else:
-        root, *clauses = [levels(tokens[i : i + CLAUSE]) for i in range(0, n, CLAUSE)][::-1]
+        text, *clauses = map(levels, [*batches(leaves, CLAUSE)][::-1])
         for clause in clauses:
-            root = node([clause, root])
-    words = Tokens(tuple(f"w{i}" for i in range(n)), tuple(rng.choices(("NN", "VB", "DT"), k=n)))
-    return build_ctree(words, labels, children, root, heads, "TOP")
+            text = node([clause, text])
+    return HEADS.headed(parse_bracket(f"(TOP {text})"))
 
 
 CONVERSIONS: dict[str, tuple[Callable[[Any], object], Callable[[CTree], object]]] = {
@@ -253,36 +239,6 @@ def test_text_on_several_processes(
     digest = hashlib.sha256(b"".join(file.read_bytes() for file in files)).hexdigest()
     peak = resource.getrusage(resource.RUSAGE_CHILDREN).ru_maxrss / 1e3
     note(benchmark, tokens, digest=digest[:12], largest_process_MB=round(peak))
-
-
-@pytest.mark.parametrize("entrance", ["d-parser", "conversion", "component"])
-def test_component(entrance: str, benchmark: Benchmark) -> None:
-    """spaCy's component against its d-parser and the conversion alone, on documents of ten sentences."""
-    import spacy
-    from spacy.tokens import Doc
-
-    nlp, model = spacy.blank("en"), Model.load(find(Path(MODEL)))
-    component: Any = nlp.add_pipe("d2c", config={"model": MODEL})
-    sentences = [ctree.tokens for ctree in islice(known("craft").trees("dev"), 500)]
-    dtrees = list(model.parse_dependencies(sentences))
-    parts = [sentences[begin : begin + 10] for begin in range(0, len(sentences), 10)]
-    docs = [
-        Doc(
-            nlp.vocab,
-            words=[form for tokens in part for form in tokens.forms],
-            tags=[tag for tokens in part for tag in tokens.tags],
-            sent_starts=[not i for tokens in part for i in range(len(tokens))],
-        )
-        for part in parts
-    ]
-    work: dict[str, Callable[[], object]] = {
-        "d-parser": lambda: list(model.parse_dependencies(sentences)),
-        "conversion": lambda: list(model.route.decode_all(dtrees)),
-        "component": lambda: list(component.pipe(docs)),
-    }
-    benchmark.group = "component"
-    benchmark.pedantic(work[entrance], rounds=3, warmup_rounds=1)
-    note(benchmark, sum(map(len, sentences)))
 
 
 def cpu_seconds() -> float:
