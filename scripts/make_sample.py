@@ -16,10 +16,13 @@ import re
 from collections.abc import Iterator
 from dataclasses import dataclass, field
 from functools import cache
+from itertools import islice
 from pathlib import Path
 from typing import TypeVar
 
 import click
+
+from papers.table import write_text
 
 DATA = Path(__file__).resolve().parent.parent / "data"
 SPLITS = {"train": 2000, "dev": 300, "test": 300}
@@ -28,6 +31,8 @@ SHORT = 8  # of the sentences with fewer tokens every other one is dropped
 MAX_DEPTH = 40  # of nested expansions; a deeper tree would never be a short sentence
 AUXILIARIES = {"be", "been", "is", "are", "was", "were", "do", "does", "did", "have", "has", "had"}
 
+LEAF = re.compile(r"\((\S+) ([^()\s]+)\)")  # of a tree in brackets: its tag, its word
+
 T = TypeVar("T")
 Binding = dict[str, str]  # values of a rule's variables
 Row = tuple[tuple[str, ...], float]  # a row of a relation, and its weight
@@ -35,25 +40,6 @@ Row = tuple[tuple[str, ...], float]  # a row of a relation, and its weight
 
 class GrammarError(ValueError):
     """A mistake in the grammar file, or a symbol that no rule expands."""
-
-
-@dataclass(frozen=True)
-class Tree:
-    """A tree to be written: a leaf has a word, an inner node has children."""
-
-    label: str
-    children: tuple[Tree, ...] = ()
-    word: str = ""
-
-    def __str__(self) -> str:
-        return f"({self.label} {self.word or ' '.join(map(str, self.children))})"
-
-    def leaves(self) -> Iterator[Tree]:
-        """The leaves from left to right."""
-        if self.word:
-            yield self
-        for child in self.children:
-            yield from child.leaves()
 
 
 @dataclass(frozen=True)
@@ -116,7 +102,7 @@ def read_grammar(text: str) -> Grammar:
 
 
 def read_rows(grammar: Grammar, line: str) -> list[Row]:
-    """The product of the cells of a line; ``a|b`` and names of sets are alternatives, sharing the weight."""
+    """Multiply the cells of a line; ``a|b`` and names of sets are alternatives, sharing the weight."""
     cells, _, weight = line.partition("*")
     rows: list[Row] = [((), float(weight or 1))]
     for cell in cells.split():
@@ -137,7 +123,7 @@ def read_rule(args: tuple[str, ...], line: str) -> Rule:
 
 
 def read_items(tokens: Iterator[str]) -> tuple[Item, ...]:
-    """Items up to the closing bracket; the item ``-`` is nothing."""
+    """Read items up to the closing bracket; the item ``-`` is nothing."""
     items = []
     for token in tokens:
         if token == ")":
@@ -165,13 +151,13 @@ class Sampler:
         self.fixed: tuple[tuple[str, str], ...] = ()  # the variables that have one value in the sentence
         self.alternatives = cache(self._alternatives)
 
-    def sentence(self) -> Tree:
-        """Draw one tree with the root ``TOP``."""
+    def sentence(self) -> str:
+        """Draw one tree with the root ``TOP``, in brackets."""
         self.fixed = tuple((name.capitalize(), self.member(name)) for name in self.grammar.once)
         (tree,) = self.expand("TOP", (), 0)
         return spell(tree)
 
-    def expand(self, symbol: str, args: tuple[str, ...], depth: int) -> list[Tree]:
+    def expand(self, symbol: str, args: tuple[str, ...], depth: int) -> list[str]:
         """Expand a call into a node, or into several trees if the symbol is a helper (in lower case)."""
         if depth > MAX_DEPTH:
             raise RecursionError
@@ -179,9 +165,9 @@ class Sampler:
         rule, bindings = self.choose([(option, option[0].weight) for option in options])
         binding = self.choose(bindings).copy()
         trees = [tree for item in rule.items for tree in self.realise(item, binding, depth)]
-        return trees if symbol.islower() else [Tree(symbol, tuple(trees))]
+        return trees if symbol.islower() else [node(symbol, *trees)]
 
-    def realise(self, item: Item, binding: Binding, depth: int) -> list[Tree]:
+    def realise(self, item: Item, binding: Binding, depth: int) -> list[str]:
         """Turn an item of a rule into trees; its variables that have no value yet get one."""
         for argument in filter(is_variable, item.args):
             if argument not in binding:
@@ -192,16 +178,16 @@ class Sampler:
         if item.kind == "word":
             entries = enumerate(self.grammar.words[values[0]], 1)
             entry = self.choose([(entry, 1 / rank) for rank, entry in entries])  # Zipf's law
-            return [Tree(item.name, word=inflect(entry, item.name))]
+            return [node(item.name, inflect(entry, item.name))]
         if item.items[0].kind == "form":
-            return [Tree(item.name, word=binding.get(item.items[0].name, item.items[0].name))]
+            return [node(item.name, binding.get(item.items[0].name, item.items[0].name))]
         children = [tree for child in item.items for tree in self.realise(child, binding, depth)]
-        return [Tree(item.name, tuple(children))]
+        return [node(item.name, *children)]
 
     def _alternatives(
         self, symbol: str, args: tuple[str, ...], fixed: tuple[tuple[str, str], ...]
     ) -> list[tuple[Rule, list[tuple[Binding, float]]]]:
-        """The rules that fit a call, each with all weighted values of its variables."""
+        """Return the rules that fit a call, each with all weighted values of its variables."""
         found = []
         for rule in self.grammar.rules.get(symbol, []):
             start = match(rule.args, args, dict(fixed))
@@ -229,8 +215,13 @@ class Sampler:
         return self.random.choices([option for option, _ in options], [weight for _, weight in options])[0]
 
 
+def node(label: str, *inside: str) -> str:
+    """Return a node, or a leaf, in brackets."""
+    return f"({label} {' '.join(inside)})"
+
+
 def match(pattern: tuple[str, ...], values: tuple[str, ...], binding: Binding) -> Binding | None:
-    """The extension of a binding under which a pattern equals the values, or None."""
+    """Return the extension of a binding under which a pattern equals the values, or None."""
     if len(pattern) != len(values):
         return None
     result = dict(binding)
@@ -242,7 +233,7 @@ def match(pattern: tuple[str, ...], values: tuple[str, ...], binding: Binding) -
 
 
 def inflect(entry: str, tag: str) -> str:
-    """The form under a tag of ``noun/plural`` or ``verb/past/participle/gerund``, else the regular one."""
+    """Inflect ``noun/plural`` or ``verb/past/participle/gerund`` for a tag, else regularly."""
     base, *irregular = entry.split("/")
     column = {"NNS": 0, "VBD": 0, "VBN": 1, "VBG": 2}.get(tag, len(irregular))
     if column < len(irregular):
@@ -255,39 +246,35 @@ def inflect(entry: str, tag: str) -> str:
     return base.removesuffix("e") + "ing" if tag == "VBG" else base
 
 
-def spell(tree: Tree) -> Tree:
+def spell(tree: str) -> str:
     """Capitalise the first word and write "an" before a vowel."""
-    words = [leaf.word for leaf in tree.leaves()]
+    words = [word for _, word in LEAF.findall(tree)]
     for index, (word, following) in enumerate(zip(words, words[1:], strict=False)):
         if word == "a" and following[0].lower() in "aeiou":
             words[index] = "an"
     first = next(index for index, word in enumerate(words) if word[0].isalnum())
     words[first] = words[first][0].upper() + words[first][1:]
     remaining = iter(words)
-
-    def respell(node: Tree) -> Tree:
-        return Tree(node.label, tuple(map(respell, node.children)), node.word and next(remaining))
-
-    return respell(tree)
+    return LEAF.sub(lambda leaf: node(leaf[1], next(remaining)), tree)
 
 
-def is_silly(tree: Tree) -> bool:
-    """Grammatical but odd, since a noun or a verb comes twice: "the dog saw the dog", "what slept slept"."""
-    words = [leaf.word.lower() for leaf in tree.leaves() if leaf.label[:2] in ("NN", "VB")]
+def is_silly(tree: str) -> bool:
+    """Say whether a noun or a verb comes twice: "the dog saw the dog", "what slept slept"."""
+    words = [word.lower() for tag, word in LEAF.findall(tree) if tag[:2] in ("NN", "VB")]
     words = [word.removesuffix("s") for word in words if word not in AUXILIARIES]
     return len(set(words)) < len(words)
 
 
-def sample(grammar: Grammar, seed: int, count: int) -> list[Tree]:
+def sample(grammar: Grammar, seed: int, count: int) -> list[str]:
     """Draw trees of acceptable length, no two with the same words."""
     sampler = Sampler(grammar, seed)
-    trees: dict[str, Tree] = {}
+    trees: dict[str, str] = {}
     while len(trees) < count:
         try:
             tree = sampler.sentence()
         except RecursionError:
             continue
-        words = [leaf.word.lower() for leaf in tree.leaves()]
+        words = [word.lower() for _, word in LEAF.findall(tree)]
         if len(words) < SHORT and sampler.random.random() < 0.5:
             continue
         if len(words) in LENGTHS and not is_silly(tree):
@@ -295,24 +282,17 @@ def sample(grammar: Grammar, seed: int, count: int) -> list[Tree]:
     return list(trees.values())
 
 
-def write(path: Path, trees: list[Tree]) -> None:
-    """Write one tree per line; the file appears whole or not at all."""
-    draft = path.with_name(path.name + ".part")
-    draft.write_text("".join(f"{tree}\n" for tree in trees), encoding="utf-8", newline="\n")
-    draft.replace(path)
-
-
 @click.command()
 @click.option("--grammar", type=click.Path(path_type=Path), default=DATA / "sample_grammar.txt")
 @click.option("--seed", default=1, show_default=True)
 @click.option("--out", type=click.Path(path_type=Path), default=DATA / "sample")
 def main(grammar: Path, seed: int, out: Path) -> None:
-    """Writes the bundled sample treebank."""
+    """Write the bundled sample treebank."""
     out.mkdir(parents=True, exist_ok=True)
     known = read_grammar(grammar.read_text(encoding="utf-8"))
     trees = iter(sample(known, seed, sum(SPLITS.values())))
     for name, count in SPLITS.items():
-        write(out / f"{name}.mrg", [next(trees) for _ in range(count)])
+        write_text(out / f"{name}.mrg", "".join(f"{tree}\n" for tree in islice(trees, count)))
 
 
 if __name__ == "__main__":

@@ -14,7 +14,8 @@ Reads $D2C_TREEBANKS (default ../shared/treebanks).
 from __future__ import annotations
 
 import time
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Callable, Sequence
+from functools import partial
 from itertools import groupby
 from operator import itemgetter
 from typing import NamedTuple
@@ -22,7 +23,7 @@ from typing import NamedTuple
 import click
 import torch
 
-from benchmarks.shared import Line, print_table, say
+from benchmarks.shared import Line, difference, print_table, say
 from d2c.combination.constituents import Parse, combine, learn_constituents
 from d2c.experiments.rows import with_tags_of
 from d2c.models.model import Model
@@ -31,7 +32,6 @@ from d2c.parsing.combining import parses_of
 from d2c.trees.ctree import CTree
 from d2c.trees.scores.brackets import METRICS
 from d2c.trees.scores.matches import Score
-from d2c.trees.scores.significance import approximate_randomisation
 from models.scores import untagged
 from treebanks.files import folder
 from treebanks.penn import BLOCK, TREEBANKS, penn_trees
@@ -40,92 +40,69 @@ CONVERTER = "en-clear"
 METRIC = METRICS["evalb"]
 
 
-@click.command()
-@click.argument("models", nargs=-1, required=True)
-@click.option("--pipeline", multiple=True, help="Whose d-trees are converted, as spacy:en_core_web_sm.")
-@click.option("--sentences", type=int, help="Of each treebank.  [default: all]")
-def main(models: tuple[str, ...], pipeline: tuple[str, ...], sentences: int | None) -> None:
-    """Prints the table."""
-    torch.set_num_threads(1)
-    gold = [
-        (treebank, ctree)
-        for treebank in TREEBANKS
-        for ctree in [*penn_trees(folder() / f"{treebank}-dev.mrg.gz")][:sentences]
-    ]
-    table = Table([ctree for _, ctree in gold], [treebank for treebank, _ in gold])
-    for name in models:
-        table.voter(name, parsed_by(Model.load(find(name)), table.gold))
-    for name in pipeline:
-        model = Model.load(find(CONVERTER), allow_pipeline=name)
-        table.voter(f"pipeline:{name}", parsed_by(model, table.gold))
-    print_table(["parser", *TREEBANKS, "exact", "words/s", "points", "p"], [*table.lines()])
-    sizes = ", ".join(f"{treebank} {len([*own]):,}" for treebank, own in groupby(table.treebanks))
-    print(f"dev: {sizes} sentences; points: against {models[0]}")
-
-
-def parsed_by(model: Model, gold: Sequence[CTree]) -> Iterator[Parse]:
-    """What a model makes of the words."""
-    return parses_of(model.route, model.parse_dependencies(map(untagged, gold)))
-
-
 class Row(NamedTuple):
     """A parser's scores on all sentences, and the words that it parses in a second."""
 
     name: str
     scores: list[Score]
-    speed: int | None
+    speed: int | None = None
 
 
-class Table:
-    """The rows so far, and what votes.
+@click.command()
+@click.argument("models", nargs=-1, required=True)
+@click.option("--pipeline", multiple=True, help="Whose d-trees are converted, as spacy:en_core_web_sm.")
+@click.option("--sentences", type=int, help="Of each treebank.  [default: all]")
+def main(models: tuple[str, ...], pipeline: tuple[str, ...], sentences: int | None) -> None:
+    """Print the table."""
+    torch.set_num_threads(1)
+    trees = {name: [*penn_trees(folder() / f"{name}-dev.mrg.gz")][:sentences] for name in TREEBANKS}
+    gold, treebanks = (
+        [*column] for column in zip(*((c, name) for name in trees for c in trees[name]), strict=True)
+    )
+    loaded: dict[str, Callable[[], Model]] = {name: partial(Model.load, find(name)) for name in models}
+    for name in pipeline:
+        loaded[f"pipeline:{name}"] = partial(Model.load, find(CONVERTER), allow_pipeline=name)
+    rows, voters = list[Row](), list[list[Parse]]()
 
-    gold: of all treebanks; treebanks: where each is from
-    """
+    def row(name: str, parses: Sequence[Parse], speed: int | None = None) -> None:
+        rows.append(Row(name, METRIC.score(gold, with_tags_of(gold, [one.ctree for one in parses])), speed))
+        say(f"{name}: {METRIC.summary(rows[-1].scores).f1:.2f}")
 
-    def __init__(self, gold: list[CTree], treebanks: list[str]) -> None:
-        self.gold, self.treebanks = gold, treebanks
-        self.rows: list[Row] = []
-        self.voters: list[list[Parse]] = []
+    for name, load in loaded.items():
+        model, begin = load(), time.process_time()
+        voters.append([*parses_of(model.route, model.parse_dependencies(map(untagged, gold)))])
+        words = sum(len(ctree.tokens) for ctree in gold)
+        row(name, voters[-1], round(words / (time.process_time() - begin)))
+        if len(voters) > 1:
+            row(f"voted: {len(voters)}", voted(gold, voters))
+    print_table(
+        ["parser", *TREEBANKS, "exact", "words/s", "points", "p"],
+        [line(one, rows[0], treebanks) for one in rows],
+    )
+    sizes = ", ".join(f"{name} {len(own):,}" for name, own in trees.items())
+    print(f"dev: {sizes} sentences; points: against {models[0]}")
 
-    def voter(self, name: str, parses: Iterable[Parse]) -> None:
-        """The row of one parser, and of all so far."""
-        begin = time.process_time()
-        self.voters.append([*parses])
-        seconds = time.process_time() - begin
-        words = sum(len(ctree.tokens) for ctree in self.gold)
-        self.row(name, [parse.ctree for parse in self.voters[-1]], round(words / seconds))
-        if len(self.voters) > 1:
-            self.row(f"voted: {len(self.voters)}", self.voted())
 
-    def voted(self) -> list[CTree]:
-        """What all voters are for: blocks of sentences in turn are in one half or the other."""
-        votes = [*zip(*self.voters, strict=True)]
-        second = [bool(number // BLOCK % 2) for number in range(len(votes))]
-        weights = [
-            learn_constituents(
-                (gold, parses)
-                for gold, parses, other in zip(self.gold, votes, second, strict=True)
-                if other != half
-            )
-            for half in (False, True)
-        ]
-        own = [weights[half] for half in second]
-        return [combine(parses, one, one.threshold).ctree for parses, one in zip(votes, own, strict=True)]
+def voted(gold: Sequence[CTree], voters: Sequence[Sequence[Parse]]) -> list[Parse]:
+    """Return what all voters are for: blocks of sentences in turn are in one half or the other."""
+    votes = [*zip(*voters, strict=True)]
+    halves = [number // BLOCK % 2 for number in range(len(votes))]
+    learned = [
+        learn_constituents(
+            (tree, parses) for tree, parses, own in zip(gold, votes, halves, strict=True) if own != half
+        )
+        for half in (0, 1)
+    ]
+    weights = (learned[half] for half in halves)
+    return [combine(parses, own, own.threshold) for parses, own in zip(votes, weights, strict=True)]
 
-    def row(self, name: str, guess: Sequence[CTree], speed: int | None = None) -> None:
-        """Adds a row and says it."""
-        self.rows.append(Row(name, METRIC.score(self.gold, with_tags_of(self.gold, guess)), speed))
-        say(f"{name}: {METRIC.summary(self.rows[-1].scores).f1:.2f}")
 
-    def lines(self) -> Iterator[Line]:
-        """The table."""
-        first = self.rows[0].scores
-        for name, scores, speed in self.rows:
-            by_treebank = groupby(zip(self.treebanks, scores, strict=True), itemgetter(0))
-            of_treebank = [METRIC.summary(score for _, score in own).f1 for _, own in by_treebank]
-            found = approximate_randomisation(first, scores)
-            difference = [None, None] if scores is first else [found.points, f"{found.p:.4f}"]
-            yield [name, *of_treebank, METRIC.summary(scores).complete_match, speed, *difference]
+def line(row: Row, first: Row, treebanks: Sequence[str]) -> Line:
+    """Return a line of the table."""
+    by_treebank = groupby(zip(treebanks, row.scores, strict=True), itemgetter(0))
+    of_treebank = [METRIC.summary(score for _, score in own).f1 for _, own in by_treebank]
+    exact = METRIC.summary(row.scores).complete_match
+    return [row.name, *of_treebank, exact, row.speed, *difference(first.scores, row.scores)]
 
 
 if __name__ == "__main__":

@@ -47,7 +47,7 @@ sys.path.insert(0, str(Path(__file__).resolve().parents[1]))
 
 from benchmarks.craft import AGREE, Data, Parsed
 from benchmarks.packed_arcs import Part, packed_table
-from benchmarks.shared import FilePath, Line, names_option, print_table, say
+from benchmarks.shared import FilePath, Line, difference, names_option, print_table, say
 from d2c.cky.settings import ChartSettings
 from d2c.combination.arc_voting import combine_arcs, learn_arcs
 from d2c.combination.constituents import Parse, combine, learn_constituents
@@ -64,7 +64,6 @@ from d2c.trees.dtree import DTree
 from d2c.trees.scores.attachment import Attachment, score_attachment
 from d2c.trees.scores.brackets import METRICS
 from d2c.trees.scores.matches import Score
-from d2c.trees.scores.significance import approximate_randomisation
 from models.pretrained import ENCODERS, FINETUNE, VECTORS
 
 HEADER = ("d-trees", "route", "UAS", "LAS", "F1", "exact", "tokens/s", "minutes", "points", "p")
@@ -218,11 +217,19 @@ class Table:
         best = max(of_reference, key=lambda scores: METRIC.summary(scores).f1)
         words = sum(len(ctree.tokens) for ctree in self.dev)
         for dtrees, route, attached, scores, seconds, minutes in self.rows:
-            sums, gain = METRIC.summary(scores), approximate_randomisation(best, scores)
-            difference = [None, None] if scores is best else [gain.points, f"{gain.p:.4f}"]
+            sums = METRIC.summary(scores)
             arcs = [attached.uas, attached.las] if attached else [None, None]
             speed = round(words / seconds) if seconds else None
-            yield [dtrees, route, *arcs, sums.f1, sums.complete_match, speed, minutes, *difference]
+            yield [
+                dtrees,
+                route,
+                *arcs,
+                sums.f1,
+                sums.complete_match,
+                speed,
+                minutes,
+                *difference(best, scores),
+            ]
 
 
 if __name__ == "__main__":

@@ -9,6 +9,8 @@ from typing import Any
 
 import click
 
+from d2c.trees.scores.matches import Score
+from d2c.trees.scores.significance import approximate_randomisation
 from papers.table import Cell, Table
 
 FilePath = click.Path(path_type=Path)
@@ -23,6 +25,14 @@ def print_table(header: Sequence[str], rows: Sequence[Line]) -> None:
 def say(progress: object) -> None:
     """Show how training goes on."""
     print(progress, file=sys.stderr, flush=True)
+
+
+def difference(reference: Sequence[Score], scores: Sequence[Score]) -> list[Cell]:
+    """Return points and p of the difference to other scores, by paired approximate randomisation."""
+    if scores is reference:
+        return [None, None]
+    found = approximate_randomisation(reference, scores)
+    return [found.points, f"{found.p:.4f}"]
 
 
 def names_option(option: str, known: Collection[str], default: str) -> Callable[[Any], Any]:

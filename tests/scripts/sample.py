@@ -4,14 +4,32 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator
+from dataclasses import dataclass
 from pathlib import Path
-
-from make_sample import Tree
 
 ROOT = Path(__file__).resolve().parents[2]
 SAMPLE = ROOT / "data" / "sample"
 GRAMMAR = (ROOT / "data" / "sample_grammar.txt").read_text(encoding="utf-8")
 SIZES = {"train": 2000, "dev": 300, "test": 300}
+
+
+@dataclass(frozen=True)
+class Tree:
+    """A leaf has a word, an inner node has children."""
+
+    label: str
+    children: tuple[Tree, ...] = ()
+    word: str = ""
+
+    def __str__(self) -> str:
+        return f"({self.label} {self.word or ' '.join(map(str, self.children))})"
+
+    def leaves(self) -> Iterator[Tree]:
+        """The leaves from left to right."""
+        if self.word:
+            yield self
+        for child in self.children:
+            yield from child.leaves()
 
 
 def parse(line: str) -> Tree:

@@ -14,9 +14,9 @@ import numpy as np
 import pytest
 from scipy.sparse import csr_matrix
 
-from make_sample import Tree, read_grammar
+from make_sample import read_grammar
 from make_sample import sample as draw
-from tests.scripts.sample import GRAMMAR, TREES, nodes, rule, shape, tags
+from tests.scripts.sample import GRAMMAR, TREES, Tree, nodes, parse, rule, shape, tags
 
 # The decisions that the sample is about. Each yields (kind of attachment, tags around it, words that matter).
 
@@ -211,7 +211,7 @@ def test_words_decide_in_other_samples() -> None:
     grammar = read_grammar(GRAMMAR)
     figures: dict[str, list[tuple[float, float]]] = {sort: [] for sort in DECISIONS}
     for seed in range(2, 7):
-        trees = draw(grammar, seed, 2600)
+        trees = [parse(tree) for tree in draw(grammar, seed, 2600)]
         for sort, finders in DECISIONS.items():
             train, held_out = decisions(trees[:2000], finders), decisions(trees[2000:], finders)
             by_tags, by_words = (accuracy(train, held_out, f) for f in (tag_features, word_features))
