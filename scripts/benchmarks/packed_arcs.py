@@ -66,7 +66,7 @@ def print_gain_of_labels(route: Any, held_out: Part, dev: Part) -> None:
         guess = with_tags_of(dev.gold, route.fit_arcs(held_out.gold, learned).decode_all(parsed))
         scores.append(METRIC.score(dev.gold, guess))
         print(f"{name} labels: {route.arcs_}, F1 {METRIC.summary(scores[-1]).f1:.2f}", flush=True)
-    gain = approximate_randomisation(*scores)
+    gain = approximate_randomisation(scores[0], scores[1])
     print(f"labels gain {gain.points:.2f} points, p = {gain.p:.4f}")
 
 

@@ -77,7 +77,9 @@ def run(*command: object, given: str = "", **environment: str) -> str:
     """Run a command and return what it prints; without `d2c` or a file of Python first, `d2c` is meant."""
     words = [sys.executable, *(() if command[0] == "-c" else ("-m", "d2c")), *map(str, command)]
     streams: Any = {"input": given, "stdout": subprocess.PIPE, "stderr": subprocess.DEVNULL}
-    done = subprocess.run(words, env=os.environ | environment, check=True, text=True, **streams)
+    done: subprocess.CompletedProcess[str] = subprocess.run(
+        words, env=os.environ | environment, check=True, text=True, **streams
+    )
     return done.stdout
 
 

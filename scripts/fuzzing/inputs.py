@@ -18,7 +18,7 @@ from d2c.parsing.output import FORMATS as SHOWN
 from d2c.reduction.encodings import ENCODINGS
 from d2c.routes.registry import ROUTES
 from d2c.treebanks.conversion import WRITABLE
-from d2c.treebanks.reading import Reading
+from d2c.treebanks.reading import CONTINUOUS, Reading
 from d2c.trees.cleaning import unescape
 from d2c.trees.ctree import CTree, Tokens
 from d2c.trees.formats.brackets import escape
@@ -37,11 +37,9 @@ EXTREME = 0.04  # share of inputs that are deep or long before they are broken
 GOOD_TREES = "(TOP (S (NP (DT The) (NN dog)) (VP (VBZ barks)) (. .)))\n(S (NP (PRP They)) (VP (VBD slept)))\n"
 GOOD_TOKENS = [Tokens(("The", "dog", "barks", "."), ("DT", "NN", "VBZ", "."))]
 BRACKET_METRICS = [name for name in METRICS if name != "attachment"]
-READINGS: list[dict[str, str | bool]] = [
-    *({}, {}, {"raw": True}, {"raw": True}),
-    *({"raw": True, "continuous": "raise"}, {"raw": True, "continuous": "split"}),
-    *({"raw": True, name: True} for name in ("move_punctuation", "merge", "traces")),
-]
+RAW: list[dict[str, Any]] = [{}, {}, *({name: True} for name in ("move_punctuation", "merge", "traces"))]
+RAW += [{"continuous": name} for name in CONTINUOUS]
+READINGS: list[dict[str, Any]] = [{}, {}, *({"raw": True, **others} for others in RAW)]
 
 
 def group(model: Model) -> Group:

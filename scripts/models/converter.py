@@ -76,14 +76,15 @@ def build_converter(
     (new / "dparser").mkdir()
     FORMAT.write(new / "dparser", {"pipeline": None})  # whoever loads the model says which one it is
     Model("cky", route, "pipeline", pipeline).save(new, new)
-    scored = {"CRAFT dev, Stanford": (stanford("dev", treebanks), None)}
+    of_craft = stanford("dev", treebanks)
+    scored = {"CRAFT dev, Stanford": (of_craft, [ctree for ctree, _ in of_craft])}
     for data in recipe.data:
         own = clear_trees(treebanks / data.dev)  # with the treebank's tags
         scored[f"{data.name} dev"] = predicted(own, pipeline), own
     scores, ceilings = [], {}
     for part, (of_part, own) in scored.items():
         seen, dtrees = map(list, zip(*of_part, strict=True))
-        gold = list(map(visible, own or seen))
+        gold = list(map(visible, own))
         scores.append(score_conversion(part, route, gold, dtrees))
         nearest = with_tags_of(gold, map(route.oracle, with_induced_heads(seen, dtrees), dtrees))
         ceilings[f"ceiling: the nearest trees that the d-trees allow, F1, {part}"] = (

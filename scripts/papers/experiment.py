@@ -156,6 +156,8 @@ class PaperExperiment(Experiment):
 
         def make(_: Path) -> dict[str, Any]:
             given, repairs = parses.dtrees, Repairs()
+            labelled: Iterable[DTree]
+            gold_dtrees: Iterable[DTree]
             if route.relabels:
                 given = [replace(dtree, labels=None) for dtree in given]
                 labelled, gold_dtrees = route.relabel(given), map(route.encode, self.trees(part))

@@ -123,13 +123,13 @@ def binarization(experiment: PaperExperiment) -> Table:
     unary nodes."""
     best = experiment.best_parses()
     rows: list[list[Cell]] = []
-    grammars = [("binarization", name) for name in BINARIZATIONS]
-    grammars += [("symbols", name) for name in REFINEMENTS if name != ChartSettings.symbols]
-    for setting, name in grammars:
-        fitted = chart(experiment, **{setting: name})
+    grammars: list[dict[str, Any]] = [{"binarization": name} for name in BINARIZATIONS]
+    grammars += [{"symbols": name} for name in REFINEMENTS if name != ChartSettings.symbols]
+    for settings in grammars:
+        fitted = chart(experiment, **settings)
         grammar, scored = fitted.route.grammar_, experiment.score(fitted, best)
         f1, speed = _f1(experiment, fitted, best), scored.sentences / scored.converting
-        rows.append([name, len(grammar.symbols), len(grammar.rules), *f1, speed])
+        rows.append([*settings.values(), len(grammar.symbols), len(grammar.rules), *f1, speed])
     header = ("grammar", "symbols", "rules", *_f1_on(best), "sentences/s")
     return experiment.table(header, rows, "Sentences a second: cky alone, on predicted d-trees.")
 

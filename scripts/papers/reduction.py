@@ -94,7 +94,9 @@ def spmrl(experiments: Sequence[PaperExperiment]) -> Table:
     f1 = defaultdict[tuple[str, str], dict[str, float]](dict)
     for treebank, route, tags, scored in measured(experiments):
         f1[route, tags][treebank] = scored.figure("f1", "spmrl")
-    rows = [[route, tags, *of.values(), fmean(of.values())] for (route, tags), of in f1.items()]
+    rows: list[Sequence[Cell]] = [
+        [route, tags, *of.values(), fmean(of.values())] for (route, tags), of in f1.items()
+    ]
     names = [experiment.treebank.name for experiment in experiments]
     notes = [*_notes(experiments), "F1: EVALB of SPMRL 2013; gaps are raised on both sides first."]
     drawn = bars({f"{route}, {tags} tags": of for (route, tags), of in f1.items()}, "F1 (SPMRL)")
