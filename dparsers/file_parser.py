@@ -11,10 +11,10 @@ from d2c.base.errors import FormatError, ModelError
 from d2c.base.files import AnyPath
 from d2c.dparsers.directories import ModelFormat, whole_directory
 from d2c.dparsers.protocol import DependencyParser, Report
+from d2c.trees.cleaning import Spelling, plain
 from d2c.trees.ctree import Tokens
 from d2c.trees.dtree import DTree
 from d2c.trees.formats.conllu import read_conllu, save_conllu
-from d2c.trees.spelling import Spelling, plain
 
 logger = logging.getLogger(__name__)
 

@@ -1,4 +1,5 @@
-"""Trees without what treebanks add: wrappers, empty elements, function tags; escapes; what is punctuation.
+"""Trees without what treebanks add: wrappers, empty elements, function tags; words without what programs add;
+what is punctuation.
 
 Each function takes linear time.
 """
@@ -81,3 +82,27 @@ def unescape(word: str) -> str:
 def is_punctuation(form: str) -> bool:
     """Return whether a form is punctuation only."""
     return all(unicodedata.category(character).startswith("P") for character in form)
+
+
+def plain(form: str) -> str:
+    """Return what all spellings of a word share."""
+    return unescape(form).strip("\N{NO-BREAK SPACE}")
+
+
+class Spelling:
+    """Tells words that are only written otherwise from other words, and counts them."""
+
+    def __init__(self) -> None:
+        self.words = 0
+
+    def same(self, forms: Sequence[str], expected: Sequence[str]) -> bool:
+        """Return whether the words of two sentences are the same."""
+        if forms == expected:
+            return True
+        if list(map(plain, forms)) != list(map(plain, expected)):
+            return False
+        self.words += sum(a != b for a, b in zip(forms, expected, strict=True))
+        return True
+
+    def __str__(self) -> str:
+        return f"{self.words:,} words are written otherwise, as -LRB- for ( or without a no-break space"

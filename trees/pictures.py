@@ -6,37 +6,13 @@ import re
 from collections import defaultdict
 from collections.abc import Iterable, Mapping, Sequence
 from html import escape
-from typing import Any, Protocol
+from typing import Any
 
 from nltk.tree import Tree
 from nltk.tree.prettyprinter import TreePrettyPrinter
 
-
-class DrawnCTree(Protocol):
-    """The part of a `CTree` that is drawn; its module imports this one."""
-
-    @property
-    def tokens(self) -> Any: ...
-    @property
-    def labels(self) -> Sequence[str]: ...
-    @property
-    def children(self) -> Sequence[Sequence[int]]: ...
-
-
-class DrawnDTree(Protocol):
-    """The part of a `DTree` that is drawn; its module imports this one."""
-
-    @property
-    def tokens(self) -> Any: ...
-    @property
-    def heads(self) -> Sequence[int]: ...
-    @property
-    def symbols(self) -> Sequence[str] | None: ...
-    @property
-    def events(self) -> Sequence[int] | None: ...
-    @property
-    def labels(self) -> Sequence[str] | None: ...
-
+# A `CTree` and a `DTree`, whose modules import this one.
+DrawnCTree = DrawnDTree = Any
 
 _COLUMN, _LEVEL, _MARGIN = 36, 30, 16  # pixels, of c-trees: least width, height of a level, room around
 _SIZE = re.compile(r'width="([0-9.]+)" height="([0-9.]+)"')

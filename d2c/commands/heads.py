@@ -24,7 +24,7 @@ from d2c.trees.heads import HeadCoverage, format_head_rules, load_head_rules
 def heads(trees: Path, head_rules: str, reading: Reading, induce: Path | None, output: Path) -> None:
     """Shows for which nodes of a treebank head rules find the head child by its label, for which by its
     position alone, and which no rule covers (default). Or, with `--induce`, makes a table of head rules."""
-    from d2c.trees.induced_heads import estimate_rules
+    from d2c.trees.heads import estimate_rules
 
     if induce:
         treebank = with_heads(reading(trees), induce)

@@ -10,7 +10,7 @@ from d2c.experiments.analysis import ERRORS, Bracket, Judged, judge, tally
 from d2c.experiments.rows import Comparison, Row
 from d2c.trees.ctree import CTree, canonical
 from d2c.trees.dtree import DTree
-from d2c.trees.induced_heads import induce_heads
+from d2c.trees.heads import induce_heads
 from d2c.trees.scores.matches import Matches
 from d2c.viewing.sentences import Json, Sentences
 

@@ -17,11 +17,11 @@ from d2c.parsing.json_lines import read_json_lines
 from d2c.parsing.output import format_by_name
 from d2c.parsing.parsed import NO_CTREE
 from d2c.treebanks.reading import Reading
+from d2c.trees.cleaning import Spelling
 from d2c.trees.ctree import Tokens
 from d2c.trees.dtree import DTree
 from d2c.trees.formats.conllu import read_conllu
 from d2c.trees.route import Route
-from d2c.trees.spelling import Spelling
 
 
 class Voting(NamedTuple):

@@ -1,7 +1,7 @@
 """Routes fitted to what a d-parser makes of a treebank.
 
 A d-parser that is trained elsewhere has a convention of its own, UD or ClearNLP, say. Head children are then
-those that its d-trees induce (`d2c.trees.induced_heads`). Where a c-tree is not among those that its d-tree
+those that its d-trees induce (`d2c.trees.heads`). Where a c-tree is not among those that its d-tree
 allows, the route learns the nearest one among them. How near these come is the ceiling of what it can reach
 with this d-parser.
 
@@ -20,7 +20,7 @@ from d2c.training.encoding import described
 from d2c.training.spec import TrainingSpec
 from d2c.trees.ctree import CTree
 from d2c.trees.dtree import DTree
-from d2c.trees.induced_heads import induce_heads
+from d2c.trees.heads import induce_heads
 from d2c.trees.repair import repair_heads
 from d2c.trees.route import Progress, Route
 from d2c.trees.scores.brackets import bracket_scores

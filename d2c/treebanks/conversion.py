@@ -15,7 +15,7 @@ from d2c.trees.dtree import DTree
 from d2c.trees.formats.conllu import read_conllu
 from d2c.trees.formats.treebanks import FORMATS, format_of, format_to_write, write_treebank
 from d2c.trees.graphs import SecondaryEdges
-from d2c.trees.induced_heads import induce_heads
+from d2c.trees.heads import induce_heads
 
 WRITABLE = tuple(name for name, known in FORMATS.items() if known.write)
 _BRACKETS, _BLANKS = frozenset("()"), frozenset(" \t\r\n")

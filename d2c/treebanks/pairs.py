@@ -11,9 +11,9 @@ from typing import TypeVar
 from d2c.base.errors import FormatError
 from d2c.base.files import file_name
 from d2c.treebanks.reading import Reading
+from d2c.trees.cleaning import Spelling
 from d2c.trees.ctree import CTree
 from d2c.trees.dtree import DTree
-from d2c.trees.spelling import Spelling
 
 Tree = TypeVar("Tree", CTree, DTree)
 

@@ -19,12 +19,13 @@ from d2c.trees.formats.treebanks import read_treebank
 from d2c.trees.heads import (
     HeadCoverage,
     HeadRules,
+    estimate_rules,
     format_head_rules,
+    induce_heads,
     known_head_rules,
     load_head_rules,
     parse_head_rules,
 )
-from d2c.trees.induced_heads import estimate_rules, induce_heads
 from tests.strategies import ctrees
 from tests.treebanks import TREEBANKS, needs_treebanks
 

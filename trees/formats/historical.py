@@ -22,7 +22,7 @@ from d2c.trees.cleaning import keep_tokens, unwrap
 from d2c.trees.ctree import CTree, Tokens
 from d2c.trees.formats.brackets import bracket_items, bracket_trees
 from d2c.trees.formats.chunks import Reader
-from d2c.trees.traces import fill_traces
+from d2c.trees.graphs import fill_traces
 
 NOT_TEXT = frozenset(("ID", "CODE", "REF"))
 NO_LEMMA = "_"
@@ -35,7 +35,7 @@ _DASH = re.compile(r"<dash/?>")
 
 
 def _trees(text: str, traces: bool = False) -> Iterator[CTree | None]:
-    """Yield the trees of a text; traces: as `d2c.trees.traces` resolves them. Raises ValueError."""
+    """Yield the trees of a text; traces: as `d2c.trees.graphs` resolves them. Raises ValueError."""
     for item in filter(None, bracket_trees(text)):
         words = _text(item)
         if traces:

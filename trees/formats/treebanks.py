@@ -19,8 +19,7 @@ from d2c.trees.formats.floresta import read_floresta
 from d2c.trees.formats.historical import read_historical
 from d2c.trees.formats.sinica import read_sinica
 from d2c.trees.formats.tigerxml import read_tigerxml, write_tigerxml
-from d2c.trees.graphs import SecondaryEdges
-from d2c.trees.traces import resolve_traces
+from d2c.trees.graphs import SecondaryEdges, resolve_traces
 
 
 class Options(TypedDict, total=False):

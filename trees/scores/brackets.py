@@ -11,7 +11,7 @@ from dataclasses import dataclass, replace
 
 from d2c.trees.conversion import to_dependencies
 from d2c.trees.ctree import CTree
-from d2c.trees.induced_heads import induce_heads
+from d2c.trees.heads import induce_heads
 from d2c.trees.scores import disco, evalb
 from d2c.trees.scores.evalb_sides import Rules, from_ctree
 from d2c.trees.scores.matches import Score, Summary
