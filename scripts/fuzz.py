@@ -50,7 +50,7 @@ def main(
     torch.set_num_threads(1)  # OpenMP's threads do not survive a fork
     with tempfile.TemporaryDirectory() as scratch:
         directory = trained or Path(scratch)
-        for model in fitted.train_models(directory):
+        for model in fitted.trained(directory):
             click.echo(f"{model.name}: trained", err=True)
         model = Model.load(directory / next(iter(fitted.MODELS)))
         groups = models.group(directory), inputs.group(model), corpora.group(model)

@@ -9,6 +9,7 @@ import pickle
 import shutil
 import zipfile
 from collections.abc import Callable
+from copy import deepcopy
 from functools import partial
 from pathlib import Path
 from random import Random
@@ -112,7 +113,7 @@ def edit(rng: Random, value: Any) -> None:
             del container[key]
         case 1:
             other, below = rng.choice(places)
-            container[key] = other[below]
+            container[key] = deepcopy(other[below])  # which container may be in
         case 2 if isinstance(container[key], int | float):
             container[key] *= rng.choice((-1, 2, 0, 1e3, 10**6))
         case 2 if isinstance(container[key], list | str):
