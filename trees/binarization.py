@@ -74,14 +74,10 @@ def simple(label: str, left: Sequence[str], right: Sequence[str]) -> list[Step]:
 def markovized(label: str, left: Sequence[str], right: Sequence[str]) -> list[Step]:
     """Return the steps of the draft's scheme: a first-order Markov chain on each side, with the last sister
     as context."""
-    steps = [Step(RIGHT, Symbol(label, f"right {sister}")) for sister in right[:-1]]
-    if right:
-        steps.append(Step(RIGHT, Symbol(label, "right")))
-    steps += [Step(LEFT, Symbol(label, f"left {sister}")) for sister in left[:-1]]
-    if left:
-        steps.append(Step(LEFT, Symbol(label)))
-    steps[-1] = Step(steps[-1].kind, Symbol(label))
-    return steps
+    bars = [f"right {sister}" for sister in right[:-1]] + ["right"] * bool(right)
+    bars += [f"left {sister}" for sister in left]
+    kinds = [RIGHT] * len(right) + [LEFT] * len(left)
+    return [Step(kind, Symbol(label, bar)) for kind, bar in zip(kinds, [*bars[:-1], ""], strict=True)]
 
 
 BINARIZATIONS: dict[str, Binarization] = {"simple": simple, "markovized": markovized}

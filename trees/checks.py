@@ -1,4 +1,5 @@
-"""What no file can hold, and what XML cannot: told before it is written."""
+"""What no file can hold, and what XML cannot, told before it is written; numbers in files, bounded before
+they are read: a few bytes never ask for much time or memory."""
 
 from __future__ import annotations
 
@@ -7,6 +8,9 @@ import re
 from d2c.trees.cleaning import WRAPPERS
 from d2c.trees.ctree import CTree
 
+MOST_DIGITS = 18  # nothing has as many words, nodes or lines
+
+_DIGITS = re.compile("[0-9]+")
 _NOT_XML = re.compile("[^\t\n\r -\ud7ff\ue000-\ufffd\U00010000-\U0010ffff]")
 
 
@@ -42,3 +46,13 @@ def check_xml(text: str) -> str:
     if match := _NOT_XML.search(text):
         raise ValueError(f"XML cannot hold the character {match[0]!a}")
     return text
+
+
+def whole_number(text: str) -> int:
+    """Return the number that ASCII digits write. Raises ValueError for anything else, and for too many
+    digits."""
+    if not _DIGITS.fullmatch(text):
+        raise ValueError(f"{text[:20]!r} is no whole number")
+    if len(text) > MOST_DIGITS:
+        raise ValueError(f"the number {text[:20]}... is too large")
+    return int(text)

@@ -87,6 +87,15 @@ class CTree:
                 parents[kid] = node
         return parents
 
+    def depths(self) -> list[int]:
+        """Return [n + K] how many nodes are above each."""
+        n = len(self.tokens.forms)
+        depths = [0] * (n + len(self.labels))
+        for node in range(self.root, n - 1, -1):
+            for kid in self.children[node - n]:
+                depths[kid] = depths[node] + 1
+        return depths
+
     def yields(self) -> list[tuple[int, ...]]:
         """Return [n + K] the sorted token indices below each node."""
         result: list[tuple[int, ...]] = [(i,) for i in range(len(self.tokens.forms))]

@@ -110,7 +110,7 @@ def spans_of(
     nodes:       ids of proper nodes; None: all of them
     confidences: [K] one for each proper node
     """
-    n, blocks, depths = len(ctree.tokens), ctree.blocks(), _depths(ctree)
+    n, blocks, depths = len(ctree.tokens), ctree.blocks(), ctree.depths()
     heads = None if ctree.head_children is None else ctree.lexical_heads()
     source = source or Source(ctree.tokens.forms)
     ordered = sorted(
@@ -142,13 +142,3 @@ def labelled(ctree: CTree, labels: Collection[str], nested: bool = False) -> lis
         for kid in ctree.children[node - n]:
             inside[kid] = wanted or inside[node]
     return nodes
-
-
-def _depths(ctree: CTree) -> list[int]:
-    """Return [n + K] how many nodes are above each."""
-    n = len(ctree.tokens)
-    depths = [0] * (n + len(ctree.labels))
-    for node in range(ctree.root, n - 1, -1):
-        for kid in ctree.children[node - n]:
-            depths[kid] = depths[node] + 1
-    return depths

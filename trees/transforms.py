@@ -31,15 +31,13 @@ def move_punctuation(ctree: CTree, is_mark: Callable[[str], bool] = is_punctuati
         return ctree
     moved = [marks[i] and solid[parents[i]] for i in range(n)]
     children = [[kid for kid in kids if kid >= n or not moved[kid]] for kids in ctree.children]
-    depth = [0] * len(parents)
-    for node in range(ctree.root - 1, -1, -1):
-        depth[node] = depth[parents[node]] + 1
+    depths = ctree.depths()
     following = iter([*(i for i in range(n) if not moved[i]), n])
     right, target = next(following), ctree.root
     for i in range(n):
         if i == right:
             right = next(following)
-            target = _lowest_common(i, right, parents, depth) if i + 1 < right < n else ctree.root
+            target = _lowest_common(i, right, parents, depths) if i + 1 < right < n else ctree.root
         else:
             children[target - n].append(i)
     heads = ctree.head_children
@@ -166,11 +164,11 @@ def collapse(ctree: CTree, kept: Sequence[bool]) -> CTree:
     return CTree(ctree.tokens, tuple(compress(ctree.labels, stays[n:])), in_order, heads, ctree.top)
 
 
-def _lowest_common(a: int, b: int, parents: list[int], depth: list[int]) -> int:
+def _lowest_common(a: int, b: int, parents: list[int], depths: list[int]) -> int:
     """Find the smallest constituent that covers both tokens."""
     a, b = parents[a], parents[b]
     while a != b:
-        if depth[a] >= depth[b]:
+        if depths[a] >= depths[b]:
             a = parents[a]
         else:
             b = parents[b]

@@ -10,9 +10,8 @@ from d2c.base.files import file_name
 from d2c.commands.options import FilePath, encoding_option, jobs_option, output_option, treebank_options
 from d2c.commands.terminal import say, shown
 from d2c.reduction.reduction import Reduction
-from d2c.treebanks.parts import Encode, convert_parts
+from d2c.treebanks.parts import Encode, Statistics, convert_parts
 from d2c.treebanks.reading import Reading
-from d2c.treebanks.statistics import Statistics
 from d2c.trees.heads import Uncovered, load_head_rules
 
 

@@ -12,7 +12,7 @@ from d2c.trees.ctree import CTree, canonical
 from d2c.trees.dtree import DTree
 from d2c.trees.heads import induce_heads
 from d2c.trees.scores.matches import Matches
-from d2c.viewing.sentences import Json, Sentences
+from d2c.viewing.page import Json, Sentences
 
 
 @dataclass(frozen=True)
@@ -49,7 +49,7 @@ def analysed(comparison: Comparison) -> tuple[list[CTree], list[Analysed]]:
 
 
 class Browser:
-    """The sentences of the report, as `d2c.viewing.sentences` says, with more about each:
+    """The sentences of the report, as `d2c.viewing.page` says, with more about each:
 
     q, f: F1 of all routes together, and of each
     a:    [token, gold head] where that of the d-parser's d-tree differs

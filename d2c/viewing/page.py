@@ -1,11 +1,26 @@
-"""HTML pages that need no network: templates of several packages, which extend templates/browser.html."""
+"""HTML pages that need no network: templates of several packages, which extend templates/browser.html, and
+sentences as compact JSON, which templates/pictures.js draws and templates/search.js searches.
+
+What pages hold of a sentence:
+
+i:    its number; w, t: words, tags
+h, d: heads and labels of its d-tree
+c:    its c-trees: [parent of each node, label of each proper node, what the page says of nodes]
+"""
 
 from __future__ import annotations
 
+from collections import defaultdict
 from collections.abc import Iterator
+from itertools import count
 from typing import Any
 
 from jinja2 import ChoiceLoader, Environment, PackageLoader, StrictUndefined
+
+from d2c.trees.ctree import CTree, Tokens
+from d2c.trees.dtree import DTree
+
+Json = dict[str, Any]
 
 
 def page(package: str, template: str, **shown: Any) -> Iterator[str]:
@@ -25,3 +40,30 @@ def page(package: str, template: str, **shown: Any) -> Iterator[str]:
     )
     environment.policies["json.dumps_kwargs"] = {"separators": (",", ":"), "ensure_ascii": False}
     return environment.get_template(template).generate(**shown)
+
+
+class Sentences:
+    """Writes sentences. Tags and labels are numbered as they come, so that each is in the page once."""
+
+    def __init__(self) -> None:
+        self._tags, self._labels, self._arcs = (defaultdict[str, int](count().__next__) for _ in range(3))
+
+    def json(self, number: int, tokens: Tokens, dtree: DTree, ctrees: list[Any]) -> Json:
+        """A sentence; ctrees: what `ctree` gave, or what else the page takes for one."""
+        return {
+            "i": number,
+            "w": tokens.forms,
+            "t": [self._tags[tag] for tag in tokens.tags],
+            "h": dtree.heads,
+            "d": [self._arcs[label] for label in dtree.labels or ()],
+            "c": ctrees,
+        }
+
+    def ctree(self, ctree: CTree, said: list[Any]) -> list[Any]:
+        """A c-tree, and what the page says of its nodes."""
+        return [ctree.parents(), [self._labels[label] for label in ctree.labels], said]
+
+    @property
+    def names(self) -> dict[str, list[str]]:
+        """What the numbers in the sentences so far mean."""
+        return {"tags": list(self._tags), "labels": list(self._labels), "arcs": list(self._arcs)}

@@ -18,8 +18,7 @@ from d2c.treebanks.reading import Reading
 from d2c.trees.ctree import CTree, Tokens
 from d2c.trees.dtree import DTree
 from d2c.trees.formats.conllu import read_conllu
-from d2c.viewing.page import page
-from d2c.viewing.sentences import Json, Sentences
+from d2c.viewing.page import Json, Sentences, page
 
 MOST = 100_000  # sentences of a page: with more of them a browser takes many seconds and GB
 

@@ -10,7 +10,7 @@ from __future__ import annotations
 
 from xml.etree.ElementTree import Element
 
-from d2c.base.numbers import whole_number
+from d2c.trees.checks import whole_number
 from d2c.trees.ctree import CTree
 from d2c.trees.formats.chunks import writer
 from d2c.trees.formats.xml import attributes, element_reader, named

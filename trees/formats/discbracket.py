@@ -8,8 +8,7 @@ from __future__ import annotations
 
 import re
 
-from d2c.base.numbers import whole_number
-from d2c.trees.checks import check_names, check_text
+from d2c.trees.checks import check_names, check_text, whole_number
 from d2c.trees.cleaning import unescape, unwrap
 from d2c.trees.ctree import CTree, Tokens, build_ctree
 from d2c.trees.formats.brackets import bracket_items, escape
