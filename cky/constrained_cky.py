@@ -21,9 +21,8 @@ from d2c.cky.grammar.vocabulary import Vocabulary
 from d2c.cky.learning.gold import Gold, examples_of
 from d2c.cky.learning.svm import Examples, train_on
 from d2c.cky.model import Learned, read_model, used, write_model
-from d2c.cky.search.constraints import UNPRUNED
 from d2c.cky.search.features import Scorer
-from d2c.cky.search.pruning import estimate
+from d2c.cky.search.pruning import UNPRUNED, estimate
 from d2c.cky.settings import ChartSettings
 from d2c.forests.forest import Floats
 from d2c.linear.learner import Checkpoint, Training, fingerprint_of, permuted
@@ -104,7 +103,7 @@ class ConstrainedCKY(ChartDecoder, Route):
         self, examples: Examples, score: Callable[[Floats], float] | None, progress: Progress | None
     ) -> Floats:
         """Return the best averaged weights; `score` says their F1."""
-        templates, grammar, any_query = self.templates, self.grammar_, self.any_query
+        templates, grammar, query = self.templates, self.grammar_, self.query
         checkpoint = None
         if self.checkpoints:
             columns = (*examples, *grammar.table, *templates)
@@ -113,9 +112,7 @@ class ConstrainedCKY(ChartDecoder, Route):
         learner, scorer = training.learner, Scorer(templates, grammar.keys, training.learner.weights)
 
         def learn(chosen: NDArray[np.int64]) -> tuple[float, int]:
-            result: tuple[float, int] = train_on(
-                learner, training.gradient, examples, chosen, any_query, scorer
-            )
+            result: tuple[float, int] = train_on(learner, training.gradient, examples, chosen, query, scorer)
             return result
 
         return training.run(len(examples.begin) - 1, learn, score, progress)

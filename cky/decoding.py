@@ -10,27 +10,25 @@ from d2c.base.errors import ModelError
 from d2c.cky.grammar.grammar import Grammar
 from d2c.cky.grammar.vocabulary import Vocabulary
 from d2c.cky.learning.gold import Gold
-from d2c.cky.search.chart import COPY, NO_GLUE, Query, build_chart
-from d2c.cky.search.constraints import Constraints
-from d2c.cky.search.features import Observed, Scorer
-from d2c.cky.search.layout import NO_LAYOUT, is_projective_tree
+from d2c.cky.search.chart import COPY, Chart, Query, build_chart
+from d2c.cky.search.features import Scorer
+from d2c.cky.search.layout import is_projective_tree
 from d2c.cky.search.nodes import nodes_of
 from d2c.cky.search.packed_chart import Packed
 from d2c.cky.search.packed_layout import lay_out_packed
-from d2c.cky.search.pruning import restrict
+from d2c.cky.search.pruning import Constraints, restrict
 from d2c.cky.search.search import (
     ChartDerivation,
     ChartInput,
     best_derivation,
     bracket_key,
-    complete,
     k_best_derivations,
     oracle_derivation,
     posteriors,
 )
 from d2c.cky.search.templates import Templates
 from d2c.cky.settings import ChartSettings
-from d2c.forests.forest import Floats, Ints
+from d2c.forests.forest import Floats
 from d2c.forests.semirings import count_derivations
 from d2c.packed.arcs import PackedArcs
 from d2c.packed.dtree import packed_arcs
@@ -106,17 +104,17 @@ class ChartDecoder:
     def nearest(self, gold: Gold, arcs: PackedArcs | None = None) -> ChartDerivation:
         """Return the oracle's derivation: the nearest to a gold tree over its d-tree, or over packed arcs."""
         self.check_grammar()
-        query = self.ask(self.vocabulary_.observe(gold.ctree.tokens, gold.heads, gold.labels))
-        packed = self._packed(arcs, gold.heads)
-        return oracle_derivation(query, gold.parts(self.grammar_), gold.brackets(self.grammar_), packed)
+        observed = self.vocabulary_.observe(gold.ctree.tokens, gold.heads, gold.labels)
+        parts, brackets = gold.parts(self.grammar_), gold.brackets(self.grammar_)
+        return oracle_derivation(self.query, observed, parts, brackets, self._packed(arcs, gold.heads))
 
     def count(self, dtree: DTree) -> int:
         """Return |Y(x, d)|: how many derivations the grammar has for a d-tree, exact up to 2^53."""
-        return int(count_derivations(build_chart(self._unglued(dtree)).forest))
+        return int(count_derivations(self._chart(dtree).forest))
 
     def chart_size(self, dtree: DTree) -> int:
         """Return how many applications of rules the pruned chart of a d-tree has; 0 without a parse."""
-        return int((build_chart(self._unglued(dtree)).rules != COPY).sum())
+        return int((self._chart(dtree).rules != COPY).sum())
 
     def check_grammar(self) -> None:
         """Raise ModelError where there is no grammar yet."""
@@ -148,16 +146,12 @@ class ChartDecoder:
         """The weights and templates that score the parts of a derivation."""
         return Scorer(self.templates, self.grammar_.keys, self.weights_)
 
-    def ask(self, observed: Observed) -> Query:
-        """Return the query of a sentence over its d-tree."""
-        return complete(self.any_query, observed)
-
     @property
-    def any_query(self) -> Query:
-        """The query of any sentence, see `ChartInput`."""
+    def query(self) -> Query:
+        """The grammar and what pruning leaves, without the glue rule."""
         constraints, most = restrict(self.allowed_, self.settings.pruning), self.settings.max_unaries
-        table, axioms, default = self.grammar_.table, self._axioms, self._default
-        return Query(table, NO_LAYOUT, axioms, NO_LAYOUT.order, constraints, most, default)
+        default = self.grammar_.symbol_ids[self.default_]
+        return Query(self.grammar_.table, self._axioms, constraints, most, default)
 
     def _number(self) -> None:
         """Number what grammar and vocabulary say: the symbol of pre-terminals with each tag, and the label
@@ -166,7 +160,6 @@ class ChartDecoder:
         self._axioms = np.zeros(max(self.vocabulary_.tags.values()) + 1, np.int32)
         for tag, number in self.vocabulary_.tags.items():
             self._axioms[number] = ids[Symbol(tag, "tag")]
-        self._default: Ints = np.array([ids[self.default_]], np.int32)
         self._names = [one.label for one in symbols]
         self._labels = tuple([self._symbols.labels(name)[-1] for name in self._names])
         shown = self._symbols.shown(self._names)
@@ -179,14 +172,13 @@ class ChartDecoder:
     def _sentence(self, dtree: DTree, heads: Sequence[int]) -> ChartInput:
         """Return the sentence of a d-tree, with repaired heads."""
         observed = self.vocabulary_.observe(dtree.tokens, heads, dtree.labels)
-        return ChartInput(self.any_query, observed, self.scorer, self._packed(packed_arcs(dtree), heads))
+        return ChartInput(self.query, observed, self.scorer, self._packed(packed_arcs(dtree), heads))
 
-    def _unglued(self, dtree: DTree) -> Query:
-        """Return the query of a d-tree, repaired, without its packed arcs and without the glue rule."""
+    def _chart(self, dtree: DTree) -> Chart:
+        """Return the chart of a d-tree, repaired, without its packed arcs and without the glue rule."""
         self.check_grammar()
         heads = self.heads_of(dtree, Repairs())
-        observed = self.vocabulary_.observe(dtree.tokens, heads, dtree.labels)
-        return self.ask(observed)._replace(glue_symbols=NO_GLUE)
+        return build_chart(self.query, self.vocabulary_.observe(dtree.tokens, heads, dtree.labels))
 
     def _packed(self, arcs: PackedArcs | None, heads: Sequence[int]) -> Packed | None:
         """Return the arcs that are kept; None where they say no more than the single d-tree."""
@@ -198,7 +190,7 @@ class ChartDecoder:
             symbols = self.arcs_.labels * labels
         if kept.is_single:
             return Packed(kept, None, self.arcs_.weight, symbols) if len(symbols) else None
-        around = self.settings.context or len(self.any_query.constraints.sides) > 0
+        around = self.settings.context or len(self.query.constraints.sides) > 0
         layout = lay_out_packed(kept, around) if is_projective(heads) else None
         return Packed(kept, layout, self.arcs_.weight, symbols)
 

@@ -14,10 +14,11 @@ import numpy as np
 
 from d2c.cky.constrained_cky import ConstrainedCKY
 from d2c.cky.search.chart import Chart, Query
-from d2c.cky.search.constraints import UNPRUNED
 from d2c.cky.search.features import score_edges
+from d2c.cky.search.layout import Observed
 from d2c.cky.search.packed_chart import build_packed_chart
 from d2c.cky.search.packed_layout import PackedLayout, lay_out_packed
+from d2c.cky.search.pruning import UNPRUNED
 from d2c.cky.search.search import GLUE_SCORE, derivation, nearness
 from d2c.forests.forest import Floats
 from d2c.forests.semirings import viterbi
@@ -29,10 +30,10 @@ NO_LIMIT = 1 << 31  # of the edges of a chart
 LONGEST = 20  # words
 
 
-def build_lexicalised_chart(query: Query) -> Chart:
+def build_lexicalised_chart(query: Query, observed: Observed) -> Chart:
     """Return all derivations of n words, whatever their d-tree and without pruning."""
-    layout = _layout_of_all_arcs(len(query.tags))
-    chart, _ = build_packed_chart(query._replace(constraints=UNPRUNED), layout, NO_LIMIT)
+    layout = _layout_of_all_arcs(len(observed) - 2)
+    chart, _ = build_packed_chart(query._replace(constraints=UNPRUNED), observed, layout, NO_LIMIT)
     return chart
 
 
@@ -53,8 +54,8 @@ def parse_lexicalised(route: ConstrainedCKY, tokens: Tokens) -> CTree | None:
     """
     if route.settings.context or route.settings.labels:
         raise ValueError("these weights need a d-tree; fit with context=False, labels=False")
-    chart = build_lexicalised_chart(_query(route, tokens))
-    observed = route.vocabulary_.observe(tokens, range(len(tokens)), None)
+    observed = _observed(route, tokens)
+    chart = build_lexicalised_chart(route.query, observed)
     return _best(route, tokens, chart, score_edges(chart, observed, route.scorer, GLUE_SCORE))
 
 
@@ -63,17 +64,18 @@ def lexicalised_oracle(route: ConstrainedCKY, gold: CTree) -> CTree | None:
 
     Raises ValueError for more than LONGEST words.
     """
-    query, pair = _query(route, gold.tokens), route.gold(gold)
-    chart = build_lexicalised_chart(query)
-    near = nearness(chart, query, pair.parts(route.grammar_), pair.brackets(route.grammar_))
+    chart, pair = build_lexicalised_chart(route.query, _observed(route, gold.tokens)), route.gold(gold)
+    near = nearness(
+        chart, route.query.rules, len(gold.tokens), pair.parts(route.grammar_), pair.brackets(route.grammar_)
+    )
     return _best(route, gold.tokens, chart, near)
 
 
-def _query(route: ConstrainedCKY, tokens: Tokens) -> Query:
-    """Return the query of a sentence; its d-tree plays no part. Raises ValueError for a long one."""
+def _observed(route: ConstrainedCKY, tokens: Tokens) -> Observed:
+    """Return what features see of a sentence without a d-tree. Raises ValueError for a long one."""
     if len(tokens) > LONGEST:
         raise ValueError(f"{len(tokens)} words; lexicalised CKY takes {LONGEST} at most")
-    return route.ask(route.vocabulary_.observe(tokens, range(len(tokens)), None))
+    return route.vocabulary_.observe(tokens, range(len(tokens)), None)
 
 
 def _best(route: ConstrainedCKY, tokens: Tokens, chart: Chart, scores: Floats) -> CTree | None:

@@ -12,7 +12,7 @@ from d2c.base.model_files import read_as, reading, write_settings
 from d2c.base.settings import Limits
 from d2c.cky.grammar.grammar import ROOT, Grammar, Rule
 from d2c.cky.grammar.vocabulary import Vocabulary
-from d2c.cky.search.constraints import Constraints
+from d2c.cky.search.pruning import Constraints
 from d2c.cky.settings import ChartSettings
 from d2c.forests.forest import Floats
 from d2c.linear.weights import SPARSE, Arrays, Like, dense, read_arrays, sparse, write_arrays

@@ -10,7 +10,7 @@ from typing import Annotated, Self
 import numpy as np
 
 from d2c.base.settings import Limits
-from d2c.cky.search.features import TOKEN, Observed
+from d2c.cky.search.layout import TOKEN, Observed
 from d2c.cky.search.templates import COLUMNS
 from d2c.linear.words import UNKNOWN, morph_numbers, number_morphs, number_words, word_number
 from d2c.trees.ctree import Tokens

@@ -12,8 +12,7 @@ from d2c.base.progress import counted
 from d2c.cky.grammar.grammar import Grammar, Rule, rules_of
 from d2c.cky.grammar.vocabulary import Vocabulary
 from d2c.cky.learning.svm import Examples
-from d2c.cky.search.features import TOKEN
-from d2c.cky.search.layout import lay_out
+from d2c.cky.search.layout import TOKEN, lay_out
 from d2c.cky.search.search import ChartDerivation, bracket_key
 from d2c.cky.search.sites import Parts, sites_of_steps
 from d2c.trees.binarization import BINARIZATIONS, Derivation, Symbol, binarize

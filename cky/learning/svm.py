@@ -8,25 +8,15 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from d2c.cky.search.chart import Query
-from d2c.cky.search.features import (
-    FEATURES,
-    Observed,
-    Scorer,
-    fill_site,
-    heads_of,
-    part_slots,
-    score_edges,
-    scratch,
-)
-from d2c.cky.search.layout import Layout, lay_out
-from d2c.cky.search.search import chart_of, losses, parts_of
+from d2c.cky.search.chart import Query, build_chart
+from d2c.cky.search.features import FEATURES, Scorer, fill_atoms, part_slots, room_for_atoms, score_edges
+from d2c.cky.search.layout import Layout, Observed, heads_of, lay_out
+from d2c.cky.search.search import losses, parts_of
 from d2c.cky.search.sites import Parts, same_site, sites_of_steps
 from d2c.forests.forest import Ints
 from d2c.forests.semirings import viterbi
 from d2c.linear.adagrad import AdaGrad, Gradient, add, step
 from d2c.linear.kernels import kernel
-from d2c.trees.binarization import UNARY
 
 
 class Examples(NamedTuple):
@@ -76,17 +66,17 @@ def train_on(
     gradient: Gradient,
     examples: Examples,
     chosen: NDArray[np.int64],
-    any_query: Query,
+    query: Query,
     scorer: Scorer,
 ) -> tuple[float, int]:
     """Take one step for each chosen sentence; return the sum of the losses Δ and the number of gold parts.
 
-    any_query: as of `d2c.cky.search.search.ChartInput`; scorer: with the learner's weights
+    scorer: with the learner's weights
     """
-    total, count, kinds = 0.0, 0, any_query.rules.kind
+    total, count, kinds = 0.0, 0, query.rules.kind
     for number in chosen:
         observed = sentence(examples, number)
-        chart = chart_of(any_query, observed)
+        chart = build_chart(query, observed)
         if len(chart.rules) == 0:
             continue
         gold = gold_parts(examples, number, lay_out(heads_of(observed)), kinds)
@@ -107,9 +97,7 @@ def train_on(
 @kernel
 def add_difference(gradient: Gradient, observed: Observed, scorer: Scorer, gold: Parts, guess: Parts) -> None:
     """Adds f(guess) - f(gold) to a gradient; parts that both have are left out."""
-    table, begin, words, _, _ = scorer.templates
-    positions, numbers, atoms = scratch()
-    slots, mask = np.empty(FEATURES, np.int64), len(scorer.weights) - 1
+    atoms, slots, mask = room_for_atoms(), np.empty(FEATURES, np.int64), len(scorer.weights) - 1
     for parts, others, sign in ((gold, guess, -1.0), (guess, gold, 1.0)):
         for part in range(len(parts.rules)):
             site, rule = parts.sites[part], parts.rules[part]
@@ -118,7 +106,6 @@ def add_difference(gradient: Gradient, observed: Observed, scorer: Scorer, gold:
                 if others.rules[other] == rule and same_site(others.sites[other], site):
                     shared = True
             if not shared:
-                count = fill_site(observed, site, table, begin, words, positions, numbers, atoms)
-                bounds = begin[int(site["side"] == UNARY)]
-                for i in range(part_slots(scorer.keys, rule, bounds, atoms, count, mask, slots)):
+                fill_atoms(observed, site, scorer.templates, 0, atoms)
+                for i in range(part_slots(scorer.keys, rule, atoms, mask, slots)):
                     add(gradient, slots[i], sign)

@@ -18,7 +18,6 @@ import numpy as np
 from numpy.typing import NDArray
 
 from d2c.cky.grammar.grammar import RuleTable
-from d2c.cky.search.constraints import Constraints, certain_side
 from d2c.cky.search.growing import (
     BLOCKS,
     COPY,
@@ -41,52 +40,49 @@ from d2c.cky.search.growing import (
     unary_steps,
     with_room,
 )
-from d2c.cky.search.layout import Layout, cell_of, item_of
+from d2c.cky.search.layout import Layout, Observed, cell_of, heads_of, item_of, lay_out
+from d2c.cky.search.pruning import Constraints, certain_side
 from d2c.cky.search.sites import set_site
 from d2c.forests.forest import Ints
 from d2c.linear.kernels import kernel, lean
 from d2c.trees.binarization import LEFT, UNARY
 
-__all__ = ["COPY", "GLUED", "NOTHING", "NO_GLUE", "Chart", "Query", "build_chart"]
-
-NO_GLUE = np.zeros(0, np.int32)  # of `Query.glue_symbols`
+__all__ = ["COPY", "GLUED", "NOTHING", "Chart", "Query", "build_chart"]
 
 
 class Query(NamedTuple):
-    """A sentence of n words, with its d-tree and the grammar, for which a chart is built.
+    """The grammar with which charts of sentences are built.
 
-    rules:        of the grammar
-    layout:       the d-tree
-    axioms:       [T] symbol of the pre-terminals with each tag
-    tags:         [n] of the words, as numbers
-    constraints:  what pruning leaves
-    max_unaries:  unary steps between two attachments at most
-    glue_symbols: empty, or [n]: then the glue rule joins what no rule joins. It adds the dependent to the
-                  constituent that is there, or puts this symbol over a pre-terminal; it finishes what is
-                  unfinished and accepts any root, so that every d-tree has a derivation
+    axioms:      [T] symbol of the pre-terminals with each tag
+    constraints: what pruning leaves
+    max_unaries: unary steps between two attachments at most
+    default:     symbol that the glue rule puts over a pre-terminal
+    glue:        whether the glue rule joins what no rule joins. It adds the dependent to the constituent that
+                 is there, or puts the default over a pre-terminal; it finishes what is unfinished and accepts
+                 any root, so that every d-tree has a derivation
     """
 
     rules: RuleTable
-    layout: Layout
     axioms: Ints
-    tags: Ints
     constraints: Constraints
     max_unaries: int
-    glue_symbols: Ints
+    default: int
+    glue: bool = False
 
 
 @kernel
-def build_chart(query: Query) -> Chart:
-    """Return all derivations of a d-tree."""
-    rules, levels, glue = query.rules, query.max_unaries, len(query.glue_symbols) > 0
-    order, dependents, words = query.layout
-    n, size, unary = len(query.tags), len(rules.whole), NOTHING + UNARY
+def build_chart(query: Query, observed: Observed) -> Chart:
+    """Return all derivations of a sentence over its d-tree."""
+    rules, levels, glue = query.rules, query.max_unaries, query.glue
+    layout, tags = lay_out(heads_of(observed)), observed["tag"][1:-1].copy()
+    order, dependents, words = layout
+    n, size, unary = len(tags), len(rules.whole), NOTHING + UNARY
     growing, every = new_chart(n, np.int64(words[n]["cell"]), size), np.zeros(0, np.bool_)
     counts = growing.counts
     # The most edges of a cell: each rule from either side and at each level, copies, the glue rule's
     most_edges = (levels + 2) * (len(rules.kind) + 2 * size + 2) + (2 * size * size if glue else 0)
     for h in order:
-        tag = query.tags[h]
+        tag = tags[h]
         allowed = query.constraints.by_tag[tag] if len(query.constraints.by_tag) else every
         for cell in range(words[h]["cell"], words[h + 1]["cell"]):
             a, b = item_of(words, h, cell - words[h]["cell"])
@@ -95,7 +91,7 @@ def build_chart(query: Query) -> Chart:
             if cell == words[h]["cell"]:
                 start(growing, query.axioms[tag])
             for side in range(2):
-                _attach_next(query, side, h, a, b, allowed, growing)
+                _attach_next(query, layout, tags, side, (h, a, b), allowed, growing)
             reset(growing, begin)
             set_site(dependents, words, unary, h, a, b, growing.sites[counts[BLOCKS]])
             if glue and cell == words[h + 1]["cell"] - 1:
@@ -114,12 +110,18 @@ def build_chart(query: Query) -> Chart:
 
 @lean
 def _attach_next(
-    query: Query, side: int, h: int, a: int, b: int, allowed: NDArray[np.bool_], growing: Growing
+    query: Query,
+    layout: Layout,
+    tags: Ints,
+    side: int,
+    item: tuple[int, int, int],
+    allowed: NDArray[np.bool_],
+    growing: Growing,
 ) -> None:
     """Add the block in which the item (h, a, b) takes its last dependent on a side, where it may do so."""
-    order, dependents, words = query.layout
+    (h, a, b), (_, dependents, words) = item, layout
     a0, b0 = (a - 1, b) if side == LEFT else (a, b - 1)
-    if min(a0, b0) < 0 or _certain_side(query.constraints, query.tags, query.layout, h, a0, b0) == 1 - side:
+    if min(a0, b0) < 0 or _certain_side(query.constraints, tags, layout, h, a0, b0) == 1 - side:
         return
     before = cell_of(words, h, a0, b0)
     if before < 0:
@@ -128,8 +130,8 @@ def _attach_next(
     set_site(dependents, words, side, h, a, b, site)
     done, first = words[site["m"] + 1]["cell"] - 1, growing.counts[EDGES]
     attach(query.rules, side, before, done, allowed, growing)
-    if len(query.glue_symbols) and growing.counts[EDGES] == first:
-        _glue(query.rules, before, done, query.glue_symbols[h], growing)
+    if query.glue and growing.counts[EDGES] == first:
+        _glue(query.rules, before, done, query.default, growing)
     end_block(growing)
 
 

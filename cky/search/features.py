@@ -12,6 +12,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from d2c.cky.search.chart import COPY, GLUED, NOTHING, Chart
+from d2c.cky.search.layout import Observed
 from d2c.cky.search.templates import (
     BACKED_OFF,
     FIELDS,
@@ -26,7 +27,7 @@ from d2c.cky.search.templates import (
 )
 from d2c.forests.forest import Floats, Ints
 from d2c.linear.kernels import inner, kernel, lean
-from d2c.linear.templates import Longs, Rows, atom_of, fill_atoms, fill_each
+from d2c.linear.templates import Longs, atom_of, fill_each
 from d2c.trees.binarization import LEFT, RIGHT, UNARY
 
 MOST_WORDS = 100  # of the sentence that tell what kind of text it is
@@ -35,25 +36,6 @@ FEATURES = 2 * ATOMS
 LONGEST = np.array([1, 2, 3, 4, 5, 8, 12, 20, 35])  # upper bounds of the first nine of the ten length bins
 _ODD, _HALF = np.uint64(0x9E3779B97F4A7C15), np.uint64(32)
 _POSITIONS, _FIELDS, _GROUPS = len(POSITIONS), len(FIELDS), len(GROUPS)
-
-
-# What features see of a token: numbers of its word, its tag, its head (1..n, 0 = root), the d-label of the
-# arc into it, and its morphology, from 1 on. A sentence has a token of zeros before and behind; d-labels and
-# morphology are zeros, too, unless in use
-TOKEN = np.dtype([(name, np.int32) for name in ("word", "tag", "head", "label", "morph")], align=True)
-Observed = NDArray[np.void]  # [n + 2] of TOKEN
-
-
-@kernel
-def heads_of(observed: Observed) -> Ints:
-    """[n]"""
-    return observed["head"][1:-1].copy()
-
-
-@kernel
-def tags_of(observed: Observed) -> Ints:
-    """[n]"""
-    return observed["tag"][1:-1].copy()
 
 
 class Scorer(NamedTuple):
@@ -96,52 +78,60 @@ def _fill_numbers(observed: Observed, site: np.void, positions: Longs, numbers: 
     numbers[_FIELDS - 2], numbers[_FIELDS - 1] = observed[h]["morph"], observed[at.m]["morph"]
 
 
-@lean
-def fill_site(
-    observed: Observed,
-    site: np.void,
-    table: Rows,
-    begin: Ints,
-    words: bool,
-    positions: Longs,
-    numbers: Longs,
-    atoms: Longs,
-) -> int:
-    """The atoms of a site, group by group, and last those that go with the parent only; how many there are.
+class SplitAtoms(NamedTuple):
+    """The atoms of a site, and room for what they are made of.
 
-    table, begin, words: as in `Templates`; positions, numbers, atoms: of `scratch`
+    atoms:  [2, ATOMS] those of its arc alone, and the others, each group by group
+    bounds: [2, groups + 1] where the atoms of each group begin; the last one where those of the site end
+    positions, numbers: the fields of the site
     """
-    unary, side = int(site["side"] == UNARY), site["side"]
-    _fill_numbers(observed, site, positions, numbers)
-    count = fill_atoms(numbers, table, begin[unary, 0], begin[unary, _GROUPS], side, atoms, 0)
-    if words and site["j"] - site["i"] == len(observed) - 3 and site["g"] == 0:
-        count = fill_each(0, observed["word"][1 : min(MOST_WORDS + 1, len(observed) - 1)], side, atoms, count)
-    return count
+
+    atoms: Longs
+    bounds: Longs
+    positions: Longs
+    numbers: Longs
 
 
 @inner
-def scratch() -> tuple[Longs, Longs, Longs]:
-    """Room for the positions, fields and atoms of a site."""
-    return np.empty(_POSITIONS, np.int64), np.zeros(_FIELDS + 1, np.int64), np.empty(ATOMS, np.int64)
+def room_for_atoms() -> SplitAtoms:
+    """Return room for the atoms of a site."""
+    atoms, bounds = np.empty((2, ATOMS), np.int64), np.zeros((2, _GROUPS + 1), np.int64)
+    return SplitAtoms(atoms, bounds, np.empty(_POSITIONS, np.int64), np.zeros(_FIELDS + 1, np.int64))
 
 
 @lean
-def part_slots(
-    keys: Longs, rule: int, bounds: Ints, atoms: Longs, count: int, mask: int, slots: Longs
-) -> int:
-    """Writes the slots of a part's features; how many there are.
+def fill_atoms(
+    observed: Observed, site: np.void, templates: Templates, first: int, split: SplitAtoms
+) -> None:
+    """Write the atoms of a site, and where those of each group begin.
 
-    bounds: [groups + 1] a row of `Templates.begin`; atoms: the `count` ones of its site
+    first: 0, or 1 where the atoms of the arc alone are there already
     """
-    features, group = 0, 0
-    for i in range(count):
-        while group < PARENT and i >= bounds[group + 1] - bounds[0]:
-            group += 1
-        slots[features] = (atoms[i] + keys[rule, group]) & mask
-        features += 1
-        if group == BACKED_OFF:
-            slots[features] = (atoms[i] + keys[rule, PARENT]) & mask
-            features += 1
+    side, numbers, table, rows = np.int64(site["side"]), split.numbers, templates.table, templates.split
+    _fill_numbers(observed, site, split.positions, numbers)
+    for part in range(first, 2):
+        begin, atoms, bounds = templates.parts[side, part], split.atoms[part], split.bounds[part]
+        for i in range(begin[0], begin[_GROUPS]):
+            atoms[i - begin[0]] = atom_of(numbers, table, np.uint64(rows[i]), side)
+        for group in range(_GROUPS + 1):
+            bounds[group] = begin[group] - begin[0]
+    if templates.words and site["j"] - site["i"] == len(observed) - 3 and site["g"] == 0:
+        words = observed["word"][1 : min(MOST_WORDS + 1, len(observed) - 1)]
+        split.bounds[1, _GROUPS] = fill_each(0, words, side, split.atoms[1], split.bounds[1, _GROUPS])
+
+
+@lean
+def part_slots(keys: Longs, rule: int, split: SplitAtoms, mask: int, slots: Longs) -> int:
+    """Write the slots of the features of a part with these atoms; return how many there are."""
+    features = 0
+    for part in range(2):
+        for group in range(_GROUPS):
+            for i in range(split.bounds[part, group], split.bounds[part, group + 1]):
+                slots[features] = (split.atoms[part, i] + keys[rule, group]) & mask
+                features += 1
+                if group == BACKED_OFF:
+                    slots[features] = (split.atoms[part, i] + keys[rule, PARENT]) & mask
+                    features += 1
     return features
 
 
@@ -226,17 +216,6 @@ class SharedSums(NamedTuple):
     others: Ints
 
 
-class SplitAtoms(NamedTuple):
-    """The atoms of a site: those of its arc alone, and the others, each group by group.
-
-    bounds: [2, groups + 1] where the atoms of each group begin; the last one where those of the site end
-    """
-
-    of_arc: Longs
-    of_other: Longs
-    bounds: Longs
-
-
 @kernel
 def score_edges(chart: Chart, observed: Observed, scorer: Scorer, glue: float) -> Floats:
     """Return [E] the score of every edge: θᵀ f of its part; 0 for copies, `glue` for the glue rule.
@@ -244,7 +223,6 @@ def score_edges(chart: Chart, observed: Observed, scorer: Scorer, glue: float) -
     What templates see of an arc alone is summed once for all blocks that attach by this arc.
     """
     sites, ends, rules = chart.sites, chart.ends, len(scorer.keys)
-    table, _, words, split, parts = scorer.templates
     scores, symbols = np.zeros(len(chart.rules), np.float32), NOTHING
     for row in range(rules):
         symbols = max(symbols, scorer.keys[row, PARENT] + 1 - rules)
@@ -253,23 +231,15 @@ def score_edges(chart: Chart, observed: Observed, scorer: Scorer, glue: float) -
         *(np.zeros(rules, np.float32), np.zeros(symbols, np.float32), np.zeros(symbols, np.float32)),
         *(np.full(rules, np.int32(-1)), unknown[0], unknown[1]),
     )
-    positions, numbers, of_arc = scratch()
-    atoms = SplitAtoms(of_arc, np.empty(ATOMS, np.int64), np.zeros((2, _GROUPS + 1), np.int64))
+    atoms = room_for_atoms()
     keys_of_blocks = np.zeros(len(ends), np.uint64)
     first, following = _chained(chart, keys_of_blocks)
     for start in first:
         block, arc = start, start
         while block >= 0:
-            site, side = sites[block], np.int64(sites[block]["side"])
-            _fill_numbers(observed, site, positions, numbers)
-            if block == start or keys_of_blocks[block] != keys_of_blocks[arc]:
-                arc = block
-                _fill_part(numbers, table, split, parts[side, 0], side, atoms.of_arc, atoms.bounds[0])
-            _fill_part(numbers, table, split, parts[side, 1], side, atoms.of_other, atoms.bounds[1])
-            if words and site["j"] - site["i"] == len(observed) - 3 and site["g"] == 0:
-                forms = observed["word"][1 : min(MOST_WORDS + 1, len(observed) - 1)]
-                end = fill_each(0, forms, side, atoms.of_other, atoms.bounds[1, _GROUPS])
-                atoms.bounds[1, _GROUPS] = end
+            known = block != start and keys_of_blocks[block] == keys_of_blocks[arc]
+            arc = arc if known else block
+            fill_atoms(observed, sites[block], scorer.templates, int(known), atoms)
             begin = ends[block - 1] if block else NOTHING
             _score_block(chart.rules[begin : ends[block]], scorer, atoms, sums, arc, block, scores[begin:])
             block = following[block]
@@ -293,23 +263,12 @@ def _score_block(
         symbol = parent - len(keys)
         if sums.arcs[rule] != arc:
             if sums.parents[symbol] != arc:
-                sums.of_parent[symbol] = _of_parent(weights, atoms.of_arc, bounds[0], parent)
+                sums.of_parent[symbol] = _of_parent(weights, atoms.atoms[0], bounds[0], parent)
                 sums.parents[symbol] = arc
-            total = _of_rule(weights, atoms.of_arc, bounds[0], keys, rule)
+            total = _of_rule(weights, atoms.atoms[0], bounds[0], keys, rule)
             sums.of_arc[rule], sums.arcs[rule] = sums.of_parent[symbol] + total, arc
         if sums.others[symbol] != block:
-            sums.of_other[symbol] = _of_parent(weights, atoms.of_other, bounds[1], parent)
+            sums.of_other[symbol] = _of_parent(weights, atoms.atoms[1], bounds[1], parent)
             sums.others[symbol] = block
-        total = _of_rule(weights, atoms.of_other, bounds[1], keys, rule)
+        total = _of_rule(weights, atoms.atoms[1], bounds[1], keys, rule)
         scores[edge] = sums.of_arc[rule] + sums.of_other[symbol] + total
-
-
-@lean
-def _fill_part(
-    numbers: Longs, table: Rows, split: Rows, rows: Ints, side: int, atoms: Longs, bounds: Longs
-) -> None:
-    """Write the atoms of one part of the templates, and where those of each group begin. rows: in `split`"""
-    for i in range(rows[0], rows[_GROUPS]):
-        atoms[i - rows[0]] = atom_of(numbers, table, np.uint64(split[i]), side)
-    for group in range(_GROUPS + 1):
-        bounds[group] = rows[group] - rows[0]

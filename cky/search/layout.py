@@ -18,6 +18,11 @@ from d2c.linear.kernels import kernel, lean
 
 MOST_CELLS = 10_000
 
+# What features see of a token: numbers of its word, its tag, its head (1..n, 0 = root), the d-label of the
+# arc into it, and its morphology, from 1 on. A sentence has a token of zeros before and behind; d-labels and
+# morphology are zeros, too, unless in use
+TOKEN = np.dtype([(name, np.int32) for name in ("word", "tag", "head", "label", "morph")], align=True)
+Observed = NDArray[np.void]  # [n + 2] of TOKEN
 
 # Of each word: its head (1..n, 0 = root); where in `Layout.dependents` its left dependents begin, where its
 # right ones begin and end; the outermost words of its yield, which may have gaps if arcs cross; the number of
@@ -40,7 +45,10 @@ class Layout(NamedTuple):
     words: NDArray[np.void]
 
 
-NO_LAYOUT = Layout(np.zeros(0, np.int32), np.zeros(0, np.int32), np.zeros(1, WORD))  # of no words
+@kernel
+def heads_of(observed: Observed) -> Ints:
+    """Return [n] the heads of a sentence."""
+    return observed["head"][1:-1].copy()
 
 
 @kernel

@@ -14,7 +14,6 @@ from numpy.typing import NDArray
 
 from d2c.cky.grammar.grammar import RuleTable
 from d2c.cky.search.chart import Query
-from d2c.cky.search.constraints import certain_side
 from d2c.cky.search.growing import (
     BLOCKS,
     COPY,
@@ -36,7 +35,9 @@ from d2c.cky.search.growing import (
     unary_steps,
     with_room,
 )
+from d2c.cky.search.layout import Observed
 from d2c.cky.search.packed_layout import PackedLayout
+from d2c.cky.search.pruning import certain_side
 from d2c.forests.forest import Floats, Ints
 from d2c.linear.kernels import inner, kernel, lean
 from d2c.linear.templates import Longs
@@ -118,7 +119,13 @@ def _merge(rules: RuleTable, layout: PackedLayout, place: int, growing: Growing)
 
 @inner
 def _attach_all(
-    query: Query, layout: PackedLayout, cell: int, side: int, allowed: NDArray[np.bool_], growing: Growing
+    query: Query,
+    tags: Ints,
+    layout: PackedLayout,
+    cell: int,
+    side: int,
+    allowed: NDArray[np.bool_],
+    growing: Growing,
 ) -> Growing:
     """Add a block for each step that leads to a cell on a side."""
     of, states, steps = layout.grids[layout.grid_of[cell]], layout.states, layout.steps
@@ -128,7 +135,7 @@ def _attach_all(
         source, taken = np.int64(steps[step]["state"]), np.int64(steps[step]["item"])
         one, other = (source, b) if side == LEFT else (a, source)
         next_left, next_right = states[one]["next"], states[other]["next"]
-        if certain_side(query.constraints, query.tags, of["h"], next_left, next_right) == 1 - side:
+        if certain_side(query.constraints, tags, of["h"], next_left, next_right) == 1 - side:
             continue
         growing = with_room(growing, NOTHING, len(query.rules.kind), 1)
         first, site = growing.counts[EDGES], growing.sites[growing.counts[BLOCKS]]
@@ -142,17 +149,17 @@ def _attach_all(
 
 
 @inner
-def _fill_cell(query: Query, layout: PackedLayout, cell: int, growing: Growing) -> Growing:
+def _fill_cell(query: Query, tags: Ints, layout: PackedLayout, cell: int, growing: Growing) -> Growing:
     """Add all that a cell is derived by."""
     rules, levels, counts = query.rules, query.max_unaries, growing.counts
     of, begin, size = layout.grids[layout.grid_of[cell]], counts[VERTICES], len(rules.whole)
     a, b = _states_of(of, cell)
-    tag, left, right = query.tags[of["h"]], layout.states[a], layout.states[b]
+    tag, left, right = tags[of["h"]], layout.states[a], layout.states[b]
     allowed = query.constraints.by_tag[tag] if len(query.constraints.by_tag) else np.zeros(0, np.bool_)
     if left["bound"] == right["bound"]:
         start(growing, query.axioms[tag])
     for side in range(2):
-        growing = _attach_all(query, layout, cell, side, allowed, growing)
+        growing = _attach_all(query, tags, layout, cell, side, allowed, growing)
     growing = with_room(growing, NOTHING, (levels + 2) * (len(rules.kind) + 2 * size + 2), levels + 2)
     reset(growing, begin)
     _set_site(growing.sites[counts[BLOCKS]], NOTHING + UNARY, of, left, right)
@@ -162,20 +169,23 @@ def _fill_cell(query: Query, layout: PackedLayout, cell: int, growing: Growing) 
 
 
 @kernel
-def build_packed_chart(query: Query, layout: PackedLayout, most: int) -> tuple[Chart, bool]:
+def build_packed_chart(
+    query: Query, observed: Observed, layout: PackedLayout, most: int
+) -> tuple[Chart, bool]:
     """Return all derivations over packed arcs, without the glue rule; whether they are too many.
 
-    query: its own layout plays no part; most: edges
+    observed: of which heads play no part; most: edges
     """
+    tags = observed["tag"][1:-1].copy()
     rules, size, cells = query.rules, len(query.rules.whole), len(layout.grid_of)
-    growing = new_chart(len(query.tags), len(layout.order), size)
+    growing = new_chart(len(tags), len(layout.order), size)
     counts = growing.counts
     for place in layout.order:
         if counts[EDGES] > most:
             break
         growing = with_room(growing, (query.max_unaries + 2) * (size + 1), NOTHING, NOTHING)
         if place < cells:
-            growing = _fill_cell(query, layout, place, growing)
+            growing = _fill_cell(query, tags, layout, place, growing)
             continue
         first, end = layout.items[place - cells]["members"], layout.items[place - cells + 1]["members"]
         if end - first == 1:  # what several cells make needs new vertices

@@ -7,16 +7,17 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from d2c.cky.search.chart import COPY, NO_GLUE, Chart, Query, build_chart
-from d2c.cky.search.constraints import UNPRUNED
-from d2c.cky.search.features import Observed, Scorer, heads_of, score_edges, tags_of
-from d2c.cky.search.layout import lay_out
+from d2c.cky.grammar.grammar import RuleTable
+from d2c.cky.search.chart import COPY, Chart, Query, build_chart
+from d2c.cky.search.features import Scorer, score_edges
+from d2c.cky.search.layout import Observed
 from d2c.cky.search.packed_chart import MOST_EDGES, Packed, build_packed_chart, score_arcs
+from d2c.cky.search.pruning import UNPRUNED
 from d2c.cky.search.sites import SITE, Parts, Sites
 from d2c.forests.forest import Doubles, Floats, Ints
 from d2c.forests.kbest import k_best
 from d2c.forests.semirings import marginals, viterbi
-from d2c.linear.kernels import inner, kernel, lean
+from d2c.linear.kernels import kernel, lean
 
 GLUE_SCORE = -1000.0  # so that a derivation with as few glue rules as possible is best
 
@@ -35,48 +36,28 @@ class ChartDerivation(NamedTuple):
 
 
 class ChartInput(NamedTuple):
-    """A sentence to parse, as the chart needs it.
+    """A sentence to parse.
 
-    any_query: of any sentence; its `glue_symbols` are the one symbol for all words
-    observed:  what features see of this one
-    scorer:    of parts
-    packed:    packed arcs, among all d-trees of which to search; None: over the single d-tree
+    query:    without the glue rule
+    observed: what features see of this one
+    scorer:   of parts
+    packed:   packed arcs, among all d-trees of which to search; None: over the single d-tree
     """
 
-    any_query: Query
+    query: Query
     observed: Observed
     scorer: Scorer
     packed: Packed | None = None
 
-    @property
-    def query(self) -> Query:
-        """The query of this sentence over its single d-tree."""
-        return complete(self.any_query, self.observed)
-
-
-def complete(any_query: Query, observed: Observed) -> Query:
-    """Return the query of one sentence over its single d-tree; arguments as of `ChartInput`."""
-    layout, tags = lay_out(heads_of(observed)), tags_of(observed)
-    glue = np.full(len(tags), any_query.glue_symbols[0], np.int32)
-    return any_query._replace(layout=layout, tags=tags, glue_symbols=glue)
-
-
-@inner
-def chart_of(any_query: Query, observed: Observed) -> Chart:
-    """Return the chart of a sentence over its single d-tree, without the glue rule."""
-    rules, _, axioms, _, constraints, most, glue = any_query
-    layout, tags = lay_out(heads_of(observed)), tags_of(observed)
-    return build_chart(Query(rules, layout, axioms, tags, constraints, most, glue[:0]))
-
 
 @kernel
-def _best_of_single(any_query: Query, observed: Observed, scorer: Scorer) -> tuple[Parts, Ints]:
+def _best_of_single(query: Query, observed: Observed, scorer: Scorer) -> tuple[Parts, Ints]:
     """Return the parts of a best derivation over the single d-tree, and their symbols; none without any."""
-    chart = chart_of(any_query, observed)
+    chart = build_chart(query, observed)
     return parts_of(chart, viterbi(chart.forest, score_edges(chart, observed, scorer, 0.0)))
 
 
-def any_chart(query: Query, packed: Packed | None = None) -> tuple[Chart, int, bool]:
+def any_chart(query: Query, observed: Observed, packed: Packed | None = None) -> tuple[Chart, int, bool]:
     """Return a chart with a derivation; its stage, and whether it is of packed arcs: `ChartDerivation`.
 
     The single d-tree is what is left where these have too many derivations, or none; the glue rule is the
@@ -86,32 +67,32 @@ def any_chart(query: Query, packed: Packed | None = None) -> tuple[Chart, int, b
     stages = [(0, query), (1, free)] if any(map(len, query.constraints)) else [(0, query)]
     if packed is not None and packed.layout is not None:
         for stage, asked in stages:
-            chart, full = build_packed_chart(asked, packed.layout, MOST_EDGES)
+            chart, full = build_packed_chart(asked, observed, packed.layout, MOST_EDGES)
             if len(chart.rules):
                 return chart, stage, True
             if full:
                 break
     for stage, asked in stages:
-        chart = build_chart(asked._replace(glue_symbols=NO_GLUE))
+        chart = build_chart(asked, observed)
         if len(chart.rules):
             return chart, stage, False
-    return build_chart(free), 2, False
+    return build_chart(free._replace(glue=True), observed), 2, False
 
 
 def scored_chart(sentence: ChartInput) -> tuple[Chart, int, bool, Floats]:
     """Return a chart as of `any_chart`, and the scores of its edges."""
-    query = sentence.query
-    chart, stage, several = any_chart(query, sentence.packed)
-    scores = score_edges(chart, sentence.observed, sentence.scorer, GLUE_SCORE)
-    if sentence.packed is not None:
-        scores += score_arcs(chart, sentence.packed, query.rules.parent)
+    query, observed, scorer, packed = sentence
+    chart, stage, several = any_chart(query, observed, packed)
+    scores = score_edges(chart, observed, scorer, GLUE_SCORE)
+    if packed is not None:
+        scores += score_arcs(chart, packed, query.rules.parent)
     return chart, stage, several, scores
 
 
 def best_derivation(sentence: ChartInput) -> ChartDerivation:
     """Return a best derivation."""
     if sentence.packed is None:  # most often all is done in one kernel
-        parts, symbols = _best_of_single(sentence.any_query, sentence.observed, sentence.scorer)
+        parts, symbols = _best_of_single(sentence.query, sentence.observed, sentence.scorer)
         if len(symbols):
             return ChartDerivation(parts, symbols, 0)
     chart, stage, several, scores = scored_chart(sentence)
@@ -126,12 +107,12 @@ def k_best_derivations(sentence: ChartInput, k: int) -> tuple[list[float], list[
 
 
 def oracle_derivation(
-    query: Query, gold: Parts, brackets: NDArray[np.int64], packed: Packed | None = None
+    query: Query, observed: Observed, gold: Parts, brackets: NDArray[np.int64], packed: Packed | None = None
 ) -> ChartDerivation:
     """Return a derivation with the smallest Δ to the gold parts; of these one with most gold constituents and
     fewest others. brackets: sorted keys of the gold constituents, see `bracket_key`"""
-    chart, stage, several = any_chart(query, packed)
-    near = nearness(chart, query, gold, brackets)
+    chart, stage, several = any_chart(query, observed, packed)
+    near = nearness(chart, query.rules, len(observed) - 2, gold, brackets)
     return derivation(chart, viterbi(chart.forest, near), stage, several)
 
 
@@ -141,7 +122,7 @@ def posteriors(
     """Return a best derivation; the constituents of all, as keys and head words [C]; the probability of each
     [C], one that comes several times having the sum of these. Keys are those of `bracket_key`."""
     chart, stage, several, scores = scored_chart(sentence)
-    edges, sites, keys = constituents(chart, sentence.query)
+    edges, sites, keys = constituents(chart, sentence.query.rules, len(sentence.observed) - 2)
     _, shares = marginals(chart.forest, scores)
     best = derivation(chart, viterbi(chart.forest, scores), stage, several)
     return best, keys, sites["h"], shares[edges]
@@ -170,20 +151,22 @@ def parts_of(chart: Chart, edges: Ints) -> tuple[Parts, Ints]:
     return Parts(sites[:count], rules[:count]), symbols[:count]
 
 
-def constituents(chart: Chart, query: Query) -> tuple[NDArray[np.int64], Sites, NDArray[np.int64]]:
+def constituents(
+    chart: Chart, rules: RuleTable, n: int
+) -> tuple[NDArray[np.int64], Sites, NDArray[np.int64]]:
     """The edges that derive a whole constituent; the sites and the keys of these."""
-    symbols, n = chart.symbols[chart.forest.head], len(query.tags)
-    edges = np.flatnonzero(np.append(query.rules.whole, False)[symbols] & (chart.rules != COPY))
+    symbols = chart.symbols[chart.forest.head]
+    edges = np.flatnonzero(np.append(rules.whole, False)[symbols] & (chart.rules != COPY))
     sites = chart.sites[np.searchsorted(chart.ends, edges, side="right")]
     return edges, sites, bracket_key(symbols[edges].astype(np.int64), sites["i"], sites["j"], n)
 
 
-def nearness(chart: Chart, query: Query, gold: Parts, brackets: NDArray[np.int64]) -> Floats:
+def nearness(chart: Chart, rules: RuleTable, n: int, gold: Parts, brackets: NDArray[np.int64]) -> Floats:
     """[E] scores under which the oracle's derivation is the best: -Δ, and less than that for constituents."""
     scores = -losses(chart, gold)
-    edges, _, keys = constituents(chart, query)
+    edges, _, keys = constituents(chart, rules, n)
     right = np.append(brackets, -1)[np.searchsorted(brackets, keys)] == keys
-    bonus = np.float32(1 / (16 * len(query.tags) + 16))  # less than 1 over the steps of a derivation
+    bonus = np.float32(1 / (16 * n + 16))  # less than 1 over the steps of a derivation
     scores[edges] += np.where(right, bonus, -bonus)
     return scores
 

@@ -109,7 +109,6 @@ class Templates(NamedTuple):
     """The templates in use.
 
     table: [T, WIDTH] as of `d2c.linear.templates.rows`: those of attachments, then those of unary steps
-    begin: [2, groups + 1] where in the table each group begins, of attachments and of unary steps
     words: whether a site over a whole sentence has all words of the sentence, with A alone
     split: [2 T] rows of the table: for LEFT, RIGHT and UNARY steps those of templates that see the arc alone
            (of unary steps: the cell), group by group, then the others
@@ -117,7 +116,6 @@ class Templates(NamedTuple):
     """
 
     table: Rows
-    begin: Ints
     words: bool
     split: Rows
     parts: Ints
@@ -140,11 +138,14 @@ class Templates(NamedTuple):
                 known = [template for template in every if not any(column in template for column in absent)]
                 names += [template for template in known if _fits(template, group, bool(unary))]
                 begin[unary, group + 1] = len(names)
-        return Templates(rows(names, FIELDS), begin, context, *_split(names, begin))
+        return Templates(rows(names, FIELDS), context, *_split(names, begin))
 
 
 def _split(names: Sequence[str], begin: Ints) -> tuple[Rows, Ints]:
-    """Return `split` and `parts` of these templates."""
+    """Return `split` and `parts` of these templates.
+
+    begin: [2, groups + 1] where each group begins, of attachments and of unary steps
+    """
     split, parts = list[int](), np.zeros((3, 2, len(GROUPS) + 1), np.int32)
     for side, beyond in _BEYOND.items():
         for part in range(2):

@@ -9,7 +9,8 @@ from typing import NamedTuple
 import numpy as np
 
 from d2c.cky.grammar.grammar import ROOT, Grammar, Rule
-from d2c.cky.search.features import FEATURES, TOKEN, Observed, Scorer, fill_site, part_slots, scratch
+from d2c.cky.search.features import FEATURES, Scorer, fill_atoms, part_slots, room_for_atoms
+from d2c.cky.search.layout import TOKEN, Observed
 from d2c.cky.search.sites import Parts, Sites
 from d2c.forests.forest import Ints
 from d2c.linear.kernels import kernel
@@ -107,13 +108,11 @@ def rich_grammar(rng: random.Random, share: float) -> Grammar:
 @kernel
 def features_of(observed: Observed, sites: Sites, rules: Ints, scorer: Scorer, mask: int) -> Longs:
     """[P, FEATURES] the features of parts as the kernels have them; -1 behind the last."""
-    table, begin, words, _, _ = scorer.templates
-    positions, numbers, atoms = scratch()
+    atoms = room_for_atoms()
     slots = np.full((len(rules), FEATURES), -1, np.int64)
     for part in range(len(rules)):
-        count = fill_site(observed, sites[part], table, begin, words, positions, numbers, atoms)
-        bounds = begin[int(sites[part]["side"] == UNARY)]
-        part_slots(scorer.keys, rules[part], bounds, atoms, count, mask, slots[part])
+        fill_atoms(observed, sites[part], scorer.templates, 0, atoms)
+        part_slots(scorer.keys, rules[part], atoms, mask, slots[part])
     return slots
 
 

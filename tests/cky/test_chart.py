@@ -5,15 +5,15 @@ from __future__ import annotations
 import math
 import random
 from collections import Counter
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 
 import numpy as np
 import pytest
 
 from d2c.cky.grammar.grammar import ROOT, Grammar, Rule
 from d2c.cky.search.chart import COPY, GLUED, Chart, Query, build_chart
-from d2c.cky.search.constraints import UNPRUNED
-from d2c.cky.search.layout import lay_out
+from d2c.cky.search.layout import TOKEN, Observed
+from d2c.cky.search.pruning import UNPRUNED
 from d2c.forests.kbest import k_best
 from d2c.forests.semirings import count_derivations, marginals, viterbi
 from d2c.trees.binarization import LEFT, RIGHT, UNARY, Symbol
@@ -24,16 +24,20 @@ PHRASES = (Symbol("X"), Symbol("Y"))
 BARS = (Symbol("X", "bar"), Symbol("Y", "bar"))
 
 
-def query_of(grammar: Grammar, heads: list[int], tags: list[Symbol], most: int, glue: bool = False) -> Query:
-    layout = lay_out(np.array(heads, np.int32))
-    symbols = np.array([grammar.symbol_ids[tag] for tag in tags], np.int32)
-    axioms = np.arange(len(grammar.symbols), dtype=np.int32)
-    default = np.full(len(heads) if glue else 0, grammar.symbol_ids[PHRASES[0]], np.int32)
-    return Query(grammar.table, layout, axioms, symbols, UNPRUNED, most, default)
+def query_of(grammar: Grammar, most: int, glue: bool = False) -> Query:
+    axioms, default = np.arange(len(grammar.symbols), dtype=np.int32), grammar.symbol_ids[PHRASES[0]]
+    return Query(grammar.table, axioms, UNPRUNED, most, default, glue)
+
+
+def observed_of(grammar: Grammar, heads: Sequence[int], tags: Sequence[Symbol]) -> Observed:
+    """Heads and tags, the symbols' numbers being the tags'."""
+    observed = np.zeros(len(heads) + 2, TOKEN)
+    observed["head"][1:-1], observed["tag"][1:-1] = heads, [grammar.symbol_ids[tag] for tag in tags]
+    return observed
 
 
 def chart_of(grammar: Grammar, heads: list[int], tags: list[Symbol], most: int, glue: bool = False) -> Chart:
-    return build_chart(query_of(grammar, heads, tags, most, glue))
+    return build_chart(query_of(grammar, most, glue), observed_of(grammar, heads, tags))
 
 
 def random_grammar(rng: random.Random) -> Grammar:
@@ -135,9 +139,8 @@ def test_the_appendix_grammar_counts_binomials(n: int) -> None:
     grammar = Grammar.of([Rule(LEFT, x, x, x), Rule(RIGHT, x, x, x), Rule(UNARY, x, None, ROOT)])
     heads = [n + 1] * (2 * n + 1)
     heads[n] = 0
-    axioms = np.zeros(2 * n + 1, np.int32)
-    layout = lay_out(np.array(heads, np.int32))
-    chart = build_chart(Query(grammar.table, layout, axioms, axioms, UNPRUNED, 3, axioms[:0]))
+    query = Query(grammar.table, np.zeros(1, np.int32), UNPRUNED, 3, 0)
+    chart = build_chart(query, observed_of(grammar, heads, [x] * len(heads)))
     assert count_derivations(chart.forest) == math.comb(2 * n, n)
 
 

@@ -15,9 +15,9 @@ from d2c.cky.constrained_cky import ConstrainedCKY
 from d2c.cky.grammar.grammar import ROOT, Grammar
 from d2c.cky.learning.gold import examples_of
 from d2c.cky.learning.svm import Examples, gold_parts, sentence, train_on
-from d2c.cky.search.chart import COPY, NO_GLUE, Chart, Query, build_chart
-from d2c.cky.search.features import Observed, Scorer, heads_of, score_edges, tags_of
-from d2c.cky.search.layout import lay_out
+from d2c.cky.search.chart import COPY, Chart, Query, build_chart
+from d2c.cky.search.features import Scorer, score_edges
+from d2c.cky.search.layout import Observed, heads_of, lay_out
 from d2c.cky.search.search import bracket_key, derivation, losses, oracle_derivation, parts_of
 from d2c.cky.search.sites import Parts
 from d2c.cky.search.templates import COLUMNS, Templates
@@ -26,10 +26,10 @@ from d2c.forests.forest import Ints
 from d2c.forests.kbest import k_best
 from d2c.forests.semirings import count_derivations
 from d2c.linear.adagrad import AdaGrad, Gradient
-from d2c.trees.binarization import UNARY
+from d2c.trees.binarization import UNARY, Symbol
 from d2c.trees.dtree import is_projective
 from tests.cky.parts import features_of, parts_of_steps, random_observed, rich_grammar
-from tests.cky.test_chart import TAGS, query_of, random_heads
+from tests.cky.test_chart import TAGS, observed_of, query_of, random_heads
 from tests.cky.test_constrained_cky import sample
 
 MOST = 150  # derivations of a sentence that are enumerated
@@ -43,6 +43,7 @@ class Case(NamedTuple):
 
     grammar: Grammar
     query: Query
+    tags: list[Symbol]
     chart: Chart
     every: list[Ints]  # edges
     heads: list[int]
@@ -75,12 +76,12 @@ def random_cases(seeds: range) -> Iterator[Case]:
         grammar, n, most = rich_grammar(rng, 0.4), rng.randint(1, 4), rng.choice((0, 1, 1, 2))
         tags = [rng.choice(TAGS) for _ in range(n)]
         heads, gold_heads = projective_heads(rng, n), projective_heads(rng, n)
-        query, gold_query = (query_of(grammar, one, tags, most, glue=True) for one in (heads, gold_heads))
-        charts = [build_chart(one._replace(glue_symbols=NO_GLUE)) for one in (query, gold_query)]
+        query = query_of(grammar, most)
+        charts = [build_chart(query, observed_of(grammar, one, tags)) for one in (heads, gold_heads)]
         every, every_gold = map(derivations, charts)
         if every and every_gold:
             gold = derivation(charts[1], rng.choice(every_gold), 0).parts
-            yield Case(grammar, query, charts[0], every, heads, gold, gold_heads)
+            yield Case(grammar, query, tags, charts[0], every, heads, gold, gold_heads)
 
 
 def indicators(heads: list[int], parts: Parts, grammar: Grammar) -> Indicators:
@@ -133,7 +134,8 @@ def test_the_oracle_is_the_nearest_of_all() -> None:
     for case in random_cases(range(200, 500)):
         gold = set(constituents(case, indicators(case.gold_heads, case.gold, case.grammar)))
         every = [nearness(case, derivation(case.chart, edges, 0).parts) for edges in case.every]
-        found = oracle_derivation(case.query, case.gold, np.array(sorted(gold), np.int64))
+        observed = observed_of(case.grammar, case.heads, case.tags)
+        found = oracle_derivation(case.query, observed, case.gold, np.array(sorted(gold), np.int64))
         assert found.stage == 0 and nearness(case, found.parts) == max(every)
         ties += len({bonus for near, bonus in every if near == max(every)[0]}) > 1
     assert ties > 3
@@ -163,7 +165,6 @@ class Small(NamedTuple):
 
     route: ConstrainedCKY
     examples: Examples
-    asked: Query
     numbers: list[int]
 
 
@@ -172,8 +173,7 @@ def small() -> Small:
     route = ConstrainedCKY(table_bits=12)
     gold = route.fit_grammar([ctree for ctree in sample("train", 200) if len(ctree.tokens) < 12])
     examples = examples_of(gold, route.grammar_, route.vocabulary_, route.nearest)
-    asked = route.any_query._replace(glue_symbols=NO_GLUE)
-    made = Small(route, examples, asked, [])
+    made = Small(route, examples, [])
     for number in range(len(gold)):
         if len(derivations(chart_of(made, number))) > 1:
             made.numbers.append(number)
@@ -181,9 +181,7 @@ def small() -> Small:
 
 
 def chart_of(made: Small, number: int) -> Chart:
-    observed = sentence(made.examples, number)
-    layout = lay_out(heads_of(observed))
-    return build_chart(made.asked._replace(layout=layout, tags=tags_of(observed)))
+    return build_chart(made.route.query, sentence(made.examples, number))
 
 
 def features(observed: Observed, parts: Parts, scorer: Scorer) -> Counter[int]:
@@ -223,7 +221,7 @@ def test_a_step_is_that_of_loss_augmented_decoding(penalty: float) -> None:
                 w = expected[slot] - rate * np.sign(g)
                 expected[slot] = np.sign(w) * max(0.0, abs(w) - rate * penalty / abs(g))
         added = train_on(
-            *(learner, Gradient.of(learner), made.examples, np.array([number]), made.asked),
+            *(learner, Gradient.of(learner), made.examples, np.array([number]), made.route.query),
             Scorer(templates, grammar.keys, learner.weights),
         )
         assert added == (len(y ^ indicators(heads, guess, grammar)), len(y))

@@ -20,7 +20,7 @@ from d2c.trees.ctree import Tokens
 from d2c.trees.dtree import is_projective, is_tree
 from d2c.trees.formats.brackets import parse_bracket
 from d2c.trees.heads import load_head_rules
-from tests.cky.test_chart import TAGS, chart_of, query_of, random_grammar
+from tests.cky.test_chart import TAGS, chart_of, observed_of, query_of, random_grammar
 from tests.cky.test_constrained_cky import sample
 
 
@@ -50,7 +50,7 @@ def test_it_is_the_sum_over_all_projective_d_trees(seed: int) -> None:
     grammar, n, most = random_grammar(rng), rng.randint(1, 4), rng.randint(0, 2)
     tags = [rng.choice(TAGS) for _ in range(n)]
     table = np.random.default_rng(seed).normal(size=(len(grammar.rules), n, n, n, n)).astype(np.float32)
-    together = build_lexicalised_chart(query_of(grammar, list(range(n)), tags, most))
+    together = build_lexicalised_chart(query_of(grammar, most), observed_of(grammar, range(n), tags))
     counts, log_sums, bests = [], [], []
     for heads in projective_trees(n):
         chart = chart_of(grammar, heads, tags, most)

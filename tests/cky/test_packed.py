@@ -11,12 +11,12 @@ import numpy as np
 import pytest
 
 from d2c.cky.lexicalised_cky import build_lexicalised_chart
-from d2c.cky.search.chart import NO_GLUE, Chart, Query, build_chart
-from d2c.cky.search.constraints import Constraints, side_key
-from d2c.cky.search.features import Observed, Scorer, score_edges
-from d2c.cky.search.layout import lay_out
+from d2c.cky.search.chart import Chart, Query, build_chart
+from d2c.cky.search.features import Scorer, score_edges
+from d2c.cky.search.layout import Observed
 from d2c.cky.search.packed_chart import MOST_EDGES, Packed, build_packed_chart, score_arcs
 from d2c.cky.search.packed_layout import lay_out_packed
+from d2c.cky.search.pruning import Constraints, side_key
 from d2c.cky.search.search import derivation
 from d2c.cky.search.sites import Parts
 from d2c.cky.search.templates import Templates
@@ -25,14 +25,14 @@ from d2c.forests.semirings import count_derivations, viterbi
 from d2c.packed.arcs import PackedArcs, arcs_of, single
 from d2c.trees.dtree import is_projective, is_tree
 from tests.cky.parts import random_observed, rich_grammar, triples
-from tests.cky.test_chart import TAGS, query_of
+from tests.cky.test_chart import TAGS, observed_of, query_of
 from tests.cky.test_learning import projective_heads
 
 
-def packed_chart(query: Query, arcs: PackedArcs, around: bool = True) -> Chart:
+def packed_chart(query: Query, observed: Observed, arcs: PackedArcs, around: bool = True) -> Chart:
     layout = lay_out_packed(arcs, around)
     assert layout is not None
-    chart, full = build_packed_chart(query, layout, MOST_EDGES)
+    chart, full = build_packed_chart(query, observed, layout, MOST_EDGES)
     assert not full
     return chart
 
@@ -69,11 +69,6 @@ def with_heads(observed: Observed, heads: list[int]) -> Observed:
     return changed
 
 
-def constrained(query: Query, heads: list[int]) -> Chart:
-    layout = lay_out(np.array(heads, np.int32))
-    return build_chart(query._replace(layout=layout, glue_symbols=NO_GLUE))
-
-
 def sides(rng: random.Random) -> Constraints:
     """Method 2 where a coin says so."""
     keys = sorted(side_key(*tags) for tags in product(range(3), repeat=3) if rng.random() < 0.3)
@@ -107,17 +102,21 @@ def test_it_is_the_sum_over_all_d_trees_of_the_arcs(seed: int) -> None:
     rng = random.Random(seed)
     grammar, n, most = rich_grammar(rng, 0.4), rng.randint(1, 5), rng.randint(0, 2)
     tags = [rng.choice(TAGS) for _ in range(n)]
-    query, arcs = query_of(grammar, list(range(n)), tags, most), random_arcs(rng, n, 0.4)
+    query, asked, arcs = (
+        query_of(grammar, most),
+        observed_of(grammar, range(n), tags),
+        random_arcs(rng, n, 0.4),
+    )
     if seed % 3 == 0:
         query = query._replace(constraints=sides(rng))
     observed = random_observed(rng, [0] * n)
     scorer = Scorer(Templates.of(frozenset(), True), grammar.keys, WEIGHTS)
-    together = packed_chart(query, arcs)
+    together = packed_chart(query, asked, arcs)
     symbols = np.random.default_rng(seed).normal(size=(len(arcs.heads), len(grammar.symbols) + 1))
     packed, parents = Packed(arcs, None, 0.7, symbols.astype(np.float32)), query.rules.parent
     count, bests = 0.0, []
     for heads in trees_of(arcs):
-        chart = constrained(query, heads)
+        chart = build_chart(query, with_heads(asked, heads))
         count += count_derivations(chart.forest)
         if len(chart.rules):
             scores = score_edges(chart, with_heads(observed, heads), scorer, 0.0)
@@ -139,10 +138,10 @@ def test_with_one_head_for_each_word_it_is_the_constrained_chart(seed: int, arou
     rng = random.Random(seed)
     grammar, n = rich_grammar(rng, 0.4), rng.randint(1, 8)
     heads, tags = projective_heads(rng, min(n, 6)), [rng.choice(TAGS) for _ in range(min(n, 6))]
-    query = query_of(grammar, heads, tags, 2)
+    query, asked = query_of(grammar, 2), observed_of(grammar, heads, tags)
     observed, templates = random_observed(rng, heads), Templates.of(frozenset(["label"]), around)
     scorer = Scorer(templates, grammar.keys, WEIGHTS)
-    one, other = constrained(query, heads), packed_chart(query, single(heads), around)
+    one, other = build_chart(query, asked), packed_chart(query, asked, single(heads), around)
     assert len(one.rules) == len(other.rules)
     if len(one.rules):
         scores = [score_edges(chart, observed, scorer, 0.0) for chart in (one, other)]
@@ -158,11 +157,12 @@ def test_with_all_arcs_it_is_lexicalised_cky(seed: int) -> None:
     rng = random.Random(seed)
     grammar, n = rich_grammar(rng, 0.3), rng.randint(1, 6)
     tags = [rng.choice(TAGS) for _ in range(n)]
-    query, observed = query_of(grammar, list(range(n)), tags, 1), random_observed(rng, [0] * n)
+    query, asked = query_of(grammar, 1), observed_of(grammar, range(n), tags)
+    observed = random_observed(rng, [0] * n)
     scorer = Scorer(Templates.of(frozenset(), False), grammar.keys, WEIGHTS)
     every = 1 - np.eye(n, n + 1, 1)
     arcs = arcs_of(every, projective_heads(rng, n))
-    one, other = build_lexicalised_chart(query), packed_chart(query, arcs, False)
+    one, other = build_lexicalised_chart(query, asked), packed_chart(query, asked, arcs, False)
     assert count_derivations(one.forest) == count_derivations(other.forest)
     assert len(one.rules) == len(other.rules)
     if len(one.rules):

@@ -4,15 +4,14 @@ from __future__ import annotations
 
 import random
 from collections.abc import Hashable, Iterator
-from itertools import pairwise
 from typing import NamedTuple
 
 import numpy as np
 import pytest
 
 from d2c.cky.grammar.grammar import Grammar, Rule
-from d2c.cky.search.features import LONGEST, MOST_WORDS, Observed, Scorer
-from d2c.cky.search.layout import lay_out
+from d2c.cky.search.features import LONGEST, MOST_WORDS, Scorer
+from d2c.cky.search.layout import Observed, lay_out
 from d2c.cky.search.sites import sites_of_steps
 from d2c.cky.search.templates import (
     BACKED_OFF,
@@ -31,7 +30,7 @@ from d2c.cky.search.templates import (
     Group,
     Templates,
 )
-from d2c.trees.binarization import LEFT, UNARY
+from d2c.trees.binarization import LEFT, RIGHT, UNARY
 from tests.cky.parts import (
     Part,
     as_part,
@@ -73,11 +72,11 @@ def as_printed(group: int, template: str) -> str:
 
 def listed(templates: Templates, unary: bool) -> list[str]:
     """The templates of the kernels' table."""
-    begin, names = templates.begin[int(unary)].tolist(), (*FIELDS, "")
+    parts, names = templates.parts[UNARY if unary else LEFT].tolist(), (*FIELDS, "")
     return [
-        as_printed(group, " ".join(names[field] for field in row))
-        for group, (first, end) in zip(GROUPS, pairwise(begin), strict=True)
-        for row in templates.table[first:end]
+        as_printed(group, " ".join(names[field] for field in templates.table[row]))
+        for group in GROUPS
+        for row in sorted(row for begin in parts for row in templates.split[begin[group] : begin[group + 1]])
     ]
 
 
@@ -204,14 +203,17 @@ def key_of(rule: Rule, group: int) -> Hashable:
 
 
 @pytest.mark.parametrize(("columns", "context"), [(frozenset(), False), (LABEL, True), (EVERY, True)])
-@pytest.mark.parametrize("unary", [False, True])
+@pytest.mark.parametrize("side", [LEFT, RIGHT, UNARY])
 def test_the_kernels_compute_what_the_templates_say(
-    grammar: Grammar, columns: frozenset[str], context: bool, unary: bool
+    grammar: Grammar, columns: frozenset[str], context: bool, side: int
 ) -> None:
     """On random parts; the backoff of a rule, in the figure for span features only, is its parent symbol."""
     groups = [*FIGURE_4.values(), *[LABELS] * ("label" in columns), *[CONTEXT] * context]
     groups += [CONTEXT_LABELS] * (context and "label" in columns) + [MORPHOLOGY] * (columns == EVERY)
-    chosen = [case for case in cases(grammar, columns, context) if (case.part.side == UNARY) == unary]
+    unary, every = side == UNARY, list(cases(grammar, columns, context))
+    chosen = [case for case in every if case.part.side == side]
+    own = {slot for case in chosen for slot in case.slots}
+    assert own.isdisjoint(slot for case in every if case.part.side != side for slot in case.slots)
     expected = features(grammar, chosen, unary, groups)
     for same in ("(A, β2)", "(A, β2, tag(h))"):  # a rule without modifier is its parent and head child
         rule = expected[same.replace("A, β2", "rule")]
