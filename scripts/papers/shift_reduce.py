@@ -7,7 +7,7 @@ It stands on `d2c.automata`: terminals are tags, a shift makes a pre-terminal, a
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
 from itertools import groupby
 from pathlib import Path
@@ -69,7 +69,7 @@ class ShiftReduce:
     oracle_: LinearOracle | None = field(default=None, init=False)
 
     def fit(self, train: Sequence[CTree], dev: Sequence[CTree]) -> Self:
-        """Learns, and keeps the weights with the best F1 on dev, or on some of it, evenly chosen.
+        """Learn, and keep the weights with the best F1 on dev, or on some of it, evenly chosen.
 
         Raises ModelError for trees with gaps, and where all trees are bare words.
         """
@@ -84,7 +84,12 @@ class ShiftReduce:
         reductions = [action for one in actions for action in one if action.kind in (LEFT, RIGHT, UNARY)]
         self.steps_ = tuple(sorted({Step(action.kind, action.parent) for action in reductions}))
         self.tags_ = tuple(sorted({tag for ctree in headed for tag in ctree.tokens.tags}))
-        chains = (sum(1 for _ in run) for one in actions for unary, run in groupby(one, _is_unary) if unary)
+        chains = (
+            sum(1 for _ in run)
+            for one in actions
+            for unary, run in groupby(one, lambda action: action.kind == UNARY)
+            if unary
+        )
         self.unaries_ = max(chains, default=1)
         tops = Counter(ctree.top for ctree in train)
         self.top_ = max(tops, key=lambda top: tops[top])
@@ -92,7 +97,7 @@ class ShiftReduce:
         return self
 
     def parse(self, sentences: Iterable[Tokens], repairs: Repairs | None = None) -> Iterator[CTree]:
-        """The c-tree of each sentence over exactly its tokens, in order; some hundred are held at a time.
+        """Yield the c-tree of each sentence over exactly its tokens, in order; some hundred are held at a time.
 
         Added to `repairs`: steps that no tree of the treebank has, without which there were no tree; and
         sentences with so many trees that fewer were looked at. Raises ModelError where nothing was learned.
@@ -102,7 +107,7 @@ class ShiftReduce:
         return self._parsed(sentences, self.search, Repairs() if repairs is None else repairs)
 
     def save(self, directory: Path) -> None:
-        """Writes the model, which `load` reads, into a directory, made if absent."""
+        """Write the model, which `load` reads, into a directory, made if absent."""
         if self.oracle_ is None:
             raise ModelError("this parser is not trained yet")
         directory.mkdir(parents=True, exist_ok=True)
@@ -113,7 +118,7 @@ class ShiftReduce:
 
     @classmethod
     def load(cls, directory: Path) -> Self:
-        """The parser that `save` left in a directory. Raises ModelError."""
+        """Return the parser that `save` left in a directory. Raises ModelError."""
         settings = KIND.read(directory)
         with loading(directory, "has broken settings"):
             parser = cls(**parameters(settings, KIND.parameters))
@@ -128,14 +133,10 @@ class ShiftReduce:
         return parser
 
     def _check(self) -> None:
-        """Raises ModelError for unknown parameters."""
-        known: Mapping[str, Iterable[str]] = {
-            "preset": PRESETS,
-            "binarization": BINARIZATIONS,
-            "search": SEARCHES,
-        }
-        for name, choices in known.items():
-            check_choice(name, getattr(self, name), choices)
+        """Raise ModelError for unknown parameters."""
+        check_choice("preset", self.preset, PRESETS)
+        check_choice("binarization", self.binarization, BINARIZATIONS)
+        check_choice("search", self.search, SEARCHES)
 
     def _system(self) -> System:
         return constituents(self.steps_, self.tags_, self.unaries_)
@@ -170,12 +171,8 @@ class ShiftReduce:
                 yield unbinarize(tokens, heads, derivation, self.top_)
 
 
-def _is_unary(action: Action) -> bool:
-    return action.kind == UNARY
-
-
 def _step(kind: int, label: str, bar: str) -> Step:
-    """A step of a file. Raises ValueError for what none can be."""
+    """Return a step of a file. Raises ValueError for what none can be."""
     if type(kind) is not int or kind not in (LEFT, RIGHT, UNARY) or {type(label), type(bar)} != {str}:
         raise ValueError(f"a step of kind {kind!r} to {label!r}, {bar!r}")
     if bar in ("tag", GLUE):

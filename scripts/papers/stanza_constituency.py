@@ -12,7 +12,6 @@ import random
 from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
-from functools import partial
 from pathlib import Path
 from typing import Any, Self
 
@@ -43,7 +42,7 @@ from d2c.base.progress import log
 from d2c.base.schema import checked
 from d2c.combination.constituents import Parse
 from d2c.dparsers.directories import ModelFormat, loading, parameters
-from d2c.dparsers.stanza.checkpoints import check_weights, read_checkpoint
+from d2c.dparsers.stanza.checkpoints import read_checkpoint
 from d2c.dparsers.stanza.encoder import (
     FOLDER,
     NAME,
@@ -59,7 +58,7 @@ from d2c.dparsers.taggers import EMPTY_FORM
 from d2c.dparsers.training import DEV_WORDS, best_state, check_choice, evaluations, rise_and_fall, thinned
 from d2c.trees.ctree import CTree, Tokens, build_ctree
 from d2c.trees.formats.chunks import batches
-from d2c.trees.scores.brackets import metric_for
+from d2c.trees.scores.brackets import bracket_scores
 
 # The model directory: the settings, this file, and the encoder if there is one.
 KIND = ModelFormat("cparser", "stanza", 2, ("preset", "bert_model", "epochs", "seed"))
@@ -126,7 +125,7 @@ class StanzaConstituency:
     model_: Any = field(default=None, init=False)
 
     def fit(self, train: Sequence[CTree], dev: Sequence[CTree]) -> Self:
-        """Learns, and keeps the weights with the best F1 on dev, or on some of it, evenly chosen.
+        """Learn, and keep the weights with the best F1 on dev, or on some of it, evenly chosen.
 
         Raises ModelError for trees with gaps, which no sequence of its transitions builds.
         """
@@ -143,14 +142,14 @@ class StanzaConstituency:
         return self
 
     def parse(self, sentences: Iterable[Tokens]) -> Iterator[CTree]:
-        """The c-tree of each sentence, in order; about a thousand sentences are held at a time.
+        """Yield the c-tree of each sentence, in order; about a thousand sentences are held at a time.
 
         Where the parser finds no way on, the tree is flat. Raises ModelError where nothing was learned yet.
         """
         return (parse.ctree for parse in self.parses(sentences))
 
     def parses(self, sentences: Iterable[Tokens]) -> Iterator[Parse]:
-        """As `parse`, with a confidence of each node: how probable it was to open it and to close it."""
+        """Yield them with a confidence of each node: how probable it was to open it and to close it."""
         if self.model_ is None:
             raise ModelError("this parser is not trained yet")
         for window in batches(sentences, _WINDOW):
@@ -168,7 +167,7 @@ class StanzaConstituency:
                 yield Parse(ctree, tuple(closed[: len(ctree.labels)]))
 
     def save(self, directory: Path) -> None:
-        """Writes the model, which `load` reads."""
+        """Write the model, which `load` reads."""
         KIND.write(directory, {"labels": self.labels_, **said_of(self.bert_model)}, self)
         if self.model_.bert_model is not None:
             save_encoder(self.model_.bert_model, self.model_.bert_tokenizer, directory / FOLDER)
@@ -178,7 +177,7 @@ class StanzaConstituency:
 
     @classmethod
     def load(cls, directory: Path, device: str | None = None) -> Self:
-        """The parser that `save` left in a directory, which cannot bring code with it. Raises ModelError."""
+        """Return the parser that `save` left; it cannot bring code with it. Raises ModelError."""
         settings, path = KIND.read(directory), Path(directory) / _MODEL
         with quiet(), loading(path):
             parser = cls(device=device, **parameters(settings, KIND.parameters))
@@ -186,16 +185,11 @@ class StanzaConstituency:
             checkpoint = read_checkpoint(path, _PARTS)
             checkpoint["transitions"] = [*map(Transition.from_repr, checkpoint["transitions"])]
             encoder = None if parser.bert_model is None else read_encoder(directory / FOLDER)
-            build = partial(_network, checkpoint, _read(checkpoint["config"]), encoder)
-            check_weights(path, checkpoint, build)
-            parser.model_ = build()
-            lacking = parser.model_.load_state_dict(checkpoint["model"], strict=False).missing_keys
-            if any(not parser.model_.is_unsaved_module(name) for name in lacking):
-                raise ValueError(f"lacks the weights {', '.join(lacking)}")
-            if not parser.labels_ or len(parser.labels_) + 1 != len(parser.model_.constituents):
-                raise ValueError("has labels of another model")
+            enums = {name: kind[checkpoint["config"][name]] for name, kind in _ENUMS.items()}
+            arguments = {**checkpoint["config"], **enums, "use_peft": False}
+            parser.model_ = _network(checkpoint, arguments, encoder)
+            parser.model_.load_state_dict(checkpoint["model"], strict=False)  # the encoder is not among them
             parser.model_.to(device or default_device())
-            next(parser.parse([Tokens((EMPTY_FORM,), (EMPTY_FORM,))]))  # what cannot parse says so now
         return parser
 
     def _arguments(self) -> tuple[dict[str, Any], float, tuple[Encoder, Any] | None]:
@@ -242,11 +236,8 @@ class StanzaConstituency:
             falling.step()
             return float(found.epoch_loss)
 
-        metric = metric_for(dev, False)
-
         def evaluate(step: int, mean: float) -> float:
-            scores = metric.score(dev, self.parse(ctree.tokens for ctree in dev))
-            f1 = float(metric.summary(scores).f1)
+            f1 = bracket_scores(dev, self.parse(ctree.tokens for ctree in dev), gaps=False).f1
             log.info("step %d/%d  loss %.3f  dev F1 %.2f", step, steps, mean, f1)
             return f1
 
@@ -256,14 +247,6 @@ class StanzaConstituency:
             lambda: {name: value.clone() for name, value in model.state_dict().items()},
         )
         model.load_state_dict(best)
-
-
-def _no_vectors() -> Pretrain:
-    """The vectors that Stanza insists on: of no word, and 0."""
-    pretrain = Pretrain()
-    pretrain._vocab = PretrainedWordVocab([], lang="d2c")
-    pretrain._emb = torch.zeros(len(pretrain._vocab), 1)
-    return pretrain
 
 
 def _parts(trees: Sequence[Tree], sequences: Sequence[Any], rare: float) -> dict[str, Any]:
@@ -278,18 +261,16 @@ def _parts(trees: Sequence[Tree], sequences: Sequence[Any], rare: float) -> dict
     }
 
 
-def _read(config: Mapping[str, Any]) -> dict[str, Any]:
-    """The arguments of a checkpoint."""
-    return {**config, **{name: kind[config[name]] for name, kind in _ENUMS.items()}, "use_peft": False}
-
-
 def _network(
     parts: Mapping[str, Any], arguments: Mapping[str, Any], encoder: tuple[Encoder, Any] | None
 ) -> Any:
     """The network before it has learned. parts: as `_parts` has them"""
     none = {} if encoder else {"bert_model": None, "bert_finetune": False, "stage1_bert_finetune": False}
+    vectors = Pretrain()  # on which Stanza insists: of no word, and 0
+    vectors._vocab = PretrainedWordVocab([], lang="d2c")
+    vectors._emb = torch.zeros(len(vectors._vocab), 1)
     model = LSTMModel(
-        _no_vectors(),
+        vectors,
         None,
         None,
         *(encoder or (None, None)),
