@@ -97,7 +97,7 @@ class ShiftReduce:
         return self
 
     def parse(self, sentences: Iterable[Tokens], repairs: Repairs | None = None) -> Iterator[CTree]:
-        """Yield the c-tree of each sentence over exactly its tokens, in order; some hundred are held at a time.
+        """Yield the c-tree of each sentence over its tokens, in order; some hundred are held at a time.
 
         Added to `repairs`: steps that no tree of the treebank has, without which there were no tree; and
         sentences with so many trees that fewer were looked at. Raises ModelError where nothing was learned.
