@@ -12,7 +12,8 @@ from nltk.tree import Tree
 from nltk.tree.prettyprinter import TreePrettyPrinter
 
 # A `CTree` and a `DTree`, whose modules import this one.
-DrawnCTree = DrawnDTree = Any
+DrawnCTree = Any
+DrawnDTree = Any
 
 _COLUMN, _LEVEL, _MARGIN = 36, 30, 16  # pixels, of c-trees: least width, height of a level, room around
 _SIZE = re.compile(r'width="([0-9.]+)" height="([0-9.]+)"')
