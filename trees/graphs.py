@@ -69,13 +69,13 @@ class Graph:
     def tree(self, marked: bool = False, comments: tuple[str, ...] = ()) -> CTree:
         """Return the c-tree; marked: with head children. Raises GraphError where the nodes form no tree, and
         ValueError where no token is in it."""
-        children = self._children()
+        order, children = self._children()
         n, first = len(self.words), list(range(len(self.words)))
         ids = dict[Name | None, int]((i, i) for i in range(n))
         symbols: list[str] = []
         rows: list[tuple[int, ...]] = []
         heads: list[int] = []
-        for name in reversed(children):
+        for name in reversed(order):
             kids = sorted(
                 [child for child in children[name] if child in ids], key=lambda kid: first[ids[kid]]
             )
@@ -98,9 +98,8 @@ class Graph:
         whole = CTree(tokens, tuple(symbols), tuple(rows), tuple(heads) if marked else None)
         return unwrap(canonical(whole, root), False)
 
-    def _children(self) -> dict[str | None, list[Name]]:
-        """Return the children of each node, that of all other nodes, None, first, and parents before
-        children."""
+    def _children(self) -> tuple[list[str | None], dict[str | None, list[Name]]]:
+        """Return nodes, parents before children and None, that of all, first; and the children of each."""
         below: dict[str | None, list[Name]] = {name: [] for name in self.labels} | {None: []}
         for child, parent in self.parents.items():
             if parent not in below:
@@ -113,7 +112,7 @@ class Graph:
             reached = set(order)
             lost = next(name for name in self.labels if name not in reached)
             raise GraphError("the nodes form a circle", lost)
-        return {name: below[name] for name in order}
+        return order, below
 
 
 def known_column(values: Iterable[str]) -> tuple[str, ...] | None:

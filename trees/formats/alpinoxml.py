@@ -18,7 +18,6 @@ from d2c.trees.graphs import Graph, SecondaryEdges, listed
 
 # Relations by which the head child is chosen, where several lack a head (coordinations, multi-word units).
 HEAD_RELATIONS = ("hd", "cmp", "whd", "rhd", "crd", "nucl", "cnj", "mwp", "body", "dp", "tag")
-_COLUMNS = (("pt", "pos"), ("lemma", "root"), ("postag", "postag"))  # the tag and others, each by two names
 
 
 def _tree(element: Element, marked: bool = False, secondary: SecondaryEdges | None = None) -> CTree:
@@ -43,8 +42,8 @@ def _tree(element: Element, marked: bool = False, secondary: SecondaryEdges | No
         raise ValueError(f"its {n} words do not begin at 0 to {n - 1}")
     for begin in range(n):
         node, parent = words[begin]
-        columns = [node.get(name) or node.get(older) or "--" for name, older in _COLUMNS]
-        graph.add_word((named(node, "word"), *columns), parent, _rank(node))
+        tag, lemma = node.get("pt") or node.get("pos") or "--", node.get("lemma") or node.get("root") or "--"
+        graph.add_word((named(node, "word"), tag, lemma, node.get("postag") or "--"), parent, _rank(node))
     return graph.tree(marked)
 
 

@@ -129,22 +129,25 @@ def _blocks(chunks: Iterable[Chunk], xpos: bool = False) -> Iterator[tuple[int, 
             number += block.count("\n") + 2
 
 
-def _dtrees(block: _Block) -> Iterator[DTree]:
-    """Yield the sentence of a block, if it holds one. Raises Malformed."""
+def _dtrees(block: _Block) -> tuple[DTree, ...]:
+    """Return the sentence of a block, if it holds one. Raises Malformed."""
     text, two_tagsets = block
     lines = text.split("\n")
-    begin = next((k for k, line in enumerate(lines) if line and line[0] != "#"), len(lines))
+    begin = 0
+    while begin < len(lines) and (not lines[begin] or lines[begin][0] == "#"):
+        begin += 1
     rows = [line.split("\t") for line in lines[begin:] if line]
     if not rows:
-        return
+        return ()
     try:
         if "\t\t" in text:
             raise ValueError("an empty column")
         dtree = _sentence(rows, two_tagsets)
     except ValueError:
         dtree = _irregular_sentence(lines, begin, two_tagsets)
-    comments = tuple([line[1:].strip() for line in lines[:begin] if line])
-    yield replace(dtree, tokens=replace(dtree.tokens, comments=comments)) if comments else dtree
+    if comments := tuple([line[1:].strip() for line in lines[:begin] if line]):
+        dtree = replace(dtree, tokens=replace(dtree.tokens, comments=comments))
+    return (dtree,)
 
 
 def _sentence(rows: list[list[str]], two_tagsets: Callable[[], bool]) -> DTree:

@@ -28,10 +28,10 @@ def _tree(element: Element, marked: bool = False, secondary: SecondaryEdges | No
     terminals, nodes = list(element.iter("t")), list(element.iter("nt"))
     if not terminals:
         return None
-    counts = Counter([one.attrib["id"] for one in (*terminals, *nodes)])
-    if len(counts) < counts.total():
-        raise ValueError(f"the id {counts.most_common(1)[0][0]!r} comes twice")
-    above: dict[str, tuple[str | None, str]] = dict.fromkeys(counts, (None, "--"))  # parent and edge label
+    ids = [one.attrib["id"] for one in (*terminals, *nodes)]
+    above: dict[str, tuple[str | None, str]] = dict.fromkeys(ids, (None, "--"))  # parent and edge label
+    if len(above) < len(ids):
+        raise ValueError(f"the id {Counter(ids).most_common(1)[0][0]!r} comes twice")
     for nt in nodes:
         for edge in nt.iter("edge"):
             child = edge.attrib["idref"]
@@ -43,8 +43,8 @@ def _tree(element: Element, marked: bool = False, secondary: SecondaryEdges | No
     edges.count += sum(1 for _ in element.iter("secedge"))
     for t in terminals:
         parent, function = above[t.attrib["id"]]
-        columns = [t.get(name) or "--" for name in ("pos", "lemma", "morph")]
-        graph.add_word((named(t, "word"), *columns), parent, head_rank(function, t.attrib["word"]))
+        columns = named(t, "word"), t.get("pos") or "--", t.get("lemma") or "--", t.get("morph") or "--"
+        graph.add_word(columns, parent, head_rank(function, columns[0]))
     for nt in nodes:
         parent, function = above[nt.attrib["id"]]
         graph.add_node(named(nt, "cat"), parent, head_rank(function), nt.attrib["id"])
