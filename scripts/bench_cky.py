@@ -29,7 +29,7 @@ from d2c.cky.constrained_cky import GLUED, ConstrainedCKY
 from d2c.experiments.rows import timed
 from d2c.linear.learner import Epoch
 from d2c.reduction.reduction import Reduction
-from d2c.training.fitting import with_induced_heads
+from d2c.training.train import with_induced_heads
 from d2c.trees.binarization import BINARIZATIONS
 from d2c.trees.ctree import CTree
 from d2c.trees.dtree import DTree

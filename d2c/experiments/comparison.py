@@ -23,8 +23,7 @@ from d2c.experiments.rows import (
     score,
     with_tags_of,
 )
-from d2c.models.arcs import ARCS
-from d2c.models.model import Model
+from d2c.models.model import ARCS, Model
 from d2c.packed.dtree import with_packed_arcs
 from d2c.training.spec import TrainingSpec
 from d2c.training.train import Trained, train_models

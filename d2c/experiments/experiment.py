@@ -26,13 +26,13 @@ from d2c.experiments.rows import GOLD, Parses, timed, with_tags_of
 from d2c.experiments.store import Store, StoredStep, digest, digest_of_file
 from d2c.experiments.treebank import Treebank
 from d2c.linear.weights import read_arrays, write_arrays
-from d2c.models.arcs import parsing
+from d2c.models.model import parsing
 from d2c.packed.arcs import joined, parted
 from d2c.packed.dtree import packed_arcs, with_packed_arcs
 from d2c.packed.feature import ARRAYS, ArcFeature, from_arrays, to_arrays
 from d2c.reduction.reduction import Reduction
 from d2c.routes.registry import CHART_OPTIONS, RouteSettings, make_route, route_class
-from d2c.training.jackknife import jackknife_dtrees, jackknife_tags, write_tokens
+from d2c.training.jackknife import jackknife_dtrees
 from d2c.training.spec import TrainingSpec
 from d2c.training.tagging import retagged
 from d2c.trees.ctree import CTree, Tokens
@@ -119,22 +119,14 @@ class Experiment:
         assert tagging is not None
 
         def make(directory: Path) -> dict[str, float]:
-            parts = {part: [ctree.tokens for ctree in self.gold(part)] for part in self.treebank.files}
-            with located(str(self.treebank.files["train"])), scratch() as files:
-                train, dev = (
-                    write_tokens(parts[part], files / f"{part}.conllu", self.treebank.files[part])
-                    for part in ("train", "dev")
-                )
-                by_others = jackknife_tags(tagging.make, parts["train"], dev, tagging.folds, files, log.info)
-                predicted = {"train": list(by_others)}
-                tagger = tagging.make().train(train, dev, files / "tagger", log.info)
-                for part in [part for part in parts if part != "train"]:
-                    predicted[part] = [one.tags for one in tagger.tag(one.forms for one in parts[part])]
-            accuracies = {}
-            for part, gold in parts.items():
-                guess = [replace(one, tags=tags) for one, tags in zip(gold, predicted[part], strict=True)]
-                accuracies[part] = 100 * accuracy(gold, guess)
-                (directory / f"{part}.json").write_text(json.dumps(predicted[part]), encoding="utf-8")
+            files, accuracies = self.treebank.files, dict[str, float]()
+            gold = [[ctree.tokens for ctree in self.gold(part)] for part in files]
+            with scratch() as place:
+                _, tags = tagging.train_on(gold, [*files.values()], place / "tagger", log.info)
+            for part, own, predicted in zip(files, gold, tags, strict=True):
+                guess = [replace(one, tags=of_one) for one, of_one in zip(own, predicted, strict=True)]
+                accuracies[part] = 100 * accuracy(own, guess)
+                (directory / f"{part}.json").write_text(json.dumps(predicted), encoding="utf-8")
             return accuracies
 
         return self.store.step("tags", self._of_tags, make)

@@ -24,7 +24,7 @@ from d2c.experiments.experiment import Experiment, read_dtrees, save_dtrees
 from d2c.experiments.rows import GOLD, Parses, with_tags_of
 from d2c.experiments.store import Store, StoredStep
 from d2c.experiments.treebank import Treebank
-from d2c.models.arcs import check_arcs, parsing
+from d2c.models.model import check_arcs, parsing
 from d2c.packed.dtree import with_packed_arcs
 from d2c.routes.registry import ROUTES
 from d2c.training.jackknife import blocks

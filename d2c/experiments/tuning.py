@@ -11,7 +11,7 @@ from typing import Any, NamedTuple
 
 from d2c.base.errors import FormatError, ModelError
 from d2c.experiments.trials import Trial, TrialLog, Trials
-from d2c.models.arcs import ARCS
+from d2c.models.model import ARCS
 from d2c.routes.registry import ROUTES
 from d2c.trees.binarization import BINARIZATIONS, GRAMMARS
 from d2c.trees.refinement import REFINEMENTS

@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import shutil
-from collections.abc import Iterable, Iterator, Sequence
+from collections import Counter
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, fields, replace
 from itertools import chain
 from pathlib import Path
@@ -14,8 +15,6 @@ from d2c.base.errors import ModelError
 from d2c.dparsers.protocol import DependencyParser
 from d2c.dparsers.registry import load_dparser, load_tagger
 from d2c.dparsers.taggers import Tagger
-from d2c.models.abbreviations import load_abbreviations
-from d2c.models.arcs import ARCS, check_arcs, parsing
 from d2c.models.names import hides
 from d2c.routes.registry import ROUTES, route_class
 from d2c.trees.ctree import CTree, Tokens
@@ -35,8 +34,9 @@ _OTHERS = {  # what people take for one, by a file in it
     "rules.json": "the route of a model; the model is the directory above",
 }
 _WINDOW = 1024  # sentences that are tagged at a time
-TAGS = ("gold", "predicted")
+TAGS, ARCS = ("gold", "predicted"), ("single", "packed")
 _PARTS = "route", "dparser", "tagger"
+_ABBREVIATIONS = "abbreviations.json"  # beside a tagger
 NO_TAGGER = "words need a tagger, and this model has none; train it with --tagger stanza, spacy or nltk"
 
 
@@ -206,3 +206,37 @@ def check_digests(directory: Path, parts: Sequence[str]) -> None:
     expected = read_settings(directory).files
     if expected is not None:
         model_files.check_digests(Path(directory), parts, expected)
+
+
+def check_arcs(packed: bool, routes: Mapping[str, Route], dparser: DependencyParser, name: str) -> None:
+    """Raise ModelError where packed arcs are wanted that the d-parser does not give, or no route takes."""
+    if packed and not dparser.gives_arcs:
+        message = "does not say how probable other heads are; stanza:graph and transition do"
+        raise ModelError(f"--arcs packed: the d-parser {name} {message}")
+    if packed and not any(route.supports_arcs for route in routes.values()):
+        able = " and ".join(name for name in ROUTES if route_class(name).supports_arcs)
+        raise ModelError(f"--arcs packed: the route {', '.join(routes)} takes one d-tree; {able} take more")
+
+
+def parsing(dparser: DependencyParser, packed: bool) -> Callable[[Iterable[Tokens]], Iterator[DTree]]:
+    """Return how a d-parser parses: with packed arcs, where it gives them, or without."""
+    return dparser.parse_packed if packed and dparser.gives_arcs else dparser.parse
+
+
+@dataclass(frozen=True)
+class AbbreviationFile:
+    """Abbreviations of a tagger's treebank: where text is cut, they end no sentence."""
+
+    abbreviations: tuple[str, ...]
+
+
+def save_abbreviations(sentences: Iterable[Tokens], directory: Path) -> None:
+    """Write which words of a treebank end in a full stop, more than once."""
+    counts = Counter(form for tokens in sentences for form in tokens.forms if form[-1:] == ".")
+    known = sorted(form for form, count in counts.items() if count > 1 and form.strip("."))
+    model_files.write_settings(directory / _ABBREVIATIONS, 1, AbbreviationFile(tuple(known)))
+
+
+def load_abbreviations(directory: Path) -> tuple[str, ...]:
+    """Return what `save_abbreviations` wrote. Raises ModelError."""
+    return model_files.read_as(directory / _ABBREVIATIONS, 1, AbbreviationFile).abbreviations

@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from d2c.base.settings import Settings, setting
-from d2c.models.arcs import ARCS
+from d2c.models.model import ARCS
 
 TAGGED = "conllu"
 INPUTS = (TAGGED, "text", "tokenized", "split")

@@ -10,8 +10,7 @@ from d2c.base.errors import ModelError
 from d2c.dparsers.directories import loading
 from d2c.dparsers.protocol import TextRules
 from d2c.dparsers.registry import DPARSERS, class_of
-from d2c.models.abbreviations import load_abbreviations
-from d2c.models.model import Model, read_settings
+from d2c.models.model import Model, load_abbreviations, read_settings
 from d2c.parsing.text import PennRules
 
 _CODE = re.compile("[a-z]{2,3}")

@@ -15,7 +15,7 @@ from d2c.base.progress import counted
 from d2c.base.temporary import scratch
 from d2c.dparsers.protocol import DependencyParser
 from d2c.dparsers.taggers import Tagger
-from d2c.models.arcs import parsing
+from d2c.models.model import parsing
 from d2c.packed.dtree import with_packed_arcs
 from d2c.trees.ctree import Tokens
 from d2c.trees.dtree import DTree
@@ -34,14 +34,14 @@ def blocks(sentences: int, k: int) -> list[range]:
     return [range(begin, end) for begin, end in zip(ends, ends[1:], strict=False)]
 
 
-def folds(
+def _folds(
     sentences: Sequence[Item], k: int, what: str, progress: Progress | None
-) -> Iterator[tuple[range, list[Item]]]:
-    """Yield each block, and the sentences of all others, on which `what` is to be trained."""
+) -> Iterator[tuple[Sequence[Item], Sequence[Item]]]:
+    """Yield for each block all other sentences, on which `what` is to be trained, and its own."""
     for number, block in enumerate(blocks(len(sentences), k), 1):
         if progress is not None:
             progress(f"jackknife: {what} {number} of {k}")
-        yield block, [*sentences[: block.start], *sentences[block.stop :]]
+        yield [*sentences[: block.start], *sentences[block.stop :]], sentences[block.start : block.stop]
 
 
 def jackknife_dtrees(
@@ -57,8 +57,8 @@ def jackknife_dtrees(
     dev: a CoNLL-U file, which selects its best states; packed: d-trees have packed arcs. Raises ValueError
     for fewer sentences than blocks.
     """
-    for block, others in folds(sentences, k, "d-parser", progress):
-        yield from _parse_block(dparser, sentences, (block, others), dev, progress, packed)
+    for others, block in _folds(sentences, k, "d-parser", progress):
+        yield from _parse_block(dparser, others, block, dev, progress, packed)
 
 
 def parse_last_tenth(
@@ -68,27 +68,24 @@ def parse_last_tenth(
 
     Errors as of `jackknife_dtrees`.
     """
-    block = blocks(len(sentences), _TENTHS)[-1]
+    begin = blocks(len(sentences), _TENTHS)[-1].start
     if progress is not None:
         progress("packed arcs: d-parser on nine tenths")
-    return list(_parse_block(dparser, sentences, (block, sentences[: block.start]), dev, progress, True))
+    return list(_parse_block(dparser, sentences[:begin], sentences[begin:], dev, progress, True))
 
 
 def _parse_block(
     dparser: DependencyParser,
-    sentences: Sequence[DTree],
-    fold: tuple[range, Sequence[DTree]],
+    others: Sequence[DTree],
+    block: Sequence[DTree],
     dev: Path,
     progress: Progress | None,
     packed: bool,
 ) -> Iterator[DTree]:
-    block, others = fold
     with scratch() as directory:
-        file = directory / "others.conllu"
-        save_conllu(others, file)
-        trained = dparser.train(file, dev, directory / "dparser", progress)
-        dtrees = parsing(trained, packed)(sentences[i].tokens for i in block)
-        yield from counted(dtrees, "jackknife: parsing")
+        save_conllu(others, directory / "others.conllu")
+        trained = dparser.train(directory / "others.conllu", dev, directory / "dparser", progress)
+        yield from counted(parsing(trained, packed)(dtree.tokens for dtree in block), "jackknife: parsing")
 
 
 def and_last_tenth(dtrees: Iterable[DTree], sentences: int) -> tuple[list[DTree], list[DTree]]:
@@ -113,10 +110,10 @@ def jackknife_tags(
 
     make: an untrained tagger; dev: a CoNLL-U file, which selects its best states; directory: for its files
     """
-    for block, others in folds(sentences, k, "tagger", progress):
+    for others, block in _folds(sentences, k, "tagger", progress):
         file = write_tokens(others, directory / "others.conllu")
         tagger = make().train(file, dev, directory / "tagger", progress)
-        for tokens in counted(tagger.tag(sentences[i].forms for i in block), "jackknife: tagging"):
+        for tokens in counted(tagger.tag(one.forms for one in block), "jackknife: tagging"):
             yield tokens.tags
 
 

@@ -9,7 +9,7 @@ from typing import Any
 from d2c.base.settings import setting
 from d2c.dparsers.protocol import DependencyParser
 from d2c.dparsers.registry import DPARSERS, form_of, make_dparser
-from d2c.models.arcs import ARCS
+from d2c.models.model import ARCS
 from d2c.routes.registry import RouteSettings, make_route
 from d2c.training.tagging import Tagging
 from d2c.treebanks.reading import CLEANED, Read

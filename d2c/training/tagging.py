@@ -12,11 +12,10 @@ from d2c.base.progress import counted
 from d2c.base.temporary import scratch
 from d2c.dparsers.registry import make_tagger
 from d2c.dparsers.taggers import Tagger
-from d2c.models.abbreviations import save_abbreviations
-from d2c.training.encoding import conllu_pair
+from d2c.models.model import save_abbreviations
 from d2c.training.jackknife import blocks, jackknife_tags, write_tokens
 from d2c.treebanks.reading import Read
-from d2c.trees.ctree import CTree
+from d2c.trees.ctree import CTree, Tokens
 from d2c.trees.heads import load_head_rules
 from d2c.trees.route import Progress
 
@@ -47,23 +46,40 @@ class Tagging:
 
         Raises FormatError for files that cannot be read, or have fewer sentences than folds.
         """
-        own, of_dev = (
-            [ctree.tokens for ctree in counted(reading(path), f"reading {path}")] for path in (train, dev)
-        )
+        sources = train, dev
+        parts = [[one.tokens for one in counted(reading(file), f"reading {file}")] for file in sources]
+        tagger, tags = self.train_on(parts, sources, directory, progress)
+        save_abbreviations(parts[0], directory)
+        if not self.folds:
+            return tagger, reading
+        return tagger, Retagged(reading, self.head_rules, dict(zip(sources, tags, strict=True)))
+
+    def train_on(
+        self,
+        parts: Sequence[Sequence[Tokens]],
+        sources: Sequence[Path],
+        directory: Path,
+        progress: Progress | None = None,
+    ) -> tuple[Tagger, list[list[tuple[str, ...]]]]:
+        """Train the tagger on the first part of a treebank, choosing on the second; where there are folds,
+        return beside it the tags of all parts that it predicts, of the first one by jackknifing.
+
+        sources: files that the parts are from, which errors name
+        """
         if self.folds:
-            with located(str(train)):
-                blocks(len(own), self.folds)  # before hours of training
+            with located(str(sources[0])):
+                blocks(len(parts[0]), self.folds)  # before hours of training
         with scratch() as files:
-            pairs = zip(conllu_pair(files), (own, of_dev), (train, dev), strict=True)
-            train_file, dev_file = (write_tokens(tokens, file, source) for file, tokens, source in pairs)
-            tagger = self.make().train(train_file, dev_file, directory, progress)
-            save_abbreviations(own, directory)
+            train, dev = (
+                write_tokens(parts[i], files / f"{name}.conllu", sources[i])
+                for i, name in enumerate(("train", "dev"))
+            )
+            tagger = self.make().train(train, dev, directory, progress)
             if not self.folds:
-                return tagger, reading
-            by_others = jackknife_tags(self.make, own, dev_file, self.folds, files, progress)
-            by_tagger = (tokens.tags for tokens in tagger.tag(tokens.forms for tokens in of_dev))
-            predicted = {train: list(by_others), dev: list(by_tagger)}
-        return tagger, Retagged(reading, self.head_rules, predicted)
+                return tagger, []
+            by_others = list(jackknife_tags(self.make, parts[0], dev, self.folds, files, progress))
+        predicted = ([one.tags for one in tagger.tag(one.forms for one in part)] for part in parts[1:])
+        return tagger, [by_others, *predicted]
 
 
 @dataclass(frozen=True)

@@ -1,31 +1,41 @@
-"""Training: a tagger, folds, a d-parser and any number of routes, into a model directory for each route."""
+"""Training: a tagger, folds, a d-parser and any number of routes, into a model directory for each route.
+
+A d-parser that is trained elsewhere has a convention of its own, UD or ClearNLP, say. Head children are then
+those that its d-trees induce (`d2c.trees.heads`). Where a c-tree is not among those that its d-tree
+allows, the route learns the nearest one among them. How near these come is the ceiling of what it can reach
+with this d-parser.
+
+What packed arcs count for is learned on the last tenth of the treebank, by a route that is fitted once more,
+to the other nine.
+"""
 
 from __future__ import annotations
 
 import time
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import ExitStack
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import NamedTuple
 
-from d2c.base.errors import ModelError, located
-from d2c.base.progress import log
+from d2c.base.errors import ModelError, each_located, located
+from d2c.base.progress import counted, log
 from d2c.base.temporary import scratch
 from d2c.dparsers.directories import whole_directory
 from d2c.dparsers.protocol import DependencyParser
-from d2c.models.abbreviations import load_abbreviations
-from d2c.models.arcs import ARCS, check_arcs
-from d2c.models.model import SETTINGS, Model
+from d2c.models.model import ARCS, SETTINGS, Model, check_arcs, load_abbreviations
 from d2c.routes.registry import foreign_refused
-from d2c.training.encoding import encode_treebank, write_encoded
-from d2c.training.fitting import fit_arcs, fit_to_convention
 from d2c.training.jackknife import and_last_tenth, jackknife_dtrees, parse_last_tenth
 from d2c.training.spec import TrainingSpec
 from d2c.training.warm_up import warmed_up
+from d2c.treebanks.reading import CLEANED, Read
+from d2c.trees.ctree import CTree
 from d2c.trees.dtree import DTree
-from d2c.trees.heads import Uncovered, load_head_rules
+from d2c.trees.formats.conllu import format_conllu
+from d2c.trees.heads import Uncovered, induce_heads, load_head_rules
+from d2c.trees.repair import repair_heads
 from d2c.trees.route import Progress, Route
+from d2c.trees.scores.brackets import bracket_scores
 
 
 @dataclass(frozen=True)
@@ -99,24 +109,51 @@ def _train_dparser(
     directory: Path,
     progress: Progress | None,
 ) -> _Parses:
-    """Train a d-parser on what the first route encodes, and others for folds and packed arcs."""
+    """Train a d-parser on what the first route encodes, and others for folds and packed arcs.
+
+    Of the other routes make only sure that they can encode all trees, before hours of training.
+    """
     if dparser.foreign:
         dparser.train(spec.train, spec.dev, directory, progress)  # it reads neither
         return _Parses()
+    rules, uncovered, parses = load_head_rules(spec.head_rules), Uncovered(), _Parses()
+
+    def reading(path: Path) -> Iterator[CTree]:
+        return uncovered.over(spec.reading(path), rules)
+
     with scratch() as files:
-        rules, uncovered = load_head_rules(spec.head_rules), Uncovered()
-        train, dev = write_encoded(
-            routes, (spec.train, spec.dev), lambda path: uncovered.over(spec.reading(path), rules), files
-        )
+        train, dev = files / "train.conllu", files / "dev.conllu"
+        for treebank, file in ((spec.train, train), (spec.dev, dev)):
+            dtrees = _described(encode_treebank(routes[0], treebank, reading), treebank)
+            with open(file, "w", encoding="utf-8") as stream:
+                stream.writelines(each_located(format_conllu, dtrees, str(treebank)))
+            for route in routes[1:]:
+                for _ in counted(encode_treebank(route, treebank, reading), f"encoding {treebank}"):
+                    pass
         warning = uncovered.warning(spec.head_rules, str(spec.train))
         if warning and progress:
             progress(warning)
-        parses = _Parses()
         if spec.folds or spec.packed:
             with located(str(spec.train)):
                 parses = _parse_unseen(spec, dparser, routes[0], dev, progress)
         dparser.train(train, dev, directory, progress)
     return parses
+
+
+def encode_treebank(route: Route, treebank: Path, reading: Read = CLEANED) -> Iterator[DTree]:
+    """Yield the d-trees of a treebank file. Raises FormatError naming the sentence that cannot be encoded."""
+    return each_located(route.encode, reading(treebank), str(treebank))
+
+
+def _described(dtrees: Iterable[DTree], treebank: Path) -> Iterator[DTree]:
+    """Hand the d-trees of a treebank on, and say in the end how large it is."""
+    sentences = words = 0
+    labels = set[str]()
+    for dtree in counted(dtrees, f"reading {treebank}"):
+        sentences, words = sentences + 1, words + len(dtree.heads)
+        labels.update(dtree.labels or ())
+        yield dtree
+    log.info("%s", f"{treebank}: {sentences:,} sentences, {words:,} words, {len(labels):,} labels of arcs")
 
 
 def _parse_unseen(
@@ -148,8 +185,50 @@ def _fit(
             gold, dev = spec.reading(spec.train), spec.reading(spec.dev)
             route.fit(gold, dev, dtrees=parses.jackknifed, progress=progress)
             if spec.packed and route.supports_arcs:
-                fit_arcs(name, route, spec, *parses, progress)
+                _fit_arcs(name, route, spec, parses, progress)
     return time.perf_counter() - start
+
+
+def fit_to_convention(
+    route: Route, dparser: DependencyParser, spec: TrainingSpec, progress: Progress | None
+) -> None:
+    """Fit a route on what a d-parser makes of treebank files; first say the oracle F1 on dev.
+
+    route: one that `learns_conventions`
+    Raises ValueError for a treebank from which it cannot learn, and what the d-parser raises.
+    """
+    gold, dev = (list(counted(spec.reading(file), f"reading {file}")) for file in (spec.train, spec.dev))
+    dtrees = list(_described(dparser.parse_training(ctree.tokens for ctree in gold), spec.train))
+    dev_dtrees = list(_described(dparser.parse(ctree.tokens for ctree in dev), spec.dev))
+    gold, headed = with_induced_heads(gold, dtrees), with_induced_heads(dev, dev_dtrees)
+    route.fit_grammar(gold, dtrees)
+    if headed and progress is not None:
+        pairs = counted(zip(headed, dev_dtrees, strict=True), "oracle")
+        nearest = [route.oracle(*pair) for pair in pairs]
+        f1 = bracket_scores(dev, nearest, gaps=route.gaps_).f1
+        progress(f"oracle F1 on dev {f1:.2f}, of the nearest c-trees that the d-trees allow: the ceiling")
+    route.fit(gold, dev, dtrees=dtrees, dev_dtrees=dev_dtrees, progress=progress)
+
+
+def with_induced_heads(ctrees: Iterable[CTree], dtrees: Iterable[DTree]) -> list[CTree]:
+    """Return c-trees with the head children that d-trees over the same tokens induce, made trees first."""
+    pairs = counted(zip(ctrees, dtrees, strict=True), "inducing heads")
+    return [induce_heads(ctree, repair_heads(dtree.heads)[0]) for ctree, dtree in pairs]
+
+
+def _fit_arcs(
+    name: str, route: Route, spec: TrainingSpec, parses: _Parses, progress: Progress | None
+) -> None:
+    """Teach a fitted route what packed arcs count for."""
+    if progress is not None:
+        progress(f"packed arcs: route {name} on nine tenths")
+    gold, dtrees = list(spec.reading(spec.train)), parses.jackknifed
+    begin = len(gold) - len(parses.held_out)
+    probe = replace(spec, checkpoints=None).new_routes()[name]
+    probe.fit(gold[:begin], dtrees=dtrees and dtrees[:begin], progress=progress)
+    route.arcs_ = probe.fit_arcs(gold[begin:], parses.held_out).arcs_
+    if progress is not None:
+        progress(f"packed arcs: {route.arcs_}")
 
 
 def _check_new(spec: TrainingSpec, directories: Iterable[Path]) -> None:

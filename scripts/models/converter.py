@@ -15,7 +15,7 @@ from d2c.cky.constrained_cky import ConstrainedCKY
 from d2c.dparsers.pipeline_parser import FORMAT, PipelineParser
 from d2c.experiments.rows import with_tags_of
 from d2c.models.model import Model
-from d2c.training.fitting import with_induced_heads
+from d2c.training.train import with_induced_heads
 from d2c.trees.ctree import CTree
 from d2c.trees.dtree import DTree
 from d2c.trees.formats.conllu import read_conllu

@@ -26,9 +26,8 @@ import pytest
 from d2c.base.model_files import first_line
 from d2c.models.model import Model
 from d2c.routes.registry import ROUTES, route_class
-from d2c.training.encoding import encode_treebank
 from d2c.training.spec import TrainingSpec
-from d2c.training.train import train_models
+from d2c.training.train import encode_treebank, train_models
 from d2c.trees.ctree import Tokens
 from d2c.trees.formats.brackets import format_bracket, read_brackets, write_brackets
 from d2c.trees.formats.conllu import save_conllu

@@ -19,9 +19,8 @@ from d2c.experiments.table import table_lines
 from d2c.models.model import Model
 from d2c.reduction.reduction import Reduction
 from d2c.routes.registry import RouteSettings, make_route
-from d2c.training.encoding import encode_treebank
 from d2c.training.spec import TrainingSpec
-from d2c.training.train import Trained, train_models
+from d2c.training.train import Trained, encode_treebank, train_models
 from d2c.treebanks.reading import Reading
 from d2c.trees.ctree import CTree
 from d2c.trees.formats.brackets import read_brackets, write_brackets

@@ -21,9 +21,8 @@ from d2c.base.errors import ModelError
 from d2c.cky.constrained_cky import ConstrainedCKY
 from d2c.commands.cli import cli
 from d2c.models.model import Model, load_route
-from d2c.training.fitting import fit_to_convention, with_induced_heads
 from d2c.training.spec import TrainingSpec
-from d2c.training.train import train_models
+from d2c.training.train import fit_to_convention, train_models, with_induced_heads
 from d2c.trees.conversion import to_dependencies
 from d2c.trees.ctree import CTree, Tokens
 from d2c.trees.dtree import DTree

@@ -10,7 +10,7 @@ import pytest
 
 from d2c.base.errors import FormatError, ModelError
 from d2c.dparsers.taggers import TaggingProgress, read_tagged
-from d2c.models.abbreviations import load_abbreviations
+from d2c.models.model import load_abbreviations
 from d2c.training.jackknife import blocks, jackknife_tags, write_tokens
 from d2c.training.tagging import Retagged, Tagging
 from d2c.treebanks.reading import Reading
