@@ -50,8 +50,8 @@ def main(
     torch.set_num_threads(1)  # OpenMP's threads do not survive a fork
     with tempfile.TemporaryDirectory() as scratch:
         directory = trained or Path(scratch)
-        for model in fitted.trained(directory):
-            click.echo(f"{model.name}: trained", err=True)
+        for path in fitted.trained(directory):
+            click.echo(f"{path.name}: trained", err=True)
         model = Model.load(directory / next(iter(fitted.MODELS)))
         groups = models.group(directory), inputs.group(model), corpora.group(model)
         if replay:

@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 import sys
-from contextlib import suppress
 from importlib import import_module
+from io import StringIO
 
 import click
 
-from d2c.base.errors import FormatError, ModelError, printable
+from d2c.base.errors import FormatError, ModelError
 from d2c.commands.terminal import say
 
 COMMANDS = (
@@ -41,9 +41,8 @@ def run(command: click.Command | None = None) -> int:
         sys.stdout.flush()
         return status or 0
     except click.ClickException as error:
-        error.message = "\n".join(map(printable, error.message.split("\n")))
-        with suppress(OSError):
-            error.show()
+        error.show(file=(shown := StringIO()))
+        say(shown.getvalue().removesuffix("\n"))
         return error.exit_code
     except (FormatError, ModelError, TooManyErrors, ChildProcessError) as error:
         for line in str(error).splitlines():

@@ -147,15 +147,16 @@ def _undictionaried(kind: pa.DataType) -> pa.DataType:
 
 def _is_text(kind: pa.DataType) -> bool:
     strings = types.is_string(kind) or types.is_large_string(kind) or types.is_string_view(kind)
-    return strings or types.is_binary(kind) or types.is_large_binary(kind) or types.is_null(kind)
+    return bool(strings or types.is_binary(kind) or types.is_large_binary(kind) or types.is_null(kind))
 
 
 def _is_list(kind: pa.DataType) -> bool:
-    return types.is_list(kind) or types.is_large_list(kind) or types.is_fixed_size_list(kind)
+    return bool(types.is_list(kind) or types.is_large_list(kind) or types.is_fixed_size_list(kind))
 
 
 def _is_id(kind: pa.DataType) -> bool:
-    return _is_text(kind) or types.is_integer(kind) or types.is_floating(kind) or types.is_boolean(kind)
+    numbers = types.is_integer(kind) or types.is_floating(kind) or types.is_boolean(kind)
+    return _is_text(kind) or bool(numbers)
 
 
 def _values(column: pa.Array) -> list[Any]:

@@ -83,7 +83,7 @@ def group(model: Model) -> Group:
 
     def here(judge: Callable[[Case], str]) -> Callable[[Case], str]:
         def judged(case: Case) -> str:
-            command._crew = lambda _backend, _workers, _address, job: nullcontext(Here(job))
+            command._crew = lambda *given: nullcontext(Here(given[-1]))
             return judge(case)
 
         return with_model(model, judged)
