@@ -1,12 +1,19 @@
-"""What all of Stanza's networks share here: plain rows of words, prediction, seeds, silence and turns."""
+"""What all of Stanza's networks share here: plain rows of words, prediction, seeds, silence, turns and files.
+
+Stanza's `.pt` files are torch's, in its old format: a pickle of plain data, read by an unpickler that knows
+tensors and nothing that could run, then the numbers. They are looked at before Stanza builds a network of the
+sizes that they say.
+"""
 
 from __future__ import annotations
 
 import logging
 import warnings
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from contextvars import ContextVar
+from mmap import ACCESS_READ, mmap
+from pathlib import Path
 from threading import Lock
 from typing import Any
 
@@ -20,6 +27,8 @@ from stanza.models.depparse.data import DataLoader
 from stanza.models.depparse.trainer import GraphTrainer, Trainer, TransitionTrainer
 from stanza.models.depparse.utils import predict_dataset
 
+from d2c.base.errors import ModelError
+from d2c.base.model_files import check_file
 from d2c.dparsers.protocol import Arcs
 from d2c.dparsers.training import seeded as seeded_numpy
 from d2c.packed.arcs import LEAST_LABEL, ArcLabels, PackedArcs, arcs_of
@@ -39,6 +48,9 @@ ONE_AT_A_TIME = Lock()
 # Of Stanza's networks of one layer, whose dropout is elsewhere.
 warnings.filterwarnings("ignore", message="dropout option adds dropout after all but last recurrent layer")
 
+_MOST_BYTES = 1 << 33  # of a file
+_ZIP = b"PK"  # torch's new format, which may be compressed
+
 _QUIET = ContextVar("quiet", default=False)
 
 
@@ -52,15 +64,15 @@ class StanzaDocument:
         return [[row.copy() for row in sentence] for sentence in self.sentences]  # loaders change them
 
 
-def predict(trainer: Trainer, pretrain: Pretrain | None, sentences: Sentences) -> list[Arcs]:
-    """Return heads and labels of sentences, each of at least one word, sorted by length into batches."""
-    return [_arcs(tree) for tree in _predicted(trainer, pretrain, sentences)]
+def predict(
+    trainer: Trainer, pretrain: Pretrain | None, sentences: Sentences, packed: bool = False
+) -> list[tuple[Arcs, PackedArcs | None]]:
+    """Return heads and labels of sentences, each of at least one word, sorted by length into batches.
 
-
-def predict_packed(
-    trainer: Trainer, pretrain: Pretrain | None, sentences: Sentences
-) -> list[tuple[Arcs, PackedArcs]]:
-    """Predict as `predict`, by a graph parser, with its softmax over heads and labels as probabilities."""
+    packed: with packed arcs, which a graph parser has: its softmax over heads and labels are probabilities
+    """
+    if not packed:
+        return [(_arcs(tree), None) for tree in _predicted(trainer, pretrain, sentences)]
     decode = trainer.model.decode_graph_predictions
     vocab = trainer.vocab["deprel"]
     names = tuple(vocab.unmap(range(VOCAB_PREFIX_SIZE, len(vocab))))
@@ -69,8 +81,8 @@ def predict_packed(
         vocab: object, size: int, scores: Any, lengths: Sequence[int], *rest: Any, **more: Any
     ) -> Any:
         trees = decode(vocab, size, scores, lengths, *rest, **more)
-        sentences = zip(scores[0], scores[2], lengths, trees, strict=False)
-        packed = (_packed(of[1:n, :n], names, by[1:n, :n], arcs) for of, by, n, arcs in sentences)
+        pairs = zip(scores[0], scores[2], lengths, trees, strict=False)
+        packed = (_packed(of[1:n, :n], names, by[1:n, :n], arcs) for of, by, n, arcs in pairs)
         return list(zip(trees, packed, strict=True))
 
     trainer.model.decode_graph_predictions = with_scores
@@ -79,6 +91,14 @@ def predict_packed(
     finally:
         del trainer.model.decode_graph_predictions
     return [(_arcs(tree), packed) for tree, packed in predictions]
+
+
+def _predicted(trainer: Trainer, pretrain: Pretrain | None, sentences: Sentences) -> list[Any]:
+    """Return pairs of head and label of each word of each sentence."""
+    words = batch_words(trainer.args, len(trainer.vocab["deprel"]), _NUMBERS_PARSING)
+    rows, more = StanzaDocument(sentences), {"evaluation": True, "sort_during_eval": True}
+    loader = DataLoader(rows, words, trainer.args, pretrain, trainer.vocab, **more)
+    return predict_dataset(trainer, loader)  # type: ignore[no-any-return]
 
 
 def _arcs(tree: Sequence[Any]) -> Arcs:
@@ -95,21 +115,6 @@ def _packed(
     return arcs_of(shares / shares.sum(axis=1, keepdims=True), _arcs(tree)[0], labels=ArcLabels(names, logs))
 
 
-def _predicted(trainer: Trainer, pretrain: Pretrain | None, sentences: Sentences) -> list[Any]:
-    """Return pairs of head and label of each word of each sentence."""
-    words = batch_words(trainer.args, len(trainer.vocab["deprel"]), _NUMBERS_PARSING)
-    loader = DataLoader(
-        StanzaDocument(sentences),
-        words,
-        trainer.args,
-        pretrain,
-        trainer.vocab,
-        evaluation=True,
-        sort_during_eval=True,
-    )
-    return predict_dataset(trainer, loader)  # type: ignore[no-any-return]
-
-
 def batch_words(arguments: Mapping[str, Any], labels: int, numbers: int = _NUMBERS_TRAINING) -> int:
     """Return the words of a batch, so few that the label scorer's [words, hidden, labels] array stays small.
 
@@ -122,21 +127,16 @@ def batch_words(arguments: Mapping[str, Any], labels: int, numbers: int = _NUMBE
 @contextmanager
 def quiet() -> Iterator[None]:
     """Silence what Stanza logs in this thread; it repeats what `Progress` and exceptions say."""
-    for one in _that_log():
-        one.addFilter(_unless_quiet)  # is added once
+    # Each of its loggers hands what it logs to other handlers, too.
+    named = [log for name, log in logging.root.manager.loggerDict.items() if f"{name}.".startswith("stanza.")]
+    for one in [*named, *logging.getLogger("stanza").handlers]:
+        if isinstance(one, logging.Filterer):  # and no placeholder
+            one.addFilter(_unless_quiet)  # is added once
     before = _QUIET.set(True)
     try:
         yield
     finally:
         _QUIET.reset(before)
-
-
-def _that_log() -> Iterator[logging.Filterer]:
-    """Stanza's loggers, each of which hands what it logs to other handlers, too, and Stanza's handlers."""
-    for name, log in [*logging.root.manager.loggerDict.items()]:
-        if name.partition(".")[0] == "stanza" and isinstance(log, logging.Logger):
-            yield log
-    yield from logging.getLogger("stanza").handlers
 
 
 def _unless_quiet(_: logging.LogRecord) -> bool:
@@ -149,3 +149,74 @@ def seeded(seed: int) -> Iterator[None]:
     with seeded_numpy(seed), torch.random.fork_rng(devices=[]):
         set_random_seed(seed)
         yield
+
+
+@contextmanager
+def threads(number: int | None) -> Iterator[None]:
+    """Let torch compute with so many threads; None: with as many as it does."""
+    before = torch.get_num_threads()
+    torch.set_num_threads(number or before)
+    try:
+        yield
+    finally:
+        torch.set_num_threads(before)
+
+
+def read_checkpoint(path: Path, parts: Iterable[str]) -> dict[str, Any]:
+    """Return these parts of what is in a file. Raises ModelError, ValueError, and what torch raises."""
+    _check_format(path)
+    with warnings.catch_warnings(), open(path, "rb") as file:
+        warnings.simplefilter("ignore")  # of a damaged file that there may be worse to come
+        content = mmap(file.fileno(), 0, access=ACCESS_READ)  # a damaged size asks for no memory
+        checkpoint = torch.load(content, map_location="cpu", weights_only=True)  # type: ignore[arg-type]
+    return {part: checkpoint[part] for part in parts if part in checkpoint}
+
+
+def read_vectors(path: Path) -> Pretrain:
+    """Return word vectors. Raises as `read_checkpoint`."""
+    _check_format(path)
+    vectors = Pretrain(str(path))
+    if vectors.emb.ndim != 2 or len(vectors.emb) != len(vectors.vocab):
+        raise ValueError("has not one vector for each word")
+    _check_numbers(path, {"emb": vectors.emb})
+    return vectors
+
+
+def load_network(path: Path, checkpoint: dict[str, Any], build: Callable[[], torch.nn.Module]) -> Any:
+    """Return the network that `build` makes with a checkpoint's weights, all of them numbers.
+
+    It is made without memory first, so that the sizes may be anything: Stanza's own `load` would build it
+    before they are checked, and its optimizer, too. Raises ModelError, ValueError.
+    """
+    weights, config = checkpoint["model"], checkpoint["config"]
+    _check_numbers(path, weights)
+    if any(name.endswith("layers") and (size or 0) > len(weights) for name, size in config.items()):
+        raise ValueError("says more layers than it has")
+    with warnings.catch_warnings(), torch.device("meta"):
+        warnings.simplefilter("ignore")  # that language models in it stay without weights
+        network = build().state_dict()
+    for name, tensor in weights.items():
+        if name not in network or network[name].shape != tensor.shape:
+            raise ValueError(f"the weights {name} are of another shape")
+    model = build()
+    missing = model.load_state_dict(weights, strict=False).missing_keys
+    fixed: list[str] = model.unsaved_modules  # type: ignore[assignment]
+    if lacking := [name for name in missing if name.partition(".")[0] not in fixed]:
+        raise ModelError(f"{path}: lacks the weights {', '.join(sorted(lacking))}")
+    return model
+
+
+def _check_format(path: Path) -> None:
+    check_file(path, _MOST_BYTES)
+    with open(path, "rb") as stream:
+        if stream.read(len(_ZIP)) == _ZIP:
+            raise ValueError("is of another format than Stanza's")
+
+
+def _check_numbers(path: Path, weights: dict[str, torch.Tensor]) -> None:
+    """Raise ValueError for NaN, and for tensors that repeat the numbers of the file."""
+    if sum(tensor.numel() * tensor.element_size() for tensor in weights.values()) > path.stat().st_size:
+        raise ValueError("says larger arrays than it holds")
+    for name, tensor in weights.items():
+        if tensor.is_floating_point() and not tensor.isfinite().all():
+            raise ValueError(f"some of the weights {name} are no numbers")

@@ -8,11 +8,11 @@ slower, and labels every root `root`. Both give exactly one root and no cycle; a
 from __future__ import annotations
 
 import shutil
-from collections.abc import Callable, Iterable, Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
 from functools import partial
 from pathlib import Path
-from typing import Any, Self, TypeVar
+from typing import Any, ClassVar, Self
 
 from stanza.models import parser as stanza_program
 from stanza.models.common.pretrain import Pretrain
@@ -26,21 +26,21 @@ from d2c.base.settings import setting
 from d2c.dparsers.codes import read_trees
 from d2c.dparsers.directories import ModelFormat, loading, parameters, whole_directory
 from d2c.dparsers.protocol import DependencyParser, Progress, Report, with_arcs
-from d2c.dparsers.stanza.checkpoints import load_network, read_checkpoint, read_vectors
 from d2c.dparsers.stanza.encoder import FOLDER, NAME, read_encoder, said_of
-from d2c.dparsers.stanza.estimator import StanzaEstimator, threads
 from d2c.dparsers.stanza.networks import (
     ONE_AT_A_TIME,
     TRAINERS,
-    Sentences,
     WordRow,
+    load_network,
     predict,
-    predict_packed,
     quiet,
+    read_checkpoint,
+    read_vectors,
     seeded,
+    threads,
 )
-from d2c.dparsers.stanza.tasks import ARGUMENTS, ArcTask, EncoderPair
-from d2c.dparsers.stanza.training import Preset
+from d2c.dparsers.stanza.tasks import ARGUMENTS, CHARLM, ArcTask, StanzaEstimator
+from d2c.dparsers.stanza.training import EncoderPair, Preset
 from d2c.dparsers.training import attachment, check_choice, check_limits, evaluating, thinned
 from d2c.packed.arcs import single
 from d2c.packed.dtree import with_packed_arcs
@@ -48,11 +48,9 @@ from d2c.trees.ctree import Tokens
 from d2c.trees.dtree import DTree
 from d2c.trees.formats.chunks import batches
 
-Predicted = TypeVar("Predicted")  # of a sentence
-
 # The model directory: the settings and these files.
 FORMAT = ModelFormat("dparser", "stanza", 1, ("model_type", "preset", "bert_model", "epochs", "seed"))
-_MODEL, _VECTORS, _CHARLM = "parser.pt", "vectors.pt", ("charlm_forward.pt", "charlm_backward.pt")
+_VECTORS, _CHARLM = "vectors.pt", ("charlm_forward.pt", "charlm_backward.pt")
 
 _WINDOW = 1024  # sentences that `parse` sorts by length and holds at a time
 
@@ -114,6 +112,8 @@ class StanzaParser(StanzaEstimator, DependencyParser):
     the morphology: its own embedding of features takes UD notation only. UPOS itself is not read.
     """
 
+    FILE: ClassVar[str] = "parser.pt"
+
     model_type: str = "graph"
     preset: str = "default"
     vectors: Path | None = None
@@ -132,43 +132,32 @@ class StanzaParser(StanzaEstimator, DependencyParser):
         """Learn, and leave the model with the best LAS on the second file; errors: `DependencyParser`."""
         preset = self._preset()
         train, dev = read_rows(train_conllu), read_trees(dev_conllu)
+        if preset.dev_words is not None:
+            dev = [*thinned(dev, preset.dev_words, lambda dtree: len(dtree.heads))]
         labels = {row[-1] for rows in train for row in rows if row[-2]}
         if self.model_type == "transition" and (not labels or "root" in labels):
             message = "the transition parser wants words with heads, and `root` for roots only"
             raise FormatError(str(train_conllu), 0, 0, message)
-        with quiet(), seeded(self.seed), threads(self.threads), whole_directory(directory) as staging:
-            arguments = self._arguments(preset)
-            self.pretrain_ = self._bring_other_models(staging, arguments)
-            self._fit(arguments, preset, train, dev, progress)
-            self.trainer_.args |= _charlm_arguments(
-                Path(), self.charlm is not None
-            )  # no paths of this machine
-            self._save(staging, _MODEL)
-            FORMAT.write(staging, said_of(self.bert_model), self)
-            # Read back at once: Stanza only logs it where a model cannot be written.
-            self.trainer_, self.pretrain_ = _load(staging, arguments["device"], self.bert_model is not None)
-        return self
-
-    def _fit(
-        self, arguments: dict[str, Any], preset: Preset, train: Sentences, dev: list[DTree], progress: Report
-    ) -> None:
-        if preset.dev_words is not None:
-            dev = [*thinned(dev, preset.dev_words, lambda dtree: len(dtree.heads))]
-
-        def scores() -> tuple[float, float]:
-            return attachment(dev, self.parse(dtree.tokens for dtree in dev))
+        evaluate = evaluating(
+            Progress, progress, lambda: attachment(dev, self.parse(dtree.tokens for dtree in dev))
+        )
 
         def build(arguments: dict[str, Any], encoder: EncoderPair | None) -> ArcTask:
             try:
-                return ArcTask(
-                    arguments, train, self.pretrain_, encoder, evaluating(Progress, progress, scores)
-                )
+                return ArcTask(arguments, train, self.pretrain_, encoder, evaluate)
             except OSError as error:
                 if not arguments["charlm"]:
                     raise
                 raise ModelError(f"a language model cannot be loaded: {first_line(error)}") from error
 
-        self._learn(build, arguments, preset, train, dev)
+        with quiet(), seeded(self.seed), threads(self.threads), whole_directory(directory) as staging:
+            arguments = self._arguments(preset)
+            self.pretrain_ = self._bring_other_models(staging, arguments)
+            self._learn(build, arguments, preset, staging, train, dev)
+            FORMAT.write(staging, said_of(self.bert_model), self)
+            # Read back at once: Stanza only logs it where a model cannot be written.
+            self.trainer_, self.pretrain_ = _load(staging, arguments["device"], self.bert_model is not None)
+        return self
 
     @classmethod
     def load(cls, directory: Path, device: str | None = None) -> Self:
@@ -188,29 +177,26 @@ class StanzaParser(StanzaEstimator, DependencyParser):
 
     def parse(self, sentences: Iterable[Tokens]) -> Iterator[DTree]:
         """Yield the d-tree of each sentence, in order; about a thousand sentences are held at a time."""
-        for window, arcs in self._predicted(sentences, predict):
-            yield from with_arcs(window, arcs, "stanza")
+        return self._parse(sentences, packed=False)
 
     def parse_packed(self, sentences: Iterable[Tokens]) -> Iterator[DTree]:
         """Parse as `parse`, with packed arcs. Raises ModelError for the transition parser, which has none."""
         if not self.gives_arcs:
             raise ModelError("Stanza's transition parser does not say how probable other heads are")
-        for window, predicted in self._predicted(sentences, predict_packed):
-            packed = iter([arcs for _, arcs in predicted])
-            for dtree in with_arcs(window, [arcs for arcs, _ in predicted], "stanza"):
-                yield with_packed_arcs(dtree, next(packed) if dtree.heads else single(()))
+        return self._parse(sentences, packed=True)
 
-    def _predicted(
-        self, sentences: Iterable[Tokens], predicting: Callable[..., list[Predicted]]
-    ) -> Iterator[tuple[list[Tokens], list[Predicted]]]:
-        """Yield windows of sentences, and what is predicted for those that have words."""
+    def _parse(self, sentences: Iterable[Tokens], packed: bool) -> Iterator[DTree]:
         if self.trainer_ is None:
             raise ModelError("this parser is not trained yet")
         for window in batches(sentences, _WINDOW):
             with ONE_AT_A_TIME, quiet(), threads(self.threads):
                 rows = [_rows(tokens) for tokens in window if len(tokens)]
-                predicted = predicting(self.trainer_, self.pretrain_, rows)
-            yield window, predicted
+                predicted = predict(self.trainer_, self.pretrain_, rows, packed)
+            arcs = iter([own for _, own in predicted])
+            for dtree in with_arcs(window, [arcs for arcs, _ in predicted], "stanza"):
+                if packed:
+                    dtree = with_packed_arcs(dtree, next(arcs) if dtree.heads else single(()))
+                yield dtree
 
     def _preset(self) -> Preset:
         check_limits(self)
@@ -265,7 +251,7 @@ def _rows(
 
 def _load(directory: Path, device: str, has_encoder: bool) -> tuple[Trainer, Pretrain | None]:
     """has_encoder: as the settings have it, which `d2c info` shows"""
-    path, vectors = directory / _MODEL, directory / _VECTORS
+    path, vectors = directory / StanzaParser.FILE, directory / _VECTORS
     charlm = _charlm_arguments(directory, (directory / _CHARLM[0]).exists())
     encoder, tokenizer = read_encoder(directory / FOLDER) if has_encoder else (None, None)
     with loading(path):
@@ -286,12 +272,6 @@ def _load(directory: Path, device: str, has_encoder: bool) -> tuple[Trainer, Pre
 def _charlm_arguments(directory: Path, present: bool) -> dict[str, Any]:
     """Return the arguments for language models; Stanza wants a name beside their files."""
     if not present:
-        return {"charlm": False, "charlm_forward_file": None, "charlm_backward_file": None}
-    forward, backward = (str(directory / name) for name in _CHARLM)
-    return {
-        "char": True,
-        "charlm": True,
-        "charlm_shorthand": "d2c",
-        "charlm_forward_file": forward,
-        "charlm_backward_file": backward,
-    }
+        return {"charlm": False} | dict.fromkeys(CHARLM)
+    files = {key: str(directory / name) for key, name in zip(CHARLM, _CHARLM, strict=True)}
+    return {"char": True, "charlm": True, "charlm_shorthand": "d2c"} | files

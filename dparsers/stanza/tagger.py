@@ -10,7 +10,7 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import partial
 from pathlib import Path
-from typing import Any, Self
+from typing import Any, ClassVar, Self
 
 import torch
 from stanza.models import tagger as stanza_program
@@ -24,20 +24,25 @@ from d2c.base.errors import ModelError
 from d2c.base.schema import checked
 from d2c.base.settings import setting
 from d2c.dparsers.directories import ModelFormat, loading, parameters, whole_directory
-from d2c.dparsers.stanza.checkpoints import load_network, read_checkpoint
 from d2c.dparsers.stanza.encoder import FOLDER, NAME, read_encoder, said_of
-from d2c.dparsers.stanza.estimator import StanzaEstimator
-from d2c.dparsers.stanza.networks import ONE_AT_A_TIME, Sentences, StanzaDocument, quiet, seeded
-from d2c.dparsers.stanza.tasks import ARGUMENTS, EncoderPair, TagTask, bare_tagger
-from d2c.dparsers.stanza.training import Preset
+from d2c.dparsers.stanza.networks import (
+    ONE_AT_A_TIME,
+    Sentences,
+    StanzaDocument,
+    load_network,
+    quiet,
+    read_checkpoint,
+    seeded,
+)
+from d2c.dparsers.stanza.tasks import ARGUMENTS, StanzaEstimator, TagTask, bare_tagger
+from d2c.dparsers.stanza.training import EncoderPair, Preset
 from d2c.dparsers.taggers import EMPTY_FORM, Report, TaggingProgress, accuracy, read_tagged, tags_of
 from d2c.dparsers.training import DEV_WORDS, check_choice, check_limits, evaluating, thinned
 from d2c.trees.ctree import Tokens
 from d2c.trees.formats.chunks import batches
 
-# The model directory: the settings and this file.
+# The model directory: the settings and a file of the network.
 FORMAT = ModelFormat("tagger", "stanza", 1, ("preset", "epochs", "seed"))
-_MODEL = "tagger.pt"
 _OVERRIDES = {"charlm": False, "use_peft": False, "pretrain": False}  # never trained so
 
 _WINDOW = 1024  # sentences that `tag` sorts by length and holds at a time
@@ -78,6 +83,8 @@ class StanzaTagger(StanzaEstimator):
     arguments: further arguments of Stanza's training program, over those of the preset
     """
 
+    FILE: ClassVar[str] = "tagger.pt"
+
     preset: str = "default"
     epochs: float | None = setting(None, above=0)
     device: str | None = None
@@ -93,11 +100,23 @@ class StanzaTagger(StanzaEstimator):
         check_limits(self)
         if self.bert_model is None:
             check_choice("preset", self.preset, PRESETS)
-        train, dev = read_tagged(train_conllu), read_tagged(dev_conllu)
+        train, dev = read_tagged(train_conllu), thinned(read_tagged(dev_conllu), DEV_WORDS)
+        evaluate = evaluating(
+            TaggingProgress, progress, lambda: (accuracy(dev, self.tag(tokens.forms for tokens in dev)),)
+        )
         with quiet(), seeded(self.seed), whole_directory(directory, FORMAT.file) as staging:
             self.tags_ = tags_of(train)
-            self._fit(train, thinned(dev, DEV_WORDS), progress)
-            self._save(staging, _MODEL)
+            code_of = {tag: str(i) for i, tag in enumerate(self.tags_)}
+            pairs = (zip(tokens.forms, tokens.tags, strict=True) for tokens in train)
+            rows = [[[form or EMPTY_FORM, code_of[tag]] for form, tag in sentence] for sentence in pairs]
+            preset = PRESETS[self.preset] if self.bert_model is None else FINETUNE
+            own = {"pretrain": False, "tag_columns": (UPOS_COLUMN,)}
+            arguments = self._filled(stanza_program.parse_args([]), preset, **own)
+
+            def build(arguments: dict[str, Any], encoder: EncoderPair | None) -> TagTask:
+                return TagTask(arguments, rows, encoder, evaluate)
+
+            self._learn(build, arguments, preset, staging, rows, dev)
             FORMAT.write(staging, {"tags": self.tags_, **said_of(self.bert_model)}, self)
             # Read back at once: Stanza only logs it where a model cannot be written.
             self.trainer_ = _load(staging, self._device, len(self.tags_), self.bert_model is not None)
@@ -133,25 +152,6 @@ class StanzaTagger(StanzaEstimator):
                     raise AssertionError(f"{len(tags)} words came back from Stanza for {len(forms)}")
                 yield Tokens(tuple(forms), tuple(tags))
 
-    def _fit(self, train: Sequence[Tokens], dev: Sequence[Tokens], progress: Report) -> None:
-        """Train a model, and leave the weights that had the best accuracy on dev."""
-        code_of = {tag: str(i) for i, tag in enumerate(self.tags_)}
-        rows = [
-            [[form or EMPTY_FORM, code_of[tag]] for form, tag in zip(tokens.forms, tokens.tags, strict=True)]
-            for tokens in train
-        ]
-
-        def scores() -> tuple[float]:
-            return (accuracy(dev, self.tag(tokens.forms for tokens in dev)),)
-
-        def build(arguments: dict[str, Any], encoder: EncoderPair | None) -> TagTask:
-            return TagTask(arguments, rows, encoder, evaluating(TaggingProgress, progress, scores))
-
-        preset = PRESETS[self.preset] if self.bert_model is None else FINETUNE
-        own = {"pretrain": False, "tag_columns": (UPOS_COLUMN,)}
-        arguments = self._filled(stanza_program.parse_args([]), preset, **own)
-        self._learn(build, arguments, preset, rows, dev)
-
 
 def _predict(trainer: Trainer, rows: Sentences) -> Iterator[list[str]]:
     """Yield what is predicted for the words of each sentence; sentences are sorted by length."""
@@ -163,7 +163,7 @@ def _predict(trainer: Trainer, rows: Sentences) -> Iterator[list[str]]:
 
 
 def _load(directory: Path, device: str, tags: int, has_encoder: bool) -> Trainer:
-    path = directory / _MODEL
+    path = directory / StanzaTagger.FILE
     encoder, tokenizer = read_encoder(directory / FOLDER) if has_encoder else (None, None)
     with loading(path):
         checkpoint = read_checkpoint(path, ("model", "vocab", "config"))

@@ -1,4 +1,6 @@
-"""What Stanza's networks learn, arcs and tags, as tasks of `training`: from scratch, or on an encoder."""
+"""What Stanza's networks learn, arcs and tags, as tasks of `training`: from scratch, or on an encoder.
+
+Its parser and tagger are estimators that train such a task."""
 
 from __future__ import annotations
 
@@ -6,11 +8,12 @@ import math
 import random
 from abc import abstractmethod
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from typing import Any
+from pathlib import Path
+from typing import Any, ClassVar
 
 import torch
 from stanza.models.common.pretrain import Pretrain
-from stanza.models.common.utils import update_word_cutoff
+from stanza.models.common.utils import default_device, update_word_cutoff
 from stanza.models.depparse import data as arc_data
 from stanza.models.depparse import trainer as arc_trainer
 from stanza.models.pos import data as tag_data
@@ -18,9 +21,15 @@ from stanza.models.pos import trainer as tag_trainer
 from stanza.models.pos.model import Tagger
 from torch import Tensor
 
-from d2c.dparsers.stanza.encoder import NAME, Encoder
+from d2c.dparsers.stanza.encoder import FOLDER, NAME, Encoder, load_encoder, save_encoder
 from d2c.dparsers.stanza.networks import TRAINERS, Sentences, StanzaDocument, batch_words
-from d2c.dparsers.stanza.training import NetworkTask, encoder_optimizer
+from d2c.dparsers.stanza.training import (
+    EncoderPair,
+    NetworkTask,
+    NetworkTraining,
+    Preset,
+    encoder_optimizer,
+)
 from d2c.trees.formats.chunks import batches
 
 # Of Stanza's training programs, for an encoder of _SIZE numbers a piece (5,000 sentences of CRAFT). Its rate
@@ -37,38 +46,28 @@ ARGUMENTS: dict[str, Any] = {
     "use_peft": False,
 }
 _SIZE = 384
+CHARLM = "charlm_forward_file", "charlm_backward_file"
 
 Evaluate = Callable[[int, int, float, float], float]  # as `NetworkTask.score`
-EncoderPair = tuple[Encoder, Any]  # an encoder and its tokenizer
-
-
-def slowed(arguments: Mapping[str, Any], encoder: Encoder) -> float:
-    """Return the rate of an encoder, as a factor of the network's."""
-    wider = encoder.config.hidden_size / _SIZE
-    return float(arguments["bert_learning_rate"]) * float(min(1.0, wider**-1.5))
 
 
 def fitted(arguments: Mapping[str, Any], encoder: Encoder) -> dict[str, Any]:
-    """Return the arguments for an encoder, which may have fewer layers than are to be mixed."""
-    return {**arguments, "bert_hidden_layers": min(encoder.layers, arguments["bert_hidden_layers"])}
+    """Return the arguments for an encoder, which may have fewer layers than are to be mixed, or be wider."""
+    rate = float(arguments["bert_learning_rate"]) * min(1.0, (encoder.config.hidden_size / _SIZE) ** -1.5)
+    layers = min(encoder.layers, arguments["bert_hidden_layers"])
+    return {**arguments, "bert_hidden_layers": layers, "bert_learning_rate": rate}
 
 
 class StanzaTask(NetworkTask):
     """A task of one of Stanza's trainers.
 
     arguments: of Stanza's training program, which are filled in
-    evaluate:  the score of the trainer's network, as `NetworkTask.score`
+    score:     as of `NetworkTask`
     """
 
-    model: Any
-
-    def __init__(self, arguments: dict[str, Any], encoder: EncoderPair | None, evaluate: Evaluate) -> None:
-        self.arguments, self.encoder, self.evaluate = arguments, encoder, evaluate
+    def __init__(self, arguments: dict[str, Any], encoder: EncoderPair | None, score: Evaluate) -> None:
+        self.arguments, self.encoder, self.score = arguments, encoder, score
         self.words, self.seed = int(arguments["batch_size"]), int(arguments["seed"])
-
-    def score(self, step: int, steps: int, loss: float, seconds: float) -> float:
-        """Evaluate the network."""
-        return self.evaluate(step, steps, loss, seconds)
 
     def batches(self, done: int) -> Iterator[list[int]]:
         """Yield batches in Stanza's order, or in one that depends on the seed and `done` alone."""
@@ -81,18 +80,16 @@ class StanzaTask(NetworkTask):
     def _around(self) -> dict[str, Any]:
         """Return the parameters of Stanza's networks that are the encoder."""
         model, tokenizer = self.encoder or (None, None)
-        return {
-            "bert_model": model,
-            "bert_tokenizer": tokenizer,
-            "force_bert_saved": self.encoder is not None,
-        }
+        saved = self.encoder is not None
+        return {"bert_model": model, "bert_tokenizer": tokenizer, "force_bert_saved": saved}
 
-    def _optimizers(self) -> list[torch.optim.Optimizer]:
-        """Return the optimizer of an encoder and the network over it."""
-        assert self.encoder is not None
-        rate = float(self.arguments["lr"])
-        encoder_rate = rate * slowed(self.arguments, self.encoder[0])
-        return [encoder_optimizer(self.model, rate, encoder_rate, float(self.arguments["beta2"]))]
+    def _optimize(self, optimizers: Mapping[str, torch.optim.Optimizer] | None) -> None:
+        """Take Stanza's optimizers, or one for an encoder and the network over it."""
+        if optimizers:
+            self.optimizers = [*optimizers.values()]
+        else:
+            rate, share, beta2 = (float(self.arguments[k]) for k in ("lr", "bert_learning_rate", "beta2"))
+            self.optimizers = [encoder_optimizer(self.model, rate, rate * share, beta2)]
 
 
 class ArcTask(StanzaTask):
@@ -106,9 +103,9 @@ class ArcTask(StanzaTask):
         train: Sentences,
         pretrain: Pretrain | None,
         encoder: EncoderPair | None,
-        evaluate: Evaluate,
+        score: Evaluate,
     ) -> None:
-        super().__init__(arguments, encoder, evaluate)
+        super().__init__(arguments, encoder, score)
         small = batch_words(arguments, len({row[-1] for rows in train for row in rows}))
         if encoder is None:
             arguments["batch_size"] = self.words = small
@@ -122,7 +119,7 @@ class ArcTask(StanzaTask):
         self.model.to(arguments["device"])
         self.trainer = kind(arguments, vocab, pretrain, self.model, build_optimizer=encoder is None)
         self.model.bert_finetuning = encoder is not None
-        self.optimizers = self._optimizers() if encoder else [*self.trainer.optimizer.values()]
+        self._optimize(self.trainer.optimizer)
 
     @property
     def per_pass(self) -> int:
@@ -139,7 +136,7 @@ class ArcTask(StanzaTask):
         """Change as a `NetworkTask`; the batches of the next pass may have another size, too."""
         self.arguments["second_stage"] = True
         self.trainer = type(self.trainer)(self.arguments, self.loader.vocab, model=self.model)
-        self.optimizers = [*self.trainer.optimizer.values()]
+        self._optimize(self.trainer.optimizer)
         self.loader.set_batch_size(self.arguments["second_batch_size"] or self.arguments["batch_size"])
 
     def _shuffled(self) -> Iterator[list[int]]:
@@ -157,20 +154,21 @@ class TagTask(StanzaTask):
     name = "tagger stanza"
 
     def __init__(
-        self, arguments: dict[str, Any], train: Sentences, encoder: EncoderPair | None, evaluate: Evaluate
+        self, arguments: dict[str, Any], train: Sentences, encoder: EncoderPair | None, score: Evaluate
     ) -> None:
-        super().__init__(arguments, encoder, evaluate)
+        super().__init__(arguments, encoder, score)
         self.data = tag_data.Dataset(StanzaDocument(train), arguments, None)
         self.lengths = [len(sentence.text) for sentence in self.data.data]
+        vocab, device = self.data.vocab, arguments["device"]
         if encoder is None:
-            self.trainer = tag_trainer.Trainer(arguments, self.data.vocab, device=arguments["device"])
+            self.trainer = tag_trainer.Trainer(arguments, vocab, device=device)
             self.model = self.trainer.model
-            self.optimizers = [*self.trainer.optimizers.values()]
+            self._optimize(self.trainer.optimizers)
         else:
-            made = Tagger(arguments, self.data.vocab, share_hid=arguments["share_hid"], **self._around())
-            self.model, self.part = made.to(arguments["device"]), self.words
-            self.trainer = bare_tagger(arguments, self.data.vocab, self.model)
-            self.optimizers = self._optimizers()
+            made = Tagger(arguments, vocab, share_hid=arguments["share_hid"], **self._around())
+            self.model, self.part = made.to(device), self.words
+            self.trainer = bare_tagger(arguments, vocab, self.model)
+            self._optimize(None)
 
     @property
     def per_pass(self) -> int:
@@ -196,3 +194,78 @@ def bare_tagger(arguments: dict[str, Any], vocab: Any, model: torch.nn.Module) -
     trainer = tag_trainer.Trainer.__new__(tag_trainer.Trainer)
     trainer.args, trainer.vocab, trainer.model = arguments, vocab, model
     return trainer
+
+
+class StanzaEstimator:
+    """A parser or tagger of Stanza's; its parameters are those of `StanzaParser`.
+
+    FILE: the network's, in a model's directory
+    """
+
+    FILE: ClassVar[str]
+    preset: str
+    epochs: float | None
+    device: str | None
+    seed: int
+    bert_model: str | None
+    checkpoints: Path | None
+    arguments: Mapping[str, Any] | None
+    trainer_: Any
+
+    @property
+    def misses_gpu(self) -> bool:
+        """Whether it has Stanza's own sizes, and is to be trained on a CPU."""
+        return self.preset == "default" and self.bert_model is None and self._device == "cpu"
+
+    @property
+    def _device(self) -> str:
+        return self.device or str(default_device())
+
+    def _filled(self, defaults: Mapping[str, Any], preset: Preset, **own: object) -> dict[str, Any]:
+        """Return the arguments of Stanza's training program."""
+        return {
+            **defaults,
+            "shorthand": "d2c",
+            "lang": "d2c",
+            "seed": self.seed,
+            "device": self._device,
+            # These two delete a word of some training sentences, by tags and marks of UD, and leave all
+            # labels as they are, although the labels of its sisters count its attachment.
+            "augment_nopunct": 0.0,
+            "drop_initial_punct_prob": 0.0,
+            **own,
+            **preset.arguments,
+            **(self.arguments or {}),
+        }
+
+    def _learn(
+        self,
+        build: Callable[[dict[str, Any], EncoderPair | None], StanzaTask],
+        arguments: dict[str, Any],
+        preset: Preset,
+        directory: Path,
+        *treebanks: object,
+    ) -> None:
+        """Train what `build` makes of arguments and encoder, and leave both in a directory.
+
+        treebanks: what it is trained on
+        """
+        encoder = None
+        if self.bert_model is not None:
+            encoder = load_encoder(self.bert_model)
+            arguments = fitted(arguments, encoder[0])
+        task = build(arguments, encoder)
+        self.trainer_ = task.trainer  # which scores on dev
+        training = NetworkTraining(task, arguments, preset, self.epochs)
+        if encoder and self.checkpoints is not None:
+            # But where Stanza's programs run, and which files they read.
+            made_of = [one for one in arguments.items() if not one[0].endswith(("device", "_file", "_dir"))]
+            training.keep_in(self.checkpoints, sorted(made_of), preset, self.epochs, treebanks)
+        training.run()
+        self.trainer_ = task.trainer
+        if encoder:
+            save_encoder(*encoder, directory / FOLDER)
+            task.model.unsaved_modules.append("bert_model")
+        made = self.trainer_.args
+        made |= {key: Path(made[key]).name for key in CHARLM if made[key]}  # no paths of this machine
+        self.trainer_.save(str(directory / self.FILE))

@@ -17,7 +17,7 @@ import os
 import random
 import time
 from abc import ABC, abstractmethod
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from hashlib import sha256
 from pathlib import Path
@@ -31,9 +31,11 @@ from d2c.base.model_files import first_line
 from d2c.base.progress import log
 from d2c.base.temporary import staged_file
 from d2c.dparsers.protocol import time_left
+from d2c.dparsers.stanza.encoder import Encoder
 from d2c.dparsers.training import evaluations, rise_and_fall
 
 _MINUTES = 5.0  # between checkpoints, which are also written after each evaluation
+EncoderPair = tuple[Encoder, Any]  # an encoder and its tokenizer
 _ENCODER = "bert_model"  # as Stanza calls it
 _DECAY = 0.01  # of the encoder's weights
 
@@ -61,20 +63,25 @@ class NetworkTask(ABC):
     """A network that learns from sentences, which have numbers.
 
     name:       for progress and checkpoints
-    model:      the network; its `bert_model` is the encoder, if it has one
+    encoder:    the encoder in it and its tokenizer, if it has one
+    model:      the network; its `bert_model` is the encoder
     lengths:    words of each training sentence, as the loss counts them
     trainer:    Stanza's, of the model
     optimizers: their learning rates are the highest of the training
     words, part: in a batch, and of it at a time, at most, but one sentence is never divided; None: all of it
     seed:       of the order of sentences
+    score:      evaluates the model on the development treebank, and reports that: of step, steps, mean loss
+                and seconds
     """
 
     name: str
-    model: nn.Module
+    model: Any
     lengths: Sequence[int]
     trainer: Any
     optimizers: list[torch.optim.Optimizer]
     words: int
+    score: Callable[[int, int, float, float], float]
+    encoder: EncoderPair | None = None
     part: int | None = None
     seed: int = 1
 
@@ -95,10 +102,6 @@ class NetworkTask(ABC):
     @abstractmethod
     def loss(self, sentences: Sequence[int]) -> Tensor:
         """Return the mean loss over the words of some training sentences, by their numbers."""
-
-    @abstractmethod
-    def score(self, step: int, steps: int, loss: float, seconds: float) -> float:
-        """Evaluate the model on the development treebank, and report that."""
 
     def second_stage(self) -> None:
         """Change to the second optimizer of Stanza's own schedule, which only some tasks have."""

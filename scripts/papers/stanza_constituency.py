@@ -42,7 +42,6 @@ from d2c.base.progress import log
 from d2c.base.schema import checked
 from d2c.combination.constituents import Parse
 from d2c.dparsers.directories import ModelFormat, loading, parameters
-from d2c.dparsers.stanza.checkpoints import read_checkpoint
 from d2c.dparsers.stanza.encoder import (
     FOLDER,
     NAME,
@@ -52,8 +51,8 @@ from d2c.dparsers.stanza.encoder import (
     said_of,
     save_encoder,
 )
-from d2c.dparsers.stanza.networks import ONE_AT_A_TIME, quiet, seeded
-from d2c.dparsers.stanza.tasks import ARGUMENTS, fitted, slowed
+from d2c.dparsers.stanza.networks import ONE_AT_A_TIME, quiet, read_checkpoint, seeded
+from d2c.dparsers.stanza.tasks import ARGUMENTS, fitted
 from d2c.dparsers.taggers import EMPTY_FORM
 from d2c.dparsers.training import DEV_WORDS, best_state, check_choice, evaluations, rise_and_fall, thinned
 from d2c.trees.ctree import CTree, Tokens, build_ctree
@@ -202,7 +201,6 @@ class StanzaConstituency:
         if self.bert_model is not None:
             encoder = load_encoder(self.bert_model)
             arguments = fitted(arguments, encoder[0])
-            arguments["bert_learning_rate"] = slowed(arguments, encoder[0])
         return arguments, epochs if self.epochs is None else self.epochs, encoder
 
     def _fit(self, train: Sequence[CTree], dev: Sequence[CTree]) -> None:
