@@ -21,7 +21,7 @@ from statistics import fmean
 import click
 
 from benchmarks.shared import Line, names_option, print_table, say
-from d2c.experiments.treebank import Treebank
+from d2c.experiments.experiment import Treebank
 from d2c.reduction.encodings import ENCODINGS
 from d2c.reduction.reduction import Reduction
 from d2c.treebanks.conversion import WRITABLE

@@ -61,7 +61,7 @@ def compare(
     """
     from d2c.experiments.comparison import train_and_compare
     from d2c.experiments.report import write_report
-    from d2c.experiments.table import table_lines
+    from d2c.experiments.rows import table_lines
 
     if trees and not dev:
         raise click.UsageError("give both TREES and DEV, or neither for the bundled sample")

@@ -56,8 +56,7 @@ def tune(
     --tags predicted all learn from tags that the tagger predicts, and parse such.
     """
     from d2c.experiments.store import Store
-    from d2c.experiments.trials import Trials, opened
-    from d2c.experiments.tuning import choose, lines
+    from d2c.experiments.tuning import Trials, choose, lines, opened
 
     context = click.get_current_context()
     values, kept = _values(context, route, named), Path(f"{log}{_KEPT}")

@@ -1,4 +1,10 @@
-"""Models trained and compared on a dev treebank: the rows of a table."""
+"""Models trained and compared on a dev treebank: the rows of a table.
+
+Of several d-parsers: every route on the d-trees of each, and what two and three of them vote for. All votes
+count alike: weights would have to be learned on sentences that neither the parsers nor the table have seen.
+Constituents: those of more than half of the trees that all routes make of all the d-parsers' d-trees, of
+three trees at least. Arcs, of three d-parsers: every route on the voted d-trees.
+"""
 
 from __future__ import annotations
 
@@ -6,10 +12,13 @@ import re
 import time
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
+from itertools import combinations
 from pathlib import Path
 from types import MappingProxyType
 
 from d2c.base.progress import counted
+from d2c.combination.arc_voting import combine_arcs
+from d2c.combination.constituents import Parse, combine
 from d2c.dparsers.registry import DPARSERS, takes
 from d2c.dparsers.taggers import accuracy
 from d2c.experiments.rows import (
@@ -29,7 +38,11 @@ from d2c.training.spec import TrainingSpec
 from d2c.training.train import Trained, train_models
 from d2c.treebanks.reading import CLEANED, Read
 from d2c.trees.ctree import CTree
+from d2c.trees.repair import Repairs
 from d2c.trees.route import Progress, Route
+
+VOTED = "voted"
+_LEAST, _MOST = 3, 3  # trees of a vote; d-parsers in it
 
 
 def train_and_compare(
@@ -73,7 +86,7 @@ def compare_on(
 ) -> Comparison:
     """Each model's route on gold d-trees, then each on those of the d-parser, which all models share.
 
-    others: models with other d-parsers, by their names; the rows of `voted.several` follow
+    others: models with other d-parsers, by their names; the rows of `several` follow
 
     The d-parser has learned what the first route encodes; labels are scored against that. Oracles of routes
     that have one, on the d-parser's d-trees, come then. Last are routes, and their oracles, that look among
@@ -99,8 +112,6 @@ def compare_on(
         for model, parses, seconds in zip(models, given, trained.route_seconds, strict=True)
     ]
     if others:
-        from d2c.experiments.voted import several
-
         every = [of_dparser, *(parsed(name, model, ctrees) for name, model in others.items())]
         by_name = {model.route_name: model.route for model in models}
         rows += several(gold, by_name, every, rows[len(models) :])
@@ -126,3 +137,54 @@ def _oracle(name: str, route: Route, gold: GoldStandard, parses: Parses) -> Row:
     nearest = with_tags_of(gold.ctrees, map(route.oracle, counted(tagged, "oracle"), parses.dtrees))
     scores = gold.metric.score(gold.ctrees, nearest)
     return Row(name, parses.source, attachment(gold, parses.dtrees), scores, gold.metric.summary(scores))
+
+
+def several(
+    gold: GoldStandard, routes: Mapping[str, Route], parsed: Sequence[Parses], first: Sequence[Row]
+) -> list[Row]:
+    """The rows that follow when there are more d-parsers than one.
+
+    parsed: the d-trees of each; first: the rows of all routes on those of the first one
+    """
+    rows = {parsed[0].source: list(first)}
+    for parses in parsed[1:]:
+        rows[parses.source] = [score(name, route, gold, parses) for name, route in routes.items()]
+    made = [row for parses in parsed[1:] for row in rows[parses.source]]
+    for size in range(2, min(len(parsed), _MOST) + 1):
+        for chosen in combinations(parsed, size):
+            singles = [row for parses in chosen for row in rows[parses.source]]
+            if len(singles) >= _LEAST:
+                made.append(_constituents(gold, next(iter(routes.values())), chosen, singles))
+            if size >= _LEAST:
+                arcs = _arcs(chosen)
+                made += [score(name, route, gold, arcs) for name, route in routes.items()]
+    return [replace(row, trees=None) for row in made]  # the report is about the first d-parser
+
+
+def _name(chosen: Sequence[Parses]) -> str:
+    return "+".join(parses.source for parses in chosen)
+
+
+def _arcs(chosen: Sequence[Parses]) -> Parses:
+    start = time.perf_counter()
+    dtrees = [combine_arcs(row) for row in zip(*(parses.dtrees for parses in chosen), strict=True)]
+    return Parses(_name(chosen), dtrees, sum(one.seconds for one in chosen) + time.perf_counter() - start)
+
+
+def _constituents(gold: GoldStandard, route: Route, chosen: Sequence[Parses], rows: Sequence[Row]) -> Row:
+    """UAS and LAS are those of the d-trees that the route encodes the voted c-trees as."""
+    start = time.perf_counter()
+    trees = zip(*(row.trees.guess for row in rows if row.trees), strict=True)
+    guess: list[CTree] = [combine(list(map(Parse, row))).ctree for row in trees]
+    converting = sum(row.converting for row in rows) + time.perf_counter() - start
+    scores = gold.metric.score(gold.ctrees, guess)
+    return Row(
+        VOTED,
+        _name(chosen),
+        attachment(gold, map(route.encode, guess)),
+        scores,
+        gold.metric.summary(scores),
+        repairs=Repairs(rows[0].repairs.tokens, rows[0].repairs.sentences),
+        converting=converting,
+        parsing=sum(parses.seconds for parses in chosen),
+    )

@@ -11,8 +11,9 @@ from __future__ import annotations
 import json
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from copy import copy
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field, fields, replace
 from functools import cached_property, partial
+from itertools import islice
 from pathlib import Path
 from typing import Any, Generic, NamedTuple, TypeVar
 
@@ -24,7 +25,6 @@ from d2c.dparsers.registry import DPARSERS, TAGGERS, Registered, class_of, takes
 from d2c.dparsers.taggers import accuracy
 from d2c.experiments.rows import GOLD, Parses, timed, with_tags_of
 from d2c.experiments.store import Store, StoredStep, digest, digest_of_file
-from d2c.experiments.treebank import Treebank
 from d2c.linear.weights import read_arrays, write_arrays
 from d2c.models.model import parsing
 from d2c.packed.arcs import joined, parted
@@ -35,15 +35,58 @@ from d2c.routes.registry import CHART_OPTIONS, RouteSettings, make_route, route_
 from d2c.training.jackknife import jackknife_dtrees
 from d2c.training.spec import TrainingSpec
 from d2c.training.tagging import retagged
+from d2c.treebanks.reading import CLEANED, Reading
 from d2c.trees.ctree import CTree, Tokens
 from d2c.trees.dtree import DTree
 from d2c.trees.formats.conllu import read_conllu, save_conllu
-from d2c.trees.heads import load_head_rules
+from d2c.trees.heads import known_head_rules, load_head_rules
 from d2c.trees.route import Route
 
+PARTS = ("train", "dev", "test")
 UNLABELLED = "unlabelled"  # in place of an encoding: labels that say nothing, for the first of two stages
 
 AnyRoute = TypeVar("AnyRoute", bound=Route, covariant=True)
+
+
+@dataclass(frozen=True)
+class Treebank:
+    """A treebank in two or three files.
+
+    name:       as tables show it
+    files:      by part; a treebank without `test` is reported on `dev`
+    head_rules: its head table
+    reading:    how its files are read
+    sentences:  the first ones of train, and not all
+    """
+
+    name: str
+    files: Mapping[str, Path]
+    head_rules: str = "collins"
+    reading: Reading = CLEANED
+    sentences: int | None = None
+
+    @property
+    def reported(self) -> str:
+        """The part on which the papers report final results."""
+        return "test" if "test" in self.files else "dev"
+
+    def trees(self, part: str) -> Iterator[CTree]:
+        """Yield the trees of a part. Raises FormatError."""
+        return islice(self.reading(self.files[part]), self.sentences if part == "train" else None)
+
+    def first(self, part: str) -> int:
+        """Return how many sentences of the part's file come before it."""
+        return 0
+
+    def made_of(self) -> dict[str, Any]:
+        """Return what its trees depend on, for `Store.step`. Raises OSError."""
+        read = {field.name: getattr(self.reading, field.name) for field in fields(Reading)}
+        read.pop("faults")
+        own_rules = self.head_rules not in known_head_rules()
+        rules = digest_of_file(Path(self.head_rules)) if own_rules else self.head_rules
+        read |= {"head_rules": rules, "sentences": self.sentences}
+        set_apart = {name: value for name, value in read.items() if value}
+        return set_apart | {part: digest_of_file(path) for part, path in self.files.items()}
 
 
 class Fitted(NamedTuple, Generic[AnyRoute]):

@@ -8,7 +8,7 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Iterable, Sequence
 from pathlib import Path
-from typing import Any
+from typing import Any, NamedTuple
 
 from markupsafe import Markup
 
@@ -19,18 +19,29 @@ from d2c.experiments.analysis import (
     SENTENCE_LENGTHS,
     SPAN_LENGTHS,
     Bracket,
+    Judged,
     by_length,
     class_name,
+    judge,
     length_class,
     table5,
     tally,
 )
-from d2c.experiments.browser import Analysed, Browser, analysed
 from d2c.experiments.charts import COLOURS, line_chart, scatter_chart
-from d2c.experiments.rows import Comparison
-from d2c.experiments.table import COLUMNS, cells, settings_line, significance_lines
+from d2c.experiments.rows import (
+    COLUMNS,
+    Comparison,
+    Row,
+    Trees,
+    cells,
+    settings_line,
+    significance_lines,
+)
+from d2c.trees.ctree import CTree, canonical
+from d2c.trees.dtree import DTree
+from d2c.trees.heads import induce_heads
 from d2c.trees.scores.matches import Matches
-from d2c.viewing.page import page
+from d2c.viewing.page import Json, Sentences, page
 
 
 def write_report(comparison: Comparison, path: Path) -> None:
@@ -45,8 +56,8 @@ def render(comparison: Comparison) -> str:
     names, lengths = [route.row.route for route in routes], [len(ctree.tokens) for ctree in gold]
     by_sentence = [by_length(lengths, route.row.scores) for route in routes]
     by_span = [tally(route.judged, _span_class) for route in routes]
-    errors, rules = list(map(_errors, routes)), [table5(gold, route.guess) for route in routes]
-    times = {route.row.route: [(n, 1000 * seconds) for n, seconds in route.times] for route in routes}
+    errors, rules = list(map(_errors, routes)), [table5(gold, route.trees.guess) for route in routes]
+    times = {route.row.route: [(n, 1000 * seconds) for n, seconds in route.trees.times] for route in routes}
     browser = Browser(comparison.gold.dtrees, gold, routes)
     pieces = page(
         "d2c.experiments",
@@ -109,3 +120,88 @@ def _repairs(routes: Iterable[Analysed]) -> list[tuple[str, list[float]]]:
     repairs = [route.row.repairs for route in routes]
     counts = sum((one.counts for one in repairs), Counter[str]())
     return [(kind, [one.per_thousand(kind) for one in repairs]) for kind, n in counts.most_common() if n]
+
+
+class Analysed(NamedTuple):
+    """A row with its trees in canonical form, and their brackets held against those of gold."""
+
+    row: Row
+    trees: Trees
+    judged: Sequence[Judged]
+
+
+def analysed(comparison: Comparison) -> tuple[list[CTree], list[Analysed]]:
+    """The gold trees in canonical form, and the routes on the d-parser's d-trees.
+
+    Raises ValueError where no row has the trees that it was scored on.
+    """
+    standard = comparison.gold
+    gold = [
+        canonical(induce_heads(ctree, dtree.heads))
+        for ctree, dtree in zip(standard.ctrees, standard.dtrees, strict=True)
+    ]
+    # Rows on the d-parser's d-trees come after those on gold ones.
+    rows = {row.route: (row, row.trees) for row in comparison.rows if row.trees is not None}
+    if not rows:
+        raise ValueError("no row has the trees that it was scored on")
+    routes = []
+    for row, trees in rows.values():
+        guess = list(map(canonical, trees.guess))
+        judged = [judge(a, b, standard.metric) for a, b in zip(gold, guess, strict=True)]
+        routes.append(Analysed(row, trees._replace(guess=guess), judged))
+    return gold, routes
+
+
+class Browser:
+    """The sentences of the report, as `d2c.viewing.page` says, with more about each:
+
+    q, f: F1 of all routes together, and of each
+    a:    [token, gold head] where that of the d-parser's d-tree differs
+    c:    gold, then each route's tree, or 0 where it is as gold. What is said of nodes are marks:
+          [node, class of error], in gold with the route that misses the bracket
+    """
+
+    def __init__(self, dtrees: Sequence[DTree], gold: Sequence[CTree], routes: Sequence[Analysed]) -> None:
+        """dtrees: of gold."""
+        self.dtrees, self.gold, self.routes, self._sentences = dtrees, gold, routes, Sentences()
+
+    def sentences(self) -> list[Json]:
+        """All sentences, worst first: those with the lowest F1 over all routes together."""
+        return sorted(map(self._json, range(len(self.gold))), key=lambda one: (one["q"], -len(one["w"])))
+
+    def data(self) -> Json:
+        """The names of what the sentences so far have by number."""
+        return {
+            "routes": [route.row.route for route in self.routes],
+            "errors": ERRORS,
+            **self._sentences.names,
+        }
+
+    def _json(self, i: int) -> Json:
+        gold, dtree = self.gold[i], self.routes[0].trees.dtrees[i]
+        judged = [route.judged[i] for route in self.routes]
+        missed = [[*mark, k] for k, (of_gold, _) in enumerate(judged) for mark in _marks(of_gold)]
+        heads = enumerate(zip(self.dtrees[i].heads, dtree.heads, strict=True))
+        ctrees = [self._sentences.ctree(gold, missed), *(self._guess(i, route) for route in self.routes)]
+        return {
+            **self._sentences.json(i + 1, gold.tokens, dtree, ctrees),
+            "q": round(_f1(judged), 1),
+            "f": [round(_f1([pair]), 1) for pair in judged],
+            "a": [[m, head] for m, (head, predicted) in heads if head != predicted],
+        }
+
+    def _guess(self, i: int, route: Analysed) -> Any:
+        guess, gold = route.trees.guess[i], self.gold[i]
+        if (guess.labels, guess.children) == (gold.labels, gold.children):
+            return 0
+        return self._sentences.ctree(guess, _marks(route.judged[i][1]))
+
+
+def _marks(brackets: Iterable[Bracket]) -> list[list[int]]:
+    return [[b.node, ERRORS.index(b.error)] for b in brackets if b.error is not None]
+
+
+def _f1(judged: Iterable[Judged]) -> float:
+    """100 where there is nothing to find and nothing is found."""
+    matches = tally(judged, lambda _: None).get(None, Matches())
+    return matches.f1 if matches.gold + matches.guess else 100.0

@@ -2,25 +2,51 @@
 
 The search is coordinate-wise: one setting after the other, the others as they are in the best trial so far.
 Another setting is a row of TUNABLE, if it is a field of `TrainingSpec` and an option of `d2c train`.
+
+A trial is a route with some settings, scored on sentences that neither it nor its d-parser has learned from.
+Eight tenths of the treebank are learned from; the ninth selects states, as `--dev` of `d2c train` does, and
+says what packed arcs count for; F1 and UAS are those of the last. Tenths are of consecutive sentences, so
+that documents stay whole.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+import json
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
+from dataclasses import asdict, dataclass, field, replace
+from functools import cached_property
+from pathlib import Path
 from typing import Any, NamedTuple
 
-from d2c.base.errors import FormatError, ModelError
-from d2c.experiments.trials import Trial, TrialLog, Trials
-from d2c.models.model import ARCS
+from d2c.base.errors import FormatError, ModelError, located
+from d2c.base.journal import Journal
+from d2c.base.progress import counted
+from d2c.base.schema import checked
+from d2c.base.temporary import scratch
+from d2c.experiments.experiment import Experiment, Treebank, read_dtrees, save_dtrees
+from d2c.experiments.rows import GOLD, Parses, with_tags_of
+from d2c.experiments.store import Store, StoredStep
+from d2c.models.model import ARCS, check_arcs, parsing
+from d2c.packed.dtree import with_packed_arcs
 from d2c.routes.registry import ROUTES
+from d2c.training.jackknife import blocks
+from d2c.training.spec import TrainingSpec
+from d2c.treebanks.reading import Reading
 from d2c.trees.binarization import BINARIZATIONS, GRAMMARS
+from d2c.trees.ctree import CTree
+from d2c.trees.dtree import DTree
 from d2c.trees.refinement import REFINEMENTS
-from d2c.trees.route import Progress
-from d2c.trees.scores.significance import Difference, randomised
+from d2c.trees.route import Progress, Route
+from d2c.trees.scores.attachment import Attachment, score_attachment
+from d2c.trees.scores.brackets import metric_for
+from d2c.trees.scores.matches import Matches
+from d2c.trees.scores.significance import Difference, counted_matches, randomised
 
 PENALTIES = (1e-8, 1e-7, 1e-6, 1e-5, 1e-4, 1e-3)  # λ of PAD's section 6
 GAMMAS = (0.75, 0.85, 0.95, 0.99)  # γ of pruning by its method 2
 RouteValues = Mapping[str, Any]  # of settings, by the names of TUNABLE
+_TENTHS = 10
 
 
 class Tunable(NamedTuple):
@@ -58,6 +84,199 @@ def of_route(route: str) -> dict[str, Tunable]:
     """Return those of TUNABLE that mean something for a route."""
     meant = {*_OF_ALL, *ROUTES[route].settings}
     return {name: row for name, row in TUNABLE.items() if name in meant}
+
+
+@dataclass(frozen=True)
+class Trial:
+    """What came of some settings.
+
+    trial:   digest of all that it depends on: treebank, settings, what is not tried, version of d2c
+    f1, uas: in percent, of c-trees and d-trees; None where the settings do not fit the treebank
+    seconds: of training the route, converting and scoring; without the d-parser
+    error:   why they do not fit
+    """
+
+    trial: str
+    settings: Mapping[str, Any]
+    f1: float | None
+    uas: float | None
+    seconds: float
+    error: str | None = None
+
+
+class TrialLog:
+    """The trials that are done, by their digests; each is a line of a journal.
+
+    Raises FormatError for a file of other lines.
+    """
+
+    def __init__(self, journal: Journal) -> None:
+        self._journal, self.trials = journal, dict[str, Trial]()
+        for number, line in enumerate(journal.lines, 1):
+            try:
+                trial = checked(json.loads(line), Trial)
+            except (ValueError, TypeError, KeyError, RecursionError):
+                message = "is no line of d2c tune's log; name another -o"
+                raise FormatError(str(journal.path), number, 0, message) from None
+            self.trials[trial.trial] = trial
+
+    def add(self, trial: Trial) -> None:
+        """Write the line of a trial. Raises FormatError where it cannot."""
+        self._journal.append(asdict(trial))
+        self.trials[trial.trial] = trial
+
+
+@contextmanager
+def opened(path: Path) -> Iterator[TrialLog]:
+    """Open a log to go on with; a new one goes away again if no trial is made. Errors: `Journal`, and
+    FormatError for a file that is no such log."""
+    with Journal(path, begins=b'{"trial"') as journal:
+        log = TrialLog(journal)
+        try:
+            yield log
+        finally:
+            if not log.trials:
+                journal.remove()
+
+
+@dataclass(frozen=True)
+class Tenths(Treebank):
+    """A treebank in one file: eight tenths are train, the ninth is dev, the last test.
+
+    read: the trees, once they were asked for; shared by treebanks that differ in head rules alone
+    """
+
+    read: list[CTree] = field(default_factory=list, compare=False, repr=False)
+
+    def trees(self, part: str) -> Iterator[CTree]:
+        """Yield the trees of a part. Raises FormatError, also for fewer than ten trees."""
+        tenths = self._range(part)
+        return iter(self.read[tenths.start : tenths.stop])
+
+    def first(self, part: str) -> int:
+        """Return how many sentences of the file come before the part."""
+        return self._range(part).start
+
+    def _range(self, part: str) -> range:
+        if not self.read:
+            self.read.extend(counted(super().trees("train"), f"reading {self.files['train']}"))
+        with located(str(self.files["train"])):
+            *_, dev, test = blocks(len(self.read), _TENTHS)
+        return {"train": range(dev.start), "dev": dev, "test": test}[part]
+
+
+class TrialExperiment(Experiment):
+    """The experiment of one trial. Of d-parsers it keeps the d-trees alone, of routes nothing."""
+
+    @cached_property
+    def untrained(self) -> Route:
+        """The route, which says what the d-parser learns."""
+        (route,) = self.spec.new_routes().values()
+        return route
+
+    def encode(self, encoding: str, ctree: CTree) -> DTree:
+        """Return what the route encodes, whatever that is called."""
+        return self.untrained.encode(ctree)
+
+    def parses(self, name: str, part: str, encoding: str | None = None, packed: bool = False) -> Parses:
+        """Return the d-trees of dev or test; of dev only from d-parsers that give packed arcs."""
+        if name == GOLD:
+            return super().parses(name, part, encoding)
+        labels = self.labels
+        parts = ("dev", "test") if self.new_dparser(name).gives_arcs else ("test",)
+
+        def make(directory: Path) -> Mapping[str, Any]:
+            with scratch() as files:
+                dparser = self.train_dparser(name, labels, files / "dparser")
+                for own in parts:
+                    dtrees = list(counted(parsing(dparser, True)(self.tokens(own)), "parsing"))
+                    save_dtrees(dtrees, directory / own)
+            return {}
+
+        made_of = {**self.made_of, **self.of_dparser(name), "labels of arcs": labels}
+        step = self.store.step("parsed", made_of, make)
+        dtrees = read_dtrees(self.tokens(part), step.directory / part)
+        if not packed:
+            dtrees = [with_packed_arcs(dtree, None) for dtree in dtrees]
+        return Parses(name, dtrees, step.seconds, step.key, part, labels)
+
+    @property
+    def labels(self) -> str:
+        """What the d-parser's labels depend on, beside the treebank."""
+        return self.spec.encoding if "encoding" in ROUTES[self.spec.routes[0]].settings else "symbols"
+
+    def scored(self) -> dict[str, Any]:
+        """Return F1, UAS, and the brackets of each sentence of test."""
+        spec = self.spec
+        name, packed = spec.dparser, spec.packed
+        check_arcs(packed, {spec.routes[0]: self.untrained}, self.new_dparser(name), spec.dparser_name)
+        parses = self.parses(name, "test", packed=packed)
+        dtrees = self.jackknifed(name, self.labels) if spec.folds else None
+        route = self.fit(spec.routes[0], dtrees=dtrees)
+        if packed and route.supports_arcs:
+            with located(str(spec.train)):
+                route.fit_arcs(self.trees("dev"), self.parses(name, "dev", packed=True).dtrees)
+        guess = list(counted(route.decode_all(parses.dtrees), "converting d-trees"))
+        gold = self.trees("test")
+        gaps = any(not ctree.is_continuous() for part in self.treebank.files for ctree in self.trees(part))
+        metric = metric_for(gold, gaps)
+        scores = metric.score(gold, with_tags_of(gold, guess))
+        pairs = zip(map(route.encode, gold), parses.dtrees, strict=True)
+        attached = sum((score_attachment(*pair) for pair in pairs), Attachment())
+        rows = [[one.gold, one.guess, one.matched] for one in counted_matches(scores)]
+        return {"f1": metric.summary(scores).f1, "uas": attached.uas, "matches": rows}
+
+
+@dataclass
+class Trials:
+    """Trials of one route on one treebank, `spec.train`.
+
+    spec:      what all trials share, and the settings that are not tried; its reading is a `Reading`
+    sentences: the first ones of the treebank; None: all
+    store:     keeps d-trees and scores
+    """
+
+    spec: TrainingSpec
+    sentences: int | None
+    store: Store
+    _trees: dict[bool, list[CTree]] = field(default_factory=dict)  # by whether heads are marked
+
+    def __post_init__(self) -> None:
+        if self.spec.new_dparser().foreign:
+            message = "is trained elsewhere, on other d-trees than the route's; tune trains its own"
+            raise ModelError(f"the d-parser {self.spec.dparser_name} {message}")
+
+    def key(self, settings: Mapping[str, Any]) -> str:
+        """Return what a trial is called in the log."""
+        return self.store.key("trial", self._made_of(settings))
+
+    def run(self, settings: Mapping[str, Any]) -> Trial:
+        """Make a trial, or find it in the store. Raises FormatError, ModelError where settings do not fit."""
+        step = self._step(settings)
+        return Trial(step.key, settings, step.facts["f1"], step.facts["uas"], step.seconds)
+
+    def matches(self, settings: Mapping[str, Any]) -> list[Matches]:
+        """Return the brackets of each held-out sentence; of those that the metric leaves out, none."""
+        return [Matches(*counts) for counts in self._step(settings).facts["matches"]]
+
+    def _step(self, settings: Mapping[str, Any]) -> StoredStep:
+        experiment = self._experiment(settings)
+        return self.store.step("trial", self._made_of(settings), lambda _: experiment.scored())
+
+    def _made_of(self, settings: Mapping[str, Any]) -> dict[str, Any]:
+        experiment, route = self._experiment(settings), self.spec.routes[0]
+        own = {name: value for name, value in settings.items() if name != "head_rules"}
+        made_of = experiment.made_of | experiment.of_dparser(self.spec.dparser) | own
+        return made_of | {"labels of arcs": experiment.labels, "route": route}
+
+    def _experiment(self, settings: Mapping[str, Any]) -> TrialExperiment:
+        spec = self.spec.changed(**settings)
+        assert isinstance(spec.reading, Reading)
+        marked = spec.head_rules == "marked"
+        files = dict.fromkeys(("train", "dev", "test"), spec.train)
+        trees, reading = self._trees.setdefault(marked, []), replace(spec.reading, marked=marked)
+        treebank = Tenths(str(spec.train), files, spec.head_rules, reading, self.sentences, trees)
+        return TrialExperiment(treebank, spec, self.store)
 
 
 def climb(

@@ -9,10 +9,9 @@ from pathlib import Path
 from typing import Any, Self
 
 from d2c.base.errors import FormatError, ModelError
-from d2c.experiments.experiment import UNLABELLED, Experiment, Fitted
+from d2c.experiments.experiment import UNLABELLED, Experiment, Fitted, Treebank
 from d2c.experiments.rows import GOLD, Parses, timed, with_tags_of
 from d2c.experiments.store import Store
-from d2c.experiments.treebank import Treebank
 from d2c.training.spec import TrainingSpec
 from d2c.trees.dtree import DTree
 from d2c.trees.repair import Repairs

@@ -14,7 +14,7 @@ from typing import Any
 import click
 
 from d2c.base.errors import FormatError
-from d2c.experiments.treebank import PARTS, Treebank
+from d2c.experiments.experiment import PARTS, Treebank
 from d2c.treebanks.reading import Reading
 from d2c.trees.formats.treebanks import FORMATS
 from d2c.trees.heads import known_head_rules

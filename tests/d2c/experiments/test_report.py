@@ -13,8 +13,7 @@ from click.testing import CliRunner
 
 from d2c.commands.cli import cli
 from d2c.experiments.report import render, write_report
-from d2c.experiments.rows import Comparison, GoldStandard, Parses, score
-from d2c.experiments.table import table_lines
+from d2c.experiments.rows import Comparison, GoldStandard, Parses, score, table_lines
 from d2c.reduction.reduction import Reduction
 from d2c.trees.ctree import CTree, Tokens, build_ctree
 from d2c.trees.dtree import DTree

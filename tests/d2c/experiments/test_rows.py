@@ -11,9 +11,8 @@ from pathlib import Path
 import pytest
 
 from d2c.experiments.analysis import tally
-from d2c.experiments.browser import analysed
-from d2c.experiments.rows import Comparison, GoldStandard, Parses, Row, score
-from d2c.experiments.table import significance_lines, table_lines
+from d2c.experiments.report import analysed
+from d2c.experiments.rows import Comparison, GoldStandard, Parses, Row, score, significance_lines, table_lines
 from d2c.reduction.reduction import Reduction
 from d2c.trees.ctree import CTree, build_ctree
 from d2c.trees.dtree import DTree

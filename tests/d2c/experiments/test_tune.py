@@ -18,7 +18,7 @@ from d2c.commands.train import train
 from d2c.dparsers.protocol import DependencyParser
 from d2c.dparsers.registry import DPARSERS, TAGGERS, Registered
 from d2c.experiments.store import Store
-from d2c.experiments.trials import Trial, opened
+from d2c.experiments.tuning import Trial, opened
 from d2c.trees.ctree import Tokens
 from d2c.trees.dtree import DTree
 from d2c.trees.formats.brackets import read_brackets, write_brackets

@@ -7,9 +7,8 @@ from itertools import islice
 from pathlib import Path
 
 from d2c.commands.compare import _several
-from d2c.experiments.rows import Comparison, GoldStandard, Parses, score
-from d2c.experiments.table import table_lines
-from d2c.experiments.voted import VOTED, several
+from d2c.experiments.comparison import VOTED, several
+from d2c.experiments.rows import Comparison, GoldStandard, Parses, score, table_lines
 from d2c.reduction.reduction import Reduction
 from d2c.trees.dtree import DTree
 from d2c.trees.formats.brackets import read_brackets

@@ -15,7 +15,7 @@ from d2c.commands.cli import cli
 from d2c.dparsers.file_parser import GoldParser
 from d2c.dparsers.registry import DPARSERS, Registered, make_dparser
 from d2c.experiments.comparison import compare_on
-from d2c.experiments.table import table_lines
+from d2c.experiments.rows import table_lines
 from d2c.models.model import Model
 from d2c.reduction.reduction import Reduction
 from d2c.routes.registry import RouteSettings, make_route

@@ -14,8 +14,8 @@ import pytest
 
 from d2c.dparsers.protocol import DependencyParser
 from d2c.dparsers.registry import DPARSERS, TAGGERS, Registered
+from d2c.experiments.experiment import Treebank
 from d2c.experiments.store import Store
-from d2c.experiments.treebank import Treebank
 from d2c.reduction.encodings import ENCODINGS
 from d2c.reduction.reduction import Reduction
 from d2c.routes.registry import make_route

@@ -17,8 +17,8 @@ from d2c.automata.oracles import LinearOracle
 from d2c.automata.systems import Action
 from d2c.base.errors import FormatError, ModelError
 from d2c.dparsers.stanza.encoder import read_encoder
+from d2c.experiments.experiment import Treebank
 from d2c.experiments.store import Store
-from d2c.experiments.treebank import Treebank
 from d2c.trees.ctree import CTree, Tokens
 from d2c.trees.formats.brackets import parse_bracket, read_brackets, write_brackets
 from d2c.trees.formats.discbracket import write_discbracket

@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 from d2c.base.errors import FormatError
-from d2c.experiments.treebank import Treebank
+from d2c.experiments.experiment import Treebank
 from d2c.treebanks.reading import Reading
 from treebanks.files import read_treebanks
 
