@@ -29,7 +29,8 @@ def warmed_up(routes: Iterable[str], train: bool) -> Iterator[None]:
     train: those of `fit`, too. Whatever goes wrong, the kernels are compiled later, in this process.
     """
     purpose = "train" if train else "parse"
-    names = [name for name in routes if ROUTES[name].kernels and not _is_noted(_note(purpose, name))]
+    known = [name for name in routes if name in ROUTES]  # a broken model may name any other
+    names = [name for name in known if ROUTES[name].kernels and not _is_noted(_note(purpose, name))]
     with ExitStack() as stack:
         child = None
         if names and sys.executable:

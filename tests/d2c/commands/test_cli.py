@@ -273,11 +273,11 @@ def test_directories_that_are_no_models(tmp_path: Path) -> None:
     file.write_text('{"format": 7}')
     refused(f"'MODEL': {file}: has format 7; this version of d2c reads 2", "info", tmp_path)
     file.write_text('{"format": 2, "route": "chart", "dparser": "stanza"}')
-    refused(
-        f"{tmp_path}: has the route 'chart', which this version of d2c does not know",
-        *("decode", "-", "-m", tmp_path),
-        stdin="",
-    )
+    message = f"{tmp_path}: has the route 'chart', which this version of d2c does not know"
+    refused(message, "decode", "-", "-m", tmp_path, stdin="")
+    file.write_text('{"format": 2, "route": "chart", "dparser": "transition"}')
+    done = d2c("parse", tmp_path, "-", stdin="")
+    assert done.returncode == 2 and done.stderr.startswith(f"d2c: {tmp_path}")
 
 
 def test_a_model_says_its_encoding(tmp_path: Path) -> None:
