@@ -21,8 +21,18 @@ from d2c.base.progress import log
 from d2c.base.schema import checked
 from d2c.base.settings import setting
 from d2c.dparsers.directories import ModelFormat, loading, parameters, whole_directory
-from d2c.dparsers.taggers import EMPTY_FORM, Report, TaggingProgress, accuracy, read_tagged, tags_of
-from d2c.dparsers.training import DEV_WORDS, check_choice, check_limits, reporter, seeded, thinned
+from d2c.dparsers.protocol import EMPTY_FORM, Report, TaggingProgress
+from d2c.dparsers.training import (
+    DEV_WORDS,
+    accuracy,
+    check_choice,
+    check_limits,
+    read_tagged,
+    reporter,
+    seeded,
+    tags_of,
+    thinned,
+)
 from d2c.linear.weights import Like, check_numbers, read_arrays, write_arrays
 from d2c.trees.ctree import Tokens
 

@@ -18,8 +18,7 @@ from typing import Protocol, Self, cast
 from d2c.base.errors import ModelError
 from d2c.base.progress import log
 from d2c.dparsers.directories import ModelFormat, loading, whole_directory
-from d2c.dparsers.protocol import Arcs, DependencyParser, Report, TextRules, with_arcs
-from d2c.dparsers.taggers import EMPTY_FORM
+from d2c.dparsers.protocol import EMPTY_FORM, Arcs, DependencyParser, Report, TextRules, with_arcs
 from d2c.trees.ctree import Tokens
 from d2c.trees.dtree import DTree
 from d2c.trees.formats.chunks import batches

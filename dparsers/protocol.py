@@ -1,6 +1,6 @@
-"""What a d-parser is to the rest of d2c: trained on CoNLL-U, it labels sentences with d-trees.
+"""What d-parsers and taggers are to the rest of d2c: trained on CoNLL-U, they find d-trees, and tags.
 
-A parser is an estimator: its constructor keeps its parameters and does no work; `train` and `load` give it
+Each is an estimator: its constructor keeps its parameters and does no work; `train` and `load` give it
 its learned state.
 """
 
@@ -10,7 +10,7 @@ from abc import ABC, abstractmethod
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import ClassVar, Protocol, Self
+from typing import Any, ClassVar, Protocol, Self
 
 from d2c.base.errors import ModelError
 from d2c.trees.ctree import Tokens
@@ -42,6 +42,30 @@ class Progress:
         )
 
 
+@dataclass(frozen=True, slots=True)
+class TaggingProgress:
+    """One evaluation on the development treebank during training; its text is one line.
+
+    step, steps: training steps so far, and in all
+    loss:        mean of the training loss since the previous evaluation
+    accuracy:    share of words with the right tag, in [0, 1]
+    seconds:     since training began
+    """
+
+    step: int
+    steps: int
+    loss: float
+    accuracy: float
+    seconds: float
+
+    def __str__(self) -> str:
+        return (
+            f"tagger: step {self.step}/{self.steps}  loss {self.loss:.3f}  "
+            f"dev accuracy {100 * self.accuracy:.2f}  {self.seconds:.0f} s, "
+            f"{time_left(self.step, self.steps, self.seconds)}"
+        )
+
+
 def time_left(done: int, steps: int, seconds: float) -> str:
     """Say how long the remaining steps take at the pace of those done, if training does not end early."""
     if not 0 < done <= steps:
@@ -53,7 +77,8 @@ def time_left(done: int, steps: int, seconds: float) -> str:
     return f"about {left:.0f} s left"
 
 
-Report = Callable[[Progress], None] | None
+Report = Callable[[Any], None] | None  # is told each Progress, or TaggingProgress of a tagger
+EMPTY_FORM = "_"  # what taggers see for the empty form, which networks over characters cannot take
 Arcs = tuple[Sequence[int], Sequence[str]]  # heads and labels of a sentence
 Word = tuple[str, int, int]  # its form, its first character in a text and the one after its last
 
@@ -127,8 +152,30 @@ class DependencyParser(ABC):
         raise ModelError("this parser cuts no text")
 
     def tag(self, sentences: Iterable[Sequence[str]]) -> Iterator[Tokens]:
-        """Tag words as a tagger does (`d2c.dparsers.taggers`). Raises ModelError unless it `reads_text`."""
+        """Tag words as a `Tagger` does. Raises ModelError unless it `reads_text`."""
         raise ModelError("this parser has no tags of its own")
+
+
+class Tagger(Protocol):
+    """A part-of-speech tagger that can be trained."""
+
+    def train(self, train_conllu: Path, dev_conllu: Path, directory: Path, progress: Report = None) -> Self:
+        """Learn from one CoNLL-U file, select the model on another, and leave it in a directory.
+
+        Words and tags (XPOS) are read, nothing else. The directory appears whole, or, where training fails
+        or is interrupted, not at all. Raises FormatError for what cannot be learned from, ModelError for
+        unknown parameters and directories that cannot be used.
+        """
+
+    @classmethod
+    def load(cls, directory: Path) -> Self:
+        """Return the tagger that `train` left in a directory. Raises ModelError."""
+
+    def tag(self, sentences: Iterable[Sequence[str]]) -> Iterator[Tokens]:
+        """Yield each sentence's words with one tag for each, in order, in batches, over any stream.
+
+        The words are those given. Raises ModelError where nothing was trained or loaded yet.
+        """
 
 
 def with_arcs(sentences: Iterable[Tokens], arcs: Iterable[Arcs], parser: str) -> Iterator[DTree]:

@@ -11,8 +11,7 @@ from pathlib import Path
 from typing import Any, NamedTuple, cast
 
 from d2c.base.errors import ModelError
-from d2c.dparsers.protocol import DependencyParser
-from d2c.dparsers.taggers import Tagger
+from d2c.dparsers.protocol import DependencyParser, Tagger
 
 
 class Registered(NamedTuple):
@@ -41,7 +40,9 @@ DPARSERS = {
         {"system": ("projective", "swap", "link2"), "beam": ()},
     ),
     "cmd": Registered(
-        "d2c.dparsers.command:CommandParser", own={"train_template": (), "parse_template": ()}, quoted=True
+        "d2c.dparsers.file_parser:CommandParser",
+        own={"train_template": (), "parse_template": ()},
+        quoted=True,
     ),
     "file": Registered("d2c.dparsers.file_parser:FileParser", own={"path": (), "dev": ()}),
     "pipeline": Registered("d2c.dparsers.pipeline_parser:PipelineParser", own={"pipeline": ()}),

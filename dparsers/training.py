@@ -5,9 +5,11 @@ from __future__ import annotations
 import math
 import random
 import time
+from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import fields
+from pathlib import Path
 from typing import Any, TypeVar
 
 import numpy
@@ -15,7 +17,9 @@ import numpy
 from d2c.base.errors import ModelError
 from d2c.base.progress import log
 from d2c.base.settings import limits_of
+from d2c.trees.ctree import Tokens
 from d2c.trees.dtree import DTree
+from d2c.trees.formats.conllu import read_conllu
 from d2c.trees.scores.attachment import Attachment, score_attachment
 
 T = TypeVar("T")
@@ -45,6 +49,26 @@ def attachment(gold: Sequence[DTree], predicted: Iterable[DTree]) -> tuple[float
     pairs = zip(gold, predicted, strict=True)
     score = sum((score_attachment(a, b, punctuation=True) for a, b in pairs), Attachment())
     return score.uas / 100, score.las / 100
+
+
+def read_tagged(path: Path) -> list[Tokens]:
+    """Return words and tags of a CoNLL-U file; heads may be anything. Raises FormatError."""
+    return [dtree.tokens for dtree in read_conllu(path)]
+
+
+def tags_of(sentences: Iterable[Tokens]) -> tuple[str, ...]:
+    """Return all tags, the commonest first. Taggers are taught numbers: some read `!` or `_` as no tag."""
+    counts = Counter(tag for tokens in sentences for tag in tokens.tags)
+    return tuple(sorted(counts, key=lambda tag: (-counts[tag], tag)))
+
+
+def accuracy(gold: Sequence[Tokens], predicted: Iterable[Tokens]) -> float:
+    """Return the share of words with the right tag; 0 where there is no word."""
+    right = words = 0
+    for a, b in zip(gold, predicted, strict=True):
+        right += sum(x == y for x, y in zip(a.tags, b.tags, strict=True))
+        words += len(a)
+    return right / max(1, words)
 
 
 def thinned(sentences: Sequence[T], words: int, length: Callable[[Any], int] = len) -> Sequence[T]:

@@ -20,7 +20,7 @@ from d2c.base.progress import counted
 from d2c.combination.arc_voting import combine_arcs
 from d2c.combination.constituents import Parse, combine
 from d2c.dparsers.registry import DPARSERS, takes
-from d2c.dparsers.taggers import accuracy
+from d2c.dparsers.training import accuracy
 from d2c.experiments.rows import (
     GOLD,
     ORACLE,

@@ -22,7 +22,7 @@ from d2c.base.progress import counted, log
 from d2c.base.temporary import scratch
 from d2c.dparsers.protocol import DependencyParser
 from d2c.dparsers.registry import DPARSERS, TAGGERS, Registered, class_of, takes
-from d2c.dparsers.taggers import accuracy
+from d2c.dparsers.training import accuracy
 from d2c.experiments.rows import GOLD, Parses, timed, with_tags_of
 from d2c.experiments.store import Store, StoredStep, digest, digest_of_file
 from d2c.linear.weights import read_arrays, write_arrays

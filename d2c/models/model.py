@@ -12,9 +12,8 @@ from typing import Any, Self, cast
 
 from d2c.base import model_files
 from d2c.base.errors import ModelError
-from d2c.dparsers.protocol import DependencyParser
+from d2c.dparsers.protocol import DependencyParser, Tagger
 from d2c.dparsers.registry import load_dparser, load_tagger
-from d2c.dparsers.taggers import Tagger
 from d2c.models.names import hides
 from d2c.routes.registry import ROUTES, route_class
 from d2c.trees.ctree import CTree, Tokens

@@ -9,7 +9,7 @@ from pathlib import Path
 from threading import Lock
 
 from d2c.base.errors import ModelError
-from d2c.dparsers.taggers import Tagger
+from d2c.dparsers.protocol import Tagger
 from d2c.models.model import Model, load_route, read_settings
 from d2c.routes.registry import foreign_refused, route_class
 from d2c.trees.ctree import CTree, Tokens

@@ -13,8 +13,7 @@ from typing import TypeVar
 from d2c.base.errors import each_located
 from d2c.base.progress import counted
 from d2c.base.temporary import scratch
-from d2c.dparsers.protocol import DependencyParser
-from d2c.dparsers.taggers import Tagger
+from d2c.dparsers.protocol import DependencyParser, Tagger
 from d2c.models.model import parsing
 from d2c.packed.dtree import with_packed_arcs
 from d2c.trees.ctree import Tokens

@@ -10,8 +10,8 @@ from typing import Any
 from d2c.base.errors import located
 from d2c.base.progress import counted
 from d2c.base.temporary import scratch
+from d2c.dparsers.protocol import Tagger
 from d2c.dparsers.registry import make_tagger
-from d2c.dparsers.taggers import Tagger
 from d2c.models.model import save_abbreviations
 from d2c.training.jackknife import blocks, jackknife_tags, write_tokens
 from d2c.treebanks.reading import Read

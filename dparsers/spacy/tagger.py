@@ -19,6 +19,7 @@ from d2c.base.errors import ModelError
 from d2c.base.schema import checked
 from d2c.base.settings import setting
 from d2c.dparsers.directories import ModelFormat, loading, parameters, whole_directory
+from d2c.dparsers.protocol import EMPTY_FORM, Report, TaggingProgress
 from d2c.dparsers.spacy.training import (
     LEFT_OUT,
     SpacyEstimator,
@@ -27,8 +28,7 @@ from d2c.dparsers.spacy.training import (
     load_weights,
     tok2vec,
 )
-from d2c.dparsers.taggers import EMPTY_FORM, Report, TaggingProgress, accuracy, read_tagged, tags_of
-from d2c.dparsers.training import DEV_WORDS, evaluating, seeded, thinned
+from d2c.dparsers.training import DEV_WORDS, accuracy, evaluating, read_tagged, seeded, tags_of, thinned
 from d2c.trees.ctree import Tokens
 from d2c.trees.formats.chunks import batches
 

@@ -24,6 +24,7 @@ from d2c.base.errors import ModelError
 from d2c.base.schema import checked
 from d2c.base.settings import setting
 from d2c.dparsers.directories import ModelFormat, loading, parameters, whole_directory
+from d2c.dparsers.protocol import EMPTY_FORM, Report, TaggingProgress
 from d2c.dparsers.stanza.encoder import FOLDER, NAME, read_encoder, said_of
 from d2c.dparsers.stanza.networks import (
     ONE_AT_A_TIME,
@@ -36,8 +37,16 @@ from d2c.dparsers.stanza.networks import (
 )
 from d2c.dparsers.stanza.tasks import ARGUMENTS, StanzaEstimator, TagTask, bare_tagger
 from d2c.dparsers.stanza.training import EncoderPair, Preset
-from d2c.dparsers.taggers import EMPTY_FORM, Report, TaggingProgress, accuracy, read_tagged, tags_of
-from d2c.dparsers.training import DEV_WORDS, check_choice, check_limits, evaluating, thinned
+from d2c.dparsers.training import (
+    DEV_WORDS,
+    accuracy,
+    check_choice,
+    check_limits,
+    evaluating,
+    read_tagged,
+    tags_of,
+    thinned,
+)
 from d2c.trees.ctree import Tokens
 from d2c.trees.formats.chunks import batches
 

@@ -42,6 +42,7 @@ from d2c.base.progress import log
 from d2c.base.schema import checked
 from d2c.combination.constituents import Parse
 from d2c.dparsers.directories import ModelFormat, loading, parameters
+from d2c.dparsers.protocol import EMPTY_FORM
 from d2c.dparsers.stanza.encoder import (
     FOLDER,
     NAME,
@@ -53,7 +54,6 @@ from d2c.dparsers.stanza.encoder import (
 )
 from d2c.dparsers.stanza.networks import ONE_AT_A_TIME, quiet, read_checkpoint, seeded
 from d2c.dparsers.stanza.tasks import ARGUMENTS, fitted
-from d2c.dparsers.taggers import EMPTY_FORM
 from d2c.dparsers.training import DEV_WORDS, best_state, check_choice, evaluations, rise_and_fall, thinned
 from d2c.trees.ctree import CTree, Tokens, build_ctree
 from d2c.trees.formats.chunks import batches

@@ -11,10 +11,10 @@ from pathlib import Path
 
 import pytest
 
-import d2c.dparsers.command as command
+import d2c.dparsers.file_parser as command
 from d2c.base.errors import ModelError
-from d2c.dparsers.command import CommandParser
 from d2c.dparsers.directories import SETTINGS
+from d2c.dparsers.file_parser import CommandParser
 from d2c.dparsers.protocol import DependencyParser
 from d2c.trees.ctree import Tokens
 from d2c.trees.dtree import DTree

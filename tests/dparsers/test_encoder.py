@@ -17,7 +17,7 @@ pytest.importorskip("stanza")
 
 from d2c.base.errors import ModelError
 from d2c.dparsers.directories import SETTINGS
-from d2c.dparsers.protocol import Progress
+from d2c.dparsers.protocol import Progress, TaggingProgress
 from d2c.dparsers.stanza.encoder import (
     FOLDER,
     KINDS,
@@ -29,7 +29,6 @@ from d2c.dparsers.stanza.encoder import (
 )
 from d2c.dparsers.stanza.parser import StanzaParser
 from d2c.dparsers.stanza.tagger import StanzaTagger
-from d2c.dparsers.taggers import TaggingProgress
 from d2c.packed.dtree import PackedDTree
 from tests.dparsers.encoders import WINDOW, tiny_encoder
 from tests.dparsers.sentences import arcs, odd_sentences, treebank, write

@@ -11,7 +11,7 @@ import pytest
 
 from d2c.base.errors import ModelError
 from d2c.dparsers.nltk_tagger import NltkTagger
-from d2c.dparsers.taggers import accuracy
+from d2c.dparsers.training import accuracy
 from d2c.linear.weights import write_arrays
 from d2c.trees.ctree import Tokens
 from d2c.trees.dtree import DTree

@@ -23,10 +23,11 @@ import d2c.dparsers.spacy.training as spacy_training
 from d2c.base.errors import FormatError, ModelError
 from d2c.dparsers.directories import TAGGER_SETTINGS
 from d2c.dparsers.nltk_tagger import NltkTagger
+from d2c.dparsers.protocol import Tagger, TaggingProgress
 from d2c.dparsers.registry import TAGGERS
 from d2c.dparsers.spacy.tagger import SpacyTagger
 from d2c.dparsers.stanza.tagger import StanzaTagger
-from d2c.dparsers.taggers import Tagger, TaggingProgress, accuracy, read_tagged, tags_of
+from d2c.dparsers.training import accuracy, read_tagged, tags_of
 from d2c.trees.ctree import Tokens
 from d2c.trees.dtree import DTree
 from tests.dparsers.sentences import ODD, odd_sentences, write

@@ -9,7 +9,8 @@ from typing import Self
 import pytest
 
 from d2c.base.errors import FormatError, ModelError
-from d2c.dparsers.taggers import TaggingProgress, read_tagged
+from d2c.dparsers.protocol import TaggingProgress
+from d2c.dparsers.training import read_tagged
 from d2c.models.model import load_abbreviations
 from d2c.training.jackknife import blocks, jackknife_tags, write_tokens
 from d2c.training.tagging import Retagged, Tagging

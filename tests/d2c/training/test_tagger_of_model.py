@@ -12,7 +12,7 @@ from click.testing import CliRunner
 
 from d2c.base.errors import ModelError
 from d2c.commands.cli import cli
-from d2c.dparsers.taggers import accuracy
+from d2c.dparsers.training import accuracy
 from d2c.models.model import Model
 from d2c.trees.ctree import Tokens
 from d2c.trees.formats.brackets import read_brackets, write_brackets
