@@ -8,33 +8,22 @@ take minutes, and gets a bit fewer tags right (docs/dparsers.md).
 from __future__ import annotations
 
 import random
-from collections.abc import Iterable, Iterator, Sequence
+import time
+from collections.abc import Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Self
+from typing import Any, ClassVar
 
 import numpy as np
 from nltk.tag.perceptron import PerceptronTagger
 
-from d2c.base.errors import ModelError
 from d2c.base.progress import log
 from d2c.base.schema import checked
 from d2c.base.settings import setting
-from d2c.dparsers.directories import ModelFormat, loading, parameters, whole_directory
-from d2c.dparsers.protocol import EMPTY_FORM, Report, TaggingProgress
-from d2c.dparsers.training import (
-    DEV_WORDS,
-    accuracy,
-    check_choice,
-    check_limits,
-    read_tagged,
-    reporter,
-    seeded,
-    tags_of,
-    thinned,
-)
+from d2c.dparsers.directories import ModelFormat
+from d2c.dparsers.protocol import EMPTY_FORM
+from d2c.dparsers.training import Evaluate, TrainedTagger, Treebanks, check_choice
 from d2c.linear.weights import Like, check_numbers, read_arrays, write_arrays
-from d2c.trees.ctree import Tokens
 
 # The model directory: the settings, with the names of features and the words that have one tag, and the
 # weights: those of each feature, as many as `counts` says, one after the other; and how many tags there are.
@@ -46,13 +35,18 @@ PRESETS = {"default": 5, "small": 5}  # passes over the training treebank: NLTK'
 
 
 @dataclass(eq=False)
-class NltkTagger:
+class NltkTagger(TrainedTagger):
     """NLTK's averaged perceptron.
 
     preset: default and small are the same here
     epochs: so many passes over the training treebank, rounded, instead of 5
     seed:   same seed, same model
+
+    What it finds on the development treebank is only reported: the weights are the mean of all there were.
     """
+
+    FORMAT: ClassVar[ModelFormat] = FORMAT
+    WINDOW: ClassVar[int] = 1
 
     preset: str = "default"
     epochs: float | None = setting(None, above=0)
@@ -60,55 +54,23 @@ class NltkTagger:
     tags_: tuple[str, ...] = field(default=(), init=False)
     tagger_: PerceptronTagger | None = field(default=None, init=False)
 
-    def train(self, train_conllu: Path, dev_conllu: Path, directory: Path, progress: Report = None) -> Self:
-        """Learn; what it finds on the second file is only reported: the weights are the mean of all that
-        there were. Errors: `Tagger`."""
-        check_limits(self)
+    def _check(self) -> None:
+        super()._check()
         check_choice("preset", self.preset, PRESETS)
-        train, dev = read_tagged(train_conllu), thinned(read_tagged(dev_conllu), DEV_WORDS)
+
+    def _fit(self, treebanks: Treebanks, evaluate: Evaluate, directory: Path) -> dict[str, Any]:
+        train, _ = treebanks
         epochs = max(1, round(PRESETS[self.preset] if self.epochs is None else self.epochs))
-        report = reporter(TaggingProgress, progress)
         log.info("tagger nltk: %d passes over %d sentences", epochs, len(train))
-        with seeded(self.seed), whole_directory(directory, FORMAT.file) as staging:
-            self.tags_, self.tagger_ = tags_of(train), PerceptronTagger(load=False)
-            pairs = [[*zip(_forms(one.forms), one.tags, strict=True)] for one in train if len(one)]
-            random.shuffle(pairs)  # NLTK shuffles after a pass
-            self.tagger_.train(pairs, nr_iter=epochs)
-            report(epochs, epochs, 0.0, accuracy(dev, self.tag(one.forms for one in dev)))
-            self._write(staging)
-        return self
-
-    @classmethod
-    def load(cls, directory: Path) -> Self:
-        """Return the tagger that `train` left in a directory. Raises ModelError."""
-        settings = FORMAT.read(directory)
-        with loading(directory):
-            tagger = cls(**parameters(settings, FORMAT.parameters))
-            tagger.tags_, features = (
-                checked(settings["tags"], tuple[str, ...]),
-                checked(settings["features"], tuple[str, ...]),
-            )
-            perceptron, words = PerceptronTagger(load=False), settings["words"]
-            if not isinstance(words, dict) or not {*words.values()} <= {*tagger.tags_}:
-                raise ValueError("a word has none of the tags")
-            perceptron.tagdict = words
-            perceptron.classes = perceptron.model.classes = {*tagger.tags_}
-            perceptron.model.weights = _weights(Path(directory) / _MODEL, features, tagger.tags_)
-            tagger.tagger_ = perceptron
-            next(tagger.tag([(EMPTY_FORM,)]))
-        return tagger
-
-    def tag(self, sentences: Iterable[Sequence[str]]) -> Iterator[Tokens]:
-        """Yield each sentence's words with their tags, in order, one sentence at a time."""
-        if self.tagger_ is None:
-            raise ModelError("this tagger is not trained yet")
-        for forms in sentences:
-            yield Tokens(tuple(forms), tuple([tag for _, tag in self.tagger_.tag(_forms(forms))]))
-
-    def _write(self, directory: Path) -> None:
-        assert self.tagger_ is not None
-        number = {tag: i for i, tag in enumerate(self.tags_)}
-        weights = self.tagger_.model.weights
+        begin, self.tagger_ = time.monotonic(), PerceptronTagger(load=False)
+        words = ([form or EMPTY_FORM for form in one.forms] for one in train)
+        pairs = [
+            [*zip(forms, one.tags, strict=True)] for forms, one in zip(words, train, strict=True) if forms
+        ]
+        random.shuffle(pairs)  # NLTK shuffles after a pass
+        self.tagger_.train(pairs, nr_iter=epochs)
+        evaluate(epochs, epochs, 0.0, time.monotonic() - begin)
+        number, weights = {tag: i for i, tag in enumerate(self.tags_)}, self.tagger_.model.weights
         arrays = {
             "counts": [len(of_tags) for of_tags in weights.values()],
             "tags": [number[tag] for of_tags in weights.values() for tag in of_tags],
@@ -116,16 +78,24 @@ class NltkTagger:
             "size": [len(self.tags_)],
         }
         write_arrays(directory / _MODEL, {k: np.asarray(v, _ARRAYS[k].kind) for k, v in arrays.items()})
-        settings = {"tags": self.tags_, "features": [*weights], "words": self.tagger_.tagdict}
-        FORMAT.write(directory, settings, self)
+        return {"features": [*weights], "words": self.tagger_.tagdict}
 
+    def _restore(self, directory: Path, settings: dict[str, Any]) -> None:
+        features, words = checked(settings["features"], tuple[str, ...]), settings["words"]
+        if not isinstance(words, dict) or not {*words.values()} <= {*self.tags_}:
+            raise ValueError("a word has none of the tags")
+        self.tagger_ = PerceptronTagger(load=False)
+        self.tagger_.tagdict = words
+        self.tagger_.classes = self.tagger_.model.classes = {*self.tags_}
+        self.tagger_.model.weights = _weights(directory / _MODEL, features, self.tags_)
 
-def _forms(forms: Iterable[str]) -> list[str]:
-    return [form or EMPTY_FORM for form in forms]
+    def _predict(self, sentences: list[list[str]]) -> Sequence[Sequence[str]]:
+        assert self.tagger_ is not None
+        return [[tag for _, tag in self.tagger_.tag(forms)] for forms in sentences]
 
 
 def _weights(path: Path, features: Sequence[str], tags: Sequence[str]) -> dict[str, dict[str, float]]:
-    """Return what `_write` wrote: of each feature the weights of tags. Raises ModelError, ValueError."""
+    """Return what `NltkTagger` wrote: of each feature the weights of tags. Raises ModelError, ValueError."""
     arrays = read_arrays(path, _ARRAYS)
     counts, numbers, values = arrays["counts"], arrays["tags"], arrays["values"]
     check_numbers(values)

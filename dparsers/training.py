@@ -5,24 +5,31 @@ from __future__ import annotations
 import math
 import random
 import time
+from abc import ABC, abstractmethod
 from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Sequence
-from contextlib import contextmanager
+from contextlib import AbstractContextManager, contextmanager
 from dataclasses import fields
 from pathlib import Path
-from typing import Any, TypeVar
+from typing import Any, ClassVar, Self, TypeVar
 
 import numpy
 
 from d2c.base.errors import ModelError
 from d2c.base.progress import log
+from d2c.base.schema import checked
 from d2c.base.settings import limits_of
+from d2c.dparsers.directories import ModelFormat, loading, parameters, whole_directory
+from d2c.dparsers.protocol import EMPTY_FORM, Report, TaggingProgress
 from d2c.trees.ctree import Tokens
 from d2c.trees.dtree import DTree
+from d2c.trees.formats.chunks import batches
 from d2c.trees.formats.conllu import read_conllu
 from d2c.trees.scores.attachment import Attachment, score_attachment
 
 T = TypeVar("T")
+Treebanks = tuple[Sequence[Tokens], Sequence[Tokens]]
+Evaluate = Callable[[int, int, float, float], float]  # as `evaluating` makes it
 
 DEV_WORDS = 20_000  # of the development treebank that are enough to tell which state is the best
 
@@ -132,7 +139,7 @@ def reporter(report: Callable[..., T], progress: Callable[[T], None] | None) -> 
 
 def evaluating(
     report: Callable[..., T], progress: Callable[[T], None] | None, scores: Callable[[], tuple[float, ...]]
-) -> Callable[[int, int, float, float], float]:
+) -> Evaluate:
     """Return a function that evaluates after a step of so many, given the mean loss and the seconds so far.
 
     It hands on a report with the scores, and returns the last of them.
@@ -145,6 +152,80 @@ def evaluating(
         return measured[-1]
 
     return evaluate
+
+
+class TrainedTagger(ABC):
+    """A tagger that is taught the tags of a treebank; what a library does of that is left to classes.
+
+    FORMAT, WINDOW: of its model directory; sentences that `tag` holds at a time
+    tags_:          all tags, the commonest first
+    """
+
+    FORMAT: ClassVar[ModelFormat]
+    WINDOW: ClassVar[int]
+    seed: int
+    tags_: tuple[str, ...]
+
+    def train(self, train_conllu: Path, dev_conllu: Path, directory: Path, progress: Report = None) -> Self:
+        """Learn, and leave the model with the best accuracy on the second file; errors: `Tagger`."""
+        self._check()
+        train, dev = read_tagged(train_conllu), thinned(read_tagged(dev_conllu), DEV_WORDS)
+
+        def scores() -> tuple[float]:
+            return (accuracy(dev, self.tag(tokens.forms for tokens in dev)),)
+
+        with self._seeded(), whole_directory(directory, self.FORMAT.file) as staging:
+            self.tags_ = tags_of(train)
+            settings = self._fit((train, dev), evaluating(TaggingProgress, progress, scores), staging)
+            self.FORMAT.write(staging, {"tags": self.tags_} | settings, self)
+        return self
+
+    @classmethod
+    def load(cls, directory: Path, **given: Any) -> Self:
+        """Return the tagger that `train` left, which cannot bring code with it. Raises ModelError.
+
+        given: parameters that are not in the directory
+        """
+        settings = cls.FORMAT.read(directory)
+        with loading(directory):
+            tagger = cls(**given, **parameters(settings, cls.FORMAT.parameters))
+            tagger.tags_ = checked(settings["tags"], tuple[str, ...])
+            tagger._restore(Path(directory), settings)
+            next(tagger.tag([(EMPTY_FORM,)]))  # what cannot tag says so now
+        return tagger
+
+    def tag(self, sentences: Iterable[Sequence[str]]) -> Iterator[Tokens]:
+        """Yield each sentence's words with their tags, in order; WINDOW sentences are held at a time."""
+        if not self.tags_:
+            raise ModelError("this tagger is not trained yet")
+        for window in batches(sentences, self.WINDOW):
+            tagged = self._predict([[form or EMPTY_FORM for form in forms] for forms in window])
+            for forms, tags in zip(window, tagged, strict=True):
+                if len(tags) != len(forms):
+                    raise AssertionError(f"{len(tags)} words came back for {len(forms)}")
+                yield Tokens(tuple(forms), tuple(tags))
+
+    def _check(self) -> None:
+        """Raise ModelError for parameters that are unknown or out of range."""
+        check_limits(self)
+
+    def _seeded(self) -> AbstractContextManager[None]:
+        return seeded(self.seed)
+
+    @abstractmethod
+    def _fit(self, treebanks: Treebanks, evaluate: Evaluate, directory: Path) -> dict[str, Any]:
+        """Leave the best model in a directory; return what else its settings say.
+
+        treebanks: to learn from, and that which `evaluate` scores on
+        """
+
+    @abstractmethod
+    def _restore(self, directory: Path, settings: dict[str, Any]) -> None:
+        """Read what `_fit` left. Raises what broken files lead a library to raise."""
+
+    @abstractmethod
+    def _predict(self, sentences: list[list[str]]) -> Sequence[Sequence[str]]:
+        """Return the tags of the words of each sentence; no word is empty."""
 
 
 def rise_and_fall(steps: int) -> Callable[[int], float]:

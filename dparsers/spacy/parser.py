@@ -84,8 +84,8 @@ class SpacyParser(SpacyEstimator, DependencyParser):
             vectors = read_vectors(self.vectors) if self.vectors else None
             self._build(SIZES, vectors)
             examples = [Example(self._doc(dtree.tokens), self._gold_doc(dtree)) for dtree in train]
-            self._fit(examples, evaluating(Progress, progress, lambda: self._scores(dev)), "spacy")
-            self._component.to_disk(staging / self.COMPONENT, exclude=LEFT_OUT)
+            evaluate = evaluating(Progress, progress, lambda: self._scores(dev))
+            self._learn(examples, evaluate, "spacy", staging)
             if vectors is not None:
                 write_vectors(staging, vectors)
             FORMAT.write(staging, {"sizes": SIZES} | self.codes_.settings, self)

@@ -10,7 +10,7 @@ from __future__ import annotations
 import math
 import random
 import time
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from pathlib import Path
 from threading import Lock
@@ -25,7 +25,7 @@ from spacy.vectors import Vectors
 from thinc.api import Adam, warmup_linear
 
 from d2c.base.model_files import check_file
-from d2c.dparsers.training import best_state, check_choice, check_limits, evaluations, seeded
+from d2c.dparsers.training import Evaluate, best_state, check_choice, check_limits, evaluations, seeded
 
 LEFT_OUT = ["vocab", "cfg"]  # of spaCy's files: words are hashed; codes, tags and sizes are settings
 
@@ -154,10 +154,12 @@ class SpacyEstimator:
         check_limits(self)
         check_choice("preset", self.preset, self.PRESETS)
 
-    def _fit(self, examples: list[Example], evaluate: Callable[..., float], who: str, **labels: Any) -> None:
-        """Train the component, and leave the weights that had the best score.
+    def _learn(
+        self, examples: list[Example], evaluate: Evaluate, who: str, directory: Path, **labels: Any
+    ) -> None:
+        """Train the component, and leave the weights that had the best score, in a directory, too.
 
-        evaluate: see `evaluating`; it is called ten times, or once after each pass
+        evaluate: is called ten times, or once after each pass
         """
         self._component.initialize(lambda: examples, **labels)
         epochs = self.PRESETS[self.preset] if self.epochs is None else self.epochs
@@ -177,3 +179,4 @@ class SpacyEstimator:
 
         best = best_state(evaluations(steps, interval, update, who), score, component.model.to_bytes)
         component.model.from_bytes(best)
+        component.to_disk(directory / self.COMPONENT, exclude=LEFT_OUT)

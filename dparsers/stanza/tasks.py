@@ -30,6 +30,7 @@ from d2c.dparsers.stanza.training import (
     Preset,
     encoder_optimizer,
 )
+from d2c.dparsers.training import Evaluate
 from d2c.trees.formats.chunks import batches
 
 # Of Stanza's training programs, for an encoder of _SIZE numbers a piece (5,000 sentences of CRAFT). Its rate
@@ -47,8 +48,6 @@ ARGUMENTS: dict[str, Any] = {
 }
 _SIZE = 384
 CHARLM = "charlm_forward_file", "charlm_backward_file"
-
-Evaluate = Callable[[int, int, float, float], float]  # as `NetworkTask.score`
 
 
 def fitted(arguments: Mapping[str, Any], encoder: Encoder) -> dict[str, Any]:
