@@ -12,7 +12,7 @@ from dataclasses import dataclass, field
 from functools import partial
 from itertools import chain
 from pathlib import Path
-from typing import Any, ClassVar, Self
+from typing import Any, ClassVar
 
 import torch
 from stanza.models import tagger as stanza_program
@@ -91,11 +91,6 @@ class StanzaTagger(StanzaEstimator, TrainedTagger):
     checkpoints: Path | None = None
     tags_: tuple[str, ...] = field(default=(), init=False)
     trainer_: Any = field(default=None, init=False)
-
-    @classmethod
-    def load(cls, directory: Path, device: str | None = None) -> Self:
-        """Return the tagger that `train` left, which cannot bring code with it. Raises ModelError."""
-        return super().load(directory, device=device)
 
     def _check(self) -> None:
         super()._check()

@@ -19,7 +19,7 @@ from d2c.reduction.encodings import ENCODINGS
 from d2c.routes.registry import ROUTES
 from d2c.treebanks.conversion import WRITABLE
 from d2c.treebanks.reading import CONTINUOUS, Reading
-from d2c.trees.cleaning import unescape
+from d2c.trees.cleaning import unescape, unwrap
 from d2c.trees.ctree import CTree, Tokens
 from d2c.trees.formats.brackets import escape
 from d2c.trees.formats.conllu import read_conllu
@@ -223,9 +223,11 @@ def same(before: Iterator[CTree], after: Iterator[CTree], format_name: str) -> N
 def as_held(ctree: CTree, format_name: str) -> CTree:
     """Return the tree as a format holds it, as docs/treebanks.md has it.
 
-    Graph formats call a wrapper without a label TOP. Formats in brackets read -LRB- as a bracket; in tags and
-    labels `brackets` writes it for one. No-break spaces stand for blanks.
+    A root called as wrappers are, with one child (VROOT, where punctuation was moved), is read as
+    a wrapper. Graph formats call a wrapper without a label TOP. Formats in brackets read -LRB- as one; in
+    tags and labels `brackets` writes it for one. No-break spaces stand for blanks.
     """
+    ctree = unwrap(ctree, clean=False) if ctree.top is None else ctree
     holds, tokens, labels, top = FORMATS[format_name].holds, ctree.tokens, ctree.labels, ctree.top
     forms, tags = tokens.forms, tokens.tags
     lemmas, morphs = (

@@ -315,7 +315,7 @@ def test_a_tagger(encoder: Path, files: Files, tmp_path: Path) -> None:
     tagger.train(*files, tmp_path / "tagger", reports.append)
     assert reports[-1].loss < reports[0].loss and reports[-1].accuracy > 0.5
     sentences = [tokens.forms for tokens in odd_sentences(6, [1, 0, 60, 4])]
-    loaded = StanzaTagger.load(tmp_path / "tagger", "cpu")
+    loaded = StanzaTagger.load(tmp_path / "tagger", device="cpu")
     assert [*loaded.tag(sentences)] == [*tagger.tag(sentences)]
     assert isinstance(loaded.trainer_.model.bert_model, Encoder)  # type: ignore[union-attr]
 
