@@ -22,6 +22,7 @@ from d2c.reduction.labeler.label_table import (
 
 LEFT, RIGHT, ACROSS_LEFT, ACROSS_RIGHT, START_LEFT, START_RIGHT, STOP_LEFT, STOP_RIGHT = range(8)
 CONSTRAINED, WIDE, UNCONSTRAINED = range(3)  # the attempts at labels, in turn
+_MOST_PAIRS = 1 << 24  # of a head's modifiers' candidates with those before: 64 MB
 
 
 class LabelScorer(NamedTuple):
@@ -89,12 +90,12 @@ def _end_of_row(table: LabelTable, row: int, constraint: Constraint, most: int) 
 
 @inner
 def score_head(scorer: LabelScorer, arcs: Backbones, h: int, attempt: int) -> HeadScores:
-    """Return the scores of a head's modifiers' candidates."""
+    """Return the scores of a head's modifiers' candidates; of those best by their arcs alone, where all of
+    them would make too many pairs."""
     table, modifiers, label_logs = scorer.table, arcs.modifiers, arcs.label_logs
     low, lefts, size = arcs.begin[h], arcs.middle[h] - arcs.begin[h], arcs.begin[h + 1] - arcs.begin[h]
     constraint = FREE if attempt == UNCONSTRAINED else constraint_of(scorer, arcs, h)
-    begin, before, rows = np.empty(size + 1, np.int64), np.empty(size + 1, np.int64), np.empty(size, np.int64)
-    begin[0] = before[0] = 0
+    begin, rows, none = np.zeros(size + 1, np.int64), np.empty(size, np.int64), np.empty(0, np.float32)
     for i in range(size):
         side, m = int(i >= lefts), modifiers[low + i]
         row = (
@@ -106,10 +107,9 @@ def score_head(scorer: LabelScorer, arcs: Backbones, h: int, attempt: int) -> He
         most = 1 + others + (0 if constraint.differences else inside)
         count = _end_of_row(table, row, constraint, most) - table.begin[row]
         rows[i], begin[i + 1] = row, begin[i] + count
-        before[i + 1] = before[i] + (0 if i == 0 or i == lefts else begin[i] - begin[i - 1]) * count
     labels, numbers = np.empty(begin[size], np.int64), np.empty(begin[size], np.int64)
-    scores, pairs = np.empty(begin[size], np.float32), np.empty(before[size], np.float32)
-    head = HeadScores(h, low, lefts, size - lefts, constraint, begin, labels, numbers, scores, before, pairs)
+    scores = np.empty(begin[size], np.float32)
+    head = HeadScores(h, low, lefts, size - lefts, constraint, begin, labels, numbers, scores, begin, none)
     for i in range(size):
         start, offset = begin[i], table.begin[rows[i]] - begin[i]
         for c in range(start, begin[i + 1]):
@@ -118,8 +118,43 @@ def score_head(scorer: LabelScorer, arcs: Backbones, h: int, attempt: int) -> He
             scores[c] = label_logs[modifiers[low + i], labels[c]] if len(label_logs) else np.float32(0.0)
         if begin[i + 1] - start > 1:
             _add_arc(scorer, arcs, head, i)
+    before = _pairs_before(begin, lefts)
+    if before[size] > _MOST_PAIRS:
+        begin, kept = _best_of_each(begin, scores, int((_MOST_PAIRS / size) ** 0.5) + 1)
+        labels, numbers, scores, before = (
+            labels[kept],
+            numbers[kept],
+            scores[kept],
+            _pairs_before(begin, lefts),
+        )
+    pairs = np.empty(before[size], np.float32)
+    head = HeadScores(h, low, lefts, size - lefts, constraint, begin, labels, numbers, scores, before, pairs)
+    for i in range(size):
         _score_pairs(scorer, arcs, head, i)
     return head
+
+
+@inner
+def _pairs_before(begin: Longs, lefts: int) -> Longs:
+    """Return where each modifier's pairs begin, `HeadScores.before`."""
+    before = np.zeros(len(begin), np.int64)
+    for i in range(len(begin) - 1):
+        others = 0 if i == 0 or i == lefts else begin[i] - begin[i - 1]
+        before[i + 1] = before[i] + others * (begin[i + 1] - begin[i])
+    return before
+
+
+@inner
+def _best_of_each(begin: Longs, scores: Floats, most: int) -> tuple[Longs, Longs]:
+    """Return where the `most` best candidates of each modifier begin, and which these are, in their order."""
+    ends, kept, n = np.zeros(len(begin), np.int64), np.empty(len(scores), np.int64), 0
+    for i in range(len(begin) - 1):
+        best = np.argsort(-scores[begin[i] : begin[i + 1]], kind="mergesort")[:most]
+        for c in np.sort(best):
+            kept[n] = begin[i] + c
+            n += 1
+        ends[i + 1] = n
+    return ends, kept[:n]
 
 
 @inner

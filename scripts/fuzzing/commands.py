@@ -12,13 +12,10 @@ from typing import NamedTuple
 from d2c.__main__ import main
 from fuzzing.children import Fault, redirect
 
-READ, REFUSED, PARTLY = (
-    0,
-    2,
-    3,
-)  # exit statuses, as docs/commands.md has them; the last one of `parse` and `corpus`
+READ, REFUSED, PARTLY = 0, 2, 3  # as docs/commands.md has them; the last one of `parse` and `corpus`
 NO_MEMORY = ("Unable to allocate", "MemoryError", "bad_alloc", "memory is short")
 LONGEST = 2_000  # characters of a line on standard error
+KEPT = "see --resume"  # ends the line on what an interrupted run has kept
 
 
 class Done(NamedTuple):
@@ -70,7 +67,8 @@ def _status(arguments: tuple[str, ...]) -> int | str:
 def _faults(done: Done, command: str) -> list[tuple[str, bool]]:
     lines = done.errors.split("\n")[:-1]
     errors = [line for line in lines if line.startswith("d2c: ")]
-    said = errors if command in ("train", "corpus") else lines  # these say what they do
+    # `train` and `corpus` say what they do.
+    said = errors if command in ("train", "corpus") else [line for line in lines if not line.endswith(KEPT)]
     usage = lines[:1] and lines[0].startswith("Usage: ") and lines[-1].startswith("Error: ")
     allowed = {READ, REFUSED} | ({PARTLY} if command in ("parse", "corpus") else set())
     return [
@@ -80,8 +78,5 @@ def _faults(done: Done, command: str) -> list[tuple[str, bool]]:
         ("more than lines of errors", done.status == REFUSED and not usage and len(errors) < len(said)),
         ("a line too long to be read", any(len(line) > LONGEST for line in lines)),
         ("control characters", len(lines) != len(done.errors.splitlines()) or "\x1b" in done.errors),
-        (
-            "no memory",
-            any(word in done.errors for word in NO_MEMORY),
-        ),
+        ("no memory", any(word in done.errors for word in NO_MEMORY)),
     ]

@@ -19,6 +19,7 @@ from d2c.reduction.labeler.joint import JointStates
 from d2c.reduction.labeler.label_table import FREE
 from d2c.reduction.labeler.labeler import Labeler
 from d2c.reduction.labeler.learning import label_heads, score, shares_of
+from d2c.reduction.labeler.scores import _best_of_each
 from d2c.reduction.labeler.two_stage import TwoStage
 from d2c.reduction.reduction import Reduction
 from d2c.trees.conversion import order_arcs, to_dependencies
@@ -146,6 +147,20 @@ def test_labels_need_no_repair_on_any_projective_tree(labeler: Labeler) -> None:
     assert repairs.tokens > 300
     if labeler.settings.encoding != "spine":  # spines of head and modifier are not chosen together
         assert repairs.counts.total() <= labeler.failed_
+
+
+def test_a_head_of_thousands_of_labels_takes_little_memory() -> None:
+    n = 3_000
+    labels = tuple(f"X#{event}" for event in range(1, n)) + ("ROOT",)
+    dtree = DTree(words(n), (*(n,) * (n - 1), 0), labels=labels)
+    labeler = Labeler("direct", epochs=1, table_bits=16).fit([dtree])
+    assert {*(labeler.label(dtree).labels or ())} <= {*labels}  # all their pairs would take 108 GB
+
+
+def test_of_too_many_candidates_the_best_are_kept_in_their_order() -> None:
+    begin, scores = np.array([0, 3, 4, 8]), np.array([1, 3, 2, 5, 2, 9, 2, 2], np.float32)
+    ends, kept = _best_of_each.py_func(begin, scores, 2)
+    assert (ends.tolist(), kept.tolist()) == ([0, 2, 3, 5], [1, 2, 3, 4, 5])
 
 
 def test_sample_is_labelled_well(labeler: Labeler) -> None:
