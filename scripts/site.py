@@ -1,0 +1,43 @@
+"""What MkDocs needs to know of this repository: where d2c's packages are, and which links are no pages."""
+
+import os
+import re
+import shutil
+import tomllib
+from pathlib import Path
+from typing import Any
+
+_LINK = re.compile(r"\[([^\]]+)\]\((?!https?:)([^)\s#]+)(?:#[^)]*)?\)")
+_ROOT = Path(__file__).parents[1]
+
+
+def on_config(config: Any) -> None:
+    """Copy the code, laid out as packages are installed, to where the API reference reads it."""
+    with open(_ROOT / "pyproject.toml", "rb") as stream:
+        folders = tomllib.load(stream)["tool"]["setuptools"]["package-dir"]
+    package = _ROOT / "build" / "api" / "d2c"
+    shutil.rmtree(package, ignore_errors=True)
+    for name, folder in {"d2c": "d2c", **folders}.items():
+        for file in (_ROOT / folder).rglob("*.py"):
+            copy = package.joinpath(*name.split(".")[1:], file.relative_to(_ROOT / folder))
+            copy.parent.mkdir(parents=True, exist_ok=True)
+            shutil.copyfile(file, copy)
+    os.chdir(package.parent)  # a folder `d2c` in the current one comes before all paths
+
+
+def on_page_markdown(markdown: str, page: Any, files: Any, **_: object) -> str:
+    """Return a page's text; `page` and `files` are MkDocs' own."""
+    known = {file.src_uri for file in files}
+    return _LINK.sub(lambda link: _kept(link, page.file.src_uri, known), markdown)
+
+
+def _kept(link: re.Match[str], source: str, known: set[str]) -> str:
+    parts = source.split("/")[:-1]
+    for part in link[2].split("/"):
+        if part == "..":
+            if not parts:
+                return link[1]
+            parts.pop()
+        elif part != ".":
+            parts.append(part)
+    return link[0] if "/".join(parts) in known else link[1]
