@@ -7,10 +7,29 @@ import tomllib
 from pathlib import Path
 from typing import Any
 
+import griffe
+from mkdocs.plugins import event_priority
+
 _LINK = re.compile(r"\[([^\]]+)\]\((?!https?:)([^)\s#]+)(?:#[^)]*)?\)")
+_ITEM = re.compile(r"^(\w[\w, ]*):\s+(\S.*)$", re.MULTILINE)
 _ROOT = Path(__file__).parents[1]
 
 
+class Docstrings(griffe.Extension):
+    """Shows what a docstring says of parameters and attributes, a line each, as the list that it is."""
+
+    def on_object(self, *, obj: griffe.Object, **_: object) -> None:
+        """Write the docstring of `obj` anew."""
+        if obj.docstring:
+            paragraphs = obj.docstring.value.split("\n\n")
+            obj.docstring.value = "\n\n".join(map(_listed, paragraphs))
+
+
+def _listed(paragraph: str) -> str:
+    return _ITEM.sub(r"- **\1**: \2", paragraph) if _ITEM.match(paragraph) else paragraph
+
+
+@event_priority(100)  # before mkdocstrings takes its settings over
 def on_config(config: Any) -> None:
     """Copy the code, laid out as packages are installed, to where the API reference reads it."""
     with open(_ROOT / "pyproject.toml", "rb") as stream:
@@ -22,6 +41,8 @@ def on_config(config: Any) -> None:
             copy = package.joinpath(*name.split(".")[1:], file.relative_to(_ROOT / folder))
             copy.parent.mkdir(parents=True, exist_ok=True)
             shutil.copyfile(file, copy)
+    options = config.plugins["mkdocstrings"].config.handlers["python"]["options"]
+    options["extensions"] = [f"{__file__}:{Docstrings.__name__}"]
     os.chdir(package.parent)  # a folder `d2c` in the current one comes before all paths
 
 
