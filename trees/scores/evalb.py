@@ -123,11 +123,12 @@ def evaluate_files(gold: AnyPath, guess: AnyPath, parameters: EvalbParameters) -
 
 
 def _read_pairs(gold: AnyPath, guess: AnyPath) -> Iterator[tuple[EvalbLine, EvalbLine]]:
-    for number, pair in enumerate(zip_longest(_lines(gold), _lines(guess)), 1):
+    rows = zip_longest(_lines(gold), _lines(guess))
+    for number, pair in enumerate(rows, 1):
         if pair[0] is None or pair[1] is None:
             shorter, longer = (gold, guess) if pair[0] is None else (guess, gold)
-            message = f"line missing: {file_name(longer)} has more lines"
-            raise FormatError(file_name(shorter), number, 0, message)
+            lengths = f"{number - 1} lines here, {number + sum(1 for _ in rows)} in {file_name(longer)}"
+            raise FormatError(file_name(shorter), number, 0, f"missing; {lengths}")
         yield pair
 
 

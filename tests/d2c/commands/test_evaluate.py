@@ -92,12 +92,11 @@ def test_a_format_that_names_do_not_say(tmp_path: Path) -> None:
 
 def test_files_of_different_lengths(tmp_path: Path) -> None:
     gold, guess = write(tmp_path, gold=CLEAN, guess=GUESS.splitlines()[0] + "\n")
-    assert (
-        str(run("evaluate", gold, guess).exception) == f"{guess}: sentence 2: missing; the other file has it"
-    )
-    assert (
-        str(run("evaluate", guess, gold).exception) == f"{guess}: sentence 2: missing; the other file has it"
-    )
+    message = f"{guess}: sentence 2: missing; 1 sentences here, 2 in {gold}"
+    assert str(run("evaluate", gold, guess).exception) == message
+    assert str(run("evaluate", guess, gold).exception) == message
+    message = f"{guess}:2: missing; 1 lines here, 2 in {gold}"
+    assert str(run("evaluate", "--raw", gold, guess).exception) == message
 
 
 def test_sentences_left_out_of_one_file_only(tmp_path: Path) -> None:
@@ -114,7 +113,9 @@ def test_sentences_left_out_of_one_file_only(tmp_path: Path) -> None:
     assert str(done.exception) == f"{other}: sentence 1: {words}"
     (short,) = write(tmp_path, short=GUESS.splitlines()[0] + "\n")
     done = run("evaluate", gold, short, "--skip-bad")
-    assert str(done.exception).startswith(f"{short}: sentence 2: missing; the other file has it; --skip-bad")
+    assert str(done.exception).startswith(
+        f"{short}: sentence 2: missing; 1 sentences here, 2 in {gold}; --skip"
+    )
 
 
 def test_a_tree_with_gaps(tmp_path: Path) -> None:
