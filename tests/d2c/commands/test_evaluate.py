@@ -65,6 +65,34 @@ def test_evalbs_numbers_are_those_of_raw() -> None:
     assert done.stdout == (VECTORS / "expected-collins.txt").read_text()
 
 
+def test_predicted_tags_change_no_figure_of_brackets(tmp_path: Path) -> None:
+    """Thirty sentences in which a tagger took the full stop, or a noun for one: EVALB gives up."""
+    gold, guess = write(
+        tmp_path,
+        gold="(TOP (S (NP (NN a)) (VP (VB b)) (. .)))\n" * 30,
+        guess="(TOP (S (NP (NN a)) (VP (VB b)) (NN .)))\n(TOP (S (NP (, a)) (VP (VB b)) (. .)))\n" * 15,
+    )
+    done = run("evaluate", gold, guess)
+    assert done.exit_code == 0
+    lines = done.stdout.splitlines()
+    assert "Number of Valid sentence  =     30" in lines and "Bracketing FMeasure       = 100.00" in lines
+    assert "Tagging accuracy          =  75.00" in lines
+    assert lines[-1].startswith("30 of 30 sentences have other tags than gold")
+    assert "MAX_ERROR" in str(run("evaluate", "--raw", gold, guess).exception)
+
+
+@pytest.mark.parametrize("metric", ["evalb", "spmrl", "disco"])
+def test_a_sentence_that_was_not_parsed_counts(tmp_path: Path, metric: str) -> None:
+    gold, guess = write(
+        tmp_path, gold=CLEAN, guess=CLEAN.replace("(S (VP (VB Sleep)))", "(ERROR (ERROR ERROR))")
+    )
+    lines = run("evaluate", gold, guess, "--metric", metric).stdout.splitlines()
+    recalls = [line.split()[-1] for line in lines if line.startswith(("Bracketing Recall", "labeled recall"))]
+    assert recalls[0] == "66.67"
+    failed = "1 of 2 sentences failed, and count with recall 0; the first is sentence 2"
+    assert lines[-1] == f"{failed}: other words than gold."
+
+
 @needs_treebanks
 def test_a_raw_dev_set(tmp_path: Path) -> None:
     dev, clean, guess = (tmp_path / f"{name}.mrg" for name in ("dev", "clean", "guess"))
