@@ -25,7 +25,6 @@ import torch
 
 from benchmarks.shared import Line, difference, print_table, say
 from d2c.combination.constituents import Parse, combine, learn_constituents
-from d2c.experiments.rows import with_tags_of
 from d2c.models.model import Model
 from d2c.models.names import find
 from d2c.parsing.combining import parses_of
@@ -65,7 +64,7 @@ def main(models: tuple[str, ...], pipeline: tuple[str, ...], sentences: int | No
     rows, voters = list[Row](), list[list[Parse]]()
 
     def row(name: str, parses: Sequence[Parse], speed: int | None = None) -> None:
-        rows.append(Row(name, METRIC.score(gold, with_tags_of(gold, [one.ctree for one in parses])), speed))
+        rows.append(Row(name, METRIC.score(gold, [one.ctree for one in parses]), speed))
         say(f"{name}: {METRIC.summary(rows[-1].scores).f1:.2f}")
 
     for name, load in loaded.items():

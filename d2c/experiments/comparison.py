@@ -134,7 +134,7 @@ def parsed(name: str, model: Model, ctrees: Sequence[CTree]) -> Parses:
 
 def _oracle(name: str, route: Route, gold: GoldStandard, parses: Parses) -> Row:
     tagged = with_tags_of(parses.dtrees, gold.ctrees)
-    nearest = with_tags_of(gold.ctrees, map(route.oracle, counted(tagged, "oracle"), parses.dtrees))
+    nearest = map(route.oracle, counted(tagged, "oracle"), parses.dtrees)
     scores = gold.metric.score(gold.ctrees, nearest)
     return Row(name, parses.source, attachment(gold, parses.dtrees), scores, gold.metric.summary(scores))
 

@@ -178,7 +178,7 @@ def attachment(gold: GoldStandard, dtrees: Iterable[DTree]) -> Attachment:
 
 
 def with_tags_of(trees: Sequence[CTree | DTree], guess: Iterable[CTree]) -> list[CTree]:
-    """C-trees with the tags of others: scorers find punctuation by its tag, so predicted ones would count."""
+    """C-trees with the tags of others, where a route learns from these, or looks for heads by them."""
     return [replace(b, tokens=a.tokens) for a, b in zip(trees, guess, strict=True)]
 
 

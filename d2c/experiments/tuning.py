@@ -25,7 +25,7 @@ from d2c.base.progress import counted
 from d2c.base.schema import checked
 from d2c.base.temporary import scratch
 from d2c.experiments.experiment import Experiment, Treebank, read_dtrees, save_dtrees
-from d2c.experiments.rows import GOLD, Parses, with_tags_of
+from d2c.experiments.rows import GOLD, Parses
 from d2c.experiments.store import Store, StoredStep
 from d2c.models.model import ARCS, check_arcs, parsing
 from d2c.packed.dtree import with_packed_arcs
@@ -220,7 +220,7 @@ class TrialExperiment(Experiment):
         gold = self.trees("test")
         gaps = any(not ctree.is_continuous() for part in self.treebank.files for ctree in self.trees(part))
         metric = metric_for(gold, gaps)
-        scores = metric.score(gold, with_tags_of(gold, guess))
+        scores = metric.score(gold, guess)
         pairs = zip(map(route.encode, gold), parses.dtrees, strict=True)
         attached = sum((score_attachment(*pair) for pair in pairs), Attachment())
         rows = [[one.gold, one.guess, one.matched] for one in counted_matches(scores)]

@@ -34,10 +34,12 @@ class Pairs:
         one file only, for sentences of other words.
         """
         left_out = "; --skip-bad left sentences out" if self.reading.faults.skipped else ""
-        for number, (gold, guess) in enumerate(zip_longest(read(self.gold), read(self.guess)), 1):
+        rows = zip_longest(read(self.gold), read(self.guess))
+        for number, (gold, guess) in enumerate(rows, 1):
             if gold is None or guess is None:
-                short = self.gold if gold is None else self.guess
-                raise FormatError(file_name(short), 0, number, f"missing; the other file has it{left_out}")
+                short, long = (self.gold, self.guess) if gold is None else (self.guess, self.gold)
+                lengths = f"{number - 1} sentences here, {number + sum(1 for _ in rows)} in {file_name(long)}"
+                raise FormatError(file_name(short), 0, number, f"missing; {lengths}{left_out}")
             if gold.tokens.forms != guess.tokens.forms:
                 if self.spelling.same(guess.tokens.forms, gold.tokens.forms):
                     guess = replace(guess, tokens=replace(guess.tokens, forms=gold.tokens.forms))

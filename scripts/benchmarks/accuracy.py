@@ -53,7 +53,7 @@ from d2c.combination.arc_voting import combine_arcs, learn_arcs
 from d2c.combination.constituents import Parse, combine, learn_constituents
 from d2c.dparsers.registry import DPARSERS
 from d2c.experiments.experiment import Fitted
-from d2c.experiments.rows import Parses, timed, with_tags_of
+from d2c.experiments.rows import Parses, timed
 from d2c.linear.weights import MOST_BITS
 from d2c.packed.dtree import packed_arcs, with_packed_arcs
 from d2c.parsing.combining import parses_of
@@ -207,7 +207,7 @@ class Table:
         """Add a row and say it. times: seconds of parsing and converting, minutes of training"""
         attached = None if given is None else sum(map(score_attachment, self.gold[1], given), Attachment())
         seconds, minutes = (*times, None, None)[:2]
-        scores = METRIC.score(self.dev, with_tags_of(self.dev, guess))
+        scores = METRIC.score(self.dev, guess)
         self.rows.append(ScoredRow(dtrees, route, attached, scores, seconds, minutes))
         say(f"{dtrees}, {route}: {METRIC.summary(scores).f1:.2f}")
 

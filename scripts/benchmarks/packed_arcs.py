@@ -63,7 +63,7 @@ def print_gain_of_labels(route: Any, held_out: Part, dev: Part) -> None:
     scores = []
     for name, how in (("without", unlabelled), ("with", lambda dtree: dtree)):
         learned, parsed = (list(map(how, part.dtrees)) for part in (held_out, dev))
-        guess = with_tags_of(dev.gold, route.fit_arcs(held_out.gold, learned).decode_all(parsed))
+        guess = route.fit_arcs(held_out.gold, learned).decode_all(parsed)
         scores.append(METRIC.score(dev.gold, guess))
         print(f"{name} labels: {route.arcs_}, F1 {METRIC.summary(scores[-1]).f1:.2f}", flush=True)
     gain = approximate_randomisation(scores[0], scores[1])
@@ -87,9 +87,9 @@ def line(route: Any, dev: Part) -> Line:
         start = time.perf_counter()
         guess.append(route.decode(dtree, repairs))
         times.append(1000 * (time.perf_counter() - start))
-    scores, oracle = bracket_scores(gold, with_tags_of(gold, guess)), None
+    scores, oracle = bracket_scores(gold, guess), None
     if route.has_oracle:
-        nearest = with_tags_of(gold, map(route.oracle, with_tags_of(dtrees, gold), dtrees))
+        nearest = map(route.oracle, with_tags_of(dtrees, gold), dtrees)
         oracle = bracket_scores(gold, nearest).f1
     lengths, taken = np.array([len(dtree.heads) for dtree in dtrees]), np.array(times)
     classes = np.digitize(lengths, LENGTHS, right=True)

@@ -11,7 +11,6 @@ from itertools import accumulate
 from nltk.tokenize.treebank import TreebankWordDetokenizer
 
 from d2c.dparsers.protocol import TextRules
-from d2c.experiments.rows import with_tags_of
 from d2c.models.model import Model
 from d2c.trees.ctree import CTree, Tokens
 from d2c.trees.dtree import DTree
@@ -72,7 +71,7 @@ def _score(
     text: float | None = None,
     gaps: bool = False,
 ) -> Score:
-    summary = bracket_scores(gold, with_tags_of(gold, guess), gaps=gaps)
+    summary = bracket_scores(gold, guess, gaps=gaps)
     tags_of = [[tag for ctree in ctrees for tag in ctree.tokens.tags] for ctrees in (gold, guess)]
     pairs = list(zip(*tags_of, strict=True))
     tags = 100 * sum(a == b for a, b in pairs) / len(pairs)

@@ -16,7 +16,7 @@ from typing import Any, NamedTuple
 
 from d2c.base.progress import counted, log
 from d2c.cky.constrained_cky import ConstrainedCKY
-from d2c.experiments.rows import timed, with_tags_of
+from d2c.experiments.rows import timed
 from d2c.experiments.store import StoredStep, digest
 from d2c.experiments.tuning import GAMMAS, PENALTIES
 from d2c.reduction.reduction import Reduction
@@ -150,5 +150,5 @@ def _dtrees(experiment: PaperExperiment, trees: Sequence[CTree]) -> list[DTree] 
 def _measured(experiment: PaperExperiment, route: ConstrainedCKY, parts: Split) -> dict[str, float]:
     dtrees = _dtrees(experiment, parts.held_out) or list(map(route.encode, parts.held_out))
     guess, seconds = timed(route.decode_all, dtrees, "converting gold d-trees")
-    f1 = f1_of(figures(parts.gold, with_tags_of(parts.gold, guess), route.gaps_))
+    f1 = f1_of(figures(parts.gold, guess, route.gaps_))
     return {"f1": f1, "speed": len(dtrees) / seconds}

@@ -10,7 +10,7 @@ from typing import Any, Self
 
 from d2c.base.errors import FormatError, ModelError
 from d2c.experiments.experiment import UNLABELLED, Experiment, Fitted, Treebank
-from d2c.experiments.rows import GOLD, Parses, timed, with_tags_of
+from d2c.experiments.rows import GOLD, Parses, timed
 from d2c.experiments.store import Store
 from d2c.training.spec import TrainingSpec
 from d2c.trees.dtree import DTree
@@ -198,7 +198,7 @@ class PaperExperiment(Experiment):
         if len(guess) != len(gold):
             message = f"has {len(gold)} sentences, the guess {len(guess)}"
             raise FormatError(str(self.treebank.files[part]), 0, 0, message)
-        return figures(gold, with_tags_of(gold, guess), not self.continuous)
+        return figures(gold, guess, not self.continuous)
 
 
 def _attachment(gold: Iterable[DTree], dtrees: Iterable[DTree]) -> Attachment:

@@ -8,7 +8,7 @@ from typing import Any
 
 from d2c.trees.ctree import CTree
 from d2c.trees.scores import disco
-from d2c.trees.scores.brackets import METRICS, metric_for
+from d2c.trees.scores.brackets import METRICS, bracket_scores, metric_for
 from d2c.trees.scores.matches import Matches, Summary
 from d2c.trees.scores.prm import DiscoParameters
 from papers.table import Cell
@@ -47,11 +47,8 @@ def f1_of(figures: Mapping[str, Any]) -> float:
 
 def matches(gold: Sequence[CTree], guess: Iterable[CTree | None]) -> Matches:
     """Count under the metric for these gold trees; where there is no guess, no bracket is found."""
-    metric, guesses = metric_for(gold), list(guess)
-    filled = (replace(b or a, tokens=a.tokens) for a, b in zip(gold, guesses, strict=True))
-    pairs = zip(metric.score(gold, filled), guesses, strict=True)
-    found = (score.matches if b else Matches(gold=score.gold) for score, b in pairs if score.valid)
-    return sum(found, Matches())
+    written = (b and replace(b, tokens=a.tokens) for a, b in zip(gold, guess, strict=True))
+    return bracket_scores(gold, written).matches
 
 
 def _shown(summary: Summary) -> dict[str, float]:

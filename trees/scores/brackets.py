@@ -1,7 +1,7 @@
 """Metrics of labelled constituents: EVALB's, its SPMRL variant's, and, where there are gaps, disco-dop's.
 
 A table has one metric, the one asked for or chosen once from the gold trees (`metric_for`), never from what a
-guess looks like.
+guess looks like. What a guess's tags say of punctuation never counts: those of gold do, for both sides.
 """
 
 from __future__ import annotations
@@ -33,7 +33,7 @@ class Metric:
     """
 
     title: str
-    scores: Callable[[Iterable[CTree], Iterable[CTree]], Iterable[Score]]
+    scores: Callable[[Iterable[tuple[CTree, CTree | None]]], Iterable[Score]]
     sums: type[Summary]
     label: Callable[[str], str | None]
     tags: frozenset[str]
@@ -41,9 +41,10 @@ class Metric:
     bare_wrapper: bool = False
     gaps: bool = True
 
-    def score(self, gold: Iterable[CTree], guess: Iterable[CTree]) -> list[Score]:
-        """Return the score of each sentence."""
-        return list(self.scores(map(self.visible, gold), map(self.visible, guess)))
+    def score(self, gold: Iterable[CTree], guess: Iterable[CTree | None]) -> list[Score]:
+        """Return the score of each sentence. None, for a sentence without a tree, has recall 0."""
+        pairs = zip(gold, guess, strict=True)
+        return list(self.scores((self.visible(a), b and self.visible(b)) for a, b in pairs))
 
     def visible(self, ctree: CTree) -> CTree:
         """Return the tree as it is scored. Equal trees become equal ones, whatever their heads."""
@@ -60,9 +61,9 @@ class Metric:
 def _evalb(title: str, parameters: EvalbParameters) -> Metric:
     rules = Rules(parameters)
 
-    def scores(gold: Iterable[CTree], guess: Iterable[CTree]) -> Iterable[Score]:
-        pairs = ((from_ctree(a), from_ctree(b)) for a, b in zip(gold, guess, strict=True))
-        return evalb.evaluate(pairs, parameters)
+    def scores(pairs: Iterable[tuple[CTree, CTree | None]]) -> Iterable[Score]:
+        lines = ((from_ctree(gold), from_ctree(guess) if guess else None) for gold, guess in pairs)
+        return evalb.evaluate_by_gold(lines, parameters)
 
     label, tags = rules.bracket_label, rules.deleted_tags
     return Metric(title, scores, evalb.EvalbSummary, label, tags, bare_wrapper=True, gaps=False)
@@ -72,8 +73,8 @@ def _disco() -> Metric:
     parameters = DiscoParameters.proper()
     deleted, equal = parameters.delete_labels, parameters.equal_labels
 
-    def scores(gold: Iterable[CTree], guess: Iterable[CTree]) -> Iterable[Score]:
-        return disco.evaluate(zip(gold, guess, strict=True), parameters)
+    def scores(pairs: Iterable[tuple[CTree, CTree | None]]) -> Iterable[Score]:
+        return disco.evaluate(pairs, parameters)
 
     def label(symbol: str) -> str | None:
         return None if symbol in deleted else equal.get(symbol, symbol)
@@ -95,7 +96,7 @@ def metric_for(gold: Iterable[CTree], gaps: bool = False) -> Metric:
     return METRICS["evalb" if continuous else "disco"]
 
 
-def bracket_scores(gold: Sequence[CTree], guess: Iterable[CTree], gaps: bool = False) -> Summary:
+def bracket_scores(gold: Sequence[CTree], guess: Iterable[CTree | None], gaps: bool = False) -> Summary:
     """Return the summary under the metric for these gold trees."""
     metric = metric_for(gold, gaps)
     return metric.summary(metric.score(gold, guess))

@@ -11,10 +11,9 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, fields, replace
-from itertools import accumulate, zip_longest
+from itertools import accumulate
 from typing import Self
 
-from d2c.base.errors import FormatError
 from d2c.trees.ctree import Block, CTree, joined
 from d2c.trees.scores import matches
 from d2c.trees.scores.matches import Counts
@@ -54,6 +53,12 @@ class DiscoScore(_DiscoCounts, matches.Score):
 
     id: int = 0
     length: int = 0
+    problem: str = ""
+    other_tags: bool = False
+
+    @property
+    def failed(self) -> bool:
+        return bool(self.problem)
 
     def line(self) -> str:
         """Return the sentence's line of the table."""
@@ -86,16 +91,14 @@ class DiscoSummary(_DiscoCounts, matches.Summary):
 
 
 def evaluate(
-    pairs: Iterable[tuple[CTree | None, CTree | None]], parameters: DiscoParameters
+    pairs: Iterable[tuple[CTree, CTree | None]], parameters: DiscoParameters
 ) -> Iterator[DiscoScore]:
     """Yield the scores of pairs of gold tree and guess. With `disc_only`, of sentences where either has a
     gap.
 
-    Raises FormatError where one side has more sentences or the words of a sentence differ.
+    A guess of other words, where disco-dop stops, has failed, as None has: all gold brackets are missed.
     """
     for number, (gold, guess) in enumerate(pairs, 1):
-        if gold is None or guess is None:
-            raise FormatError("gold" if gold is None else "guess", 0, number, "missing; other side has it")
         score = _compare(number, gold, guess, parameters)
         if score is not None:
             yield score
@@ -103,7 +106,7 @@ def evaluate(
 
 def evaluate_all(gold: Iterable[CTree], guess: Iterable[CTree], parameters: DiscoParameters) -> DiscoSummary:
     """Return the sum of the scores."""
-    return sum(map(DiscoSummary.of, evaluate(zip_longest(gold, guess), parameters)), DiscoSummary())
+    return sum(map(DiscoSummary.of, evaluate(zip(gold, guess, strict=True), parameters)), DiscoSummary())
 
 
 def report_lines(scores: Iterable[DiscoScore], cutoff: int) -> Iterator[str]:
@@ -143,29 +146,38 @@ def _shown(percentage: float, whole: int) -> str:
     return f"{percentage:.2f}" if whole else "nan"
 
 
-def _compare(number: int, gold: CTree, guess: CTree, parameters: DiscoParameters) -> DiscoScore | None:
-    words, theirs = ([parameters.equal_words.get(w, w) for w in t.tokens.forms] for t in (gold, guess))
-    if words != theirs:
-        raise FormatError("guess", 0, number, "its words are not those of the gold tree")
+def _compare(number: int, gold: CTree, guess: CTree | None, parameters: DiscoParameters) -> DiscoScore | None:
     deleted = parameters.delete_labels
     compared = [
         i
         for i, (form, tag) in enumerate(zip(gold.tokens.forms, gold.tokens.tags, strict=True))
         if tag not in deleted and form not in parameters.delete_words
     ]
-    one, two = brackets(gold, compared, parameters), brackets(guess, compared, parameters)
+    one, two = brackets(gold, compared, parameters), Counter[Bracket]()
+    words = correct = 0
+    problem, other_tags = "no tree" if guess is None else "other words than gold", False
+    if guess is not None and _words(gold, parameters) == _words(guess, parameters):
+        two = brackets(guess, compared, parameters)
+        equal = [a == b for a, b in zip(_tags(gold, parameters), _tags(guess, parameters), strict=True)]
+        words, correct = len(compared), sum(equal[i] for i in compared)
+        problem, other_tags = "", not all(equal)
     gaps = sum(map(_has_gap, one)), sum(map(_has_gap, two))
     if parameters.disc_only:
         one, two = (Counter({b: n for b, n in side.items() if _has_gap(b)}) for side in (one, two))
         if not one and not two:
             return None
-    gold_tags, guess_tags = (
-        [parameters.equal_labels.get(tag, tag) for tag in t.tokens.tags] for t in (gold, guess)
-    )
-    correct = sum(gold_tags[i] == guess_tags[i] for i in compared)
     length = sum(tag not in parameters.uncounted for tag in gold.tokens.tags)
     totals = (one & two).total(), one.total(), two.total()
-    return DiscoScore(*totals, *gaps, len(compared), correct, len(one), len(two), number, length)
+    distinct = len(one), len(two)
+    return DiscoScore(*totals, *gaps, words, correct, *distinct, number, length, problem, other_tags)
+
+
+def _words(ctree: CTree, parameters: DiscoParameters) -> list[str]:
+    return [parameters.equal_words.get(word, word) for word in ctree.tokens.forms]
+
+
+def _tags(ctree: CTree, parameters: DiscoParameters) -> list[str]:
+    return [parameters.equal_labels.get(tag, tag) for tag in ctree.tokens.tags]
 
 
 def brackets(ctree: CTree, compared: list[int], parameters: DiscoParameters) -> Counter[Bracket]:

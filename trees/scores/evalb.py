@@ -9,6 +9,8 @@ closing brackets that close nothing) has a meaning here, and no limits.
     for line in report_lines(evaluate_files("gold.mrg", "guess.mrg", parameters), totals):
         print(line)
     print(totals.every.f1)
+
+`evaluate_by_gold` has the same arithmetic for parsers that predict tags: no sentence is lost by a wrong tag.
 """
 
 from __future__ import annotations
@@ -16,6 +18,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, field
 from itertools import zip_longest
+from operator import ne
 from typing import Self
 
 from d2c.base.errors import FormatError
@@ -25,7 +28,7 @@ from d2c.trees.scores.evalb_sides import EvalbLine, Rules, Side, counts, from_li
 from d2c.trees.scores.matches import percent
 from d2c.trees.scores.prm import EvalbParameters
 
-VALID, ERROR, SKIPPED = 0, 1, 2
+VALID, ERROR, SKIPPED, FAILED = 0, 1, 2, 3
 
 _RULE = "=" * 76
 HEADER = (
@@ -41,11 +44,13 @@ class EvalbScore(matches.Score):
 
     id:       line number, from 1
     length:   gold tokens, without those left out "for length"
-    status:   VALID, ERROR (words differ, or brackets are unbalanced), SKIPPED (no words in the guess)
+    status:   VALID, ERROR (words differ, or brackets are unbalanced), SKIPPED (no words in the guess),
+              FAILED (of `evaluate_by_gold`: all gold brackets are missed)
     matched:  gold brackets found in the guess, out of `gold` and `guess` brackets
     crossing: brackets of the guess that cross a gold bracket
     words:    words compared, of which `correct_tags` have the right tag
     problem:  in words, what is wrong with the sentence; empty for most
+    other_tags: whether the guess has other tags than gold (of `evaluate_by_gold`)
     """
 
     id: int
@@ -58,10 +63,15 @@ class EvalbScore(matches.Score):
     words: int = 0
     correct_tags: int = 0
     problem: str = ""
+    other_tags: bool = False
 
     @property
     def valid(self) -> bool:
-        return self.status == VALID
+        return self.status in (VALID, FAILED)
+
+    @property
+    def failed(self) -> bool:
+        return self.status == FAILED
 
 
 @dataclass(frozen=True, slots=True)
@@ -88,6 +98,8 @@ class EvalbSummary(matches.Summary):
     def of(cls, score: EvalbScore) -> Self:
         if not score.valid:
             return cls(1, int(score.status == ERROR), int(score.status == SKIPPED))
+        if score.failed:
+            return cls(1, gold=score.gold)
         crossing = score.crossing
         counts = score.matched, score.gold, score.guess, crossing, score.words, score.correct_tags
         return cls(1, 0, 0, *counts, int(score.complete_match), int(crossing == 0), int(crossing <= 2))
@@ -123,11 +135,12 @@ def evaluate_files(gold: AnyPath, guess: AnyPath, parameters: EvalbParameters) -
 
 
 def _read_pairs(gold: AnyPath, guess: AnyPath) -> Iterator[tuple[EvalbLine, EvalbLine]]:
-    for number, pair in enumerate(zip_longest(_lines(gold), _lines(guess)), 1):
+    rows = zip_longest(_lines(gold), _lines(guess))
+    for number, pair in enumerate(rows, 1):
         if pair[0] is None or pair[1] is None:
             shorter, longer = (gold, guess) if pair[0] is None else (guess, gold)
-            message = f"line missing: {file_name(longer)} has more lines"
-            raise FormatError(file_name(shorter), number, 0, message)
+            lengths = f"{number - 1} lines here, {number + sum(1 for _ in rows)} in {file_name(longer)}"
+            raise FormatError(file_name(shorter), number, 0, f"missing; {lengths}")
         yield pair
 
 
@@ -161,11 +174,42 @@ def evaluate(
                 raise TooManyErrors(f"sentence {number}: {event} ({limit})")
 
 
+def evaluate_by_gold(
+    pairs: Iterable[tuple[EvalbLine, EvalbLine | None]], parameters: EvalbParameters
+) -> Iterator[EvalbScore]:
+    """Yield the score of each pair, in which the tags of *gold* say what is left out of both sides.
+
+    Where EVALB finds an error or skips a sentence, and for None, the guess has FAILED; there are no errors.
+    Where tags are equal, and nothing failed, all figures are EVALB's.
+    """
+    rules = Rules(parameters)
+    for number, (gold, guess) in enumerate(pairs, 1):
+        yield _by_gold(number, gold, guess, rules)
+
+
+def _by_gold(number: int, gold: EvalbLine, guess: EvalbLine | None, rules: Rules) -> EvalbScore:
+    length, one = _length(gold, rules), Side(gold, rules)
+    problem = "no tree"
+    if guess is not None:
+        # A guess without some of the punctuation is compared as far as its own tags allow.
+        two = Side(guess, rules, gold.tags if len(gold.tags) == len(guess.tags) else None)
+        if rules.same_words(one.words, two.words):
+            status = VALID if one.words else SKIPPED
+            other_tags = any(map(ne, map(rules.tag, gold.tags), map(rules.tag, guess.tags)))
+            return EvalbScore(number, length, status, *counts(one, two, rules), other_tags=other_tags)
+        problem = "other words than gold"
+    return EvalbScore(number, length, FAILED, gold=len(one.brackets(rules)), problem=problem)
+
+
+def _length(gold: EvalbLine, rules: Rules) -> int:
+    uncounted = rules.parameters.delete_labels_for_length
+    return len(gold.tags) - sum(map(uncounted.__contains__, gold.tags))
+
+
 def _compare(number: int, gold: EvalbLine, guess: EvalbLine, rules: Rules) -> Iterator[EvalbScore | str]:
     """Yield the lines that EVALB prints for a sentence, and the errors that it counts, in its order."""
     parameters = rules.parameters
-    uncounted = parameters.delete_labels_for_length
-    length = len(gold.tags) - sum(map(uncounted.__contains__, gold.tags))
+    length = _length(gold, rules)
     problem = ""
     for name, side in (("gold", gold), ("guess", guess)):
         for _ in range(side.faults):

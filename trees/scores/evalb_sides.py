@@ -9,7 +9,7 @@ from __future__ import annotations
 import re
 from bisect import bisect_right
 from collections import Counter
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
 from functools import lru_cache, partial
 from heapq import heappop, heappush
@@ -145,6 +145,12 @@ class Rules:
         cut = parameters.spmrl and not parameters.morphology
         self.tag: Callable[[str], str] = partial(ending.sub, "") if cut else str
 
+    def same_words(self, gold: Sequence[str], guess: Sequence[str]) -> bool:
+        """Return whether the words of two sentences are equal, or as good as that."""
+        if len(gold) != len(guess):
+            return False
+        return all(a == b or (a, b) in self.equal_words for a, b in zip(gold, guess, strict=True))
+
 
 def _symmetric(pairs: Iterable[tuple[str, str]]) -> frozenset[tuple[str, str]]:
     return frozenset(pairs) | {(b, a) for a, b in pairs}
@@ -163,8 +169,9 @@ def _classes(equal: Iterable[tuple[str, str]]) -> dict[str, str] | None:
 class Side:
     """A line while it is compared: the words that are not left out, and the brackets over them."""
 
-    def __init__(self, line: EvalbLine, rules: Rules) -> None:
-        kept = [tag not in rules.deleted_tags for tag in line.tags]
+    def __init__(self, line: EvalbLine, rules: Rules, tags: Sequence[str] | None = None) -> None:
+        """tags: say which words are left out, by default the line's own"""
+        kept = [tag not in rules.deleted_tags for tag in tags or line.tags]
         new = [*accumulate(kept, initial=0), -1]  # the last for the end of a bracket that never closes
         self.line = line
         self.words = list(compress(line.words, kept))

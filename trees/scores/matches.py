@@ -7,6 +7,7 @@ digit may hang on it.
 from __future__ import annotations
 
 from abc import abstractmethod
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, fields
 from functools import cache
 from typing import Any, Self
@@ -85,11 +86,17 @@ class _WithTags(Matching):
 
 
 class Score(_WithTags):
-    """The counts of one sentence, whose number is `id`; `length` as the scorer counts tokens."""
+    """The counts of one sentence, whose number is `id`; `length` as the scorer counts tokens.
+
+    problem: in words, what is wrong with the sentence; empty for most
+    other_tags: whether the guess has other tags than gold
+    """
 
     __slots__ = ()
     id: int
     length: int
+    problem: str
+    other_tags: bool
 
     @property
     def valid(self) -> bool:
@@ -97,9 +104,14 @@ class Score(_WithTags):
         return True
 
     @property
+    @abstractmethod
+    def failed(self) -> bool:
+        """Whether there is no guess over the words of gold; all gold brackets are missed then."""
+
+    @property
     def complete_match(self) -> bool:
         """Whether all brackets match."""
-        return self.gold == self.guess == self.matched
+        return self.gold == self.guess == self.matched and not self.failed
 
 
 class Summary(_WithTags, Counts):
@@ -122,3 +134,14 @@ class Summary(_WithTags, Counts):
     def complete_match(self) -> float:
         """Percent of the sentences whose brackets all match."""
         return percent(self.complete, self.valid)
+
+
+def notes(scores: Iterable[Score]) -> Iterator[str]:
+    """Yield what sums do not tell of sentences: how many have other tags than gold, and how many failed."""
+    scores = list(scores)
+    if other := sum(score.other_tags for score in scores):
+        deciding = "words are left out by gold's tags, on both sides"
+        yield f"{other:,} of {len(scores):,} sentences have other tags than gold; {deciding}."
+    if failed := [score for score in scores if score.failed]:
+        first = f"the first is sentence {failed[0].id}: {failed[0].problem}"
+        yield f"{len(failed):,} of {len(scores):,} sentences failed, and count with recall 0; {first}."

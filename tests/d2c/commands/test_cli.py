@@ -219,7 +219,7 @@ def test_attachment(tmp_path: Path) -> None:
     assert done.stdout == "UAS 100.00  LAS 75.00  (4 tokens, with punctuation)\n"
     longer = tmp_path / "longer"
     longer.write_text(gold.read_text() * 2)
-    message = f"{guess}: sentence 2: missing; the other file has it"
+    message = f"{guess}: sentence 2: missing; 1 sentences here, 2 in {longer}"
     refused(message, "evaluate", longer, guess, "--metric", "attachment")
     shorter = tmp_path / "shorter"
     shorter.write_text("1\ta\t_\tA\tA\t_\t0\troot\t_\t_\n\n")

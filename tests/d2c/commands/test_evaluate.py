@@ -65,6 +65,34 @@ def test_evalbs_numbers_are_those_of_raw() -> None:
     assert done.stdout == (VECTORS / "expected-collins.txt").read_text()
 
 
+def test_predicted_tags_change_no_figure_of_brackets(tmp_path: Path) -> None:
+    """Thirty sentences in which a tagger took the full stop, or a noun for one: EVALB gives up."""
+    gold, guess = write(
+        tmp_path,
+        gold="(TOP (S (NP (NN a)) (VP (VB b)) (. .)))\n" * 30,
+        guess="(TOP (S (NP (NN a)) (VP (VB b)) (NN .)))\n(TOP (S (NP (, a)) (VP (VB b)) (. .)))\n" * 15,
+    )
+    done = run("evaluate", gold, guess)
+    assert done.exit_code == 0
+    lines = done.stdout.splitlines()
+    assert "Number of Valid sentence  =     30" in lines and "Bracketing FMeasure       = 100.00" in lines
+    assert "Tagging accuracy          =  75.00" in lines
+    assert lines[-1].startswith("30 of 30 sentences have other tags than gold")
+    assert "MAX_ERROR" in str(run("evaluate", "--raw", gold, guess).exception)
+
+
+@pytest.mark.parametrize("metric", ["evalb", "spmrl", "disco"])
+def test_a_sentence_that_was_not_parsed_counts(tmp_path: Path, metric: str) -> None:
+    gold, guess = write(
+        tmp_path, gold=CLEAN, guess=CLEAN.replace("(S (VP (VB Sleep)))", "(ERROR (ERROR ERROR))")
+    )
+    lines = run("evaluate", gold, guess, "--metric", metric).stdout.splitlines()
+    recalls = [line.split()[-1] for line in lines if line.startswith(("Bracketing Recall", "labeled recall"))]
+    assert recalls[0] == "66.67"
+    failed = "1 of 2 sentences failed, and count with recall 0; the first is sentence 2"
+    assert lines[-1] == f"{failed}: other words than gold."
+
+
 @needs_treebanks
 def test_a_raw_dev_set(tmp_path: Path) -> None:
     dev, clean, guess = (tmp_path / f"{name}.mrg" for name in ("dev", "clean", "guess"))
@@ -92,12 +120,11 @@ def test_a_format_that_names_do_not_say(tmp_path: Path) -> None:
 
 def test_files_of_different_lengths(tmp_path: Path) -> None:
     gold, guess = write(tmp_path, gold=CLEAN, guess=GUESS.splitlines()[0] + "\n")
-    assert (
-        str(run("evaluate", gold, guess).exception) == f"{guess}: sentence 2: missing; the other file has it"
-    )
-    assert (
-        str(run("evaluate", guess, gold).exception) == f"{guess}: sentence 2: missing; the other file has it"
-    )
+    message = f"{guess}: sentence 2: missing; 1 sentences here, 2 in {gold}"
+    assert str(run("evaluate", gold, guess).exception) == message
+    assert str(run("evaluate", guess, gold).exception) == message
+    message = f"{guess}:2: missing; 1 lines here, 2 in {gold}"
+    assert str(run("evaluate", "--raw", gold, guess).exception) == message
 
 
 def test_sentences_left_out_of_one_file_only(tmp_path: Path) -> None:
@@ -114,7 +141,9 @@ def test_sentences_left_out_of_one_file_only(tmp_path: Path) -> None:
     assert str(done.exception) == f"{other}: sentence 1: {words}"
     (short,) = write(tmp_path, short=GUESS.splitlines()[0] + "\n")
     done = run("evaluate", gold, short, "--skip-bad")
-    assert str(done.exception).startswith(f"{short}: sentence 2: missing; the other file has it; --skip-bad")
+    assert str(done.exception).startswith(
+        f"{short}: sentence 2: missing; 1 sentences here, 2 in {gold}; --skip"
+    )
 
 
 def test_a_tree_with_gaps(tmp_path: Path) -> None:
