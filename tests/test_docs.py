@@ -25,7 +25,7 @@ import stanza
 from click.testing import CliRunner
 
 import d2c.plugins.spacy.component  # noqa: F401 (what spaCy does by itself where d2c is installed)
-from d2c.commands.cli import cli
+from d2c.commands.cli import COMMANDS, cli
 from d2c.trees.formats.brackets import read_brackets, write_brackets
 from tests.blocks import BLOCK, REPOSITORY, Block, blocks, trimmed
 
@@ -35,6 +35,7 @@ SCRIPTS = [*(REPOSITORY / "scripts").glob("*.py"), REPOSITORY / "scripts" / "ben
 CI_RUNS = ("install", "compare", "test")
 RUN_HERE = [document for document in DOCUMENTS if document.name != "extending.md"]  # see test_extending.py
 REASONS = re.compile(r"not run: (takes minutes|needs the treebanks|for your shell|downloads .+)")
+CONTEXT = click.Context(cli)
 PARSER = """\
 import sys
 from d2c.trees.formats.conllu import read_conllu, write_conllu
@@ -113,7 +114,7 @@ def test_links_lead_somewhere(document: Path) -> None:
 
 @pytest.mark.parametrize("document", DOCUMENTS, ids=name)
 def test_options_in_prose_exist(document: Path) -> None:
-    commands = [*cli.commands.values(), *map(script, SCRIPTS)]
+    commands = [*(cli.get_command(CONTEXT, name) for name in COMMANDS), *map(script, SCRIPTS)]
     known = {option for command in commands for p in command.params for option in p.opts + p.secondary_opts}
     prose = BLOCK.sub("", document.read_text(encoding="utf-8"))
     used = set(re.findall(r"(?<![\w<!-])--[a-z][a-z-]+", prose))
@@ -122,7 +123,7 @@ def test_options_in_prose_exist(document: Path) -> None:
 
 def test_every_command_is_named() -> None:
     commands = (REPOSITORY / "docs" / "commands.md").read_text(encoding="utf-8")
-    assert set(re.findall(r"^\| `d2c (\w+)", commands, re.MULTILINE)) == set(cli.commands)
+    assert set(re.findall(r"^\| `d2c (\w+)", commands, re.MULTILINE)) == set(COMMANDS)
 
 
 def test_the_readme_has_the_commands_that_ci_runs() -> None:
@@ -179,7 +180,7 @@ def run_line(line: str) -> str:
 def check_options(words: list[str]) -> None:
     """Options of a command that is not run: of `d2c`, of a script, or those of other programs, unchecked."""
     if words[0] in ("d2c", "python"):
-        command = cli.commands[words[1]] if words[0] == "d2c" else script(REPOSITORY / words[1])
+        command = cli.get_command(CONTEXT, words[1]) if words[0] == "d2c" else script(REPOSITORY / words[1])
         command.make_parser(click.Context(command)).parse_args(words[2:])
 
 

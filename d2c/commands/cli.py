@@ -11,13 +11,47 @@ import click
 from d2c.base.errors import FormatError, ModelError
 from d2c.commands.terminal import say
 
-COMMANDS = (
-    *("compare", "train", "tune", "parse", "corpus", "encode", "decode", "evaluate", "combine"),
-    *("convert", "draw", "view", "heads", "phrases", "info", "models"),
-)
+COMMANDS = {
+    "combine": "Votes on the parses of several parsers.",
+    "compare": "Trains all routes on a treebank, scores them on another.",
+    "convert": "Rewrites treebanks from one format to another.",
+    "corpus": "Parses files and directories into Parquet.",
+    "decode": "Turns d-trees of any d-parser into c-trees.",
+    "draw": "Draws c-trees and d-trees.",
+    "encode": "Turns c-trees into d-trees that encode them.",
+    "evaluate": "Scores trees against gold ones, as EVALB does.",
+    "heads": "Shows how well head rules fit a treebank.",
+    "info": "Says what a model directory holds.",
+    "models": "Lists the models that have names.",
+    "parse": "Parses text or CoNLL-U into c-trees.",
+    "phrases": "Lists the phrases of trees.",
+    "train": "Trains a d-parser and a route on a treebank.",
+    "tune": "Tries settings of a route and its d-parser.",
+    "view": "Writes an HTML page to look through trees.",
+}
 
 
-@click.group(context_settings={"help_option_names": ["-h", "--help"]})
+class Commands(click.Group):
+    """The commands; each one's module is imported when the command is used, so that `--help` is quick."""
+
+    def list_commands(self, ctx: click.Context) -> list[str]:
+        """Return the names, sorted."""
+        return [*COMMANDS]
+
+    def get_command(self, ctx: click.Context, cmd_name: str) -> click.Command | None:
+        """Return a command, or None where there is none of this name."""
+        if cmd_name not in COMMANDS:
+            return None
+        command: click.Command = getattr(import_module(f"d2c.commands.{cmd_name}"), cmd_name)
+        return command
+
+    def format_commands(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
+        """Write a line for each command."""
+        with formatter.section("Commands"):
+            formatter.write_dl([*COMMANDS.items()])
+
+
+@click.group(cls=Commands, context_settings={"help_option_names": ["-h", "--help"]})
 @click.version_option(package_name="d2c", prog_name="d2c", message="%(prog)s %(version)s")
 def cli() -> None:
     """Constituency parsing with an off-the-shelf dependency parser.
@@ -25,10 +59,6 @@ def cli() -> None:
     Files: `-` is standard input or output, .gz is packed and unpacked. d-trees are in CoNLL-U, c-trees in
     Penn Treebank brackets or another treebank format, which the name of the file says (see `convert`).
     """
-
-
-for name in COMMANDS:
-    cli.add_command(getattr(import_module(f"d2c.commands.{name}"), name))
 
 
 def run(command: click.Command | None = None) -> int:

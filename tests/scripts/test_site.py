@@ -5,7 +5,7 @@ from types import SimpleNamespace
 import pytest
 import yaml
 
-from scripts.site import on_page_markdown
+from scripts.site.hooks import on_page_markdown
 from tests.blocks import REPOSITORY
 
 

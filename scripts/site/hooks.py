@@ -12,7 +12,7 @@ from mkdocs.plugins import event_priority
 
 _LINK = re.compile(r"\[([^\]]+)\]\((?!https?:)([^)\s#]+)(?:#[^)]*)?\)")
 _ITEM = re.compile(r"^(\w[\w, ]*):\s+(\S.*)$", re.MULTILINE)
-_ROOT = Path(__file__).parents[1]
+_ROOT = Path(__file__).parents[2]
 
 
 class Docstrings(griffe.Extension):
