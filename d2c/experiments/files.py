@@ -10,6 +10,7 @@ from dataclasses import replace
 from itertools import combinations
 from pathlib import Path
 
+from d2c.base.errors import FormatError
 from d2c.experiments.rows import Column, Comparison, GoldStandard, Row, Table, Trees
 from d2c.treebanks.pairs import Pairs
 from d2c.treebanks.reading import Read
@@ -35,6 +36,9 @@ def compare_files(files: Sequence[Pairs], read: Read, metric: Metric) -> Compari
 
         guess = [tree for _, tree in pairs.of(again)]
         scores = metric.score(gold, guess)
+        if len(scores) < len(gold):  # DISC_ONLY of a .prm file
+            message = "these parameters leave sentences out; score one file, without a report"
+            raise FormatError(str(pairs.guess), 0, 0, message)
         scored = zip(gold, guess, scores, strict=True)
         trees = [headed(_flat(a) if score.failed else _over(a, metric.visible(b))) for a, b, score in scored]
         shown = Trees(trees, list(map(to_labelled_dependencies, trees)), ())

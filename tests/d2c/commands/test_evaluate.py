@@ -222,4 +222,12 @@ def test_a_report_of_one_file(tmp_path: Path) -> None:
     for options in (["--raw"], ["--metric", "attachment"], ["--metric", "disco", "--disc-only"]):
         assert run("evaluate", gold, guess, "--report", page, *options).exit_code == 2
         assert run("evaluate", gold, guess, guess, *options).exit_code == 2
+    (parameters,) = write(tmp_path, parameters="DISC_ONLY 1\n")
+    done = run(
+        "evaluate", gold, guess, guess, "--metric", "disco", "--params", parameters, "--format", "brackets"
+    )
+    assert (
+        str(done.exception)
+        == f"{guess}: these parameters leave sentences out; score one file, without a report"
+    )
     assert not page.exists()
