@@ -56,8 +56,8 @@ def compare(
     Rows: every route on gold d-trees (the conversion alone) and on those of the d-parser, which is trained
     once, on the first route's labels; the best that constrained CKY could do with them (oracle). Of several
     d-parsers, with commas between them, each, and what two and three of them vote for. Then: whether routes
-    differ by more than chance. The report shows what is behind the table: F1 by label and
-    length, classes of errors, and the trees of every sentence.
+    differ by more than chance (p with Holm's correction). The report shows what is behind the table: F1 by
+    label and length, classes of errors, and the trees of every sentence.
     """
     from d2c.experiments.comparison import train_and_compare
     from d2c.experiments.report import write_report

@@ -1,65 +1,81 @@
-"""`d2c evaluate`: two files, one of the metrics."""
+"""`d2c evaluate`: gold, one file or several, one of the metrics."""
 
 from __future__ import annotations
 
 import sys
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import replace
 from functools import partial
 from pathlib import Path
-from typing import Any
+from typing import Any, NamedTuple
 
 import click
 
-from d2c.base.errors import FormatError, Refusals
+from d2c.base.errors import FormatError, Refusals, each_located
 from d2c.base.files import file_name
 from d2c.commands.options import FilePath, choice, format_option, reading_options
 from d2c.commands.terminal import say
 from d2c.treebanks.pairs import Pairs
-from d2c.treebanks.reading import Reading
+from d2c.treebanks.reading import Read, Reading
 from d2c.trees.ctree import CTree
 from d2c.trees.dtree import DTree
 from d2c.trees.formats.conllu import read_conllu
 from d2c.trees.formats.treebanks import format_of
+from d2c.trees.scores.brackets import Metric
 from d2c.trees.scores.matches import Score, notes
 
 
+class _Scorer(NamedTuple):
+    """metric: of constituents; scores: of one guess; lines: of their table; read: how files are read"""
+
+    metric: Metric
+    scores: Callable[[Pairs], Iterable[Score]]
+    lines: Callable[[Iterable[Any]], Iterator[str]]
+    read: Read
+
+
 def _evalb(
-    pairs: Pairs, params: Path | None, morphology: bool, spmrl: bool = False, **_: object
-) -> Iterator[str]:
-    from d2c.trees.scores.evalb import Totals, evaluate_by_gold, evaluate_files, report_lines
-    from d2c.trees.scores.evalb_sides import EvalbLine, from_ctree
+    reading: Reading, params: Path | None, morphology: bool, spmrl: bool = False, **_: object
+) -> _Scorer:
+    from d2c.trees.scores import evalb
+    from d2c.trees.scores.brackets import evalb_metric
     from d2c.trees.scores.prm import EvalbParameters
 
-    def line(ctree: CTree, path: Path, number: int) -> EvalbLine:
-        try:
-            return from_ctree(ctree)
-        except ValueError as error:
-            raise FormatError(file_name(path), 0, number, f"{error}; use --metric disco") from None
+    def continuous(ctree: CTree) -> CTree:
+        if not ctree.is_continuous():
+            raise ValueError("a tree with gaps, which brackets cannot hold; use --metric disco")
+        return ctree
+
+    def read(path: Path) -> Iterator[CTree]:
+        return each_located(continuous, reading(path), file_name(path))
+
+    def scores(pairs: Pairs) -> Iterable[Score]:
+        if reading.raw:
+            return evalb.evaluate_files(pairs.gold, pairs.guess, parameters)
+        return metric.scores(pairs.of(read))
 
     default = EvalbParameters.spmrl2013 if spmrl else EvalbParameters.collins
     parameters = EvalbParameters.read(params, spmrl=spmrl) if params else default()
     parameters = replace(parameters, morphology=morphology)
-    shown = partial(report_lines, totals=Totals(parameters.cutoff))
-    if pairs.reading.raw:
-        return shown(evaluate_files(pairs.gold, pairs.guess, parameters))
-    numbered = enumerate(pairs.of(pairs.reading), 1)
-    lines = ((line(a, pairs.gold, n), line(b, pairs.guess, n)) for n, (a, b) in numbered)
-    return _with_notes(shown, evaluate_by_gold(lines, parameters))
+    title = "EVALB of SPMRL 2013" if spmrl else f"EVALB, {params.name if params else 'collins.prm'}"
+    metric = evalb_metric(title, parameters)
+    return _Scorer(metric, scores, partial(evalb.report_lines, totals=evalb.Totals(parameters.cutoff)), read)
 
 
-def _disco(pairs: Pairs, params: Path | None, disc_only: bool, **_: object) -> Iterator[str]:
+def _disco(reading: Reading, params: Path | None, disc_only: bool, **_: object) -> _Scorer:
     from d2c.trees.scores import disco
+    from d2c.trees.scores.brackets import disco_metric
     from d2c.trees.scores.prm import DiscoParameters
 
     def read(path: Path) -> Iterator[CTree]:
-        name = pairs.reading.format_name or format_of(path, "discbracket")
-        return replace(pairs.reading, format_name=name)(path)
+        name = reading.format_name or format_of(path, "discbracket")
+        return replace(reading, format_name=name)(path)
 
     parameters = DiscoParameters.read(params) if params else DiscoParameters.proper()
     parameters = replace(parameters, disc_only=disc_only or parameters.disc_only)
-    shown = partial(disco.report_lines, cutoff=parameters.cutoff)
-    return _with_notes(shown, disco.evaluate(pairs.of(read), parameters))
+    metric = disco_metric(f"disco-dop, {params.name if params else 'proper.prm'}", parameters)
+    lines = partial(disco.report_lines, cutoff=parameters.cutoff)
+    return _Scorer(metric, lambda pairs: metric.scores(pairs.of(read)), lines, read)
 
 
 def _with_notes(shown: Callable[[Iterable[Any]], Iterator[str]], scores: Iterable[Score]) -> Iterator[str]:
@@ -76,7 +92,7 @@ def _with_notes(shown: Callable[[Iterable[Any]], Iterator[str]], scores: Iterabl
         yield from ("", *told)
 
 
-def _attachment(pairs: Pairs, punctuation: bool, **_: object) -> Iterator[str]:
+def _attachment(pairs: Pairs, punctuation: bool) -> Iterator[str]:
     from d2c.trees.scores.attachment import Attachment, score_attachment
 
     def read(path: Path) -> Iterator[DTree]:
@@ -93,17 +109,36 @@ def _attachment(pairs: Pairs, punctuation: bool, **_: object) -> Iterator[str]:
     yield f"UAS {total.uas:.2f}  LAS {total.las:.2f}  ({total.tokens:,} tokens, {kept} punctuation)"
 
 
-METRICS: dict[str, Callable[..., Iterator[str]]] = {  # of the files, and the command's options
+_SCORERS: dict[str, Callable[..., _Scorer]] = {  # of how files are read, and the command's options
     "evalb": _evalb,
     "spmrl": partial(_evalb, spmrl=True),
     "disco": _disco,
-    "attachment": _attachment,
 }
+METRICS = (*_SCORERS, "attachment")
+
+
+def _lines(metric: str, files: Sequence[Pairs], report: Path | None, **options: Any) -> Iterator[str]:
+    """Yield the table of one guess, sentence by sentence, or that of several, file by file."""
+    if metric == "attachment":
+        yield from _attachment(files[0], options["punctuation"])
+        return
+    scorer = _SCORERS[metric](files[0].reading, **options)
+    if len(files) == 1:
+        yield from _with_notes(scorer.lines, scorer.scores(files[0]))
+    if len(files) > 1 or report:
+        from d2c.experiments.files import FILES, compare_files, file_lines
+        from d2c.experiments.report import write_report
+
+        comparison = compare_files(files, scorer.read, scorer.metric)
+        if len(files) > 1:
+            yield from file_lines(comparison)
+        if report:
+            write_report(comparison, report, FILES)
 
 
 @click.command()
 @click.argument("gold", type=FilePath)
-@click.argument("guess", type=FilePath)
+@click.argument("guesses", metavar="GUESS...", type=FilePath, nargs=-1, required=True)
 @choice("--metric", METRICS, "evalb")
 @click.option(
     "--params",
@@ -114,20 +149,30 @@ METRICS: dict[str, Callable[..., Iterator[str]]] = {  # of the files, and the co
 @click.option("--disc-only", is_flag=True, help="disco: constituents with gaps only.")
 @click.option("--punctuation", is_flag=True, help="attachment: count punctuation too.")
 @click.option("--raw", is_flag=True, help="Read brackets as they are; evalb, spmrl: as EVALB does all.")
+@click.option(
+    "--report", type=FilePath, help="HTML file: F1 by label and length, classes of errors, the worst trees."
+)
 @format_option
 @reading_options
-def evaluate(metric: str, gold: Path, guess: Path, reading: Reading, **options: Any) -> None:
+def evaluate(
+    metric: str, gold: Path, guesses: Sequence[Path], report: Path | None, reading: Reading, **options: Any
+) -> None:
     """Scores trees as EVALB does (a table per sentence, then the summary), treebanks with gaps as disco-dop
     does (discbracket, or what their names say), or CoNLL-U files.
 
     Gold's tags say which words are punctuation, and left out on both sides; every sentence counts, one that
-    was not parsed with recall 0. As everywhere, traces and function tags are removed from brackets. With
+    was not parsed with recall 0. Several files are compared: a table, and whether they differ by more than
+    chance. As everywhere, traces and function tags are removed from brackets. With
     --skip-bad both files must still have the same sentences.
     """
     if reading.raw and metric in ("evalb", "spmrl") and (reading.faults.skipped or reading.format_name):
         raise click.UsageError("with --raw EVALB's own rules say what lines hold, not --skip-bad or --format")
-    pairs = Pairs(gold, guess, reading)
-    for line in METRICS[metric](pairs, **options):
+    whole = metric == "attachment" or options["disc_only"] or (reading.raw and metric != "disco")
+    if whole and (report or len(guesses) > 1):
+        raise click.UsageError("attachment, --disc-only and --raw are for one GUESS, without --report")
+    files = [Pairs(gold, guess, reading) for guess in guesses]
+    for line in _lines(metric, files, report, **options):
         sys.stdout.write(line + "\n")
-    if pairs.spelling.words:
-        say(f"{file_name(guess)}: {pairs.spelling}")
+    for pairs in files:
+        if pairs.spelling.words:
+            say(f"{file_name(pairs.guess)}: {pairs.spelling}")

@@ -46,13 +46,14 @@ class Bracket(NamedTuple):
 Judged = tuple[list[Bracket], list[Bracket]]  # of gold, of a guess
 
 
-def judge(gold: CTree, guess: CTree, metric: Metric) -> Judged:
+def judge(gold: CTree, guess: CTree | None, metric: Metric) -> Judged:
     """The brackets that a metric counts in gold and in a guess, each held against the other tree.
 
     A bracket that the other tree lacks is, in this order, an error of
 
     dependency       if the d-tree of the other tree cannot make its span: not exactly one of its words has
-                     its head outside, or another word than that one has modifiers outside
+                     its head outside, or another word than that one has modifiers outside; or there is no
+                     guess
     span             if the d-tree can, but the other c-tree has no constituent with this span
     split and label  if the other tree has one, with other parts and another label
     label            if it has one with the same parts and another label
@@ -63,7 +64,10 @@ def judge(gold: CTree, guess: CTree, metric: Metric) -> Judged:
     """
     pairs = enumerate(zip(gold.tokens.forms, gold.tokens.tags, strict=True))
     kept = sum(1 << i for i, (form, tag) in pairs if tag not in metric.tags and form not in metric.forms)
-    one, other = _Side(gold, kept, metric), _Side(guess, kept, metric)
+    one = _Side(gold, kept, metric)
+    if guess is None:
+        return [bracket._replace(error=DEPENDENCY) for bracket in one.brackets], []
+    other = _Side(guess, kept, metric)
     return _judged(one, other), _judged(other, one)
 
 

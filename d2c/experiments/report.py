@@ -29,13 +29,11 @@ from d2c.experiments.analysis import (
 )
 from d2c.experiments.charts import COLOURS, line_chart, scatter_chart
 from d2c.experiments.rows import (
-    COLUMNS,
+    ROUTES,
     Comparison,
     Row,
+    Table,
     Trees,
-    cells,
-    settings_line,
-    significance_lines,
 )
 from d2c.trees.ctree import CTree, canonical
 from d2c.trees.dtree import DTree
@@ -44,13 +42,13 @@ from d2c.trees.scores.matches import Matches
 from d2c.viewing.page import Json, Sentences, page
 
 
-def write_report(comparison: Comparison, path: Path) -> None:
+def write_report(comparison: Comparison, path: Path, table: Table = ROUTES) -> None:
     """Writes the report of what `compare_on` gave; the file appears whole or not at all."""
     with open_output(path) as stream:
-        stream.write(render(comparison))
+        stream.write(render(comparison, table))
 
 
-def render(comparison: Comparison) -> str:
+def render(comparison: Comparison, table: Table = ROUTES) -> str:
     """The HTML. Raises ValueError where no row has the trees that it was scored on."""
     gold, routes = analysed(comparison)
     names, lengths = [route.row.route for route in routes], [len(ctree.tokens) for ctree in gold]
@@ -62,10 +60,12 @@ def render(comparison: Comparison) -> str:
     pieces = page(
         "d2c.experiments",
         "report.html",
-        columns=COLUMNS,
-        table=list(map(cells, comparison.rows)),
-        significance=list(significance_lines(comparison.rows)),
-        settings=settings_line(comparison),
+        command=table.title,
+        columns=table.columns,
+        text_columns=table.names,
+        table=list(map(table.cells, comparison.rows)),
+        significance=list(table.significance(comparison.rows)),
+        settings=table.settings(comparison),
         routes=names,
         colours=COLOURS,
         d_trees=routes[0].row.d_trees,
@@ -76,7 +76,9 @@ def render(comparison: Comparison) -> str:
         spans=_classes(names, by_span, SPAN_LENGTHS, "tokens in the span") if any(by_span) else None,
         errors=[(error, [counts[error] for counts in errors]) for error in ERRORS],
         rule_classes=[(known, [counts[known] for counts in rules]) for known in RULE_CLASSES],
-        times=Markup(scatter_chart(times, "tokens in the sentence", "milliseconds")),
+        times=Markup(scatter_chart(times, "tokens in the sentence", "milliseconds"))
+        if any(times.values())
+        else "",
         repairs=_repairs(routes),
         sentences=browser.sentences(),
         data=browser.data,
@@ -147,7 +149,8 @@ def analysed(comparison: Comparison) -> tuple[list[CTree], list[Analysed]]:
     routes = []
     for row, trees in rows.values():
         guess = list(map(canonical, trees.guess))
-        judged = [judge(a, b, standard.metric) for a, b in zip(gold, guess, strict=True)]
+        given = (None if score.failed else b for b, score in zip(guess, row.scores, strict=True))
+        judged = [judge(a, b, standard.metric) for a, b in zip(gold, given, strict=True)]
         routes.append(Analysed(row, trees._replace(guess=guess), judged))
     return gold, routes
 

@@ -21,10 +21,12 @@ from d2c.trees.scores.attachment import Attachment, score_attachment
 from d2c.trees.scores.brackets import METRICS, Metric, metric_for
 from d2c.trees.scores.matches import Score, Summary
 from d2c.trees.scores.prm import DiscoParameters
-from d2c.trees.scores.significance import approximate_randomisation
+from d2c.trees.scores.significance import paired_lines
 
 Item = TypeVar("Item")
 Result = TypeVar("Result")
+
+Pair = tuple[str, Sequence[Score], Sequence[Score]]  # whose scores are compared; of the first; of the second
 
 GOLD, ORACLE = "gold", "oracle"
 _WARM = 8  # items
@@ -211,16 +213,40 @@ COLUMNS = (
 )
 
 
+class Table(NamedTuple):
+    """How rows are shown.
+
+    title:        of what they come from
+    columns:      of which the first `names` are names, not numbers
+    cells:        a row's values of the columns
+    significance: lines about differences between rows
+    settings:     what the columns count
+    """
+
+    title: str
+    columns: Sequence[Column]
+    names: int
+    cells: Callable[[Row], list[str]]
+    significance: Callable[[Sequence[Row]], Iterable[str]]
+    settings: Callable[[Comparison], str]
+
+    def lines(self, rows: Iterable[Row]) -> Iterator[str]:
+        """Yield the table as text."""
+        titles, units, _ = zip(*self.columns, strict=True)
+        cells = [titles, units, *map(self.cells, rows)]
+        widths = [column.width for column in self.columns]
+        for k in range(self.names):
+            widths[k] = max(widths[k], *(len(line[k]) + 2 for line in cells[2:]))
+        for line in cells:
+            padded = [text.rjust(width) for text, width in zip(line, widths, strict=True)]
+            names = [text.ljust(width) for text, width in zip(line, widths, strict=True)]
+            yield "".join([*names[: self.names], *padded[self.names :]])
+
+
 def table_lines(comparison: Comparison) -> Iterator[str]:
     """The table, then significance, gaps, repairs, and the settings of the scorers."""
     rows = comparison.rows
-    width = max(COLUMNS[0].width, *(len(row.route) + 2 for row in rows))
-    of_dtrees = max(COLUMNS[1].width, *(len(row.d_trees) + 2 for row in rows))
-    titles, units, _ = zip(*COLUMNS, strict=True)
-    for values in (titles, units, *map(cells, rows)):
-        name, d_trees, *numbers = values
-        filled = (f"{number:>{column.width}}" for number, column in zip(numbers, COLUMNS[2:], strict=True))
-        yield f"{name:<{width}}{d_trees:<{of_dtrees}}{''.join(filled)}"
+    yield from ROUTES.lines(rows)
     yield ""
     yield from significance_lines(rows)
     yield from _voted_lines(rows)
@@ -258,31 +284,37 @@ def cells(row: Row) -> list[str]:
 
 
 def significance_lines(rows: Sequence[Row]) -> Iterator[str]:
-    """The difference between each two routes on the same d-trees."""
+    """The difference between each two routes on the same d-trees, and between each voted row and the best row
+    of one of its d-parsers."""
+    return paired_lines([*_pairs(rows), *_voted_pairs(rows)])
+
+
+def _pairs(rows: Sequence[Row]) -> Iterator[Pair]:
     kept: dict[tuple[str, str], Row] = {}  # those on gold d-trees come twice where the d-parser is `gold`
     for row in rows:
         if row.converting:
             kept.setdefault((row.route, row.d_trees), row)
     for one, other in combinations(kept.values(), 2):
         if one.d_trees == other.d_trees and len(one.scores) == len(other.scores):
-            difference = approximate_randomisation(one.scores, other.scores)
-            yield (
-                f"{other.route} against {one.route}, {one.d_trees} d-trees: {difference.points:+.2f} F1, "
-                f"p = {difference.p:.4f} (paired approximate randomisation, 10,000 trials)"
-            )
+            yield f"{other.route} against {one.route}, {one.d_trees} d-trees", one.scores, other.scores
 
 
-def _voted_lines(rows: Sequence[Row]) -> Iterator[str]:
-    """What the voted rows count, and how far each is from the best row of one of its d-parsers."""
+def _voted_pairs(rows: Sequence[Row]) -> Iterator[Pair]:
     for row in rows:
         singles = [one for one in rows if one.converting and one.d_trees in row.d_trees.split("+")]
         if "+" in row.d_trees and singles:
             best = max(singles, key=lambda one: one.brackets.f1)
-            points, p = approximate_randomisation(best.scores, row.scores)
-            names = f"{row.route}, {row.d_trees}, against {best.route}, {best.d_trees}, the best single one"
-            yield f"{names}: {points:+.2f} F1, p = {p:.4f}"
+            name = f"{row.route}, {row.d_trees}, against {best.route}, {best.d_trees}, the best single one"
+            yield name, best.scores, row.scores
+
+
+def _voted_lines(rows: Sequence[Row]) -> Iterator[str]:
+    """What the voted rows count."""
     if any("+" in row.d_trees for row in rows):
         yield (
             "voted: constituents of more than half of the trees by all routes from these d-parsers' d-trees; "
             "others with +: on voted d-trees. All votes count alike: nothing is learned on dev."
         )
+
+
+ROUTES = Table("d2c compare", COLUMNS, 2, cells, significance_lines, settings_line)

@@ -19,7 +19,6 @@ from d2c.trees.scores.evalb import (
     TooManyErrors,
     Totals,
     evaluate,
-    evaluate_by_gold,
     evaluate_files,
     format_line,
     report_lines,
@@ -62,23 +61,6 @@ def test_600_sentences_print_as_by_evalb(name: str) -> None:
     parameters = EvalbParameters.read(VECTORS / f"{name}.prm", spmrl=name == "spmrl")
     ours = report(VECTORS / "gold.mrg", VECTORS / "guess.mrg", parameters)
     assert "\n".join(ours) + "\n" == (VECTORS / f"expected-{name}.txt").read_text()
-
-
-@needs_vectors
-@pytest.mark.parametrize("name", ["collins", "spmrl"])
-def test_600_sentences_by_gold_as_by_evalb(name: str) -> None:
-    """Where EVALB finds no error and tags are equal; all others count, too."""
-    parameters = EvalbParameters.read(VECTORS / f"{name}.prm", spmrl=name == "spmrl")
-    sides = [
-        list(map(from_line, (VECTORS / f"{side}.mrg").read_text().splitlines())) for side in ("gold", "guess")
-    ]
-    strict = {
-        score.id: score for score in evaluate_files(VECTORS / "gold.mrg", VECTORS / "guess.mrg", parameters)
-    }
-    by_gold = list(evaluate_by_gold(zip(*sides, strict=True), parameters))
-    same = [score for score in by_gold if not score.other_tags and not strict[score.id].problem]
-    assert same == [strict[score.id] for score in same] and len(same) > 300
-    assert len(by_gold) == 600 == sum(score.valid for score in by_gold)
 
 
 @needs_vectors

@@ -6,9 +6,11 @@ import random
 from itertools import product
 
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
 
 from d2c.trees.scores.evalb import ERROR, EvalbScore
-from d2c.trees.scores.significance import approximate_randomisation
+from d2c.trees.scores.significance import approximate_randomisation, holm, paired_lines
 
 
 def exact(first: list[EvalbScore], second: list[EvalbScore]) -> float:
@@ -58,3 +60,31 @@ def test_sentences_without_scores_count_nothing() -> None:
     assert approximate_randomisation(scores, scores).p == 1
     with pytest.raises(ValueError, match="2 and 1 sentences"):
         approximate_randomisation(scores, better[:1])
+
+
+@given(st.lists(st.floats(0, 1), max_size=6))
+def test_holm_rejects_what_the_step_down_test_rejects(ps: list[float]) -> None:
+    """Holm's own words: the smallest p against α / n, the next against α / (n - 1), until one is larger."""
+    corrected = holm(ps)
+    for level in (0.001, 0.01, 0.05, 0.2):
+        rejected = set[int]()
+        for rank, i in enumerate(sorted(range(len(ps)), key=ps.__getitem__)):
+            if (len(ps) - rank) * ps[i] > level:
+                break
+            rejected.add(i)
+        assert rejected == {i for i, p in enumerate(corrected) if p <= level}
+
+
+def test_lines_of_one_pair_and_of_several() -> None:
+    scores = [EvalbScore(i, 9, matched=5, gold=10, guess=10) for i in range(30)]
+    better = [EvalbScore(i, 9, matched=6, gold=10, guess=10) for i in range(30)]
+    method = "paired approximate randomisation, 10,000 trials"
+    (line,) = paired_lines([("b against a", scores, better)])
+    assert line == f"b against a: +10.00 F1, p = 0.0001 ({method})"
+    several = paired_lines([("x", scores, better), ("y", scores, scores), ("z", better, scores)])
+    correction = f"{method}; Holm's correction for 3 comparisons"
+    assert list(several) == [
+        f"x: +10.00 F1, p = 0.0003 ({correction})",
+        f"y: +0.00 F1, p = 1.0000 ({correction})",
+        f"z: -10.00 F1, p = 0.0003 ({correction})",
+    ]

@@ -58,7 +58,8 @@ class Metric:
         return sum(map(self.sums.of, scores), self.sums())
 
 
-def _evalb(title: str, parameters: EvalbParameters) -> Metric:
+def evalb_metric(title: str, parameters: EvalbParameters) -> Metric:
+    """Return EVALB's metric, or its variant's, with these parameters."""
     rules = Rules(parameters)
 
     def scores(pairs: Iterable[tuple[CTree, CTree | None]]) -> Iterable[Score]:
@@ -69,8 +70,8 @@ def _evalb(title: str, parameters: EvalbParameters) -> Metric:
     return Metric(title, scores, evalb.EvalbSummary, label, tags, bare_wrapper=True, gaps=False)
 
 
-def _disco() -> Metric:
-    parameters = DiscoParameters.proper()
+def disco_metric(title: str, parameters: DiscoParameters) -> Metric:
+    """Return disco-dop's metric with these parameters."""
     deleted, equal = parameters.delete_labels, parameters.equal_labels
 
     def scores(pairs: Iterable[tuple[CTree, CTree | None]]) -> Iterable[Score]:
@@ -79,14 +80,13 @@ def _disco() -> Metric:
     def label(symbol: str) -> str | None:
         return None if symbol in deleted else equal.get(symbol, symbol)
 
-    title = "disco-dop, proper.prm"
     return Metric(title, scores, disco.DiscoSummary, label, deleted, parameters.delete_words)
 
 
 METRICS = {
-    "evalb": _evalb("EVALB, collins.prm", EvalbParameters.collins()),
-    "spmrl": _evalb("EVALB of SPMRL 2013", EvalbParameters.spmrl2013()),
-    "disco": _disco(),
+    "evalb": evalb_metric("EVALB, collins.prm", EvalbParameters.collins()),
+    "spmrl": evalb_metric("EVALB of SPMRL 2013", EvalbParameters.spmrl2013()),
+    "disco": disco_metric("disco-dop, proper.prm", DiscoParameters.proper()),
 }
 
 

@@ -28,7 +28,7 @@ const marked = new Map(data.sentences.map(s => [s, marksOf(s)]));
 const used = new Set([...marked.values()].flatMap(marks => marks.map(mark => mark.label)));
 choices($("label"), [...used].map(id => [data.labels[id], id]).sort((a, b) => a[0] < b[0] ? -1 : 1), "any");
 choices($("error"), data.errors.map((name, index) => [name, index]), "any, or none");
-choices($("route"), data.routes.map((name, index) => [name, index]), "any route");
+choices($("route"), data.routes.map((name, index) => [name, index]), "any");
 
 browse({
   title: s => `${s.i}: F1 ${s.f.map(f => f.toFixed(1)).join(" / ")}, ${s.w.length} tokens`,

@@ -8,6 +8,7 @@ import pytest
 from click.testing import CliRunner, Result
 
 from d2c.commands.cli import cli
+from tests.pages import Page
 from tests.treebanks import TREEBANKS, needs_treebanks
 from tests.trees.test_evalb import VECTORS, needs_vectors
 
@@ -168,3 +169,65 @@ def test_words_that_are_only_written_otherwise(tmp_path: Path) -> None:
     b.write_text(row.format("-LRB-"))
     done = run("evaluate", "--metric", "attachment", a, b)
     assert done.stdout.startswith("UAS") and done.stderr.startswith(f"{b}: 1 words are written otherwise")
+
+
+def test_several_files_are_compared(tmp_path: Path) -> None:
+    gold, one, other = write(
+        tmp_path,
+        gold=CLEAN * 20,
+        one=GUESS * 20,
+        other=CLEAN.replace("(. .)", "(NN .)") * 19 + "(TOP (ERROR (ERROR ERROR)))\n" * 2,
+    )
+    page = tmp_path / "report.html"
+    done = run("evaluate", gold, one, other, gold, "--report", page)
+    assert done.exit_code == 0, done.output
+    lines = done.stdout.splitlines()
+    rows = [line.split() for line in lines[2:5]]
+    assert [[row[0], row[3], row[6]] for row in rows] == [
+        ["one.mrg", "83.33", "0"],
+        ["other.mrg", "97.44", "2"],
+        ["gold.mrg", "100.00", "0"],
+    ]
+    alone = run("evaluate", gold, other).stdout.splitlines()
+    assert "Bracketing FMeasure       =  97.44" in alone
+    assert lines[6].startswith("other.mrg against one.mrg: +14.10 F1, p = 0.000")
+    assert all("Holm's correction for 3 comparisons" in line for line in lines[6:9])
+    assert lines[9] == f"other.mrg: {alone[-2]}" and lines[10] == f"other.mrg: {alone[-1]}"
+    shown = Page(page.read_text())
+    assert [row for row in shown.tables["table"][1:]] == rows
+    assert shown.tables["labels"][0] == ["label", "brackets", "one.mrg", "other.mrg", "gold.mrg"]
+    missed = sum(int(row[1 + 2 * 1]) for row in shown.tables["errors"][2:])
+    assert missed == 6  # the brackets of the two sentences that failed
+    assert [sentence["i"] for sentence in shown.data["sentences"][:1]] == [39]
+    assert "repairs" not in shown.tables
+
+
+def test_a_report_of_a_guess_without_the_punctuation(tmp_path: Path) -> None:
+    """Its figures are EVALB's; there is no tree to show over gold's tokens."""
+    gold, guess = write(tmp_path, gold=CLEAN, guess=GUESS.replace(" (. .)", ""))
+    done = run("evaluate", gold, guess, "--report", tmp_path / "report.html")
+    assert "Bracketing FMeasure       =  83.33" in done.stdout.splitlines()
+    assert '"FAILED"' in (tmp_path / "report.html").read_text()
+
+
+def test_a_report_of_one_file(tmp_path: Path) -> None:
+    gold, guess = write(tmp_path, gold=CLEAN, guess=GUESS)
+    page = tmp_path / "report.html"
+    for metric in ("evalb", "spmrl", "disco"):
+        options = ["--metric", metric, "--format", "brackets", "--report", page]
+        plain = run("evaluate", gold, guess, *options[:4])
+        assert run("evaluate", gold, guess, *options).stdout == plain.stdout
+        assert Page(page.read_text()).tables["table"][1][0] == "guess.mrg"
+        page.unlink()
+    for options in (["--raw"], ["--metric", "attachment"], ["--metric", "disco", "--disc-only"]):
+        assert run("evaluate", gold, guess, "--report", page, *options).exit_code == 2
+        assert run("evaluate", gold, guess, guess, *options).exit_code == 2
+    (parameters,) = write(tmp_path, parameters="DISC_ONLY 1\n")
+    done = run(
+        "evaluate", gold, guess, guess, "--metric", "disco", "--params", parameters, "--format", "brackets"
+    )
+    assert (
+        str(done.exception)
+        == f"{guess}: these parameters leave sentences out; score one file, without a report"
+    )
+    assert not page.exists()

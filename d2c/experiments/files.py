@@ -1,0 +1,97 @@
+"""Files of trees held against gold: a table with a row for each, significance, and the report of comparisons.
+
+Whoever wrote the files: d2c or another parser. Figures and classes of errors are those of `d2c compare`.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from dataclasses import replace
+from itertools import combinations
+from pathlib import Path
+
+from d2c.base.errors import FormatError
+from d2c.experiments.rows import Column, Comparison, GoldStandard, Row, Table, Trees
+from d2c.treebanks.pairs import Pairs
+from d2c.treebanks.reading import Read
+from d2c.trees.conversion import to_labelled_dependencies
+from d2c.trees.ctree import CTree
+from d2c.trees.heads import load_head_rules
+from d2c.trees.scores.attachment import Attachment
+from d2c.trees.scores.brackets import Metric
+from d2c.trees.scores.matches import notes
+from d2c.trees.scores.significance import paired_lines
+
+
+def compare_files(files: Sequence[Pairs], read: Read, metric: Metric) -> Comparison:
+    """Score each guess against gold, which they share. Raises FormatError."""
+    gold, headed = list(read(files[0].gold)), load_head_rules("collins").headed
+    names = [pairs.guess.name for pairs in files]
+    if len(set(names)) < len(names):
+        names = [str(pairs.guess) for pairs in files]
+
+    def row(name: str, pairs: Pairs) -> Row:
+        def again(path: Path) -> Iterator[CTree]:
+            return iter(gold) if path == pairs.gold else read(path)
+
+        guess = [tree for _, tree in pairs.of(again)]
+        scores = metric.score(gold, guess)
+        if len(scores) < len(gold):  # DISC_ONLY of a .prm file
+            message = "these parameters leave sentences out; score one file, without a report"
+            raise FormatError(str(pairs.guess), 0, 0, message)
+        scored = zip(gold, guess, scores, strict=True)
+        trees = [headed(_flat(a) if score.failed else _over(a, metric.visible(b))) for a, b, score in scored]
+        shown = Trees(trees, list(map(to_labelled_dependencies, trees)), ())
+        return Row(name, "", Attachment(), scores, metric.summary(scores), trees=shown)
+
+    visible = [headed(metric.visible(ctree)) for ctree in gold]
+    standard = GoldStandard(visible, list(map(to_labelled_dependencies, visible)), metric)
+    return Comparison(standard, list(map(row, names, files)))
+
+
+def _over(gold: CTree, guess: CTree) -> CTree:
+    """The guess with gold's tags, so that its heads do not depend on its own."""
+    return replace(guess, tokens=gold.tokens) if len(gold.tokens) == len(guess.tokens) else _flat(gold)
+
+
+def _flat(gold: CTree) -> CTree:
+    """What the report shows of a sentence that has no tree over these tokens."""
+    return CTree(gold.tokens, ("FAILED",), (tuple(range(len(gold.tokens))),), (0,), "TOP")
+
+
+def file_lines(comparison: Comparison) -> Iterator[str]:
+    """The table, then significance, what it does not tell of sentences, and the settings of the scorer."""
+    rows = comparison.rows
+    yield from FILES.lines(rows)
+    yield ""
+    yield from FILES.significance(rows)
+    yield from (f"{row.route}: {note}" for row in rows for note in notes(row.scores))
+    yield FILES.settings(comparison)
+
+
+def _cells(row: Row) -> list[str]:
+    b = row.brackets
+    shares = (b.recall, b.precision, b.f1, b.complete_match, b.accuracy)
+    return [
+        row.route,
+        *(f"{share:.2f}" for share in shares),
+        f"{sum(score.failed for score in row.scores):,}",
+    ]
+
+
+def _significance(rows: Sequence[Row]) -> Iterator[str]:
+    """The difference between each two files."""
+    pairs = combinations(rows, 2)
+    return paired_lines((f"{b.route} against {a.route}", a.scores, b.scores) for a, b in pairs)
+
+
+def _settings(comparison: Comparison) -> str:
+    gold = comparison.gold
+    return f"{len(gold.ctrees):,} sentences, all of which count. Brackets: {gold.metric.title}."
+
+
+_COLUMNS = (
+    *(Column("file", "", 12), Column("recall", "%", 8), Column("prec.", "%", 8), Column("F1", "%", 8)),
+    *(Column("exact", "%", 8), Column("tags", "%", 8), Column("failed", "sent.", 8)),
+)
+FILES = Table("d2c evaluate", _COLUMNS, 1, _cells, _significance, _settings)
