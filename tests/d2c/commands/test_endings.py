@@ -18,7 +18,7 @@ SLOW = """
 import signal, sys, time
 class Slow:
     def find_spec(self, name, path, target=None):
-        if name == "d2c.commands.convert":
+        if name == "d2c.commands.info":
             print("importing", flush=True)
             time.sleep(60)
 sys.meta_path.insert(0, Slow())
