@@ -1,6 +1,7 @@
 // The list of sentences, and the pictures of one of them.
 const $ = id => document.getElementById(id);
 const SHOWN = 100;
+const SMALLEST = 0.7; // of a wide picture that is made smaller by itself, to be read still
 
 function html(parent, name, text) {
   const made = document.createElement(name);
@@ -14,6 +15,8 @@ function html(parent, name, text) {
 // values of #order, how to compare sentences; note: behind the number of sentences
 function browse(page) {
   let found = [], current = -1, listed = 0;
+  let shown = []; // of the sentence: what redraws each picture
+  let zoom = "auto"; // or "fit", or a number
 
   function list() {
     let terms = [];
@@ -42,15 +45,33 @@ function browse(page) {
   function more() {
     const box = $("list");
     if (box.lastChild && listed) box.lastChild.remove();
-    found.slice(listed, listed + SHOWN).forEach(({ s }, k) => {
-      const button = html(box, "button", page.title(s)), at = listed + k;
-      html(button, "span", s.w.join(" "));
+    found.slice(listed, listed + SHOWN).forEach(({ s, nodes }, k) => {
+      const button = html(box, "button", page.title(s)), at = listed + k, hit = coveredBy(s, nodes);
+      // Of a line that is cut at its end, the hit is shown, too.
+      write(html(button, "span"), s, hit, Math.max(0, hit.indexOf(true) - 3));
       button.onclick = () => go(at);
     });
     listed = Math.min(listed + SHOWN, found.length);
     const last = html(box, "button", "more");
     last.hidden = listed === found.length;
     last.onclick = more;
+  }
+
+  // Whether each token is in what was found in any of the trees.
+  function coveredBy(s, nodes) {
+    const trees = s.c.length ? s.c.map(tree => within(tree || s.c[0], nodes[s.c.indexOf(tree)])) : [];
+    return s.w.map((_, i) => trees.some(tree => tree[i]) || nodes.some(side => side.has(i)));
+  }
+
+  // Words from one on, with marks.
+  function write(parent, s, hit, from) {
+    if (from) parent.append("… ");
+    for (let i = from, end; i < s.w.length; i = end) {
+      for (end = i + 1; end < s.w.length && hit[end] === hit[i];) end++;
+      if (i > from) parent.append(" ");
+      if (hit[i]) html(parent, "mark", s.w.slice(i, end).join(" "));
+      else parent.append(s.w.slice(i, end).join(" "));
+    }
   }
 
   function go(at) {
@@ -63,46 +84,173 @@ function browse(page) {
     if ($("list").contains(document.activeElement)) buttons[at].focus();
     const list = $("list"), { offsetTop: top, offsetHeight: height } = buttons[at];
     list.scrollTop = Math.max(top + height - list.clientHeight, Math.min(top, list.scrollTop));
-    show(found[at]);
+    show();
   }
 
-  function show({ s, nodes }) {
-    const box = $("pictures"), x = columns(s);
+  function show() {
+    if (current < 0) return;
+    const { s, nodes } = found[current], box = $("pictures"), compact = $("compact").checked, hit = coveredBy(s, nodes);
+    const trees = s.c.filter(tree => tree), middles = middlesOf(s, trees, [...s.w.keys()], compact);
     box.textContent = "";
-    // Pictures stand side by side where they can be read there.
-    box.style.setProperty("--wide", `${Math.ceil(SMALLEST * widthTo(s, x)) + 16}px`);
-    html(box, "p", `${s.i}: ${s.w.join(" ")}`).id = "sentence";
-    const figures = page.figures(s), boxes = [...figures.map(figure => figure[0]), page.arcs].map(caption => {
-      const figure = html(box, "figure");
-      html(figure, "figcaption", caption);
-      return html(figure, "div");
+    const sentence = html(box, "p", `${s.i}: `);
+    sentence.id = "sentence";
+    write(sentence, s, hit, 0);
+    const common = { middles, compact };
+    shown = page.figures(s).map(([caption, tree, look], k) => {
+      const folded = foldsOf(s, tree, nodes[k]);
+      return figure(s, caption, tree, box => drawTree(box, s, { ...common, tree, look, found: nodes[k], folded, caption }), folded);
     });
-    figures.forEach(([_, tree, look], k) => drawTree(boxes[k], s, x, tree, look, nodes[k]));
-    drawArcs(boxes[figures.length], s, x, new Set(nodes.flatMap(side => [...side])));
+    const tokens = new Set(nodes.flatMap(side => [...side]));
+    shown.push(figure(s, page.arcs, null, box => drawArcs(box, s, { ...common, found: tokens, inside: hit, caption: page.arcs })));
+    // Pictures stand side by side where they can be read there.
+    box.style.setProperty("--wide", `${Math.ceil(SMALLEST * most(shown.map(one => one.box.firstChild.viewBox.baseVal.width))) + 16}px`);
+    rescale();
+    (box.querySelector("mark") || sentence).scrollIntoView({ block: "nearest" });
+    reach(shown.map(one => one.box).find(box => box.querySelector(".found, .within")));
   }
 
-  // Pictures of a sentence scroll together. Those that follow say so, too, and are not followed.
+  // Nodes at the level below which trees are folded, but for those with something found inside.
+  function foldsOf(s, tree, nodes) {
+    const level = +$("level").value, { depth } = level > 0 ? shapeOf(tree, s.w.length) : {}, open = new Set();
+    if (!depth) return new Set();
+    for (const node of nodes) for (let up = tree[0][node]; up >= 0 && !open.has(up); up = tree[0][up]) open.add(up);
+    return new Set([...depth.keys()].filter(node => node >= s.w.length && depth[node] === level && !open.has(node)));
+  }
+
+  // A picture with its buttons; folded: of a tree, the nodes that are.
+  function figure(s, caption, tree, draw, folded) {
+    const outer = html($("pictures"), "figure");
+    html(outer, "figcaption", caption);
+    const tools = html(outer, "span"), box = html(outer, "div");
+    if (tree) html(tools, "button", "copy brackets").onclick = () => copy(brackets(s, tree));
+    html(tools, "button", "save SVG").onclick = () => save(box.firstChild, `${s.i} ${caption}.svg`.replace(/[^\w.]+/gu, "-"));
+    box.tabIndex = 0;
+    draw(box);
+    const toggle = node => {
+      if (!folded.delete(node)) folded.add(node);
+      box.textContent = "";
+      draw(box);
+      rescale();
+      at(node).focus();
+    };
+    const at = node => box.querySelector(`[data-node="${node}"]`);
+    const nodeOf = event => { const group = event.target.closest("[data-node]"); return group ? +group.dataset.node : -1; };
+    box.onclick = event => { if (nodeOf(event) >= 0) toggle(nodeOf(event)); };
+    box.onkeydown = event => {
+      const node = nodeOf(event);
+      if (node < 0 || event.ctrlKey || event.altKey || event.metaKey) return;
+      const parents = tree[0], near = parent => [...parents.keys()].filter(one => parents[one] === parent && at(one));
+      const beside = near(parents[node]), k = beside.indexOf(node);
+      const to = { ArrowUp: parents[node], ArrowDown: near(node)[0], ArrowLeft: beside[k - 1], ArrowRight: beside[k + 1] };
+      if (event.key === "Enter" || event.key === " ") toggle(node);
+      else if (event.key in to) at(to[event.key])?.focus();
+      else return;
+      event.preventDefault();
+    };
+    return { box };
+  }
+
+  function scaleOf(svg) {
+    const fits = Math.min(1, (svg.parentNode.clientWidth - 14) / svg.viewBox.baseVal.width);
+    return zoom === "auto" ? Math.max(SMALLEST, fits) : zoom === "fit" ? fits : zoom;
+  }
+
+  function rescale() {
+    for (const { box } of shown) {
+      const svg = box.firstChild, scale = scaleOf(svg), { width, height } = svg.viewBox.baseVal;
+      svg.setAttribute("width", width * scale);
+      svg.setAttribute("height", height * scale);
+    }
+    $("zoom").value = shown.length ? `${Math.round(100 * scaleOf(shown[0].box.firstChild))} %` : "";
+  }
+
+  // Zooms to "fit", a number, or by a factor; what is at a point of the screen, or in the middle, stays there.
+  function zoomTo(to, event) {
+    if (!shown.length) return;
+    const frames = shown.map(({ box }) => {
+      const { left, top } = box.getBoundingClientRect(), inside = event && box.contains(event.target);
+      const x = inside ? event.clientX - left : box.clientWidth / 2, y = inside ? event.clientY - top : box.clientHeight / 2;
+      return { box, x, y, right: box.scrollLeft + x, down: box.scrollTop + y, scale: scaleOf(box.firstChild) };
+    });
+    zoom = to;
+    rescale();
+    for (const { box, x, y, right, down, scale } of frames) {
+      const factor = scaleOf(box.firstChild) / scale;
+      box.scrollLeft = right * factor - x;
+      box.scrollTop = down * factor - y;
+    }
+  }
+  const zoomBy = (factor, event) => shown.length && zoomTo(Math.max(0.1, Math.min(5, factor * scaleOf(shown[0].box.firstChild))), event);
+
+  // Scrolls to what was found, to its middle where there is room for all of it.
+  function reach(box) {
+    if (!box) return;
+    const rects = [...box.querySelectorAll(".found, .within")].map(one => one.getBoundingClientRect()), frame = box.getBoundingClientRect();
+    const offset = (low, high, size) => {
+      const from = rects.reduce((a, one) => Math.min(a, one[low]), Infinity), to = most(rects.map(one => one[high]));
+      return (to - from < size ? (from + to - size) / 2 : from - 10) - frame[low];
+    };
+    box.scrollLeft += offset("left", "right", box.clientWidth);
+    box.scrollTop += offset("top", "bottom", box.clientHeight);
+  }
+
+  async function copy(text) {
+    try {
+      await navigator.clipboard.writeText(text);
+    } catch { // as some browsers do for pages of files
+      const area = html(document.body, "textarea", text);
+      area.select();
+      document.execCommand("copy");
+      area.remove();
+    }
+    $("said").value = "copied";
+    setTimeout(() => { $("said").value = ""; }, 2000);
+  }
+
+  // With the styles of pictures in light colours, without variables, which many programs do not know.
+  function save(svg, name) {
+    const rules = [...document.styleSheets[0].cssRules], colours = rules.find(rule => rule.selectorText === ":root").style;
+    const styles = rules.filter(rule => rule.selectorText?.startsWith("#pictures ")).map(rule => rule.cssText.replaceAll("#pictures ", ""));
+    const whole = svg.cloneNode(true);
+    element(whole, "style", {}, styles.join("\n").replace(/var\((--[\w-]+)\)/gu, (_, variable) => colours.getPropertyValue(variable)));
+    const link = document.createElement("a");
+    link.href = URL.createObjectURL(new Blob([new XMLSerializer().serializeToString(whole)], { type: "image/svg+xml" }));
+    link.download = name;
+    link.click();
+    setTimeout(() => URL.revokeObjectURL(link.href), 10000);
+  }
+
+  // Pictures of a sentence scroll together along its words. Those that follow say so, too, and are not followed.
   $("pictures").addEventListener("scroll", event => {
-    const left = event.target.scrollLeft;
-    if (left === event.target.followed) return;
-    for (const one of document.querySelectorAll("#pictures figure > div")) {
-      one.scrollLeft = left;
-      one.followed = one.scrollLeft;
+    const side = $("compact").checked ? "scrollTop" : "scrollLeft", to = event.target[side];
+    if (to === event.target.followed) return;
+    for (const { box } of shown) {
+      box[side] = to;
+      box.followed = box[side];
     }
   }, true);
 
-  const steps = { ArrowDown: 1, ArrowUp: -1, n: 1, p: -1 };
+  $("pictures").addEventListener("wheel", event => {
+    if (!event.ctrlKey) return;
+    event.preventDefault();
+    zoomBy(event.deltaY < 0 ? 1.1 : 1 / 1.1, event);
+  }, { passive: false });
+
+  const steps = { ArrowDown: 1, ArrowUp: -1 };
+  const keys = {
+    n: () => go(current + 1), p: () => go(current - 1), "/": () => $("query").select(),
+    "+": () => zoomBy(1.25), "-": () => zoomBy(0.8), 0: () => zoomTo(1), f: () => zoomTo("fit"), c: () => $("compact").click(),
+  };
   $("list").addEventListener("keydown", event => {
-    if (!event.key.startsWith("Arrow") || !steps[event.key]) return;
+    if (!steps[event.key]) return;
     event.preventDefault();
     go(current + steps[event.key]);
   });
   document.addEventListener("keydown", event => {
-    if (event.ctrlKey || event.metaKey || event.altKey || event.target.closest("input, select, textarea")) return;
-    if (event.key === "/") {
-      event.preventDefault();
-      $("query").select();
-    } else if (steps[event.key] && event.key.length === 1) go(current + steps[event.key]);
+    const typed = event.target.closest("input:not([type=checkbox]), select, textarea");
+    if (event.ctrlKey || event.metaKey || event.altKey || typed || !keys[event.key]) return;
+    event.preventDefault();
+    keys[event.key]();
   });
   let waiting = 0;
   const listNow = () => { clearTimeout(waiting); waiting = 0; list(); };
@@ -116,8 +264,14 @@ function browse(page) {
     if (waiting) listNow(); // a list that is made later would take the focus away
     if (found.length) $("list").children[current].focus();
   });
-  $("previous").onclick = () => go(current - 1);
-  $("next").onclick = () => go(current + 1);
+  $("previous").onclick = keys.p;
+  $("next").onclick = keys.n;
+  $("smaller").onclick = keys["-"];
+  $("larger").onclick = keys["+"];
+  $("full").onclick = keys[0];
+  $("fit").onclick = keys.f;
+  $("compact").onchange = $("level").oninput = show;
+  window.onresize = rescale;
   for (const select of document.querySelectorAll("#filters select")) select.onchange = list;
   list();
 }
