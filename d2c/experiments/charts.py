@@ -1,15 +1,34 @@
-"""Charts as SVG elements: lines over classes, and points over a number. Colours go by the order of series."""
+"""Charts as SVG elements: lines over classes, and points over a number.
+
+A series has, by its order, a colour, a marker and dashes, so that none is told apart by colour alone.
+"""
 
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from html import escape
-from itertools import cycle
 from math import ceil, floor, log10
 
-COLOURS = ("#2166ac", "#d6604d", "#1b7837", "#762a83")
+# On a light and on a dark ground. Found by search: for any two, seen with any dichromacy (Machado et al.,
+# 2009), the distance in CIELAB is at least 30, and the contrast with the ground at least 3.
+COLOURS = (
+    *(("#00a0d6", "#51e0bc"), ("#ff4f14", "#ffb770"), ("#260099", "#8937db"), ("#990000", "#d60000")),
+    *(("#a851ff", "#adc1fe"), ("#c18470", "#b85a5a"), ("#9c1b7b", "#406b95"), ("#3d000f", "#feff14")),
+)
+_DASHES = ("none", "7 3", "2 3", "10 3 2 3", "5 2", "14 4", "6 3 2 3 2 3", "1 2")
+_MARKERS = (  # paths around (0, 0)
+    "M-4,0 a4,4 0 0 0 8,0 a4,4 0 0 0 -8,0 Z",
+    "M-4,-4 h8 v8 h-8 Z",
+    "M0,-5 L5,4 H-5 Z",
+    "M0,-5.5 L5.5,0 L0,5.5 L-5.5,0 Z",
+    "M0,5 L5,-4 H-5 Z",
+    "M-5,-1.5 h3.5 v-3.5 h3 v3.5 h3.5 v3 h-3.5 v3.5 h-3 v-3.5 h-3.5 Z",
+    "M-6,-2.5 h12 v5 h-12 Z",
+    "M-2.5,-6 h5 v12 h-5 Z",
+)
 _WIDTH, _HEIGHT = 560, 260
 _LEFT, _RIGHT, _TOP, _BOTTOM = 56, 14, 26, 44  # margins around the plotting area
+_ROW = 18  # of the legend
 
 Points = Sequence[tuple[float, float]]
 Scale = Callable[[float], float]
@@ -20,13 +39,12 @@ def line_chart(names: Sequence[str], series: Mapping[str, Sequence[float]], x: s
     ticks = _ticks([value for values in series.values() for value in values])
     across = _scale(-0.5, len(names) - 0.5, _LEFT, _WIDTH - _RIGHT)
     up = _scale(ticks[0], ticks[-1], _HEIGHT - _BOTTOM, _TOP)
-    pieces = [*_frame(x, y, ticks, up), *_below(map(across, range(len(names))), names), *_legend(series)]
-    for colour, (name, values) in zip(cycle(COLOURS), series.items(), strict=False):
-        way = " ".join(f"{across(i):.1f},{up(value):.1f}" for i, value in enumerate(values))
-        pieces.append(f'<polyline points="{way}" fill="none" stroke="{colour}" stroke-width="2"/>')
-        for i, (of_class, value) in enumerate(zip(names, values, strict=True)):
-            pieces.append(_dot(across(i), up(value), colour, 3.5, f"{name}, {of_class}: {value:.2f}"))
-    return _svg(pieces)
+    pieces = [*_frame(x, y, ticks, up), *_below(map(across, range(len(names))), names)]
+    for k, (name, values) in enumerate(series.items()):
+        points = [(across(i), up(value)) for i, value in enumerate(values)]
+        titles = (f"{name}, {of_class}: {value:.2f}" for of_class, value in zip(names, values, strict=True))
+        pieces.append(_series(k, zip(points, titles, strict=True), points))
+    return _svg(pieces, series, line=True)
 
 
 def scatter_chart(series: Mapping[str, Points], x: str, y: str) -> str:
@@ -35,10 +53,11 @@ def scatter_chart(series: Mapping[str, Points], x: str, y: str) -> str:
         _ticks([0.0, *(point[axis] for points in series.values() for point in points)]) for axis in (1, 0)
     )
     across, up = _scale(0, bottom[-1], _LEFT, _WIDTH - _RIGHT), _scale(0, ticks[-1], _HEIGHT - _BOTTOM, _TOP)
-    pieces = [*_frame(x, y, ticks, up), *_below(map(across, bottom), map(_number, bottom)), *_legend(series)]
-    for colour, (name, points) in zip(cycle(COLOURS), series.items(), strict=False):
-        pieces += [_dot(across(a), up(b), colour, 2.5, f"{name}: {a:g}, {b:.2f}") for a, b in points]
-    return _svg(pieces)
+    pieces = [*_frame(x, y, ticks, up), *_below(map(across, bottom), map(_number, bottom))]
+    for k, (name, points) in enumerate(series.items()):
+        marks = (((across(a), up(b)), f"{name}: {a:g}, {b:.2f}") for a, b in points)
+        pieces.append(_series(k, marks))
+    return _svg(pieces, series)
 
 
 def _ticks(values: Sequence[float]) -> list[float]:
@@ -76,25 +95,46 @@ def _below(xs: Iterable[float], texts: Iterable[str]) -> Iterator[str]:
     return (_text(x, _HEIGHT - _BOTTOM + 16, text, "middle") for x, text in zip(xs, texts, strict=True))
 
 
-def _legend(names: Iterable[str]) -> Iterator[str]:
-    x = float(_WIDTH - _RIGHT)
-    for colour, name in reversed(list(zip(cycle(COLOURS), names, strict=False))):
-        yield _text(x, 14, name, "end")
-        x -= 7.0 * len(name) + 8
-        yield _dot(x, 10, colour, 4, name)
-        x -= 14
+def _series(k: int, marks: Iterable[tuple[tuple[float, float], str]], line: Points = ()) -> str:
+    """Markers with titles, and a line; colours are those of the page's class s0, s1, ..."""
+    k %= len(COLOURS)
+    pieces = []
+    if line:
+        way = " ".join(f"{x:.1f},{y:.1f}" for x, y in line)
+        dashes = f'stroke="currentColor" stroke-width="2" stroke-dasharray="{_DASHES[k]}"'
+        pieces.append(f'<polyline points="{way}" fill="none" {dashes}/>')
+    for (x, y), title in marks:
+        place = f'transform="translate({x:.1f} {y:.1f})"'
+        pieces.append(f'<path d="{_MARKERS[k]}" {place}><title>{escape(title)}</title></path>')
+    return f'<g class="s{k}" fill="currentColor">{"".join(pieces)}</g>'
 
 
-def _dot(x: float, y: float, colour: str, radius: float, title: str) -> str:
-    centre = f'cx="{x:.1f}" cy="{y:.1f}"'
-    return f'<circle {centre} r="{radius}" fill="{colour}"><title>{escape(title)}</title></circle>'
+def _legend(names: Iterable[str], line: bool) -> tuple[list[str], int]:
+    """Names with their markers, in rows that end over the plotting area, and how high the rows are."""
+    rows: list[list[tuple[int, str, float]]] = [[]]
+    for k, name in enumerate(names):
+        width = 7.0 * len(name) + 50
+        if rows[-1] and sum(one[2] for one in rows[-1]) + width > _WIDTH - _LEFT:
+            rows.append([])
+        rows[-1].append((k, name, width))
+    pieces = list[str]()
+    for number, row in enumerate(reversed(rows)):
+        x, y = _WIDTH - sum(width for *_, width in row), 10.0 - _ROW * number
+        for k, name, width in row:
+            sample = [(x, y), (x + 28, y)] if line else ()
+            pieces += [_series(k, [((x + 14, y), name)], sample), _text(x + 34, y + 4, name, "start")]
+            x += width
+    return pieces, _ROW * (len(rows) - 1)
 
 
 def _text(x: float, y: float, text: str, anchor: str) -> str:
     return f'<text x="{x:.1f}" y="{y:.1f}" text-anchor="{anchor}">{escape(text)}</text>'
 
 
-def _svg(pieces: Sequence[str]) -> str:
-    size = f'viewBox="0 0 {_WIDTH} {_HEIGHT}" width="{_WIDTH}" height="{_HEIGHT}"'
+def _svg(pieces: Sequence[str], names: Iterable[str], line: bool = False) -> str:
+    legend, above = _legend(names, line)
+    height = _HEIGHT + above
+    size = f'viewBox="0 {-above} {_WIDTH} {height}" width="{_WIDTH}" height="{height}"'
     style = 'font-family="sans-serif" font-size="12" fill="currentColor"'
-    return f'<svg xmlns="http://www.w3.org/2000/svg" role="img" {size} {style}>{"".join(pieces)}</svg>'
+    shown = "".join([*pieces, *legend])
+    return f'<svg xmlns="http://www.w3.org/2000/svg" role="img" {size} {style}>{shown}</svg>'
