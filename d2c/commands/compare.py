@@ -1,4 +1,4 @@
-"""`d2c compare`: routes side by side on a dev treebank."""
+"""`d2c compare`: routes side by side on a treebank."""
 
 from __future__ import annotations
 
@@ -21,6 +21,9 @@ from d2c.trees.scores.brackets import METRICS
 @click.command()
 @click.argument("trees", type=FilePath, required=False)
 @click.argument("dev", type=FilePath, required=False)
+@click.option(
+    "--test", type=FilePath, help="A treebank that is scored in place of DEV, on which all is chosen still."
+)
 @click.option("-o", "--output", type=click.Path(path_type=Path), help="Keep the models, one for each route.")
 @choice("--preset", ["default", "small"], "small")
 @click.option(
@@ -57,11 +60,12 @@ def compare(
     once, on the first route's labels; the best that constrained CKY could do with them (oracle). Of several
     d-parsers, with commas between them, each, and what two and three of them vote for. Then: whether routes
     differ by more than chance (p with Holm's correction). The report shows what is behind the table: F1 by
-    label and length, classes of errors, and the trees of every sentence.
+    label and length, classes of errors, and the trees of every sentence. With --test all figures are of that
+    treebank, but for a column with F1 on DEV.
     """
     from d2c.experiments.comparison import train_and_compare
     from d2c.experiments.report import write_report
-    from d2c.experiments.rows import table_lines
+    from d2c.experiments.rows import table_lines, table_of
 
     if trees and not dev:
         raise click.UsageError("give both TREES and DEV, or neither for the bundled sample")
@@ -74,12 +78,13 @@ def compare(
         asked = tuple(name for name in ROUTES if name in routes)
         directory = output or models
         options["dparser"], *others = _several(options["dparser"])
+        test: Path | None = options.pop("test")
         spec = TrainingSpec(*files, asked, reading).changed(**options)
-        comparison = train_and_compare(spec, directory, pulse.say, metric, others)
+        comparison = train_and_compare(spec, directory, pulse.say, metric, others, test)
         click.echo("\n".join(table_lines(comparison)))
         if report or output:
             path = report or directory / "report.html"
-            write_report(comparison, path)
+            write_report(comparison, path, table_of(comparison))
             pulse.say(f"report: {path}")
 
 

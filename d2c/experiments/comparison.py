@@ -1,4 +1,4 @@
-"""Models trained and compared on a dev treebank: the rows of a table.
+"""Models trained, and compared on a dev or a test treebank: the rows of a table.
 
 Of several d-parsers: every route on the d-trees of each, and what two and three of them vote for. All votes
 count alike: weights would have to be learned on sentences that neither the parsers nor the table have seen.
@@ -16,6 +16,7 @@ from itertools import combinations
 from pathlib import Path
 from types import MappingProxyType
 
+from d2c.base.errors import ModelError
 from d2c.base.progress import counted
 from d2c.combination.arc_voting import combine_arcs
 from d2c.combination.constituents import Parse, combine
@@ -51,21 +52,38 @@ def train_and_compare(
     progress: Progress | None = None,
     metric: str | None = None,
     others: Sequence[str] = (),
+    test: Path | None = None,
 ) -> Comparison:
     """Trains a model for each route into directory/<route> and compares them on the dev treebank.
 
+    test:   a treebank on which they are compared instead; rows keep what they have on dev
     others: more d-parsers, trained into directory/<d-parser>; routes are fitted once, beside the first one;
         a transformer is for those that may have one
 
-    Raises ModelError for a foreign d-parser.
+    Raises ModelError for a foreign d-parser, FormatError, before training, for a test treebank.
     """
+    if test:
+        _check_test(spec, test)
     specs = {name: _other(spec, name) for name in others}
     trained = train_models(spec, [directory / route for route in spec.routes], progress, foreign=False)
     models = {}
     for name, own in specs.items():
         place = directory / re.sub(r"\W+", "-", name)
         models[name] = train_models(own, [place], progress, foreign=False).models[0]
-    return compare_on(spec.dev, trained, spec.reading, metric, models)
+    on_dev = compare_on(spec.dev, trained, spec.reading, metric, models)
+    if test is None:
+        return on_dev
+    comparison = compare_on(test, trained, spec.reading, metric, models)
+    pairs = zip(comparison.rows, on_dev.rows, strict=True)
+    return replace(comparison, rows=[replace(row, dev=dev.brackets) for row, dev in pairs])
+
+
+def _check_test(spec: TrainingSpec, test: Path) -> None:
+    if spec.new_dparser().reads_along:
+        message = "has the d-trees of one treebank; give that as DEV, and leave out --test"
+        raise ModelError(f"the d-parser {spec.dparser_name} {message}")
+    for _ in spec.reading(test):  # what cannot be read is said before hours of training
+        pass
 
 
 def _other(spec: TrainingSpec, name: str) -> TrainingSpec:

@@ -1,4 +1,4 @@
-"""Routes side by side on a dev treebank: what they make of gold d-trees and of a d-parser's, and how fast.
+"""Routes side by side on a treebank: what they make of gold d-trees and of a d-parser's, and how fast.
 
 A row is scored by `score`; the table as text has significance, repairs, and the settings of the scorers, too.
 """
@@ -94,6 +94,7 @@ class Row:
     parsing:    seconds that the d-parser took; 0 for gold d-trees
     training:   seconds of fitting the route
     trees:      for the report; None for the oracle
+    dev:        brackets on the dev treebank, where the row is about a test treebank
     """
 
     route: str
@@ -107,6 +108,7 @@ class Row:
     parsing: float = 0.0
     training: float = 0.0
     trees: Trees | None = None
+    dev: Summary | None = None
 
     @property
     def tokens_per_second(self) -> tuple[float, float]:
@@ -246,7 +248,7 @@ class Table(NamedTuple):
 def table_lines(comparison: Comparison) -> Iterator[str]:
     """The table, then significance, gaps, repairs, and the settings of the scorers."""
     rows = comparison.rows
-    yield from ROUTES.lines(rows)
+    yield from table_of(comparison).lines(rows)
     yield ""
     yield from significance_lines(rows)
     yield from _voted_lines(rows)
@@ -269,13 +271,17 @@ def table_lines(comparison: Comparison) -> Iterator[str]:
 def settings_line(comparison: Comparison) -> str:
     """What the columns count."""
     metric = comparison.gold.metric.title
-    return f"UAS and LAS leave out punctuation; recall, precision, F1, exact match: {metric}."
+    line = f"UAS and LAS leave out punctuation; recall, precision, F1, exact match: {metric}."
+    if any(row.dev for row in comparison.rows):
+        line += " All is of the test treebank but dev F1; whatever was chosen was chosen on dev."
+    return line
 
 
 def cells(row: Row) -> list[str]:
-    """The row's values of COLUMNS."""
+    """The row's values of COLUMNS, and F1 on dev if it has that."""
     b, shown = row.brackets, (row.attachment.uas, row.attachment.las)
-    percents = (*shown, b.recall, b.precision, b.f1, b.complete_match, row.repairs.per_thousand())
+    dev = (row.dev.f1,) if row.dev else ()
+    percents = (*shown, b.recall, b.precision, b.f1, *dev, b.complete_match, row.repairs.per_thousand())
     speeds = ["-"] * 4
     if row.converting:
         speeds = [f"{speed:,.0f}" for speed in (*row.tokens_per_second, *row.sentences_per_second)]
@@ -303,7 +309,7 @@ def _voted_pairs(rows: Sequence[Row]) -> Iterator[Pair]:
     for row in rows:
         singles = [one for one in rows if one.converting and one.d_trees in row.d_trees.split("+")]
         if "+" in row.d_trees and singles:
-            best = max(singles, key=lambda one: one.brackets.f1)
+            best = max(singles, key=lambda one: (one.dev or one.brackets).f1)
             name = f"{row.route}, {row.d_trees}, against {best.route}, {best.d_trees}, the best single one"
             yield name, best.scores, row.scores
 
@@ -318,3 +324,10 @@ def _voted_lines(rows: Sequence[Row]) -> Iterator[str]:
 
 
 ROUTES = Table("d2c compare", COLUMNS, 2, cells, significance_lines, settings_line)
+
+
+def table_of(comparison: Comparison) -> Table:
+    """ROUTES, with a column for F1 on dev where the rows are about a test treebank."""
+    if not any(row.dev for row in comparison.rows):
+        return ROUTES
+    return ROUTES._replace(columns=(*COLUMNS[:7], Column("dev F1", "%", 8), *COLUMNS[7:]))
