@@ -1,5 +1,5 @@
 """HTML pages that need no network: templates of several packages, which extend templates/browser.html, and
-sentences as compact JSON, which templates/pictures.js draws and templates/search.js searches.
+sentences as compact JSON, which templates/pictures.js draws, figures.js frames and search.js searches.
 
 What pages hold of a sentence:
 
