@@ -62,9 +62,9 @@ def train_and_compare(
 
     Raises ModelError for a foreign d-parser, FormatError, before training, for a test treebank.
     """
-    if test:
-        _check_test(spec, test)
     specs = {name: _other(spec, name) for name in others}
+    if test:
+        _check_test([spec, *specs.values()], test)
     trained = train_models(spec, [directory / route for route in spec.routes], progress, foreign=False)
     models = {}
     for name, own in specs.items():
@@ -78,11 +78,12 @@ def train_and_compare(
     return replace(comparison, rows=[replace(row, dev=dev.brackets) for row, dev in pairs])
 
 
-def _check_test(spec: TrainingSpec, test: Path) -> None:
-    if spec.new_dparser().reads_along:
-        message = "has the d-trees of one treebank; give that as DEV, and leave out --test"
-        raise ModelError(f"the d-parser {spec.dparser_name} {message}")
-    for _ in spec.reading(test):  # what cannot be read is said before hours of training
+def _check_test(specs: Sequence[TrainingSpec], test: Path) -> None:
+    for spec in specs:
+        if spec.new_dparser().reads_along:
+            message = "has the d-trees of one treebank; give that as DEV, and leave out --test"
+            raise ModelError(f"the d-parser {spec.dparser_name} {message}")
+    for _ in specs[0].reading(test):  # what cannot be read is said before hours of training
         pass
 
 

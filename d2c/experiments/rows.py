@@ -273,7 +273,7 @@ def settings_line(comparison: Comparison) -> str:
     metric = comparison.gold.metric.title
     line = f"UAS and LAS leave out punctuation; recall, precision, F1, exact match: {metric}."
     if any(row.dev for row in comparison.rows):
-        line += " All is of the test treebank but dev F1; whatever was chosen was chosen on dev."
+        line += " All figures but dev F1 are of the test treebank; everything was chosen on dev."
     return line
 
 

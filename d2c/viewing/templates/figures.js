@@ -50,12 +50,13 @@ function scaleOf(svg) {
 }
 
 function rescale() {
-  for (const box of boxes) {
-    const svg = box.firstChild, scale = scaleOf(svg), { width, height } = svg.viewBox.baseVal;
-    svg.setAttribute("width", width * scale);
-    svg.setAttribute("height", height * scale);
-  }
-  $("zoom").value = boxes.length ? `${Math.round(100 * scaleOf(boxes[0].firstChild))} %` : "";
+  const svgs = boxes.map(box => box.firstChild), scales = svgs.map(scaleOf); // all is read before anything is written
+  svgs.forEach((svg, k) => {
+    const { width, height } = svg.viewBox.baseVal;
+    svg.setAttribute("width", width * scales[k]);
+    svg.setAttribute("height", height * scales[k]);
+  });
+  $("zoom").value = svgs.length ? `${Math.round(100 * scales[0])} %` : "";
 }
 
 // Zooms to "fit" or a number; what is at a point of the screen, or in the middle, stays there.

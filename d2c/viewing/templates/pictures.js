@@ -136,10 +136,10 @@ function drawTree(box, s, { middles, tree, look, found, folded, compact, caption
     if (up >= 0) element(svg, "path", { d: way(compact, at[up], levels[rows[up]], drops[rows[up]], at[node], level - (compact ? half : node < n ? 12 : 10)) });
   }
   leaves.forEach((leaf, i) => {
-    const name = (compact ? " start" : "") + (found.has(leaf) ? " found" : "") + (inside[leaf] ? " within" : "");
-    if (leaf < n) element(svg, "text", { ...place(compact, at[leaf], levels[0]), class: "tag" + name.replace(" start", "") }, labels[leaf]);
+    const name = (found.has(leaf) ? " found" : "") + (inside[leaf] ? " within" : "");
+    if (leaf < n) element(svg, "text", { ...place(compact, at[leaf], levels[0]), class: "tag" + name }, labels[leaf]);
     else element(svg, "path", { d: wedge(compact, at[leaf], levels[rows[leaf]], written - (compact ? 4 : 13), compact ? 6 : widthOf(texts[i]) / 2), class: "fold" });
-    element(svg, "text", { ...place(compact, at[leaf], written), class: (leaf < n ? "word" : "words") + name }, texts[i]);
+    element(svg, "text", { ...place(compact, at[leaf], written), class: (leaf < n ? "word" : "words") + (compact ? " start" : "") + name }, texts[i]);
   });
   for (const node of nodes.filter(node => node >= n)) {
     const { name = "", title, shade } = look(node), width = widthOf(labels[node]) + 8;

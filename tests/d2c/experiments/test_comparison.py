@@ -56,7 +56,7 @@ def test_chosen_on_dev_and_scored_on_test(parts: dict[str, Path], tmp_path: Path
             assert one.name == other.name and one.read_bytes() == other.read_bytes()
         guess = Model.load(models[1] / name).parse(ctree.tokens for ctree in gold)
         assert row[:2] == [name, "transition"] and row[6] == f"{bracket_scores(gold, guess).f1:.2f}" != row[7]
-    said = "All is of the test treebank but dev F1; whatever was chosen was chosen on dev."
+    said = "All figures but dev F1 are of the test treebank; everything was chosen on dev."
     assert run.stdout.endswith(f"{said}\n") and "Holm's correction for 2 comparisons" in run.stdout
     report = Page((models[1] / "report.html").read_text(encoding="utf-8"))
     assert report.tables["table"][1:] == on_test[2:]
@@ -69,6 +69,7 @@ def test_a_test_treebank_that_cannot_be_scored(parts: dict[str, Path], tmp_path:
     bad.write_text("(S (A a)\n")
     run = compared(*files, *OPTIONS, "-o", place, "--test", bad)
     assert run.exit_code and str(run.exception).startswith(f"{bad}:1: ")
-    run = compared(*files, "--dparser", "gold", "-o", place, "--test", parts["test"])
     message = "the d-parser gold has the d-trees of one treebank; give that as DEV, and leave out --test"
-    assert str(run.exception) == message and not place.exists()
+    for dparser in ("gold", "transition,gold"):
+        run = compared(*files, "--dparser", dparser, "-o", place, "--test", parts["test"])
+        assert str(run.exception) == message and not place.exists()
