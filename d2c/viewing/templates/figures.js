@@ -55,6 +55,7 @@ function rescale() {
     const { width, height } = svg.viewBox.baseVal;
     svg.setAttribute("width", width * scales[k]);
     svg.setAttribute("height", height * scales[k]);
+    svg.removeAttribute("display");
   });
   $("zoom").value = svgs.length ? `${Math.round(100 * scales[0])} %` : "";
 }

@@ -16,9 +16,9 @@ function element(parent, name, attributes, text) {
   return made;
 }
 
-// An empty picture with this room along the words, and over or beside them.
+// An empty picture with this room along the words, and over or beside them; it is shown when it has its size.
 const picture = (box, compact, along, other, attributes) =>
-  element(box, "svg", { viewBox: `0 0 ${compact ? other : along} ${compact ? along : other}`, ...attributes });
+  element(box, "svg", { viewBox: `0 0 ${compact ? other : along} ${compact ? along : other}`, display: "none", ...attributes });
 const tagOf = (s, i) => data.tags[s.t[i]];
 const arcOf = (s, i) => s.d.length ? data.arcs[s.d[i]] : "";
 const labelOf = (s, tree, node) => data.labels[tree[1][node - s.w.length]];
