@@ -113,9 +113,9 @@ def _load(pipeline: str) -> Pipeline:
     if kind not in _PIPELINES or not name:
         raise ModelError(f"the pipeline {pipeline!r} is not of the form spacy:NAME or stanza:LANGUAGE")
     module, made, package = _PIPELINES[kind]
-    with loading(pipeline):  # no such model, no network, another version, ...
-        with needing(f"{pipeline}:", package):
-            return cast(Pipeline, getattr(import_module(module), made)(name))
+    # Fails for want of such a model, of the network, of another version, ...
+    with loading(pipeline), needing(f"{pipeline}:", package):
+        return cast(Pipeline, getattr(import_module(module), made)(name))
 
 
 def _is_package(pipeline: object) -> bool:

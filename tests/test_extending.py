@@ -76,7 +76,8 @@ def test_the_page_does_what_it_says(extended: Path, tmp_path: Path) -> None:
 
 @pytest.mark.slow
 def test_the_tests_of_encodings_hold_for_the_one_of_the_page(extended: Path) -> None:
-    command = [sys.executable, "-m", "pytest", "-n", "0", "tests/reduction", "-k", "topdown or unknown or broken"]
+    tests = "tests/reduction", "-k", "topdown or unknown or broken"
+    command = [sys.executable, "-m", "pytest", "-n", "0", *tests]
     done = subprocess.run(
         command,
         cwd=REPOSITORY,

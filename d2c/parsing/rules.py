@@ -35,6 +35,7 @@ def language_rules(language: str) -> TextRules:
     with needing(f"{name}:", "spacy"):
         from d2c.dparsers.spacy.pipeline import SpacyRules  # first: it imports spaCy without torch
 
+        # isort: split
         import spacy
     with loading(name, "spaCy has no rules"):  # some languages need packages of their own
         if not _CODE.fullmatch(language):

@@ -2,7 +2,7 @@
 
 spaCy's networks are thinc's, which imports torch where it is installed: two seconds, and no network here is
 made of torch's layers. So thinc is imported as if there were no torch, and learns of it when somebody imports
-torch after all: its wrappers of torch's layers work then, as those of other components in a pipeline need them to.
+torch after all: its wrappers of torch's layers, which other components may be made of, work then.
 """
 
 from __future__ import annotations

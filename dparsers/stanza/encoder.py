@@ -21,7 +21,7 @@ from typing import Any, NamedTuple, Self
 import torch
 from torch import Tensor, nn
 
-from d2c.base.errors import needing, ModelError
+from d2c.base.errors import ModelError, needing
 from d2c.base.model_files import check_file, first_line, read_json
 from d2c.dparsers.directories import loading
 

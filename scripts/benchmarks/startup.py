@@ -2,8 +2,9 @@
 
     python scripts/benchmarks/startup.py [OTHER_PYTHON] [--runs 5]
 
-OTHER_PYTHON is the Python of an environment with another version, an earlier commit for example. All take turns, so
-that other load meets all; the first run of each, which compiles, is not counted. Medians, by the clock and of CPU time.
+OTHER_PYTHON is the Python of an environment with another version, an earlier commit for example. They take
+turns, so that other load meets both; the first run of each, which compiles, is not counted. Figures are
+medians, by the clock and of CPU time.
 """
 
 from __future__ import annotations
