@@ -2,7 +2,7 @@
 
 `import nltk` imports all of NLTK, and SciPy's statistics and scikit-learn where they are installed: two
 seconds. So, unless NLTK is imported already, the few modules needed are executed here in packages whose
-`__init__` does nothing: a tenth of a second. Then they are forgotten: whoever imports NLTK later has it whole.
+`__init__` does nothing: a tenth of a second. Then they are forgotten: who imports NLTK later has it whole.
 """
 
 from __future__ import annotations
