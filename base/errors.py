@@ -73,6 +73,15 @@ class ModelError(ValueError):
 
 
 @contextmanager
+def needing(what: str, package: str) -> Iterator[None]:
+    """Turn a failed import into a ModelError that says for what to install which package."""
+    try:
+        yield
+    except ImportError as error:
+        raise ModelError(f'{what} needs a package ({error}): pip install "{package}"') from None
+
+
+@contextmanager
 def located(file: str, sentence: int = 0) -> Iterator[None]:
     """Turn what a ValueError says into a FormatError that names the file and the sentence."""
     try:

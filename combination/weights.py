@@ -19,7 +19,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, NamedTuple
 
-from d2c.base.errors import ModelError
+from d2c.base.errors import ModelError, needing
 from d2c.base.model_files import read_as
 
 FORMAT = 2  # of the file; in 1 votes counted as they are
@@ -92,8 +92,9 @@ class VotingWeights:
 
 def learn(kind: str, examples: Iterable[Example]) -> VotingWeights:
     """Learn weights by logistic regression, with the threshold 0.5. Raises ModelError for no examples."""
-    import numpy as np
-    from scipy.sparse import csr_array
+    with needing("learning weights", "d2c[train]"):
+        import numpy as np
+        from scipy.sparse import csr_array
 
     rows = list(examples)
     if not rows:

@@ -15,7 +15,7 @@ from importlib import import_module
 from pathlib import Path
 from typing import Protocol, Self, cast
 
-from d2c.base.errors import ModelError
+from d2c.base.errors import ModelError, needing
 from d2c.base.progress import log
 from d2c.dparsers.directories import ModelFormat, loading, whole_directory
 from d2c.dparsers.protocol import EMPTY_FORM, Arcs, DependencyParser, Report, TextRules, with_arcs
@@ -113,11 +113,9 @@ def _load(pipeline: str) -> Pipeline:
     if kind not in _PIPELINES or not name:
         raise ModelError(f"the pipeline {pipeline!r} is not of the form spacy:NAME or stanza:LANGUAGE")
     module, made, package = _PIPELINES[kind]
-    with loading(pipeline):  # no such model, no network, another version, ...
-        try:
-            return cast(Pipeline, getattr(import_module(module), made)(name))
-        except ImportError as error:
-            raise ModelError(f'{pipeline}: needs a package ({error}): pip install "{package}"') from None
+    # Fails for want of such a model, of the network, of another version, ...
+    with loading(pipeline), needing(f"{pipeline}:", package):
+        return cast(Pipeline, getattr(import_module(module), made)(name))
 
 
 def _is_package(pipeline: object) -> bool:
@@ -135,5 +133,5 @@ def _is_package(pipeline: object) -> bool:
 # By kind: where its class is, and what to install for it.
 _PIPELINES = {
     "spacy": ("d2c.dparsers.spacy.pipeline", "SpacyPipeline", "spacy"),
-    "stanza": ("d2c.dparsers.stanza.pipeline", "StanzaPipeline", "stanza"),
+    "stanza": ("d2c.dparsers.stanza.pipeline", "StanzaPipeline", "d2c[stanza]"),
 }

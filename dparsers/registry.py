@@ -10,7 +10,7 @@ from inspect import Parameter, signature
 from pathlib import Path
 from typing import Any, NamedTuple, cast
 
-from d2c.base.errors import ModelError
+from d2c.base.errors import ModelError, needing
 from d2c.dparsers.protocol import DependencyParser, Tagger
 
 
@@ -31,7 +31,7 @@ class Registered(NamedTuple):
 
 DPARSERS = {
     "stanza": Registered(
-        "d2c.dparsers.stanza.parser:StanzaParser", "stanza", {"model_type": ("graph", "transition")}
+        "d2c.dparsers.stanza.parser:StanzaParser", "d2c[stanza]", {"model_type": ("graph", "transition")}
     ),
     "spacy": Registered("d2c.dparsers.spacy.parser:SpacyParser", "spacy"),
     "udpipe": Registered(
@@ -53,7 +53,7 @@ DPARSERS = {
     ),
 }
 TAGGERS = {
-    "stanza": Registered("d2c.dparsers.stanza.tagger:StanzaTagger", "stanza"),
+    "stanza": Registered("d2c.dparsers.stanza.tagger:StanzaTagger", "d2c[stanza]"),
     "spacy": Registered("d2c.dparsers.spacy.tagger:SpacyTagger", "spacy"),
     "nltk": Registered("d2c.dparsers.nltk_tagger:NltkTagger", "nltk"),
 }
@@ -73,11 +73,8 @@ def class_of(role: str, registry: Mapping[str, Registered], name: str) -> type[A
 def import_class(role: str, name: str, path: str, package: str) -> type[Any]:
     """Import the class at `module:Class`. Raises ModelError, which says what to install for it."""
     module, class_name = path.split(":")
-    try:
+    with needing(f"the {role} {name}", package):
         return getattr(import_module(module), class_name)  # type: ignore[no-any-return]
-    except ImportError as error:
-        message = f'the {role} {name} needs a package ({error}): pip install "{package}"'
-        raise ModelError(message) from None
 
 
 def form_of(name: str) -> str:

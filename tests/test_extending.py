@@ -72,3 +72,19 @@ def test_the_page_does_what_it_says(extended: Path, tmp_path: Path) -> None:
             assert done.returncode == 0, f"{code}{done.stderr}"
             if block.printed is not None:
                 assert trimmed(done.stdout) == trimmed(block.printed), code
+
+
+@pytest.mark.slow
+def test_the_tests_of_encodings_hold_for_the_one_of_the_page(extended: Path) -> None:
+    tests = "tests/reduction", "-k", "topdown or unknown or broken"
+    command = [sys.executable, "-m", "pytest", "-n", "0", *tests]
+    done = subprocess.run(
+        command,
+        cwd=REPOSITORY,
+        env=os.environ | {"PYTHONPATH": str(extended)},
+        capture_output=True,
+        text=True,
+        check=False,
+    )
+    assert done.returncode == 0, done.stdout
+    assert int(re.findall(r"(\d+) passed", done.stdout)[0]) > 15

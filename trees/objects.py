@@ -50,8 +50,10 @@ def from_nltk(tree: nltk.Tree) -> CTree:
 
 def to_stanza(ctree: CTree) -> parse_tree.Tree:
     """Return a tree as Stanza's `Tree`. Raises ValueError for a tree with gaps."""
-    from stanza.models.constituency.parse_tree import Tree
-
+    try:
+        from stanza.models.constituency.parse_tree import Tree
+    except ImportError as error:
+        raise ImportError(f'to_stanza needs Stanza ({error}): pip install "d2c[stanza]"') from None
     return _build(ctree, lambda tag, form: Tree(tag, [Tree(form)]), Tree)
 
 

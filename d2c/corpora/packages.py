@@ -5,13 +5,10 @@ from __future__ import annotations
 from importlib import import_module
 from typing import Any
 
-from d2c.base.errors import ModelError
+from d2c.base.errors import needing
 
 
 def needs(module: str, extra: str = "corpora") -> Any:
     """A module of an optional package. Raises ModelError that says how to install it."""
-    try:
+    with needing("d2c corpus", f"d2c[{extra}]"):
         return import_module(module)
-    except ImportError as error:
-        message = f'd2c corpus needs a package ({error}): pip install "d2c[{extra}]"'
-        raise ModelError(message) from None

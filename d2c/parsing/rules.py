@@ -6,7 +6,7 @@ import re
 from collections.abc import Callable
 from pathlib import Path
 
-from d2c.base.errors import ModelError
+from d2c.base.errors import ModelError, needing
 from d2c.dparsers.directories import loading
 from d2c.dparsers.protocol import TextRules
 from d2c.dparsers.registry import DPARSERS, class_of
@@ -32,12 +32,11 @@ def rules_of(directory: Path, load: Callable[[], Model], language: str | None = 
 def language_rules(language: str) -> TextRules:
     """spaCy's rules for a language (`de`, `zh`, ...). Raises ModelError where they cannot be had."""
     name = f"--language {language}"
-    try:
-        import spacy
+    with needing(f"{name}:", "spacy"):
+        from d2c.dparsers.spacy.pipeline import SpacyRules  # first: it imports spaCy without torch
 
-        from d2c.dparsers.spacy.pipeline import SpacyRules
-    except ImportError as error:
-        raise ModelError(f"{name}: needs a package ({error}): pip install spacy") from None
+        # isort: split
+        import spacy
     with loading(name, "spaCy has no rules"):  # some languages need packages of their own
         if not _CODE.fullmatch(language):
             raise ModelError(f"{name}: a language is two or three small letters, as de or zh")

@@ -13,10 +13,8 @@ from collections.abc import Iterable, Iterator
 from itertools import chain
 from typing import NamedTuple
 
-from nltk.tokenize import NLTKWordTokenizer
-from nltk.tokenize.punkt import PunktParameters, PunktSentenceTokenizer
-
 from d2c.dparsers.protocol import TextRules, Word
+from d2c.parsing.tokenizers import NLTKWordTokenizer, PunktParameters, PunktSentenceTokenizer
 
 Offsets = tuple[tuple[int, int], ...]
 

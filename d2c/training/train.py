@@ -15,10 +15,11 @@ import time
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import ExitStack
 from dataclasses import dataclass, replace
+from importlib import import_module
 from pathlib import Path
 from typing import NamedTuple
 
-from d2c.base.errors import ModelError, each_located, located
+from d2c.base.errors import ModelError, each_located, located, needing
 from d2c.base.progress import counted, log
 from d2c.base.temporary import scratch
 from d2c.dparsers.directories import whole_directory
@@ -81,6 +82,8 @@ def train_models(
     labels = dparser.foreign if spec.labels is None else spec.labels
     routes = replace(spec, labels=labels).new_routes()
     _check(spec, routes, dparser, foreign)
+    with needing("training", "d2c[train]"):  # now, not when a route learns, after the d-parser
+        import_module("sklearn")
     warn_of_presets([dparser, spec.tagging and spec.tagging.make()])
     with ExitStack() as stack:
         new = [stack.enter_context(whole_directory(directory, SETTINGS)) for directory in directories]

@@ -1,1 +1,67 @@
-"""spaCy's dependency parser and tagger."""
+"""spaCy's dependency parser and tagger.
+
+spaCy's networks are thinc's, which imports torch where it is installed: two seconds, and no network here is
+made of torch's layers. So thinc is imported as if there were no torch, and learns of it when somebody imports
+torch after all: its wrappers of torch's layers, which other components may be made of, work then.
+"""
+
+from __future__ import annotations
+
+import sys
+from collections.abc import Sequence
+from importlib.abc import MetaPathFinder
+from importlib.machinery import ModuleSpec
+from importlib.util import module_from_spec
+from threading import get_ident
+from types import ModuleType
+
+
+class _TorchFinder(MetaPathFinder):
+    """Hides torch from one thread for a while; afterwards tells thinc of it when it is imported.
+
+    hidden_from: the thread's number
+    """
+
+    def __init__(self) -> None:
+        self.hidden_from: int | None = get_ident()
+
+    def find_spec(
+        self, fullname: str, path: Sequence[str] | None, target: ModuleType | None = None
+    ) -> ModuleSpec | None:
+        """Find torch as the other finders do."""
+        if fullname != "torch":
+            return None
+        if self.hidden_from == get_ident():
+            raise ModuleNotFoundError(f"No module named {fullname!r}", name=fullname)
+        others = (finder for finder in sys.meta_path if finder is not self)
+        spec = next(filter(None, (finder.find_spec(fullname, path, target) for finder in others)), None)
+        if spec is not None and spec.loader is not None:
+            execute = spec.loader.exec_module
+
+            def execute_and_tell(module: ModuleType) -> None:
+                execute(module)
+                _tell_thinc()
+
+            spec.loader.exec_module = execute_and_tell  # type: ignore[method-assign]
+        return spec
+
+
+def _tell_thinc() -> None:
+    """Set what thinc's modules know of torch to what they would find now."""
+    spec = sys.modules["thinc.compat"].__spec__
+    assert spec is not None and spec.loader is not None
+    compat = module_from_spec(spec)  # another one: what was set in thinc's own since stays
+    spec.loader.exec_module(compat)
+    found = {name: value for name, value in vars(compat).items() if "torch" in name or name == "has_gpu"}
+    for name, module in [*sys.modules.items()]:
+        if name.partition(".")[0] == "thinc":
+            vars(module).update({key: value for key, value in found.items() if key in vars(module)})
+
+
+if not {"thinc", "torch"} & sys.modules.keys():
+    _finder = _TorchFinder()
+    sys.meta_path.insert(0, _finder)
+    try:
+        import thinc.compat  # noqa: F401
+    finally:
+        _finder.hidden_from = None

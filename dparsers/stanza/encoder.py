@@ -21,7 +21,7 @@ from typing import Any, NamedTuple, Self
 import torch
 from torch import Tensor, nn
 
-from d2c.base.errors import ModelError
+from d2c.base.errors import ModelError, needing
 from d2c.base.model_files import check_file, first_line, read_json
 from d2c.dparsers.directories import loading
 
@@ -217,11 +217,8 @@ def _check_kind(source: str | Path, kind: str) -> None:
 @contextmanager
 def _transformers(source: str | Path) -> Iterator[Any]:
     """Yield the package, which says nothing meanwhile; raise as ModelError what it raises."""
-    try:
+    with needing(f"{source}: a transformer", "d2c[transformers]"):
         import transformers
-    except ImportError as error:
-        message = f'{source}: a transformer needs a package ({error}): pip install "d2c[transformers]"'
-        raise ModelError(message) from None
     log = transformers.utils.logging
     level, bars = log.get_verbosity(), log.is_progress_bar_enabled()
     log.set_verbosity_error()

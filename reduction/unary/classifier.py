@@ -19,6 +19,7 @@ from typing import NamedTuple, Self
 import numpy as np
 from numpy.typing import NDArray
 
+from d2c.base.errors import needing
 from d2c.base.model_files import read_as, reading, write_settings
 from d2c.base.progress import counted, log
 from d2c.linear.weights import Like, check_numbers, read_arrays, write_arrays
@@ -221,9 +222,10 @@ class _Model(NamedTuple):
                 candidates, np.zeros(1, np.float32), np.zeros(0, np.int64), np.zeros((0, 1), np.float32)
             )
         # Only here: prediction should not wait for these imports.
-        from scipy.sparse import csr_matrix
-        from sklearn.exceptions import ConvergenceWarning
-        from sklearn.svm import LinearSVC
+        with needing("learning unary nodes", "d2c[train]"):
+            from scipy.sparse import csr_matrix
+            from sklearn.exceptions import ConvergenceWarning
+            from sklearn.svm import LinearSVC
 
         seen = np.zeros(1 << _BITS, np.int32)
         for part in parts:

