@@ -96,6 +96,13 @@ class CTree:
                 depths[kid] = depths[node] + 1
         return depths
 
+    def height(self) -> int:
+        """Return how many nodes are on the longest way from the root to a word; 1 of a bare token."""
+        heights = [1] * len(self.tokens.forms)
+        for kids in self.children:
+            heights.append(1 + max([heights[kid] for kid in kids]))
+        return heights[-1]
+
     def yields(self) -> list[tuple[int, ...]]:
         """Return [n + K] the sorted token indices below each node."""
         result: list[tuple[int, ...]] = [(i,) for i in range(len(self.tokens.forms))]

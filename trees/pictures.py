@@ -124,10 +124,11 @@ def _svg(width: float, height: float, pieces: Iterable[str]) -> str:
     of it."""
     style = _style(*_COLOURS[0]) + f"@media (prefers-color-scheme:dark){{{_style(*_COLOURS[1])}}}"
     paper = f'<rect class="paper" width="{width:g}" height="{height:g}"/>'
-    size = f'width="{width:g}" height="{height:g}" class="d2c" font-family="sans-serif" font-size="13"'
-    return (
-        f'<svg xmlns="http://www.w3.org/2000/svg" {size}><style>{style}</style>{paper}{"".join(pieces)}</svg>'
-    )
+    # Notebooks give pictures max-width: 100%: a wide tree would be cut or shrunk until nobody can read it.
+    size = f'width="{width:g}" height="{height:g}" viewBox="0 0 {width:g} {height:g}" style="max-width:none"'
+    font = 'class="d2c" font-family="sans-serif" font-size="13"'
+    inside = f"<style>{style}</style>{paper}{''.join(pieces)}"
+    return f'<svg xmlns="http://www.w3.org/2000/svg" {size} {font}>{inside}</svg>'
 
 
 def _style(paper: str, line: str, text: str, label: str, word: str) -> str:
@@ -139,11 +140,9 @@ def _style(paper: str, line: str, text: str, label: str, word: str) -> str:
 
 
 def _printer(ctree: DrawnCTree) -> TreePrettyPrinter:
-    levels = [1] * len(ctree.tokens.tags)
-    for kids in ctree.children:
-        levels.append(1 + max(levels[kid] for kid in kids))
-    if levels[-1] > _DEEPEST:
-        raise ValueError(f"a tree of {levels[-1]:,} levels cannot be drawn; {_DEEPEST} is the most")
+    levels = ctree.height()
+    if levels > _DEEPEST:
+        raise ValueError(f"a tree of {levels:,} levels cannot be drawn; {_DEEPEST} is the most")
     nodes: list[Tree] = [Tree(tag, [i]) for i, tag in enumerate(ctree.tokens.tags)]
     for label, kids in zip(ctree.labels, ctree.children, strict=True):
         nodes.append(Tree(label, [nodes[kid] for kid in kids]))

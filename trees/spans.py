@@ -8,9 +8,10 @@ from __future__ import annotations
 
 from collections.abc import Collection, Iterable, Sequence
 from dataclasses import dataclass, field
+from functools import cached_property
 from typing import Any
 
-from d2c.trees.ctree import Block, CTree
+from d2c.trees.ctree import Block, CTree, Tokens, joined, trusted_ctree
 
 
 @dataclass(frozen=True, slots=True)
@@ -19,21 +20,27 @@ class Source:
 
     offsets: [n] of each word its first character and the one after its last; None where there was no text
     text:    from the first word's first character to the last word's last; "" where it is not kept
+    within:  of the words of a constituent: the source of the whole sentence, and their numbers there
     """
 
     forms: tuple[str, ...]
     offsets: Sequence[tuple[int, int]] | None = None
     text: str = ""
+    within: tuple[Source, Sequence[int]] | None = None
 
     def part(self, start: int, end: int) -> str:
         """Return the text of tokens, or their forms with blanks between them."""
+        if self.within:
+            whole, numbers = self.within
+            runs = joined([(number, number + 1) for number in numbers[start:end]])
+            return " ".join([whole.part(*run) for run in runs])
         if not self.offsets or not self.text:
             return " ".join(self.forms[start:end])
         begin = self.offsets[0][0]
         return self.text[self.offsets[start][0] - begin : self.offsets[end - 1][1] - begin]
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True, slots=True, repr=False)
 class Span:
     """A constituent.
 
@@ -41,6 +48,7 @@ class Span:
     head:       its head token; None where the tree has no head children
     depth:      how many constituents are above it
     confidence: how sure the parser is of it, from 0 to 1, if it says so
+    place:      all constituents of the sentence, and its number among them
     """
 
     label: str
@@ -48,7 +56,27 @@ class Span:
     head: int | None
     depth: int
     confidence: float | None = None
-    source: Source = field(repr=False, kw_only=True)
+    source: Source = field(kw_only=True)
+    place: tuple[Constituents, int] = field(kw_only=True, compare=False)
+
+    def __repr__(self) -> str:
+        tokens = ",".join([f"{start}:{end}" for start, end in self.blocks])
+        return f"<Span {self.label} {tokens} {self.text!r}>"
+
+    @property
+    def parent(self) -> Span | None:
+        """The constituent right above it; None of the highest."""
+        every, node = self.place
+        above = every.parents[node]
+        return None if above < 0 else every.span(above)
+
+    @property
+    def children(self) -> tuple[Span, ...]:
+        """The constituents right below it, from left to right; words are none."""
+        every, node = self.place
+        n = len(every.ctree.tokens)
+        kids = every.ctree.children[node - n] if node >= n else ()
+        return tuple([every.span(kid) for kid in kids if kid >= n])
 
     @property
     def start(self) -> int:
@@ -99,6 +127,75 @@ class Span:
         return row
 
 
+class Constituents:
+    """The nodes of a c-tree, and what spans say of them, found when it is first needed.
+
+    confidences: [K] one for each proper node
+    """
+
+    def __init__(
+        self, ctree: CTree, confidences: Sequence[float] | None = None, source: Source | None = None
+    ) -> None:
+        self.ctree, self.confidences = ctree, confidences
+        self.source = source or Source(ctree.tokens.forms)
+
+    @cached_property
+    def blocks(self) -> list[tuple[Block, ...]]:
+        """[n + K] as of `CTree.blocks`."""
+        return self.ctree.blocks()
+
+    @cached_property
+    def depths(self) -> list[int]:
+        """[n + K] as of `CTree.depths`."""
+        return self.ctree.depths()
+
+    @cached_property
+    def parents(self) -> list[int]:
+        """[n + K] as of `CTree.parents`."""
+        return self.ctree.parents()
+
+    @cached_property
+    def heads(self) -> list[int] | None:
+        """[n + K] as of `CTree.lexical_heads`; None where there are no head children."""
+        return None if self.ctree.head_children is None else self.ctree.lexical_heads()
+
+    def span(self, node: int) -> Span:
+        """Return the span of a node; that of a pre-terminal has the tag as its label, and no confidence."""
+        k = node - len(self.ctree.tokens.forms)
+        return Span(
+            self.ctree.label(node),
+            self.blocks[node],
+            self.heads[node] if self.heads else None,
+            self.depths[node],
+            self.confidences[k] if self.confidences and k >= 0 else None,
+            source=self.source,
+            place=(self, node),
+        )
+
+    def below(self, node: int) -> Constituents:
+        """Return those of a node as of a tree of its own: its words are counted from 0, gaps are closed."""
+        ctree, source = self.ctree, self.source
+        n, nodes, stack = len(ctree.tokens), list[int](), [node]
+        while stack:
+            nodes.append(stack.pop())
+            stack += ctree.children[nodes[-1] - n] if nodes[-1] >= n else ()
+        nodes.sort()
+        new_id = {old: new for new, old in enumerate(nodes)}
+        words, ks = [i for i in nodes if i < n], [i - n for i in nodes if i >= n]
+        forms = tuple([ctree.tokens.forms[i] for i in words])
+        heads = ctree.head_children
+        own = trusted_ctree(
+            Tokens(forms, tuple([ctree.tokens.tags[i] for i in words])),
+            tuple([ctree.labels[k] for k in ks]),
+            tuple([tuple([new_id[kid] for kid in ctree.children[k]]) for k in ks]),
+            None if heads is None else tuple([new_id[heads[k]] for k in ks]),
+        )
+        places = source.offsets and tuple([source.offsets[i] for i in words])
+        text = source.text and self.span(node).text
+        confidences = self.confidences and tuple([self.confidences[k] for k in ks])
+        return Constituents(own, confidences, Source(forms, places, text, (source, words)))
+
+
 def spans_of(
     ctree: CTree,
     nodes: Iterable[int] | None = None,
@@ -110,24 +207,13 @@ def spans_of(
     nodes:       ids of proper nodes; None: all of them
     confidences: [K] one for each proper node
     """
-    n, blocks, depths = len(ctree.tokens), ctree.blocks(), ctree.depths()
-    heads = None if ctree.head_children is None else ctree.lexical_heads()
-    source = source or Source(ctree.tokens.forms)
+    every = Constituents(ctree, confidences, source)
+    n, blocks = len(ctree.tokens), every.blocks
     ordered = sorted(
         range(n, len(blocks)) if nodes is None else nodes,
         key=lambda node: (blocks[node][0][0], -blocks[node][-1][1], -node),
     )
-    return [
-        Span(
-            ctree.labels[node - n],
-            blocks[node],
-            heads[node] if heads else None,
-            depths[node],
-            confidences[node - n] if confidences else None,
-            source=source,
-        )
-        for node in ordered
-    ]
+    return [every.span(node) for node in ordered]
 
 
 def labelled(ctree: CTree, labels: Collection[str], nested: bool = False) -> list[int]:

@@ -55,7 +55,7 @@ class Sentence:
 
     def _repr_html_(self) -> str:
         """Show the sentence in a notebook: its tree, or why there is none."""
-        picture = None if self.error else self.tree._repr_svg_()
+        picture = None if self.error else self.tree._repr_html_()
         return picture or f"<p>{escape(self.error or str(self.tree))}</p>"
 
 

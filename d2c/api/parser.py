@@ -6,12 +6,14 @@ It is `d2c parse` in Python: the same batches, rules for text and processes (`d2
 from __future__ import annotations
 
 import io
-from collections.abc import Iterable, Iterator
+from collections import deque
+from collections.abc import Generator, Iterable, Iterator
 from contextlib import closing
 from functools import cached_property, partial
+from itertools import repeat
 from operator import attrgetter
 from pathlib import Path
-from typing import Any, Literal, cast
+from typing import Any, Literal, TypeVar, cast, overload
 
 from d2c.api.document import Document, Sentence
 from d2c.dparsers.protocol import TextRules
@@ -24,6 +26,7 @@ from d2c.parsing.stream import ParsedBatch, batched, parse_batches
 from d2c.parsing.text import PENN
 from d2c.training.warm_up import warmed_up
 
+Context = TypeVar("Context")
 Kind = Literal["text", "tokenized", "split", "conllu"]
 _TEXT = "<text>"  # what errors name
 _BATCH = ParseOptions.batch_size
@@ -65,9 +68,45 @@ class Parser:
         An empty line ends a sentence, another line break does not.
         """
         if not isinstance(text, str):
-            raise TypeError(f"a text is a str, not {type(text).__name__}; parse_tokens takes words")
-        # newline="": lines end where those of files do, and keep what they end in, so that offsets are right
-        return Document([*self.stream(io.StringIO(text, newline=""), kind="split")])
+            other = "pipe takes several texts, parse_tokens takes words"
+            raise TypeError(f"a text is a str, not {type(text).__name__}; {other}")
+        [document] = self.pipe([text])
+        return document
+
+    @overload
+    def pipe(
+        self,
+        texts: Iterable[str],
+        *,
+        as_tuples: Literal[False] = False,
+        batch_size: int = _BATCH,
+        jobs: int = 1,
+    ) -> Iterator[Document]: ...
+
+    @overload
+    def pipe(
+        self,
+        texts: Iterable[tuple[str, Context]],
+        *,
+        as_tuples: Literal[True],
+        batch_size: int = _BATCH,
+        jobs: int = 1,
+    ) -> Iterator[tuple[Document, Context]]: ...
+
+    def pipe(
+        self, texts: Iterable[Any], *, as_tuples: bool = False, batch_size: int = _BATCH, jobs: int = 1
+    ) -> Iterator[Any]:
+        """Parse many texts, each as the parser itself does; the documents come in order, as they are parsed.
+
+        as_tuples:  the texts are pairs of a text and anything else, and so are the documents, as in spaCy
+        batch_size: sentences, of however many texts, that are parsed at once
+        jobs:       as of `stream`
+        """
+        if isinstance(texts, str | bytes):
+            raise TypeError("pipe takes several texts; one text is for the parser itself: parser(text)")
+        _check_sizes(jobs, batch_size)
+        pairs = self._documents(texts if as_tuples else zip(texts, repeat(None)), jobs, batch_size)
+        return pairs if as_tuples else (document for document, _ in pairs)
 
     def parse_tokens(self, sentences: Iterable[Iterable[str]]) -> Document:
         """Parse sentences that are cut into words; the model's tagger tags them."""
@@ -100,8 +139,7 @@ class Parser:
             raise TypeError("stream takes lines; one text is for the parser itself: parser(text)")
         if kind not in INPUTS:
             raise ValueError(f"kind {kind!r} is none of {', '.join(INPUTS)}")
-        if min(jobs, batch_size) < 1:
-            raise ValueError("jobs and batch_size are at least 1")
+        _check_sizes(jobs, batch_size)
         rules = self.rules if given.KINDS[kind].cut else PENN
         sentences = given.sentences_of(map(_line, lines), kind, rules, _TEXT)
         return self._parse(sentences, kind, jobs, batch_size)
@@ -122,13 +160,41 @@ class Parser:
     def __getstate__(self) -> dict[str, Any]:
         return {name: getattr(self, name) for name in ("directory", "device", "allow_pipeline")}
 
+    def _documents(
+        self, pairs: Iterable[tuple[str, Any]], jobs: int, size: int
+    ) -> Iterator[tuple[Document, Any]]:
+        read = deque[tuple[int, Any]]()  # of texts: how many sentences they are, and what came with them
+        waiting: list[Sentence] = []
+
+        def sentences() -> Iterator[given.InputSentence]:
+            for number, (text, context) in enumerate(pairs, 1):
+                if not isinstance(text, str):
+                    raise TypeError(f"a text is a str; number {number} is a {type(text).__name__}")
+                # newline="": lines end where those of files do, and keep what they end in, as offsets need it
+                lines = io.StringIO(text, newline="")
+                cut = [*given.sentences_of(lines, "split", self.rules, _TEXT)]
+                read.append((len(cut), context))
+                yield from cut
+
+        def complete() -> Iterator[tuple[Document, Any]]:
+            while read and len(waiting) >= read[0][0]:
+                count, context = read.popleft()
+                yield Document(waiting[:count]), context
+                del waiting[:count]
+
+        with closing(self._parse(sentences(), "split", jobs, size)) as parsed:
+            for sentence in parsed:
+                waiting.append(sentence)
+                yield from complete()
+        yield from complete()
+
     def _parse_words(self, sentences: Iterable[tuple[tuple[str, ...], tuple[str, ...]]]) -> Document:
         numbered = (given.sentence_of_words(*columns, i, _TEXT) for i, columns in enumerate(sentences, 1))
         return Document([*self._parse(numbered, TAGGED, 1, _BATCH)])
 
     def _parse(
         self, sentences: Iterable[given.InputSentence], kind: str, jobs: int, size: int
-    ) -> Iterator[Sentence]:
+    ) -> Generator[Sentence, None, None]:
         options = ParseOptions(kind=kind, confidences=True)
         batches = parse_batches(
             partial(attrgetter("model"), self), options, batched(sentences, size), _documented, jobs
@@ -140,6 +206,11 @@ class Parser:
 
 def _documented(batch: ParsedBatch) -> list[Sentence]:
     return [Sentence.of(parsed) for parsed in batch.sentences]
+
+
+def _check_sizes(jobs: int, batch_size: int) -> None:
+    if min(jobs, batch_size) < 1:
+        raise ValueError("jobs and batch_size are at least 1")
 
 
 def _line(text: object) -> str:

@@ -3,42 +3,98 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
+from functools import cached_property
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from d2c.base.files import AnyPath
 from d2c.parsing.json_lines import tree_to_json
-from d2c.trees.ctree import CTree
-from d2c.trees.formats.brackets import format_bracket
-from d2c.trees.formats.discbracket import format_discbracket
+from d2c.trees.conversion import to_dependencies
+from d2c.trees.ctree import CTree, canonical
+from d2c.trees.formats.brackets import format_bracket, parse_bracket
+from d2c.trees.formats.discbracket import format_discbracket, is_discbracket, parse_discbracket
 from d2c.trees.heads import load_head_rules
-from d2c.trees.spans import Source, Span, labelled, spans_of
+from d2c.trees.spans import Constituents, Source, Span, labelled, spans_of
 
 if TYPE_CHECKING:
     import nltk
     from stanza.models.constituency import parse_tree
 
 
-@dataclass(frozen=True, repr=False)
 class Tree:
-    """A constituency tree over n words with K constituents.
+    """A constituency tree over n words with K constituents, or the part of one that is below a node.
+
+    A part is a tree of its own: its words are counted from 0, and gaps between them are closed. Its `offsets`
+    are still those in the text, and its `span` is the place that it has in the sentence. Trees are equal if
+    they are the same in brackets.
+
+    As a sequence it is what it is in nltk: its elements are its children, or a tag's word; `tree[0, 1]` is
+    the second child of the first. The wrapper that brackets have around a sentence (TOP) is such a tree, too;
+    it is none of the constituents.
 
     ctree:       the tree itself
-    confidences: [K] how sure the parser is of each, from 0 to 1; None where it does not say so
+    confidences: [K] how sure the parser is of each node, from 0 to 1; None where it does not say so
     offsets:     [n] of each word its first character and the one after its last in the text that was parsed;
                  None where that was no text
     text:        the sentence as it stands there; its words with blanks between them where it is not given
     """
 
-    ctree: CTree
-    confidences: tuple[float, ...] | None = None
-    offsets: Sequence[tuple[int, int]] | None = None
-    text: str = ""
+    def __init__(
+        self,
+        ctree: CTree,
+        confidences: Sequence[float] | None = None,
+        offsets: Sequence[tuple[int, int]] | None = None,
+        text: str = "",
+    ) -> None:
+        self._whole = Constituents(ctree, confidences, Source(ctree.tokens.forms, offsets, text))
+        self._node = _highest(ctree)
 
-    def __post_init__(self) -> None:
-        if not self.text:
-            object.__setattr__(self, "text", " ".join(self.words))
+    @classmethod
+    def from_string(cls, brackets: str) -> Tree:
+        """Return the tree of brackets as they are, with traces and functions; the inverse of `str`.
+
+        They are discbracket where each word begins with a number and `=`. Raises ValueError.
+        """
+        return cls((parse_discbracket if is_discbracket(brackets) else parse_bracket)(brackets))
+
+    @property
+    def label(self) -> str:
+        """Its root's label, also around a sentence (TOP); of a word its tag."""
+        ctree = self._whole.ctree
+        return ctree.top or "" if self._node > ctree.root else ctree.label(self._node)
+
+    @property
+    def children(self) -> tuple[Tree, ...]:
+        """The trees below its root, words with their tags among them; a word and its tag have none."""
+        ctree, n = self._whole.ctree, len(self._whole.ctree.tokens)
+        if self._node > ctree.root:
+            return (self._below(ctree.root),)
+        return tuple(map(self._below, ctree.children[self._node - n])) if self._node >= n else ()
+
+    @property
+    def span(self) -> Span:
+        """Its place in the sentence: the words there, their head, what is above."""
+        return self._whole.span(min(self._node, self._whole.ctree.root))
+
+    @property
+    def ctree(self) -> CTree:
+        """The tree that d2c computes with."""
+        return self._own.ctree
+
+    @property
+    def confidences(self) -> Sequence[float] | None:
+        """[K] how sure the parser is of each proper node of `ctree`, from 0 to 1."""
+        return self._own.confidences
+
+    @property
+    def offsets(self) -> Sequence[tuple[int, int]] | None:
+        """[n] where each word is in the text that was parsed."""
+        return self._own.source.offsets
+
+    @property
+    def text(self) -> str:
+        """What it is over, as it stands in the text."""
+        return self._own.source.text or " ".join(self.words)
 
     @property
     def words(self) -> tuple[str, ...]:
@@ -49,6 +105,17 @@ class Tree:
     def tags(self) -> tuple[str, ...]:
         """[n] their tags."""
         return self.ctree.tokens.tags
+
+    @property
+    def heads(self) -> tuple[int, ...] | None:
+        """[n] of each word the number of the word that it depends on; as in spaCy the root has its own.
+
+        None in a treebank that was read without head rules.
+        """
+        if self.ctree.head_children is None:
+            return None
+        heads = to_dependencies(self.ctree).heads
+        return tuple([head - 1 if head else word for word, head in enumerate(heads)])
 
     @property
     def labels(self) -> tuple[str, ...]:
@@ -62,7 +129,7 @@ class Tree:
 
     def spans(self) -> list[Span]:
         """Return the constituents from left to right, the higher of two that begin at the same word first."""
-        return spans_of(self.ctree, None, self.confidences, self._source)
+        return spans_of(self.ctree, None, self.confidences, self._own.source)
 
     def phrases(self, *labels: str, nested: bool = False) -> list[Span]:
         """Return the constituents with one of some labels, as `spans` has them.
@@ -72,7 +139,26 @@ class Tree:
         if not labels:
             raise ValueError("which phrases? say their labels: phrases('NP')")
         nodes = labelled(self.ctree, labels, nested)
-        return spans_of(self.ctree, nodes, self.confidences, self._source)
+        return spans_of(self.ctree, nodes, self.confidences, self._own.source)
+
+    def leaves(self) -> list[str]:
+        """Return the words."""
+        return [*self.words]
+
+    def pos(self) -> list[tuple[str, str]]:
+        """Return the words with their tags."""
+        return [*zip(self.words, self.tags, strict=True)]
+
+    def height(self) -> int:
+        """Return how many nodes are on the longest way down, as nltk counts: a word is one, too."""
+        return self.ctree.height() + 1 + (self.ctree.top is not None)
+
+    def subtrees(self) -> Iterator[Tree]:
+        """Yield the tree and all below it, those of tags, too, from left to right, the higher first."""
+        stack = [self]
+        while stack:
+            yield (tree := stack.pop())
+            stack += reversed(tree.children)
 
     def to_dict(self) -> dict[str, Any]:
         """Return words, tags, offsets of text, and spans, as `d2c parse --to json` writes them."""
@@ -90,6 +176,26 @@ class Tree:
 
         return to_stanza(self.ctree)
 
+    def __len__(self) -> int:
+        return len(self._parts)
+
+    def __iter__(self) -> Iterator[Tree | str]:
+        return iter(self._parts)
+
+    def __getitem__(self, position: int | tuple[int, ...]) -> Tree | Any:  # not str: whoever says where knows
+        found: Tree | str = self
+        for index in (position,) if isinstance(position, int) else position:
+            if isinstance(found, str):
+                raise IndexError(f"{position}: there is nothing below the word {found!r}")
+            found = found._parts[index]
+        return found
+
+    def __eq__(self, other: object) -> bool:
+        return self._key() == other._key() if isinstance(other, Tree) else NotImplemented
+
+    def __hash__(self) -> int:
+        return hash(self._key())
+
     def __str__(self) -> str:
         """Return brackets on one line, as `d2c parse` writes them; discbracket for a tree with gaps."""
         return format_discbracket(self.ctree) if self.has_gaps else format_bracket(self.ctree)
@@ -98,7 +204,7 @@ class Tree:
         return f"<Tree {self}>"
 
     def _repr_svg_(self) -> str | None:
-        """Show the tree in a notebook; one that is too deep for a picture is shown as `repr`."""
+        """Return a picture; None of a tree that is too deep for one, which is shown as `repr`."""
         from d2c.trees.pictures import ctree_svg  # only here: it needs nltk
 
         try:
@@ -106,9 +212,35 @@ class Tree:
         except ValueError:
             return None
 
+    def _repr_html_(self) -> str | None:
+        """Show the tree in a notebook: the picture, scrolled where it is wider than the page."""
+        picture = self._repr_svg_()
+        return picture and f'<div style="overflow-x:auto">{picture}</div>'
+
     @property
-    def _source(self) -> Source:
-        return Source(self.words, self.offsets, self.text)
+    def _parts(self) -> tuple[Tree | str, ...]:
+        return self.children or (self._whole.ctree.tokens.forms[self._node],)
+
+    def _below(self, node: int) -> Tree:
+        part = object.__new__(Tree)
+        part._whole, part._node = self._whole, node
+        return part
+
+    @cached_property
+    def _own(self) -> Constituents:
+        """What it has: of a part, all numbered anew."""
+        whole = self._whole
+        return whole if self._node == _highest(whole.ctree) else whole.below(self._node)
+
+    def _key(self) -> tuple[object, ...]:
+        """What brackets say."""
+        ctree = canonical(self.ctree)
+        return ctree.tokens.forms, ctree.tokens.tags, ctree.labels, ctree.children, ctree.top
+
+
+def _highest(ctree: CTree) -> int:
+    """Return the root's id; where it has a wrapper, the next one, which stands for that."""
+    return ctree.root + (ctree.top is not None)
 
 
 def read(path: AnyPath, *, format: str | None = None, head_rules: str | None = None) -> Iterator[Tree]:

@@ -22,6 +22,7 @@ from typing import Any
 
 import pytest
 
+import d2c
 from d2c.base.model_files import size_of, write_settings
 from d2c.models.model import FORMAT, SETTINGS
 from d2c.reduction.encodings import ENCODINGS
@@ -222,6 +223,19 @@ def test_first_tree(
     before = cpu_seconds()
     benchmark.pedantic(run, words, given, rounds=1)
     benchmark.extra_info["CPU seconds"] = cpu_seconds() - before
+
+
+@pytest.mark.parametrize("call", ["one text", "pipe", "text by text"])
+def test_short_texts(call: str, benchmark: Benchmark) -> None:
+    """Eighty sentences as a text, as eighty texts of which `pipe` makes batches, and each parsed alone."""
+    texts = [" ".join(ctree.tokens.forms) for ctree in islice(read_brackets(SAMPLE / "dev.mrg"), 80)]
+    parser = d2c.load(MODEL)
+    calls: dict[str, Callable[[], list[object]]] = {
+        "one text": lambda: [parser("\n\n".join(texts))],
+        "pipe": lambda: [*parser.pipe(texts)],
+        "text by text": lambda: [*map(parser, texts)],
+    }
+    benchmark.pedantic(calls[call], rounds=3, warmup_rounds=1)
 
 
 @pytest.mark.parametrize("workers", [1, 2])

@@ -37,6 +37,20 @@ def test_words_of_a_text() -> None:
     assert spans_of(tree, source=Source(tokens.forms, source.offsets))[1].text == "wo n't"
 
 
+def test_what_is_above_and_below() -> None:
+    whole, subject, inner, prepositional, *_ = spans_of(TREE)
+    assert [span.label for span in whole.children] == ["NP", "VP"] and whole.parent is None
+    assert subject.children == (inner, prepositional) and inner.children == ()
+    assert inner.parent == prepositional.parent == subject and subject.parent == whole
+
+
+def test_they_show_their_words() -> None:
+    assert [repr(span) for span in spans_of(GAP)] == [
+        "<Span S 0:3 'wake me up'>",
+        "<Span VP 0:1,2:3 'wake up'>",
+    ]
+
+
 def test_gaps() -> None:
     _, span = spans_of(GAP)
     assert (span.label, span.blocks, span.tokens, span.text) == ("VP", ((0, 1), (2, 3)), (0, 2), "wake up")
@@ -61,7 +75,10 @@ def test_any_tree(ctree: CTree) -> None:
     yields = ctree.yields()[n:]
     assert sorted((s.label, s.tokens) for s in spans) == sorted(zip(ctree.labels, yields, strict=True))
     seen: list[Span] = []
+    assert [span for span in spans if span.parent is None] == spans[:1]
     for span in spans:  # what is above comes before
+        assert all(child.parent == span and child in spans for child in span.children)
+        assert span.depth == (0 if span.parent is None else span.parent.depth + 1)
         assert sum(set(span.tokens) <= set(other.tokens) for other in seen) >= span.depth
         seen.append(span)
     assert len(labelled(ctree, set(ctree.labels), nested=True)) == len(ctree.labels)

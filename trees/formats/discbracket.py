@@ -17,6 +17,7 @@ from d2c.trees.formats.chunks import Write, item_reader, writer
 NO_TAG = "_"  # of a leaf that shares its node with others
 
 _TOKEN = re.compile(r"[()]|[^ \t\r\n()]+")
+_LAST_WORD = re.compile(r"[ \t\r\n]([^ \t\r\n()]+)[ \t\r\n]*\)")  # of its node
 _LEAF = re.compile(r"([0-9]+)=(.*)", re.DOTALL)
 
 
@@ -41,6 +42,12 @@ def format_discbracket(ctree: CTree) -> str:
 
 
 write_discbracket: Write[CTree] = writer(lambda ctree, _: format_discbracket(ctree) + "\n")
+
+
+def is_discbracket(text: str) -> bool:
+    """Return whether brackets are discbracket: each word begins with a number and `=`."""
+    words = _LAST_WORD.findall(text)
+    return bool(words) and all(map(_LEAF.fullmatch, words))
 
 
 def _label(text: str) -> str:

@@ -31,11 +31,10 @@ def test_it_runs(notebook: Any, monkeypatch: pytest.MonkeyPatch, tmp_path: Path)
     resources = {"metadata": {"path": str(tmp_path)}}
     nbclient.NotebookClient(notebook, timeout=600, kernel_name="python3", resources=resources).execute()
     shown = [[*out.get("data", {"text/plain": out.get("text")})] for out in outputs(notebook)]
-    assert [kinds[-1] for kinds in shown].count("image/svg+xml") == 2
-    document, table = (
-        out.data["text/html"] for out in outputs(notebook) if "text/html" in out.get("data", ())
-    )
-    assert document.count("<svg") == 2 and "<th>confidence</th>" in table
+    assert [kinds[-1] for kinds in shown].count("image/svg+xml") == 3
+    pages = [out.data["text/html"] for out in outputs(notebook) if "text/html" in out.get("data", ())]
+    assert [page.count("<svg") for page in pages] == [2, 1, 0, 1, 1] and "<th>confidence</th>" in pages[2]
+    assert [page.count("overflow-x:auto") for page in pages] == [2, 1, 0, 1, 1]
     [printed] = [out.text for out in outputs(notebook) if "not UTF-8" in out.get("text", "")]
     assert [line.split()[0] for line in printed.splitlines()] == ["1", "2", "3"]
 

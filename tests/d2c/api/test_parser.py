@@ -12,9 +12,10 @@ import pytest
 from click.testing import CliRunner
 
 import d2c
-from d2c import Parser, Sentence
+from d2c import Document, Parser, Sentence
 from d2c.commands.cli import cli
 from d2c.models.model import NO_TAGGER
+from d2c.parsing.stream import Batch, BatchParser, ParsedBatch
 
 TEXT = 'The dog can\'t see "Mary". She\r\nslept (here).\n\n\n The young\n cat'
 
@@ -95,8 +96,15 @@ def test_what_are_no_words(parser: Parser, wrong: list[list[str]]) -> None:
 
 
 def test_what_is_no_text(parser: Parser) -> None:
-    with pytest.raises(TypeError, match="a text is a str, not list; parse_tokens takes words"):
+    several = "^a text is a str, not list; pipe takes several texts, parse_tokens takes words$"
+    with pytest.raises(TypeError, match=several):
         parser(["They"])  # type: ignore[arg-type]
+    with pytest.raises(TypeError, match=r"^pipe takes several texts; .* parser\(text\)$"):
+        parser.pipe("They slept.")
+    with pytest.raises(TypeError, match="^a text is a str; number 2 is a float$"):
+        [*parser.pipe(["They slept.", float("nan")])]  # type: ignore[list-item]
+    with pytest.raises(ValueError, match="at least 1"):
+        parser.pipe([], jobs=0)
     with pytest.raises(TypeError, match=r"stream takes lines; .* parser\(text\)"):
         parser.stream("They slept.")
     with pytest.raises(TypeError, match="a line is a str, not bytes"):
@@ -114,6 +122,7 @@ def test_streams_are_equal_with_any_number_of_jobs(parser: Parser) -> None:
         jobs: [*parser.stream(iter(lines), jobs=jobs, batch_size=3)] for jobs in (1, 2)
     }
     assert found[1] == found[2]
+    assert [one.to_dict() for one in found[1]] == [one.to_dict() for one in found[2]]
     assert [sentence.line for sentence in found[1]] == [1, 3, 4, 5, 6, 8, 9, 10]
     assert [sentence.error for sentence in found[1]] == ["", "not UTF-8 text", "", ""] * 2
     assert found[1][4].tree.offsets is not None and found[1][4].tree.offsets[0] == (42, 45)
@@ -132,6 +141,64 @@ def test_streams_are_lazy(parser: Parser) -> None:
     assert read == 0
     assert [next(stream).text for _ in range(3)] == ["The dog slept ."] * 3
     assert read == 4
+
+
+def dicts(document: Document) -> list[dict[str, object]]:
+    return [sentence.to_dict() for sentence in document]
+
+
+TEXTS = ("The dog slept.", "", TEXT, " \n", "\ud800\nShe slept.", "The cat can't see. " * 3, "")
+
+
+def test_documents_stay_apart(parser: Parser) -> None:
+    alone = [parser(text) for text in TEXTS]
+    assert [len(document) for document in alone] == [1, 0, 3, 0, 2, 3, 0]
+    for size in (1, 2, 3, 100):
+        found = [*parser.pipe(TEXTS, batch_size=size)]
+        assert [*map(dicts, found)] == [*map(dicts, alone)]
+    assert [sentence.error for sentence in found[4]] == ["not UTF-8 text", ""]
+    assert [*parser.pipe([])] == [] and [*parser.pipe(["", ""])] == [Document([])] * 2
+
+
+def test_documents_with_contexts(parser: Parser) -> None:
+    pairs = ((text, {"id": number}) for number, text in enumerate(TEXTS))
+    found = [*parser.pipe(pairs, as_tuples=True, batch_size=2)]
+    assert [context["id"] for _, context in found] == [*range(len(TEXTS))]
+    assert [len(document) for document, _ in found] == [1, 0, 3, 0, 2, 3, 0]
+
+
+@pytest.mark.slow
+def test_documents_are_equal_with_any_number_of_jobs(parser: Parser) -> None:
+    found = [[*map(dicts, parser.pipe(TEXTS * 2, jobs=jobs, batch_size=3))] for jobs in (1, 2)]
+    assert found[0] == found[1] and len(found[0]) == 2 * len(TEXTS)
+
+
+def test_texts_are_read_as_documents_are_taken(parser: Parser) -> None:
+    read = 0
+
+    def texts() -> Iterator[str]:
+        nonlocal read
+        for text in repeat("The dog slept. She slept."):
+            read += 1
+            yield text
+
+    documents = parser.pipe(texts(), batch_size=4)
+    assert read == 0
+    assert [len(next(documents)) for _ in range(2)] == [2, 2] and read == 2
+    assert len(next(documents)) == 2 and read == 4
+
+
+def test_texts_share_batches(parser: Parser, monkeypatch: pytest.MonkeyPatch) -> None:
+    sizes: list[int] = []
+    parse = BatchParser.__call__
+
+    def counted(self: BatchParser, batch: Batch) -> ParsedBatch:
+        sizes.append(len(batch.sentences))
+        return parse(self, batch)
+
+    monkeypatch.setattr(BatchParser, "__call__", counted)
+    assert len([*parser.pipe(["The dog slept."] * 25, batch_size=10)]) == 25
+    assert sizes == [10, 10, 5]
 
 
 def test_a_parser_is_pickled_as_its_place(parser: Parser) -> None:

@@ -6,6 +6,7 @@ import json
 import subprocess
 import sys
 from pathlib import Path
+from typing import Any
 from xml.etree.ElementTree import fromstring
 
 import pytest
@@ -20,6 +21,7 @@ from d2c.trees.ctree import CTree, Tokens, build_ctree
 from d2c.trees.formats.brackets import parse_bracket
 from d2c.trees.heads import load_head_rules
 from d2c.trees.objects import from_nltk, from_stanza
+from tests.pages import opened_in
 
 BRACKETS = "(TOP (S (NP (DT The) (NN cat)) (-LRB- -LRB-) (VP (VBD slept))))"
 CTREE = load_head_rules("collins").apply(parse_bracket(BRACKETS))
@@ -73,13 +75,39 @@ def test_dictionaries_are_lines_of_the_command() -> None:
 def test_pictures() -> None:
     sentence = Sentence.of(PARSED)
     picture = sentence._repr_html_()
+    assert picture == sentence.tree._repr_html_()
     texts = [element.text for element in fromstring(picture).iter() if element.tag.endswith("text")]
     assert texts[0] == "The cat (slept" and {"NP", "DT", "cat"} <= set(texts)
     assert "prefers-color-scheme:dark" in picture
     deep = Tree(parse_bracket("(S " * 300 + "(A a)" + ")" * 300))
-    assert deep._repr_svg_() is None and str(deep) in Sentence(deep, "a", 1)._repr_html_()
+    assert (
+        deep._repr_svg_() is deep._repr_html_() is None and str(deep) in Sentence(deep, "a", 1)._repr_html_()
+    )
     assert Sentence(deep, "a", 1, "<no>")._repr_html_() == "<p>&lt;no&gt;</p>"
     assert Document([sentence] * 2)._repr_html_().count("<svg") == 2
+
+
+@pytest.mark.parametrize("width", [500, 1500])
+def test_wide_pictures_scroll_at_full_size(browser: Any, tmp_path: Path, width: int) -> None:
+    """Notebooks give pictures `max-width: 100%`, which cuts or shrinks them."""
+    wide = Sentence(Tree(parse_bracket(f"(S {' '.join(f'(NN word{i})' for i in range(60))})")), "", 1)
+    style = "<!doctype html><style>svg { max-width: 100%; height: auto }</style>"
+    page = tmp_path / "notebook.html"
+    page.write_text(f"{style}{Document([wide, Sentence.of(PARSED)])._repr_html_()}")
+    tab, faults = opened_in(browser, page)
+    tab.set_viewport_size({"width": width, "height": 800})
+    sizes = (
+        "svg => [svg.viewBox.baseVal.width, svg.clientWidth, svg.clientHeight, svg.viewBox.baseVal.height]"
+    )
+    scrolled = "({parentElement: box}) => [box.scrollWidth, box.clientWidth]"
+    for number, is_wide in enumerate((True, False)):
+        svg = tab.locator("svg").nth(number)
+        full, shown, high, height = svg.evaluate(sizes)
+        inside, outside = svg.evaluate(scrolled)
+        assert shown == full and high == height and outside < width and (full > 60 * 60) == is_wide
+        assert inside == (full if is_wide else outside)
+    assert tab.evaluate("document.documentElement.scrollWidth") == width and not faults
+    tab.context.close()
 
 
 def test_a_table() -> None:
