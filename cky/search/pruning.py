@@ -1,7 +1,8 @@
 """The two ways of section 3.2 to make the constrained chart smaller, estimated from derivations.
 
-Method 1 lets a rule apply only to head words with tags that it was seen with. Method 2 fixes the side of the
-next dependent where p(side | tag(h), tag(m), tag(m')) > γ, m and m' being the next dependents on either side.
+Method 1 lets a rule apply only to head words with tags that it was seen with, or, in a closed grammar, that
+closing the rules seen with the tag makes. Method 2 fixes the side of the next dependent where
+p(side | tag(h), tag(m), tag(m')) > γ, m and m' being the next dependents on either side.
 """
 
 from __future__ import annotations
