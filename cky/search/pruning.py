@@ -49,7 +49,7 @@ def certain_side(constraints: Constraints, tags: Ints, h: int, left: int, right:
     where there are no more."""
     if len(constraints.sides) == 0 or left < 0 or right < 0:
         return -1
-    key = _side_key(tags[h], tags[left], tags[right])
+    key = _side_key(np.int64(tags[h]), np.int64(tags[left]), np.int64(tags[right]))
     low, high = 0, len(constraints.sides)
     while low < high:
         middle = (low + high) // 2
