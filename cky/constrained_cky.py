@@ -96,7 +96,11 @@ class ConstrainedCKY(ChartDecoder, Route):
         examples = examples_of(derivable, self.grammar_, self.vocabulary_, self.nearest)
         del gold
         rules, tags, gamma = len(self.grammar_.rules), len(self.vocabulary_.tags), self.settings.gamma
-        self.allowed_ = estimate(examples.derivations(self.grammar_.table.kind), rules, tags, gamma)
+        allowed = estimate(examples.derivations(self.grammar_.table.kind), rules, tags, gamma)
+        if self.settings.grammar == "closed":  # of each tag, what closing makes of its rules
+            closure = [self.grammar_.closure(seen) for seen in allowed.by_tag]
+            allowed = allowed._replace(by_tag=np.array(closure))
+        self.allowed_ = allowed
         self.weights_ = self._learn_weights(examples, self._scorer_of(held_out, dev_dtrees), progress)
 
     def _learn_weights(

@@ -22,7 +22,10 @@ from typing import NamedTuple
 import click
 
 ROOT = Path(__file__).resolve().parent.parent
-PACKAGES = ("base", "cky", "forests", "linear", "packed", "reduction", "trees")
+PACKAGES = (
+    *("automata", "base", "cky", "combination", "dparsers", "forests", "linear", "packed", "reduction"),
+    *("rules", "trees"),
+)
 FAILED = re.compile(r"^(?:FAILED|ERROR) (\S+)", re.MULTILINE)
 
 
@@ -78,6 +81,7 @@ def copied(folder: Path) -> Path:
     shutil.copytree(ROOT / "d2c", package, ignore=ignored)
     for name in (*PACKAGES, "data"):
         (package / name).symlink_to(tree / name)
+    (tree / "d2c").symlink_to(package)  # where mutations of its files find them
     shutil.copy(ROOT / "pyproject.toml", tree)
     return tree
 

@@ -123,6 +123,12 @@ class Grammar:
         }
         return Grammar.of(added.union(self.rules), dict(zip(self.rules, self.levels, strict=True)))
 
+    def closure(self, seen: NDArray[np.bool_]) -> NDArray[np.bool_]:
+        """[R] which rules of a closed grammar closing makes of those that were seen [R]."""
+        closed, allowed = Grammar.of(self.rules[r] for r in np.flatnonzero(seen)).closed(), seen.copy()
+        allowed[[self.rule_ids[rule] for rule in closed.rules]] = True
+        return allowed
+
     @cached_property
     def symbols(self) -> tuple[Symbol, ...]:
         """[S] every symbol of the rules but ROOT."""

@@ -1,7 +1,8 @@
 """The two ways of section 3.2 to make the constrained chart smaller, estimated from derivations.
 
-Method 1 lets a rule apply only to head words with tags that it was seen with. Method 2 fixes the side of the
-next dependent where p(side | tag(h), tag(m), tag(m')) > γ, m and m' being the next dependents on either side.
+Method 1 lets a rule apply only to head words with tags that it was seen with, or, in a closed grammar, that
+closing the rules seen with the tag makes. Method 2 fixes the side of the next dependent where
+p(side | tag(h), tag(m), tag(m')) > γ, m and m' being the next dependents on either side.
 """
 
 from __future__ import annotations
@@ -48,7 +49,7 @@ def certain_side(constraints: Constraints, tags: Ints, h: int, left: int, right:
     where there are no more."""
     if len(constraints.sides) == 0 or left < 0 or right < 0:
         return -1
-    key = _side_key(tags[h], tags[left], tags[right])
+    key = _side_key(np.int64(tags[h]), np.int64(tags[left]), np.int64(tags[right]))
     low, high = 0, len(constraints.sides)
     while low < high:
         middle = (low + high) // 2

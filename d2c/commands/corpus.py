@@ -2,14 +2,14 @@
 
 from __future__ import annotations
 
-import hashlib
-import json
 import os
 import sys
+import time
 from contextlib import AbstractContextManager, ExitStack, closing
 from functools import partial
 from importlib.metadata import version
 from importlib.util import find_spec
+from itertools import islice
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -27,6 +27,7 @@ if TYPE_CHECKING:
     from d2c.corpora.inputs import Inputs
     from d2c.corpora.job import Plan
     from d2c.corpora.manifest import Manifest
+    from d2c.corpora.summary import JobSummary
     from d2c.corpora.work import Job
 
 BACKENDS = ("ray", "processes")
@@ -58,6 +59,7 @@ _MOST_NAMED = 20  # sentences that are named
 @option_of(CorpusOptions, "patience", metavar="SECONDS")
 @click.option("--resume", is_flag=True, help="Go on with what is in DIR, if there is something.")
 @option_of(CorpusOptions, "retry_failed")
+@option_of(CorpusOptions, "strict")
 @option_of(CorpusOptions, "device")
 @option_of(CorpusOptions, "allow_pipeline", metavar="NAME", help="As for `parse`.")
 def corpus(
@@ -75,10 +77,11 @@ def corpus(
     Text (.txt), JSON lines (.jsonl), CoNLL-U (.conllu), each also with .gz, and Parquet. Files of the output
     have --shard-size sentences each. Workers are actors on Ray, or processes.
 
-    Whenever the job is interrupted or killed, the same command with --resume goes on. The same input makes
-    the same bytes, with any number of workers; the digest in the end shows it. A sentence that cannot be
-    parsed, or that kills its worker, has a row that says so; the exit status is 3 then. With --retry-failed
-    such sentences are tried again, after memory was short for example.
+    Whenever the job is interrupted or killed, the same command with --resume goes on; files that were added
+    or repaired come behind the others then. The same input makes the same bytes, with any number of workers;
+    the digest in the end shows it. A sentence that cannot be parsed, or that kills its worker, has a row that
+    says so, and a file that cannot be read is left out and named; the exit status is 3 then. With
+    --retry-failed such sentences are tried again, after memory was short for example.
     """
     if chosen["retry_failed"] and not resume:
         raise click.UsageError("--retry-failed needs --resume: it goes on with what is in DIR")
@@ -94,30 +97,28 @@ def corpus(
     plan = Plan(given, options, partial(_crew, backend, workers, address, job))
     with opened(output, settings, resume) as manifest:
         try:
-            _run(plan, manifest)
+            given.go_on_after(manifest.files)
+            summary = _run(plan, manifest)
         except BaseException:
             if manifest.entries:
                 say(f"{output} has {len(manifest.entries):,} finished files; --resume goes on from there")
             raise
-    _report(manifest, output)
-
-
-def _report(manifest: Manifest, output: Path) -> None:
-    """Say what there is in the end; sentences that could not be parsed are also the exit status."""
-    entries = manifest.entries.values()
-    sentences, tokens = (sum(entry.sentences for entry in entries), sum(entry.tokens for entry in entries))
-    say(f"{sentences:,} sentences, {tokens:,} tokens in {len(entries):,} files of {output}")
-    click.echo(f"digest {manifest.digest()}")
-    if failed := sum(entry.failed for entry in entries):
-        say(f"{failed:,} could not be parsed; the column `error` says why")
+        summary.write(output)
+    for file, why in islice((summary.broken | summary.skipped).items(), _MOST_NAMED):
+        say(f"{file}: {why}")
+    say(summary)
+    click.echo(f"digest {summary.digest}")
+    if summary.errors or summary.broken:
         click.get_current_context().exit(SOME_FAILED)
 
 
-def _run(plan: Plan, manifest: Manifest) -> None:
+def _run(plan: Plan, manifest: Manifest) -> JobSummary:
     """Do the job; say how far it is, and name the first sentences that cannot be parsed."""
     from d2c.corpora.job import run
+    from d2c.corpora.summary import NAME, summary_of
 
-    named = 0
+    (manifest.directory / NAME).unlink(missing_ok=True)
+    begin, named, words = time.monotonic(), 0, 0
     with ExitStack() as stack:
         tell = say if sys.stderr.isatty() else stack.enter_context(Pulse()).say
         more = stack.enter_context(progress(tell=tell))
@@ -125,7 +126,9 @@ def _run(plan: Plan, manifest: Manifest) -> None:
             for error in done.errors[: max(0, _MOST_NAMED - named)]:
                 tell(f"d2c: {error}")
             named += len(done.errors)
+            words += done.tokens
             more(done.sentences, done.tokens, done.share)
+    return summary_of(manifest, plan.inputs, words, time.monotonic() - begin)
 
 
 def _backend(name: str | None, address: str | None) -> str:
@@ -153,7 +156,7 @@ def _planned(
     assert directory is not None
     if options.language and not KINDS[options.kind].cut:
         raise click.UsageError("--language cuts text into words; leave out --tokenized")
-    files = find_files(paths, options.format_name, output)
+    files, others = find_files(paths, options.format_name, output)
     tagged = all(FORMATS[options.format_name or format_of(file) or TEXT].tagged for file in files)
     load = partial(Model.load, directory, **options.of_model)
     with warmed_up([read_settings(directory).route], train=False):
@@ -161,11 +164,9 @@ def _planned(
         cut = KINDS[options.kind].split and not tagged
         rules = rules_of(directory, load, options.language) if cut else PENN
     fields = Fields(options.text_field, options.id_field)
-    inputs = Inputs(files, options.format_name, options.kind, fields, rules)
-    named = json.dumps([[str(file), size] for file, size in zip(files, inputs.sizes, strict=True)])
+    inputs = Inputs(files, options.format_name, options.kind, fields, rules, others, options.strict)
     settings = {"d2c": version("d2c"), "pyarrow": version("pyarrow"), "model": digest, **options.to_json()}
-    settings["inputs"] = hashlib.sha256(named.encode("utf-8", "backslashreplace")).hexdigest()
-    del settings["patience"], settings["retry_failed"]
+    del settings["patience"], settings["retry_failed"], settings["strict"]
     return inputs, Job(model, digest, options, tagged, fields), settings
 
 

@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+import codecs
 import json
 import os
-from collections.abc import Iterable, Iterator
+from collections import deque
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
 from itertools import groupby
 from pathlib import Path
@@ -23,6 +25,8 @@ from d2c.parsing.text import PENN, Line, SentenceSplitter
 from d2c.trees.formats.conllu import comment_of
 
 _ROWS = 1024  # of Parquet that are read at a time
+_BEGINNING = 1 << 16  # bytes
+_SUFFIXES = " ".join(suffix for form in FORMATS.values() for suffix in form.suffixes)
 
 
 def format_of(path: Path) -> str | None:
@@ -31,26 +35,27 @@ def format_of(path: Path) -> str | None:
     return next((name for name, form in FORMATS.items() if suffix in form.suffixes), None)
 
 
-def find_files(paths: Iterable[Path], format_name: str | None, output: Path) -> list[Path]:
-    """Return the files, and those in directories, each once; the same order on every machine.
+def find_files(paths: Iterable[Path], format_name: str | None, output: Path) -> tuple[list[Path], list[Path]]:
+    """Return the files, and those in directories, each once, and those there that are of no known format.
 
-    format_name: of all of them; None: by their names. Others in directories are left out then, and files that
-                 are named are text. Hidden files, and those below `output`, are left out.
+    format_name: of all of them; None: by their names. Files that are named are text where they have no other.
+                 Hidden files, and those below `output`, are none. The order is the same on every machine.
     Raises FormatError for what is not there.
     """
-    found: dict[Path, None] = {}
+    found, others = dict[Path, None](), dict[Path, None]()
     for path in paths:
         if path.is_dir():
-            inside = [file for file in _below(path, output) if format_name or format_of(file)]
-            if not inside:
-                known = " ".join(suffix for form in FORMATS.values() for suffix in form.suffixes)
-                raise FormatError(str(path), 0, 0, f"no file in it is called {known}; say --format")
-            found |= dict.fromkeys(inside)
+            inside = [*_below(path, output)]
+            known = [file for file in inside if format_name or format_of(file)]
+            if not known:
+                raise FormatError(str(path), 0, 0, f"no file in it is called {_SUFFIXES}; say --format")
+            found |= dict.fromkeys(known)
+            others |= dict.fromkeys(inside)
         elif path.is_file():
             found[path] = None
         else:
             raise FormatError(str(path), 0, 0, "cannot be read: No such file or directory")
-    return [*found]
+    return [*found], [file for file in others if file not in found]
 
 
 def _below(directory: Path, output: Path) -> Iterator[Path]:
@@ -65,7 +70,13 @@ def _below(directory: Path, output: Path) -> Iterator[Path]:
 class Inputs:
     """A stream of records, which can be gone through again; `position` says how far it is.
 
-    kind: one of `input.KINDS`, of text; rules: cut long paragraphs
+    A file is read whole, or left out: one that may break somewhere is read to its end before.
+
+    kind:    one of `input.KINDS`, of text; rules: cut long paragraphs
+    others:  files that are skipped for their names
+    strict:  to skip one is an error, too
+    read:    how many files were read
+    skipped: files without text, and why; broken: those that cannot be read
     """
 
     files: list[Path]
@@ -73,11 +84,27 @@ class Inputs:
     kind: str = TEXT
     fields: Fields = Fields()
     rules: TextRules = PENN
-    sizes: list[int] = field(init=False)
+    others: Sequence[Path] = ()
+    strict: bool = False
+    read: int = field(init=False, default=0)
+    skipped: dict[str, str] = field(init=False, default_factory=dict)
+    broken: dict[str, str] = field(init=False, default_factory=dict)
 
     def __post_init__(self) -> None:
+        self._before, self._here, self._known = 0, _nowhere, set[str]()
         self.sizes = [file.stat().st_size for file in self.files]
-        self._before, self._here = 0, _nowhere
+
+    def go_on_after(self, known: Sequence[str]) -> None:
+        """Begin with files that were read before, in this order; those that were added come behind them.
+
+        Raises FormatError where one of them is not among the files any more.
+        """
+        files, self._known = {str(file): file for file in self.files}, {*known}
+        if gone := [name for name in known if name not in files]:
+            problem = "has been parsed, but is not in the input any more; put it back, or parse anew"
+            raise FormatError(gone[0], 0, 0, f"{problem} into another directory")
+        self.files = [files[name] for name in dict.fromkeys([*known, *files])]
+        self.sizes = [file.stat().st_size for file in self.files]
 
     @property
     def total(self) -> int:
@@ -90,41 +117,93 @@ class Inputs:
         return min(self.total, self._before + self._here())
 
     def __iter__(self) -> Iterator[Record]:
-        """Raises FormatError for a file that cannot be read."""
-        self._before = 0
+        """Raises FormatError for a file that was read before and cannot be any more; if strict, for each."""
+        self._before, self.read, self.skipped, self.broken = 0, 0, {}, {}
+        for file in self.others:
+            self._leave_out(file, f"its name ends in none of {_SUFFIXES}", self.skipped)
         for file, size in zip(self.files, self.sizes, strict=True):
-            name = self.format_name or format_of(file) or TEXT
-            yield from self._parquet(file, size) if name == "parquet" else self._lines(file, name)
+            try:
+                self._check(file)
+            except FormatError as error:
+                self._leave_out(file, error.message, self.broken)
+            else:
+                yield from self._records(file, size)
             self._before, self._here = self._before + size, _nowhere
 
+    def _format(self, file: Path) -> str:
+        return self.format_name or format_of(file) or TEXT
+
+    def _check(self, file: Path) -> None:
+        """Raises FormatError for a file that cannot be read to its end, or that is of another encoding."""
+        if self._format(file) == "parquet":
+            deque(_tables(file, self.fields), maxlen=0)
+            return
+        with open_input(file) as stream:
+            if found := _encoding(stream.buffer.read(_BEGINNING)):
+                raise FormatError(str(file), 0, 0, f"is {found}, not UTF-8 text; convert it (iconv -t UTF-8)")
+            while file.suffix == ".gz" and stream.buffer.read(_BEGINNING):
+                pass
+
+    def _leave_out(self, file: Path, why: str, among: dict[str, str]) -> None:
+        if self.strict or str(file) in self._known:
+            raise FormatError(str(file), 0, 0, why)
+        among[str(file)] = why
+
+    def _records(self, file: Path, size: int) -> Iterator[Record]:
+        """Yield those of a file; one that has none is left out."""
+        name = self._format(file)
+        records = self._rows(file, size) if name == "parquet" else self._lines(file, name)
+        if (first := next(records, None)) is None:
+            self._leave_out(file, "holds no text", self.skipped)
+            return
+        self.read += 1
+        yield first
+        yield from records
+
     def _lines(self, file: Path, name: str) -> Iterator[Record]:
-        with open_input(file, errors="surrogateescape") as stream:
+        encoding = "utf-8" if name == TEXT else "utf-8-sig"  # in text the mark counts as a character
+        with open_input(file, encoding, "surrogateescape") as stream:
             self._here = lambda: os.lseek(stream.fileno(), 0, os.SEEK_CUR)
             if name == "conllu":
                 yield from _blocks(stream, str(file))
             elif name == TEXT and KINDS[self.kind].split:
                 yield from _paragraphs(stream, str(file), self.rules)
             else:
-                for number, line in enumerate(stream, 1):
+                for number, begin, line in _numbered(stream):
                     if line.strip():
-                        yield Record(str(file), number, line, str(file), name)
+                        yield Record(str(file), number, line, str(file), name, begin)
 
-    def _parquet(self, file: Path, size: int) -> Iterator[Record]:
-        """Yield rows as lines of JSON."""
-        number, fields = 0, self.fields
-        try:
-            with parquet.ParquetFile(file) as opened:
-                schema, rows = opened.schema_arrow, opened.metadata.num_rows
-                columns = _columns(schema, fields, str(file))
-                self._here = lambda: size * number // max(1, rows)
-                for read in opened.iter_batches(_ROWS, columns=columns):
-                    values = [_values(read.column(name)) for name in columns]
-                    for row in zip(*values, strict=True):
-                        number += 1
-                        shown = json.dumps(dict(zip(columns, row, strict=True)), default=_decoded)
-                        yield Record(str(file), number, shown, str(file), "parquet")
-        except (OSError, ArrowException) as error:
-            raise FormatError(str(file), 0, 0, f"is no Parquet file that can be read: {error}") from None
+    def _rows(self, file: Path, size: int) -> Iterator[Record]:
+        """Yield rows of Parquet as lines of JSON."""
+        number, rows = 0, 1
+        self._here = lambda: size * number // rows
+        for read, total in _tables(file, self.fields):
+            rows = total
+            values = [_values(column) for column in read.columns]
+            for row in zip(*values, strict=True):
+                number += 1
+                shown = json.dumps(dict(zip(read.schema.names, row, strict=True)), default=_decoded)
+                yield Record(str(file), number, shown, str(file), "parquet")
+
+
+def _tables(file: Path, fields: Fields) -> Iterator[tuple[pa.RecordBatch, int]]:
+    """Yield the columns of text and id, some rows at a time, with the number of all. Raises FormatError."""
+    try:
+        with parquet.ParquetFile(file) as opened:
+            columns = _columns(opened.schema_arrow, fields, str(file))
+            for read in opened.iter_batches(_ROWS, columns=columns):
+                yield read.select(columns), opened.metadata.num_rows
+    except (OSError, ArrowException) as error:
+        raise FormatError(str(file), 0, 0, f"is no Parquet file that can be read: {error}") from None
+
+
+def _encoding(beginning: bytes) -> str | None:
+    """Return what the beginning of a file says of its encoding; None where it may be UTF-8."""
+    if beginning.startswith((codecs.BOM_UTF32_LE, codecs.BOM_UTF32_BE)):
+        return "UTF-32"
+    if beginning.startswith((codecs.BOM_UTF16_LE, codecs.BOM_UTF16_BE)):
+        return "UTF-16"
+    return "binary, or UTF-16" if beginning.count(b"\0") * 8 > len(beginning) else None
 
 
 def _columns(schema: pa.Schema, fields: Fields, file: str) -> list[str]:
@@ -192,11 +271,13 @@ def _blocks(stream: TextIO, file: str) -> Iterator[Record]:
 def _paragraphs(stream: TextIO, file: str, rules: TextRules) -> Iterator[Record]:
     """Yield what stands between empty lines; what is very long is cut between sentences."""
 
-    def lines() -> Iterator[Line]:
-        begin = 0
-        for number, text in enumerate(stream, 1):
-            yield Line(number, begin, text)
-            begin += len(text)
+    for paragraph in SentenceSplitter(rules).paragraphs(_numbered(stream)):
+        number, begin, _ = paragraph[0]
+        yield Record(file, number, "".join(line.text for line in paragraph), file, TEXT, begin)
 
-    for paragraph in SentenceSplitter(rules).paragraphs(lines()):
-        yield Record(file, paragraph[0].number, "".join(line.text for line in paragraph), file, TEXT)
+
+def _numbered(stream: Iterable[str]) -> Iterator[Line]:
+    begin = 0
+    for number, text in enumerate(stream, 1):
+        yield Line(number, begin, text)
+        begin += len(text)

@@ -18,7 +18,7 @@ from d2c.corpora.inputs import Inputs
 from d2c.corpora.manifest import Counts, Manifest
 from d2c.corpora.options import CorpusOptions
 from d2c.corpora.rows import write_parquet
-from d2c.corpora.shards import Portion, Shard, cut
+from d2c.corpora.shards import Portion, Shard, cut, digest_of
 from d2c.corpora.work import WorkerTask
 
 
@@ -103,9 +103,14 @@ class _Unfinished:
         every = [*range(len(shard.portions))]
         if (entry := self._manifest.entries.get(shard.number)) is None:
             return _ShardJob(shard, every, None, size)
-        if entry.given != shard.digest:
-            where = shard.portions[0].records[0]
-            raise FormatError(where.file, where.line, 0, f"is not what {entry.file} was made of")
+        records = shard.records
+        if entry.given != digest_of(records[: entry.records]):
+            problem = (
+                f"what begins here has changed since {entry.file} was made; parse anew into another directory"
+            )
+            raise FormatError(records[0].file, records[0].line, 0, problem)
+        if len(records) > entry.records:  # it was the last one, and files were added
+            return _ShardJob(shard, every, None, size)
         if not (self._plan.options.retry_failed and entry.failed):
             return _ShardJob(shard, [], None, size)
         before = self._manifest.tables(entry)
@@ -149,7 +154,7 @@ def _write(portions: list[list[pa.Table]], shard: Shard, manifest: Manifest) -> 
         rows = tuple([sum(part.num_rows for part in tables) for tables in portions]) if failed else ()
         return table.num_rows, _tokens(table), failed, rows
 
-    manifest.add(shard.number, shard.digest, put)
+    manifest.add(shard.number, shard.given, put)
 
 
 def _tokens(table: pa.Table) -> int:

@@ -14,7 +14,7 @@ from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager, suppress
 from dataclasses import asdict, dataclass, field
 from pathlib import Path
-from typing import Annotated, Any, BinaryIO
+from typing import Annotated, Any, BinaryIO, NamedTuple
 
 import pyarrow as pa
 
@@ -29,19 +29,31 @@ from d2c.corpora.rows import read_parquet
 NAME = ".manifest.jsonl"
 Count = Annotated[int, Limits(least=0)]
 Counts = tuple[int, int, int, tuple[int, ...]]
+_FORM = 2  # of the manifest and of the output's columns
+
+
+class Given(NamedTuple):
+    """The input of a shard: the digest of its records, how many they are, and the files that have them."""
+
+    digest: str
+    records: int
+    files: tuple[str, ...]
 
 
 @dataclass(frozen=True, slots=True)
 class Entry:
     """A shard that is finished.
 
-    given:    the digest of its input; sha256, length: of its file, in bytes
+    given, records, files: its input, as `Given` has it
+    sha256, length: of its file, in bytes
     failed:   how many of its sentences could not be parsed
     portions: where some could not, the rows of each portion; otherwise none
     """
 
     shard: Count
     given: str
+    records: Count
+    files: tuple[str, ...]
     sha256: str
     length: Count
     sentences: Count
@@ -69,14 +81,19 @@ def file_of(shard: int) -> str:
 
 @dataclass
 class Manifest:
-    """The finished shards by their numbers; shards: how many there are, once all are finished."""
+    """The finished shards by their numbers.
+
+    shards: how many there are, once all are finished
+    files:  of the input, in the order in which they were read, as far as shards are finished
+    """
 
     directory: Path
     journal: Journal
     entries: dict[int, Entry] = field(default_factory=dict)
     shards: int | None = None
+    files: tuple[str, ...] = ()
 
-    def add(self, shard: int, given: str, put: Callable[[BinaryIO], Counts]) -> Entry:
+    def add(self, shard: int, given: Given, put: Callable[[BinaryIO], Counts]) -> Entry:
         """Write a shard's file, then its row.
 
         put: writes into a stream, and returns what of an `Entry` follows the length of the file
@@ -97,7 +114,9 @@ class Manifest:
             finally:
                 staged.unlink(missing_ok=True)
             synchronize(self.directory)
-        self.entries[shard] = entry = Entry(shard, given, digest, length, *counts)
+        self.entries[shard] = entry = Entry(
+            shard, given.digest, given.records, given.files, digest, length, *counts
+        )
         self.journal.append(asdict(entry))
         return entry
 
@@ -134,6 +153,7 @@ def opened(directory: Path, settings: Mapping[str, Any], resume: bool) -> Iterat
     settings, and for any job without `resume`.
     """
     path, new = directory / NAME, not directory.exists()
+    settings = {"form": _FORM, **settings}
     try:
         directory.mkdir(parents=True, exist_ok=True)
     except OSError as error:
@@ -162,7 +182,11 @@ def _read(manifest: Manifest, settings: Mapping[str, Any], resume: bool) -> None
     if not resume:
         problem = "has a job, finished or not; say --resume to go on with it, or delete the directory"
         raise FormatError(directory, 0, 0, problem)
-    if (changes := journal.changes(settings)) != []:
+    changes = journal.changes(settings)
+    if changes and "form" in changes:
+        problem = "was made by another version of d2c, with other columns; parse anew into another directory"
+        raise FormatError(directory, 0, 0, problem)
+    if changes != []:
         how = f"with other settings ({', '.join(changes)})" if changes else "by something else"
         raise FormatError(directory, 0, 0, f"was made {how}; delete the directory to begin anew")
     try:
@@ -175,7 +199,9 @@ def _read(manifest: Manifest, settings: Mapping[str, Any], resume: bool) -> None
     except (ValueError, TypeError, KeyError, RecursionError):
         problem = f"its {NAME} is damaged; delete the directory to begin anew"
         raise FormatError(directory, 0, 0, problem) from None
-    for entry in [*manifest.entries.values()]:
+    entries = [manifest.entries[shard] for shard in sorted(manifest.entries)]
+    manifest.files = (*dict.fromkeys(file for entry in entries for file in entry.files),)
+    for entry in entries:
         if not _is_whole(manifest.directory / entry.file, entry):  # somebody took it away, or changed it
             del manifest.entries[entry.shard]
 

@@ -12,7 +12,7 @@ from d2c.parsing.options import INPUTS, ParseOptions
 class CorpusOptions(ParseOptions):
     """Those of `ParseOptions`, and those of a job.
 
-    patience:     seconds; like `retry_failed` it is no part of what the output depends on
+    patience:     seconds; like `retry_failed` and `strict` it is no part of what the output depends on
     retry_failed: batches of finished files in which sentences could not be parsed are parsed again
     """
 
@@ -29,3 +29,4 @@ class CorpusOptions(ParseOptions):
     batch_size: int = setting(256, "That a worker gets at a time.", least=1)
     patience: float = setting(600.0, "A worker that takes longer for a batch hangs.", above=0)
     retry_failed: bool = setting(False, "With --resume: try again what could not be parsed.")
+    strict: bool = setting(False, "End at the first file that is skipped or broken.")

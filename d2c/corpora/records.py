@@ -49,6 +49,7 @@ class Record(NamedTuple):
     line:     where it begins, from 1; a row's number where the file is Parquet
     document: the id of what it belongs to, as far as it is known without looking into the text
     format:   of the file, one of FORMATS; rows of Parquet are given as JSON
+    begin:    characters of the file before it, a line break being one
     """
 
     file: str
@@ -56,6 +57,7 @@ class Record(NamedTuple):
     text: str
     document: str
     format: str
+    begin: int = 0
 
     def size(self, kind: str) -> int:
         """About how many sentences it has; exactly where each is a line or a block."""
@@ -76,13 +78,17 @@ NO_SENTENCE = InputSentence(Tokens((), ()), 1)
 
 
 class PlacedSentence(NamedTuple):
-    """A sentence to be parsed, and where it is from."""
+    """A sentence to be parsed, and where it is from.
+
+    begin: what its offsets are counted from: a character of the file, or 0 of a document's text
+    """
 
     sentence: InputSentence
     document: str
     id: str
     file: str
     line: int
+    begin: int = 0
 
 
 def items_of(record: Record, kind: str, fields: Fields, rules: TextRules = PENN) -> Iterator[PlacedSentence]:
@@ -100,7 +106,8 @@ def items_of(record: Record, kind: str, fields: Fields, rules: TextRules = PENN)
     for number, sentence in enumerate(sentences, 1):
         line = record.line if form.documents else record.line + sentence.line - 1
         id = comment_of(sentence.tokens.comments, "sent_id") or f"{name}.{number}"
-        yield PlacedSentence(sentence, document, id, record.file, line)
+        begin = 0 if form.documents else record.begin
+        yield PlacedSentence(sentence, document, id, record.file, line, begin)
 
 
 def _document(

@@ -17,10 +17,11 @@ from d2c.corpora.records import NO_SENTENCE, PlacedSentence, Record
 from d2c.parsing.json_lines import tree_to_json
 from d2c.parsing.output import FORMATS
 from d2c.parsing.parsed import Parsed
+from d2c.trees.formats.conllu import comment_of
 
 _LEVEL = 3  # of zstd
 
-
+_RANGE = pa.struct([("start", pa.int64()), ("end", pa.int64())])
 _SPAN = pa.struct(
     [
         ("label", pa.string()),
@@ -36,7 +37,11 @@ SCHEMA = pa.schema(  # docs/corpora.md says what each column holds
         ("sentence_id", pa.string()),
         ("file", pa.string()),
         ("line", pa.int64()),
+        ("text", pa.string()),
+        ("start", pa.int64()),
+        ("end", pa.int64()),
         ("tokens", pa.list_(pa.string())),
+        ("offsets", pa.list_(_RANGE)),
         ("tags", pa.list_(pa.string())),
         ("heads", pa.list_(pa.int32())),
         ("bracket", pa.string()),
@@ -75,7 +80,8 @@ def _row(item: PlacedSentence, parsed: Parsed | None, bracket: str, error: str) 
     except ValueError as fault:
         return _empty(item, str(fault))
     shown = tree_to_json(ctree, parsed.confidences)  # more than the table has: places in a text
-    return _place(item) | shown | {"heads": dtree.heads, "bracket": text}
+    offsets = [{"start": start, "end": end} for start, end in _offsets(item)] or None
+    return _place(item) | shown | {"offsets": offsets, "heads": dtree.heads, "bracket": text}
 
 
 def _empty(item: PlacedSentence, error: str) -> dict[str, Any]:
@@ -84,8 +90,16 @@ def _empty(item: PlacedSentence, error: str) -> dict[str, Any]:
 
 
 def _place(item: PlacedSentence) -> dict[str, Any]:
+    sentence, offsets = item.sentence, _offsets(item)
+    text = sentence.text or comment_of(sentence.tokens.comments, "text") or None
     ids = {"document_id": _clean(item.document), "sentence_id": _clean(item.id)}
-    return ids | {"file": _clean(item.file), "line": item.line}
+    place = ids | {"file": _clean(item.file), "line": item.line, "text": text}
+    return place | ({"start": offsets[0][0], "end": offsets[-1][1]} if offsets else {})
+
+
+def _offsets(item: PlacedSentence) -> list[tuple[int, int]]:
+    """Return those of a sentence's words, in its file or its document's text; none where it has none."""
+    return [(item.begin + start, item.begin + end) for start, end in item.sentence.offsets or ()]
 
 
 def _clean(text: str) -> str:

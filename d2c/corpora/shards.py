@@ -9,6 +9,7 @@ import hashlib
 from collections.abc import Iterable, Iterator
 from typing import NamedTuple
 
+from d2c.corpora.manifest import Given
 from d2c.corpora.records import Record
 
 
@@ -20,11 +21,29 @@ class Portion(NamedTuple):
 
 
 class Shard(NamedTuple):
-    """The records of one file of the output; number: from 0; digest: of what they say."""
+    """The records of one file of the output; number: from 0."""
 
     number: int
     portions: list[Portion]
-    digest: str
+
+    @property
+    def records(self) -> list[Record]:
+        """The records of all portions."""
+        return [record for portion in self.portions for record in portion.records]
+
+    @property
+    def given(self) -> Given:
+        """What the manifest says of its input."""
+        records = self.records
+        return Given(digest_of(records), len(records), (*dict.fromkeys(record.file for record in records),))
+
+
+def digest_of(records: Iterable[Record]) -> str:
+    """Return the SHA-256 of what records say."""
+    digest = hashlib.sha256()
+    for record in records:
+        digest.update(repr(record).encode("utf-8", "backslashreplace"))
+    return digest.hexdigest()
 
 
 def cut(records: Iterable[Record], kind: str, shard_size: int, batch_size: int) -> Iterator[Shard]:
@@ -32,20 +51,19 @@ def cut(records: Iterable[Record], kind: str, shard_size: int, batch_size: int) 
 
     kind: one of `input.KINDS`, of the input's text
     """
-    number, digest, portions = 0, hashlib.sha256(), list[Portion]()
+    number, portions = 0, list[Portion]()
     held, size, total = list[Record](), 0, 0
     for record in records:
         held.append(record)
-        digest.update(repr(record).encode("utf-8", "backslashreplace"))
         more = record.size(kind)
         size, total = size + more, total + more
         if size >= batch_size or total >= shard_size:
             portions.append(Portion(tuple(held), size))
             held, size = [], 0
         if total >= shard_size:
-            yield Shard(number, portions, digest.hexdigest())
-            number, digest, portions, total = number + 1, hashlib.sha256(), [], 0
+            yield Shard(number, portions)
+            number, portions, total = number + 1, [], 0
     if held:
         portions.append(Portion(tuple(held), size))
     if portions:
-        yield Shard(number, portions, digest.hexdigest())
+        yield Shard(number, portions)

@@ -39,6 +39,7 @@ class JointStates(NamedTuple):
     cells:   [_CAPACITY / _LEAST_BEAM, 2] where the states of each cell begin and end
     numbers: [_INDICES] the state of a cell by `_index`; 0, which is in none, where there is none
     across:  scores of a pair across the sides, of those labels where `known` is `turn`, its number
+    narrowed: [1] heads of which some cell was full, so that the path may not be the best
     """
 
     entries: Longs
@@ -48,6 +49,7 @@ class JointStates(NamedTuple):
     across: Floats
     known: Longs
     turn: Longs
+    narrowed: Longs
 
     @classmethod
     def new(cls, table: LabelTable) -> JointStates:
@@ -58,7 +60,7 @@ class JointStates(NamedTuple):
         cells = np.empty((_CAPACITY // _LEAST_BEAM, 2), np.int64)
         across, known = np.empty(2 * pairs, np.float32), np.zeros(2 * pairs, np.int64)
         numbers, turn = np.zeros(_INDICES, np.int32), np.zeros(1, np.int64)
-        return cls(entries, scores, cells, numbers, across, known, turn)
+        return cls(entries, scores, cells, numbers, across, known, turn, np.zeros(1, np.int64))
 
 
 class Cell(NamedTuple):
@@ -220,7 +222,7 @@ def best_joint(
     """Write the labels of the best path to `best`, by position; return False where there is no path."""
     lefts, rights, begin, size = head.lefts, head.rights, head.begin, head.lefts + head.rights
     count = (lefts + 1) * (rights + 1)
-    beam, widest = _CAPACITY // count, np.int64(0)
+    beam, widest, full = _CAPACITY // count, np.int64(0), 0
     for i in range(size):
         widest = max(widest, begin[i + 1] - begin[i] + 1)
     if beam < _LEAST_BEAM or widest * widest * (2 * size + 1) > _INDICES:
@@ -242,6 +244,7 @@ def best_joint(
                     prior = number - (row if takes_left else 1)
                     end = _take(scorer, arcs, head, states, cell, prior, end, takes_left)
             cells[number, 0], cells[number, 1] = start, end
+            full |= int(end - start == beam)
             for state in range(start, end):
                 states_of[_index(cell, entries[state, 0], entries[state, 1], entries[state, 2])] = 0
     start, end = cells[count - 1, 0], cells[count - 1, 1]
@@ -261,6 +264,7 @@ def best_joint(
             b -= 1
             best[modifiers[low + lefts + b]] = head.labels[entries[state, 1]]
         state = back & ~_TAKES_LEFT
+    states.narrowed[0] += full
     return True
 
 

@@ -7,6 +7,7 @@ learned by AdaGrad on gold backbones, also on jackknifed ones, and averaged over
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from itertools import chain, islice, repeat, zip_longest
@@ -41,6 +42,7 @@ FORMAT = 4  # of the model directory; any change of the features makes a new one
 _SETTINGS, _WEIGHTS = "labeler.json", "labeler.npz"
 _TABLE = {name: Like("i4", 1) for name in LabelTable._fields} | {"rows": Like("i4", 3), "wide": Like("i4", 2)}
 _BATCH = 500  # sentences that `label_all` labels at once
+INEXACT = "head with too many modifiers for an exact search"
 _SHARED = Lock()  # held where buffers are taken and failures counted; labellers are copied, locks are not
 
 
@@ -134,37 +136,45 @@ class Labeler:
         """Return the d-tree with labels. For many trees `label_all` is faster."""
         return next(self.label_all([dtree]))
 
-    def label_all(self, dtrees: Iterable[DTree], weight: float = 0.0) -> Iterator[DTree]:
+    def label_all(
+        self, dtrees: Iterable[DTree], weight: float = 0.0, counts: Counter[str] | None = None
+    ) -> Iterator[DTree]:
         """Yield the d-trees with labels, in order, in batches.
 
         weight: of the logarithms of the probabilities that packed arcs give labels, beside the features
+        counts: heads with too many modifiers for an exact search are added to these (INEXACT)
 
         Raises ValueError for heads out of range, ModelError where nothing was learned or loaded yet.
         """
         self._check_trained()
         for batch in batches(dtrees, _BATCH):
-            yield from self._label(batch, weight)[0]
+            yield from self._label(batch, weight, counts)[0]
 
     def label_with_shares(
-        self, dtrees: Sequence[DTree], weight: float = 0.0
+        self, dtrees: Sequence[DTree], weight: float = 0.0, counts: Counter[str] | None = None
     ) -> list[tuple[DTree, Sequence[float]]]:
         """As `label_all`; and [n] of each label its share of exp(score) among all that fit the other labels.
 
         Weights trained with a margin are no likelihood: shares rank, they are not calibrated.
         """
-        labelled, backbones, best = self._label(dtrees, weight)
+        labelled, backbones, best = self._label(dtrees, weight, counts)
         shares = shares_of(self._scorer(), backbones, backbones.with_modifiers(), best)
         listed = iter(shares[backbones.tokens].tolist())
         return [(dtree, tuple(islice(listed, len(dtree.heads)))) for dtree in labelled]
 
-    def _label(self, batch: Sequence[DTree], weight: float) -> tuple[list[DTree], Backbones, Longs]:
+    def _label(
+        self, batch: Sequence[DTree], weight: float, counts: Counter[str] | None
+    ) -> tuple[list[DTree], Backbones, Longs]:
         """Return the d-trees with labels; their backbones, and the labels' numbers by position."""
         self._check_trained()
         backbones = self._backbones([(dtree, dtree.labels) for dtree in batch], weight)
         best, heads = np.zeros(len(backbones.tags), np.int64), backbones.with_modifiers()
         with _SHARED:
             states = self._spare.pop() if self._spare else JointStates.new(self._table)
+        states.narrowed[0] = 0
         failed = label_heads(self._scorer(), backbones, heads, best[:0], states, best)
+        if counts is not None:
+            counts[INEXACT] += int(states.narrowed[0])
         with _SHARED:
             self.failed_ += failed
             self._spare.append(states)

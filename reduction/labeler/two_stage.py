@@ -51,14 +51,15 @@ class LabelerSource(LabelSource):
     def label(self, dtrees: Iterable[DTree], continuous: bool, counts: Counter[str]) -> list[DTree]:
         """Return the d-trees with the labeler's labels and repaired heads, among packed arcs with the heads
         whose labels are surest."""
-        return list(self.labeler.label_all(self._backbones(dtrees, continuous, counts), self.arcs.labels))
+        backbones = self._backbones(dtrees, continuous, counts)
+        return list(self.labeler.label_all(backbones, self.arcs.labels, counts))
 
     def label_with_shares(
         self, dtrees: Iterable[DTree], continuous: bool, counts: Counter[str]
     ) -> list[tuple[DTree, Sequence[float]]]:
         """As `label`; and how sure the labeler is of each label, [n]."""
         backbones = list(self._backbones(dtrees, continuous, counts))
-        return self.labeler.label_with_shares(backbones, self.arcs.labels)
+        return self.labeler.label_with_shares(backbones, self.arcs.labels, counts)
 
     def _backbones(self, dtrees: Iterable[DTree], continuous: bool, counts: Counter[str]) -> Iterator[DTree]:
         """Yield the backbone of each d-tree that is to be labelled."""

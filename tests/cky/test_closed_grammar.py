@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
@@ -34,6 +35,29 @@ def test_it_joins_what_was_seen_apart(tmp_path: Path) -> None:
     loaded = ConstrainedCKY.load(tmp_path)
     assert loaded.grammar_ == closed.grammar_
     assert loaded.observed_ == closed.observed_ == observed.grammar_ == observed.observed_
+
+
+@pytest.mark.parametrize("pruning", ["1", "1+2"])
+def test_pruning_keeps_what_closing_allows_for_the_heads_tag(pruning: str, tmp_path: Path) -> None:
+    """Rules whose halves were seen with NN as the tag of the head word; with NNS only the PP was seen."""
+    more = "(S (NP (NNS men) (PP (IN of) (NN cats))) (VP (VBD slept)))"
+    trees = [parse_bracket(text) for text in (*SEEN, more)]
+    both, alone = (
+        parse_bracket(f"(S (NP (DT a) ({tag} cat) (PP (IN of) (NN men))) (VP (VBD slept)))")
+        for tag in ("NN", "NNS")
+    )
+    observed, closed = (
+        ConstrainedCKY(grammar=grammar, pruning=pruning, epochs=1, table_bits=14).fit(trees)
+        for grammar in GRAMMARS
+    )
+    dtrees = [closed.encode(ctree) for ctree in (both, alone)]
+    assert [observed.count(dtree) for dtree in dtrees] == [0, 0]
+    assert [closed.count(dtree) > 0 for dtree in dtrees] == [True, False]
+    assert closed.oracle(both, dtrees[0]) == load_head_rules("collins").apply(both)
+    closed.save(tmp_path)
+    assert ConstrainedCKY.load(tmp_path).count(dtrees[0]) == closed.count(dtrees[0])
+    closed.settings = replace(closed.settings, pruning="none")
+    assert closed.count(dtrees[1]) > 0
 
 
 @pytest.mark.parametrize("binarization", ["simple", "markovized"])

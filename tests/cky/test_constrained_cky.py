@@ -185,6 +185,8 @@ def test_method_2_fixes_the_side_where_it_was_always_the_same() -> None:
     assert route.count(dtree) == 1  # right first: three in four
     route.allowed_ = route.allowed_._replace(sides=route.allowed_.sides[:0])
     assert route.count(dtree) == 2
+    as_probable = ConstrainedCKY(epochs=1, table_bits=10, pruning="2", gamma=0.75).fit([*gold, other])
+    assert as_probable.count(dtree) == 2  # p > γ
 
 
 def test_the_oracle_is_the_gold_tree_wherever_the_chart_has_it() -> None:

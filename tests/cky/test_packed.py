@@ -10,6 +10,7 @@ from itertools import product
 import numpy as np
 import pytest
 
+from d2c.cky.grammar.grammar import Grammar
 from d2c.cky.lexicalised_cky import build_lexicalised_chart
 from d2c.cky.search.chart import Chart, Query, build_chart
 from d2c.cky.search.features import Scorer, score_edges
@@ -69,9 +70,10 @@ def with_heads(observed: Observed, heads: list[int]) -> Observed:
     return changed
 
 
-def sides(rng: random.Random) -> Constraints:
+def sides(rng: random.Random, grammar: Grammar) -> Constraints:
     """Method 2 where a coin says so."""
-    keys = sorted(side_key(*tags) for tags in product(range(3), repeat=3) if rng.random() < 0.3)
+    numbers = [grammar.symbol_ids[tag] for tag in TAGS]
+    keys = sorted(side_key(*tags) for tags in product(numbers, repeat=3) if rng.random() < 0.5)
     next_side = np.array([rng.randint(0, 1) for _ in keys], np.int32)
     return Constraints(np.zeros((0, 0), np.bool_), np.array(keys, np.int64), next_side)
 
@@ -108,7 +110,7 @@ def test_it_is_the_sum_over_all_d_trees_of_the_arcs(seed: int) -> None:
         random_arcs(rng, n, 0.4),
     )
     if seed % 3 == 0:
-        query = query._replace(constraints=sides(rng))
+        query = query._replace(constraints=sides(rng, grammar))
     observed = random_observed(rng, [0] * n)
     scorer = Scorer(Templates.of(frozenset(), True), grammar.keys, WEIGHTS)
     together = packed_chart(query, asked, arcs)

@@ -153,6 +153,14 @@ def test_weights_know_who_is_right_about_which_labels() -> None:
     assert (weights.kind, weights.parsers, sorted(weights.labels)) == ("constituents", 2, ["S", "X", "Y"])
 
 
+def test_the_threshold_is_half_of_the_f1_that_is_reached() -> None:
+    """X, which is right in 45 of 100, is left out at first; that is an F1 of 2 · 100 / (145 + 100)."""
+    proposed, flat = "(S (X (A a) (B b)) (C c))", "(S (A a) (B b) (C c))"
+    golds = [proposed] * 45 + [flat] * 55
+    weights = learn_constituents((parse_bracket(gold), of_brackets(proposed)) for gold in golds)
+    assert weights.threshold == pytest.approx(0.5 * 200 / 245, abs=1e-6)
+
+
 def test_what_is_no_tree_is_refused() -> None:
     tokens = words(3)
     for nodes, message in (

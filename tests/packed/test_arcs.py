@@ -39,6 +39,8 @@ def test_those_of_the_tree_are_kept_in_any_case() -> None:
     assert shown(arcs_of(TABLE, [2, 0, 2]).kept(2.0, [3, 0, 0])) == [{3: 1.0}, {0: 1.0}, {0: 1.0}]
     lifted = arcs_of(TABLE, [2, 0, 2], 0.15).kept(0.15, [3, 0, 2])  # a repair gave the first word this head
     assert shown(lifted)[0] == {2: 0.5, 3: 0.5}
+    unlikely = arcs_of(TABLE, [2, 0, 2]).kept(0.3, [2, 1, 2])  # as probable as the least of its word
+    assert shown(unlikely)[1] == {0: 0.431, 1: 0.284, 3: 0.284}
 
 
 def test_those_of_several_sentences_are_joined_and_parted() -> None:

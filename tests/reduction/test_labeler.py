@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from collections import Counter
 from dataclasses import replace
 from itertools import product
 from pathlib import Path
@@ -17,7 +18,7 @@ from d2c.reduction.encodings import ENCODINGS
 from d2c.reduction.labeler.backbones import Backbones, Longs
 from d2c.reduction.labeler.joint import JointStates
 from d2c.reduction.labeler.label_table import FREE
-from d2c.reduction.labeler.labeler import Labeler
+from d2c.reduction.labeler.labeler import INEXACT, Labeler
 from d2c.reduction.labeler.learning import label_heads, score, shares_of
 from d2c.reduction.labeler.scores import _best_of_each
 from d2c.reduction.labeler.two_stage import TwoStage
@@ -313,3 +314,16 @@ def test_trees_with_gaps_have_free_labels_and_keep_their_gaps(treebank: list[CTr
         dtree = unlabelled(route.encode(ctree))
         decoded = route.decode(dtree)
         assert decoded.tokens == ctree.tokens
+
+
+@pytest.mark.parametrize(("sides", "count"), [(20, 0), (110, 1)])
+def test_heads_of_which_the_search_is_not_exact_are_counted(sides: int, count: int) -> None:
+    """Modifiers on either side; above 10,000 cells a cell has room for a dozen states."""
+    n = 2 * sides + 1
+    head = sides + 1
+    events = [1 + (abs(m - head) - 1) * 6 // sides for m in range(1, n + 1)]
+    labels = tuple("ROOT" if m == head else f"X#{events[m - 1]}" for m in range(1, n + 1))
+    dtree = DTree(words(n), tuple(0 if m == head else head for m in range(1, n + 1)), labels=labels)
+    labeler, counts = Labeler(table_bits=10, epochs=1).fit([dtree]), Counter[str]()
+    assert len(list(labeler.label_all([unlabelled(dtree)], counts=counts))) == 1
+    assert counts[INEXACT] == count

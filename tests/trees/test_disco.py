@@ -84,6 +84,14 @@ def test_what_is_wrong_is_said(text: str, message: str) -> None:
     assert str(error.value) == message
 
 
+def test_tags_of_gold_say_what_is_left_out() -> None:
+    """The guess has X at the full stop in place of PUNCT, and PUNCT in place of C."""
+    parameters = DiscoParameters(delete_labels=frozenset({"PUNCT"}))
+    gold, guess = parse("(S (VP (A 0=a) (C 1=c)) (PUNCT 2=.))", "(S (VP (A 0=a)) (PUNCT 1=c) (X 2=.))")
+    [score] = evaluate([(gold, guess)], parameters)
+    assert (score.matched, score.gold, score.guess, score.words, score.correct_tags) == (1, 2, 2, 2, 1)
+
+
 def test_parameters() -> None:
     text = "# a comment\nDELETE_LABEL ROOT\nDELETE_WORD .\nEQ_LABEL NP NX\nEQ_WORD a b\nCUTOFF_LEN 2\n"
     parameters = DiscoParameters.parse(text.splitlines(), "p.prm")

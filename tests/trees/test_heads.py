@@ -31,6 +31,8 @@ from d2c.trees.scores.attachment import Attachment, score_attachment
         ("SBAR", "WHNP S", 0),
         ("PRN", "-LRB- NP -RRB-", 1),
         ("UCP", "NP CC ADJP .", 0),
+        ("UCP", "NP , CC ADJP", 0),
+        ("UCP", "NP CONJP CC ADJP", 0),
         ("UNKNOWN", ", NP VP", 1),
         ("UNKNOWN", ", .", 0),
         ("NP", ".", 0),
@@ -38,6 +40,40 @@ from d2c.trees.scores.attachment import Attachment, score_attachment
 )
 def test_collins(symbol: str, children: str, head: int) -> None:
     assert load_head_rules("collins").head_child(symbol, tuple(children.split())) == head
+
+
+# M. Collins (1999), appendix A; NP, which has rules of its own there, is among the examples above.
+PUBLISHED = """
+ADJP left NNS QP NN $ ADVP JJ VBN VBG ADJP JJR NP JJS DT FW RBR RBS SBAR RB
+ADVP right RB RBR RBS FW ADVP TO CD JJR JJ IN NP JJS NN
+CONJP right CC RB IN
+FRAG right
+INTJ left
+LST right LS :
+NAC left NN NNS NNP NNPS NP NAC EX $ CD QP PRP VBG JJ JJS JJR ADJP FW
+PP right IN TO VBG VBN RP FW
+PRN left
+PRT right RP
+QP left $ IN NNS NN JJ RB DT CD NCD QP JJR JJS
+RRC right VP NP ADVP ADJP PP
+S left TO IN VP S SBAR ADJP UCP NP
+SBAR left WHNP WHPP WHADVP WHADJP IN DT S SQ SINV SBAR FRAG
+SBARQ left SQ S SINV SBARQ FRAG
+SINV left VBZ VBD VBP VB MD VP S SINV ADJP NP
+SQ left VBZ VBD VBP VB MD VP SQ
+UCP right
+VP left TO VBD VBN MD VBZ VB VBG VBP VP ADJP NN NNS NP
+WHADJP left CC WRB JJ ADJP
+WHADVP right CC WRB
+WHNP left WDT WP WP$ WHADJP WHPP WHNP
+WHPP right IN TO FW
+"""
+
+
+@pytest.mark.parametrize("line", PUBLISHED.strip().splitlines())
+def test_the_published_table(line: str) -> None:
+    symbol, kind, *labels = line.split()
+    assert load_head_rules("collins").searches[symbol] == (HeadSearch(kind, tuple(labels)),)
 
 
 @pytest.mark.parametrize(

@@ -26,7 +26,11 @@ COLUMNS = [
     "sentence_id",
     "file",
     "line",
+    "text",
+    "start",
+    "end",
     "tokens",
+    "offsets",
     "tags",
     "heads",
     "bracket",
@@ -73,7 +77,7 @@ def files(directory: Path) -> dict[str, bytes]:
 def test_rows_are_what_parse_writes(corpus_of: Path, whole: tuple[Path, Result], small_model: Path) -> None:
     output, done = whole
     assert done.exit_code == 3, done.output
-    assert f"d2c: {corpus_of}/a.conllu:" in done.stderr and "1 could not be parsed" in done.stderr
+    assert f"d2c: {corpus_of}/a.conllu:" in done.stderr and " words, 1 errors; " in done.stderr
     assert [pq.read_metadata(output / f"part-00000{k}.parquet").num_rows for k in range(3)] == [12, 12, 7]
     found = rows(output)
     assert [*found[0]] == COLUMNS
@@ -127,17 +131,14 @@ def test_interrupted_and_resumed(
     assert run(corpus_of, output, small_model, "--resume").stdout == done.stdout
 
 
-def test_an_input_that_has_changed(
+def test_a_file_that_has_gone(
     corpus_of: Path, whole: tuple[Path, Result], small_model: Path, tmp_path: Path
 ) -> None:
-    source, output = tmp_path / "corpus", tmp_path / "out"
-    shutil.copytree(corpus_of, source)
+    output = tmp_path / "out"
     shutil.copytree(whole[0], output)
-    done = run(source, output, small_model, "--resume")
-    assert (
-        str(done.exception)
-        == f"{output}: was made with other settings (inputs); delete the directory to begin anew"
-    )
+    done = run(corpus_of / "b.conllu", output, small_model, "--resume")
+    problem = "has been parsed, but is not in the input any more; put it back, or parse anew into another"
+    assert str(done.exception) == f"{corpus_of}/a.conllu: {problem} directory"
     assert files(output) == files(whole[0])
 
 

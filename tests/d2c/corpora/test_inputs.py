@@ -114,12 +114,12 @@ def test_parquet(here: Path) -> None:
     assert found[2] == ("a.parquet:2", "a.parquet:2.1", 2, "No id .")
     assert found[3][:3] == ("z", "a.parquet:3.1", 3)
     with pytest.raises(FormatError, match="^a.parquet: has no column 'body', but id text$"):
-        [*Inputs([Path("a.parquet")], fields=Fields("body"))]
+        [*Inputs([Path("a.parquet")], fields=Fields("body"), strict=True)]
     pq.write_table(pa.table({"text": [["She", "slept"], ["He"]]}), here / "b.parquet")
     assert [shown[3] for shown in sentences(Inputs([Path("b.parquet")]))] == ["She slept", "He"]
     (here / "c.parquet").write_text("no")
     with pytest.raises(FormatError, match="^c.parquet: is no Parquet file that can be read: "):
-        [*Inputs([Path("c.parquet")])]
+        [*Inputs([Path("c.parquet")], strict=True)]
 
 
 def test_ids_that_repeat(here: Path) -> None:
@@ -177,7 +177,7 @@ def test_columns_that_hold_no_text(column: str, values: pa.Array, says: str, her
     columns = {"text": pa.array(["She slept."]), "id": pa.array([7])} | {column: values}
     pq.write_table(pa.table(columns), here / "a.parquet")
     with pytest.raises(FormatError) as caught:
-        [*Inputs([Path("a.parquet")])]
+        [*Inputs([Path("a.parquet")], strict=True)]
     assert str(caught.value) == f"a.parquet: the column {column!r} {says}"
 
 
@@ -195,11 +195,11 @@ def test_files(here: Path) -> None:
         (here / name).touch()
     named = ["d/a.jsonl.gz", "d/b.txt", "d/e/c.conllu"]
     out = Path("d/out")
-    assert [str(file) for file in find_files([Path("d"), Path("x"), Path("d/b.txt")], None, out)] == [
-        *named,
-        "x",
-    ]
-    assert [str(file) for file in find_files([Path("d")], "text", out)] == [*named, "d/x.bin"]
+    files, others = find_files([Path("d"), Path("x"), Path("d/b.txt")], None, out)
+    assert ([*map(str, files)], [*map(str, others)]) == ([*named, "x"], ["d/x.bin"])
+    assert find_files([Path("d"), Path("d/x.bin")], None, out)[1] == []
+    files, others = find_files([Path("d")], "text", out)
+    assert ([*map(str, files)], others) == ([*named, "d/x.bin"], [])
     with pytest.raises(FormatError, match=r"^d/out: no file in it is called .txt .text .* say --format$"):
         find_files([Path("d/out")], None, out)
     with pytest.raises(FormatError, match="^nowhere: cannot be read: No such file or directory$"):
@@ -218,8 +218,9 @@ def test_shards(here: Path) -> None:
     assert [shard.number for shard in shards] == [0, 1, 2]
     assert [portion.size for portion in shards[1].portions] == [2, 2, 1]
     assert [record for shard in shards for p in shard.portions for record in p.records] == lines
-    assert len({shard.digest for shard in shards}) == 3
-    assert [shard.digest for shard in cut(lines[:5], "text", 5, 3)] == [shards[0].digest]
+    assert len({shard.given.digest for shard in shards}) == 3
+    assert shards[2].given[1:] == (1, ("a",))
+    assert [shard.given for shard in cut(lines[:5], "text", 5, 3)] == [shards[0].given]
     long = [Record("a", 1, "x" * 450, "a", "text")]
     assert [[p.size for p in shard.portions] for shard in cut(long * 3, "split", 10, 2)] == [[5, 5], [5]]
     assert [*cut([], "text", 5, 2)] == []

@@ -13,7 +13,7 @@ from typing import Any, BinaryIO
 import pytest
 
 from d2c.base.errors import FormatError
-from d2c.corpora.manifest import NAME, Counts, Manifest, opened
+from d2c.corpora.manifest import NAME, Counts, Given, Manifest, opened
 
 SETTINGS = {"model": "a", "kind": "text"}
 
@@ -23,7 +23,11 @@ def write(manifest: Manifest, shard: int) -> None:
         stream.write(b"shard %d" % shard)
         return shard + 1, 10, shard % 2, (shard, 1) if shard % 2 else ()
 
-    manifest.add(shard, f"input {shard}", put)
+    manifest.add(shard, given(shard), put)
+
+
+def given(shard: int) -> Given:
+    return Given(f"input {shard}", 2, (f"{shard}.txt", f"{shard + 1}.txt"))
 
 
 def run(directory: Path, stop: int = 4, resume: bool = False) -> list[int]:
@@ -51,8 +55,10 @@ def test_whole(tmp_path: Path) -> None:
     lines = [json.loads(line) for line in files.pop(NAME).splitlines()]
     assert files == {f"part-00000{k}.parquet": b"shard %d" % k for k in range(4)}
     first = hashlib.sha256(b"shard 3").hexdigest()
-    assert lines[0] == SETTINGS and lines[-1] == {"shards": 4}
+    assert lines[0] == {"form": 2, **SETTINGS} and lines[-1] == {"shards": 4}
     assert lines[1] == {"shard": 3, "given": "input 3", "sha256": first, "length": 7} | {
+        "records": 2,
+        "files": ["3.txt", "4.txt"],
         "sentences": 4,
         "tokens": 10,
         "failed": 1,
@@ -64,6 +70,7 @@ def test_whole(tmp_path: Path) -> None:
             manifest.shards == 4
             and manifest.digest() == hashlib.sha256("".join(digests).encode()).hexdigest()
         )
+        assert manifest.files == ("0.txt", "1.txt", "2.txt", "3.txt", "4.txt")
 
 
 def test_killed_at_any_byte(tmp_path: Path) -> None:
@@ -87,6 +94,8 @@ def test_a_file_that_was_taken_away(tmp_path: Path) -> None:
     run(tmp_path)
     (tmp_path / "part-000002.parquet").unlink()
     (tmp_path / "part-000003.parquet").write_bytes(b"")
+    with opened(tmp_path, SETTINGS, True) as manifest:
+        assert [*manifest.entries] == [0, 1] and manifest.files[-1] == "4.txt"
     assert run(tmp_path, resume=True) == [3, 2]
     assert (tmp_path / "part-000003.parquet").read_bytes() == b"shard 3"
 
@@ -144,7 +153,7 @@ def test_a_full_disk(tmp_path: Path) -> None:
     with opened(tmp_path, SETTINGS, False) as manifest:
         write(manifest, 0)
         with pytest.raises(FormatError, match="part-000001.parquet: cannot be written: No space left on dev"):
-            manifest.add(1, "input 1", put)
+            manifest.add(1, given(1), put)
     assert sorted(contents(tmp_path)) == [NAME, "part-000000.parquet"]
     assert run(tmp_path, resume=True) == [3, 1, 2]
 
@@ -168,8 +177,10 @@ def test_what_does_not_fit(tmp_path: Path) -> None:
 
     refused("has a job, finished or not; say --resume to go on with it, or delete the directory", False)
     refused("was made with other settings (kind); delete the directory to begin anew", True, kind="split")
-    with open(tmp_path / NAME, "ab") as stream:
-        stream.write(b"[]\n")
+    lines = (tmp_path / NAME).read_bytes()
+    (tmp_path / NAME).write_bytes(lines.replace(b'"form": 2, ', b"", 1))
+    refused("was made by another version of d2c, with other columns; parse anew into another directory", True)
+    (tmp_path / NAME).write_bytes(lines + b"[]\n")
     refused("its .manifest.jsonl is damaged; delete the directory to begin anew", True)
     (tmp_path / NAME).unlink()
     refused("has Parquet files that are not of this job; move them", True)

@@ -89,6 +89,13 @@ def test_table5_with_other_heads_and_symbols() -> None:
     assert counts == {(False, True, True): (2, 1)}
 
 
+def test_table5_with_a_constituent_that_is_not_finished() -> None:
+    """In both trees a and b are an X; in the guess it still takes c."""
+    gold, guess = headed("(X (X* (A* a) (B b)) (C c))"), headed("(X (A* a) (B b) (C c))")
+    counts = {known: count for known, count in table5([gold], [guess]).items() if count[0]}
+    assert counts == {(True, True, True): (2, 1)}
+
+
 def test_errors_of_dependency() -> None:
     assert errors(GOLD, GUESS) == [[], [("NP", DEPENDENCY)]]
     wrong = judge(GOLD, GUESS, EVALB)[1]
