@@ -30,7 +30,6 @@ from d2c.models.model import parsing
 from d2c.packed.arcs import joined, parted
 from d2c.packed.dtree import packed_arcs, with_packed_arcs
 from d2c.packed.feature import ARRAYS, ArcFeature, from_arrays, to_arrays
-from d2c.reduction.reduction import Reduction
 from d2c.routes.registry import CHART_OPTIONS, RouteSettings, make_route, route_class
 from d2c.training.jackknife import jackknife_dtrees
 from d2c.training.spec import TrainingSpec
@@ -40,10 +39,12 @@ from d2c.trees.ctree import CTree, Tokens
 from d2c.trees.dtree import DTree
 from d2c.trees.formats.conllu import read_conllu, save_conllu
 from d2c.trees.heads import known_head_rules, load_head_rules
+from d2c.trees.labels import unlabelled
 from d2c.trees.route import Route
 
 PARTS = ("train", "dev", "test")
-UNLABELLED = "unlabelled"  # in place of an encoding: labels that say nothing, for the first of two stages
+# In place of an encoding: labels that say nothing, for the first of two stages; those of the chart's rules
+UNLABELLED, CUBED = "unlabelled", "cubed"
 
 AnyRoute = TypeVar("AnyRoute", bound=Route, covariant=True)
 
@@ -184,19 +185,17 @@ class Experiment:
         return any_heads | own | self.on_device | self._transformer("tagger", TAGGERS, spec.tagger)
 
     def encode(self, encoding: str, ctree: CTree) -> DTree:
-        """Return the d-tree that a d-parser learns in an encoding of the reduction, or as UNLABELLED."""
-        if encoding != UNLABELLED:
-            return self._reduction(encoding).encode(ctree)
-        dtree = self._reduction("direct").encode(ctree)
-        return replace(dtree, labels=tuple("dep" if head else "root" for head in dtree.heads))
-
-    def _reduction(self, encoding: str) -> Reduction:
+        """Return the d-tree that a d-parser learns in an encoding, as UNLABELLED, or CUBED."""
+        if encoding == UNLABELLED:
+            return unlabelled(self.encode("direct", ctree))
         if encoding not in self._encoders:
-            self._encoders[encoding] = Reduction(encoding, self.treebank.head_rules)
-        return self._encoders[encoding]
+            own = {"arc_labels": CUBED} if encoding == CUBED else {"encoding": encoding}
+            settings = self.spec.changed(head_rules=self.treebank.head_rules, **own)
+            self._encoders[encoding] = make_route("cky" if encoding == CUBED else "reduction", settings)
+        return self._encoders[encoding].encode(ctree)
 
     @cached_property
-    def _encoders(self) -> dict[str, Reduction]:
+    def _encoders(self) -> dict[str, Route]:
         return {}
 
     def encoded(self, encoding: str, part: str) -> Iterator[DTree]:
@@ -336,8 +335,9 @@ class Experiment:
         trees, route, of_dev = self.trees("train", share), make_route(name, settings), dict[str, Any]()
         given = None if dtrees is None else dtrees.dtrees[: len(trees)]
         if settings.labels and route.learns_conventions:
-            given = given or list(self.encoded(settings.encoding, "train"))[: len(trees)]
-            of_dev = {"dev_dtrees": self.encoded(settings.encoding, "dev")}
+            encoding = CUBED if settings.chart.arc_labels == CUBED else settings.encoding
+            given = given or list(self.encoded(encoding, "train"))[: len(trees)]
+            of_dev = {"dev_dtrees": self.encoded(encoding, "dev")}
         with located(str(self.treebank.files["train"])):
             route.fit(trees, self.trees("dev"), dtrees=given, progress=log.info, **of_dev)
         return route

@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import Any, Self
 
 from d2c.base.errors import FormatError, ModelError
-from d2c.experiments.experiment import UNLABELLED, Experiment, Fitted, Treebank
+from d2c.experiments.experiment import CUBED, UNLABELLED, Experiment, Fitted, Treebank
 from d2c.experiments.rows import GOLD, Parses, timed
 from d2c.experiments.store import Store
 from d2c.training.spec import TrainingSpec
@@ -20,7 +20,7 @@ from d2c.trees.scores.attachment import Attachment, score_attachment
 from papers.scores import Scored, figures
 from papers.table import Cell, Draw, Table
 
-__all__ = ["GOLD", "UNLABELLED", "Fitted", "PaperExperiment", "Parses", "Settings"]
+__all__ = ["CUBED", "GOLD", "UNLABELLED", "Fitted", "PaperExperiment", "Parses", "Settings"]
 
 
 @dataclass(frozen=True)

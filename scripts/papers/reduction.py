@@ -17,6 +17,8 @@ from typing import NamedTuple
 
 from d2c.reduction.encodings import ENCODINGS
 from d2c.trees.route import Route
+from d2c.trees.scores.brackets import bracket_scores
+from d2c.trees.unaries import restore_unaries, strip_unaries
 from papers.charts import chart
 from papers.experiment import GOLD, UNLABELLED, Fitted, PaperExperiment
 from papers.scores import ALL, GAPS, LENGTHS, Scored
@@ -118,6 +120,24 @@ def gaps(experiments: Sequence[PaperExperiment]) -> Table:
     notes += [*_notes(chosen), "F1 and exact match: disco-dop, proper.prm, without root and punctuation."]
     header = ("treebank", "route", "tags", *titles, "F1 of constituents with gaps")
     return Table(header, rows, notes, bars(drawn, "F1 (disco-dop)"))
+
+
+def unaries(experiments: Sequence[PaperExperiment]) -> Table:
+    """Section 4.4: how many classes the classifier of unary nodes has, how many candidates a node, what share
+    of the nodes is unary, and F1 where it is given gold unaryless c-trees; a row for each treebank."""
+    rows = list[Sequence[Cell]]()
+    for experiment in experiments:
+        gold = experiment.trees(experiment.treebank.reported)
+        classifier = experiment.route("reduction", encoding="direct").route.unaries_
+        stripped = [strip_unaries(ctree)[0] for ctree in gold]
+        restored = list(map(restore_unaries, stripped, classifier.predict(stripped)))
+        sizes = [len(kids) for ctree in experiment.trees("train") for kids in ctree.children]
+        figures = (100 * sizes.count(1) / len(sizes), float(classifier.candidates(stripped).mean()))
+        f1 = bracket_scores(gold, restored, gaps=not experiment.continuous).f1
+        rows.append([experiment.treebank.name, len(classifier.chains_), *figures, f1])
+    header = ("treebank", "classes", "% of train's nodes unary", "candidates a node", "F1 on gold c-trees")
+    notes = ["Candidates: the chains seen in train above a node's symbol, and none; words are nodes."]
+    return Table(header, rows, notes)
 
 
 def measured(experiments: Sequence[PaperExperiment]) -> Iterator[Result]:

@@ -27,9 +27,10 @@ from d2c.trees.formats.conllu import read_conllu
 from d2c.trees.formats.discbracket import parse_discbracket
 from d2c.trees.scores.brackets import METRICS
 from papers.experiment import GOLD, UNLABELLED, PaperExperiment, Settings
-from papers.reduction import encodings, gaps, spmrl, systems
+from papers.reduction import encodings, gaps, spmrl, systems, unaries
 from papers.scores import ALL, LENGTHS, figures
 from papers.table import Table
+from tests.scripts.papers import tiny
 from treebanks.files import known_treebanks, read_treebanks
 
 SCRIPTS = Path(__file__).parents[3] / "scripts"
@@ -256,3 +257,11 @@ def test_the_treebanks_of_the_benchmarks(monkeypatch: pytest.MonkeyPatch) -> Non
     assert formats == {"floresta": "floresta", "sinica": "sinica"}
     assert found["craft"].head_rules == "collins" and found["craft"].sentences == 2000
     assert known_treebanks()["craft"] == replace(found["craft"], sentences=None)
+
+
+def test_unary_nodes(tmp_path: Path) -> None:
+    """Section 4.4: none, S and ADVP are classes; of the seven nodes of dev VP alone has two candidates."""
+    trees = ["(TOP (S (VP (VB Go) (ADVP (RB now)))))", "(TOP (S (NP (DT a) (NN b)) (VP (VBD c) (NN d))))"]
+    made = tiny.experiment(tmp_path, {"train": trees, "dev": trees[1:]})
+    (row,) = unaries([made]).rows
+    assert row == ["tiny", 3, 100 * 2 / 6, pytest.approx(8 / 7), 100]
