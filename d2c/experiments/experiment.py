@@ -13,8 +13,9 @@ from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from copy import copy
 from dataclasses import dataclass, field, fields, replace
 from functools import cached_property, partial
-from itertools import islice
+from itertools import count, pairwise
 from pathlib import Path
+from random import Random
 from typing import Any, Generic, NamedTuple, TypeVar
 
 from d2c.base.errors import each_located, located
@@ -57,7 +58,7 @@ class Treebank:
     files:      by part; a treebank without `test` is reported on `dev`
     head_rules: its head table
     reading:    how its files are read
-    sentences:  the first ones of train, and not all
+    sentences:  so many of train, drawn evenly over the file, and not all; seed: of the draw
     """
 
     name: str
@@ -65,6 +66,7 @@ class Treebank:
     head_rules: str = "collins"
     reading: Reading = CLEANED
     sentences: int | None = None
+    seed: int = 1
 
     @property
     def reported(self) -> str:
@@ -73,11 +75,23 @@ class Treebank:
 
     def trees(self, part: str) -> Iterator[CTree]:
         """Yield the trees of a part. Raises FormatError."""
-        return islice(self.reading(self.files[part]), self.sentences if part == "train" else None)
+        trees = self.reading(self.files[part])
+        if part != "train" or self.sentences is None:
+            return trees
+        drawn = set(self._drawn)
+        return (ctree for number, ctree in enumerate(trees, 1) if number in drawn)
 
-    def first(self, part: str) -> int:
-        """Return how many sentences of the part's file come before it."""
-        return 0
+    def numbers(self, part: str) -> Iterable[int]:
+        """Return the numbers in the file, from 1, of the part's sentences."""
+        return count(1) if part != "train" or self.sentences is None else self._drawn
+
+    @cached_property
+    def _drawn(self) -> Sequence[int]:
+        """One sentence of each of as many stretches of the file as are asked for."""
+        total, random = sum(1 for _ in self.reading(self.files["train"])), Random(self.seed)
+        n = min(self.sentences or total, total)
+        stretches = pairwise(i * total // n for i in range(n + 1)) if n else ()
+        return [begin + 1 + int(random.random() * (end - begin)) for begin, end in stretches]
 
     def made_of(self) -> dict[str, Any]:
         """Return what its trees depend on, for `Store.step`. Raises OSError."""
@@ -86,6 +100,7 @@ class Treebank:
         own_rules = self.head_rules not in known_head_rules()
         rules = digest_of_file(Path(self.head_rules)) if own_rules else self.head_rules
         read |= {"head_rules": rules, "sentences": self.sentences}
+        read |= {"seed": self.seed} if self.sentences else {}
         set_apart = {name: value for name, value in read.items() if value}
         return set_apart | {part: digest_of_file(path) for part, path in self.files.items()}
 
@@ -138,7 +153,7 @@ class Experiment:
 
     def _each(self, work: Callable[[CTree], Any], trees: Iterable[CTree], part: str) -> Iterator[Any]:
         """Do work on the trees of a part. Raises FormatError, which names the file and the sentence."""
-        return each_located(work, trees, str(self.treebank.files[part]), first=self.treebank.first(part))
+        return each_located(work, trees, str(self.treebank.files[part]), numbers=self.treebank.numbers(part))
 
     @property
     def made_of(self) -> dict[str, Any]:

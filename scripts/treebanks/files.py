@@ -36,7 +36,7 @@ def read_treebanks(path: Path) -> list[Treebank]:
         format = "export"               # where the name does not say it
         move-punctuation = true
         traces = false
-        sentences = 2000                # the first ones of train
+        sentences = 2000                # of train, drawn evenly
 
     All but train and dev may be missing. Raises FormatError.
     """
