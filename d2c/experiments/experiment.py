@@ -31,6 +31,7 @@ from d2c.models.model import parsing
 from d2c.packed.arcs import joined, parted
 from d2c.packed.dtree import packed_arcs, with_packed_arcs
 from d2c.packed.feature import ARRAYS, ArcFeature, from_arrays, to_arrays
+from d2c.reduction.reduction import Reduction
 from d2c.routes.registry import CHART_OPTIONS, RouteSettings, make_route, route_class
 from d2c.training.jackknife import jackknife_dtrees
 from d2c.training.spec import TrainingSpec
@@ -59,6 +60,7 @@ class Treebank:
     head_rules: its head table
     reading:    how its files are read
     sentences:  so many of train, drawn evenly over the file, and not all; seed: of the draw
+    punctuation: whether scores of constituents with gaps count it
     """
 
     name: str
@@ -67,6 +69,7 @@ class Treebank:
     reading: Reading = CLEANED
     sentences: int | None = None
     seed: int = 1
+    punctuation: bool = False
 
     @property
     def reported(self) -> str:
@@ -204,9 +207,11 @@ class Experiment:
         if encoding == UNLABELLED:
             return unlabelled(self.encode("direct", ctree))
         if encoding not in self._encoders:
-            own = {"arc_labels": CUBED} if encoding == CUBED else {"encoding": encoding}
-            settings = self.spec.changed(head_rules=self.treebank.head_rules, **own)
-            self._encoders[encoding] = make_route("cky" if encoding == CUBED else "reduction", settings)
+            rules = self.treebank.head_rules
+            cubed = self.spec.changed(head_rules=rules, arc_labels=CUBED)
+            self._encoders[encoding] = (
+                make_route("cky", cubed) if encoding == CUBED else Reduction(encoding, rules)
+            )
         return self._encoders[encoding].encode(ctree)
 
     @cached_property

@@ -27,8 +27,8 @@ from d2c.trees.formats.conllu import read_conllu
 from d2c.trees.formats.discbracket import parse_discbracket
 from d2c.trees.scores.brackets import METRICS
 from papers.experiment import GOLD, UNLABELLED, PaperExperiment, Settings
-from papers.reduction import encodings, gaps, spmrl, systems, unaries
-from papers.scores import ALL, LENGTHS, figures
+from papers.reduction import crossing, encodings, gaps, spmrl, systems, unaries
+from papers.scores import ALL, LENGTHS, PUNCTUATION, figures
 from papers.table import Table
 from tests.scripts.papers import tiny
 from treebanks.files import known_treebanks, read_treebanks
@@ -210,6 +210,30 @@ def test_gaps_up_to_some_lengths(experiment: PaperExperiment) -> None:
     only = gaps([experiment])
     assert only.notes[0] == "None of these treebanks has gaps."
     assert {row[0] for row in only.rows} == {"sample"}
+
+
+def test_punctuation_counts_where_the_treebank_says_so(experiment: PaperExperiment) -> None:
+    """As for TIGER-SPMRL, whose scores leave out the root alone."""
+    gapped = with_gaps(experiment)
+    scored = PaperExperiment.of(replace(gapped.treebank, punctuation=True), gapped.settings, gapped.store)
+    without, counted = gaps([gapped]), gaps([scored])
+    assert [row[:3] for row in without.rows] == [row[:3] for row in counted.rows]
+    assert [row[3] for row in without.rows] != [row[3] for row in counted.rows]
+    assert without.notes[-1] == "F1 and exact match: disco-dop, without root and punctuation."
+    assert counted.notes[-1] == (
+        "F1 and exact match: disco-dop, without root and punctuation, but of gaps with punctuation."
+    )
+    verbs = "(VP (VBD 1=b)) (. 2=.)", "(VP (VBD 1=b) (. 2=.))"
+    gold, guess = (parse_discbracket(f"(TOP (S (NP (PRP 0=a)) {one}))") for one in verbs)
+    brackets = figures([gold], [guess])
+    found = {name: brackets[name][ALL]["f1"] for name in ("disco", PUNCTUATION)}
+    assert found == {"disco": 100, PUNCTUATION: pytest.approx(200 / 3)}
+
+
+def test_gaps_by_a_dparser_whose_arcs_cross(experiment: PaperExperiment) -> None:
+    assert crossing(("transition:standard;exact", "udpipe", "stanza:graph")) == "stanza:graph"
+    assert crossing(("udpipe:link2;5", "stanza")) == "udpipe:link2;5"
+    assert crossing(("transition", "stanza:transition")) == "transition"
 
 
 def test_figures_of_short_sentences_are_of_these_alone() -> None:
