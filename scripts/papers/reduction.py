@@ -13,9 +13,12 @@ from __future__ import annotations
 import re
 from collections import defaultdict
 from collections.abc import Iterator, Sequence
+from copy import copy
+from dataclasses import replace
 from statistics import fmean
 from typing import NamedTuple
 
+from d2c.experiments.store import digest
 from d2c.reduction.encodings import ENCODINGS
 from d2c.trees.route import Route
 from d2c.trees.scores.brackets import bracket_scores
@@ -23,7 +26,7 @@ from d2c.trees.unaries import restore_unaries, strip_unaries
 from papers.charts import chart
 from papers.experiment import GOLD, UNLABELLED, Fitted, PaperExperiment
 from papers.scores import ALL, GAPS, LENGTHS, PUNCTUATION, Scored
-from papers.systems import other_systems
+from papers.systems import other_systems, trained_systems
 from papers.table import Cell, Table, bars
 
 PROJECTIVE = re.compile(r"transition.*|udpipe(:projective.*)?|stanza:transition.*")  # their arcs never cross
@@ -119,7 +122,7 @@ def gaps(experiments: Sequence[PaperExperiment]) -> Table:
     drawn, rows = defaultdict[str, dict[str, float]](dict), list[Sequence[Cell]]()
     metrics = {one.treebank.name: PUNCTUATION if one.treebank.punctuation else "disco" for one in chosen}
     dparser = crossing(chosen[0].settings.dparsers)
-    for treebank, route, tags, scored in measured(chosen, dparser):
+    for treebank, route, tags, scored in measured(chosen, dparser, skipping=True):
         by_length = scored.brackets[metrics[treebank]]
         cells = [by_length[length][name] for length in lengths for name in ("f1", "exact")]
         rows.append([treebank, route, tags, *cells, scored.brackets[GAPS][ALL]["f1"]])
@@ -159,19 +162,34 @@ def crossing(dparsers: Sequence[str]) -> str:
     return next((name for name in dparsers if not PROJECTIVE.fullmatch(name)), dparsers[0])
 
 
-def measured(experiments: Sequence[PaperExperiment], dparser: str) -> Iterator[Result]:
-    """Yield the routes on the part of each treebank that is reported on, with gold and predicted tags."""
+def measured(
+    experiments: Sequence[PaperExperiment], dparser: str, skipping: bool = False
+) -> Iterator[Result]:
+    """Yield the routes, and other systems, on the part of each treebank that is reported on, with gold and
+    with predicted tags; skipping: also the labeler without the recovery of unary nodes."""
     for experiment in experiments:
         for tags in TAGS:
-            one = experiment.with_tags(tags)
-            parses = one.parses(dparser, experiment.treebank.reported)
+            one, part = experiment.with_tags(tags), experiment.treebank.reported
+            parses = one.parses(dparser, part)
             routes: dict[str, Fitted[Route]] = {
                 "reduction": one.route("reduction"),
                 "labeler": labeler(one, best_encoding(one)),
                 "cky": chart(experiment, tags=tags),
             }
-            for name, route in routes.items():
-                yield Result(one.treebank.name, name, tags, one.score(route, parses))
+            if skipping:
+                routes["labeler, unary nodes skipped"] = without_unaries(routes["labeler"])
+            found = {name: one.score(route, parses) for name, route in routes.items()}
+            found |= trained_systems(one, part)
+            experiment.missing |= one.missing
+            for name, scored in found.items():
+                yield Result(one.treebank.name, name, tags, scored)
+
+
+def without_unaries(fitted: Fitted[Route]) -> Fitted[Route]:
+    """Return a reduction that leaves out its last stage."""
+    route, key = copy(fitted.route), digest([fitted.step.key, "unary nodes skipped"])
+    route.unaries_ = None  # type: ignore[attr-defined]
+    return Fitted(route, replace(fitted.step, key=key))
 
 
 def _notes(experiments: Sequence[PaperExperiment], dparser: str) -> Iterator[str]:
@@ -180,4 +198,5 @@ def _notes(experiments: Sequence[PaperExperiment], dparser: str) -> Iterator[str
         rules = f"head rules: {one.treebank.head_rules}; the labeler's encoding: {best_encoding(one)}"
         share = f"{one.gaps[part]:.1f} % of the sentences of {part} have gaps"
         yield f"{one.described(part)} {share}; {rules}."
+        yield from experiment.missing.values()
     yield f"d-parser: {dparser}; the labeler has its d-trees without their labels."

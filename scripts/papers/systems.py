@@ -53,7 +53,12 @@ def other_systems(experiment: PaperExperiment, part: str) -> dict[str, Scored]:
     found = dict[str, Scored]()
     if part == experiment.treebank.reported:
         found = {name: of_file(experiment, path, part) for name, path in experiment.settings.systems.items()}
-    return found | experiment.had(SYSTEMS, lambda name: trained(experiment, name, part))
+    return found | trained_systems(experiment, part)
+
+
+def trained_systems(experiment: PaperExperiment, part: str) -> dict[str, Scored]:
+    """Return the figures of those of SYSTEMS that can be had."""
+    return experiment.had(SYSTEMS, lambda name: trained(experiment, name, part))
 
 
 def trained(experiment: PaperExperiment, name: str, part: str, **changes: Any) -> Scored:

@@ -41,6 +41,9 @@ GAPS = """\
 """
 
 
+SKIPPED = "labeler, unary nodes skipped"
+
+
 class Chain(DependencyParser):
     """Every word's head is the next one; labels are the commonest that it has seen. Notes what it learned."""
 
@@ -98,6 +101,12 @@ def files(tmp_path_factory: pytest.TempPathFactory) -> dict[str, Path]:
 def experiment(files: dict[str, Path], tmp_path: Path) -> PaperExperiment:
     settings = Settings(("chain",), tags="gold", tagger="last", folds=2, penalty=0.1, gamma=0.5)
     return PaperExperiment.of(Treebank("sample", files), settings, Store(tmp_path / "steps"))
+
+
+@pytest.fixture
+def alone(monkeypatch: pytest.MonkeyPatch) -> None:
+    """No other systems are trained."""
+    monkeypatch.setattr("papers.systems.SYSTEMS", {})
 
 
 def with_gaps(experiment: PaperExperiment) -> PaperExperiment:
@@ -163,6 +172,19 @@ def test_other_systems_stand_beside(experiment: PaperExperiment, monkeypatch: py
     assert table.notes[-1].startswith("absent: ")
 
 
+def test_other_systems_are_rows_of_many_treebanks(
+    experiment: PaperExperiment, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    known = {"shift-reduce": Registered("papers.shift_reduce:ShiftReduce")}
+    monkeypatch.setattr("papers.systems.SYSTEMS", known)
+    table = spmrl([experiment])
+    rows = {tuple(row[:2]): row[2] for row in table.rows}
+    assert len(rows) == 8 and all(rows["shift-reduce", tags] > 0 for tags in ("gold", "predicted"))
+    refused = gaps([with_gaps(experiment)])
+    assert "shift-reduce" not in {row[1] for row in refused.rows}
+    assert [note for note in refused.notes if note.startswith("shift-reduce: ")]
+
+
 def test_what_is_there_is_not_made_again(
     experiment: PaperExperiment, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -178,6 +200,7 @@ def test_what_is_there_is_not_made_again(
     assert encodings(again).csv() == first.csv()
 
 
+@pytest.mark.usefixtures("alone")
 def test_many_treebanks_with_both_kinds_of_tags(experiment: PaperExperiment) -> None:
     table = spmrl([experiment, with_gaps(experiment)])
     assert table.header == ("route", "tags", "sample", "gaps", "average")
@@ -200,6 +223,7 @@ def test_many_treebanks_with_both_kinds_of_tags(experiment: PaperExperiment) -> 
     assert [(step["penalty"], step["gamma"]) for step in charts] == [(0.1, 0.5)] * 4  # the settings'
 
 
+@pytest.mark.usefixtures("alone")
 def test_gaps_up_to_some_lengths(experiment: PaperExperiment) -> None:
     table = gaps([experiment, with_gaps(experiment)])
     assert {row[0] for row in table.rows} == {"gaps"}
@@ -207,11 +231,15 @@ def test_gaps_up_to_some_lengths(experiment: PaperExperiment) -> None:
     assert table.header[3:] == (*titles, "F1 of constituents with gaps")
     for row in table.rows:  # both sentences are short
         assert row[3:5] == row[5:7] == row[7:9] == row[9:11]
+    skipped, kept = ([row for row in table.rows if row[1] == name] for name in (SKIPPED, "labeler"))
+    assert [row[2] for row in skipped] == [row[2] for row in kept] == ["gold", "predicted"]
+    assert skipped[0][3] < kept[0][3]  # the sample has unary nodes
     only = gaps([experiment])
     assert only.notes[0] == "None of these treebanks has gaps."
     assert {row[0] for row in only.rows} == {"sample"}
 
 
+@pytest.mark.usefixtures("alone")
 def test_punctuation_counts_where_the_treebank_says_so(
     experiment: PaperExperiment, monkeypatch: pytest.MonkeyPatch
 ) -> None:
