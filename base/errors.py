@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
+from itertools import count
 from typing import NoReturn, TypeVar
 
 Item = TypeVar("Item")
@@ -167,17 +168,17 @@ def each_located(
     items: Iterable[Item],
     file: str,
     refusals: Refusals | None = None,
-    first: int = 0,
+    numbers: Iterable[int] | None = None,
 ) -> Iterator[Made]:
     """Yield the results of work on each sentence of a file; as `located`, at a lower price for each.
 
     refusals: of the same pass; sentences that they refused are counted with these
-    first:    how many sentences of the file come before the items
+    numbers:  of the items in the file; None: 1, 2, ...
     """
     refusals = refusals or Refusals()
     # Before an item: sentences that are no items; all sentences that were refused.
     missing, refused_before = 0, refusals.count
-    for sentence, item in enumerate(items, first + 1):
+    for sentence, item in zip(count(1) if numbers is None else numbers, items, strict=False):
         missing += refusals.count - refused_before
         try:
             result = work(item)

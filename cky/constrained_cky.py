@@ -153,8 +153,14 @@ class ConstrainedCKY(ChartDecoder, Route):
         return self
 
     def encode(self, ctree: CTree) -> DTree:
-        """The d-tree that a d-parser learns from; an arc's label is the phrase symbol that it makes."""
-        return to_labelled_dependencies(self._heads.headed(ctree))
+        """The d-tree that a d-parser learns from; an arc's label is the phrase symbol that it makes, or its
+        rule, where the settings say so."""
+        headed = self._heads.headed(ctree)
+        dtree = to_labelled_dependencies(headed)
+        if self.settings.arc_labels == "phrase":
+            return dtree
+        gold = Gold.of(self._symbols.refine(headed), self.settings.binarization, None, None)
+        return replace(dtree, labels=tuple(gold.rule_labels(dtree.labels or ())))
 
     def _decode_all(self, dtrees: Iterable[DTree], repairs: Repairs) -> Iterator[CTree]:
         """`decode` for a stream of d-trees, on `jobs` threads, in order."""

@@ -12,6 +12,7 @@ from d2c.trees.refinement import REFINEMENTS
 from d2c.trees.route import CommonSettings
 
 METHODS = "none", "1", "2", "1+2"  # of pruning, see `d2c.cky.search.pruning`
+ARC_LABELS = "phrase", "cubed"  # of the d-trees that `ConstrainedCKY.encode` makes
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -23,6 +24,8 @@ class ChartSettings(CommonSettings, LearnerSettings):
     symbols:      plain, vertical (with the parent's label) or collapsed (of unary chains), see
                   `d2c.trees.refinement`
     labels:       whether d-labels are features, where the d-trees of training have any
+    arc_labels:   what the d-parser learns to label arcs with: the phrase that an arc makes, or the binary
+                  rule A → β1 β2 that attaches its dependent (N × N × N, section 3.2 of the draft)
     context:      whether there are features beyond Figure 4: the d-tree around a part, tags around its span
     pruning:      one of METHODS; gamma: of method 2
     max_unaries:  unary steps between two attachments at most
@@ -47,6 +50,11 @@ class ChartSettings(CommonSettings, LearnerSettings):
         choices=REFINEMENTS,
     )
     labels: bool = setting(False, "Chart: d-labels are features.")
+    arc_labels: str = setting(
+        "phrase",
+        "Chart: d-labels that the d-parser learns, an arc's phrase or its whole rule (with --labels).",
+        choices=ARC_LABELS,
+    )
     context: bool = setting(True, "Chart: there are features beyond those of the paper.")
     pruning: str = setting(
         "none", "Chart: 1 rules by the head's tag, 2 the side of the next dependent.", choices=METHODS

@@ -51,6 +51,10 @@ class AdaGrad(NamedTuple):
         catch_up(self)
         return (self.sums / max(1, self.clock[0])).astype(np.float32)
 
+    def truncated_average(self) -> NDArray[np.float32]:
+        """Return `average`, but 0 where the last weight is 0: a greater penalty makes a smaller model."""
+        return np.where(self.weights == 0, np.float32(0), self.average())
+
 
 class Gradient(NamedTuple):
     """A sparse gradient being added up for a learner.

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import shlex
 from collections.abc import Mapping, Sequence
-from dataclasses import fields
+from dataclasses import fields, replace
 from pathlib import Path
 from typing import Any
 
@@ -71,7 +71,7 @@ def _system(_: click.Context, parameter: click.Parameter, given: Sequence[str]) 
 @format_option
 @click.option("--move-punctuation", is_flag=True, help="Into the smallest constituent around it.")
 @click.option("--traces", is_flag=True, help="Move antecedents to their traces: trees with gaps.")
-@click.option("--sentences", type=click.IntRange(1), help="Only the first ones of train.")
+@click.option("--sentences", type=click.IntRange(1), help="Only so many of train, drawn evenly, by --seed.")
 @click.option(
     "--treebanks",
     type=FilePath,
@@ -116,6 +116,7 @@ def main(names: tuple[str, ...], out: Path, treebanks: Path | None, **options: A
     Where one of several tables cannot be made, as without a package, the others are; the exit status is 2.
     """
     chosen = read_treebanks(treebanks) if treebanks else [_treebank(options)]
+    chosen = [replace(treebank, seed=options["seed"]) for treebank in chosen]
     default = RouteSettings()
     options["chart"] = {name: options[name] for name in CHART if options[name] != default.option(name)}
     settings = Settings(**{field.name: options[field.name] for field in fields(Settings)})

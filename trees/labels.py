@@ -7,8 +7,11 @@ from __future__ import annotations
 
 import re
 from collections.abc import Sequence
+from dataclasses import replace
 from functools import lru_cache
 from urllib.parse import unquote
+
+from d2c.trees.dtree import DTree
 
 ROOT = "root"
 LABEL = re.compile(r"([^#]*)#([0-9]{1,6})")
@@ -41,6 +44,11 @@ def read_label(label: str) -> tuple[str | None, int]:
         return (unquote_symbol(match[1]) if match[1] else None), int(match[2])
     symbol, mark, _ = label.partition("#")
     return (unquote_symbol(symbol) if mark and symbol else None), -1
+
+
+def unlabelled(dtree: DTree) -> DTree:
+    """Return a d-tree with labels that say nothing, for a d-parser that is to learn heads alone."""
+    return replace(dtree, labels=tuple(["dep" if head else ROOT for head in dtree.heads]))
 
 
 def write_labels(heads: Sequence[int], symbols: Sequence[str], numbers: Sequence[int]) -> tuple[str, ...]:

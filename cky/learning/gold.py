@@ -15,8 +15,10 @@ from d2c.cky.learning.svm import Examples
 from d2c.cky.search.layout import TOKEN, lay_out
 from d2c.cky.search.search import ChartDerivation, bracket_key
 from d2c.cky.search.sites import Parts, sites_of_steps
-from d2c.trees.binarization import BINARIZATIONS, Derivation, Symbol, binarize
+from d2c.trees.binarization import BINARIZATIONS, LEFT, Derivation, Symbol, binarize
 from d2c.trees.ctree import CTree
+from d2c.trees.dtree import head_outward, modifiers_of
+from d2c.trees.labels import quote
 
 _NO_RULE = -9  # number of a rule that the grammar does not have
 
@@ -49,6 +51,19 @@ class Gold(NamedTuple):
             for h, rule in rules_of(self.ctree.tokens.tags, self.gold_heads, self.derivation):
                 used[h].append(rule)
         return used
+
+    def rule_labels(self, labels: Sequence[str]) -> list[str]:
+        """Return of each arc the rule A → β1 β2 that attaches its dependent, as `label of A#bar of A#β1#β2`
+        (draft, section 3.2); `labels` for the root, and where there is no derivation."""
+        named, modifiers = list(labels), modifiers_of(self.gold_heads)
+        for h, used in enumerate(self.rules()):
+            sides = tuple(map(iter, head_outward(h, modifiers[h])))
+            for rule in used:
+                if rule.modifier is not None:
+                    children = (rule.modifier, rule.head)[:: 1 if rule.kind == LEFT else -1]
+                    parts = (rule.parent.label, rule.parent.bar, *map(str, children))
+                    named[next(sides[rule.kind])] = "#".join(map(quote, parts))
+        return named
 
     def parts(self, grammar: Grammar) -> Parts:
         """The parts of the derivation, as the gold heads have it."""

@@ -121,7 +121,7 @@ _GRAMMAR = options_of(ChartSettings, "binarization", "grammar", "symbols", "max_
 _CHART = (
     *options_of(ChartSettings, "pruning", "gamma", "penalty"),
     option_of(ChartSettings, "epochs", "--chart-epochs", "chart_epochs"),
-    *options_of(ChartSettings, "table_bits"),
+    *options_of(ChartSettings, "table_bits", "arc_labels"),
     *_GRAMMAR,
 )
 

@@ -23,6 +23,7 @@ from d2c.treebanks.reading import Reading
 @choice("--route", ROUTES, "reduction")
 @option_of(TrainingSpec, "checkpoints", type=click.Path(path_type=Path))
 @option_of(TrainingSpec, "labels")
+@option_of(TrainingSpec, "unlabelled")
 @language_option
 @training_options
 def train(trees: Path, dev: Path, output: Path, route: str, reading: Reading, **options: Any) -> None:

@@ -36,7 +36,7 @@ _KEPT = ".steps"  # after the log's name: the folder with d-trees and scores
     "options of which it knows values]",
 )
 @click.option("--trials", type=click.IntRange(1), default=20, show_default=True, help="At most.")
-@click.option("--sentences", type=click.IntRange(1), help="Only the first ones of TREES.")
+@click.option("--sentences", type=click.IntRange(1), help="Only so many of TREES, drawn evenly.")
 @tuning_options
 def tune(
     trees: Path,

@@ -13,8 +13,9 @@ from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from copy import copy
 from dataclasses import dataclass, field, fields, replace
 from functools import cached_property, partial
-from itertools import islice
+from itertools import count, pairwise
 from pathlib import Path
+from random import Random
 from typing import Any, Generic, NamedTuple, TypeVar
 
 from d2c.base.errors import each_located, located
@@ -23,7 +24,7 @@ from d2c.base.temporary import scratch
 from d2c.dparsers.protocol import DependencyParser
 from d2c.dparsers.registry import DPARSERS, TAGGERS, Registered, class_of, takes
 from d2c.dparsers.training import accuracy
-from d2c.experiments.rows import GOLD, Parses, timed, with_tags_of
+from d2c.experiments.rows import GOLD, Parses, cpu_seconds, timed, with_tags_of
 from d2c.experiments.store import Store, StoredStep, digest, digest_of_file
 from d2c.linear.weights import read_arrays, write_arrays
 from d2c.models.model import parsing
@@ -40,10 +41,12 @@ from d2c.trees.ctree import CTree, Tokens
 from d2c.trees.dtree import DTree
 from d2c.trees.formats.conllu import read_conllu, save_conllu
 from d2c.trees.heads import known_head_rules, load_head_rules
+from d2c.trees.labels import unlabelled
 from d2c.trees.route import Route
 
 PARTS = ("train", "dev", "test")
-UNLABELLED = "unlabelled"  # in place of an encoding: labels that say nothing, for the first of two stages
+# In place of an encoding: labels that say nothing, for the first of two stages; those of the chart's rules
+UNLABELLED, CUBED = "unlabelled", "cubed"
 
 AnyRoute = TypeVar("AnyRoute", bound=Route, covariant=True)
 
@@ -56,7 +59,8 @@ class Treebank:
     files:      by part; a treebank without `test` is reported on `dev`
     head_rules: its head table
     reading:    how its files are read
-    sentences:  the first ones of train, and not all
+    sentences:  so many of train, drawn evenly over the file, and not all; seed: of the draw
+    punctuation: whether scores of constituents with gaps count it
     """
 
     name: str
@@ -64,6 +68,8 @@ class Treebank:
     head_rules: str = "collins"
     reading: Reading = CLEANED
     sentences: int | None = None
+    seed: int = 1
+    punctuation: bool = False
 
     @property
     def reported(self) -> str:
@@ -72,11 +78,23 @@ class Treebank:
 
     def trees(self, part: str) -> Iterator[CTree]:
         """Yield the trees of a part. Raises FormatError."""
-        return islice(self.reading(self.files[part]), self.sentences if part == "train" else None)
+        trees = self.reading(self.files[part])
+        if part != "train" or self.sentences is None:
+            return trees
+        drawn = set(self._drawn)
+        return (ctree for number, ctree in enumerate(trees, 1) if number in drawn)
 
-    def first(self, part: str) -> int:
-        """Return how many sentences of the part's file come before it."""
-        return 0
+    def numbers(self, part: str) -> Iterable[int]:
+        """Return the numbers in the file, from 1, of the part's sentences."""
+        return count(1) if part != "train" or self.sentences is None else self._drawn
+
+    @cached_property
+    def _drawn(self) -> Sequence[int]:
+        """One sentence of each of as many stretches of the file as are asked for."""
+        total, random = sum(1 for _ in self.reading(self.files["train"])), Random(self.seed)
+        n = min(self.sentences or total, total)
+        stretches = pairwise(i * total // n for i in range(n + 1)) if n else ()
+        return [begin + 1 + int(random.random() * (end - begin)) for begin, end in stretches]
 
     def made_of(self) -> dict[str, Any]:
         """Return what its trees depend on, for `Store.step`. Raises OSError."""
@@ -85,6 +103,7 @@ class Treebank:
         own_rules = self.head_rules not in known_head_rules()
         rules = digest_of_file(Path(self.head_rules)) if own_rules else self.head_rules
         read |= {"head_rules": rules, "sentences": self.sentences}
+        read |= {"seed": self.seed} if self.sentences else {}
         set_apart = {name: value for name, value in read.items() if value}
         return set_apart | {part: digest_of_file(path) for part, path in self.files.items()}
 
@@ -137,7 +156,7 @@ class Experiment:
 
     def _each(self, work: Callable[[CTree], Any], trees: Iterable[CTree], part: str) -> Iterator[Any]:
         """Do work on the trees of a part. Raises FormatError, which names the file and the sentence."""
-        return each_located(work, trees, str(self.treebank.files[part]), first=self.treebank.first(part))
+        return each_located(work, trees, str(self.treebank.files[part]), numbers=self.treebank.numbers(part))
 
     @property
     def made_of(self) -> dict[str, Any]:
@@ -184,19 +203,19 @@ class Experiment:
         return any_heads | own | self.on_device | self._transformer("tagger", TAGGERS, spec.tagger)
 
     def encode(self, encoding: str, ctree: CTree) -> DTree:
-        """Return the d-tree that a d-parser learns in an encoding of the reduction, or as UNLABELLED."""
-        if encoding != UNLABELLED:
-            return self._reduction(encoding).encode(ctree)
-        dtree = self._reduction("direct").encode(ctree)
-        return replace(dtree, labels=tuple("dep" if head else "root" for head in dtree.heads))
-
-    def _reduction(self, encoding: str) -> Reduction:
+        """Return the d-tree that a d-parser learns in an encoding, as UNLABELLED, or CUBED."""
+        if encoding == UNLABELLED:
+            return unlabelled(self.encode("direct", ctree))
         if encoding not in self._encoders:
-            self._encoders[encoding] = Reduction(encoding, self.treebank.head_rules)
-        return self._encoders[encoding]
+            rules = self.treebank.head_rules
+            cubed = self.spec.changed(head_rules=rules, arc_labels=CUBED)
+            self._encoders[encoding] = (
+                make_route("cky", cubed) if encoding == CUBED else Reduction(encoding, rules)
+            )
+        return self._encoders[encoding].encode(ctree)
 
     @cached_property
-    def _encoders(self) -> dict[str, Reduction]:
+    def _encoders(self) -> dict[str, Route]:
         return {}
 
     def encoded(self, encoding: str, part: str) -> Iterator[DTree]:
@@ -265,7 +284,8 @@ class Experiment:
         def make(directory: Path) -> dict[str, float]:
             kind = class_of("d-parser", DPARSERS, name.partition(":")[0])
             dparser = kind.load(trained.directory / "dparser")
-            dtrees, seconds = timed(parsing(dparser, packed), self.tokens(part), f"parsing {part}")
+            tokens = self.tokens(part)
+            dtrees, seconds = timed(parsing(dparser, packed), tokens, f"parsing {part}", clock=cpu_seconds)
             save_dtrees(dtrees, directory / "parses")
             return {"parsing": seconds}
 
@@ -336,8 +356,9 @@ class Experiment:
         trees, route, of_dev = self.trees("train", share), make_route(name, settings), dict[str, Any]()
         given = None if dtrees is None else dtrees.dtrees[: len(trees)]
         if settings.labels and route.learns_conventions:
-            given = given or list(self.encoded(settings.encoding, "train"))[: len(trees)]
-            of_dev = {"dev_dtrees": self.encoded(settings.encoding, "dev")}
+            encoding = CUBED if settings.chart.arc_labels == CUBED else settings.encoding
+            given = given or list(self.encoded(encoding, "train"))[: len(trees)]
+            of_dev = {"dev_dtrees": self.encoded(encoding, "dev")}
         with located(str(self.treebank.files["train"])):
             route.fit(trees, self.trees("dev"), dtrees=given, progress=log.info, **of_dev)
         return route

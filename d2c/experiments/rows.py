@@ -5,10 +5,12 @@ A row is scored by `score`; the table as text has significance, repairs, and the
 
 from __future__ import annotations
 
+import os
 import time
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass, field, replace
 from itertools import combinations
+from statistics import median
 from typing import Any, NamedTuple, Self, TypeVar
 
 from d2c.base.progress import counted
@@ -163,17 +165,28 @@ def timed(
     what: str,
     *others: Any,
     warm: Sequence[Item] | None = None,
+    times: int = 1,
+    clock: Callable[[], float] | None = None,
 ) -> tuple[list[Result], float]:
     """Return what work(items, *others) makes, and the seconds that it takes; `what` names it in progress.
 
-    others: what only this run is given, as a count of repairs, to which those of the warm run do not belong
+    others: what only one run is given, as a count of repairs, to which those of the other runs do not belong
     warm:   items that are done before the time is taken, so kernels are compiled and networks loaded;
             by default the first ones
+    times:  runs, of whose seconds the median is taken; clock: None: the wall's
     """
     list(work(items[:_WARM] if warm is None else warm))
-    start = time.perf_counter()
-    made = list(counted(work(items, *others), what))
-    return made, time.perf_counter() - start
+    seconds, clock = [], clock or time.perf_counter
+    for run in range(times):
+        start = clock()
+        made = list(counted(work(items, *(others if not run else ())), what))
+        seconds.append(clock() - start)
+    return made, median(seconds)
+
+
+def cpu_seconds() -> float:
+    """Return the CPU time so far of this process, of its threads, and of children that have ended."""
+    return time.process_time() + sum(os.times()[2:4])
 
 
 def attachment(gold: GoldStandard, dtrees: Iterable[DTree]) -> Attachment:

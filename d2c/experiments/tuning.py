@@ -12,10 +12,11 @@ that documents stay whole.
 from __future__ import annotations
 
 import json
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import asdict, dataclass, field, replace
 from functools import cached_property
+from itertools import islice
 from pathlib import Path
 from typing import Any, NamedTuple
 
@@ -153,9 +154,10 @@ class Tenths(Treebank):
         tenths = self._range(part)
         return iter(self.read[tenths.start : tenths.stop])
 
-    def first(self, part: str) -> int:
-        """Return how many sentences of the file come before the part."""
-        return self._range(part).start
+    def numbers(self, part: str) -> Iterable[int]:
+        """Return the numbers in the file, from 1, of the part's sentences."""
+        tenths = self._range(part)
+        return islice(super().numbers("train"), tenths.start, tenths.stop)
 
     def _range(self, part: str) -> range:
         if not self.read:
@@ -232,7 +234,7 @@ class Trials:
     """Trials of one route on one treebank, `spec.train`.
 
     spec:      what all trials share, and the settings that are not tried; its reading is a `Reading`
-    sentences: the first ones of the treebank; None: all
+    sentences: of the treebank, drawn evenly; None: all
     store:     keeps d-trees and scores
     """
 
@@ -275,7 +277,7 @@ class Trials:
         marked = spec.head_rules == "marked"
         files = dict.fromkeys(("train", "dev", "test"), spec.train)
         trees, reading = self._trees.setdefault(marked, []), replace(spec.reading, marked=marked)
-        treebank = Tenths(str(spec.train), files, spec.head_rules, reading, self.sentences, trees)
+        treebank = Tenths(str(spec.train), files, spec.head_rules, reading, self.sentences, read=trees)
         return TrialExperiment(treebank, spec, self.store)
 
 

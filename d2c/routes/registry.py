@@ -17,7 +17,10 @@ from d2c.dparsers.registry import import_class
 from d2c.reduction.encodings import ENCODINGS
 from d2c.trees.route import CommonSettings, Route
 
-_SAME = ("pruning", "gamma", "penalty", "table_bits", "binarization", "grammar", "symbols", "max_unaries")
+_SAME = (
+    *("pruning", "gamma", "penalty", "table_bits", "binarization", "grammar", "symbols", "max_unaries"),
+    "arc_labels",
+)
 # Which fields of `ChartSettings` are options of training, by the options' names.
 CHART_OPTIONS = {**dict(zip(_SAME, _SAME, strict=True)), "chart_epochs": "epochs"}
 

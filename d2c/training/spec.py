@@ -27,6 +27,7 @@ class TrainingSpec(RouteSettings):
     reading:     how the treebank files are read
     dparser:     as `make_dparser` takes it; preset, epochs, device, vectors, charlm, transformer: of it
     timeout:     of a command or program that the d-parser runs, in seconds
+    unlabelled:  whether the d-parser learns no labels (section 4.2 of "Parsing as Reduction")
     overwrite:   models that are there already, when the new ones are whole
     tagger:      one of TAGGERS, or None; preset, device, transformer and checkpoints are for it, too
     tags:        what routes and d-parser learn from: `gold`, or `predicted` by the tagger
@@ -60,6 +61,10 @@ class TrainingSpec(RouteSettings):
         None,
         "End each run of a command of cmd:, or of UDPipe's training, after so long.  [default: never]",
         above=0,
+    )
+    unlabelled: bool = setting(
+        False,
+        "The d-parser learns heads alone, as the first of two stages: for labeler, cky and combined.",
     )
     overwrite: bool = setting(False, "Replace models of -o when the new ones are whole.")
     tagger: str | None = setting(None, "Trained on the treebank's tags, for `parse` to read text.")

@@ -34,6 +34,7 @@ from d2c.trees.ctree import CTree
 from d2c.trees.dtree import DTree
 from d2c.trees.formats.conllu import format_conllu
 from d2c.trees.heads import Uncovered, induce_heads, load_head_rules
+from d2c.trees.labels import unlabelled
 from d2c.trees.repair import repair_heads
 from d2c.trees.route import Progress, Route
 from d2c.trees.scores.brackets import bracket_scores
@@ -127,9 +128,9 @@ def _train_dparser(
     with scratch() as files:
         train, dev = files / "train.conllu", files / "dev.conllu"
         for treebank, file in ((spec.train, train), (spec.dev, dev)):
-            dtrees = _described(encode_treebank(routes[0], treebank, reading), treebank)
+            dtrees = encode_treebank(routes[0], treebank, reading, spec.unlabelled)
             with open(file, "w", encoding="utf-8") as stream:
-                stream.writelines(each_located(format_conllu, dtrees, str(treebank)))
+                stream.writelines(each_located(format_conllu, _described(dtrees, treebank), str(treebank)))
             for route in routes[1:]:
                 for _ in counted(encode_treebank(route, treebank, reading), f"encoding {treebank}"):
                     pass
@@ -143,9 +144,15 @@ def _train_dparser(
     return parses
 
 
-def encode_treebank(route: Route, treebank: Path, reading: Read = CLEANED) -> Iterator[DTree]:
-    """Yield the d-trees of a treebank file. Raises FormatError naming the sentence that cannot be encoded."""
-    return each_located(route.encode, reading(treebank), str(treebank))
+def encode_treebank(
+    route: Route, treebank: Path, reading: Read = CLEANED, bare: bool = False
+) -> Iterator[DTree]:
+    """Yield the d-trees of a treebank file; bare: with labels that say nothing.
+
+    Raises FormatError naming the sentence that cannot be encoded.
+    """
+    dtrees = each_located(route.encode, reading(treebank), str(treebank))
+    return map(unlabelled, dtrees) if bare else dtrees
 
 
 def _described(dtrees: Iterable[DTree], treebank: Path) -> Iterator[DTree]:
@@ -163,7 +170,7 @@ def _parse_unseen(
     spec: TrainingSpec, dparser: DependencyParser, route: Route, dev: Path, progress: Progress | None
 ) -> _Parses:
     """Parse the treebank with d-parsers that have not learned from what they parse."""
-    encoded = list(encode_treebank(route, spec.train, spec.reading))
+    encoded = list(encode_treebank(route, spec.train, spec.reading, spec.unlabelled))
     if not spec.folds:
         return _Parses(held_out=parse_last_tenth(dparser, encoded, dev, progress))
     dtrees = jackknife_dtrees(dparser, encoded, dev, spec.folds, progress, spec.packed)
@@ -248,6 +255,9 @@ def _check(spec: TrainingSpec, routes: Mapping[str, Route], dparser: DependencyP
             raise ModelError(f"the d-parser {spec.dparser_name} {message}")
         if spec.folds or not all(route.learns_conventions for route in routes.values()):
             raise ModelError(f"the d-parser {spec.dparser_name} {foreign_refused()}, without jackknifing")
+    for name, route in routes.items() if spec.unlabelled else ():
+        if spec.labels or not (route.relabels or route.learns_conventions):
+            raise ModelError(f"--unlabelled leaves the route {name} no labels, which it needs")
     for name, route in routes.items() if spec.folds else ():
         try:
             route.check_jackknifing()

@@ -147,6 +147,13 @@ class UnaryClassifier:
         listed = iter(shares.tolist())
         return [list(islice(listed, size)) for size in batch.sizes]
 
+    def candidates(self, ctrees: Sequence[CTree]) -> Ints:
+        """Return how many chains each node of unaryless trees may have, the empty one included, [nodes]."""
+        batch = flatten(ctrees)
+        known, models = self._models(batch.symbols[:-1])
+        counts = np.append((self.bias_ != -np.inf).sum(axis=1), 1)
+        return counts[np.where(known, models, -1)]
+
     def _scored(self, batch: NodeBatch) -> Iterator[tuple[Ints, Ints, Floats]]:
         """Yield nodes that may have a chain, candidates, and their scores [nodes, C], -inf beyond them."""
         known, models = self._models(batch.symbols[:-1])

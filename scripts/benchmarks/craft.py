@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
-from itertools import islice
+from itertools import count, islice
 from pathlib import Path
 from typing import Any, NamedTuple
 
@@ -46,6 +46,10 @@ class Craft(Treebank):
             first = list(islice(trees, self.sentences and self.sentences + HELD_OUT))
             trees = iter(first[:-HELD_OUT] if part == "train" else first[-HELD_OUT:])
         return map(without_tags, trees) if self.wordless else trees
+
+    def numbers(self, part: str) -> Iterable[int]:
+        """Return 1, 2, ...: of train the first sentences are taken."""
+        return count(1)
 
     def made_of(self) -> dict[str, Any]:
         """Return what its trees depend on."""

@@ -22,7 +22,7 @@ from d2c.trees.route import Route
 from d2c.trees.scores.brackets import metric_for
 from d2c.trees.scores.matches import percent
 from papers.charts import chart, oracle, pruned
-from papers.experiment import GOLD, Fitted, PaperExperiment, Parses
+from papers.experiment import CUBED, GOLD, UNLABELLED, Fitted, PaperExperiment, Parses
 from papers.systems import other_systems
 from papers.table import Cell, Draw, Table
 
@@ -139,8 +139,7 @@ def jackknife(experiment: PaperExperiment) -> Table:
 
     Of the d-parsers the one that is trained fastest: it is trained once more for each fold.
     """
-    found = experiment.some_parses()
-    quickest = min(found, key=lambda parses: experiment.dparser(parses.source, parses.encoding).seconds)
+    quickest = _quickest(experiment)
     learned = {"gold": None, "jackknifed": experiment.jackknifed(quickest.source)}
     rows: list[list[Cell]] = [
         [name, *_f1(experiment, chart(experiment, dtrees=dtrees), quickest)]
@@ -148,6 +147,31 @@ def jackknife(experiment: PaperExperiment) -> Table:
     ]
     note = f"Jackknifed: by {quickest.source}, trained on the other of {experiment.settings.folds} folds."
     return experiment.table(("learned from d-trees", *_f1_on(quickest)), rows, note)
+
+
+def labels(experiment: PaperExperiment) -> Table:
+    """Section 3.2 of the draft: labels of arcs as features of the chart, those of the encoding, and those
+    that say the whole binary rule of an attachment (N × N × N)."""
+    name, rows = _quickest(experiment).source, list[Sequence[Cell]]()
+    for encoding in (UNLABELLED, experiment.settings.encoding, CUBED):
+        own: dict[str, Any] = {"labels": encoding != UNLABELLED}
+        own |= {"arc_labels": CUBED} if encoding == CUBED else {}
+        parses, gold = (experiment.parses(source, "dev", encoding) for source in (name, GOLD))
+        different = {label for dtree in gold.dtrees for label in dtree.labels or ()}
+        for learned in ("gold", "jackknifed"):
+            dtrees = experiment.jackknifed(name, encoding) if learned == "jackknifed" else None
+            fitted = chart(experiment, dtrees=dtrees, **own)
+            scored = experiment.score(fitted, parses)
+            f1 = experiment.score(fitted, gold).f1
+            rows.append([encoding, len(different), learned, *scored.cells(("UAS", "F1")), f1])
+    header = ("labels", "different labels", "learned from d-trees", f"UAS of {name}", "F1", ON_GOLD)
+    return experiment.table(header, rows, "Gold d-trees have gold labels: cubed, they say the c-tree.")
+
+
+def _quickest(experiment: PaperExperiment) -> Parses:
+    """Return the d-trees of the d-parser that is trained fastest."""
+    found = experiment.some_parses()
+    return min(found, key=lambda parses: experiment.dparser(parses.source, parses.encoding).seconds)
 
 
 def _f1(experiment: PaperExperiment, fitted: Fitted[Route], parses: Parses) -> list[float]:

@@ -10,19 +10,26 @@ d-trees without them. (UDPipe and spaCy find worse heads where they learn no lab
 
 from __future__ import annotations
 
+import re
 from collections import defaultdict
 from collections.abc import Iterator, Sequence
+from copy import copy
+from dataclasses import replace
 from statistics import fmean
 from typing import NamedTuple
 
+from d2c.experiments.store import digest
 from d2c.reduction.encodings import ENCODINGS
 from d2c.trees.route import Route
+from d2c.trees.scores.brackets import bracket_scores
+from d2c.trees.unaries import restore_unaries, strip_unaries
 from papers.charts import chart
 from papers.experiment import GOLD, UNLABELLED, Fitted, PaperExperiment
-from papers.scores import ALL, GAPS, LENGTHS, Scored
-from papers.systems import other_systems
+from papers.scores import ALL, GAPS, LENGTHS, PUNCTUATION, Scored
+from papers.systems import other_systems, trained_systems
 from papers.table import Cell, Table, bars
 
+PROJECTIVE = re.compile(r"transition.*|udpipe(:projective.*)?|stanza:transition.*")  # their arcs never cross
 ONE_SHOT, TWO_STAGE = "d-parser", "labeler"
 TAGS = ("gold", "predicted")
 WITH_GAPS = "The delta encoding is for continuous trees; some of these have gaps."
@@ -92,54 +99,104 @@ class Result(NamedTuple):
 def spmrl(experiments: Sequence[PaperExperiment]) -> Table:
     """Table 3: F1 by the scorer of SPMRL, which counts all tokens; a column for each treebank."""
     f1 = defaultdict[tuple[str, str], dict[str, float]](dict)
-    for treebank, route, tags, scored in measured(experiments):
+    dparser = experiments[0].settings.dparsers[0]
+    for treebank, route, tags, scored in measured(experiments, dparser):
         f1[route, tags][treebank] = scored.figure("f1", "spmrl")
     rows: list[Sequence[Cell]] = [
         [route, tags, *of.values(), fmean(of.values())] for (route, tags), of in f1.items()
     ]
     names = [experiment.treebank.name for experiment in experiments]
-    notes = [*_notes(experiments), "F1: EVALB of SPMRL 2013; gaps are raised on both sides first."]
+    notes = [
+        *_notes(experiments, experiments[0].settings.dparsers[0]),
+        "F1: EVALB of SPMRL 2013; gaps are raised on both sides first.",
+    ]
     drawn = bars({f"{route}, {tags} tags": of for (route, tags), of in f1.items()}, "F1 (SPMRL)")
     return Table(("route", "tags", *names, "average"), rows, notes, drawn)
 
 
 def gaps(experiments: Sequence[PaperExperiment]) -> Table:
-    """Table 4: F1 and exact match by disco-dop's metric, up to some lengths; of the treebanks with gaps."""
+    """Table 4: F1 and exact match by disco-dop's metric, up to some lengths; of the treebanks with gaps, by
+    the first d-parser whose arcs may cross. Punctuation counts where the treebank says so."""
     with_gaps = [experiment for experiment in experiments if not experiment.continuous]
     chosen, lengths = with_gaps or experiments, [*map(str, LENGTHS), ALL]
     drawn, rows = defaultdict[str, dict[str, float]](dict), list[Sequence[Cell]]()
-    for treebank, route, tags, scored in measured(chosen):
-        cells = [scored.brackets["disco"][length][name] for length in lengths for name in ("f1", "exact")]
+    metrics = {one.treebank.name: PUNCTUATION if one.treebank.punctuation else "disco" for one in chosen}
+    dparser = crossing(chosen[0].settings.dparsers)
+    for treebank, route, tags, scored in measured(chosen, dparser, skipping=True):
+        by_length = scored.brackets[metrics[treebank]]
+        cells = [by_length[length][name] for length in lengths for name in ("f1", "exact")]
         rows.append([treebank, route, tags, *cells, scored.brackets[GAPS][ALL]["f1"]])
-        drawn[f"{route}, {tags} tags"][treebank] = scored.figure("f1", "disco")
+        drawn[f"{route}, {tags} tags"][treebank] = scored.figure("f1", metrics[treebank])
     shown = [length if length == ALL else f"L ≤ {length}" for length in lengths]
     titles = [f"{what}, {length}" for length in shown for what in ("F1", "EX")]
     notes = [] if with_gaps else ["None of these treebanks has gaps."]
-    notes += [*_notes(chosen), "F1 and exact match: disco-dop, proper.prm, without root and punctuation."]
+    with_marks = [name for name, metric in metrics.items() if metric == PUNCTUATION]
+    but = f", but of {', '.join(with_marks)} with punctuation" if with_marks else ""
+    notes += [*_notes(chosen, dparser), f"F1 and exact match: disco-dop, without root and punctuation{but}."]
+    if PROJECTIVE.fullmatch(dparser):
+        notes.append(f"No arcs of {dparser} cross, so its c-trees have no gaps; stanza:graph's may.")
     header = ("treebank", "route", "tags", *titles, "F1 of constituents with gaps")
     return Table(header, rows, notes, bars(drawn, "F1 (disco-dop)"))
 
 
-def measured(experiments: Sequence[PaperExperiment]) -> Iterator[Result]:
-    """Yield the routes on the part of each treebank that is reported on, with gold and predicted tags."""
+def unaries(experiments: Sequence[PaperExperiment]) -> Table:
+    """Section 4.4: how many classes the classifier of unary nodes has, how many candidates a node, what share
+    of the nodes is unary, and F1 where it is given gold unaryless c-trees; a row for each treebank."""
+    rows = list[Sequence[Cell]]()
+    for experiment in experiments:
+        gold = experiment.trees(experiment.treebank.reported)
+        classifier = experiment.route("reduction", encoding="direct").route.unaries_
+        stripped = [strip_unaries(ctree)[0] for ctree in gold]
+        restored = list(map(restore_unaries, stripped, classifier.predict(stripped)))
+        sizes = [len(kids) for ctree in experiment.trees("train") for kids in ctree.children]
+        figures = (100 * sizes.count(1) / len(sizes), float(classifier.candidates(stripped).mean()))
+        f1 = bracket_scores(gold, restored, gaps=not experiment.continuous).f1
+        rows.append([experiment.treebank.name, len(classifier.chains_), *figures, f1])
+    header = ("treebank", "classes", "% of train's nodes unary", "candidates a node", "F1 on gold c-trees")
+    notes = ["Candidates: the chains seen in train above a node's symbol, and none; words are nodes."]
+    return Table(header, rows, notes)
+
+
+def crossing(dparsers: Sequence[str]) -> str:
+    """Return the first d-parser whose arcs may cross, or the first."""
+    return next((name for name in dparsers if not PROJECTIVE.fullmatch(name)), dparsers[0])
+
+
+def measured(
+    experiments: Sequence[PaperExperiment], dparser: str, skipping: bool = False
+) -> Iterator[Result]:
+    """Yield the routes, and other systems, on the part of each treebank that is reported on, with gold and
+    with predicted tags; skipping: also the labeler without the recovery of unary nodes."""
     for experiment in experiments:
         for tags in TAGS:
-            one = experiment.with_tags(tags)
-            parses = one.parses(experiment.settings.dparsers[0], experiment.treebank.reported)
+            one, part = experiment.with_tags(tags), experiment.treebank.reported
+            parses = one.parses(dparser, part)
             routes: dict[str, Fitted[Route]] = {
                 "reduction": one.route("reduction"),
                 "labeler": labeler(one, best_encoding(one)),
                 "cky": chart(experiment, tags=tags),
             }
-            for name, route in routes.items():
-                yield Result(one.treebank.name, name, tags, one.score(route, parses))
+            if skipping:
+                routes["labeler, unary nodes skipped"] = without_unaries(routes["labeler"])
+            found = {name: one.score(route, parses) for name, route in routes.items()}
+            found |= trained_systems(one, part)
+            experiment.missing |= one.missing
+            for name, scored in found.items():
+                yield Result(one.treebank.name, name, tags, scored)
 
 
-def _notes(experiments: Sequence[PaperExperiment]) -> Iterator[str]:
+def without_unaries(fitted: Fitted[Route]) -> Fitted[Route]:
+    """Return a reduction that leaves out its last stage."""
+    route, key = copy(fitted.route), digest([fitted.step.key, "unary nodes skipped"])
+    route.unaries_ = None  # type: ignore[attr-defined]
+    return Fitted(route, replace(fitted.step, key=key))
+
+
+def _notes(experiments: Sequence[PaperExperiment], dparser: str) -> Iterator[str]:
     for experiment in experiments:
         one, part = experiment.with_tags("predicted"), experiment.treebank.reported
         rules = f"head rules: {one.treebank.head_rules}; the labeler's encoding: {best_encoding(one)}"
         share = f"{one.gaps[part]:.1f} % of the sentences of {part} have gaps"
         yield f"{one.described(part)} {share}; {rules}."
-    names = {experiment.settings.dparsers[0]: None for experiment in experiments}
-    yield f"d-parser: {', '.join(names)}; the labeler has its d-trees without their labels."
+        yield from experiment.missing.values()
+    yield f"d-parser: {dparser}; the labeler has its d-trees without their labels."

@@ -8,15 +8,19 @@ from typing import Any
 
 from d2c.trees.ctree import CTree
 from d2c.trees.scores import disco
-from d2c.trees.scores.brackets import METRICS, bracket_scores, metric_for
+from d2c.trees.scores.brackets import METRICS, bracket_scores, disco_metric, metric_for
 from d2c.trees.scores.matches import Matches, Summary
 from d2c.trees.scores.prm import DiscoParameters
 from papers.table import Cell
 
 LENGTHS = (30, 40, 70)  # of sentences: the cut-offs of Table 4 of "Parsing as Reduction"
 ALL = "all"
-GAPS = "gaps"  # beside the metrics: disco-dop's, of constituents with gaps alone
-_GAPS_ALONE = replace(DiscoParameters.proper(), disc_only=True)
+# Beside the metrics: disco-dop's with punctuation, as for TIGER-SPMRL, and of constituents with gaps alone
+PUNCTUATION, GAPS = "disco, punctuation counted", "gaps"
+_NO_LABELS, _PROPER = frozenset(("NOPARSE", "TOP", "ROOT", "VROOT")), DiscoParameters.proper()
+_GAPS_ALONE = replace(_PROPER, disc_only=True)
+_COUNTED = replace(_PROPER, delete_labels=_NO_LABELS, delete_words=frozenset[str]())
+_METRICS = METRICS | {PUNCTUATION: disco_metric(PUNCTUATION, _COUNTED)}
 
 
 def figures(gold: Sequence[CTree], guess: Iterable[CTree], gaps: bool = False) -> dict[str, Any]:
@@ -30,7 +34,7 @@ def figures(gold: Sequence[CTree], guess: Iterable[CTree], gaps: bool = False) -
     guesses = list(guess)
     default = metric_for(gold, gaps)
     found: dict[str, Any] = {"default": next(name for name, metric in METRICS.items() if metric is default)}
-    for name, metric in METRICS.items():
+    for name, metric in _METRICS.items():
         scores = metric.score(gold, guesses)
         found[name] = {ALL: _shown(metric.summary(scores))}
         for most in LENGTHS:

@@ -13,7 +13,7 @@ from typing import Any, Protocol, Self
 
 from d2c.base.errors import FormatError
 from d2c.dparsers.registry import Registered, class_of
-from d2c.experiments.rows import timed
+from d2c.experiments.rows import cpu_seconds, timed
 from d2c.treebanks.reading import Reading
 from d2c.trees.ctree import CTree, Tokens
 from d2c.trees.formats.discbracket import write_discbracket
@@ -53,7 +53,12 @@ def other_systems(experiment: PaperExperiment, part: str) -> dict[str, Scored]:
     found = dict[str, Scored]()
     if part == experiment.treebank.reported:
         found = {name: of_file(experiment, path, part) for name, path in experiment.settings.systems.items()}
-    return found | experiment.had(SYSTEMS, lambda name: trained(experiment, name, part))
+    return found | trained_systems(experiment, part)
+
+
+def trained_systems(experiment: PaperExperiment, part: str) -> dict[str, Scored]:
+    """Return the figures of those of SYSTEMS that can be had."""
+    return experiment.had(SYSTEMS, lambda name: trained(experiment, name, part))
 
 
 def trained(experiment: PaperExperiment, name: str, part: str, **changes: Any) -> Scored:
@@ -77,7 +82,7 @@ def trained(experiment: PaperExperiment, name: str, part: str, **changes: Any) -
         for attribute, value in changes.items():
             setattr(parser, attribute, value)
         sentences = [ctree.tokens for ctree in experiment.trees(part)]
-        guess, seconds = timed(parser.parse, sentences, f"parsing {part}")
+        guess, seconds = timed(parser.parse, sentences, f"parsing {part}", clock=cpu_seconds)
         with open(directory / "trees.discbracket", "w", encoding="utf-8") as stream:
             write_discbracket(guess, stream)
         return asdict(_scored(experiment, guess, part, seconds))

@@ -22,7 +22,7 @@ from d2c.trees.heads import known_head_rules
 SCRIPTS = Path(__file__).resolve().parents[1]
 TREEBANKS = SCRIPTS / "treebanks.toml"  # of the benchmarks
 KINDS = {**dict.fromkeys((*PARTS, "head_rules", "format"), str), "sentences": int}
-KINDS |= {"traces": bool, "move_punctuation": bool}
+KINDS |= dict.fromkeys(("traces", "move_punctuation", "score_punctuation"), bool)
 
 
 def read_treebanks(path: Path) -> list[Treebank]:
@@ -36,7 +36,8 @@ def read_treebanks(path: Path) -> list[Treebank]:
         format = "export"               # where the name does not say it
         move-punctuation = true
         traces = false
-        sentences = 2000                # the first ones of train
+        score-punctuation = true        # in reduction-4, as for TIGER-SPMRL
+        sentences = 2000                # of train, drawn evenly
 
     All but train and dev may be missing. Raises FormatError.
     """
@@ -72,7 +73,8 @@ def _treebank(name: str, section: Any, folder: Path) -> Treebank:
         rules = str(folder / os.path.expandvars(rules))
     read = {key: given[key] for key in ("traces", "move_punctuation") if key in given}
     reading = Reading(given.get("format"), marked=rules == "marked", **read)
-    return Treebank(name, files, rules, reading, given.get("sentences"))
+    scored = given.get("score_punctuation", False)
+    return Treebank(name, files, rules, reading, given.get("sentences"), punctuation=scored)
 
 
 def folder() -> Path:

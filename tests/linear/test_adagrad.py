@@ -76,3 +76,15 @@ def test_amounts_of_one_slot_add_up_to_one_step() -> None:
     assert gradient.touched[0] == 0 and (gradient.entry >= 0).all()
     step(learner, gradient)
     assert learner.clock[0] == 2 and learner.squares.tolist() == (expected**2).tolist()
+
+
+def test_averages_are_0_where_the_last_weight_is() -> None:
+    """So a greater λ makes a smaller model, as PAD says."""
+    learner = AdaGrad.new(2, rate=0.1, penalty=0.3)
+    gradient = Gradient.of(learner)
+    for slot in (0, *[1] * 10):
+        _add_all(gradient, np.array([slot]), np.array([-1], np.float32))
+        step(learner, gradient)
+    average = learner.average()
+    assert learner.weights[0] == 0 and average[0] > 0 and learner.weights[1] > 0
+    assert learner.truncated_average().tolist() == [0, average[1]]

@@ -32,10 +32,12 @@ OPTIONS = [
     "2",
     "--table-bits",
     "12",
+    "--arc-labels",
+    "cubed",
 ]
 OF_CHART = (
     *("pruning", "gamma", "penalty", "binarization", "max_unaries", "symbols", "grammar"),
-    *("chart_epochs", "table_bits", "labels"),
+    *("chart_epochs", "table_bits", "arc_labels", "labels"),
 )
 
 
@@ -55,7 +57,7 @@ def asked(monkeypatch: pytest.MonkeyPatch, *options: str) -> dict[str, Any]:
 def test_options_come_to_the_settings(monkeypatch: pytest.MonkeyPatch) -> None:
     default = RouteSettings()
     assert asked(monkeypatch) == {name: default.option(name) for name in OF_CHART}
-    values = ("none", 0.5, 1e-8, "markovized", 0, "collapsed", "closed", 2, 12, True)
+    values = ("none", 0.5, 1e-8, "markovized", 0, "collapsed", "closed", 2, 12, "cubed", True)
     expected = dict(zip(OF_CHART, values, strict=True))
     assert asked(monkeypatch, *OPTIONS, "--labels") == expected
     assert asked(monkeypatch, "--no-labels")["labels"] is False

@@ -17,6 +17,7 @@ from d2c.commands.cli import cli, run
 from d2c.commands.train import train
 from d2c.dparsers.protocol import DependencyParser
 from d2c.dparsers.registry import DPARSERS, TAGGERS, Registered
+from d2c.experiments.experiment import Treebank
 from d2c.experiments.store import Store
 from d2c.experiments.tuning import Trial, opened
 from d2c.trees.ctree import Tokens
@@ -137,7 +138,7 @@ def test_nothing_is_learned_from_what_is_scored(
 ) -> None:
     done = tune(trees, tmp_path / "log.jsonl", "--sentences", "30", "--trials", "1")
     assert done.exit_code == 0, done.output
-    forms = [ctree.tokens.forms for ctree in islice(read_brackets(SAMPLE), 30)]
+    forms = [ctree.tokens.forms for ctree in Treebank("", {"train": trees}, sentences=30).trees("train")]
     assert first_word.learned == [forms[:27]] and first_word.parsed == [forms[27:]]
 
 
@@ -149,7 +150,7 @@ def test_tags_are_predicted_by_taggers_that_have_not_learned_from_them(
     options = ["--sentences", "30", "--tagger", "nltk", "--tags", "predicted", *HEADS]
     done = tune(trees, tmp_path / "log.jsonl", *options)
     assert done.exit_code == 0, done.output
-    forms = [ctree.tokens.forms for ctree in islice(read_brackets(SAMPLE), 30)]
+    forms = [ctree.tokens.forms for ctree in Treebank("", {"train": trees}, sentences=30).trees("train")]
     whole, *folds = Numbered.learned  # whatever the heads are, they are tagged once
     assert len(folds) == 10 and whole == forms[:24]
     for tags in (first_word.tags[:30], first_word.tags[30:60], first_word.tags[60:]):

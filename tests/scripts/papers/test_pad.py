@@ -12,7 +12,7 @@ import pytest
 
 from d2c.base.errors import ModelError
 from papers.charts import chart
-from papers.experiment import PaperExperiment
+from papers.experiment import CUBED, PaperExperiment
 from papers.registry import TABLES, make_table, published
 from tests.scripts.papers.tiny import MISSING, TOLD, Told, experiment
 
@@ -112,6 +112,19 @@ def test_jackknifing(sample: PaperExperiment, monkeypatch: pytest.MonkeyPatch) -
         Told.heads[dtree.tokens.forms] = dtree.heads
     gold, jackknifed = make_table("pad-jackknife", [sample]).rows
     assert [gold[0], jackknifed[0]] == ["gold", "jackknifed"] and gold[1:] == jackknifed[1:]
+
+
+def test_labels_of_arcs(sample: PaperExperiment) -> None:
+    """Draft, section 3.2: each row's chart sees the labels that its d-parser has learned."""
+    table = make_table("pad-labels", [sample])
+    assert [row[:3] for row in table.rows] == [
+        [labels, count, learned]
+        for labels, count in (("unlabelled", 2), ("direct", 17), ("cubed", 66))
+        for learned in ("gold", "jackknifed")
+    ]
+    assert all(0 < row[4] < row[5] <= 100 for row in table.rows)
+    labels = chart(sample, labels=True, arc_labels=CUBED).route.vocabulary_.labels
+    assert {"NP#%#DT#NN", "S#%#NP#S[bar]"} <= {*labels}
 
 
 @pytest.mark.parametrize("name", OF_PAD)

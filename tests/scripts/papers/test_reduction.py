@@ -27,9 +27,10 @@ from d2c.trees.formats.conllu import read_conllu
 from d2c.trees.formats.discbracket import parse_discbracket
 from d2c.trees.scores.brackets import METRICS
 from papers.experiment import GOLD, UNLABELLED, PaperExperiment, Settings
-from papers.reduction import encodings, gaps, spmrl, systems
-from papers.scores import ALL, LENGTHS, figures
+from papers.reduction import crossing, encodings, gaps, spmrl, systems, unaries
+from papers.scores import ALL, LENGTHS, PUNCTUATION, figures
 from papers.table import Table
+from tests.scripts.papers import tiny
 from treebanks.files import known_treebanks, read_treebanks
 
 SCRIPTS = Path(__file__).parents[3] / "scripts"
@@ -38,6 +39,9 @@ GAPS = """\
 (TOP (S (VP (WHNP (WP 0=What)) (VB 3=buy)) (MD 1=did) (NP (PRP 2=she)) (. 4=?)))
 (TOP (S (NP (PRP 0=They)) (VP (VBD 1=slept)) (. 2=.)))
 """
+
+
+SKIPPED = "labeler, unary nodes skipped"
 
 
 class Chain(DependencyParser):
@@ -97,6 +101,12 @@ def files(tmp_path_factory: pytest.TempPathFactory) -> dict[str, Path]:
 def experiment(files: dict[str, Path], tmp_path: Path) -> PaperExperiment:
     settings = Settings(("chain",), tags="gold", tagger="last", folds=2, penalty=0.1, gamma=0.5)
     return PaperExperiment.of(Treebank("sample", files), settings, Store(tmp_path / "steps"))
+
+
+@pytest.fixture
+def alone(monkeypatch: pytest.MonkeyPatch) -> None:
+    """No other systems are trained."""
+    monkeypatch.setattr("papers.systems.SYSTEMS", {})
 
 
 def with_gaps(experiment: PaperExperiment) -> PaperExperiment:
@@ -162,6 +172,19 @@ def test_other_systems_stand_beside(experiment: PaperExperiment, monkeypatch: py
     assert table.notes[-1].startswith("absent: ")
 
 
+def test_other_systems_are_rows_of_many_treebanks(
+    experiment: PaperExperiment, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    known = {"shift-reduce": Registered("papers.shift_reduce:ShiftReduce")}
+    monkeypatch.setattr("papers.systems.SYSTEMS", known)
+    table = spmrl([experiment])
+    rows = {tuple(row[:2]): row[2] for row in table.rows}
+    assert len(rows) == 8 and all(rows["shift-reduce", tags] > 0 for tags in ("gold", "predicted"))
+    refused = gaps([with_gaps(experiment)])
+    assert "shift-reduce" not in {row[1] for row in refused.rows}
+    assert [note for note in refused.notes if note.startswith("shift-reduce: ")]
+
+
 def test_what_is_there_is_not_made_again(
     experiment: PaperExperiment, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -177,6 +200,7 @@ def test_what_is_there_is_not_made_again(
     assert encodings(again).csv() == first.csv()
 
 
+@pytest.mark.usefixtures("alone")
 def test_many_treebanks_with_both_kinds_of_tags(experiment: PaperExperiment) -> None:
     table = spmrl([experiment, with_gaps(experiment)])
     assert table.header == ("route", "tags", "sample", "gaps", "average")
@@ -199,6 +223,7 @@ def test_many_treebanks_with_both_kinds_of_tags(experiment: PaperExperiment) -> 
     assert [(step["penalty"], step["gamma"]) for step in charts] == [(0.1, 0.5)] * 4  # the settings'
 
 
+@pytest.mark.usefixtures("alone")
 def test_gaps_up_to_some_lengths(experiment: PaperExperiment) -> None:
     table = gaps([experiment, with_gaps(experiment)])
     assert {row[0] for row in table.rows} == {"gaps"}
@@ -206,9 +231,41 @@ def test_gaps_up_to_some_lengths(experiment: PaperExperiment) -> None:
     assert table.header[3:] == (*titles, "F1 of constituents with gaps")
     for row in table.rows:  # both sentences are short
         assert row[3:5] == row[5:7] == row[7:9] == row[9:11]
+    skipped, kept = ([row for row in table.rows if row[1] == name] for name in (SKIPPED, "labeler"))
+    assert [row[2] for row in skipped] == [row[2] for row in kept] == ["gold", "predicted"]
+    assert skipped[0][3] < kept[0][3]  # the sample has unary nodes
     only = gaps([experiment])
     assert only.notes[0] == "None of these treebanks has gaps."
     assert {row[0] for row in only.rows} == {"sample"}
+
+
+@pytest.mark.usefixtures("alone")
+def test_punctuation_counts_where_the_treebank_says_so(
+    experiment: PaperExperiment, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """As for TIGER-SPMRL, whose scores leave out the root alone."""
+    gapped = with_gaps(experiment)
+    scored = PaperExperiment.of(replace(gapped.treebank, punctuation=True), gapped.settings, gapped.store)
+    without, counted = gaps([gapped]), gaps([scored])
+    assert without.notes[-1] == "F1 and exact match: disco-dop, without root and punctuation."
+    assert counted.notes[-1] == (
+        "F1 and exact match: disco-dop, without root and punctuation, but of gaps with punctuation."
+    )
+    monkeypatch.setattr("papers.reduction.PUNCTUATION", "no such metric")
+    assert gaps([gapped]).rows == without.rows
+    with pytest.raises(KeyError, match="no such metric"):
+        gaps([scored])
+    verbs = "(VP (VBD 1=b)) (. 2=.)", "(VP (VBD 1=b) (. 2=.))"
+    gold, guess = (parse_discbracket(f"(TOP (S (NP (PRP 0=a)) {one}))") for one in verbs)
+    brackets = figures([gold], [guess])
+    found = {name: brackets[name][ALL]["f1"] for name in ("disco", PUNCTUATION)}
+    assert found == {"disco": 100, PUNCTUATION: pytest.approx(200 / 3)}
+
+
+def test_gaps_by_a_dparser_whose_arcs_cross(experiment: PaperExperiment) -> None:
+    assert crossing(("transition:standard;exact", "udpipe", "stanza:graph")) == "stanza:graph"
+    assert crossing(("udpipe:link2;5", "stanza")) == "udpipe:link2;5"
+    assert crossing(("transition", "stanza:transition")) == "transition"
 
 
 def test_figures_of_short_sentences_are_of_these_alone() -> None:
@@ -256,3 +313,11 @@ def test_the_treebanks_of_the_benchmarks(monkeypatch: pytest.MonkeyPatch) -> Non
     assert formats == {"floresta": "floresta", "sinica": "sinica"}
     assert found["craft"].head_rules == "collins" and found["craft"].sentences == 2000
     assert known_treebanks()["craft"] == replace(found["craft"], sentences=None)
+
+
+def test_unary_nodes(tmp_path: Path) -> None:
+    """Section 4.4: none, S and ADVP are classes; of the seven nodes of dev VP alone has two candidates."""
+    trees = ["(TOP (S (VP (VB Go) (ADVP (RB now)))))", "(TOP (S (NP (DT a) (NN b)) (VP (VBD c) (NN d))))"]
+    made = tiny.experiment(tmp_path, {"train": trees, "dev": trees[1:]})
+    (row,) = unaries([made]).rows
+    assert row == ["tiny", 3, 100 * 2 / 6, pytest.approx(8 / 7), 100]

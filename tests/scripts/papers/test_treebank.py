@@ -3,12 +3,15 @@
 from __future__ import annotations
 
 from dataclasses import replace
+from itertools import pairwise
 from pathlib import Path
 
 import pytest
 
 from d2c.base.errors import FormatError
-from d2c.experiments.experiment import Treebank
+from d2c.experiments.experiment import Experiment, Treebank
+from d2c.experiments.store import Store
+from d2c.training.spec import TrainingSpec
 from d2c.treebanks.reading import Reading
 from treebanks.files import read_treebanks
 
@@ -87,7 +90,34 @@ def test_bytes_that_are_no_text(tmp_path: Path) -> None:
         read_treebanks(file)
 
 
-def test_the_first_sentences_of_train_and_all_of_dev(tmp_path: Path) -> None:
+def test_sentences_are_drawn_evenly(tmp_path: Path) -> None:
+    """One of each stretch of the file, by the seed; errors name the sentence of the file."""
+    file = tmp_path / "train.mrg"
+    file.write_text("".join(f"(TOP (NN w{i}))\n" for i in range(1, 24)))
+    treebank = Treebank("x", {"train": file, "dev": file}, sentences=5)
+
+    def drawn(treebank: Treebank) -> list[int]:
+        return [int(ctree.tokens.forms[0][1:]) for ctree in treebank.trees("train")]
+
+    numbers = drawn(treebank)
+    assert numbers == [*treebank.numbers("train")] == drawn(replace(treebank))
+    bounds = [i * 23 // 5 for i in range(6)]
+    assert all(begin < number <= end for number, (begin, end) in zip(numbers, pairwise(bounds), strict=True))
+    other = replace(treebank, seed=2)
+    assert drawn(other) != numbers and other.made_of() != treebank.made_of()
+    assert drawn(replace(treebank, sentences=23)) == drawn(replace(treebank, sentences=99)) == [*range(1, 24)]
+    assert len([*treebank.trees("dev")]) == 23
+    experiment = Experiment(treebank, TrainingSpec(file, file), Store(tmp_path / "steps"))
+
+    def refuse(_: object) -> None:
+        raise ValueError("no")
+
+    with pytest.raises(FormatError) as caught:
+        list(experiment._each(refuse, treebank.trees("train"), "train"))
+    assert caught.value.sentence == numbers[0]
+
+
+def test_some_sentences_of_train_and_all_of_dev(tmp_path: Path) -> None:
     for name in ("train", "dev"):
         (tmp_path / f"{name}.mrg").write_text(TREES)
     files = {name: tmp_path / f"{name}.mrg" for name in ("train", "dev")}
