@@ -165,19 +165,18 @@ def timed(
     what: str,
     *others: Any,
     warm: Sequence[Item] | None = None,
-    times: int = 1,
-    clock: Callable[[], float] | None = None,
+    cpu: int = 0,
 ) -> tuple[list[Result], float]:
     """Return what work(items, *others) makes, and the seconds that it takes; `what` names it in progress.
 
     others: what only one run is given, as a count of repairs, to which those of the other runs do not belong
     warm:   items that are done before the time is taken, so kernels are compiled and networks loaded;
             by default the first ones
-    times:  runs, of whose seconds the median is taken; clock: None: the wall's
+    cpu:    so many runs, of whose seconds of CPU time the median is taken; 0: one, by the wall's clock
     """
     list(work(items[:_WARM] if warm is None else warm))
-    seconds, clock = [], clock or time.perf_counter
-    for run in range(times):
+    seconds, clock = [], cpu_seconds if cpu else time.perf_counter
+    for run in range(cpu or 1):
         start = clock()
         made = list(counted(work(items, *(others if not run else ())), what))
         seconds.append(clock() - start)

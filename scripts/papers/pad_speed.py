@@ -18,7 +18,7 @@ from d2c.experiments.rows import timed
 from d2c.trees.dtree import DTree
 from d2c.trees.scores.matches import percent
 from papers.charts import chart, chosen, oracle, pruned
-from papers.experiment import GOLD, MEDIAN, Fitted, PaperExperiment, Parses
+from papers.experiment import GOLD, RUNS, Fitted, PaperExperiment, Parses
 from papers.scores import matches
 from papers.systems import EXACT, trained
 from papers.table import Cell, Table
@@ -108,7 +108,7 @@ def _lexicalised(experiment: PaperExperiment) -> Mapping[str, Any]:
         pairs = [pair for pair in both if len(pair[1].tokens) < LONGEST][:SHORT]
         short, gold = [tree for tree, _ in pairs], [tree for _, tree in pairs]
         parse = partial(parse_lexicalised, fitted.route)
-        parsed, seconds = timed(partial(map, parse), [tree.tokens for tree in short], "LEX CKY", **MEDIAN)
+        parsed, seconds = timed(partial(map, parse), [tree.tokens for tree in short], "LEX CKY", cpu=RUNS)
         nearest = [lexicalised_oracle(fitted.route, tree) for tree in counted(short, "LEX CKY: oracle")]
         return {
             "sentences": len(short),
