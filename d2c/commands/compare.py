@@ -70,7 +70,8 @@ def compare(
         scratch() as models,
         Pulse() as pulse,
     ):
-        files = trees or sample / "train.mrg", dev or sample / "dev.mrg"
+        given = trees or sample / "train.mrg", dev or sample / "dev.mrg"
+        files = [reading.files([path]) for path in given]
         asked = tuple(name for name in ROUTES if name in routes)
         directory = output or models
         options["dparser"], *others = _several(options["dparser"])

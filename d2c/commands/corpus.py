@@ -15,6 +15,7 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
+from d2c.base.inputs import names_of
 from d2c.commands.options import language_option, model_path, option_of
 from d2c.commands.parse import SOME_FAILED
 from d2c.commands.pulse import Pulse
@@ -120,7 +121,7 @@ def _run(plan: Plan, manifest: Manifest) -> None:
     named = 0
     with ExitStack() as stack:
         tell = say if sys.stderr.isatty() else stack.enter_context(Pulse()).say
-        more = stack.enter_context(progress(tell=tell))
+        more = stack.enter_context(progress(f"parsing {names_of(tuple(plan.inputs.files))}", tell=tell))
         for done in stack.enter_context(closing(run(plan, manifest))):
             for error in done.errors[: max(0, _MOST_NAMED - named)]:
                 tell(f"d2c: {error}")

@@ -13,7 +13,7 @@ from typing import Any, cast
 
 import click
 
-from d2c.base.errors import Faults, ModelError
+from d2c.base.errors import Faults, FormatError, ModelError
 from d2c.base.settings import Settings, help_of, limits_of, types_of
 from d2c.cky.settings import ChartSettings
 from d2c.commands.terminal import Skipped
@@ -29,6 +29,15 @@ Command = Callable[..., Any]
 Decorator = Callable[[Command], Command]
 
 FilePath = click.Path(path_type=Path, allow_dash=True)
+trees_argument = click.argument("trees", type=FilePath, nargs=-1, required=True)
+
+
+def check_ending(output: Path, known: Sequence[str]) -> None:
+    """Raise FormatError for a name with an ending that is none of these, behind which .gz may stand."""
+    ending = Path(output.name.removesuffix(".gz")).suffix
+    if ending not in ("", *known):
+        message = f"is not called {' '.join(known)}, and nothing else is written here"
+        raise FormatError(str(output), 0, 0, message)
 
 
 def choice(name: str, values: Iterable[str], default: str, says: str | None = None) -> Decorator:

@@ -14,6 +14,7 @@ import pyarrow as pa
 import pyarrow.parquet as parquet
 from pyarrow import ArrowException, types
 
+from d2c.base import inputs
 from d2c.base.errors import FormatError
 from d2c.base.files import open_input
 from d2c.corpora.records import FORMATS, TEXT, Fields, Record
@@ -38,27 +39,12 @@ def find_files(paths: Iterable[Path], format_name: str | None, output: Path) -> 
                  are named are text. Hidden files, and those below `output`, are left out.
     Raises FormatError for what is not there.
     """
-    found: dict[Path, None] = {}
-    for path in paths:
-        if path.is_dir():
-            inside = [file for file in _below(path, output) if format_name or format_of(file)]
-            if not inside:
-                known = " ".join(suffix for form in FORMATS.values() for suffix in form.suffixes)
-                raise FormatError(str(path), 0, 0, f"no file in it is called {known}; say --format")
-            found |= dict.fromkeys(inside)
-        elif path.is_file():
-            found[path] = None
-        else:
-            raise FormatError(str(path), 0, 0, "cannot be read: No such file or directory")
-    return [*found]
-
-
-def _below(directory: Path, output: Path) -> Iterator[Path]:
-    out = output.resolve()
-    for path in sorted(directory.rglob("*")):
-        hidden = any(part.startswith(".") for part in path.relative_to(directory).parts)
-        if not hidden and path.is_file() and out not in path.resolve().parents:
-            yield path
+    suffixes = tuple(suffix for form in FORMATS.values() for suffix in form.suffixes)
+    files = [*inputs.find_files(paths, None if format_name else suffixes, output)]
+    for file in files:
+        if not file.is_file():  # a pipe cannot be read again
+            raise FormatError(str(file), 0, 0, "cannot be read: No such file or directory")
+    return files
 
 
 @dataclass

@@ -16,6 +16,7 @@ from itertools import combinations
 from pathlib import Path
 from types import MappingProxyType
 
+from d2c.base.inputs import Paths
 from d2c.base.progress import counted
 from d2c.combination.arc_voting import combine_arcs
 from d2c.combination.constituents import Parse, combine
@@ -78,7 +79,7 @@ def _other(spec: TrainingSpec, name: str) -> TrainingSpec:
 
 
 def compare_on(
-    dev: Path,
+    dev: Paths,
     trained: Trained,
     reading: Read = CLEANED,
     metric: str | None = None,
