@@ -1,4 +1,4 @@
-"""Which files are meant: files, those in directories, patterns as shells have them, ranges as in wsj/02..21."""
+"""Which files are meant: files, directories, patterns as shells have them, ranges as in wsj/02..21."""
 
 from __future__ import annotations
 
@@ -36,20 +36,24 @@ def of_each(read: Callable[[Path], Iterator[Item]]) -> Callable[[Paths], Iterato
 
 
 def find_files(
-    given: Iterable[Path], suffixes: tuple[str, ...] | None, outside: Path | None = None
+    given: Iterable[Path],
+    suffixes: tuple[str, ...] | None,
+    outside: Path | None = None,
+    hint: str = "say --format",
 ) -> tuple[Path, ...]:
     """Return the files, and those in directories, each once, in the same order on every machine.
 
-    suffixes: of the files in directories that are meant, perhaps with .gz; None: all of them. Hidden files, and
-              those below `outside`, are left out
+    suffixes: of the files in directories that are meant, perhaps with .gz; None: all of them. Hidden files,
+              and those below `outside`, are left out
+    hint:     what to do where no file has one of the suffixes
     Raises FormatError for what is not there, also a number of a range, and where nothing is found.
     """
     found: dict[Path, None] = {}
     for path in chain.from_iterable(map(_meant, given)):
         if path.is_dir():
-            inside = [file for file in _below(path, outside) if suffixes is None or _ends(file, suffixes)]
+            inside = [file for file in _below(path, outside) if suffixes is None or is_called(file, suffixes)]
             if not inside:
-                known = f" is called {' '.join(suffixes)}; say --format" if suffixes else ""
+                known = f" is called {' '.join(suffixes)}; {hint}" if suffixes else ""
                 raise FormatError(str(path), 0, 0, f"no file in it{known}")
             found |= dict.fromkeys(inside)
         elif str(path) == "-" or path.exists():
@@ -62,6 +66,11 @@ def find_files(
 def is_pattern(path: Path) -> bool:
     """Return whether this is no file, but stands for some."""
     return not path.exists() and (glob.has_magic(str(path)) or _RANGE.search(str(path)) is not None)
+
+
+def is_called(file: Path, suffixes: tuple[str, ...]) -> bool:
+    """Return whether a name ends in one of the suffixes, behind which .gz may stand."""
+    return file.name.removesuffix(".gz").endswith(suffixes)
 
 
 def _meant(path: Path) -> Iterator[Path]:
@@ -78,10 +87,6 @@ def _meant(path: Path) -> Iterator[Path]:
         yield from matches
     else:
         raise FormatError(text, 0, 0, "no file has such a name")
-
-
-def _ends(file: Path, suffixes: tuple[str, ...]) -> bool:
-    return file.name.removesuffix(".gz").endswith(suffixes)
 
 
 def _below(directory: Path, outside: Path | None) -> Iterator[Path]:

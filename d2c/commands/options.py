@@ -14,6 +14,7 @@ from typing import Any, cast
 import click
 
 from d2c.base.errors import Faults, FormatError, ModelError
+from d2c.base.inputs import is_called
 from d2c.base.settings import Settings, help_of, limits_of, types_of
 from d2c.cky.settings import ChartSettings
 from d2c.commands.terminal import Skipped
@@ -32,10 +33,9 @@ FilePath = click.Path(path_type=Path, allow_dash=True)
 trees_argument = click.argument("trees", type=FilePath, nargs=-1, required=True)
 
 
-def check_ending(output: Path, known: Sequence[str]) -> None:
+def check_ending(output: Path, known: tuple[str, ...]) -> None:
     """Raise FormatError for a name with an ending that is none of these, behind which .gz may stand."""
-    ending = Path(output.name.removesuffix(".gz")).suffix
-    if ending not in ("", *known):
+    if Path(output.name.removesuffix(".gz")).suffix and not is_called(output, known):
         message = f"is not called {' '.join(known)}, and nothing else is written here"
         raise FormatError(str(output), 0, 0, message)
 

@@ -59,9 +59,7 @@ class More(Protocol):
 
 
 @contextmanager
-def progress(
-    doing: str, every: float = 10.0, tell: Callable[[object], None] = say
-) -> Iterator[More]:
+def progress(doing: str, every: float = 10.0, tell: Callable[[object], None] = say) -> Iterator[More]:
     """A function that is told how far the work is, which is called `doing`.
 
     It shows that by a bar on a terminal, elsewhere by a line, about every so many seconds: how much is done,

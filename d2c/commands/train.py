@@ -7,7 +7,14 @@ from typing import Any
 
 import click
 
-from d2c.commands.options import FilePath, choice, language_option, option_of, trees_argument, training_options
+from d2c.commands.options import (
+    FilePath,
+    choice,
+    language_option,
+    option_of,
+    training_options,
+    trees_argument,
+)
 from d2c.commands.pulse import Pulse
 from d2c.routes.registry import ROUTES
 from d2c.training.spec import TrainingSpec
@@ -18,7 +25,11 @@ from d2c.treebanks.reading import Reading
 @click.command()
 @trees_argument
 @click.option(
-    "--dev", type=FilePath, multiple=True, required=True, help="Treebank that selects the best model; may repeat."
+    "--dev",
+    type=FilePath,
+    multiple=True,
+    required=True,
+    help="Treebank that selects the best model.",
 )
 @click.option("-o", "--output", type=click.Path(path_type=Path), required=True, help="Model directory.")
 @choice("--preset", ["default", "small"], "default")

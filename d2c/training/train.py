@@ -216,11 +216,15 @@ def fit_to_convention(
     route: one that `learns_conventions`
     Raises ValueError for a treebank from which it cannot learn, and what the d-parser raises.
     """
-    files = spec.train, spec.dev
-    gold, dev = (list(counted(spec.reading(one), f"reading {names_of(one)}")) for one in files)
+    gold, dev = (
+        list(counted(spec.reading(one), f"reading {names_of(one)}")) for one in (spec.train, spec.dev)
+    )
     dtrees, dev_dtrees = (
         _parsed(parse(ctree.tokens for ctree in ctrees), one)
-        for parse, ctrees, one in zip((dparser.parse_training, dparser.parse), (gold, dev), files, strict=True)
+        for parse, ctrees, one in (
+            (dparser.parse_training, gold, spec.train),
+            (dparser.parse, dev, spec.dev),
+        )
     )
     gold, headed = with_induced_heads(gold, dtrees), with_induced_heads(dev, dev_dtrees)
     route.fit_grammar(gold, dtrees)

@@ -171,7 +171,7 @@ def _resolved(ctrees: Iterator[CTree], name: str, options: Options) -> Iterator[
 
 @dataclass
 class Place:
-    """Where the tree is from that is being written: the sentence among those of a file that were not refused."""
+    """Where the tree being written is from: its number among those of a file that were not refused."""
 
     file: AnyPath
     refusals: Refusals | None = None

@@ -71,7 +71,7 @@ function browse(page) {
     box.textContent = "";
     // Pictures stand side by side where they can be read there.
     box.style.setProperty("--wide", `${Math.ceil(SMALLEST * widthTo(s, x)) + 16}px`);
-    html(box, "p", `${s.i}: ${s.w.join(" ")}`).id = "sentence";
+    html(box, "p", `${s.f ? s.f + " " : ""}${s.i}: ${s.w.join(" ")}`).id = "sentence";
     const figures = page.figures(s), boxes = [...figures.map(figure => figure[0]), page.arcs].map(caption => {
       const figure = html(box, "figure");
       html(figure, "figcaption", caption);

@@ -198,24 +198,27 @@ def test_a_run_goes_on_where_it_stopped(model: Path, tmp_path: Path) -> None:
 
 
 def test_progress_without_a_terminal(capsys: pytest.CaptureFixture[str]) -> None:
-    with progress(every=0) as more:
+    with progress("parsing x", every=0) as more:
         more(2, 11)
         more(1000, 7)
     lines = capsys.readouterr().err.splitlines()
     assert [re.sub("[0-9,]+ tokens", "N tokens", line) for line in lines] == [
-        *("2 sentences, N tokens/s, 0:00:00", "1,002 sentences, N tokens/s, 0:00:00")
+        *(
+            "parsing x: 2 sentences, N tokens/s, 0:00:00",
+            "parsing x: 1,002 sentences, N tokens/s, 0:00:00",
+        )
     ]
-    with progress() as more:
+    with progress("parsing x") as more:
         more(2, 11)
     assert capsys.readouterr().err == ""
 
 
 def test_the_time_that_is_left(capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(time, "monotonic", iter([0.0, 5.0, 60.0]).__next__)
-    with progress() as more:
+    with progress("parsing x") as more:
         more(2, 11, 0.1)
         more(4, 19, 0.25)
-    assert capsys.readouterr().err == "6 sentences, 0 tokens/s, 0:01:00, about 0:03:00 left\n"
+    assert capsys.readouterr().err == "parsing x: 6 sentences, 0 tokens/s, 0:01:00, about 0:03:00 left\n"
 
 
 def test_text_that_is_not_said_to_be_text(model: Path) -> None:
