@@ -83,7 +83,7 @@ def corpus(
     """
     if chosen["retry_failed"] and not resume:
         raise click.UsageError("--retry-failed needs --resume: it goes on with what is in DIR")
-    from d2c.corpora.packages import needs
+    from d2c.base.packages import needs
 
     needs("pyarrow")  # before modules that import it
     from d2c.corpora.job import Plan

@@ -36,7 +36,7 @@ trees_argument = click.argument("trees", type=FilePath, nargs=-1, required=True)
 def check_ending(output: Path, known: tuple[str, ...]) -> None:
     """Raise FormatError for a name with an ending that is none of these, behind which .gz may stand."""
     if Path(output.name.removesuffix(".gz")).suffix and not is_called(output, known):
-        message = f"is not called {' '.join(known)}, and nothing else is written here"
+        message = f"nothing is written here that is called so; known endings are {' '.join(known)}"
         raise FormatError(str(output), 0, 0, message)
 
 
@@ -242,6 +242,9 @@ def _with(options: Sequence[Decorator], command: Command) -> Command:
     return command
 
 
-def format_for(route: Route, output: Path) -> str:
-    """The format that the name of a file says; where it says none, one that holds the route's trees."""
-    return format_to_write(output, "discbracket" if route.gaps_ else "brackets")
+def format_for(route: Route, output: Path, others: Sequence[str] = ()) -> str:
+    """The format that the name of a file says; where it says none, one that holds the route's trees.
+
+    others: endings that are also known, for the message
+    """
+    return format_to_write(output, "discbracket" if route.gaps_ else "brackets", others)

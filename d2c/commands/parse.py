@@ -28,7 +28,7 @@ from d2c.commands.terminal import More, progress, report_repairs, say
 from d2c.models.model import Model, load_route, read_settings
 from d2c.models.names import find, is_known, is_model, unreadable
 from d2c.parsing.options import TAGGED, TAGGED_NAMES, TEXT_NAMES, ParseOptions
-from d2c.parsing.output import FORMATS, OutputFormat, format_by_name
+from d2c.parsing.output import FORMATS, JSON_LINES, OutputFormat, format_by_name
 from d2c.training.warm_up import warmed_up
 
 if TYPE_CHECKING:  # their imports take a second: NLTK
@@ -124,7 +124,7 @@ def parse(
         trained = Model.load(model, **options.of_model) if jobs == 1 else None
         route = trained.route if trained else load_route(model)
     load = partial(_given, trained) if trained else partial(Model.load, model, **options.of_model)
-    to = to or format_by_name(output) or format_for(route, output)
+    to = to or format_by_name(output) or format_for(route, output, (*JSON_LINES, ".conllu"))
     form = _format(to, options)
     name = names_of(source := _found(inputs, kind))
     options = replace(options, ctrees=form.ctrees, confidences=form.confidences)

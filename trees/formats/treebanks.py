@@ -92,17 +92,18 @@ def format_of(path: AnyPath, default: str = "brackets") -> str:
     return _by_name(path, default)
 
 
-def format_to_write(path: AnyPath, default: str = "brackets") -> str:
+def format_to_write(path: AnyPath, default: str = "brackets", others: Iterable[str] = ()) -> str:
     """Return the format that the name of a new file says; a plain *.xml is TIGER XML.
 
-    default: of names without an ending, and of *.txt
+    default: of names without an ending, and of *.txt; others: endings that are also known, for the message
     Raises FormatError where d2c only reads that format, and for other endings.
     """
     ending = Path(file_name(path).removesuffix(".gz")).suffix
     name = _by_name(path, default if ending in ("", ".txt") else "")
     if not name:
-        known = " ".join(suffix for form in FORMATS.values() if form.write for suffix in form.suffixes)
-        raise FormatError(str(path), 0, 0, f"no format of trees is called {ending}; say --to, or {known}")
+        known = chain(others, *(form.suffixes for form in FORMATS.values() if form.write))
+        message = f"no format of trees is called {ending}; say --to, or one of {' '.join(known)}"
+        raise FormatError(str(path), 0, 0, message)
     if FORMATS[name].write is None:
         raise FormatError(str(path), 0, 0, f"d2c reads the format {name}, but does not write it")
     return name

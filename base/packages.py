@@ -1,4 +1,4 @@
-"""Packages that only `d2c corpus` needs, imported where they are used: they take a second."""
+"""Packages that not every installation has, imported where they are used: they take a second."""
 
 from __future__ import annotations
 
@@ -13,5 +13,4 @@ def needs(module: str, extra: str = "corpora") -> Any:
     try:
         return import_module(module)
     except ImportError as error:
-        message = f'd2c corpus needs a package ({error}): pip install "d2c[{extra}]"'
-        raise ModelError(message) from None
+        raise ModelError(f'a package is needed ({error}): pip install "d2c[{extra}]"') from None
