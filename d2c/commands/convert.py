@@ -48,8 +48,8 @@ def convert(
     out (secondary edges, functions, lemmas, ...) is said on standard error.
 
     Names tell formats: *.discbracket, *.export, *.tiger.xml, *.alpino.xml, *.psd, *.sinica, *.conllu (each
-    also with .gz); anything else is brackets. CoNLL-U becomes CoNLL-U without ranges and empty nodes; from
-    trees to CoNLL-U and back go `encode` and `decode`.
+    also with .gz); anything else that is read is brackets. CoNLL-U becomes CoNLL-U without ranges and empty
+    nodes; from trees to CoNLL-U and back go `encode` and `decode`.
     """
     reading = replace(reading, raw=not clean)
     if heads and (reading.traces or reading.merge):
