@@ -133,10 +133,8 @@ def parse(
     rules = rules_of(model, load, options.language) if kind.cut else PENN
     sentences = batched(read_sentences(source, options.kind, rules), options.batch_size)
     format_one = partial(format_batch, to, name)
-    with (
-        written(output, form.header, settings, resume) as (finished, write),
-        progress(f"parsing {name}") as more,
-    ):
+    doing = f"parsing {name}"
+    with written(output, form.header, settings, resume) as (finished, write), progress(doing) as more:
         try:
             rest = finished.rest(sentences, name)
             with closing(parse_batches(load, options, rest, format_one, jobs)) as parsed:
