@@ -29,7 +29,7 @@ def open_input(path: AnyPath, encoding: str = "utf-8-sig", errors: str = "strict
     Raises FormatError for what cannot be opened or decoded.
     """
     try:
-        stream = _open(path, "r", encoding, errors)
+        stream = cast(TextIO, _open(path, "r", encoding, errors))
     except OSError as error:
         raise FormatError(file_name(path), 0, 0, f"cannot be read: {error.strerror or error}") from None
     try:
@@ -132,7 +132,7 @@ def _open(path: AnyPath, mode: str, encoding: str = "utf-8", errors: str = "stri
     if str(path) == "-":
         sys.stdin.reconfigure(encoding=encoding, errors=errors)  # type: ignore[union-attr]
         return sys.stdin
-    text = {} if "b" in mode else {"encoding": encoding, "errors": errors}
+    text: dict[str, Any] = {} if "b" in mode else {"encoding": encoding, "errors": errors}
     if str(path).endswith(".gz"):
         return cast(IO[Any], gzip.open(path, mode if "b" in mode else mode + "t", **text))  # type: ignore[call-overload]
-    return open(path, mode, **text)
+    return cast(IO[Any], open(path, mode, **text))

@@ -71,11 +71,11 @@ def compare(
         Pulse() as pulse,
     ):
         given = trees or sample / "train.mrg", dev or sample / "dev.mrg"
-        files = [reading.files([path]) for path in given]
+        train, tested = (reading.files([path]) for path in given)
         asked = tuple(name for name in ROUTES if name in routes)
         directory = output or models
         options["dparser"], *others = _several(options["dparser"])
-        spec = TrainingSpec(*files, asked, reading).changed(**options)
+        spec = TrainingSpec(train, tested, asked, reading).changed(**options)
         comparison = train_and_compare(spec, directory, pulse.say, metric, others)
         click.echo("\n".join(table_lines(comparison)))
         if report or output:
