@@ -134,5 +134,5 @@ def _open(path: AnyPath, mode: str, encoding: str = "utf-8", errors: str = "stri
         return sys.stdin
     text: dict[str, Any] = {} if "b" in mode else {"encoding": encoding, "errors": errors}
     if str(path).endswith(".gz"):
-        return cast(IO[Any], gzip.open(path, mode if "b" in mode else mode + "t", **text))  # type: ignore[call-overload]
-    return cast(IO[Any], open(path, mode, **text))
+        return cast(IO[Any], gzip.open(path, mode if "b" in mode else mode + "t", **text))
+    return open(path, mode, **text)
