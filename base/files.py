@@ -9,7 +9,7 @@ import zlib
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
-from typing import TextIO, cast
+from typing import IO, Any, BinaryIO, TextIO, cast
 
 from d2c.base.errors import FormatError
 from d2c.base.temporary import staged_file, why_unwritable
@@ -29,7 +29,7 @@ def open_input(path: AnyPath, encoding: str = "utf-8-sig", errors: str = "strict
     Raises FormatError for what cannot be opened or decoded.
     """
     try:
-        stream = _open(path, "r", encoding, errors)
+        stream = cast(TextIO, _open(path, "r", encoding, errors))
     except OSError as error:
         raise FormatError(file_name(path), 0, 0, f"cannot be read: {error.strerror or error}") from None
     try:
@@ -77,27 +77,43 @@ def open_output(path: AnyPath) -> Iterator[TextIO]:
 
     Raises FormatError where it cannot be written, but BrokenPipeError where its reader has gone.
     """
-    name = "<stdout>" if str(path) == "-" else os.fspath(path)
     if str(path) == "-":
         sys.stdout.reconfigure(encoding="utf-8")  # type: ignore[union-attr]
-        with writing(name):
+        with writing("<stdout>"):
             yield sys.stdout
             sys.stdout.flush()
-        return
+    else:
+        with _written(path, "w") as stream:
+            yield cast(TextIO, stream)
+
+
+@contextmanager
+def open_binary_output(path: AnyPath) -> Iterator[BinaryIO]:
+    """Open a stream of bytes, which becomes a file as that of `open_output` does."""
+    if str(path) == "-":
+        with writing("<stdout>"):
+            yield sys.stdout.buffer
+            sys.stdout.flush()
+    else:
+        with _written(path, "wb") as stream:
+            yield cast(BinaryIO, stream)
+
+
+@contextmanager
+def _written(path: AnyPath, mode: str) -> Iterator[IO[Any]]:
+    name = os.fspath(path)
     target = Path(os.path.realpath(path))  # through a link, the file it leads to is replaced
     if target.exists() and not target.is_file():  # a device or a pipe is written, never replaced
         try:
-            stream = _open(target, "w")
+            stream = _open(target, mode)
         except OSError as error:
             raise FormatError(name, 0, 0, f"cannot be written: {error.strerror or error}") from None
         with writing(name), stream:
             yield stream
         return
     with writing(name), staged_file(target) as staged:
-        with _open(staged, "w") as stream:
+        with _open(staged, mode) as stream:
             yield stream
-        os.umask(mask := os.umask(0))  # the only way to ask for it
-        os.chmod(staged, 0o666 & ~mask)
         os.replace(staged, target)
 
 
@@ -112,10 +128,11 @@ def writing(name: str) -> Iterator[None]:
         raise FormatError(name, 0, 0, f"cannot be written: {reason}") from None
 
 
-def _open(path: AnyPath, mode: str, encoding: str = "utf-8", errors: str = "strict") -> TextIO:
+def _open(path: AnyPath, mode: str, encoding: str = "utf-8", errors: str = "strict") -> IO[Any]:
     if str(path) == "-":
         sys.stdin.reconfigure(encoding=encoding, errors=errors)  # type: ignore[union-attr]
         return sys.stdin
+    text: dict[str, Any] = {} if "b" in mode else {"encoding": encoding, "errors": errors}
     if str(path).endswith(".gz"):
-        return cast(TextIO, gzip.open(path, mode + "t", encoding=encoding, errors=errors))
-    return cast(TextIO, open(path, mode, encoding=encoding, errors=errors))
+        return cast(IO[Any], gzip.open(path, mode if "b" in mode else mode + "t", **text))
+    return open(path, mode, **text)

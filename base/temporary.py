@@ -37,10 +37,15 @@ def scratch(parent: Path | None = None, prefix: str = "d2c-scratch-") -> Iterato
 
 @contextmanager
 def staged_file(target: Path) -> Iterator[Path]:
-    """Make a new file beside another one, which the block may rename. Raises OSError."""
+    """Make a new file beside another one, which the block may rename; who may read it says the umask.
+
+    Raises OSError.
+    """
     prefix = beside(target)
     _sweep(target.parent, prefix)
     handle, name = tempfile.mkstemp(prefix=prefix, suffix=target.suffix, dir=target.parent)
+    os.umask(mask := os.umask(0))  # the only way to ask for it
+    os.fchmod(handle, 0o666 & ~mask)
     os.close(handle)
     staged = Path(name)
     try:

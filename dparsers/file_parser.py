@@ -207,7 +207,8 @@ class CommandParser(DependencyParser):
         model must not run what they chose: the one that parses must be given again. Raises ModelError."""
         COMMAND.read(directory)
         if parse_template is None:
-            raise ModelError(f"{directory}: was made by a command; the one that parses must be given again")
+            message = "was made by a command; the one that parses must be given again: --parse-command"
+            raise ModelError(f"{directory}: {message} COMMAND, or parse_template in Python")
         parser = cls("", parse_template, timeout)
         parser._check()
         parser.model_ = Path(directory) / _MODEL

@@ -21,6 +21,7 @@ from statistics import fmean
 import click
 
 from benchmarks.shared import Line, names_option, print_table, say
+from d2c.base.inputs import files_of
 from d2c.experiments.experiment import Treebank
 from d2c.reduction.encodings import ENCODINGS
 from d2c.reduction.reduction import Reduction
@@ -58,7 +59,8 @@ def main(parts: tuple[str, ...], treebanks: list[str]) -> None:
 def line(treebank: Treebank, part: str, traces: bool) -> Line:
     """Return a line of the table."""
     name = treebank.reading.format_name
-    ctrees = list(read_treebank(treebank.files[part], name, clean=True, traces=traces))
+    files = files_of(treebank.files[part])
+    ctrees = [one for file in files for one in read_treebank(file, name, clean=True, traces=traces)]
     rules = load_head_rules(HEADS.get(treebank.name, treebank.head_rules))
     headed = [canonical(rules.apply(ctree)) for ctree in ctrees]
     encoded = [encodes(headed, encoding) for encoding in ENCODINGS]

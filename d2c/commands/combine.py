@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING
 import click
 
 from d2c.base.files import file_name, open_output
+from d2c.base.inputs import names_of
 from d2c.commands.options import FilePath, format_option, output_option, reading_options, to_option
 from d2c.commands.terminal import shown
 from d2c.parsing.json_lines import error_to_json, tree_to_json
@@ -19,7 +20,7 @@ from d2c.treebanks.conversion import WRITABLE
 from d2c.treebanks.reading import Reading
 from d2c.trees.ctree import CTree
 from d2c.trees.formats.conllu import format_conllu
-from d2c.trees.formats.treebanks import FORMATS, format_of, format_to_write, write_treebank
+from d2c.trees.formats.treebanks import FORMATS, Place, format_of, format_to_write, write_treebank
 
 if TYPE_CHECKING:  # imported where something is combined
     from d2c.combination.constituents import Parse
@@ -84,16 +85,17 @@ def combine(
     voted = combined(
         voting, side_by_side(voting, files, reading), file_name(files[0]), learned_weights, threshold
     )
+    doing = f"voting on {names_of(files)}"
     with open_output(output) as stream:
         if name == "arcs":
-            stream.writelines(format_conllu(dtree or NO_DTREE) for dtree in shown(voted, "sentences"))
+            stream.writelines(format_conllu(dtree or NO_DTREE) for dtree in shown(voted, "sentences", doing))
             return
         form = to or format_by_name(output) or _like(output, files[0])
         if form == "json":
-            stream.writelines(_json(shown(voted, "sentences")))
+            stream.writelines(_json(shown(voted, "sentences", doing)))
         else:
             ctrees: Iterator[CTree] = (parse.ctree if parse else NO_CTREE for parse in voted)
-            write_treebank(shown(ctrees, "sentences"), form, stream, files[0])
+            write_treebank(shown(ctrees, "sentences", doing), form, stream, Place(files[0]))
 
 
 def _like(output: Path, first: Path) -> str:

@@ -74,13 +74,15 @@ def compare(
         scratch() as models,
         Pulse() as pulse,
     ):
-        files = trees or sample / "train.mrg", dev or sample / "dev.mrg"
+        given = trees or sample / "train.mrg", dev or sample / "dev.mrg"
+        train, tested = (reading.files([path]) for path in given)
         asked = tuple(name for name in ROUTES if name in routes)
         directory = output or models
         options["dparser"], *others = _several(options["dparser"])
         test: Path | None = options.pop("test")
-        spec = TrainingSpec(*files, asked, reading).changed(**options)
-        comparison = train_and_compare(spec, directory, pulse.say, metric, others, test)
+        spec = TrainingSpec(train, tested, asked, reading).changed(**options)
+        scored = reading.files([test]) if test else None
+        comparison = train_and_compare(spec, directory, pulse.say, metric, others, scored)
         click.echo("\n".join(table_lines(comparison)))
         if report or output:
             path = report or directory / "report.html"

@@ -2,23 +2,27 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from dataclasses import replace
+from functools import partial
 from pathlib import Path
 
 import click
 
-from d2c.base.errors import Refusals
-from d2c.base.files import file_name, open_output
+from d2c.base.errors import Faults, Refusals
+from d2c.base.files import open_output
+from d2c.base.inputs import names_of, of_each
 from d2c.commands.options import FilePath, continuous_option, reading_options
 from d2c.commands.terminal import say, shown
 from d2c.treebanks.conversion import WRITABLE, convert_treebank
 from d2c.treebanks.reading import Reading
+from d2c.trees.dtree import DTree
 from d2c.trees.formats.conllu import format_conllu, read_conllu
 from d2c.trees.formats.treebanks import FORMATS
 
 
 @click.command()
-@click.argument("source", type=FilePath)
+@click.argument("sources", type=FilePath, nargs=-1, required=True)
 @click.argument("target", type=FilePath)
 @click.option("--from", "format_name", type=click.Choice(list(FORMATS)), help="[default: by the name]")
 @click.option("--to", "target_format", type=click.Choice(WRITABLE), help="[default: by the name]")
@@ -32,7 +36,7 @@ from d2c.trees.formats.treebanks import FORMATS
 )
 @reading_options
 def convert(
-    source: Path,
+    sources: tuple[Path, ...],
     target: Path,
     target_format: str | None,
     clean: bool,
@@ -44,24 +48,31 @@ def convert(
     out (secondary edges, functions, lemmas, ...) is said on standard error.
 
     Names tell formats: *.discbracket, *.export, *.tiger.xml, *.alpino.xml, *.psd, *.sinica, *.conllu (each
-    also with .gz); anything else is brackets. CoNLL-U becomes CoNLL-U without ranges and empty nodes; from
-    trees to CoNLL-U and back go `encode` and `decode`.
+    also with .gz); anything else that is read is brackets. CoNLL-U becomes CoNLL-U without ranges and empty
+    nodes; from trees to CoNLL-U and back go `encode` and `decode`.
     """
     reading = replace(reading, raw=not clean)
     if heads and (reading.traces or reading.merge):
         raise click.UsageError("--traces and --merge keep no heads; convert twice")
     if heads and reading.faults.skipped:
         raise click.UsageError("--heads needs all sentences of both files; use --skip-bad before")
-    kinds = [".conllu" in path.name for path in (source, target)]
-    if kinds[0] != kinds[1] and "-" not in (str(source), str(target)):
+    files = reading.files(sources, ".conllu")
+    if heads and len(files) > 1:
+        raise click.UsageError("--heads is for a single file; convert each by itself")
+    kinds = [".conllu" in path.name for path in (*files, target)]
+    if len({*kinds}) > 1 and "-" not in map(str, (*files, target)):
         raise click.UsageError("use `d2c encode` and `d2c decode` between trees and CoNLL-U")
     left_out: list[str] = []
     with open_output(target) as stream:
         if any(kinds):
-            refusals = Refusals(reading.faults)
-            dtrees = refusals.over(read_conllu(source, refusals))
-            stream.writelines(map(format_conllu, shown(dtrees, "sentences")))
+            dtrees = of_each(partial(_dtrees, reading.faults))(files)
+            stream.writelines(map(format_conllu, shown(dtrees, "sentences", f"reading {names_of(files)}")))
         else:
-            left_out = convert_treebank(reading, source, target, stream, target_format, heads)
+            left_out = convert_treebank(reading, files, target, stream, target_format, heads)
     if left_out:
-        say(f"{file_name(source)}: left out: {', '.join(left_out)}")
+        say(f"{names_of(files)}: left out: {', '.join(left_out)}")
+
+
+def _dtrees(faults: Faults, source: Path) -> Iterator[DTree]:
+    refusals = Refusals(faults)
+    return refusals.over(read_conllu(source, refusals))

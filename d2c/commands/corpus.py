@@ -15,6 +15,7 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
+from d2c.base.inputs import names_of
 from d2c.commands.options import language_option, model_path, option_of
 from d2c.commands.parse import SOME_FAILED
 from d2c.commands.pulse import Pulse
@@ -85,7 +86,7 @@ def corpus(
     """
     if chosen["retry_failed"] and not resume:
         raise click.UsageError("--retry-failed needs --resume: it goes on with what is in DIR")
-    from d2c.corpora.packages import needs
+    from d2c.base.packages import needs
 
     needs("pyarrow")  # before modules that import it
     from d2c.corpora.job import Plan
@@ -121,7 +122,7 @@ def _run(plan: Plan, manifest: Manifest) -> JobSummary:
     begin, named, words = time.monotonic(), 0, 0
     with ExitStack() as stack:
         tell = say if sys.stderr.isatty() else stack.enter_context(Pulse()).say
-        more = stack.enter_context(progress(tell=tell))
+        more = stack.enter_context(progress(f"parsing {names_of(tuple(plan.inputs.files))}", tell=tell))
         for done in stack.enter_context(closing(run(plan, manifest))):
             for error in done.errors[: max(0, _MOST_NAMED - named)]:
                 tell(f"d2c: {error}")

@@ -24,7 +24,7 @@ from d2c.reduction.reduction import Reduction
 from d2c.treebanks.conversion import WRITABLE
 from d2c.treebanks.parts import Decode, Untagged, convert_parts
 from d2c.trees.formats.conllu import read_conllu, read_conllu_chunks
-from d2c.trees.formats.treebanks import FORMATS, format_to_write, write_treebank
+from d2c.trees.formats.treebanks import FORMATS, Place, format_to_write, write_treebank
 from d2c.trees.repair import Repairs
 
 
@@ -57,7 +57,7 @@ def decode(
     """
     if model and encoding:
         raise click.UsageError("the model says the encoding; give one of --model and --encoding")
-    repairs, untagged = Repairs(), Untagged()
+    repairs, untagged, doing = Repairs(), Untagged(), f"decoding {file_name(conllu)}"
     if model:
         route = load_route(model)
         to = to or format_for(route, output)
@@ -68,12 +68,13 @@ def decode(
     if not FORMATS[to].in_parts:
         with open_output(output) as stream:
             refusals = Refusals(faults)
-            dtrees = shown(untagged.over(refusals.over(read_conllu(conllu, refusals))), "sentences")
-            write_treebank(route.decode_all(dtrees, repairs), to, stream, conllu, refusals)
+            dtrees = untagged.over(refusals.over(read_conllu(conllu, refusals)))
+            ctrees = route.decode_all(shown(dtrees, "sentences", doing), repairs)
+            write_treebank(ctrees, to, stream, Place(conllu, refusals))
     else:
         work = Decode(route, file_name(conllu), to)
-        parts = convert_parts(work, read_conllu_chunks(conllu), conllu, output, jobs, faults)
-        for part in shown(parts, "parts"):
+        parts = convert_parts(work, read_conllu_chunks(conllu), [conllu], output, jobs, faults)
+        for part in shown(parts, "parts", doing):
             if part.repairs:
                 repairs.add(part.repairs)
             untagged.count += part.untagged

@@ -9,7 +9,15 @@ import click
 
 from d2c.base.errors import FormatError, Refusals, located
 from d2c.base.files import file_name, open_output
-from d2c.commands.options import FilePath, choice, format_option, heads_option, output_option, reading_options
+from d2c.commands.options import (
+    FilePath,
+    check_ending,
+    choice,
+    format_option,
+    heads_option,
+    output_option,
+    reading_options,
+)
 from d2c.reduction.reduction import Reduction
 from d2c.treebanks.reading import Reading
 
@@ -35,6 +43,7 @@ def draw(
     """Draws c-trees, crossing branches included, d-trees with their event indices, or both."""
     from d2c.trees.pictures import drawing
 
+    check_ending(output, (".txt", ".svg"))
     svg = svg or output.name.removesuffix(".gz").endswith(".svg")
     route, last = Reduction("direct", head_rules), 1 if svg and not sentence else sentence
     # One sentence is drawn as soon as it is read, so that errors cannot wait for the end of the file.

@@ -6,8 +6,15 @@ from pathlib import Path
 
 import click
 
-from d2c.base.files import file_name
-from d2c.commands.options import FilePath, encoding_option, jobs_option, output_option, treebank_options
+from d2c.base.inputs import names_of
+from d2c.commands.options import (
+    check_ending,
+    encoding_option,
+    jobs_option,
+    output_option,
+    treebank_options,
+    trees_argument,
+)
 from d2c.commands.terminal import say, shown
 from d2c.reduction.reduction import Reduction
 from d2c.treebanks.parts import Encode, Statistics, convert_parts
@@ -16,7 +23,7 @@ from d2c.trees.heads import Uncovered, load_head_rules
 
 
 @click.command()
-@click.argument("trees", type=FilePath)
+@trees_argument
 @output_option
 @encoding_option
 @treebank_options
@@ -24,21 +31,27 @@ from d2c.trees.heads import Uncovered, load_head_rules
 @click.option("--stats", is_flag=True, help="Print labels, unaries, crossing arcs, ... to standard error.")
 @jobs_option
 def encode(
-    trees: Path, output: Path, encoding: str, head_rules: str, reading: Reading, stats: bool, jobs: int
+    trees: tuple[Path, ...],
+    output: Path,
+    encoding: str,
+    head_rules: str,
+    reading: Reading,
+    stats: bool,
+    jobs: int,
 ) -> None:
     """c-trees → CoNLL-U with head-ordered labels in DEPREL."""
     if reading.raw and reading.traces:
         raise click.UsageError("--traces removes what --raw keeps; give one of them")
-    work = Encode(Reduction(encoding, head_rules), load_head_rules(head_rules), trees, reading, stats)
-    statistics, uncovered = Statistics(), Uncovered()
-    for part in shown(
-        convert_parts(work, reading.parts(trees), trees, output, jobs, reading.faults), "parts"
-    ):
+    check_ending(output, (".conllu", ".conll", ".txt"))
+    work = Encode(Reduction(encoding, head_rules), load_head_rules(head_rules), reading, stats)
+    statistics, uncovered, files = Statistics(), Uncovered(), reading.files(trees)
+    parts = convert_parts(work, reading.parts(files), files, output, jobs, reading.faults)
+    for part in shown(parts, "parts", f"encoding {names_of(files)}"):
         if part.statistics:
             statistics.add(part.statistics)
         if part.uncovered:
             uncovered.add(part.uncovered)
-    if warning := uncovered.warning(head_rules, file_name(trees)):
+    if warning := uncovered.warning(head_rules, names_of(files)):
         say(warning)
     if stats:
         say("\n".join(statistics.lines()))

@@ -13,6 +13,7 @@ import click
 
 from d2c.base.errors import FormatError, Refusals, each_located
 from d2c.base.files import file_name
+from d2c.base.inputs import files_of, names_of, of_each
 from d2c.commands.options import FilePath, choice, format_option, reading_options
 from d2c.commands.terminal import say
 from d2c.treebanks.pairs import Pairs
@@ -46,12 +47,14 @@ def _evalb(
             raise ValueError("a tree with gaps, which brackets cannot hold; use --metric disco")
         return ctree
 
+    @of_each
     def read(path: Path) -> Iterator[CTree]:
         return each_located(continuous, reading(path), file_name(path))
 
     def scores(pairs: Pairs) -> Iterable[Score]:
         if reading.raw:
-            return evalb.evaluate_files(pairs.gold, pairs.guess, parameters)
+            (gold,), (guess,) = files_of(pairs.gold), files_of(pairs.guess)
+            return evalb.evaluate_files(gold, guess, parameters)
         return metric.scores(pairs.of(read))
 
     default = EvalbParameters.spmrl2013 if spmrl else EvalbParameters.collins
@@ -67,6 +70,7 @@ def _disco(reading: Reading, params: Path | None, disc_only: bool, **_: object) 
     from d2c.trees.scores.brackets import disco_metric
     from d2c.trees.scores.prm import DiscoParameters
 
+    @of_each
     def read(path: Path) -> Iterator[CTree]:
         name = reading.format_name or format_of(path, "discbracket")
         return replace(reading, format_name=name)(path)
@@ -95,6 +99,7 @@ def _with_notes(shown: Callable[[Iterable[Any]], Iterator[str]], scores: Iterabl
 def _attachment(pairs: Pairs, punctuation: bool) -> Iterator[str]:
     from d2c.trees.scores.attachment import Attachment, score_attachment
 
+    @of_each
     def read(path: Path) -> Iterator[DTree]:
         refusals = Refusals(pairs.reading.faults)
         return refusals.over(read_conllu(path, refusals))
@@ -102,8 +107,8 @@ def _attachment(pairs: Pairs, punctuation: bool) -> Iterator[str]:
     total = Attachment()
     for number, (a, b) in enumerate(pairs.of(read), 1):
         if len(a.heads) != len(b.heads):
-            message = f"{len(b.heads)} tokens; {pairs.gold} has {len(a.heads)}"
-            raise FormatError(str(pairs.guess), 0, number, message)
+            message = f"{len(b.heads)} tokens; {names_of(pairs.gold)} has {len(a.heads)}"
+            raise FormatError(names_of(pairs.guess), 0, number, message)
         total += score_attachment(a, b, punctuation)
     kept = "with" if punctuation else "without"
     yield f"UAS {total.uas:.2f}  LAS {total.las:.2f}  ({total.tokens:,} tokens, {kept} punctuation)"
@@ -170,9 +175,13 @@ def evaluate(
     whole = metric == "attachment" or options["disc_only"] or (reading.raw and metric != "disco")
     if whole and (report or len(guesses) > 1):
         raise click.UsageError("attachment, --disc-only and --raw are for one GUESS, without --report")
-    files = [Pairs(gold, guess, reading) for guess in guesses]
+    conllu = (".conllu",) if metric == "attachment" else ()
+    golden, *others = (reading.files([given], *conllu) for given in (gold, *guesses))
+    if reading.raw and metric in ("evalb", "spmrl") and max(map(len, (golden, *others))) > 1:
+        raise click.UsageError("with --raw EVALB reads one file of gold and one of GUESS")
+    files = [Pairs(golden, guess, reading) for guess in others]
     for line in _lines(metric, files, report, **options):
         sys.stdout.write(line + "\n")
     for pairs in files:
         if pairs.spelling.words:
-            say(f"{file_name(pairs.guess)}: {pairs.spelling}")
+            say(f"{names_of(pairs.guess)}: {pairs.spelling}")

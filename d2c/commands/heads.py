@@ -7,7 +7,15 @@ from pathlib import Path
 import click
 
 from d2c.base.files import open_output
-from d2c.commands.options import FilePath, format_option, heads_option, output_option, reading_options
+from d2c.base.inputs import names_of
+from d2c.commands.options import (
+    FilePath,
+    format_option,
+    heads_option,
+    output_option,
+    reading_options,
+    trees_argument,
+)
 from d2c.commands.terminal import shown
 from d2c.treebanks.conversion import with_heads
 from d2c.treebanks.reading import Reading
@@ -15,26 +23,29 @@ from d2c.trees.heads import HeadCoverage, format_head_rules, load_head_rules
 
 
 @click.command()
-@click.argument("trees", type=FilePath)
+@trees_argument
 @heads_option
 @format_option
 @click.option("--induce", type=FilePath, help="CoNLL-U over the same tokens: print the table it induces.")
 @output_option
 @reading_options
-def heads(trees: Path, head_rules: str, reading: Reading, induce: Path | None, output: Path) -> None:
+def heads(
+    trees: tuple[Path, ...], head_rules: str, reading: Reading, induce: Path | None, output: Path
+) -> None:
     """Shows for which nodes of a treebank head rules find the head child by its label, for which by its
     position alone, and which no rule covers (default). Or, with `--induce`, makes a table of head rules."""
     from d2c.trees.heads import estimate_rules
 
+    files = reading.files(trees)
+    treebank = shown(reading(files), "trees", f"reading {names_of(files)}")
     if induce:
-        treebank = with_heads(reading(trees), induce)
+        treebank = with_heads(treebank, induce)
         with open_output(output) as stream:
-            stream.write(f"# Estimated by `d2c heads {trees} --induce {induce}`\n")
-            stream.write(format_head_rules(estimate_rules(shown(treebank, "trees"))))
+            stream.write(f"# Estimated by `d2c heads {' '.join(map(str, trees))} --induce {induce}`\n")
+            stream.write(format_head_rules(estimate_rules(treebank)))
         return
     if head_rules == "marked":
         raise click.UsageError("marked heads need no table, so there is no coverage to show")
-    treebank = shown(reading(trees), "trees")
     lines = HeadCoverage(treebank, load_head_rules(head_rules)).lines()
     with open_output(output) as stream:
         stream.writelines(line + "\n" for line in lines)

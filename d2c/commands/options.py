@@ -13,7 +13,8 @@ from typing import Any, cast
 
 import click
 
-from d2c.base.errors import Faults, ModelError
+from d2c.base.errors import Faults, FormatError, ModelError
+from d2c.base.inputs import is_called
 from d2c.base.settings import Settings, help_of, limits_of, types_of
 from d2c.cky.settings import ChartSettings
 from d2c.commands.terminal import Skipped
@@ -29,6 +30,14 @@ Command = Callable[..., Any]
 Decorator = Callable[[Command], Command]
 
 FilePath = click.Path(path_type=Path, allow_dash=True)
+trees_argument = click.argument("trees", type=FilePath, nargs=-1, required=True)
+
+
+def check_ending(output: Path, known: tuple[str, ...]) -> None:
+    """Raise FormatError for a name with an ending that is none of these, behind which .gz may stand."""
+    if Path(output.name.removesuffix(".gz")).suffix and not is_called(output, known):
+        message = f"nothing is written here that is called so; known endings are {' '.join(known)}"
+        raise FormatError(str(output), 0, 0, message)
 
 
 def choice(name: str, values: Iterable[str], default: str, says: str | None = None) -> Decorator:
@@ -233,6 +242,9 @@ def _with(options: Sequence[Decorator], command: Command) -> Command:
     return command
 
 
-def format_for(route: Route, output: Path) -> str:
-    """The format that the name of a file says; where it says none, one that holds the route's trees."""
-    return format_to_write(output, "discbracket" if route.gaps_ else "brackets")
+def format_for(route: Route, output: Path, others: Sequence[str] = ()) -> str:
+    """The format that the name of a file says; where it says none, one that holds the route's trees.
+
+    others: endings that are also known, for the message
+    """
+    return format_to_write(output, "discbracket" if route.gaps_ else "brackets", others)

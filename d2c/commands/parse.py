@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from d2c.base.files import file_name
+from d2c.base.inputs import find_files, is_called, is_pattern, names_of
 from d2c.commands.options import (
     FilePath,
     arcs_option,
@@ -26,34 +26,42 @@ from d2c.commands.options import (
 )
 from d2c.commands.terminal import More, progress, report_repairs, say
 from d2c.models.model import Model, load_route, read_settings
-from d2c.models.names import find, is_known, unreadable
-from d2c.parsing.options import TAGGED, ParseOptions
-from d2c.parsing.output import FORMATS, OutputFormat, format_by_name
+from d2c.models.names import find, is_known, is_model, unreadable
+from d2c.parsing.options import TAGGED, TAGGED_NAMES, TEXT_NAMES, ParseOptions
+from d2c.parsing.output import FORMATS, JSON_LINES, OutputFormat, format_by_name
 from d2c.training.warm_up import warmed_up
 
 if TYPE_CHECKING:  # their imports take a second: NLTK
+    from d2c.parsing.input import InputKind
     from d2c.parsing.part import Finished, Write
     from d2c.parsing.stream import Done
 
 SOME_FAILED = 3  # exit status where sentences could not be parsed
 
 
-def model_and_input(context: click.Context, _: click.Parameter, given: tuple[Path, ...]) -> tuple[Path, Path]:
-    """The callback of MODEL and INPUT, each of which may be left out. Raises ModelError."""
-    if len(given) > 2:
-        raise click.UsageError(f"Got unexpected extra argument ({given[2]})", context)
+def model_and_inputs(
+    context: click.Context, _: click.Parameter, given: tuple[Path, ...]
+) -> tuple[Path, tuple[Path, ...]]:
+    """The callback of MODEL and INPUTs, each of which may be left out. Raises ModelError."""
     for line in unreadable():
         say(f"d2c: {line}")
-    if not given:
-        return find(), Path("-")
+    if not given or _is_input(given[0]):
+        return find(), given or (Path("-"),)
     first, *rest = given
-    if not rest and (str(first) == "-" or first.is_file()) and not is_known(str(first)):
-        return find(), first
-    return model_path(context, click.Argument(["model"]), first) or find(), rest[0] if rest else Path("-")
+    return model_path(context, click.Argument(["model"]), first) or find(), tuple(rest) or (Path("-"),)
+
+
+def _is_input(first: Path) -> bool:
+    """Return whether this is no MODEL, but a file, a pattern, or a directory that has text or CoNLL-U."""
+    if is_known(str(first)) or is_model(first):
+        return False
+    if first.is_dir():
+        return any(is_called(file, TAGGED_NAMES + TEXT_NAMES) for file in first.iterdir())
+    return str(first) == "-" or first.is_file() or is_pattern(first)
 
 
 @click.command()
-@click.argument("given", metavar="[MODEL] [INPUT]", type=FilePath, nargs=-1, callback=model_and_input)
+@click.argument("given", metavar="[MODEL] [INPUT]...", type=FilePath, nargs=-1, callback=model_and_inputs)
 @output_option
 @to_option(tuple(FORMATS))
 @click.option("--text", "kind", flag_value="text", help="INPUT is text with one sentence on each line.")
@@ -77,7 +85,7 @@ def model_and_input(context: click.Context, _: click.Parameter, given: tuple[Pat
 @arcs_option
 @timeout_option
 def parse(
-    given: tuple[Path, Path],
+    given: tuple[Path, tuple[Path, ...]],
     output: Path,
     to: str | None,
     strict: bool,
@@ -87,8 +95,9 @@ def parse(
 ) -> None:
     """Parses CoNLL-U (words and tags) or text into c-trees, or into d-trees with `--to conllu`.
 
-    MODEL is a directory, or a name that `d2c models` lists; without it `en` parses. A single argument that is
-    a file is INPUT. Without INPUT standard input is read.
+    MODEL is a directory, or a name that `d2c models` lists; without it `en` parses, where the first argument
+    is a file, a pattern, or a directory that has INPUT. Without INPUT standard input is read. Of several, and
+    of directories and patterns (`'texts/**/*.txt'`), JSON lines say the file.
 
     What cannot be parsed is named on standard error. A marked empty tree keeps its place, and the exit status
     is 3. Words without tags need a model with a tagger, or one of a pipeline.
@@ -106,26 +115,28 @@ def parse(
     from d2c.parsing.stream import batched, format_batch, parse_batches
     from d2c.parsing.text import PENN
 
-    model, source = given
+    model, inputs = given
     options = ParseOptions(**{name: value for name, value in chosen.items() if value is not None})
-    cut = KINDS[options.kind].cut
-    if options.language and not cut:
+    kind = KINDS[options.kind]
+    if options.language and not kind.cut:
         raise click.UsageError("--language cuts text into words; it needs --text or --split")
     with warmed_up([read_settings(model).route], train=False):
         trained = Model.load(model, **options.of_model) if jobs == 1 else None
         route = trained.route if trained else load_route(model)
     load = partial(_given, trained) if trained else partial(Model.load, model, **options.of_model)
-    to = to or format_by_name(output) or format_for(route, output)
+    to = to or format_by_name(output) or format_for(route, output, (*JSON_LINES, ".conllu"))
     form = _format(to, options)
+    name = names_of(source := _found(inputs, kind))
     options = replace(options, ctrees=form.ctrees, confidences=form.confidences)
     digest = "" if str(output) == "-" else digest_of(model)
     settings = {"d2c": version("d2c"), "model": digest, "to": to, **options.to_json(), "timeout": None}
-    rules = rules_of(model, load, options.language) if cut else PENN
+    rules = rules_of(model, load, options.language) if kind.cut else PENN
     sentences = batched(read_sentences(source, options.kind, rules), options.batch_size)
-    format_one = partial(format_batch, to, file_name(source))
-    with written(output, form.header, settings, resume) as (finished, write), progress() as more:
+    format_one = partial(format_batch, to, name)
+    doing = f"parsing {name}"
+    with written(output, form.header, settings, resume) as (finished, write), progress(doing) as more:
         try:
-            rest = finished.rest(sentences, file_name(source))
+            rest = finished.rest(sentences, name)
             with closing(parse_batches(load, options, rest, format_one, jobs)) as parsed:
                 _write_all(parsed, write, more, strict)
         except BaseException:
@@ -133,6 +144,12 @@ def parse(
                 say(f"{output}.part has what is finished: {finished.sentences:,} sentences; see --resume")
             raise
     _report(finished, options)
+
+
+def _found(inputs: tuple[Path, ...], kind: InputKind) -> tuple[Path, ...]:
+    """Return the files that are meant. Raises FormatError."""
+    hint = "say --text, --tokenized or --split for text" if kind.tagged else "name the files"
+    return find_files(inputs, kind.suffixes, hint=hint)
 
 
 def _write_all(parsed: Iterable[Done], write: Write, more: More, strict: bool) -> None:

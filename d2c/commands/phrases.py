@@ -2,37 +2,35 @@
 
 from __future__ import annotations
 
-import csv
-import json
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from pathlib import Path
 from typing import Any
 
 import click
 
 from d2c.base.errors import Refusals
-from d2c.base.files import file_name, open_output
-from d2c.commands.options import FilePath, format_option, heads_option, output_option, reading_options
+from d2c.base.files import file_name
+from d2c.base.inputs import names_of
+from d2c.base.tables import TABLES, table_format
+from d2c.commands.options import heads_option, output_option, reading_options, trees_argument
 from d2c.commands.terminal import say, shown
+from d2c.parsing.json_lines import ReadSentence, read_json_lines
+from d2c.parsing.output import JSON_LINES, format_by_name
 from d2c.treebanks.reading import Reading
-from d2c.trees.ctree import CTree
+from d2c.trees.conversion import to_dependencies
+from d2c.trees.formats.treebanks import FORMATS
 from d2c.trees.heads import load_head_rules
-from d2c.trees.spans import labelled, spans_of
-
-Row = dict[str, Any]  # of the columns in docs/commands.md
-_ONE_LINE = str.maketrans("\t\n\r", "   ")
-_FORMULAS = ("=", "+", "-", "@")
-_WRITERS = {"tsv": "excel-tab", "csv": "excel"}  # of Python's csv
+from d2c.trees.spans import Span, labelled, spans_of
 
 
 @click.command()
-@click.argument("trees", type=FilePath)
+@trees_argument
 @click.option("--label", "labels", multiple=True, required=True, help="Of the phrases; may be said again.")
 @click.option("--nested", is_flag=True, help="Also those inside another one of these.")
-@click.option("--head", is_flag=True, help="With the number of the head token and its word.")
+@click.option("--head", is_flag=True, help="With the head token and its governor.")
 @click.option(
     "--to",
-    type=click.Choice([*_WRITERS, "json"]),
+    type=click.Choice([*TABLES]),
     help="A table with a line of column names, or JSON lines.  [default: as the output's name says; or tsv]",
 )
 @click.option(
@@ -42,10 +40,10 @@ _WRITERS = {"tsv": "excel-tab", "csv": "excel"}  # of Python's csv
 )
 @output_option
 @heads_option
-@format_option
+@click.option("--format", "format_name", type=click.Choice([*FORMATS, "json"]), help="[default: by the name]")
 @reading_options
 def phrases(
-    trees: Path,
+    trees: tuple[Path, ...],
     labels: tuple[str, ...],
     nested: bool,
     head: bool,
@@ -54,47 +52,64 @@ def phrases(
     reading: Reading,
     **cells: Any,
 ) -> None:
-    """Lists the phrases of a treebank, or of what `d2c parse` wrote, from left to right, the larger of two
-    that begin at the same token first."""
-    to, safe = cells["to"] or _format_of(output), cells["safe_cells"]
-    rules, refusals = load_head_rules(head_rules) if head else None, Refusals(reading.faults)
-    columns = ["sentence", "label", "start", "end", "text", *(["head", "head_word"] if head else [])]
-    safe, found = to == "csv" if safe is None else safe, False
-    with open_output(output) as stream:
-        table = csv.writer(stream, _WRITERS.get(to, "excel"), lineterminator="\n")
-        if to != "json":
-            table.writerow(columns)
-        for number, ctree in enumerate(shown(reading(trees, refusals), "trees"), 1):
-            ctree = rules.headed(ctree) if rules else ctree
-            for row in _rows(ctree, labelled(ctree, labels, nested), head):
-                found = True
-                row["sentence"] = number + refusals.count
-                if to == "json":
-                    stream.write(json.dumps(row, ensure_ascii=False) + "\n")
-                else:
-                    table.writerow([_cell(row[column], safe) for column in columns])
+    """Lists the phrases of treebanks, or of what `d2c parse` wrote, from left to right, the larger of two
+    that begin at the same token first. Of `parse --to json` it lists where they are in the text, too."""
+    to, safe = cells["to"] or table_format(output), cells["safe_cells"]
+    files, rules, found = reading.files(trees, *JSON_LINES), load_head_rules(head_rules), False
+    columns = _columns(len(files) > 1, any(_is_json(file, reading) for file in files), head)
+    with TABLES[to].opened(output, columns, to == "csv" if safe is None else safe) as put:
+        for file in files:
+            named = file_name(file) if "file" in columns else None
+            for number, sentence in shown(_sentences(file, reading), "trees", f"reading {file_name(file)}"):
+                ctree = rules.headed(sentence.ctree) if head else sentence.ctree
+                heads = to_dependencies(ctree).heads if head else None
+                for node in spans_of(
+                    ctree, labelled(ctree, labels, nested), sentence.confidences, sentence.source
+                ):
+                    found = True
+                    place = {"file": sentence.file or named, "sentence": number}
+                    put(place | _row(node, heads))
     if not found:
-        say(f"{file_name(trees)}: there is no {' or '.join(labels)}")
+        say(f"{names_of(files)}: there is no {' or '.join(labels)}")
 
 
-def _format_of(output: Path) -> str:
-    """Return the format that a name says."""
-    suffix = Path(output.name.removesuffix(".gz")).suffix
-    return {".csv": "csv", ".json": "json", ".jsonl": "json"}.get(suffix, "tsv")
+def _is_json(file: Path, reading: Reading) -> bool:
+    return (reading.format_name or format_by_name(file)) == "json"
 
 
-def _cell(value: Any, safe: bool) -> str:
-    """Return a cell on one line; `safe`: one that no spreadsheet computes."""
-    text = str(value).translate(_ONE_LINE)
-    return f"'{text}" if safe and text.startswith(_FORMULAS) else text
+def _columns(several: bool, parsed: bool, head: bool) -> dict[str, type]:
+    """Return the columns of a table: of several files, of what `parse` wrote, with heads."""
+    asked = {
+        **({"file": str} if several or parsed else {}),
+        **{"sentence": int, "label": str, "start": int, "end": int},
+        **({"start_char": int, "end_char": int} if parsed else {}),
+        "text": str,
+    }
+    if head:
+        asked |= {"head": int, "head_word": str, "governor": int, "governor_word": str}
+    return asked | ({"confidence": float} if parsed else {})
 
 
-def _rows(ctree: CTree, nodes: list[int], head: bool) -> Iterator[Row]:
-    for span in spans_of(ctree, nodes):
-        row: Row = {"sentence": 0, "label": span.label, "start": span.start, "end": span.end}
-        row["text"] = span.text
-        if head and span.head is not None:
-            row |= {"head": span.head, "head_word": ctree.tokens.forms[span.head]}
-        if len(span.blocks) > 1:
-            row["tokens"] = span.tokens
-        yield row
+def _sentences(file: Path, reading: Reading) -> Iterator[tuple[int, ReadSentence]]:
+    """Yield sentences, each after its number: in the file, or, of JSON lines that say it, in their file."""
+    refusals, source, before = Refusals(reading.faults), "", 0
+    if _is_json(file, reading):
+        sentences = refusals.over(read_json_lines(file, refusals))
+    else:
+        sentences = map(ReadSentence, reading(file, refusals))
+    for number, sentence in enumerate(sentences, 1):
+        if sentence.file != source:
+            source, before = sentence.file, number + refusals.count - 1
+        if not sentence.error:
+            yield number + refusals.count - before, sentence
+
+
+def _row(span: Span, heads: Sequence[int] | None) -> dict[str, Any]:
+    """Return the cells of a phrase; heads: of its sentence's d-tree, if they are asked for."""
+    row, forms = span.to_dict() | {"text": span.text}, span.source.forms
+    if heads is None or span.head is None:
+        return row | {"head": None}
+    row["head_word"] = forms[span.head]
+    if governor := heads[span.head]:
+        row |= {"governor": governor - 1, "governor_word": forms[governor - 1]}
+    return row

@@ -43,12 +43,12 @@ class Skipped:
             say(f"{file}: {count:,} left out")
 
 
-def shown(items: Iterable[Item], unit: str) -> Iterator[Item]:
-    """Hands the items on, with a progress bar on a terminal."""
+def shown(items: Iterable[Item], unit: str, doing: str) -> Iterator[Item]:
+    """Hands the items on, with a progress bar on a terminal that says what is done with which file."""
     if sys.stderr.isatty():
         from tqdm import tqdm
 
-        return iter(tqdm(items, unit=f" {unit}", leave=False))
+        return iter(tqdm(items, doing, unit=f" {unit}", leave=False))
     return iter(items)
 
 
@@ -59,8 +59,8 @@ class More(Protocol):
 
 
 @contextmanager
-def progress(every: float = 10.0, tell: Callable[[object], None] = say) -> Iterator[More]:
-    """A function that is told how far the work is.
+def progress(doing: str, every: float = 10.0, tell: Callable[[object], None] = say) -> Iterator[More]:
+    """A function that is told how far the work is, which is called `doing`.
 
     It shows that by a bar on a terminal, elsewhere by a line, about every so many seconds: how much is done,
     and, by the share, how much time is left.
@@ -75,14 +75,14 @@ def progress(every: float = 10.0, tell: Callable[[object], None] = say) -> Itera
             last, seconds = now, now - begin
             left = f", about {timedelta(seconds=round(seconds / share - seconds))} left" if share else ""
             elapsed = timedelta(seconds=round(seconds))
-            tell(f"{sentences:,} sentences, {tokens / seconds:,.0f} tokens/s, {elapsed}{left}")
+            tell(f"{doing}: {sentences:,} sentences, {tokens / seconds:,.0f} tokens/s, {elapsed}{left}")
 
     if not sys.stderr.isatty():
         yield line
         return
     from tqdm import tqdm
 
-    with tqdm(unit=" sentences", leave=False) as bar:
+    with tqdm(desc=doing, unit=" sentences", leave=False) as bar:
 
         def longer(more_sentences: int, _: int, share: float = 0.0) -> None:
             if share:

@@ -7,7 +7,14 @@ from typing import Any
 
 import click
 
-from d2c.commands.options import FilePath, choice, language_option, option_of, training_options
+from d2c.commands.options import (
+    FilePath,
+    choice,
+    language_option,
+    option_of,
+    training_options,
+    trees_argument,
+)
 from d2c.commands.pulse import Pulse
 from d2c.routes.registry import ROUTES
 from d2c.training.spec import TrainingSpec
@@ -16,8 +23,14 @@ from d2c.treebanks.reading import Reading
 
 
 @click.command()
-@click.argument("trees", type=FilePath)
-@click.option("--dev", type=FilePath, required=True, help="Treebank that selects the best model.")
+@trees_argument
+@click.option(
+    "--dev",
+    type=FilePath,
+    multiple=True,
+    required=True,
+    help="Treebank that selects the best model.",
+)
 @click.option("-o", "--output", type=click.Path(path_type=Path), required=True, help="Model directory.")
 @choice("--preset", ["default", "small"], "default")
 @choice("--route", ROUTES, "reduction")
@@ -26,15 +39,18 @@ from d2c.treebanks.reading import Reading
 @option_of(TrainingSpec, "unlabelled")
 @language_option
 @training_options
-def train(trees: Path, dev: Path, output: Path, route: str, reading: Reading, **options: Any) -> None:
+def train(
+    trees: tuple[Path, ...], dev: tuple[Path, ...], output: Path, route: str, reading: Reading, **options: Any
+) -> None:
     """Trains a d-parser and a route on a treebank of any format; traces and function tags are removed."""
     if options["language"]:
         from d2c.parsing.rules import language_rules
 
         language_rules(options["language"])  # before hours of training
+    files = reading.files(trees), reading.files(dev)
     with Pulse() as pulse:
         if options["tagger"] and not options["language"] and options["head_rules"] != "collins":
             pulse.say("this model will cut text by rules for English; for another language say --language")
-        spec = TrainingSpec(trees, dev, (route,), reading).changed(**options)
+        spec = TrainingSpec(*files, (route,), reading).changed(**options)
         train_models(spec, [output], pulse.say)
         pulse.say(f"{output}: trained")

@@ -11,7 +11,7 @@ from typing import Any
 
 import click
 
-from d2c.commands.options import choice, tuning_options
+from d2c.commands.options import choice, trees_argument, tuning_options
 from d2c.commands.pulse import Pulse
 from d2c.commands.train import train
 from d2c.routes.registry import ROUTES
@@ -23,7 +23,7 @@ _KEPT = ".steps"  # after the log's name: the folder with d-trees and scores
 
 
 @click.command()
-@click.argument("trees", type=click.Path(path_type=Path))
+@trees_argument
 @click.option("-o", "--output", "log", type=click.Path(path_type=Path), required=True, help="Log of trials.")
 @choice("--preset", ["default", "small"], "default")
 @choice("--route", ROUTES, "reduction")
@@ -39,7 +39,7 @@ _KEPT = ".steps"  # after the log's name: the folder with d-trees and scores
 @click.option("--sentences", type=click.IntRange(1), help="Only so many of TREES, drawn evenly.")
 @tuning_options
 def tune(
-    trees: Path,
+    trees: tuple[Path, ...],
     log: Path,
     route: str,
     named: tuple[str, ...],
@@ -60,9 +60,9 @@ def tune(
 
     context = click.get_current_context()
     values, kept = _values(context, route, named), Path(f"{log}{_KEPT}")
-    of_route = Trials(
-        TrainingSpec(trees, trees, (route,), reading).changed(**options), sentences, Store(kept)
-    )
+    files = reading.files(trees)
+    spec = TrainingSpec(files, files, (route,), reading).changed(**options)
+    of_route = Trials(spec, sentences, Store(kept))
     described = partial(_written, context, defaults=True)
     try:
         with Pulse() as pulse, opened(log) as logged:

@@ -10,8 +10,10 @@ from pathlib import Path
 import click
 
 from d2c.base.files import open_output
-from d2c.commands.options import FilePath, heads_option, reading_options
-from d2c.commands.terminal import say
+from d2c.base.inputs import names_of
+from d2c.commands.options import FilePath, check_ending, heads_option, reading_options, trees_argument
+from d2c.commands.terminal import say, shown
+from d2c.parsing.output import JSON_LINES
 from d2c.treebanks.reading import Reading
 from d2c.trees.formats.treebanks import FORMATS
 
@@ -30,7 +32,7 @@ def _first_and_last(
 
 
 @click.command()
-@click.argument("trees", type=FilePath)
+@trees_argument
 @click.option("-o", "--output", type=FilePath, default="view.html", show_default=True, help="The page.")
 @heads_option
 @click.option("--dtrees", type=FilePath, help="CoNLL-U with the d-trees of the same sentences.")
@@ -43,7 +45,7 @@ def _first_and_last(
 @click.option("--open", "opened", is_flag=True, help="Open the page in a browser.")
 @reading_options
 def view(
-    trees: Path,
+    trees: tuple[Path, ...],
     output: Path,
     head_rules: str,
     dtrees: Path | None,
@@ -53,21 +55,25 @@ def view(
 ) -> None:
     """Writes one HTML page that shows trees and finds them by words and labels; it needs no network.
 
-    TREES is a treebank, CoNLL-U, or what `d2c parse --to json` wrote, whose confidences become shades. Beside
+    TREES are treebanks, CoNLL-U, or what `d2c parse --to json` wrote, whose confidences become shades. Beside
     c-trees stand d-trees: by the heads in JSON lines, otherwise by the head rules, or those of --dtrees.
     """
     from d2c.viewing.view import read_viewed, write_page
 
     if dtrees and reading.faults.skipped:
         raise click.UsageError("--dtrees needs all sentences of both files; leave out --skip-bad")
+    check_ending(output, (".html", ".htm"))
+    files = reading.files(trees, *JSON_LINES, ".conllu")
+    if dtrees and len(files) > 1:
+        raise click.UsageError("--dtrees has the sentences of a single file")
     if opened and str(output) == "-":
         raise click.UsageError("--open needs a file to open; say -o FILE.html")
-    viewed = read_viewed(trees, reading, head_rules, dtrees)
+    viewed = read_viewed(files, reading, head_rules, dtrees)
     if chosen:
         first, last = chosen
         viewed = takewhile(lambda one: one[0] <= last, dropwhile(lambda one: one[0] < first, viewed))
     with open_output(output) as stream:
-        count = write_page(viewed, trees, stream)
+        count = write_page(shown(viewed, "sentences", f"reading {names_of(files)}"), files, stream)
     say(f"{output}: {count:,} sentence{'s' if count > 1 else ''}")
     if opened:
         webbrowser.open(output.resolve().as_uri())

@@ -14,9 +14,9 @@ from typing import Any
 import pyarrow as pa
 
 from d2c.base.model_files import first_line
+from d2c.base.packages import needs
 from d2c.base.temporary import scratch
 from d2c.base.workers import GONE, Failed
-from d2c.corpora.packages import needs
 from d2c.corpora.work import Job, WorkerTask
 
 _STORE = 100 << 20  # bytes of shared memory on this machine; a worker's answer takes less than one of them

@@ -16,6 +16,7 @@ import pyarrow as pa
 import pyarrow.parquet as parquet
 from pyarrow import ArrowException, types
 
+from d2c.base import inputs
 from d2c.base.errors import FormatError
 from d2c.base.files import open_input
 from d2c.corpora.records import FORMATS, TEXT, Fields, Record
@@ -42,28 +43,13 @@ def find_files(paths: Iterable[Path], format_name: str | None, output: Path) -> 
                  Hidden files, and those below `output`, are none. The order is the same on every machine.
     Raises FormatError for what is not there.
     """
-    found, others = dict[Path, None](), dict[Path, None]()
-    for path in paths:
-        if path.is_dir():
-            inside = [*_below(path, output)]
-            known = [file for file in inside if format_name or format_of(file)]
-            if not known:
-                raise FormatError(str(path), 0, 0, f"no file in it is called {_SUFFIXES}; say --format")
-            found |= dict.fromkeys(known)
-            others |= dict.fromkeys(inside)
-        elif path.is_file():
-            found[path] = None
-        else:
-            raise FormatError(str(path), 0, 0, "cannot be read: No such file or directory")
-    return [*found], [file for file in others if file not in found]
-
-
-def _below(directory: Path, output: Path) -> Iterator[Path]:
-    out = output.resolve()
-    for path in sorted(directory.rglob("*")):
-        hidden = any(part.startswith(".") for part in path.relative_to(directory).parts)
-        if not hidden and path.is_file() and out not in path.resolve().parents:
-            yield path
+    suffixes = tuple(suffix for form in FORMATS.values() for suffix in form.suffixes)
+    files = [*inputs.find_files(paths, None if format_name else suffixes, output)]
+    for file in files:
+        if not file.is_file():  # a pipe cannot be read again
+            raise FormatError(str(file), 0, 0, "cannot be read: No such file or directory")
+    others = dict.fromkeys(inputs.find_files(paths, None, output))
+    return files, [file for file in others if file not in set(files)]
 
 
 @dataclass

@@ -15,6 +15,7 @@ from typing import Any, NamedTuple
 from d2c.base.errors import FormatError
 from d2c.dparsers.protocol import TextRules
 from d2c.parsing.input import KINDS, InputSentence, sentence_of_words, sentences_of
+from d2c.parsing.options import TAGGED_NAMES, TEXT_NAMES
 from d2c.parsing.text import PENN
 from d2c.trees.checks import check_text
 from d2c.trees.ctree import Tokens
@@ -36,8 +37,8 @@ class FileFormat(NamedTuple):
 
 TEXT = "text"
 FORMATS = {
-    TEXT: FileFormat((".txt", ".text")),
-    "conllu": FileFormat((".conllu", ".conll"), tagged=True),
+    TEXT: FileFormat(TEXT_NAMES),
+    "conllu": FileFormat(TAGGED_NAMES, tagged=True),
     "jsonl": FileFormat((".jsonl", ".ndjson", ".json"), documents=True),
     "parquet": FileFormat((".parquet",), documents=True),
 }

@@ -17,6 +17,7 @@ from pathlib import Path
 from types import MappingProxyType
 
 from d2c.base.errors import ModelError
+from d2c.base.inputs import Paths
 from d2c.base.progress import counted
 from d2c.combination.arc_voting import combine_arcs
 from d2c.combination.constituents import Parse, combine
@@ -52,7 +53,7 @@ def train_and_compare(
     progress: Progress | None = None,
     metric: str | None = None,
     others: Sequence[str] = (),
-    test: Path | None = None,
+    test: Paths | None = None,
 ) -> Comparison:
     """Trains a model for each route into directory/<route> and compares them on the dev treebank.
 
@@ -78,7 +79,7 @@ def train_and_compare(
     return replace(comparison, rows=[replace(row, dev=dev.brackets) for row, dev in pairs])
 
 
-def _check_test(specs: Sequence[TrainingSpec], test: Path) -> None:
+def _check_test(specs: Sequence[TrainingSpec], test: Paths) -> None:
     for spec in specs:
         if spec.new_dparser().reads_along:
             message = "has the d-trees of one treebank; give that as DEV, and leave out --test"
@@ -97,7 +98,7 @@ def _other(spec: TrainingSpec, name: str) -> TrainingSpec:
 
 
 def compare_on(
-    dev: Path,
+    dev: Paths,
     trained: Trained,
     reading: Read = CLEANED,
     metric: str | None = None,

@@ -19,13 +19,14 @@ from random import Random
 from typing import Any, Generic, NamedTuple, TypeVar
 
 from d2c.base.errors import each_located, located
+from d2c.base.inputs import Paths, names_of
 from d2c.base.progress import counted, log
 from d2c.base.temporary import scratch
 from d2c.dparsers.protocol import DependencyParser
 from d2c.dparsers.registry import DPARSERS, TAGGERS, Registered, class_of, takes
 from d2c.dparsers.training import accuracy
 from d2c.experiments.rows import GOLD, Parses, timed, with_tags_of
-from d2c.experiments.store import Store, StoredStep, digest, digest_of_file
+from d2c.experiments.store import Store, StoredStep, digest, digest_of_file, digest_of_files
 from d2c.linear.weights import read_arrays, write_arrays
 from d2c.models.model import parsing
 from d2c.packed.arcs import joined, parted
@@ -64,7 +65,7 @@ class Treebank:
     """
 
     name: str
-    files: Mapping[str, Path]
+    files: Mapping[str, Paths]
     head_rules: str = "collins"
     reading: Reading = CLEANED
     sentences: int | None = None
@@ -105,7 +106,7 @@ class Treebank:
         read |= {"head_rules": rules, "sentences": self.sentences}
         read |= {"seed": self.seed} if self.sentences else {}
         set_apart = {name: value for name, value in read.items() if value}
-        return set_apart | {part: digest_of_file(path) for part, path in self.files.items()}
+        return set_apart | {part: digest_of_files(paths) for part, paths in self.files.items()}
 
 
 class Fitted(NamedTuple, Generic[AnyRoute]):
@@ -134,7 +135,8 @@ class Experiment:
         """
         if part not in self._trees:
             rules = load_head_rules(self.treebank.head_rules)
-            trees = self._each(rules.headed, counted(self.treebank.trees(part), f"reading {part}"), part)
+            doing = f"reading {names_of(self.treebank.files[part])}"
+            trees = self._each(rules.headed, counted(self.treebank.trees(part), doing), part)
             if self.spec.tags == "predicted":
                 tags = json.loads((self._tags.directory / f"{part}.json").read_bytes())
                 trees = retagged(trees, map(tuple, tags), self.treebank.head_rules)
@@ -156,7 +158,8 @@ class Experiment:
 
     def _each(self, work: Callable[[CTree], Any], trees: Iterable[CTree], part: str) -> Iterator[Any]:
         """Do work on the trees of a part. Raises FormatError, which names the file and the sentence."""
-        return each_located(work, trees, str(self.treebank.files[part]), numbers=self.treebank.numbers(part))
+        numbers = self.treebank.numbers(part)
+        return each_located(work, trees, names_of(self.treebank.files[part]), numbers=numbers)
 
     @property
     def made_of(self) -> dict[str, Any]:
@@ -299,7 +302,7 @@ class Experiment:
         folds = self.spec.folds or 0
 
         def make(directory: Path) -> dict[str, Any]:
-            with located(str(self.treebank.files["train"])), scratch() as files:
+            with located(names_of(self.treebank.files["train"])), scratch() as files:
                 dev, sentences = self.conllu(encoding, "dev", files), list(self.encoded(encoding, "train"))
                 dtrees = jackknife_dtrees(self.new_dparser(name), sentences, dev, folds, log.info)
                 save_dtrees(list(dtrees), directory / "parses")
@@ -358,7 +361,7 @@ class Experiment:
             encoding = CUBED if settings.chart.arc_labels == CUBED else settings.encoding
             given = given or list(self.encoded(encoding, "train"))[: len(trees)]
             of_dev = {"dev_dtrees": self.encoded(encoding, "dev")}
-        with located(str(self.treebank.files["train"])):
+        with located(names_of(self.treebank.files["train"])):
             route.fit(trees, self.trees("dev"), dtrees=given, progress=log.info, **of_dev)
         return route
 

@@ -11,6 +11,7 @@ from itertools import combinations
 from pathlib import Path
 
 from d2c.base.errors import FormatError
+from d2c.base.inputs import Paths, names_of
 from d2c.experiments.rows import Column, Comparison, GoldStandard, Row, Table, Trees
 from d2c.treebanks.pairs import Pairs
 from d2c.treebanks.reading import Read
@@ -26,19 +27,19 @@ from d2c.trees.scores.significance import paired_lines
 def compare_files(files: Sequence[Pairs], read: Read, metric: Metric) -> Comparison:
     """Score each guess against gold, which they share. Raises FormatError."""
     gold, headed = list(read(files[0].gold)), load_head_rules("collins").headed
-    names = [pairs.guess.name for pairs in files]
+    names = [Path(names_of(pairs.guess)).name for pairs in files]
     if len(set(names)) < len(names):
-        names = [str(pairs.guess) for pairs in files]
+        names = [names_of(pairs.guess) for pairs in files]
 
     def row(name: str, pairs: Pairs) -> Row:
-        def again(path: Path) -> Iterator[CTree]:
+        def again(path: Paths) -> Iterator[CTree]:
             return iter(gold) if path == pairs.gold else read(path)
 
         guess = [tree for _, tree in pairs.of(again)]
         scores = metric.score(gold, guess)
         if len(scores) < len(gold):  # DISC_ONLY of a .prm file
             message = "these parameters leave sentences out; score one file, without a report"
-            raise FormatError(str(pairs.guess), 0, 0, message)
+            raise FormatError(names_of(pairs.guess), 0, 0, message)
         scored = zip(gold, guess, scores, strict=True)
         trees = [headed(_flat(a) if score.failed else _over(a, metric.visible(b))) for a, b, score in scored]
         shown = Trees(trees, list(map(to_labelled_dependencies, trees)), ())

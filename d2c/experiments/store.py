@@ -19,6 +19,7 @@ from pathlib import Path
 from typing import Any
 
 from d2c.base import model_files
+from d2c.base.inputs import Paths, files_of
 from d2c.base.progress import log
 from d2c.dparsers.directories import whole_directory
 
@@ -132,6 +133,12 @@ def digest_of_file(path: Path) -> str:
     """SHA-256 of a file's bytes. Raises OSError."""
     with open(path, "rb") as stream:
         return hashlib.file_digest(stream, "sha256").hexdigest()
+
+
+def digest_of_files(paths: Paths) -> str:
+    """Of one file as `digest_of_file`, of several the SHA-256 of all their digests. Raises OSError."""
+    first, *others = map(digest_of_file, files_of(paths))
+    return digest([first, *others]) if others else first
 
 
 def described(made_of: Mapping[str, Any]) -> str:

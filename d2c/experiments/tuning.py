@@ -21,6 +21,7 @@ from pathlib import Path
 from typing import Any, NamedTuple
 
 from d2c.base.errors import FormatError, ModelError, located
+from d2c.base.inputs import names_of
 from d2c.base.journal import Journal
 from d2c.base.progress import counted
 from d2c.base.schema import checked
@@ -142,7 +143,7 @@ def opened(path: Path) -> Iterator[TrialLog]:
 
 @dataclass(frozen=True)
 class Tenths(Treebank):
-    """A treebank in one file: eight tenths are train, the ninth is dev, the last test.
+    """A treebank of one part: eight tenths are train, the ninth is dev, the last test.
 
     read: the trees, once they were asked for; shared by treebanks that differ in head rules alone
     """
@@ -161,8 +162,8 @@ class Tenths(Treebank):
 
     def _range(self, part: str) -> range:
         if not self.read:
-            self.read.extend(counted(super().trees("train"), f"reading {self.files['train']}"))
-        with located(str(self.files["train"])):
+            self.read.extend(counted(super().trees("train"), f"reading {names_of(self.files['train'])}"))
+        with located(names_of(self.files["train"])):
             *_, dev, test = blocks(len(self.read), _TENTHS)
         return {"train": range(dev.start), "dev": dev, "test": test}[part]
 
@@ -216,7 +217,7 @@ class TrialExperiment(Experiment):
         dtrees = self.jackknifed(name, self.labels) if spec.folds else None
         route = self.fit(spec.routes[0], dtrees=dtrees)
         if packed and route.supports_arcs:
-            with located(str(spec.train)):
+            with located(names_of(spec.train)):
                 route.fit_arcs(self.trees("dev"), self.parses(name, "dev", packed=True).dtrees)
         guess = list(counted(route.decode_all(parses.dtrees), "converting d-trees"))
         gold = self.trees("test")
@@ -277,7 +278,7 @@ class Trials:
         marked = spec.head_rules == "marked"
         files = dict.fromkeys(("train", "dev", "test"), spec.train)
         trees, reading = self._trees.setdefault(marked, []), replace(spec.reading, marked=marked)
-        treebank = Tenths(str(spec.train), files, spec.head_rules, reading, self.sentences, read=trees)
+        treebank = Tenths(names_of(spec.train), files, spec.head_rules, reading, self.sentences, read=trees)
         return TrialExperiment(treebank, spec, self.store)
 
 

@@ -6,7 +6,6 @@ sentence without tokens that says what is wrong.
 
 from __future__ import annotations
 
-import os
 import re
 from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass, field, replace
@@ -15,8 +14,9 @@ from typing import NamedTuple
 
 from d2c.base.errors import FormatError
 from d2c.base.files import file_name, open_input
+from d2c.base.inputs import Paths, files_of
 from d2c.dparsers.protocol import TextRules
-from d2c.parsing.options import TAGGED
+from d2c.parsing.options import TAGGED, TAGGED_NAMES, TEXT_NAMES
 from d2c.parsing.text import PENN, Line, Offsets, SentenceSplitter, Words, words_of
 from d2c.trees.checks import check_text
 from d2c.trees.ctree import Tokens
@@ -39,6 +39,7 @@ class InputSentence:
     offsets: of its words, in characters from the file's beginning, any line break as one; None in CoNLL-U
     error:   why it cannot be parsed; there are no tokens then
     text:    from its first word to its last, as it stands there; "" in CoNLL-U
+    file:    where it is from, if there are several; "" otherwise
     """
 
     tokens: Tokens
@@ -46,6 +47,7 @@ class InputSentence:
     offsets: Offsets | None = None
     error: FormatError | None = None
     text: str = field(default="", repr=False, compare=False)
+    file: str = ""
 
 
 class InputKind(NamedTuple):
@@ -68,17 +70,25 @@ class InputKind(NamedTuple):
         """Whether rules cut its lines into words."""
         return self.words is words_of
 
+    @property
+    def suffixes(self) -> tuple[str, ...]:
+        """How files of it are called in directories."""
+        return TAGGED_NAMES if self.tagged else TEXT_NAMES
 
-def read_sentences(
-    path: str | os.PathLike[str], kind: str, rules: TextRules = PENN
-) -> Iterator[InputSentence]:
-    """Yield the sentences of a file (`-`: standard input) of one of KINDS. Empty lines are none.
+
+def read_sentences(paths: Paths, kind: str, rules: TextRules = PENN) -> Iterator[InputSentence]:
+    """Yield the sentences of files (`-`: standard input) of one of KINDS, which say of several their file.
+    Empty lines are none.
 
     rules: cut text into words and sentences
     Raises FormatError for a file that cannot be read at all.
     """
-    with open_input(path, "utf-8", "surrogateescape") as stream:
-        yield from sentences_of(stream, kind, rules, file_name(path))
+    for path in files_of(paths):
+        with open_input(path, "utf-8", "surrogateescape") as stream:
+            sentences = sentences_of(stream, kind, rules, file_name(path))
+            if len(files_of(paths)) > 1:
+                sentences = (replace(sentence, file=file_name(path)) for sentence in sentences)
+            yield from sentences
 
 
 def sentences_of(

@@ -5,9 +5,10 @@ from __future__ import annotations
 import json
 from collections.abc import Iterator, Sequence
 from dataclasses import replace
+from itertools import chain
 from typing import Any, NamedTuple, NoReturn, TypeVar
 
-from d2c.base.errors import Refuse, stop
+from d2c.base.errors import Refuse, printable, stop
 from d2c.base.files import AnyPath, file_name, open_input
 from d2c.combination.constituents import child_over, tree_of
 from d2c.parsing.parsed import NO_CTREE, Parsed
@@ -26,15 +27,18 @@ def format_json(parsed: Parsed) -> str:
 
     A span has its label, its first token and the one after its last, its head token; its tokens where it has
     gaps; its first character and the one after its last where the input was text; its confidence if known.
+    Its file where there are several, and its text where it was cut into words.
     There is nothing of all this, but an error, where the sentence could not be parsed.
     """
     sentence = parsed.sentence
+    shown: dict[str, Any] = {"file": printable(sentence.file)} if sentence.file else {}
     if parsed.error:
-        shown = error_to_json(sentence.line, parsed.error)
+        shown |= error_to_json(sentence.line, parsed.error)
     else:
         assert parsed.ctree is not None
-        tree = tree_to_json(parsed.ctree, parsed.confidences, sentence.offsets, sentence.tokens.comments)
-        shown = {"line": sentence.line} | tree
+        shown["line"] = sentence.line
+        shown |= {"text": sentence.text} if sentence.text else {}
+        shown |= tree_to_json(parsed.ctree, parsed.confidences, sentence.offsets, sentence.tokens.comments)
     return json.dumps(shown, ensure_ascii=False) + "\n"
 
 
@@ -66,11 +70,14 @@ class ReadSentence(NamedTuple):
                  where spans have no heads
     confidences: how sure the parser was of each node [K], if the line says so
     error:       why it could not be parsed
+    source:      its words and where they are in the text, if there was one; file: that it was in
     """
 
     ctree: CTree
     confidences: tuple[float, ...] | None = None
     error: str = ""
+    source: Source | None = None
+    file: str = ""
 
 
 def read_json_lines(path: AnyPath, refuse: Refuse = stop) -> Iterator[ReadSentence]:
@@ -81,19 +88,21 @@ def read_json_lines(path: AnyPath, refuse: Refuse = stop) -> Iterator[ReadSenten
 
 
 def parse_json_line(line: str) -> ReadSentence:
-    """Invert `format_json`, but for places in the input. Raises ValueError.
+    """Invert `format_json`, but for the sentence's line. Raises ValueError.
 
     Linear in the number of tokens of all spans.
     """
     try:
         shown = json.loads(check_text(line), parse_constant=_no_number)
+        file = check_text(str(shown.get("file", "")))
         if shown.get("error"):
-            return ReadSentence(NO_CTREE, error=check_text(str(shown["error"])))
+            return ReadSentence(NO_CTREE, error=check_text(str(shown["error"])), file=file)
         forms, tags = _strings(shown["tokens"]), _strings(shown["tags"])
         if not forms or len(forms) != len(tags):
             raise ValueError(f"{len(forms)} tokens with {len(tags)} tags")
         tokens = Tokens(forms, tags, comments=_strings(shown.get("comments", [])))
-        return _built(tokens, [_ReadSpan.of(span, len(tokens)) for span in shown["spans"]])
+        built = _built(tokens, [_ReadSpan.of(span, len(tokens)) for span in shown["spans"]])
+        return built._replace(source=_source(shown, forms), file=file)
     except KeyError as error:
         raise ValueError(f"there is no {error.args[0]!r}") from None
     except (TypeError, AttributeError, RecursionError, json.JSONDecodeError):
@@ -137,6 +146,18 @@ def _built(tokens: Tokens, spans: Sequence[_ReadSpan]) -> ReadSentence:
                 raise ValueError(message)
     confidences = _of_all("confidence", [span.confidence for span in spans])
     return ReadSentence(ctree, None if confidences is None else tuple(map(float, confidences)))
+
+
+def _source(shown: dict[str, Any], forms: tuple[str, ...]) -> Source | None:
+    """Return where words are in the text. Raises ValueError where offsets are not those of words in order."""
+    if "offsets" not in shown:
+        return None
+    offsets = [(int(start), int(end)) for start, end in shown["offsets"]]
+    flat = [0, *chain.from_iterable(offsets)]
+    (text,) = _strings([shown.get("text", "")])
+    if len(offsets) != len(forms) or flat != sorted(flat) or (text and len(text) != flat[-1] - flat[1]):
+        raise ValueError(f"its offsets are not those of {len(forms)} tokens, one after the other in its text")
+    return Source(forms, offsets, text)
 
 
 def _of_all(name: str, column: Sequence[Number | None]) -> list[Number] | None:

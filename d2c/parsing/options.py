@@ -10,6 +10,7 @@ from d2c.models.model import ARCS
 
 TAGGED = "conllu"
 INPUTS = (TAGGED, "text", "tokenized", "split")
+TAGGED_NAMES, TEXT_NAMES = (".conllu", ".conll"), (".txt", ".text")  # of files, how they end
 _OF_MODEL = ("device", "parse_template", "allow_pipeline", "timeout", "arcs")
 
 

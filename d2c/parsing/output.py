@@ -17,6 +17,7 @@ from d2c.trees.formats.conllu import format_conllu
 from d2c.trees.formats.discbracket import format_discbracket
 from d2c.trees.formats.export import format_export
 
+JSON_LINES = (".json", ".jsonl")  # how names of files end
 Handler = Callable[[int, FrameType | None], Any]
 
 
@@ -47,7 +48,7 @@ FORMATS = {
     "discbracket": OutputFormat(lambda parsed: format_discbracket(parsed.ctree) + "\n"),
     "export": OutputFormat(lambda parsed: format_export(parsed.ctree, parsed.number), "#FORMAT 4\n"),
     "conllu": OutputFormat(format_dtree, "", (".conllu",), ctrees=False),
-    "json": OutputFormat(format_json, suffixes=(".json", ".jsonl"), confidences=True),
+    "json": OutputFormat(format_json, suffixes=JSON_LINES, confidences=True),
 }
 
 

@@ -173,7 +173,7 @@ def _tokens(batch: Batch) -> list[Tokens]:
 def format_batch(to: str, file: str, batch: ParsedBatch) -> Done:
     """Return a batch as text; what cannot be parsed, or written, has its place as a marked empty tree.
 
-    to: one of `output.FORMATS`; file: what errors name
+    to: one of `output.FORMATS`; file: what errors name where sentences do not say their own
     """
     form, texts, errors, tokens = FORMATS[to], list[str](), list[FormatError](), 0
     for parsed in batch.sentences:
@@ -184,7 +184,7 @@ def format_batch(to: str, file: str, batch: ParsedBatch) -> Done:
                 texts.append(form.text(parsed))
                 continue
             except ValueError as fault:
-                error = FormatError(file, sentence.line, 0, str(fault))
+                error = FormatError(sentence.file or file, sentence.line, 0, str(fault))
         errors.append(error)
         texts.append(form.text(failed(parsed, error.message)))
     return Done("".join(texts), len(texts), tokens, errors, batch.repairs, batch.digest)

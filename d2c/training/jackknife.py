@@ -11,6 +11,7 @@ from pathlib import Path
 from typing import TypeVar
 
 from d2c.base.errors import each_located
+from d2c.base.inputs import Paths, names_of
 from d2c.base.progress import counted
 from d2c.base.temporary import scratch
 from d2c.dparsers.protocol import DependencyParser, Tagger
@@ -116,7 +117,7 @@ def jackknife_tags(
             yield tokens.tags
 
 
-def write_tokens(sentences: Iterable[Tokens], path: Path, source: Path | None = None) -> Path:
+def write_tokens(sentences: Iterable[Tokens], path: Path, source: Paths | None = None) -> Path:
     """Write a CoNLL-U file of words and tags, without heads; return its path.
 
     Raises FormatError, which names their source, for sentences that CoNLL-U cannot hold.
@@ -126,5 +127,5 @@ def write_tokens(sentences: Iterable[Tokens], path: Path, source: Path | None = 
         return format_conllu(DTree(tokens, (0,) * len(tokens)))
 
     with open(path, "w", encoding="utf-8") as stream:
-        stream.writelines(each_located(text, sentences, str(source or path)))
+        stream.writelines(each_located(text, sentences, names_of(source or path)))
     return path

@@ -6,6 +6,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
+from d2c.base.inputs import Paths, names_of
 from d2c.base.settings import setting
 from d2c.dparsers.protocol import DependencyParser
 from d2c.dparsers.registry import DPARSERS, form_of, make_dparser
@@ -37,8 +38,8 @@ class TrainingSpec(RouteSettings):
                  from gold ones only, and from predicted tags of FOLDS folds
     """
 
-    train: Path
-    dev: Path
+    train: Paths
+    dev: Paths
     routes: tuple[str, ...] = ("reduction",)
     reading: Read = CLEANED
     dparser: str = setting(
@@ -94,7 +95,8 @@ class TrainingSpec(RouteSettings):
         routes = f"route{'s' * (len(self.routes) > 1)} {', '.join(self.routes)}"
         trained = f"{tagger}d-parser {self.dparser_name}, {routes}"
         preset = f"finetune of {self.transformer}" if self.transformer else self.preset
-        return f"training on {self.train}, choosing on {self.dev}: {trained}; preset {preset}"
+        files = f"training on {names_of(self.train)}, choosing on {names_of(self.dev)}"
+        return f"{files}: {trained}; preset {preset}"
 
     @property
     def packed(self) -> bool:

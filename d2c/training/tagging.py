@@ -4,10 +4,12 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
+from itertools import islice
 from pathlib import Path
 from typing import Any
 
 from d2c.base.errors import located
+from d2c.base.inputs import Paths, files_of, names_of, of_each
 from d2c.base.progress import counted
 from d2c.base.temporary import scratch
 from d2c.dparsers.protocol import Tagger
@@ -40,24 +42,31 @@ class Tagging:
         return make_tagger(self.name, self.parameters)
 
     def train(
-        self, train: Path, dev: Path, directory: Path, reading: Read, progress: Progress | None = None
+        self, train: Paths, dev: Paths, directory: Path, reading: Read, progress: Progress | None = None
     ) -> tuple[Tagger, Read]:
         """Train the tagger on treebank files into a directory; return it, and how to read them with its tags.
 
         Raises FormatError for files that cannot be read, or have fewer sentences than folds.
         """
-        sources = train, dev
-        parts = [[one.tokens for one in counted(reading(file), f"reading {file}")] for file in sources]
+        sources, sizes = (train, dev), dict[Path, int]()
+        parts: list[list[Tokens]] = [[], []]
+        for part, source in zip(parts, sources, strict=True):
+            for file in files_of(source):
+                before = len(part)
+                part.extend(one.tokens for one in counted(reading(file), f"reading {file}"))
+                sizes[file] = len(part) - before
         tagger, tags = self.train_on(parts, sources, directory, progress)
         save_abbreviations(parts[0], directory)
         if not self.folds:
             return tagger, reading
-        return tagger, Retagged(reading, self.head_rules, dict(zip(sources, tags, strict=True)))
+        rows = [(iter(of_part), files_of(source)) for of_part, source in zip(tags, sources, strict=True)]
+        by_file = {file: [*islice(row, sizes[file])] for row, files in rows for file in files}
+        return tagger, Retagged(reading, self.head_rules, by_file)
 
     def train_on(
         self,
         parts: Sequence[Sequence[Tokens]],
-        sources: Sequence[Path],
+        sources: Sequence[Paths],
         directory: Path,
         progress: Progress | None = None,
     ) -> tuple[Tagger, list[list[tuple[str, ...]]]]:
@@ -67,7 +76,7 @@ class Tagging:
         sources: files that the parts are from, which errors name
         """
         if self.folds:
-            with located(str(sources[0])):
+            with located(names_of(sources[0])):
                 blocks(len(parts[0]), self.folds)  # before hours of training
         with scratch() as files:
             train, dev = (
@@ -93,9 +102,9 @@ class Retagged:
     head_rules: str
     tags: Mapping[Path, Sequence[tuple[str, ...]]]
 
-    def __call__(self, path: Path) -> Iterator[CTree]:
+    def __call__(self, paths: Paths) -> Iterator[CTree]:
         """Yield the trees. Raises FormatError."""
-        return retagged(self.reading(path), self.tags[path], self.head_rules)
+        return of_each(lambda path: retagged(self.reading(path), self.tags[path], self.head_rules))(paths)
 
 
 def retagged(ctrees: Iterable[CTree], tags: Iterable[tuple[str, ...]], head_rules: str) -> Iterator[CTree]:

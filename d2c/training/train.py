@@ -20,6 +20,8 @@ from pathlib import Path
 from typing import NamedTuple
 
 from d2c.base.errors import ModelError, each_located, located, needing
+from d2c.base.files import file_name
+from d2c.base.inputs import Paths, files_of, names_of, of_each
 from d2c.base.progress import counted, log
 from d2c.base.temporary import scratch
 from d2c.dparsers.directories import whole_directory
@@ -118,52 +120,69 @@ def _train_dparser(
     Of the other routes make only sure that they can encode all trees, before hours of training.
     """
     if dparser.foreign:
-        dparser.train(spec.train, spec.dev, directory, progress)  # it reads neither
+        dparser.train(directory, directory, directory, progress)  # it reads no treebank
         return _Parses()
     rules, uncovered, parses = load_head_rules(spec.head_rules), Uncovered(), _Parses()
 
-    def reading(path: Path) -> Iterator[CTree]:
-        return uncovered.over(spec.reading(path), rules)
+    def reading(paths: Paths) -> Iterator[CTree]:
+        return uncovered.over(spec.reading(paths), rules)
 
     with scratch() as files:
         train, dev = files / "train.conllu", files / "dev.conllu"
         for treebank, file in ((spec.train, train), (spec.dev, dev)):
-            dtrees = encode_treebank(routes[0], treebank, reading, spec.unlabelled)
-            with open(file, "w", encoding="utf-8") as stream:
-                stream.writelines(each_located(format_conllu, _described(dtrees, treebank), str(treebank)))
+            _write_encoded(routes[0], treebank, reading, file, spec.unlabelled)
             for route in routes[1:]:
-                for _ in counted(encode_treebank(route, treebank, reading), f"encoding {treebank}"):
+                for _ in counted(encode_treebank(route, treebank, reading), f"encoding {names_of(treebank)}"):
                     pass
-        warning = uncovered.warning(spec.head_rules, str(spec.train))
+        warning = uncovered.warning(spec.head_rules, names_of(spec.train))
         if warning and progress:
             progress(warning)
         if spec.folds or spec.packed:
-            with located(str(spec.train)):
+            with located(names_of(spec.train)):
                 parses = _parse_unseen(spec, dparser, routes[0], dev, progress)
         dparser.train(train, dev, directory, progress)
     return parses
 
 
 def encode_treebank(
-    route: Route, treebank: Path, reading: Read = CLEANED, bare: bool = False
+    route: Route, treebank: Paths, reading: Read = CLEANED, bare: bool = False
 ) -> Iterator[DTree]:
-    """Yield the d-trees of a treebank file; bare: with labels that say nothing.
+    """Yield the d-trees of treebank files; bare: with labels that say nothing.
 
     Raises FormatError naming the sentence that cannot be encoded.
     """
-    dtrees = each_located(route.encode, reading(treebank), str(treebank))
+    dtrees = of_each(lambda path: each_located(route.encode, reading(path), file_name(path)))(treebank)
     return map(unlabelled, dtrees) if bare else dtrees
 
 
-def _described(dtrees: Iterable[DTree], treebank: Path) -> Iterator[DTree]:
-    """Hand the d-trees of a treebank on, and say in the end how large it is."""
-    sentences = words = 0
-    labels = set[str]()
-    for dtree in counted(dtrees, f"reading {treebank}"):
-        sentences, words = sentences + 1, words + len(dtree.heads)
-        labels.update(dtree.labels or ())
-        yield dtree
-    log.info("%s", f"{treebank}: {sentences:,} sentences, {words:,} words, {len(labels):,} labels of arcs")
+def _write_encoded(route: Route, treebank: Paths, reading: Read, output: Path, bare: bool) -> None:
+    """Write the d-trees of a treebank, and say how large it is. Raises FormatError as `encode_treebank`."""
+    size = _Size()
+    with open(output, "w", encoding="utf-8") as stream:
+        for path in files_of(treebank):
+            dtrees = size.over(encode_treebank(route, path, reading, bare), f"reading {path}")
+            stream.writelines(each_located(format_conllu, dtrees, file_name(path)))
+    size.tell(treebank)
+
+
+class _Size:
+    """How large a treebank is."""
+
+    def __init__(self) -> None:
+        self.sentences = self.words = 0
+        self.labels = set[str]()
+
+    def over(self, dtrees: Iterable[DTree], doing: str) -> Iterator[DTree]:
+        """Hand d-trees on, and tell from time to time what is being done with which one."""
+        for dtree in counted(dtrees, doing):
+            self.sentences, self.words = self.sentences + 1, self.words + len(dtree.heads)
+            self.labels.update(dtree.labels or ())
+            yield dtree
+
+    def tell(self, treebank: Paths) -> None:
+        """Say what was counted."""
+        size = f"{self.sentences:,} sentences, {self.words:,} words, {len(self.labels):,} labels of arcs"
+        log.info("%s", f"{names_of(treebank)}: {size}")
 
 
 def _parse_unseen(
@@ -188,7 +207,7 @@ def _fit(
     """Fit a route, and return how many seconds that took."""
     start = time.perf_counter()
     log.info("route %s: learning to convert d-trees", name)
-    with located(str(spec.train)):
+    with located(names_of(spec.train)):
         if dparser.foreign:
             fit_to_convention(route, dparser, spec, progress)
         else:
@@ -207,9 +226,16 @@ def fit_to_convention(
     route: one that `learns_conventions`
     Raises ValueError for a treebank from which it cannot learn, and what the d-parser raises.
     """
-    gold, dev = (list(counted(spec.reading(file), f"reading {file}")) for file in (spec.train, spec.dev))
-    dtrees = list(_described(dparser.parse_training(ctree.tokens for ctree in gold), spec.train))
-    dev_dtrees = list(_described(dparser.parse(ctree.tokens for ctree in dev), spec.dev))
+    gold, dev = (
+        list(counted(spec.reading(one), f"reading {names_of(one)}")) for one in (spec.train, spec.dev)
+    )
+    dtrees, dev_dtrees = (
+        _parsed(parse(ctree.tokens for ctree in ctrees), one)
+        for parse, ctrees, one in (
+            (dparser.parse_training, gold, spec.train),
+            (dparser.parse, dev, spec.dev),
+        )
+    )
     gold, headed = with_induced_heads(gold, dtrees), with_induced_heads(dev, dev_dtrees)
     route.fit_grammar(gold, dtrees)
     if headed and progress is not None:
@@ -218,6 +244,14 @@ def fit_to_convention(
         f1 = bracket_scores(dev, nearest, gaps=route.gaps_).f1
         progress(f"oracle F1 on dev {f1:.2f}, of the nearest c-trees that the d-trees allow: the ceiling")
     route.fit(gold, dev, dtrees=dtrees, dev_dtrees=dev_dtrees, progress=progress)
+
+
+def _parsed(dtrees: Iterable[DTree], treebank: Paths) -> list[DTree]:
+    """Return the d-trees that a d-parser makes of a treebank, and say how large it is."""
+    size = _Size()
+    parsed = list(size.over(dtrees, f"parsing {names_of(treebank)}"))
+    size.tell(treebank)
+    return parsed
 
 
 def with_induced_heads(ctrees: Iterable[CTree], dtrees: Iterable[DTree]) -> list[CTree]:

@@ -9,11 +9,12 @@ from typing import TextIO
 
 from d2c.base.errors import FormatError, Refusals, each_located
 from d2c.base.files import file_name
+from d2c.base.inputs import of_each
 from d2c.treebanks.reading import Reading
 from d2c.trees.ctree import CTree
 from d2c.trees.dtree import DTree
 from d2c.trees.formats.conllu import read_conllu
-from d2c.trees.formats.treebanks import FORMATS, format_of, format_to_write, write_treebank
+from d2c.trees.formats.treebanks import FORMATS, Place, format_of, format_to_write, write_treebank
 from d2c.trees.graphs import SecondaryEdges
 from d2c.trees.heads import induce_heads
 
@@ -23,13 +24,14 @@ _BRACKETS, _BLANKS = frozenset("()"), frozenset(" \t\r\n")
 
 def convert_treebank(
     reading: Reading,
-    source: Path,
+    sources: tuple[Path, ...],
     target: Path,
     stream: TextIO,
     target_format: str | None = None,
     heads: Path | None = None,
 ) -> list[str]:
-    """Writes the trees of `source` in the format of `target`, with the heads that a CoNLL-U file induces.
+    """Writes the trees of `sources` in the format of `target`, with the heads that a CoNLL-U file induces
+    over the only one of them.
 
     Returns what was left out: what c-trees do not keep, and what the format does not hold.
     Raises FormatError for what cannot be read, or not be held by the format: a format that d2c only reads,
@@ -38,9 +40,13 @@ def convert_treebank(
     written = target_format or format_to_write(target)
     if heads and "heads" not in FORMATS[written].holds:
         raise FormatError(str(target), 0, 0, f"the format {written} marks no heads")
-    secondary, lost, refusals = SecondaryEdges(), set[str](), Refusals(reading.faults)
+    secondary, lost, place = SecondaryEdges(), set[str](), Place("")
 
-    def converted() -> Iterator[CTree]:
+    def converted(source: Path) -> Iterator[CTree]:
+        refusals = Refusals(reading.faults)
+        place.file, place.refusals, place.sentence = source, refusals, 0
+        if "marked" in FORMATS[reading.format_name or format_of(source)].accepts:
+            lost.add("grammatical functions")
         trees = reading.read(source, refusals, secondary)
         given = with_heads(trees, heads) if heads else trees
         transformed = reading.transformed(given, source, refusals)
@@ -52,11 +58,8 @@ def convert_treebank(
             raise ValueError("a tree with gaps, which brackets cannot hold; see --continuous")
         return ctree
 
-    write_treebank(converted(), written, stream, source, refusals)
-    left_out = [f"{secondary.count:,} secondary edges"] if secondary.count else []
-    if "marked" in FORMATS[reading.format_name or format_of(source)].accepts:
-        left_out.append("grammatical functions")
-    return left_out + sorted(lost)
+    write_treebank(of_each(converted)(sources), written, stream, place)
+    return [*([f"{secondary.count:,} secondary edges"] if secondary.count else []), *sorted(lost)]
 
 
 def _not_held(ctree: CTree, format_name: str) -> Iterator[str]:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import gc
+from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from io import StringIO
@@ -16,7 +17,7 @@ from d2c.treebanks.reading import Part, Reading
 from d2c.trees.ctree import CTree
 from d2c.trees.dtree import DTree, head_outward, modifiers_of
 from d2c.trees.formats.conllu import Chunk, format_conllu, parse_conllu
-from d2c.trees.formats.treebanks import write_treebank
+from d2c.trees.formats.treebanks import Place, write_treebank
 from d2c.trees.heads import HeadRules, Uncovered
 from d2c.trees.repair import Repairs, projectivize
 from d2c.trees.route import Route
@@ -70,6 +71,7 @@ class Statistics:
 class Converted(NamedTuple):
     """The text of a part in the other format, of how many sentences, and what was counted.
 
+    file:    that the part is of, in messages
     refused: what is wrong with the part's other sentences
     error:   what cannot be written; there is no text then
     Errors count sentences from the part's beginning; the parts before say which of the file they are.
@@ -77,6 +79,7 @@ class Converted(NamedTuple):
 
     text: str
     sentences: int
+    file: str
     refused: Sequence[FormatError] = ()
     error: FormatError | None = None
     statistics: Statistics | None = None
@@ -91,7 +94,6 @@ class Encode:
 
     route: Route
     rules: HeadRules
-    file: Path
     reading: Reading
     statistics: bool
 
@@ -107,12 +109,11 @@ class Encode:
 
         refused: list[FormatError] = []
         refusals = Refusals(Faults(skipped=refused.append))
-        ctrees = self.reading.trees_of(part, self.file, refusals)
+        ctrees, file = self.reading.trees_of(part, refusals), file_name(part.file)
         uncovered = Uncovered()
-        watched = uncovered.over(ctrees, self.rules)
-        lines.extend(each_located(encoded, watched, file_name(self.file), refusals))
+        lines.extend(each_located(encoded, uncovered.over(ctrees, self.rules), file, refusals))
         text = "".join(lines)
-        return Converted(text, len(lines), refused, statistics=statistics, uncovered=uncovered)
+        return Converted(text, len(lines), file, refused, statistics=statistics, uncovered=uncovered)
 
 
 @dataclass(frozen=True)
@@ -129,12 +130,11 @@ class Decode:
         dtrees = untagged.over(parse_conllu(chunk, self.file, refusals))
         ctrees = self.route.decode_all(dtrees, repairs)
         try:
-            write_treebank(ctrees, self.format_name, text, self.file, refusals)
+            write_treebank(ctrees, self.format_name, text, Place(self.file, refusals))
         except FormatError as error:
-            return Converted("", 0, refused, error)
-        return Converted(
-            text.getvalue(), repairs.sentences, refused, repairs=repairs, untagged=untagged.count
-        )
+            return Converted("", 0, self.file, refused, error)
+        done = Converted(text.getvalue(), repairs.sentences, self.file, refused)
+        return done._replace(repairs=repairs, untagged=untagged.count)
 
 
 class Untagged:
@@ -154,27 +154,31 @@ class Untagged:
 def convert_parts(
     work: Callable[[Any], Converted],
     parts: Iterable[Part] | Iterable[Chunk],
-    source: Path,
+    sources: Iterable[Path],
     output: Path,
     jobs: int,
     faults: Faults,
 ) -> Iterator[Converted]:
-    """Converts the parts of a file and hands out what was counted; the output appears at the end."""
+    """Converts the parts of files and hands out what was counted; the output appears at the end."""
     # Trees hold no reference cycles; looking for some among so many small objects takes a tenth of the time.
     gc.set_threshold(1_000_000)
-    sentences, refusals = 0, Refusals(faults)
+    refusals, sentences, written = Refusals(faults), Counter[str](), Counter[str]()
     with open_output(output) as out:
         for part in refusals.over(in_order(lambda: work, parts, jobs)):
+            before = sentences[part.file]
             for error in part.refused:
-                refusals(error.after(sentences))
+                refusals(error.after(before))
             if part.error:
-                refusals.fail(part.error.after(sentences))
+                refusals.fail(part.error.after(before))
             out.write(part.text)
-            sentences += part.sentences + len(part.refused)
+            sentences[part.file] += part.sentences + len(part.refused)
+            written[part.file] += part.sentences
             yield part
-        if sentences == refusals.count:
-            what = "none of its sentences can be read" if sentences else "no sentence found in this file"
-            raise FormatError(file_name(source), 0 if sentences else 1, 0, what)
+        for file in map(file_name, sources):
+            if not written[file]:
+                count = sentences[file]
+                what = "none of its sentences can be read" if count else "no sentence found in this file"
+                raise FormatError(file, 0 if count else 1, 0, what)
 
 
 def _falls(events: list[int]) -> bool:

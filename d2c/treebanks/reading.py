@@ -2,22 +2,30 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
+from typing import Any, NamedTuple
 
 from d2c.base.errors import Faults, FormatError, Refusals, Refuse, each_located, stop
 from d2c.base.files import file_name
+from d2c.base.inputs import Paths, files_of, find_files
 from d2c.trees.ctree import CTree
-from d2c.trees.formats.treebanks import Options, format_of, items_of, read_treebank, trees_of
+from d2c.trees.formats.treebanks import FORMATS, Options, format_of, items_of, read_treebank, trees_of
 from d2c.trees.graphs import SecondaryEdges
 from d2c.trees.transforms import merge_gaps, move_punctuation, raise_gaps, split_gaps
 
-Read = Callable[[Path], Iterator[CTree]]  # how the trees of a treebank file are read
-Part = list[tuple[int, Any]]  # items of a treebank file, each after the number of its first line
+Read = Callable[[Paths], Iterator[CTree]]  # how the trees of treebank files are read
 CONTINUOUS = {"raise": raise_gaps, "split": split_gaps}
 PART_SIZE = 500  # items
+SUFFIXES = tuple(suffix for known in FORMATS.values() for suffix in known.suffixes) + (".xml",)
+
+
+class Part(NamedTuple):
+    """Some items of a treebank file, each after the number of its first line."""
+
+    file: Path
+    items: list[tuple[int, Any]]
 
 
 @dataclass(frozen=True)
@@ -38,10 +46,15 @@ class Reading:
     merge: bool = False
     faults: Faults = Faults()
 
-    def __call__(self, path: Path, refusals: Refusals | None = None) -> Iterator[CTree]:
-        """The trees; refusals: counts those that cannot be read. Raises FormatError."""
-        refusals = refusals or Refusals(self.faults)
-        return refusals.over(self.transformed(self.read(path, refusals), path, refusals))
+    def __call__(self, paths: Paths, refusals: Refusals | None = None) -> Iterator[CTree]:
+        """The trees; refusals: of a single file, counts those that cannot be read. Raises FormatError."""
+        for path in files_of(paths):
+            counts = refusals or Refusals(self.faults)
+            yield from counts.over(self.transformed(self.read(path, counts), path, counts))
+
+    def files(self, given: Iterable[Path], *others: str) -> tuple[Path, ...]:
+        """The treebank files that paths stand for; others: suffixes beside theirs. Raises FormatError."""
+        return find_files(given, None if self.format_name else SUFFIXES + others)
 
     def read(
         self, path: Path, refuse: Refuse = stop, secondary: SecondaryEdges | None = None
@@ -49,25 +62,26 @@ class Reading:
         """The trees before they are transformed; counts secondary edges. Raises FormatError."""
         return read_treebank(path, self.format_name, refuse, **self._options(secondary))
 
-    def parts(self, path: Path) -> Iterator[Part]:
-        """The file in parts, for `trees_of`. Raises FormatError after what stands before the fault."""
-        part: Part = []
-        try:
-            for item in items_of(path, self.format_name or format_of(path), **self._options()):
-                part.append(item)
-                if len(part) == PART_SIZE:
-                    yield part
-                    part = []
-        except FormatError:
+    def parts(self, files: Iterable[Path]) -> Iterator[Part]:
+        """The files in parts, for `trees_of`. Raises FormatError after what stands before the fault."""
+        for file in files:
+            part = Part(file, [])
+            try:
+                for item in items_of(file, self.format_name or format_of(file), **self._options()):
+                    part.items.append(item)
+                    if len(part.items) == PART_SIZE:
+                        yield part
+                        part = Part(file, [])
+            except FormatError:
+                yield part
+                raise
             yield part
-            raise
-        yield part
 
-    def trees_of(self, part: Part, path: Path, refusals: Refusals) -> Iterator[CTree]:
-        """The trees of a part of the file. Errors count sentences from the part's first."""
-        name = self.format_name or format_of(path)
-        trees = trees_of(part, path, name, refusals, **self._options())
-        return self.transformed(trees, path, refusals)
+    def trees_of(self, part: Part, refusals: Refusals) -> Iterator[CTree]:
+        """The trees of a part of a file. Errors count sentences from the part's first."""
+        name = self.format_name or format_of(part.file)
+        trees = trees_of(part.items, part.file, name, refusals, **self._options())
+        return self.transformed(trees, part.file, refusals)
 
     def _options(self, secondary: SecondaryEdges | None = None) -> Options:
         return Options(clean=not self.raw, marked=self.marked, traces=self.traces, secondary=secondary)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from itertools import zip_longest
 from pathlib import Path
@@ -10,6 +10,7 @@ from typing import TextIO
 
 from d2c.base.errors import FormatError, Refusals, each_located
 from d2c.base.files import file_name
+from d2c.base.inputs import Paths, names_of
 from d2c.parsing.json_lines import read_json_lines
 from d2c.parsing.output import format_by_name
 from d2c.parsing.parsed import NO_CTREE
@@ -28,11 +29,13 @@ class Viewed:
     """A sentence with its trees, of which one may be missing.
 
     confidences: how sure the parser was of each node of the c-tree [K]; none where it does not say so
+    file:        where it is from, if there are several
     """
 
     ctree: CTree | None = None
     dtree: DTree | None = None
     confidences: tuple[float, ...] = ()
+    file: str = ""
 
 
 def _treebank(path: Path, reading: Reading, refusals: Refusals) -> Iterator[Viewed]:
@@ -40,11 +43,12 @@ def _treebank(path: Path, reading: Reading, refusals: Refusals) -> Iterator[View
 
 
 def _json(path: Path, _reading: Reading, refusals: Refusals) -> Iterator[Viewed]:
-    for ctree, confidences, error in read_json_lines(path, refusals):
-        if error:  # is shown in the place of words
-            yield Viewed(replace(NO_CTREE, tokens=Tokens((error,), NO_CTREE.tokens.tags)))
+    for read in read_json_lines(path, refusals):
+        if read.error:  # is shown in the place of words
+            shown = replace(NO_CTREE, tokens=Tokens((read.error,), NO_CTREE.tokens.tags))
+            yield Viewed(shown, file=read.file)
         else:
-            yield Viewed(ctree, None, confidences or ())
+            yield Viewed(read.ctree, None, read.confidences or (), read.file)
 
 
 def _conllu(path: Path, _reading: Reading, refusals: Refusals) -> Iterator[Viewed]:
@@ -60,26 +64,30 @@ _READERS: dict[str, Callable[[Path, Reading, Refusals], Iterator[Viewed]]] = {
 
 
 def read_viewed(
-    path: Path, reading: Reading, head_rules: str, dtrees: Path | None = None
+    files: Sequence[Path], reading: Reading, head_rules: str, dtrees: Path | None = None
 ) -> Iterator[tuple[int, Viewed]]:
-    """The sentences of a file, each after its number. Raises FormatError.
+    """The sentences of files, each after its number among those of all files. Raises FormatError.
 
     head_rules: of the d-trees, where c-trees have no heads, as those of JSON lines have
-    dtrees:     CoNLL-U that has the d-trees instead
+    dtrees:     CoNLL-U that has the d-trees of the only file instead
     """
-    refusals, route = Refusals(reading.faults), Reduction("direct", head_rules)
-    read = _READERS.get(reading.format_name or format_by_name(path) or "", _treebank)
-    viewed = read(path, reading, refusals)
+    route, before = Reduction("direct", head_rules), 0
 
     def encoded(one: Viewed) -> Viewed:
         return one if one.ctree is None else replace(one, dtree=route.encode(one.ctree))
 
-    if dtrees is None:
-        viewed = each_located(encoded, viewed, file_name(path), refusals)
-    else:
-        viewed = each_located(_paired, zip_longest(viewed, read_conllu(dtrees)), file_name(dtrees))
-    for number, one in enumerate(refusals.over(viewed), 1):
-        yield number + refusals.count, one
+    for path in files:
+        refusals, number = Refusals(reading.faults), 0
+        read = _READERS.get(reading.format_name or format_by_name(path) or "", _treebank)
+        viewed = read(path, reading, refusals)
+        if dtrees is None:
+            viewed = each_located(encoded, viewed, file_name(path), refusals)
+        else:
+            viewed = each_located(_paired, zip_longest(viewed, read_conllu(dtrees)), file_name(dtrees))
+        for number, one in enumerate(refusals.over(viewed), 1):
+            file = one.file or (file_name(path) if len(files) > 1 else "")
+            yield before + number + refusals.count, replace(one, file=file)
+        before += number + refusals.count
 
 
 def _paired(pair: tuple[Viewed | None, DTree | None]) -> Viewed:
@@ -91,8 +99,8 @@ def _paired(pair: tuple[Viewed | None, DTree | None]) -> Viewed:
     return replace(one, dtree=dtree)
 
 
-def write_page(viewed: Iterable[tuple[int, Viewed]], path: Path, stream: TextIO) -> int:
-    """Writes the page of a file's sentences as they come; returns how many they are.
+def write_page(viewed: Iterable[tuple[int, Viewed]], files: Paths, stream: TextIO) -> int:
+    """Writes the page of the sentences of files as they come; returns how many they are.
 
     Raises FormatError where there is none, or too many.
     """
@@ -104,17 +112,17 @@ def write_page(viewed: Iterable[tuple[int, Viewed]], path: Path, stream: TextIO)
             count += 1
             if count > MOST:
                 message = f"a page shows {MOST:,} sentences at most; choose some by --sentences"
-                raise FormatError(file_name(path), 0, number, message)
+                raise FormatError(names_of(files), 0, number, message)
             sure = sure or bool(one.confidences)
-            yield _shown(written, number, one)
+            yield ({"f": one.file} if one.file else {}) | _shown(written, number, one)
 
     def data() -> Json:
         return {"sure": sure, **written.names}
 
-    name = "<stdin>" if str(path) == "-" else path.name
+    name = Path(names_of(files)).name
     stream.writelines(page("d2c.viewing", "view.html", name=name, sentences=sentences(), data=data))
     if not count:
-        raise FormatError(file_name(path), 0, 0, "there is no such sentence")
+        raise FormatError(names_of(files), 0, 0, "there is no such sentence")
     return count
 
 

@@ -8,6 +8,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
+from d2c.base.inputs import of_each
 from d2c.training.spec import TrainingSpec
 from d2c.training.tagging import Tagging
 from d2c.treebanks.reading import Read, Reading
@@ -67,7 +68,7 @@ class Recipe:
     data: tuple[Data, ...]
     settings: Mapping[str, Any]
     measured: str
-    read: Read = penn_trees
+    read: Read = of_each(penn_trees)
     routes: tuple[str, ...] = ("reduction",)
     packed: bool = False
     pipeline: str | None = None
@@ -84,7 +85,7 @@ def read_recipes() -> dict[str, Recipe]:
     for name, row in rows["model"].items():
         data = tuple(treebanks[one] for one in row.pop("treebanks"))
         reading = Reading(**row.pop("reading", {}))
-        read = penn_trees if row.get("english") else reading
+        read = of_each(penn_trees) if row.get("english") else reading
         row["measured"] = rows["measured"][row["measured"]]
         lists = {key: tuple(value) for key, value in row.items() if isinstance(value, list)}
         recipes[name] = Recipe(name=name, data=data, read=read, **row | lists)

@@ -8,12 +8,14 @@ from __future__ import annotations
 import os
 import tomllib
 from dataclasses import replace
+from itertools import chain
 from pathlib import Path
 from typing import Any
 
 import click
 
 from d2c.base.errors import FormatError
+from d2c.base.inputs import files_of
 from d2c.experiments.experiment import PARTS, Treebank
 from d2c.treebanks.reading import Reading
 from d2c.trees.formats.treebanks import FORMATS
@@ -94,7 +96,7 @@ def known(name: str, sentences: int | None = None) -> Treebank:
     Raises ClickException where it is absent.
     """
     treebank = replace(known_treebanks()[name], sentences=sentences)
-    for path in treebank.files.values():
+    for path in chain.from_iterable(map(files_of, treebank.files.values())):
         if not path.is_file():
             raise click.ClickException(f"{path}: no such file; set D2C_TREEBANKS to the treebanks' folder")
     return treebank

@@ -3,13 +3,15 @@
 from __future__ import annotations
 
 import gzip
+import os
 from pathlib import Path
 
 import pytest
 
 from d2c.base.errors import FormatError, ModelError
-from d2c.base.files import file_name, open_input, open_output
+from d2c.base.files import file_name, open_binary_output, open_input, open_output
 from d2c.base.model_files import read_json
+from d2c.base.temporary import staged_file
 
 
 @pytest.mark.parametrize("name", ["x.mrg", "x.mrg.gz"])
@@ -53,6 +55,25 @@ def test_output_through_a_link(tmp_path: Path) -> None:
     with open_output(tmp_path / "link") as out:
         out.write("text")
     assert (tmp_path / "link").is_symlink() and (tmp_path / "x").read_text() == "text"
+
+
+@pytest.mark.parametrize(("mask", "mode"), [(0o022, 0o644), (0o027, 0o640), (0o077, 0o600)])
+def test_who_may_read_a_file_says_the_umask(tmp_path: Path, mask: int, mode: int) -> None:
+    before = os.umask(mask)
+    try:
+        with open_output(tmp_path / "x") as text:
+            text.write("a")
+        with open_binary_output(tmp_path / "y.gz") as data:
+            data.write(b"b")
+        with staged_file(tmp_path / "z") as staged:
+            staged.write_text("c")
+            staged.replace(tmp_path / "z")
+    finally:
+        assert os.umask(before) == mask
+    assert {path.name: path.stat().st_mode & 0o777 for path in tmp_path.iterdir()} == dict.fromkeys(
+        ("x", "y.gz", "z"), mode
+    )
+    assert gzip.decompress((tmp_path / "y.gz").read_bytes()) == b"b"
 
 
 def test_what_cannot_be_written(tmp_path: Path) -> None:

@@ -21,7 +21,7 @@ from d2c.treebanks.conversion import WRITABLE
 from d2c.trees.ctree import CTree, Tokens
 from d2c.trees.dtree import DTree
 from d2c.trees.formats.conllu import format_conllu, read_conllu
-from d2c.trees.formats.treebanks import FORMATS, read_treebank, write_treebank
+from d2c.trees.formats.treebanks import FORMATS, Place, read_treebank, write_treebank
 from d2c.trees.repair import Repairs
 from fuzzing import fitted, frame, inputs, models
 from tests import junk
@@ -124,7 +124,7 @@ def read_back(ctrees: list[CTree], format_name: str, path: Path) -> None:
     if not held:
         return
     with open(path, "w", encoding="utf-8") as stream:
-        write_treebank(held, format_name, stream, "junk")
+        write_treebank(held, format_name, stream, Place("junk"))
     assert list(read_treebank(path, format_name)) == [inputs.as_held(one, format_name) for one in held]
 
 

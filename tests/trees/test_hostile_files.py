@@ -11,7 +11,7 @@ from d2c.base.errors import FormatError
 from d2c.base.files import open_output
 from d2c.trees.ctree import CTree, Tokens
 from d2c.trees.formats.conllu import read_conllu
-from d2c.trees.formats.treebanks import FORMATS, read_treebank, write_treebank
+from d2c.trees.formats.treebanks import FORMATS, Place, read_treebank, write_treebank
 from d2c.trees.heads import HeadRules, HeadSearch, format_head_rules, load_head_rules
 from d2c.trees.scores.prm import EvalbParameters
 from d2c.trees.unaries import restore_unaries
@@ -133,7 +133,7 @@ def test_sentences_of_many_words(tmp_path: Path) -> None:
     ctree = CTree(Tokens(("w",) * n, ("T",) * n), ("S",), (tuple(range(n)),))
     for name in ("export", "tigerxml", "alpinoxml"):
         with open_output(tmp_path / name) as stream:
-            write_treebank([ctree], name, stream, "x")
+            write_treebank([ctree], name, stream, Place("x"))
         assert list(read_treebank(tmp_path / name, name)) == [ctree]
 
 
@@ -142,7 +142,7 @@ def test_deep_trees_take_linear_time(tmp_path: Path, name: str) -> None:
     def write_and_read(depth: int) -> None:
         deep = restore_unaries(CTree(Tokens(("w",), ("T",)), (), ()), [("X",) * depth])
         with open_output(tmp_path / name) as stream:
-            write_treebank([deep], name, stream, "x")
+            write_treebank([deep], name, stream, Place("x"))
         (read,) = read_treebank(tmp_path / name, name)
         assert len(read.labels) == depth and set(read.labels) == {"X"}
 

@@ -15,7 +15,7 @@ from d2c.trees.ctree import CTree, Tokens
 from d2c.trees.dtree import DTree
 from d2c.trees.formats.brackets import escape
 from d2c.trees.formats.conllu import format_conllu, read_conllu
-from d2c.trees.formats.treebanks import FORMATS, read_treebank, write_treebank
+from d2c.trees.formats.treebanks import FORMATS, Place, read_treebank, write_treebank
 from d2c.trees.graphs import known_column
 from tests.strategies import any_heads, ctrees
 
@@ -94,7 +94,7 @@ def test_ctrees(tmp_path_factory: pytest.TempPathFactory, name: str, ctree: CTre
     path = tmp_path_factory.getbasetemp() / f"written.{name}"
     try:
         with open_output(path) as stream:
-            write_treebank([ctree, ctree], name, stream, "source")
+            write_treebank([ctree, ctree], name, stream, Place("source"))
     except FormatError as error:
         assert str(error).startswith("source: sentence 1: ") and len(str(error).splitlines()) == 1
         return

@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Set
+from dataclasses import dataclass
 from functools import partial
 from itertools import chain
+from pathlib import Path
 from typing import Any, NamedTuple, TextIO, TypedDict, Unpack
 
 from d2c.base.errors import FormatError, Refusals, Refuse, stop
@@ -58,7 +60,11 @@ class Format(NamedTuple):
 _GRAPHS, _HELD = {"marked", "secondary"}, {"gaps", "brackets", "heads", "columns"}
 
 FORMATS = {
-    "brackets": Format(read_brackets, write_brackets, (".mrg", ".brackets"), {"clean"}, in_parts=True),
+    "brackets": Format(
+        *(read_brackets, write_brackets, (".mrg", ".brackets", ".ptb", ".parse", ".tree", ".trees")),
+        accepts={"clean"},
+        in_parts=True,
+    ),
     "discbracket": Format(
         *(read_discbracket, write_discbracket, (".discbracket", ".dbr")),
         holds={"gaps", "brackets"},
@@ -86,12 +92,18 @@ def format_of(path: AnyPath, default: str = "brackets") -> str:
     return _by_name(path, default)
 
 
-def format_to_write(path: AnyPath, default: str = "brackets") -> str:
+def format_to_write(path: AnyPath, default: str = "brackets", others: Iterable[str] = ()) -> str:
     """Return the format that the name of a new file says; a plain *.xml is TIGER XML.
 
-    Raises FormatError where d2c only reads that format.
+    default: of names without an ending, and of *.txt; others: endings that are also known, for the message
+    Raises FormatError where d2c only reads that format, and for other endings.
     """
-    name = _by_name(path, default)
+    ending = Path(file_name(path).removesuffix(".gz")).suffix
+    name = _by_name(path, default if ending in ("", ".txt") else "")
+    if not name:
+        known = chain(others, *(form.suffixes for form in FORMATS.values() if form.write))
+        message = f"no format of trees is called {ending}; say --to, or one of {' '.join(known)}"
+        raise FormatError(str(path), 0, 0, message)
     if FORMATS[name].write is None:
         raise FormatError(str(path), 0, 0, f"d2c reads the format {name}, but does not write it")
     return name
@@ -158,25 +170,31 @@ def _resolved(ctrees: Iterator[CTree], name: str, options: Options) -> Iterator[
     return ctrees
 
 
-def write_treebank(
-    ctrees: Iterable[CTree],
-    format_name: str,
-    stream: TextIO,
-    source: AnyPath,
-    refusals: Refusals | None = None,
-) -> None:
+@dataclass
+class Place:
+    """Where the tree being written is from: its number among those of a file that were not refused."""
+
+    file: AnyPath
+    refusals: Refusals | None = None
+    sentence: int = 0
+
+    def error(self, message: str) -> FormatError:
+        """Return an error of the sentence."""
+        number = self.refusals.number(self.sentence) if self.refusals else self.sentence
+        return FormatError(file_name(self.file), 0, number, message)
+
+
+def write_treebank(ctrees: Iterable[CTree], format_name: str, stream: TextIO, place: Place) -> None:
     """Write trees in a format that d2c writes. Raises FormatError for a tree that the format cannot hold.
 
-    source:   the file that they come from, which the error names
-    refusals: knows which sentences of that file are not among the trees
+    place: of the first tree; whoever yields trees of several files changes it
     """
-    sentence, write = 0, FORMATS[format_name].write
+    write = FORMATS[format_name].write
     assert write is not None
 
     def counted() -> Iterator[CTree]:
-        nonlocal sentence
         for ctree in ctrees:
-            sentence += 1
+            place.sentence += 1
             yield ctree
 
     try:
@@ -184,5 +202,4 @@ def write_treebank(
     except FormatError:
         raise
     except ValueError as error:
-        number = refusals.number(sentence) if refusals else sentence
-        raise FormatError(file_name(source), 0, number, str(error)) from None
+        raise place.error(str(error)) from None

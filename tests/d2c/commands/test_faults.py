@@ -41,7 +41,7 @@ def said(path: Path, bad: int) -> list[str]:
 
 @pytest.mark.parametrize("command", ["encode", "convert", "heads", "draw"])
 def test_all_errors_of_a_file_are_named_up_to_ten(tmp_path: Path, command: str) -> None:
-    path, out = mixed(tmp_path, bad=12), tmp_path / "out.mrg"
+    path, out = mixed(tmp_path, bad=12), tmp_path / "out.txt"
     output = [out] if command == "convert" else ["-o", out]
     for options, shown in (([], 10), (["--max-errors", "3"], 3), (["--max-errors", "1"], 1)):
         done = run(command, path, *output, *options)

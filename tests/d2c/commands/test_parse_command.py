@@ -11,6 +11,7 @@ import subprocess
 import sys
 import threading
 import time
+from functools import partial
 from itertools import islice
 from pathlib import Path
 
@@ -197,25 +198,118 @@ def test_a_run_goes_on_where_it_stopped(model: Path, tmp_path: Path) -> None:
     assert output.read_bytes() == resumed and whole.stderr == rest.stderr
 
 
+def refused(model: Path, *options: str) -> str:
+    """What is said where nothing is parsed."""
+    return str(CliRunner().invoke(cli, ["parse", str(model), *options]).exception)
+
+
+@pytest.fixture
+def texts(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    """Three texts in a directory, of which the second has a bad line; beside them what is no text."""
+    monkeypatch.chdir(tmp_path)
+    Path("texts/b").mkdir(parents=True)
+    Path("texts/a.txt").write_text("The dog slept .\nShe slept .\n")
+    Path("texts/b/c.txt").write_bytes(b"The cat slept .\n\xff\n")
+    Path("texts/d.txt").write_text("He saw the cat .")
+    Path("texts/x.doc").write_bytes(b"\xff")
+    return tmp_path
+
+
+def test_several_inputs(model: Path, texts: Path) -> None:
+    files = ["texts/a.txt", "texts/b/c.txt", "texts/d.txt"]
+    whole = parse(model, "texts", "--tokenized", "--to", "json")
+    assert whole.returncode == 3
+    assert whole.stderr.startswith("d2c: texts/b/c.txt:2: not UTF-8 text\n4 sentences, 16 tokens, ")
+    rows = [json.loads(line) for line in whole.stdout.splitlines()]
+    assert [(row["file"], row["line"]) for row in rows] == [
+        *((files[0], 1), (files[0], 2), (files[1], 1), (files[1], 2), (files[2], 1))
+    ]
+    assert [row["offsets"][0][0] for row in rows if row["tokens"]] == [0, 16, 0, 0]
+    assert [row.get("text") for row in rows][2:4] == ["The cat slept .", None]
+    for given in (files, ["texts/a.txt", "texts/**/c.txt", "texts/d.txt"], ["texts", "texts/a.txt"]):
+        assert parse(model, *given, "--tokenized", "--to", "json").stdout == whole.stdout
+    one = parse(model, files[0], "--tokenized", "--to", "json")
+    assert [{"file": files[0]} | json.loads(line) for line in one.stdout.splitlines()] == rows[:2]
+    jobs = parse(model, "texts", "--tokenized", "--to", "json", "--batch-size", "2", "--jobs", "2")
+    assert jobs.stdout == whole.stdout and "d2c: texts/b/c.txt:2: not UTF-8 text\n" in jobs.stderr
+
+
+def test_inputs_without_a_model(
+    model: Path, texts: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    shutil.copytree(model, tmp_path / "models" / "en")
+    monkeypatch.setenv("D2C_MODELS", str(tmp_path / "models"))
+    for given in ("texts/a.txt", "texts/d.txt"), ("texts",), ("texts/*.txt", "-"):
+        named = parse(model, *given, "--tokenized", stdin="")
+        run = CliRunner().invoke(cli, ["parse", *given, "--tokenized"], input="")
+        assert (run.exit_code, run.stdout) == (named.returncode, named.stdout) and named.stdout
+    Path("none").mkdir()
+    assert "none: is no model" in repr(CliRunner().invoke(cli, ["parse", "none"]).exception)
+
+
+def test_a_run_over_several_inputs_goes_on(model: Path, texts: Path) -> None:
+    options = ("texts", "--tokenized", "-o", "x.jsonl", "--batch-size", "1")
+    assert "3 sentences; see --resume" in parse(model, *options, "--strict").stderr
+    Path("texts/b/c.txt").rename("texts/b/cc.txt")
+    message = "texts/a.txt and 2 more files: does not begin with the 3 sentences that --resume goes on from"
+    assert refused(model, *options, "--resume") == message
+    Path("texts/b/cc.txt").rename("texts/b/c.txt")
+    Path("texts/e.txt").write_text("She slept .")
+    assert parse(model, *options, "--resume").returncode == 3
+    resumed = Path("x.jsonl").read_bytes()
+    parse(model, *options)
+    assert Path("x.jsonl").read_bytes() == resumed and resumed.count(b"\n") == 6
+
+
+def test_inputs_that_are_not_there(model: Path, texts: Path) -> None:
+    known = "no file in it is called .conllu .conll; say --text, --tokenized or --split for text"
+    for given, says in (
+        (["texts"], f"texts: {known}"),
+        (["texts/b", "--text", "none"], "none: cannot be read: No such file or directory"),
+        (["texts/*.tex"], "texts/*.tex: no file has such a name"),
+        (["texts/1..2", "--text"], "texts/1: cannot be read: No such file or directory"),
+    ):
+        assert refused(model, *given, "-o", "x.mrg") == says
+        assert not Path("x.mrg").exists() and not Path("x.mrg.part").exists()
+
+
+def test_endings_of_no_format(model: Path, texts: Path) -> None:
+    said = refused(model, "texts", "--text", "-o", "x.png")
+    assert said.startswith(
+        "x.png: no format of trees is called .png; say --to, or one of .json .jsonl .conllu .mrg"
+    )
+    assert not Path("x.png").exists()
+
+
+def test_progress_says_what_is_parsed(model: Path, texts: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("d2c.commands.parse.progress", partial(progress, every=0))
+    said = parse(model, "texts", "--tokenized").stderr
+    assert "parsing texts/a.txt and 2 more files: 5 sentences, " in said
+    assert "parsing texts/a.txt: 2 sentences, " in parse(model, "texts/a.txt", "--tokenized").stderr
+
+
 def test_progress_without_a_terminal(capsys: pytest.CaptureFixture[str]) -> None:
-    with progress(every=0) as more:
+    with progress("parsing x", every=0) as more:
         more(2, 11)
         more(1000, 7)
     lines = capsys.readouterr().err.splitlines()
     assert [re.sub("[0-9,]+ tokens", "N tokens", line) for line in lines] == [
-        *("2 sentences, N tokens/s, 0:00:00", "1,002 sentences, N tokens/s, 0:00:00")
+        *(
+            "parsing x: 2 sentences, N tokens/s, 0:00:00",
+            "parsing x: 1,002 sentences, N tokens/s, 0:00:00",
+        )
     ]
-    with progress() as more:
+    with progress("parsing x") as more:
         more(2, 11)
     assert capsys.readouterr().err == ""
 
 
 def test_the_time_that_is_left(capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(time, "monotonic", iter([0.0, 5.0, 60.0]).__next__)
-    with progress() as more:
+    with progress("parsing x") as more:
         more(2, 11, 0.1)
         more(4, 19, 0.25)
-    assert capsys.readouterr().err == "6 sentences, 0 tokens/s, 0:01:00, about 0:03:00 left\n"
+    assert capsys.readouterr().err == "parsing x: 6 sentences, 0 tokens/s, 0:01:00, about 0:03:00 left\n"
 
 
 def test_text_that_is_not_said_to_be_text(model: Path) -> None:

@@ -27,11 +27,11 @@ def test_table() -> None:
         "sentence\tlabel\tstart\tend\ttext\n1\tNP\t0\t4\tthe cat on mats\n3\tNP\t0\t1\tShe\n"
     )
     assert phrases("-", "--label", "NP", "--label", "PP", "--nested", "--head").stdout.splitlines()[1:] == [
-        "1\tNP\t0\t4\tthe cat on mats\t1\tcat",
-        "1\tNP\t0\t2\tthe cat\t1\tcat",
-        "1\tPP\t2\t4\ton mats\t2\ton",
-        "1\tNP\t3\t4\tmats\t3\tmats",
-        "3\tNP\t0\t1\tShe\t0\tShe",
+        "1\tNP\t0\t4\tthe cat on mats\t1\tcat\t4\tslept",
+        "1\tNP\t0\t2\tthe cat\t1\tcat\t4\tslept",
+        "1\tPP\t2\t4\ton mats\t2\ton\t1\tcat",
+        "1\tNP\t3\t4\tmats\t3\tmats\t2\ton",
+        "3\tNP\t0\t1\tShe\t0\tShe\t1\tslept",
     ]
 
 
@@ -49,7 +49,7 @@ def test_marked_heads(tmp_path: Path) -> None:
         "#BOS 1\na\t--\tA\t--\tNK\t500\nb\t--\tB\t--\tHD\t500\n#500\t--\tNP\t--\t--\t0\n#EOS 1\n"
     )
     done = phrases(tmp_path / "x.export", "--label", "NP", "--head", "--head-rules", "marked")
-    assert done.stdout.splitlines()[1:] == ["1\tNP\t0\t2\ta b\t1\tb"]
+    assert done.stdout.splitlines()[1:] == ["1\tNP\t0\t2\ta b\t1\tb\t\t"]
 
 
 def test_words_with_tabs_stay_on_a_line(tmp_path: Path) -> None:

@@ -285,7 +285,14 @@ def test_files_that_are_none_of_its_own_are_left_alone(
         check_refused(monkeypatch, capsys, trees, other, ["--dparser", "gold"], message)
         assert other.read_text() == text
     absent, log = tmp_path / "absent.mrg", tmp_path / "log.jsonl"
-    check_refused(monkeypatch, capsys, absent, log, ["--dparser", "gold"], f"d2c: {absent}: No such file")
+    check_refused(
+        monkeypatch,
+        capsys,
+        absent,
+        log,
+        ["--dparser", "gold"],
+        f"d2c: {absent}: cannot be read: No such file",
+    )
     check_refused(
         *(monkeypatch, capsys, trees, tmp_path / "no" / "log", ["--dparser", "gold"]),
         f"d2c: {tmp_path / 'no' / 'log'}: cannot be written: No such file",

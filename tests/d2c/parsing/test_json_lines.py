@@ -30,7 +30,7 @@ def written(ctree: CTree, confidences: tuple[float, ...] | None = None) -> str:
 def test_what_is_written_is_read_back(ctree: CTree) -> None:
     headed = load_head_rules("leftmost").apply(ctree)
     shares = (0.5,) * len(headed.labels)
-    read, confidences, error = parse_json_line(written(headed, shares))
+    read, confidences, error, *_ = parse_json_line(written(headed, shares))
     assert (read.tokens, read.top) == (headed.tokens, "TOP") and (confidences or ()) == shares and not error
     assert spans(read) == spans(headed)
     assert written(read) == written(headed)
@@ -53,7 +53,7 @@ def test_a_sentence_that_could_not_be_parsed() -> None:
 
 def test_lines_without_heads_and_confidences() -> None:
     spans = [{"label": "S", "start": 0, "end": 3}, {"label": "X", "start": 1, "end": 3, "confidence": None}]
-    ctree, confidences, _ = parse_json_line(json.dumps(LINE | {"spans": spans}))
+    ctree, confidences, *_ = parse_json_line(json.dumps(LINE | {"spans": spans}))
     assert (ctree.labels, ctree.children, ctree.head_children) == (("X", "S"), ((1, 2), (0, 3)), None)
     assert confidences is None
 

@@ -29,6 +29,7 @@ def test_a_command_as_d_parser_is_given_again_for_parsing(tmp_path: Path) -> Non
     parse = ["parse", str(model), str(source), "-o", str(tmp_path / "out.mrg")]
     run = CliRunner().invoke(cli, parse)
     assert isinstance(run.exception, ModelError) and "must be given again" in str(run.exception)
+    assert "--parse-command COMMAND" in str(run.exception)
     run = CliRunner().invoke(cli, [*parse, "--parse-command", f"{copy} {{model}} {{input}} {{output}}"])
     assert run.exit_code == 0, run.output
     assert "0.00 repairs" in run.output

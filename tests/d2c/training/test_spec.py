@@ -19,8 +19,15 @@ from d2c.routes.registry import ROUTES
 from d2c.training.spec import TrainingSpec
 from d2c.treebanks.reading import Reading
 
-FILES = (Path("a.mrg"), Path("b.mrg"))
+FILES = (Path("a.mrg"),), (Path("b.mrg"),)
 READING = Reading(faults=Faults(limit=10))
+
+
+@pytest.fixture(autouse=True)
+def files(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.chdir(tmp_path)
+    for (file,) in FILES:
+        file.touch()
 
 
 def asked(monkeypatch: pytest.MonkeyPatch, *arguments: str) -> TrainingSpec:
@@ -130,7 +137,7 @@ def test_of_several_d_parsers_those_have_the_transformer_that_may(monkeypatch: p
 
     monkeypatch.setattr("d2c.experiments.comparison.train_models", take)
     spec = TrainingSpec(*FILES, transformer="T")
-    with pytest.raises(FormatError, match="b.mrg: cannot be read"):  # the trees that are to be scored
+    with pytest.raises(FormatError, match="b.mrg:1: no sentence found"):  # the trees that are to be scored
         train_and_compare(spec, Path("m"), others=["spacy", "stanza:transition"])
     assert taken == [("stanza", "T"), ("spacy", None), ("stanza:transition", "T")]
     taken.clear()

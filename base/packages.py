@@ -1,4 +1,4 @@
-"""Packages that only `d2c corpus` needs, imported where they are used: they take a second."""
+"""Packages that not every installation has, imported where they are used: they take a second."""
 
 from __future__ import annotations
 
@@ -10,5 +10,5 @@ from d2c.base.errors import needing
 
 def needs(module: str, extra: str = "corpora") -> Any:
     """A module of an optional package. Raises ModelError that says how to install it."""
-    with needing("d2c corpus", f"d2c[{extra}]"):
+    with needing("this", f"d2c[{extra}]"):
         return import_module(module)

@@ -1,0 +1,97 @@
+"""Which files are meant: files, directories, patterns as shells have them, ranges as in wsj/02..21."""
+
+from __future__ import annotations
+
+import glob
+import re
+from collections.abc import Callable, Iterable, Iterator
+from itertools import chain
+from pathlib import Path
+from typing import TypeVar
+
+from d2c.base.errors import FormatError
+from d2c.base.files import file_name
+
+Item = TypeVar("Item")
+Paths = Path | tuple[Path, ...]  # a file, or several that are read as one
+
+_RANGE = re.compile(r"\{?([0-9]+)\.\.([0-9]+)\}?")
+
+
+def files_of(paths: Paths) -> tuple[Path, ...]:
+    """Return each of the files."""
+    return (paths,) if isinstance(paths, Path) else paths
+
+
+def names_of(paths: Paths) -> str:
+    """Return what messages call the files."""
+    first, *others = files_of(paths)
+    more = f" and {len(others):,} more file{'s' * (len(others) > 1)}" if others else ""
+    return f"{file_name(first)}{more}"
+
+
+def of_each(read: Callable[[Path], Iterator[Item]]) -> Callable[[Paths], Iterator[Item]]:
+    """Return a function that reads several files, one after the other, as `read` reads one."""
+    return lambda paths: chain.from_iterable(map(read, files_of(paths)))
+
+
+def find_files(
+    given: Iterable[Path],
+    suffixes: tuple[str, ...] | None,
+    outside: Path | None = None,
+    hint: str = "say --format",
+) -> tuple[Path, ...]:
+    """Return the files, and those in directories, each once, in the same order on every machine.
+
+    suffixes: of the files in directories that are meant, perhaps with .gz; None: all of them. Hidden files,
+              and those below `outside`, are left out
+    hint:     what to do where no file has one of the suffixes
+    Raises FormatError for what is not there, also a number of a range, and where nothing is found.
+    """
+    found: dict[Path, None] = {}
+    for path in chain.from_iterable(map(_meant, given)):
+        if path.is_dir():
+            inside = [file for file in _below(path, outside) if suffixes is None or is_called(file, suffixes)]
+            if not inside:
+                known = f" is called {' '.join(suffixes)}; {hint}" if suffixes else ""
+                raise FormatError(str(path), 0, 0, f"no file in it{known}")
+            found |= dict.fromkeys(inside)
+        elif str(path) == "-" or path.exists():
+            found[path] = None
+        else:
+            raise FormatError(str(path), 0, 0, "cannot be read: No such file or directory")
+    return tuple(found)
+
+
+def is_pattern(path: Path) -> bool:
+    """Return whether this is no file, but stands for some."""
+    return not path.exists() and (glob.has_magic(str(path)) or _RANGE.search(str(path)) is not None)
+
+
+def is_called(file: Path, suffixes: tuple[str, ...]) -> bool:
+    """Return whether a name ends in one of the suffixes, behind which .gz may stand."""
+    return file.name.removesuffix(".gz").endswith(suffixes)
+
+
+def _meant(path: Path) -> Iterator[Path]:
+    """Yield the files and directories that a path stands for. Raises FormatError for a pattern of none."""
+    if not is_pattern(path):
+        yield path
+    elif span := _RANGE.search(text := str(path)):
+        first, last = span.groups()
+        for number in range(int(first), int(last) + 1):
+            yield from _meant(Path(f"{text[: span.start()]}{number:0{len(first)}}{text[span.end() :]}"))
+        if int(first) > int(last):
+            raise FormatError(text, 0, 0, f"there is no number from {first} to {last}")
+    elif matches := sorted(map(Path, glob.glob(text, recursive=True))):
+        yield from matches
+    else:
+        raise FormatError(text, 0, 0, "no file has such a name")
+
+
+def _below(directory: Path, outside: Path | None) -> Iterator[Path]:
+    out = outside and outside.resolve()
+    for path in sorted(directory.rglob("*")):
+        hidden = any(part.startswith(".") for part in path.relative_to(directory).parts)
+        if not hidden and path.is_file() and not (out and out in path.resolve().parents):
+            yield path

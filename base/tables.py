@@ -1,0 +1,132 @@
+"""Tables for other programs, written row by row: TSV, CSV, JSON lines, Excel, Parquet."""
+
+from __future__ import annotations
+
+import csv
+import json
+from collections.abc import Callable, Iterator, Mapping
+from contextlib import AbstractContextManager, contextmanager, suppress
+from functools import partial
+from pathlib import Path
+from typing import Any, NamedTuple
+from zipfile import ZIP_DEFLATED, ZipFile
+
+from d2c.base.errors import FormatError, located
+from d2c.base.files import open_binary_output, open_output
+from d2c.base.inputs import is_called
+from d2c.base.packages import needs
+
+Columns = Mapping[str, type]  # the names, with what they hold: str, int, float
+Put = Callable[[Mapping[str, Any]], None]  # takes a row; what it lacks, or has as None, is an empty cell
+
+_ONE_LINE = str.maketrans("\t\n\r", "   ")
+_FORMULAS = ("=", "+", "-", "@")
+_SHEET_ROWS, _CELL = 1 << 20, 32_767  # the most of Excel; characters
+_ROW_GROUP = 1 << 14
+
+
+@contextmanager
+def _separated(dialect: str, output: Path, columns: Columns, safe: bool) -> Iterator[Put]:
+    with open_output(output) as stream:
+        table = csv.writer(stream, dialect, lineterminator="\n")
+        table.writerow(columns)
+        yield lambda row: table.writerow([_cell(row.get(name), safe) for name in columns])
+
+
+def _cell(value: Any, safe: bool) -> str:
+    """Return a cell on one line; `safe`: one that no spreadsheet computes."""
+    text = "" if value is None else str(value).translate(_ONE_LINE)
+    return f"'{text}" if safe and isinstance(value, str) and text.startswith(_FORMULAS) else text
+
+
+@contextmanager
+def _json(output: Path, _columns: Columns, _safe: bool) -> Iterator[Put]:
+    with open_output(output) as stream:
+
+        def put(row: Mapping[str, Any]) -> None:
+            given = {name: value for name, value in row.items() if value is not None}
+            stream.write(json.dumps(given, ensure_ascii=False) + "\n")
+
+        yield put
+
+
+@contextmanager
+def _excel(output: Path, columns: Columns, _safe: bool) -> Iterator[Put]:
+    cells, writer = needs("openpyxl.cell.cell", "tables"), needs("openpyxl.writer.excel", "tables")
+    book = needs("openpyxl", "tables").Workbook(write_only=True)
+    sheet, count = book.create_sheet(), 0
+
+    def cell(value: Any) -> Any:
+        if not isinstance(value, str):
+            return value
+        text = cells.ILLEGAL_CHARACTERS_RE.sub(" ", value.translate(_ONE_LINE))
+        if len(text) > _CELL:
+            raise ValueError(f"a cell of Excel holds {_CELL:,} characters; write .csv or .parquet")
+        made = cells.WriteOnlyCell(sheet, text)
+        made.data_type = "s"  # also what looks like a formula
+        return made
+
+    def put(row: Mapping[str, Any]) -> None:
+        nonlocal count
+        count += 1
+        if count > _SHEET_ROWS:
+            raise ValueError(f"a sheet of Excel has {_SHEET_ROWS:,} rows; write .csv or .parquet")
+        sheet.append([cell(row.get(name)) for name in columns])
+
+    with open_binary_output(output) as stream, located(str(output)):
+        try:
+            put({name: name for name in columns})
+            yield put
+            with ZipFile(stream, "w", ZIP_DEFLATED) as archive:
+                writer.ExcelWriter(book, archive).save()
+        finally:
+            with suppress(Exception):  # it may be closed; left open, it complains later
+                sheet.close()
+
+
+@contextmanager
+def _parquet(output: Path, columns: Columns, _safe: bool) -> Iterator[Put]:
+    pa, parquet = needs("pyarrow", "tables"), needs("pyarrow.parquet", "tables")
+    types = {str: pa.string(), int: pa.int64(), float: pa.float64()}
+    schema = pa.schema([(name, types[kind]) for name, kind in columns.items()])
+    rows: list[Mapping[str, Any]] = []
+    with open_binary_output(output) as stream, parquet.ParquetWriter(stream, schema) as writer:
+
+        def flush() -> None:
+            writer.write_table(pa.Table.from_pylist(rows, schema))
+            rows.clear()
+
+        def put(row: Mapping[str, Any]) -> None:
+            rows.append(row)
+            if len(rows) == _ROW_GROUP:
+                flush()
+
+        yield put
+        flush()
+
+
+class TableFormat(NamedTuple):
+    """suffixes: of file names; opened: begins a table, given whether cells must be no formulas"""
+
+    suffixes: tuple[str, ...]
+    opened: Callable[[Path, Columns, bool], AbstractContextManager[Put]]
+
+
+TABLES = {
+    "tsv": TableFormat((".tsv",), partial(_separated, "excel-tab")),
+    "csv": TableFormat((".csv",), partial(_separated, "excel")),
+    "json": TableFormat((".jsonl", ".json"), _json),
+    "xlsx": TableFormat((".xlsx",), _excel),
+    "parquet": TableFormat((".parquet",), _parquet),
+}
+
+
+def table_format(output: Path) -> str:
+    """Return the format that a name says, tsv where it has no ending. Raises FormatError for others."""
+    for name, known in TABLES.items():
+        if is_called(output, known.suffixes):
+            return name
+    if Path(output.name.removesuffix(".gz")).suffix:
+        endings = " ".join(suffix for known in TABLES.values() for suffix in known.suffixes)
+        raise FormatError(str(output), 0, 0, f"no table is called so; say --to, or one of {endings}")
+    return "tsv"
