@@ -6,8 +6,9 @@ It is `d2c parse` in Python: the same batches, rules for text and processes (`d2
 from __future__ import annotations
 
 import io
-from collections.abc import Iterable, Iterator
+from collections.abc import Collection, Iterable, Iterator
 from contextlib import closing
+from dataclasses import replace
 from functools import cached_property, partial
 from operator import attrgetter
 from pathlib import Path
@@ -62,7 +63,7 @@ class Parser:
     def __call__(self, text: str) -> Document:
         """Parse free text, cut into sentences and words; offsets are indices of `text`.
 
-        An empty line ends a sentence, another line break does not.
+        An empty line ends a sentence, another line break only where lists, headings and dialogues have one.
         """
         if not isinstance(text, str):
             raise TypeError(f"a text is a str, not {type(text).__name__}; parse_tokens takes words")
@@ -76,13 +77,12 @@ class Parser:
     def parse_tagged(self, sentences: Iterable[Iterable[tuple[str, str]]]) -> Document:
         """Parse sentences of words with tags: `[[("They", "PRP"), ("slept", "VBD")]]`.
 
-        A sentence in which a tag is empty is tagged by the model's tagger; so are all, where the model has
-        learned from its tagger's tags.
+        D-parser and route see these tags. A sentence in which one is empty is tagged by the model's tagger.
+        Raises ValueError for a tag that is none of the tagger's.
         """
         pairs = ([*sentence] for sentence in sentences)
-        return self._parse_words(
-            (_words([word for word, _ in one]), _words([tag for _, tag in one])) for one in pairs
-        )
+        columns = ((_words([word for word, _ in one]), _words([tag for _, tag in one])) for one in pairs)
+        return self._parse_words(columns, replace(self.model, tags="gold"))
 
     def stream(
         self, lines: Iterable[str], *, kind: Kind = "text", jobs: int = 1, batch_size: int = _BATCH
@@ -122,20 +122,37 @@ class Parser:
     def __getstate__(self) -> dict[str, Any]:
         return {name: getattr(self, name) for name in ("directory", "device", "allow_pipeline")}
 
-    def _parse_words(self, sentences: Iterable[tuple[tuple[str, ...], tuple[str, ...]]]) -> Document:
+    def _parse_words(
+        self, sentences: Iterable[tuple[tuple[str, ...], tuple[str, ...]]], model: Model | None = None
+    ) -> Document:
+        """model: that parses, where it is not the parser's own"""
         numbered = (given.sentence_of_words(*columns, i, _TEXT) for i, columns in enumerate(sentences, 1))
-        return Document([*self._parse(numbered, TAGGED, 1, _BATCH)])
+        known = {"", *getattr(model and model.tagger, "tags_", ())}
+        checked = (_checked(sentence, known) if len(known) > 1 else sentence for sentence in numbered)
+        return Document([*self._parse(checked, TAGGED, 1, _BATCH, model)])
 
     def _parse(
-        self, sentences: Iterable[given.InputSentence], kind: str, jobs: int, size: int
+        self,
+        sentences: Iterable[given.InputSentence],
+        kind: str,
+        jobs: int,
+        size: int,
+        model: Model | None = None,
     ) -> Iterator[Sentence]:
         options = ParseOptions(kind=kind, confidences=True)
-        batches = parse_batches(
-            partial(attrgetter("model"), self), options, batched(sentences, size), _documented, jobs
-        )
+        load = partial(attrgetter("model"), self) if model is None else lambda: model
+        batches = parse_batches(load, options, batched(sentences, size), _documented, jobs)
         with closing(batches):  # ends the processes where nobody wants the rest
             for batch in batches:
                 yield from batch
+
+
+def _checked(sentence: given.InputSentence, known: Collection[str]) -> given.InputSentence:
+    for tag in sentence.tokens.tags:
+        if tag not in known:
+            tags = " ".join(sorted(known)).strip()
+            raise ValueError(f"sentence {sentence.line}: {tag!r} is no tag of the model's: {tags}")
+    return sentence
 
 
 def _documented(batch: ParsedBatch) -> list[Sentence]:

@@ -232,8 +232,8 @@ class AbbreviationFile:
 
 
 def save_abbreviations(sentences: Iterable[Tokens], directory: Path) -> None:
-    """Write the abbreviations of a treebank: words that it has more than once, and more often with a full stop
-    than without.
+    """Write the abbreviations of a treebank: words that it has more often with a full stop than without, and
+    more than once.
 
     `cat.` of a catalogue is none where cats are written of. Single letters and numbers are left to the rules.
     """

@@ -166,7 +166,7 @@ def words_of(line: Line, rules: TextRules = PENN) -> Words:
 
 
 class SentenceSplitter:
-    """Cuts free text into sentences by rules. An empty line ends one, another line break does not."""
+    """Cuts free text into sentences by rules. Empty lines end them, other line breaks where the layout says so."""
 
     def __init__(self, rules: TextRules = PENN) -> None:
         self.rules = rules
@@ -227,7 +227,7 @@ def _cuts(text: str) -> Iterator[int]:
     lines = text.splitlines(keepends=True)
     plain = [line.strip() for line in lines]
     width = max(_NARROW, *map(len, plain))
-    short = width == _NARROW and not any(map(_ENDED.search, plain))
+    short = len(lines) > 2 and width == _NARROW and not any(map(_ENDED.search, plain))
     items = [bool(line and _ITEM.match(f"{line} ")) for line in plain]
     several, begin = sum(items) > 1, 0
     for i, (before, after) in enumerate(pairwise(plain)):
