@@ -60,9 +60,9 @@ def open_input(path: AnyPath, encoding: str = "utf-8-sig", errors: str = "strict
 def _refuse_wide(stream: TextIO, name: str) -> None:
     """Raise FormatError for text of two or four bytes a character, many of them 0 in English."""
     peek = getattr(stream.buffer, "peek", None)
-    if peek is None:
-        return
-    start = peek(1)[:1024]
+    start = peek(1)[:1024] if peek else b""
+    if start.replace(b"\0", b"").lstrip(b"\xff\xfe").startswith(b"<"):
+        return  # XML says its encoding itself
     marks = (encoding for mark, encoding in _MARKS.items() if start.startswith(mark))
     if encoding := next(marks, "UTF-16" if 4 * start.count(0) > len(start) else None):
         message = f"{encoding}, not UTF-8 text: convert it with iconv -f {encoding} -t UTF-8"

@@ -166,7 +166,7 @@ def words_of(line: Line, rules: TextRules = PENN) -> Words:
 
 
 class SentenceSplitter:
-    """Cuts free text into sentences by rules. Empty lines end them, other line breaks where the layout says so."""
+    """Cuts free text into sentences by rules. An empty line ends one, others where the layout says so."""
 
     def __init__(self, rules: TextRules = PENN) -> None:
         self.rules = rules
