@@ -33,6 +33,7 @@ sys.path.insert(0, str(Path(__file__).resolve().parents[1]))
 from benchmarks.shared import print_table
 from d2c.dparsers.protocol import TextRules
 from d2c.dparsers.spacy.pipeline import SpacyRules
+from d2c.models.model import Model
 from d2c.models.names import find
 from d2c.parsing.rules import rules_of
 from d2c.parsing.text import PENN, Line, SentenceSplitter, words_of
@@ -167,7 +168,7 @@ def main(part: str, errors: str | None) -> None:
     """Prints the table."""
     directory = find("en")
     systems: dict[str, Cut] = {
-        "d2c": by_rules(rules_of(directory, lambda: None)),
+        "d2c": by_rules(rules_of(directory, lambda: Model.load(directory))),
         "d2c, no model": by_rules(PENN),
         "spaCy's": by_rules(SpacyRules(spacy.blank("en"))),
         **dict(others()),
