@@ -16,6 +16,15 @@ from d2c.base.temporary import staged_file, why_unwritable
 
 AnyPath = str | os.PathLike[str]
 
+NOT_UTF8 = "not UTF-8 text; iconv converts it"  # what to do about a line, or a file, in another encoding
+
+_MARKS = {  # that files begin with; the longer ones first
+    b"\xff\xfe\0\0": "UTF-32",
+    b"\0\0\xfe\xff": "UTF-32",
+    b"\xff\xfe": "UTF-16",
+    b"\xfe\xff": "UTF-16",
+}
+
 
 def file_name(path: AnyPath) -> str:
     """Return the name of a path in messages."""
@@ -33,9 +42,10 @@ def open_input(path: AnyPath, encoding: str = "utf-8-sig", errors: str = "strict
     except OSError as error:
         raise FormatError(file_name(path), 0, 0, f"cannot be read: {error.strerror or error}") from None
     try:
+        _refuse_wide(stream, file_name(path))
         yield stream
     except UnicodeDecodeError as error:
-        raise FormatError(file_name(path), 0, 0, f"not UTF-8 text ({error.reason})") from None
+        raise FormatError(file_name(path), 0, 0, f"{NOT_UTF8} ({error.reason})") from None
     except (gzip.BadGzipFile, zlib.error, EOFError) as error:
         raise FormatError(file_name(path), 0, 0, f"broken gzip file ({error})") from None
     except OSError as error:
@@ -45,6 +55,18 @@ def open_input(path: AnyPath, encoding: str = "utf-8-sig", errors: str = "strict
     finally:
         if stream is not sys.stdin:
             stream.close()
+
+
+def _refuse_wide(stream: TextIO, name: str) -> None:
+    """Raise FormatError for text of two or four bytes a character, many of them 0 in English."""
+    peek = getattr(stream.buffer, "peek", None)
+    start = peek(1)[:1024] if peek else b""
+    if start.replace(b"\0", b"").lstrip(b"\xff\xfe").startswith(b"<"):
+        return  # XML says its encoding itself
+    marks = (encoding for mark, encoding in _MARKS.items() if start.startswith(mark))
+    if encoding := next(marks, "UTF-16" if 4 * start.count(0) > len(start) else None):
+        message = f"{encoding}, not UTF-8 text: convert it with iconv -f {encoding} -t UTF-8"
+        raise FormatError(name, 0, 0, message)
 
 
 def lines_in_utf8_or_latin1(path: AnyPath) -> Iterator[str]:

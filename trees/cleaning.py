@@ -16,6 +16,7 @@ from d2c.trees.ctree import CTree, Tokens
 
 WRAPPERS = ("", "TOP", "ROOT", "S1", "VROOT")
 EMPTY_TAG = "-NONE-"
+_EMPTY_FORM = re.compile(r"\*(?:T|U|PRO|ICH|RNR|EXP|PPA|\?)\*(?:-\d+)?|\*-\d+")  # as in (NP *PRO*-1)
 
 _FUNCTION = re.compile(r"(?<=.)[-=|].*", re.DOTALL)
 
@@ -47,9 +48,18 @@ def strip_function(label: str) -> str:
     return _FUNCTION.sub("", label)
 
 
+def empty_elements(forms: Sequence[str], tags: Sequence[str]) -> list[bool]:
+    """Return which tokens are empty elements: by their tags or, where a treebank forgot one, their forms."""
+    return [
+        tag == EMPTY_TAG or (form[:1] == "*" and _EMPTY_FORM.fullmatch(form) is not None)
+        for form, tag in zip(forms, tags, strict=True)
+    ]
+
+
 def remove_empty(ctree: CTree) -> CTree | None:
     """Remove empty elements and the nodes over nothing else; None where no word is left."""
-    return keep_tokens(ctree, [i for i, tag in enumerate(ctree.tokens.tags) if tag != EMPTY_TAG])
+    empty = empty_elements(ctree.tokens.forms, ctree.tokens.tags)
+    return keep_tokens(ctree, [i for i, one in enumerate(empty) if not one])
 
 
 def keep_tokens(ctree: CTree, indices: Sequence[int]) -> CTree | None:

@@ -12,7 +12,7 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field, replace
 
 from d2c.trees.checks import check_names
-from d2c.trees.cleaning import EMPTY_TAG, is_punctuation, strip_function, unwrap
+from d2c.trees.cleaning import empty_elements, is_punctuation, strip_function, unwrap
 from d2c.trees.ctree import CTree, Tokens, canonical
 
 VIRTUAL_ROOT = "VROOT"
@@ -153,7 +153,7 @@ def listed(ctree: CTree) -> tuple[CTree, list[int], list[bool]]:
 def resolve_traces(ctree: CTree) -> CTree | None:
     """Turn a tree with traces into the discontinuous tree that they mean: `fill_traces`, then without
     function tags and indices. None where no word is left."""
-    filled = fill_traces(ctree, [tag == EMPTY_TAG for tag in ctree.tokens.tags])
+    filled = fill_traces(ctree, empty_elements(ctree.tokens.forms, ctree.tokens.tags))
     if filled is None:
         return None
     top = "TOP" if filled.top == "" else filled.top

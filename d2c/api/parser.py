@@ -7,8 +7,9 @@ from __future__ import annotations
 
 import io
 from collections import deque
-from collections.abc import Generator, Iterable, Iterator
+from collections.abc import Collection, Generator, Iterable, Iterator
 from contextlib import closing
+from dataclasses import replace
 from functools import cached_property, partial
 from itertools import repeat
 from operator import attrgetter
@@ -65,7 +66,7 @@ class Parser:
     def __call__(self, text: str) -> Document:
         """Parse free text, cut into sentences and words; offsets are indices of `text`.
 
-        An empty line ends a sentence, another line break does not.
+        An empty line ends a sentence, another line break only where lists, headings and dialogues have one.
         """
         if not isinstance(text, str):
             other = "pipe takes several texts, parse_tokens takes words"
@@ -115,13 +116,12 @@ class Parser:
     def parse_tagged(self, sentences: Iterable[Iterable[tuple[str, str]]]) -> Document:
         """Parse sentences of words with tags: `[[("They", "PRP"), ("slept", "VBD")]]`.
 
-        A sentence in which a tag is empty is tagged by the model's tagger; so are all, where the model has
-        learned from its tagger's tags.
+        D-parser and route see these tags. A sentence in which one is empty is tagged by the model's tagger.
+        Raises ValueError for a tag that is none of the tagger's.
         """
         pairs = ([*sentence] for sentence in sentences)
-        return self._parse_words(
-            (_words([word for word, _ in one]), _words([tag for _, tag in one])) for one in pairs
-        )
+        columns = ((_words([word for word, _ in one]), _words([tag for _, tag in one])) for one in pairs)
+        return self._parse_words(columns, replace(self.model, tags="gold"))
 
     def stream(
         self, lines: Iterable[str], *, kind: Kind = "text", jobs: int = 1, batch_size: int = _BATCH
@@ -188,20 +188,37 @@ class Parser:
                 yield from complete()
         yield from complete()
 
-    def _parse_words(self, sentences: Iterable[tuple[tuple[str, ...], tuple[str, ...]]]) -> Document:
+    def _parse_words(
+        self, sentences: Iterable[tuple[tuple[str, ...], tuple[str, ...]]], model: Model | None = None
+    ) -> Document:
+        """model: that parses, where it is not the parser's own"""
         numbered = (given.sentence_of_words(*columns, i, _TEXT) for i, columns in enumerate(sentences, 1))
-        return Document([*self._parse(numbered, TAGGED, 1, _BATCH)])
+        known = {"", *getattr(model and model.tagger, "tags_", ())}
+        checked = (_checked(sentence, known) if len(known) > 1 else sentence for sentence in numbered)
+        return Document([*self._parse(checked, TAGGED, 1, _BATCH, model)])
 
     def _parse(
-        self, sentences: Iterable[given.InputSentence], kind: str, jobs: int, size: int
+        self,
+        sentences: Iterable[given.InputSentence],
+        kind: str,
+        jobs: int,
+        size: int,
+        model: Model | None = None,
     ) -> Generator[Sentence, None, None]:
         options = ParseOptions(kind=kind, confidences=True)
-        batches = parse_batches(
-            partial(attrgetter("model"), self), options, batched(sentences, size), _documented, jobs
-        )
+        load = partial(attrgetter("model"), self) if model is None else lambda: model
+        batches = parse_batches(load, options, batched(sentences, size), _documented, jobs)
         with closing(batches):  # ends the processes where nobody wants the rest
             for batch in batches:
                 yield from batch
+
+
+def _checked(sentence: given.InputSentence, known: Collection[str]) -> given.InputSentence:
+    for tag in sentence.tokens.tags:
+        if tag not in known:
+            tags = " ".join(sorted(known)).strip()
+            raise ValueError(f"sentence {sentence.line}: {tag!r} is no tag of the model's: {tags}")
+    return sentence
 
 
 def _documented(batch: ParsedBatch) -> list[Sentence]:

@@ -13,6 +13,7 @@ from dataclasses import dataclass
 from typing import Any, NamedTuple
 
 from d2c.base.errors import FormatError
+from d2c.base.files import NOT_UTF8
 from d2c.dparsers.protocol import TextRules
 from d2c.parsing.input import KINDS, InputSentence, sentence_of_words, sentences_of
 from d2c.parsing.options import TAGGED_NAMES, TEXT_NAMES
@@ -133,7 +134,7 @@ def _document(
     try:
         check_text(document)
     except ValueError:
-        return "", iter([refused(f"{fields.document!r}: not UTF-8 text")])
+        return "", iter([refused(f"{fields.document!r}: {NOT_UTF8}")])
     value: Any = values.get(fields.text)
     if isinstance(value, str):
         return document, map(named, sentences_of(io.StringIO(value), kind, rules, record.file))

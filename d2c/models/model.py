@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 import shutil
 from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
@@ -36,6 +37,7 @@ _WINDOW = 1024  # sentences that are tagged at a time
 TAGS, ARCS = ("gold", "predicted"), ("single", "packed")
 _PARTS = "route", "dparser", "tagger"
 _ABBREVIATIONS = "abbreviations.json"  # beside a tagger
+_ABBREVIATION = re.compile(r"(?=.*[^\W\d_].*).{2,}\.")
 NO_TAGGER = "words need a tagger, and this model has none; train it with --tagger stanza, spacy or nltk"
 
 
@@ -230,9 +232,20 @@ class AbbreviationFile:
 
 
 def save_abbreviations(sentences: Iterable[Tokens], directory: Path) -> None:
-    """Write which words of a treebank end in a full stop, more than once."""
-    counts = Counter(form for tokens in sentences for form in tokens.forms if form[-1:] == ".")
-    known = sorted(form for form, count in counts.items() if count > 1 and form.strip("."))
+    """Write the abbreviations of a treebank: words that it has more often with a full stop than without, and
+    more than once.
+
+    `cat.` of a catalogue is none where cats are written of. Single letters and numbers are left to the rules.
+    """
+    counts = Counter(form for tokens in sentences for form in tokens.forms)
+    words = Counter[str]()
+    for form, count in counts.items():
+        words[form.lower()] += count
+    known = sorted(
+        form
+        for form, count in counts.items()
+        if count > 1 and _ABBREVIATION.fullmatch(form) and words[form.lower()] > words[form[:-1].lower()]
+    )
     model_files.write_settings(directory / _ABBREVIATIONS, 1, AbbreviationFile(tuple(known)))
 
 

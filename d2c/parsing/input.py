@@ -13,7 +13,7 @@ from itertools import groupby
 from typing import NamedTuple
 
 from d2c.base.errors import FormatError
-from d2c.base.files import file_name, open_input
+from d2c.base.files import NOT_UTF8, file_name, open_input
 from d2c.base.inputs import Paths, files_of
 from d2c.dparsers.protocol import TextRules
 from d2c.parsing.options import TAGGED, TAGGED_NAMES, TEXT_NAMES
@@ -24,7 +24,7 @@ from d2c.trees.formats.brackets import BLANKS
 from d2c.trees.formats.conllu import Chunk, has_two_tagsets, parse_conllu
 
 _BYTE_ORDER_MARK = "\ufeff"
-_UNDECODED = re.compile("[\ud800-\udfff]")  # bytes that are no UTF-8, as `surrogateescape` has them
+_UNDECODED = re.compile("[\ud800-\udfff\0]")  # NUL; what is no UTF-8, by `surrogateescape`
 _WORD = re.compile(rf"[^{BLANKS}]+")
 
 _NO_TAG = "_"
@@ -104,7 +104,7 @@ def sentences_of(
     for bad, run in groupby(numbered, lambda line: _UNDECODED.search(line.text) is not None):
         for line in splitter.sentences(run) if split and not bad else run:
             if bad:
-                yield _refused(FormatError(file, line.number, 0, "not UTF-8 text"))
+                yield _refused(FormatError(file, line.number, 0, _why(line.text)))
             elif line.text.strip():
                 yield _sentence(line, file, words_of, rules)
 
@@ -135,6 +135,10 @@ def sentence_of_words(forms: tuple[str, ...], tags: tuple[str, ...], line: int, 
     except ValueError as error:
         return _refused(FormatError(file, line, 0, str(error)))
     return InputSentence(Tokens(forms, tags), line)
+
+
+def _why(line: str) -> str:
+    return "a NUL character, which no text has" if "\0" in line else NOT_UTF8
 
 
 def _refused(error: FormatError) -> InputSentence:
@@ -177,7 +181,7 @@ def _conllu(lines: Iterable[Line], file: str) -> Iterator[InputSentence]:
         try:
             for line in block:
                 if _UNDECODED.search(line.text):
-                    raise FormatError(file, line.number, 1, "not UTF-8 text")
+                    raise FormatError(file, line.number, 1, _why(line.text))
             for dtree in parse_conllu(Chunk(first, text), file, xpos=xpos):
                 yield InputSentence(_without_no_tags(dtree.tokens), first)
                 count += 1

@@ -2,25 +2,27 @@
 
 Words are cut as the Penn Treebank cuts them, by NLTK's tokeniser: `can't` is `ca n't`, quotation marks become
 `` and '', typographic ones, too; round brackets stay. It would cut URLs, addresses and hashtags, so it sees
-letters instead. Sentences are cut by Punkt (Kiss and Strunk 2006), which is given the abbreviations of the
-treebank and learns nothing from the text. Rules for other languages are objects with the same two functions.
+letters instead. Sentences end where a mark ends them, unless an abbreviation before it and the word after it
+say otherwise, and where the layout does: at empty lines, items, turns of dialogue, headings. Rules for
+other languages are objects with the same two functions.
 """
 
 from __future__ import annotations
 
 import re
 from collections.abc import Iterable, Iterator
-from itertools import chain
+from itertools import chain, pairwise
 from typing import NamedTuple
 
 from d2c.dparsers.protocol import TextRules, Word
-from d2c.parsing.tokenizers import NLTKWordTokenizer, PunktParameters, PunktSentenceTokenizer
+from d2c.parsing.tokenizers import NLTKWordTokenizer
 
 Offsets = tuple[tuple[int, int], ...]
 
 _WORDS = NLTKWordTokenizer()
 _QUOTES = ("``", "''")  # what `"` becomes
 _TYPOGRAPHIC = {"“": "``", "”": "''", "‘": "`"}  # what these become; ’ is an apostrophe everywhere
+_LONGEST_WORD = 40  # characters of an abbreviation
 _HELD = 1 << 16  # characters of one paragraph; the sentences in it are cut when it grows beyond that
 _LONGEST = 1 << 18  # characters of a sentence; tokenisers take seconds for more, or give up
 _BOUNDARY = re.compile(r"""[.!?…]["'”’»)\]]*\s+|[。！？]""")  # what may end a sentence
@@ -34,15 +36,44 @@ _WHOLE = re.compile(
     | (?<![\w\#&@])[\#@](?=\w*[^\W\d_])\w+""",
     re.VERBOSE,
 )
-# Words whose full stop ends no sentence; if a number follows; if a small letter does; if no starter does.
-_NEVER = re.compile(r"(?:e\.g|i\.e|cf|vs|viz|mr|mrs|ms|dr|prof|gen|sen|rep|gov|capt|lt|col|sgt)\.")
-_BEFORE_NUMBER = re.compile(r"(?:nos?|figs?|eqs?|sec|ch|vol|pp?|art|approx|ca)\.")
-_BEFORE_SMALL = re.compile(r"(?:etc|al|[ap]\.m|jr|sr|inc|corp|co|ltd|approx|ca|est|no)\.")
-_INITIALS = re.compile(r"st\.|(?:[^\W\d_]\.){2,}")
-_NEXT = re.compile(r"\s+(\w+)")
+# Where a sentence may end: marks and what closes after them, footnotes as in `2000.[7]`, and faces.
+_END = re.compile(
+    r"""(?<![.!?…])(?P<marks>[.!?…]++)(?P<closed>["'”’»)\]}]*)(?:\[\d+\])*(?:\s+[:;]-?[)(DP](?!\w))?(?!\S)"""
+)
+_LAST = re.compile(r"""[^\s"“(\[{]*$""")  # the word before the marks
+_NEXT = re.compile(r"""\s+["'“‘`(\[]*(\S\w*)""")  # the word after them
+_ELLIPSIS = re.compile(r"\.\.+|\.*…+")
+
+# Abbreviations that end no sentence, none before a number, and none but before words that begin one.
+_NEVER = re.compile(
+    "e\\.g|i\\.e|cf|vs|viz|mr|mrs|ms|messrs|dr|drs|prof|gen|sen|rep|gov|capt|lt|col|sgt|rev|hon|esp|ft|mt"
+)
+_BEFORE_NUMBER = re.compile(
+    "nos?|figs?|eqs?|secs?|ch|vols?|pp?|art|approx|ca|tel|fax|ph|jan|feb|mar|apr|jun|jul|aug|sept?|oct|nov|dec"
+    "|mon|tues?|wed|thur?s?|fri|sat|sun"
+)
+_OFTEN_LAST = re.compile(r"etc|al|[ap]\.m")  # a sentence ends in these, if a capital follows
+_KNOWN = re.compile("jr|sr|inc|corp|co|ltd|st|approx|ca|est|jan|feb|aug|sept|oct|nov|dec")
+_INITIALS = re.compile(r"(?:[^\W\d_]\.)*[^\W\d_]")
+_TIMES = re.compile(  # a day or a zone: at 5 p.m. Monday, 5 p.m. EST
+    "(?:Mon|Tues|Wednes|Thurs|Fri|Satur|Sun)days?|[A-Z]{1,3}T|UTC|Eastern|Central|Mountain|Pacific"
+)
+_NUMBER = re.compile(r"[(\[]?(?:\d{1,3}|[^\W\d_])[.)\]]+")  # of a section, of an item of a list: 1. a) (B)
 _STARTERS = re.compile(  # of sentences
-    "A|An|The|This|That|These|Those|He|She|It|We|They|You|I|There|Here|His|Her|Its|Our|Their|In|On|At|But|And"
-    "|Or|So|If|When|While|As|What|Who|Why|How|Not|No|Yes"
+    "A|An|The|This|That|These|Those|He|She|It|We|They|You|I|There|Here|His|Her|Its|Our|Their|My|Your|In|On|At|But"
+    "|And|Or|So|If|When|While|As|After|Before|What|Who|Why|How|Where|Not|No|Yes|To|For|From|By|With"
+    "|However|Then|Now|Later|Please|Thanks?|Is|Are|Was|Were|Do|Does|Did|Can|Could|Would|Will"
+)
+
+# Where text is only wrapped, lines are filled and go on in the next one.
+_NARROW = 40  # characters: nobody wraps text at fewer
+_ITEM = re.compile(  # a bullet, a number, a speaker
+    r"[-*•‣▪–—·#]+\s|[(\[]?(?:\d{1,3}[.)\]]|[^\W\d_][)\]])\s|[A-Z][\w.'’-]*(?: [^\W\d_][\w.'’-]*){0,2}:\s"
+)
+_ENDED = re.compile(r"""[.!?…。！？]["'”’»)\]]*$""")
+_OPEN = re.compile(  # what a heading does not end in
+    r"(?:[,;–—-]|\b(?:an?|the|and|or|but|of|to|in|on|at|by|for|from|with|as|is|are|was|were|that|than"
+    "|which|who|when|if))$"
 )
 
 
@@ -72,9 +103,7 @@ class PennRules:
     """
 
     def __init__(self, abbreviations: Iterable[str] = ()) -> None:
-        parameters = PunktParameters()
-        parameters.abbrev_types = {word.lower().removesuffix(".") for word in abbreviations}
-        self._punkt = PunktSentenceTokenizer(parameters)
+        self._abbreviations = {word.lower().removesuffix(".") for word in abbreviations}
 
     def words(self, text: str) -> Iterator[Word]:
         """The words of a sentence."""
@@ -91,28 +120,39 @@ class PennRules:
 
     def sentences(self, text: str) -> Iterator[tuple[int, int]]:
         """The sentences of a paragraph."""
-        begin = None
-        for start, end in self._punkt.span_tokenize(text):
-            begin = start if begin is None else begin
-            if not _goes_on(text[start:end], _NEXT.match(text, end)):
-                yield begin, end
-                begin = None
+        begin, end = 0, len(text.rstrip())
+        while begin < end:
+            while text[begin].isspace():
+                begin += 1
+            stops = (
+                found.end() for found in _END.finditer(text, begin, end) if self._ends(text, begin, found)
+            )
+            yield begin, (begin := next(stops, end))
+
+    def _ends(self, text: str, begin: int, found: re.Match[str]) -> bool:
+        """Whether a sentence that begins there ends at marks."""
+        following = _NEXT.match(text, found.end())
+        if following is None:
+            return True
+        word, marks = following[1], found["marks"]
+        if _ELLIPSIS.fullmatch(marks):
+            return not word[0].islower()
+        if marks != ".":
+            return not (word[0].islower() and found["closed"])
+        last = _LAST.findall(text, max(begin, found.start() - _LONGEST_WORD), found.start())[0]
+        last = last.lstrip("'‘").lower()
+        if _NEVER.fullmatch(last) or _NUMBER.fullmatch(text, begin, found.end()):
+            return False
+        if _BEFORE_NUMBER.fullmatch(last) and word[0].isdigit():
+            return False
+        if _OFTEN_LAST.fullmatch(last):
+            return word[0].isupper() and not _TIMES.fullmatch(word)
+        if last in self._abbreviations or _KNOWN.fullmatch(last) or _INITIALS.fullmatch(last):
+            return _STARTERS.fullmatch(word) is not None
+        return True
 
 
 PENN = PennRules()
-
-
-def _goes_on(sentence: str, following: re.Match[str] | None) -> bool:
-    """Whether what Punkt took for a sentence ends in no more than an abbreviation."""
-    if following is None:
-        return False
-    last, word = sentence.split()[-1].lstrip("([{\"'“‘").lower(), following[1]
-    return bool(
-        _NEVER.fullmatch(last)
-        or (word[0].isdigit() and _BEFORE_NUMBER.fullmatch(last))
-        or (word[0].islower() and _BEFORE_SMALL.fullmatch(last))
-        or (not _STARTERS.fullmatch(word) and _INITIALS.fullmatch(last))
-    )
 
 
 def words_of(line: Line, rules: TextRules = PENN) -> Words:
@@ -125,7 +165,7 @@ def words_of(line: Line, rules: TextRules = PENN) -> Words:
 
 
 class SentenceSplitter:
-    """Cuts free text into sentences by rules. An empty line ends one, another line break does not."""
+    """Cuts free text into sentences by rules. An empty line ends one, others where the layout says so."""
 
     def __init__(self, rules: TextRules = PENN) -> None:
         self.rules = rules
@@ -164,11 +204,43 @@ class SentenceSplitter:
         """The sentences of a paragraph; the last one keeps what follows it."""
         text = "".join(line.text for line in lines)
         begin, number, counted = lines[0].begin, lines[0].number, 0
-        spans = [*self.rules.sentences(text)] if len(text) <= _LONGEST else [(0, len(text))]
+        cuts = [0, *_cuts(text), len(text)]
+        spans = [
+            (first + start, first + end)
+            for first, last in pairwise(cuts)
+            for start, end in (
+                self.rules.sentences(text[first:last]) if last - first <= _LONGEST else [(0, last - first)]
+            )
+        ]
         for i, (start, end) in enumerate(spans):
             number += text.count("\n", counted, start)
             counted = start
             yield Line(number, begin + start, text[start : end if i + 1 < len(spans) else None])
+
+
+def _cuts(text: str) -> Iterator[int]:
+    """Yield where lines of a paragraph begin a sentence: items, turns of dialogue, lines after headings.
+
+    A line is wrapped if the next one's first word did not fit in; its break means nothing.
+    """
+    lines = text.splitlines(keepends=True)
+    plain = [line.strip() for line in lines]
+    width = max(_NARROW, *map(len, plain))
+    short = len(lines) > 2 and width == _NARROW and not any(map(_ENDED.search, plain))
+    items = [bool(line and _ITEM.match(f"{line} ")) for line in plain]
+    several, begin = sum(items) > 1, 0
+    for i, (before, after) in enumerate(pairwise(plain)):
+        begin += len(lines[i])
+        if not before or not after:
+            continue
+        wrapped = len(before) + 1 + len(after.split()[0]) > width
+        if items[i + 1]:
+            begins = several or not wrapped or before[-1] == ":" or bool(_ENDED.search(before))
+        else:
+            title = after.lstrip("\"'“‘`([")[:1].isupper()
+            begins = not wrapped and (title or short) and not (_OPEN.search(before) or _ENDED.search(before))
+        if begins:
+            yield begin
 
 
 def _pieces(line: Line) -> Iterator[Line]:

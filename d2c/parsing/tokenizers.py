@@ -1,4 +1,4 @@
-"""NLTK's tokeniser and Punkt, without the rest of NLTK.
+"""NLTK's tokeniser, without the rest of NLTK.
 
 `import nltk` imports all of NLTK, and SciPy's statistics and scikit-learn where they are installed: two
 seconds. So, unless NLTK is imported already, the few modules needed are executed here in packages whose
@@ -36,6 +36,5 @@ def _without_the_rest() -> Iterator[None]:
 
 with _without_the_rest():
     from nltk.tokenize.destructive import NLTKWordTokenizer
-    from nltk.tokenize.punkt import PunktParameters, PunktSentenceTokenizer
 
-__all__ = ["NLTKWordTokenizer", "PunktParameters", "PunktSentenceTokenizer"]
+__all__ = ["NLTKWordTokenizer"]

@@ -58,6 +58,12 @@ class PipelineModel:
             return read_settings(self.directory).dparser == "pipeline"
         return self.dparser == "pipeline"
 
+    @cached_property
+    def joins_hyphens(self) -> bool:
+        """Whether the model parses words as rules for English cut them, hyphens inside. Raises ModelError."""
+        settings = read_settings(self.directory)
+        return not self.converts and settings.language is None and settings.dparser != "pipeline"
+
     def check(self) -> None:
         """Raises ModelError where there is no such model, or its route cannot convert a pipeline's parse."""
         route = read_settings(self.directory).route

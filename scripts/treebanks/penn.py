@@ -41,7 +41,7 @@ def to_penn(ctree: CTree, hyphens: bool = False, inner: bool = False) -> CTree |
     hyphens: they stay words, as spaCy's English pipelines have them
     inner:   noun phrases within noun phrases stay as hidden nodes (`d2c.trees.refinement`)
     """
-    words = _words(ctree.tokens, hyphens)
+    words = words_of(ctree.tokens, hyphens)
     if not words:
         return None
     n, forms, tags = len(ctree.tokens), ctree.tokens.forms, ctree.tokens.tags
@@ -82,7 +82,7 @@ def _label(label: str, kids: Sequence[int], inner: bool) -> str | None:
     return "FRAG" if label in _WRAPPERS else _LABELS.get(label, label)
 
 
-def _words(tokens: Tokens, hyphens: bool) -> list[list[int]]:
+def words_of(tokens: Tokens, hyphens: bool = False) -> list[list[int]]:
     """Return the tokens of each word: hyphens and what they join are one, tokens that are marks none."""
     if hyphens:
         return [[i] for i, tag in enumerate(tokens.tags) if tag not in _MARKS]

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import gzip
 import os
+import subprocess
+import sys
 from pathlib import Path
 
 import pytest
@@ -88,12 +90,32 @@ def test_what_cannot_be_read(tmp_path: Path) -> None:
     (tmp_path / "x").write_bytes(b"\xff")
     for name, message in (
         ("x.gz", "broken gzip file (Not a gzipped file (b'pl'))"),
-        ("x", "not UTF-8 text (invalid start byte)"),
+        ("x", "not UTF-8 text; iconv converts it (invalid start byte)"),
         ("none", "cannot be read: No such file or directory"),
     ):
         with pytest.raises(FormatError) as error, open_input(tmp_path / name) as stream:
             stream.read()
         assert str(error.value) == f"{tmp_path / name}: {message}"
+
+
+@pytest.mark.parametrize("encoding", ["utf-16", "utf-16-le", "utf-16-be", "utf-32"])
+@pytest.mark.parametrize("name", ["x.txt", "x.txt.gz"])
+@pytest.mark.parametrize("read_as", ["utf-8-sig", "latin-1"])
+def test_wide_characters_are_named(encoding: str, name: str, read_as: str, tmp_path: Path) -> None:
+    path, content = tmp_path / name, "They slept.\n".encode(encoding)
+    path.write_bytes(gzip.compress(content) if name.endswith("gz") else content)
+    with pytest.raises(FormatError) as error, open_input(path, read_as, "surrogateescape"):
+        pass
+    named = encoding[:6].upper()
+    assert str(error.value) == f"{path}: {named}, not UTF-8 text: convert it with iconv -f {named} -t UTF-8"
+
+
+def test_wide_characters_of_standard_input_are_named() -> None:
+    command = [sys.executable, "-m", "d2c", "evaluate", "-", "-"]
+    done = subprocess.run(command, input="(S (NP I))\n".encode("utf-16"), capture_output=True)
+    assert done.returncode == 2
+    [line] = done.stderr.decode().splitlines()
+    assert "<stdin>: UTF-16, not UTF-8 text: convert it with iconv -f UTF-16 -t UTF-8" in line
 
 
 def test_names_in_messages() -> None:

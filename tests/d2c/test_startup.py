@@ -62,8 +62,8 @@ def test_nltk_is_whole_after_a_parse() -> None:
 
 
 def test_nltk_that_is_imported_already_is_the_one_used() -> None:
-    code = "import nltk.tokenize.punkt as punkt\nfrom d2c.parsing import tokenizers\n"
-    assert python(f"{code}print(tokenizers.PunktParameters is punkt.PunktParameters)") == ["True"]
+    code = "import nltk\nfrom d2c.parsing import tokenizers\n"
+    assert python(f"{code}print(tokenizers.NLTKWordTokenizer is nltk.NLTKWordTokenizer)") == ["True"]
 
 
 def only_in_extras() -> str:

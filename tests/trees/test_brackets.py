@@ -258,7 +258,7 @@ def test_files_that_cannot_be_read(tmp_path: Path) -> None:
     cut.write_bytes(packed.read_bytes()[:-10])
     assert list(read_brackets(packed)) == [TREE]
     for path, message in (
-        (latin, "not UTF-8 text (invalid continuation byte)"),
+        (latin, "not UTF-8 text; iconv converts it (invalid continuation byte)"),
         (tmp_path / "none.mrg", "cannot be read: No such file or directory"),
         (tmp_path, "cannot be read: Is a directory"),
         (cut, "broken gzip file (Compressed file ended before the end-of-stream marker was reached)"),

@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 from dataclasses import replace
+from pathlib import Path
 
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from d2c.treebanks.reading import Reading
 from d2c.trees.cleaning import is_punctuation, keep_tokens, remove_empty, strip_function, unwrap
 from d2c.trees.ctree import CTree
 from d2c.trees.formats.brackets import format_bracket, parse_bracket
@@ -48,6 +50,16 @@ def test_wrappers(ctree: CTree, wrapper: str) -> None:
     wrapped = CTree(bare.tokens, (*bare.labels, wrapper), (*bare.children, (bare.root,)), heads)
     assert unwrap(wrapped, clean=False) == replace(bare, top=wrapper)
     assert unwrap(wrapped, clean=True).top == (wrapper or "TOP")
+
+
+def test_empty_elements_without_their_tag(tmp_path: Path) -> None:
+    """MASC has one; a word with the tag NP-SBJ would teach a tagger this tag."""
+    text = "( (S (NP-SBJ-1 (PRP She)) (VP (VBD seemed) (S (NP-SBJ *PRO*-1) (ADJP-PRD (JJ shallow))))) )"
+    (tmp_path / "x.mrg").write_text(f"{text}\n(NP (SYM *) (SYM **) (NN *-x))\n(NP *-1)\n", encoding="utf-8")
+    for traces in (False, True):
+        first, second = Reading(traces=traces)(tmp_path / "x.mrg")
+        assert format_bracket(first) == "(TOP (S (NP (PRP She)) (VP (VBD seemed) (S (ADJP (JJ shallow))))))"
+        assert second.tokens.forms == ("*", "**", "*-x")
 
 
 def test_empty_elements_and_function_tags() -> None:

@@ -218,7 +218,7 @@ def test_files_that_cannot_be_read(tmp_path: Path) -> None:
     latin = tmp_path / "latin.conllu"
     latin.write_bytes(row(1, "\xe9").encode("latin-1"))
     for path, message in (
-        (latin, "not UTF-8 text (invalid continuation byte)"),
+        (latin, "not UTF-8 text; iconv converts it (invalid continuation byte)"),
         (tmp_path / "none.conllu", "cannot be read: No such file or directory"),
     ):
         with pytest.raises(FormatError) as error:

@@ -124,7 +124,7 @@ def test_files_that_cannot_be_read(tmp_path: Path) -> None:
         out.write("(NN é)\n")
     assert [t.tokens.forms for t in read_brackets(tmp_path / "good.gz")] == [("é",)]
     for name, message in (
-        ("latin.mrg", "not UTF-8 text"),
+        ("latin.mrg", "not UTF-8 text; iconv converts it"),
         ("broken.gz", "broken gzip file"),
         ("none.mrg", "cannot be read: No such file or directory"),
         (".", "cannot be read: Is a directory"),

@@ -177,7 +177,7 @@ def test_head_tables(tmp_path: Path) -> None:
         with pytest.raises(FormatError, match=f"x: a head table cannot hold the label '{name}'"):
             format_head_rules(HeadRules("x", {name: (HeadSearch("left"),)}))
     (tmp_path / "x.txt").write_bytes(b"NP left \xff\n")
-    with pytest.raises(FormatError, match="x.txt: not UTF-8 text"):
+    with pytest.raises(FormatError, match="x.txt: not UTF-8 text; iconv converts it"):
         load_head_rules(str(tmp_path / "x.txt"))
 
 

@@ -18,8 +18,8 @@ from d2c.base.errors import FormatError
 from d2c.base.files import AnyPath, open_input
 from d2c.trees.checks import check_names, check_text
 from d2c.trees.cleaning import (
-    EMPTY_TAG,
     WRAPPERS,
+    empty_elements,
     remove_empty,
     strip_function,
     take_wrapper,
@@ -208,7 +208,7 @@ def _complete(
     forms: list[str], tags: list[str], labels: list[str], children: list[list[int]], clean: bool
 ) -> CTree | None:
     """Return a tree without its wrapper; None for one of nothing but empty elements, if it is cleaned."""
-    last, with_empty = len(forms) - 1, clean and EMPTY_TAG in tags
+    last, with_empty = len(forms) - 1, clean and True in empty_elements(forms, tags)
     top = None if with_empty else take_wrapper(labels, children, clean)
     ctree: CTree | None = trusted_ctree(
         Tokens(tuple(forms), tuple(tags)),

@@ -10,6 +10,7 @@ are raised.
 from __future__ import annotations
 
 import shutil
+import warnings
 from collections.abc import Iterable, Iterator
 from importlib.util import find_spec
 from pathlib import Path
@@ -37,7 +38,7 @@ class ConstituencyComponent(Pipe):
     """
 
     def __init__(self, name: str, model: PipelineModel) -> None:
-        self.name, self.model = name, model
+        self.name, self.model, self.warned = name, model, False
 
     def __call__(self, doc: Doc) -> Doc:
         """Parses one document."""
@@ -70,6 +71,8 @@ class ConstituencyComponent(Pipe):
     def _parse(self, docs: Iterable[Doc]) -> None:
         spans = [span for doc in docs for span in doc.sents if not all(token.is_space for token in span)]
         sentences = [_sentence(span, self.model.converts) for span in spans]
+        if not self.warned and self.model.joins_hyphens:
+            self._warn_of_hyphens(spans)
         for span, sentence, ctree in zip(spans, sentences, self.model.parse(sentences), strict=True):
             whole = len(span) == len(sentence.forms)
             words = range(span.start, span.end) if whole else [word.i for word in _words(span)]
@@ -77,6 +80,18 @@ class ConstituencyComponent(Pipe):
                 for i, tag in zip(words, ctree.tokens.tags, strict=True):
                     span.doc[i].tag_ = span.doc[i].tag_ or tag
             store(span, words, ctree)
+
+    def _warn_of_hyphens(self, spans: Iterable[Span]) -> None:
+        """Warn, once, where the pipeline cuts a word at hyphens within which the model has learned."""
+        inside = (word for span in spans for word in span[1:-1] if word.text == "-" and not word.whitespace_)
+        for hyphen in inside:
+            before, after = hyphen.nbor(-1), hyphen.nbor(1)
+            if before.text[-1:].isalnum() and after.text[:1].isalnum() and not before.whitespace_:
+                self.warned = True
+                model, word = self.model.directory.name, f"{before}-{after}"
+                cut = f"{word} is one word for the model {model}, but three for this pipeline"
+                warnings.warn(f"{cut}; en-clear has learned the words of spaCy's", stacklevel=4)
+                return
 
 
 @Language.factory(

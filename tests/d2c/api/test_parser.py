@@ -75,18 +75,34 @@ def test_half_characters(parser: Parser) -> None:
     tags = parser.parse_tagged([[("They", "P\ud83d"), ("slept", "VBD")]])
     text = parser("They slept \ud83d.\nYes.")
     assert [sentence.error for sentence in (*words, *tags)] == [half, "", half]
-    assert [sentence.error for sentence in text] == ["not UTF-8 text", ""]
+    assert [sentence.error for sentence in text] == ["not UTF-8 text; iconv converts it", ""]
     for document in (words, tags, text):
         assert str(document).encode() and document._repr_html_().encode()
         assert {*document.to_dataframe()["sentence"]} <= {1}
 
 
 def test_tags(parser: Parser) -> None:
-    given = [("The", "DT"), ("dog", "VBD"), ("slept", "XX")]
+    given = [("The", "DT"), ("dog", "VBD"), ("slept", "NN")]
     [tagged] = parser.parse_tagged([given])
-    assert tagged.tree.tags == ("DT", "VBD", "XX")
+    assert tagged.tree.tags == ("DT", "VBD", "NN")
+    with pytest.raises(ValueError, match=r"^sentence 2: 'XX' is no tag of the model's: .*\bDT\b"):
+        parser.parse_tagged([given, [("dog", "XX")]])
     [untagged] = parser.parse_tagged([[(word, "") for word, _ in given]])
     assert untagged.tree.tags == ("DT", "NN", "VBD")
+
+
+def test_tags_are_used_where_the_model_has_learned_from_predicted_ones() -> None:
+    parser = d2c.load("en")
+    words = "They", "can", "fish", "."
+    modal, verb = ("PRP", "MD", "VB", "."), ("PRP", "VBP", "NN", ".")
+    trees = [*parser.parse_tagged([[*zip(words, tags, strict=True)] for tags in (modal, verb)])]
+    assert [one.tree.tags for one in trees] == [modal, verb]
+    assert [str(one.tree).count("(VP") for one in trees] == [2, 1]
+    [untagged] = parser.parse_tagged([[("They", "NN"), ("slept", "")]])
+    assert untagged.tree.tags == ("PRP", "VBD")
+    assert parser.model.tags == "predicted" and "NP-SBJ" not in parser.model.tagger.tags_
+    with pytest.raises(ValueError, match="^sentence 1: 'NOUN' is no tag of the model's: "):
+        parser.parse_tagged([[("They", "NOUN")]])
 
 
 @pytest.mark.parametrize("wrong", [["They slept"], [[1]], [[b"They"]]])
@@ -124,7 +140,7 @@ def test_streams_are_equal_with_any_number_of_jobs(parser: Parser) -> None:
     assert found[1] == found[2]
     assert [one.to_dict() for one in found[1]] == [one.to_dict() for one in found[2]]
     assert [sentence.line for sentence in found[1]] == [1, 3, 4, 5, 6, 8, 9, 10]
-    assert [sentence.error for sentence in found[1]] == ["", "not UTF-8 text", "", ""] * 2
+    assert [sentence.error for sentence in found[1]] == ["", "not UTF-8 text; iconv converts it", "", ""] * 2
     assert found[1][4].tree.offsets is not None and found[1][4].tree.offsets[0] == (42, 45)
 
 

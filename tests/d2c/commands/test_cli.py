@@ -161,7 +161,7 @@ def test_files_that_cannot_be_read_or_written(tiny: Path, tmp_path: Path) -> Non
     assert done.returncode == 2 and "marked heads need no table" in done.stderr
     latin = tmp_path / "latin"
     latin.write_bytes(b"(TOP (NN caf\xe9))\n")
-    refused(f"{latin}: not UTF-8 text (invalid continuation byte)", "encode", latin)
+    refused(f"{latin}: not UTF-8 text; iconv converts it (invalid continuation byte)", "encode", latin)
 
 
 def test_several_processes_give_the_same_output(large: Path, tmp_path: Path) -> None:

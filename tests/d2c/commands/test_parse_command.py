@@ -141,14 +141,14 @@ def test_bad_lines(model: Path) -> None:
     assert trees[1] == trees[2] == "(TOP (ERROR (ERROR ERROR)))"
     assert [parse_bracket(tree).tokens.forms[1:2] for tree in trees] == [("dog",), (), (), ("cat",)]
     assert done.stderr.splitlines()[:2] == [
-        "d2c: <stdin>:2: not UTF-8 text",
+        "d2c: <stdin>:2: not UTF-8 text; iconv converts it",
         "d2c: <stdin>:3: the token 1 is empty: it holds nothing but '\\xa0'",
     ]
     assert done.stderr.splitlines()[2].startswith("2 sentences, 8 tokens, ")
     assert done.stderr.splitlines()[-1] == "2 could not be parsed"
     lines = parse(model, "--tokenized", "--to", "json", stdin=text).stdout.splitlines()
     assert [(one["line"], one.get("error")) for one in map(json.loads, lines)] == [
-        *((1, None), (2, "not UTF-8 text")),
+        *((1, None), (2, "not UTF-8 text; iconv converts it")),
         *((3, "the token 1 is empty: it holds nothing but '\\xa0'"), (4, None)),
     ]
     lines = parse(model, "--tokenized", "--to", "conllu", stdin=text).stdout.splitlines()
@@ -191,7 +191,9 @@ def test_a_run_goes_on_where_it_stopped(model: Path, tmp_path: Path) -> None:
     assert "was made with another model or other options" in other.stderr
     source.write_bytes(b"The dog slept .\nShe slept .\n\xfe\n")
     rest = parse(model, *options, "--resume")
-    assert rest.returncode == 3 and rest.stderr.startswith(f"d2c: {source}:3: not UTF-8 text\n2 sentences, ")
+    assert rest.returncode == 3 and rest.stderr.startswith(
+        f"d2c: {source}:3: not UTF-8 text; iconv converts it\n2 sentences, "
+    )
     assert {path.name for path in tmp_path.iterdir()} == {"in", "x.jsonl"}
     resumed = output.read_bytes()
     whole = parse(model, *options)

@@ -46,7 +46,10 @@ def here(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
 
 def test_lines(here: Path) -> None:
     (here / "a.txt").write_bytes(b"\xef\xbb\xbfShe slept.\r\n\r\nb \xff\n")
-    expected = [("a.txt", "a.txt:1.1", 1, "She slept ."), ("a.txt", "a.txt:3.1", 3, "not UTF-8 text")]
+    expected = [
+        ("a.txt", "a.txt:1.1", 1, "She slept ."),
+        ("a.txt", "a.txt:3.1", 3, "not UTF-8 text; iconv converts it"),
+    ]
     assert sentences(Inputs([Path("a.txt")])) == expected
     (here / "a.txt.gz").write_bytes(gzip.compress(b"She slept.\n"))
     assert [shown[3] for shown in sentences(Inputs([Path("a.txt.gz")], kind="tokenized"))] == ["She slept."]
@@ -132,7 +135,7 @@ BYTES = [b"She slept.", "Élan .".encode(), b"They sl\xe9pt.\nYes.", None]
 SHOWN = [
     "She slept .",
     "Élan .",
-    "'text': not UTF-8 text",
+    "'text': not UTF-8 text; iconv converts it",
     "Yes .",
     "'text' is neither text nor a list of words",
 ]
@@ -159,7 +162,7 @@ def test_bytes_in_lists_and_ids_of_parquet(here: Path) -> None:
     assert [shown[::3] for shown in found] == [
         ("1", "She slept"),
         ("2", "'text': '\\udce9' is half a character, which no file holds"),
-        ("a.parquet:3", "'id': not UTF-8 text"),
+        ("a.parquet:3", "'id': not UTF-8 text; iconv converts it"),
     ]
 
 

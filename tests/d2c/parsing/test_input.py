@@ -7,6 +7,7 @@ from pathlib import Path
 import pytest
 
 from d2c.base.errors import FormatError
+from d2c.base.files import NOT_UTF8
 from d2c.parsing.input import InputSentence, read_sentences
 from d2c.parsing.text import PennRules
 from d2c.trees.ctree import Tokens
@@ -68,8 +69,15 @@ def test_bad_lines(kind: str, file: Path) -> None:
     found, errors = read(file, content, kind)
     blank = [] if kind == "text" else [f"{file}:4: the token 1 is empty: it holds nothing but '\\xa0'"]
     assert [one.line for one in found] == ([1, 4, 5] if kind == "text" else [1, 5])
-    assert errors == [f"{file}:2: not UTF-8 text", f"{file}:3: not UTF-8 text", *blank]
+    assert errors == [f"{file}:2: {NOT_UTF8}", f"{file}:3: {NOT_UTF8}", *blank]
     assert found[-1].offsets == ((14, 15),)  # each undecodable byte counts as a character
+
+
+@pytest.mark.parametrize("kind", ["text", "tokenized", "split"])
+def test_a_stray_nul_is_one_bad_line(kind: str, file: Path) -> None:
+    found, errors = read(file, b"The cat slept.\nThe d\0g.\nThe end.\n", kind)
+    assert [one.line for one in found] == [1, 3]
+    assert errors == [f"{file}:2: a NUL character, which no text has"]
 
 
 def test_bad_lines_end_a_paragraph(file: Path) -> None:
@@ -109,7 +117,7 @@ def test_conllu(file: Path) -> None:
     assert errors == [
         f"{file}:6: sentence 2: the form is empty",
         f"{file}:8: sentence 3: expected 10 columns separated by tabs, found 2",
-        f"{file}:10: sentence 4: not UTF-8 text",
+        f"{file}:10: sentence 4: not UTF-8 text; iconv converts it",
     ]
 
 

@@ -45,8 +45,8 @@ def test_gaps_unary_nodes_and_confidences() -> None:
 
 
 def test_a_sentence_that_could_not_be_parsed() -> None:
-    line = format_json(failed(Parsed(InputSentence(TOKENS, 1), 1), "not UTF-8 text"))
-    assert parse_json_line(line) == ReadSentence(NO_CTREE, None, "not UTF-8 text")
+    line = format_json(failed(Parsed(InputSentence(TOKENS, 1), 1), "not UTF-8 text; iconv converts it"))
+    assert parse_json_line(line) == ReadSentence(NO_CTREE, None, "not UTF-8 text; iconv converts it")
     assert parse_json_line(json.dumps({"error": "x"})).error == "x"
     assert parse_json_line(json.dumps(LINE | {"error": None})).ctree == GAP
 

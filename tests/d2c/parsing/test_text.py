@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import io
+import re
 from itertools import islice
 from pathlib import Path
 
@@ -15,7 +17,7 @@ from d2c.parsing.text import Line, PennRules, SentenceSplitter, words_of
 
 def lines_of(text: str) -> list[Line]:
     result, begin = [], 0
-    for number, line in enumerate(text.splitlines(keepends=True), 1):
+    for number, line in enumerate(io.StringIO(text, newline=""), 1):
         result.append(Line(number, begin, line))
         begin += len(line)
     return result
@@ -91,9 +93,9 @@ def test_long_paragraphs_are_cut_as_they_come() -> None:
     assert {line.text.strip() for line in found} == {sentence.strip()}
     assert [line.number for line in found] == [*range(1, 5001)]
     assert [line.begin for line in found] == [i * len(sentence) for i in range(5000)]
-    endless = (Line(i + 1, i * 10, "no end at\n") for i in range(10**9))
+    endless = (Line(i + 1, i * 50, "no end at " * 4 + "no end at\n") for i in range(10**9))
     first = next(SentenceSplitter().sentences(endless))
-    assert (first.number, first.begin) == (1, 0) and 1 << 16 < len(first.text) < (1 << 16) + 20
+    assert (first.number, first.begin) == (1, 0) and 1 << 16 < len(first.text) < (1 << 16) + 100
 
 
 def test_lines_left_out_end_a_paragraph() -> None:
@@ -132,10 +134,59 @@ def test_what_stays_whole() -> None:
         "J. R. R. Tolkien and J.R.R. Tolkien met Mr. Smith vs. Dr. No at 5 p.m. on Monday.|Who?",
         "He left the U.S.|He is at 3.5 km, see Fig. 3 of the U.S. Government.|See http://a.b/c.|Done.",
         "She said no.|He did not.|No. 5 is alive.",
+        "They saw the cat.|She slept.|I said no.|She left.|He arrived at 5 p.m.|Bob left.",
+        "He came at 5 p.m. Monday (at 6 p.m. EST).|He said he sat.|Mary didn't.|Tom did.",
+        "It is Dec. 12.|On Sat. 13 they met Rev. Bill in Ft. Worth.",
+        "It grew in 1999.[3]|The rest fell, too.[4][5]|We were glad! :)|They left. ;-)|Done.",
+        "What???|Really?!|Well...|Yes.|And... no.|I know…|So?",
+        "“Yellow ones?” asked her niece.|“Stop!” he cried.|“Why?”|“No!”|The end.",
     ],
 )
 def test_no_sentence_ends_with_an_abbreviation(text: str) -> None:
     assert [sentence for _, sentence in split(text.replace("|", " "))] == text.split("|")
+
+
+MIXED = st.lists(
+    st.sampled_from(
+        [
+            *"aB1 .?!…:;-()\"”“'\n\t\u3000\u2028\x0b",
+            "\r\n",
+            "\n\n",
+            "Mr. ",
+            "p.m.",
+            "A: ",
+            "- ",
+            "1. ",
+            "é",
+            "猫。",
+        ]
+    )
+).map("".join)
+
+
+@given(MIXED, st.sampled_from([(), ("Mr.", "p.m.")]))
+def test_sentences_are_all_of_the_text_in_order(text: str, abbreviations: tuple[str, ...]) -> None:
+    """Each begins where its offset says, none overlaps another, and nothing but blanks is left out."""
+    end = 0
+    for line in SentenceSplitter(PennRules(abbreviations)).sentences(lines_of(text)):
+        assert line.begin >= end and not text[end : line.begin].strip()
+        assert text.startswith(line.text, line.begin) and line.text.strip()
+        assert line.number == 1 + len(re.findall(r"\r\n|\n", text[: line.begin]))
+        end = line.begin + len(line.text)
+    assert not text[end:].strip()
+
+
+@given(st.lists(MIXED, max_size=4))
+def test_paragraphs_are_cut_apart(texts: list[str]) -> None:
+    """No matter what comes before or after, so that a stream may be cut at empty lines."""
+    begin, expected = 0, list[tuple[int, str]]()
+    for text in texts:
+        expected += [
+            (begin + line.begin, line.text.rstrip()) for line in SentenceSplitter().sentences(lines_of(text))
+        ]
+        begin += len(text) + 2
+    whole = SentenceSplitter().sentences(lines_of("".join(f"{text}\n\n" for text in texts)))
+    assert [(line.begin, line.text.rstrip()) for line in whole] == expected
 
 
 def test_a_line_without_end_is_cut_where_sentences_may_end() -> None:

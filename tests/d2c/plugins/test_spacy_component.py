@@ -16,6 +16,7 @@ from spacy.tokens import Doc
 import d2c.plugins.spacy.component
 from d2c.base.errors import ModelError
 from d2c.models.model import Model, load_route
+from d2c.models.names import find
 from d2c.trees.ctree import Tokens
 from d2c.trees.formats.brackets import format_bracket, read_brackets
 from tests.d2c.conftest import SAMPLE, give_tagger
@@ -73,6 +74,31 @@ def test_one_document(small_model: Path) -> None:
     assert parses(doc) == expected(doc, small_model)
     assert first._.parse_string.startswith(f"({first._.labels[0]} ")
     assert Doc(doc.vocab).from_bytes(doc.to_bytes())[: len(first)]._.parse_string == first._.parse_string
+
+
+def test_hyphens_cut_otherwise_than_the_model_does_are_warned_of_once(
+    recwarn: pytest.WarningsRecorder,
+) -> None:
+    nlp = pipeline(find("en"), tagger=False)
+    nlp("They slept - all of them - in 5 - 3 beds, -5 times.")
+    assert not recwarn.list
+    nlp("It is a well-known cat.")
+    nlp("It is a well-known cat.")
+    [warning] = recwarn.list
+    assert str(warning.message) == (
+        "well-known is one word for the model en, but three for this pipeline; "
+        "en-clear has learned the words of spaCy's"
+    )
+    assert warning.filename.endswith("language.py")
+
+
+def test_models_of_the_pipelines_words_do_not_warn(recwarn: pytest.WarningsRecorder) -> None:
+    nlp = spacy.blank("en")
+    nlp.add_pipe("sentencizer")
+    component = nlp.add_pipe("d2c", config={"model": "en-clear"})
+    with pytest.raises(ModelError, match="let a tagger come before d2c"):
+        nlp("It is a well-known cat.")
+    assert not component.warned and not recwarn.list
 
 
 def test_sentences_of_blanks(small_model: Path) -> None:
