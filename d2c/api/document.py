@@ -48,7 +48,8 @@ class Sentence:
         """Return a line of `d2c parse --to json`."""
         if self.error:
             return error_to_json(self.line, self.error)
-        return {"line": self.line, **self.tree.to_dict()}
+        cut = {"text": self.text} if self.tree.offsets else {}
+        return {"line": self.line, **cut, **self.tree.to_dict()}
 
     def __str__(self) -> str:
         return self.text
