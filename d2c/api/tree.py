@@ -13,6 +13,7 @@ from d2c.trees.ctree import CTree
 from d2c.trees.formats.brackets import format_bracket
 from d2c.trees.formats.discbracket import format_discbracket
 from d2c.trees.heads import load_head_rules
+from d2c.trees.patterns.matches import Match, Searched, matches
 from d2c.trees.spans import Source, Span, labelled, spans_of
 
 if TYPE_CHECKING:
@@ -74,6 +75,14 @@ class Tree:
         nodes = labelled(self.ctree, labels, nested)
         return spans_of(self.ctree, nodes, self.confidences, self._source)
 
+    def search(self, pattern: str) -> list[Match]:
+        """Return where a pattern in the language of Tregex matches, from left to right, the higher node first.
+
+        Raises ValueError for a pattern that cannot be read, or that asks for heads where the tree has none.
+        """
+        [(_, found)] = matches(pattern, [self], lambda tree: tree.searched)
+        return found
+
     def to_dict(self) -> dict[str, Any]:
         """Return words, tags, offsets of text, and spans, as `d2c parse --to json` writes them."""
         return tree_to_json(self.ctree, self.confidences, self.offsets)
@@ -107,8 +116,15 @@ class Tree:
             return None
 
     @property
+    def searched(self) -> Searched:
+        """What a pattern is sought in."""
+        return Searched(self.ctree, self.confidences, self._source)
+
+    @property
     def _source(self) -> Source:
-        return Source(self.words, self.offsets, self.text)
+        offsets = self.offsets or [(0, 0)]
+        known = len(self.text) == offsets[-1][1] - offsets[0][0]  # not where only words and offsets were given
+        return Source(self.words, self.offsets, self.text if known else "")
 
 
 def read(path: AnyPath, *, format: str | None = None, head_rules: str | None = None) -> Iterator[Tree]:

@@ -66,11 +66,13 @@ class ReadSentence(NamedTuple):
                  where spans have no heads
     confidences: how sure the parser was of each node [K], if the line says so
     error:       why it could not be parsed
+    offsets:     where its words are in the text, if the line says so
     """
 
     ctree: CTree
     confidences: tuple[float, ...] | None = None
     error: str = ""
+    offsets: Sequence[tuple[int, int]] | None = None
 
 
 def read_json_lines(path: AnyPath, refuse: Refuse = stop) -> Iterator[ReadSentence]:
@@ -81,7 +83,7 @@ def read_json_lines(path: AnyPath, refuse: Refuse = stop) -> Iterator[ReadSenten
 
 
 def parse_json_line(line: str) -> ReadSentence:
-    """Invert `format_json`, but for places in the input. Raises ValueError.
+    """Invert `format_json`, but for the line in the input. Raises ValueError.
 
     Linear in the number of tokens of all spans.
     """
@@ -93,7 +95,8 @@ def parse_json_line(line: str) -> ReadSentence:
         if not forms or len(forms) != len(tags):
             raise ValueError(f"{len(forms)} tokens with {len(tags)} tags")
         tokens = Tokens(forms, tags, comments=_strings(shown.get("comments", [])))
-        return _built(tokens, [_ReadSpan.of(span, len(tokens)) for span in shown["spans"]])
+        built = _built(tokens, [_ReadSpan.of(span, len(tokens)) for span in shown["spans"]])
+        return built._replace(offsets=_offsets(shown.get("offsets"), len(tokens)))
     except KeyError as error:
         raise ValueError(f"there is no {error.args[0]!r}") from None
     except (TypeError, AttributeError, RecursionError, json.JSONDecodeError):
@@ -137,6 +140,16 @@ def _built(tokens: Tokens, spans: Sequence[_ReadSpan]) -> ReadSentence:
                 raise ValueError(message)
     confidences = _of_all("confidence", [span.confidence for span in spans])
     return ReadSentence(ctree, None if confidences is None else tuple(map(float, confidences)))
+
+
+def _offsets(pairs: Any, n: int) -> list[tuple[int, int]] | None:
+    """Return where n words are. Raises TypeError, and ValueError where they are not one after the other."""
+    if pairs is None:
+        return None
+    offsets, places = [(begin + 0, end + 0) for begin, end in pairs], [place for pair in pairs for place in pair]
+    if len(offsets) != n or places != sorted(places) or min(places) < 0:
+        raise ValueError(f"the offsets are not those of {n} words, one after the other")
+    return offsets
 
 
 def _of_all(name: str, column: Sequence[Number | None]) -> list[Number] | None:

@@ -91,8 +91,10 @@ def _paired(pair: tuple[Viewed | None, DTree | None]) -> Viewed:
     return replace(one, dtree=dtree)
 
 
-def write_page(viewed: Iterable[tuple[int, Viewed]], path: Path, stream: TextIO) -> int:
+def write_page(viewed: Iterable[tuple[int, Viewed]], path: Path, stream: TextIO, query: str = "") -> int:
     """Writes the page of a file's sentences as they come; returns how many they are.
+
+    query: what the page searches when it is opened
 
     Raises FormatError where there is none, or too many.
     """
@@ -109,7 +111,7 @@ def write_page(viewed: Iterable[tuple[int, Viewed]], path: Path, stream: TextIO)
             yield _shown(written, number, one)
 
     def data() -> Json:
-        return {"sure": sure, **written.names}
+        return {"sure": sure, "query": query, **written.names}
 
     name = "<stdin>" if str(path) == "-" else path.name
     stream.writelines(page("d2c.viewing", "view.html", name=name, sentences=sentences(), data=data))

@@ -1,0 +1,119 @@
+"""`d2c search`: where a pattern matches in trees."""
+
+from __future__ import annotations
+
+import csv
+import json
+from collections.abc import Iterator
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import click
+
+from d2c.api.search import search_file
+from d2c.base.errors import FormatError
+from d2c.base.files import file_name, open_output
+from d2c.commands.options import FilePath, choice, heads_option, output_option, reading_options
+from d2c.commands.terminal import say, shown
+from d2c.treebanks.reading import Reading
+from d2c.trees.formats.treebanks import FORMATS
+from d2c.trees.patterns.language import compiled
+from d2c.trees.patterns.matches import Searched, matches
+from d2c.trees.spans import Source
+
+if TYPE_CHECKING:
+    from d2c.viewing.view import Viewed
+
+Row = dict[str, Any]
+_OF_SPANS = ("label", "start", "end", "start_char", "end_char", "text")
+_COLUMNS = ("file", "sentence", *_OF_SPANS)
+_COUNTS = ("file", "matches", "sentences_with", "sentences")
+
+
+def _readable(_context: click.Context, _option: click.Parameter, pattern: str) -> str:
+    try:
+        compiled(pattern)
+    except ValueError as error:
+        raise click.BadParameter(f"{error}.") from None
+    return pattern
+
+
+@click.command()
+@click.argument("pattern", callback=_readable)
+@click.argument("trees", nargs=-1, required=True, type=FilePath)
+@click.option("--count", "counted", is_flag=True, help="Only count: matches, sentences with one, sentences.")
+@choice("--to", ["tsv", "json"], "tsv", "A table with a line of column names, or JSON lines.")
+@output_option
+@heads_option
+@click.option("--format", "format_name", type=click.Choice([*FORMATS, "json"]), help="[default: by the name]")
+@reading_options
+def search(
+    pattern: str,
+    trees: tuple[Path, ...],
+    counted: bool,
+    to: str,
+    output: Path,
+    head_rules: str,
+    reading: Reading,
+) -> None:
+    """Finds a pattern in the language of Tregex in trees, as `NP < (PP $ NP)`.
+
+    TREES are treebanks, or what `d2c parse --to json` wrote. Each match is a line, with the nodes that the
+    pattern names (`NP < PP=part`). -o FILE.html writes the sentences that have matches as the page of `d2c view`.
+    """
+    if output.suffix == ".html":
+        if len(trees) > 1 or counted:
+            raise click.UsageError("-o FILE.html shows the matches in one file, and goes without --count")
+        return _write_page(pattern, trees[0], output, head_rules, reading)
+    names, none = compiled(pattern).names, True
+    columns = [*_COLUMNS, *(f"{name}.{column}" for name in names for column in _OF_SPANS)]
+    with open_output(output) as stream:
+        table = csv.DictWriter(
+            *(stream, _COUNTS if counted else columns),
+            **{"restval": "", "extrasaction": "ignore", "dialect": "excel-tab", "lineterminator": "\n"},
+        )
+        if to == "tsv":
+            table.writeheader()
+        for path in trees:
+            for row in _rows(path, pattern, counted, head_rules, reading):
+                none = none and not row.get("matches", 1)
+                if to == "tsv":
+                    table.writerow(_flat(row))
+                else:
+                    stream.write(json.dumps(row, ensure_ascii=False) + "\n")
+    if none:
+        say(f"there is no match in {', '.join(map(file_name, trees))}")
+
+
+def _rows(path: Path, pattern: str, counted: bool, head_rules: str, reading: Reading) -> Iterator[Row]:
+    """Yield a row for each match, or one that counts."""
+    counts = dict.fromkeys(_COUNTS[1:], 0)
+    for _, found in shown(search_file(path, pattern, reading, head_rules), "trees"):
+        counts["matches"] += len(found)
+        counts["sentences_with"] += bool(found)
+        counts["sentences"] += 1
+        if not counted:
+            yield from ({"file": file_name(path), **match.to_dict()} for match in found)
+    if counted:
+        yield {"file": file_name(path), **counts}
+
+
+def _flat(row: Row) -> Row:
+    captures = row.get("captures", {}).items()
+    return row | {f"{name}.{column}": value for name, span in captures for column, value in span.items()}
+
+
+def _write_page(pattern: str, path: Path, output: Path, head_rules: str, reading: Reading) -> None:
+    from d2c.viewing.view import read_viewed, write_page
+
+    def searched(item: tuple[int, Viewed]) -> Searched:
+        ctree = item[1].ctree
+        if ctree is None:
+            raise FormatError(file_name(path), 0, 0, "there are no c-trees in it; `d2c view` searches d-trees")
+        return Searched(ctree, None, Source(ctree.tokens.forms))
+
+    viewed = read_viewed(path, reading, head_rules)
+    with open_output(output) as stream:
+        hits = (item for item, found in matches(pattern, viewed, searched) if found)
+        count = write_page(hits, path, stream, pattern)
+    say(f"{output}: {count:,} sentence{'s' if count > 1 else ''}")
