@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from dataclasses import replace
 from pathlib import Path
 
@@ -12,6 +12,7 @@ from d2c.base.files import AnyPath
 from d2c.parsing.json_lines import read_json_lines
 from d2c.parsing.output import format_by_name
 from d2c.treebanks.reading import Reading
+from d2c.trees.ctree import CTree
 from d2c.trees.heads import load_head_rules
 from d2c.trees.patterns.language import compiled
 from d2c.trees.patterns.matches import Match, matches
@@ -25,7 +26,7 @@ def search(
     path:       a treebank, or JSON lines that `d2c parse --to json` wrote
     pattern:    in the language of Tregex
     format:     one of those of `d2c convert`, or `json`; None: as the file's name says
-    head_rules: which children are heads, in trees that say it not themselves, where the pattern asks for heads
+    head_rules: which children are heads, where a pattern asks for heads and trees have none
 
     Raises FormatError, and ValueError for a pattern that cannot be read.
     """
@@ -38,17 +39,19 @@ def search_file(
     path: Path, pattern: str, reading: Reading, head_rules: str, refusals: Refusals | None = None
 ) -> Iterator[tuple[int, list[Match]]]:
     """Yield of each sentence its number and the matches in it; arguments as of `search`."""
-    refusals = refusals or Refusals(reading.faults)
-    rules = load_head_rules(head_rules) if compiled(pattern).heads and head_rules != "marked" else None
-
-    def trees() -> Iterator[tuple[int, Tree]]:
-        for number, tree in enumerate(refusals.over(_trees(path, reading, refusals)), 1):
-            if rules and tree.ctree.head_children is None:
-                tree = replace(tree, ctree=rules.headed(tree.ctree))
-            yield number + refusals.count, tree
-
-    for (number, _), found in matches(pattern, trees(), lambda item: item[1].searched):
+    refusals, headed = refusals or Refusals(reading.faults), heads_for(pattern, head_rules)
+    trees = enumerate(refusals.over(_trees(path, reading, refusals)), 1)
+    numbered = ((number + refusals.count, replace(tree, ctree=headed(tree.ctree))) for number, tree in trees)
+    for (number, _), found in matches(pattern, numbered, lambda item: item[1].searched):
         yield number, [replace(match, sentence=number) for match in found]
+
+
+def heads_for(pattern: str, head_rules: str) -> Callable[[CTree], CTree]:
+    """Return a function that gives heads to trees without any, if the pattern asks for heads."""
+    if not compiled(pattern).heads or head_rules == "marked":
+        return lambda ctree: ctree
+    rules = load_head_rules(head_rules)
+    return lambda ctree: rules.headed(ctree) if ctree.head_children is None else ctree
 
 
 def _trees(path: Path, reading: Reading, refusals: Refusals) -> Iterator[Tree]:

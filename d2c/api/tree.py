@@ -76,7 +76,7 @@ class Tree:
         return spans_of(self.ctree, nodes, self.confidences, self._source)
 
     def search(self, pattern: str) -> list[Match]:
-        """Return where a pattern in the language of Tregex matches, from left to right, the higher node first.
+        """Return where a pattern in Tregex's language matches, from left to right, the higher node first.
 
         Raises ValueError for a pattern that cannot be read, or that asks for heads where the tree has none.
         """
@@ -123,7 +123,9 @@ class Tree:
     @property
     def _source(self) -> Source:
         offsets = self.offsets or [(0, 0)]
-        known = len(self.text) == offsets[-1][1] - offsets[0][0]  # not where only words and offsets were given
+        known = (
+            len(self.text) == offsets[-1][1] - offsets[0][0]
+        )  # not where only words and offsets were given
         return Source(self.words, self.offsets, self.text if known else "")
 
 

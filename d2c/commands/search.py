@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from d2c.api.search import search_file
+from d2c.api.search import heads_for, search_file
 from d2c.base.errors import FormatError
 from d2c.base.files import file_name, open_output
 from d2c.commands.options import FilePath, choice, heads_option, output_option, reading_options
@@ -59,7 +59,8 @@ def search(
     """Finds a pattern in the language of Tregex in trees, as `NP < (PP $ NP)`.
 
     TREES are treebanks, or what `d2c parse --to json` wrote. Each match is a line, with the nodes that the
-    pattern names (`NP < PP=part`). -o FILE.html writes the sentences that have matches as the page of `d2c view`.
+    pattern names (`NP < PP=part`). -o FILE.html writes the sentences that have matches as the page of `d2c
+    view`.
     """
     if output.suffix == ".html":
         if len(trees) > 1 or counted:
@@ -109,9 +110,12 @@ def _write_page(pattern: str, path: Path, output: Path, head_rules: str, reading
     def searched(item: tuple[int, Viewed]) -> Searched:
         ctree = item[1].ctree
         if ctree is None:
-            raise FormatError(file_name(path), 0, 0, "there are no c-trees in it; `d2c view` searches d-trees")
-        return Searched(ctree, None, Source(ctree.tokens.forms))
+            raise FormatError(
+                file_name(path), 0, 0, "there are no c-trees in it; `d2c view` searches d-trees"
+            )
+        return Searched(headed(ctree), None, Source(ctree.tokens.forms))
 
+    headed = heads_for(pattern, head_rules)
     viewed = read_viewed(path, reading, head_rules)
     with open_output(output) as stream:
         hits = (item for item, found in matches(pattern, viewed, searched) if found)

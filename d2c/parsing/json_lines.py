@@ -146,10 +146,10 @@ def _offsets(pairs: Any, n: int) -> list[tuple[int, int]] | None:
     """Return where n words are. Raises TypeError, and ValueError where they are not one after the other."""
     if pairs is None:
         return None
-    offsets, places = [(begin + 0, end + 0) for begin, end in pairs], [place for pair in pairs for place in pair]
-    if len(offsets) != n or places != sorted(places) or min(places) < 0:
+    places = [place + 0 for pair in pairs for place in pair]
+    if len(pairs) != n or len(places) != 2 * n or places != sorted(places) or places[0] < 0:
         raise ValueError(f"the offsets are not those of {n} words, one after the other")
-    return offsets
+    return list(zip(places[::2], places[1::2], strict=True))
 
 
 def _of_all(name: str, column: Sequence[Number | None]) -> list[Number] | None:

@@ -40,11 +40,11 @@ def _treebank(path: Path, reading: Reading, refusals: Refusals) -> Iterator[View
 
 
 def _json(path: Path, _reading: Reading, refusals: Refusals) -> Iterator[Viewed]:
-    for ctree, confidences, error in read_json_lines(path, refusals):
-        if error:  # is shown in the place of words
-            yield Viewed(replace(NO_CTREE, tokens=Tokens((error,), NO_CTREE.tokens.tags)))
+    for one in read_json_lines(path, refusals):
+        if one.error:  # is shown in the place of words
+            yield Viewed(replace(NO_CTREE, tokens=Tokens((one.error,), NO_CTREE.tokens.tags)))
         else:
-            yield Viewed(ctree, None, confidences or ())
+            yield Viewed(one.ctree, None, one.confidences or ())
 
 
 def _conllu(path: Path, _reading: Reading, refusals: Refusals) -> Iterator[Viewed]:

@@ -1,21 +1,23 @@
-"""The language of Tregex (Levy and Andrew, 2006), read into a small tree of nodes and what is said of them."""
+"""The language of Tregex (Levy and Andrew, 2006), read into a tree of nodes and what is said of them."""
 
 from __future__ import annotations
 
 import re
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
 from functools import lru_cache
-from typing import Iterator, NoReturn
+from typing import NoReturn
 
 import numpy as np
 
-from d2c.trees.patterns.nodes import Ids, Nodes
-from d2c.trees.patterns.relations import CHILD, RELATIONS, Chain, Relation, Same, inverse, nth_child
+from d2c.trees.patterns.nodes import Ids, TreeNodes
+from d2c.trees.patterns.relations import RELATIONS, Chain, Relation, inverse, nth_child
 
 DEEPEST = 50  # brackets inside each other in a pattern
-_BASIC = re.compile(r"(?:([-=|#^~_[]).*?\1|.)[^-=|#^~_[]*", re.DOTALL)  # the label `NP` of `NP-SBJ`; -LRB- is whole
+_BASIC = re.compile(
+    r"(?:([-=|#^~_[]).*?\1|.)[^-=|#^~_[]*", re.DOTALL
+)  # the label `NP` of `NP-SBJ`; -LRB- is whole
 _TOKEN = re.compile(
     r"""\s*(?:
     (?P<words>"[^"]*") | (?P<regex>/(?:\\.|[^/\\])*/) | (?P<arc>arc:[^\s()&|[\]=]+)
@@ -42,7 +44,7 @@ class Label:
     word: bool = False
     groups: tuple[tuple[int, str], ...] = ()
 
-    def ids(self, nodes: Nodes) -> Ids:
+    def ids(self, nodes: TreeNodes) -> Ids:
         """Return the nodes that fit, in order."""
         order, starts = nodes.by_label
         fitting = [nodes.names.get(name) for name in self.names] if self.names is not None else None
@@ -72,7 +74,7 @@ class Node:
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Said:
-    """What is said of a node: `all`, `either`, `not` or `maybe` of some parts, or `related` to another node."""
+    """What is said of a node: `all`, `either`, `not` or `maybe` of parts, or `related` to another node."""
 
     kind: str
     parts: tuple[Said, ...] = ()
@@ -165,7 +167,9 @@ class _Reader:
 
     def _says(self) -> bool:
         """Whether something is said of a node here."""
-        return self.kind in ("relation", "chain", "exactly") or (self.kind == "mark" and self.token in "!?[(&")
+        return self.kind in ("relation", "chain", "exactly") or (
+            self.kind == "mark" and self.token in "!?[(&"
+        )
 
     def _node(self) -> Node:
         if self._take("="):
@@ -214,7 +218,7 @@ class _Reader:
             except (re.error, OverflowError) as error:
                 self._fail(f"no regular expression of Python's: {error}")
         elif kind == "any":
-            fits = lambda _: True
+            fits = _any
         else:
             names = frozenset(text.split("|"))
             fits = names.__contains__
@@ -327,8 +331,12 @@ class _Reader:
             children.append(self._other())
         self._expect("}")
         parts = [Said("related", relation=nth_child(i), node=node) for i, node in enumerate(children, 1)]
-        more = Said("related", relation=nth_child(len(children) + 1), node=Node(Label(lambda _: True)))
+        more = Said("related", relation=nth_child(len(children) + 1), node=Node(Label(_any)))
         return Said("all", (*parts, Said("not", (more,))))
+
+
+def _any(_label: str) -> bool:
+    return True
 
 
 def _basic(label: str) -> str:

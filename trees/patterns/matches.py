@@ -9,7 +9,7 @@ from typing import Any, NamedTuple, TypeVar
 from d2c.trees.ctree import CTree
 from d2c.trees.patterns.language import compiled
 from d2c.trees.patterns.matching import find
-from d2c.trees.patterns.nodes import ROOT, Nodes
+from d2c.trees.patterns.nodes import ROOT, TreeNodes
 from d2c.trees.spans import Source, Span
 
 Item = TypeVar("Item")
@@ -28,8 +28,7 @@ class Searched(NamedTuple):
 class Match:
     """A place where a pattern matches.
 
-    span:     the node that was sought; of a word its form, of a tag the tag is the label, ROOT of what is over
-              the tree
+    span:     the node that was sought; the label of a word is its form, and ROOT of what is over the tree
     captures: by the names in the pattern those of the other nodes that are there
     sentence: the number of the sentence in its file, 0 where that is not known
     """
@@ -53,16 +52,18 @@ def matches(
 ) -> Iterator[tuple[Item, list[Match]]]:
     """Yield each item with the matches in it, from left to right, the higher node first.
 
-    text:     a pattern in the language of Tregex; raises ValueError where it cannot be read, or asks for heads
-              where a tree has none
+    text:     a pattern in the language of Tregex; raises ValueError where it cannot be read, or asks for
+              heads where a tree has none
     searched: what is searched of an item
     """
     pattern = compiled(text)
 
     def of_batch() -> Iterator[tuple[Item, list[Match]]]:
-        nodes = Nodes([one.ctree for _, one in batch])
+        nodes = TreeNodes([one.ctree for _, one in batch])
         rows, found = find(pattern, nodes).tolist(), [list[Match]() for _ in batch]
-        for (number, *_), ids in zip(nodes.tree[[row[:1] for row in rows]] if rows else (), rows, strict=True):
+        for (number, *_), ids in zip(
+            nodes.tree[[row[:1] for row in rows]] if rows else (), rows, strict=True
+        ):
             origins = [nodes.origin[node] if node >= 0 else None for node in ids]
             found[number].append(origins)
         for (item, one), of_tree in zip(batch, found, strict=True):
@@ -80,7 +81,7 @@ def matches(
 
 
 def _matches(one: Searched, rows: list[list[int | None]], names: Sequence[str]) -> list[Match]:
-    """Return the matches in a tree, whose nodes are given by `Nodes.origin`."""
+    """Return the matches in a tree, whose nodes are given by `TreeNodes.origin`."""
     ctree, (confidences, source) = one.ctree, one[1:]
     n, blocks, depths = len(ctree.tokens), ctree.blocks(), ctree.depths()
     heads = None if ctree.head_children is None else ctree.lexical_heads()

@@ -1,4 +1,4 @@
-"""Where a pattern matches in c-trees: all trees of a batch at once, one node of the pattern after the other."""
+"""Where a pattern matches in c-trees: in all trees of a batch at once, a node of the pattern at a time."""
 
 from __future__ import annotations
 
@@ -8,21 +8,20 @@ from math import inf
 import numpy as np
 
 from d2c.trees.patterns.language import Node, Pattern, Said
-from d2c.trees.patterns.nodes import NONE, Ids, Nodes
+from d2c.trees.patterns.nodes import NONE, Ids, TreeNodes
 from d2c.trees.patterns.relations import Bools, TooMany
 
 MOST = 1_000_000  # pairs of nodes held at once
 Bound = dict[str, Ids]  # of names, the node in each row, or NONE; of variables ("%x") the number of a text
 
 
-def find(pattern: Pattern, nodes: Nodes) -> Ids:
-    """Return the matches [matches, 1 + names]: the node, and that of each name or NONE. Each comes once, in the
-    order of nodes."""
+def find(pattern: Pattern, nodes: TreeNodes) -> Ids:
+    """Return the matches [matches, 1 + names]: the node, that of each name or NONE; in order, each once."""
     return _Search(nodes).matches(pattern)
 
 
 class _Search:
-    def __init__(self, nodes: Nodes) -> None:
+    def __init__(self, nodes: TreeNodes) -> None:
         self.nodes = nodes
         self.texts: dict[str, int] = {}  # what groups of regular expressions hold
         self.most = inf
@@ -34,7 +33,11 @@ class _Search:
             ids = self.ids(node)
             found += [ids[:, None]] if not pattern.names and node.plain else self.tables(pattern, node, ids)
         whole = np.concatenate(found)
-        return whole if len(found) <= 2 and not pattern.names and pattern.nodes[0].plain else np.unique(whole, axis=0)
+        return (
+            whole
+            if len(found) <= 2 and not pattern.names and pattern.nodes[0].plain
+            else np.unique(whole, axis=0)
+        )
 
     def tables(self, pattern: Pattern, node: Node, ids: Ids) -> Iterator[Ids]:
         """Yield matches in tables that are not too large, unless a single node has so many."""
@@ -43,7 +46,9 @@ class _Search:
             part = parts.pop()
             self.most = MOST if len(part) > 1 else inf
             try:
-                rows, bound = self.bind(node, part, {name: np.full(len(part), NONE) for name in pattern.names})
+                rows, bound = self.bind(
+                    node, part, {name: np.full(len(part), NONE) for name in pattern.names}
+                )
             except TooMany:
                 parts += [part[len(part) // 2 :], part[: len(part) // 2]]
             else:

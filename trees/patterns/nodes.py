@@ -1,7 +1,7 @@
 """The nodes of many c-trees as arrays, in which relations between nodes are comparisons of numbers.
 
-Over each tree stands a node ROOT, and under each pre-terminal its word. Nodes are numbered in preorder, one tree
-after the other: the nodes below node a are those from a + 1 to before `end[a]`. Linear time.
+Over each tree stands a node ROOT, and under each pre-terminal its word. Nodes are numbered in preorder, one
+tree after the other: the nodes below node a are those from a + 1 to before `end[a]`. Linear time.
 """
 
 from __future__ import annotations
@@ -20,7 +20,7 @@ ROOT = "ROOT"
 NONE = -1  # no such node
 
 
-class Nodes:
+class TreeNodes:
     """M nodes of some trees, one or more.
 
     parent, end:  [M] of each node; the parent of a ROOT is NONE
@@ -63,7 +63,11 @@ class Nodes:
     def _numbered(self) -> tuple[list[int], list[int]]:
         names, labels, forms = self.names, list[int](), list[int]()
         for ctree in self.ctrees:
-            for column, found in ((ctree.tokens.tags, labels), (ctree.labels, labels), (ctree.tokens.forms, forms)):
+            for column, found in (
+                (ctree.tokens.tags, labels),
+                (ctree.labels, labels),
+                (ctree.tokens.forms, forms),
+            ):
                 found += [names.setdefault(name, len(names)) for name in column]
         return labels, forms
 
@@ -121,8 +125,8 @@ class Nodes:
 
 
 def _shape(ctree: CTree) -> tuple[list[int], list[int], list[int], list[int], list[int]]:
-    """Return [n + K] of each node its place in preorder behind ROOT, that of its parent, how many nodes it has with
-    those below it, its first and its last token."""
+    """Return [n + K] of each node its place in preorder, that of its parent, how many nodes it is, its first
+    and last token."""
     n = len(ctree.tokens)
     size, first, last = [2] * n, list(range(n)), list(range(n))
     for kids in ctree.children:

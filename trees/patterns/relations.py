@@ -1,8 +1,8 @@
 """The relations of Tregex between two nodes, A and B, over all nodes of many trees at once.
 
-A relation says of each B a key, and of each A a range in which the keys of those B are that it has. Sorted keys
-answer for m nodes A and n nodes B in O((m + n) log n) which A have a B, and in addition, in the time of writing
-them down, all pairs. In a tree with gaps A precedes B if its last token comes before B's first one.
+A relation gives each B a key, and each A a range: the keys in it are those of its B. Sorted keys answer for m
+nodes A and n nodes B in O((m + n) log n) which A have a B, and list all pairs in time of their number.
+In a tree with gaps A precedes B if its last token comes before B's first one.
 """
 
 from __future__ import annotations
@@ -14,11 +14,11 @@ from math import inf
 import numpy as np
 from numpy.typing import NDArray
 
-from d2c.trees.patterns.nodes import NONE, Ids, Nodes
+from d2c.trees.patterns.nodes import NONE, Ids, TreeNodes
 
 Bools = NDArray[np.bool_]
-Column = Callable[[Nodes, Ids], Ids]  # a number for each of some nodes
-Fitting = Callable[[Nodes], Ids]  # those nodes that fit something
+Column = Callable[[TreeNodes, Ids], Ids]  # a number for each of some nodes
+Fitting = Callable[[TreeNodes], Ids]  # those nodes that fit something
 _ABOVE = np.iinfo(np.int64).max
 
 
@@ -29,22 +29,22 @@ class TooMany(Exception):
 class Relation:
     """What all relations answer."""
 
-    def keys(self, nodes: Nodes, b: Ids) -> Ids:
+    def keys(self, nodes: TreeNodes, b: Ids) -> Ids:
         """Return the keys of nodes B, below 0 for what no A has."""
         raise NotImplementedError
 
-    def ranges(self, nodes: Nodes, a: Ids) -> tuple[Ids, Ids]:
+    def ranges(self, nodes: TreeNodes, a: Ids) -> tuple[Ids, Ids]:
         """Return the least key of each node A's B, and the one after the greatest."""
         raise NotImplementedError
 
-    def exists(self, nodes: Nodes, a: Ids, b: Ids) -> Bools:
+    def exists(self, nodes: TreeNodes, a: Ids, b: Ids) -> Bools:
         """Return of each A whether one of the B is its B."""
         keys = self.keys(nodes, b)
         keys = np.append(np.sort(keys[keys >= 0]), _ABOVE)
         begin, end = self.ranges(nodes, a)
         return np.asarray(keys[np.searchsorted(keys, begin)] < end)
 
-    def pairs(self, nodes: Nodes, a: Ids, b: Ids, most: float = inf) -> tuple[Ids, Ids]:
+    def pairs(self, nodes: TreeNodes, a: Ids, b: Ids, most: float = inf) -> tuple[Ids, Ids]:
         """Return all pairs: places in `a`, and nodes of `b`. Raises TooMany for more than `most`."""
         keys = self.keys(nodes, b)
         order = np.argsort(keys, kind="stable")[np.count_nonzero(keys < 0) :]
@@ -66,11 +66,11 @@ class Same(Relation):
     less: tuple[Column, Column] | None = None
     inverse: bool = False
 
-    def keys(self, nodes: Nodes, b: Ids) -> Ids:
+    def keys(self, nodes: TreeNodes, b: Ids) -> Ids:
         keys = (self.of_a if self.inverse else self.of_b)(nodes, b)
         return keys * (nodes.count + 1) + self.less[not self.inverse](nodes, b) if self.less else keys
 
-    def ranges(self, nodes: Nodes, a: Ids) -> tuple[Ids, Ids]:
+    def ranges(self, nodes: TreeNodes, a: Ids) -> tuple[Ids, Ids]:
         keys = (self.of_b if self.inverse else self.of_a)(nodes, a)
         if not self.less:
             return keys, keys + 1
@@ -86,10 +86,10 @@ class Below(Relation):
 
     words: bool = False
 
-    def keys(self, nodes: Nodes, b: Ids) -> Ids:
+    def keys(self, nodes: TreeNodes, b: Ids) -> Ids:
         return np.where(nodes.children[b] == 0, b, NONE) if self.words else b
 
-    def ranges(self, nodes: Nodes, a: Ids) -> tuple[Ids, Ids]:
+    def ranges(self, nodes: TreeNodes, a: Ids) -> tuple[Ids, Ids]:
         return a + 1, nodes.end[a]
 
 
@@ -100,13 +100,13 @@ class Chain(Relation):
     step: Relation
     through: Fitting
 
-    def exists(self, nodes: Nodes, a: Ids, b: Ids) -> Bools:
+    def exists(self, nodes: TreeNodes, a: Ids, b: Ids) -> Bools:
         found = np.zeros(len(a), bool)
         for begin in range(0, len(a), 1000):
             found[begin + self.pairs(nodes, a[begin : begin + 1000], b)[0]] = True
         return found
 
-    def pairs(self, nodes: Nodes, a: Ids, b: Ids, most: float = inf) -> tuple[Ids, Ids]:
+    def pairs(self, nodes: TreeNodes, a: Ids, b: Ids, most: float = inf) -> tuple[Ids, Ids]:
         through, found = self.through(nodes), [np.zeros(0, np.int64)]
         rows = np.arange(len(a))
         while len(rows):
@@ -121,16 +121,16 @@ class Chain(Relation):
 class Above(Chain):
     """A is dominated by B."""
 
-    def exists(self, nodes: Nodes, a: Ids, b: Ids) -> Bools:
+    def exists(self, nodes: TreeNodes, a: Ids, b: Ids) -> Bools:
         begun, ended = np.searchsorted(b, a), np.searchsorted(np.sort(nodes.end[b]), a, "right")
         return begun > ended
 
 
-def _node(_nodes: Nodes, x: Ids) -> Ids:
+def _node(_nodes: TreeNodes, x: Ids) -> Ids:
     return x
 
 
-def _parent(nodes: Nodes, x: Ids) -> Ids:
+def _parent(nodes: TreeNodes, x: Ids) -> Ids:
     return nodes.parent[x]
 
 
@@ -138,10 +138,10 @@ def _of(name: str) -> Column:
     return lambda nodes, x: np.asarray(getattr(nodes, name)[x])
 
 
-def _parent_if(condition: Callable[[Nodes, Ids, Ids], Bools]) -> Column:
+def _parent_if(condition: Callable[[TreeNodes, Ids, Ids], Bools]) -> Column:
     """The parent of those nodes for which a condition holds, given their parents, too."""
 
-    def parent(nodes: Nodes, x: Ids) -> Ids:
+    def parent(nodes: TreeNodes, x: Ids) -> Ids:
         above = nodes.parent[x]
         return np.where(condition(nodes, x, above), above, NONE)
 
@@ -158,7 +158,7 @@ def nth_child(n: int) -> Same:
 def _sister(column: str, shift: int) -> Column:
     """The parent of each node together with its first or last token."""
 
-    def key(nodes: Nodes, x: Ids) -> Ids:
+    def key(nodes: TreeNodes, x: Ids) -> Ids:
         return nodes.parent[x] * (nodes.count + 1) + getattr(nodes, column)[x] + shift
 
     return key

@@ -30,7 +30,7 @@ def written(ctree: CTree, confidences: tuple[float, ...] | None = None) -> str:
 def test_what_is_written_is_read_back(ctree: CTree) -> None:
     headed = load_head_rules("leftmost").apply(ctree)
     shares = (0.5,) * len(headed.labels)
-    read, confidences, error = parse_json_line(written(headed, shares))
+    read, confidences, error, _ = parse_json_line(written(headed, shares))
     assert (read.tokens, read.top) == (headed.tokens, "TOP") and (confidences or ()) == shares and not error
     assert spans(read) == spans(headed)
     assert written(read) == written(headed)
@@ -44,6 +44,17 @@ def test_gaps_unary_nodes_and_confidences() -> None:
     assert parse_json_line(json.dumps(LINE)) == ReadSentence(GAP, (0.25, 0.5, 1.0))
 
 
+def test_offsets_are_read() -> None:
+    offsets = [[3, 4], [5, 6], [6, 7]]
+    assert parse_json_line(json.dumps(LINE | {"offsets": offsets})).offsets == [(3, 4), (5, 6), (6, 7)]
+    for wrong in ([[3, 4]], [[3, 4], [6, 7], [5, 6]], [[-1, 0], [0, 1], [1, 2]], [[3, 4, 5]] * 3):
+        with pytest.raises(ValueError, match="the offsets are not those of 3 words, one after the other"):
+            parse_json_line(json.dumps(LINE | {"offsets": wrong}))
+    for no_pairs in (7, [["a", "b"]] * 3, [3, 4, 5]):
+        with pytest.raises(ValueError, match="no JSON line as"):
+            parse_json_line(json.dumps(LINE | {"offsets": no_pairs}))
+
+
 def test_a_sentence_that_could_not_be_parsed() -> None:
     line = format_json(failed(Parsed(InputSentence(TOKENS, 1), 1), "not UTF-8 text"))
     assert parse_json_line(line) == ReadSentence(NO_CTREE, None, "not UTF-8 text")
@@ -53,7 +64,7 @@ def test_a_sentence_that_could_not_be_parsed() -> None:
 
 def test_lines_without_heads_and_confidences() -> None:
     spans = [{"label": "S", "start": 0, "end": 3}, {"label": "X", "start": 1, "end": 3, "confidence": None}]
-    ctree, confidences, _ = parse_json_line(json.dumps(LINE | {"spans": spans}))
+    ctree, confidences, *_ = parse_json_line(json.dumps(LINE | {"spans": spans}))
     assert (ctree.labels, ctree.children, ctree.head_children) == (("X", "S"), ((1, 2), (0, 3)), None)
     assert confidences is None
 

@@ -1,5 +1,5 @@
-"""The search of pages, templates/search.js, finds what Python finds: run by Node.js on hand-checked patterns, and on
-random patterns in random trees, gaps and heads included."""
+"""The search of pages, templates/search.js, finds what Python finds: run by Node.js on hand-checked patterns,
+and on random patterns in random trees, gaps and heads included."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ from d2c.trees.formats.brackets import parse_bracket
 from d2c.trees.heads import load_head_rules
 from d2c.trees.patterns.language import compiled
 from d2c.trees.patterns.matching import find
-from d2c.trees.patterns.nodes import Nodes
+from d2c.trees.patterns.nodes import TreeNodes
 from d2c.viewing.page import Sentences
 from tests.strategies import ctrees
 from tests.trees.patterns.manual import PATTERNS, TREES
@@ -30,11 +30,45 @@ NODE = shutil.which("node") or ""
 pytestmark = pytest.mark.skipif(not NODE, reason="Node.js is not installed")
 
 SIGNS = (
-    *("<", ">", "<<", ">>", "<<<", "<,", ">,", "<-", ">-", "<1", ">1", "<2", "<-2", ">-2", "<:", ">:", "<=", "=="),
+    *(
+        "<",
+        ">",
+        "<<",
+        ">>",
+        "<<<",
+        "<,",
+        ">,",
+        "<-",
+        ">-",
+        "<1",
+        ">1",
+        "<2",
+        "<-2",
+        ">-2",
+        "<:",
+        ">:",
+        "<=",
+        "==",
+    ),
     *("<<,", "<<-", ">>,", ">>-", "<<:", ">>:", "<#", ">#", "<<#", ">>#", ":", "<+(NN)", ">+(!DT)", ".+(__)"),
     *(",+(/^N/)", ".", "..", ",", ",,", "$", "$+", "$-", "$++", "$--", "$.", "$..", "$,", "$,,"),
 )
-BASES = ("S", "NP", "VP", "__", "__", "DT|NN", "w1", "@ADVP|NP", "!S", "!@NP", "/^[NV]P$/", "/w([0-3])/#1%w", '"w2"', '"w1 w*"')
+BASES = (
+    "S",
+    "NP",
+    "VP",
+    "__",
+    "__",
+    "DT|NN",
+    "w1",
+    "@ADVP|NP",
+    "!S",
+    "!@NP",
+    "/^[NV]P$/",
+    "/w([0-3])/#1%w",
+    '"w2"',
+    '"w1 w*"',
+)
 
 
 @st.composite
@@ -78,7 +112,7 @@ def in_page(ctrees: Sequence[CTree], cases: Sequence[tuple[str, int]]) -> list[A
 
 
 def in_python(ctrees: Sequence[CTree], cases: Sequence[tuple[str, int]]) -> list[Any]:
-    return [find(compiled(pattern), Nodes([ctrees[tree]])).tolist() for pattern, tree in cases]
+    return [find(compiled(pattern), TreeNodes([ctrees[tree]])).tolist() for pattern, tree in cases]
 
 
 def test_patterns_of_the_manual() -> None:
@@ -100,7 +134,19 @@ def test_random_patterns(trees: list[CTree], texts: list[str]) -> None:
 
 @pytest.mark.parametrize(
     "pattern",
-    ["NP <", "NP PP", "(NP < PP", "NP [< PP)", "NP /x", "NP < =x", "NP=x < PP=x", "NP !< PP=x", "NP <0 PP", '""', "/a/#x"],
+    [
+        "NP <",
+        "NP PP",
+        "(NP < PP",
+        "NP [< PP)",
+        "NP /x",
+        "NP < =x",
+        "NP=x < PP=x",
+        "NP !< PP=x",
+        "NP <0 PP",
+        '""',
+        "/a/#x",
+    ],
 )
 def test_what_cannot_be_read_says_the_same(pattern: str) -> None:
     with pytest.raises(ValueError) as error:
@@ -110,4 +156,8 @@ def test_what_cannot_be_read_says_the_same(pattern: str) -> None:
 
 def test_arcs() -> None:
     tree = load_head_rules("leftmost").apply(parse_bracket("(S (NP (PRP They)) (VP (VBD slept)))"))
-    assert in_page([tree], [("arc:root", 0), ("NP !<< arc:root", 0), ("S < (__ << arc:S*)", 0)]) == [[[4]], [], [[1]]]
+    assert in_page([tree], [("arc:root", 0), ("NP !<< arc:root", 0), ("S < (__ << arc:S*)", 0)]) == [
+        [[4]],
+        [],
+        [[1]],
+    ]

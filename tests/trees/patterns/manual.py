@@ -1,20 +1,25 @@
-"""Patterns of Tregex's manual and of measures of syntactic complexity, with what they match in eight small trees.
+"""Patterns of Tregex's manual and of measures of syntactic complexity, and how often small trees match.
 
-The counts are checked by hand: of distinct pairs of the node and its captures. Measures are those of Lu (2010).
+The counts, of different nodes with their captures, are checked by hand. Measures are those of Lu (2010).
 """
 
 TREES = """\
 (S (NP (PRP They)) (VP (VBD saw) (NP (NP (DT the) (NN cat)) (PP (IN with) (NP (NNS glasses))))) (. .))
-(S (NP (NNP Kim)) (VP (VBZ says) (SBAR (IN that) (S (NP (PRP she)) (VP (MD will) (VP (VB come) (PP (IN with) (NP (PRP us)))))))) (. .))
-(S (S (NP (NNP Pat)) (VP (VBD sang))) (CC and) (S (NP (NNP Lee)) (VP (VBD danced) (CC and) (VBD laughed))) (. .))
+(S (NP (NNP Kim)) (VP (VBZ says) (SBAR (IN that) (S (NP (PRP she))\
+ (VP (MD will) (VP (VB come) (PP (IN with) (NP (PRP us)))))))) (. .))
+(S (S (NP (NNP Pat)) (VP (VBD sang))) (CC and)\
+ (S (NP (NNP Lee)) (VP (VBD danced) (CC and) (VBD laughed))) (. .))
 (SBARQ (WHNP (WP What)) (SQ (VBD did) (NP (PRP you)) (VP (VB see))) (. ?))
-(S (NP (NP (DT the) (JJ old) (NN man)) (SBAR (WHNP (WP who)) (S (VP (VBD slept))))) (VP (VBD woke) (ADVP (RB up))) (. .))
+(S (NP (NP (DT the) (JJ old) (NN man)) (SBAR (WHNP (WP who)) (S (VP (VBD slept)))))\
+ (VP (VBD woke) (ADVP (RB up))) (. .))
 (FRAG (NP (NNS cats) (, ,) (NNS dogs) (CC and) (NNS birds)))
 (S (S (VP (VBG Reading) (NP (NNS books)))) (VP (VBZ helps) (NP (PRP me))) (. .))
 (NP (NNS cats))
 """
 
-CLAUSE = "[> ROOT <, (VP <# VB) | <# MD|VBZ|VBP|VBD | < (VP [<# MD|VBP|VBZ|VBD | < CC < (VP <# MD|VBP|VBZ|VBD)])]"
+CLAUSE = (
+    "[> ROOT <, (VP <# VB) | <# MD|VBZ|VBP|VBD | < (VP [<# MD|VBP|VBZ|VBD | < CC < (VP <# MD|VBP|VBZ|VBD)])]"
+)
 _COUNTED = """\
  8 ROOT
 16 NP

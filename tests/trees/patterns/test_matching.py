@@ -1,4 +1,4 @@
-"""Patterns in the language of Tregex: counts checked by hand, what captures hold, gaps, and what cannot be read."""
+"""Patterns in the language of Tregex: counts checked by hand, captures, gaps, and what cannot be read."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from d2c.trees.formats.discbracket import parse_discbracket
 from d2c.trees.heads import load_head_rules
 from d2c.trees.patterns.language import compiled
 from d2c.trees.patterns.matching import find
-from d2c.trees.patterns.nodes import Nodes
+from d2c.trees.patterns.nodes import TreeNodes
 from tests.trees.patterns.manual import PATTERNS, TREES
 
 RULES = load_head_rules("collins")
@@ -35,7 +35,7 @@ def found(pattern: str, text: str = FLAT) -> list[Any]:
 
 @pytest.mark.parametrize("pattern", PATTERNS)
 def test_counts(pattern: str) -> None:
-    assert len(find(compiled(pattern), Nodes(CTREES))) == PATTERNS[pattern]
+    assert len(find(compiled(pattern), TreeNodes(CTREES))) == PATTERNS[pattern]
     assert sum(len(Tree(ctree).search(pattern)) for ctree in CTREES) == PATTERNS[pattern]
 
 
@@ -137,7 +137,9 @@ def test_deep_trees_and_many_pairs(monkeypatch: pytest.MonkeyPatch) -> None:
 
 
 def test_nodes_of_several_trees_do_not_meet() -> None:
-    nodes = Nodes([parse_bracket(FLAT), build_ctree(Tokens(("x",), ("X",)), [], [], 0), parse_bracket(FLAT)])
+    nodes = TreeNodes(
+        [parse_bracket(FLAT), build_ctree(Tokens(("x",), ("X",)), [], [], 0), parse_bracket(FLAT)]
+    )
     for relation in ("$", ".", "..", ":", "$++", ",", "<<-", "<<,", "<<:"):
         for a, b in find(compiled(f"__=a {relation} __=b"), nodes)[:, 1:]:
             assert nodes.tree[a] == nodes.tree[b], relation

@@ -1,8 +1,8 @@
 """Patterns that nltk.tgrep reads, too, find the same nodes there: random trees, random patterns.
 
 nltk has no captures, variables, options, chains, heads, and none of `$+`, `$-`, `<<-`, `>>-`. It differs from
-Tregex in two things, which are left out here: words have no relations of their own (`with > IN` finds nothing),
-and the relations `<<-` and `>>-` are written `<<'` and `>>'`.
+Tregex in two things: words have no relations of their own (`with > IN` finds nothing), and `<<-` and `>>-`
+are written `<<'` and `>>'`.
 """
 
 from __future__ import annotations
@@ -19,7 +19,7 @@ from d2c.trees.ctree import CTree, Tokens
 from d2c.trees.formats.brackets import format_bracket, parse_bracket
 from d2c.trees.patterns.language import compiled
 from d2c.trees.patterns.matching import find
-from d2c.trees.patterns.nodes import Nodes
+from d2c.trees.patterns.nodes import TreeNodes
 from tests.strategies import LABELS, ctrees
 from tests.trees.patterns.manual import PATTERNS, TREES
 
@@ -50,7 +50,7 @@ def simple(ctree: CTree) -> CTree:
 
 
 def ours(pattern: str, ctree: CTree) -> list[int]:
-    return [row[0] for row in find(compiled(pattern), Nodes([ctree])).tolist()]
+    return [row[0] for row in find(compiled(pattern), TreeNodes([ctree])).tolist()]
 
 
 def theirs(pattern: str, ctree: CTree) -> list[int]:
