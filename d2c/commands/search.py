@@ -5,6 +5,7 @@ from __future__ import annotations
 import csv
 import json
 from collections.abc import Iterator
+from itertools import chain, islice
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -62,7 +63,7 @@ def search(
     pattern names (`NP < PP=part`). -o FILE.html writes the sentences that have matches as the page of `d2c
     view`.
     """
-    if output.suffix == ".html":
+    if output.name.removesuffix(".gz").endswith(".html"):
         if len(trees) > 1 or counted:
             raise click.UsageError("-o FILE.html shows the matches in one file, and goes without --count")
         return _write_page(pattern, trees[0], output, head_rules, reading)
@@ -71,7 +72,10 @@ def search(
     with open_output(output) as stream:
         table = csv.DictWriter(
             *(stream, _COUNTS if counted else columns),
-            **{"restval": "", "extrasaction": "ignore", "dialect": "excel-tab", "lineterminator": "\n"},
+            restval="",
+            extrasaction="ignore",
+            dialect="excel-tab",
+            lineterminator="\n",
         )
         if to == "tsv":
             table.writeheader()
@@ -117,7 +121,10 @@ def _write_page(pattern: str, path: Path, output: Path, head_rules: str, reading
 
     headed = heads_for(pattern, head_rules)
     viewed = read_viewed(path, reading, head_rules)
+    hits = (item for item, found in matches(pattern, viewed, searched) if found)
+    first = [*islice(hits, 1)]
+    if not first:
+        return say(f"there is no match in {file_name(path)}")
     with open_output(output) as stream:
-        hits = (item for item, found in matches(pattern, viewed, searched) if found)
-        count = write_page(hits, path, stream, pattern)
+        count = write_page(chain(first, hits), path, stream, pattern)
     say(f"{output}: {count:,} sentence{'s' if count > 1 else ''}")

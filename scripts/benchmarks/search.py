@@ -75,11 +75,10 @@ def search(treebank: Path, some: int) -> None:
     for_some, for_patterns, counts = theirs(both, trees[:some])
     others, nltk_seconds = scale * for_some, scale * for_patterns
     print(
-        f"nltk.tgrep, from {some} trees: prepared in {others:.0f} s; {len(both) / nltk_seconds:.4f} a second"
+        f"nltk.tgrep, from {some} trees: prepared in {others:.0f} s; {len(both) / nltk_seconds:.3f} a second"
     )
-    print(
-        f"{nltk_seconds / seconds:.0f} times; {(nltk_seconds + others) / (seconds + prepare):.0f} with preparation"
-    )
+    ratio, with_preparation = nltk_seconds / seconds, (nltk_seconds + others) / (seconds + prepare)
+    print(f"{ratio:.0f} times as many; {with_preparation:.0f} times with preparation")
     own = ours(both, trees[:some])[2]
     different = [pattern for pattern, a, b in zip(both, own, counts, strict=True) if a != b]
     print(f"other counts on these {some} trees: {', '.join(different) or 'none'}")

@@ -110,11 +110,12 @@ class _Reader:
         self.known: set[str] = set()
         self.hidden = False  # under a negation
         self.heads = False
+        self.kind = self.token = ""
         self._next()
 
     def _next(self) -> str:
         """Return the token at hand and go on to the next one."""
-        before = self.token if self.at else ""
+        before = self.token
         match = _TOKEN.match(self.text, self.at)
         if match is None:
             self.begin = self.at + len(self.text[self.at :]) - len(self.text[self.at :].lstrip())

@@ -60,12 +60,10 @@ def matches(
 
     def of_batch() -> Iterator[tuple[Item, list[Match]]]:
         nodes = TreeNodes([one.ctree for _, one in batch])
-        rows, found = find(pattern, nodes).tolist(), [list[Match]() for _ in batch]
-        for (number, *_), ids in zip(
-            nodes.tree[[row[:1] for row in rows]] if rows else (), rows, strict=True
-        ):
-            origins = [nodes.origin[node] if node >= 0 else None for node in ids]
-            found[number].append(origins)
+        found = [list[list[int | None]]() for _ in batch]
+        for row in find(pattern, nodes).tolist():
+            origins = [int(nodes.origin[node]) if node >= 0 else None for node in row]
+            found[nodes.tree[row[0]]].append(origins)
         for (item, one), of_tree in zip(batch, found, strict=True):
             yield item, _matches(one, of_tree, pattern.names) if of_tree else []
 

@@ -159,7 +159,7 @@ def _sister(column: str, shift: int) -> Column:
     """The parent of each node together with its first or last token."""
 
     def key(nodes: TreeNodes, x: Ids) -> Ids:
-        return nodes.parent[x] * (nodes.count + 1) + getattr(nodes, column)[x] + shift
+        return np.asarray(nodes.parent[x] * (nodes.count + 1) + getattr(nodes, column)[x] + shift)
 
     return key
 

@@ -99,7 +99,9 @@ def test_a_page_has_the_sentences_with_matches(trees: Path, tmp_path: Path) -> N
     assert data["query"] == "NP <# NN $+ PP" and [s["i"] for s in data["sentences"]] == [1, 2]
     output_of("NP < PP", trees, "-o", target)
     assert [s["i"] for s in Page(target.read_text()).data["sentences"]] == [1]
-    assert "there is no such sentence" in error_of("QP", trees, "-o", target)
+    run = CliRunner().invoke(cli, ["search", "QP", str(trees), "-o", str(tmp_path / "none.html")])
+    assert (run.exit_code, run.stderr) == (0, f"there is no match in {trees}\n")
+    assert not (tmp_path / "none.html").exists()
     assert "-o FILE.html shows the matches in one file" in error_of("NP", trees, trees, "-o", target)
 
 

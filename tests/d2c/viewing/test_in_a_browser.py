@@ -103,6 +103,17 @@ def test_what_is_found_is_marked(browser: Any, five: Path) -> None:
     assert faults == []
 
 
+def test_a_page_of_search_opens_with_its_matches(browser: Any, five: Path) -> None:
+    target = five.with_name("hits.html")
+    source = five.with_name("five.mrg")
+    run = CliRunner().invoke(cli, ["search", "VP=phrase <# VBD=verb << PP", str(source), "-o", str(target)])
+    assert run.exit_code == 0, run.output
+    tab, faults = opened_in(browser, target)
+    assert tab.input_value("#query") == "VP=phrase <# VBD=verb << PP"
+    assert tab.inner_text("#count") == "3 of 3 sentences"
+    assert sorted(tab.locator("svg.tree .found").all_text_contents()) == ["VBD", "VP", "saw"] and faults == []
+
+
 def test_keys_and_buttons(browser: Any, five: Path) -> None:
     tab, faults = opened_in(browser, five)
 
