@@ -232,7 +232,12 @@ class _Reader:
         while self._take("#"):
             number = int(self._next()) if self.kind == "number" else 0
             self._expect("%")
-            if kind != "regex" or not 0 < number <= re.compile(text[1:-1]).groups or self.kind != "name":
+            if (
+                kind != "regex"
+                or negated
+                or not 0 < number <= re.compile(text[1:-1]).groups
+                or self.kind != "name"
+            ):
                 self._fail("#NUMBER%VARIABLE stands behind a /(regular) expression/ with so many groups")
             groups.append((number, self._next()))
         return Label(fits, names, groups=tuple(groups))

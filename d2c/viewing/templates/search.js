@@ -59,19 +59,25 @@ const CHAINS = {
 const MIRRORED = { "<": ["<", r => r], ">": ["<", turned], ".": [".", r => r], ",": [".", turned] };
 
 // Which labels a node may have. word: only words are meant; arc: labels of the arcs to words are meant.
-function labelOf_(fits, { word = false, arc = false, groups = [] } = {}) {
+function fitting(fits, { word = false, arc = false, groups = [] } = {}) {
   const known = new Map(), label = { groups, word, arc, fits };
   const fit = text => {
     if (!known.has(text)) known.set(text, Boolean(fits(text)));
     return known.get(text);
   };
+  // Whether a node may fit, before the nodes of a tree are known.
+  label.mayBeIn = (s, tree) => arc || fit("ROOT") || s.w.some(fit) || s.t.some(id => fit(data.tags[id]))
+    || Boolean(tree) && tree[1].some(id => fit(data.labels[id]));
   // The nodes that fit.
   let tree, found;
   label.ids = t => {
     if (t !== tree) {
       tree = t;
       found = new Set();
-      t.label.forEach((text, x) => { if ((!word || !t.kids[x]) && (arc ? !t.kids[x] && fit(arcOf(t.s, t.token[x])) : fit(text))) found.add(x); });
+      t.label.forEach((text, x) => {
+        if ((word || arc) && t.kids[x]) return;
+        if (fit(arc ? arcOf(t.s, t.token[x]) : text)) found.add(x);
+      });
     }
     return found;
   };
@@ -198,10 +204,11 @@ class Reader {
     while (this.take("#")) {
       const number = this.kind === "number" ? Number(this.next()) : 0;
       this.expect("%");
-      if (!regex || !(number > 0) || this.kind !== "name") this.fail("#NUMBER%VARIABLE stands behind a /(regular) expression/ with so many groups");
+      const most = regex ? new RegExp(`${regex.source}|`).exec("").length - 1 : 0;
+      if (!regex || negated || !(number > 0 && number <= most) || this.kind !== "name") this.fail("#NUMBER%VARIABLE stands behind a /(regular) expression/ with so many groups");
       groups.push([number, this.next()]);
     }
-    return labelOf_(fits, { groups, arc: kind === "arc" });
+    return fitting(fits, { groups, arc: kind === "arc" });
   }
 
   // Words in a row: the first one, and what is said of it. All of them are marked.
@@ -210,7 +217,7 @@ class Reader {
     if (!row.length) this.fail("there are no words in the quotation marks before it");
     let said;
     for (let i = row.length - 1; i >= 0; i--) {
-      const label = labelOf_(starred(row[i], row[i] === row[i].toLowerCase() ? "i" : ""), { word: true });
+      const label = fitting(starred(row[i], row[i] === row[i].toLowerCase() ? "i" : ""), { word: true });
       if (i === 0) return { label, said };
       said = { has: RELATIONS["."], node: { label, said, name: this.hidden ? "" : ` ${this.rows++}` } };
     }
@@ -288,7 +295,7 @@ class Reader {
     while (this.take(";")) children.push(this.other());
     this.expect("}");
     const parts = children.map((node, i) => ({ has: nth(i + 1), node }));
-    const more = { has: nth(children.length + 1), node: { label: labelOf_(() => true) } };
+    const more = { has: nth(children.length + 1), node: { label: fitting(() => true) } };
     return { kind: "all", parts: [...parts, { kind: "not", parts: [more] }] };
   }
 }
@@ -406,9 +413,12 @@ function search(pattern, s) {
   const trees = s.c.length ? s.c : [null];
   if (!pattern) return trees.map(() => new Set());
   const sides = trees.map(tree => {
-    const t = nodesOf(s, tree || trees[0]), marked = new Set();
-    for (const match of matchesIn(pattern, t)) for (const key in match) if (key[0] !== "%" && t.node[match[key]] >= 0) marked.add(t.node[match[key]]);
-    else if (key === "") marked.add(-1);
+    const marked = new Set();
+    if (!pattern.nodes.some(node => node.label.mayBeIn(s, tree || trees[0]))) return marked;
+    const t = nodesOf(s, tree || trees[0]);
+    for (const match of matchesIn(pattern, t)) {
+      for (const key in match) if (key[0] !== "%") marked.add(t.node[match[key]]); // -1 is ROOT
+    }
     return marked;
   });
   return sides.some(side => side.size) ? sides : null;

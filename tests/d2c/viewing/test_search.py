@@ -145,7 +145,8 @@ def test_random_patterns(trees: list[CTree], texts: list[str]) -> None:
         "NP !< PP=x",
         "NP <0 PP",
         '""',
-        "/a/#x",
+        "!/(a)/#1%x",
+        "/a/#1%x",
     ],
 )
 def test_what_cannot_be_read_says_the_same(pattern: str) -> None:

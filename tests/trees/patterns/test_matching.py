@@ -174,6 +174,7 @@ def test_heads_are_asked_for() -> None:
         ("NP " + "?" * 60 + "< PP", "more than 50 brackets inside each other"),
         ('"" < x', "there are no words in the quotation marks"),
         ("/a/#1%x", "so many groups"),
+        ("!/(a)/#1%x", "so many groups"),
         ("NP ?? PP", "'PP': a relation is missing here"),
         ("NP < PP |", "its end: a label"),
     ],
