@@ -301,7 +301,7 @@ class Reader {
 }
 
 // The nodes of a tree in preorder: ROOT, then the constituents, tags and words below it; `token`, `node`: of each
-// its token, if it is a word or tag, or its number in the page.
+// its token, if it is a word or tag, and its number in the page; of ROOT that of the node below it.
 function nodesOf(s, tree) {
   const n = s.w.length, parents = tree ? tree[0].slice() : new Array(n).fill(n), top = parents.length, below = [];
   if (tree) parents[parents.length - 1] = top;
@@ -325,7 +325,7 @@ function nodesOf(s, tree) {
       add(at, 1, 0, s.w[x], x, x);
       continue;
     }
-    add(parent, place, below[x].length, x === top ? "ROOT" : labelOf(s, tree, x), -1, x === top ? -1 : x);
+    add(parent, place, below[x].length, x === top ? "ROOT" : labelOf(s, tree, x), -1, x === top && tree ? top - 1 : x === top ? -1 : x);
     for (let k = below[x].length - 1; k >= 0; k--) stack.push([below[x][k], at, k + 1]);
   }
   for (let x = t.parent.length - 1; x >= 0; x--) {
@@ -417,7 +417,7 @@ function search(pattern, s) {
     if (!pattern.nodes.some(node => node.label.mayBeIn(s, tree || trees[0]))) return marked;
     const t = nodesOf(s, tree || trees[0]);
     for (const match of matchesIn(pattern, t)) {
-      for (const key in match) if (key[0] !== "%") marked.add(t.node[match[key]]); // -1 is ROOT
+      for (const key in match) if (key[0] !== "%") marked.add(t.node[match[key]]);
     }
     return marked;
   });
