@@ -13,14 +13,17 @@ from typing import TYPE_CHECKING
 if TYPE_CHECKING:
     from d2c.api.document import Document, Sentence
     from d2c.api.parser import Parser, load
+    from d2c.api.search import search
     from d2c.api.tree import Tree, read
     from d2c.base.errors import FormatError, ModelError
+    from d2c.trees.patterns.matches import Match
     from d2c.trees.spans import Span
 
 __version__ = "0.2.0"
 __all__ = [
     "Document",
     "FormatError",
+    "Match",
     "ModelError",
     "Parser",
     "Sentence",
@@ -29,11 +32,13 @@ __all__ = [
     "__version__",
     "load",
     "read",
+    "search",
 ]
 
 _MODULES = {
     "Document": "d2c.api.document",
     "FormatError": "d2c.base.errors",
+    "Match": "d2c.trees.patterns.matches",
     "ModelError": "d2c.base.errors",
     "Parser": "d2c.api.parser",
     "Sentence": "d2c.api.document",
@@ -41,6 +46,7 @@ _MODULES = {
     "Tree": "d2c.api.tree",
     "load": "d2c.api.parser",
     "read": "d2c.api.tree",
+    "search": "d2c.api.search",
 }
 
 

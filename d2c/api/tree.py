@@ -14,6 +14,7 @@ from d2c.trees.ctree import CTree, canonical
 from d2c.trees.formats.brackets import format_bracket, parse_bracket
 from d2c.trees.formats.discbracket import format_discbracket, is_discbracket, parse_discbracket
 from d2c.trees.heads import load_head_rules
+from d2c.trees.patterns.matches import Match, matches
 from d2c.trees.spans import Constituents, Source, Span, labelled, spans_of
 
 if TYPE_CHECKING:
@@ -159,6 +160,14 @@ class Tree:
         while stack:
             yield (tree := stack.pop())
             stack += reversed(tree.children)
+
+    def search(self, pattern: str) -> list[Match]:
+        """Return where a pattern in Tregex's language matches, from left to right, the higher node first.
+
+        Raises ValueError for a pattern that cannot be read, or that asks for heads where the tree has none.
+        """
+        [(_, found)] = matches(pattern, [self._own], lambda own: own)
+        return found
 
     def to_dict(self) -> dict[str, Any]:
         """Return words, tags, offsets of text, and spans, as `d2c parse --to json` writes them."""

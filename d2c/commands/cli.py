@@ -25,6 +25,7 @@ COMMANDS = {
     "models": "Lists the models that have names.",
     "parse": "Parses text or CoNLL-U into c-trees.",
     "phrases": "Lists the phrases of trees.",
+    "search": "Finds patterns in trees, as Tregex does.",
     "train": "Trains a d-parser and a route on a treebank.",
     "tune": "Tries settings of a route and its d-parser.",
     "view": "Writes an HTML page to look through trees.",

@@ -2,20 +2,19 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
 import click
 
-from d2c.base.errors import Refusals
 from d2c.base.files import file_name
 from d2c.base.inputs import names_of
 from d2c.base.tables import TABLES, table_format
 from d2c.commands.options import heads_option, output_option, reading_options, trees_argument
 from d2c.commands.terminal import say, shown
-from d2c.parsing.json_lines import ReadSentence, read_json_lines
-from d2c.parsing.output import JSON_LINES, format_by_name
+from d2c.parsing.output import JSON_LINES
+from d2c.parsing.sentences import is_json, read_sentences
 from d2c.treebanks.reading import Reading
 from d2c.trees.conversion import to_dependencies
 from d2c.trees.formats.treebanks import FORMATS
@@ -56,11 +55,13 @@ def phrases(
     that begin at the same token first. Of `parse --to json` it lists where they are in the text, too."""
     to, safe = cells["to"] or table_format(output), cells["safe_cells"]
     files, rules, found = reading.files(trees, *JSON_LINES), load_head_rules(head_rules), False
-    columns = _columns(len(files) > 1, any(_is_json(file, reading) for file in files), head)
+    columns = _columns(len(files) > 1, any(is_json(file, reading) for file in files), head)
     with TABLES[to].opened(output, columns, to == "csv" if safe is None else safe) as put:
         for file in files:
             named = file_name(file) if "file" in columns else None
-            for number, sentence in shown(_sentences(file, reading), "trees", f"reading {file_name(file)}"):
+            for number, sentence in shown(
+                read_sentences(file, reading), "trees", f"reading {file_name(file)}"
+            ):
                 ctree = rules.headed(sentence.ctree) if head else sentence.ctree
                 heads = to_dependencies(ctree).heads if head else None
                 for node in spans_of(
@@ -71,10 +72,6 @@ def phrases(
                     put(place | _row(node, heads))
     if not found:
         say(f"{names_of(files)}: there is no {' or '.join(labels)}")
-
-
-def _is_json(file: Path, reading: Reading) -> bool:
-    return (reading.format_name or format_by_name(file)) == "json"
 
 
 def _columns(several: bool, parsed: bool, head: bool) -> dict[str, type]:
@@ -88,20 +85,6 @@ def _columns(several: bool, parsed: bool, head: bool) -> dict[str, type]:
     if head:
         asked |= {"head": int, "head_word": str, "governor": int, "governor_word": str}
     return asked | ({"confidence": float} if parsed else {})
-
-
-def _sentences(file: Path, reading: Reading) -> Iterator[tuple[int, ReadSentence]]:
-    """Yield sentences, each after its number: in the file, or, of JSON lines that say it, in their file."""
-    refusals, source, before = Refusals(reading.faults), "", 0
-    if _is_json(file, reading):
-        sentences = refusals.over(read_json_lines(file, refusals))
-    else:
-        sentences = map(ReadSentence, reading(file, refusals))
-    for number, sentence in enumerate(sentences, 1):
-        if sentence.file != source:
-            source, before = sentence.file, number + refusals.count - 1
-        if not sentence.error:
-            yield number + refusals.count - before, sentence
 
 
 def _row(span: Span, heads: Sequence[int] | None) -> dict[str, Any]:

@@ -99,8 +99,10 @@ def _paired(pair: tuple[Viewed | None, DTree | None]) -> Viewed:
     return replace(one, dtree=dtree)
 
 
-def write_page(viewed: Iterable[tuple[int, Viewed]], files: Paths, stream: TextIO) -> int:
+def write_page(viewed: Iterable[tuple[int, Viewed]], files: Paths, stream: TextIO, query: str = "") -> int:
     """Writes the page of the sentences of files as they come; returns how many they are.
+
+    query: what the page searches when it is opened
 
     Raises FormatError where there is none, or too many.
     """
@@ -117,7 +119,7 @@ def write_page(viewed: Iterable[tuple[int, Viewed]], files: Paths, stream: TextI
             yield ({"f": one.file} if one.file else {}) | _shown(written, number, one)
 
     def data() -> Json:
-        return {"sure": sure, **written.names}
+        return {"sure": sure, "query": query, **written.names}
 
     name = Path(names_of(files)).name
     stream.writelines(page("d2c.viewing", "view.html", name=name, sentences=sentences(), data=data))

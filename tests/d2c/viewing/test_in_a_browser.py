@@ -48,35 +48,38 @@ def searched(browser: Any, five: Path) -> tuple[Any, list[str]]:
     [
         ("", [1, 2, 3, 4, 5]),
         ("glasses", [1, 2, 5]),
-        ("the", [1, 2, 3]),
-        ("The", [3]),
+        ("the", [1, 2]),
+        ('"the"', [1, 2, 3]),
+        ('"The"', [3]),
         ("NP", [1, 2, 3, 4, 5]),
         ("np", []),
-        ("in", [5]),
+        ('"in"', [5]),
         ("IN", [1, 2, 5]),
-        ("NP(glasses)", [1, 2, 5]),
-        ("NP(PP)", [1]),
-        ("NP(PP with)", [1]),
-        ("NP(PP(with glasses) cat)", [1]),
-        ("VP(PP(with)) !NP(PP)", [2]),
-        ("VP(!PP)", [3]),
-        ("NN(cat)", [1, 2, 3]),
-        ("NN(root)", [4]),
-        ("NP(NP(NP))", []),
+        ("NP << glasses", [1, 2, 5]),
+        ("NP < PP", [1]),
+        ('NP < (PP << "with")', [1]),
+        ("NP < (PP << with << glasses) << cat", [1]),
+        ('VP < (PP << "with") !<< (NP < PP)', [2]),
+        ("VP !< PP", [1, 3]),
+        ("ROOT !<< PP", [3, 4]),
+        ("NN < cat", [1, 2, 3]),
+        ("NN < root", [4]),
+        ("NP << (NP << NP)", []),
         ('"with glasses"', [1, 2]),
         ('"glasses with"', []),
-        ('NP("the cat")', [1, 2, 3]),
+        ('NP << "the cat"', [1, 2, 3]),
         ('"NP"', []),
-        ("gl*s", [1, 2, 5]),
-        ("s*t slept", [3, 5]),
-        ("*P", [1, 2, 3, 4, 5]),
-        ("N*S", [1, 2, 5]),
-        (">root", [1, 2, 3, 4, 5]),
+        ('"gl*s"', [1, 2, 5]),
+        ('"s*t" . slept', []),
+        ('S : "s*t"', [3, 5]),
+        ("/P$/", [1, 2, 3, 4, 5]),
+        ("/^N.*S$/", [1, 2, 5]),
+        ("arc:root", [1, 2, 3, 4, 5]),
         ("root", [4]),
-        (">PP#1(glasses)", [1, 2, 5]),
-        (". !PP", [3]),
-        ("NP(glasses", [1, 2, 5]),
-        ("\\d [a", []),
+        ("PP << arc:PP#1 << glasses", [1, 2, 5]),
+        ("/^\\.$/ !>> (S << PP)", [3]),
+        ("NP=a <, DT <- =a", []),
+        ("NP | PP", [1, 2, 3, 4, 5]),
     ],
 )
 def test_search(searched: tuple[Any, list[str]], query: str, found: list[int]) -> None:
@@ -91,13 +94,24 @@ def test_search(searched: tuple[Any, list[str]], query: str, found: list[int]) -
 
 def test_what_is_found_is_marked(browser: Any, five: Path) -> None:
     tab, faults = opened_in(browser, five)
-    tab.fill("#query", "NP(PP with)")
+    tab.fill("#query", 'NP < (PP=a << "with *"=b)')
     marked = tab.locator("svg.tree .found").all_text_contents()
-    assert sorted(marked) == ["IN", "NP", "PP", "with"]
+    assert sorted(marked) == ["IN", "NNS", "NP", "PP", "glasses", "with"]
     tab.fill("#query", "NP) (")
-    assert tab.inner_text("#count") == "this cannot be read: ) ("
-    assert tab.locator("svg.tree .found").count() == 4  # what was shown stays
+    assert tab.inner_text("#count").startswith("the pattern at character 3, ')': here a relation is missing")
+    assert tab.locator("svg.tree .found").count() == 6  # what was shown stays
     assert faults == []
+
+
+def test_a_page_of_search_opens_with_its_matches(browser: Any, five: Path) -> None:
+    target = five.with_name("hits.html")
+    source = five.with_name("five.mrg")
+    run = CliRunner().invoke(cli, ["search", "VP=phrase <# VBD=verb << PP", str(source), "-o", str(target)])
+    assert run.exit_code == 0, run.output
+    tab, faults = opened_in(browser, target)
+    assert tab.input_value("#query") == "VP=phrase <# VBD=verb << PP"
+    assert tab.inner_text("#count") == "3 of 3 sentences"
+    assert sorted(tab.locator("svg.tree .found").all_text_contents()) == ["VBD", "VP", "saw"] and faults == []
 
 
 def test_keys_and_buttons(browser: Any, five: Path) -> None:
@@ -204,7 +218,7 @@ def test_d_trees_alone_and_heads_that_form_no_tree(browser: Any, tmp_path: Path)
     tab, faults = opened_in(browser, page(file))
     assert tab.locator("figcaption").all_inner_texts() == ["d-tree"]
     assert tab.locator("svg.arcs .tip").count() == 6
-    tab.fill("#query", '>dep X "w1 w2"')
+    tab.fill("#query", '"w1 w2" . X : arc:dep')
     assert tab.inner_text("#count") == "1 of 1 sentences" and faults == []
 
 
@@ -216,9 +230,9 @@ def test_nasty_words_and_a_deep_tree(browser: Any, tmp_path: Path) -> None:
     tab, faults = opened_in(browser, page(file))
     assert tab.locator("svg.tree .word").all_text_contents() == list(NASTY)
     assert tab.locator("svg.tree g").count() == 2_000
-    tab.fill("#query", '</script*("&amp;") {{ !nothing')
+    tab.fill("#query", '"</script*" .. "{{"')
     assert tab.inner_text("#count") == "0 of 1 sentences"
-    tab.fill("#query", "</script>")
+    tab.fill("#query", '"</script>"')
     assert tab.inner_text("#count") == "1 of 1 sentences" and faults == []
 
 

@@ -40,6 +40,7 @@ def error_of(*arguments: str | Path) -> str:
 def test_a_treebank_with_gaps(trees: Path) -> None:
     assert page_of(trees, "--head-rules", "leftmost") == {
         "sure": False,
+        "query": "",
         "tags": ["V", "N", "P", "A", "B"],
         "labels": ["VP", "S"],
         "arcs": ["root", "S#2", "VP#1", "S#1"],

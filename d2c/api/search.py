@@ -1,0 +1,58 @@
+"""Search in the trees of a file."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from dataclasses import replace
+from pathlib import Path
+
+from d2c.base.files import AnyPath, file_name
+from d2c.parsing.json_lines import ReadSentence
+from d2c.parsing.output import JSON_LINES
+from d2c.parsing.sentences import read_sentences
+from d2c.treebanks.reading import Reading
+from d2c.trees.ctree import CTree
+from d2c.trees.heads import load_head_rules
+from d2c.trees.patterns.language import compiled
+from d2c.trees.patterns.matches import Match, matches
+from d2c.trees.spans import Constituents
+
+
+def search(
+    path: AnyPath, pattern: str, *, format: str | None = None, head_rules: str = "collins"
+) -> Iterator[Match]:
+    """Yield the matches of a pattern in a file (`-`: standard input), one sentence after the other.
+
+    path:       a treebank, or JSON lines that `d2c parse --to json` wrote; a directory or pattern of some
+    pattern:    in the language of Tregex
+    format:     one of those of `d2c convert`, or `json`; None: as the file's name says
+    head_rules: which children are heads, where a pattern asks for heads and trees have none
+
+    Raises FormatError, and ValueError for a pattern that cannot be read.
+    """
+    reading = Reading(format, marked=head_rules == "marked")
+    for file in reading.files([Path(path)], *JSON_LINES):
+        for *_, found in search_file(file, pattern, reading, head_rules):
+            yield from found
+
+
+def search_file(
+    file: Path, pattern: str, reading: Reading, head_rules: str
+) -> Iterator[tuple[str, int, list[Match]]]:
+    """Yield of each sentence its file, its number there, and the matches in it; arguments as of `search`."""
+    headed = heads_for(pattern, head_rules)
+
+    def constituents(numbered: tuple[int, ReadSentence]) -> Constituents:
+        one = numbered[1]
+        return Constituents(headed(one.ctree), one.confidences, one.source)
+
+    for (number, one), found in matches(pattern, read_sentences(file, reading), constituents):
+        yield one.file or file_name(file), number, [replace(match, sentence=number) for match in found]
+
+
+def heads_for(pattern: str, head_rules: str) -> Callable[[CTree], CTree]:
+    """Return a function that gives heads to trees without any, if the pattern asks for heads."""
+    if not compiled(pattern).heads or head_rules == "marked":
+        return lambda ctree: ctree
+    rules = load_head_rules(head_rules)
+    return lambda ctree: rules.headed(ctree) if ctree.head_children is None else ctree

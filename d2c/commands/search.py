@@ -1,0 +1,133 @@
+"""`d2c search`: where a pattern matches in trees."""
+
+from __future__ import annotations
+
+import csv
+import json
+from collections.abc import Iterator, Sequence
+from itertools import chain, islice
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import click
+
+from d2c.api.search import heads_for, search_file
+from d2c.base.errors import FormatError
+from d2c.base.files import file_name, open_output
+from d2c.base.inputs import names_of
+from d2c.commands.options import choice, heads_option, output_option, reading_options, trees_argument
+from d2c.commands.terminal import say, shown
+from d2c.parsing.output import JSON_LINES
+from d2c.treebanks.reading import Reading
+from d2c.trees.formats.treebanks import FORMATS
+from d2c.trees.patterns.language import compiled
+from d2c.trees.patterns.matches import matches
+from d2c.trees.spans import Constituents
+
+if TYPE_CHECKING:
+    from d2c.viewing.view import Viewed
+
+Row = dict[str, Any]
+_OF_SPANS = ("label", "start", "end", "start_char", "end_char", "text")
+_COLUMNS = ("file", "sentence", *_OF_SPANS)
+_COUNTS = ("file", "matches", "sentences_with", "sentences")
+
+
+def _readable(_context: click.Context, _option: click.Parameter, pattern: str) -> str:
+    try:
+        compiled(pattern)
+    except ValueError as error:
+        raise click.BadParameter(f"{error}.") from None
+    return pattern
+
+
+@click.command()
+@click.argument("pattern", callback=_readable)
+@trees_argument
+@click.option("--count", "counted", is_flag=True, help="Only count: matches, sentences with one, sentences.")
+@choice("--to", ["tsv", "json"], "tsv", "A table with a line of column names, or JSON lines.")
+@output_option
+@heads_option
+@click.option("--format", "format_name", type=click.Choice([*FORMATS, "json"]), help="[default: by the name]")
+@reading_options
+def search(
+    pattern: str,
+    trees: tuple[Path, ...],
+    counted: bool,
+    to: str,
+    output: Path,
+    head_rules: str,
+    reading: Reading,
+) -> None:
+    """Finds a pattern in the language of Tregex in trees, as `NP < (PP $ NP)`.
+
+    TREES are treebanks, or what `d2c parse --to json` wrote. Each match is a line, with the nodes that the
+    pattern names (`NP < PP=part`). -o FILE.html writes the sentences that have matches as the page of `d2c
+    view`.
+    """
+    files = reading.files(trees, *JSON_LINES)
+    if output.name.removesuffix(".gz").endswith(".html"):
+        if counted:
+            raise click.UsageError("-o FILE.html shows matches, and goes without --count")
+        return _write_page(pattern, files, output, head_rules, reading)
+    names, none = compiled(pattern).names, True
+    columns = [*_COLUMNS, *(f"{name}.{column}" for name in names for column in _OF_SPANS)]
+    with open_output(output) as stream:
+        table = csv.DictWriter(
+            *(stream, _COUNTS if counted else columns),
+            restval="",
+            extrasaction="ignore",
+            dialect="excel-tab",
+            lineterminator="\n",
+        )
+        if to == "tsv":
+            table.writeheader()
+        for file in files:
+            for row in _rows(file, pattern, counted, head_rules, reading):
+                none = none and not row.get("matches", 1)
+                if to == "tsv":
+                    table.writerow(_flat(row))
+                else:
+                    stream.write(json.dumps(row, ensure_ascii=False) + "\n")
+    if none:
+        say(f"there is no match in {names_of(files)}")
+
+
+def _rows(file: Path, pattern: str, counted: bool, head_rules: str, reading: Reading) -> Iterator[Row]:
+    """Yield a row for each match, or one that counts."""
+    counts = dict.fromkeys(_COUNTS[1:], 0)
+    searched = search_file(file, pattern, reading, head_rules)
+    for source, _, found in shown(searched, "trees", f"searching {file_name(file)}"):
+        counts["matches"] += len(found)
+        counts["sentences_with"] += bool(found)
+        counts["sentences"] += 1
+        if not counted:
+            yield from ({"file": source, **match.to_dict()} for match in found)
+    if counted:
+        yield {"file": file_name(file), **counts}
+
+
+def _flat(row: Row) -> Row:
+    captures = row.get("captures", {}).items()
+    return row | {f"{name}.{column}": value for name, span in captures for column, value in span.items()}
+
+
+def _write_page(pattern: str, files: Sequence[Path], output: Path, head_rules: str, reading: Reading) -> None:
+    from d2c.viewing.view import read_viewed, write_page
+
+    def searched(item: tuple[int, Viewed]) -> Constituents:
+        ctree = item[1].ctree
+        if ctree is None:
+            message = "there are no c-trees in it; `d2c view` searches d-trees"
+            raise FormatError(names_of(tuple(files)), 0, 0, message)
+        return Constituents(headed(ctree))
+
+    headed = heads_for(pattern, head_rules)
+    viewed = read_viewed(files, reading, head_rules)
+    hits = (item for item, found in matches(pattern, viewed, searched) if found)
+    first = [*islice(hits, 1)]
+    if not first:
+        return say(f"there is no match in {names_of(tuple(files))}")
+    with open_output(output) as stream:
+        count = write_page(chain(first, hits), tuple(files), stream, pattern)
+    say(f"{output}: {count:,} sentence{'s' if count > 1 else ''}")

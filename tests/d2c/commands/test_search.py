@@ -1,0 +1,129 @@
+"""`d2c search` and `d2c.search`: matches in treebanks and parsed text, counts, pages, what is refused."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+
+import pytest
+from click.testing import CliRunner
+
+import d2c
+from d2c.commands.cli import cli
+from d2c.parsing.input import InputSentence
+from d2c.parsing.json_lines import format_json
+from d2c.parsing.parsed import Parsed, failed
+from d2c.trees.formats.brackets import parse_bracket
+from d2c.trees.heads import load_head_rules
+from tests.pages import Page
+
+TREES = """\
+(S (NP (PRP They)) (VP (VBD saw) (NP (NP (DT the) (NN cat)) (PP (IN with) (NP (NNS glasses))))) (. .))
+(S (NP (PRP They)) (VP (VBD saw) (NP (DT the) (NN cat)) (PP (IN with) (NP (NNS glasses)))) (. .))
+"""
+PATTERN = "NP < (PP=part $ NP)"
+
+
+@pytest.fixture
+def trees(tmp_path: Path) -> Path:
+    file = tmp_path / "x.mrg"
+    file.write_text(TREES)
+    return file
+
+
+@pytest.fixture
+def parsed(tmp_path: Path) -> Path:
+    """A sentence that failed, and one with heads and with places in a text."""
+    ctree = load_head_rules("collins").apply(parse_bracket(TREES.splitlines()[0]))
+    offsets = [(k * 10, k * 10 + 3) for k in range(7)]
+    bad = failed(Parsed(InputSentence(ctree.tokens, 1), 1), "too long")
+    file = tmp_path / "x.jsonl"
+    file.write_text(
+        format_json(bad) + format_json(Parsed(InputSentence(ctree.tokens, 2, offsets), 2, None, ctree))
+    )
+    return file
+
+
+def output_of(*arguments: str | Path) -> str:
+    run = CliRunner().invoke(cli, ["search", *map(str, arguments)])
+    assert run.exit_code == 0, run.output or run.exception
+    return run.stdout
+
+
+def error_of(*arguments: str | Path) -> str:
+    run = CliRunner().invoke(cli, ["search", *map(str, arguments)])
+    assert run.exit_code and run.exception
+    return f"{run.output}{run.exception}"
+
+
+def test_a_table(trees: Path) -> None:
+    header, row = output_of(PATTERN, trees).splitlines()
+    spans = ["label", "start", "end", "start_char", "end_char", "text"]
+    assert header.split("\t") == ["file", "sentence", *spans, *(f"part.{column}" for column in spans)]
+    assert row.split("\t") == [
+        *(str(trees), "1", "NP", "2", "6", "", "", "the cat with glasses"),
+        *("PP", "4", "6", "", "", "with glasses"),
+    ]
+
+
+def test_json_lines_with_places_in_the_text(parsed: Path) -> None:
+    [line] = output_of("VP <# VBD ?< QP=no < NP=object", parsed, "--to", "json").splitlines()
+    place = {"start_char": 10, "end_char": 53}
+    assert json.loads(line) == {
+        **{"file": str(parsed), "sentence": 2, "label": "VP", "start": 1, "end": 6, "head": 1},
+        **place,
+        "text": "saw the cat with glasses",
+        "captures": {
+            "object": {"label": "NP", "start": 2, "end": 6, "head": 3}
+            | {"start_char": 20, "end_char": 53, "text": "the cat with glasses"}
+        },
+    }
+
+
+def test_counts_of_several_files(trees: Path, parsed: Path) -> None:
+    assert output_of("NP < PP", trees, parsed, "--count").splitlines() == [
+        "file\tmatches\tsentences_with\tsentences",
+        f"{trees}\t1\t1\t2",
+        f"{parsed}\t1\t1\t2",
+    ]
+    [line] = output_of("NP", trees, "--count", "--to", "json").splitlines()
+    assert json.loads(line) == {"file": str(trees), "matches": 7, "sentences_with": 2, "sentences": 2}
+    run = CliRunner().invoke(cli, ["search", "QP", str(trees)])
+    assert run.stdout.count("\n") == 1 and run.stderr == f"there is no match in {trees}\n"
+
+
+def test_a_page_has_the_sentences_with_matches(trees: Path, tmp_path: Path) -> None:
+    target = tmp_path / "hits.html"
+    output_of("NP <# NN $+ PP", trees, "-o", target)
+    data = Page(target.read_text()).data
+    assert data["query"] == "NP <# NN $+ PP" and [s["i"] for s in data["sentences"]] == [1, 2]
+    output_of("NP < PP", trees, "-o", target)
+    assert [s["i"] for s in Page(target.read_text()).data["sentences"]] == [1]
+    run = CliRunner().invoke(cli, ["search", "QP", str(trees), "-o", str(tmp_path / "none.html")])
+    assert (run.exit_code, run.stderr) == (0, f"there is no match in {trees}\n")
+    assert not (tmp_path / "none.html").exists()
+    assert "-o FILE.html shows the matches in one file" in error_of("NP", trees, trees, "-o", target)
+
+
+def test_what_is_refused(trees: Path, tmp_path: Path) -> None:
+    assert "the pattern at character 5, its end: a label" in error_of("NP <", trees)
+    assert "cannot be read" in error_of("NP", tmp_path / "none.mrg")
+    trees.write_text("(S (NN b) c)\n" + TREES)
+    assert f"{trees}:1: sentence 1" in error_of("NP", trees)
+    _, row = output_of("NP < PP", trees, "--skip-bad").splitlines()
+    assert row.split("\t")[1] == "2"
+
+
+def test_in_python(trees: Path, parsed: Path) -> None:
+    [match] = d2c.search(trees, PATTERN)
+    assert (match.sentence, match.span.text, match.captures["part"].text) == (
+        1,
+        "the cat with glasses",
+        "with glasses",
+    )
+    [match] = d2c.search(parsed, "NP <# NP")
+    assert (match.sentence, match.span.head, match.span.start_char) == (2, 3, 20)
+    assert [m.span.head for m in d2c.search(trees, "VP <# VBD", head_rules="leftmost")] == [1, 1]
+    assert next(d2c.read(trees)).search("NP < PP")[0].sentence == 0
+    with pytest.raises(ValueError, match="the pattern at character 4"):
+        next(d2c.search(trees, "NP PP"))

@@ -1,0 +1,357 @@
+"""The language of Tregex (Levy and Andrew, 2006), read into a tree of nodes and what is said of them."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass
+from functools import lru_cache
+from typing import NoReturn
+
+import numpy as np
+
+from d2c.trees.patterns.nodes import Ids, TreeNodes
+from d2c.trees.patterns.relations import RELATIONS, Chain, Relation, inverse, nth_child
+
+DEEPEST = 50  # brackets inside each other in a pattern
+_BASIC = re.compile(
+    r"(?:([-=|#^~_[]).*?\1|.)[^-=|#^~_[]*", re.DOTALL
+)  # the label `NP` of `NP-SBJ`; -LRB- is whole
+_TOKEN = re.compile(
+    r"""\s*(?:
+    (?P<words>"[^"]*") | (?P<regex>/(?:\\.|[^/\\])*/) | (?P<arc>arc:[^\s()&|[\]=]+)
+    | (?P<exactly><\.\.\.) | (?P<chain>[<>.,]\+)
+    | (?P<relation><<<|(?:<<|>>)[,\-`:#]?|[<>][,\-`:#]|<=|[<>]|\$(?:\+\+|--|\.\.|,,|[-+.,])?|\.\.?|,,?|==|:)
+    | (?P<number>-?\d+) | (?P<any>__)
+    | (?P<name>[^\s0-9(/|@!#%&)=?\[\]><~_.,$:{};"][^\s(/@!#%&)=?\[\]><~.,$:{};"]*)
+    | (?P<mark>[()\[\]{};&|!?@#%=~]) | (?P<end>\Z) )""",
+    re.VERBOSE,
+)
+_LABELS = ("words", "regex", "arc", "any", "name")
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Label:
+    """Which labels a node may have.
+
+    fits:   of a label; names: all that fit, where they are known; word: only words fit
+    groups: of a regular expression: the number of a group, and of which variable it is the value
+    """
+
+    fits: Callable[[str], object]
+    names: frozenset[str] | None = None
+    word: bool = False
+    groups: tuple[tuple[int, str], ...] = ()
+
+    def ids(self, nodes: TreeNodes) -> Ids:
+        """Return the nodes that fit, in order."""
+        order, starts = nodes.by_label
+        fitting = [nodes.names.get(name) for name in self.names] if self.names is not None else None
+        if fitting is None:
+            fitting = [number for name, number in nodes.names.items() if self.fits(name)]
+        runs = [order[starts[number] : starts[number + 1]] for number in fitting if number is not None]
+        found = np.sort(np.concatenate(runs)) if runs else np.zeros(0, np.int64)
+        return found[nodes.children[found] == 0] if self.word else found
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Node:
+    """A node of a pattern.
+
+    label: None: `same` is the name of the node that it is, or `alike` of one that has its label
+    name:  under which it is found; plain: whether neither it nor a node in what is said of it has a name, or
+           refers to one
+    """
+
+    label: Label | None
+    name: str = ""
+    same: str = ""
+    alike: str = ""
+    said: Said | None = None
+    plain: bool = True
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Said:
+    """What is said of a node: `all`, `either`, `not` or `maybe` of parts, or `related` to another node."""
+
+    kind: str
+    parts: tuple[Said, ...] = ()
+    relation: Relation | None = None
+    node: Node | None = None
+
+    @property
+    def plain(self) -> bool:
+        return all(part.plain for part in self.parts) and (self.node is None or self.node.plain)
+
+
+@dataclass(frozen=True, slots=True)
+class Pattern:
+    """nodes: what is found is one of these; names: of captures; heads: whether it asks for heads."""
+
+    nodes: tuple[Node, ...]
+    names: tuple[str, ...]
+    heads: bool
+
+
+@lru_cache(maxsize=256)
+def compiled(text: str) -> Pattern:
+    """Read a pattern. Raises ValueError that says where it cannot be read."""
+    return _Reader(text).pattern()
+
+
+class _Reader:
+    """Reads a pattern by recursive descent."""
+
+    def __init__(self, text: str) -> None:
+        self.text, self.at, self.depth = text, 0, 0
+        self.names: dict[str, None] = {}
+        self.known: set[str] = set()
+        self.hidden = False  # under a negation
+        self.heads = False
+        self.kind = self.token = ""
+        self._next()
+
+    def _next(self) -> str:
+        """Return the token at hand and go on to the next one."""
+        before = self.token
+        match = _TOKEN.match(self.text, self.at)
+        if match is None:
+            self.begin = self.at + len(self.text[self.at :]) - len(self.text[self.at :].lstrip())
+            self.token = self.text[self.begin]
+            self._fail("no part of the language")
+        self.kind, self.token = str(match.lastgroup), match[str(match.lastgroup)]
+        self.begin, self.at = match.start(str(match.lastgroup)), max(match.end(), 1)
+        return before
+
+    def _fail(self, wrong: str) -> NoReturn:
+        found = repr(self.token) if self.token else "its end"
+        raise ValueError(f"the pattern at character {self.begin + 1}, {found}: {wrong}")
+
+    def _take(self, *tokens: str) -> str:
+        """Return the token at hand if it is one of these marks, and go on; otherwise nothing."""
+        return self._next() if self.kind in ("mark", "relation") and self.token in tokens else ""
+
+    def _expect(self, token: str) -> None:
+        if not self._take(token):
+            self._fail(f"{token} is missing here")
+
+    @contextmanager
+    def _inside(self) -> Iterator[None]:
+        self.depth += 1
+        if self.depth > DEEPEST:
+            self._fail(f"more than {DEEPEST} brackets inside each other")
+        yield
+        self.depth -= 1
+
+    def pattern(self) -> Pattern:
+        nodes = [self._node_with_relations()]
+        while self._take("|"):
+            nodes.append(self._node_with_relations())
+        if self.kind != "end":
+            self._fail("here a relation is missing, or a bracket closes that is not open")
+        return Pattern(tuple(nodes), tuple(self.names), self.heads)
+
+    def _node_with_relations(self) -> Node:
+        if self._take("("):
+            with self._inside():
+                node = self._node_with_relations()
+            self._expect(")")
+        else:
+            node = self._node()
+        if not self._says():
+            return node
+        said = self._either()
+        said = said if node.said is None else Said("all", (node.said, said))
+        return Node(node.label, node.name, node.same, node.alike, said, node.plain and said.plain)
+
+    def _says(self) -> bool:
+        """Whether something is said of a node here."""
+        return self.kind in ("relation", "chain", "exactly") or (
+            self.kind == "mark" and self.token in "!?[(&"
+        )
+
+    def _node(self) -> Node:
+        if self._take("="):
+            return Node(None, same=self._known(), plain=False)
+        if self._take("~"):
+            alike = self._known()
+            return Node(None, self._named(), alike=alike, plain=False)
+        said = None
+        if self.kind == "words":
+            label, said = self._words()
+        else:
+            label = self._label()
+        name = self._named()
+        return Node(label, name, said=said, plain=not name and not label.groups)
+
+    def _known(self) -> str:
+        if self.token not in self.known:
+            self._fail("no node before it has this name")
+        return self._next()
+
+    def _named(self) -> str:
+        if not self._take("="):
+            return ""
+        if self.kind != "name":
+            self._fail("a name is missing here")
+        if self.hidden:
+            self._fail("a node that must not be there cannot have a name")
+        if self.token in self.known:
+            self._fail("two nodes have this name")
+        self.names[self.token] = None
+        self.known.add(self.token)
+        return self._next()
+
+    def _label(self) -> Label:
+        negated, basic = bool(self._take("!")), bool(self._take("@"))
+        if self.kind not in _LABELS or self.kind == "words":
+            self._fail("a label, a /regular expression/ or __ is missing here")
+        if self.kind == "arc":
+            self._fail("arcs are found in pages only, where d-trees are")
+        kind, text = self.kind, self.token
+        fits: Callable[[str], object]
+        names: frozenset[str] | None = None
+        if kind == "regex":
+            try:
+                fits = re.compile(text[1:-1]).search
+            except (re.error, OverflowError) as error:
+                self._fail(f"no regular expression of Python's: {error}")
+        elif kind == "any":
+            fits = _any
+        else:
+            names = frozenset(text.split("|"))
+            fits = names.__contains__
+        self._next()
+        if basic:
+            found, fits, names = fits, lambda label: found(_basic(label)), None
+        if negated:
+            wanted, fits, names = fits, lambda label: not wanted(label), None
+        groups = []
+        while self._take("#"):
+            number = int(self._next()) if self.kind == "number" else 0
+            self._expect("%")
+            if (
+                kind != "regex"
+                or negated
+                or not 0 < number <= re.compile(text[1:-1]).groups
+                or self.kind != "name"
+            ):
+                self._fail("#NUMBER%VARIABLE stands behind a /(regular) expression/ with so many groups")
+            groups.append((number, self._next()))
+        return Label(fits, names, groups=tuple(groups))
+
+    def _words(self) -> tuple[Label, Said | None]:
+        """Words in a row: the first one, and what is said of it."""
+        row = self._next().strip('"').split()
+        if not row:
+            self._fail("there are no words in the quotation marks before it")
+        said = None
+        for form in row[:0:-1]:
+            said = Said("related", relation=RELATIONS["."], node=Node(_word(form), said=said))
+        return _word(row[0]), said
+
+    def _either(self) -> Said:
+        known, parts, names = set(self.known), list[Said](), set[str]()
+        while True:
+            parts.append(self._all())
+            names |= self.known
+            match = _TOKEN.match(self.text, self.at)
+            if self.token != "|" or self.kind != "mark" or (match and match.lastgroup in _LABELS + ("end",)):
+                break
+            if match and match[str(match.lastgroup)] in ("@", "=", "~"):
+                break
+            self.known = set(known)
+            self._next()
+        self.known = names
+        return parts[0] if len(parts) == 1 else Said("either", tuple(parts))
+
+    def _all(self) -> Said:
+        parts = []
+        while self._says():
+            self._take("&")
+            parts.append(self._part())
+        return parts[0] if len(parts) == 1 else Said("all", tuple(parts))
+
+    def _part(self) -> Said:
+        if self._take("!"):
+            hidden, self.hidden = self.hidden, True
+            with self._inside():
+                part = Said("not", (self._part(),))
+            self.hidden = hidden
+            return part
+        if self._take("?"):
+            with self._inside():
+                return Said("maybe", (self._part(),))
+        bracket = self._take("[", "(")
+        if not bracket:
+            return self._related()
+        with self._inside():
+            part = self._either()
+        self._expect({"[": "]", "(": ")"}[bracket])
+        return part
+
+    def _related(self) -> Said:
+        if self.kind == "exactly":
+            return self._exactly()
+        if self.kind == "chain":
+            relation = self._chain()
+            return Said("related", relation=relation, node=self._other())
+        if self.kind != "relation":
+            self._fail("a relation is missing here")
+        sign = self._next()
+        self.heads = self.heads or "#" in sign
+        if self.kind == "number" and sign in ("<", ">", "<-", ">-"):
+            number = int(self._next()) * (-1 if sign.endswith("-") else 1)
+            if not number:
+                self._fail("children are counted from 1, or from -1")
+            nth = nth_child(number)
+            return Said("related", relation=nth if sign[0] == "<" else inverse(nth), node=self._other())
+        signs = {"$": ("$++", "$--"), "<=": ("==", "<")}.get(sign, (sign,))
+        node = self._other()
+        parts = [Said("related", relation=RELATIONS[sign], node=node) for sign in signs]
+        return parts[0] if len(parts) == 1 else Said("either", tuple(parts))
+
+    def _other(self) -> Node:
+        if not self._take("("):
+            return self._node()
+        with self._inside():
+            node = self._node_with_relations()
+        self._expect(")")
+        return node
+
+    def _chain(self) -> Chain:
+        step = RELATIONS[self._next()[0]]
+        closing = {"(": ")", "[": "]"}.get(self._take("(", "["))
+        label = self._label()
+        if closing:
+            self._expect(closing)
+        return Chain(step, label.ids)
+
+    def _exactly(self) -> Said:
+        self._next()
+        self._expect("{")
+        children = [self._other()]
+        while self._take(";"):
+            children.append(self._other())
+        self._expect("}")
+        parts = [Said("related", relation=nth_child(i), node=node) for i, node in enumerate(children, 1)]
+        more = Said("related", relation=nth_child(len(children) + 1), node=Node(Label(_any)))
+        return Said("all", (*parts, Said("not", (more,))))
+
+
+def _any(_label: str) -> bool:
+    return True
+
+
+def _basic(label: str) -> str:
+    """Return a label without functions and indices: NP of NP-SBJ-1."""
+    match = _BASIC.match(label)
+    return match[0] if match else label
+
+
+def _word(form: str) -> Label:
+    """Of a word: `*` stands for any letters, and small letters for capitals, too."""
+    flags = re.IGNORECASE if form == form.lower() else 0
+    return Label(re.compile(".*".join(map(re.escape, form.split("*"))), flags).fullmatch, word=True)

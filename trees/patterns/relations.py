@@ -1,0 +1,207 @@
+"""The relations of Tregex between two nodes, A and B, over all nodes of many trees at once.
+
+A relation gives each B a key, and each A a range: the keys in it are those of its B. Sorted keys answer for m
+nodes A and n nodes B in O((m + n) log n) which A have a B, and list all pairs in time of their number.
+In a tree with gaps A precedes B if its last token comes before B's first one.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from math import inf
+
+import numpy as np
+from numpy.typing import NDArray
+
+from d2c.trees.patterns.nodes import NONE, Ids, TreeNodes
+
+Bools = NDArray[np.bool_]
+Column = Callable[[TreeNodes, Ids], Ids]  # a number for each of some nodes
+Fitting = Callable[[TreeNodes], Ids]  # those nodes that fit something
+_ABOVE = np.iinfo(np.int64).max
+
+
+class TooMany(Exception):
+    """More pairs than are wanted at once."""
+
+
+class Relation:
+    """What all relations answer."""
+
+    def keys(self, nodes: TreeNodes, b: Ids) -> Ids:
+        """Return the keys of nodes B, below 0 for what no A has."""
+        raise NotImplementedError
+
+    def ranges(self, nodes: TreeNodes, a: Ids) -> tuple[Ids, Ids]:
+        """Return the least key of each node A's B, and the one after the greatest."""
+        raise NotImplementedError
+
+    def exists(self, nodes: TreeNodes, a: Ids, b: Ids) -> Bools:
+        """Return of each A whether one of the B is its B."""
+        keys = self.keys(nodes, b)
+        keys = np.append(np.sort(keys[keys >= 0]), _ABOVE)
+        begin, end = self.ranges(nodes, a)
+        return np.asarray(keys[np.searchsorted(keys, begin)] < end)
+
+    def pairs(self, nodes: TreeNodes, a: Ids, b: Ids, most: float = inf) -> tuple[Ids, Ids]:
+        """Return all pairs: places in `a`, and nodes of `b`. Raises TooMany for more than `most`."""
+        keys = self.keys(nodes, b)
+        order = np.argsort(keys, kind="stable")[np.count_nonzero(keys < 0) :]
+        begin, end = (np.searchsorted(keys[order], side) for side in self.ranges(nodes, a))
+        counts = np.maximum(end - begin, 0)
+        total = int(counts.sum())
+        if total > most:
+            raise TooMany
+        places = np.repeat(begin - np.cumsum(counts) + counts, counts) + np.arange(total)
+        return np.repeat(np.arange(len(a)), counts), b[order[places]]
+
+
+@dataclass(frozen=True)
+class Same(Relation):
+    """A's key is B's; `less`: a number of A is less than one of B, too. `inverse`: with A and B exchanged."""
+
+    of_a: Column
+    of_b: Column
+    less: tuple[Column, Column] | None = None
+    inverse: bool = False
+
+    def keys(self, nodes: TreeNodes, b: Ids) -> Ids:
+        keys = (self.of_a if self.inverse else self.of_b)(nodes, b)
+        return keys * (nodes.count + 1) + self.less[not self.inverse](nodes, b) if self.less else keys
+
+    def ranges(self, nodes: TreeNodes, a: Ids) -> tuple[Ids, Ids]:
+        keys = (self.of_b if self.inverse else self.of_a)(nodes, a)
+        if not self.less:
+            return keys, keys + 1
+        width = nodes.count + 1
+        limit = self.less[self.inverse](nodes, a)
+        begin = keys * width
+        return (begin, begin + limit) if self.inverse else (begin + limit + 1, begin + width)
+
+
+@dataclass(frozen=True)
+class Below(Relation):
+    """A dominates B. words: which is a word."""
+
+    words: bool = False
+
+    def keys(self, nodes: TreeNodes, b: Ids) -> Ids:
+        return np.where(nodes.children[b] == 0, b, NONE) if self.words else b
+
+    def ranges(self, nodes: TreeNodes, a: Ids) -> tuple[Ids, Ids]:
+        return a + 1, nodes.end[a]
+
+
+@dataclass(frozen=True)
+class Chain(Relation):
+    """A has B by a relation, or by a chain of it through nodes that fit."""
+
+    step: Relation
+    through: Fitting
+
+    def exists(self, nodes: TreeNodes, a: Ids, b: Ids) -> Bools:
+        found = np.zeros(len(a), bool)
+        for begin in range(0, len(a), 1000):
+            found[begin + self.pairs(nodes, a[begin : begin + 1000], b)[0]] = True
+        return found
+
+    def pairs(self, nodes: TreeNodes, a: Ids, b: Ids, most: float = inf) -> tuple[Ids, Ids]:
+        through, found = self.through(nodes), [np.zeros(0, np.int64)]
+        rows = np.arange(len(a))
+        while len(rows):
+            last, at = self.step.pairs(nodes, a, b, most)
+            found.append(rows[last] * nodes.count + at)
+            last, at = self.step.pairs(nodes, a, through, most)
+            rows, a = np.divmod(np.unique(rows[last] * nodes.count + at), nodes.count)
+        rows, at = np.divmod(np.unique(np.concatenate(found)), nodes.count)
+        return rows, at
+
+
+class Above(Chain):
+    """A is dominated by B."""
+
+    def exists(self, nodes: TreeNodes, a: Ids, b: Ids) -> Bools:
+        begun, ended = np.searchsorted(b, a), np.searchsorted(np.sort(nodes.end[b]), a, "right")
+        return begun > ended
+
+
+def _node(_nodes: TreeNodes, x: Ids) -> Ids:
+    return x
+
+
+def _parent(nodes: TreeNodes, x: Ids) -> Ids:
+    return nodes.parent[x]
+
+
+def _of(name: str) -> Column:
+    return lambda nodes, x: np.asarray(getattr(nodes, name)[x])
+
+
+def _parent_if(condition: Callable[[TreeNodes, Ids, Ids], Bools]) -> Column:
+    """The parent of those nodes for which a condition holds, given their parents, too."""
+
+    def parent(nodes: TreeNodes, x: Ids) -> Ids:
+        above = nodes.parent[x]
+        return np.where(condition(nodes, x, above), above, NONE)
+
+    return parent
+
+
+def nth_child(n: int) -> Same:
+    """Return the relation of A to its n-th child; below 0 from its last one."""
+    if n > 0:
+        return Same(_node, _parent_if(lambda nodes, x, _: nodes.place[x] == n))
+    return Same(_node, _parent_if(lambda nodes, x, up: nodes.place[x] - nodes.children[up] - 1 == n))
+
+
+def _sister(column: str, shift: int) -> Column:
+    """The parent of each node together with its first or last token."""
+
+    def key(nodes: TreeNodes, x: Ids) -> Ids:
+        return np.asarray(nodes.parent[x] * (nodes.count + 1) + getattr(nodes, column)[x] + shift)
+
+    return key
+
+
+_LOWER, _BEFORE = (_node, _node), (_of("last"), _of("first"))
+CHILD = Same(_node, _parent)
+_DIRECTED = {
+    "<": CHILD,
+    "<:": Same(_node, _parent_if(lambda nodes, _, up: nodes.children[up] == 1)),
+    "<,": nth_child(1),
+    "<-": nth_child(-1),
+    "<`": nth_child(-1),
+    "<#": Same(_node, _parent_if(lambda nodes, x, up: nodes.heads[up] == nodes.heads[x])),
+    "<<,": Same(_of("left"), _of("left"), _LOWER),
+    "<<-": Same(_of("end"), _of("end"), _LOWER),
+    "<<`": Same(_of("end"), _of("end"), _LOWER),
+    "<<:": Same(_of("unary"), _of("unary"), _LOWER),
+    "<<#": Same(_of("heads"), _of("heads"), _LOWER),
+    "$+": Same(_of("next"), _node),
+    "$++": Same(_parent, _parent, _LOWER),
+    "$.": Same(_sister("last", 1), _sister("first", 0)),
+    "$..": Same(_parent, _parent, _BEFORE),
+    ".": Same(lambda nodes, x: nodes.last[x] + 1, _of("first")),
+    "..": Same(_of("tree"), _of("tree"), _BEFORE),
+}
+_TURNED = str.maketrans("<+.", ">-,")  # the first is the relation's sign, the last that of its inverse
+RELATIONS: dict[str, Relation] = {
+    **_DIRECTED,
+    "==": Same(_node, _node),
+    ":": Same(_of("tree"), _of("tree")),
+    "<<": Below(),
+    "<<<": Below(words=True),
+}
+
+
+def inverse(relation: Same) -> Same:
+    """Return the relation of B to A."""
+    return Same(relation.of_a, relation.of_b, relation.less, not relation.inverse)
+
+
+for _sign, _relation in _DIRECTED.items():
+    _side = _sign.replace("<", ">") if "<" in _sign else _sign.translate(_TURNED)
+    RELATIONS[_side] = inverse(_relation)
+PARENT = RELATIONS[">"]
+RELATIONS[">>"] = Above(PARENT, lambda nodes: np.arange(nodes.count))
