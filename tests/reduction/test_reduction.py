@@ -135,7 +135,7 @@ def test_a_node_is_as_sure_as_the_least_sure_label_that_makes_it(
     route = TwoStage(encoding).fit([ctree] * 3)
     dtree = route.encode(ctree)
     shares = (0.9, 0.8, 0.7, 0.6, 0.5)
-    monkeypatch.setattr(route.labeler_, "label_with_shares", lambda dtrees, _: [(d, shares) for d in dtrees])
+    monkeypatch.setattr(route.labeler_, "label_with_shares", lambda dtrees, *_: [(d, shares) for d in dtrees])
     found, confidences = route.confidences(dtree)
     assert format_bracket(found) == text
     by_label = dict(zip(found.labels, confidences, strict=True))

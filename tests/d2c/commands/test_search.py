@@ -84,7 +84,7 @@ def test_counts_of_several_files(trees: Path, parsed: Path) -> None:
     assert output_of("NP < PP", trees, parsed, "--count").splitlines() == [
         "file\tmatches\tsentences_with\tsentences",
         f"{trees}\t1\t1\t2",
-        f"{parsed}\t1\t1\t2",
+        f"{parsed}\t1\t1\t1",  # the other could not be parsed
     ]
     [line] = output_of("NP", trees, "--count", "--to", "json").splitlines()
     assert json.loads(line) == {"file": str(trees), "matches": 7, "sentences_with": 2, "sentences": 2}
@@ -102,7 +102,13 @@ def test_a_page_has_the_sentences_with_matches(trees: Path, tmp_path: Path) -> N
     run = CliRunner().invoke(cli, ["search", "QP", str(trees), "-o", str(tmp_path / "none.html")])
     assert (run.exit_code, run.stderr) == (0, f"there is no match in {trees}\n")
     assert not (tmp_path / "none.html").exists()
-    assert "-o FILE.html shows the matches in one file" in error_of("NP", trees, trees, "-o", target)
+    assert "-o FILE.html shows matches, and goes without --count" in error_of(
+        "NP", trees, "--count", "-o", target
+    )
+    (tmp_path / "y.mrg").write_bytes(trees.read_bytes())
+    output_of("NP < PP", trees, tmp_path / "y.mrg", "-o", target)
+    found = Page(target.read_text()).data["sentences"]
+    assert [(s["i"], Path(s["f"]).name) for s in found] == [(1, "x.mrg"), (3, "y.mrg")]
 
 
 def test_what_is_refused(trees: Path, tmp_path: Path) -> None:

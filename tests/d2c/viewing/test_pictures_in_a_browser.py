@@ -47,14 +47,14 @@ def labels(tab: Any) -> list[str]:
 
 
 def test_hits_are_marked_in_sentence_list_and_pictures(tab: Any) -> None:
-    tab.fill("#query", "NP(PP with)")
+    tab.fill("#query", 'NP << (PP << "with")')
     assert tab.locator("#sentence mark").all_text_contents() == ["the cat with glasses"]
     assert tab.inner_text("#sentence") == "1: They saw the cat with glasses ."
     assert tab.locator("#list mark").all_text_contents() == ["the cat with glasses"]
     for picture in ("tree", "arcs"):
         inside = tab.locator(f"svg.{picture} .word.within").all_text_contents()
         assert inside == ["the", "cat", "with", "glasses"]
-    tab.fill("#query", "They glasses")
+    tab.fill("#query", '"They" .. "glasses"=after')
     assert tab.locator("#sentence mark").all_text_contents() == ["They", "glasses"]
     tab.fill("#query", "")
     assert tab.locator("mark, .within").count() == 0
@@ -65,7 +65,7 @@ def test_a_hit_is_gone_to(browser: Any, long: Path) -> None:
     tab.set_viewport_size({"width": 1000, "height": 600})
     tab.locator("#list button").nth(60).click()
     top = tab.evaluate("document.querySelector('#list').scrollTop")
-    tab.fill("#query", "slept")
+    tab.fill("#query", '"slept"')
     assert (
         top > 0
         and tab.locator("#list [aria-current]").inner_text() == "61: 91 tokens\n… word29 of things slept"
@@ -173,7 +173,7 @@ def test_brackets_are_copied(browser: Any, tmp_path: Path, text: str) -> None:
 @pytest.mark.parametrize("scheme", ["light", "dark"])
 def test_a_picture_is_saved_with_its_styles(browser: Any, five: Path, scheme: Any, tmp_path: Path) -> None:
     tab, faults = opened_in(browser, five, color_scheme=scheme, accept_downloads=True)
-    tab.fill("#query", "NP(PP with)")
+    tab.fill("#query", 'NP << (PP=inside << "with"=word)')
     for k, (name, marked) in enumerate((("1-c-tree.svg", 4), ("1-d-tree.svg", 2))):
         with tab.expect_download() as started:
             tab.get_by_text("save SVG").nth(k).click()
