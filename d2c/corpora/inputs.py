@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import codecs
 import json
 import os
 from collections import deque
@@ -125,8 +124,6 @@ class Inputs:
             deque(_tables(file, self.fields), maxlen=0)
             return
         with open_input(file) as stream:
-            if found := _encoding(stream.buffer.read(_BEGINNING)):
-                raise FormatError(str(file), 0, 0, f"is {found}, not UTF-8 text; convert it (iconv -t UTF-8)")
             while file.suffix == ".gz" and stream.buffer.read(_BEGINNING):
                 pass
 
@@ -181,15 +178,6 @@ def _tables(file: Path, fields: Fields) -> Iterator[tuple[pa.RecordBatch, int]]:
                 yield read.select(columns), opened.metadata.num_rows
     except (OSError, ArrowException) as error:
         raise FormatError(str(file), 0, 0, f"is no Parquet file that can be read: {error}") from None
-
-
-def _encoding(beginning: bytes) -> str | None:
-    """Return what the beginning of a file says of its encoding; None where it may be UTF-8."""
-    if beginning.startswith((codecs.BOM_UTF32_LE, codecs.BOM_UTF32_BE)):
-        return "UTF-32"
-    if beginning.startswith((codecs.BOM_UTF16_LE, codecs.BOM_UTF16_BE)):
-        return "UTF-16"
-    return "binary, or UTF-16" if beginning.count(b"\0") * 8 > len(beginning) else None
 
 
 def _columns(schema: pa.Schema, fields: Fields, file: str) -> list[str]:

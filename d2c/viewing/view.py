@@ -116,7 +116,7 @@ def write_page(viewed: Iterable[tuple[int, Viewed]], files: Paths, stream: TextI
                 message = f"a page shows {MOST:,} sentences at most; choose some by --sentences"
                 raise FormatError(names_of(files), 0, number, message)
             sure = sure or bool(one.confidences)
-            yield ({"f": one.file} if one.file else {}) | _shown(written, number, one)
+            yield ({"file": one.file} if one.file else {}) | _shown(written, number, one)
 
     def data() -> Json:
         return {"sure": sure, "query": query, **written.names}

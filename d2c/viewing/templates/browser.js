@@ -91,7 +91,7 @@ function browse(page) {
     const { s, nodes } = found[current], box = $("pictures"), compact = $("compact").checked, hit = coveredBy(s, nodes);
     const trees = s.c.filter(tree => tree), middles = middlesOf(s, trees, [...s.w.keys()], compact);
     box.textContent = "";
-    const sentence = html(box, "p", `${s.f ? s.f + " " : ""}${s.i}: `);
+    const sentence = html(box, "p", `${s.file ? s.file + " " : ""}${s.i}: `);
     sentence.id = "sentence";
     write(sentence, s, hit, 0);
     const common = { middles, compact };

@@ -41,6 +41,14 @@ OF_CHART = (
 )
 
 
+@pytest.fixture(autouse=True)
+def treebanks(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Files of the names that are given; nothing reads them."""
+    monkeypatch.chdir(tmp_path)
+    for name in ("train.mrg", "dev.mrg"):
+        Path(name).touch()
+
+
 def asked(monkeypatch: pytest.MonkeyPatch, *options: str) -> dict[str, Any]:
     """What training is asked for."""
     specs: list[TrainingSpec] = []

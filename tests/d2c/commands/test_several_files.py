@@ -120,9 +120,9 @@ def test_endings_that_nothing_is_written_for(wsj: Path) -> None:
 def test_a_page_of_several_files(wsj: Path) -> None:
     run("view", "wsj", "-o", "x.html")
     page = Path("x.html").read_text()
-    assert page.count('"f":"wsj/03/w.mrg"') == 10 and '"i":20,' in page
+    assert page.count('"file":"wsj/03/w.mrg"') == 10 and '"i":20,' in page
     run("view", "all.mrg", "-o", "x.html")
-    assert '"f":' not in Path("x.html").read_text()
+    assert '"file":' not in Path("x.html").read_text()
 
 
 def test_phrases_name_files(wsj: Path) -> None:

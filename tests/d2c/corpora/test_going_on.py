@@ -142,7 +142,7 @@ def test_a_file_that_was_removed(here: Path) -> None:
 
 
 @pytest.mark.parametrize(
-    ("damage", "says"), [(b"\xff\xfea\0", "is UTF-16, not UTF-8 text; conv"), (b"\n", "holds no text$")]
+    ("damage", "says"), [(b"\xff\xfea\0", "UTF-16, not UTF-8 text: conv"), (b"\n", "holds no text$")]
 )
 def test_a_file_that_cannot_be_read_any_more(damage: bytes, says: str, here: Path) -> None:
     parse("out", ["a.txt", "c.txt"])

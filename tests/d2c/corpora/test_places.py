@@ -16,12 +16,12 @@ from d2c.commands.cli import cli
 
 pytest.importorskip("spacy")
 TEXT = "\ufeffShe  slept.\tHe saw\r\nhim in the “café”.\r\n\r\n\U0001f600 We can't go. \n\nIt is\rso.\n"
-FIELD = "He said:\r\n“No.” She\u00a0left.\n\nWhy?"
+FIELD = "He said,\r\n“No.” She\u00a0left.\n\nWhy?"
 CONLLU = "# text = She slept.\n1\tShe\t_\tA\tPRP\t_\t2\tr\t_\t_\n2\tslept\t_\tA\tVBD\t_\t0\tr\t_\t_\n\n"
 SKIPPED = {"notes.md": "its name ends in none of .txt ", "empty.txt": "holds no text"}
 BROKEN = {
     "cut.txt.gz": "broken gzip file (Compressed file ended before the end-of-stream marker was reached)",
-    "utf16.txt": "is UTF-16, not UTF-8 text; convert it (iconv -t UTF-8)",
+    "utf16.txt": "UTF-16, not UTF-8 text: convert it with iconv -f UTF-16 -t UTF-8",
     "no.parquet": "is no Parquet file that can be read: ",
 }
 
@@ -72,7 +72,7 @@ WORDS = [
     ["\U0001f600", "We", "ca", "n't", "go", "."],
     ["It", "is", "so", "."],
 ]
-FIELD_WORDS = [["He", "said", ":", "“", "No", ".", "”"], ["She", "left", "."], ["Why", "?"]]
+FIELD_WORDS = [["He", "said", ",", "“", "No", ".", "”"], ["She", "left", "."], ["Why", "?"]]
 
 
 @pytest.mark.parametrize("name", ["a.txt", "b.txt.gz"])
@@ -93,7 +93,7 @@ def test_offsets_into_fields(name: str, made: tuple[Path, Result]) -> None:
     fields = [row for row in found if row["line"] == (1 if name == "c.jsonl" else 2)]
     for row, forms in zip(fields, FIELD_WORDS, strict=True):
         check(row, FIELD, forms)
-    assert fields[0]["text"] == "He said:\r\n“No.”"
+    assert fields[0]["text"] == "He said,\r\n“No.”"
     if name == "c.jsonl":
         assert found[3]["tokens"] == ["She", "slept"]
         assert [found[3][column] for column in ("text", "start", "end", "offsets")] == [None] * 4
