@@ -22,6 +22,7 @@ from d2c.base.errors import each_located, located
 from d2c.base.inputs import Paths, names_of
 from d2c.base.progress import counted, log
 from d2c.base.temporary import scratch
+from d2c.cky.constrained_cky import ConstrainedCKY
 from d2c.dparsers.protocol import DependencyParser
 from d2c.dparsers.registry import DPARSERS, TAGGERS, Registered, class_of, takes
 from d2c.dparsers.training import accuracy
@@ -211,10 +212,9 @@ class Experiment:
             return unlabelled(self.encode("direct", ctree))
         if encoding not in self._encoders:
             rules = self.treebank.head_rules
-            cubed = self.spec.changed(head_rules=rules, arc_labels=CUBED)
-            self._encoders[encoding] = (
-                make_route("cky", cubed) if encoding == CUBED else Reduction(encoding, rules)
-            )
+            cubed = replace(self.spec.chart, head_rules=rules, arc_labels=CUBED)
+            chart = encoding == CUBED
+            self._encoders[encoding] = ConstrainedCKY(cubed) if chart else Reduction(encoding, rules)
         return self._encoders[encoding].encode(ctree)
 
     @cached_property
