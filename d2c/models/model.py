@@ -92,7 +92,7 @@ class Model:
     arcs: str = ARCS[0]
 
     def __post_init__(self) -> None:
-        if self.tagger is None and self.dparser.reads_text:
+        if self.tagger is None and (self.dparser.reads_text or self.dparser.finds_tags):
             self.tagger = cast(Tagger, self.dparser)
 
     @classmethod
@@ -157,6 +157,9 @@ class Model:
         )
 
     def _tagged(self, sentences: list[Tokens]) -> Iterator[Tokens]:
+        if self.dparser.finds_tags:
+            yield from sentences
+            return
         every = self.tags == "predicted"
         untagged = [tokens.forms for tokens in sentences if every or not all(tokens.tags)]
         if untagged and self.tagger is None:

@@ -57,10 +57,10 @@ def train(
     settings = {**recipe.settings, "checkpoints": checkpoints}
     if recipe.encoder:
         settings["transformer"] = str(encoder_of(recipe.encoder))
-    files = [treebanks / data.train for data in recipe.data]
     read: Read = CLEANED
     if recipe.english:
-        parts = write_parts(files, recipe.read, work, seed=1)
+        shares = {treebanks / data.train: recipe.shares.get(data.name, 1.0) for data in recipe.data}
+        parts = write_parts(shares, recipe.read, work, 1, recipe.recased)
     else:
         [data] = recipe.data
         parts, read = (treebanks / data.train, treebanks / data.dev), recipe.read

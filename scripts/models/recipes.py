@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import tomllib
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
@@ -53,6 +53,8 @@ class Recipe:
     read:     how the treebanks are read, for training and as gold
     routes:   the first one is taken, unless another has an F1 that is more than 0.5 better
     settings: of `BuildSpec`; of a converter, those of the chart
+    shares:   of treebanks, how often each sentence is in train; 1 where nothing is said
+    recased:  of the sentences in train so many once more, without capitals or in capitals
     packed:   routes look among packed arcs
     pipeline: of spaCy's kind, where the model converts d-trees of such pipelines
     encoder:  a package with a directory that `--transformer` takes
@@ -69,6 +71,8 @@ class Recipe:
     measured: str
     read: Read = penn_trees
     routes: tuple[str, ...] = ("reduction",)
+    shares: Mapping[str, float] = field(default_factory=dict)
+    recased: float = 0.0
     packed: bool = False
     pipeline: str | None = None
     encoder: str | None = None
