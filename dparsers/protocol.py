@@ -142,7 +142,8 @@ class DependencyParser(ABC):
     def parse(self, sentences: Iterable[Tokens]) -> Iterator[DTree]:
         """Yield the d-tree of each sentence, heads and labels filled in, in order, over any stream.
 
-        The tokens are those given, with tags that it finds. Raises ModelError where nothing was trained or loaded yet.
+        The tokens are those given, with tags that it finds. Raises ModelError where nothing was trained or
+        loaded yet.
         """
 
     def parse_packed(self, sentences: Iterable[Tokens]) -> Iterator[DTree]:

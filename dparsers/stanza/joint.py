@@ -15,8 +15,6 @@ from stanza.models.depparse.model import GraphParser
 from stanza.models.depparse.trainer import GraphTrainer
 from torch import Tensor, nn
 
-from d2c.trees.ctree import Tokens
-
 ARGUMENTS = {"use_upos": False}
 
 

@@ -23,6 +23,7 @@ from models.converter import build_converter
 from models.pretrained import encoder_of
 from models.recipes import BuildSpec, Recipe
 from models.scores import score, untagged
+from models.teaching import taught
 from treebanks.penn import write_parts
 
 _ENOUGH = 0.5  # F1 by which another route must be better than the first, which starts quicker
@@ -37,10 +38,10 @@ def build(
 
     Raises ModelError where a package or a treebank is missing.
     """
-    for data in recipe.data:
-        for file in (data.train, data.dev):
-            if not (treebanks / file).is_file():
-                raise ModelError(f"{treebanks / file}: no such file; --treebanks says where treebanks are")
+    files = [file for data in recipe.data for file in (data.train, data.dev)]
+    for file in (*files, *(lesson.text for lesson in recipe.lessons)):
+        if not (treebanks / file).is_file():
+            raise ModelError(f"{treebanks / file}: no such file; --treebanks says where treebanks are")
     with whole_directory(directory, SETTINGS) as new, scratch() as work:
         if recipe.pipeline:
             write_card(new, recipe, *build_converter(recipe, treebanks, new, work, say))
@@ -60,6 +61,8 @@ def train(
     read: Read = CLEANED
     if recipe.english:
         shares = {treebanks / data.train: recipe.shares.get(data.name, 1.0) for data in recipe.data}
+        for lesson in recipe.lessons:
+            shares[taught(lesson, treebanks, checkpoints or work, say)] = 1.0
         parts = write_parts(shares, recipe.read, work, 1, recipe.recased)
     else:
         [data] = recipe.data

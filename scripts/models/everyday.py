@@ -39,10 +39,10 @@ class Everyday:
     wanted: tuple[tuple[tuple[str, ...], int, int], ...]
 
 
-def read_everyday(path: Path = Path(__file__).with_suffix(".txt")) -> Iterator[Everyday]:
+def read_everyday() -> Iterator[Everyday]:
     """Yield the sentences of the file."""
     kind = ""
-    for line in path.read_text(encoding="utf-8").splitlines():
+    for line in Path(__file__).with_suffix(".txt").read_text(encoding="utf-8").splitlines():
         if line.startswith("#"):
             kind = line[2:]
         elif line:

@@ -11,6 +11,7 @@ from typing import Any
 from d2c.training.spec import TrainingSpec
 from d2c.training.tagging import Tagging
 from d2c.treebanks.reading import Read, Reading
+from models.teaching import Lesson
 from treebanks.penn import penn_trees
 
 
@@ -55,6 +56,7 @@ class Recipe:
     settings: of `BuildSpec`; of a converter, those of the chart
     shares:   of treebanks, how often each sentence is in train; 1 where nothing is said
     recased:  of the sentences in train so many once more, without capitals or in capitals
+    lessons:  silver trees of text, which are in train, too
     packed:   routes look among packed arcs
     pipeline: of spaCy's kind, where the model converts d-trees of such pipelines
     encoder:  a package with a directory that `--transformer` takes
@@ -73,6 +75,7 @@ class Recipe:
     routes: tuple[str, ...] = ("reduction",)
     shares: Mapping[str, float] = field(default_factory=dict)
     recased: float = 0.0
+    lessons: tuple[Lesson, ...] = ()
     packed: bool = False
     pipeline: str | None = None
     encoder: str | None = None
@@ -90,8 +93,9 @@ def read_recipes() -> dict[str, Recipe]:
         reading = Reading(**row.pop("reading", {}))
         read = penn_trees if row.get("english") else reading
         row["measured"] = rows["measured"][row["measured"]]
+        lessons = tuple(Lesson(**one) for one in row.pop("lessons", ()))
         lists = {key: tuple(value) for key, value in row.items() if isinstance(value, list)}
-        recipes[name] = Recipe(name=name, data=data, read=read, **row | lists)
+        recipes[name] = Recipe(name=name, data=data, read=read, lessons=lessons, **row | lists)
     return recipes
 
 

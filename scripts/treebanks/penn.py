@@ -180,8 +180,11 @@ def write_parts(
         for tree in chain.from_iterable(train):
             stream.write(f"{tree}\n")
             if drawn.random() < recased:
-                change = str.upper if drawn.random() < _SHOUTED else str.lower
-                stream.write(f"{_LEAF.sub(lambda leaf: leaf[1] + change(leaf[2]), tree)}\n")
+                stream.write(f"{_recased(tree, drawn.random() < _SHOUTED)}\n")
     with open(parts[1], "w", encoding="utf-8") as stream:
         stream.writelines(f"{tree}\n" for tree in chain.from_iterable(held_out))
     return parts
+
+
+def _recased(tree: str, shouted: bool) -> str:
+    return _LEAF.sub(lambda leaf: leaf[1] + (leaf[2].upper() if shouted else leaf[2].lower()), tree)
