@@ -35,7 +35,7 @@ _OTHERS = {  # what people take for one, by a file in it
 _WINDOW = 1024  # sentences that are tagged at a time
 TAGS, ARCS = ("gold", "predicted"), ("single", "packed")
 _PARTS = "route", "dparser", "tagger"
-_ABBREVIATIONS = "abbreviations.json"  # beside a tagger
+_ABBREVIATIONS = "abbreviations.json"  # beside what tags
 NO_TAGGER = "words need a tagger, and this model has none; train it with --tagger stanza, spacy or nltk"
 
 
@@ -240,5 +240,7 @@ def save_abbreviations(sentences: Iterable[Tokens], directory: Path) -> None:
 
 
 def load_abbreviations(directory: Path) -> tuple[str, ...]:
-    """Return what `save_abbreviations` wrote. Raises ModelError."""
+    """Return what `save_abbreviations` wrote, nothing where it was not asked to. Raises ModelError."""
+    if not (directory / _ABBREVIATIONS).is_file():
+        return ()
     return model_files.read_as(directory / _ABBREVIATIONS, 1, AbbreviationFile).abbreviations

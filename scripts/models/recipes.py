@@ -54,6 +54,7 @@ class Recipe:
     read:     how the treebanks are read, for training and as gold
     routes:   the first one is taken, unless another has an F1 that is more than 0.5 better
     settings: of `BuildSpec`; of a converter, those of the chart
+    begin:    the model that it goes on from, built into the same folder before
     shares:   of treebanks, how often each sentence is in train; 1 where nothing is said
     recased:  of the sentences in train so many once more, without capitals or in capitals
     lessons:  silver trees of text, which are in train, too
@@ -73,6 +74,7 @@ class Recipe:
     measured: str
     read: Read = penn_trees
     routes: tuple[str, ...] = ("reduction",)
+    begin: str | None = None
     shares: Mapping[str, float] = field(default_factory=dict)
     recased: float = 0.0
     lessons: tuple[Lesson, ...] = ()
