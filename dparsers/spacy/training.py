@@ -159,10 +159,10 @@ class SpacyEstimator:
     ) -> None:
         """Train the component as `_improve` does, from random weights."""
         self._component.initialize(lambda: examples, **labels)
-        self._improve(examples, evaluate, who, directory)
+        self._improve(examples, evaluate, who, directory, _RATE)
 
     def _improve(
-        self, examples: list[Example], evaluate: Evaluate, who: str, directory: Path, rate: float = _RATE
+        self, examples: list[Example], evaluate: Evaluate, who: str, directory: Path, rate: float
     ) -> None:
         """Train the component, and leave the weights that had the best score, in a directory, too.
 
