@@ -32,7 +32,7 @@ def write_card(directory: Path, recipe: Recipe, scores: Sequence[Score], notes: 
         "route": settings.route,
         "dparser": settings.dparser,
         "MB": round(size_of(directory) / 1e6, 1),
-        "command": f"python scripts/build_models.py {recipe.name}",
+        "command": " ".join(filter(None, ["python scripts/build_models.py", recipe.begin, recipe.name])),
         "commit": commit(),
         "versions": {"python": platform.python_version()} | packages,
         "settings": own,

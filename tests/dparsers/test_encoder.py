@@ -29,12 +29,9 @@ from d2c.dparsers.stanza.encoder import (
     unpacked,
     windows,
 )
-from d2c.dparsers.stanza.joint import shape
 from d2c.dparsers.stanza.parser import StanzaParser
 from d2c.dparsers.stanza.tagger import StanzaTagger
 from d2c.packed.dtree import PackedDTree
-from d2c.trees.ctree import Tokens
-from d2c.trees.formats.conllu import read_conllu
 from tests.dparsers.encoders import WINDOW, tiny_encoder
 from tests.dparsers.sentences import arcs, odd_sentences, treebank, write
 
@@ -220,43 +217,6 @@ def test_a_tiny_one_learns(trained: tuple[StanzaParser, Path, list[Progress]], e
     before, after = load_encoder(encoder)[0], parser.trainer_.model.bert_model  # type: ignore[union-attr]
     name = "transformer.encoder.layer.0.attention.self.query.weight"
     assert not torch.equal(before.state_dict()[name], after.state_dict()[name])  # it learned, too
-
-
-def test_a_joint_one_finds_tags_too(encoder: Path, files: Files, tmp_path: Path) -> None:
-    reports: list[Progress] = []
-    joint = parser(encoder, model_type="joint", epochs=8).train(*files, tmp_path / "joint", reports.append)
-    assert joint.finds_tags and joint.gives_arcs and reports[-1].loss < reports[0].loss
-    dev = [*read_conllu(files[1])]
-    untagged = [Tokens(dtree.tokens.forms, ("",) * len(dtree.tokens)) for dtree in dev]
-    found = [*joint.parse([*untagged, Tokens((), ())])]
-    assert [dtree.tokens.forms for dtree in found] == [*(one.forms for one in untagged), ()]
-    known = {tag for dtree in read_conllu(files[0]) for tag in dtree.tokens.tags}
-    assert {tag for dtree in found for tag in dtree.tokens.tags} <= known
-    pairs = [
-        (a, b)
-        for x, y in zip(dev, found, strict=False)
-        for a, b in zip(x.tokens.tags, y.tokens.tags, strict=True)
-    ]
-    assert sum(a == b for a, b in pairs) > 0.5 * len(pairs)
-    tagged = [dtree.tokens for dtree in found]
-    assert [*joint.tag(one.forms for one in [*untagged, Tokens((), ())])] == tagged
-    assert [dtree.tokens for dtree in joint.parse_packed(untagged)] == tagged[:-1]
-    loaded = StanzaParser.load(tmp_path / "joint", "cpu")
-    assert [(dtree.tokens, dtree.heads, dtree.labels) for dtree in loaded.parse(untagged)] == [
-        (dtree.tokens, dtree.heads, dtree.labels) for dtree in found[:-1]
-    ]
-    assert (tmp_path / "joint" / "parser.pt").stat().st_size < 80_000  # numbers of two bytes
-
-
-@pytest.mark.parametrize(
-    ("form", "is_of"),
-    [
-        ("cat", "x"), ("Cat", "Xx"), ("I", "X"), ("A.", "X"), ("USA", "XX"), ("iPhone", "xX"), ("1.2", "0"),
-        ("x2", "x0"), ("B12", "X0"), ("...", "."), ("", "."),
-    ],
-)  # fmt: skip
-def test_shapes(form: str, is_of: str) -> None:
-    assert shape(form) == is_of
 
 
 def test_it_is_loaded_from_its_directory_alone(
