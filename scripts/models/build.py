@@ -109,6 +109,22 @@ def pack(directory: Path, ctrees: Iterable[CTree], say: Progress) -> None:
 def finish(recipe: Recipe, trained: Mapping[str, Path], treebanks: Path, new: Path, say: Progress) -> None:
     """Score the models of each route, and leave the one to be taken, and its card, in a new directory."""
     gold = {f"{data.name} dev": list(recipe.read(treebanks / data.dev)) for data in recipe.data}
+    chosen, notes = recipe.routes[0], dict[str, str]()
+    if len(trained) > 1:
+        chosen, notes = choose(recipe, trained, gold, say)
+    shutil.copytree(trained[chosen], new, dirs_exist_ok=True)
+    model = Model.load(new)
+    rules = rules_of(new, lambda: model) if recipe.english else None
+    scores = [score(part, model, ctrees, rules) for part, ctrees in gold.items()]
+    if rules is not None:
+        notes |= of_english(model, rules, gold["MASC dev"])
+    write_card(new, recipe, scores, notes)
+
+
+def choose(
+    recipe: Recipe, trained: Mapping[str, Path], gold: Mapping[str, Sequence[CTree]], say: Progress
+) -> tuple[str, dict[str, str]]:
+    """Return the route to be taken, and how all of them do."""
     means, notes = dict[str, float](), dict[str, str]()
     for route, directory in trained.items():
         model = Model.load(directory)
@@ -118,15 +134,7 @@ def finish(recipe: Recipe, trained: Mapping[str, Path], treebanks: Path, new: Pa
         notes[name] = ", ".join(f"{one.part} {one.f1:.2f}" for one in scores)
         say(f"{recipe.name}: {name}: {notes[name]}")
     first, best = recipe.routes[0], max(means, key=lambda route: means[route])
-    chosen = best if means[best] > means[first] + _ENOUGH else first
-    shutil.copytree(trained[chosen], new, dirs_exist_ok=True)
-    model = Model.load(new)
-    rules = rules_of(new, lambda: model) if recipe.english else None
-    scores = [score(part, model, ctrees, rules) for part, ctrees in gold.items()]
-    notes = notes if len(notes) > 1 else {}
-    if rules is not None:
-        notes |= of_english(model, rules, gold["MASC dev"])
-    write_card(new, recipe, scores, notes)
+    return best if means[best] > means[first] + _ENOUGH else first, notes
 
 
 def of_english(model: Model, rules: TextRules, general: Sequence[CTree]) -> dict[str, str]:
