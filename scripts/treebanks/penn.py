@@ -36,7 +36,7 @@ _MARKS = frozenset({"CODE", "SU"})  # tags of what was never said or written
 _QUOTES = ('"', "“", "”")  # their tags say which
 _OF_ONE_WORD = frozenset({"ADJP", "QP", "UCP"})  # not wanted over one word that was several
 _LEAF = re.compile(r"(\([^\s()]+ )((?!-[LR][RSC]B-)[^\s()]+)(?=\))")  # tag, word
-_SHOUTED = 0.4  # of the trees that are written otherwise are in capitals
+_SHOUTED = 0.5  # of the trees that are written otherwise are in capitals
 _PARTICIPLES = ("VBN", "VBG", "JJ", "AFX")
 
 
