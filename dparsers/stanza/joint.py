@@ -42,8 +42,9 @@ class JointNetwork(GraphParser):  # type: ignore[misc]
 
     def embed(self, *batch: Any) -> Tensor:
         """Return the states [sentences, words + 1, size], and keep them for the tags."""
-        self.states: Tensor = super().embed(*batch)
-        return self.states
+        states: Tensor = super().embed(*batch)
+        self.states = states
+        return states
 
     def forward(self, word: Tensor, word_mask: Tensor, *rest: Any) -> tuple[Any, list[Any]]:
         """Return the loss, or, in prediction, arrays of which the last is of tags."""
@@ -56,7 +57,7 @@ class JointNetwork(GraphParser):  # type: ignore[misc]
         target = (tags[:, 1:] - VOCAB_PREFIX_SIZE).masked_fill(word_mask[:, 1:], -1)
         return loss + self.crit(scores.flatten(0, 1), target.flatten()) / chars.size(0), predictions
 
-    def decode_graph_predictions(  # type: ignore[override]
+    def decode_graph_predictions(
         self, vocab: Any, size: int, scores: Sequence[Any], lengths: Sequence[int], **more: Any
     ) -> list[Any]:
         """Return head, label and tag of each word of each sentence; lengths: root included."""

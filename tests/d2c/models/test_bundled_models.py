@@ -47,7 +47,7 @@ def test_a_card_is_that_of_its_model(model: Available) -> None:
     assert parts == {"model.json", "card.json", "README.md"}
     cards = sum((directory / name).stat().st_size for name in ("card.json", "README.md"))
     assert card["MB"] == round((size_of(directory) - cards) / 1e6, 1)
-    assert card["command"] == f"python scripts/build_models.py {model.name}"
+    assert card["command"].endswith(f" {model.name}")  # after what it goes on from
     assert card["f1"] == {one["part"]: round(one["f1"], 2) for one in card["scores"]}
     shown = CliRunner().invoke(cli, ["models", model.name]).stdout
     assert shown == (directory / "README.md").read_text(encoding="utf-8")
