@@ -101,6 +101,7 @@ class DependencyParser(ABC):
     gives_arcs:  says how probable other heads are, by `parse_packed`
     misses_gpu:  made for a GPU as it is set, and there is none here
     reads_along: has its d-trees in order, and must be given all sentences in one stream
+    finds_tags:  gives words tags of its own as it parses them, and by `tag`
     reads_text:  cuts text by its `rules`, and tags words by `tag`
     """
 
@@ -111,6 +112,11 @@ class DependencyParser(ABC):
     @property
     def gives_arcs(self) -> bool:
         """Whether, as it is set, it says how probable other heads are."""
+        return False
+
+    @property
+    def finds_tags(self) -> bool:
+        """Whether, as it is set, it gives words tags as it parses them."""
         return False
 
     @property
@@ -136,7 +142,8 @@ class DependencyParser(ABC):
     def parse(self, sentences: Iterable[Tokens]) -> Iterator[DTree]:
         """Yield the d-tree of each sentence, heads and labels filled in, in order, over any stream.
 
-        The tokens are those given. Raises ModelError where nothing was trained or loaded yet.
+        The tokens are those given, with tags that it finds. Raises ModelError where nothing was trained or
+        loaded yet.
         """
 
     def parse_packed(self, sentences: Iterable[Tokens]) -> Iterator[DTree]:
@@ -152,8 +159,11 @@ class DependencyParser(ABC):
         raise ModelError("this parser cuts no text")
 
     def tag(self, sentences: Iterable[Sequence[str]]) -> Iterator[Tokens]:
-        """Tag words as a `Tagger` does. Raises ModelError unless it `reads_text`."""
-        raise ModelError("this parser has no tags of its own")
+        """Tag words as a `Tagger` does. Raises ModelError unless it `reads_text` or `finds_tags`."""
+        if not self.finds_tags:
+            raise ModelError("this parser has no tags of its own")
+        untagged = (Tokens(tuple(forms), ("",) * len(forms)) for forms in sentences)
+        return (dtree.tokens for dtree in self.parse(untagged))
 
 
 class Tagger(Protocol):

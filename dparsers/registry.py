@@ -31,7 +31,9 @@ class Registered(NamedTuple):
 
 DPARSERS = {
     "stanza": Registered(
-        "d2c.dparsers.stanza.parser:StanzaParser", "d2c[stanza]", {"model_type": ("graph", "transition")}
+        "d2c.dparsers.stanza.parser:StanzaParser",
+        "d2c[stanza]",
+        {"model_type": ("graph", "transition", "joint")},
     ),
     "spacy": Registered("d2c.dparsers.spacy.parser:SpacyParser", "spacy"),
     "udpipe": Registered(

@@ -36,7 +36,7 @@ _OTHERS = {  # what people take for one, by a file in it
 _WINDOW = 1024  # sentences that are tagged at a time
 TAGS, ARCS = ("gold", "predicted"), ("single", "packed")
 _PARTS = "route", "dparser", "tagger"
-_ABBREVIATIONS = "abbreviations.json"  # beside a tagger
+_ABBREVIATIONS = "abbreviations.json"  # beside what tags
 _ABBREVIATION = re.compile(r"(?=.*[^\W\d_].*).{2,}\.")
 NO_TAGGER = "words need a tagger, and this model has none; train it with --tagger stanza, spacy or nltk"
 
@@ -94,7 +94,7 @@ class Model:
     arcs: str = ARCS[0]
 
     def __post_init__(self) -> None:
-        if self.tagger is None and self.dparser.reads_text:
+        if self.tagger is None and (self.dparser.reads_text or self.dparser.finds_tags):
             self.tagger = cast(Tagger, self.dparser)
 
     @classmethod
@@ -159,6 +159,9 @@ class Model:
         )
 
     def _tagged(self, sentences: list[Tokens]) -> Iterator[Tokens]:
+        if self.dparser.finds_tags:
+            yield from sentences
+            return
         every = self.tags == "predicted"
         untagged = [tokens.forms for tokens in sentences if every or not all(tokens.tags)]
         if untagged and self.tagger is None:
@@ -250,5 +253,7 @@ def save_abbreviations(sentences: Iterable[Tokens], directory: Path) -> None:
 
 
 def load_abbreviations(directory: Path) -> tuple[str, ...]:
-    """Return what `save_abbreviations` wrote. Raises ModelError."""
+    """Return what `save_abbreviations` wrote, nothing where it was not asked to. Raises ModelError."""
+    if not (directory / _ABBREVIATIONS).is_file():
+        return ()
     return model_files.read_as(directory / _ABBREVIATIONS, 1, AbbreviationFile).abbreviations

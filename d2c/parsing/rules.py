@@ -26,7 +26,7 @@ def rules_of(directory: Path, load: Callable[[], Model], language: str | None = 
         return language_rules(language)
     if class_of("d-parser", DPARSERS, model.dparser).reads_text:
         return load().dparser.rules()
-    return PennRules(load_abbreviations(directory / "tagger") if model.tagger else ())
+    return PennRules(load_abbreviations(directory / ("tagger" if model.tagger else "dparser")))
 
 
 def language_rules(language: str) -> TextRules:

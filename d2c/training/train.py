@@ -26,7 +26,7 @@ from d2c.base.progress import counted, log
 from d2c.base.temporary import scratch
 from d2c.dparsers.directories import whole_directory
 from d2c.dparsers.protocol import DependencyParser
-from d2c.models.model import ARCS, SETTINGS, Model, check_arcs, load_abbreviations
+from d2c.models.model import ARCS, SETTINGS, Model, check_arcs, load_abbreviations, save_abbreviations
 from d2c.routes.registry import foreign_refused
 from d2c.training.jackknife import and_last_tenth, jackknife_dtrees, parse_last_tenth
 from d2c.training.spec import TrainingSpec
@@ -98,6 +98,8 @@ def train_models(
             start = time.perf_counter()
             parses = _train_dparser(spec, dparser, [*routes.values()], new[0] / "dparser", progress)
             dparser_seconds = time.perf_counter() - start
+        if dparser.finds_tags:
+            save_abbreviations((ctree.tokens for ctree in spec.reading(spec.train)), new[0] / "dparser")
         seconds = [_fit(name, routes[name], spec, dparser, parses, progress) for name in routes]
         words = (tagging.name, tagger, spec.tags, load_abbreviations(new[0] / "tagger")) if tagging else ()
         models = [Model(name, route, spec.dparser_name, dparser, *words) for name, route in routes.items()]

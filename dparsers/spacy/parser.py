@@ -91,6 +91,21 @@ class SpacyParser(SpacyEstimator, DependencyParser):
             FORMAT.write(staging, {"sizes": SIZES} | self.codes_.settings, self)
         return self
 
+    def go_on(
+        self, train: Iterable[DTree], dev: Sequence[DTree], directory: Path, rate: float, progress: Report
+    ) -> Self:
+        """Learn more, and leave what is best on `dev` in a directory; trees with new labels are left out.
+
+        rate: the highest of learning
+        """
+        known = (dtree for dtree in train if self.codes_.code_of.keys() >= {*(dtree.labels or ())})
+        examples = [Example(self._doc(dtree.tokens), self._gold_doc(dtree)) for dtree in known]
+        evaluate = evaluating(Progress, progress, lambda: self._scores(dev))
+        with seeded(self.seed), whole_directory(directory) as staging:
+            self._improve(examples, evaluate, "spacy", staging, rate)
+            FORMAT.write(staging, {"sizes": SIZES} | self.codes_.settings, self)
+        return self
+
     @classmethod
     def load(cls, directory: Path) -> Self:
         """Return the parser that `train` left, which cannot bring code with it. Raises ModelError."""

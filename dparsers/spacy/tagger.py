@@ -10,16 +10,17 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Any, ClassVar
+from typing import Any, ClassVar, Self
 
 from spacy.tokens import Doc
 from spacy.training import Example
 
 from d2c.base.settings import setting
-from d2c.dparsers.directories import ModelFormat
-from d2c.dparsers.protocol import EMPTY_FORM
+from d2c.dparsers.directories import ModelFormat, whole_directory
+from d2c.dparsers.protocol import EMPTY_FORM, Report, TaggingProgress
 from d2c.dparsers.spacy.training import SpacyEstimator, checked_sizes, forgetting, load_weights, tok2vec
-from d2c.dparsers.training import Evaluate, TrainedTagger, Treebanks
+from d2c.dparsers.training import Evaluate, TrainedTagger, Treebanks, accuracy, evaluating
+from d2c.trees.ctree import Tokens
 
 # The model directory: the settings and spaCy's file of the component.
 FORMAT = ModelFormat("tagger", "spacy", 1, ("preset", "epochs", "seed"))
@@ -49,13 +50,36 @@ class SpacyTagger(SpacyEstimator, TrainedTagger):
     nlp_: Any = field(default=None, init=False)
 
     def _fit(self, treebanks: Treebanks, evaluate: Evaluate, directory: Path) -> dict[str, Any]:
-        train, _ = treebanks
         self._build(SIZES)
+        labels = [f"t{i}" for i in range(len(self.tags_))]
+        self._learn(self._examples(treebanks[0]), evaluate, "tagger spacy", directory, labels=labels)
+        return {"sizes": SIZES}
+
+    def go_on(
+        self, train: Sequence[Tokens], dev: Sequence[Tokens], directory: Path, rate: float, progress: Report
+    ) -> Self:
+        """Learn more, and leave what is best on `dev` in a directory; sentences with new tags are left out.
+
+        rate: the highest of learning
+        """
+        examples = self._examples([tokens for tokens in train if {*tokens.tags} <= {*self.tags_}])
+        weights, labels = self._component.model.to_bytes(), [f"t{i}" for i in range(len(self.tags_))]
+        self._component.initialize(lambda: examples, labels=labels)  # it is told its tags only so
+        self._component.model.from_bytes(weights)
+
+        def scores() -> tuple[float]:
+            return (accuracy(dev, self.tag(tokens.forms for tokens in dev)),)
+
+        evaluate = evaluating(TaggingProgress, progress, scores)
+        with self._seeded(), whole_directory(directory, FORMAT.file) as staging:
+            self._improve(examples, evaluate, "tagger spacy", staging, rate)
+            FORMAT.write(staging, {"tags": self.tags_, "sizes": SIZES}, self)
+        return self
+
+    def _examples(self, train: Sequence[Tokens]) -> list[Example]:
         codes = {tag: f"t{i}" for i, tag in enumerate(self.tags_)}
         gold = (self._doc(tokens.forms, [codes[tag] for tag in tokens.tags]) for tokens in train)
-        examples = [Example(self._doc(tokens.forms), doc) for tokens, doc in zip(train, gold, strict=True)]
-        self._learn(examples, evaluate, "tagger spacy", directory, labels=[*codes.values()])
-        return {"sizes": SIZES}
+        return [Example(self._doc(tokens.forms), doc) for tokens, doc in zip(train, gold, strict=True)]
 
     def _restore(self, directory: Path, settings: dict[str, Any]) -> None:
         self._build(checked_sizes(settings["sizes"], SIZES))

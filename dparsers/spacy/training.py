@@ -157,16 +157,22 @@ class SpacyEstimator:
     def _learn(
         self, examples: list[Example], evaluate: Evaluate, who: str, directory: Path, **labels: Any
     ) -> None:
+        """Train the component as `_improve` does, from random weights."""
+        self._component.initialize(lambda: examples, **labels)
+        self._improve(examples, evaluate, who, directory, _RATE)
+
+    def _improve(
+        self, examples: list[Example], evaluate: Evaluate, who: str, directory: Path, rate: float
+    ) -> None:
         """Train the component, and leave the weights that had the best score, in a directory, too.
 
-        evaluate: is called ten times, or once after each pass
+        evaluate: is called ten times, or once after each pass; rate: the highest of learning
         """
-        self._component.initialize(lambda: examples, **labels)
         epochs = self.PRESETS[self.preset] if self.epochs is None else self.epochs
         steps = max(1, round(epochs * sum(map(len, examples)) / _BATCH_WORDS))
         interval = math.ceil(steps / max(1, min(epochs, 10)))
-        rate = warmup_linear(_RATE, max(1, steps // 20), steps + 1)
-        optimizer = Adam(rate, L2=0.01, L2_is_weight_decay=True, grad_clip=1.0)  # type: ignore[arg-type]
+        rates = warmup_linear(rate, max(1, steps // 20), steps + 1)
+        optimizer = Adam(rates, L2=0.01, L2_is_weight_decay=True, grad_clip=1.0)  # type: ignore[arg-type]
         component, batches, begin = self._component, _batches(examples), time.monotonic()
 
         def update() -> float:

@@ -7,13 +7,13 @@ those that are too long in windows that overlap by half: each piece has the vect
 more around it.
 
 A model keeps the fine-tuned encoder whole, in the layout of `transformers` (config.json, tokenizer.json,
-model.safetensors): to load it, nothing is downloaded, nothing unpickled, and no code run that is not
-installed. No setting of it can name any.
+model.safetensors), but a byte for each number of a matrix: to load it, nothing is downloaded, nothing
+unpickled, and no code run that is not installed. No setting of it can name any.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from pathlib import Path
 from typing import Any, NamedTuple, Self
@@ -35,6 +35,8 @@ _HAS_PLAIN_ALONE = ("mpnet",)
 _LONGEST = 512  # pieces in a window: attention takes their square in time
 _MOST_BYTES = 1 << 33
 _WEIGHTS = "model.safetensors"
+_SCALE = ":scale"  # after the name of a matrix
+_BYTE, _LEAST_SCALE = 127, 1e-30  # the largest number of a byte; for rows of zeros
 # Settings of the dropout on weights of attention, half the time of attention on a CPU: there is none.
 _ATTENTION_DROPOUTS = "attention_probs_dropout_prob", "attention_dropout"
 _PRODUCTS_OF_HALVES = "amx_bf16", "avx512_bf16"  # as torch calls what CPUs can do
@@ -152,11 +154,40 @@ def load_encoder(source: str | Path) -> tuple[Encoder, Any]:
 def save_encoder(encoder: Encoder, tokenizer: Any, directory: Path) -> None:
     """Write an encoder and its tokenizer where `read_encoder` finds them."""
     with _transformers(directory):
-        encoder.transformer.save_pretrained(directory)  # type: ignore[operator]
+        encoder.config.save_pretrained(directory)
         unlimited, tokenizer.model_max_length = tokenizer.model_max_length, encoder.window
         tokenizer.save_pretrained(directory)
         tokenizer.model_max_length = unlimited
+        from safetensors.torch import save_file
+
+        save_file(packed(encoder.transformer.state_dict()), directory / _WEIGHTS)
         (directory / _WEIGHTS).chmod((directory / "config.json").stat().st_mode)  # else for its owner alone
+
+
+def packed(weights: Mapping[str, Tensor]) -> dict[str, Tensor]:
+    """Return weights with a byte, and for each row a scale, in place of the numbers of matrices.
+
+    What is so rounded stays what it is when it is packed again.
+    """
+    made = dict[str, Tensor]()
+    for name, tensor in weights.items():
+        if tensor.ndim == 2 and tensor.is_floating_point():
+            scale = tensor.abs().amax(dim=1).clamp(min=_LEAST_SCALE) / _BYTE
+            made[name + _SCALE] = scale
+            tensor = (tensor / scale[:, None]).round().to(torch.int8)
+        made[name] = tensor.contiguous()
+    return made
+
+
+def unpacked(weights: dict[str, Tensor]) -> dict[str, Tensor]:
+    """Return what `packed` was given, rounded; what it did not pack stays. Raises ValueError."""
+    scales = {name: weights.pop(name) for name in [*weights] if name.endswith(_SCALE)}
+    for name, scale in scales.items():
+        of = name.removesuffix(_SCALE)
+        if of not in weights or weights[of].dtype != torch.int8 or scale.shape != weights[of].shape[:1]:
+            raise ValueError(f"{name} is the scale of no matrix")
+        weights[of] = weights[of].float() * scale[:, None]
+    return weights
 
 
 def read_encoder(directory: Path) -> tuple[Encoder, Any]:
@@ -173,7 +204,7 @@ def read_encoder(directory: Path) -> tuple[Encoder, Any]:
         kind = settings.pop("model_type")
         _check_kind(directory, kind)
         config = hf.AutoConfig.for_model(kind, **settings)
-        weights = load_file(path)
+        weights = unpacked(load_file(path))
         if config.num_hidden_layers > len(weights):
             raise ValueError("says more layers than it has")
         with torch.device("meta"):

@@ -30,10 +30,13 @@ from stanza.models.depparse.utils import predict_dataset
 from d2c.base.errors import ModelError
 from d2c.base.model_files import check_file
 from d2c.dparsers.protocol import Arcs
+from d2c.dparsers.stanza.joint import JointTrainer
 from d2c.dparsers.training import seeded as seeded_numpy
 from d2c.packed.arcs import LEAST_LABEL, ArcLabels, PackedArcs, arcs_of
 
-TRAINERS = {"graph": GraphTrainer, "transition": TransitionTrainer}
+TRAINERS = {"graph": GraphTrainer, "transition": TransitionTrainer, "joint": JointTrainer}
+
+Found = tuple[Arcs, list[str], PackedArcs | None]  # of a sentence: arcs, tags, packed arcs
 
 # Of one word: form, UPOS, XPOS, FEATS, lemma, head and label, as Stanza's loader asks for them.
 WordRow = list[Any]
@@ -66,13 +69,15 @@ class StanzaDocument:
 
 def predict(
     trainer: Trainer, pretrain: Pretrain | None, sentences: Sentences, packed: bool = False
-) -> list[tuple[Arcs, PackedArcs | None]]:
-    """Return heads and labels of sentences, each of at least one word, sorted by length into batches.
+) -> list[Found]:
+    """Return what a parser finds in sentences, each of at least one word, sorted by length into batches.
+
+    Tags are those of a `joint` parser, none of others.
 
     packed: with packed arcs, which a graph parser has: its softmax over heads and labels are probabilities
     """
     if not packed:
-        return [(_arcs(tree), None) for tree in _predicted(trainer, pretrain, sentences)]
+        return [(_arcs(tree), _tags(tree), None) for tree in _predicted(trainer, pretrain, sentences)]
     decode = trainer.model.decode_graph_predictions
     vocab = trainer.vocab["deprel"]
     names = tuple(vocab.unmap(range(VOCAB_PREFIX_SIZE, len(vocab))))
@@ -90,7 +95,7 @@ def predict(
         predictions = _predicted(trainer, pretrain, sentences)
     finally:
         del trainer.model.decode_graph_predictions
-    return [(_arcs(tree), packed) for tree, packed in predictions]
+    return [(_arcs(tree), _tags(tree), packed) for tree, packed in predictions]
 
 
 def _predicted(trainer: Trainer, pretrain: Pretrain | None, sentences: Sentences) -> list[Any]:
@@ -102,7 +107,11 @@ def _predicted(trainer: Trainer, pretrain: Pretrain | None, sentences: Sentences
 
 
 def _arcs(tree: Sequence[Any]) -> Arcs:
-    return [int(head) for head, _ in tree], [label for _, label in tree]
+    return [int(head) for head, *_ in tree], [label for _, label, *_ in tree]
+
+
+def _tags(tree: Sequence[Any]) -> list[str]:
+    return [tag for _, _, *tags in tree for tag in tags]
 
 
 def _packed(

@@ -27,6 +27,8 @@ from d2c.dparsers.codes import read_trees
 from d2c.dparsers.directories import ModelFormat, loading, parameters, whole_directory
 from d2c.dparsers.protocol import DependencyParser, Progress, Report, with_arcs
 from d2c.dparsers.stanza.encoder import FOLDER, NAME, read_encoder, said_of
+from d2c.dparsers.stanza.joint import ARGUMENTS as JOINT_ARGUMENTS
+from d2c.dparsers.stanza.joint import shape
 from d2c.dparsers.stanza.networks import (
     ONE_AT_A_TIME,
     TRAINERS,
@@ -50,6 +52,7 @@ from d2c.trees.formats.chunks import batches
 
 # The model directory: the settings and these files.
 FORMAT = ModelFormat("dparser", "stanza", 1, ("model_type", "preset", "bert_model", "epochs", "seed"))
+_WEIGHTS = {"transition": "output_basic.weight", "joint": "tag_scorer.weight"}  # which others lack
 _VECTORS, _CHARLM = "vectors.pt", ("charlm_forward.pt", "charlm_backward.pt")
 
 _WINDOW = 1024  # sentences that `parse` sorts by length and holds at a time
@@ -95,7 +98,7 @@ PRESETS = {
 class StanzaParser(StanzaEstimator, DependencyParser):
     """One of Stanza's two dependency parsers.
 
-    model_type: graph or transition
+    model_type: graph, transition or joint, which is graph and finds tags, too (`d2c.dparsers.stanza.joint`)
     preset:     default (Stanza's own sizes and schedule, made for GPUs) or small (minutes on two cores);
                 with a transformer always `finetune`, which trains both together
     vectors:    word vectors, as text (a word and its numbers per line) or as Stanza's .pt file
@@ -131,7 +134,8 @@ class StanzaParser(StanzaEstimator, DependencyParser):
     def train(self, train_conllu: Path, dev_conllu: Path, directory: Path, progress: Report = None) -> Self:
         """Learn, and leave the model with the best LAS on the second file; errors: `DependencyParser`."""
         preset = self._preset()
-        train, dev = read_rows(train_conllu), read_trees(dev_conllu)
+        train = [self._rows(one.tokens, one.heads, one.labels) for one in read_trees(train_conllu)]
+        dev = read_trees(dev_conllu)
         if preset.dev_words is not None:
             dev = [*thinned(dev, preset.dev_words, lambda dtree: len(dtree.heads))]
         labels = {row[-1] for rows in train for row in rows if row[-2]}
@@ -172,8 +176,13 @@ class StanzaParser(StanzaEstimator, DependencyParser):
 
     @property
     def gives_arcs(self) -> bool:
-        """Whether it is the graph parser."""
-        return self.model_type == "graph"
+        """Whether it scores all arcs."""
+        return self.model_type != "transition"
+
+    @property
+    def finds_tags(self) -> bool:
+        """Whether it finds tags beside arcs."""
+        return self.model_type == "joint"
 
     def parse(self, sentences: Iterable[Tokens]) -> Iterator[DTree]:
         """Yield the d-tree of each sentence, in order; about a thousand sentences are held at a time."""
@@ -190,13 +199,28 @@ class StanzaParser(StanzaEstimator, DependencyParser):
             raise ModelError("this parser is not trained yet")
         for window in batches(sentences, _WINDOW):
             with ONE_AT_A_TIME, quiet(), threads(self.threads):
-                rows = [_rows(tokens) for tokens in window if len(tokens)]
+                rows = [self._rows(tokens) for tokens in window if len(tokens)]
                 predicted = predict(self.trainer_, self.pretrain_, rows, packed)
-            arcs = iter([own for _, own in predicted])
-            for dtree in with_arcs(window, [arcs for arcs, _ in predicted], "stanza"):
+            if self.finds_tags:
+                found = iter([tuple(tags) for _, tags, _ in predicted])
+                window = [Tokens(one.forms, next(found) if len(one) else ()) for one in window]
+            arcs = iter([own for *_, own in predicted])
+            for dtree in with_arcs(window, [arcs for arcs, *_ in predicted], "stanza"):
                 if packed:
                     dtree = with_packed_arcs(dtree, next(arcs) if dtree.heads else single(()))
                 yield dtree
+
+    def _rows(
+        self, tokens: Tokens, heads: Iterable[int] | None = None, labels: Iterable[str] | None = None
+    ) -> list[WordRow]:
+        """Return a sentence as Stanza sees it."""
+        blank = ("_",) * len(tokens)
+        forms = [form or "_" for form in tokens.forms]  # the network over characters needs one
+        own = (tokens.morphs or blank, tokens.tags, blank, tokens.lemmas or blank)
+        if self.finds_tags:
+            own = (tokens.tags, tuple(map(shape, forms)), blank, blank)
+        columns = (forms, *own, heads or (0,) * len(tokens), labels or blank)
+        return [[*row] for row in zip(*columns, strict=True)]
 
     def _preset(self) -> Preset:
         check_limits(self)
@@ -204,7 +228,8 @@ class StanzaParser(StanzaEstimator, DependencyParser):
         check_choice("preset", self.preset, PRESETS)
         if self.preset == "finetune" and self.bert_model is None:
             raise ModelError("the preset finetune needs a transformer")
-        return PRESETS["finetune" if self.bert_model is not None else self.preset][self.model_type]
+        presets = PRESETS["finetune" if self.bert_model is not None else self.preset]
+        return presets["transition" if self.model_type == "transition" else "graph"]
 
     def _arguments(self, preset: Preset) -> dict[str, Any]:
         """Return the arguments of Stanza's training program. Raises ModelError for unknown ones."""
@@ -213,6 +238,7 @@ class StanzaParser(StanzaEstimator, DependencyParser):
         if unknown:
             raise ModelError(f"Stanza's parser has no argument {', '.join(sorted(unknown))}")
         own = {"model_type": self.model_type, "pretrain": self.vectors is not None}
+        own |= JOINT_ARGUMENTS if self.finds_tags else {}
         # Switched on, `use_ufeats` only makes Stanza (1.15) concatenate the embedding of the tags once more.
         return self._filled(arguments, preset, **own, use_ufeats=False)
 
@@ -235,20 +261,6 @@ class StanzaParser(StanzaEstimator, DependencyParser):
         return pretrain
 
 
-def read_rows(path: Path) -> list[list[WordRow]]:
-    """Return the sentences of a CoNLL-U file as Stanza sees them. Raises FormatError."""
-    return [_rows(dtree.tokens, dtree.heads, dtree.labels) for dtree in read_trees(path)]
-
-
-def _rows(
-    tokens: Tokens, heads: Iterable[int] | None = None, labels: Iterable[str] | None = None
-) -> list[WordRow]:
-    blank = ("_",) * len(tokens)
-    forms = [form or "_" for form in tokens.forms]  # the network over characters needs one
-    columns = (forms, tokens.morphs or blank, tokens.tags, blank, tokens.lemmas or blank)
-    return [[*row] for row in zip(*columns, heads or (0,) * len(tokens), labels or blank, strict=True)]
-
-
 def _load(directory: Path, device: str, has_encoder: bool) -> tuple[Trainer, Pretrain | None]:
     """has_encoder: as the settings have it, which `d2c info` shows"""
     path, vectors = directory / StanzaParser.FILE, directory / _VECTORS
@@ -262,7 +274,7 @@ def _load(directory: Path, device: str, has_encoder: bool) -> tuple[Trainer, Pre
         config |= {"pretrain": pretrain is not None, "wandb": False}
         combination = config.get("transition_subtree_combination", "NONE")
         config["transition_subtree_combination"] = SubtreeCombination[combination]
-        kind = TRAINERS["transition" if "output_basic.weight" in checkpoint["model"] else "graph"]
+        kind = TRAINERS[next((name for name, own in _WEIGHTS.items() if own in checkpoint["model"]), "graph")]
         own = {"emb_matrix": pretrain.emb if pretrain else None, "bert_model": encoder}
         build = partial(kind.build_model, config, vocab, **own, bert_tokenizer=tokenizer)
         model = load_network(path, checkpoint, build).to(device)

@@ -265,6 +265,7 @@ class StanzaEstimator:
         if encoder:
             save_encoder(*encoder, directory / FOLDER)
             task.model.unsaved_modules.append("bert_model")
+            task.model.half()  # as it is read again, once it is saved
         made = self.trainer_.args
         made |= {key: Path(made[key]).name for key in CHARLM if made[key]}  # no paths of this machine
         self.trainer_.save(str(directory / self.FILE))

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import shutil
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from pathlib import Path
 from statistics import mean
 from typing import Any, cast
@@ -11,6 +11,7 @@ from typing import Any, cast
 from d2c.base.errors import ModelError
 from d2c.base.temporary import scratch
 from d2c.dparsers.directories import whole_directory
+from d2c.dparsers.protocol import TextRules
 from d2c.experiments.rows import with_tags_of
 from d2c.models.model import SETTINGS, Model
 from d2c.parsing.rules import rules_of
@@ -19,10 +20,13 @@ from d2c.treebanks.reading import CLEANED, Read
 from d2c.trees.ctree import CTree
 from d2c.trees.route import Progress
 from models.cards import write_card
+from models.continuing import go_on
 from models.converter import build_converter
+from models.everyday import score_everyday
 from models.pretrained import encoder_of
 from models.recipes import BuildSpec, Recipe
-from models.scores import score, untagged
+from models.scores import recased, score, untagged
+from models.teaching import taught
 from treebanks.penn import write_parts
 
 _ENOUGH = 0.5  # F1 by which another route must be better than the first, which starts quicker
@@ -37,35 +41,49 @@ def build(
 
     Raises ModelError where a package or a treebank is missing.
     """
-    for data in recipe.data:
-        for file in (data.train, data.dev):
-            if not (treebanks / file).is_file():
-                raise ModelError(f"{treebanks / file}: no such file; --treebanks says where treebanks are")
+    files = [file for data in recipe.data for file in (data.train, data.dev)]
+    for file in (*files, *(lesson.text for lesson in recipe.lessons)):
+        if not (treebanks / file).is_file():
+            raise ModelError(f"{treebanks / file}: no such file; --treebanks says where treebanks are")
     with whole_directory(directory, SETTINGS) as new, scratch() as work:
         if recipe.pipeline:
             write_card(new, recipe, *build_converter(recipe, treebanks, new, work, say))
         else:
-            trained = train(recipe, treebanks, work, say, checkpoints)
+            base = directory.parent / recipe.begin if recipe.begin else None
+            trained = train(recipe, treebanks, work, say, checkpoints, base)
             finish(recipe, trained, treebanks, new, say)
     say(f"{directory}: built")
 
 
 def train(
-    recipe: Recipe, treebanks: Path, work: Path, say: Progress, checkpoints: Path | None
+    recipe: Recipe,
+    treebanks: Path,
+    work: Path,
+    say: Progress,
+    checkpoints: Path | None,
+    base: Path | None = None,
 ) -> dict[str, Path]:
-    """Train models of each route of a recipe, in directories below `work`."""
+    """Train models of each route of a recipe, in directories below `work`.
+
+    base: of the model that it goes on from
+    """
     settings = {**recipe.settings, "checkpoints": checkpoints}
     if recipe.encoder:
         settings["transformer"] = str(encoder_of(recipe.encoder))
-    files = [treebanks / data.train for data in recipe.data]
     read: Read = CLEANED
     if recipe.english:
-        parts = write_parts(files, recipe.read, work, seed=1)
+        shares = {treebanks / data.train: recipe.shares.get(data.name, 1.0) for data in recipe.data}
+        for lesson in recipe.lessons:
+            shares[taught(lesson, treebanks, checkpoints or work, say)] = 1.0
+        parts = write_parts(shares, recipe.read, work, 1, recipe.recased)
     else:
         [data] = recipe.data
         parts, read = (treebanks / data.train, treebanks / data.dev), recipe.read
     spec = BuildSpec(*parts, recipe.routes, read, **settings)
     directories = {route: work / route for route in recipe.routes}
+    if base:
+        go_on(base, spec, spec.tagger_epochs, directories[recipe.routes[0]], say)
+        return directories
     train_models(spec, [*directories.values()], say)
     if recipe.packed:
         for directory in directories.values():
@@ -91,6 +109,22 @@ def pack(directory: Path, ctrees: Iterable[CTree], say: Progress) -> None:
 def finish(recipe: Recipe, trained: Mapping[str, Path], treebanks: Path, new: Path, say: Progress) -> None:
     """Score the models of each route, and leave the one to be taken, and its card, in a new directory."""
     gold = {f"{data.name} dev": list(recipe.read(treebanks / data.dev)) for data in recipe.data}
+    chosen, notes = recipe.routes[0], dict[str, str]()
+    if len(trained) > 1:
+        chosen, notes = choose(recipe, trained, gold, say)
+    shutil.copytree(trained[chosen], new, dirs_exist_ok=True)
+    model = Model.load(new)
+    rules = rules_of(new, lambda: model) if recipe.english else None
+    scores = [score(part, model, ctrees, rules) for part, ctrees in gold.items()]
+    if rules is not None:
+        notes |= of_english(model, rules, gold["MASC dev"])
+    write_card(new, recipe, scores, notes)
+
+
+def choose(
+    recipe: Recipe, trained: Mapping[str, Path], gold: Mapping[str, Sequence[CTree]], say: Progress
+) -> tuple[str, dict[str, str]]:
+    """Return the route to be taken, and how all of them do."""
     means, notes = dict[str, float](), dict[str, str]()
     for route, directory in trained.items():
         model = Model.load(directory)
@@ -100,9 +134,14 @@ def finish(recipe: Recipe, trained: Mapping[str, Path], treebanks: Path, new: Pa
         notes[name] = ", ".join(f"{one.part} {one.f1:.2f}" for one in scores)
         say(f"{recipe.name}: {name}: {notes[name]}")
     first, best = recipe.routes[0], max(means, key=lambda route: means[route])
-    chosen = best if means[best] > means[first] + _ENOUGH else first
-    shutil.copytree(trained[chosen], new, dirs_exist_ok=True)
-    model = Model.load(new)
-    rules = rules_of(new, lambda: model) if recipe.english else None
-    scores = [score(part, model, ctrees, rules) for part, ctrees in gold.items()]
-    write_card(new, recipe, scores, notes if len(notes) > 1 else {})
+    return best if means[best] > means[first] + _ENOUGH else first, notes
+
+
+def of_english(model: Model, rules: TextRules, general: Sequence[CTree]) -> dict[str, str]:
+    """Return what else is measured of English models: everyday sentences, and letters of one case alone."""
+    found, whole = score_everyday(model, rules)["all"]
+    cases = ", ".join(f"{score('', model, recased(general, one)).f1:.2f}" for one in (str.lower, str.upper))
+    return {
+        "everyday sentences: constituents found, sentences with all of them": f"{found:.1f} %, {whole:.1f} %",
+        "F1 on MASC dev in small letters, in capitals": cases,
+    }

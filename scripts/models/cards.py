@@ -24,7 +24,7 @@ _LABELS = {"dparser": "d-parser", "MB": "size", "command": "built by"}
 def write_card(directory: Path, recipe: Recipe, scores: Sequence[Score], notes: Mapping[str, str]) -> None:
     """Write both into the directory of a model; notes: what else was measured, by what it is."""
     settings = read_settings(directory)
-    own = {name: str(value) for name, value in recipe.settings.items()}
+    own = {name: str(value) for name, value in recipe.settings.items()} | _drawn(recipe)
     packages = {name: metadata.version(name) for name in ("d2c", *recipe.packages)}
     shown: dict[str, object] = {
         "language": recipe.language,
@@ -32,7 +32,7 @@ def write_card(directory: Path, recipe: Recipe, scores: Sequence[Score], notes: 
         "route": settings.route,
         "dparser": settings.dparser,
         "MB": round(size_of(directory) / 1e6, 1),
-        "command": f"python scripts/build_models.py {recipe.name}",
+        "command": " ".join(filter(None, ["python scripts/build_models.py", recipe.begin, recipe.name])),
         "commit": commit(),
         "versions": {"python": platform.python_version()} | packages,
         "settings": own,
@@ -49,6 +49,17 @@ def write_card(directory: Path, recipe: Recipe, scores: Sequence[Score], notes: 
     text = json.dumps(card, ensure_ascii=False, indent=1)
     (directory / CARD).write_text(text + "\n", encoding="utf-8")
     (directory / "README.md").write_text(_readme(recipe, shown, scores, notes), encoding="utf-8")
+
+
+def _drawn(recipe: Recipe) -> dict[str, str]:
+    """Return how the training set was drawn, where that was not just all there is."""
+    made = {f"{name} times": str(share) for name, share in recipe.shares.items()}
+    made |= {"recased": str(recipe.recased)} if recipe.recased else {}
+    made |= {"goes on from": recipe.begin} if recipe.begin else {}
+    for one in recipe.lessons:
+        teacher = f"{one.teacher} over {one.pipeline}" if one.pipeline else one.teacher
+        made[f"{one.share} of {one.text}"] = f"parsed by {teacher}"
+    return made
 
 
 def commit() -> str:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import tomllib
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
@@ -12,6 +12,7 @@ from d2c.base.inputs import of_each
 from d2c.training.spec import TrainingSpec
 from d2c.training.tagging import Tagging
 from d2c.treebanks.reading import Read, Reading
+from models.teaching import Lesson
 from treebanks.penn import penn_trees
 
 
@@ -54,6 +55,10 @@ class Recipe:
     read:     how the treebanks are read, for training and as gold
     routes:   the first one is taken, unless another has an F1 that is more than 0.5 better
     settings: of `BuildSpec`; of a converter, those of the chart
+    begin:    the model that it goes on from, built into the same folder before
+    shares:   of treebanks, how often each sentence is in train; 1 where nothing is said
+    recased:  of the sentences in train so many once more, without capitals or in capitals
+    lessons:  silver trees of text, which are in train, too
     packed:   routes look among packed arcs
     pipeline: of spaCy's kind, where the model converts d-trees of such pipelines
     encoder:  a package with a directory that `--transformer` takes
@@ -70,6 +75,10 @@ class Recipe:
     measured: str
     read: Read = of_each(penn_trees)
     routes: tuple[str, ...] = ("reduction",)
+    begin: str | None = None
+    shares: Mapping[str, float] = field(default_factory=dict)
+    recased: float = 0.0
+    lessons: tuple[Lesson, ...] = ()
     packed: bool = False
     pipeline: str | None = None
     encoder: str | None = None
@@ -87,8 +96,9 @@ def read_recipes() -> dict[str, Recipe]:
         reading = Reading(**row.pop("reading", {}))
         read = of_each(penn_trees) if row.get("english") else reading
         row["measured"] = rows["measured"][row["measured"]]
+        lessons = tuple(Lesson(**one) for one in row.pop("lessons", ()))
         lists = {key: tuple(value) for key, value in row.items() if isinstance(value, list)}
-        recipes[name] = Recipe(name=name, data=data, read=read, **row | lists)
+        recipes[name] = Recipe(name=name, data=data, read=read, lessons=lessons, **row | lists)
     return recipes
 
 

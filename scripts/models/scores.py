@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import time
 from collections import Counter
-from collections.abc import Iterable, Sequence
-from dataclasses import dataclass
+from collections.abc import Callable, Iterable, Sequence
+from dataclasses import dataclass, replace
 from itertools import accumulate
 
 from nltk.tokenize.treebank import TreebankWordDetokenizer
@@ -54,6 +54,11 @@ def score(part: str, model: Model, gold: Sequence[CTree], rules: TextRules | Non
 def untagged(ctree: CTree) -> Tokens:
     """Return the words of a tree alone."""
     return Tokens(ctree.tokens.forms, ("",) * len(ctree.tokens))
+
+
+def recased(ctrees: Iterable[CTree], change: Callable[[str], str]) -> list[CTree]:
+    """Return the trees with words in other letters."""
+    return [replace(c, tokens=replace(c.tokens, forms=tuple(map(change, c.tokens.forms)))) for c in ctrees]
 
 
 def score_conversion(part: str, route: Route, gold: Sequence[CTree], dtrees: Sequence[DTree]) -> Score:

@@ -9,7 +9,10 @@ as hidden nodes where they are asked for.
 from __future__ import annotations
 
 import random
-from collections.abc import Iterable, Iterator, Sequence
+import re
+from collections.abc import Iterator, Mapping, Sequence
+from itertools import chain
+from math import ceil
 from pathlib import Path
 
 from d2c.base.errors import Faults, FormatError
@@ -19,6 +22,7 @@ from d2c.trees.ctree import CTree, Tokens, build_ctree
 from d2c.trees.formats.brackets import format_bracket
 from d2c.trees.formats.chunks import batches
 from d2c.trees.refinement import HIDDEN
+from treebanks.silver import has_gold, silver_trees
 
 TREEBANKS = ("craft", "genia", "masc")
 HELD_OUT = 40  # of so many blocks of train one selects among states; dev is for scores alone
@@ -31,6 +35,8 @@ _TAGS = {"HYPH": ":", "AFX": "JJ", "NFP": ":", "XX": "FW", "-LSB-": "-LRB-", "-R
 _MARKS = frozenset({"CODE", "SU"})  # tags of what was never said or written
 _QUOTES = ('"', "“", "”")  # their tags say which
 _OF_ONE_WORD = frozenset({"ADJP", "QP", "UCP"})  # not wanted over one word that was several
+_LEAF = re.compile(r"(\([^\s()]+ )((?!-[LR][RSC]B-)[^\s()]+)(?=\))")  # tag, word
+_SHOUTED = 0.5  # of the trees that are written otherwise are in capitals
 _PARTICIPLES = ("VBN", "VBG", "JJ", "AFX")
 
 
@@ -136,10 +142,12 @@ def _lowest(word: Sequence[int], parents: Sequence[int]) -> int:
 def penn_trees(path: Path, hyphens: bool = False, inner: bool = False) -> Iterator[CTree]:
     """Yield the trees of one of the treebanks' files in the Penn Treebank's convention, as of `to_penn`.
 
-    The few that cannot be read, or have no constituent, are left out.
+    The few that cannot be read, or have no constituent, are left out, and of silver ones those that
+    contradict their d-trees.
     """
     left_out: list[FormatError] = []
-    for ctree in Reading(faults=Faults(skipped=left_out.append))(path):
+    read = silver_trees if has_gold(path) else Reading(faults=Faults(skipped=left_out.append))
+    for ctree in read(path):
         converted = to_penn(ctree, hyphens, inner)
         if converted is not None and converted.labels:
             yield converted
@@ -147,16 +155,36 @@ def penn_trees(path: Path, hyphens: bool = False, inner: bool = False) -> Iterat
         log.info("%s: %d left out", path, len(left_out))
 
 
-def write_parts(treebanks: Iterable[Path], read: Read, directory: Path, seed: int) -> tuple[Path, Path]:
-    """Write the trees of training files into train.mrg and dev.mrg, the latter a part of the former.
+def write_parts(
+    shares: Mapping[Path, float], read: Read, directory: Path, seed: int, recased: float = 0.0
+) -> tuple[Path, Path]:
+    """Write the trees of training files into train.mrg and dev.mrg, which share none.
+
+    shares:  of each file, how often its trees are in train: 0.5 is half of them, 2 all of them twice
+    recased: of the trees in train so many once more, without capitals or all in capitals
 
     Blocks of sentences are in an order that the seed draws.
     """
-    blocks = [block for path in treebanks for block in batches(map(format_bracket, read(path)), BLOCK)]
-    random.Random(seed).shuffle(blocks)
+    drawn, held_out, train = random.Random(seed), list[list[str]](), list[list[str]]()
+    for path, share in shares.items():
+        blocks = [[*block] for block in batches(map(format_bracket, read(path)), BLOCK)]
+        drawn.shuffle(blocks)
+        some = blocks[::HELD_OUT]
+        held_out += some[: ceil(min(share, 1) * len(some))]
+        others = [block for number, block in enumerate(blocks) if number % HELD_OUT]
+        whole, rest = divmod(round(share * len(others)), len(others))
+        train += others * whole + others[:rest]
+    drawn.shuffle(train)
     parts = directory / "train.mrg", directory / "dev.mrg"
-    with open(parts[0], "w", encoding="utf-8") as train, open(parts[1], "w", encoding="utf-8") as held_out:
-        for number, block in enumerate(blocks):
-            stream = train if number % HELD_OUT else held_out
-            stream.writelines(f"{tree}\n" for tree in block)
+    with open(parts[0], "w", encoding="utf-8") as stream:
+        for tree in chain.from_iterable(train):
+            stream.write(f"{tree}\n")
+            if drawn.random() < recased:
+                stream.write(f"{_recased(tree, drawn.random() < _SHOUTED)}\n")
+    with open(parts[1], "w", encoding="utf-8") as stream:
+        stream.writelines(f"{tree}\n" for tree in chain.from_iterable(held_out))
     return parts
+
+
+def _recased(tree: str, shouted: bool) -> str:
+    return _LEAF.sub(lambda leaf: leaf[1] + (leaf[2].upper() if shouted else leaf[2].lower()), tree)

@@ -161,6 +161,20 @@ def test_crossing_arcs_are_found_again(tmp_path: Path) -> None:
     assert arcs(parser.parse([crossing.tokens])) == arcs([crossing])
 
 
+def test_it_goes_on_from_what_it_knows(tmp_path: Path) -> None:
+    first, gold = treebank(1, labels=LABELS[:4]), treebank(4, labels=LABELS[:4])
+    file = write(tmp_path / "x.conllu", first)
+    parser = SpacyParser(epochs=1).train(file, file, tmp_path / "model")
+    before = sum(a == b for a, b in zip(arcs(parser.parse(d.tokens for d in gold)), arcs(gold), strict=True))
+    other = treebank(5, labels=LABELS[4:])  # whose labels it was not taught
+    parser.epochs, reports = 8, list[Progress]()
+    parser.go_on([*first, *other], gold, tmp_path / "more", 0.02, reports.append)
+    after = arcs(SpacyParser.load(tmp_path / "more").parse(d.tokens for d in gold))
+    assert after == arcs(parser.parse(d.tokens for d in gold)) and reports[-1].las > 0.9
+    assert sum(a == b for a, b in zip(after, arcs(gold), strict=True)) > before
+    assert {*parser.codes_.labels} & {label for d in other for label in d.labels or ()} == {"root"}
+
+
 def test_labels_of_roots_are_learned(tmp_path: Path) -> None:
     trees = [
         DTree(Tokens(("a", tag, "."), ("A", tag, ".")), (2, 0, 2), labels=("A#1", f"root|{tag}", "S#1"))

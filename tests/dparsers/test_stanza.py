@@ -20,12 +20,12 @@ from d2c.base.errors import FormatError, ModelError
 from d2c.dparsers.directories import SETTINGS, whole_directory
 from d2c.dparsers.protocol import DependencyParser, Progress
 from d2c.dparsers.stanza.networks import StanzaDocument, batch_words
-from d2c.dparsers.stanza.parser import PRESETS, StanzaParser, read_rows
+from d2c.dparsers.stanza.parser import PRESETS, StanzaParser
 from d2c.dparsers.stanza.tasks import ArcTask
 from d2c.dparsers.training import attachment
 from d2c.trees.ctree import Tokens
 from d2c.trees.dtree import DTree
-from d2c.trees.formats.conllu import write_conllu
+from d2c.trees.formats.conllu import read_conllu, write_conllu
 
 TINY = {
     "char": True,
@@ -177,11 +177,12 @@ def test_no_word_is_ever_dropped_in_training(tmp_path: Path) -> None:
     words = Tokens(("¿", "a", "."), ("X", "X", "X"), morphs=("_", "_", "PUNCT"))
     file = write(tmp_path / "x.conllu", [DTree(words, (2, 0, 2), labels=("A#2", "root", "A#1"))] * 20)
     parser = tiny()
+    rows = [parser._rows(dtree.tokens, dtree.heads, dtree.labels) for dtree in read_conllu(file)]
     arguments = parser._arguments(PRESETS["small"]["graph"]) | {"word_cutoff": 0}
     shortening = arguments | {"augment_nopunct": None, "drop_initial_punct_prob": 0.2}
-    dataset = Dataset(StanzaDocument(read_rows(file)), shortening, None)
+    dataset = Dataset(StanzaDocument(rows), shortening, None)
     assert dataset.augment_nopunct_ratio > 0 and dataset.drop_initial_punct_ratio > 0
-    task = ArcTask(arguments | {"batch_size": 12}, read_rows(file), None, None, lambda *_: 0.0)
+    task = ArcTask(arguments | {"batch_size": 12}, rows, None, None, lambda *_: 0.0)
     for numbers in islice(task.batches(0), 200):
         batch = task.loader.collate([task.data[i] for i in numbers])
         assert set(batch[13]) == {4}  # lengths with Stanza's root

@@ -16,7 +16,6 @@ import pytest
 from d2c.base.errors import ModelError
 from d2c.base.model_files import read_json
 from d2c.cky.constrained_cky import ConstrainedCKY
-from d2c.dparsers.spacy.tagger import SpacyTagger
 from d2c.dparsers.stanza.encoder import load_encoder, read_encoder, save_encoder
 from d2c.dparsers.stanza.parser import StanzaParser
 from d2c.experiments.rows import with_tags_of
@@ -132,9 +131,9 @@ def treebanks(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 @pytest.mark.slow
 def test_a_tiny_model_end_to_end(treebanks: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    tiny = dict(RECIPES["en"].settings) | {"epochs": 0.5, "tagger_epochs": 0.5}
+    tiny = dict(RECIPES["en-base"].settings) | {"epochs": 0.5, "tagger_epochs": 0.5}
     said: list[str] = []
-    recipe = replace(RECIPES["en"], settings=tiny, routes=("reduction",))
+    recipe = replace(RECIPES["en-base"], name="en", settings=tiny, routes=("reduction",))
     build(recipe, treebanks, tmp_path / "en", lambda line: said.append(str(line)))
     assert said[-1] == f"{tmp_path}/en: built"
     card = read_json(tmp_path / "en" / "card.json")
@@ -143,21 +142,33 @@ def test_a_tiny_model_end_to_end(treebanks: Path, tmp_path: Path, monkeypatch: p
     assert [one["sentences"] for one in card["scores"]] == [4, 4, 4]
     assert card["commit"] == commit()
     shown = (tmp_path / "en" / "README.md").read_text(encoding="utf-8")
-    assert shown.startswith("# en\n\nEnglish text to constituents")
+    assert shown.startswith("# en\n\nWhere `en` goes on from")
     assert "| CRAFT | CC BY 3.0 | Colorado Richly Annotated Full-Text Corpus" in shown
+    assert {name.split(":")[0] for name in card["notes"]} == {
+        "everyday sentences",
+        "F1 on MASC dev in small letters, in capitals",
+    }
     monkeypatch.setenv("D2C_MODELS", str(tmp_path))
     assert find("en") == tmp_path / "en"
     assert [one.card for one in available() if one.name == "en"] == [card]
     model = Model.load(tmp_path / "en")
     assert (model.tags, model.tagger_name, model.dparser_name) == ("predicted", "spacy", "spacy")
+    longer = tiny | {"epochs": 2, "tagger_epochs": 2}
+    goes_on = replace(recipe, name="more", begin="en", shares={"CRAFT": 0.5}, recased=0.2, settings=longer)
+    build(goes_on, treebanks, tmp_path / "more", said.append)
+    more = Model.load(tmp_path / "more")
+    assert (more.tags, more.tagger_name, more.route_name) == ("predicted", "spacy", "reduction")
+    for part in ("dparser/parser/model", "tagger/tagger/model"):
+        assert (tmp_path / "en" / part).read_bytes() != (tmp_path / "more" / part).read_bytes()
+    assert json.loads((tmp_path / "more" / "card.json").read_text())["settings"]["goes on from"] == "en"
 
 
 @pytest.mark.slow
 def test_a_model_may_look_among_packed_arcs(treebanks: Path, tmp_path: Path) -> None:
-    recipe = RECIPES["en-minilm"]
-    settings = {**recipe.settings, "dparser": "transition", "epochs": 2, "tagger_epochs": 0.5}
+    recipe = RECIPES["en-base"]
+    settings = {**RECIPES["en-base"].settings, "dparser": "transition", "epochs": 2, "tagger_epochs": 0.5}
     said: list[str] = []
-    recipe = replace(recipe, settings=settings, encoder=None, packages=("spacy",))
+    recipe = replace(recipe, settings=settings, routes=("cky",), packed=True)
     build(recipe, treebanks, tmp_path / "en-packed", lambda line: said.append(str(line)))
     model = Model.load(tmp_path / "en-packed")
     assert (model.route_name, model.arcs) == ("cky", "packed")
@@ -213,9 +224,9 @@ def test_an_encoder_in_parts_is_joined_and_loses_its_upper_layers(
 def test_the_recipe_with_an_encoder_fits() -> None:
     recipe = RECIPES["en-minilm"]
     spec = BuildSpec(Path("train"), Path("dev"), recipe.routes, transformer="T", **recipe.settings)
-    dparser, tagging = spec.new_dparser(), spec.tagging
-    assert isinstance(dparser, StanzaParser) and (dparser.bert_model, dparser.epochs) == ("T", 1.5)
-    assert tagging is not None and isinstance(tagging.make(), SpacyTagger)
+    dparser = spec.new_dparser()
+    assert isinstance(dparser, StanzaParser) and (dparser.bert_model, dparser.epochs) == ("T", 4)
+    assert dparser.finds_tags and spec.tagging is None
 
 
 def test_vectors_are_written_as_text(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -204,7 +204,7 @@ def test_parameters_after_the_name_of_a_dparser(monkeypatch: pytest.MonkeyPatch)
     with pytest.raises(ModelError, match="^the d-parser 'gold:x' is not of the form gold$"):
         make_dparser("gold:x")
     with pytest.raises(
-        ModelError, match=r"^the d-parser 'stanza:x' is not of the form stanza:graph\|transition$"
+        ModelError, match=r"^the d-parser 'stanza:x' is not of the form stanza:graph\|transition\|joint$"
     ):
         make_dparser("stanza:x")
     with pytest.raises(ModelError, match="^the d-parser gold takes no epochs$"):

@@ -1,0 +1,78 @@
+"""Stanza's graph parser that finds the tags of words, too: one network, and one encoder, for both.
+
+It sees no tags but the shape of each word, since encoders may know small letters alone. A layer over the
+states from which arcs are found chooses the tag; both learn from the sum of their losses. What Stanza calls
+UPOS holds the tag, which is no input here, XPOS the shape.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+from stanza.models.common.vocab import VOCAB_PREFIX_SIZE
+from stanza.models.depparse.model import GraphParser
+from stanza.models.depparse.trainer import GraphTrainer
+from torch import Tensor, nn
+
+ARGUMENTS = {"use_upos": False}
+
+
+def shape(form: str) -> str:
+    """Return which of a few shapes a word has: `x`, `Xx`, `X`, `XX`, `xX`, `0`, `x0` or `.`."""
+    letters = [c for c in form if c.isalpha()]
+    if not letters:
+        return "0" if any(map(str.isdigit, form)) else "."
+    if any(map(str.isdigit, form)):
+        return "X0" if letters[0].isupper() else "x0"
+    upper = sum(map(str.isupper, letters))
+    if upper == len(letters):
+        return "X" if upper == 1 else "XX"
+    if not upper:
+        return "x"
+    return "Xx" if letters[0].isupper() else "xX"
+
+
+class JointNetwork(GraphParser):  # type: ignore[misc]
+    """The network: Stanza's, with a scorer of tags over the states of words."""
+
+    def __init__(self, args: dict[str, Any], vocab: Any, *rest: Any, **more: Any) -> None:
+        super().__init__(args, vocab, *rest, **more)
+        self.tag_scorer = nn.Linear(2 * args["hidden_dim"], len(vocab["upos"]) - VOCAB_PREFIX_SIZE)
+
+    def embed(self, *batch: Any) -> Tensor:
+        """Return the states [sentences, words + 1, size], and keep them for the tags."""
+        states: Tensor = super().embed(*batch)
+        self.states = states
+        return states
+
+    def forward(self, word: Tensor, word_mask: Tensor, *rest: Any) -> tuple[Any, list[Any]]:
+        """Return the loss, or, in prediction, arrays of which the last is of tags."""
+        loss, predictions = super().forward(word, word_mask, *rest)
+        scores = self.tag_scorer(self.drop(self.states))[:, 1:]
+        del self.states
+        if not self.training:
+            return loss, [*predictions, scores.argmax(2).cpu().numpy() + VOCAB_PREFIX_SIZE]
+        chars, _, tags = rest[:3]
+        target = (tags[:, 1:] - VOCAB_PREFIX_SIZE).masked_fill(word_mask[:, 1:], -1)
+        return loss + self.crit(scores.flatten(0, 1), target.flatten()) / chars.size(0), predictions
+
+    def decode_graph_predictions(
+        self, vocab: Any, size: int, scores: Sequence[Any], lengths: Sequence[int], **more: Any
+    ) -> list[Any]:
+        """Return head, label and tag of each word of each sentence; lengths: root included."""
+        trees = GraphParser.decode_graph_predictions(vocab, size, scores, lengths, **more)
+        tags = (self.vocab["upos"].unmap(own[: n - 1]) for own, n in zip(scores[-1], lengths, strict=False))
+        return [
+            [[*arc, tag] for arc, tag in zip(tree, own, strict=True)]
+            for tree, own in zip(trees, tags, strict=True)
+        ]
+
+
+class JointTrainer(GraphTrainer):  # type: ignore[misc]
+    """Stanza's trainer of such a network."""
+
+    @staticmethod
+    def build_model(*args: Any, **more: Any) -> JointNetwork:
+        """Return an untrained network."""
+        return JointNetwork(*args, **more)

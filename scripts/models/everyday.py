@@ -1,0 +1,104 @@
+"""Everyday sentences of English, and the constituents in them that any good parser finds: `everyday.txt`.
+
+    python scripts/models/everyday.py MODEL...
+
+Prints which share of the constituents a model finds, and in how many sentences all of them, by kind of
+sentence. Text is given; compared are labels and the letters and digits that a constituent has.
+"""
+
+from __future__ import annotations
+
+import re
+import sys
+from collections.abc import Iterator
+from dataclasses import dataclass
+from pathlib import Path
+
+sys.path.insert(0, str(Path(__file__).parents[1]))  # run as a program, its neighbours are elsewhere
+
+import click
+
+from benchmarks.shared import print_table
+from d2c.dparsers.protocol import TextRules
+from d2c.models.model import Model
+from d2c.models.names import find
+from d2c.parsing.rules import rules_of
+from d2c.trees.ctree import CTree, Tokens
+from models.scores import brackets
+
+_MARKS = re.compile(r"\[([A-Z|]+) |\]")
+
+
+@dataclass(frozen=True)
+class Everyday:
+    """A sentence: its kind, its text, and of each constituent its labels and the letters and digits before
+    and up to its end."""
+
+    kind: str
+    text: str
+    wanted: tuple[tuple[tuple[str, ...], int, int], ...]
+
+
+def read_everyday() -> Iterator[Everyday]:
+    """Yield the sentences of the file."""
+    kind = ""
+    for line in Path(__file__).with_suffix(".txt").read_text(encoding="utf-8").splitlines():
+        if line.startswith("#"):
+            kind = line[2:]
+        elif line:
+            yield Everyday(kind, *_unmarked(line))
+
+
+def _unmarked(line: str) -> tuple[str, tuple[tuple[tuple[str, ...], int, int], ...]]:
+    text, begin, wanted = "", 0, []
+    opened: list[tuple[tuple[str, ...], int]] = []
+    for mark in _MARKS.finditer(line):
+        text += line[begin : mark.start()]
+        begin = mark.end()
+        place = sum(map(str.isalnum, text))
+        if mark[1]:
+            opened.append((tuple(mark[1].split("|")), place))
+        else:
+            wanted.append((*opened.pop(), place))
+    assert not opened, line
+    return text + line[begin:], tuple(wanted)
+
+
+def found(sentence: Everyday, ctree: CTree) -> int:
+    """Count which constituents that are wanted a tree has."""
+    own = brackets(ctree)
+    return sum(any((label, a, b) in own for label in labels) for labels, a, b in sentence.wanted)
+
+
+def score_everyday(model: Model, rules: TextRules) -> dict[str, tuple[float, float]]:
+    """Return by kind, and over `all`, how many of the constituents, and of the sentences, are right, in %."""
+    sentences = [*read_everyday()]
+    words = ([form for form, *_ in rules.words(one.text)] for one in sentences)
+    trees = model.parse(Tokens(tuple(forms), ("",) * len(forms)) for forms in words)
+    counts: dict[str, list[tuple[int, int]]] = {"all": []}
+    for sentence, ctree in zip(sentences, trees, strict=True):
+        for kind in ("all", sentence.kind):
+            counts.setdefault(kind, []).append((found(sentence, ctree), len(sentence.wanted)))
+    return {
+        kind: (
+            100 * sum(right for right, _ in own) / sum(all_ for _, all_ in own),
+            100 * sum(right == all_ for right, all_ in own) / len(own),
+        )
+        for kind, own in counts.items()
+    }
+
+
+@click.command()
+@click.argument("names", nargs=-1, required=True)
+def main(names: tuple[str, ...]) -> None:
+    """Print a table, a column for each model: constituents and whole sentences, in percent."""
+    columns = []
+    for name in names:
+        model = Model.load(directory := find(name))
+        columns.append(score_everyday(model, rules_of(directory, lambda model=model: model)))  # type: ignore[misc]
+    rows = [[kind, *(f"{own[kind][0]:.1f} / {own[kind][1]:.1f}" for own in columns)] for kind in columns[0]]
+    print_table(["sentences", *names], rows)
+
+
+if __name__ == "__main__":
+    main()

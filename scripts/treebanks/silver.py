@@ -1,0 +1,83 @@
+"""Silver trees: what a parser found, where people say only which word depends on which.
+
+A constituent contradicts a d-tree where it crosses the words of one of its subtrees. Conventions differ, but
+hardly there: of the silver trees of GUM 98 of 100 constituents cross none, punctuation left aside.
+"""
+
+from __future__ import annotations
+
+from bisect import bisect_left, bisect_right
+from collections.abc import Iterator
+from dataclasses import replace
+from pathlib import Path
+
+from d2c.base.errors import FormatError
+from d2c.treebanks.reading import Reading
+from d2c.trees.ctree import CTree
+from d2c.trees.dtree import DTree
+from d2c.trees.formats.conllu import read_conllu
+
+_MOST = 0.1  # of the constituents of a tree may contradict the d-tree
+_GOLD = (".mrg.gz", ".ud.conllu.gz")  # ends of the names of a file of silver trees and of its d-trees
+_WH_TAGS = frozenset({"WDT", "WP", "WP$", "WRB"})
+_WH_PHRASES = {"NP": "WHNP", "ADVP": "WHADVP", "PP": "WHPP", "ADJP": "WHADJP"}
+_CLAUSES = frozenset({"SBAR", "SBARQ"})
+
+
+def silver_trees(path: Path) -> Iterator[CTree]:
+    """Yield the trees of a file that agree with the d-trees beside it, mended. Raises FormatError."""
+    dtrees = read_conllu(path.with_name(path.name.removesuffix(_GOLD[0]) + _GOLD[1]))
+    for number, (ctree, dtree) in enumerate(zip(Reading()(path), dtrees, strict=True), 1):
+        if ctree.tokens.forms != dtree.tokens.forms:
+            raise FormatError(str(path), 0, number, "has other words than its d-tree")
+        if contradictions(ctree, dtree) <= _MOST * len(ctree.labels):
+            yield mended(ctree)
+
+
+def has_gold(path: Path) -> bool:
+    """Return whether there are gold d-trees beside a file of trees, which are silver then."""
+    return path.with_name(path.name.removesuffix(_GOLD[0]) + _GOLD[1]).is_file()
+
+
+def contradictions(ctree: CTree, dtree: DTree) -> int:
+    """Count the constituents that cross a subtree of the d-tree, punctuation left aside."""
+    words = [i for i, form in enumerate(ctree.tokens.forms) if any(map(str.isalnum, form))]
+    subtrees = _subtrees(dtree, words)
+    spans = ctree.spans()
+    assert spans is not None
+    n, (first, last) = len(ctree.tokens), spans
+    own = {
+        (bisect_left(words, first[node]), bisect_right(words, last[node]) - 1)
+        for node in range(n, n + len(ctree.labels))
+    }
+    return sum(any(a < c <= b < d or c < a <= d < b for c, d in subtrees) for a, b in own)
+
+
+def _subtrees(dtree: DTree, words: list[int]) -> set[tuple[int, int]]:
+    """Return first and last word of each subtree without gaps, by their places among the words."""
+    places = {word: place for place, word in enumerate(words)}
+    inside: list[list[int]] = [[places[i]] if i in places else [] for i in range(len(dtree.heads))]
+    for i in places:
+        above, steps = dtree.heads[i], 0
+        while above and steps < len(dtree.heads):
+            inside[above - 1].append(places[i])
+            above, steps = dtree.heads[above - 1], steps + 1
+    return {(min(own), max(own)) for own in inside if own and max(own) - min(own) == len(own) - 1}
+
+
+def mended(ctree: CTree) -> CTree:
+    """Return the tree with the Penn Treebank's labels of what begins questions and relative clauses.
+
+    The silver trees have NP and ADVP there wherever a function was projected on them.
+    """
+    n, labels = len(ctree.tokens), list(ctree.labels)
+    spans = ctree.spans()
+    assert spans is not None
+    for label, kids in zip(ctree.labels, ctree.children, strict=True):
+        if label not in _CLAUSES or kids[0] < n:
+            continue
+        first, last = spans[0][kids[0]], spans[1][kids[0]]
+        wanted = _WH_PHRASES.get(labels[kids[0] - n])
+        if wanted and _WH_TAGS.intersection(ctree.tokens.tags[first : last + 1][:2]):
+            labels[kids[0] - n] = wanted
+    return replace(ctree, labels=tuple(labels))

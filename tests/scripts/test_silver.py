@@ -1,0 +1,135 @@
+"""Silver trees, parts of treebanks, lessons of a teacher, and everyday sentences."""
+
+from __future__ import annotations
+
+import gzip
+from pathlib import Path
+
+import pytest
+
+from d2c.base.errors import FormatError
+from d2c.models.model import Model
+from d2c.treebanks.reading import CLEANED
+from d2c.trees.ctree import Tokens
+from d2c.trees.dtree import DTree
+from d2c.trees.formats.brackets import format_bracket, parse_bracket
+from d2c.trees.formats.conllu import write_conllu
+from models import teaching
+from models.everyday import Everyday, found, read_everyday
+from models.teaching import Lesson, read_tagged_text, taught
+from treebanks.penn import penn_trees, write_parts
+from treebanks.silver import contradictions, mended
+
+TREE = "(TOP (S (NP (PRP I)) (VP (VBD saw) (NP (DT a) (NN dog)) (PP (IN with) (NP (NN glee)))) (. .)))"
+HEADS = (2, 0, 4, 2, 6, 2, 2)
+
+
+def dtree(heads: tuple[int, ...]) -> DTree:
+    tokens = parse_bracket(TREE).tokens
+    return DTree(tokens, heads, labels=("x",) * len(heads))
+
+
+@pytest.mark.parametrize(
+    ("heads", "count"),
+    [
+        (HEADS, 0),
+        ((2, 0, 4, 2, 6, 4, 2), 0),  # the dog with glee: no phrase crosses it
+        ((4, 4, 2, 0, 6, 4, 4), 1),  # `saw a` crosses `a dog`
+        ((7, 7, 7, 7, 7, 7, 0), 0),  # punctuation is left aside
+    ],
+)
+def test_constituents_that_cross_a_subtree(heads: tuple[int, ...], count: int) -> None:
+    assert contradictions(parse_bracket(TREE), dtree(heads)) == count
+
+
+def test_what_begins_a_clause_has_the_label_of_its_word() -> None:
+    tree = parse_bracket(
+        "(TOP (NP (NP (NN cat)) (SBAR (NP (WDT which)) (S (VP (VBZ sleeps) (SBAR (ADVP (WRB where)) "
+        "(S (NP (PRP it)) (VP (MD can)))))))))"
+    )
+    assert format_bracket(mended(tree)) == (
+        "(TOP (NP (NP (NN cat)) (SBAR (WHNP (WDT which)) (S (VP (VBZ sleeps) (SBAR (WHADVP (WRB where)) "
+        "(S (NP (PRP it)) (VP (MD can)))))))))"
+    )
+    clause = parse_bracket("(TOP (SBAR (IN if) (S (NP (DT the) (NN cat)) (VP (VBZ sleeps)))))")
+    assert mended(clause) == clause
+
+
+def test_trees_that_contradict_their_d_trees_are_left_out(tmp_path: Path) -> None:
+    file = tmp_path / "x.mrg.gz"
+    with gzip.open(file, "wt") as stream:
+        stream.write(f"{TREE}\n" * 2)
+    assert len([*penn_trees(file)]) == 2  # gold, as long as there are no d-trees
+    gold = [dtree(HEADS), dtree((4, 4, 2, 0, 6, 4, 4))]
+    with gzip.open(tmp_path / "x.ud.conllu.gz", "wt") as stream:
+        write_conllu(gold, stream)
+    assert [*map(format_bracket, penn_trees(file))] == [TREE]
+    with gzip.open(file, "wt") as stream:
+        stream.write(TREE.replace("dog", "cat") + "\n")
+    with pytest.raises(FormatError, match="has other words than its d-tree"):
+        [*penn_trees(file)]
+
+
+def test_treebanks_have_their_shares(tmp_path: Path) -> None:
+    files = [tmp_path / "a.mrg", tmp_path / "b.mrg"]
+    for file in files:
+        file.write_text("".join(f"(TOP (NP (NN {file.stem}{i})))\n" for i in range(4000)))
+    train, dev = write_parts(dict(zip(files, (0.5, 2.0), strict=True)), CLEANED, tmp_path, 1)
+    words = [[tree.tokens.forms[0] for tree in CLEANED(part)] for part in (train, dev)]
+    assert [len(part) for part in words] == [1950 + 2 * 3900, 50 + 100]
+    assert not {*words[0]} & {*words[1]}
+    assert sum(word[0] == "b" for word in words[0]) == 2 * len({word for word in words[0] if word[0] == "b"})
+    again = write_parts(dict(zip(files, (0.5, 2.0), strict=True)), CLEANED, tmp_path, 1)[0]
+    assert [tree.tokens.forms[0] for tree in CLEANED(again)] == words[0]
+
+
+def test_some_sentences_come_in_other_letters_too(tmp_path: Path) -> None:
+    file = tmp_path / "a.mrg"
+    file.write_text("(TOP (NP (NNP Ann) (-LRB- -LRB-) (NN sees) (-RRB- -RRB-)))\n" * 1000)
+    train, _ = write_parts({file: 1.0}, CLEANED, tmp_path, 1, recased=0.1)
+    forms = [tree.tokens.forms for tree in CLEANED(train)]
+    changed = [one for one in forms if one != ("Ann", "(", "sees", ")")]
+    assert {*changed} == {("ann", "(", "sees", ")"), ("ANN", "(", "SEES", ")")}
+    assert 60 < len(changed) < 140
+    assert {tree.tokens.tags for tree in CLEANED(train)} == {("NNP", "-LRB-", "NN", "-RRB-")}
+
+
+class Teacher:
+    """Finds one tag for all words."""
+
+    def parse(self, sentences: list[Tokens]) -> list[object]:
+        return [parse_bracket(f"(TOP (NP {' '.join(f'(NN {w})' for w in s.forms)}))") for s in sentences]
+
+
+def test_a_teacher_s_trees_are_kept_where_it_is_sure(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    text = tmp_path / "some-text.txt.gz"
+    with gzip.open(text, "wt") as stream:
+        stream.write("cats_NN dogs_NN\none_NN\n_NN b_NN\n\"_'' a_b_NN\ncats_NN sleep_VBP\n")
+    assert [(one.forms, one.tags) for one in read_tagged_text(text)][1] == (("''", "a_b"), ("''", "NN"))
+    monkeypatch.setattr(teaching, "find", Path)
+    monkeypatch.setattr(Model, "load", lambda directory, allow_pipeline: Teacher())
+    lesson, said = Lesson(text.name, "en"), list[str]()
+    file = taught(lesson, tmp_path, tmp_path / "kept", said.append)
+    assert file == tmp_path / "kept" / "some-text-en.mrg"
+    assert file.read_text() == "(TOP (NP (NN cats) (NN dogs)))\n"
+    assert said == ["en parses 3 sentences of some-text.txt.gz", f"{file}: 1 sentences, of which it is sure"]
+    assert taught(lesson, tmp_path, tmp_path / "kept", said.append) == file and len(said) == 2  # made once
+    taught(Lesson(text.name, "en", share=0.34), tmp_path, tmp_path / "third", said.append)
+    assert said[2] == "en parses 1 sentences of some-text.txt.gz"
+
+
+def test_everyday_sentences() -> None:
+    sentences = [*read_everyday()]
+    assert len(sentences) == 200 and len({one.text for one in sentences}) == 200
+    assert all(one.wanted and "[" not in one.text and "]" not in one.text for one in sentences)
+    assert len({one.kind for one in sentences}) == 10
+    texts = {one.text: one for one in sentences}
+    assert texts["Dogs bark."].wanted == ((("NP",), 0, 4), (("VP",), 4, 8))
+    assert texts["Yes, i'll be there."].wanted[1:3] == ((("NP",), 3, 4), (("ADVP",), 8, 13))
+
+
+def test_what_is_found_of_an_everyday_sentence() -> None:
+    sentence = Everyday("", "Dogs bark.", ((("NP", "S"), 0, 4), (("VP",), 4, 8)))
+    assert found(sentence, parse_bracket("(TOP (S (NP (NNS Dogs)) (VP (VBP bark)) (. .)))")) == 2
+    assert found(sentence, parse_bracket("(TOP (NP (NNS Dogs) (NN bark) (. .)))")) == 0
+    assert found(sentence, parse_bracket("(TOP (FRAG (S (NN Dogs)) (NN bark) (. .)))")) == 1
