@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 import sys
 from importlib import import_module
 from io import StringIO
@@ -10,6 +11,8 @@ import click
 
 from d2c.base.errors import FormatError, ModelError
 from d2c.commands.terminal import say
+
+_NO_TREE = re.compile(r"expected '\(', found '[^{]")
 
 COMMANDS = {
     "combine": "Votes on the parses of several parsers.",
@@ -78,6 +81,8 @@ def run(command: click.Command | None = None) -> int:
     except (FormatError, ModelError, TooManyErrors, ChildProcessError) as error:
         for line in str(error).splitlines():
             say(f"d2c: {line}")
+        if isinstance(error, FormatError) and error.sentence == 1 and _NO_TREE.match(error.message):
+            say("d2c: is it text? `d2c parse FILE --split -o trees.jsonl` makes trees, to be given here")
     except BrokenPipeError:
         return 1
     except OSError as error:

@@ -7,26 +7,27 @@ from pathlib import Path
 
 import click
 
-from d2c.base.errors import FormatError, Refusals, located
+from d2c.base.errors import FormatError, located
 from d2c.base.files import file_name, open_output
 from d2c.commands.options import (
     FilePath,
     check_ending,
     choice,
-    format_option,
     heads_option,
     output_option,
     reading_options,
 )
+from d2c.parsing.sentences import read_sentences
 from d2c.reduction.reduction import Reduction
 from d2c.treebanks.reading import Reading
+from d2c.trees.formats.treebanks import FORMATS
 
 
 @click.command()
 @click.argument("trees", type=FilePath)
 @output_option
 @heads_option
-@format_option
+@click.option("--format", "format_name", type=click.Choice([*FORMATS, "json"]), help="[default: by the name]")
 @reading_options
 @choice("--what", ["ctree", "dtree", "both"], "ctree")
 @click.option("--svg", is_flag=True, help="A picture of one sentence, as in *.svg, instead of text of all.")
@@ -40,7 +41,10 @@ def draw(
     svg: bool,
     sentence: int | None,
 ) -> None:
-    """Draws c-trees, crossing branches included, d-trees with their event indices, or both."""
+    """Draws c-trees, crossing branches included, d-trees with their event indices, or both.
+
+    TREES is a treebank, or what `d2c parse --to json` wrote.
+    """
     from d2c.trees.pictures import drawing
 
     check_ending(output, (".txt", ".svg"))
@@ -48,13 +52,11 @@ def draw(
     route, last = Reduction("direct", head_rules), 1 if svg and not sentence else sentence
     # One sentence is drawn as soon as it is read, so that errors cannot wait for the end of the file.
     faults = replace(reading.faults, limit=1) if last else reading.faults
-    refusals = Refusals(faults)
     with open_output(output) as stream:
-        for number, ctree in enumerate(reading(trees, refusals), 1):
-            number += refusals.count
+        for number, read in read_sentences(trees, replace(reading, faults=faults)):
             if not last or number == last:
                 with located(file_name(trees), number):
-                    stream.write(drawing(ctree, route.encode(ctree), what, svg) + "\n")
+                    stream.write(drawing(read.ctree, route.encode(read.ctree), what, svg) + "\n")
             if number == last:
                 return
         if last:

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import csv
-import json
 from collections.abc import Iterator, Sequence
 from itertools import chain, islice
 from pathlib import Path
@@ -15,7 +13,8 @@ from d2c.api.search import heads_for, search_file
 from d2c.base.errors import FormatError
 from d2c.base.files import file_name, open_output
 from d2c.base.inputs import names_of
-from d2c.commands.options import choice, heads_option, output_option, reading_options, trees_argument
+from d2c.base.tables import TABLES, table_format
+from d2c.commands.options import heads_option, output_option, reading_options, trees_argument
 from d2c.commands.terminal import say, shown
 from d2c.parsing.output import JSON_LINES
 from d2c.treebanks.reading import Reading
@@ -28,9 +27,8 @@ if TYPE_CHECKING:
     from d2c.viewing.view import Viewed
 
 Row = dict[str, Any]
-_OF_SPANS = ("label", "start", "end", "start_char", "end_char", "text")
-_COLUMNS = ("file", "sentence", *_OF_SPANS)
-_COUNTS = ("file", "matches", "sentences_with", "sentences")
+_OF_SPANS = {"label": str, "start": int, "end": int, "start_char": int, "end_char": int, "text": str}
+_COUNTS = {"file": str, "matches": int, "sentences_with": int, "sentences": int}
 
 
 def _readable(_context: click.Context, _option: click.Parameter, pattern: str) -> str:
@@ -45,7 +43,11 @@ def _readable(_context: click.Context, _option: click.Parameter, pattern: str) -
 @click.argument("pattern", callback=_readable)
 @trees_argument
 @click.option("--count", "counted", is_flag=True, help="Only count: matches, sentences with one, sentences.")
-@choice("--to", ["tsv", "json"], "tsv", "A table with a line of column names, or JSON lines.")
+@click.option(
+    "--to",
+    type=click.Choice([*TABLES]),
+    help="A table with a line of column names, or JSON lines.  [default: as the output's name says; or tsv]",
+)
 @output_option
 @heads_option
 @click.option("--format", "format_name", type=click.Choice([*FORMATS, "json"]), help="[default: by the name]")
@@ -54,7 +56,7 @@ def search(
     pattern: str,
     trees: tuple[Path, ...],
     counted: bool,
-    to: str,
+    to: str | None,
     output: Path,
     head_rules: str,
     reading: Reading,
@@ -71,31 +73,21 @@ def search(
             raise click.UsageError("-o FILE.html shows matches, and goes without --count")
         return _write_page(pattern, files, output, head_rules, reading)
     names, none = compiled(pattern).names, True
-    columns = [*_COLUMNS, *(f"{name}.{column}" for name in names for column in _OF_SPANS)]
-    with open_output(output) as stream:
-        table = csv.DictWriter(
-            *(stream, _COUNTS if counted else columns),
-            restval="",
-            extrasaction="ignore",
-            dialect="excel-tab",
-            lineterminator="\n",
-        )
-        if to == "tsv":
-            table.writeheader()
+    of_names = {f"{name}.{column}": kind for name in names for column, kind in _OF_SPANS.items()}
+    columns = _COUNTS if counted else {"file": str, "sentence": int, **_OF_SPANS, **of_names}
+    to = to or table_format(output)
+    with TABLES[to].opened(output, columns, to == "csv") as put:
         for file in files:
             for row in _rows(file, pattern, counted, head_rules, reading):
                 none = none and not row.get("matches", 1)
-                if to == "tsv":
-                    table.writerow(_flat(row))
-                else:
-                    stream.write(json.dumps(row, ensure_ascii=False) + "\n")
+                put(row if to == "json" else _flat(row))
     if none:
         say(f"there is no match in {names_of(files)}")
 
 
 def _rows(file: Path, pattern: str, counted: bool, head_rules: str, reading: Reading) -> Iterator[Row]:
     """Yield a row for each match, or one that counts."""
-    counts = dict.fromkeys(_COUNTS[1:], 0)
+    counts = dict.fromkeys([*_COUNTS][1:], 0)
     searched = search_file(file, pattern, reading, head_rules)
     for source, _, found in shown(searched, "trees", f"searching {file_name(file)}"):
         counts["matches"] += len(found)

@@ -20,8 +20,14 @@ from d2c.parsing.tokenizers import NLTKWordTokenizer
 Offsets = tuple[tuple[int, int], ...]
 
 _WORDS = NLTKWordTokenizer()
+_WORDS.PUNCTUATION = [*_WORDS.PUNCTUATION, (re.compile("…+"), r" \g<0> ")]
 _QUOTES = ("``", "''")  # what `"` becomes
-_TYPOGRAPHIC = {"“": "``", "”": "''", "‘": "`"}  # what these become; ’ is an apostrophe everywhere
+_TYPOGRAPHIC = {
+    "“": "``",
+    "”": "''",
+    "‘": "`",
+    "…": "...",
+}  # what these become; ’ is an apostrophe everywhere
 _LONGEST_WORD = 40  # characters of an abbreviation
 _HELD = 1 << 16  # characters of one paragraph; the sentences in it are cut when it grows beyond that
 _LONGEST = 1 << 18  # characters of a sentence; tokenisers take seconds for more, or give up

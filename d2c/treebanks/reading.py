@@ -54,7 +54,8 @@ class Reading:
 
     def files(self, given: Iterable[Path], *others: str) -> tuple[Path, ...]:
         """The treebank files that paths stand for; others: suffixes beside theirs. Raises FormatError."""
-        return find_files(given, None if self.format_name else SUFFIXES + others)
+        hint = "say --format, or make trees of text with `d2c parse`"
+        return find_files(given, None if self.format_name else SUFFIXES + others, hint=hint)
 
     def read(
         self, path: Path, refuse: Refuse = stop, secondary: SecondaryEdges | None = None

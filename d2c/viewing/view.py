@@ -30,12 +30,14 @@ class Viewed:
 
     confidences: how sure the parser was of each node of the c-tree [K]; none where it does not say so
     file:        where it is from, if there are several
+    number:      among the sentences of that, as tables have it
     """
 
     ctree: CTree | None = None
     dtree: DTree | None = None
     confidences: tuple[float, ...] = ()
     file: str = ""
+    number: int = 0
 
 
 def _treebank(path: Path, reading: Reading, refusals: Refusals) -> Iterator[Viewed]:
@@ -71,7 +73,7 @@ def read_viewed(
     head_rules: of the d-trees, where c-trees have no heads, as those of JSON lines have
     dtrees:     CoNLL-U that has the d-trees of the only file instead
     """
-    route, before = Reduction("direct", head_rules), 0
+    route, before, source, first = Reduction("direct", head_rules), 0, "", 0
 
     def encoded(one: Viewed) -> Viewed:
         return one if one.ctree is None else replace(one, dtree=route.encode(one.ctree))
@@ -86,7 +88,10 @@ def read_viewed(
             viewed = each_located(_paired, zip_longest(viewed, read_conllu(dtrees)), file_name(dtrees))
         for number, one in enumerate(refusals.over(viewed), 1):
             file = one.file or (file_name(path) if len(files) > 1 else "")
-            yield before + number + refusals.count, replace(one, file=file)
+            at = before + number + refusals.count
+            if file != source:
+                source, first = file, at - 1
+            yield at, replace(one, file=file, number=at - first)
         before += number + refusals.count
 
 
@@ -116,7 +121,7 @@ def write_page(viewed: Iterable[tuple[int, Viewed]], files: Paths, stream: TextI
                 message = f"a page shows {MOST:,} sentences at most; choose some by --sentences"
                 raise FormatError(names_of(files), 0, number, message)
             sure = sure or bool(one.confidences)
-            yield ({"file": one.file} if one.file else {}) | _shown(written, number, one)
+            yield ({"file": one.file} if one.file else {}) | _shown(written, one)
 
     def data() -> Json:
         return {"sure": sure, "query": query, **written.names}
@@ -128,9 +133,9 @@ def write_page(viewed: Iterable[tuple[int, Viewed]], files: Paths, stream: TextI
     return count
 
 
-def _shown(written: Sentences, number: int, one: Viewed) -> Json:
+def _shown(written: Sentences, one: Viewed) -> Json:
     dtree, said = one.dtree, [round(100 * confidence) for confidence in one.confidences]
     assert dtree is not None
     if one.ctree is None:
-        return written.json(number, dtree.tokens, dtree, [])
-    return written.json(number, one.ctree.tokens, dtree, [written.ctree(one.ctree, said)])
+        return written.json(one.number, dtree.tokens, dtree, [])
+    return written.json(one.number, one.ctree.tokens, dtree, [written.ctree(one.ctree, said)])

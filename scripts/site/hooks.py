@@ -11,6 +11,7 @@ import griffe
 from mkdocs.plugins import event_priority
 
 _LINK = re.compile(r"\[([^\]]+)\]\((?!https?:)([^)\s#]+)(?:#[^)]*)?\)")
+_CELL = re.compile(r"<td\b.*?</td>", re.DOTALL)
 _ITEM = re.compile(r"^(\w[\w, ]*):\s+(\S.*)$", re.MULTILINE)
 _ROOT = Path(__file__).parents[2]
 
@@ -50,6 +51,11 @@ def on_page_markdown(markdown: str, page: Any, files: Any, **_: object) -> str:
     """Return a page's text; `page` and `files` are MkDocs' own."""
     known = {file.src_uri for file in files}
     return _LINK.sub(lambda link: _kept(link, page.file.src_uri, known), markdown)
+
+
+def on_page_content(html: str, **_: object) -> str:
+    """Return a page's HTML; bars in code within tables, which Markdown wants escaped, are bars."""
+    return _CELL.sub(lambda cell: cell[0].replace(r"\|", "|"), html)
 
 
 def _kept(link: re.Match[str], source: str, known: set[str]) -> str:

@@ -5,7 +5,7 @@ from types import SimpleNamespace
 import pytest
 import yaml
 
-from scripts.site.hooks import on_page_markdown
+from scripts.site.hooks import on_page_content, on_page_markdown
 from tests.blocks import REPOSITORY
 
 
@@ -42,3 +42,9 @@ def test_links_to_what_is_no_page_become_text(source: str, text: str, shown: str
     page = SimpleNamespace(file=SimpleNamespace(src_uri=source))
     files = [SimpleNamespace(src_uri=name) for name in ("a.md", "b.md", "lab/c.md", "p.svg")]
     assert on_page_markdown(text, page, files) == shown
+
+
+def test_bars_in_tables_are_bars() -> None:
+    table = '<td style="x">\n<code>NP\\|PP</code> or <code>A \\| B</code></td><p><code>\\|</code></p>'
+    shown = '<td style="x">\n<code>NP|PP</code> or <code>A | B</code></td><p><code>\\|</code></p>'
+    assert on_page_content(table) == shown

@@ -3,12 +3,12 @@ const SMALLEST = 0.7; // of a wide picture that is made smaller by itself, to be
 let boxes = []; // that the pictures of the sentence are in
 let zoom = "auto"; // or "fit", or a number
 
-// Nodes at the level below which trees are folded, but for those with something found inside.
+// Nodes below which trees are folded: those at the level, but where something is found inside, those beside the way to it.
 function foldsOf(s, tree, nodes) {
   const level = +$("level").value, { depth } = level > 0 ? shapeOf(tree, s.w.length) : {}, open = new Set();
   if (!depth) return new Set();
-  for (const node of nodes) for (let up = tree[0][node]; up >= 0 && !open.has(up); up = tree[0][up]) open.add(up);
-  return new Set([...depth.keys()].filter(node => node >= s.w.length && depth[node] === level && !open.has(node)));
+  for (const node of nodes) for (let up = node; up >= 0 && !open.has(up); up = tree[0][up]) open.add(up);
+  return new Set([...depth.keys()].filter(node => node >= s.w.length && !open.has(node) && (depth[node] === level || (depth[node] > level && open.has(tree[0][node])))));
 }
 
 // A picture with its buttons; folded: of a tree, the nodes that are.

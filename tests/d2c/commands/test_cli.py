@@ -330,3 +330,15 @@ def test_names_of_files_do_not_reach_the_terminal_as_they_are(command: str, tmp_
     for name in (path, f"{path}c"):
         done = d2c(*command.format(name).split())
         assert done.returncode == 2 and "\x1b" not in done.stderr and "a\\x1b[31mb.mrg" in done.stderr
+
+
+def test_text_in_place_of_trees_is_recognised(tmp_path: Path) -> None:
+    (tmp_path / "story.txt").write_text("A title\n\nThe cat slept.\n")
+    run = d2c("search", "NP", str(tmp_path / "story.txt"))
+    assert run.returncode == 2 and run.stderr.splitlines()[-1].startswith("d2c: is it text? `d2c parse FILE")
+    run = d2c("view", str(tmp_path))
+    assert run.returncode == 2 and run.stderr.endswith(
+        "; say --format, or make trees of text with `d2c parse`\n"
+    )
+    (tmp_path / "bad.mrg").write_text("(S (NN x))\nx\n")
+    assert "is it text" not in d2c("search", "NP", str(tmp_path / "bad.mrg")).stderr

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from pathlib import Path
 from xml.etree.ElementTree import fromstring
 
@@ -122,3 +123,17 @@ def test_long_words_stay_whole_and_do_not_overlap() -> None:
         if element.tag.endswith("text")
     }
     assert xs[long[1]] - xs[long[0]] >= 7 * len(long[0]) and xs["ist"] - xs[long[1]] >= 3.5 * len(long[1])
+
+
+def test_what_parse_wrote(tmp_path: Path) -> None:
+    spans = [
+        {"label": "S", "start": 0, "end": 2, "head": 0},
+        {"label": "NP", "start": 0, "end": 1, "head": 0},
+    ]
+    good = {"tokens": ["She", "slept"], "tags": ["PRP", "VBD"], "spans": spans}
+    bad = {"error": "too long", "tokens": [], "tags": []}
+    (tmp_path / "x.jsonl").write_text("\n".join(map(json.dumps, (bad, good))))
+    lines = draw(tmp_path / "x.jsonl", "--what", "dtree").splitlines()
+    assert lines == ["1  She    PRP  root", "2  slept  VBD  ← She  S#1"]
+    assert draw(tmp_path / "x.jsonl", "--sentence", "2", "--what", "dtree").splitlines() == lines
+    fromstring(draw(tmp_path / "x.jsonl", "--svg", "--sentence", "2"))

@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 from pathlib import Path
 
+import pandas
 import pytest
 from click.testing import CliRunner, Result
 
@@ -108,3 +109,23 @@ def test_bad_sentences(tmp_path: Path) -> None:
 
 def test_labels_must_be_said() -> None:
     assert phrases("-").exit_code == 2
+
+
+def test_search_writes_the_same_kinds_of_tables(tmp_path: Path) -> None:
+    spans = [{"label": "NP", "start": 0, "end": 2, "head": 1, "start_char": 0, "end_char": 7}]
+    read = {"text": "a\nrow", "tokens": ["a", "row"], "tags": ["DT", "NN"], "offsets": [[0, 1], [2, 5]]}
+    trees, runner = tmp_path / "t.jsonl", CliRunner()
+    trees.write_text(json.dumps(read | {"spans": spans}))
+
+    def search(name: str) -> Path:
+        run = runner.invoke(cli, ["search", "NP < DT=first", str(trees), "-o", str(tmp_path / name)])
+        assert run.exit_code == 0, run.output or run.exception
+        return tmp_path / name
+
+    row = [str(trees), "1", "NP", "0", "2", "0", "5", "a row", "DT", "0", "1", "0", "1", "a"]
+    assert search("x.tsv").read_text().splitlines()[1] == "\t".join(row)
+    assert search("x.csv").read_text().splitlines()[1] == ",".join(row)
+    assert json.loads(search("x.jsonl").read_text())["captures"]["first"]["text"] == "a"
+    sheet, parquet = pandas.read_excel(search("x.xlsx")), pandas.read_parquet(search("x.parquet"))
+    assert [*map(str, sheet.values[0])] == row and [*sheet] == [*parquet]
+    assert parquet.text[0] == "a\nrow" and parquet["first.start"][0] == 0

@@ -114,6 +114,14 @@ def test_a_page_of_search_opens_with_its_matches(browser: Any, five: Path) -> No
     assert sorted(tab.locator("svg.tree .found").all_text_contents()) == ["VBD", "VP", "saw"] and faults == []
 
 
+def test_below_the_level_only_the_way_to_what_is_found_is_open(browser: Any, five: Path) -> None:
+    tab, faults = opened_in(browser, five)
+    tab.fill("#query", "NP=found < PP")
+    tab.fill("#level", "2")
+    words = tab.locator("svg.tree .word, svg.tree .words").all_text_contents()
+    assert words == ["They", "saw", "the cat", "with glasses", "."] and faults == []
+
+
 def test_keys_and_buttons(browser: Any, five: Path) -> None:
     tab, faults = opened_in(browser, five)
 

@@ -98,6 +98,17 @@ def test_d_trees_alone_and_instead(tmp_path: Path) -> None:
     assert "--dtrees needs all sentences" in error_of(trees, "--dtrees", arcs, "--skip-bad")
 
 
+def test_sentences_have_their_numbers_in_their_files(tmp_path: Path) -> None:
+    parsed = tmp_path / "x.jsonl"
+    line = {"tokens": ["a"], "tags": ["A"], "spans": [{"label": "S", "start": 0, "end": 1}]}
+    parsed.write_text("\n".join(json.dumps(line | {"file": name}) for name in ("a.txt", "a.txt", "b.txt")))
+    (tmp_path / "y.mrg").write_text("(S (A x))\n")
+    shown = page_of(parsed, tmp_path / "y.mrg")["sentences"]
+    assert [s["i"] for s in shown] == [1, 2, 1, 1]
+    assert [s["file"] for s in shown] == ["a.txt", "a.txt", "b.txt", str(tmp_path / "y.mrg")]
+    assert [s["i"] for s in page_of(parsed, "--sentences", "2-3")["sentences"]] == [2, 1]
+
+
 def test_some_sentences_keep_their_numbers(trees: Path) -> None:
     assert [s["i"] for s in page_of(trees, "--sentences", "2-9")["sentences"]] == [2]
     trees.write_text("(S (A x))\n" + TREES)
