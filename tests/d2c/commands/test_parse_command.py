@@ -247,8 +247,6 @@ def test_inputs_without_a_model(
         assert (run.exit_code, run.stdout) == (named.returncode, named.stdout) and named.stdout
     Path("none").mkdir()
     assert "none: is no model" in repr(CliRunner().invoke(cli, ["parse", "none"]).exception)
-    absent = CliRunner().invoke(cli, ["parse", "none.txt", "--text"]).exception
-    assert str(absent) == "none.txt: cannot be read: No such file or directory"
 
 
 def test_a_run_over_several_inputs_goes_on(model: Path, texts: Path) -> None:
