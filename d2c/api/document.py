@@ -96,6 +96,9 @@ class Document:
     def __iter__(self) -> Iterator[Sentence]:
         return iter(self.sentences)
 
+    def __getitem__(self, position: int) -> Sentence:
+        return self.sentences[position]
+
     def __str__(self) -> str:
         """Return the trees, one a line."""
         return "\n".join(str(sentence.tree) for sentence in self.sentences)

@@ -119,9 +119,7 @@ class Parser:
         D-parser and route see these tags. A sentence in which one is empty is tagged by the model's tagger.
         Raises ValueError for a tag that is none of the tagger's.
         """
-        pairs = ([*sentence] for sentence in sentences)
-        columns = ((_words([word for word, _ in one]), _words([tag for _, tag in one])) for one in pairs)
-        return self._parse_words(columns, replace(self.model, tags="gold"))
+        return self._parse_words(map(_columns, sentences), replace(self.model, tags="gold"))
 
     def stream(
         self, lines: Iterable[str], *, kind: Kind = "text", jobs: int = 1, batch_size: int = _BATCH
@@ -234,6 +232,15 @@ def _line(text: object) -> str:
     if not isinstance(text, str):
         raise TypeError(f"a line is a str, not {type(text).__name__}")
     return text if text.endswith(("\n", "\r")) else f"{text}\n"
+
+
+def _columns(sentence: Iterable[tuple[str, str]]) -> tuple[tuple[str, ...], tuple[str, ...]]:
+    """Return words and tags. Raises TypeError for what is no pair, and for a string: its letters are none."""
+    pairs = [*sentence]
+    for pair in pairs:
+        if isinstance(pair, str) or len(pair) != 2:
+            raise TypeError(f"a sentence is a list of pairs of word and tag; {pair!r} is none")
+    return _words(word for word, _ in pairs), _words(tag for _, tag in pairs)
 
 
 def _words(words: Iterable[object]) -> tuple[str, ...]:

@@ -191,7 +191,9 @@ class Tree:
     def __iter__(self) -> Iterator[Tree | str]:
         return iter(self._parts)
 
-    def __getitem__(self, position: int | tuple[int, ...]) -> Tree | Any:  # not str: whoever says where knows
+    def __getitem__(self, position: int | slice | tuple[int, ...]) -> Any:  # whoever says where knows what
+        if isinstance(position, slice):
+            return self._parts[position]
         found: Tree | str = self
         for index in (position,) if isinstance(position, int) else position:
             if isinstance(found, str):

@@ -102,7 +102,7 @@ def _like(output: Path, first: Path) -> str:
     """The format that the name of the output says, otherwise that of the first file."""
     if str(output) == "-" and format_by_name(first) == "json":
         return "json"
-    name = format_of(first)
+    name = "brackets" if format_by_name(first) else format_of(first)
     return format_to_write(output, name if FORMATS[name].write else "brackets")
 
 

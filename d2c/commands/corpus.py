@@ -118,12 +118,12 @@ def _run(plan: Plan, manifest: Manifest) -> JobSummary:
     from d2c.corpora.job import run
     from d2c.corpora.summary import NAME, summary_of
 
-    (manifest.directory / NAME).unlink(missing_ok=True)
     begin, named, words = time.monotonic(), 0, 0
     with ExitStack() as stack:
         tell = say if sys.stderr.isatty() else stack.enter_context(Pulse()).say
         more = stack.enter_context(progress(f"parsing {names_of(tuple(plan.inputs.files))}", tell=tell))
         for done in stack.enter_context(closing(run(plan, manifest))):
+            (manifest.directory / NAME).unlink(missing_ok=True)  # true until then: `run` may refuse
             for error in done.errors[: max(0, _MOST_NAMED - named)]:
                 tell(f"d2c: {error}")
             named += len(done.errors)

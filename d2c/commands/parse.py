@@ -39,6 +39,9 @@ if TYPE_CHECKING:  # their imports take a second: NLTK
 SOME_FAILED = 3  # exit status where sentences could not be parsed
 
 
+_NAMES = TAGGED_NAMES + TEXT_NAMES
+
+
 def model_and_inputs(
     context: click.Context, _: click.Parameter, given: tuple[Path, ...]
 ) -> tuple[Path, tuple[Path, ...]]:
@@ -52,12 +55,12 @@ def model_and_inputs(
 
 
 def _is_input(first: Path) -> bool:
-    """Return whether this is no MODEL, but a file, a pattern, or a directory that has text or CoNLL-U."""
+    """Return whether this is no MODEL, but a file (or called so), a pattern, or a directory that has some."""
     if is_known(str(first)) or is_model(first):
         return False
     if first.is_dir():
-        return any(is_called(file, TAGGED_NAMES + TEXT_NAMES) for file in first.iterdir())
-    return str(first) == "-" or first.is_file() or is_pattern(first)
+        return any(is_called(file, _NAMES) for file in first.iterdir())
+    return str(first) == "-" or first.is_file() or is_pattern(first) or is_called(first, _NAMES)
 
 
 @click.command()

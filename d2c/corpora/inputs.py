@@ -183,7 +183,8 @@ def _tables(file: Path, fields: Fields) -> Iterator[tuple[pa.RecordBatch, int]]:
 def _columns(schema: pa.Schema, fields: Fields, file: str) -> list[str]:
     """Return the columns of text and id. Raises FormatError where one holds something else, or is missing."""
     if fields.text not in schema.names:
-        raise FormatError(file, 0, 0, f"has no column {fields.text!r}, but {' '.join(schema.names)}")
+        others = " ".join(schema.names)
+        raise FormatError(file, 0, 0, f"has no column {fields.text!r}, but {others}; see --text-field")
     holds = {fields.text: (_is_text, "text"), fields.document: (_is_id, "text or numbers")}
     columns = [name for name in dict.fromkeys((fields.document, fields.text)) if name in schema.names]
     for name in columns:

@@ -105,10 +105,10 @@ class _Unfinished:
             return _ShardJob(shard, every, None, size)
         records = shard.records
         if entry.given != digest_of(records[: entry.records]):
-            problem = (
-                f"what begins here has changed since {entry.file} was made; parse anew into another directory"
-            )
-            raise FormatError(records[0].file, records[0].line, 0, problem)
+            reach = f" and ends in {entry.files[-1]}" if len(entry.files) > 1 else ""
+            problem = f"what begins here{reach} has changed since {entry.file} was made"
+            advice = "parse anew into another directory"
+            raise FormatError(records[0].file, records[0].line, 0, f"{problem}; {advice}")
         if len(records) > entry.records:  # it was the last one, and files were added
             return _ShardJob(shard, every, None, size)
         if not (self._plan.options.retry_failed and entry.failed):

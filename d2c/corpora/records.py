@@ -125,9 +125,12 @@ def _document(
         return refused(f"{fields.text!r}: {error.message}") if error else sentence
 
     try:
-        values = json.loads(record.text)
+        values = json.loads(record.text.rstrip())
     except (ValueError, RecursionError) as error:
-        return "", iter([refused(f"not JSON: {error}")])
+        why = str(error)
+        if isinstance(error, json.JSONDecodeError):  # its lines are none of the file's
+            why = f"{error.msg.removesuffix(' at')} at character {error.pos + 1}"
+        return "", iter([refused(f"not JSON: {why}")])
     if not isinstance(values, dict):
         return "", iter([refused("not an object of JSON")])
     document = "" if values.get(fields.document) is None else str(values[fields.document])

@@ -15,6 +15,7 @@ from d2c.trees.ctree import CTree, Tokens, build_ctree
 from d2c.trees.dtree import DTree
 from d2c.trees.formats.brackets import format_bracket, parse_bracket, read_brackets
 from d2c.trees.formats.conllu import format_conllu, read_conllu
+from d2c.trees.formats.treebanks import read_treebank
 
 PRETTY = """
 ( (S
@@ -109,6 +110,23 @@ def test_bracket_errors(tmp_path: Path, text: str, where: str) -> None:
     with pytest.raises(FormatError) as error:
         list(read_brackets(path))
     assert str(error.value) == f"{path}{where}"
+
+
+@pytest.mark.parametrize(
+    ("name", "says"),
+    [
+        ("x.conllu", "has d-trees, not c-trees; `d2c decode` makes c-trees of them"),
+        ("x.jsonl.gz", "has JSON lines, which only combine, phrases, search and view read"),
+        ("x.parquet", "is a table; write its column of brackets into a file"),
+    ],
+)
+def test_names_of_other_files(tmp_path: Path, name: str, says: str) -> None:
+    with pytest.raises(FormatError) as error:
+        [*read_treebank(tmp_path / name)]
+    assert str(error.value) == f"{tmp_path / name}: {says}; --format says what else it is"
+    path = tmp_path / name.removesuffix(".gz")
+    path.write_text("(NN x)")
+    assert [ctree.tokens.forms for ctree in read_treebank(path, "brackets")] == [("x",)]
 
 
 def test_later_errors_name_line_and_sentence(tmp_path: Path) -> None:

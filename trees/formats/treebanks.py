@@ -80,12 +80,21 @@ FORMATS = {
     "floresta": Format(read_floresta, None, (".floresta",), {"marked"}),
 }
 _SNIFFED = 4096  # characters
+_OTHERS = {  # endings of files that are no treebanks, and what they are
+    (".conllu", ".conll"): "has d-trees, not c-trees; `d2c decode` makes c-trees of them",
+    (".json", ".jsonl"): "has JSON lines, which only combine, phrases, search and view read",
+    (".parquet",): "is a table; write its column of brackets into a file",
+}
 
 
 def format_of(path: AnyPath, default: str = "brackets") -> str:
     """Return the format of a file by its name, of *.xml by its content; the default where the name says
-    nothing."""
-    if file_name(path).removesuffix(".gz").endswith(".xml"):
+    nothing. Raises FormatError for names of other files."""
+    name = file_name(path).removesuffix(".gz")
+    for endings, what in _OTHERS.items():
+        if name.endswith(endings):
+            raise FormatError(str(path), 0, 0, f"{what}; --format says what else it is")
+    if name.endswith(".xml"):
         with open_input(path, "latin-1") as stream:
             head = stream.read(_SNIFFED).replace("\0", "")  # of UTF-16
             return "alpinoxml" if "<alpino" in head else "tigerxml"

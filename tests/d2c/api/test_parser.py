@@ -111,6 +111,12 @@ def test_what_are_no_words(parser: Parser, wrong: list[list[str]]) -> None:
         parser.parse_tokens(wrong)
 
 
+@pytest.mark.parametrize("wrong", [["They", "slept"], [("They", "PRP")], [[("They",)]], [["is", "to"]]])
+def test_what_are_no_words_with_tags(parser: Parser, wrong: list[list[tuple[str, str]]]) -> None:
+    with pytest.raises(TypeError, match=r"^a sentence is a list of pairs of word and tag; .+ is none$"):
+        parser.parse_tagged(wrong)
+
+
 def test_what_is_no_text(parser: Parser) -> None:
     several = "^a text is a str, not list; pipe takes several texts, parse_tokens takes words$"
     with pytest.raises(TypeError, match=several):

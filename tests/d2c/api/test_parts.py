@@ -77,6 +77,7 @@ def test_a_word_with_its_tag() -> None:
 def test_a_sequence_as_in_nltk() -> None:
     sentence = below(TREE, 0)
     assert len(TREE) == 1 and len(sentence) == 2 and [*sentence] == [*sentence.children]
+    assert sentence[:1] == sentence.children[:1] and sentence[1:] == (sentence[1],)
     assert TREE[()] is TREE and TREE[0, 1] == sentence[1] == sentence[-1]
     assert TREE.leaves() == ["The", "cat", "ca", "n't", "sleep"] and TREE.pos()[1] == ("cat", "NN")
     assert [tree.label for tree in TREE.subtrees()] == [

@@ -208,3 +208,9 @@ def test_errors_of_writing_count_the_sentences_that_were_left_out(
     path.write_text(bad + ROW + bad + ROW.replace("w", word) + bad)
     done = run("decode", path, "--to", target, "--skip-bad")
     assert str(done.exception).startswith(f"{path}: sentence 4: ")
+
+
+def test_a_text_that_is_not_there() -> None:
+    """It is called a file, not a model."""
+    run = CliRunner().invoke(cli, ["parse", "none.txt", "--text"])
+    assert str(run.exception) == "none.txt: cannot be read: No such file or directory"

@@ -142,6 +142,18 @@ def test_a_file_that_has_gone(
     assert files(output) == files(whole[0])
 
 
+def test_a_refused_run_leaves_the_summary(corpus_of: Path, small_model: Path, tmp_path: Path) -> None:
+    source, output = tmp_path / "b.conllu", tmp_path / "out"
+    text = (corpus_of / "b.conllu").read_text()
+    source.write_text(text)
+    assert run(source, output, small_model, "--workers", "1").exit_code == 0
+    before = {path: path.read_bytes() for path in output.iterdir()}
+    source.write_text(text.replace("newdoc id = B", "newdoc id = C"))
+    done = run(source, output, small_model, "--resume")
+    assert "what begins here has changed since part-000000.parquet was made" in str(done.exception)
+    assert {path: path.read_bytes() for path in output.iterdir()} == before
+
+
 @pytest.fixture
 def read_by(whole: tuple[Path, Result]) -> Iterator[tuple[Path, list[dict[str, Any]]]]:
     yield whole[0], rows(whole[0])

@@ -105,15 +105,20 @@ def test_a_file_that_was_empty(here: Path) -> None:
     expect("out", ["a.txt", "e.txt"])
 
 
-@pytest.mark.parametrize(("line", "begins"), [("a 1", "a.txt:1"), ("c 2", "a.txt:5"), ("d 4", "d.txt:3")])
+@pytest.mark.parametrize(
+    ("line", "begins"),
+    [
+        ("a 1", "a.txt:1: what begins here"),
+        ("c 2", "a.txt:5: what begins here and ends in c.txt"),
+        ("d 4", "d.txt:3: what begins here"),
+    ],
+)
 def test_a_changed_file(line: str, begins: str, here: Path) -> None:
     names = ["a.txt", "c.txt", "d.txt"]
     parse("out", names)
     before, changed = files("out"), Path(f"{line[0]}.txt")
     changed.write_text(changed.read_text().replace(line, "else"))
-    with pytest.raises(
-        FormatError, match=rf"^{begins}: what begins here has changed since part-00000\d.parq"
-    ):
+    with pytest.raises(FormatError, match=rf"^{begins} has changed since part-00000\d.parq"):
         parse("out", names)
     assert files("out") == before
 
@@ -126,7 +131,8 @@ def test_a_file_that_has_become_longer(here: Path) -> None:
     expect("out", ["a.txt", "c.txt"])
     write("a.txt", 9)
     with pytest.raises(
-        FormatError, match="^a.txt:5: what begins here has changed since part-000001.parquet was"
+        FormatError,
+        match="^a.txt:5: what begins here and ends in c.txt has changed since part-000001.parquet was",
     ):
         parse("out", ["a.txt", "c.txt"])
 
