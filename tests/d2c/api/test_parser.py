@@ -98,7 +98,7 @@ def test_tags_are_used_where_the_model_has_learned_from_predicted_ones() -> None
     trees = [*parser.parse_tagged([[*zip(words, tags, strict=True)] for tags in (modal, verb)])]
     assert [one.tree.tags for one in trees] == [modal, verb]
     assert [str(one.tree).count("(VP") for one in trees] == [2, 1]
-    [untagged] = parser.parse_tagged([[("They", "NN"), ("slept", "")]])
+    [untagged] = parser.parse_tagged([[("They", "NN"), ("ate", "")]])
     assert untagged.tree.tags == ("PRP", "VBD")
     assert parser.model.tags == "predicted" and "NP-SBJ" not in parser.model.tagger.tags_
     with pytest.raises(ValueError, match="^sentence 1: 'NOUN' is no tag of the model's: "):

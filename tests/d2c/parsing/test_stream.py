@@ -26,7 +26,7 @@ from d2c.trees.repair import Repairs
 class Flat:
     """A d-parser whose first word is the head of all others, and a route that makes one constituent."""
 
-    gives_arcs = gives_confidences = reads_along = reads_text = False
+    gives_arcs = gives_confidences = reads_along = reads_text = finds_tags = False
 
     def parse(self, sentences: Iterable[Tokens]) -> Iterator[DTree]:
         return (DTree(tokens, (0, *[1] * (len(tokens) - 1))) for tokens in sentences)
