@@ -8,8 +8,7 @@ from pathlib import Path
 
 from d2c.base.files import AnyPath, file_name
 from d2c.parsing.json_lines import ReadSentence
-from d2c.parsing.output import JSON_LINES
-from d2c.parsing.sentences import read_sentences
+from d2c.parsing.sentences import PARSED, read_sentences
 from d2c.treebanks.reading import Reading
 from d2c.trees.ctree import CTree
 from d2c.trees.heads import load_head_rules
@@ -31,7 +30,7 @@ def search(
     Raises FormatError, and ValueError for a pattern that cannot be read.
     """
     reading = Reading(format, marked=head_rules == "marked")
-    for file in reading.files([Path(path)], *JSON_LINES):
+    for file in reading.files([Path(path)], *PARSED):
         for *_, found in search_file(file, pattern, reading, head_rules):
             yield from found
 

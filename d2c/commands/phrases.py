@@ -13,8 +13,7 @@ from d2c.base.inputs import names_of
 from d2c.base.tables import TABLES, table_format
 from d2c.commands.options import heads_option, output_option, reading_options, trees_argument
 from d2c.commands.terminal import say, shown
-from d2c.parsing.output import JSON_LINES
-from d2c.parsing.sentences import is_json, read_sentences
+from d2c.parsing.sentences import PARSED, is_parsed, read_sentences
 from d2c.treebanks.reading import Reading
 from d2c.trees.conversion import to_dependencies
 from d2c.trees.formats.treebanks import FORMATS
@@ -54,8 +53,8 @@ def phrases(
     """Lists the phrases of treebanks, or of what `d2c parse` wrote, from left to right, the larger of two
     that begin at the same token first. Of `parse --to json` it lists where they are in the text, too."""
     to, safe = cells["to"] or table_format(output), cells["safe_cells"]
-    files, rules, found = reading.files(trees, *JSON_LINES), load_head_rules(head_rules), False
-    columns = _columns(len(files) > 1, any(is_json(file, reading) for file in files), head)
+    files, rules, found = reading.files(trees, *PARSED), load_head_rules(head_rules), False
+    columns = _columns(len(files) > 1, any(is_parsed(file, reading) for file in files), head)
     with TABLES[to].opened(output, columns, to == "csv" if safe is None else safe) as put:
         for file in files:
             named = file_name(file) if "file" in columns else None

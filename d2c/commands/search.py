@@ -16,7 +16,7 @@ from d2c.base.inputs import names_of
 from d2c.base.tables import TABLES, table_format
 from d2c.commands.options import heads_option, output_option, reading_options, trees_argument
 from d2c.commands.terminal import say, shown
-from d2c.parsing.output import JSON_LINES
+from d2c.parsing.sentences import PARSED
 from d2c.treebanks.reading import Reading
 from d2c.trees.formats.treebanks import FORMATS
 from d2c.trees.patterns.language import compiled
@@ -67,7 +67,7 @@ def search(
     pattern names (`NP < PP=part`). -o FILE.html writes the sentences that have matches as the page of `d2c
     view`.
     """
-    files = reading.files(trees, *JSON_LINES)
+    files = reading.files(trees, *PARSED)
     if output.name.removesuffix(".gz").endswith(".html"):
         if counted:
             raise click.UsageError("-o FILE.html shows matches, and goes without --count")

@@ -13,7 +13,7 @@ from d2c.base.files import open_output
 from d2c.base.inputs import names_of
 from d2c.commands.options import FilePath, check_ending, heads_option, reading_options, trees_argument
 from d2c.commands.terminal import say, shown
-from d2c.parsing.output import JSON_LINES
+from d2c.parsing.sentences import PARSED
 from d2c.treebanks.reading import Reading
 from d2c.trees.formats.treebanks import FORMATS
 
@@ -63,7 +63,7 @@ def view(
     if dtrees and reading.faults.skipped:
         raise click.UsageError("--dtrees needs all sentences of both files; leave out --skip-bad")
     check_ending(output, (".html", ".htm"))
-    files = reading.files(trees, *JSON_LINES, ".conllu")
+    files = reading.files(trees, *PARSED, ".conllu")
     if dtrees and len(files) > 1:
         raise click.UsageError("--dtrees has the sentences of a single file")
     if opened and str(output) == "-":

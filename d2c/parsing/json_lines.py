@@ -17,6 +17,7 @@ from d2c.trees.ctree import CTree, Tokens
 from d2c.trees.formats.chunks import parse_each
 from d2c.trees.spans import Source, spans_of
 
+_NO_LINE = "no JSON line as `d2c parse --to json` writes it"
 _TOP = "TOP"  # the wrapper of all trees, which JSON lines do not have
 
 Number = TypeVar("Number", int, float)
@@ -88,12 +89,20 @@ def read_json_lines(path: AnyPath, refuse: Refuse = stop) -> Iterator[ReadSenten
 
 
 def parse_json_line(line: str) -> ReadSentence:
-    """Invert `format_json`, but for the sentence's line. Raises ValueError.
+    """Invert `format_json`, but for the sentence's line. Raises ValueError."""
+    try:
+        shown = json.loads(check_text(line), parse_constant=_no_number)
+    except (RecursionError, json.JSONDecodeError):
+        raise ValueError(_NO_LINE) from None
+    return read_shown(shown)
+
+
+def read_shown(shown: Any) -> ReadSentence:
+    """Return what a line holds, as JSON has it. Raises ValueError.
 
     Linear in the number of tokens of all spans.
     """
     try:
-        shown = json.loads(check_text(line), parse_constant=_no_number)
         file = check_text(str(shown.get("file", "")))
         if shown.get("error"):
             return ReadSentence(NO_CTREE, error=check_text(str(shown["error"])), file=file)
@@ -105,8 +114,8 @@ def parse_json_line(line: str) -> ReadSentence:
         return built._replace(source=_source(shown, forms), file=file)
     except KeyError as error:
         raise ValueError(f"there is no {error.args[0]!r}") from None
-    except (TypeError, AttributeError, RecursionError, json.JSONDecodeError):
-        raise ValueError("no JSON line as `d2c parse --to json` writes it") from None
+    except (TypeError, AttributeError):
+        raise ValueError(_NO_LINE) from None
 
 
 class _ReadSpan(NamedTuple):

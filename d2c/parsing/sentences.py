@@ -1,29 +1,51 @@
-"""Sentences of files that may be treebanks, or JSON lines that `d2c parse --to json` wrote."""
+"""Sentences of files that may be treebanks, or what d2c has parsed: JSON lines of `d2c parse --to json`, or
+the Parquet of `d2c corpus`."""
 
 from __future__ import annotations
 
 from collections.abc import Iterator
 from pathlib import Path
+from typing import Any
 
-from d2c.base.errors import Refusals
-from d2c.parsing.json_lines import ReadSentence, read_json_lines
-from d2c.parsing.output import format_by_name
+from d2c.base.errors import FormatError, Refusals, each_located
+from d2c.base.files import file_name
+from d2c.base.packages import needs
+from d2c.parsing.json_lines import ReadSentence, read_json_lines, read_shown
+from d2c.parsing.output import JSON_LINES, format_by_name
 from d2c.treebanks.reading import Reading
+from d2c.trees.formats.discbracket import is_discbracket, parse_discbracket
+from d2c.trees.spans import Source
+
+_PARQUET = ".parquet"
+PARSED = (*JSON_LINES, _PARQUET)  # how names of files end that d2c has parsed
+_COLUMNS = ["file", "text", "tokens", "offsets", "tags", "bracket", "spans", "error"]
+_ROWS = 1000  # of a table that are read at once
 
 
-def is_json(file: Path, reading: Reading) -> bool:
-    """Return whether a file is JSON lines, by the format that is said, or by its name."""
-    return (reading.format_name or format_by_name(file)) == "json"
+def is_parsed(file: Path, reading: Reading) -> bool:
+    """Return whether d2c has parsed what is in a file, by the format that is said, or by its name."""
+    return (reading.format_name or format_by_name(file)) == "json" or _is_table(file, reading)
+
+
+def _is_table(file: Path, reading: Reading) -> bool:
+    return reading.format_name is None and file.name.endswith(_PARQUET)
+
+
+def read_parsed(file: Path, reading: Reading, refusals: Refusals) -> Iterator[ReadSentence]:
+    """Yield the sentences of a file that `is_parsed`, also those that could not be. Raises FormatError."""
+    if _is_table(file, reading):
+        return each_located(_of_row, _rows(file), file_name(file), refusals)
+    return read_json_lines(file, refusals)
 
 
 def read_sentences(file: Path, reading: Reading) -> Iterator[tuple[int, ReadSentence]]:
-    """Yield sentences, each after its number: in the file, or, of JSON lines that say it, in their file.
+    """Yield sentences, each after its number: in the file, or, of those that say it, in their file.
 
     Those that could not be parsed are left out. Raises FormatError.
     """
     refusals, source, before = Refusals(reading.faults), "", 0
-    if is_json(file, reading):
-        sentences = refusals.over(read_json_lines(file, refusals))
+    if is_parsed(file, reading):
+        sentences = refusals.over(read_parsed(file, reading, refusals))
     else:
         sentences = map(ReadSentence, reading(file, refusals))
     for number, sentence in enumerate(sentences, 1):
@@ -31,3 +53,31 @@ def read_sentences(file: Path, reading: Reading) -> Iterator[tuple[int, ReadSent
             source, before = sentence.file, number + refusals.count - 1
         if not sentence.error:
             yield number + refusals.count - before, sentence
+
+
+def _rows(file: Path) -> Iterator[dict[str, Any]]:
+    parquet, arrow = needs("pyarrow.parquet"), needs("pyarrow")
+    try:
+        with parquet.ParquetFile(file) as opened:
+            if missing := [name for name in _COLUMNS if name not in opened.schema_arrow.names]:
+                raise FormatError(
+                    str(file), 0, 0, f"no table of `d2c corpus`: it has no column {missing[0]!r}"
+                )
+            for batch in opened.iter_batches(_ROWS, columns=_COLUMNS):
+                yield from batch.to_pylist()
+    except (OSError, arrow.ArrowException) as error:
+        raise FormatError(str(file), 0, 0, f"is no Parquet file that can be read: {error}") from None
+
+
+def _of_row(row: dict[str, Any]) -> ReadSentence:
+    """Return a row's sentence. Its spans do not say which words are in gaps; then brackets say the tree."""
+    offsets = [(place["start"], place["end"]) for place in row["offsets"] or ()]
+    if not row["error"] and is_discbracket(row["bracket"]):
+        ctree = parse_discbracket(row["bracket"])
+        source = Source(ctree.tokens.forms, offsets, row["text"] or "") if offsets else None
+        return ReadSentence(ctree, source=source, file=row["file"])
+    shown: dict[str, Any] = {name: row[name] for name in ("file", "tokens", "tags", "error")}
+    shown["spans"] = [
+        {name: value for name, value in span.items() if value is not None} for span in row["spans"]
+    ]
+    return read_shown(shown | ({"offsets": offsets, "text": row["text"] or ""} if offsets else {}))

@@ -11,9 +11,9 @@ from typing import TextIO
 from d2c.base.errors import FormatError, Refusals, each_located
 from d2c.base.files import file_name
 from d2c.base.inputs import Paths, names_of
-from d2c.parsing.json_lines import read_json_lines
 from d2c.parsing.output import format_by_name
 from d2c.parsing.parsed import NO_CTREE
+from d2c.parsing.sentences import is_parsed, read_parsed
 from d2c.reduction.reduction import Reduction
 from d2c.treebanks.reading import Reading
 from d2c.trees.ctree import CTree, Tokens
@@ -44,8 +44,8 @@ def _treebank(path: Path, reading: Reading, refusals: Refusals) -> Iterator[View
     return map(Viewed, reading.transformed(reading.read(path, refusals), path, refusals))
 
 
-def _json(path: Path, _reading: Reading, refusals: Refusals) -> Iterator[Viewed]:
-    for read in read_json_lines(path, refusals):
+def _parsed(path: Path, reading: Reading, refusals: Refusals) -> Iterator[Viewed]:
+    for read in read_parsed(path, reading, refusals):
         if read.error:  # is shown in the place of words
             shown = replace(NO_CTREE, tokens=Tokens((read.error,), NO_CTREE.tokens.tags))
             yield Viewed(shown, file=read.file)
@@ -58,9 +58,9 @@ def _conllu(path: Path, _reading: Reading, refusals: Refusals) -> Iterator[Viewe
         yield Viewed(None, dtree)
 
 
-# By formats that are none of treebanks.
+# By what files hold that are no treebanks.
 _READERS: dict[str, Callable[[Path, Reading, Refusals], Iterator[Viewed]]] = {
-    "json": _json,
+    "parsed": _parsed,
     "conllu": _conllu,
 }
 
@@ -80,7 +80,8 @@ def read_viewed(
 
     for path in files:
         refusals, number = Refusals(reading.faults), 0
-        read = _READERS.get(reading.format_name or format_by_name(path) or "", _treebank)
+        kind = "parsed" if is_parsed(path, reading) else reading.format_name or format_by_name(path)
+        read = _READERS.get(kind or "", _treebank)
         viewed = read(path, reading, refusals)
         if dtrees is None:
             viewed = each_located(encoded, viewed, file_name(path), refusals)

@@ -1,0 +1,94 @@
+"""Sentences that d2c has parsed, as the tables of `d2c corpus` have them."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+from typing import Any
+
+import pytest
+from click.testing import CliRunner
+
+from d2c.base.errors import FormatError
+from d2c.commands.cli import cli
+from d2c.parsing.sentences import read_sentences
+from d2c.treebanks.reading import Reading
+from d2c.trees.formats.discbracket import parse_discbracket
+
+pa = pytest.importorskip("pyarrow")
+pq = pytest.importorskip("pyarrow.parquet")
+
+GAP = "(TOP (S (VP (WHNP (WP 0=What)) (VB 3=buy)) (MD 1=did) (NP (PRP 2=she)) (. 4=?)))"
+SHE: dict[str, Any] = {
+    "file": "a.txt",
+    "text": "She left.",
+    "tokens": ["She", "left", "."],
+    "tags": ["PRP", "VBD", "."],
+    "offsets": [{"start": 10, "end": 13}, {"start": 14, "end": 18}, {"start": 18, "end": 19}],
+    "bracket": "(TOP (S (NP (PRP She)) (VP (VBD left)) (. .)))",
+    "spans": [
+        {"label": "S", "start": 0, "end": 3, "head": 1, "confidence": 0.5},
+        {"label": "NP", "start": 0, "end": 1, "head": 0, "confidence": 1.0},
+        {"label": "VP", "start": 1, "end": 2, "head": 1, "confidence": 0.75},
+    ],
+}
+FAILED: dict[str, Any] = {"file": "a.txt", "tokens": [], "tags": [], "spans": [], "error": "cannot be parsed"}
+GAPS: dict[str, Any] = {
+    "file": "b.txt",
+    "tokens": ["What", "did", "she", "buy", "?"],
+    "tags": ["WP", "MD", "PRP", "VB", "."],
+    "bracket": GAP,
+    "spans": [{"label": "VP", "start": 0, "end": 4}],
+}
+
+
+@pytest.fixture
+def corpus(tmp_path: Path) -> Path:
+    from d2c.corpora.rows import SCHEMA  # needs pyarrow
+
+    directory = tmp_path / "parsed"
+    directory.mkdir()
+    table = pa.Table.from_pylist([FAILED, SHE, GAPS], schema=SCHEMA)
+    pq.write_table(table, directory / "part-000000.parquet")
+    return directory
+
+
+def test_a_table_of_corpus(corpus: Path) -> None:
+    (first, she), (second, gaps) = read_sentences(corpus / "part-000000.parquet", Reading())
+    assert (first, she.file, second, gaps.file) == (2, "a.txt", 1, "b.txt")
+    assert dict(zip(she.ctree.labels, she.confidences or (), strict=True)) == {
+        "NP": 1.0,
+        "VP": 0.75,
+        "S": 0.5,
+    }
+    assert she.ctree.head_children is not None and she.source is not None
+    assert (she.source.text, list(she.source.offsets or ())) == ("She left.", [(10, 13), (14, 18), (18, 19)])
+    assert (gaps.ctree, gaps.confidences, gaps.source) == (parse_discbracket(GAP), None, None)
+
+
+def test_commands_read_it(corpus: Path, tmp_path: Path) -> None:
+    found = CliRunner().invoke(cli, ["search", "VP", str(corpus), "--to", "json"], catch_exceptions=False)
+    rows = [json.loads(line) for line in found.stdout.splitlines()]
+    assert [(row["file"], row["sentence"], row["text"]) for row in rows] == [
+        ("a.txt", 2, "left"),
+        ("b.txt", 1, "What buy"),
+    ]
+    listed = CliRunner().invoke(cli, ["phrases", str(corpus), "--label", "NP"], catch_exceptions=False)
+    header, she, *_ = (line.split("\t") for line in listed.stdout.splitlines())
+    assert dict(zip(header, she, strict=True)) == {
+        **{"file": "a.txt", "sentence": "2", "label": "NP", "start": "0", "end": "1", "text": "She"},
+        **{"start_char": "10", "end_char": "13", "confidence": "1.0"},
+    }
+    page = tmp_path / "x.html"
+    view = CliRunner().invoke(cli, ["view", str(corpus), "-o", str(page)], catch_exceptions=False)
+    assert view.exit_code == 0 and "cannot be parsed" in page.read_text()
+
+
+def test_other_tables(tmp_path: Path) -> None:
+    file = tmp_path / "x.parquet"
+    pq.write_table(pa.table({"text": ["She left."]}), file)
+    with pytest.raises(FormatError, match="x.parquet: no table of `d2c corpus`: it has no column 'file'$"):
+        list(read_sentences(file, Reading()))
+    file.write_bytes(file.read_bytes()[:-9])
+    with pytest.raises(FormatError, match="x.parquet: is no Parquet file that can be read: "):
+        list(read_sentences(file, Reading()))
