@@ -93,7 +93,7 @@ def test_a_single_argument_of_parse_is_input_where_it_is_a_file(folders: tuple[P
         (["text.txt"], f"{folders[0]}/en/dparser/dparser.json: cannot be read"),
         ([], f"{folders[0]}/en/dparser/dparser.json: cannot be read"),
         (["en"], f"{folders[0]}/en/dparser/dparser.json: cannot be read"),
-        (["txt.text"], no_such.format("txt.text")),
+        (["txt.model"], no_such.format("txt.model")),
         (["text.txt", "xx"], f"{folders[0]}/en/dparser/dparser.json: cannot be read"),
         (["a", "b", "c"], no_such.format("a")),
     ):
