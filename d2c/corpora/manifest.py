@@ -200,7 +200,9 @@ def _read(manifest: Manifest, settings: Mapping[str, Any], resume: bool) -> None
         problem = f"its {NAME} is damaged; delete the directory to begin anew"
         raise FormatError(directory, 0, 0, problem) from None
     entries = [manifest.entries[shard] for shard in sorted(manifest.entries)]
-    manifest.files = (*dict.fromkeys(file for entry in entries for file in entry.files),)
+    # Of what stands behind a shard that is missing the order is not known.
+    in_order = (entry for shard, entry in enumerate(entries) if entry.shard == shard)
+    manifest.files = (*dict.fromkeys(file for entry in in_order for file in entry.files),)
     for entry in entries:
         if not _is_whole(manifest.directory / entry.file, entry):  # somebody took it away, or changed it
             del manifest.entries[entry.shard]
