@@ -51,7 +51,7 @@ def phrases(
     **cells: Any,
 ) -> None:
     """Lists the phrases of treebanks, or of what `d2c parse` wrote, from left to right, the larger of two
-    that begin at the same token first. Of `parse --to json` it lists where they are in the text, too."""
+    that begin at the same token first. Of `parse --to json` and `corpus` also where they are in the text."""
     to, safe = cells["to"] or table_format(output), cells["safe_cells"]
     files, rules, found = reading.files(trees, *PARSED), load_head_rules(head_rules), False
     columns = _columns(len(files) > 1, any(is_parsed(file, reading) for file in files), head)

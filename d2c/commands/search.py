@@ -63,9 +63,9 @@ def search(
 ) -> None:
     """Finds a pattern in the language of Tregex in trees, as `NP < (PP $ NP)`.
 
-    TREES are treebanks, or what `d2c parse --to json` wrote. Each match is a line, with the nodes that the
-    pattern names (`NP < PP=part`). -o FILE.html writes the sentences that have matches as the page of `d2c
-    view`.
+    TREES are treebanks, or what `d2c parse --to json` or `d2c corpus` wrote. Each match is a line, with the
+    nodes that the pattern names (`NP < PP=part`). -o FILE.html writes the sentences that have matches as the
+    page of `d2c view`.
     """
     files = reading.files(trees, *PARSED)
     if output.name.removesuffix(".gz").endswith(".html"):

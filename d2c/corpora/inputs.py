@@ -47,8 +47,8 @@ def find_files(paths: Iterable[Path], format_name: str | None, output: Path) -> 
     for file in files:
         if not file.is_file():  # a pipe cannot be read again
             raise FormatError(str(file), 0, 0, "cannot be read: No such file or directory")
-    others = dict.fromkeys(inputs.find_files(paths, None, output))
-    return files, [file for file in others if file not in set(files)]
+    known = set(files)
+    return files, [file for file in inputs.find_files(paths, None, output) if file not in known]
 
 
 @dataclass
