@@ -55,9 +55,9 @@ def view(
 ) -> None:
     """Writes one HTML page that shows trees and finds them by words and labels; it needs no network.
 
-    TREES are treebanks, CoNLL-U, or what `d2c parse --to json` or `d2c corpus` wrote, whose confidences become
-    shades. Beside c-trees stand d-trees: by the heads that were written, otherwise by the head rules, or those
-    of --dtrees.
+    TREES are treebanks, CoNLL-U, or what `d2c parse --to json` or `d2c corpus` wrote, whose confidences
+    become shades. Beside c-trees stand d-trees: by the heads that were written, otherwise by the head rules,
+    or those of --dtrees.
     """
     from d2c.viewing.view import read_viewed, write_page
 
