@@ -23,7 +23,7 @@ from d2c.base.model_files import read_as, reading, write_settings
 from d2c.linear.adagrad import step as descend
 from d2c.linear.learner import Epoch, Training
 from d2c.linear.settings import LearnerSettings
-from d2c.linear.weights import SPARSE, dense, read_arrays, sparse, write_arrays
+from d2c.linear.weights import dense, read_arrays, sparse, sparse_in, write_arrays
 from d2c.linear.words import Lexicon, NamesFile
 from d2c.trees.ctree import Tokens
 
@@ -132,7 +132,7 @@ class LinearOracle:
                 raise ValueError("it is for another system")
             oracle.lexicon_ = Lexicon.of_names(file)
         path = directory / _WEIGHTS
-        arrays = read_arrays(path, SPARSE)
+        arrays = read_arrays(path, sparse_in(path))
         with reading(path):
             oracle.weights_ = dense(arrays, oracle.settings.table_bits)
             if len(oracle.weights_) < max(KINDS, len(system.actions)):

@@ -15,7 +15,7 @@ from d2c.cky.grammar.vocabulary import Vocabulary
 from d2c.cky.search.pruning import Constraints
 from d2c.cky.settings import ChartSettings
 from d2c.forests.forest import Floats
-from d2c.linear.weights import SPARSE, Arrays, Like, dense, read_arrays, sparse, write_arrays
+from d2c.linear.weights import Arrays, Like, dense, read_arrays, sparse, sparse_in, write_arrays
 from d2c.packed.feature import ArcFeature
 from d2c.trees.binarization import GLUE, LEFT, RIGHT, UNARY, Symbol
 
@@ -82,8 +82,9 @@ def read_model(directory: Path) -> tuple[ChartSettings, Learned]:
         if file.default not in grammar.symbols or file.default.bar:
             raise ValueError("the default constituent is not in the grammar")
         feature = ArcFeature.read(file.arcs)
-    arrays = read_arrays(directory / _WEIGHTS, SPARSE | _CONSTRAINTS)
-    with reading(directory / _WEIGHTS):
+    path = directory / _WEIGHTS
+    arrays = read_arrays(path, {**sparse_in(path), **_CONSTRAINTS})
+    with reading(path):
         allowed = _constraints(arrays, max(file.vocabulary.tags.values()) + 1, len(grammar.rules))
         weights = dense(arrays, file.settings.table_bits)
     known = file.vocabulary, file.top, file.gaps, file.default

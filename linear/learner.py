@@ -22,7 +22,7 @@ from d2c.base.model_files import reading
 from d2c.base.progress import EACH, log
 from d2c.linear.adagrad import AdaGrad, Gradient
 from d2c.linear.settings import LearnerSettings
-from d2c.linear.weights import MOST_BYTES, Like, read_arrays, write_arrays
+from d2c.linear.weights import MOST_BYTES, Like, halved, read_arrays, write_arrays
 
 Floats = NDArray[np.float32]
 Longs = NDArray[np.int64]
@@ -133,8 +133,8 @@ class Training:
         score: Callable[[Floats], float] | None = None,
         progress: Callable[[Epoch], None] | None = None,
     ) -> Floats:
-        """Return the truncated averages of the weights, of the epoch with the best score, the first of equal
-        ones; without `score`, of the last epoch.
+        """Return the truncated averages of the weights, in half precision, of the epoch with the best score,
+        the first of equal ones; without `score`, of the last epoch.
 
         examples: how many there are
         learn:    takes one step for each example of these numbers; at most EACH at a time
@@ -149,7 +149,7 @@ class Training:
         for number in range(self._done + 1, self.settings.epochs + 1):
             start = time.perf_counter()
             loss = self._learn_epoch(number, examples, learn)
-            weights, seconds = self.learner.truncated_average(), time.perf_counter() - start
+            weights, seconds = halved(self.learner.truncated_average()), time.perf_counter() - start
             f1 = None
             if score:
                 log.debug("%s: scoring after epoch %d of %d", self.name, number, self.settings.epochs)

@@ -1,6 +1,7 @@
 """Arrays in files: `.npz` without pickles, checked against what is expected before anything is allocated.
 
-A table of 2^bits weights, most of which are 0, is kept as the slots and values of the others.
+A table of 2^bits weights, most of which are 0, is kept as the others, in half precision, and a bit for each
+slot that says whether it has one of them.
 """
 
 from __future__ import annotations
@@ -30,7 +31,8 @@ class Like(NamedTuple):
     dimensions: int
 
 
-SPARSE = {"slots": Like("i4", 1), "values": Like("f4", 1)}
+SPARSE = {"filled": Like("u1", 1), "values": Like("f2", 1)}
+WITH_SLOTS = {"slots": Like("i4", 1), "values": Like("f4", 1)}  # as of 0.2.0
 
 
 def write_arrays(path: Path, arrays: Mapping[str, NDArray[Any]]) -> None:
@@ -65,26 +67,46 @@ def _check(archive: zipfile.ZipFile, name: str, like: Like) -> None:
             raise ValueError(f"the array {name} has not the size that it declares")
 
 
+def halved(weights: NDArray[np.float32]) -> NDArray[np.float32]:
+    """Return weights that `sparse` keeps as they are: those of half precision."""
+    largest = np.finfo(np.float16).max
+    return np.clip(weights, -largest, largest).astype(np.float16).astype(np.float32)
+
+
 def sparse(weights: NDArray[np.float32]) -> Arrays:
-    """The slots and values of the weights that are not 0."""
-    slots = np.flatnonzero(weights).astype(np.int32)
-    return {"slots": slots, "values": weights[slots]}
+    """Return the values of weights that are not 0, and where they are, in bits; see `halved`."""
+    values = weights.astype(np.float16)
+    return {"filled": np.packbits(values != 0), "values": values[values != 0]}
+
+
+def sparse_in(path: Path) -> Mapping[str, Like]:
+    """Return the arrays that a file keeps a table as. Raises ModelError for no such file."""
+    check_file(path, MOST_BYTES)
+    with reading(path), zipfile.ZipFile(path) as archive:
+        return WITH_SLOTS if "slots.npy" in archive.namelist() else SPARSE
 
 
 def dense(arrays: Mapping[str, NDArray[Any]], bits: int) -> NDArray[np.float32]:
-    """[2^bits] the weights of which `sparse` kept some. Raises ValueError for what does not fit."""
-    slots, values = arrays["slots"], arrays["values"]
+    """[2^bits] the weights of which a file kept some. Raises ValueError for what does not fit."""
     if not isinstance(bits, int) or not 1 <= bits <= MOST_BITS:
         raise ValueError(f"a table of 2^{bits} weights")
-    if len(slots) != len(values) or (len(slots) and not 0 <= slots.min() <= slots.max() < 1 << bits):
+    values, size = arrays["values"], 1 << bits
+    slots = _filled(arrays["filled"], size) if "filled" in arrays else arrays["slots"]
+    if len(slots) != len(values) or (len(slots) and not 0 <= slots.min() <= slots.max() < size):
         raise ValueError("the slots of the weights are out of range")
     check_numbers(values)
-    weights = np.zeros(1 << bits, np.float32)
+    weights = np.zeros(size, np.float32)
     weights[slots] = values
     return weights
 
 
+def _filled(bits: NDArray[np.uint8], size: int) -> NDArray[Any]:
+    if len(bits) != -(-size // 8):  # before eight times as much is allocated
+        raise ValueError("not a bit for each slot of the weights")
+    return np.flatnonzero(np.unpackbits(bits))
+
+
 def check_numbers(values: NDArray[Any]) -> None:
     """Raises ValueError unless all are numbers, and such that sums of them are numbers, too."""
-    if not np.all(np.abs(values) < _LARGEST):  # nor is NaN less
+    if not np.all(np.abs(values.astype(np.float32)) < _LARGEST):  # nor is NaN less
         raise ValueError("some weights are no numbers")

@@ -23,7 +23,7 @@ from d2c.base.settings import redefault, setting
 from d2c.linear.adagrad import step as descend
 from d2c.linear.learner import Epoch, Training
 from d2c.linear.settings import LearnerSettings
-from d2c.linear.weights import SPARSE, Like, dense, read_arrays, sparse, write_arrays
+from d2c.linear.weights import Like, dense, read_arrays, sparse, sparse_in, write_arrays
 from d2c.linear.words import UNKNOWN, Lexicon, NamesFile, numbered
 from d2c.packed.dtree import packed_arcs, with_packed_arcs
 from d2c.reduction.encodings import ENCODINGS, encoding_named
@@ -205,7 +205,7 @@ class Labeler:
         with reading(path):
             labeler.lexicon_ = Lexicon.of_names(file)
         path = directory / _WEIGHTS
-        arrays = read_arrays(path, _TABLE | SPARSE)
+        arrays = read_arrays(path, {**_TABLE, **sparse_in(path)})
         with reading(path):
             table = LabelTable(*(arrays[name] for name in LabelTable._fields))
             table.check(len(labeler.labels_), labeler._tags)

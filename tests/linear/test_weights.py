@@ -12,7 +12,16 @@ import pytest
 from numpy.typing import NDArray
 
 from d2c.base.errors import ModelError
-from d2c.linear.weights import SPARSE, dense, read_arrays, sparse, write_arrays
+from d2c.linear.weights import (
+    SPARSE,
+    WITH_SLOTS,
+    dense,
+    halved,
+    read_arrays,
+    sparse,
+    sparse_in,
+    write_arrays,
+)
 
 WEIGHTS = np.array([0, 0.5, 0, -2], np.float32)
 
@@ -40,6 +49,29 @@ def test_weights_come_back(tmp_path: Path) -> None:
     np.testing.assert_array_equal(dense(read_arrays(tmp_path / "x.npz", SPARSE), 2), WEIGHTS)
 
 
+def test_weights_of_half_precision_come_back_and_others_nearly(tmp_path: Path) -> None:
+    weights = np.zeros(1 << 10, np.float32)
+    weights[[0, 7, 8, 1023]] = 0.1, -1e-7, 3e9, 1.5
+    half = halved(weights)
+    write_arrays(tmp_path / "x.npz", sparse(half))
+    assert sparse_in(tmp_path / "x.npz") is SPARSE
+    np.testing.assert_array_equal(dense(read_arrays(tmp_path / "x.npz", SPARSE), 10), half)
+    np.testing.assert_allclose(half[[0, 7, 8, 1023]], [0.1, -1e-7, 65504, 1.5], rtol=2**-11, atol=2**-25)
+
+
+def test_weights_with_their_slots_are_read_too(tmp_path: Path) -> None:
+    slots, values = np.array([1, 3], np.int32), np.array([0.1, -2], np.float32)
+    write_arrays(tmp_path / "x.npz", {"slots": slots, "values": values})
+    read = read_arrays(tmp_path / "x.npz", sparse_in(tmp_path / "x.npz"))
+    np.testing.assert_array_equal(dense(read, 2), np.array([0, 0.1, 0, -2], np.float32))
+
+
+@pytest.mark.parametrize("size", [0, 2, 1 << 20])
+def test_there_is_a_bit_for_each_slot(size: int) -> None:
+    with pytest.raises(ValueError, match="not a bit for each slot"):
+        dense({"filled": np.zeros(size, np.uint8), "values": np.zeros(0, np.float16)}, 3)
+
+
 @pytest.mark.parametrize(
     "slots",
     [HUGE, NEGATIVE, OBJECTS, DEEP, b"", npy(np.zeros((1, 2), np.int32)), npy(np.zeros(2, np.int64))],
@@ -49,7 +81,7 @@ def test_headers_are_believed_only_where_they_fit(slots: bytes, tmp_path: Path) 
         archive.writestr("slots.npy", slots)
         archive.writestr("values.npy", npy(np.ones(2, np.float32)))
     with pytest.raises(ModelError, match=r"^[^\n]*x.npz: is broken \([^\n]*\); train the model again$"):
-        read_arrays(tmp_path / "x.npz", SPARSE)
+        read_arrays(tmp_path / "x.npz", WITH_SLOTS)
 
 
 def test_little_that_unpacks_to_very_much(tmp_path: Path) -> None:
@@ -62,7 +94,7 @@ def test_little_that_unpacks_to_very_much(tmp_path: Path) -> None:
     at = data.rindex((128 + 64).to_bytes(4, "little"))
     (tmp_path / "x.npz").write_bytes(data[:at] + (128 + (1 << 30)).to_bytes(4, "little") + data[at + 4 :])
     with pytest.raises(ModelError, match="its arrays are too large"):
-        read_arrays(tmp_path / "x.npz", SPARSE)
+        read_arrays(tmp_path / "x.npz", WITH_SLOTS)
 
 
 @pytest.mark.parametrize("length", [0, 1, 30, 100, 300])

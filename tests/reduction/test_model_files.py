@@ -24,7 +24,7 @@ OF_ARRAYS: list[tuple[str, str, Callable[[Any], Any]]] = [
     ("labeler/labeler.npz", "candidates", lambda candidates: candidates + 99),
     ("labeler/labeler.npz", "symbols", lambda symbols: symbols - 99),
     ("labeler/labeler.npz", "numbers", lambda numbers: numbers.astype(np.float32)),
-    ("labeler/labeler.npz", "slots", lambda slots: slots - 1_000_000_000),
+    ("labeler/labeler.npz", "filled", lambda filled: filled[1:]),
     ("labeler/labeler.npz", "values", lambda values: values[1:]),
     ("labeler/labeler.npz", "values", lambda values: values * np.nan),
     ("unaries/unaries.npz", "weights", lambda weights: weights[:, :1]),
