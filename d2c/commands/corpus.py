@@ -21,7 +21,7 @@ from d2c.commands.parse import SOME_FAILED
 from d2c.commands.pulse import Pulse
 from d2c.commands.terminal import progress, say
 from d2c.corpora.options import CorpusOptions
-from d2c.models.names import DEFAULT
+from d2c.models.names import DEFAULTS, default
 
 if TYPE_CHECKING:
     from d2c.base.workers import Crew
@@ -38,7 +38,7 @@ _MOST_NAMED = 20  # sentences that are named
 @click.command()
 @click.argument("inputs", metavar="INPUT...", type=click.Path(path_type=Path), nargs=-1, required=True)
 @click.option("-o", "--output", metavar="DIR", type=click.Path(path_type=Path), required=True)
-@click.option("--model", default=DEFAULT, show_default=True, help="A name or a directory.")
+@click.option("--model", help=f"A name or a directory.  [default: {DEFAULTS[0]}]")
 @option_of(CorpusOptions, "format_name", "--format", "format_name")
 @click.option("--tokenized", "kind", flag_value="tokenized", help="Text has blanks between tokens.")
 @click.option(
@@ -66,7 +66,7 @@ _MOST_NAMED = 20  # sentences that are named
 def corpus(
     inputs: tuple[Path, ...],
     output: Path,
-    model: str,
+    model: str | None,
     workers: int | None,
     address: str | None,
     backend: str | None,
@@ -94,7 +94,7 @@ def corpus(
 
     backend = _backend(backend, address)
     options = CorpusOptions(**{name: value for name, value in chosen.items() if value is not None})
-    given, job, settings = _planned(inputs, output, model, options)
+    given, job, settings = _planned(inputs, output, model or default(), options)
     plan = Plan(given, options, partial(_crew, backend, workers, address, job))
     with opened(output, settings, resume) as manifest:
         try:

@@ -26,7 +26,7 @@ from d2c.commands.options import (
 )
 from d2c.commands.terminal import More, progress, report_repairs, say
 from d2c.models.model import Model, load_route, read_settings
-from d2c.models.names import find, is_known, is_model, unreadable
+from d2c.models.names import DEFAULTS, default, find, is_known, is_model, unreadable
 from d2c.parsing.options import TAGGED, TAGGED_NAMES, TEXT_NAMES, ParseOptions
 from d2c.parsing.output import FORMATS, JSON_LINES, OutputFormat, format_by_name
 from d2c.training.warm_up import warmed_up
@@ -49,9 +49,15 @@ def model_and_inputs(
     for line in unreadable():
         say(f"d2c: {line}")
     if not given or _is_input(given[0]):
-        return find(), given or (Path("-"),)
+        return _default(), given or (Path("-"),)
     first, *rest = given
-    return model_path(context, click.Argument(["model"]), first) or find(), tuple(rest) or (Path("-"),)
+    return model_path(context, click.Argument(["model"]), first) or _default(), tuple(rest) or (Path("-"),)
+
+
+def _default() -> Path:
+    if (name := default()) != DEFAULTS[0]:
+        say(f'd2c: {name} parses; better is {DEFAULTS[0]}: pip install "d2c[transformers]"')
+    return find(name)
 
 
 def _is_input(first: Path) -> bool:

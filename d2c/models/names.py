@@ -10,13 +10,14 @@ import os
 from collections.abc import Iterator, Mapping
 from contextlib import suppress
 from importlib import resources
+from importlib.util import find_spec
 from pathlib import Path
 from typing import Any, NamedTuple
 
 from d2c.base.errors import ModelError
 from d2c.base.model_files import read_json
 
-DEFAULT = "en"
+DEFAULTS = "en", "en-small"  # the first one whose packages are installed
 DIRECTORIES = "D2C_MODELS"  # names directories of models, with os.pathsep between them
 CARD = "card.json"
 _MARKER = "model.json"  # what makes a directory a model
@@ -36,12 +37,14 @@ class Available(NamedTuple):
 def find(name: str | Path | None = None) -> Path:
     """The directory of a model: of the default one, of that name, or the one that is given.
 
+    The default is `en`, or `en-small` where packages that `en` needs are missing.
+
     A directory that is a model comes before a name. Raises ModelError for what is neither.
     """
-    wanted = str(name or DEFAULT)
+    known = _named()
+    wanted = str(name or default())
     if name and is_model(Path(wanted)):
         return Path(wanted)
-    known = _named()
     if wanted in known:
         return known[wanted]
     if name and Path(wanted).is_dir():
@@ -49,6 +52,20 @@ def find(name: str | Path | None = None) -> Path:
     names = ", ".join(sorted(known)) or "none"
     problem = f"{wanted}: is no model: neither a directory nor a name; known names: {names}"
     raise ModelError("; ".join([problem, *unreadable()]))
+
+
+def default() -> str:
+    """Return the name of the model that is taken where none is named."""
+    known = _named()
+    names = (name for name in DEFAULTS if name in known and not missing(known[name]))
+    return next(names, DEFAULTS[0])
+
+
+def missing(directory: Path) -> list[str]:
+    """Return the packages that a model's card says it was built with, and that are not installed."""
+    versions = _card(directory).get("versions")
+    packages = versions if isinstance(versions, dict) else {}
+    return [name for name in packages if name != "python" and not find_spec(name.replace("-", "_"))]
 
 
 def unreadable() -> list[str]:
