@@ -273,10 +273,13 @@ class Experiment:
         save_conllu(self.encoded(encoding, part), file)
         return file
 
-    def parses(self, name: str, part: str, encoding: str | None = None, packed: bool = False) -> Parses:
+    def parses(
+        self, name: str, part: str, encoding: str | None = None, packed: bool = False, **changes: Any
+    ) -> Parses:
         """Return the d-trees of a d-parser that has learned from train; of GOLD, the treebank's own.
 
-        packed: with packed arcs, if it gives any
+        packed:  with packed arcs, if it gives any
+        changes: of the attributes of the trained d-parser that say how it parses
         """
         encoding = encoding or self.spec.encoding
         if name == GOLD:
@@ -287,11 +290,13 @@ class Experiment:
         def make(directory: Path) -> dict[str, float]:
             kind = class_of("d-parser", DPARSERS, name.partition(":")[0])
             dparser = kind.load(trained.directory / "dparser")
+            for attribute, value in changes.items():
+                setattr(dparser, attribute, value)
             dtrees, seconds = timed(parsing(dparser, packed), self.tokens(part), f"parsing {part}", cpu=1)
             save_dtrees(dtrees, directory / "parses")
             return {"parsing": seconds}
 
-        made_of = {"dparser": trained.key, "part": part} | ({"packed": True} if packed else {})
+        made_of = {"dparser": trained.key, "part": part, **({"packed": True} if packed else {}), **changes}
         step = self.store.step("parses", made_of | self.of_tokens(part), make)
         dtrees = read_dtrees(self.tokens(part), step.directory / "parses")
         return Parses(name, dtrees, step.facts["parsing"], step.key, part, encoding)
@@ -335,7 +340,8 @@ class Experiment:
 
         settings, default = self.spec.changed(**changes), RouteSettings()
         options = {
-            option: settings.option(option) for option in ("encoding", "labels", "seed", *CHART_OPTIONS)
+            option: settings.option(option)
+            for option in ("encoding", "constrained", "labels", "seed", *CHART_OPTIONS)
         }
         set_apart = {option: value for option, value in options.items() if value != default.option(option)}
         made_of = {**self.made_of, **set_apart, **changes, "route": name, "share": share}

@@ -109,6 +109,7 @@ def _scored(experiment: PaperExperiment, guess: Sequence[CTree], part: str, seco
     return Scored(
         brackets=experiment.figures(guess, part),
         attachment=None,
+        by_heads=experiment.uas_by_heads(guess, part),
         sentences=len(guess),
         tokens=sum(len(ctree.tokens) for ctree in guess),
         parsing=seconds,

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import csv
 import io
+from collections.abc import Iterable, Iterator
 from dataclasses import replace
 from itertools import islice
 from pathlib import Path
@@ -11,6 +12,9 @@ from pathlib import Path
 import pytest
 
 from d2c.base.errors import ModelError
+from d2c.dparsers.registry import DPARSERS, Registered
+from d2c.trees.ctree import Tokens
+from d2c.trees.dtree import DTree
 from papers.charts import chart
 from papers.experiment import CUBED, PaperExperiment
 from papers.registry import TABLES, make_table, published
@@ -75,6 +79,29 @@ def test_dparsers(sample: PaperExperiment) -> None:
     assert by_title["UAS"][1] == 100 and by_title["F1"][0] <= by_title["oracle"][0]
     assert [note for note in table.notes if note.startswith(f"{MISSING}: ")]
     assert table.draw is not None
+
+
+class Beamed(Told):
+    """Says what it was told with a beam of 4 and more; otherwise the first word heads all others."""
+
+    def __init__(self, beam: int = 5) -> None:
+        self.beam = beam
+
+    def parse(self, sentences: Iterable[Tokens]) -> Iterator[DTree]:
+        given = list(sentences)
+        nothing = [replace(dtree, heads=(0, *[1] * (len(dtree.heads) - 1))) for dtree in super().parse(given)]
+        yield from super().parse(given) if self.beam >= 4 else nothing
+
+
+def test_beams_of_one_training(sample: PaperExperiment, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Table 4 of PAD has three parsers with beams."""
+    monkeypatch.setitem(DPARSERS, "beamed", Registered(f"{__name__}:Beamed"))
+    own = replace(sample, settings=replace(sample.settings, dparsers=("beamed", TOLD)))
+    table = make_table("pad-4", [own])
+    uas = {row[0]: row[1] for row in table.rows}
+    assert [*uas] == ["beamed", *(f"beamed, beam {beam}" for beam in (1, 4, 16)), TOLD, "gold"]
+    assert uas["beamed, beam 1"] < uas["beamed, beam 4"] == uas["beamed, beam 16"] == uas["beamed"] < 100
+    assert len([*sample.store.directory.glob("dparser-*")]) == 2
 
 
 def test_without_a_dparser(told: dict[tuple[str, ...], tuple[int, ...]], tmp_path: Path) -> None:
