@@ -63,6 +63,8 @@ class Treebank:
     reading:    how its files are read
     sentences:  so many of train, drawn evenly over the file, and not all; seed: of the draw
     punctuation: whether scores of constituents with gaps count it
+    dparser:    that of tables of many treebanks, where this one has its own
+    systems:    names of other systems, and the files with their trees of the part that is reported on
     """
 
     name: str
@@ -72,6 +74,8 @@ class Treebank:
     sentences: int | None = None
     seed: int = 1
     punctuation: bool = False
+    dparser: str | None = None
+    systems: Mapping[str, Path] = field(default_factory=dict)
 
     @property
     def reported(self) -> str:

@@ -40,7 +40,6 @@ class Settings:
     penalty, gamma: λ and γ of the chart; None: chosen, see `papers.charts`
     chart:    what differs from the defaults of `RouteSettings` in every chart: labels, binarization, grammar,
               symbols, max_unaries
-    systems:  names of other systems, and the files with their trees of the part that is reported on
     """
 
     dparsers: tuple[str, ...] = ("stanza",)
@@ -56,7 +55,6 @@ class Settings:
     penalty: float | None = None
     gamma: float | None = None
     chart: Mapping[str, Any] = field(default_factory=dict)
-    systems: Mapping[str, Path] = field(default_factory=dict)
 
     def spec(self, treebank: Treebank) -> TrainingSpec:
         """Return them as the settings of a training on a treebank."""

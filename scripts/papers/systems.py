@@ -52,7 +52,7 @@ def other_systems(experiment: PaperExperiment, part: str) -> dict[str, Scored]:
     """
     found = dict[str, Scored]()
     if part == experiment.treebank.reported:
-        found = {name: of_file(experiment, path, part) for name, path in experiment.settings.systems.items()}
+        found = {name: of_file(experiment, path, part) for name, path in experiment.treebank.systems.items()}
     return found | trained_systems(experiment, part)
 
 

@@ -178,8 +178,8 @@ def test_trees_with_gaps_have_no_delta(experiment: PaperExperiment) -> None:
 
 def test_other_systems_stand_beside(experiment: PaperExperiment, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr("papers.systems.SYSTEMS", {"absent": Registered("nowhere.to.be.found:Parser")})
-    own_file = replace(experiment.settings, systems={"Oracle": experiment.treebank.files["dev"]})
-    table = systems(PaperExperiment.of(experiment.treebank, own_file, experiment.store))
+    with_file = replace(experiment.treebank, systems={"Oracle": experiment.treebank.files["dev"]})
+    table = systems(PaperExperiment.of(with_file, experiment.settings, experiment.store))
     ours = ("two-stage reduction, delta", "one-shot reduction, direct", "cky")
     assert [row[0] for row in table.rows] == [*(f"{route}, chain" for route in ours), "Oracle"]
     assert table.rows[-1][1:] == [100, 100, 100, 100, None]
@@ -194,7 +194,11 @@ def test_other_systems_are_rows_of_many_treebanks(
     table = spmrl([experiment])
     rows = {tuple(row[:2]): row[2] for row in table.rows}
     assert len(rows) == 8 and all(rows["shift-reduce", tags] > 0 for tags in ("gold", "predicted"))
-    refused = gaps([with_gaps(experiment)])
+    gapped = with_gaps(experiment)
+    both = spmrl([gapped, experiment])
+    (row,) = (row for row in both.rows if row[:2] == ["shift-reduce", "gold"])
+    assert row[2:] == [None, rows["shift-reduce", "gold"], None]  # under its treebank, without an average
+    refused = gaps([gapped])
     assert "shift-reduce" not in {row[1] for row in refused.rows}
     assert [note for note in refused.notes if note.startswith("shift-reduce: ")]
 
@@ -274,6 +278,26 @@ def test_punctuation_counts_where_the_treebank_says_so(
     brackets = figures([gold], [guess])
     found = {name: brackets[name][ALL]["f1"] for name in ("disco", PUNCTUATION)}
     assert found == {"disco": 100, PUNCTUATION: pytest.approx(200 / 3)}
+
+
+@pytest.mark.usefixtures("alone")
+def test_treebanks_have_dparsers_and_systems_of_their_own(
+    experiment: PaperExperiment, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setitem(DPARSERS, "other", Registered(f"{__name__}:Chain"))
+    plain = with_gaps(experiment)
+    files = {"disco-dop": plain.treebank.files["dev"]}
+    treebank = replace(plain.treebank, name="own", dparser="other", systems=files)
+    own = PaperExperiment.of(treebank, plain.settings, plain.store)
+    table = gaps([plain, own])
+    rows = by_name(table, 3)
+    assert rows["own", "disco-dop", "its own"]["F1 of constituents with gaps"] == 100
+    assert [key for key in rows if key[1] == "disco-dop"] == [("own", "disco-dop", "its own")]
+    ends = [note.rpartition("; ")[2] for note in table.notes if "d-parser: " in note]
+    assert ends == ["d-parser: chain.", "d-parser: other."]
+    assert [row for row in spmrl([plain, own]).rows if row[0] == "disco-dop"] == [
+        ["disco-dop", "its own", None, 100, None]
+    ]
 
 
 def test_gaps_by_a_dparser_whose_arcs_cross(experiment: PaperExperiment) -> None:
