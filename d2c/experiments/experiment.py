@@ -27,12 +27,10 @@ from d2c.dparsers.protocol import DependencyParser
 from d2c.dparsers.registry import DPARSERS, TAGGERS, Registered, class_of, takes
 from d2c.dparsers.training import accuracy
 from d2c.experiments.rows import GOLD, Parses, timed, with_tags_of
+from d2c.experiments.saved import read_dtrees, save_dtrees
 from d2c.experiments.store import Store, StoredStep, digest, digest_of_file, digest_of_files
-from d2c.linear.weights import read_arrays, write_arrays
 from d2c.models.model import parsing
-from d2c.packed.arcs import joined, parted
-from d2c.packed.dtree import packed_arcs, with_packed_arcs
-from d2c.packed.feature import ARRAYS, ArcFeature, from_arrays, to_arrays
+from d2c.packed.feature import ArcFeature
 from d2c.reduction.reduction import Reduction
 from d2c.routes.registry import CHART_OPTIONS, RouteSettings, make_route, route_class
 from d2c.training.jackknife import jackknife_dtrees
@@ -41,7 +39,7 @@ from d2c.training.tagging import retagged
 from d2c.treebanks.reading import CLEANED, Reading
 from d2c.trees.ctree import CTree, Tokens
 from d2c.trees.dtree import DTree
-from d2c.trees.formats.conllu import read_conllu, save_conllu
+from d2c.trees.formats.conllu import save_conllu
 from d2c.trees.heads import known_head_rules, load_head_rules
 from d2c.trees.labels import unlabelled
 from d2c.trees.route import Route
@@ -386,22 +384,3 @@ class Experiment:
         route = copy(fitted.route)
         route.arcs_ = ArcFeature.read(step.facts["arcs"])
         return Fitted(route, step)
-
-
-def save_dtrees(dtrees: Sequence[DTree], stem: Path) -> None:
-    """Write d-trees, and their packed arcs if they have any, into stem.conllu and stem.npz."""
-    save_conllu(dtrees, stem.with_suffix(".conllu"))
-    arcs = [packed for packed in map(packed_arcs, dtrees) if packed is not None]
-    if arcs:
-        write_arrays(stem.with_suffix(".npz"), to_arrays(joined(arcs)))
-
-
-def read_dtrees(sentences: Sequence[Tokens], stem: Path) -> list[DTree]:
-    """Read what `save_dtrees` wrote, over the tokens of the sentences."""
-    pairs = zip(sentences, read_conllu(stem.with_suffix(".conllu")), strict=True)
-    dtrees = [replace(dtree, tokens=tokens) for tokens, dtree in pairs]
-    arrays = stem.with_suffix(".npz")
-    if not arrays.exists():
-        return dtrees
-    arcs = parted(from_arrays(read_arrays(arrays, ARRAYS)), (len(dtree.heads) for dtree in dtrees))
-    return list(map(with_packed_arcs, dtrees, arcs))
