@@ -124,11 +124,13 @@ class Experiment:
     """One treebank, with the settings of a training and the store that its steps are in.
 
     spec: settings of the tagger, the d-parsers and the routes; its files, routes and d-parser are not used
+    how:  attributes of trained d-parsers that say how they parse
     """
 
     treebank: Treebank
     spec: TrainingSpec
     store: Store
+    how: Mapping[str, Any] = field(default_factory=dict)
     _trees: dict[str, list[CTree]] = field(default_factory=dict)
 
     def trees(self, part: str, share: float = 1.0) -> list[CTree]:
@@ -275,13 +277,10 @@ class Experiment:
         save_conllu(self.encoded(encoding, part), file)
         return file
 
-    def parses(
-        self, name: str, part: str, encoding: str | None = None, packed: bool = False, **changes: Any
-    ) -> Parses:
+    def parses(self, name: str, part: str, encoding: str | None = None, packed: bool = False) -> Parses:
         """Return the d-trees of a d-parser that has learned from train; of GOLD, the treebank's own.
 
-        packed:  with packed arcs, if it gives any
-        changes: of the attributes of the trained d-parser that say how it parses
+        packed: with packed arcs, if it gives any
         """
         encoding = encoding or self.spec.encoding
         if name == GOLD:
@@ -292,13 +291,13 @@ class Experiment:
         def make(directory: Path) -> dict[str, float]:
             kind = class_of("d-parser", DPARSERS, name.partition(":")[0])
             dparser = kind.load(trained.directory / "dparser")
-            for attribute, value in changes.items():
+            for attribute, value in self.how.items():
                 setattr(dparser, attribute, value)
             dtrees, seconds = timed(parsing(dparser, packed), self.tokens(part), f"parsing {part}", cpu=1)
             save_dtrees(dtrees, directory / "parses")
             return {"parsing": seconds}
 
-        made_of = {"dparser": trained.key, "part": part, **({"packed": True} if packed else {}), **changes}
+        made_of = {"dparser": trained.key, "part": part, **({"packed": True} if packed else {}), **self.how}
         step = self.store.step("parses", made_of | self.of_tokens(part), make)
         dtrees = read_dtrees(self.tokens(part), step.directory / "parses")
         return Parses(name, dtrees, step.facts["parsing"], step.key, part, encoding)

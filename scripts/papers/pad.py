@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import replace
 from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -108,7 +109,7 @@ def _with_beams(experiment: PaperExperiment) -> Iterator[Parses]:
         yield parses
         if takes("d-parser", DPARSERS, _kind(parses), "beam"):
             for beam in BEAMS:
-                found = experiment.parses(parses.source, "dev", beam=beam)
+                found = replace(experiment, how={"beam": beam}).parses(parses.source, "dev")
                 yield found._replace(source=f"{parses.source}, beam {beam}")
 
 

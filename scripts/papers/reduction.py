@@ -16,7 +16,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from copy import copy
 from dataclasses import replace
 from statistics import fmean
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 from d2c.experiments.store import digest
 from d2c.reduction.encodings import ENCODINGS
@@ -82,7 +82,7 @@ def systems(experiment: PaperExperiment) -> Table:
 
 def labeler(experiment: PaperExperiment, encoding: str, constrained: bool = True) -> Fitted[Route]:
     """Return the second of two stages; constrained: its labels of each head fit together."""
-    changes = {} if constrained else {"constrained": False}
+    changes: dict[str, Any] = {} if constrained else {"constrained": False}
     return experiment.route("labeler", encoding=encoding, **changes)
 
 
