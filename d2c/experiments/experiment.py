@@ -132,6 +132,7 @@ class Experiment:
     store: Store
     how: Mapping[str, Any] = field(default_factory=dict)
     _trees: dict[str, list[CTree]] = field(default_factory=dict)
+    _gold: dict[str, list[CTree]] = field(default_factory=dict)
 
     def trees(self, part: str, share: float = 1.0) -> list[CTree]:
         """Return the c-trees of a part with head children, or the first share of them.
@@ -151,7 +152,9 @@ class Experiment:
 
     def gold(self, part: str) -> list[CTree]:
         """Return what guesses are held against: scorers find punctuation by the treebank's own tags."""
-        return list(self.treebank.trees(part))
+        if part not in self._gold:
+            self._gold[part] = list(self.treebank.trees(part))
+        return self._gold[part]
 
     def tokens(self, part: str) -> list[Tokens]:
         """Return the sentences of a part as d-parsers are given them."""
