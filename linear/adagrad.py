@@ -53,7 +53,8 @@ class AdaGrad(NamedTuple):
 
     def truncated_average(self) -> NDArray[np.float32]:
         """Return `average`, but 0 where the last weight is 0: a greater penalty makes a smaller model."""
-        return np.where(self.weights == 0, np.float32(0), self.average())
+        average = self.average()  # pays what penalties are due, so it comes first
+        return np.where(self.weights == 0, np.float32(0), average)
 
 
 class Gradient(NamedTuple):

@@ -49,6 +49,7 @@ class Epoch(NamedTuple):
     loss:    per gold part
     f1:      on the dev treebank, where there is one
     seconds: of learning, without scoring
+    nonzero: how many last weights, and how many of their averages, are not 0
     """
 
     name: str
@@ -56,6 +57,7 @@ class Epoch(NamedTuple):
     loss: float
     f1: float | None
     seconds: float
+    nonzero: tuple[int, int]
 
     def __str__(self) -> str:
         scored = "" if self.f1 is None else f", dev F1 {self.f1:.2f}"
@@ -160,7 +162,9 @@ class Training:
             if checkpoint:
                 self._keep(checkpoint)
             if progress:
-                progress(Epoch(self.name, number, loss, f1, seconds))
+                columns = self.learner.weights, self.learner.average()
+                last, averages = (int(np.count_nonzero(column)) for column in columns)
+                progress(Epoch(self.name, number, loss, f1, seconds, (last, averages)))
         return self._best
 
     def _learn_epoch(self, number: int, examples: int, learn: Learn) -> float:

@@ -76,7 +76,7 @@ def copied(folder: Path) -> Path:
     """Copy what the tests need; the packages are found under their names there."""
     tree, package = folder / "tree", folder / "path" / "d2c"
     ignored = shutil.ignore_patterns("__pycache__")
-    for name in (*PACKAGES, "data", "tests"):
+    for name in (*PACKAGES, "data", "scripts", "tests"):
         shutil.copytree(ROOT / name, tree / name, ignore=ignored)
     shutil.copytree(ROOT / "d2c", package, ignore=ignored)
     for name in (*PACKAGES, "data"):

@@ -33,12 +33,12 @@ from d2c.commands.pulse import Pulse
 from d2c.commands.terminal import say
 from d2c.dparsers.registry import DPARSERS, TAGGERS, form_of, shortest
 from d2c.experiments.experiment import PARTS, Treebank
-from d2c.experiments.store import Store
+from d2c.experiments.store import Store, StoredStep
 from d2c.routes.registry import RouteSettings
 from d2c.training.spec import TrainingSpec
 from d2c.treebanks.reading import Reading
 from papers.experiment import PaperExperiment, Settings
-from papers.page import write_section
+from papers.page import Section, write_section
 from papers.registry import TABLES, make_table
 from treebanks.files import read_treebanks
 
@@ -75,8 +75,8 @@ def _system(_: click.Context, parameter: click.Parameter, given: Sequence[str]) 
 @click.option(
     "--treebanks",
     type=FilePath,
-    help="TOML file with a section for each treebank, in place of the options above; tables of one "
-    "treebank are made of the first.",
+    help="TOML file with a section for each treebank, for tables of many; tables of one are of --train, or "
+    "of the first.",
 )
 @click.option(
     "--dparsers",
@@ -115,28 +115,35 @@ def main(names: tuple[str, ...], out: Path, treebanks: Path | None, **options: A
     What takes long is kept in OUT, so a run that was stopped goes on where it was, and tables share models.
     Where one of several tables cannot be made, as without a package, the others are; the exit status is 2.
     """
-    chosen = read_treebanks(treebanks) if treebanks else [_treebank(options)]
-    chosen = [replace(treebank, seed=options["seed"]) for treebank in chosen]
+    many = read_treebanks(treebanks) if treebanks else []
+    if options["systems"] and not options["train"]:
+        raise click.UsageError("--system is of --train; those of --treebanks stand there")
+    one = [_treebank(options)] if options["train"] or options["dev"] or not many else many[:1]
+    chosen = [replace(treebank, seed=options["seed"]) for treebank in (*one, *many)]
     default = RouteSettings()
     options["chart"] = {name: options[name] for name in CHART if options[name] != default.option(name)}
     settings = Settings(**{field.name: options[field.name] for field in fields(Settings)})
     with Pulse() as pulse:
         store = Store(out / "steps")
-        experiments = [PaperExperiment.of(treebank, settings, store) for treebank in chosen]
+        single, *several = (PaperExperiment.of(treebank, settings, store) for treebank in chosen)
+        steps = dict[str, StoredStep]()
         wanted, failed = TABLES if EVERY in names else dict.fromkeys(names), list[str]()
         own = {str(path) for treebank in chosen for path in treebank.files.values()}
         for name in wanted:
             pulse.say(f"{name}: {TABLES[name].title}")
             store.used.clear()
             try:
-                made = make_table(name, experiments)
+                made = make_table(name, single, several or [single])
             except (ModelError, FormatError, ChildProcessError) as error:
                 if len(wanted) == 1 or getattr(error, "file", None) in own:  # no table can be made
                     raise
                 pulse.say(f"d2c: {name}: {error}")
                 failed.append(name)
             else:
-                write_section(name, made, store.seconds, f"python scripts/table.py {name}{_said()}", out)
+                steps |= store.used
+                minutes = sum(step.seconds for step in steps.values()) / 60
+                section = Section(name, made, f"python scripts/table.py {name}{_said()}", store.seconds / 60)
+                write_section(section, out, minutes, settings.tags)
                 click.echo(made.markdown() + "\n")
     if failed:
         say(f"d2c: {len(failed)} of {len(wanted)} tables could not be made: {', '.join(failed)}")
@@ -170,7 +177,8 @@ def _treebank(options: dict[str, Any]) -> Treebank:
         move_punctuation=options["move_punctuation"],
     )
     name = files["train"].name.partition(".")[0]
-    return Treebank(name, files, options["head_rules"], reading, options["sentences"])
+    rest = {"sentences": options["sentences"], "systems": options["systems"]}
+    return Treebank(name, files, options["head_rules"], reading, **rest)
 
 
 if __name__ == "__main__":

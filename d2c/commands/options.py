@@ -215,6 +215,7 @@ def tuning_options(command: Command) -> Command:
 
     options: tuple[Decorator, ...] = (
         encoding_option,
+        option_of(TrainingSpec, "constrained"),
         *_DPARSER,
         treebank_options,
         *_CHART,

@@ -27,12 +27,10 @@ from d2c.dparsers.protocol import DependencyParser
 from d2c.dparsers.registry import DPARSERS, TAGGERS, Registered, class_of, takes
 from d2c.dparsers.training import accuracy
 from d2c.experiments.rows import GOLD, Parses, timed, with_tags_of
+from d2c.experiments.saved import read_dtrees, save_dtrees
 from d2c.experiments.store import Store, StoredStep, digest, digest_of_file, digest_of_files
-from d2c.linear.weights import read_arrays, write_arrays
 from d2c.models.model import parsing
-from d2c.packed.arcs import joined, parted
-from d2c.packed.dtree import packed_arcs, with_packed_arcs
-from d2c.packed.feature import ARRAYS, ArcFeature, from_arrays, to_arrays
+from d2c.packed.feature import ArcFeature
 from d2c.reduction.reduction import Reduction
 from d2c.routes.registry import CHART_OPTIONS, RouteSettings, make_route, route_class
 from d2c.training.jackknife import jackknife_dtrees
@@ -41,7 +39,7 @@ from d2c.training.tagging import retagged
 from d2c.treebanks.reading import CLEANED, Reading
 from d2c.trees.ctree import CTree, Tokens
 from d2c.trees.dtree import DTree
-from d2c.trees.formats.conllu import read_conllu, save_conllu
+from d2c.trees.formats.conllu import save_conllu
 from d2c.trees.heads import known_head_rules, load_head_rules
 from d2c.trees.labels import unlabelled
 from d2c.trees.route import Route
@@ -63,6 +61,8 @@ class Treebank:
     reading:    how its files are read
     sentences:  so many of train, drawn evenly over the file, and not all; seed: of the draw
     punctuation: whether scores of constituents with gaps count it
+    dparser:    that of tables of many treebanks, where this one has its own
+    systems:    names of other systems, and the files with their trees of the part that is reported on
     """
 
     name: str
@@ -72,6 +72,8 @@ class Treebank:
     sentences: int | None = None
     seed: int = 1
     punctuation: bool = False
+    dparser: str | None = None
+    systems: Mapping[str, Path] = field(default_factory=dict)
 
     @property
     def reported(self) -> str:
@@ -122,12 +124,15 @@ class Experiment:
     """One treebank, with the settings of a training and the store that its steps are in.
 
     spec: settings of the tagger, the d-parsers and the routes; its files, routes and d-parser are not used
+    how:  attributes of trained d-parsers that say how they parse
     """
 
     treebank: Treebank
     spec: TrainingSpec
     store: Store
+    how: Mapping[str, Any] = field(default_factory=dict)
     _trees: dict[str, list[CTree]] = field(default_factory=dict)
+    _gold: dict[str, list[CTree]] = field(default_factory=dict)
 
     def trees(self, part: str, share: float = 1.0) -> list[CTree]:
         """Return the c-trees of a part with head children, or the first share of them.
@@ -147,7 +152,9 @@ class Experiment:
 
     def gold(self, part: str) -> list[CTree]:
         """Return what guesses are held against: scorers find punctuation by the treebank's own tags."""
-        return list(self.treebank.trees(part))
+        if part not in self._gold:
+            self._gold[part] = list(self.treebank.trees(part))
+        return self._gold[part]
 
     def tokens(self, part: str) -> list[Tokens]:
         """Return the sentences of a part as d-parsers are given them."""
@@ -287,11 +294,13 @@ class Experiment:
         def make(directory: Path) -> dict[str, float]:
             kind = class_of("d-parser", DPARSERS, name.partition(":")[0])
             dparser = kind.load(trained.directory / "dparser")
+            for attribute, value in self.how.items():
+                setattr(dparser, attribute, value)
             dtrees, seconds = timed(parsing(dparser, packed), self.tokens(part), f"parsing {part}", cpu=1)
             save_dtrees(dtrees, directory / "parses")
             return {"parsing": seconds}
 
-        made_of = {"dparser": trained.key, "part": part} | ({"packed": True} if packed else {})
+        made_of = {"dparser": trained.key, "part": part, **({"packed": True} if packed else {}), **self.how}
         step = self.store.step("parses", made_of | self.of_tokens(part), make)
         dtrees = read_dtrees(self.tokens(part), step.directory / "parses")
         return Parses(name, dtrees, step.facts["parsing"], step.key, part, encoding)
@@ -335,7 +344,8 @@ class Experiment:
 
         settings, default = self.spec.changed(**changes), RouteSettings()
         options = {
-            option: settings.option(option) for option in ("encoding", "labels", "seed", *CHART_OPTIONS)
+            option: settings.option(option)
+            for option in ("encoding", "constrained", "labels", "seed", *CHART_OPTIONS)
         }
         set_apart = {option: value for option, value in options.items() if value != default.option(option)}
         made_of = {**self.made_of, **set_apart, **changes, "route": name, "share": share}
@@ -376,22 +386,3 @@ class Experiment:
         route = copy(fitted.route)
         route.arcs_ = ArcFeature.read(step.facts["arcs"])
         return Fitted(route, step)
-
-
-def save_dtrees(dtrees: Sequence[DTree], stem: Path) -> None:
-    """Write d-trees, and their packed arcs if they have any, into stem.conllu and stem.npz."""
-    save_conllu(dtrees, stem.with_suffix(".conllu"))
-    arcs = [packed for packed in map(packed_arcs, dtrees) if packed is not None]
-    if arcs:
-        write_arrays(stem.with_suffix(".npz"), to_arrays(joined(arcs)))
-
-
-def read_dtrees(sentences: Sequence[Tokens], stem: Path) -> list[DTree]:
-    """Read what `save_dtrees` wrote, over the tokens of the sentences."""
-    pairs = zip(sentences, read_conllu(stem.with_suffix(".conllu")), strict=True)
-    dtrees = [replace(dtree, tokens=tokens) for tokens, dtree in pairs]
-    arrays = stem.with_suffix(".npz")
-    if not arrays.exists():
-        return dtrees
-    arcs = parted(from_arrays(read_arrays(arrays, ARRAYS)), (len(dtree.heads) for dtree in dtrees))
-    return list(map(with_packed_arcs, dtrees, arcs))

@@ -26,8 +26,9 @@ from d2c.base.journal import Journal
 from d2c.base.progress import counted
 from d2c.base.schema import checked
 from d2c.base.temporary import scratch
-from d2c.experiments.experiment import Experiment, Treebank, read_dtrees, save_dtrees
+from d2c.experiments.experiment import Experiment, Treebank
 from d2c.experiments.rows import GOLD, Parses
+from d2c.experiments.saved import read_dtrees, save_dtrees
 from d2c.experiments.store import Store, StoredStep
 from d2c.models.model import ARCS, check_arcs, parsing
 from d2c.packed.dtree import with_packed_arcs

@@ -36,6 +36,10 @@ class RouteSettings(CommonSettings):
     """
 
     encoding: str = setting("direct", "Of the labels.", choices=ENCODINGS)
+    constrained: bool = setting(
+        True,
+        "Labeler: each head's labels fit together. --no-constrained: the paper's own sequence model.",
+    )
     chart: ChartSettings = ChartSettings()
     labels: bool | None = setting(
         None,
@@ -72,6 +76,12 @@ def _new_reduction(made: type[Any], settings: RouteSettings) -> Route:
     return route
 
 
+def _new_labeler(made: type[Any], settings: RouteSettings) -> Route:
+    own = {"seed": settings.seed, "constrained": settings.constrained}
+    route: Route = made(settings.encoding, settings.head_rules, **own)
+    return route
+
+
 def _new_chart(made: type[Any], settings: RouteSettings) -> Route:
     shared = {one.name: getattr(settings, one.name) for one in fields(CommonSettings)}
     chart = replace(settings.chart, **shared, labels=bool(settings.labels))
@@ -85,7 +95,7 @@ def _new_rules(made: type[Any], settings: RouteSettings) -> Route:
 
 
 def _new_combined(made: type[Any], settings: RouteSettings) -> Route:
-    labeler = _new_reduction(route_class("labeler"), settings)
+    labeler = _new_labeler(route_class("labeler"), settings)
     route: Route = made(labeler, _new_chart(route_class("cky"), replace(settings, labels=True)))
     return route
 
@@ -94,7 +104,10 @@ _OF_CHART = ("seed", "checkpoints", *CHART_OPTIONS)
 ROUTES = {
     "reduction": RouteRow("d2c.reduction.reduction:Reduction", _new_reduction, settings=("encoding",)),
     "labeler": RouteRow(
-        "d2c.reduction.labeler.two_stage:TwoStage", _new_reduction, True, ("encoding", "folds", "arcs")
+        "d2c.reduction.labeler.two_stage:TwoStage",
+        _new_labeler,
+        True,
+        ("encoding", "constrained", "folds", "arcs"),
     ),
     "cky": RouteRow(
         "d2c.cky.constrained_cky:ConstrainedCKY",
@@ -104,7 +117,10 @@ ROUTES = {
     ),
     "rules": RouteRow("d2c.rules.rule_based:RuleBased", _new_rules),
     "combined": RouteRow(
-        "d2c.routes.combined:Combined", _new_combined, True, ("encoding", "folds", *_OF_CHART)
+        "d2c.routes.combined:Combined",
+        _new_combined,
+        True,
+        ("encoding", "constrained", "folds", *_OF_CHART),
     ),
 }
 

@@ -52,7 +52,7 @@ class LabelerSettings(LearnerSettings):
 
     encoding: str = setting("direct", "Which labels fit together: those of this encoding.")
     constrained: bool = setting(
-        True, "Ask of each head's labels that they fit together; not of treebanks with gaps."
+        True, "Ask of each head's labels that they fit together, beyond section 4.2; not with gaps."
     )
     rate: float = redefault(LearnerSettings, "rate", 0.02)
     table_bits: int = redefault(LearnerSettings, "table_bits", 23)

@@ -96,14 +96,26 @@ class LabelerSource(LabelSource):
 class TwoStage(Reduction):
     """A reduction whose labels are those of `d2c.reduction.labeler.labeler`, not the d-parser's.
 
-    Its parameters are those of `Reduction`. Learned by `fit`, too: `labeler_`; by `fit_arcs`: `arcs_`, what
-    packed arcs count for.
+    Its parameters are those of `Reduction`, and `constrained`: whether each head's labels fit together, of
+    treebanks without gaps; otherwise the paper's own sequence model finds them. Learned by `fit`, too:
+    `labeler_`; by `fit_arcs`: `arcs_`, what packed arcs count for.
     """
 
     relabels = True
     supports_arcs = True
 
     source: LabelerSource = LabelerSource()
+
+    def __init__(
+        self,
+        encoding: str = "direct",
+        head_rules: str = "collins",
+        continuous: bool | None = None,
+        seed: int = 1,
+        constrained: bool = True,
+    ) -> None:
+        super().__init__(encoding, head_rules, continuous, seed)
+        self.constrained = constrained
 
     @property
     def labeler_(self) -> Labeler:
@@ -176,7 +188,7 @@ class TwoStage(Reduction):
             ordered = order_arcs(strip_unaries(ctree)[0], projectivize(heads) if continuous else heads)
             labelled.append(self.encoder.label(replace(ordered, tokens=dtree.tokens)))
             predicted.append(dtree.labels)
-        labeler = Labeler(self.encoding, continuous, seed=self.seed)
+        labeler = Labeler(self.encoding, continuous and self.constrained, seed=self.seed)
         self.source = LabelerSource(labeler.fit(labelled, predicted))
         super()._fit(treebank, dev, dtrees, dev_dtrees, progress)
 

@@ -14,11 +14,12 @@ from dataclasses import replace
 from pathlib import Path
 from typing import Any, NamedTuple
 
-from d2c.base.progress import counted, log
+from d2c.base.progress import counted
 from d2c.cky.constrained_cky import ConstrainedCKY
 from d2c.experiments.rows import timed
 from d2c.experiments.store import StoredStep, digest
 from d2c.experiments.tuning import GAMMAS, PENALTIES
+from d2c.linear.learner import Epoch
 from d2c.reduction.reduction import Reduction
 from d2c.trees.ctree import CTree
 from d2c.trees.dtree import DTree
@@ -26,6 +27,7 @@ from papers.experiment import RUNS, Fitted, PaperExperiment, Parses
 from papers.scores import f1_of, figures
 from papers.table import Cell, Table
 
+WEIGHTS = {"last": "last weights", "averages": "averages", "weights": "weights of the model"}
 BEARABLE = 0.1  # of F1, that a lower γ may lose
 
 
@@ -98,13 +100,15 @@ def tuning(experiment: PaperExperiment) -> Table:
     steps = [("λ", x, x == penalty, _with_penalty(experiment, x)) for x in sorted({*PENALTIES, penalty})]
     steps += [("γ", x, x == gamma, _with_gamma(experiment, penalty, x)) for x in sorted({*GAMMAS, gamma})]
     rows: list[list[Cell]] = [
-        [name, f"{x:g}", "yes" * best, *(step.facts.get(fact) for fact in ("f1", "speed", "weights"))]
+        [name, f"{x:g}", "yes" * best, *(step.facts.get(fact) for fact in ("f1", "speed", *WEIGHTS))]
         for name, x, best, step in steps
     ]
     of = "dev" if experiment.treebank.reported == "test" else "the last tenth of train"
     return experiment.table(
-        ("setting", "value", "chosen", "F1", "sentences/s", "non-zero weights"),
+        ("setting", "value", "chosen", "F1", "sentences/s", *WEIGHTS.values()),
         rows,
+        "Weights that are not 0: the last ones, their averages over all steps, and those of the model: the "
+        "averages of those whose last value is not 0.",
         f"F1 on gold d-trees of {of}.",
         f"γ: with method 2 alone; of those at most {BEARABLE} below the best F1 the lowest.",
     )
@@ -120,9 +124,12 @@ def _with_penalty(experiment: PaperExperiment, penalty: float) -> StoredStep:
         parts, rules = split(experiment), experiment.treebank.head_rules
         route = ConstrainedCKY(head_rules=rules, **own)
         learned, held_out = (_dtrees(experiment, trees) for trees in (parts.learned, parts.held_out))
-        route.fit(parts.learned, parts.held_out, dtrees=learned, dev_dtrees=held_out, progress=log.info)
+        epochs = list[Epoch]()
+        route.fit(parts.learned, parts.held_out, dtrees=learned, dev_dtrees=held_out, progress=epochs.append)
         route.save(directory / "route")
-        return {"weights": int((route.weights_ != 0).sum()), **_measured(experiment, route, parts)}
+        last, averages = max(epochs, key=lambda epoch: epoch.f1 or 0.0).nonzero  # the first of the best
+        weights = {"last": last, "averages": averages, "weights": int((route.weights_ != 0).sum())}
+        return weights | _measured(experiment, route, parts)
 
     return experiment.store.step("penalty", made_of, make)
 

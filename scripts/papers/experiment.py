@@ -13,7 +13,10 @@ from d2c.experiments.experiment import CUBED, UNLABELLED, Experiment, Fitted, Tr
 from d2c.experiments.rows import GOLD, Parses, timed
 from d2c.experiments.store import Store
 from d2c.training.spec import TrainingSpec
+from d2c.trees.conversion import to_dependencies
+from d2c.trees.ctree import CTree
 from d2c.trees.dtree import DTree
+from d2c.trees.heads import load_head_rules
 from d2c.trees.repair import Repairs
 from d2c.trees.route import Route
 from d2c.trees.scores.attachment import Attachment, score_attachment
@@ -37,7 +40,6 @@ class Settings:
     penalty, gamma: λ and γ of the chart; None: chosen, see `papers.charts`
     chart:    what differs from the defaults of `RouteSettings` in every chart: labels, binarization, grammar,
               symbols, max_unaries
-    systems:  names of other systems, and the files with their trees of the part that is reported on
     """
 
     dparsers: tuple[str, ...] = ("stanza",)
@@ -53,7 +55,6 @@ class Settings:
     penalty: float | None = None
     gamma: float | None = None
     chart: Mapping[str, Any] = field(default_factory=dict)
-    systems: Mapping[str, Path] = field(default_factory=dict)
 
     def spec(self, treebank: Treebank) -> TrainingSpec:
         """Return them as the settings of a training on a treebank."""
@@ -172,6 +173,7 @@ class PaperExperiment(Experiment):
             scored = Scored(
                 brackets=self.figures(guess, part),
                 attachment=[attachment.uas, attachment.las],
+                by_heads=self.uas_by_heads(guess, part),
                 sentences=len(guess),
                 tokens=repairs.tokens,
                 parsing=parses.seconds,
@@ -203,6 +205,15 @@ class PaperExperiment(Experiment):
             message = f"has {len(gold)} sentences, the guess {len(guess)}"
             raise FormatError(str(self.treebank.files[part]), 0, 0, message)
         return figures(gold, guess, not self.continuous)
+
+    def uas_by_heads(self, guess: Iterable[CTree], part: str) -> float | None:
+        """Return UAS of the heads that the treebank's head rules find in c-trees of a part; None where it has
+        none, as its trees mark their heads."""
+        if self.treebank.reading.marked:
+            return None
+        rules = load_head_rules(self.treebank.head_rules)
+        dtrees = (to_dependencies(rules.apply(ctree)) for ctree in guess)
+        return _attachment(self.encoded(UNLABELLED, part), dtrees).uas
 
 
 def _attachment(gold: Iterable[DTree], dtrees: Iterable[DTree]) -> Attachment:

@@ -3,45 +3,77 @@
 from __future__ import annotations
 
 import csv
+import os
 from collections.abc import Iterator, Sequence
 from dataclasses import replace
 from importlib import resources
 from pathlib import Path
+from typing import NamedTuple
 
 from papers.registry import TABLES, published
 from papers.table import Cell, Table, write_text
 
 PAGE = "tables.md"
 _HEAD = "head.md"  # in the package, beside the papers' figures
+_PICTURES = "tables"  # a folder beside the page
+_FIGURES = (
+    "Under each table stands of which data its figures are. Those with gold tags have [a page of their "
+    "own](tables_gold.md).\n"
+)
+_HEAD_GOLD = """\
+# The papers' tables, with gold tags
+
+For the same readers as [the tables with predicted tags](tables.md), which say how tables are made.
+"""
 
 
-def write_section(name: str, table: Table, seconds: float, command: str, directory: Path) -> None:
-    """Write a table's section, and the page anew of the sections that are there. Raises OSError."""
+class Section(NamedTuple):
+    """A table of the page, the command that made it, and the minutes of its steps."""
+
+    name: str
+    table: Table
+    command: str
+    minutes: float
+
+
+def write_section(section: Section, directory: Path, minutes: float, tags: str) -> None:
+    """Write a table's section, and the page anew of the sections that are there. Raises OSError.
+
+    minutes: of all steps of the run so far; tags: those of the page, `gold` or `predicted`
+    """
     directory.mkdir(parents=True, exist_ok=True)
-    table.write(directory / name)
-    section = "\n\n".join(_section(name, table, seconds, command))
-    write_text(directory / f"{name}.section.md", section + "\n")
+    picture = f"{_PICTURES}/{tags}-{section.name}.png"
+    section.table.write(directory / section.name, directory / picture)
+    text = "\n\n".join(_section(section, picture))
+    write_text(directory / f"{section.name}.section.md", text + "\n")
     sections = [directory / f"{name}.section.md" for name in TABLES]
     texts = [section.read_text(encoding="utf-8") for section in sections if section.is_file()]
-    write_text(directory / PAGE, "\n".join([head(), *texts]))
+    took = f"All steps of the run took {minutes:.0f} minutes on {os.cpu_count()} cores.\n"
+    write_text(directory / PAGE, "\n".join([head(tags), took, *texts]))
 
 
-def head() -> str:
-    """Return what the page says before its sections: how to make tables, and which there are."""
+def head(tags: str = "predicted") -> str:
+    """Return what the page says before its sections: how to make tables, and which there are; that of gold
+    tags says where that is."""
+    if tags == "gold":
+        return _HEAD_GOLD
     text = (resources.files("papers") / "published" / _HEAD).read_text(encoding="utf-8")
     rows = [[f"`{name}`", row.paper, row.title, row.figures] for name, row in TABLES.items()]
-    return f"{text}\n{Table(('name', 'paper', 'table', 'figures of the paper'), rows).markdown()}\n"
+    return (
+        f"{text}\n{Table(('name', 'paper', 'table', 'figures of the paper'), rows).markdown()}\n\n{_FIGURES}"
+    )
 
 
-def _section(name: str, table: Table, seconds: float, command: str) -> Iterator[str]:
+def _section(section: Section, picture: str) -> Iterator[str]:
+    name, table, command, minutes = section
     row, figures = TABLES[name], published(name)
     yield f"## {name}: {row.title}"
-    yield f"{row.paper}. `{command}`; {seconds / 60:.1f} minutes, those of shared steps included."
+    yield f"{row.paper}. `{command}`; {minutes:.1f} minutes, those of shared steps included."
     theirs = [*csv.reader((figures or "").splitlines())]
     joined = beside(table, theirs[0], theirs[1:]) if theirs else None
     yield (joined or table).markdown()
     if table.draw:
-        yield f"![{name}]({name}.png)"
+        yield f"![{name}]({picture})"
     if theirs:
         where = "in the columns `(paper)`" if joined else "below"
         yield f"The paper's figures ({row.figures}) are {where}; with that treebank the command makes them."

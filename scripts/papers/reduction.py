@@ -3,20 +3,20 @@
 One-shot: the labels are the d-parser's. Two-stage: the d-parser has learned heads without labels, and the
 labeler finds them (section 4.2).
 
-Tables 3 and 4 are of many treebanks, with gold and with predicted tags. There the first of the d-parsers is
-trained once for each treebank and kind of tags, on the labels of the settings; labeler and chart convert its
-d-trees without them. (UDPipe and spaCy find worse heads where they learn no labels: Table 1.)
+Tables 3 and 4 are of many treebanks, with gold and with predicted tags. There one d-parser is trained for
+each treebank and kind of tags, on the labels of the settings; labeler and chart convert its d-trees without
+them. (UDPipe and spaCy find worse heads where they learn no labels: Table 1.)
 """
 
 from __future__ import annotations
 
 import re
 from collections import defaultdict
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from copy import copy
 from dataclasses import replace
 from statistics import fmean
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 from d2c.experiments.store import digest
 from d2c.reduction.encodings import ENCODINGS
@@ -26,22 +26,31 @@ from d2c.trees.unaries import restore_unaries, strip_unaries
 from papers.charts import chart
 from papers.experiment import GOLD, UNLABELLED, Fitted, PaperExperiment
 from papers.scores import ALL, GAPS, LENGTHS, PUNCTUATION, Scored
-from papers.systems import other_systems, trained_systems
+from papers.systems import of_file, other_systems, trained_systems
 from papers.table import Cell, Table, bars
 
 PROJECTIVE = re.compile(r"transition.*|udpipe(:projective.*)?|stanza:transition.*")  # their arcs never cross
-ONE_SHOT, TWO_STAGE = "d-parser", "labeler"
-TAGS = ("gold", "predicted")
+ONE_SHOT, TWO_STAGE, SEQUENCE = "d-parser", "labeler", "sequence model"
+TAGS, OWN_TAGS = ("gold", "predicted"), "its own"
+STAGES = (
+    "Labels by the d-parser: one stage. Labeler, sequence model: the second of two, after a d-parser that "
+    "has learned heads alone; the sequence model is that of section 4.2, the labeler also asks that the "
+    "labels of a head fit together."
+)
 WITH_GAPS = "The delta encoding is for continuous trees; some of these have gaps."
 
 
 def encodings(experiment: PaperExperiment) -> Table:
-    """Table 1, on dev: every d-parser one-shot and, in each encoding, two-stage; gold d-trees come last."""
+    """Table 1, on dev: every d-parser one-shot and, in each encoding, two-stage, with the labels of the
+    labeler and, of continuous trees, of the paper's own sequence model; gold d-trees come last."""
     own, columns = experiment.settings.encoding, ("UAS", "LAS", "F1", "exact", "tokens/s")
     rows, f1 = list[Sequence[Cell]](), defaultdict[str, dict[str, float]](dict)
     one_shot = {own: experiment.route("reduction")}
-    two_stage = {encoding: labeler(experiment, encoding) for encoding in possible_encodings(experiment)}
-    for by, learned, routes in ((ONE_SHOT, own, one_shot), (TWO_STAGE, UNLABELLED, two_stage)):
+    names, series = possible_encodings(experiment), [(ONE_SHOT, own, one_shot)]
+    for by, constrained in ((TWO_STAGE, True), (SEQUENCE, False))[: 1 + experiment.continuous]:
+        two_stage = {name: labeler(experiment, name, constrained) for name in names}
+        series.append((by, UNLABELLED, two_stage))
+    for by, learned, routes in series:
         for parses in (*experiment.all_parses("dev", learned), experiment.parses(GOLD, "dev", learned)):
             for encoding, route in routes.items():
                 scored = experiment.score(route, parses)
@@ -49,7 +58,7 @@ def encodings(experiment: PaperExperiment) -> Table:
                 labels = len({label for dtree in dtrees for label in dtree.labels or ()})
                 rows.append([parses.source, by, encoding, labels, *scored.cells(columns)])
                 f1[f"{by}, {encoding}"][parses.source] = scored.f1
-    notes = ["UAS and LAS leave out punctuation.", *[WITH_GAPS][: not experiment.continuous]]
+    notes = ["UAS and LAS leave out punctuation.", STAGES, *[WITH_GAPS][: not experiment.continuous]]
     header = ("d-parser", "labels by", "encoding", "labels", *columns)
     return experiment.table(header, rows, *notes, draw=bars(f1, "F1"))
 
@@ -71,9 +80,10 @@ def systems(experiment: PaperExperiment) -> Table:
     return experiment.table(("parser", *columns), rows, part=part)
 
 
-def labeler(experiment: PaperExperiment, encoding: str) -> Fitted[Route]:
-    """Return the second of two stages."""
-    return experiment.route("labeler", encoding=encoding)
+def labeler(experiment: PaperExperiment, encoding: str, constrained: bool = True) -> Fitted[Route]:
+    """Return the second of two stages; constrained: its labels of each head fit together."""
+    changes: dict[str, Any] = {} if constrained else {"constrained": False}
+    return experiment.route("labeler", encoding=encoding, **changes)
 
 
 def possible_encodings(experiment: PaperExperiment) -> list[str]:
@@ -99,15 +109,16 @@ class Result(NamedTuple):
 def spmrl(experiments: Sequence[PaperExperiment]) -> Table:
     """Table 3: F1 by the scorer of SPMRL, which counts all tokens; a column for each treebank."""
     f1 = defaultdict[tuple[str, str], dict[str, float]](dict)
-    dparser = experiments[0].settings.dparsers[0]
-    for treebank, route, tags, scored in measured(experiments, dparser):
-        f1[route, tags][treebank] = scored.figure("f1", "spmrl")
-    rows: list[Sequence[Cell]] = [
-        [route, tags, *of.values(), fmean(of.values())] for (route, tags), of in f1.items()
-    ]
     names = [experiment.treebank.name for experiment in experiments]
+    dparsers = {one.treebank.name: one.treebank.dparser or one.settings.dparsers[0] for one in experiments}
+    for treebank, route, tags, scored in measured(experiments, dparsers):
+        f1[route, tags][treebank] = scored.figure("f1", "spmrl")
+    rows = [
+        [*row, *map(of.get, names), fmean(of.values()) if len(of) == len(names) else None]
+        for row, of in f1.items()
+    ]
     notes = [
-        *_notes(experiments, experiments[0].settings.dparsers[0]),
+        *_notes(experiments, dparsers),
         "F1: EVALB of SPMRL 2013; gaps are raised on both sides first.",
     ]
     drawn = bars({f"{route}, {tags} tags": of for (route, tags), of in f1.items()}, "F1 (SPMRL)")
@@ -116,13 +127,13 @@ def spmrl(experiments: Sequence[PaperExperiment]) -> Table:
 
 def gaps(experiments: Sequence[PaperExperiment]) -> Table:
     """Table 4: F1 and exact match by disco-dop's metric, up to some lengths; of the treebanks with gaps, by
-    the first d-parser whose arcs may cross. Punctuation counts where the treebank says so."""
+    their own d-parser, or the first whose arcs may cross. Punctuation counts where the treebank says so."""
     with_gaps = [experiment for experiment in experiments if not experiment.continuous]
     chosen, lengths = with_gaps or experiments, [*map(str, LENGTHS), ALL]
     drawn, rows = defaultdict[str, dict[str, float]](dict), list[Sequence[Cell]]()
     metrics = {one.treebank.name: PUNCTUATION if one.treebank.punctuation else "disco" for one in chosen}
-    dparser = crossing(chosen[0].settings.dparsers)
-    for treebank, route, tags, scored in measured(chosen, dparser, skipping=True):
+    dparsers = {one.treebank.name: one.treebank.dparser or crossing(one.settings.dparsers) for one in chosen}
+    for treebank, route, tags, scored in measured(chosen, dparsers, skipping=True):
         by_length = scored.brackets[metrics[treebank]]
         cells = [by_length[length][name] for length in lengths for name in ("f1", "exact")]
         rows.append([treebank, route, tags, *cells, scored.brackets[GAPS][ALL]["f1"]])
@@ -132,8 +143,8 @@ def gaps(experiments: Sequence[PaperExperiment]) -> Table:
     notes = [] if with_gaps else ["None of these treebanks has gaps."]
     with_marks = [name for name, metric in metrics.items() if metric == PUNCTUATION]
     but = f", but of {', '.join(with_marks)} with punctuation" if with_marks else ""
-    notes += [*_notes(chosen, dparser), f"F1 and exact match: disco-dop, without root and punctuation{but}."]
-    if PROJECTIVE.fullmatch(dparser):
+    notes += [*_notes(chosen, dparsers), f"F1 and exact match: disco-dop, without root and punctuation{but}."]
+    for dparser in dict.fromkeys(filter(PROJECTIVE.fullmatch, dparsers.values())):
         notes.append(f"No arcs of {dparser} cross, so its c-trees have no gaps; stanza:graph's may.")
     header = ("treebank", "route", "tags", *titles, "F1 of constituents with gaps")
     return Table(header, rows, notes, bars(drawn, "F1 (disco-dop)"))
@@ -163,14 +174,17 @@ def crossing(dparsers: Sequence[str]) -> str:
 
 
 def measured(
-    experiments: Sequence[PaperExperiment], dparser: str, skipping: bool = False
+    experiments: Sequence[PaperExperiment], dparsers: Mapping[str, str], skipping: bool = False
 ) -> Iterator[Result]:
     """Yield the routes, and other systems, on the part of each treebank that is reported on, with gold and
-    with predicted tags; skipping: also the labeler without the recovery of unary nodes."""
+    with predicted tags; files of trees, whose tags are their own, come last.
+
+    dparsers: by treebank; skipping: also the labeler without the recovery of unary nodes
+    """
     for experiment in experiments:
         for tags in TAGS:
             one, part = experiment.with_tags(tags), experiment.treebank.reported
-            parses = one.parses(dparser, part)
+            parses = one.parses(dparsers[one.treebank.name], part)
             routes: dict[str, Fitted[Route]] = {
                 "reduction": one.route("reduction"),
                 "labeler": labeler(one, best_encoding(one)),
@@ -183,6 +197,8 @@ def measured(
             experiment.missing |= one.missing
             for name, scored in found.items():
                 yield Result(one.treebank.name, name, tags, scored)
+        for name, path in experiment.treebank.systems.items():
+            yield Result(experiment.treebank.name, name, OWN_TAGS, of_file(experiment, path, part))
 
 
 def without_unaries(fitted: Fitted[Route]) -> Fitted[Route]:
@@ -192,11 +208,11 @@ def without_unaries(fitted: Fitted[Route]) -> Fitted[Route]:
     return Fitted(route, replace(fitted.step, key=key))
 
 
-def _notes(experiments: Sequence[PaperExperiment], dparser: str) -> Iterator[str]:
+def _notes(experiments: Sequence[PaperExperiment], dparsers: Mapping[str, str]) -> Iterator[str]:
     for experiment in experiments:
         one, part = experiment.with_tags("predicted"), experiment.treebank.reported
         rules = f"head rules: {one.treebank.head_rules}; the labeler's encoding: {best_encoding(one)}"
         share = f"{one.gaps[part]:.1f} % of the sentences of {part} have gaps"
-        yield f"{one.described(part)} {share}; {rules}."
+        yield f"{one.described(part)} {share}; {rules}; d-parser: {dparsers[one.treebank.name]}."
         yield from experiment.missing.values()
-    yield f"d-parser: {dparser}; the labeler has its d-trees without their labels."
+    yield "The labeler has d-trees without their labels."

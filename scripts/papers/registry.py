@@ -10,7 +10,7 @@ from typing import NamedTuple
 from papers.experiment import PaperExperiment
 from papers.table import Table
 
-OF_MANY = ("reduction-3", "reduction-4", "reduction-unaries")  # of all treebanks; others: of the first
+OF_MANY = ("reduction-3", "reduction-4", "reduction-unaries")  # of many treebanks; others: of one
 
 
 class Row(NamedTuple):
@@ -42,9 +42,9 @@ def _rows() -> dict[str, Row]:
 TABLES = _rows()
 
 
-def make_table(name: str, experiments: Sequence[PaperExperiment]) -> Table:
-    """Return one of TABLES; of the first experiment where it is about one treebank."""
+def make_table(name: str, one: PaperExperiment, many: Sequence[PaperExperiment] = ()) -> Table:
+    """Return one of TABLES, of one treebank or of many, as it is about one or many."""
     module, function = TABLES[name].path.split(":")
     make = getattr(import_module(module), function)
-    table: Table = make(experiments if name in OF_MANY else experiments[0])
+    table: Table = make(many or [one]) if name in OF_MANY else make(one)
     return table

@@ -66,6 +66,7 @@ class Scored:
 
     brackets:   of `figures`
     attachment: UAS and LAS without punctuation; None for systems without d-trees
+    by_heads:   UAS without punctuation of the c-trees' heads by the head rules, if there are any
     sentences, tokens: how many
     parsing, converting: seconds of the d-parser, or of a c-parser that has none, and from d-trees to c-trees
     repairs:    per 1,000 tokens
@@ -74,6 +75,7 @@ class Scored:
 
     brackets: Mapping[str, Any]
     attachment: Sequence[float] | None
+    by_heads: float | None
     sentences: int
     tokens: int
     parsing: float
@@ -110,6 +112,7 @@ def _tokens_per_second(scored: Scored) -> int | None:
 COLUMNS: Mapping[str, Callable[[Scored], Cell]] = {
     "UAS": lambda scored: scored.attachment[0] if scored.attachment else None,
     "LAS": lambda scored: scored.attachment[1] if scored.attachment else None,
+    "UAS by head rules": lambda scored: scored.by_heads,
     **dict.fromkeys(("recall", "LR"), lambda scored: scored.figure("recall")),
     **dict.fromkeys(("precision", "LP"), lambda scored: scored.figure("precision")),
     "F1": lambda scored: scored.f1,

@@ -52,7 +52,7 @@ def other_systems(experiment: PaperExperiment, part: str) -> dict[str, Scored]:
     """
     found = dict[str, Scored]()
     if part == experiment.treebank.reported:
-        found = {name: of_file(experiment, path, part) for name, path in experiment.settings.systems.items()}
+        found = {name: of_file(experiment, path, part) for name, path in experiment.treebank.systems.items()}
     return found | trained_systems(experiment, part)
 
 
@@ -109,6 +109,7 @@ def _scored(experiment: PaperExperiment, guess: Sequence[CTree], part: str, seco
     return Scored(
         brackets=experiment.figures(guess, part),
         attachment=None,
+        by_heads=experiment.uas_by_heads(guess, part),
         sentences=len(guess),
         tokens=sum(len(ctree.tokens) for ctree in guess),
         parsing=seconds,

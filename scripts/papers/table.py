@@ -46,12 +46,13 @@ class Table:
         table = "\n".join("| " + " | ".join(line) + " |" for line in lines)
         return "\n\n".join([table, *self.notes])
 
-    def write(self, stem: Path) -> None:
-        """Write stem.csv, stem.md and, where there is a picture, stem.png. Raises OSError."""
+    def write(self, stem: Path, png: Path) -> None:
+        """Write stem.csv, stem.md and, where there is one, the picture. Raises OSError."""
         write_text(stem.with_suffix(".csv"), self.csv())
         write_text(stem.with_suffix(".md"), self.markdown() + "\n")
         if self.draw:
-            picture(self.draw, stem.with_suffix(".png"))
+            png.parent.mkdir(exist_ok=True)
+            picture(self.draw, png)
 
 
 def shown(cell: Cell) -> str:

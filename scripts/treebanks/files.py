@@ -16,6 +16,7 @@ import click
 
 from d2c.base.errors import FormatError
 from d2c.base.inputs import files_of
+from d2c.dparsers.registry import DPARSERS, shortest
 from d2c.experiments.experiment import PARTS, Treebank
 from d2c.treebanks.reading import Reading
 from d2c.trees.formats.treebanks import FORMATS
@@ -23,7 +24,7 @@ from d2c.trees.heads import known_head_rules
 
 SCRIPTS = Path(__file__).resolve().parents[1]
 TREEBANKS = SCRIPTS / "treebanks.toml"  # of the benchmarks
-KINDS = {**dict.fromkeys((*PARTS, "head_rules", "format"), str), "sentences": int}
+KINDS = {**dict.fromkeys((*PARTS, "head_rules", "format", "dparser"), str), "sentences": int, "systems": dict}
 KINDS |= dict.fromkeys(("traces", "move_punctuation", "score_punctuation"), bool)
 
 
@@ -40,6 +41,8 @@ def read_treebanks(path: Path) -> list[Treebank]:
         traces = false
         score-punctuation = true        # in reduction-4, as for TIGER-SPMRL
         sentences = 2000                # of train, drawn evenly
+        dparser = "stanza:graph"        # of tables of many treebanks, in place of the one of all
+        systems = {disco-dop = "negra-test.disco-dop.export"}  # trees of the test part, or dev
 
     All but train and dev may be missing. Raises FormatError.
     """
@@ -66,6 +69,8 @@ def _treebank(name: str, section: Any, folder: Path) -> Treebank:
         raise ValueError(f"{name}: sentences is less than 1")
     if given.get("format", "brackets") not in FORMATS:
         raise ValueError(f"{name}: the format is none of {', '.join(FORMATS)}")
+    if "dparser" in given and given["dparser"].partition(":")[0] not in DPARSERS:
+        raise ValueError(f"{name}: the dparser is none of {', '.join(DPARSERS)}")
     files = {part: folder / os.path.expandvars(given[part]) for part in PARTS if part in given}
     for part in PARTS[:2]:
         if part not in files:
@@ -75,8 +80,12 @@ def _treebank(name: str, section: Any, folder: Path) -> Treebank:
         rules = str(folder / os.path.expandvars(rules))
     read = {key: given[key] for key in ("traces", "move_punctuation") if key in given}
     reading = Reading(given.get("format"), marked=rules == "marked", **read)
-    scored = given.get("score_punctuation", False)
-    return Treebank(name, files, rules, reading, given.get("sentences"), punctuation=scored)
+    return Treebank(
+        *(name, files, rules, reading, given.get("sentences")),
+        punctuation=given.get("score_punctuation", False),
+        dparser=shortest(given["dparser"]) if "dparser" in given else None,
+        systems={of: folder / os.path.expandvars(file) for of, file in given.get("systems", {}).items()},
+    )
 
 
 def folder() -> Path:

@@ -123,10 +123,12 @@ def test_settings_come_to_where_they_are_used(tmp_path: Path) -> None:
     of_chart |= {"symbols": "vertical", "max_unaries": 1, "grammar": "closed", "table_bits": 12}
     settings = RouteSettings(
         **{"encoding": "delta", "head_rules": "leftmost", "checkpoints": tmp_path, "seed": 7},
-    ).changed(**of_chart, chart_epochs=2)
+    ).changed(**of_chart, chart_epochs=2, constrained=False)
     reduction, chart, combined = (make_route(name, settings) for name in ("reduction", "cky", "combined"))
     for part in (reduction, combined.labeler):  # type: ignore[attr-defined]
         assert (part.encoding, part.head_rules, part.seed) == ("delta", "leftmost", 7)  # type: ignore[union-attr]
+    for part in (make_route("labeler", settings), combined.labeler):  # type: ignore[attr-defined]
+        assert not part.constrained and not part.fit(TREES).labeler_.settings.constrained
     used = [chart, combined.chart]  # type: ignore[attr-defined]
     for part, labels in zip(used, (False, True), strict=True):
         assert part.settings.labels is labels

@@ -35,7 +35,13 @@ def train(directory: Path, *options: str) -> Result:
 
 
 @pytest.mark.parametrize(
-    "options", [("labeler",), ("labeler", "--jackknife", "2"), ("cky", "--chart-epochs", "1")]
+    "options",
+    [
+        ("labeler",),
+        ("labeler", "--jackknife", "2"),
+        ("labeler", "--no-constrained"),
+        ("cky", "--chart-epochs", "1"),
+    ],
 )
 def test_the_dparser_learns_heads_alone(tmp_path: Path, options: tuple[str, ...]) -> None:
     result = train(tmp_path, "--route", *options)

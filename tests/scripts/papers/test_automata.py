@@ -24,7 +24,7 @@ def test_rows(
     def trained(_: PaperExperiment, name: str, part: str, search: str = "greedy") -> Scored:
         assert (name, part) == ("shift-reduce", "dev")
         f1, seconds = {"greedy": (50.0, 2.0), "exact": (60.0, 5.0)}[search]
-        return Scored({"default": "evalb", "evalb": {"all": {"f1": f1}}}, None, 2, 5, seconds, 0.0)
+        return Scored({"default": "evalb", "evalb": {"all": {"f1": f1}}}, None, None, 2, 5, seconds, 0.0)
 
     monkeypatch.setattr(automata, "trained", trained)
     table = automata.parsers(experiment(tmp_path, {"train": TREES, "dev": TREES}, dparsers=(MISSING, TOLD)))

@@ -4,15 +4,21 @@ from __future__ import annotations
 
 import csv
 import io
+from collections.abc import Iterable, Iterator
 from dataclasses import replace
 from itertools import islice
 from pathlib import Path
+from types import SimpleNamespace
 
 import pytest
 
 from d2c.base.errors import ModelError
+from d2c.dparsers.registry import DPARSERS, Registered
+from d2c.trees.ctree import Tokens
+from d2c.trees.dtree import DTree
 from papers.charts import chart
-from papers.experiment import CUBED, PaperExperiment
+from papers.experiment import CUBED, PaperExperiment, Parses
+from papers.pad import _quickest, _with_beams
 from papers.registry import TABLES, make_table, published
 from tests.scripts.papers.tiny import MISSING, TOLD, Told, experiment
 
@@ -32,13 +38,13 @@ def sample(told: dict[tuple[str, ...], tuple[int, ...]], tmp_path: Path) -> Pape
 
 
 def column(experiment: PaperExperiment, name: str, title: str) -> list[object]:
-    table = make_table(name, [experiment])
+    table = make_table(name, experiment)
     return [row[table.header.index(title)] for row in table.rows]
 
 
 def test_gold_d_trees(sample: PaperExperiment) -> None:
     """Table 2: more trees are not worse here, and the chart is better than rules."""
-    table = make_table("pad-2", [sample])
+    table = make_table("pad-2", sample)
     assert [row[:2] for row in table.rows] == [
         [route, trees] for route in ("rules", "cky") for trees in ("a tenth of train", "train")
     ]
@@ -50,7 +56,7 @@ def test_gold_d_trees(sample: PaperExperiment) -> None:
 def test_gold_d_trees_have_gold_tags_whatever_the_settings(sample: PaperExperiment) -> None:
     """As in Table 2 of the paper; the predicted ones come after them."""
     own = sample.with_tags("predicted")
-    gold, both = make_table("pad-2", [sample]), make_table("pad-2", [own])
+    gold, both = make_table("pad-2", sample), make_table("pad-2", own)
     assert both.rows[:4] == gold.rows and [row[2] for row in both.rows[4:]] == ["predicted"] * 4
     assert [row[3:] for row in both.rows[4:]] != [row[3:] for row in gold.rows]
     assert "predicted tags (accuracy" in both.notes[0]
@@ -67,7 +73,7 @@ def test_labels_are_features_if_asked_for(sample: PaperExperiment) -> None:
 
 def test_dparsers(sample: PaperExperiment) -> None:
     """Table 4."""
-    table = make_table("pad-4", [sample])
+    table = make_table("pad-4", sample)
     assert [row[0] for row in table.rows] == [TOLD, "gold"]
     by_title = {title: [row[i] for row in table.rows] for i, title in enumerate(table.header)}
     for title in ("UAS", "F1", "oracle", "F1 of reduction", "F1 of labeler"):
@@ -77,13 +83,46 @@ def test_dparsers(sample: PaperExperiment) -> None:
     assert table.draw is not None
 
 
+class Beamed(Told):
+    """Says what it was told with a beam of 4 and more; otherwise the first word heads all others."""
+
+    def __init__(self, beam: int = 5) -> None:
+        self.beam = beam
+
+    def parse(self, sentences: Iterable[Tokens]) -> Iterator[DTree]:
+        given = list(sentences)
+        nothing = [replace(dtree, heads=(0, *[1] * (len(dtree.heads) - 1))) for dtree in super().parse(given)]
+        yield from super().parse(given) if self.beam >= 4 else nothing
+
+
+def test_beams_of_one_training(sample: PaperExperiment, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Table 4 of PAD has three parsers with beams."""
+    monkeypatch.setitem(DPARSERS, "beamed", Registered(f"{__name__}:Beamed"))
+    own = replace(sample, settings=replace(sample.settings, dparsers=("beamed", TOLD)))
+    found = {parses.source: [dtree.heads for dtree in parses.dtrees] for parses in _with_beams(own)}
+    assert [*found] == ["beamed", *(f"beamed, beam {beam}" for beam in (1, 4, 16)), TOLD]
+    greedy = found.pop("beamed, beam 1")
+    assert all(heads == found[TOLD] != greedy for heads in found.values())
+    assert len([*sample.store.directory.glob("dparser-*")]) == 2
+
+
+def test_the_quickest_dparser_is_no_matter_of_time() -> None:
+    def asked(*names: str) -> str:
+        parses = [Parses(name, []) for name in names]
+        return _quickest(SimpleNamespace(some_parses=lambda: parses)).source  # type: ignore[arg-type]
+
+    assert asked("stanza", "spacy", "udpipe:swap", "transition:eager") == "transition:eager"
+    assert asked("stanza", "spacy", "udpipe:swap") == "udpipe:swap"
+    assert asked("stanza", "cmd:x") == "stanza"
+
+
 def test_without_a_dparser(told: dict[tuple[str, ...], tuple[int, ...]], tmp_path: Path) -> None:
     trees = {"train": ["(TOP (NP (NN a)))"], "dev": ["(TOP (NP (NN a)))"]}
     for given in ((MISSING,), ("gold",)):
         made = experiment(tmp_path, trees, dparsers=given)
         with pytest.raises(ModelError, match="no-such-package" if MISSING in given else "no d-parser"):
             made.some_parses()
-        table = make_table("pad-4", [made])
+        table = make_table("pad-4", made)
         assert [row[0] for row in table.rows] == ["gold"] and table.draw is None
 
 
@@ -92,14 +131,14 @@ def test_the_best_dparser_has_the_highest_uas(sample: PaperExperiment) -> None:
 
 
 def test_few_trees(sample: PaperExperiment) -> None:
-    table = make_table("pad-recovery", [sample])
+    table = make_table("pad-recovery", sample)
     assert [row[:2] for row in table.rows] == [["5 %", 3], ["10 %", 6], ["20 %", 12], ["100 %", 60]]
     assert all(0 < row[2] < row[3] <= 100 for row in table.rows)
 
 
 def test_grammars(sample: PaperExperiment) -> None:
     """Markovized symbols say more, so there are more of them; collapsed ones, too."""
-    table = make_table("pad-binarization", [sample])
+    table = make_table("pad-binarization", sample)
     by_name = {row[0]: row for row in table.rows}
     assert by_name.keys() == {"simple", "markovized", "vertical", "collapsed"}
     for name in by_name.keys() - {"simple"}:
@@ -110,13 +149,13 @@ def test_jackknifing(sample: PaperExperiment, monkeypatch: pytest.MonkeyPatch) -
     """Of d-trees that are right all is learned as from gold ones."""
     for dtree in sample.encoded("direct", "train"):
         Told.heads[dtree.tokens.forms] = dtree.heads
-    gold, jackknifed = make_table("pad-jackknife", [sample]).rows
+    gold, jackknifed = make_table("pad-jackknife", sample).rows
     assert [gold[0], jackknifed[0]] == ["gold", "jackknifed"] and gold[1:] == jackknifed[1:]
 
 
 def test_labels_of_arcs(sample: PaperExperiment) -> None:
     """Draft, section 3.2: each row's chart sees the labels that its d-parser has learned."""
-    table = make_table("pad-labels", [sample])
+    table = make_table("pad-labels", sample)
     assert [row[:3] for row in table.rows] == [
         [labels, count, learned]
         for labels, count in (("unlabelled", 2), ("direct", 17), ("cubed", 66))

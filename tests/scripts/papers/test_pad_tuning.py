@@ -23,7 +23,9 @@ def measured(monkeypatch: pytest.MonkeyPatch) -> dict[float, float]:
     by_gamma = dict(zip(GAMMAS, (80.0, 92.89, 92.95, 93.0), strict=True))
 
     def step(f1: float) -> StoredStep:
-        return StoredStep(Path(), {"f1": f1, "speed": 1000.0, "weights": 7}, "", 0.0)
+        return StoredStep(
+            Path(), {"f1": f1, "speed": 1000.0, "last": 8, "averages": 9, "weights": 7}, "", 0.0
+        )
 
     monkeypatch.setattr(charts, "_with_penalty", lambda _, value: step(BY_PENALTY.get(value, 93.0)))
     monkeypatch.setattr(charts, "_with_gamma", lambda _, _penalty, value: step(by_gamma[value]))
@@ -54,6 +56,8 @@ def test_the_table_marks_what_is_chosen(tmp_path: Path) -> None:
     table = tuning(experiment(tmp_path, {"train": TREES, "dev": TREES}, **FREE))
     assert [row[:2] for row in table.rows if row[2]] == [["λ", "1e-06"], ["γ", "0.95"]]
     assert [row[0] for row in table.rows] == ["λ"] * len(PENALTIES) + ["γ"] * len(GAMMAS)
+    assert table.header[5:] == ("last weights", "averages", "weights of the model")
+    assert {tuple(row[5:]) for row in table.rows} == {(8, 9, 7)}
 
 
 def test_what_is_held_out(tmp_path: Path) -> None:
@@ -103,4 +107,6 @@ def test_they_are_measured(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> N
         *(["λ", "1e-07", "yes", 100.0], ["λ", "1e-06", "", 100.0]),
         *(["γ", "0.5", "yes", 100.0], ["γ", "0.9", "", 100.0]),
     ]
+    for row, step in zip(table.rows, made.store.used.values(), strict=False):
+        assert row[5:] == [step.facts.get(name) for name in ("last", "averages", "weights")]
     assert [row[5] is None for row in table.rows] == [False, False, True, True]

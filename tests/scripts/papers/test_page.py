@@ -2,14 +2,15 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
 
 from papers import page
-from papers.page import beside, head, write_section
+from papers.page import Section, beside, head, write_section
 from papers.registry import TABLES
-from papers.table import Table
+from papers.table import Table, bars
 
 REPOSITORY = Path(__file__).parents[3]
 OURS = Table(("model", "complexity", "F1", "speed"), [["A", None, 90.0, 5], ["B", "n", 91.0, 6]], ["Note."])
@@ -43,8 +44,11 @@ def test_the_page(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     first, second = [*TABLES][:2]
     papers = {first: "model,F1\nB,91.5\n", second: "system,F1\nX,1\n"}
     monkeypatch.setattr(page, "published", papers.get)
-    write_section(second, OURS, 7200.0, f"python scripts/table.py {second}", tmp_path)
-    write_section(first, OURS, 30.0, f"python scripts/table.py {first} --tags gold", tmp_path)
+    later = Section(second, OURS, f"python scripts/table.py {second}", 120.0)
+    write_section(later, tmp_path, 120.0, "predicted")
+    drawn = replace(OURS, draw=bars({"A": {"x": 1.0}}, "F1"))
+    earlier = Section(first, drawn, f"python scripts/table.py {first} --tags gold", 0.5)
+    write_section(earlier, tmp_path, 120.5, "predicted")
     text = (tmp_path / "tables.md").read_text()
     assert text.startswith("# The papers' tables\n") and "\n\n\n" not in text
     assert all(f"| `{name}` | {row.paper} | {row.title} | " in text for name, row in TABLES.items())
@@ -56,12 +60,17 @@ def test_the_page(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     )
     assert f"figures ({TABLES[first].figures}) are in the columns `(paper)`; " in text
     assert "| system | F1 |\n| --- | --- |\n| X | 1 |\n" in text
-    write_section(second, OURS, 0.0, "again", tmp_path)
-    assert "`again`; 0.0 minutes" in (tmp_path / "tables.md").read_text()
+    assert "\nAll steps of the run took 120 minutes on " in text
+    assert f"\n![{first}](tables/predicted-{first}.png)\n" in text
+    assert (tmp_path / "tables" / f"predicted-{first}.png").is_file()
+    write_section(later._replace(command="again", minutes=0.0), tmp_path, 0.0, "gold")
+    text = (tmp_path / "tables.md").read_text()
+    assert text.startswith("# The papers' tables, with gold tags\n") and "`again`; 0.0 minutes" in text
 
 
 def test_the_page_of_the_repository_is_made_so() -> None:
-    assert (REPOSITORY / "docs" / "tables.md").read_text().startswith(head())
+    for name, tags in (("tables.md", "predicted"), ("tables_gold.md", "gold")):
+        assert (REPOSITORY / "docs" / name).read_text().startswith(head(tags))
 
 
 def test_the_documents_name_each_table() -> None:

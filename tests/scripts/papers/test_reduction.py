@@ -17,6 +17,7 @@ from d2c.dparsers.registry import DPARSERS, TAGGERS, Registered
 from d2c.experiments.experiment import Treebank
 from d2c.experiments.store import Store
 from d2c.reduction.encodings import ENCODINGS
+from d2c.reduction.labeler.two_stage import TwoStage
 from d2c.reduction.reduction import Reduction
 from d2c.routes.registry import make_route
 from d2c.trees.cleaning import is_punctuation
@@ -120,11 +121,9 @@ def by_name(table: Table, columns: int) -> dict[tuple[object, ...], dict[str, ob
 
 
 def test_one_shot_and_two_stage(experiment: PaperExperiment) -> None:
-    rows = by_name(table := encodings(experiment), 3)
-    two_stage = [("labeler", name) for name in ("spine", "direct", "delta")]
-    asked = [("d-parser", "direct"), *two_stage]
-    assert list(rows) == [(name, *one) for one in asked[:1] for name in ("chain", GOLD)] + [
-        (name, *one) for name in ("chain", GOLD) for one in asked[1:]
+    rows, names = by_name(table := encodings(experiment), 3), ("spine", "direct", "delta")
+    assert list(rows) == [(name, "d-parser", "direct") for name in ("chain", GOLD)] + [
+        (name, by, one) for by in ("labeler", "sequence model") for name in ("chain", GOLD) for one in names
     ]
     train = experiment.trees("train")
     for (_, _, encoding), row in rows.items():
@@ -143,6 +142,19 @@ def test_one_shot_and_two_stage(experiment: PaperExperiment) -> None:
     for encoding in ENCODINGS:  # the labeler's labels are held against those of its own encoding
         assert rows[GOLD, "labeler", encoding]["LAS"] > 70  # type: ignore[operator]
         assert rows["chain", "labeler", encoding]["UAS"] == own["UAS"]
+        route = TwoStage(encoding, constrained=False).fit(train)  # section 4.2's model alone
+        labelled = route.relabel(
+            [replace(dtree, labels=None) for dtree in experiment.encoded(encoding, "dev")]
+        )
+        gold_labels = [dtree.labels for dtree in experiment.encoded(encoding, "dev")]
+        pairs = [
+            (a, b)
+            for one, guess in zip(gold_labels, labelled, strict=True)
+            for a, b, form in zip(one or (), guess.labels or (), guess.tokens.forms, strict=True)
+            if not is_punctuation(form)
+        ]
+        las = 100 * fmean(a == b for a, b in pairs)
+        assert rows[GOLD, "sequence model", encoding]["LAS"] == pytest.approx(las)
     assert table.notes[-1] == "sample: 40 sentences of train, 12 of dev; gold tags."
 
 
@@ -158,14 +170,16 @@ def test_trees_with_gaps_have_no_delta(experiment: PaperExperiment) -> None:
     gapped = with_gaps(experiment)
     assert (gapped.gaps, gapped.continuous) == ({"train": 50, "dev": 50}, False)
     table = encodings(gapped)
-    assert {row[2] for row in table.rows} == {"direct", "spine"}
-    assert table.notes[1].startswith("The delta encoding is for continuous trees")
+    assert {tuple(row[1:3]) for row in table.rows} == {
+        *(("d-parser", "direct"), ("labeler", "direct"), ("labeler", "spine"))
+    }
+    assert table.notes[2].startswith("The delta encoding is for continuous trees")
 
 
 def test_other_systems_stand_beside(experiment: PaperExperiment, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr("papers.systems.SYSTEMS", {"absent": Registered("nowhere.to.be.found:Parser")})
-    own_file = replace(experiment.settings, systems={"Oracle": experiment.treebank.files["dev"]})
-    table = systems(PaperExperiment.of(experiment.treebank, own_file, experiment.store))
+    with_file = replace(experiment.treebank, systems={"Oracle": experiment.treebank.files["dev"]})
+    table = systems(PaperExperiment.of(with_file, experiment.settings, experiment.store))
     ours = ("two-stage reduction, delta", "one-shot reduction, direct", "cky")
     assert [row[0] for row in table.rows] == [*(f"{route}, chain" for route in ours), "Oracle"]
     assert table.rows[-1][1:] == [100, 100, 100, 100, None]
@@ -180,7 +194,11 @@ def test_other_systems_are_rows_of_many_treebanks(
     table = spmrl([experiment])
     rows = {tuple(row[:2]): row[2] for row in table.rows}
     assert len(rows) == 8 and all(rows["shift-reduce", tags] > 0 for tags in ("gold", "predicted"))
-    refused = gaps([with_gaps(experiment)])
+    gapped = with_gaps(experiment)
+    both = spmrl([gapped, experiment])
+    (row,) = (row for row in both.rows if row[:2] == ["shift-reduce", "gold"])
+    assert row[2:] == [None, rows["shift-reduce", "gold"], None]  # under its treebank, without an average
+    refused = gaps([gapped])
     assert "shift-reduce" not in {row[1] for row in refused.rows}
     assert [note for note in refused.notes if note.startswith("shift-reduce: ")]
 
@@ -260,6 +278,26 @@ def test_punctuation_counts_where_the_treebank_says_so(
     brackets = figures([gold], [guess])
     found = {name: brackets[name][ALL]["f1"] for name in ("disco", PUNCTUATION)}
     assert found == {"disco": 100, PUNCTUATION: pytest.approx(200 / 3)}
+
+
+@pytest.mark.usefixtures("alone")
+def test_treebanks_have_dparsers_and_systems_of_their_own(
+    experiment: PaperExperiment, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setitem(DPARSERS, "other", Registered(f"{__name__}:Chain"))
+    plain = with_gaps(experiment)
+    files = {"disco-dop": plain.treebank.files["dev"]}
+    treebank = replace(plain.treebank, name="own", dparser="other", systems=files)
+    own = PaperExperiment.of(treebank, plain.settings, plain.store)
+    table = gaps([plain, own])
+    rows = by_name(table, 3)
+    assert rows["own", "disco-dop", "its own"]["F1 of constituents with gaps"] == 100
+    assert [key for key in rows if key[1] == "disco-dop"] == [("own", "disco-dop", "its own")]
+    ends = [note.rpartition("; ")[2] for note in table.notes if "d-parser: " in note]
+    assert ends == ["d-parser: chain.", "d-parser: other."]
+    assert [row for row in spmrl([plain, own]).rows if row[0] == "disco-dop"] == [
+        ["disco-dop", "its own", None, 100, None]
+    ]
 
 
 def test_gaps_by_a_dparser_whose_arcs_cross(experiment: PaperExperiment) -> None:

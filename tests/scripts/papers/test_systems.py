@@ -19,6 +19,7 @@ from d2c.base.errors import FormatError, ModelError
 from d2c.dparsers.stanza.encoder import read_encoder
 from d2c.experiments.experiment import Treebank
 from d2c.experiments.store import Store
+from d2c.treebanks.reading import Reading
 from d2c.trees.ctree import CTree, Tokens
 from d2c.trees.formats.brackets import parse_bracket, read_brackets, write_brackets
 from d2c.trees.formats.discbracket import write_discbracket
@@ -235,6 +236,19 @@ def test_a_system_on_another_device_is_another_one(tmp_path: Path) -> None:
     assert "device" not in own.of_dparser("stanza")
 
 
+def test_heads_of_c_trees_by_the_head_rules(tmp_path: Path) -> None:
+    """Collins' rules: of VP → NP VP the head is the VP, of NP → DT NN NN the last word."""
+    (tmp_path / "gold.mrg").write_text("(TOP (S (NP (DT a) (NN b) (NN c)) (VP (VBZ d) (NP (NN e))) (. .)))\n")
+    files = dict.fromkeys(("train", "dev"), tmp_path / "gold.mrg")
+    made = PaperExperiment.of(Treebank("tiny", files), Settings(tags="gold"), Store(tmp_path / "steps"))
+    guess = parse_bracket("(TOP (S (NP (DT a) (NN b)) (NP (NN c)) (VP (VBZ d) (NP (NN e))) (. .)))")
+    gold = made.gold("dev")
+    assert made.uas_by_heads(gold, "dev") == 100
+    assert made.uas_by_heads([guess], "dev") == 60  # of five words a has the head b now, and b has d
+    marked = replace(made, treebank=replace(made.treebank, reading=Reading(marked=True)))
+    assert marked.uas_by_heads(gold, "dev") is None
+
+
 def test_table_3(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """With gold d-trees in place of a d-parser's, and without other systems to train."""
     given = experiment(tmp_path, systems={"oracle": write(tmp_path / "oracle.mrg", some("test", 30))})
@@ -242,10 +256,13 @@ def test_table_3(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(charts, "chosen", lambda _: {})
     monkeypatch.setattr(PaperExperiment, "best_parses", lambda own: own.parses(GOLD, "dev"))
     table = pad.systems(given)
-    assert table.header == ("system", "recall", "precision", "F1", "F1 (SPMRL)", "sentences/s")
+    scores, uas = ("recall", "precision", "F1", "F1 (SPMRL)"), ("UAS", "UAS by head rules")
+    assert table.header == ("system", *scores, *uas, "sentences/s")
     names = [row[0] for row in table.rows]
     assert names == ["oracle", "gold, reduction", "gold, labeler", "gold, cky", "gold, cky (pruned)"]
-    assert table.rows[0][1:] == [100, 100, 100, 100, None]
-    assert all(50 < float(row[3] or 0) <= 100 and float(row[5] or 0) > 0 for row in table.rows[1:])
+    assert table.rows[0][1:] == [100, 100, 100, 100, None, 100, None]
+    for row in table.rows[1:]:
+        assert 50 < float(row[3] or 0) <= 100 and row[5] == 100 and float(row[7] or 0) > 0
+        assert 50 < float(row[6] or 0) <= 100
     assert any(note.startswith("none: the c-parser none needs a package") for note in table.notes)
     assert any("30 of test; gold tags" in note for note in table.notes)

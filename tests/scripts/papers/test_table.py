@@ -44,11 +44,11 @@ def test_cells() -> None:
 
 
 def test_files(tmp_path: Path) -> None:
-    TABLE.write(tmp_path / "pad-2")
+    TABLE.write(tmp_path / "pad-2", tmp_path / "none.png")
     assert (tmp_path / "pad-2.csv").read_text() == CSV
     assert (tmp_path / "pad-2.md").read_text() == MARKDOWN + "\n"
     assert sorted(path.name for path in tmp_path.iterdir()) == ["pad-2.csv", "pad-2.md"]
     drawn = Table(("x", "y"), [[1, 2]], draw=lambda axes: axes.plot([1, 2], [3, 4], label="line"))
-    drawn.write(tmp_path / "figure-5")
-    assert (tmp_path / "figure-5.png").read_bytes().startswith(b"\x89PNG")
-    TABLE.write(tmp_path / "pad-2")  # again
+    drawn.write(tmp_path / "figure-5", tmp_path / "tables" / "figure-5.png")
+    assert (tmp_path / "tables" / "figure-5.png").read_bytes().startswith(b"\x89PNG")
+    TABLE.write(tmp_path / "pad-2", tmp_path / "none.png")  # again

@@ -103,8 +103,9 @@ def noted(monkeypatch: pytest.MonkeyPatch) -> list[Settings]:
     """The settings with which tables are asked for; none is made."""
     found: list[Settings] = []
 
-    def note(_: str, experiments: Sequence[PaperExperiment]) -> Table:
-        found.append(experiments[0].settings)
+    def note(_: str, one: PaperExperiment, many: Sequence[PaperExperiment]) -> Table:
+        assert many == [one]
+        found.append(one.settings)
         return Table(("a",), [["b"]])
 
     monkeypatch.setattr("table.make_table", note)
@@ -131,6 +132,30 @@ def test_a_dparser_that_is_named_twice_is_one(
     out = ("-o", files["train"].parent / "twice")
     assert table("pad-2", *given(files), "--dparsers", names, *out)[0] == 0
     assert found[0].dparsers == ("transition", "gold", "transition:eager")
+
+
+def test_tables_of_one_treebank_and_of_many(
+    table: Command, files: dict[str, Path], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """In one run: those of one are of --train, where it is given."""
+    found = dict[str, list[str]]()
+
+    def made(name: str, one: PaperExperiment, many: Sequence[PaperExperiment]) -> Table:
+        found[name] = [own.treebank.name for own in (one, *many)]
+        systems = {"same": files["dev"]} if one.treebank.name == "train" else {}
+        assert one.treebank.systems == systems and not any(own.treebank.systems for own in many)
+        return Table(("a",), [["b"]])
+
+    monkeypatch.setattr("table.make_table", made)
+    toml = tmp_path / "two.toml"
+    toml.write_text("".join(f'[{name}]\ntrain = "{name}"\ndev = "{name}"\n' for name in ("x", "y")))
+    many, out = ("--treebanks", toml), ("-o", tmp_path / "out")
+    system = ("--system", f"same={files['dev']}")
+    assert table("pad-2", *given(files), *many, *system, *out)[0] == 0
+    assert table("reduction-4", *many, *out)[0] == 0
+    assert found == {"pad-2": ["train", "x", "y"], "reduction-4": ["x", "x", "y"]}
+    refused = "Error: --system is of --train; those of --treebanks stand there"
+    table.refused(refused, "pad-2", *many, *system, *out)
 
 
 def test_errors_are_one_line(table: Command, files: dict[str, Path], tmp_path: Path) -> None:

@@ -50,6 +50,10 @@ def test_all_that_may_be_said(tmp_path: Path) -> None:
     reading = Reading("export", traces=False, move_punctuation=True)
     assert german == Treebank("negra", files, "german", reading, 2000)
     assert german.reported == "test" and dutch.reported == "dev"
+    named = 'dparser = "stanza:graph"\nsystems = {disco-dop = "dev.dbr", other = "/x/y"}\n'
+    (own,) = read_treebanks(write(tmp_path, BOTH + named))
+    assert own.dparser == "stanza"  # the shortest name of it
+    assert own.systems == {"disco-dop": tmp_path / "dev.dbr", "other": Path("/x/y")}
     assert (dutch.name, dutch.head_rules, dutch.reading) == ("Alpino, Dutch", "marked", Reading(marked=True))
 
 
@@ -73,6 +77,8 @@ BOTH = '[x]\ntrain = "a"\ndev = "b"\n'
         (BOTH + 'traces = "yes"\n', "x: traces is of the wrong type"),
         (BOTH + "test = 1\n", "x: test is of the wrong type"),
         (BOTH + 'format = "word"\n', "x: the format is none of brackets"),
+        (BOTH + 'dparser = "malt"\n', "x: the dparser is none of stanza, "),
+        (BOTH + 'systems = "x"\n', "x: systems is of the wrong type"),
         (BOTH + BOTH, "Cannot declare ('x',) twice (at line 4, column 3)"),
     ],
 )
