@@ -86,8 +86,8 @@ def visible(ctree: CTree) -> CTree:
 
 
 def with_subtrees(ctree: CTree, heads: Sequence[int]) -> CTree:
-    """Return the tree with a hidden node over each subtree of a projective d-tree that is the yield of no node
-    and crosses none.
+    """Return the tree with a hidden node over each subtree of a projective d-tree that no node covers alone
+    and none crosses.
 
     Without them no c-tree over the d-tree has the same constituents. They have the label of what is above. A
     tree with gaps stays as it is, and head children go.

@@ -195,7 +195,9 @@ def _checked(sentence: InputSentence, route: Route) -> InputSentence:
         message = f"the tags are UPOS's ({', '.join(tags[:3])}); XPOS needs those that the model has learned"
     else:
         return sentence
-    return replace(sentence, tokens=Tokens((), ()), error=FormatError(sentence.file, sentence.line, 0, message))
+    return replace(
+        sentence, tokens=Tokens((), ()), error=FormatError(sentence.file, sentence.line, 0, message)
+    )
 
 
 def format_batch(to: str, file: str, batch: ParsedBatch) -> Done:

@@ -4,13 +4,13 @@
 predicts, with the tags that it predicts. What differs between them (`parataxis` and `nmod` in CRAFT are
 `appos` and `nummod` there, `root` is `ROOT`) is learned from both.
 
-`en-ud` learns from gold UD d-trees with silver c-trees, and from gold c-trees with the d-trees of a parser
-that learns here, from all gold UD d-trees at hand.
+`en-ud` learns from gold UD d-trees with silver c-trees, and from gold c-trees with their own tags and the d-trees
+of a parser that learns here, from all gold UD d-trees at hand.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import replace
 from itertools import chain
 from pathlib import Path
@@ -35,12 +35,11 @@ from treebanks.penn import BLOCK, HELD_OUT, penn_trees, quoted, to_penn
 from treebanks.silver import gold_of, silver_pairs
 
 Pair = tuple[CTree, DTree]  # over the same tokens
-Predict = Callable[[Sequence[CTree]], Iterator[Pair]]
 T = TypeVar("T")
 
 GOLD = {"sd": "Stanford", "ud": "gold UD"}  # d-trees, by what names of files say
 _PARTS = "ud-tagger", "ud-dparser"
-_PASSES = 2.0, 2.5  # of the tagger and the d-parser that learn from UD treebanks
+_PASSES = 4.0, 2.5  # of the tagger and the d-parser that learn from UD treebanks
 
 
 def uncut(file: Path) -> list[CTree]:
@@ -79,6 +78,7 @@ def parsers(recipe: Recipe, treebanks: Path, work: Path, say: Progress) -> tuple
         return pipeline, pipeline
     if all((work / part).is_dir() for part in _PARTS):  # where work is kept
         return SpacyTagger.load(work / _PARTS[0]), SpacyParser.load(work / _PARTS[1])
+    work.mkdir(parents=True, exist_ok=True)
     files = (gold_of(treebanks / data.train) for data in recipe.data)
     dtrees = chain.from_iterable(read_conllu(file) for file in files if file.is_file())
     parts = parted([replace(dtree, tokens=quoted(dtree.tokens)) for dtree in dtrees])
@@ -97,15 +97,13 @@ def parted(items: Sequence[T]) -> tuple[list[T], list[T]]:
     return parts
 
 
-def predicting(tagger: Tagger, dparser: DependencyParser) -> Predict:
-    """Return what predicts tags and d-trees for the words of c-trees."""
-
-    def predict(ctrees: Sequence[CTree]) -> Iterator[Pair]:
-        tokens = [*tagger.tag(ctree.tokens.forms for ctree in ctrees)]
-        tagged = (replace(ctree, tokens=own) for ctree, own in zip(ctrees, tokens, strict=True))
-        return zip(tagged, dparser.parse(tokens), strict=True)
-
-    return predict
+def predicted(ctrees: Sequence[CTree], dparser: DependencyParser, tagger: Tagger | None) -> Iterator[Pair]:
+    """Yield the c-trees with the d-trees that are predicted for their words, and for their tags, if no tagger
+    finds others."""
+    if tagger is not None:
+        tokens = tagger.tag(ctree.tokens.forms for ctree in ctrees)
+        ctrees = [replace(ctree, tokens=own) for ctree, own in zip(ctrees, tokens, strict=True)]
+    return zip(ctrees, dparser.parse(ctree.tokens for ctree in ctrees), strict=True)
 
 
 def build_converter(
@@ -115,14 +113,15 @@ def build_converter(
 
     A fortieth of the pairs selects its weights.
     """
-    predict = predicting(*parsers(recipe, treebanks, work, say))
+    tagger, dparser = parsers(recipe, treebanks, work, say)
     pairs = list[Pair]()
     for data in recipe.data:
         pairs += gold_pairs(treebanks / data.train, recipe.converts)
         if is_gold(treebanks / data.train):
             say(f"{recipe.name}: parsing {data.train}")
             every = round(1 / recipe.shares.get(data.name, 1.0))
-            pairs += predict([c for i, c in enumerate(uncut(treebanks / data.train)) if i // BLOCK % every == 0])
+            drawn = [c for i, c in enumerate(uncut(treebanks / data.train)) if i // BLOCK % every == 0]
+            pairs += predicted(drawn, dparser, tagger if recipe.pipeline else None)
     (ctrees, dtrees), (dev, dev_dtrees) = (map(list, zip(*part, strict=True)) for part in parted(pairs))
     route = ConstrainedCKY(labels=True, **recipe.settings)
     gold, held_out = with_induced_heads(ctrees, dtrees), with_induced_heads(dev, dev_dtrees)
@@ -131,7 +130,7 @@ def build_converter(
     FORMAT.write(new / "dparser", {"pipeline": None})  # whoever loads the model says which one it is
     Model("cky", route, "pipeline", PipelineParser("")).save(new, new)
     scores, ceilings = [], {}
-    for part, (gold, of_part) in parts_to_score(recipe, treebanks, predict).items():
+    for part, (gold, of_part) in parts_to_score(recipe, treebanks, tagger, dparser).items():
         seen, dtrees = map(list, zip(*of_part, strict=True))
         scores.append(score_conversion(part, route, gold, dtrees))
         nearest = map(route.oracle, with_induced_heads(seen, dtrees), dtrees)
@@ -147,7 +146,7 @@ def is_gold(file: Path) -> bool:
 
 
 def parts_to_score(
-    recipe: Recipe, treebanks: Path, predict: Predict
+    recipe: Recipe, treebanks: Path, tagger: Tagger, dparser: DependencyParser
 ) -> dict[str, tuple[list[CTree], list[Pair]]]:
     """Return dev parts with their trees as shown and treebanks' tags, and what is converted."""
     parts = {}
@@ -160,5 +159,8 @@ def parts_to_score(
                 parts[part] = [visible(ctree) for ctree, _ in pairs], pairs
         if is_gold(file):
             own = uncut(file)
-            parts[f"{data.name} dev"] = [*map(visible, own)], [*predict(own)]
+            shown = [*map(visible, own)]
+            parts[f"{data.name} dev"] = shown, [*predicted(own, dparser, tagger)]
+            if not recipe.pipeline:
+                parts[f"{data.name} dev, its tags"] = shown, [*predicted(own, dparser, None)]
     return parts

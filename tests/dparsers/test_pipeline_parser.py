@@ -64,7 +64,9 @@ def test_spacy(saved: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> 
     monkeypatch.chdir("/")
     unloaded = PipelineParser.load(tmp_path / "model")
     assert unloaded.takes_given and not parser.takes_given
-    with pytest.raises(ModelError, match="^say which pipeline parses, .* kind: --allow-pipeline spacy:NAME; or"):
+    with pytest.raises(
+        ModelError, match="^say which pipeline parses, .* kind: --allow-pipeline spacy:NAME; or"
+    ):
         next(unloaded.parse(SENTENCES))
     loaded = PipelineParser.load(tmp_path / "model", f"spacy:{saved}")
     for each in (parser, loaded):

@@ -93,7 +93,7 @@ def test_subtrees_that_are_no_constituents_are_hidden_ones(
 
 
 @given(ctree=ctrees(), data=st.data())
-def test_hidden_subtrees_make_every_tree_without_crossing_reachable(ctree: CTree, data: st.DataObject) -> None:
+def test_hidden_subtrees_change_nothing_that_is_shown(ctree: CTree, data: st.DataObject) -> None:
     """Of the tree's own heads no subtree is without a node; of any others what is shown stays."""
     own = to_dependencies(ctree).heads
     if ctree.is_continuous():

@@ -27,7 +27,10 @@ from d2c.trees.formats.chunks import Malformed, Write, parse_all, writer
 
 COLUMNS = 10
 UPOS = frozenset(
-    "ADJ ADP ADV AUX CCONJ DET INTJ NOUN NUM PART PRON PROPN PUNCT SCONJ SYM VERB X".split()
+    {
+        *("ADJ", "ADP", "ADV", "AUX", "CCONJ", "DET", "INTJ", "NOUN", "NUM", "PART"),
+        *("PRON", "PROPN", "PUNCT", "SCONJ", "SYM", "VERB", "X"),
+    }
 )
 _HUGE = re.compile("-?[0-9]{10,}")
 _BLANK_LINE = re.compile(r"^[ \t]+$", re.MULTILINE)

@@ -90,7 +90,9 @@ def test_a_pipeline_is_converted(pipeline: str) -> None:
 def test_a_converter_loads_a_pipeline_with_a_word_only(pipeline: str) -> None:
     run = CliRunner().invoke(cli, ["parse", "en-clear", "--text"], input="She left.\n")
     assert isinstance(run.exception, ModelError)
-    assert str(run.exception).startswith("say which pipeline parses, as a name or a directory of spaCy's kind: ")
+    assert str(run.exception).startswith(
+        "say which pipeline parses, as a name or a directory of spaCy's kind: "
+    )
     allowed = ["--allow-pipeline", f"spacy:{pipeline}"]
     run = CliRunner().invoke(cli, ["parse", "en-clear", "--text", *allowed], input="She left.\n")
     assert run.stdout.splitlines() == TREES[1:]
