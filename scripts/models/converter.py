@@ -4,8 +4,8 @@
 predicts, with the tags that it predicts. What differs between them (`parataxis` and `nmod` in CRAFT are
 `appos` and `nummod` there, `root` is `ROOT`) is learned from both.
 
-`en-ud` learns from gold UD d-trees with silver c-trees, and from gold c-trees with their own tags and the d-trees
-of a parser that learns here, from all gold UD d-trees at hand.
+`en-ud` learns from gold UD d-trees with silver c-trees, and from gold c-trees with their own tags and the
+d-trees of a parser that learns here, from all gold UD d-trees at hand.
 """
 
 from __future__ import annotations
