@@ -121,7 +121,13 @@ def build_converter(
             say(f"{recipe.name}: parsing {data.train}")
             every = round(1 / recipe.shares.get(data.name, 1.0))
             drawn = [c for i, c in enumerate(uncut(treebanks / data.train)) if i // BLOCK % every == 0]
-            pairs += predicted(drawn, dparser, tagger if recipe.pipeline else None)
+            kept = work / f"{data.train.partition('.')[0]}.conllu"
+            if not kept.is_file():
+                save_conllu(
+                    (d for _, d in predicted(drawn, dparser, tagger if recipe.pipeline else None)), kept
+                )
+            read = read_conllu(kept)
+            pairs += [(replace(c, tokens=d.tokens), d) for c, d in zip(drawn, read, strict=True)]
     (ctrees, dtrees), (dev, dev_dtrees) = (map(list, zip(*part, strict=True)) for part in parted(pairs))
     route = ConstrainedCKY(labels=True, **recipe.settings)
     gold, held_out = with_induced_heads(ctrees, dtrees), with_induced_heads(dev, dev_dtrees)
