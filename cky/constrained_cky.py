@@ -152,6 +152,11 @@ class ConstrainedCKY(ChartDecoder, Route):
         fit_feature(self, ctrees, dtrees)
         return self
 
+    def knows(self, tags: Iterable[str]) -> bool:
+        """Return whether it has learned any of these tags."""
+        self.check_grammar()
+        return not self.vocabulary_.tags.keys().isdisjoint(tags)
+
     def encode(self, ctree: CTree) -> DTree:
         """The d-tree that a d-parser learns from; an arc's label is the phrase symbol that it makes, or its
         rule, where the settings say so."""

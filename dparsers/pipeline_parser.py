@@ -61,19 +61,23 @@ class PipelineParser(DependencyParser):
 
     @classmethod
     def load(cls, directory: Path, allow_pipeline: str | None = None) -> Self:
-        """Load the pipeline that `train` was given, if it is the allowed one. Raises ModelError."""
+        """Load the pipeline that `train` was given, if it is the allowed one; none where none was named and
+        none is allowed: then there are d-trees given alone. Raises ModelError."""
         named = FORMAT.read(directory).get("pipeline")
         if named is not None and not _is_package(named):
             raise ModelError(f"{directory}: names no installed package of spaCy's kind: {str(named)[:60]!r}")
-        if named is None and allow_pipeline is None:
-            message = "names no pipeline; say which one, as a name or a directory of spaCy's kind"
-            raise ModelError(f"{directory}: {message}: --allow-pipeline spacy:NAME")
         if named not in (None, allow_pipeline):
             message = f"uses the pipeline {named}, which may run code of its own; allow it"
             raise ModelError(f"{directory}: {message}: --allow-pipeline {named}")
-        parser = cls(str(allow_pipeline))
-        parser.pipeline_ = _load(parser.pipeline)
+        parser = cls(allow_pipeline or "")
+        if allow_pipeline is not None:
+            parser.pipeline_ = _load(parser.pipeline)
         return parser
+
+    @property
+    def takes_given(self) -> bool:
+        """Whether it converts d-trees of the input, since there is no pipeline."""
+        return self.pipeline_ is None
 
     def parse(self, sentences: Iterable[Tokens]) -> Iterator[DTree]:
         """Yield the d-tree of each sentence, in order; about a thousand sentences are held at a time."""
@@ -98,7 +102,8 @@ class PipelineParser(DependencyParser):
     def rules(self) -> Pipeline:
         """Return the pipeline, which cuts text. Raises ModelError where nothing was trained or loaded yet."""
         if self.pipeline_ is None:
-            raise ModelError("this pipeline is not loaded yet")
+            message = "say which pipeline parses, as a name or a directory of spaCy's kind"
+            raise ModelError(f"{message}: --allow-pipeline spacy:NAME; or give it CoNLL-U that has d-trees")
         return self.pipeline_
 
 

@@ -98,6 +98,7 @@ class DependencyParser(ABC):
 
     foreign:     trained elsewhere, on d-trees of another convention (UD, ClearNLP): `train` teaches it
                  nothing, and what converts its d-trees must learn from `parse_training`
+    takes_given: parses nothing, d-trees come with the input
     gives_arcs:  says how probable other heads are, by `parse_packed`
     misses_gpu:  made for a GPU as it is set, and there is none here
     reads_along: has its d-trees in order, and must be given all sentences in one stream
@@ -112,6 +113,11 @@ class DependencyParser(ABC):
     @property
     def gives_arcs(self) -> bool:
         """Whether, as it is set, it says how probable other heads are."""
+        return False
+
+    @property
+    def takes_given(self) -> bool:
+        """Whether, as it is set, it parses nothing: d-trees must come with the input."""
         return False
 
     @property

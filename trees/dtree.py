@@ -106,13 +106,17 @@ def is_projective(heads: Sequence[int]) -> bool:
     """
     if not is_tree(heads):
         raise ValueError("these heads form no tree")
+    first, last, size = subtrees(heads)
+    return all(b - a + 1 == count for a, b, count in zip(first, last, size, strict=True))
+
+
+def subtrees(heads: Sequence[int]) -> tuple[list[int], list[int], list[int]]:
+    """Return [n] the first and the last token of the subtree of each token of a tree, and how many it has."""
     first, last, size = list(range(len(heads))), list(range(len(heads))), [1] * len(heads)
     for m in reversed(top_down(heads)):
-        if last[m] - first[m] + 1 != size[m]:
-            return False
         h = heads[m] - 1
         if h >= 0:
             first[h] = min(first[h], first[m])
             last[h] = max(last[h], last[m])
             size[h] += size[m]
-    return True
+    return first, last, size

@@ -6,7 +6,8 @@ A grammar is learned from refined c-trees; `restore` brings back the trees that 
 
 A symbol may also stand for nothing that is shown. If a label begins with HIDDEN, its node is one of the
 grammar alone: so a chart can use nodes that d-trees follow and wanted c-trees lack, as the Penn Treebank has
-no noun phrases within noun phrases (NML).
+no noun phrases within noun phrases (NML), and none over a conjunction and what it stands before, which are a
+subtree in Universal Dependencies (`with_subtrees`).
 """
 
 from __future__ import annotations
@@ -15,7 +16,8 @@ from collections.abc import Callable, Sequence
 from dataclasses import replace
 from typing import NamedTuple
 
-from d2c.trees.ctree import CTree
+from d2c.trees.ctree import CTree, build_ctree
+from d2c.trees.dtree import subtrees
 from d2c.trees.transforms import collapse
 from d2c.trees.unaries import Chain, restore_unaries, strip_unaries
 
@@ -81,3 +83,32 @@ REFINEMENTS = {
 def visible(ctree: CTree) -> CTree:
     """Return the c-tree as it is shown."""
     return REFINEMENTS["plain"].restore(ctree)
+
+
+def with_subtrees(ctree: CTree, heads: Sequence[int]) -> CTree:
+    """Return the tree with a hidden node over each subtree of a projective d-tree that no node covers alone
+    and none crosses.
+
+    Without them no c-tree over the d-tree has the same constituents. They have the label of what is above. A
+    tree with gaps stays as it is, and head children go.
+    """
+    spans = ctree.spans()
+    if spans is None or not ctree.labels:
+        return ctree
+    n, root, (first, last) = len(ctree.tokens), ctree.root, spans
+    labels, children = [*ctree.labels], [[*kids] for kids in ctree.children]
+    own = {(a, b) for a, b, _ in zip(*subtrees(heads), strict=True) if a < b}
+    for a, b in sorted(own, key=lambda span: (span[0] - span[1], span)):  # what is above comes first
+        node, wider = root, [root]
+        while wider:
+            node, kids = wider[0], children[wider[0] - n]
+            wider = [kid for kid in kids if first[kid] <= a and b <= last[kid]]
+        inside = [kid for kid in kids if a <= first[kid] and last[kid] <= b]
+        if len(inside) < len(kids) and inside and (first[inside[0]], last[inside[-1]]) == (a, b):
+            place = kids.index(inside[0])
+            kids[place : place + len(inside)] = [n + len(labels)]
+            labels.append(HIDDEN + labels[node - n].strip(HIDDEN))
+            children.append(inside)
+            first.append(a)
+            last.append(b)
+    return build_ctree(ctree.tokens, labels, children, root, top=ctree.top)

@@ -125,6 +125,10 @@ class Route(ABC):
         """Return the d-trees whose labels decoding reads; repairs of their heads are added to `counts`."""
         return list(dtrees)
 
+    def knows(self, tags: Iterable[str]) -> bool:
+        """Return whether it has seen any of these tags, as far as it keeps them."""
+        return True
+
     def check_jackknifing(self) -> None:  # noqa: B027 - most routes can
         """Raise ValueError where `fit` cannot learn from d-trees that a d-parser predicts."""
 

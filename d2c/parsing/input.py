@@ -15,7 +15,7 @@ from typing import NamedTuple
 from d2c.base.errors import FormatError
 from d2c.base.files import NOT_UTF8, file_name, open_input
 from d2c.base.inputs import Paths, files_of
-from d2c.dparsers.protocol import TextRules
+from d2c.dparsers.protocol import Arcs, TextRules
 from d2c.parsing.options import TAGGED, TAGGED_NAMES, TEXT_NAMES
 from d2c.parsing.text import PENN, Line, Offsets, SentenceSplitter, Words, words_of
 from d2c.trees.checks import check_text
@@ -27,7 +27,7 @@ _BYTE_ORDER_MARK = "\ufeff"
 _UNDECODED = re.compile("[\ud800-\udfff\0]")  # NUL; what is no UTF-8, by `surrogateescape`
 _WORD = re.compile(rf"[^{BLANKS}]+")
 
-_NO_TAG = "_"
+_NO_TAG, _NO_HEAD = "_", -1
 
 
 @dataclass(frozen=True, slots=True)
@@ -40,6 +40,7 @@ class InputSentence:
     error:   why it cannot be parsed; there are no tokens then
     text:    from its first word to its last, as it stands there; "" in CoNLL-U
     file:    where it is from, if there are several; "" otherwise
+    arcs:    the d-tree that CoNLL-U has; None where it has no heads
     """
 
     tokens: Tokens
@@ -48,6 +49,7 @@ class InputSentence:
     error: FormatError | None = None
     text: str = field(default="", repr=False, compare=False)
     file: str = ""
+    arcs: Arcs | None = None
 
 
 class InputKind(NamedTuple):
@@ -183,7 +185,8 @@ def _conllu(lines: Iterable[Line], file: str) -> Iterator[InputSentence]:
                 if _UNDECODED.search(line.text):
                     raise FormatError(file, line.number, 1, _why(line.text))
             for dtree in parse_conllu(Chunk(first, text), file, xpos=xpos):
-                yield InputSentence(_without_no_tags(dtree.tokens), first)
+                arcs = None if {*dtree.heads} == {_NO_HEAD} else (dtree.heads, dtree.labels or ())
+                yield InputSentence(_without_no_tags(dtree.tokens), first, arcs=arcs)
                 count += 1
         except FormatError as error:
             yield _refused(error.after(count))

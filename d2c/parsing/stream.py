@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import hashlib
 from collections.abc import Callable, Generator, Iterable, Iterator, Sequence
+from dataclasses import replace
 from functools import partial
 from itertools import chain, islice, tee
 from typing import NamedTuple, TypeVar
@@ -24,7 +25,9 @@ from d2c.parsing.parsed import Parsed, failed
 from d2c.trees.ctree import CTree, Tokens
 from d2c.trees.dtree import DTree
 from d2c.trees.formats.chunks import batches
+from d2c.trees.formats.conllu import UPOS
 from d2c.trees.repair import Repairs
+from d2c.trees.route import Route
 from d2c.trees.transforms import collapse
 
 _IN_ORDER = "the d-parser {} has its d-trees in a file, in order; leave out {}"
@@ -122,6 +125,9 @@ class BatchParser:
 
     def __call__(self, batch: Batch) -> ParsedBatch:
         """Parse a batch."""
+        if self._model.dparser.takes_given and self._options.kind == TAGGED:
+            sentences = [_checked(sentence, self._model.route) for sentence in batch.sentences]
+            return self._parsed(batch._replace(sentences=sentences), iter(_dtrees(sentences)))
         return self._parsed(batch, self._model.parse_dependencies(_tokens(batch)))
 
     def along(self, given: Iterable[Batch]) -> Iterator[ParsedBatch]:
@@ -170,6 +176,30 @@ def _tokens(batch: Batch) -> list[Tokens]:
     return [sentence.tokens for sentence in batch.sentences if sentence.error is None]
 
 
+def _dtrees(sentences: Iterable[InputSentence]) -> list[DTree]:
+    """Return the d-trees that sentences without an error have come with."""
+    given = ((one.tokens, one.arcs) for one in sentences if one.arcs and not one.error)
+    return [DTree(tokens, tuple(arcs[0]), labels=tuple(arcs[1])) for tokens, arcs in given]
+
+
+def _checked(sentence: InputSentence, route: Route) -> InputSentence:
+    """Return the sentence, or, where its d-tree cannot be converted, one that says why."""
+    if sentence.error:
+        return sentence
+    tags = [*dict.fromkeys(filter(None, sentence.tokens.tags))]
+    if sentence.arcs is None:
+        message = "there is no d-tree, and no pipeline that parses: --allow-pipeline spacy:NAME"
+    elif not tags:
+        message = "there are no tags; XPOS needs those that the model has learned"
+    elif UPOS.issuperset(tags) and not route.knows(tags):
+        message = f"the tags are UPOS's ({', '.join(tags[:3])}); XPOS needs those that the model has learned"
+    else:
+        return sentence
+    return replace(
+        sentence, tokens=Tokens((), ()), error=FormatError(sentence.file, sentence.line, 0, message)
+    )
+
+
 def format_batch(to: str, file: str, batch: ParsedBatch) -> Done:
     """Return a batch as text; what cannot be parsed, or written, has its place as a marked empty tree.
 
@@ -184,8 +214,8 @@ def format_batch(to: str, file: str, batch: ParsedBatch) -> Done:
                 texts.append(form.text(parsed))
                 continue
             except ValueError as fault:
-                error = FormatError(sentence.file or file, sentence.line, 0, str(fault))
-        errors.append(error)
+                error = FormatError(sentence.file, sentence.line, 0, str(fault))
+        errors.append(error if error.file else FormatError(file, error.line, error.sentence, error.message))
         texts.append(form.text(failed(parsed, error.message)))
     return Done("".join(texts), len(texts), tokens, errors, batch.repairs, batch.digest)
 

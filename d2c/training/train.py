@@ -37,7 +37,8 @@ from d2c.trees.dtree import DTree
 from d2c.trees.formats.conllu import format_conllu
 from d2c.trees.heads import Uncovered, induce_heads, load_head_rules
 from d2c.trees.labels import unlabelled
-from d2c.trees.repair import repair_heads
+from d2c.trees.refinement import with_subtrees
+from d2c.trees.repair import projectivize, repair_heads
 from d2c.trees.route import Progress, Route
 from d2c.trees.scores.brackets import bracket_scores
 
@@ -257,9 +258,11 @@ def _parsed(dtrees: Iterable[DTree], treebank: Paths) -> list[DTree]:
 
 
 def with_induced_heads(ctrees: Iterable[CTree], dtrees: Iterable[DTree]) -> list[CTree]:
-    """Return c-trees with the head children that d-trees over the same tokens induce, made trees first."""
+    """Return c-trees with the head children that d-trees over the same tokens induce, made trees first, and
+    with hidden nodes over their subtrees."""
     pairs = counted(zip(ctrees, dtrees, strict=True), "inducing heads")
-    return [induce_heads(ctree, repair_heads(dtree.heads)[0]) for ctree, dtree in pairs]
+    repaired = ((ctree, repair_heads(dtree.heads)[0]) for ctree, dtree in pairs)
+    return [induce_heads(with_subtrees(ctree, projectivize(heads)), heads) for ctree, heads in repaired]
 
 
 def _fit_arcs(

@@ -46,8 +46,8 @@ def build(
         if not (treebanks / file).is_file():
             raise ModelError(f"{treebanks / file}: no such file; --treebanks says where treebanks are")
     with whole_directory(directory, SETTINGS) as new, scratch() as work:
-        if recipe.pipeline:
-            write_card(new, recipe, *build_converter(recipe, treebanks, new, work, say))
+        if recipe.converts:
+            write_card(new, recipe, *build_converter(recipe, treebanks, new, checkpoints or work, say))
         else:
             base = directory.parent / recipe.begin if recipe.begin else None
             trained = train(recipe, treebanks, work, say, checkpoints, base)

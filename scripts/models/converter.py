@@ -1,35 +1,49 @@
-"""A converter of the d-trees of spaCy's English pipelines, whichever one: their convention is ClearNLP's.
+"""Converters of d-trees that somebody else has made: by spaCy's English pipelines, or in UD treebanks.
 
-It learns from gold d-trees of that convention, which CRAFT has, and from those that a pipeline predicts, with
-the tags that it predicts. What differs between them (`parataxis` and `nmod` in CRAFT are `appos` and `nummod`
-there, `root` is `ROOT`) is learned from both.
+`en-clear` learns from gold d-trees of ClearNLP's convention, which CRAFT has, and from those that a pipeline
+predicts, with the tags that it predicts. What differs between them (`parataxis` and `nmod` in CRAFT are
+`appos` and `nummod` there, `root` is `ROOT`) is learned from both.
+
+`en-ud` learns from gold UD d-trees with silver c-trees, and from gold c-trees with their own tags and the
+d-trees of a parser that learns here, from all gold UD d-trees at hand.
 """
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import replace
+from itertools import chain
 from pathlib import Path
+from typing import TypeVar
 
 from d2c.cky.constrained_cky import ConstrainedCKY
 from d2c.dparsers.pipeline_parser import FORMAT, PipelineParser
+from d2c.dparsers.protocol import DependencyParser, Tagger
+from d2c.dparsers.spacy.parser import SpacyParser
+from d2c.dparsers.spacy.tagger import SpacyTagger
 from d2c.models.model import Model
 from d2c.training.train import with_induced_heads
 from d2c.trees.ctree import CTree
 from d2c.trees.dtree import DTree
-from d2c.trees.formats.conllu import read_conllu
+from d2c.trees.formats.conllu import read_conllu, save_conllu
 from d2c.trees.refinement import visible
 from d2c.trees.route import Progress
 from d2c.trees.scores.brackets import bracket_scores
 from models.recipes import Recipe
 from models.scores import Score, score_conversion
-from treebanks.penn import BLOCK, HELD_OUT, penn_trees
+from treebanks.penn import BLOCK, HELD_OUT, penn_trees, quoted, to_penn
+from treebanks.silver import gold_of, silver_pairs
 
-Pairs = list[tuple[CTree, DTree]]  # over the same tokens
+Pair = tuple[CTree, DTree]  # over the same tokens
+T = TypeVar("T")
+
+GOLD = {"sd": "Stanford", "ud": "gold UD"}  # d-trees, by what names of files say
+_PARTS = "ud-tagger", "ud-dparser"
+_PASSES = 4.0, 2.5  # of the tagger and the d-parser that learn from UD treebanks
 
 
-def clear_trees(file: Path) -> list[CTree]:
-    """Return the c-trees of a file, with the hyphens of spaCy's pipelines.
+def uncut(file: Path) -> list[CTree]:
+    """Return the c-trees of a file, with the hyphens of spaCy's pipelines and UD treebanks.
 
     Gold d-trees follow noun phrases within noun phrases, which are hidden nodes here: without them two of a
     hundred constituents could not be reached.
@@ -37,56 +51,122 @@ def clear_trees(file: Path) -> list[CTree]:
     return list(penn_trees(file, hyphens=True, inner=True))
 
 
-def stanford(part: str, folder: Path) -> Pairs:
-    """Return CRAFT's own d-trees, with its own tags; c-trees with hidden nodes, see `clear_trees`."""
-    ctrees, pairs = clear_trees(folder / f"craft-{part}.mrg.gz"), Pairs()
-    for ctree, dtree in zip(ctrees, read_conllu(folder / f"craft-{part}.sd.conllu.gz"), strict=True):
-        assert len(dtree.heads) == len(ctree.tokens), f"{folder}: other sentences than CRAFT's"
-        pairs.append((ctree, replace(dtree, tokens=ctree.tokens)))
-    return pairs
+def gold_pairs(file: Path, convention: str, every: bool = False) -> Iterator[Pair]:
+    """Yield the trees of a file with the gold d-trees of a convention beside it, if there are any.
+
+    convention: a key of GOLD; every: also silver trees that contradict their d-trees
+    """
+    beside = file.with_name(file.name.replace(".mrg.", f".{convention}.conllu."))
+    if beside == file or not beside.is_file():
+        return
+    if convention == "ud":
+        for ctree, dtree in silver_pairs(file, every):
+            penn = to_penn(ctree, hyphens=True)
+            assert penn is not None and len(penn.tokens) == len(dtree.heads), f"{file}: marks among words"
+            if penn.labels:
+                yield penn, replace(dtree, tokens=penn.tokens)
+        return
+    for ctree, dtree in zip(uncut(file), read_conllu(beside), strict=True):
+        assert len(dtree.heads) == len(ctree.tokens), f"{beside}: other sentences than those of {file}"
+        yield ctree, replace(dtree, tokens=ctree.tokens)
 
 
-def predicted(ctrees: Sequence[CTree], pipeline: PipelineParser) -> Pairs:
-    """Return the d-trees and tags that a pipeline predicts for the words of the c-trees."""
-    tokens = [*pipeline.tag(ctree.tokens.forms for ctree in ctrees)]
-    tagged = (replace(ctree, tokens=own) for ctree, own in zip(ctrees, tokens, strict=True))
-    return list(zip(tagged, pipeline.parse(tokens), strict=True))
+def parsers(recipe: Recipe, treebanks: Path, work: Path, say: Progress) -> tuple[Tagger, DependencyParser]:
+    """Return whose d-trees are converted beside gold ones: a pipeline, or what learns from UD treebanks."""
+    if recipe.pipeline:
+        pipeline = PipelineParser(f"spacy:{recipe.pipeline}").train(work, work, work / "pipeline")
+        return pipeline, pipeline
+    if all((work / part).is_dir() for part in _PARTS):  # where work is kept
+        return SpacyTagger.load(work / _PARTS[0]), SpacyParser.load(work / _PARTS[1])
+    work.mkdir(parents=True, exist_ok=True)
+    files = (gold_of(treebanks / data.train) for data in recipe.data)
+    dtrees = chain.from_iterable(read_conllu(file) for file in files if file.is_file())
+    parts = parted([replace(dtree, tokens=quoted(dtree.tokens)) for dtree in dtrees])
+    train, dev = given = work / "ud-train.conllu", work / "ud-dev.conllu"
+    save_conllu(parts[0], train)
+    save_conllu(parts[1], dev)
+    tagger = SpacyTagger(epochs=_PASSES[0]).train(*given, work / _PARTS[0], say)
+    return tagger, SpacyParser(epochs=_PASSES[1]).train(*given, work / _PARTS[1], say)
+
+
+def parted(items: Sequence[T]) -> tuple[list[T], list[T]]:
+    """Return what is learned from, and a fortieth, which selects among states."""
+    parts: tuple[list[T], list[T]] = ([], [])
+    for number, item in enumerate(items):
+        parts[number // BLOCK % HELD_OUT == 0].append(item)
+    return parts
+
+
+def predicted(ctrees: Sequence[CTree], dparser: DependencyParser, tagger: Tagger | None) -> Iterator[Pair]:
+    """Yield the c-trees with the d-trees that are predicted for their words, and for their tags, if no tagger
+    finds others."""
+    if tagger is not None:
+        tokens = tagger.tag(ctree.tokens.forms for ctree in ctrees)
+        ctrees = [replace(ctree, tokens=own) for ctree, own in zip(ctrees, tokens, strict=True)]
+    return zip(ctrees, dparser.parse(ctree.tokens for ctree in ctrees), strict=True)
 
 
 def build_converter(
     recipe: Recipe, treebanks: Path, new: Path, work: Path, say: Progress
 ) -> tuple[list[Score], dict[str, str]]:
-    """Leave a converter of a pipeline's d-trees in a directory; return its scores and its ceilings.
+    """Leave a converter in a directory; return its scores and its ceilings.
 
     A fortieth of the pairs selects its weights.
     """
-    pipeline = PipelineParser(f"spacy:{recipe.pipeline}").train(work, work, work / "pipeline")
-    pairs = stanford("train", treebanks)
+    tagger, dparser = parsers(recipe, treebanks, work, say)
+    pairs = list[Pair]()
     for data in recipe.data:
-        say(f"{recipe.name}: parsing {data.train}")
-        pairs += predicted(clear_trees(treebanks / data.train), pipeline)
-    parts: tuple[Pairs, Pairs] = ([], [])
-    for number, pair in enumerate(pairs):
-        parts[number // BLOCK % HELD_OUT == 0].append(pair)
-    (ctrees, dtrees), (dev, dev_dtrees) = (map(list, zip(*part, strict=True)) for part in parts)
+        pairs += gold_pairs(treebanks / data.train, recipe.converts)
+        if is_gold(treebanks / data.train):
+            say(f"{recipe.name}: parsing {data.train}")
+            every = round(1 / recipe.shares.get(data.name, 1.0))
+            drawn = [c for i, c in enumerate(uncut(treebanks / data.train)) if i // BLOCK % every == 0]
+            kept = work / f"{data.train.partition('.')[0]}.conllu"
+            if not kept.is_file():
+                save_conllu(
+                    (d for _, d in predicted(drawn, dparser, tagger if recipe.pipeline else None)), kept
+                )
+            read = read_conllu(kept)
+            pairs += [(replace(c, tokens=d.tokens), d) for c, d in zip(drawn, read, strict=True)]
+    (ctrees, dtrees), (dev, dev_dtrees) = (map(list, zip(*part, strict=True)) for part in parted(pairs))
     route = ConstrainedCKY(labels=True, **recipe.settings)
     gold, held_out = with_induced_heads(ctrees, dtrees), with_induced_heads(dev, dev_dtrees)
     route.fit(gold, held_out, dtrees=dtrees, dev_dtrees=dev_dtrees, progress=say)
     (new / "dparser").mkdir()
     FORMAT.write(new / "dparser", {"pipeline": None})  # whoever loads the model says which one it is
-    Model("cky", route, "pipeline", pipeline).save(new, new)
-    of_craft = stanford("dev", treebanks)
-    scored = {"CRAFT dev, Stanford": (of_craft, [ctree for ctree, _ in of_craft])}
-    for data in recipe.data:
-        own = clear_trees(treebanks / data.dev)  # with the treebank's tags
-        scored[f"{data.name} dev"] = predicted(own, pipeline), own
+    Model("cky", route, "pipeline", PipelineParser("")).save(new, new)
     scores, ceilings = [], {}
-    for part, (of_part, own) in scored.items():
+    for part, (gold, of_part) in parts_to_score(recipe, treebanks, tagger, dparser).items():
         seen, dtrees = map(list, zip(*of_part, strict=True))
-        gold = list(map(visible, own))
         scores.append(score_conversion(part, route, gold, dtrees))
         nearest = map(route.oracle, with_induced_heads(seen, dtrees), dtrees)
         ceilings[f"ceiling: the nearest trees that the d-trees allow, F1, {part}"] = (
             f"{bracket_scores(gold, nearest).f1:.2f}"
         )
     return scores, ceilings
+
+
+def is_gold(file: Path) -> bool:
+    """Return whether a file has gold c-trees."""
+    return ".mrg" in file.name and not gold_of(file).is_file()
+
+
+def parts_to_score(
+    recipe: Recipe, treebanks: Path, tagger: Tagger, dparser: DependencyParser
+) -> dict[str, tuple[list[CTree], list[Pair]]]:
+    """Return dev parts with their trees as shown and treebanks' tags, and what is converted."""
+    parts = {}
+    for data in recipe.data:
+        file = treebanks / data.dev
+        name = f"{data.name} dev, {GOLD[recipe.converts]}"
+        for every, part in ((True, name), (False, f"{name}, trees that agree")):
+            pairs = [*gold_pairs(file, recipe.converts, every)]
+            if pairs and (every or not is_gold(file)):
+                parts[part] = [visible(ctree) for ctree, _ in pairs], pairs
+        if is_gold(file):
+            own = uncut(file)
+            shown = [*map(visible, own)]
+            parts[f"{data.name} dev"] = shown, [*predicted(own, dparser, tagger)]
+            if not recipe.pipeline:
+                parts[f"{data.name} dev, its tags"] = shown, [*predicted(own, dparser, None)]
+    return parts

@@ -60,7 +60,8 @@ class Recipe:
     recased:  of the sentences in train so many once more, without capitals or in capitals
     lessons:  silver trees of text, which are in train, too
     packed:   routes look among packed arcs
-    pipeline: of spaCy's kind, where the model converts d-trees of such pipelines
+    converts: where the model converts d-trees: their convention, as names of files say it: sd, ud
+    pipeline: of spaCy's kind, where it converts those of such pipelines
     encoder:  a package with a directory that `--transformer` takes
     packages: whose versions the card says
     english:  several treebanks in one convention; text is cut by rules for English
@@ -80,6 +81,7 @@ class Recipe:
     recased: float = 0.0
     lessons: tuple[Lesson, ...] = ()
     packed: bool = False
+    converts: str = ""
     pipeline: str | None = None
     encoder: str | None = None
     packages: tuple[str, ...] = ("spacy",)

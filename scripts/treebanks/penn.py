@@ -22,7 +22,7 @@ from d2c.trees.ctree import CTree, Tokens, build_ctree
 from d2c.trees.formats.brackets import format_bracket
 from d2c.trees.formats.chunks import batches
 from d2c.trees.refinement import HIDDEN
-from treebanks.silver import has_gold, silver_trees
+from treebanks.silver import gold_of, silver_trees
 
 TREEBANKS = ("craft", "genia", "masc")
 HELD_OUT = 40  # of so many blocks of train one selects among states; dev is for scores alone
@@ -115,6 +115,12 @@ def _form(word: Sequence[int], forms: Sequence[str], tags: Sequence[str]) -> str
     return "".join(forms[i] for i in word)
 
 
+def quoted(tokens: Tokens) -> Tokens:
+    """Return words and tags alone, with the Penn Treebank's quotation marks."""
+    forms = tuple(_form([i], tokens.forms, tokens.tags) for i in range(len(tokens)))
+    return Tokens(forms, tokens.tags)
+
+
 def _tag(word: Sequence[int], tags: Sequence[str]) -> str:
     """Return that of the last part, as the Penn Treebank has it: `well-known` and `long-term` are JJ,
     `5-10` is CD, `CAPAN-1` NN."""
@@ -146,7 +152,7 @@ def penn_trees(path: Path, hyphens: bool = False, inner: bool = False) -> Iterat
     contradict their d-trees.
     """
     left_out: list[FormatError] = []
-    read = silver_trees if has_gold(path) else Reading(faults=Faults(skipped=left_out.append))
+    read = silver_trees if gold_of(path).is_file() else Reading(faults=Faults(skipped=left_out.append))
     for ctree in read(path):
         converted = to_penn(ctree, hyphens, inner)
         if converted is not None and converted.labels:

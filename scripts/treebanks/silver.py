@@ -26,17 +26,22 @@ _CLAUSES = frozenset({"SBAR", "SBARQ"})
 
 def silver_trees(path: Path) -> Iterator[CTree]:
     """Yield the trees of a file that agree with the d-trees beside it, mended. Raises FormatError."""
-    dtrees = read_conllu(path.with_name(path.name.removesuffix(_GOLD[0]) + _GOLD[1]))
-    for number, (ctree, dtree) in enumerate(zip(Reading()(path), dtrees, strict=True), 1):
+    return (ctree for ctree, _ in silver_pairs(path))
+
+
+def silver_pairs(path: Path, all_of_them: bool = False) -> Iterator[tuple[CTree, DTree]]:
+    """Yield the same trees with their d-trees, or all trees. Raises FormatError."""
+    for number, (ctree, dtree) in enumerate(zip(Reading()(path), read_conllu(gold_of(path)), strict=True), 1):
         if ctree.tokens.forms != dtree.tokens.forms:
             raise FormatError(str(path), 0, number, "has other words than its d-tree")
-        if contradictions(ctree, dtree) <= _MOST * len(ctree.labels):
-            yield mended(ctree)
+        if all_of_them or contradictions(ctree, dtree) <= _MOST * len(ctree.labels):
+            yield mended(ctree), dtree
 
 
-def has_gold(path: Path) -> bool:
-    """Return whether there are gold d-trees beside a file of trees, which are silver then."""
-    return path.with_name(path.name.removesuffix(_GOLD[0]) + _GOLD[1]).is_file()
+def gold_of(path: Path) -> Path:
+    """Return the file of gold UD d-trees that may be beside a file of trees, which are silver then; of such
+    d-trees themselves their own file."""
+    return path.with_name(path.name.removesuffix(_GOLD[1]).removesuffix(_GOLD[0]) + _GOLD[1])
 
 
 def contradictions(ctree: CTree, dtree: DTree) -> int:

@@ -62,8 +62,12 @@ def test_spacy(saved: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> 
     assert parser.foreign
     assert sorted(path.name for path in (tmp_path / "model").iterdir()) == [SETTINGS]
     monkeypatch.chdir("/")
-    with pytest.raises(ModelError, match="names no pipeline; say which .* kind: --allow-pipeline spacy:NAME"):
-        PipelineParser.load(tmp_path / "model")
+    unloaded = PipelineParser.load(tmp_path / "model")
+    assert unloaded.takes_given and not parser.takes_given
+    with pytest.raises(
+        ModelError, match="^say which pipeline parses, .* kind: --allow-pipeline spacy:NAME; or"
+    ):
+        next(unloaded.parse(SENTENCES))
     loaded = PipelineParser.load(tmp_path / "model", f"spacy:{saved}")
     for each in (parser, loaded):
         dtrees = [*each.parse(SENTENCES)]
@@ -122,7 +126,7 @@ def test_stanza(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
 
 
 def test_what_cannot_be_loaded(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    with pytest.raises(ModelError, match="not loaded yet"):
+    with pytest.raises(ModelError, match="say which pipeline parses"):
         next(PipelineParser("stanza:en").parse([EMPTY]))
     for wrong in ("spacy", "spacy:", "other:x"):
         with pytest.raises(ModelError, match=f"^the pipeline '{wrong}' is not of the form spacy:NAME or"):

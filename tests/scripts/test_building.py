@@ -8,14 +8,16 @@ import json
 from dataclasses import replace
 from itertools import islice
 from pathlib import Path
-from shutil import make_archive
+from shutil import copytree, make_archive
 
 import numpy as np
 import pytest
+from click.testing import CliRunner
 
 from d2c.base.errors import ModelError
 from d2c.base.model_files import read_json
 from d2c.cky.constrained_cky import ConstrainedCKY
+from d2c.commands.cli import cli
 from d2c.dparsers.stanza.encoder import load_encoder, read_encoder, save_encoder
 from d2c.dparsers.stanza.parser import StanzaParser
 from d2c.experiments.rows import with_tags_of
@@ -23,16 +25,19 @@ from d2c.models.model import Model
 from d2c.models.names import available, find
 from d2c.packed.feature import ArcFeature
 from d2c.parsing.text import PENN
-from d2c.trees.formats.brackets import format_bracket, parse_bracket
+from d2c.trees.dtree import DTree
+from d2c.trees.formats.brackets import format_bracket, parse_bracket, write_brackets
+from d2c.trees.formats.conllu import write_conllu
 from d2c.trees.refinement import HIDDEN, visible
-from models import pretrained
+from models import converter, pretrained
 from models.build import build
 from models.cards import commit
 from models.pretrained import encoder, encoder_of, glove, vectors_file, wordllama
 from models.recipes import RECIPES, BuildSpec
 from models.scores import brackets, cut, text_f1
+from tests.d2c.training.ud_like import ud_like
 from tests.dparsers.encoders import tiny_encoder
-from treebanks.penn import to_penn
+from treebanks.penn import quoted, to_penn
 
 SAMPLE = Path(__file__).parents[2] / "data" / "sample"
 
@@ -174,6 +179,57 @@ def test_a_model_may_look_among_packed_arcs(treebanks: Path, tmp_path: Path) -> 
     assert (model.route_name, model.arcs) == ("cky", "packed")
     assert isinstance(model.route, ConstrainedCKY) and f"packed arcs: {model.route.arcs_}" in said
     assert model.route.arcs_ != ArcFeature()
+
+
+@pytest.mark.slow
+def test_a_tiny_converter_of_ud(treebanks: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Silver trees have gold d-trees, gold trees those of a parser that learned from all gold d-trees."""
+    folder = copytree(treebanks, tmp_path / "treebanks")
+    for part, count in (("train", 60), ("dev", 4)):
+        with open(SAMPLE / f"{part}.mrg", encoding="utf-8") as stream:
+            ctrees = [*map(parse_bracket, islice(stream, count))]
+        name = "gum-free-train" if part == "train" else "gum-dev"
+        with gzip.open(folder / f"{name}.mrg.gz", "wt", encoding="utf-8") as packed:
+            write_brackets(ctrees, packed)
+        for file in (f"{name}.ud.conllu.gz", f"ewt-{part}.ud.conllu.gz"):
+            with gzip.open(folder / file, "wt", encoding="utf-8") as packed:
+                write_conllu(map(ud_like, ctrees), packed)
+    monkeypatch.setattr(converter, "_PASSES", (0.5, 0.5))
+    settings = {"epochs": 1, "table_bits": 12}
+    recipe = replace(RECIPES["en-ud"], settings=settings, shares={"MASC": 0.5})
+    said: list[str] = []
+    build(recipe, folder, tmp_path / "en-ud", lambda line: said.append(str(line)), tmp_path / "kept")
+    assert {file.name for file in (tmp_path / "kept").iterdir()} > {
+        "ud-tagger",
+        "ud-dparser",
+        "masc-train.conllu",
+    }
+    card = read_json(tmp_path / "en-ud" / "card.json")
+    assert [*card["f1"]] == [
+        *("GUM dev, gold UD", "GUM dev, gold UD, trees that agree"),
+        *("MASC dev", "MASC dev, its tags"),
+    ]
+    assert card["f1"]["GUM dev, gold UD"] > 60
+    assert card["settings"]["MASC times"] == "0.5" and "EWT" in {one["name"] for one in card["data"]}
+    monkeypatch.setenv("D2C_MODELS", str(tmp_path))
+    words = "1\tThey\t_\t_\tPRP\t_\t2\tnsubj\t_\t_\n2\tsleep\t_\t_\tVBP\t_\t0\troot\t_\t_\n"
+    run = CliRunner().invoke(cli, ["parse", "en-ud"], input=words)
+    assert run.exit_code == 0 and "(PRP They)" in run.stdout, run.stderr
+
+
+def test_gold_d_trees_of_the_pairs_are_those_beside(tmp_path: Path) -> None:
+    """Quotation marks are the Penn Treebank's, hyphens stay words."""
+    tree = "(TOP (NP (`` \") (NN well) (HYPH -) (NN being) ('' \")))"
+    with gzip.open(tmp_path / "x.mrg.gz", "wt", encoding="utf-8") as stream:
+        stream.write(tree + "\n")
+    dtree = DTree(parse_bracket(tree).tokens, (4, 4, 4, 0, 4), labels=("punct",) * 3 + ("root", "punct"))
+    assert [*converter.gold_pairs(tmp_path / "x.mrg.gz", "ud")] == []
+    with gzip.open(tmp_path / "x.ud.conllu.gz", "wt", encoding="utf-8") as stream:
+        write_conllu([dtree], stream)
+    [(ctree, given)] = converter.gold_pairs(tmp_path / "x.mrg.gz", "ud")
+    assert format_bracket(ctree) == "(TOP (NP (`` ``) (NN well) (HYPH -) (NN being) ('' '')))"
+    assert given.tokens == ctree.tokens and given.heads == dtree.heads
+    assert quoted(dtree.tokens) == ctree.tokens
 
 
 def test_what_is_missing(treebanks: Path, tmp_path: Path) -> None:

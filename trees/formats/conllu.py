@@ -26,6 +26,12 @@ from d2c.trees.dtree import DTree
 from d2c.trees.formats.chunks import Malformed, Write, parse_all, writer
 
 COLUMNS = 10
+UPOS = frozenset(
+    {
+        *("ADJ", "ADP", "ADV", "AUX", "CCONJ", "DET", "INTJ", "NOUN", "NUM", "PART"),
+        *("PRON", "PROPN", "PUNCT", "SCONJ", "SYM", "VERB", "X"),
+    }
+)
 _HUGE = re.compile("-?[0-9]{10,}")
 _BLANK_LINE = re.compile(r"^[ \t]+$", re.MULTILINE)
 _ID, _FORM, _HEAD = 0, 1, 6

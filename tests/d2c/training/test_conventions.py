@@ -131,6 +131,38 @@ def test_the_pipelines_own_parse_is_converted_where_it_runs(
         assert f"(TOP {doc[:]._.parse_string})" == format_bracket(ctree)
 
 
+@pytest.mark.parametrize("jobs", ["1", "2"])
+def test_d_trees_of_the_input_are_converted_where_no_pipeline_is_named(
+    treebank: Treebank, model: tuple[Path, float], jobs: str
+) -> None:
+    """As `decode` does; the words and tags alone are not enough."""
+    dev, route = treebank[1], load_route(model[0])
+    file = treebank[2] / "dev.conllu"
+    run = CliRunner().invoke(cli, ["parse", str(model[0]), str(file), "--jobs", jobs, "--batch-size", "10"])
+    assert run.exit_code == 0, run.output
+    decoded = [*map(format_bracket, route.decode_all(map(ud_like, dev)))]
+    assert run.stdout.splitlines() == decoded
+
+
+def test_what_of_the_input_cannot_be_converted(model: tuple[Path, float]) -> None:
+    rows = {"UPOS": "INTJ\t_\t_\t0\troot", "nothing": "_\t_\t_\t0\troot", "heads": "_\tNN\t_\t_\t_"}
+    text = "".join(f"# {name}\n1\tHi\t_\t{row}\t_\t_\n\n" for name, row in rows.items())
+    ranges = "1-2\tdunno\t_\t_\t_\t_\t_\t_\t_\t_\n1\tdun\t_\tVERB\tVBP\t_\t0\troot\t_\t_\n"
+    text += f"{ranges}1.1\tx\t_\t_\t_\t_\t_\t_\t_\t_\n2\tno\t_\tADV\tRB\t_\t1\tadvmod\t_\t_\n"
+    run = CliRunner().invoke(cli, ["parse", str(model[0])], input=text)
+    assert run.exit_code == 3
+    errors = [line for line in run.stderr.splitlines() if line.startswith("d2c: ")]
+    assert errors == [
+        "d2c: <stdin>:1: the tags are UPOS's (INTJ); XPOS needs those that the model has learned",
+        "d2c: <stdin>:4: there are no tags; XPOS needs those that the model has learned",
+        "d2c: <stdin>:7: there is no d-tree, and no pipeline that parses: --allow-pipeline spacy:NAME",
+    ]
+    assert [line.count("ERROR") for line in run.stdout.splitlines()] == [3, 3, 3, 0]
+    assert "(VBP dun)" in run.stdout and "(RB no)" in run.stdout
+    run = CliRunner().invoke(cli, ["parse", str(model[0]), "--text"], input="Hi\n")
+    assert isinstance(run.exception, ModelError) and "--allow-pipeline spacy:NAME" in str(run.exception)
+
+
 def test_files_as_d_parser(treebank: Treebank) -> None:
     """The right d-trees of this convention: every c-tree can be had."""
     _, dev, directory = treebank
