@@ -12,6 +12,7 @@ from d2c.base.errors import ModelError
 from d2c.base.temporary import scratch
 from d2c.dparsers.directories import whole_directory
 from d2c.dparsers.protocol import TextRules
+from d2c.dparsers.training import thinned
 from d2c.experiments.rows import with_tags_of
 from d2c.models.model import SETTINGS, Model
 from d2c.parsing.rules import rules_of
@@ -29,6 +30,7 @@ from models.scores import recased, score, untagged
 from models.teaching import taught
 from treebanks.penn import write_parts
 
+_WORDS = 10_000  # that teach what packed arcs count for
 _ENOUGH = 0.5  # F1 by which another route must be better than the first, which starts quicker
 
 
@@ -49,8 +51,7 @@ def build(
         if recipe.converts:
             write_card(new, recipe, *build_converter(recipe, treebanks, new, checkpoints or work, say))
         else:
-            base = directory.parent / recipe.begin if recipe.begin else None
-            trained = train(recipe, treebanks, work, say, checkpoints, base)
+            trained = train(recipe, treebanks, directory.parent, work, say, checkpoints)
             finish(recipe, trained, treebanks, new, say)
     say(f"{directory}: built")
 
@@ -58,14 +59,14 @@ def build(
 def train(
     recipe: Recipe,
     treebanks: Path,
+    models: Path,
     work: Path,
     say: Progress,
     checkpoints: Path | None,
-    base: Path | None = None,
 ) -> dict[str, Path]:
     """Train models of each route of a recipe, in directories below `work`.
 
-    base: of the model that it goes on from
+    models: the folder of teachers, and of the model that it goes on from
     """
     settings = {**recipe.settings, "checkpoints": checkpoints}
     if recipe.encoder:
@@ -74,36 +75,40 @@ def train(
     if recipe.english:
         shares = {treebanks / data.train: recipe.shares.get(data.name, 1.0) for data in recipe.data}
         for lesson in recipe.lessons:
-            shares[taught(lesson, treebanks, checkpoints or work, say)] = 1.0
+            shares[taught(lesson, treebanks, models, checkpoints or work, say)] = 1.0
         parts = write_parts(shares, recipe.read, work, 1, recipe.recased)
     else:
         [data] = recipe.data
         parts, read = (treebanks / data.train, treebanks / data.dev), recipe.read
     spec = BuildSpec(*parts, recipe.routes, read, **settings)
     directories = {route: work / route for route in recipe.routes}
-    if base:
-        go_on(base, spec, spec.tagger_epochs, directories[recipe.routes[0]], say)
+    first = directories[recipe.routes[0]]
+    if recipe.begin and not recipe.encoder:
+        go_on(models / recipe.begin, spec, spec.tagger_epochs, first, say)
         return directories
     train_models(spec, [*directories.values()], say)
-    if recipe.packed:
-        for directory in directories.values():
-            pack(directory, read(parts[1]), say)
+    if recipe.begin:
+        directories["cky"] = work / "cky"
+        over_packed_arcs(first, models / recipe.begin, directories["cky"], read(parts[1]), say)
     return directories
 
 
-def pack(directory: Path, ctrees: Iterable[CTree], say: Progress) -> None:
-    """Teach a model's route what packed arcs count for.
+def over_packed_arcs(
+    trained: Path, base: Path, directory: Path, ctrees: Iterable[CTree], say: Progress
+) -> None:
+    """Leave in a directory the d-parser of one model and the chart of another one, over packed arcs.
 
-    ctrees: from which nothing was learned, though they chose among states; `d2c train --arcs packed` trains
-            once more on nine tenths instead
+    ctrees: what teaches it what packed arcs count for; the d-parser has not learned from them, though they
+            chose among its states
     """
-    model = Model.load(directory, arcs="packed")
-    assert model.route.supports_arcs
-    gold = [*ctrees]
+    dparser, chart = Model.load(trained), Model.load(base).route
+    assert chart.supports_arcs
+    model = Model("cky", chart, dparser.dparser_name, dparser.dparser, arcs="packed")
+    gold = [*thinned([*ctrees], _WORDS, lambda ctree: len(ctree.tokens))]
     dtrees = [*model.parse_dependencies(map(untagged, gold))]
-    model.route.fit_arcs(with_tags_of(dtrees, gold), dtrees)
-    say(f"packed arcs: {cast(Any, model.route).arcs_}")
-    model.save(directory, directory)
+    chart.fit_arcs(with_tags_of(dtrees, gold), dtrees)
+    say(f"packed arcs: {cast(Any, chart).arcs_}")
+    model.save(directory, trained)
 
 
 def finish(recipe: Recipe, trained: Mapping[str, Path], treebanks: Path, new: Path, say: Progress) -> None:

@@ -56,9 +56,7 @@ def _drawn(recipe: Recipe) -> dict[str, str]:
     made = {f"{name} times": str(share) for name, share in recipe.shares.items()}
     made |= {"recased": str(recipe.recased)} if recipe.recased else {}
     made |= {"goes on from": recipe.begin} if recipe.begin else {}
-    for one in recipe.lessons:
-        teacher = f"{one.teacher} over {one.pipeline}" if one.pipeline else one.teacher
-        made[f"{one.share} of {one.text}"] = f"parsed by {teacher}"
+    made |= {f"{one.share} of {one.text}": f"parsed by {one}" for one in recipe.lessons}
     return made
 
 

@@ -55,11 +55,11 @@ class Recipe:
     read:     how the treebanks are read, for training and as gold
     routes:   the first one is taken, unless another has an F1 that is more than 0.5 better
     settings: of `BuildSpec`; of a converter, those of the chart
-    begin:    the model that it goes on from, built into the same folder before
+    begin:    the model that it goes on from, built into the same folder before; with an encoder, the one
+              whose chart it takes
     shares:   of treebanks, how often each sentence is in train; 1 where nothing is said
     recased:  of the sentences in train so many once more, without capitals or in capitals
     lessons:  silver trees of text, which are in train, too
-    packed:   routes look among packed arcs
     converts: where the model converts d-trees: their convention, as names of files say it: sd, ud
     pipeline: of spaCy's kind, where it converts those of such pipelines
     encoder:  a package with a directory that `--transformer` takes
@@ -80,7 +80,6 @@ class Recipe:
     shares: Mapping[str, float] = field(default_factory=dict)
     recased: float = 0.0
     lessons: tuple[Lesson, ...] = ()
-    packed: bool = False
     converts: str = ""
     pipeline: str | None = None
     encoder: str | None = None
@@ -92,13 +91,16 @@ def read_recipes() -> dict[str, Recipe]:
     """Return the recipes of recipes.toml by name. Raises KeyError, TypeError for mistakes there."""
     rows = tomllib.loads(Path(__file__).with_suffix(".toml").read_text(encoding="utf-8"))
     treebanks = {name: Data(name=name, **row) for name, row in rows["treebank"].items()}
+    lessons_of = {
+        name: Lesson(**row | {"teachers": tuple(row["teachers"])}) for name, row in rows["lesson"].items()
+    }
     recipes = {}
     for name, row in rows["model"].items():
         data = tuple(treebanks[one] for one in row.pop("treebanks"))
         reading = Reading(**row.pop("reading", {}))
         read = of_each(penn_trees) if row.get("english") else reading
         row["measured"] = rows["measured"][row["measured"]]
-        lessons = tuple(Lesson(**one) for one in row.pop("lessons", ()))
+        lessons = tuple(lessons_of[one] for one in row.pop("lessons", ()))
         lists = {key: tuple(value) for key, value in row.items() if isinstance(value, list)}
         recipes[name] = Recipe(name=name, data=data, read=read, lessons=lessons, **row | lists)
     return recipes

@@ -1,66 +1,110 @@
-"""Silver trees from a teacher: a model parses text that has words and tags, and no trees."""
+"""Silver trees from teachers: models parse text that has words and tags, perhaps d-trees, and no c-trees, and
+vote on the constituents."""
 
 from __future__ import annotations
 
 import gzip
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
+from itertools import combinations
 from pathlib import Path
+from statistics import fmean
 
 from d2c.base.temporary import staged_file
+from d2c.combination.constituents import Parse, combine, constituents
 from d2c.models.model import Model
-from d2c.models.names import find
-from d2c.trees.ctree import Tokens
+from d2c.models.names import find, is_model
+from d2c.trees.ctree import CTree, Tokens
+from d2c.trees.dtree import DTree
 from d2c.trees.formats.brackets import format_bracket
+from d2c.trees.formats.conllu import read_conllu
 from d2c.trees.route import Progress
+from treebanks.penn import joined, quoted, to_penn
+from treebanks.silver import agrees
 
 _SHORTEST, _LONGEST = 2, 60  # words of a sentence
 _QUOTES = ("``", "''")  # both are `"` in such text
-_SURE = 0.9  # of the tags that the teacher finds are those of the text, where its tree is used
+_DTREES, _OVER = ".conllu.gz", " over "
 
 
 @dataclass(frozen=True)
 class Lesson:
-    """Who teaches what: a model by its name, with its pipeline where it has one, and a file of the treebanks.
+    """Who teaches what: models by their names, and a file of the treebanks.
 
-    share: of the sentences that are parsed, evenly spread
+    text:     lines of word_TAG, or CoNLL-U, whose d-trees a teacher that converts them gets
+    teachers: the first of them are believed where votes are equal; "NAME over PIPELINE" converts what a
+              pipeline finds
+    share:    of the sentences that are parsed, evenly spread
+    tags:     so many of the tags that are found are at least those of the text, where the tree is used
+    agree:    the F1 of the teachers among each other is at least so much there
     """
 
     text: str
-    teacher: str
-    pipeline: str | None = None
+    teachers: tuple[str, ...]
     share: float = 1.0
+    tags: float = 0.9
+    agree: float = 0.6
+
+    def __str__(self) -> str:
+        return " and ".join(self.teachers)
+
+    @property
+    def file(self) -> str:
+        """What its trees are kept as."""
+        names = (teacher.partition(_OVER)[0] for teacher in self.teachers)
+        return f"{self.text.partition('.')[0]}-{'-'.join(names)}.mrg"
 
 
-def taught(lesson: Lesson, treebanks: Path, folder: Path, say: Progress) -> Path:
-    """Return a file with the trees that a teacher is sure of, made unless it is in the folder already."""
-    file = folder / f"{lesson.text.partition('.')[0]}-{lesson.teacher}.mrg"
+def taught(lesson: Lesson, treebanks: Path, models: Path, folder: Path, say: Progress) -> Path:
+    """Return a file with the trees that teachers are sure of, made unless it is in the folder already.
+
+    models: a folder of teachers; others are found by their names
+    """
+    file = folder / lesson.file
     if file.is_file():
         return file
-    model = Model.load(find(lesson.teacher), allow_pipeline=lesson.pipeline)
-    whole = enumerate(read_tagged_text(treebanks / lesson.text))
-    sentences = [one for i, one in whole if int((i + 1) * lesson.share) > int(i * lesson.share)]
-    say(f"{lesson.teacher} parses {len(sentences):,} sentences of {lesson.text}")
+    texts = read_tagged_text if not lesson.text.endswith(_DTREES) else read_dtrees
+    whole = enumerate(texts(treebanks / lesson.text))
+    given = [one for i, one in whole if int((i + 1) * lesson.share) > int(i * lesson.share)]
+    say(f"{lesson} parse {len(given):,} sentences of {lesson.text}")
+    parses = (_parsed(teacher, models, given) for teacher in lesson.teachers)
     folder.mkdir(parents=True, exist_ok=True)
     kept = 0
     with staged_file(file) as staged:
         with open(staged, "w", encoding="utf-8") as stream:
-            for tokens, ctree in zip(sentences, model.parse(map(_bare, sentences)), strict=True):
-                right = sum(map(str.__eq__, tokens.tags, ctree.tokens.tags))
-                if right >= _SURE * len(tokens) and ctree.labels:
-                    stream.write(f"{format_bracket(ctree)}\n")
+            for dtree, *ctrees in zip(given, *parses, strict=True):
+                voted = combine([*map(Parse, ctrees)]).ctree
+                if voted.labels and _is_sure(lesson, dtree, voted, ctrees):
+                    stream.write(f"{format_bracket(voted)}\n")
                     kept += 1
         staged.replace(file)
-    say(f"{file}: {kept:,} sentences, of which it is sure")
+    say(f"{file}: {kept:,} sentences, of which they are sure")
     return file
 
 
-def _bare(tokens: Tokens) -> Tokens:
-    return Tokens(tokens.forms, ("",) * len(tokens))
+def _parsed(teacher: str, models: Path, given: Sequence[DTree]) -> Iterator[CTree]:
+    name, _, pipeline = teacher.partition(_OVER)
+    directory = models / name if is_model(models / name) else find(name)
+    model = Model.load(directory, allow_pipeline=pipeline or None)
+    if not model.dparser.takes_given:
+        return model.parse(Tokens(one.tokens.forms, ("",) * len(one.tokens)) for one in map(joined, given))
+    ctrees = model.route.decode_all(given)
+    return (tree for tree in map(to_penn, ctrees) if tree is not None)
 
 
-def read_tagged_text(path: Path) -> Iterator[Tokens]:
-    """Yield the sentences of a file of lines of `word_TAG`, but very short and very long ones."""
+def _is_sure(lesson: Lesson, dtree: DTree, voted: CTree, ctrees: Iterable[CTree]) -> bool:
+    """Return whether tags, teachers, and the d-tree, if there is one, agree with a voted tree."""
+    ours = joined(dtree)
+    same = fmean(map(str.__eq__, ours.tokens.tags, voted.tokens.tags))
+    pairs = combinations([{*constituents(one)} for one in ctrees], 2)
+    shared = [2 * len(a & b) / max(1, len(a) + len(b)) for a, b in pairs]
+    sure = same >= lesson.tags and fmean(shared or [1.0]) >= lesson.agree
+    return sure and (not lesson.text.endswith(_DTREES) or agrees(voted, ours))
+
+
+def read_tagged_text(path: Path) -> Iterator[DTree]:
+    """Yield the sentences of a file of lines of `word_TAG`, but very short and very long ones; they have no
+    heads."""
     with gzip.open(path, "rt", encoding="utf-8") as stream:
         for line in stream:
             pairs = [word.rpartition("_") for word in line.split(" ") if word.strip()]
@@ -68,4 +112,12 @@ def read_tagged_text(path: Path) -> Iterator[Tokens]:
                 tags = tuple(tag.strip() for *_, tag in pairs)
                 words = (word for word, *_ in pairs)
                 pair = zip(words, tags, strict=True)
-                yield Tokens(tuple(tag if tag in _QUOTES else word for word, tag in pair), tags)
+                tokens = Tokens(tuple(tag if tag in _QUOTES else word for word, tag in pair), tags)
+                yield DTree(tokens, (0,) * len(tokens))
+
+
+def read_dtrees(path: Path) -> Iterator[DTree]:
+    """Yield the d-trees of a CoNLL-U file, but very short and very long ones."""
+    for dtree in read_conllu(path):
+        if _SHORTEST <= len(joined(dtree).tokens) <= _LONGEST:
+            yield DTree(quoted(dtree.tokens), dtree.heads, dtree.labels)

@@ -19,6 +19,7 @@ from d2c.base.errors import Faults, FormatError
 from d2c.base.progress import log
 from d2c.treebanks.reading import Read, Reading
 from d2c.trees.ctree import CTree, Tokens, build_ctree
+from d2c.trees.dtree import DTree
 from d2c.trees.formats.brackets import format_bracket
 from d2c.trees.formats.chunks import batches
 from d2c.trees.refinement import HIDDEN
@@ -132,6 +133,16 @@ def _tag(word: Sequence[int], tags: Sequence[str]) -> str:
     if own[-1] in ("CD", "SYM") and own[0] != own[-1]:
         return "NN"
     return _TAGS.get(own[-1], own[-1])
+
+
+def joined(dtree: DTree) -> DTree:
+    """Return the d-tree, without labels, over the words that hyphens make (`words_of`)."""
+    forms, tags, words = dtree.tokens.forms, dtree.tokens.tags, words_of(dtree.tokens)
+    place = {0: 0} | {i + 1: number for number, word in enumerate(words, 1) for i in word}
+    above = ([place.get(dtree.heads[i], 0) for i in word] for word in words)
+    heads = [next((h for h in own if h != number), 0) for number, own in enumerate(above, 1)]
+    tokens = Tokens(tuple(_form(w, forms, tags) for w in words), tuple(_tag(w, tags) for w in words))
+    return DTree(tokens, tuple(heads))
 
 
 def _lowest(word: Sequence[int], parents: Sequence[int]) -> int:

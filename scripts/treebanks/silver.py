@@ -34,7 +34,7 @@ def silver_pairs(path: Path, all_of_them: bool = False) -> Iterator[tuple[CTree,
     for number, (ctree, dtree) in enumerate(zip(Reading()(path), read_conllu(gold_of(path)), strict=True), 1):
         if ctree.tokens.forms != dtree.tokens.forms:
             raise FormatError(str(path), 0, number, "has other words than its d-tree")
-        if all_of_them or contradictions(ctree, dtree) <= _MOST * len(ctree.labels):
+        if all_of_them or agrees(ctree, dtree):
             yield mended(ctree), dtree
 
 
@@ -42,6 +42,11 @@ def gold_of(path: Path) -> Path:
     """Return the file of gold UD d-trees that may be beside a file of trees, which are silver then; of such
     d-trees themselves their own file."""
     return path.with_name(path.name.removesuffix(_GOLD[1]).removesuffix(_GOLD[0]) + _GOLD[1])
+
+
+def agrees(ctree: CTree, dtree: DTree) -> bool:
+    """Return whether few constituents contradict a d-tree."""
+    return contradictions(ctree, dtree) <= _MOST * len(ctree.labels)
 
 
 def contradictions(ctree: CTree, dtree: DTree) -> int:

@@ -29,6 +29,7 @@ from d2c.trees.dtree import DTree
 from d2c.trees.formats.brackets import format_bracket, parse_bracket, write_brackets
 from d2c.trees.formats.conllu import write_conllu
 from d2c.trees.refinement import HIDDEN, visible
+from models import build as building
 from models import converter, pretrained
 from models.build import build
 from models.cards import commit
@@ -169,16 +170,29 @@ def test_a_tiny_model_end_to_end(treebanks: Path, tmp_path: Path, monkeypatch: p
 
 
 @pytest.mark.slow
-def test_a_model_may_look_among_packed_arcs(treebanks: Path, tmp_path: Path) -> None:
-    recipe = RECIPES["en-base"]
+def test_an_encoder_has_the_chart_of_another_model(
+    treebanks: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
     settings = {**RECIPES["en-base"].settings, "dparser": "transition", "epochs": 2, "tagger_epochs": 0.5}
     said: list[str] = []
-    recipe = replace(recipe, settings=settings, routes=("cky",), packed=True)
-    build(recipe, treebanks, tmp_path / "en-packed", lambda line: said.append(str(line)))
-    model = Model.load(tmp_path / "en-packed")
-    assert (model.route_name, model.arcs) == ("cky", "packed")
-    assert isinstance(model.route, ConstrainedCKY) and f"packed arcs: {model.route.arcs_}" in said
-    assert model.route.arcs_ != ArcFeature()
+    base = replace(RECIPES["en-base"], name="base", settings=settings, routes=("cky",))
+    build(base, treebanks, tmp_path / "base", said.append)
+    tiny = tiny_encoder(tmp_path / "tiny")
+    monkeypatch.setattr(building, "encoder_of", lambda package: tiny)
+    monkeypatch.setattr(building, "_ENOUGH", -100.0)  # the chart, however little it has learned
+    recipe = replace(RECIPES["en"], data=base.data, begin="base", shares={}, lessons=())
+    recipe = replace(recipe, settings=recipe.settings | {"epochs": 2})
+    build(recipe, treebanks, tmp_path / "en", said.append)
+    model = Model.load(tmp_path / "en")
+    assert (model.route_name, model.dparser_name, model.arcs) == ("cky", "stanza", "packed")
+    assert model.dparser.finds_tags and model.tagger is model.dparser
+    chart = Model.load(tmp_path / "base").route
+    assert isinstance(model.route, ConstrainedCKY) and isinstance(chart, ConstrainedCKY)
+    np.testing.assert_array_equal(model.route.weights_, chart.weights_)
+    assert f"packed arcs: {model.route.arcs_}" in said and model.route.arcs_ != chart.arcs_ == ArcFeature()
+    card = read_json(tmp_path / "en" / "card.json")
+    assert {"F1 with the route reduction", "F1 with the route cky"} <= card["notes"].keys()
+    assert card["settings"]["goes on from"] == "base"
 
 
 @pytest.mark.slow

@@ -3,14 +3,17 @@
 from __future__ import annotations
 
 import gzip
+from collections.abc import Iterable
+from dataclasses import replace
 from pathlib import Path
+from types import SimpleNamespace
 
 import pytest
 
 from d2c.base.errors import FormatError
 from d2c.models.model import Model
 from d2c.treebanks.reading import CLEANED
-from d2c.trees.ctree import Tokens
+from d2c.trees.ctree import CTree, Tokens
 from d2c.trees.dtree import DTree
 from d2c.trees.formats.brackets import format_bracket, parse_bracket
 from d2c.trees.formats.conllu import write_conllu
@@ -95,27 +98,68 @@ def test_some_sentences_come_in_other_letters_too(tmp_path: Path) -> None:
 
 
 class Teacher:
-    """Finds one tag for all words."""
+    """Finds one tag for all words, and a phrase around them."""
 
-    def parse(self, sentences: list[Tokens]) -> list[object]:
-        return [parse_bracket(f"(TOP (NP {' '.join(f'(NN {w})' for w in s.forms)}))") for s in sentences]
+    def __init__(self, label: str = "NP", converts: bool = False) -> None:
+        self.label, self.dparser, self.route = label, SimpleNamespace(takes_given=converts), self
+
+    def decode_all(self, dtrees: list[DTree]) -> list[CTree]:
+        return self.parse(dtree.tokens for dtree in dtrees)
+
+    def parse(self, sentences: Iterable[Tokens]) -> list[CTree]:
+        rows = (zip(one.tags, one.forms, strict=True) for one in sentences)
+        words = (" ".join(f"({tag or 'NN'} {word})" for tag, word in row) for row in rows)
+        return [parse_bracket(f"(TOP ({self.label} {one}))") for one in words]
 
 
 def test_a_teacher_s_trees_are_kept_where_it_is_sure(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     text = tmp_path / "some-text.txt.gz"
     with gzip.open(text, "wt") as stream:
         stream.write("cats_NN dogs_NN\none_NN\n_NN b_NN\n\"_'' a_b_NN\ncats_NN sleep_VBP\n")
-    assert [(one.forms, one.tags) for one in read_tagged_text(text)][1] == (("''", "a_b"), ("''", "NN"))
+    assert [(one.tokens.forms, one.tokens.tags) for one in read_tagged_text(text)][1] == (
+        ("''", "a_b"),
+        ("''", "NN"),
+    )
     monkeypatch.setattr(teaching, "find", Path)
     monkeypatch.setattr(Model, "load", lambda directory, allow_pipeline: Teacher())
-    lesson, said = Lesson(text.name, "en"), list[str]()
-    file = taught(lesson, tmp_path, tmp_path / "kept", said.append)
+    lesson, said = Lesson(text.name, ("en",)), list[str]()
+    file = taught(lesson, tmp_path, tmp_path, tmp_path / "kept", said.append)
     assert file == tmp_path / "kept" / "some-text-en.mrg"
     assert file.read_text() == "(TOP (NP (NN cats) (NN dogs)))\n"
-    assert said == ["en parses 3 sentences of some-text.txt.gz", f"{file}: 1 sentences, of which it is sure"]
-    assert taught(lesson, tmp_path, tmp_path / "kept", said.append) == file and len(said) == 2  # made once
-    taught(Lesson(text.name, "en", share=0.34), tmp_path, tmp_path / "third", said.append)
-    assert said[2] == "en parses 1 sentences of some-text.txt.gz"
+    assert said == [
+        "en parse 3 sentences of some-text.txt.gz",
+        f"{file}: 1 sentences, of which they are sure",
+    ]
+    assert (
+        taught(lesson, tmp_path, tmp_path, tmp_path / "kept", said.append) == file and len(said) == 2
+    )  # made once
+    taught(Lesson(text.name, ("en",), share=0.34), tmp_path, tmp_path, tmp_path / "third", said.append)
+    assert said[2] == "en parse 1 sentences of some-text.txt.gz"
+
+
+def test_teachers_vote_and_some_convert_gold_dtrees(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    rows = [("cats", "NN", 0), ("-", "HYPH", 3), ("eat", "VB", 1), ("mice", "NNS", 1)]
+    with gzip.open(tmp_path / "some.ud.conllu.gz", "wt") as stream:
+        lines = (f"{i}\t{w}\t_\t_\t{t}\t_\t{h}\tx\t_\t_\n" for i, (w, t, h) in enumerate(rows, 1))
+        stream.write("".join(lines) + "\n")
+    teachers = {"a": Teacher("NP"), "b": Teacher("FRAG"), "c": Teacher("FRAG", converts=True)}
+    asked: list[tuple[str, str | None]] = []
+
+    def load(directory: Path, allow_pipeline: str | None) -> Teacher:
+        asked.append((directory.name, allow_pipeline))
+        return teachers[directory.name]
+
+    monkeypatch.setattr(teaching, "find", Path)
+    monkeypatch.setattr(Model, "load", load)
+    monkeypatch.setattr(teaching, "agrees", lambda ctree, dtree: dtree.heads == (0, 1))
+    lesson = Lesson("some.ud.conllu.gz", ("a", "b over spacy:x", "c"), tags=0.0, agree=1 / 3)
+    file = taught(lesson, tmp_path, tmp_path, tmp_path / "kept", lambda line: None)
+    assert file.name == "some-a-b-c.mrg"
+    assert file.read_text() == "(TOP (FRAG (NN cats-eat) (NN mice)))\n"
+    assert asked == [("a", None), ("b", "spacy:x"), ("c", None)]
+    for stricter in (replace(lesson, agree=0.4), replace(lesson, tags=0.6)):
+        file = taught(stricter, tmp_path, tmp_path, tmp_path / f"{stricter.agree}", lambda line: None)
+        assert file.read_text() == ""
 
 
 def test_everyday_sentences() -> None:
