@@ -16,7 +16,7 @@ from packaging.utils import canonicalize_name
 REPOSITORY = Path(__file__).parents[2]
 LARGE = "torch", "scipy.stats", "sklearn", "pandas", "stanza", "nltk.parse"
 PARSED = "(TOP (S (NP (PRP They)) (VP (VBD ate)) (. .)))"
-PARSE = "import d2c; document = d2c.load()('They ate.'); print(document.sentences[0].tree)\n"
+PARSE = "import d2c; document = d2c.load('en-small')('They ate.'); print(document.sentences[0].tree)\n"
 EXTRAS = """
 import sys
 sys.modules.update(dict.fromkeys(sys.argv.pop(1).split()))  # None: such a module cannot be imported
@@ -82,7 +82,10 @@ def only_in_extras() -> str:
 
 def test_parsing_needs_the_plain_dependencies_alone() -> None:
     assert {"torch", "stanza", "sklearn", "scipy", "pytest"} <= {*only_in_extras().split()}
-    assert python(EXTRAS, only_in_extras(), "parse", "--text", text="They ate.") == [PARSED]
+    for model in ([], ["en-small"]):  # `en` needs more
+        assert python(EXTRAS, only_in_extras(), "parse", *model, "--text", text="They ate.") == [PARSED]
+    *_, said = python(EXTRAS, only_in_extras(), "parse", "en", "--text", text="They ate.", status=2)
+    assert said.startswith("d2c: ") and said.endswith('pip install "d2c[transformers]"'), said
 
 
 @pytest.mark.parametrize(

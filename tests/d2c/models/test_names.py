@@ -15,7 +15,7 @@ from click.testing import CliRunner
 from d2c.base.errors import ModelError
 from d2c.commands.cli import cli
 from d2c.models.model import read_settings
-from d2c.models.names import available, find, unreadable
+from d2c.models.names import available, default, find, unreadable
 
 FORMAT = {"format": 2, "route": "cky", "dparser": "gold"}
 
@@ -55,6 +55,15 @@ def test_names_directories_and_the_default(folders: tuple[Path, Path]) -> None:
     found = {model.name: model for model in available()}
     assert found["xx"] == ("xx", first, {"language": "X"})
     assert found["en"] == ("en", english, {})
+
+
+def test_the_default_has_its_packages(folders: tuple[Path, Path]) -> None:
+    small = make(folders[0] / "en-small")
+    assert default() == "en"  # which comes with d2c
+    lacking = make(folders[0] / "en", versions={"python": "3.11", "numpy": "2", "no-such-package": "1"})
+    assert default() == "en-small" and find() == small and find("en") == lacking
+    run = CliRunner().invoke(cli, ["parse", "--text"], input="They slept.")
+    assert run.stderr.startswith('d2c: en-small parses; better is en: pip install "d2c[transformers]"\n')
 
 
 def test_what_is_no_model(folders: tuple[Path, Path]) -> None:
