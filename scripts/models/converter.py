@@ -16,6 +16,7 @@ from itertools import chain
 from pathlib import Path
 from typing import TypeVar
 
+from d2c.base.temporary import staged_file
 from d2c.cky.constrained_cky import ConstrainedCKY
 from d2c.dparsers.pipeline_parser import FORMAT, PipelineParser
 from d2c.dparsers.protocol import DependencyParser, Tagger
@@ -123,11 +124,12 @@ def build_converter(
             drawn = [c for i, c in enumerate(uncut(treebanks / data.train)) if i // BLOCK % every == 0]
             kept = work / f"{data.train.partition('.')[0]}.conllu"
             if not kept.is_file():
-                save_conllu(
-                    (d for _, d in predicted(drawn, dparser, tagger if recipe.pipeline else None)), kept
-                )
-            read = read_conllu(kept)
-            pairs += [(replace(c, tokens=d.tokens), d) for c, d in zip(drawn, read, strict=True)]
+                with staged_file(kept) as staged:
+                    given = predicted(drawn, dparser, tagger if recipe.pipeline else None)
+                    save_conllu((dtree for _, dtree in given), staged)
+                    staged.replace(kept)
+            dtrees = [*read_conllu(kept)]
+            pairs += [(replace(c, tokens=d.tokens), d) for c, d in zip(drawn, dtrees, strict=True)]
     (ctrees, dtrees), (dev, dev_dtrees) = (map(list, zip(*part, strict=True)) for part in parted(pairs))
     route = ConstrainedCKY(labels=True, **recipe.settings)
     gold, held_out = with_induced_heads(ctrees, dtrees), with_induced_heads(dev, dev_dtrees)
