@@ -73,7 +73,7 @@ def _is_input(first: Path) -> bool:
 @click.option(
     *("--json", "kind"),
     flag_value="json",
-    help='Lines as {"tokens": ["They", "saw", "her", "duck"], "require": [[2, 4, "NP"]], "forbid": [[1, 3]]}: '
+    help='Lines like {"tokens": ["They", "saw", "ducks"], "require": [[1, 3, "VP"]], "forbid": [[1, 3]]}: '
     "spans, from the first word to before the second number, that must be constituents, or must not; labels "
     "may be left out. `tags` are used where they are given.",
 )

@@ -169,6 +169,8 @@ class BatchParser:
             for log, other in route.decode_k_best(dtree, options.best, wanted):
                 alternatives.append((other, exp(log) if route.gives_k_best else None))
         if ctree is not None and shares is not None:
+            if self._model.calibration is not None:
+                shares = self._model.calibration(ctree, shares)
             ctree, shares = without_weak(ctree, shares, options.min_confidence)
             if wanted is not None:
                 ctree, shares = obeying(ctree, wanted, shares)

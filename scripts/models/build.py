@@ -15,7 +15,7 @@ from d2c.dparsers.protocol import TextRules
 from d2c.experiments.rows import with_tags_of
 from d2c.models.model import SETTINGS, Model
 from d2c.parsing.rules import rules_of
-from d2c.training.train import train_models
+from d2c.training.train import train_models, words_of
 from d2c.treebanks.reading import CLEANED, Read
 from d2c.trees.ctree import CTree
 from d2c.trees.route import Progress
@@ -83,12 +83,21 @@ def train(
     directories = {route: work / route for route in recipe.routes}
     if base:
         go_on(base, spec, spec.tagger_epochs, directories[recipe.routes[0]], say)
-        return directories
-    train_models(spec, [*directories.values()], say)
-    if recipe.packed:
-        for directory in directories.values():
+    else:
+        train_models(spec, [*directories.values()], say)
+    for directory in directories.values():
+        if recipe.packed:
             pack(directory, read(parts[1]), say)
+        if recipe.packed or base:
+            calibrate(directory, read(parts[1]), read(parts[0]))
     return directories
+
+
+def calibrate(directory: Path, held_out: Iterable[CTree], learned: Iterable[CTree]) -> None:
+    """Teach a model, which has become another one, how far its confidences can be trusted."""
+    model = Model.load(directory)
+    model.calibrate(held_out, words_of(learned))
+    model.save(directory, directory)
 
 
 def pack(directory: Path, ctrees: Iterable[CTree], say: Progress) -> None:
