@@ -116,9 +116,8 @@ def parse(
     An interrupted run leaves what it has finished in OUTPUT.part. The same command with --resume goes on from
     there.
 
-    Confidences, in `--to json`, are posteriors of the chart (cky), or shares of the labeler's and the unary
-    classifier's scores (reduction, labeler; 1 for what the d-parser's labels say), or means of the two
-    (combined). They rank constituents of one model; they are not calibrated.
+    Confidences, in `--to json`, are probabilities that a constituent is right, as training found them on
+    --dev; in models that learned none, numbers that rank the constituents of one model.
     """
     from d2c.parsing.input import KINDS, read_sentences
     from d2c.parsing.part import digest_of, written

@@ -2,7 +2,8 @@
 
 What a route says of a constituent (a posterior, the share of a label's score) ranks, if that: a d-parser's
 labels say nothing at all. A logistic regression over that and over what is plain to see, its label, length,
-place, tags and how many words are known, is fitted to parses of held-out sentences. Platt, "Probabilistic
+place, tags and how common its rule is in the treebank, is fitted to parses of held-out sentences. Rules that
+are new tell text of another kind, where more is wrong. Platt, "Probabilistic
 Outputs for Support Vector Machines" (1999); with other features as in Nguyen and O'Connor, "Posterior
 Calibration and Exploratory Analysis for Natural Language Processing Models" (EMNLP 2015). Linear time.
 """
@@ -10,7 +11,7 @@ Calibration and Exploratory Analysis for Natural Language Processing Models" (EM
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from math import exp, log
 from pathlib import Path
@@ -24,9 +25,9 @@ FORMAT = 1
 BIAS = "bias"
 _LEAST, _MOST = 1e-4, 1 - 1e-4  # of a route's share
 _RARE = 10  # constituents: what fewer have is no feature
-_WORDS = 30_000  # that are known at most, each of which was there twice
+_RULES = 10_000  # that are known at most
 _FEWEST = 1000  # constituents from which something can be learned
-_DECAY = 0.1  # inverse strength of the penalty on squared weights
+_DECAY = 0.3  # inverse strength of the penalty on squared weights
 
 
 class Judged(NamedTuple):
@@ -44,19 +45,19 @@ class Judged(NamedTuple):
 
 @dataclass(frozen=True)
 class Calibration:
-    """What turns a route's confidences into probabilities: a weight for each feature, known words."""
+    """What turns a route's confidences into probabilities: a weight for each feature; how often each rule,
+    a label over labels and tags, is in the treebank that was learned from."""
 
     weights: dict[str, float]
-    words: frozenset[str]
+    rules: dict[str, int]
 
     @classmethod
-    def fit(cls, parses: Iterable[Judged], words: Iterable[str]) -> Self | None:
+    def fit(cls, parses: Iterable[Judged], ctrees: Iterable[CTree]) -> Self | None:
         """Learn from held-out sentences; None where these are too few, or all right or all wrong.
 
-        words: of the treebank that the parser learned from
+        ctrees: the treebank that the parser learned from
         """
-        counts = Counter(word.lower() for word in words)
-        known = frozenset(word for word, count in counts.most_common(_WORDS) if count > 1)
+        known = dict(Counter(rule for ctree in ctrees for rule in _rules(ctree)).most_common(_RULES))
         rows, right = list[dict[str, float]](), list[bool]()
         for judged in parses:
             rows += _features(judged.ctree, judged.shares, known)
@@ -68,7 +69,7 @@ class Calibration:
     def __call__(self, ctree: CTree, shares: Sequence[float]) -> tuple[float, ...]:
         """Return the probability of each node of a c-tree [K]. shares: what the route says of it [K]"""
         weights, found = self.weights, list[float]()
-        for row in _features(ctree, shares, self.words):
+        for row in _features(ctree, shares, self.rules):
             total = weights.get(BIAS, 0.0)
             total += sum([value * weights.get(name, 0.0) for name, value in row.items()])
             found.append(1 / (1 + exp(-max(-30.0, min(30.0, total)))))
@@ -77,7 +78,7 @@ class Calibration:
     def save(self, path: Path) -> None:
         """Write a file of JSON."""
         rounded = {name: round(weight, 5) for name, weight in self.weights.items()}
-        write_settings(path, FORMAT, Calibration(rounded, self.words))
+        write_settings(path, FORMAT, Calibration(rounded, self.rules))
 
     @classmethod
     def load(cls, path: Path) -> Self:
@@ -85,13 +86,12 @@ class Calibration:
         return read_as(path, FORMAT, cls)
 
 
-def _features(ctree: CTree, shares: Sequence[float], known: frozenset[str]) -> Iterator[dict[str, float]]:
+def _features(ctree: CTree, shares: Sequence[float], known: Mapping[str, int]) -> Iterator[dict[str, float]]:
     """Yield what is seen of each node [K]: names and values."""
     n, tags = len(ctree.tokens), ("^", *ctree.tokens.tags, "$")
     blocks, parents = ctree.blocks(), ctree.parents()
-    unknown = [0]
-    for form in ctree.tokens.forms:
-        unknown.append(unknown[-1] + (form.lower() not in known))
+    seen = [1] * n + [known.get(rule, 0) for rule in _rules(ctree)]
+    new = 3 * seen.count(0) / len(seen[n:])
     for node, share in enumerate(shares, n):
         (first, _), (_, end) = blocks[node][0], blocks[node][-1]
         label, kids = ctree.labels[node - n], ctree.children[node - n]
@@ -103,8 +103,11 @@ def _features(ctree: CTree, shares: Sequence[float], known: frozenset[str]) -> I
             "odds": odds,
             "length": log(end - first),
             "sentence": log(n),
-            "unknown": (unknown[end] - unknown[first]) / (end - first),
-            "unknown in sentence": unknown[n] / n,
+            "rule": log(1 + seen[node]) / 5,
+            "new": float(not seen[node]),
+            "new above": float(parents[node] >= 0 and not seen[parents[node]]),
+            "new below": float(not all(seen[kid] for kid in kids)),
+            "new in sentence": new,
             f"label {label}": 1.0,
             f"odds {label}": odds,
             f"length {label}": log(end - first),
@@ -115,6 +118,12 @@ def _features(ctree: CTree, shares: Sequence[float], known: frozenset[str]) -> I
             f"{label} begins {tags[first + 1]}": 1.0,
             f"{label} ends {tags[end]}": 1.0,
         }
+
+
+def _rules(ctree: CTree) -> Iterator[str]:
+    """Yield the rule of each node [K]: its label, and the labels and tags below it."""
+    for label, kids in zip(ctree.labels, ctree.children, strict=True):
+        yield " ".join([label, *map(ctree.label, kids)])
 
 
 def _fitted(rows: Sequence[dict[str, float]], right: Sequence[bool]) -> dict[str, float]:

@@ -154,12 +154,13 @@ class Model:
         settings = file.named() | {"files": model_files.digests(directory, _PARTS)}
         model_files.write_settings(directory / SETTINGS, FORMAT, settings)
 
-    def calibrate(self, ctrees: Iterable[CTree], words: Iterable[str]) -> None:
+    def calibrate(self, ctrees: Iterable[CTree], learned: Iterable[CTree]) -> None:
         """Learn how far confidences can be trusted, as it parses held-out sentences; some of them, where they
         are very many.
 
-        ctrees: gold ones, from which neither d-parser nor route has learned, though they may have chosen
-                among states; words: of the treebank that these have learned from
+        ctrees:  gold ones, from which neither d-parser nor route has learned, though they may have chosen
+                 among states
+        learned: those that they have learned from
         """
         if not self.route.gives_confidences or self.dparser.reads_along:
             return
@@ -169,7 +170,7 @@ class Model:
             given = (Tokens(tokens.forms, ("",) * len(tokens)) for tokens in given)
         parses = zip(gold, self.route.confidences_all(self.parse_dependencies(given)), strict=True)
         judged = (Judged(visible(one), ctree, shares) for one, (ctree, shares) in parses if shares)
-        self.calibration = Calibration.fit(judged, words)
+        self.calibration = Calibration.fit(judged, map(visible, learned))
 
     def parse(self, sentences: Iterable[Tokens], repairs: Repairs | None = None) -> Iterator[CTree]:
         """Yield the c-tree of each sentence; tags as for `parse_dependencies`."""

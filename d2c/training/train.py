@@ -16,7 +16,6 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import ExitStack
 from dataclasses import dataclass, replace
 from importlib import import_module
-from itertools import chain
 from pathlib import Path
 from typing import NamedTuple
 
@@ -108,14 +107,9 @@ def train_models(
             model.language = spec.language
             model.arcs = spec.arcs if model.route.supports_arcs else ARCS[0]
             log.info("route %s: learning how far its confidences can be trusted", model.route_name)
-            model.calibrate(spec.reading(spec.dev), words_of(spec.reading(spec.train)))
+            model.calibrate(spec.reading(spec.dev), spec.reading(spec.train))
             model.save(directory, new[0])
     return Trained(models, dparser_seconds, seconds)
-
-
-def words_of(ctrees: Iterable[CTree]) -> Iterator[str]:
-    """Yield all words."""
-    return chain.from_iterable(ctree.tokens.forms for ctree in ctrees)
 
 
 def _train_dparser(

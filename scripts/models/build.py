@@ -15,7 +15,7 @@ from d2c.dparsers.protocol import TextRules
 from d2c.experiments.rows import with_tags_of
 from d2c.models.model import SETTINGS, Model
 from d2c.parsing.rules import rules_of
-from d2c.training.train import train_models, words_of
+from d2c.training.train import train_models
 from d2c.treebanks.reading import CLEANED, Read
 from d2c.trees.ctree import CTree
 from d2c.trees.route import Progress
@@ -96,7 +96,7 @@ def train(
 def calibrate(directory: Path, held_out: Iterable[CTree], learned: Iterable[CTree]) -> None:
     """Teach a model, which has become another one, how far its confidences can be trusted."""
     model = Model.load(directory)
-    model.calibrate(held_out, words_of(learned))
+    model.calibrate(held_out, learned)
     model.save(directory, directory)
 
 
