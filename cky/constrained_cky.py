@@ -29,6 +29,7 @@ from d2c.linear.learner import Checkpoint, Training, fingerprint_of, permuted
 from d2c.packed.dtree import packed_arcs
 from d2c.packed.feature import ArcFeature, fit_feature
 from d2c.trees.binarization import UNARY, Symbol
+from d2c.trees.constraints import SpanConstraints
 from d2c.trees.conversion import to_labelled_dependencies
 from d2c.trees.ctree import CTree, Tokens
 from d2c.trees.dtree import DTree
@@ -197,8 +198,15 @@ class ConstrainedCKY(ChartDecoder, Route):
     ) -> Iterator[tuple[CTree, Confidences]]:
         return (self.with_confidences(dtree, repairs) for dtree in dtrees)
 
-    def _decode_k_best(self, dtree: DTree, k: int) -> list[tuple[float, CTree]]:
-        return self.k_best(dtree, k)
+    def _within(
+        self, dtree: DTree, constraints: SpanConstraints, repairs: Repairs
+    ) -> tuple[CTree, Confidences]:
+        return self.with_confidences(dtree, repairs, constraints)
+
+    def _decode_k_best(
+        self, dtree: DTree, k: int, constraints: SpanConstraints | None
+    ) -> list[tuple[float, CTree]]:
+        return self.k_best(dtree, k, constraints)
 
     def _decode_batch(self, dtrees: Sequence[DTree]) -> tuple[list[CTree], Repairs]:
         repairs = Repairs()

@@ -34,13 +34,15 @@ from d2c.packed.arcs import PackedArcs
 from d2c.packed.dtree import packed_arcs
 from d2c.packed.feature import ArcFeature
 from d2c.trees.binarization import Symbol
+from d2c.trees.constraints import SpanConstraints
 from d2c.trees.ctree import CTree, Tokens
 from d2c.trees.dtree import DTree, is_projective
 from d2c.trees.labels import phrase_symbols
-from d2c.trees.refinement import REFINEMENTS, Refinement
+from d2c.trees.refinement import HIDDEN, REFINEMENTS, Refinement
 from d2c.trees.repair import ARCS_UNDONE, Repairs, repair_tree
 
 GLUED, PRUNING_UNDONE = "glue rule", "pruning undone"
+MOST_DERIVATIONS = 1 << 11  # among which the k best c-trees are looked for
 
 
 class ChartDecoder:
@@ -68,26 +70,38 @@ class ChartDecoder:
         repairs.counts[ARCS_UNDONE] += several and not derivation.several
         return self.ctree(dtree.tokens, derivation, repairs)
 
-    def k_best(self, dtree: DTree, k: int) -> list[tuple[float, CTree]]:
-        """Return the c-trees of the k best derivations with their scores, best first.
+    def k_best(
+        self, dtree: DTree, k: int, constraints: SpanConstraints | None = None
+    ) -> list[tuple[float, CTree]]:
+        """Return the k best c-trees with the logarithms of their probabilities, in the order of their best
+        derivations; fewer where there are no more.
 
-        There are fewer where the chart has fewer, or where derivations differ only in the order in which they
-        take left and right dependents: such a c-tree comes once, with its best score.
+        Probabilities are shares of all derivations, each weighed by exp of its score. Several have the same
+        c-tree where they differ in the order in which they take left and right dependents, or, over packed
+        arcs, in the d-tree: so more are looked for until c-trees are k, and those found count together.
         """
-        sentence = self._sentence(dtree, self.heads_of(dtree, Repairs()))
-        best: dict[CTree, float] = {}
-        for total, derivation in zip(*k_best_derivations(sentence, k), strict=True):
-            best.setdefault(self.ctree(dtree.tokens, derivation, Repairs()), total)
-        return [(total, ctree) for ctree, total in best.items()]
+        sentence = self._sentence(dtree, self.heads_of(dtree, Repairs()), constraints)
+        wanted = k
+        while True:
+            best: dict[CTree, float] = {}
+            logs, derivations = k_best_derivations(sentence, wanted)
+            for log, derivation in zip(logs, derivations, strict=True):
+                ctree = self.ctree(dtree.tokens, derivation, Repairs())
+                best[ctree] = float(np.logaddexp(best.get(ctree, -np.inf), log))
+            if len(best) >= k or len(derivations) < wanted or wanted >= MOST_DERIVATIONS:
+                return [(log, ctree) for ctree, log in best.items()][:k]
+            wanted *= 2
 
-    def with_confidences(self, dtree: DTree, repairs: Repairs) -> tuple[CTree, tuple[float, ...]]:
+    def with_confidences(
+        self, dtree: DTree, repairs: Repairs, constraints: SpanConstraints | None = None
+    ) -> tuple[CTree, tuple[float, ...]]:
         """Return the best c-tree; the probability of each of its nodes, given the d-tree [K].
 
         That is the share of all derivations that have the constituent, each weighed by exp of its score
         (log-sum semiring). Weights trained with a margin are no likelihood: probabilities rank, they are not
         calibrated.
         """
-        sentence = self._sentence(dtree, self.heads_of(dtree, repairs))
+        sentence = self._sentence(dtree, self.heads_of(dtree, repairs), constraints)
         derivation, keys, words, probabilities = posteriors(sentence)
         ctree = self._refined(dtree.tokens, derivation, repairs)
         n, ids, lexical_heads = len(dtree.heads), self.grammar_.symbol_ids, ctree.lexical_heads()
@@ -169,10 +183,14 @@ class ChartDecoder:
     def _symbols(self) -> Refinement:
         return REFINEMENTS[self.settings.symbols]
 
-    def _sentence(self, dtree: DTree, heads: Sequence[int]) -> ChartInput:
+    def _sentence(
+        self, dtree: DTree, heads: Sequence[int], constraints: SpanConstraints | None = None
+    ) -> ChartInput:
         """Return the sentence of a d-tree, with repaired heads."""
         observed = self.vocabulary_.observe(dtree.tokens, heads, dtree.labels)
-        return ChartInput(self.query, observed, self.scorer, self._packed(packed_arcs(dtree), heads))
+        packed = self._packed(packed_arcs(dtree), heads)
+        wanted = constraints and (constraints, self._symbols.shown([*self._names, HIDDEN])[:-1])
+        return ChartInput(self.query, observed, self.scorer, packed, wanted)
 
     def _chart(self, dtree: DTree) -> Chart:
         """Return the chart of a d-tree, repaired, without its packed arcs and without the glue rule."""

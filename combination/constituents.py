@@ -23,7 +23,7 @@ from typing import NamedTuple
 
 from d2c.combination.families import best_family
 from d2c.combination.weights import Example, Support, VotingWeights, equal_votes, learn
-from d2c.trees.ctree import CTree, Tokens
+from d2c.trees.ctree import CTree, Tokens, bits_of, child_over, tree_of
 from d2c.trees.scores.matches import Matches
 
 MAJORITY = 0.5
@@ -149,41 +149,10 @@ def combine(
     ballot = Ballot.of(parses, support)
     chosen = ballot.best(threshold)
     chosen.sort(key=lambda one: (one.tokens.bit_count(), ballot.candidates[one].height))
-    nodes = [(one.label, [*_bits(one.tokens)]) for one in chosen]
+    nodes = [(one.label, [*bits_of(one.tokens)]) for one in chosen]
     tree = tree_of(voted_tags([ctree.tokens for ctree in ctrees]), nodes, ctrees[0].top)
     confidences = tuple(ballot.support[one] for one in chosen)
     return Parse(replace(tree, head_children=_heads(tree, ctrees)), confidences)
-
-
-def tree_of(tokens: Tokens, nodes: Iterable[tuple[str, Sequence[int]]], top: str | None) -> CTree:
-    """Return the c-tree of nodes in an order in which children precede their parents; without head children.
-
-    nodes: a label and the sorted tokens of each, some of the sentence's
-
-    Raises ValueError where they are no tree over all tokens.
-    """
-    over = list(range(len(tokens)))  # the highest node so far over each token
-    labels, children = list[str](), list[tuple[int, ...]]()
-    size = [1] * len(tokens)
-    for label, below in nodes:
-        kids = tuple(dict.fromkeys([over[token] for token in below]))
-        if sum([size[kid] for kid in kids]) != len(below):
-            raise ValueError(f"{label!r} over tokens {below[0]} to {below[-1]} crosses another constituent")
-        for token in below:
-            over[token] = len(size)
-        size.append(len(below))
-        labels.append(label)
-        children.append(kids)
-    if size[-1] != len(tokens):
-        raise ValueError("no constituent is over all tokens")
-    return CTree(tokens, tuple(labels), tuple(children), None, top)
-
-
-def _bits(number: int) -> Iterator[int]:
-    """Yield the places of a number's bits, the lowest first."""
-    while number:
-        yield (number & -number).bit_length() - 1
-        number &= number - 1
 
 
 def voted_tags(sentences: Sequence[Tokens]) -> Tokens:
@@ -203,16 +172,6 @@ def _heads(tree: CTree, ctrees: Sequence[CTree]) -> tuple[int, ...] | None:
                 votes[yield_][head] += 1
     chosen = [votes[yield_].most_common(1) for yield_ in _yields(tree)]
     return child_over(tree, [head for [(head, _)] in chosen]) if all(chosen) else None
-
-
-def child_over(tree: CTree, tokens: Sequence[int]) -> tuple[int, ...]:
-    """Return [K] the child of each node that is over a token [K], which is one of the node's."""
-    children, over = list[int](), list(range(len(tree.tokens)))
-    for node, (token, yield_) in enumerate(zip(tokens, tree.yields()[len(over) :], strict=True), len(over)):
-        children.append(over[token])
-        for below in yield_:
-            over[below] = node
-    return tuple(children)
 
 
 def _yields(ctree: CTree) -> list[int]:

@@ -8,7 +8,7 @@ however deep the tree; beyond that the numbering means nothing.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
 from itertools import chain
 
@@ -206,6 +206,47 @@ def build_ctree(
     in_order = tuple([tuple(sorted(kids, key=first.__getitem__)) for kids in children])
     heads = None if head_children is None else tuple(head_children)
     return canonical(CTree(tokens, tuple(labels), in_order, heads, top), root)
+
+
+def tree_of(tokens: Tokens, nodes: Iterable[tuple[str, Sequence[int]]], top: str | None) -> CTree:
+    """Return the c-tree of nodes in an order in which children precede their parents; without head children.
+
+    nodes: a label and the sorted tokens of each, some of the sentence's
+
+    Raises ValueError where they are no tree over all tokens.
+    """
+    over = list(range(len(tokens)))  # the highest node so far over each token
+    labels, children = list[str](), list[tuple[int, ...]]()
+    size = [1] * len(tokens)
+    for label, below in nodes:
+        kids = tuple(dict.fromkeys([over[token] for token in below]))
+        if sum([size[kid] for kid in kids]) != len(below):
+            raise ValueError(f"{label!r} over tokens {below[0]} to {below[-1]} crosses another constituent")
+        for token in below:
+            over[token] = len(size)
+        size.append(len(below))
+        labels.append(label)
+        children.append(kids)
+    if size[-1] != len(tokens):
+        raise ValueError("no constituent is over all tokens")
+    return CTree(tokens, tuple(labels), tuple(children), None, top)
+
+
+def child_over(tree: CTree, tokens: Sequence[int]) -> tuple[int, ...]:
+    """Return [K] the child of each node that is over a token [K], which is one of the node's."""
+    children, over = list[int](), list(range(len(tree.tokens)))
+    for node, (token, yield_) in enumerate(zip(tokens, tree.yields()[len(over) :], strict=True), len(over)):
+        children.append(over[token])
+        for below in yield_:
+            over[below] = node
+    return tuple(children)
+
+
+def bits_of(number: int) -> Iterator[int]:
+    """Yield the places of a number's bits, the lowest first."""
+    while number:
+        yield (number & -number).bit_length() - 1
+        number &= number - 1
 
 
 def canonical(ctree: CTree, root: int | None = None) -> CTree:

@@ -14,8 +14,11 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, ClassVar, NoReturn, Self
 
+import numpy as np
+
 from d2c.base.errors import ModelError
 from d2c.base.settings import Settings, setting
+from d2c.trees.constraints import SpanConstraints, obeying
 from d2c.trees.ctree import CTree
 from d2c.trees.dtree import DTree
 from d2c.trees.repair import Repairs
@@ -115,11 +118,30 @@ class Route(ABC):
         self.check_fitted()
         return self._confidences_all(_with_words(dtrees), Repairs() if repairs is None else repairs)
 
-    def decode_k_best(self, dtree: DTree, k: int) -> list[tuple[float, CTree]]:
-        """Return the best c-trees of a d-tree with their scores, best first, at most k. Errors: `decode`."""
+    def within(
+        self, dtree: DTree, constraints: SpanConstraints, repairs: Repairs | None = None
+    ) -> tuple[CTree, Confidences]:
+        """`confidences` of a c-tree that obeys constraints; what no search reaches is put in afterwards."""
         self.check_fitted()
         (dtree,) = _with_words([dtree])
-        return self._decode_k_best(dtree, k)
+        ctree, shares = self._within(dtree, constraints, Repairs() if repairs is None else repairs)
+        return obeying(ctree, constraints, shares)
+
+    def decode_k_best(
+        self, dtree: DTree, k: int, constraints: SpanConstraints | None = None
+    ) -> list[tuple[float, CTree]]:
+        """Return the best c-trees of a d-tree, that obey constraints, at most k, best first; each with the
+        logarithm of its probability. The first is the one of `decode`, or `within`. Errors: `decode`."""
+        self.check_fitted()
+        (dtree,) = _with_words([dtree])
+        found = self._decode_k_best(dtree, k, constraints)
+        if constraints is None:
+            return found
+        best: dict[CTree, float] = {}
+        for log, ctree in found:
+            mended, _ = obeying(ctree, constraints)
+            best[mended] = float(np.logaddexp(best.get(mended, -np.inf), log))
+        return [(log, ctree) for ctree, log in best.items()]
 
     def relabel(self, dtrees: Iterable[DTree], counts: Counter[str] | None = None) -> list[DTree]:
         """Return the d-trees whose labels decoding reads; repairs of their heads are added to `counts`."""
@@ -186,7 +208,14 @@ class Route(ABC):
     ) -> Iterator[tuple[CTree, Confidences]]:
         return ((ctree, None) for ctree in self._decode_all(dtrees, repairs))
 
-    def _decode_k_best(self, dtree: DTree, k: int) -> list[tuple[float, CTree]]:
+    def _within(
+        self, dtree: DTree, constraints: SpanConstraints, repairs: Repairs
+    ) -> tuple[CTree, Confidences]:
+        return next(self._confidences_all(iter([dtree]), repairs))
+
+    def _decode_k_best(
+        self, dtree: DTree, k: int, constraints: SpanConstraints | None
+    ) -> list[tuple[float, CTree]]:
         return [(0.0, self.decode(dtree))][:k]
 
     def _refuse(self, what: str) -> NoReturn:

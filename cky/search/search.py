@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -18,8 +19,11 @@ from d2c.forests.forest import Doubles, Floats, Ints
 from d2c.forests.kbest import k_best
 from d2c.forests.semirings import marginals, viterbi
 from d2c.linear.kernels import kernel, lean
+from d2c.trees.binarization import UNARY
+from d2c.trees.constraints import SpanConstraints
 
 GLUE_SCORE = -1000.0  # so that a derivation with as few glue rules as possible is best
+OBEYS = np.float32(1000.0)  # so that one that obeys as many constraints as possible is better than others
 
 
 class ChartDerivation(NamedTuple):
@@ -42,12 +46,14 @@ class ChartInput(NamedTuple):
     observed: what features see of this one
     scorer:   of parts
     packed:   packed arcs, among all d-trees of which to search; None: over the single d-tree
+    wanted:   constituents that must be there, or must not, with the labels [S] that each symbol shows
     """
 
     query: Query
     observed: Observed
     scorer: Scorer
     packed: Packed | None = None
+    wanted: tuple[SpanConstraints, Sequence[Sequence[str]]] | None = None
 
 
 @kernel
@@ -81,17 +87,19 @@ def any_chart(query: Query, observed: Observed, packed: Packed | None = None) ->
 
 def scored_chart(sentence: ChartInput) -> tuple[Chart, int, bool, Floats]:
     """Return a chart as of `any_chart`, and the scores of its edges."""
-    query, observed, scorer, packed = sentence
+    query, observed, scorer, packed, wanted = sentence
     chart, stage, several = any_chart(query, observed, packed)
     scores = score_edges(chart, observed, scorer, GLUE_SCORE)
     if packed is not None:
         scores += score_arcs(chart, packed, query.rules.parent)
+    if wanted is not None:
+        scores += obedience(chart, query.rules, *wanted)
     return chart, stage, several, scores
 
 
 def best_derivation(sentence: ChartInput) -> ChartDerivation:
     """Return a best derivation."""
-    if sentence.packed is None:  # most often all is done in one kernel
+    if sentence.packed is None and sentence.wanted is None:  # most often all is done in one kernel
         parts, symbols = _best_of_single(sentence.query, sentence.observed, sentence.scorer)
         if len(symbols):
             return ChartDerivation(parts, symbols, 0)
@@ -100,9 +108,10 @@ def best_derivation(sentence: ChartInput) -> ChartDerivation:
 
 
 def k_best_derivations(sentence: ChartInput, k: int) -> tuple[list[float], list[ChartDerivation]]:
-    """Return the scores of the k best derivations, best first, and these."""
+    """Return the logarithms of the probabilities of the k best derivations, best first, and these."""
     chart, stage, several, scores = scored_chart(sentence)
     totals, edges, begin = k_best(chart.forest, scores, k)
+    totals -= marginals(chart.forest, scores)[0]
     return totals.tolist(), [derivation(chart, one, stage, several) for one in np.split(edges, begin[1:-1])]
 
 
@@ -168,6 +177,32 @@ def nearness(chart: Chart, rules: RuleTable, n: int, gold: Parts, brackets: NDAr
     right = np.append(brackets, -1)[np.searchsorted(brackets, keys)] == keys
     bonus = np.float32(1 / (16 * n + 16))  # less than 1 over the steps of a derivation
     scores[edges] += np.where(right, bonus, -bonus)
+    return scores
+
+
+def obedience(
+    chart: Chart, rules: RuleTable, constraints: SpanConstraints, labels: Sequence[Sequence[str]]
+) -> Floats:
+    """[E] OBEYS for each required constituent that an edge makes, and -OBEYS for each that is forbidden or
+    crosses a required one. A chain of unary nodes makes a required one once: as its first node, or the
+    second."""
+    scores, whole = np.zeros(len(chart.rules), np.float32), np.append(rules.whole, False)
+    edges, sites, _ = constituents(chart, rules, 0)
+    made, tails = chart.symbols[chart.forest.head[edges]], chart.symbols[chart.forest.tail[edges]]
+    i, j, above = sites["i"], sites["j"] + 1, (sites["side"] == UNARY) & whole[tails]
+    second = above & (sites["k"] == (j - i == 1))  # a word's first node is a unary step already
+
+    def shows(label: str | None) -> NDArray[np.bool_]:
+        return np.array([*(bool(own) if label is None else label in own for own in labels), False])
+
+    for start, end, label in constraints.require:
+        shown, there = shows(label), (i == start) & (j == end)
+        counts = ~above | (second & ~shown[tails])
+        scores[edges] += OBEYS * (there & shown[made] & counts)
+        crosses = ((i < start) & (start < j) & (j < end)) | ((start < i) & (i < end) & (end < j))
+        scores[edges] -= OBEYS * (crosses & shows(None)[made])
+    for start, end, label in constraints.forbid:
+        scores[edges] -= OBEYS * ((i == start) & (j == end) & shows(label)[made])
     return scores
 
 

@@ -5,10 +5,10 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from html import escape
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 from d2c.api.tree import Tree
-from d2c.parsing.json_lines import error_to_json
+from d2c.parsing.json_lines import alternatives_to_json, error_to_json
 from d2c.parsing.parsed import NO_CTREE, Parsed
 
 if TYPE_CHECKING:
@@ -16,6 +16,13 @@ if TYPE_CHECKING:
 
 COLUMNS = ("sentence", "label", "start", "end", "text", "head", "depth", "confidence")
 _NO_TREE = Tree(NO_CTREE)
+
+
+class Alternative(NamedTuple):
+    """One of the best trees of a sentence, and how probable it is; None: the parser does not say so."""
+
+    tree: Tree
+    probability: float | None
 
 
 @dataclass(frozen=True)
@@ -26,12 +33,14 @@ class Sentence:
     text:  as it stands in the input; of words, with blanks between them
     line:  of the input, where it begins, from 1; of words, the number of the sentence
     error: why it could not be parsed; "" where it was
+    alternatives: the best trees, `tree` first, where several were asked for
     """
 
     tree: Tree
     text: str
     line: int
     error: str = ""
+    alternatives: tuple[Alternative, ...] = ()
 
     @classmethod
     def of(cls, parsed: Parsed) -> Sentence:
@@ -42,14 +51,16 @@ class Sentence:
         if error or parsed.ctree is None:
             return cls(_NO_TREE, given.text or " ".join(given.tokens.forms), given.line, error)
         tree = Tree(parsed.ctree, parsed.confidences, given.offsets, given.text)
-        return cls(tree, tree.text, given.line)
+        others = (Alternative(Tree(ctree), share) for ctree, share in parsed.alternatives)
+        return cls(tree, tree.text, given.line, alternatives=tuple(others))
 
     def to_dict(self) -> dict[str, Any]:
         """Return a line of `d2c parse --to json`."""
         if self.error:
             return error_to_json(self.line, self.error)
         cut = {"text": self.text} if self.tree.offsets else {}
-        return {"line": self.line, **cut, **self.tree.to_dict()}
+        others = alternatives_to_json([(one.tree.ctree, one.probability) for one in self.alternatives])
+        return {"line": self.line, **cut, **self.tree.to_dict(), **others}
 
     def __str__(self) -> str:
         return self.text

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import io
 from collections import deque
-from collections.abc import Collection, Generator, Iterable, Iterator
+from collections.abc import Collection, Generator, Iterable, Iterator, Sequence
 from contextlib import closing
 from dataclasses import replace
 from functools import cached_property, partial
@@ -21,6 +21,7 @@ from d2c.dparsers.protocol import TextRules
 from d2c.models.model import Model, read_settings
 from d2c.models.names import find
 from d2c.parsing import input as given
+from d2c.parsing.asked import Asked
 from d2c.parsing.options import INPUTS, TAGGED, ParseOptions
 from d2c.parsing.rules import rules_of
 from d2c.parsing.stream import ParsedBatch, batched, parse_batches
@@ -28,7 +29,8 @@ from d2c.parsing.text import PENN
 from d2c.training.warm_up import warmed_up
 
 Context = TypeVar("Context")
-Kind = Literal["text", "tokenized", "split", "conllu"]
+Kind = Literal["text", "tokenized", "split", "conllu", "json"]
+Spans = Sequence[tuple[int, int] | tuple[int, int, str]]
 _TEXT = "<text>"  # what errors name
 _BATCH = ParseOptions.batch_size
 
@@ -63,15 +65,17 @@ class Parser:
     def __init__(self, directory: Path, device: str | None = None, allow_pipeline: str | None = None) -> None:
         self.directory, self.device, self.allow_pipeline = directory, device, allow_pipeline
 
-    def __call__(self, text: str) -> Document:
+    def __call__(self, text: str, *, best: int = 1) -> Document:
         """Parse free text, cut into sentences and words; offsets are indices of `text`.
+
+        best: so many alternatives for each sentence at most, if more than 1
 
         An empty line ends a sentence, another line break only where lists, headings and dialogues have one.
         """
         if not isinstance(text, str):
             other = "pipe takes several texts, parse_tokens takes words"
             raise TypeError(f"a text is a str, not {type(text).__name__}; {other}")
-        [document] = self.pipe([text])
+        [(document, _)] = self._documents([(text, None)], ParseOptions(kind="split", best=best))
         return document
 
     @overload
@@ -106,30 +110,65 @@ class Parser:
         if isinstance(texts, str | bytes):
             raise TypeError("pipe takes several texts; one text is for the parser itself: parser(text)")
         _check_sizes(jobs, batch_size)
-        pairs = self._documents(texts if as_tuples else zip(texts, repeat(None)), jobs, batch_size)
+        options = ParseOptions(kind="split", batch_size=batch_size)
+        pairs = self._documents(texts if as_tuples else zip(texts, repeat(None)), options, jobs)
         return pairs if as_tuples else (document for document, _ in pairs)
 
-    def parse_tokens(self, sentences: Iterable[Iterable[str]]) -> Document:
-        """Parse sentences that are cut into words; the model's tagger tags them."""
-        return self._parse_words((words, ("",) * len(words)) for words in map(_words, sentences))
+    def parse_tokens(
+        self,
+        sentences: Iterable[Iterable[str]],
+        *,
+        require: Spans | None = None,
+        forbid: Spans | None = None,
+        best: int = 1,
+    ) -> Document:
+        """Parse sentences that are cut into words; the model's tagger tags them.
 
-    def parse_tagged(self, sentences: Iterable[Iterable[tuple[str, str]]]) -> Document:
+        require, forbid: spans of one sentence that must be constituents, or must not, as (first word, the one
+                         after the last) or (first word, the one after the last, label); `sentences` is this
+                         one then, or a list of it
+        best:            so many alternatives for each sentence at most, if more than 1
+
+        Raises ValueError where no tree can obey.
+        """
+        given = _one(sentences, str, require, forbid)
+        asked = (Asked(words, ("",) * len(words), require, forbid) for words in map(_words, given))
+        return self._parse_words(asked, best)
+
+    def parse_tagged(
+        self,
+        sentences: Iterable[Iterable[tuple[str, str]]],
+        *,
+        require: Spans | None = None,
+        forbid: Spans | None = None,
+        best: int = 1,
+    ) -> Document:
         """Parse sentences of words with tags: `[[("They", "PRP"), ("slept", "VBD")]]`.
 
         D-parser and route see these tags. A sentence in which one is empty is tagged by the model's tagger.
-        Raises ValueError for a tag that is none of the tagger's.
+        The rest is as of `parse_tokens`. Raises ValueError for a tag that is none of the tagger's, too.
         """
-        return self._parse_words(map(_columns, sentences), replace(self.model, tags="gold"))
+        given = _one(sentences, tuple, require, forbid)
+        asked = (Asked(*columns, require, forbid) for columns in map(_columns, given))
+        return self._parse_words(asked, best, replace(self.model, tags="gold"))
 
     def stream(
-        self, lines: Iterable[str], *, kind: Kind = "text", jobs: int = 1, batch_size: int = _BATCH
+        self,
+        lines: Iterable[str],
+        *,
+        kind: Kind = "text",
+        jobs: int = 1,
+        batch_size: int = _BATCH,
+        best: int = 1,
     ) -> Iterator[Sentence]:
         """Parse lines, an open file for example; the sentences come in order, as they are parsed.
 
         kind:       `text`: each line is a sentence; `tokenized`: with blanks between words; `split`: free
-                    text; `conllu`: words, and tags in XPOS
+                    text; `conllu`: words, and tags in XPOS; `json`: JSON lines with words, perhaps tags and
+                    constraints
         jobs:       processes, each of which loads the model and takes one core; the trees are the same
         batch_size: sentences that are read and parsed at once; memory grows with it, not with the lines
+        best:       as of `parse_tokens`
 
         Empty lines are no sentences. A line without a line break is taken to have one: offsets count it.
         """
@@ -140,7 +179,7 @@ class Parser:
         _check_sizes(jobs, batch_size)
         rules = self.rules if given.KINDS[kind].cut else PENN
         sentences = given.sentences_of(map(_line, lines), kind, rules, _TEXT)
-        return self._parse(sentences, kind, jobs, batch_size)
+        return self._parse(sentences, ParseOptions(kind=kind, batch_size=batch_size, best=best), jobs)
 
     @cached_property
     def model(self) -> Model:
@@ -159,7 +198,7 @@ class Parser:
         return {name: getattr(self, name) for name in ("directory", "device", "allow_pipeline")}
 
     def _documents(
-        self, pairs: Iterable[tuple[str, Any]], jobs: int, size: int
+        self, pairs: Iterable[tuple[str, Any]], options: ParseOptions, jobs: int = 1
     ) -> Iterator[tuple[Document, Any]]:
         read = deque[tuple[int, Any]]()  # of texts: how many sentences they are, and what came with them
         waiting: list[Sentence] = []
@@ -180,35 +219,53 @@ class Parser:
                 yield Document(waiting[:count]), context
                 del waiting[:count]
 
-        with closing(self._parse(sentences(), "split", jobs, size)) as parsed:
+        with closing(self._parse(sentences(), options, jobs)) as parsed:
             for sentence in parsed:
                 waiting.append(sentence)
                 yield from complete()
         yield from complete()
 
-    def _parse_words(
-        self, sentences: Iterable[tuple[tuple[str, ...], tuple[str, ...]]], model: Model | None = None
-    ) -> Document:
+    def _parse_words(self, sentences: Iterable[Asked], best: int, model: Model | None = None) -> Document:
         """model: that parses, where it is not the parser's own"""
-        numbered = (given.sentence_of_words(*columns, i, _TEXT) for i, columns in enumerate(sentences, 1))
         known = {"", *getattr(model and model.tagger, "tags_", ())}
-        checked = (_checked(sentence, known) if len(known) > 1 else sentence for sentence in numbered)
-        return Document([*self._parse(checked, TAGGED, 1, _BATCH, model)])
+
+        def numbered() -> Iterator[given.InputSentence]:
+            for number, asked in enumerate(sentences, 1):
+                sentence = given.sentence_of_words(asked, number, _TEXT)
+                if sentence.error and (asked.require or asked.forbid):
+                    raise ValueError(sentence.error.message)
+                yield _checked(sentence, known) if len(known) > 1 else sentence
+
+        return Document([*self._parse(numbered(), ParseOptions(kind=TAGGED, best=best), 1, model)])
 
     def _parse(
         self,
         sentences: Iterable[given.InputSentence],
-        kind: str,
+        options: ParseOptions,
         jobs: int,
-        size: int,
         model: Model | None = None,
     ) -> Generator[Sentence, None, None]:
-        options = ParseOptions(kind=kind, confidences=True)
+        options = replace(options, confidences=True)
         load = partial(attrgetter("model"), self) if model is None else lambda: model
-        batches = parse_batches(load, options, batched(sentences, size), _documented, jobs)
+        batches = parse_batches(load, options, batched(sentences, options.batch_size), _documented, jobs)
         with closing(batches):  # ends the processes where nobody wants the rest
             for batch in batches:
                 yield from batch
+
+
+def _one(sentences: Iterable[Any], word: type, *spans: Spans | None) -> Iterable[Any]:
+    """Return sentences; where there are constraints, a list of the one that they are of.
+
+    word: what a word of it is. Raises ValueError for several sentences with constraints.
+    """
+    if not any(spans):
+        return sentences
+    listed = [*sentences]
+    if any(isinstance(one, word) for one in listed):
+        return [listed]
+    if len(listed) != 1:
+        raise ValueError("constraints are of one sentence; stream(lines, kind='json') has those of many")
+    return listed
 
 
 def _checked(sentence: given.InputSentence, known: Collection[str]) -> given.InputSentence:

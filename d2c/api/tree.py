@@ -8,11 +8,11 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from d2c.base.files import AnyPath
-from d2c.parsing.json_lines import tree_to_json
+from d2c.parsing.json_lines import format_tree, tree_to_json
 from d2c.trees.conversion import to_dependencies
 from d2c.trees.ctree import CTree, canonical
-from d2c.trees.formats.brackets import format_bracket, parse_bracket
-from d2c.trees.formats.discbracket import format_discbracket, is_discbracket, parse_discbracket
+from d2c.trees.formats.brackets import parse_bracket
+from d2c.trees.formats.discbracket import is_discbracket, parse_discbracket
 from d2c.trees.heads import load_head_rules
 from d2c.trees.patterns.matches import Match, matches
 from d2c.trees.spans import Constituents, Source, Span, labelled, spans_of
@@ -209,7 +209,7 @@ class Tree:
 
     def __str__(self) -> str:
         """Return brackets on one line, as `d2c parse` writes them; discbracket for a tree with gaps."""
-        return format_discbracket(self.ctree) if self.has_gaps else format_bracket(self.ctree)
+        return format_tree(self.ctree)
 
     def __repr__(self) -> str:
         return f"<Tree {self}>"

@@ -27,8 +27,8 @@ from d2c.commands.options import (
 from d2c.commands.terminal import More, progress, report_repairs, say
 from d2c.models.model import Model, load_route, read_settings
 from d2c.models.names import DEFAULTS, default, find, is_known, is_model, unreadable
-from d2c.parsing.options import TAGGED, TAGGED_NAMES, TEXT_NAMES, ParseOptions
-from d2c.parsing.output import FORMATS, JSON_LINES, OutputFormat, format_by_name
+from d2c.parsing.options import JSON_LINES, TAGGED, TAGGED_NAMES, TEXT_NAMES, ParseOptions
+from d2c.parsing.output import FORMATS, OutputFormat, format_by_name
 from d2c.training.warm_up import warmed_up
 
 if TYPE_CHECKING:  # their imports take a second: NLTK
@@ -76,7 +76,15 @@ def _is_input(first: Path) -> bool:
 @click.option("--text", "kind", flag_value="text", help="INPUT is text with one sentence on each line.")
 @click.option("--tokenized", "kind", flag_value="tokenized", help="The same, with blanks between tokens.")
 @click.option("--split", "kind", flag_value="split", help="Free text; empty lines end paragraphs.")
+@click.option(
+    *("--json", "kind"),
+    flag_value="json",
+    help='Lines like {"tokens": ["They", "saw", "ducks"], "require": [[1, 3, "VP"]], "forbid": [[1, 3]]}: '
+    "spans, from the first word to before the second number, that must be constituents, or must not; labels "
+    "may be left out. `tags` are used where they are given.",
+)
 @language_option
+@option_of(ParseOptions, "best", metavar="K", show_default=False)
 @option_of(ParseOptions, "min_confidence", show_default=False)
 @click.option(
     "--jobs",
@@ -114,9 +122,8 @@ def parse(
     An interrupted run leaves what it has finished in OUTPUT.part. The same command with --resume goes on from
     there.
 
-    Confidences, in `--to json`, are posteriors of the chart (cky), or shares of the labeler's and the unary
-    classifier's scores (reduction, labeler; 1 for what the d-parser's labels say), or means of the two
-    (combined). They rank constituents of one model; they are not calibrated.
+    Confidences, in `--to json`, are probabilities that a constituent is right, as training found them on
+    --dev; in models that learned none, numbers that rank the constituents of one model.
     """
     from d2c.parsing.input import KINDS, read_sentences
     from d2c.parsing.part import digest_of, written
@@ -191,6 +198,8 @@ def _format(to: str, options: ParseOptions) -> OutputFormat:
     """Return a format of FORMATS. Raises UsageError where it is none, or does not fit the options."""
     if to not in FORMATS:
         raise click.UsageError(f"parse does not write {to}; `d2c convert` does, from discbracket")
+    if options.best > 1 and not FORMATS[to].confidences:
+        raise click.UsageError(f"{to} has no place for several trees of a sentence; --best needs --to json")
     if options.min_confidence and not FORMATS[to].ctrees:
         raise click.UsageError("d-trees have no constituents to collapse; leave out --min-confidence")
     return FORMATS[to]

@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 from d2c.base.settings import setting
-from d2c.parsing.options import INPUTS, ParseOptions
+from d2c.parsing.options import TAGGED, TEXTS, ParseOptions
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -16,7 +16,7 @@ class CorpusOptions(ParseOptions):
     retry_failed: batches of finished files in which sentences could not be parsed are parsed again
     """
 
-    kind: str = setting("text", choices=INPUTS)
+    kind: str = setting("text", choices=(TAGGED, *TEXTS))
     confidences: bool = True
     format_name: str | None = setting(
         None,

@@ -15,6 +15,7 @@ from typing import Any, NamedTuple
 from d2c.base.errors import FormatError
 from d2c.base.files import NOT_UTF8
 from d2c.dparsers.protocol import TextRules
+from d2c.parsing.asked import Asked
 from d2c.parsing.input import KINDS, InputSentence, sentence_of_words, sentences_of
 from d2c.parsing.options import TAGGED_NAMES, TEXT_NAMES
 from d2c.parsing.text import PENN
@@ -142,6 +143,6 @@ def _document(
     if isinstance(value, str):
         return document, map(named, sentences_of(io.StringIO(value), kind, rules, record.file))
     if isinstance(value, list) and all(isinstance(form, str) for form in value):
-        words = sentence_of_words(tuple(value), ("",) * len(value), record.line, record.file)
+        words = sentence_of_words(Asked(tuple(value), ("",) * len(value)), record.line, record.file)
         return document, iter([named(words)])
     return document, iter([refused(f"{fields.text!r} is neither text nor a list of words")])

@@ -35,10 +35,12 @@ from d2c.experiments.rows import (
     Table,
     Trees,
 )
+from d2c.experiments.trust import trust
 from d2c.trees.ctree import CTree, canonical
 from d2c.trees.dtree import DTree
 from d2c.trees.heads import induce_heads
 from d2c.trees.scores.matches import Matches
+from d2c.trees.scores.reliability import COVERAGES, Reliability
 from d2c.viewing.page import Json, Sentences, page
 
 
@@ -80,6 +82,7 @@ def render(comparison: Comparison, table: Table = ROUTES) -> str:
         if any(times.values())
         else "",
         repairs=_repairs(routes),
+        trust=_trust(routes),
         sentences=browser.sentences(),
         data=browser.data,
     )
@@ -115,6 +118,22 @@ def _classes(
     counts = [max(side.get(number, Matches()).gold for side in tallies) for number in present]
     chart = line_chart(names, dict(zip(routes, f1, strict=True)), axis, "F1")
     return {"chart": Markup(chart), "rows": list(zip(names, counts, zip(*f1, strict=True), strict=True))}
+
+
+def _trust(routes: Iterable[Analysed]) -> dict[str, Any] | None:
+    """A reliability diagram, in percent, and rows: name, expected calibration error, precisions at coverages;
+    None where no route gives confidences."""
+    found: dict[str, Reliability] = {}
+    for name, one in ((route.row.route, trust(route.trees.judged)) for route in routes):
+        found |= {name: one.raw} if one else {}
+        found |= {f"{name}, calibrated": one.calibrated} if one and one.calibrated else {}
+    points = {
+        name: [(100 * mean, 100 * share) for mean, share in zip(one.means, one.right, strict=True)]
+        for name, one in found.items()
+    }
+    rows = [(name, 100 * one.error, [100 * share for share in one.precisions]) for name, one in found.items()]
+    chart = Markup(scatter_chart(points, "mean confidence, %", "right, %"))
+    return {"chart": chart, "rows": rows, "coverages": COVERAGES} if found else None
 
 
 def _repairs(routes: Iterable[Analysed]) -> list[tuple[str, list[float]]]:

@@ -14,8 +14,10 @@ from statistics import median
 from typing import Any, NamedTuple, Self, TypeVar
 
 from d2c.base.progress import counted
+from d2c.models.calibration import Judged
 from d2c.trees.ctree import CTree
 from d2c.trees.dtree import DTree
+from d2c.trees.refinement import visible
 from d2c.trees.repair import Repairs
 from d2c.trees.route import Route
 from d2c.trees.scores import disco
@@ -75,11 +77,15 @@ class Parses(NamedTuple):
 
 
 class Trees(NamedTuple):
-    """What a row was scored on, sentence by sentence, and the seconds that some took, with their lengths."""
+    """What a row was scored on, sentence by sentence, and the seconds that some took, with their lengths.
+
+    judged: with confidences, of routes that give some, on the d-parser's d-trees
+    """
 
     guess: Sequence[CTree]
     dtrees: Sequence[DTree]
     times: Sequence[tuple[int, float]]
+    judged: Sequence[Judged] = ()
 
 
 @dataclass(frozen=True)
@@ -155,8 +161,17 @@ def score(name: str, route: Route, gold: GoldStandard, parses: Parses) -> Row:
         repairs=repairs,
         converting=converting,
         parsing=parses.seconds,
-        trees=Trees(guess, dtrees, _time_each(route, parses.dtrees)),
+        trees=Trees(guess, dtrees, _time_each(route, parses.dtrees), _judged(name, route, gold, parses)),
     )
+
+
+def _judged(name: str, route: Route, gold: GoldStandard, parses: Parses) -> list[Judged]:
+    """Return c-trees with the route's confidences, if it gives some."""
+    if parses.source == GOLD or not route.gives_confidences:
+        return []
+    sure = counted(route.confidences_all(parses.dtrees), f"confidences of {name}")
+    pairs = zip(map(visible, gold.ctrees), sure, strict=True)
+    return [Judged(ctree, guess, shares) for ctree, (guess, shares) in pairs if shares is not None]
 
 
 def timed(

@@ -15,11 +15,14 @@ from d2c.base import model_files
 from d2c.base.errors import ModelError
 from d2c.dparsers.protocol import DependencyParser, Tagger
 from d2c.dparsers.registry import load_dparser, load_tagger
+from d2c.dparsers.training import DEV_WORDS, thinned
+from d2c.models.calibration import Calibration, Judged
 from d2c.models.names import hides
 from d2c.routes.registry import ROUTES, route_class
 from d2c.trees.ctree import CTree, Tokens
 from d2c.trees.dtree import DTree
 from d2c.trees.formats.chunks import batches
+from d2c.trees.refinement import visible
 from d2c.trees.repair import Repairs
 from d2c.trees.route import Route
 
@@ -35,7 +38,8 @@ _OTHERS = {  # what people take for one, by a file in it
 }
 _WINDOW = 1024  # sentences that are tagged at a time
 TAGS, ARCS = ("gold", "predicted"), ("single", "packed")
-_PARTS = "route", "dparser", "tagger"
+_PARTS = "route", "dparser", "tagger", "calibration"
+_CALIBRATION = Path("calibration") / "calibration.json"
 _ABBREVIATIONS = "abbreviations.json"  # beside what tags
 _ABBREVIATION = re.compile(r"(?=.*[^\W\d_].*).{2,}\.")
 NO_TAGGER = "words need a tagger, and this model has none; train it with --tagger stanza, spacy or nltk"
@@ -78,6 +82,7 @@ class Model:
     abbreviations: words of the tagger's treebank that end in a full stop
     language: whose rules cut text, as spaCy calls it; None: English, or what the d-parser's pipeline does
     arcs:   one of ARCS: whether the route looks among all likely arcs, or over the one d-tree
+    calibration: what makes probabilities of the route's confidences, where it was learned
 
     A d-parser that comes with tags of its own is the tagger of a model that has no other.
     """
@@ -92,6 +97,7 @@ class Model:
     abbreviations: tuple[str, ...] = ()
     language: str | None = None
     arcs: str = ARCS[0]
+    calibration: Calibration | None = None
 
     def __post_init__(self) -> None:
         if self.tagger is None and (self.dparser.reads_text or self.dparser.finds_tags):
@@ -129,6 +135,8 @@ class Model:
             model.tagger_name, model.tags = file.tagger, file.tags or TAGS[0]
             model.tagger = load_tagger(file.tagger, directory / "tagger", device)
             model.abbreviations = load_abbreviations(directory / "tagger")
+        if (directory / _CALIBRATION).is_file():
+            model.calibration = Calibration.load(directory / _CALIBRATION)
         return model
 
     def save(self, directory: Path, trained: Path) -> None:
@@ -137,12 +145,32 @@ class Model:
             if directory != trained:
                 shutil.copytree(trained / part, directory / part)
         self.route.save(directory / "route")
+        if self.calibration is not None:
+            self.calibration.save(directory / _CALIBRATION)
         tags = self.tags if self.tagger_name else None
         file = ModelSettings(
             *(self.route_name, self.dparser_name, self.tagger_name, tags, self.language, self.arcs)
         )
         settings = file.named() | {"files": model_files.digests(directory, _PARTS)}
         model_files.write_settings(directory / SETTINGS, FORMAT, settings)
+
+    def calibrate(self, ctrees: Iterable[CTree], learned: Iterable[CTree]) -> None:
+        """Learn how far confidences can be trusted, as it parses held-out sentences; some of them, where they
+        are very many.
+
+        ctrees:  gold ones, from which neither d-parser nor route has learned, though they may have chosen
+                 among states
+        learned: those that they have learned from
+        """
+        if not self.route.gives_confidences or self.dparser.reads_along:
+            return
+        gold = thinned([*ctrees], DEV_WORDS, lambda ctree: len(ctree.tokens))
+        given = (ctree.tokens for ctree in gold)
+        if self.tagger is not None:  # as words without tags will be parsed
+            given = (Tokens(tokens.forms, ("",) * len(tokens)) for tokens in given)
+        parses = zip(gold, self.route.confidences_all(self.parse_dependencies(given)), strict=True)
+        judged = (Judged(visible(one), ctree, shares) for one, (ctree, shares) in parses if shares)
+        self.calibration = Calibration.fit(judged, map(visible, learned))
 
     def parse(self, sentences: Iterable[Tokens], repairs: Repairs | None = None) -> Iterator[CTree]:
         """Yield the c-tree of each sentence; tags as for `parse_dependencies`."""

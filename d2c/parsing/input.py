@@ -1,4 +1,4 @@
-"""The input of `d2c parse`: CoNLL-U, text with a sentence on each line, tokenised or not, and free text.
+"""The input of `d2c parse`: CoNLL-U, JSON lines, text with a sentence on each line, and free text.
 
 All are streams of lines. A line or sentence that cannot be read keeps its place among the others: it is a
 sentence without tokens that says what is wrong.
@@ -16,9 +16,11 @@ from d2c.base.errors import FormatError
 from d2c.base.files import NOT_UTF8, file_name, open_input
 from d2c.base.inputs import Paths, files_of
 from d2c.dparsers.protocol import Arcs, TextRules
-from d2c.parsing.options import TAGGED, TAGGED_NAMES, TEXT_NAMES
+from d2c.parsing.asked import Asked, read_asked
+from d2c.parsing.options import JSON, JSON_LINES, TAGGED, TAGGED_NAMES, TEXT_NAMES
 from d2c.parsing.text import PENN, Line, Offsets, SentenceSplitter, Words, words_of
 from d2c.trees.checks import check_text
+from d2c.trees.constraints import SpanConstraints
 from d2c.trees.ctree import Tokens
 from d2c.trees.formats.brackets import BLANKS
 from d2c.trees.formats.conllu import Chunk, has_two_tagsets, parse_conllu
@@ -41,6 +43,7 @@ class InputSentence:
     text:    from its first word to its last, as it stands there; "" in CoNLL-U
     file:    where it is from, if there are several; "" otherwise
     arcs:    the d-tree that CoNLL-U has; None where it has no heads
+    wanted:  constituents that must be there, or must not
     """
 
     tokens: Tokens
@@ -50,17 +53,22 @@ class InputSentence:
     text: str = field(default="", repr=False, compare=False)
     file: str = ""
     arcs: Arcs | None = None
+    wanted: SpanConstraints | None = None
 
 
 class InputKind(NamedTuple):
     """A kind of input.
 
-    words: cuts a line into words, None for CoNLL-U, which has tags, too
+    words: cuts a line into words; None where these are given, and perhaps tags
     split: whether the lines must be cut into sentences first
+    suffixes: how files of it are called in directories
+    read:  yields the sentences of lines of a file with this name, where words are given
     """
 
     words: Callable[[Line, TextRules], Words] | None
     split: bool = False
+    suffixes: tuple[str, ...] = TEXT_NAMES
+    read: Callable[[Iterable[Line], str], Iterator[InputSentence]] = lambda lines, file: iter(())
 
     @property
     def tagged(self) -> bool:
@@ -71,11 +79,6 @@ class InputKind(NamedTuple):
     def cut(self) -> bool:
         """Whether rules cut its lines into words."""
         return self.words is words_of
-
-    @property
-    def suffixes(self) -> tuple[str, ...]:
-        """How files of it are called in directories."""
-        return TAGGED_NAMES if self.tagged else TEXT_NAMES
 
 
 def read_sentences(paths: Paths, kind: str, rules: TextRules = PENN) -> Iterator[InputSentence]:
@@ -97,9 +100,9 @@ def sentences_of(
     lines: Iterable[str], kind: str, rules: TextRules = PENN, file: str = "<text>"
 ) -> Iterator[InputSentence]:
     """Yield the same of lines, each with its line break; errors name a file."""
-    words_of, split = KINDS[kind]
+    words_of, split, _, read = KINDS[kind]
     if words_of is None:
-        yield from _conllu(_lines(lines, mark=""), file)
+        yield from read(_lines(lines, mark=""), file)
         return
     splitter = SentenceSplitter(rules)
     numbered = _lines(lines, mark=" ")  # offsets stay as they are
@@ -124,8 +127,9 @@ def _sentence(
     return InputSentence(tokens, words.line, words.offsets, text=text)
 
 
-def sentence_of_words(forms: tuple[str, ...], tags: tuple[str, ...], line: int, file: str) -> InputSentence:
+def sentence_of_words(asked: Asked, line: int, file: str) -> InputSentence:
     """Return a sentence of words and tags (empty: to be tagged), or one that says why it cannot be parsed."""
+    forms, tags, require, forbid = asked
     try:
         if not forms:
             raise ValueError("there are no words")
@@ -134,9 +138,10 @@ def sentence_of_words(forms: tuple[str, ...], tags: tuple[str, ...], line: int, 
                 raise ValueError(f"the token {number} is empty")
             check_text(form)
             check_text(tag)
+        wanted = SpanConstraints.of(require, forbid, len(forms))
     except ValueError as error:
         return _refused(FormatError(file, line, 0, str(error)))
-    return InputSentence(Tokens(forms, tags), line)
+    return InputSentence(Tokens(forms, tags), line, wanted=wanted)
 
 
 def _why(line: str) -> str:
@@ -168,7 +173,8 @@ def _tokenized(line: Line, _: TextRules = PENN) -> Words:
 
 
 KINDS = {
-    TAGGED: InputKind(None),
+    TAGGED: InputKind(None, False, TAGGED_NAMES, lambda lines, file: _conllu(lines, file)),
+    JSON: InputKind(None, False, JSON_LINES, lambda lines, file: _json(lines, file)),
     "text": InputKind(words_of),
     "tokenized": InputKind(_tokenized),
     "split": InputKind(words_of, split=True),
@@ -191,6 +197,17 @@ def _conllu(lines: Iterable[Line], file: str) -> Iterator[InputSentence]:
         except FormatError as error:
             yield _refused(error.after(count))
             count += 1
+
+
+def _json(lines: Iterable[Line], file: str) -> Iterator[InputSentence]:
+    for line in lines:
+        if line.text.strip():
+            try:
+                if _UNDECODED.search(line.text):
+                    raise ValueError(_why(line.text))
+                yield sentence_of_words(read_asked(line.text), line.number, file)
+            except ValueError as error:
+                yield _refused(FormatError(file, line.number, 0, str(error)))
 
 
 def _without_no_tags(tokens: Tokens) -> Tokens:

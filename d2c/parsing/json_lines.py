@@ -3,18 +3,20 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import replace
 from itertools import chain
-from typing import Any, NamedTuple, NoReturn, TypeVar
+from typing import Any, NamedTuple, TypeVar
 
 from d2c.base.errors import Refuse, printable, stop
 from d2c.base.files import AnyPath, file_name, open_input
-from d2c.combination.constituents import child_over, tree_of
+from d2c.parsing.asked import no_number, strings
 from d2c.parsing.parsed import NO_CTREE, Parsed
 from d2c.trees.checks import check_text
-from d2c.trees.ctree import CTree, Tokens
+from d2c.trees.ctree import CTree, Tokens, child_over, tree_of
+from d2c.trees.formats.brackets import format_bracket
 from d2c.trees.formats.chunks import parse_each
+from d2c.trees.formats.discbracket import format_discbracket
 from d2c.trees.spans import Source, spans_of
 
 _NO_LINE = "no JSON line as `d2c parse --to json` writes it"
@@ -28,7 +30,8 @@ def format_json(parsed: Parsed) -> str:
 
     A span has its label, its first token and the one after its last, its head token; its tokens where it has
     gaps; its first character and the one after its last where the input was text; its confidence if known.
-    Its file where there are several, and its text where it was cut into words.
+    Its file where there are several, its text where it was cut into words, and alternatives where some were
+    wanted.
     There is nothing of all this, but an error, where the sentence could not be parsed.
     """
     sentence = parsed.sentence
@@ -40,6 +43,7 @@ def format_json(parsed: Parsed) -> str:
         shown["line"] = sentence.line
         shown |= {"text": sentence.text} if sentence.text else {}
         shown |= tree_to_json(parsed.ctree, parsed.confidences, sentence.offsets, sentence.tokens.comments)
+        shown |= alternatives_to_json(parsed.alternatives)
     return json.dumps(shown, ensure_ascii=False) + "\n"
 
 
@@ -57,6 +61,20 @@ def tree_to_json(
         shown["comments"] = [*comments]
     spans = spans_of(ctree, confidences=confidences, source=Source(ctree.tokens.forms, offsets))
     return shown | {"spans": [span.to_dict() for span in spans]}
+
+
+def alternatives_to_json(alternatives: Iterable[tuple[CTree, float | None]]) -> dict[str, Any]:
+    """Return what a line holds of the best c-trees of a sentence, where there are some."""
+    rows = [
+        {"tree": format_tree(ctree), "probability": None if share is None else round(share, 6)}
+        for ctree, share in alternatives
+    ]
+    return {"alternatives": rows} if rows else {}
+
+
+def format_tree(ctree: CTree) -> str:
+    """Return brackets on one line; discbracket for a tree with gaps."""
+    return format_bracket(ctree) if ctree.is_continuous() else format_discbracket(ctree)
 
 
 def error_to_json(line: int, error: str) -> dict[str, Any]:
@@ -91,7 +109,7 @@ def read_json_lines(path: AnyPath, refuse: Refuse = stop) -> Iterator[ReadSenten
 def parse_json_line(line: str) -> ReadSentence:
     """Invert `format_json`, but for the sentence's line. Raises ValueError."""
     try:
-        shown = json.loads(check_text(line), parse_constant=_no_number)
+        shown = json.loads(check_text(line), parse_constant=no_number)
     except (RecursionError, json.JSONDecodeError):
         raise ValueError(_NO_LINE) from None
     return read_shown(shown)
@@ -106,10 +124,10 @@ def read_shown(shown: Any) -> ReadSentence:
         file = check_text(str(shown.get("file", "")))
         if shown.get("error"):
             return ReadSentence(NO_CTREE, error=check_text(str(shown["error"])), file=file)
-        forms, tags = _strings(shown["tokens"]), _strings(shown["tags"])
+        forms, tags = strings(shown["tokens"]), strings(shown["tags"])
         if not forms or len(forms) != len(tags):
             raise ValueError(f"{len(forms)} tokens with {len(tags)} tags")
-        tokens = Tokens(forms, tags, comments=_strings(shown.get("comments", [])))
+        tokens = Tokens(forms, tags, comments=strings(shown.get("comments", [])))
         built = _built(tokens, [_ReadSpan.of(span, len(tokens)) for span in shown["spans"]])
         return built._replace(source=_source(shown, forms), file=file)
     except KeyError as error:
@@ -127,7 +145,7 @@ class _ReadSpan(NamedTuple):
     @classmethod
     def of(cls, span: dict[str, Any], n: int) -> _ReadSpan:
         """Check a span. Raises ValueError unless it has some of n tokens, and its head is one of them."""
-        (label,), start, end, head = _strings([span["label"]]), span["start"], span["end"], span.get("head")
+        (label,), start, end, head = strings([span["label"]]), span["start"], span["end"], span.get("head")
         within = 0 <= start < end <= n  # before there is a list of so many tokens
         tokens = [*(span.get("tokens") or range(start, end))] if within else [start]
         if not within or tokens != sorted({*tokens}) or (tokens[0], tokens[-1] + 1) != (start, end):
@@ -163,7 +181,7 @@ def _source(shown: dict[str, Any], forms: tuple[str, ...]) -> Source | None:
         return None
     offsets = [(int(start), int(end)) for start, end in shown["offsets"]]
     flat = [0, *chain.from_iterable(offsets)]
-    (text,) = _strings([shown.get("text", "")])
+    (text,) = strings([shown.get("text", "")])
     if len(offsets) != len(forms) or flat != sorted(flat) or (text and len(text) != flat[-1] - flat[1]):
         raise ValueError(f"its offsets are not those of {len(forms)} tokens, one after the other in its text")
     return Source(forms, offsets, text)
@@ -175,14 +193,3 @@ def _of_all(name: str, column: Sequence[Number | None]) -> list[Number] | None:
     if found and len(found) < len(column):
         raise ValueError(f"{len(column) - len(found)} of {len(column)} spans have no {name}, others have one")
     return found or None
-
-
-def _strings(column: Any) -> tuple[str, ...]:
-    """Return texts. Raises TypeError for anything else, and ValueError where no file can hold them."""
-    if not isinstance(column, list) or not all(isinstance(text, str) for text in column):
-        raise TypeError
-    return tuple(map(check_text, column))
-
-
-def _no_number(name: str) -> NoReturn:
-    raise ValueError(f"{name} is no number")

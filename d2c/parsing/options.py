@@ -8,9 +8,11 @@ from typing import Any
 from d2c.base.settings import Settings, setting
 from d2c.models.model import ARCS
 
-TAGGED = "conllu"
-INPUTS = (TAGGED, "text", "tokenized", "split")
-TAGGED_NAMES, TEXT_NAMES = (".conllu", ".conll"), (".txt", ".text")  # of files, how they end
+TAGGED, JSON = "conllu", "json"
+TEXTS = ("text", "tokenized", "split")
+INPUTS = (TAGGED, *TEXTS, JSON)
+# Of files, how they end
+TAGGED_NAMES, TEXT_NAMES, JSON_LINES = (".conllu", ".conll"), (".txt", ".text"), (".json", ".jsonl")
 _OF_MODEL = ("device", "parse_template", "allow_pipeline", "timeout", "arcs")
 
 
@@ -32,6 +34,9 @@ class ParseOptions(Settings):
         "Collapse constituents of less: their children go to what is above. The root stays.",
         least=0,
         most=1,
+    )
+    best: int = setting(
+        1, "In JSON lines: so many c-trees of each sentence at most, with their probabilities.", least=1
     )
     batch_size: int = setting(512, "Parsed and written at once.", least=1)
     device: str | None = setting(None, "cpu, cuda, ...  [default: cuda where there is one]")

@@ -11,13 +11,13 @@ from types import FrameType
 from typing import Any, BinaryIO, NamedTuple
 
 from d2c.parsing.json_lines import format_json
+from d2c.parsing.options import JSON_LINES
 from d2c.parsing.parsed import Parsed
 from d2c.trees.formats.brackets import format_bracket
 from d2c.trees.formats.conllu import format_conllu
 from d2c.trees.formats.discbracket import format_discbracket
 from d2c.trees.formats.export import format_export
 
-JSON_LINES = (".json", ".jsonl")  # how names of files end
 Handler = Callable[[int, FrameType | None], Any]
 
 
@@ -33,7 +33,8 @@ class OutputFormat(NamedTuple):
 
     text:        of a `Parsed` that has what is shown; raises ValueError for what the format cannot hold
     header:      before all sentences; suffixes: of files, where no treebank format has them
-    ctrees:      whether it shows c-trees, not d-trees; confidences: whether it shows those of their nodes
+    ctrees:      whether it shows c-trees, not d-trees
+    confidences: whether it shows those of their nodes, and other c-trees of a sentence
     """
 
     text: Callable[[Any], str]

@@ -17,6 +17,8 @@ class Parsed:
     """A parsed sentence, which is the number-th of the input.
 
     dtree: the d-parser's; ctree: where it was wanted; confidences: one for each node of it [K]
+    alternatives: the best c-trees, of which it is the first, where several were wanted, with their
+                  probabilities, if the parser says them
     error: why they are NO_DTREE and NO_CTREE
     """
 
@@ -26,6 +28,7 @@ class Parsed:
     ctree: CTree | None = None
     confidences: tuple[float, ...] | None = None
     error: str = ""
+    alternatives: tuple[tuple[CTree, float | None], ...] = ()
 
 
 # What stands in the place of a sentence that could not be parsed.

@@ -11,7 +11,8 @@ from d2c.base.errors import FormatError, Refusals, each_located
 from d2c.base.files import file_name
 from d2c.base.packages import needs
 from d2c.parsing.json_lines import ReadSentence, read_json_lines, read_shown
-from d2c.parsing.output import JSON_LINES, format_by_name
+from d2c.parsing.options import JSON_LINES
+from d2c.parsing.output import format_by_name
 from d2c.treebanks.reading import Reading
 from d2c.trees.formats.discbracket import is_discbracket, parse_discbracket
 from d2c.trees.spans import Source

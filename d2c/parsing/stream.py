@@ -11,6 +11,7 @@ from collections.abc import Callable, Generator, Iterable, Iterator, Sequence
 from dataclasses import replace
 from functools import partial
 from itertools import chain, islice, tee
+from math import exp
 from typing import NamedTuple, TypeVar
 
 from threadpoolctl import threadpool_limits
@@ -19,15 +20,16 @@ from d2c.base.errors import FormatError, ModelError
 from d2c.base.workers import in_order
 from d2c.models.model import NO_TAGGER, Model
 from d2c.parsing.input import InputSentence
-from d2c.parsing.options import TAGGED, ParseOptions
+from d2c.parsing.options import JSON, TEXTS, ParseOptions
 from d2c.parsing.output import FORMATS
 from d2c.parsing.parsed import Parsed, failed
+from d2c.trees.constraints import SpanConstraints, obeying
 from d2c.trees.ctree import CTree, Tokens
 from d2c.trees.dtree import DTree
 from d2c.trees.formats.chunks import batches
 from d2c.trees.formats.conllu import UPOS
 from d2c.trees.repair import Repairs
-from d2c.trees.route import Route
+from d2c.trees.route import Confidences, Route
 from d2c.trees.transforms import collapse
 
 _IN_ORDER = "the d-parser {} has its d-trees in a file, in order; leave out {}"
@@ -114,9 +116,10 @@ class BatchParser:
     """
 
     def __init__(self, model: Model, options: ParseOptions, alone: bool = True) -> None:
-        self._model, self._options = model, options
+        self._model = replace(model, tags="gold") if options.kind == JSON else model  # given tags are used
+        self._options = options
         self.reads_along = model.dparser.reads_along
-        if options.kind != TAGGED and model.tagger is None:
+        if options.kind in TEXTS and model.tagger is None:
             raise ModelError(NO_TAGGER)
         if options.min_confidence > 0 and not model.route.gives_confidences:
             raise ModelError(f"the route {model.route_name} does not say how sure it is of constituents")
@@ -147,29 +150,53 @@ class BatchParser:
         # Sums may depend on the number of threads that share them; so does speed, but jobs are for that.
         with threadpool_limits(1):
             taken = [*islice(dtrees, len(_tokens(batch)))]
-            trees = (
-                (dtree, *decoded) for dtree, decoded in zip(taken, self._ctrees(taken, repairs), strict=True)
-            )
-            nothing = (None, None, None)
+            wanted = [sentence.wanted for sentence in batch.sentences if sentence.error is None]
+            trees = zip(taken, wanted, self._ctrees(taken, wanted, repairs), strict=True)
             sentences = [
-                Parsed(sentence, number, *(nothing if sentence.error else next(trees)))
+                Parsed(sentence, number) if sentence.error else self._one(sentence, number, *next(trees))
                 for number, sentence in enumerate(batch.sentences, batch.first)
             ]
         return ParsedBatch(sentences, batch.digest, repairs)
 
+    def _one(
+        self,
+        sentence: InputSentence,
+        number: int,
+        dtree: DTree,
+        wanted: SpanConstraints | None,
+        found: tuple[CTree | None, Confidences],
+    ) -> Parsed:
+        """Return a sentence with its trees. found: its c-tree, if it has one, with confidences"""
+        (ctree, shares), options, route = found, self._options, self._model.route
+        alternatives = list[tuple[CTree, float | None]]()
+        if ctree is not None and options.best > 1:
+            for log, other in route.decode_k_best(dtree, options.best, wanted):
+                alternatives.append((other, exp(log) if route.gives_k_best else None))
+        if ctree is not None and shares is not None:
+            if self._model.calibration is not None:
+                shares = self._model.calibration(ctree, shares)
+            ctree, shares = without_weak(ctree, shares, options.min_confidence)
+            if wanted is not None:
+                ctree, shares = obeying(ctree, wanted, shares)
+        return Parsed(sentence, number, dtree, ctree, shares, alternatives=tuple(alternatives))
+
     def _ctrees(
-        self, dtrees: list[DTree], repairs: Repairs
-    ) -> Iterable[tuple[CTree | None, tuple[float, ...] | None]]:
+        self, dtrees: list[DTree], wanted: Sequence[SpanConstraints | None], repairs: Repairs
+    ) -> Iterator[tuple[CTree | None, Confidences]]:
+        """Yield the c-tree of each d-tree, with confidences if these are asked for and known; those without
+        constraints are decoded together."""
         route, options = self._model.route, self._options
         if not options.ctrees:
-            return ((None, None) for _ in dtrees)
-        if not route.gives_confidences or not (options.confidences or options.min_confidence):
-            return ((ctree, None) for ctree in route.decode_all(dtrees, repairs))
-        sure = route.confidences_all(dtrees, repairs)
-        least = options.min_confidence
-        return (
-            (ctree, None) if shares is None else without_weak(ctree, shares, least) for ctree, shares in sure
-        )
+            yield from ((None, None) for _ in dtrees)
+            return
+        sure = route.gives_confidences and (options.confidences or options.min_confidence > 0)
+        free = (dtree for dtree, own in zip(dtrees, wanted, strict=True) if own is None)
+        if sure:
+            decoded = route.confidences_all(free, repairs)
+        else:
+            decoded = ((ctree, None) for ctree in route.decode_all(free, repairs))
+        for dtree, own in zip(dtrees, wanted, strict=True):
+            yield next(decoded) if own is None else route.within(dtree, own, repairs)
 
 
 def _tokens(batch: Batch) -> list[Tokens]:

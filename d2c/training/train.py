@@ -107,6 +107,8 @@ def train_models(
         for model, directory in zip(models, new, strict=True):
             model.language = spec.language
             model.arcs = spec.arcs if model.route.supports_arcs else ARCS[0]
+            log.info("route %s: learning how far its confidences can be trusted", model.route_name)
+            model.calibrate(spec.reading(spec.dev), spec.reading(spec.train))
             model.save(directory, new[0])
     return Trained(models, dparser_seconds, seconds)
 

@@ -14,10 +14,9 @@ from d2c.combination.constituents import (
     combine,
     constituents,
     learn_constituents,
-    tree_of,
 )
 from d2c.combination.families import cross
-from d2c.trees.ctree import CTree, Tokens
+from d2c.trees.ctree import CTree, Tokens, tree_of
 from d2c.trees.formats.brackets import format_bracket, parse_bracket
 from d2c.trees.formats.discbracket import format_discbracket, parse_discbracket
 from d2c.trees.heads import load_head_rules

@@ -1,0 +1,101 @@
+"""How far confidences can be trusted: trained on CRAFT, judged on CRAFT and on MASC.
+
+    python scripts/benchmarks/calibration.py [--sentences 2000] [--routes reduction,labeler,cky] -o DIRECTORY
+
+Of the training sentences, drawn evenly, every seventh is held out: it chooses among states, and confidences
+are calibrated on it. Trees in the Penn Treebank's convention, gold tags. ECE: expected calibration error over
+classes of a tenth; then the share of right constituents among the surest. Models that are in DIRECTORY
+already are not trained again.
+
+Reads $D2C_TREEBANKS (default ../shared/treebanks).
+"""
+
+from __future__ import annotations
+
+import sys
+from collections.abc import Sequence
+from pathlib import Path
+
+import click
+
+sys.path.insert(0, str(Path(__file__).resolve().parents[1]))
+
+from benchmarks.shared import FilePath, names_option, print_table, say
+from d2c.dparsers.registry import DPARSERS
+from d2c.models.calibration import Judged
+from d2c.models.model import Model
+from d2c.routes.registry import ROUTES
+from d2c.training.spec import TrainingSpec
+from d2c.training.train import train_models
+from d2c.trees.ctree import CTree
+from d2c.trees.formats.brackets import write_brackets
+from d2c.trees.scores.reliability import COVERAGES, reliability
+from treebanks.files import folder
+from treebanks.penn import penn_trees
+
+HEADER = (
+    "route",
+    "judged on",
+    "constituents",
+    "confidence",
+    "ECE",
+    *(f"surest {100 * one:.0f} %" for one in COVERAGES),
+)
+HELD_OUT = 7  # of so many sentences one
+
+
+def drawn(treebank: str, count: int) -> list[CTree]:
+    """Return so many trees of a file, or all, evenly over it."""
+    trees = [*penn_trees(folder() / f"{treebank}.mrg.gz")]
+    count = min(count, len(trees))
+    return [trees[i * len(trees) // count] for i in range(count)]
+
+
+def judged_by(model: Model, gold: Sequence[CTree]) -> list[Judged]:
+    """Return how a model parses sentences with gold tags, with the route's own confidences."""
+    dtrees = model.parse_dependencies(ctree.tokens for ctree in gold)
+    pairs = zip(gold, model.route.confidences_all(dtrees), strict=True)
+    return [Judged(one, ctree, shares or ()) for one, (ctree, shares) in pairs]
+
+
+@click.command()
+@click.option("--sentences", default=2000, show_default=True)
+@click.option("--dev-sentences", default=600, show_default=True)
+@click.option("--dparser", default="transition", show_default=True)
+@names_option("--routes", ROUTES, "reduction,labeler,cky")
+@click.option("-o", "--output", "directory", type=FilePath, required=True)
+def main(sentences: int, dev_sentences: int, dparser: str, routes: list[str], directory: Path) -> None:
+    """Prints the table."""
+    assert dparser.partition(":")[0] in DPARSERS
+    parts = directory / "train.mrg", directory / "held-out.mrg"
+    if not all((directory / route).is_dir() for route in routes):
+        directory.mkdir(parents=True, exist_ok=True)
+        trees = drawn("craft-train", sentences)
+        held_out = trees[::HELD_OUT]
+        train = [tree for number, tree in enumerate(trees) if number % HELD_OUT]
+        for part, own in zip(parts, (train, held_out), strict=True):
+            with open(part, "w", encoding="utf-8") as stream:
+                write_brackets(own, stream)
+        spec = TrainingSpec(*parts, tuple(routes), dparser=dparser, preset="small", overwrite=True)
+        train_models(spec, [directory / route for route in routes], say)
+    rows = []
+    models = {route: Model.load(directory / route) for route in routes}
+    for treebank in ("craft-dev", "masc-dev"):
+        gold = drawn(treebank, dev_sentences)
+        for route, model in models.items():
+            judged = judged_by(model, gold)
+            right = [good for one in judged for good in one.right()]
+            shares = [share for one in judged for share in one.shares]
+            found = {"raw": shares}
+            if model.calibration is not None:
+                fitted = (model.calibration(one.ctree, one.shares) for one in judged)
+                found["calibrated"] = [share for one in fitted for share in one]
+            for name, own in found.items():
+                trust = reliability(own, right)
+                cells = [f"{100 * share:.1f}" for share in trust.precisions]
+                rows.append([route, treebank, f"{len(right):,}", name, f"{trust.error:.4f}", *cells])
+    print_table(HEADER, rows)
+
+
+if __name__ == "__main__":
+    main()
