@@ -20,7 +20,7 @@ from d2c.base.errors import FormatError, ModelError
 from d2c.base.workers import in_order
 from d2c.models.model import NO_TAGGER, Model
 from d2c.parsing.input import InputSentence
-from d2c.parsing.options import JSON, TEXTS, ParseOptions
+from d2c.parsing.options import JSON, TAGGED, TEXTS, ParseOptions
 from d2c.parsing.output import FORMATS
 from d2c.parsing.parsed import Parsed, failed
 from d2c.trees.constraints import SpanConstraints, obeying
