@@ -90,8 +90,8 @@ def main(sentences: int, dev_sentences: int, dparser: str, routes: list[str], di
             if model.calibration is not None:
                 fitted = (model.calibration(one.ctree, one.shares) for one in judged)
                 found["calibrated"] = [share for one in fitted for share in one]
-            for name, own in found.items():
-                trust = reliability(own, right)
+            for name, sure in found.items():
+                trust = reliability(sure, right)
                 cells = [f"{100 * share:.1f}" for share in trust.precisions]
                 rows.append([route, treebank, f"{len(right):,}", name, f"{trust.error:.4f}", *cells])
     print_table(HEADER, rows)
