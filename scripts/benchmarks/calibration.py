@@ -1,11 +1,13 @@
 """How far confidences can be trusted: trained on CRAFT, judged on CRAFT and on MASC.
 
     python scripts/benchmarks/calibration.py [--sentences 2000] [--routes reduction,labeler,cky] -o DIRECTORY
+    python scripts/benchmarks/calibration.py --models en,en-small
 
-Of the training sentences, drawn evenly, every seventh is held out: it chooses among states, and confidences
-are calibrated on it. Trees in the Penn Treebank's convention, gold tags. ECE: expected calibration error over
-classes of a tenth; then the share of right constituents among the surest. Models that are in DIRECTORY
-already are not trained again.
+Models that are named are judged on the dev parts of four English treebanks, words given, tags predicted.
+Others are trained: of the training sentences, drawn evenly, every seventh is held out: it chooses among
+states, and confidences are calibrated on it. Trees in the Penn Treebank's convention, gold tags. ECE:
+expected calibration error over classes of a tenth; then the share of right constituents among the surest.
+Models that are in DIRECTORY already are not trained again.
 
 Reads $D2C_TREEBANKS (default ../shared/treebanks).
 """
@@ -13,8 +15,9 @@ Reads $D2C_TREEBANKS (default ../shared/treebanks).
 from __future__ import annotations
 
 import sys
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from pathlib import Path
+from typing import Any
 
 import click
 
@@ -24,17 +27,19 @@ from benchmarks.shared import FilePath, names_option, print_table, say
 from d2c.dparsers.registry import DPARSERS
 from d2c.models.calibration import Judged
 from d2c.models.model import Model
+from d2c.models.names import find
 from d2c.routes.registry import ROUTES
 from d2c.training.spec import TrainingSpec
 from d2c.training.train import train_models
 from d2c.trees.ctree import CTree
 from d2c.trees.formats.brackets import write_brackets
 from d2c.trees.scores.reliability import COVERAGES, reliability
+from models.scores import untagged
 from treebanks.files import folder
 from treebanks.penn import penn_trees
 
 HEADER = (
-    "route",
+    "model",
     "judged on",
     "constituents",
     "confidence",
@@ -52,8 +57,9 @@ def drawn(treebank: str, count: int) -> list[CTree]:
 
 
 def judged_by(model: Model, gold: Sequence[CTree]) -> list[Judged]:
-    """Return how a model parses sentences with gold tags, with the route's own confidences."""
-    dtrees = model.parse_dependencies(ctree.tokens for ctree in gold)
+    """Return how a model parses sentences, with gold tags unless it finds some, and the route's own
+    confidences."""
+    dtrees = model.parse_dependencies(untagged(one) if model.tagger else one.tokens for one in gold)
     pairs = zip(gold, model.route.confidences_all(dtrees), strict=True)
     return [Judged(one, ctree, shares or ()) for one, (ctree, shares) in pairs]
 
@@ -63,9 +69,19 @@ def judged_by(model: Model, gold: Sequence[CTree]) -> list[Judged]:
 @click.option("--dev-sentences", default=600, show_default=True)
 @click.option("--dparser", default="transition", show_default=True)
 @names_option("--routes", ROUTES, "reduction,labeler,cky")
-@click.option("-o", "--output", "directory", type=FilePath, required=True)
-def main(sentences: int, dev_sentences: int, dparser: str, routes: list[str], directory: Path) -> None:
+@click.option("--models", metavar="NAME,...", help="These, and none is trained.")
+@click.option("-o", "--output", "directory", type=FilePath, default="calibration", show_default=True)
+def main(models: str | None, dev_sentences: int, directory: Path, **settings: Any) -> None:
     """Prints the table."""
+    if models:
+        named = {name: Model.load(find(name)) for name in models.split(",")}
+        print_rows(named, ("craft-dev", "genia-dev", "masc-dev", "gum-dev"), dev_sentences)
+    else:
+        print_rows(trained(directory, **settings), ("craft-dev", "masc-dev"), dev_sentences)
+
+
+def trained(directory: Path, sentences: int, dparser: str, routes: Sequence[str]) -> dict[str, Model]:
+    """Return models of routes, trained unless they are in the directory already."""
     assert dparser.partition(":")[0] in DPARSERS
     parts = directory / "train.mrg", directory / "held-out.mrg"
     if not all((directory / route).is_dir() for route in routes):
@@ -78,9 +94,13 @@ def main(sentences: int, dev_sentences: int, dparser: str, routes: list[str], di
                 write_brackets(own, stream)
         spec = TrainingSpec(*parts, tuple(routes), dparser=dparser, preset="small", overwrite=True)
         train_models(spec, [directory / route for route in routes], say)
+    return {route: Model.load(directory / route) for route in routes}
+
+
+def print_rows(models: Mapping[str, Model], treebanks: Sequence[str], dev_sentences: int) -> None:
+    """Print how far confidences of models can be trusted on treebanks."""
     rows = []
-    models = {route: Model.load(directory / route) for route in routes}
-    for treebank in ("craft-dev", "masc-dev"):
+    for treebank in treebanks:
         gold = drawn(treebank, dev_sentences)
         for route, model in models.items():
             judged = judged_by(model, gold)
