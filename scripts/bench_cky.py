@@ -2,10 +2,10 @@
 
     python scripts/bench_cky.py [--sentences N] [--epochs 5] [--labels] [--no-context] [--stanford]
 
-Trained on CRAFT train (or its first N sentences; 1243 are 5 %), gold tags, traces and function tags removed,
-d-trees by the Collins table, or CRAFT's own, in the Stanford convention, whose heads c-trees have then.
-Scored on the gold d-trees of CRAFT dev with EVALB, collins.prm. Everything runs on one core; decoding is
-timed after a warm-up, with all from DTree to CTree in it. PAD's own C++ on the same data: 257 s per epoch,
+Trained on CRAFT train (or N sentences, drawn evenly; 1243 are 5 %), gold tags, traces and function tags
+removed, d-trees by the Collins table, or CRAFT's own, in the Stanford convention, whose heads c-trees have
+then. Scored on the gold d-trees of CRAFT dev with EVALB, collins.prm. Everything runs on one core; decoding
+is timed after a warm-up, with all from DTree to CTree in it. PAD's own C++ on the same data: 257 s per epoch,
 2.47 GB, 97 sentences/s, F1 97.49 (R 96.82, P 98.16), exact 55.5 %.
 Reads $D2C_TREEBANKS (default ../shared/treebanks).
 """
