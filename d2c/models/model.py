@@ -7,7 +7,7 @@ import shutil
 from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, fields, replace
-from itertools import chain
+from itertools import chain, tee
 from pathlib import Path
 from typing import Any, Self, cast
 
@@ -78,7 +78,8 @@ class Model:
     """A fitted route and a trained d-parser, with the names under which they are registered.
 
     tagger: a trained tagger and its name, where the model has one
-    tags:   what route and d-parser were trained on, `gold` or `predicted` by the tagger
+    tags:   what route and d-parser were trained on, `gold` or `predicted` by the tagger; one that finds tags
+            predicts them, and given ones (`gold`) are seen by the route alone
     abbreviations: words of the tagger's treebank that end in a full stop
     language: whose rules cut text, as spaCy calls it; None: English, or what the d-parser's pipeline does
     arcs:   one of ARCS: whether the route looks among all likely arcs, or over the one d-tree
@@ -102,6 +103,7 @@ class Model:
     def __post_init__(self) -> None:
         if self.tagger is None and (self.dparser.reads_text or self.dparser.finds_tags):
             self.tagger = cast(Tagger, self.dparser)
+            self.tags = TAGS[self.dparser.finds_tags]
 
     @classmethod
     def load(
@@ -166,7 +168,7 @@ class Model:
             return
         gold = thinned([*ctrees], DEV_WORDS, lambda ctree: len(ctree.tokens))
         given = (ctree.tokens for ctree in gold)
-        if self.tagger is not None:  # as words without tags will be parsed
+        if self.tagger is not None and not self.dparser.foreign:  # as words without tags will be parsed
             given = (Tokens(tokens.forms, ("",) * len(tokens)) for tokens in given)
         parses = zip(gold, self.route.confidences_all(self.parse_dependencies(given)), strict=True)
         judged = (Judged(visible(one), ctree, shares) for one, (ctree, shares) in parses if shares)
@@ -182,14 +184,16 @@ class Model:
         Sentences with words that have no tag (an empty one) are tagged by the model's tagger; all are, where
         route and d-parser were trained on its tags. Raises ModelError where there is no tagger.
         """
-        return parsing(self.dparser, self.arcs == "packed")(
-            chain.from_iterable(map(self._tagged, batches(sentences, _WINDOW)))
-        )
+        parse = parsing(self.dparser, self.arcs == "packed")
+        if not self.dparser.finds_tags:
+            return parse(chain.from_iterable(map(self._tagged, batches(sentences, _WINDOW))))
+        given, seen = tee(sentences)
+        pairs = zip(given, parse(seen), strict=True)
+        if self.tags == "predicted":
+            return (dtree for _, dtree in pairs)
+        return (replace(dtree, tokens=one) if all(one.tags) else dtree for one, dtree in pairs)
 
     def _tagged(self, sentences: list[Tokens]) -> Iterator[Tokens]:
-        if self.dparser.finds_tags:
-            yield from sentences
-            return
         every = self.tags == "predicted"
         untagged = [tokens.forms for tokens in sentences if every or not all(tokens.tags)]
         if untagged and self.tagger is None:

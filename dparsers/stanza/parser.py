@@ -16,6 +16,7 @@ from typing import Any, ClassVar, Self
 
 from stanza.models import parser as stanza_program
 from stanza.models.common.pretrain import Pretrain
+from stanza.models.common.vocab import VOCAB_PREFIX_SIZE
 from stanza.models.depparse.trainer import Trainer
 from stanza.models.depparse.transition.model import SubtreeCombination
 from stanza.models.pos.vocab import MultiVocab
@@ -183,6 +184,12 @@ class StanzaParser(StanzaEstimator, DependencyParser):
     def finds_tags(self) -> bool:
         """Whether it finds tags beside arcs."""
         return self.model_type == "joint"
+
+    @property
+    def tags_(self) -> tuple[str, ...]:
+        """The tags that it finds."""
+        known = self.trainer_.vocab["upos"]
+        return tuple(known.unmap(range(VOCAB_PREFIX_SIZE, len(known)))) if self.finds_tags else ()
 
     def parse(self, sentences: Iterable[Tokens]) -> Iterator[DTree]:
         """Yield the d-tree of each sentence, in order; about a thousand sentences are held at a time."""

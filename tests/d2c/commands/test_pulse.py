@@ -108,6 +108,7 @@ def test_what_training_says_first_and_whom_it_overwrites(tmp_path: Path) -> None
         f"{train}: 3 sentences, 9 words, 3 labels of arcs",
         f"{dev}: 2 sentences, 6 words, 3 labels of arcs",
         "route reduction: learning to convert d-trees",
+        "route reduction: learning how far its confidences can be trusted",
         f"{model}: trained",
     ]
     before = (tmp_path / "model" / "model.json").stat()

@@ -105,7 +105,7 @@ def test_a_byte_order_mark_is_no_word(file: Path) -> None:
     found, _ = read(file, b"\xef\xbb\xbfThe cat\n", "tokenized")
     assert found == [sentence(1, "The cat", (1, 4), (5, 8))]
     found, errors = read(file, b"\xef\xbb\xbf# x\n" + ROW.format(1, "a").encode(), "conllu")
-    assert found == [InputSentence(Tokens(("a",), ("X",)), 1)] and errors == []
+    assert found == [InputSentence(Tokens(("a",), ("X",)), 1, arcs=((0,), ("r",)))] and errors == []
 
 
 def test_conllu(file: Path) -> None:
@@ -113,7 +113,7 @@ def test_conllu(file: Path) -> None:
     content = f"# x\n{good}\n\n{bad}\n1\tx\n\n".encode() + b"1\t\xff\n\n# only a comment\n\n" + good.encode()
     found, errors = read(file, content, "conllu")
     tokens = Tokens(("a", "b c"), ("X", "X"))
-    assert found == [InputSentence(tokens, 1), InputSentence(tokens, 14)]
+    assert found == [InputSentence(tokens, line, arcs=((0, 0), ("r", "r"))) for line in (1, 14)]
     assert errors == [
         f"{file}:6: sentence 2: the form is empty",
         f"{file}:8: sentence 3: expected 10 columns separated by tabs, found 2",

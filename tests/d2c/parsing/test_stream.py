@@ -26,7 +26,8 @@ from d2c.trees.repair import Repairs
 class Flat:
     """A d-parser whose first word is the head of all others, and a route that makes one constituent."""
 
-    gives_arcs = gives_confidences = reads_along = reads_text = finds_tags = False
+    gives_arcs = gives_confidences = reads_along = reads_text = False
+    finds_tags = takes_given = False
 
     def parse(self, sentences: Iterable[Tokens]) -> Iterator[DTree]:
         return (DTree(tokens, (0, *[1] * (len(tokens) - 1))) for tokens in sentences)

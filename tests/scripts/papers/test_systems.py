@@ -254,7 +254,9 @@ def test_heads_of_c_trees_by_the_head_rules(tmp_path: Path) -> None:
 
 def test_table_3(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """With gold d-trees in place of a d-parser's, and without other systems to train."""
-    given = experiment(tmp_path, systems={"oracle": write(tmp_path / "oracle.mrg", some("test", 30))})
+    given = experiment(tmp_path)
+    oracle = {"oracle": write(tmp_path / "oracle.mrg", some("test", 30))}
+    given = replace(given, treebank=replace(given.treebank, systems=oracle))
     monkeypatch.setattr(systems, "SYSTEMS", {"none": SYSTEMS[STANZA]._replace(path="no_such_module:Parser")})
     monkeypatch.setattr(charts, "chosen", lambda _: {})
     monkeypatch.setattr(PaperExperiment, "best_parses", lambda own: own.parses(GOLD, "dev"))
