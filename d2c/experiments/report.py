@@ -124,7 +124,7 @@ def _trust(routes: Iterable[Analysed]) -> dict[str, Any] | None:
     """A reliability diagram, in percent, and rows: name, expected calibration error, precisions at coverages;
     None where no route gives confidences."""
     found: dict[str, Reliability] = {}
-    for name, one in ((route.row.route, trust(route.trees.judged)) for route in routes):
+    for name, one in ((route.row.route, trust(route.trees.judged())) for route in routes):
         found |= {name: one.raw} if one else {}
         found |= {f"{name}, calibrated": one.calibrated} if one and one.calibrated else {}
     points = {

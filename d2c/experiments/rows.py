@@ -9,6 +9,7 @@ import os
 import time
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass, field, replace
+from functools import partial
 from itertools import combinations
 from statistics import median
 from typing import Any, NamedTuple, Self, TypeVar
@@ -79,13 +80,13 @@ class Parses(NamedTuple):
 class Trees(NamedTuple):
     """What a row was scored on, sentence by sentence, and the seconds that some took, with their lengths.
 
-    judged: with confidences, of routes that give some, on the d-parser's d-trees
+    judged: parses again, with confidences, over the d-parser's d-trees, where the route gives some
     """
 
     guess: Sequence[CTree]
     dtrees: Sequence[DTree]
     times: Sequence[tuple[int, float]]
-    judged: Sequence[Judged] = ()
+    judged: Callable[[], Sequence[Judged]] = tuple
 
 
 @dataclass(frozen=True)
@@ -161,7 +162,9 @@ def score(name: str, route: Route, gold: GoldStandard, parses: Parses) -> Row:
         repairs=repairs,
         converting=converting,
         parsing=parses.seconds,
-        trees=Trees(guess, dtrees, _time_each(route, parses.dtrees), _judged(name, route, gold, parses)),
+        trees=Trees(
+            guess, dtrees, _time_each(route, parses.dtrees), partial(_judged, name, route, gold, parses)
+        ),
     )
 
 
