@@ -16,6 +16,7 @@ import click
 from d2c.base.errors import Faults, FormatError, ModelError
 from d2c.base.inputs import is_called
 from d2c.base.settings import Settings, help_of, limits_of, types_of
+from d2c.base.tables import TABLES
 from d2c.cky.settings import ChartSettings
 from d2c.commands.terminal import Skipped
 from d2c.dparsers.registry import TAGGERS
@@ -87,6 +88,11 @@ def options_of(settings: type[Settings], *names: str) -> tuple[Decorator, ...]:
 
 encoding_option = option_of(TrainingSpec, "encoding")
 heads_option = option_of(TrainingSpec, "head_rules")
+table_option = click.option(
+    "--to",
+    type=click.Choice([*TABLES]),
+    help="A table with a line of column names, or JSON lines.  [default: as the output's name says; or tsv]",
+)
 format_option = click.option(
     "--format", "format_name", type=click.Choice(list(FORMATS)), help="[default: by the name]"
 )

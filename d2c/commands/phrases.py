@@ -11,7 +11,7 @@ import click
 from d2c.base.files import file_name
 from d2c.base.inputs import names_of
 from d2c.base.tables import TABLES, table_format
-from d2c.commands.options import heads_option, output_option, reading_options, trees_argument
+from d2c.commands.options import heads_option, output_option, reading_options, table_option, trees_argument
 from d2c.commands.terminal import say, shown
 from d2c.parsing.sentences import PARSED, is_parsed, read_sentences
 from d2c.treebanks.reading import Reading
@@ -26,11 +26,7 @@ from d2c.trees.spans import Span, labelled, spans_of
 @click.option("--label", "labels", multiple=True, required=True, help="Of the phrases; may be said again.")
 @click.option("--nested", is_flag=True, help="Also those inside another one of these.")
 @click.option("--head", is_flag=True, help="With the head token and its governor.")
-@click.option(
-    "--to",
-    type=click.Choice([*TABLES]),
-    help="A table with a line of column names, or JSON lines.  [default: as the output's name says; or tsv]",
-)
+@table_option
 @click.option(
     "--safe-cells/--plain-cells",
     default=None,

@@ -14,7 +14,7 @@ from d2c.base.errors import FormatError
 from d2c.base.files import file_name, open_output
 from d2c.base.inputs import names_of
 from d2c.base.tables import TABLES, table_format
-from d2c.commands.options import heads_option, output_option, reading_options, trees_argument
+from d2c.commands.options import heads_option, output_option, reading_options, table_option, trees_argument
 from d2c.commands.terminal import say, shown
 from d2c.parsing.sentences import PARSED
 from d2c.treebanks.reading import Reading
@@ -43,11 +43,7 @@ def _readable(_context: click.Context, _option: click.Parameter, pattern: str) -
 @click.argument("pattern", callback=_readable)
 @trees_argument
 @click.option("--count", "counted", is_flag=True, help="Only count: matches, sentences with one, sentences.")
-@click.option(
-    "--to",
-    type=click.Choice([*TABLES]),
-    help="A table with a line of column names, or JSON lines.  [default: as the output's name says; or tsv]",
-)
+@table_option
 @output_option
 @heads_option
 @click.option("--format", "format_name", type=click.Choice([*FORMATS, "json"]), help="[default: by the name]")

@@ -41,10 +41,10 @@ def find(name: str | Path | None = None) -> Path:
 
     A directory that is a model comes before a name. Raises ModelError for what is neither.
     """
+    if name and is_model(Path(name)):
+        return Path(name)
     known = _named()
-    wanted = str(name or default())
-    if name and is_model(Path(wanted)):
-        return Path(wanted)
+    wanted = str(name or _default(known))
     if wanted in known:
         return known[wanted]
     if name and Path(wanted).is_dir():
@@ -56,7 +56,10 @@ def find(name: str | Path | None = None) -> Path:
 
 def default() -> str:
     """Return the name of the model that is taken where none is named."""
-    known = _named()
+    return _default(_named())
+
+
+def _default(known: Mapping[str, Path]) -> str:
     names = (name for name in DEFAULTS if name in known and not missing(known[name]))
     return next(names, DEFAULTS[0])
 
