@@ -16,6 +16,7 @@ import json
 import math
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
+from operator import mul
 from pathlib import Path
 from typing import Any, NamedTuple
 
@@ -43,6 +44,11 @@ class Example(NamedTuple):
 def equal_votes(_label: str, votes: Sequence[float]) -> float:
     """Return the mean vote; every parser's counts alike."""
     return sum(votes) / len(votes)
+
+
+def weighted_votes(weights: Sequence[float]) -> Support:
+    """Return what gives the mean of the votes' `evidence`, each parser's with its weight."""
+    return lambda _label, votes: sum(map(mul, weights, map(evidence, votes))) / sum(weights)
 
 
 def evidence(vote: float) -> float:

@@ -130,6 +130,11 @@ def takes(role: str, registry: Mapping[str, Registered], name: str, parameter: s
     return parameter in signature(class_of(role, registry, name)).parameters
 
 
+def loads_with(name: str, parameter: str) -> bool:
+    """Return whether a d-parser is loaded with such a parameter. Raises ModelError."""
+    return parameter in signature(class_of("d-parser", DPARSERS, name).load).parameters
+
+
 def load_dparser(name: str, directory: Path, given: Mapping[str, Any]) -> DependencyParser:
     """Load a d-parser from a directory; given: parameters of its `load`. Raises ModelError."""
     load = class_of("d-parser", DPARSERS, name).load

@@ -18,7 +18,7 @@ from typing import Any, Literal, TypeVar, cast, overload
 
 from d2c.api.document import Document, Sentence
 from d2c.dparsers.protocol import TextRules
-from d2c.models.model import Model, read_settings
+from d2c.models.model import Model, load_models, read_settings
 from d2c.models.names import find
 from d2c.parsing import input as given
 from d2c.parsing.asked import Asked
@@ -36,34 +36,38 @@ _BATCH = ParseOptions.batch_size
 
 
 def load(
-    model: str | Path | None = None,
+    model: str | Path | Sequence[str | Path] | None = None,
     *,
     device: str | None = None,
     allow_pipeline: str | None = None,
 ) -> Parser:
     """Load the parser that a model is.
 
-    model:          its name, its directory, or nothing: the English one that comes with d2c
+    model:          its name, its directory, or nothing: the English one that comes with d2c; or a list of
+                    models, which vote on the constituents
     device:         cpu, cuda, ...; None: cuda where there is one
     allow_pipeline: of a model of `pipeline:`, its name, `spacy:NAME` or `stanza:LANGUAGE`: loading one may
                     run code that it brings with it
 
     Raises ModelError where there is no such model, or it cannot be used.
     """
-    parser = Parser(find(model), device, allow_pipeline)
-    with warmed_up([read_settings(parser.directory).route], train=False):
-        _ = parser.model
+    names = [model] if model is None or isinstance(model, str | Path) else [*model]
+    parser = Parser([*map(find, names)], device, allow_pipeline)
+    with warmed_up([read_settings(one).route for one in parser.directories], train=False):
+        _ = parser.models
     return parser
 
 
 class Parser:
-    """A model in a directory, made by `load`.
+    """Models in directories, one or several that vote, made by `load`.
 
-    It can be pickled: what is pickled is its place, and the other process loads the model there.
+    It can be pickled: what is pickled is their places, and the other process loads the models there.
     """
 
-    def __init__(self, directory: Path, device: str | None = None, allow_pipeline: str | None = None) -> None:
-        self.directory, self.device, self.allow_pipeline = directory, device, allow_pipeline
+    def __init__(
+        self, directories: Sequence[Path], device: str | None = None, allow_pipeline: str | None = None
+    ) -> None:
+        self.directories, self.device, self.allow_pipeline = directories, device, allow_pipeline
 
     def __call__(self, text: str, *, best: int = 1) -> Document:
         """Parse free text, cut into sentences and words; offsets are indices of `text`.
@@ -150,7 +154,7 @@ class Parser:
         """
         given = _one(sentences, tuple, require, forbid)
         asked = (Asked(*columns, require, forbid) for columns in map(_columns, given))
-        return self._parse_words(asked, best, replace(self.model, tags="gold"))
+        return self._parse_words(asked, best, [replace(model, tags="gold") for model in self.models])
 
     def stream(
         self,
@@ -182,20 +186,20 @@ class Parser:
         return self._parse(sentences, ParseOptions(kind=kind, batch_size=batch_size, best=best), jobs)
 
     @cached_property
-    def model(self) -> Model:
-        """Route, d-parser and tagger, loaded when they are first needed."""
-        return Model.load(self.directory, device=self.device, allow_pipeline=self.allow_pipeline)
+    def models(self) -> list[Model]:
+        """Route, d-parser and tagger of each model, loaded when they are first needed."""
+        return load_models(self.directories, device=self.device, allow_pipeline=self.allow_pipeline)
 
     @cached_property
     def rules(self) -> TextRules:
-        """What cuts text."""
-        return rules_of(self.directory, lambda: self.model)
+        """What cuts text: the first model's rules."""
+        return rules_of(self.directories[0], lambda: self.models[0])
 
     def __repr__(self) -> str:
-        return f"<Parser {self.directory}>"
+        return f"<Parser {' '.join(map(str, self.directories))}>"
 
     def __getstate__(self) -> dict[str, Any]:
-        return {name: getattr(self, name) for name in ("directory", "device", "allow_pipeline")}
+        return {name: getattr(self, name) for name in ("directories", "device", "allow_pipeline")}
 
     def _documents(
         self, pairs: Iterable[tuple[str, Any]], options: ParseOptions, jobs: int = 1
@@ -225,9 +229,11 @@ class Parser:
                 yield from complete()
         yield from complete()
 
-    def _parse_words(self, sentences: Iterable[Asked], best: int, model: Model | None = None) -> Document:
-        """model: that parses, where it is not the parser's own"""
-        known = {"", *getattr(model and model.tagger, "tags_", ())}
+    def _parse_words(
+        self, sentences: Iterable[Asked], best: int, models: list[Model] | None = None
+    ) -> Document:
+        """models: that parse, where they are not the parser's own; the first one's tags are checked"""
+        known = {"", *getattr(models and models[0].tagger, "tags_", ())}
 
         def numbered() -> Iterator[given.InputSentence]:
             for number, asked in enumerate(sentences, 1):
@@ -236,17 +242,17 @@ class Parser:
                     raise ValueError(sentence.error.message)
                 yield _checked(sentence, known) if len(known) > 1 else sentence
 
-        return Document([*self._parse(numbered(), ParseOptions(kind=TAGGED, best=best), 1, model)])
+        return Document([*self._parse(numbered(), ParseOptions(kind=TAGGED, best=best), 1, models)])
 
     def _parse(
         self,
         sentences: Iterable[given.InputSentence],
         options: ParseOptions,
         jobs: int,
-        model: Model | None = None,
+        models: list[Model] | None = None,
     ) -> Generator[Sentence, None, None]:
         options = replace(options, confidences=True)
-        load = partial(attrgetter("model"), self) if model is None else lambda: model
+        load = partial(attrgetter("models"), self) if models is None else lambda: models
         batches = parse_batches(load, options, batched(sentences, options.batch_size), _documented, jobs)
         with closing(batches):  # ends the processes where nobody wants the rest
             for batch in batches:

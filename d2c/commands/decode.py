@@ -60,7 +60,7 @@ def decode(
     repairs, untagged, doing = Repairs(), Untagged(), f"decoding {file_name(conllu)}"
     if model:
         route = load_route(model)
-        to = to or format_for(route, output)
+        to = to or format_for(route.gaps_, output)
     else:
         to = to or format_to_write(output)
         name = encoding or "direct"

@@ -25,7 +25,6 @@ from d2c.models.names import find
 from d2c.training.spec import TrainingSpec
 from d2c.treebanks.reading import CONTINUOUS, Reading
 from d2c.trees.formats.treebanks import FORMATS, format_to_write
-from d2c.trees.route import Route
 
 Command = Callable[..., Any]
 Decorator = Callable[[Command], Command]
@@ -249,9 +248,9 @@ def _with(options: Sequence[Decorator], command: Command) -> Command:
     return command
 
 
-def format_for(route: Route, output: Path, others: Sequence[str] = ()) -> str:
-    """The format that the name of a file says; where it says none, one that holds the route's trees.
+def format_for(gaps: bool, output: Path, others: Sequence[str] = ()) -> str:
+    """The format that the name of a file says; where it says none, one that holds gaps, or not.
 
     others: endings that are also known, for the message
     """
-    return format_to_write(output, "discbracket" if route.gaps_ else "brackets", others)
+    return format_to_write(output, "discbracket" if gaps else "brackets", others)

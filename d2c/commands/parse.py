@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable
 from contextlib import closing
 from dataclasses import replace
 from functools import partial
 from importlib.metadata import version
+from itertools import takewhile
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -25,17 +26,19 @@ from d2c.commands.options import (
     to_option,
 )
 from d2c.commands.terminal import More, progress, report_repairs, say
-from d2c.models.model import Model, load_route, read_settings
+from d2c.models.model import load_models, load_route, read_settings
 from d2c.models.names import DEFAULTS, default, find, is_known, is_model, unreadable
 from d2c.parsing.options import JSON_LINES, TAGGED, TAGGED_NAMES, TEXT_NAMES, ParseOptions
 from d2c.parsing.output import FORMATS, OutputFormat, format_by_name
 from d2c.training.warm_up import warmed_up
 
 if TYPE_CHECKING:  # their imports take a second: NLTK
+    from d2c.models.model import Model
     from d2c.parsing.input import InputKind
     from d2c.parsing.part import Finished, Write
     from d2c.parsing.stream import Done
 
+    Load = Callable[[], list[Model]]
 SOME_FAILED = 3  # exit status where sentences could not be parsed
 
 
@@ -44,14 +47,15 @@ _NAMES = TAGGED_NAMES + TEXT_NAMES
 
 def model_and_inputs(
     context: click.Context, _: click.Parameter, given: tuple[Path, ...]
-) -> tuple[Path, tuple[Path, ...]]:
-    """The callback of MODEL and INPUTs, each of which may be left out. Raises ModelError."""
+) -> tuple[tuple[Path, ...], tuple[Path, ...]]:
+    """The callback of MODELs and INPUTs, all of which may be left out. Raises ModelError."""
     for line in unreadable():
         say(f"d2c: {line}")
-    if not given or _is_input(given[0]):
-        return _default(), given or (Path("-"),)
-    first, *rest = given
-    return model_path(context, click.Argument(["model"]), first) or _default(), tuple(rest) or (Path("-"),)
+    first = 0 if not given or _is_input(given[0]) else 1
+    named = [*given[:first], *takewhile(_is_model, given[first:])] if first else []
+    paths = (model_path(context, click.Argument(["model"]), one) for one in named)
+    models = tuple(path for path in paths if path) or (_default(),)
+    return models, given[len(named) :] or (Path("-"),)
 
 
 def _default() -> Path:
@@ -69,8 +73,13 @@ def _is_input(first: Path) -> bool:
     return str(first) == "-" or first.is_file() or is_pattern(first) or is_called(first, _NAMES)
 
 
+def _is_model(later: Path) -> bool:
+    """Return whether this, behind a MODEL, is one more, and no file or directory that has a model's name."""
+    return is_model(later) or (is_known(str(later)) and not later.exists())
+
+
 @click.command()
-@click.argument("given", metavar="[MODEL] [INPUT]...", type=FilePath, nargs=-1, callback=model_and_inputs)
+@click.argument("given", metavar="[MODEL]... [INPUT]...", type=FilePath, nargs=-1, callback=model_and_inputs)
 @output_option
 @to_option(tuple(FORMATS))
 @click.option("--text", "kind", flag_value="text", help="INPUT is text with one sentence on each line.")
@@ -102,7 +111,7 @@ def _is_input(first: Path) -> bool:
 @arcs_option
 @timeout_option
 def parse(
-    given: tuple[Path, tuple[Path, ...]],
+    given: tuple[tuple[Path, ...], tuple[Path, ...]],
     output: Path,
     to: str | None,
     strict: bool,
@@ -115,6 +124,10 @@ def parse(
     MODEL is a directory, or a name that `d2c models` lists; without it `en` parses, where the first argument
     is a file, a pattern, or a directory that has INPUT. Without INPUT standard input is read. Of several, and
     of directories and patterns (`'texts/**/*.txt'`), JSON lines say the file.
+
+    Several MODELs vote on the constituents: `d2c parse en en-clear --allow-pipeline spacy:en_core_web_sm`.
+    Text is cut by the rules of the first one. What names a model behind a MODEL is one, unless there is such
+    a file.
 
     What cannot be parsed is named on standard error. A marked empty tree keeps its place, and the exit status
     is 3. Words without tags need a model with a tagger, or one of a pipeline.
@@ -131,22 +144,19 @@ def parse(
     from d2c.parsing.stream import batched, format_batch, parse_batches
     from d2c.parsing.text import PENN
 
-    model, inputs = given
+    models, inputs = given
     options = ParseOptions(**{name: value for name, value in chosen.items() if value is not None})
     kind = KINDS[options.kind]
     if options.language and not kind.cut:
         raise click.UsageError("--language cuts text into words; it needs --text or --split")
-    with warmed_up([read_settings(model).route], train=False):
-        trained = Model.load(model, **options.of_model) if jobs == 1 else None
-        route = trained.route if trained else load_route(model)
-    load = partial(_given, trained) if trained else partial(Model.load, model, **options.of_model)
-    to = to or format_by_name(output) or format_for(route, output, (*JSON_LINES, ".conllu"))
+    load, gaps = _loaded(models, options, jobs)
+    to = to or format_by_name(output) or format_for(gaps, output, (*JSON_LINES, ".conllu"))
     form = _format(to, options)
     name = names_of(source := _found(inputs, kind))
     options = replace(options, ctrees=form.ctrees, confidences=form.confidences)
-    digest = "" if str(output) == "-" else digest_of(model)
+    digest = "" if str(output) == "-" else " ".join(map(digest_of, models))
     settings = {"d2c": version("d2c"), "model": digest, "to": to, **options.to_json(), "timeout": None}
-    rules = rules_of(model, load, options.language) if kind.cut else PENN
+    rules = rules_of(models[0], lambda: load()[0], options.language) if kind.cut else PENN
     sentences = batched(read_sentences(source, options.kind, rules), options.batch_size)
     format_one = partial(format_batch, to, name)
     doing = f"parsing {name}"
@@ -160,6 +170,16 @@ def parse(
                 say(f"{output}.part has what is finished: {finished.sentences:,} sentences; see --resume")
             raise
     _report(finished, options)
+
+
+def _loaded(models: tuple[Path, ...], options: ParseOptions, jobs: int) -> tuple[Load, bool]:
+    """Return what loads the models, for several jobs pickled, and whether their trees may have gaps."""
+    load = partial(load_models, models, **options.of_model)
+    with warmed_up([read_settings(model).route for model in models], train=False):
+        if jobs > 1:
+            return load, any([load_route(model).gaps_ for model in models])
+        trained = load()
+    return lambda: trained, any(model.route.gaps_ for model in trained)
 
 
 def _found(inputs: tuple[Path, ...], kind: InputKind) -> tuple[Path, ...]:
@@ -188,10 +208,6 @@ def _report(finished: Finished, options: ParseOptions) -> None:
         if options.ctrees and options.kind == TAGGED and not finished.repairs.sentences:
             say("Is the input text? Say --text, --tokenized or --split.")
         click.get_current_context().exit(SOME_FAILED)
-
-
-def _given(model: Model) -> Model:
-    return model
 
 
 def _format(to: str, options: ParseOptions) -> OutputFormat:

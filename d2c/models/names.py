@@ -71,6 +71,13 @@ def missing(directory: Path) -> list[str]:
     return [name for name in packages if name != "python" and not find_spec(name.replace("-", "_"))]
 
 
+def scores_of(directory: Path) -> dict[str, float]:
+    """Return the F1, in percent, that a model's card says, by the part of a treebank."""
+    said = _card(directory).get("f1")
+    pairs = said.items() if isinstance(said, dict) else ()
+    return {part: float(f1) for part, f1 in pairs if isinstance(f1, float | int) and 0 <= f1 <= 100}
+
+
 def unreadable() -> list[str]:
     """Say which folders of $D2C_MODELS are passed over, and why."""
     lines = []

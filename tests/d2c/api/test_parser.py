@@ -44,7 +44,7 @@ def test_text(parser: Parser) -> None:
 
 def test_the_same_as_the_command(parser: Parser, tmp_path: Path) -> None:
     (tmp_path / "x.txt").write_bytes(TEXT.replace("\r\n", "\n").encode())
-    arguments = ["parse", str(parser.directory), str(tmp_path / "x.txt"), "--split", "--to", "json"]
+    arguments = ["parse", str(parser.directories[0]), str(tmp_path / "x.txt"), "--split", "--to", "json"]
     done = CliRunner().invoke(cli, arguments)
     with open(tmp_path / "x.txt", encoding="utf-8") as lines:
         found = [*parser.stream(lines, kind="split")]
@@ -100,7 +100,7 @@ def test_tags_are_used_where_the_model_has_learned_from_predicted_ones() -> None
     assert [str(one.tree).count("(VP") for one in trees] == [2, 1]
     [untagged] = parser.parse_tagged([[("They", "NN"), ("ate", "")]])
     assert untagged.tree.tags == ("PRP", "VBD")
-    assert parser.model.tags == "predicted" and "NP-SBJ" not in parser.model.tagger.tags_
+    assert parser.models[0].tags == "predicted" and "NP-SBJ" not in parser.models[0].tagger.tags_
     with pytest.raises(ValueError, match="^sentence 1: 'NOUN' is no tag of the model's: "):
         parser.parse_tagged([[("They", "NOUN")]])
 
@@ -228,14 +228,25 @@ def test_a_parser_is_pickled_as_its_place(parser: Parser) -> None:
     assert len(written) < 1000
     copy = pickle.loads(written)
     assert str(copy("The dog slept.")) == str(parser("The dog slept."))
-    assert repr(copy) == f"<Parser {parser.directory}>"
+    assert repr(copy) == f"<Parser {parser.directories[0]}>"
 
 
 def test_names(tagged_model: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("D2C_MODELS", str(tagged_model.parent))
-    assert d2c.load("en").directory == d2c.load().directory == tagged_model
+    assert d2c.load("en").directories == d2c.load().directories == [tagged_model]
     with pytest.raises(d2c.ModelError, match="^eng: is no model"):
         d2c.load("eng")
+
+
+def test_several_models(parser: Parser, tagged_model: Path) -> None:
+    both = d2c.load([tagged_model, str(tagged_model)])
+    assert repr(both) == f"<Parser {tagged_model} {tagged_model}>"
+    assert [one.text for one in both(TEXT)] == [one.text for one in parser(TEXT)]
+    assert str(pickle.loads(pickle.dumps(both))(TEXT)) == str(both(TEXT))
+    [tagged] = both.parse_tagged([[("The", "DT"), ("dog", "VBD")]])
+    assert tagged.tree.tags == ("DT", "VBD")
+    with pytest.raises(d2c.ModelError, match="^several models vote on one c-tree"):
+        both(TEXT, best=2)
 
 
 def test_a_model_without_a_tagger(small_model: Path) -> None:

@@ -15,7 +15,7 @@ from click.testing import CliRunner
 from d2c.base.errors import ModelError
 from d2c.commands.cli import cli
 from d2c.models.model import read_settings
-from d2c.models.names import available, default, find, unreadable
+from d2c.models.names import available, default, find, scores_of, unreadable
 
 FORMAT = {"format": 2, "route": "cky", "dparser": "gold"}
 
@@ -144,3 +144,11 @@ def test_a_broken_model_that_hides_one_that_comes_with_d2c(junk: str, folders: t
             read_settings(find(name))
         assert str(caught.value).startswith(f"{folders[0]}/{name}/model.json: ")
         assert str(caught.value).endswith(hint) and ("it hides" in str(caught.value)) == bool(hint)
+
+
+def test_scores_of_a_card(tmp_path: Path) -> None:
+    assert scores_of(make(tmp_path / "a", f1={"x": 80, "y": "90", "z": -1, "u": 85.5})) == {
+        "x": 80.0,
+        "u": 85.5,
+    }
+    assert scores_of(make(tmp_path / "b", f1=[1])) == scores_of(make(tmp_path / "c")) == {}

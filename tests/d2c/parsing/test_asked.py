@@ -96,7 +96,7 @@ def run(*arguments: str, text: str) -> Any:
 def test_the_command(parser: Parser) -> None:
     lines = [{"tokens": WORDS, "require": [[2, 6, "NP"]]}, {"tokens": WORDS, "require": [[0, 8]]}]
     text = "".join(json.dumps(line) + "\n" for line in lines)
-    done = run(str(parser.directory), "--json", "--best", "3", "--to", "json", text=text)
+    done = run(str(parser.directories[0]), "--json", "--best", "3", "--to", "json", text=text)
     assert done.exit_code == 3 and "<stdin>:2: a constituent over 0 to 8: no span of 7 words" in done.stderr
     first, second = map(json.loads, done.stdout.splitlines())
     assert second["error"] and "alternatives" not in second

