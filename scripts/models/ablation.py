@@ -1,0 +1,207 @@
+"""What `en-small` owes to each of its sources, and to its teachers: F1 on dev parts, with and without them.
+
+    python scripts/models/ablation.py sources|genres|lessons [--models DIR] [-o DIR] [--words N] [--seed N]
+
+A model that `scripts/build_models.py` left in --models goes on for one pass over so many words, for each row
+as many: what is added takes room from the rest. The chart stays that of `en-base`. Words given, tags
+predicted; EVALB, `collins.prm`. What teachers and rows have found is kept in -o, and not looked for again.
+
+Reads $D2C_TREEBANKS (default ../shared/treebanks).
+"""
+
+from __future__ import annotations
+
+import json
+import sys
+from bisect import bisect_right
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass, replace
+from functools import cache
+from itertools import chain
+from pathlib import Path
+
+import click
+
+sys.path.insert(0, str(Path(__file__).resolve().parents[1]))
+
+from benchmarks.shared import FilePath, print_table, say
+from d2c.base.model_files import read_json
+from d2c.base.temporary import scratch, staged_file
+from d2c.models.model import Model
+from d2c.treebanks.reading import CLEANED
+from d2c.trees.ctree import CTree
+from d2c.trees.formats.brackets import format_bracket
+from d2c.trees.scores.brackets import bracket_scores
+from d2c.trees.scores.matches import Matches
+from models.continuing import go_on
+from models.recipes import RECIPES, BuildSpec
+from models.scores import untagged
+from models.teaching import taught
+from treebanks.files import folder
+from treebanks.penn import penn_trees, to_penn, write_parts
+from treebanks.silver import agrees, silver_pairs
+
+RECIPE = RECIPES["en-small"]
+TREEBANKS = {data.name: data for data in RECIPE.data}
+PARSED = {"masc-text": 0.2, "EWT": 0.35}  # of a lesson's sentences; enough for 100,000 words of train
+LESSONS = {
+    name: replace(lesson, share=PARSED[name]) for name, lesson in zip(PARSED, RECIPE.lessons, strict=True)
+}
+GOLD, SILVER = ("CRAFT", "GENIA", "MASC"), ("GUM", "EWT", "masc-text")
+CRAFT_DEV = 4  # every fourth sentence of it
+
+# Files of GUM name no documents, which are in the order of their names: where a genre begins was read off.
+TRAIN_GENRES = {
+    **{"academic": 0, "bio": 489, "court": 1126, "interview": 1528},
+    **{"news": 2403, "speech": 3019, "textbook": 3602, "voyage": 4212},
+}
+DEV_GENRES = {
+    **{"academic": 0, "bio": 52, "conversation": 114, "court": 443, "essay": 540, "fiction": 674},
+    **{"interview": 758, "letter": 847, "news": 933, "podcast": 996, "speech": 1137, "textbook": 1226},
+    **{"vlog": 1297, "voyage": 1392, "whow": 1463},
+}
+LEFT_OUT = ("court", "interview", "voyage")
+REST_OF_GUM = f"GUM without {', '.join(LEFT_OUT)}"
+GROUPS = {
+    "CRAFT": ("CRAFT",),
+    "MASC": ("MASC",),
+    "GUM": (*DEV_GENRES,),
+    "its genres in train": (*TRAIN_GENRES,),
+    "other genres": tuple(genre for genre in DEV_GENRES if genre not in TRAIN_GENRES),
+}
+
+
+@dataclass(frozen=True)
+class Row:
+    """A model, and what it learns from when it goes on; nothing: it is scored as it is."""
+
+    name: str
+    begin: str
+    sources: tuple[str, ...] = ()
+
+
+def rows_of(table: str) -> list[Row]:
+    """Return the rows of a table: `sources`, `genres` or `lessons`."""
+    gold = Row("gold", "en-base", GOLD)
+    added = [Row(f"gold, {one}", "en-base", (*GOLD, one)) for one in SILVER]
+    everything = Row("all", "en-base", GOLD + SILVER)
+    if table == "sources":
+        others = {one: tuple(other for other in everything.sources if other != one) for one in SILVER}
+        without = [Row(f"all without {one}", "en-base", sources) for one, sources in others.items()]
+        return [Row("en-base", "en-base"), gold, *added, everything, *without]
+    if table == "genres":
+        return [gold, added[0], Row(f"gold, {REST_OF_GUM}", "en-base", (*GOLD, REST_OF_GUM)), everything]
+    alone = Row("without lessons", "en-general", (*GOLD, "GUM"))
+    return [
+        Row("en-general", "en-general"),
+        alone,
+        replace(everything, name="with lessons", begin="en-general"),
+    ]
+
+
+def by_genre(path: Path, begins: Mapping[str, int]) -> dict[str, list[CTree]]:
+    """Return the trees of a file of GUM, those of `penn_trees`, by genre. Raises FormatError."""
+    names, trees = [*begins], {name: list[CTree]() for name in begins}
+    for number, (ctree, dtree) in enumerate(silver_pairs(path, all_of_them=True)):
+        converted = to_penn(ctree) if agrees(ctree, dtree) else None
+        if converted is not None and converted.labels:
+            trees[names[bisect_right([*begins.values()], number) - 1]].append(converted)
+    return trees
+
+
+def trees_of(source: str, treebanks: Path, models: Path, kept: Path) -> Path:
+    """Return the file of trees of a source, in the Penn Treebank's convention, made unless it is kept."""
+    if source in LESSONS:
+        return taught(LESSONS[source], treebanks, models, kept, say)
+    file = kept / f"{source.replace(' ', '-')}.mrg"
+    if not file.is_file():
+        path = treebanks / TREEBANKS[source.partition(" ")[0]].train
+        trees: Iterable[CTree] = penn_trees(path)
+        if source == REST_OF_GUM:
+            genres = by_genre(path, TRAIN_GENRES)
+            trees = chain.from_iterable(own for genre, own in genres.items() if genre not in LEFT_OUT)
+        keep(file, "".join(f"{format_bracket(ctree)}\n" for ctree in trees))
+    return file
+
+
+def keep(file: Path, text: str) -> None:
+    """Leave a text in a file, whole or not at all."""
+    with staged_file(file) as staged:
+        staged.write_text(text, encoding="utf-8")
+        staged.replace(file)
+
+
+@cache
+def words_in(file: Path) -> int:
+    """Return how many words the trees of a file have."""
+    return sum(len(ctree.tokens) for ctree in CLEANED(file))
+
+
+def shares_of(files: Mapping[str, Path], words: int) -> dict[Path, float]:
+    """Return how often each file's trees are in so many words, with the recipe's shares among each other."""
+    shares = {file: RECIPE.shares.get(name, 1.0) / PARSED.get(name, 1.0) for name, file in files.items()}
+    total = sum(share * words_in(file) for file, share in shares.items())
+    return {file: share * words / total for file, share in shares.items()}
+
+
+@cache
+def dev_parts(treebanks: Path) -> dict[str, list[CTree]]:
+    """Return the trees that models are scored on: CRAFT, MASC, and each genre of GUM."""
+    craft, masc = ([*penn_trees(treebanks / TREEBANKS[name].dev)] for name in ("CRAFT", "MASC"))
+    parts = by_genre(treebanks / TREEBANKS["GUM"].dev, DEV_GENRES)
+    return {"CRAFT": craft[::CRAFT_DEV], "MASC": masc} | parts
+
+
+def scored(directory: Path, parts: Mapping[str, list[CTree]]) -> dict[str, list[int]]:
+    """Return of each part the constituents of gold, those found, and those found rightly."""
+    model, found = Model.load(directory), dict[str, list[int]]()
+    for name, gold in parts.items():
+        matches = bracket_scores(gold, model.parse(map(untagged, gold))).matches
+        found[name] = [matches.gold, matches.guess, matches.matched]
+    return found
+
+
+def score_row(
+    row: Row, treebanks: Path, models: Path, kept: Path, words: int, seed: int
+) -> dict[str, Matches]:
+    """Return what the model of a row finds of each part, trained unless that is kept."""
+    file = kept / f"{row.begin}-{words}-{seed}-{'-'.join(row.sources).replace(' ', '-')}.json"
+    if not file.is_file():
+        say(row)
+        with scratch() as work:
+            directory = models / row.begin
+            if row.sources:
+                files = {source: trees_of(source, treebanks, models, kept) for source in row.sources}
+                parts = write_parts(shares_of(files, words), CLEANED, work, seed, RECIPE.recased)
+                spec = BuildSpec(*parts, **RECIPE.settings | {"seed": seed})
+                directory = work / "model"
+                go_on(models / row.begin, spec, spec.tagger_epochs, directory, say)
+            keep(file, json.dumps(scored(directory, dev_parts(treebanks))))
+    return {part: Matches(*counts) for part, counts in read_json(file).items()}
+
+
+@click.command()
+@click.argument("tables", nargs=-1, required=True, type=click.Choice(["sources", "genres", "lessons"]))
+@click.option("--models", type=FilePath, default="models", show_default=True)
+@click.option("-o", "--output", "kept", type=FilePath, default="ablation", show_default=True)
+@click.option("--words", default=100_000, show_default=True)
+@click.option("--seed", default=1, show_default=True)
+def main(tables: tuple[str, ...], models: Path, kept: Path, words: int, seed: int) -> None:
+    """Prints the tables."""
+    kept.mkdir(parents=True, exist_ok=True)
+    for table in tables:
+        rows = rows_of(table)
+        found = {row.name: score_row(row, folder(), models, kept, words, seed) for row in rows}
+        if table == "genres":
+            f1 = [[genre, *(own[genre].f1 for own in found.values())] for genre in DEV_GENRES]
+            print_table(["genre of GUM", *found], f1)
+        else:
+            summed = {
+                name: [sum((own[one] for one in group), Matches()).f1 for group in GROUPS.values()]
+                for name, own in found.items()
+            }
+            print_table(["learned from", *GROUPS], [[name, *f1] for name, f1 in summed.items()])
+
+
+if __name__ == "__main__":
+    main()
