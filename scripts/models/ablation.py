@@ -24,7 +24,7 @@ import click
 
 sys.path.insert(0, str(Path(__file__).resolve().parents[1]))
 
-from benchmarks.shared import FilePath, print_table, say
+from benchmarks.shared import FilePath, Line, print_table, say
 from d2c.base.model_files import read_json
 from d2c.base.temporary import scratch, staged_file
 from d2c.models.model import Model
@@ -173,7 +173,7 @@ def score_row(
             if row.sources:
                 files = {source: trees_of(source, treebanks, models, kept) for source in row.sources}
                 parts = write_parts(shares_of(files, words), CLEANED, work, seed, RECIPE.recased)
-                spec = BuildSpec(*parts, **RECIPE.settings | {"seed": seed})
+                spec = BuildSpec(*parts, **{**RECIPE.settings, "seed": seed})
                 directory = work / "model"
                 go_on(models / row.begin, spec, spec.tagger_epochs, directory, say)
             keep(file, json.dumps(scored(directory, dev_parts(treebanks))))
@@ -193,14 +193,15 @@ def main(tables: tuple[str, ...], models: Path, kept: Path, words: int, seed: in
         rows = rows_of(table)
         found = {row.name: score_row(row, folder(), models, kept, words, seed) for row in rows}
         if table == "genres":
-            f1 = [[genre, *(own[genre].f1 for own in found.values())] for genre in DEV_GENRES]
-            print_table(["genre of GUM", *found], f1)
+            lines: list[Line] = [[genre, *(own[genre].f1 for own in found.values())] for genre in DEV_GENRES]
+            print_table(["genre of GUM", *found], lines)
         else:
             summed = {
                 name: [sum((own[one] for one in group), Matches()).f1 for group in GROUPS.values()]
                 for name, own in found.items()
             }
-            print_table(["learned from", *GROUPS], [[name, *f1] for name, f1 in summed.items()])
+            lines = [[name, *f1] for name, f1 in summed.items()]
+            print_table(["learned from", *GROUPS], lines)
 
 
 if __name__ == "__main__":
