@@ -75,9 +75,9 @@ def test_training_learns_it(tmp_path: Path) -> None:
     train, dev = files
     train_models(TrainingSpec(train, dev, dparser="spacy", epochs=1), [tmp_path / "model"])
     parser = Parser(tmp_path / "model")
-    assert parser.model.calibration is not None
+    assert parser.models[0].calibration is not None
     [sentence] = parser.parse_tagged([[("The", "DT"), ("dog", "NN"), ("slept", "VBD"), (".", ".")]])
-    dtree = next(parser.model.parse_dependencies([sentence.tree.ctree.tokens]))
-    ctree, shares = parser.model.route.confidences(dtree)
-    assert shares is not None and sentence.tree.confidences == parser.model.calibration(ctree, shares)
+    dtree = next(parser.models[0].parse_dependencies([sentence.tree.ctree.tokens]))
+    ctree, shares = parser.models[0].route.confidences(dtree)
+    assert shares is not None and sentence.tree.confidences == parser.models[0].calibration(ctree, shares)
     assert all(0 < share < 1 for share in sentence.tree.confidences)
