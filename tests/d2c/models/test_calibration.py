@@ -74,7 +74,7 @@ def test_training_learns_it(tmp_path: Path) -> None:
             write_brackets(islice(ctrees, count), stream)
     train, dev = files
     train_models(TrainingSpec(train, dev, dparser="spacy", epochs=1), [tmp_path / "model"])
-    parser = Parser(tmp_path / "model")
+    parser = Parser([tmp_path / "model"])
     assert parser.models[0].calibration is not None
     [sentence] = parser.parse_tagged([[("The", "DT"), ("dog", "NN"), ("slept", "VBD"), (".", ".")]])
     dtree = next(parser.models[0].parse_dependencies([sentence.tree.ctree.tokens]))
