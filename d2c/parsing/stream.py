@@ -143,6 +143,7 @@ class _Voters:
         repairs, sentences = Repairs(), list[Parsed]()
         for batch in parsed:
             repairs.add(batch.repairs)
+        repairs.sentences, repairs.tokens = parsed[0].repairs.sentences, parsed[0].repairs.tokens
         for row in zip(*(batch.sentences for batch in parsed), strict=True):
             sentences.append(next((one for one in row if one.sentence.error), None) or self._vote(row))
         return ParsedBatch(sentences, parsed[0].digest, repairs)

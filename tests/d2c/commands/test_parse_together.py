@@ -48,6 +48,7 @@ def test_models_vote(tagged_model: Path, two: Path) -> None:
             {(s["label"], s["start"], s["end"]) for s in row["spans"]} for row in (one, other, *voted)
         )
         assert c <= a | b and c == d
+    assert "2 sentences, 9 tokens, " in parse(tagged_model, "two").stderr  # each counts once
 
 
 def test_what_names_a_file_is_no_model(tagged_model: Path, two: Path) -> None:
