@@ -232,7 +232,7 @@ def _cuts(text: str) -> Iterator[int]:
     lines = text.splitlines(keepends=True)
     plain = [line.strip() for line in lines]
     width = max(_NARROW, *map(len, plain))
-    short = len(lines) > 2 and width == _NARROW and not any(map(_ENDED.search, plain))
+    short = len([*filter(None, plain)]) > 2 and width == _NARROW and not any(map(_ENDED.search, plain))
     items = [bool(line and _ITEM.match(f"{line} ")) for line in plain]
     several, begin = sum(items) > 1, 0
     for i, (before, after) in enumerate(pairwise(plain)):

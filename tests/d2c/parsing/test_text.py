@@ -8,7 +8,7 @@ from itertools import islice
 from pathlib import Path
 
 import pytest
-from hypothesis import given
+from hypothesis import example, given
 from hypothesis import strategies as st
 
 from d2c.parsing.input import read_sentences
@@ -183,6 +183,7 @@ def test_sentences_are_all_of_the_text_in_order(text: str, abbreviations: tuple[
 
 
 @given(st.lists(MIXED, max_size=4))
+@example(["aa\u2028a\u2028"])  # the empty line behind it is no third one
 def test_paragraphs_are_cut_apart(texts: list[str]) -> None:
     """No matter what comes before or after, so that a stream may be cut at empty lines."""
     begin, expected = 0, list[tuple[int, str]]()
