@@ -39,6 +39,7 @@ if TYPE_CHECKING:  # their imports take a second: NLTK
     from d2c.parsing.stream import Done
 
     Load = Callable[[], list[Model]]
+
 SOME_FAILED = 3  # exit status where sentences could not be parsed
 
 
@@ -51,8 +52,9 @@ def model_and_inputs(
     """The callback of MODELs and INPUTs, all of which may be left out. Raises ModelError."""
     for line in unreadable():
         say(f"d2c: {line}")
-    first = 0 if not given or _is_input(given[0]) else 1
-    named = [*given[:first], *takewhile(_is_model, given[first:])] if first else []
+    if not given or _is_input(given[0]):
+        return (_default(),), given or (Path("-"),)
+    named = [given[0], *takewhile(_is_model, given[1:])]
     paths = (model_path(context, click.Argument(["model"]), one) for one in named)
     models = tuple(path for path in paths if path) or (_default(),)
     return models, given[len(named) :] or (Path("-"),)

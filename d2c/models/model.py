@@ -84,7 +84,7 @@ class Model:
     language: whose rules cut text, as spaCy calls it; None: English, or what the d-parser's pipeline does
     arcs:   one of ARCS: whether the route looks among all likely arcs, or over the one d-tree
     calibration: what makes probabilities of the route's confidences, where it was learned
-    f1:     in percent, that its card says, by the part of a treebank
+    f1:     in percent, that its card says, by the part of a treebank; of models that vote
 
     A d-parser that comes with tags of its own is the tagger of a model that has no other.
     """
@@ -141,7 +141,6 @@ class Model:
             model.abbreviations = load_abbreviations(directory / "tagger")
         if (directory / _CALIBRATION).is_file():
             model.calibration = Calibration.load(directory / _CALIBRATION)
-        model.f1 = scores_of(directory)
         return model
 
     def save(self, directory: Path, trained: Path) -> None:
@@ -215,10 +214,14 @@ def load_models(directories: Sequence[Path], **given: Any) -> list[Model]:
     names = [read_settings(directory).dparser for directory in directories]
     said = [key for key, value in given.items() if value is not None]
     takers = {key: {name for name in names if loads_with(name, key)} for key in said}
-    return [
+    models = [
         Model.load(directory, **{key: given[key] for key in said if name in (takers[key] or names)})
         for directory, name in zip(directories, names, strict=True)
     ]
+    if len(models) > 1:  # by which votes count
+        for model, directory in zip(models, directories, strict=True):
+            model.f1 = scores_of(directory)
+    return models
 
 
 def load_route(directory: Path) -> Route:

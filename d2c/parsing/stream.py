@@ -37,7 +37,6 @@ from d2c.trees.transforms import collapse
 
 _IN_ORDER = "the d-parser {} has its d-trees in a file, in order; leave out {}"
 
-
 Made = TypeVar("Made")
 
 

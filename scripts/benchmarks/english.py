@@ -6,12 +6,12 @@
     python scripts/benchmarks/english.py speed en [en-small ...] [--lines 20000] [--jobs 1]
     python scripts/benchmarks/english.py converter --work FOLDER
 
-votes: models alone, and together as `d2c parse A B` has them vote. chart: `en`
-over packed arcs with so many heads a word, over its d-trees alone, and its d-trees by reduction, whose unary
-nodes are learned from MASC and GUM. weights: the encoder of `en`, whose weights are bytes in the file,
-computing with floats, as it does, and with bytes (dynamic quantization). speed: whole processes, from lines
-of MASC's text, with words and without tags, to brackets. converter: `en-ud` on gold trees over d-trees of the
-small parser of its recipe, which learns in FOLDER unless it is there, and its function tags.
+votes: models alone, and together as `d2c parse A B` has them vote. chart: `en` over packed arcs with so
+many heads a word, over its d-trees alone, and its d-trees by reduction, whose unary nodes are learned from
+MASC and GUM. weights: the encoder of `en`, whose weights are bytes in the file, computing with floats, as it
+does (halves, where the CPU multiplies these faster), and with bytes (dynamic quantization). speed: whole
+processes, from lines of MASC's text, with words and without tags, to brackets. converter: `en-ud` on gold
+trees over d-trees of the small parser of its recipe, which learns in FOLDER unless it is there.
 
 Words are given, tags predicted; F1 by EVALB, `collins.prm`. Reads $D2C_TREEBANKS (default
 ../shared/treebanks).
@@ -19,8 +19,6 @@ Words are given, tags predicted; F1 by EVALB, `collins.prm`. Reads $D2C_TREEBANK
 
 from __future__ import annotations
 
-import os
-import subprocess
 import sys
 import tempfile
 import time
@@ -34,7 +32,7 @@ import torch
 sys.path.insert(0, str(Path(__file__).resolve().parents[1]))
 
 import d2c
-from benchmarks.shared import FilePath, difference, print_table, say
+from benchmarks.shared import FilePath, difference, print_table, run, say
 from d2c.models.model import Model
 from d2c.models.names import find
 from d2c.packed.feature import ONE_HEAD, least_probability
@@ -158,16 +156,8 @@ def converter(work: Path) -> None:
 
 def measured(arguments: Sequence[str], words: int) -> list[int]:
     """Return words, words a second by the clock and of CPU time, and MB of memory of `d2c parse`."""
-    begin = time.perf_counter()
-    command = [sys.executable, "-m", "d2c", "parse", *arguments, "--tokenized"]
-    with subprocess.Popen(command, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL) as process:
-        _, status, used = os.wait4(process.pid, 0)
-        process.returncode = os.waitstatus_to_exitcode(status)
-    if process.returncode:
-        raise subprocess.CalledProcessError(process.returncode, command)
-    cpu = used.ru_utime + used.ru_stime
-    seconds = time.perf_counter() - begin
-    return [words, round(words / seconds), round(words / cpu), used.ru_maxrss // 1024]
+    used = run([sys.executable, "-m", "d2c", "parse", *arguments, "--tokenized"])
+    return [words, round(words / used.seconds), round(words / used.cpu), used.kilobytes // 1024]
 
 
 def dev(name: str, sentences: int | None) -> list[CTree]:

@@ -9,22 +9,22 @@ medians, by the clock and of CPU time.
 
 from __future__ import annotations
 
-import os
-import subprocess
 import sys
-import time
 from pathlib import Path
 from statistics import median
 
 import click
 
-from benchmarks.shared import print_table
+sys.path.insert(0, str(Path(__file__).resolve().parents[1]))
+
+from benchmarks.shared import print_table, run
 
 WORK = {
     "d2c --help": ["-m", "d2c", "--help"],
     "d2c.load()": ["-c", "import d2c; d2c.load()"],
     "first tree": ["-m", "d2c", "parse", "--text"],
 }
+TEXT = b"They saw the cat with glasses.\n"
 HEADER = ["", "seconds", "CPU seconds", "other", "other, CPU"]
 
 
@@ -39,26 +39,10 @@ def main(other: str | None, runs: int) -> None:
         found: list[list[tuple[float, float]]] = [[] for _ in pythons]
         for _ in range(1 + runs):
             for python, of_python in zip(pythons, found, strict=True):
-                of_python.append(seconds([python, *arguments]))
+                of_python.append(run([python, *arguments], TEXT)[:2])
         medians = [median(values) for of_python in found for values in zip(*of_python[1:], strict=True)]
         rows.append([name, *(f"{value:.2f}" for value in medians)])
     print_table(HEADER[: 1 + 2 * len(pythons)], rows)
-
-
-def seconds(command: list[str]) -> tuple[float, float]:
-    """Run a process; return its seconds, and those of CPU time. Raises CalledProcessError."""
-    start = time.perf_counter()
-    with subprocess.Popen(
-        command, cwd=Path.home(), stdin=subprocess.PIPE, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL
-    ) as process:
-        assert process.stdin is not None
-        process.stdin.write(b"They saw the cat with glasses.\n")
-        process.stdin.close()
-        _, status, used = os.wait4(process.pid, 0)
-        process.returncode = os.waitstatus_to_exitcode(status)
-    if process.returncode:
-        raise subprocess.CalledProcessError(process.returncode, command)
-    return time.perf_counter() - start, used.ru_utime + used.ru_stime
 
 
 if __name__ == "__main__":

@@ -50,7 +50,8 @@ LESSONS = {
 GOLD, SILVER = ("CRAFT", "GENIA", "MASC"), ("GUM", "EWT", "masc-text")
 CRAFT_DEV = 4  # every fourth sentence of it
 
-# Files of GUM name no documents, which are in the order of their names: where a genre begins was read off.
+# Files of GUM name no documents, which are in the order of their names: where a genre begins was read off
+# by eye.
 TRAIN_GENRES = {
     **{"academic": 0, "bio": 489, "court": 1126, "interview": 1528},
     **{"news": 2403, "speech": 3019, "textbook": 3602, "voyage": 4212},

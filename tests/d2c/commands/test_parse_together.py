@@ -63,14 +63,16 @@ def test_options_are_for_the_d_parsers_that_take_them(monkeypatch: pytest.Monkey
 
     class Loaded:
         @staticmethod
-        def load(directory: Path, **given: Any) -> None:
+        def load(directory: Path, **given: Any) -> Loaded:
             asked.append((directory.name, given))
+            return Loaded()
 
     given = {"allow_pipeline": "spacy:en_x", "arcs": "single", "device": None}
     names = ["en-small", "en-clear"]
     with monkeypatch.context() as patched:
         patched.setattr(model, "Model", Loaded)
-        model.load_models([*map(find, names)], **given)
+        loaded = model.load_models([*map(find, names)], **given)
+    assert [one.f1["MASC dev"] for one in loaded] == [78.38, 81.6]  # by which votes count
     assert asked == [
         ("en-small", {"arcs": "single"}),
         ("en-clear", {"allow_pipeline": "spacy:en_x", "arcs": "single"}),
