@@ -9,26 +9,31 @@ from functools import cached_property
 from pathlib import Path
 from typing import NamedTuple, Self
 
+import numpy as np
+
 from d2c.base.model_files import read_as, reading, write_settings
 from d2c.base.settings import Settings, setting
+from d2c.packed.dtree import packed_arcs
 from d2c.reduction.confidence import of_nodes, with_unaries
 from d2c.reduction.encodings import encoding_named
 from d2c.reduction.encodings.encoding import Order, Spine
 from d2c.reduction.repair import UNKNOWN, UNREADABLE, complete_order
 from d2c.reduction.unary.classifier import UnaryClassifier
 from d2c.trees.cleaning import unwrap
+from d2c.trees.constraints import SpanConstraints
 from d2c.trees.conversion import to_constituents
 from d2c.trees.ctree import CTree
 from d2c.trees.dtree import DTree
 from d2c.trees.formats.chunks import batches
 from d2c.trees.heads import HeadRules, load_head_rules
 from d2c.trees.repair import Repairs, repair_heads
-from d2c.trees.route import Confidences, Progress, Route
+from d2c.trees.route import Confidences, Progress, Ranked, Route, summed
 from d2c.trees.unaries import Chain, restore_unaries
 
 FORMAT = 2  # of the model directory
 _FILE, _UNARIES = "reduction.json", "unaries"
 _BATCH = 500  # sentences that labeler and unary classifier see at once
+_DTREES = 4  # that are looked at for each c-tree that is wanted
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -84,6 +89,13 @@ class LabelSource:
         """As `label`; and how sure each label is, [n]. Those of a d-parser have no scores and count as 1."""
         return [(dtree, (1.0,) * len(dtree.heads)) for dtree in dtrees]
 
+    def k_best(self, dtree: DTree, k: int, continuous: bool) -> list[tuple[float, DTree]]:
+        """Return the best d-trees that packed arcs hold, some k, labelled, first that of `label`; each with
+        the logarithm of what it counts for: here, the probabilities of its arcs."""
+        from d2c.reduction.alternatives import likely_dtrees  # only here: it needs numba
+
+        return likely_dtrees(dtree, k, continuous)
+
 
 class DecodedBatch(NamedTuple):
     """Decoded sentences.
@@ -108,7 +120,7 @@ class Reduction(Route):
     unaries and with any symbol. Raises ValueError for parameters out of range.
     """
 
-    gives_confidences = True
+    gives_confidences = gives_k_best = ranks_arcs = True
 
     source = LabelSource()
 
@@ -195,6 +207,17 @@ class Reduction(Route):
                 whole = _unwrapped(whole)
                 yield whole, numbers[: len(whole.labels)]  # the root's is the last
 
+    def _decode_k_best(self, dtree: DTree, k: int, constraints: SpanConstraints | None) -> Sequence[Ranked]:
+        """Return the c-trees of the k best d-trees that packed arcs hold, by their shares of all that were
+        looked at: `_DTREES` for each c-tree, since several d-trees may have the same constituents."""
+        if packed_arcs(dtree) is None:
+            return super()._decode_k_best(dtree, k, constraints)
+        logs, labelled = zip(*self.source.k_best(dtree, _DTREES * k, self.is_continuous), strict=True)
+        total = float(np.logaddexp.reduce(logs))
+        batch = self._restored(labelled, (), Repairs())
+        ctrees = map(_unwrapped, map(restore_unaries, batch.ctrees, batch.chains))
+        return summed((log - total, ctree) for log, ctree in zip(logs, ctrees, strict=True))[:k]
+
     def decode_unaryless(self, dtree: DTree, repairs: Repairs | None = None) -> CTree:
         """Return the c-tree before its unary nodes are recovered (section 4.3)."""
         return self._decode(dtree, Repairs() if repairs is None else repairs)[0]
@@ -255,12 +278,16 @@ class Reduction(Route):
                 labelled, shares = [dtree for dtree, _ in pairs], [one for _, one in pairs]
             else:
                 labelled = source.label(taken, continuous, repairs.counts)
-            decoded = [self._decode(dtree, repairs) for dtree in labelled]
-            ctrees = [ctree for ctree, _ in decoded]
-            known = [chains for _, chains in decoded]
-            yield DecodedBatch(
-                ctrees, known if self.unaries_ is None else self.unaries_.predict(ctrees), shares
-            )
+            yield self._restored(labelled, shares, repairs)
+
+    def _restored(
+        self, labelled: Iterable[DTree], shares: Sequence[Sequence[float]], repairs: Repairs
+    ) -> DecodedBatch:
+        """Decode labelled d-trees, and recover unary nodes."""
+        decoded = [self._decode(dtree, repairs) for dtree in labelled]
+        ctrees = [ctree for ctree, _ in decoded]
+        known = [chains for _, chains in decoded]
+        return DecodedBatch(ctrees, known if self.unaries_ is None else self.unaries_.predict(ctrees), shares)
 
     def _decode(self, dtree: DTree, repairs: Repairs) -> tuple[CTree, Sequence[Chain]]:
         """Return the unaryless c-tree, and its unary chains where the labels hold them."""

@@ -10,7 +10,7 @@ from __future__ import annotations
 from abc import ABC, abstractmethod
 from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any, ClassVar, NoReturn, Self
 
@@ -25,6 +25,7 @@ from d2c.trees.repair import Repairs
 
 Progress = Callable[[Any], None]  # is told what to show
 Confidences = tuple[float, ...] | None  # [K] of the nodes of a c-tree, in [0, 1]; None: not known
+Ranked = tuple[float | None, CTree]  # with the logarithm of its probability; None: not known
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -45,6 +46,7 @@ class Route(ABC):
 
     gives_confidences:  whether `confidences_all` knows any
     gives_k_best:       whether `decode_k_best` has more than the best c-tree
+    ranks_arcs:         whether it has these among packed arcs, of which `decode` knows nothing
     relabels:           whether decoding reads other labels than the d-parser's; `relabel` gives d-trees those
     has_oracle:         whether there is an `oracle`
     learns_conventions: whether it learns from d-trees of any convention, not only from those that it encodes,
@@ -57,6 +59,7 @@ class Route(ABC):
 
     gives_confidences: ClassVar[bool] = False
     gives_k_best: ClassVar[bool] = False
+    ranks_arcs: ClassVar[bool] = False
     relabels: ClassVar[bool] = False
     has_oracle: ClassVar[bool] = False
     learns_conventions: ClassVar[bool] = False
@@ -129,7 +132,7 @@ class Route(ABC):
 
     def decode_k_best(
         self, dtree: DTree, k: int, constraints: SpanConstraints | None = None
-    ) -> list[tuple[float, CTree]]:
+    ) -> Sequence[Ranked]:
         """Return the best c-trees of a d-tree, that obey constraints, at most k, best first; each with the
         logarithm of its probability. The first is the one of `decode`, or `within`. Errors: `decode`."""
         self.check_fitted()
@@ -137,11 +140,7 @@ class Route(ABC):
         found = self._decode_k_best(dtree, k, constraints)
         if constraints is None:
             return found
-        best: dict[CTree, float] = {}
-        for log, ctree in found:
-            mended, _ = obeying(ctree, constraints)
-            best[mended] = float(np.logaddexp(best.get(mended, -np.inf), log))
-        return [(log, ctree) for ctree, log in best.items()]
+        return summed((log, obeying(ctree, constraints)[0]) for log, ctree in found)
 
     def relabel(self, dtrees: Iterable[DTree], counts: Counter[str] | None = None) -> list[DTree]:
         """Return the d-trees whose labels decoding reads; repairs of their heads are added to `counts`."""
@@ -213,13 +212,24 @@ class Route(ABC):
     ) -> tuple[CTree, Confidences]:
         return next(self._confidences_all(iter([dtree]), repairs))
 
-    def _decode_k_best(
-        self, dtree: DTree, k: int, constraints: SpanConstraints | None
-    ) -> list[tuple[float, CTree]]:
-        return [(0.0, self.decode(dtree))][:k]
+    def _decode_k_best(self, dtree: DTree, k: int, constraints: SpanConstraints | None) -> Sequence[Ranked]:
+        return [(None, self.decode(dtree))][:k]
 
     def _refuse(self, what: str) -> NoReturn:
         raise ModelError(f"this route ({type(self).__name__}) {what}")
+
+
+def summed(found: Iterable[Ranked]) -> list[Ranked]:
+    """Return each c-tree once, where it comes first, with the sum of its probabilities; trees that differ in
+    nothing but head children are one."""
+    best: dict[CTree, Ranked] = {}
+    for log, ctree in found:
+        bare = replace(ctree, head_children=None)
+        known, first = best.get(bare, (None, ctree))
+        if known is not None and log is not None:
+            log = float(np.logaddexp(known, log))
+        best[bare] = log, first
+    return [*best.values()]
 
 
 def paired(ctrees: Iterable[CTree], dtrees: Iterable[DTree]) -> tuple[list[CTree], list[DTree]]:

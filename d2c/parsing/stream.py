@@ -167,8 +167,11 @@ class BatchParser:
     """
 
     def __init__(self, model: Model, options: ParseOptions, alone: bool = True) -> None:
-        self._model = replace(model, tags="gold") if options.kind == JSON else model  # given tags are used
-        self._options = options
+        if options.kind == JSON:
+            model = replace(model, tags="gold")  # given tags are used
+        if options.best > 1 and model.route.ranks_arcs and model.dparser.gives_arcs:
+            model = replace(model, arcs="packed")
+        self._model, self._options = model, options
         if options.kind in TEXTS and model.tagger is None:
             raise ModelError(NO_TAGGER)
         if options.min_confidence > 0 and not model.route.gives_confidences:
@@ -225,7 +228,7 @@ class BatchParser:
         alternatives = list[tuple[CTree, float | None]]()
         if ctree is not None and options.best > 1:
             for log, other in route.decode_k_best(dtree, options.best, wanted):
-                alternatives.append((other, exp(log) if route.gives_k_best else None))
+                alternatives.append((other, None if log is None else exp(log)))
         if ctree is not None and shares is not None:
             if self._model.calibration is not None:
                 shares = self._model.calibration(ctree, shares)

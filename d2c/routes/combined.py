@@ -22,12 +22,14 @@ from d2c.base.model_files import reading
 from d2c.cky.constrained_cky import ConstrainedCKY
 from d2c.combination.constituents import Parse, combine
 from d2c.reduction.labeler.two_stage import TwoStage
+from d2c.trees.constraints import SpanConstraints
 from d2c.trees.ctree import CTree
 from d2c.trees.dtree import DTree
 from d2c.trees.repair import Repairs
-from d2c.trees.route import Confidences, Progress, Route
+from d2c.trees.route import Confidences, Progress, Ranked, Route, summed
 
 _LABELER, _CHART = "two-stage", "chart"
+_CTREES = 4  # of the chart that are looked at for each c-tree that is wanted
 
 
 class Combined(Route):
@@ -36,7 +38,7 @@ class Combined(Route):
     Repairs are those of the chart; where the two find no common root, so is the root.
     """
 
-    gives_confidences = relabels = True
+    gives_confidences = gives_k_best = relabels = True
 
     def __init__(self, labeler: TwoStage, chart: ConstrainedCKY) -> None:
         if not chart.settings.labels:
@@ -94,6 +96,14 @@ class Combined(Route):
         for pair in pairs:
             ctree, shares = combine([Parse(*parse) for parse in pair], _agreed, 0.0)
             yield ctree, tuple(shares or ())
+
+    def _decode_k_best(self, dtree: DTree, k: int, constraints: SpanConstraints | None) -> Sequence[Ranked]:
+        """Return what the labeler agrees with of the chart's best c-trees, of which several may come to the
+        same, with the chart's probabilities."""
+        labelled = Parse(self.labeler.decode(dtree))
+        of_chart = self.chart.decode_k_best(dtree, _CTREES * k)
+        agreed = ((log, combine([Parse(ctree), labelled], _agreed, 0.0).ctree) for log, ctree in of_chart)
+        return summed(agreed)[:k]
 
     def relabel(self, dtrees: Iterable[DTree], counts: Counter[str] | None = None) -> list[DTree]:
         """Return the d-trees with the labeler's labels; repairs of their heads are added to `counts`."""

@@ -12,7 +12,6 @@ from collections import Counter
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from itertools import islice
-from operator import ne
 from pathlib import Path
 from typing import Self
 
@@ -23,11 +22,12 @@ from d2c.packed.feature import ArcFeature, fit_feature
 from d2c.packed.k_best import k_best_dtrees
 from d2c.reduction.labeler.labeler import Labeler
 from d2c.reduction.reduction import LabelSource, Reduction, ReductionFile
+from d2c.reduction.repair import backbone_of
 from d2c.trees.conversion import order_arcs
 from d2c.trees.ctree import CTree, Tokens
 from d2c.trees.dtree import DTree
 from d2c.trees.formats.chunks import batches
-from d2c.trees.repair import ARCS_UNDONE, CROSSING, projectivize, repair_heads
+from d2c.trees.repair import ARCS_UNDONE, projectivize, repair_heads
 from d2c.trees.route import Progress
 from d2c.trees.unaries import strip_unaries
 
@@ -61,6 +61,15 @@ class LabelerSource(LabelSource):
         backbones = list(self._backbones(dtrees, continuous, counts))
         return self.labeler.label_with_shares(backbones, self.arcs.labels, counts)
 
+    def k_best(self, dtree: DTree, k: int, continuous: bool) -> list[tuple[float, DTree]]:
+        """Return the d-trees of `label`'s search, or more of them, by how sure their labels and arcs are."""
+        choices = self._choices(dtree, continuous, Counter(), max(k, _BACKBONES))
+        labelled = self.labeler.label_with_shares([one for one, _ in choices], self.arcs.labels)
+        totals = self._totals(choices, labelled)
+        first = totals.index(max(totals[:_BACKBONES]))  # which `label` chooses
+        order = sorted(range(len(totals)), key=lambda i: (i != first, -totals[i]))
+        return [(totals[i], labelled[i][0]) for i in order]
+
     def _backbones(self, dtrees: Iterable[DTree], continuous: bool, counts: Counter[str]) -> Iterator[DTree]:
         """Yield the backbone of each d-tree that is to be labelled."""
         for batch in batches(dtrees, _BATCH):
@@ -75,20 +84,28 @@ class LabelerSource(LabelSource):
     ) -> DTree:
         """Return the best backbone of a sentence, by their arcs' logarithms, and the shares of the labels of
         each."""
-        totals = [
+        totals = self._totals(backbones, labelled)
+        return backbones[totals.index(max(totals))][0]
+
+    def _totals(
+        self, backbones: Sequence[tuple[DTree, float]], labelled: Iterable[tuple[DTree, Sequence[float]]]
+    ) -> list[float]:
+        return [
             self.arcs.weight * log + float(np.log(np.maximum(shares, _LEAST)).sum())
             for (_, log), (_, shares) in zip(backbones, labelled, strict=True)
         ]
-        return backbones[totals.index(max(totals))][0]
 
-    def _choices(self, dtree: DTree, continuous: bool, counts: Counter[str]) -> list[tuple[DTree, float]]:
-        """Return the backbone, or the best of those that packed arcs hold; each with its arcs' logarithms."""
-        backbone = _repaired(dtree, continuous, counts)
+    def _choices(
+        self, dtree: DTree, continuous: bool, counts: Counter[str], k: int = _BACKBONES
+    ) -> list[tuple[DTree, float]]:
+        """Return the backbone, or the k best of those that packed arcs hold; each with its arcs'
+        logarithms."""
+        backbone = backbone_of(dtree, continuous, counts)
         arcs = packed_arcs(backbone)
         kept = arcs and arcs.kept(self.arcs.least, backbone.heads)
         if kept is None or len(kept.heads) == len(backbone.heads):
             return [(backbone, 0.0)]
-        best = k_best_dtrees(kept, _BACKBONES, continuous)
+        best = k_best_dtrees(kept, k, continuous)
         counts[ARCS_UNDONE] += not best
         return [(replace(backbone, heads=heads), log) for heads, log in best] or [(backbone, 0.0)]
 
@@ -101,8 +118,8 @@ class TwoStage(Reduction):
     `labeler_`; by `fit_arcs`: `arcs_`, what packed arcs count for.
     """
 
-    relabels = True
-    supports_arcs = True
+    relabels = supports_arcs = True
+    ranks_arcs = False
 
     source: LabelerSource = LabelerSource()
 
@@ -198,14 +215,3 @@ class TwoStage(Reduction):
     def _restore(self, file: ReductionFile) -> None:
         super()._restore(file)
         self.arcs_ = ArcFeature.read(file.arcs)
-
-
-def _repaired(dtree: DTree, continuous: bool, counts: Counter[str]) -> DTree:
-    """Return the d-tree with heads that form a tree, projective if c-trees are to have no gaps."""
-    heads, repaired = repair_heads(dtree.heads)
-    repaired.add_to(counts)
-    if continuous:
-        lifted = projectivize(heads)
-        counts[CROSSING] += sum(map(ne, heads, lifted))
-        heads = lifted
-    return replace(dtree, heads=tuple(heads))

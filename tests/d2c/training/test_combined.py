@@ -4,13 +4,14 @@ from __future__ import annotations
 
 from dataclasses import replace
 from itertools import islice
+from math import exp
 from pathlib import Path
 from typing import cast
 
 import pytest
 
 from d2c.cky.constrained_cky import ConstrainedCKY
-from d2c.combination.constituents import constituents
+from d2c.combination.constituents import Constituent, constituents
 from d2c.linear.learner import Epoch
 from d2c.reduction.labeler.two_stage import TwoStage
 from d2c.routes.combined import Combined
@@ -73,6 +74,27 @@ def test_confidences_are_means_of_the_two(combined: Combined, dtrees: list[DTree
         for constituent, share in zip(constituents(ctree), shares, strict=True):
             mean = (one.get(constituent, 0) + other.get(constituent, 0)) / 2
             assert share == (mean if constituent in one and constituent in other else 0.0)
+
+
+def test_the_k_best_are_what_is_agreed_of_the_charts_trees(combined: Combined, dtrees: list[DTree]) -> None:
+    several = 0
+    for dtree in sorted(dtrees, key=lambda one: len(one.heads))[:20]:
+        of_chart, other = combined.chart.decode_k_best(dtree, 1000), combined.labeler.decode(dtree)
+        assert len(of_chart) < 1000  # all that there are
+        expected = dict[frozenset[Constituent], float]()
+        for log, ctree in of_chart:
+            agreed = frozenset(constituents(ctree)) & frozenset(constituents(other))
+            whole = (1 << len(ctree.tokens)) - 1
+            if not any(one.tokens == whole for one in agreed):
+                agreed |= {max(one for one in constituents(ctree) if one.tokens == whole)}
+            expected[agreed] = expected.get(agreed, 0.0) + exp(log or 0.0)
+        found = combined.decode_k_best(dtree, 1000)
+        shares = {frozenset(constituents(ctree)): exp(log or 0.0) for log, ctree in found}
+        assert len(shares) == len(found) and found[0][1] == combined.decode(dtree)
+        assert shares == pytest.approx(expected)
+        assert [ctree for _, ctree in combined.decode_k_best(dtree, 1)] == [found[0][1]]
+        several += 1 < len(found) < len(of_chart)
+    assert several > 8
 
 
 def test_gold_labels_teach_nothing(combined: Combined, dtrees: list[DTree]) -> None:
