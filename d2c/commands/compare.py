@@ -41,6 +41,13 @@ from d2c.trees.scores.brackets import METRICS
     "are gaps]",
 )
 @click.option(
+    "--best",
+    type=click.IntRange(2),
+    multiple=True,
+    metavar="K",
+    help="Rows of the best of each sentence's K best c-trees, as a reranker could choose; may be repeated.",
+)
+@click.option(
     "--report", type=FilePath, help="HTML file.  [default: report.html beside the models of -o, if given]"
 )
 @training_options
@@ -50,6 +57,7 @@ def compare(
     output: Path | None,
     routes: tuple[str, ...],
     metric: str | None,
+    best: tuple[int, ...],
     report: Path | None,
     reading: Reading,
     **options: Any,
@@ -65,7 +73,7 @@ def compare(
     """
     from d2c.experiments.comparison import train_and_compare
     from d2c.experiments.report import write_report
-    from d2c.experiments.rows import table_lines, table_of
+    from d2c.experiments.rows import Scoring, table_lines, table_of
 
     if trees and not dev:
         raise click.UsageError("give both TREES and DEV, or neither for the bundled sample")
@@ -82,7 +90,7 @@ def compare(
         test: Path | None = options.pop("test")
         spec = TrainingSpec(train, tested, asked, reading).changed(**options)
         scored = reading.files([test]) if test else None
-        comparison = train_and_compare(spec, directory, pulse.say, metric, others, scored)
+        comparison = train_and_compare(spec, directory, pulse.say, Scoring(metric, best), others, scored)
         click.echo("\n".join(table_lines(comparison)))
         if report or output:
             path = report or directory / "report.html"

@@ -10,7 +10,7 @@ from __future__ import annotations
 
 import re
 import time
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
 from itertools import combinations
 from pathlib import Path
@@ -24,12 +24,15 @@ from d2c.combination.constituents import Parse, combine
 from d2c.dparsers.registry import DPARSERS, takes
 from d2c.dparsers.training import accuracy
 from d2c.experiments.rows import (
+    BEST,
     GOLD,
     ORACLE,
+    SCORING,
     Comparison,
     GoldStandard,
     Parses,
     Row,
+    Scoring,
     attachment,
     score,
     with_tags_of,
@@ -40,6 +43,7 @@ from d2c.training.spec import TrainingSpec
 from d2c.training.train import Trained, train_models
 from d2c.treebanks.reading import CLEANED, Read
 from d2c.trees.ctree import CTree
+from d2c.trees.dtree import DTree
 from d2c.trees.repair import Repairs
 from d2c.trees.route import Progress, Route
 
@@ -51,7 +55,7 @@ def train_and_compare(
     spec: TrainingSpec,
     directory: Path,
     progress: Progress | None = None,
-    metric: str | None = None,
+    scoring: Scoring = SCORING,
     others: Sequence[str] = (),
     test: Paths | None = None,
 ) -> Comparison:
@@ -71,10 +75,10 @@ def train_and_compare(
     for name, own in specs.items():
         place = directory / re.sub(r"\W+", "-", name)
         models[name] = train_models(own, [place], progress, foreign=False).models[0]
-    on_dev = compare_on(spec.dev, trained, spec.reading, metric, models)
+    on_dev = compare_on(spec.dev, trained, spec.reading, scoring, models)
     if test is None:
         return on_dev
-    comparison = compare_on(test, trained, spec.reading, metric, models)
+    comparison = compare_on(test, trained, spec.reading, scoring, models)
     pairs = zip(comparison.rows, on_dev.rows, strict=True)
     return replace(comparison, rows=[replace(row, dev=dev.brackets) for row, dev in pairs])
 
@@ -101,7 +105,7 @@ def compare_on(
     dev: Paths,
     trained: Trained,
     reading: Read = CLEANED,
-    metric: str | None = None,
+    scoring: Scoring = SCORING,
     others: Mapping[str, Model] = MappingProxyType({}),
 ) -> Comparison:
     """Each model's route on gold d-trees, then each on those of the d-parser, which all models share.
@@ -109,13 +113,14 @@ def compare_on(
     others: models with other d-parsers, by their names; the rows of `several` follow
 
     The d-parser has learned what the first route encodes; labels are scored against that. Oracles of routes
-    that have one, on the d-parser's d-trees, come then. Last are routes, and their oracles, that look among
-    all likely arcs, where models do (`Model.arcs`). Models that were trained on predicted tags tag dev
-    themselves, for all rows. Brackets are counted by one of METRICS, or by that for these trees.
+    that have one, on the d-parser's d-trees, come then, with those of the K best c-trees, where these are
+    asked for. Last are routes, and their oracles, that look among all likely arcs, where models do
+    (`Model.arcs`). Models that were trained on predicted tags tag dev themselves, for all rows.
     """
     models, ctrees = trained.models, list(reading(dev))
     first, routes = models[0], [model.route for model in models]
-    with_arcs = replace(first, arcs=max((model.arcs for model in models), key=ARCS.index))
+    ranking = bool(scoring.best) and any(route.ranks_arcs for route in routes)
+    with_arcs = replace(first, arcs=max((ARCS[ranking], *(model.arcs for model in models)), key=ARCS.index))
     of_arcs = parsed(first.dparser_name, with_arcs, ctrees)
     predicted = [with_packed_arcs(dtree, None) for dtree in of_arcs.dtrees]
     of_dparser = of_arcs._replace(dtrees=predicted)
@@ -123,7 +128,7 @@ def compare_on(
     if first.tags == "predicted":  # gold heads and labels are those that the treebank's own tags say
         tags = accuracy([ctree.tokens for ctree in ctrees], [dtree.tokens for dtree in predicted])
         dtrees = [replace(a, tokens=b.tokens) for a, b in zip(dtrees, predicted, strict=True)]
-    gold = GoldStandard.of(ctrees, dtrees, routes, metric)
+    gold = GoldStandard.of(ctrees, dtrees, routes, scoring.metric)
     bare = Parses(GOLD, [replace(dtree, labels=None) for dtree in dtrees])  # for routes that find labels
     all_gold = [bare if route.relabels else Parses(GOLD, dtrees) for route in routes]
     rows = [
@@ -137,10 +142,14 @@ def compare_on(
         rows += several(gold, by_name, every, rows[len(models) :])
     rows += [_oracle(ORACLE, route, gold, of_dparser) for route in routes if route.has_oracle]
     for model in models:
+        given = of_arcs if model.route.ranks_arcs else of_dparser
+        rows += _best(model.route_name, model.route, gold, given, scoring.best)
+    for model in models:
         if model.arcs == "packed":
             rows.append(score(f"{model.route_name} {model.arcs}", model.route, gold, of_arcs))
             if model.route.has_oracle:
                 rows.append(_oracle(f"{ORACLE} {model.arcs}", model.route, gold, of_arcs))
+            rows += _best(f"{model.route_name} {model.arcs}", model.route, gold, of_arcs, scoring.best)
     return Comparison(gold, rows, trained.dparser_seconds, tags)
 
 
@@ -155,7 +164,31 @@ def parsed(name: str, model: Model, ctrees: Sequence[CTree]) -> Parses:
 def _oracle(name: str, route: Route, gold: GoldStandard, parses: Parses) -> Row:
     tagged = with_tags_of(parses.dtrees, gold.ctrees)
     nearest = map(route.oracle, counted(tagged, "oracle"), parses.dtrees)
-    scores = gold.metric.score(gold.ctrees, nearest)
+    return _unfound(name, gold, parses, nearest)
+
+
+def _best(
+    name: str, route: Route, gold: GoldStandard, parses: Parses, numbers: Sequence[int]
+) -> Iterator[Row]:
+    """Yield, for each number K, a row of the c-tree with the greatest F1 of each sentence's K best; none
+    where a route has one c-tree of each d-tree."""
+
+    def nearest(ctree: CTree, dtree: DTree, k: int) -> CTree:
+        found = [guess for _, guess in route.decode_k_best(dtree, k)]
+        scores = gold.metric.score([ctree] * len(found), with_tags_of([ctree] * len(found), found))
+        return found[max(range(len(found)), key=lambda i: scores[i].f1)]
+
+    if not (numbers and any(len(route.decode_k_best(dtree, 2)) > 1 for dtree in parses.dtrees)):
+        return
+    for k in numbers:
+        pairs = zip(gold.ctrees, counted(parses.dtrees, f"{name} {k} {BEST}"), strict=True)
+        guess = with_tags_of(gold.ctrees, (nearest(*pair, k) for pair in pairs))
+        yield _unfound(f"{name} {k} {BEST}", gold, parses, guess)
+
+
+def _unfound(name: str, gold: GoldStandard, parses: Parses, guess: Iterable[CTree]) -> Row:
+    """Return a row of c-trees that nothing finds without gold."""
+    scores = gold.metric.score(gold.ctrees, guess)
     return Row(name, parses.source, attachment(gold, parses.dtrees), scores, gold.metric.summary(scores))
 
 

@@ -34,6 +34,7 @@ from d2c.experiments.rows import (
     Row,
     Table,
     Trees,
+    oracle_lines,
 )
 from d2c.experiments.trust import trust
 from d2c.trees.ctree import CTree, canonical
@@ -67,7 +68,7 @@ def render(comparison: Comparison, table: Table = ROUTES) -> str:
         text_columns=table.names,
         table=list(map(table.cells, comparison.rows)),
         significance=list(table.significance(comparison.rows)),
-        settings=table.settings(comparison),
+        settings=" ".join([*oracle_lines(comparison.rows), table.settings(comparison)]),
         routes=names,
         colours=COLOURS,
         d_trees=routes[0].row.d_trees,

@@ -33,7 +33,7 @@ Result = TypeVar("Result")
 
 Pair = tuple[str, Sequence[Score], Sequence[Score]]  # whose scores are compared; of the first; of the second
 
-GOLD, ORACLE = "gold", "oracle"
+GOLD, ORACLE, BEST = "gold", "oracle", "best"
 _WARM = 8  # items
 _TIMED = 300  # sentences whose conversion is timed each by itself
 
@@ -57,6 +57,20 @@ class GoldStandard:
         """With one of METRICS, or that for these trees and for what the routes have learned."""
         chosen = METRICS[metric] if metric else metric_for(ctrees, any(route.gaps_ for route in routes))
         return cls(list(map(chosen.visible, ctrees)), dtrees, chosen)
+
+
+class Scoring(NamedTuple):
+    """How rows are scored, and which of them there are besides.
+
+    metric: one of METRICS; None: that for the trees
+    best:   numbers K, for each of which there is a row of the best of a route's K best c-trees
+    """
+
+    metric: str | None = None
+    best: Sequence[int] = ()
+
+
+SCORING = Scoring()
 
 
 class Parses(NamedTuple):
@@ -93,13 +107,14 @@ class Trees(NamedTuple):
 class Row:
     """One line of the table.
 
-    route:      its name, or `oracle`: of the c-trees that a route could make, those nearest to gold
+    route:      its name, or `oracle`: of the c-trees that a route could make, those nearest to gold; with
+                ORACLE or BEST in its name no c-trees that anything finds without gold
     d_trees:    where the d-trees come from, `gold` or the d-parser
     attachment: of the d-trees, without punctuation
     scores:     one for each sentence; brackets: their sum
     gaps:       disco-dop's counts of constituents with gaps, where there are any
     repairs:    of the d-trees
-    converting: seconds that the route took to turn d-trees into c-trees; 0 for the oracle
+    converting: seconds that the route took to turn d-trees into c-trees; 0 for oracles
     parsing:    seconds that the d-parser took; 0 for gold d-trees
     training:   seconds of fitting the route
     trees:      for the report; None for the oracle
@@ -293,9 +308,17 @@ def table_lines(comparison: Comparison) -> Iterator[str]:
         yield f"d-parser trained in {seconds:.0f} s; the column has the routes' own training"
     if (tags := comparison.tags) is not None:
         yield f"tags predicted, accuracy {100 * tags:.2f}; the d-parser's time includes the tagger's"
-    if not all(row.converting for row in rows):
-        yield "oracle: of the c-trees that the grammar gives the d-trees, those nearest to gold."
+    yield from oracle_lines(rows)
     yield settings_line(comparison)
+
+
+def oracle_lines(rows: Sequence[Row]) -> Iterator[str]:
+    """What rows show that nothing finds without gold."""
+    names = {name for row in rows if row.d_trees and not row.converting for name in row.route.split()}
+    if ORACLE in names:
+        yield "oracle: of the c-trees that the grammar gives the d-trees, those nearest to gold."
+    if BEST in names:
+        yield "K best: of the K best c-trees of each sentence, the one with the greatest F1."
 
 
 def settings_line(comparison: Comparison) -> str:

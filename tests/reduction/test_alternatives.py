@@ -1,4 +1,4 @@
-"""The k best c-trees of the reduction over packed arcs, against enumeration of all d-trees that these hold."""
+"""The k best c-trees of the reduction over packed arcs, against enumeration of all d-trees of these."""
 
 from __future__ import annotations
 
@@ -40,7 +40,7 @@ def labeler() -> TwoStage:
 
 
 def packed(dtree: DTree, seed: int, labelled: bool = True) -> PackedDTree:
-    """A d-tree, seven in ten other arcs of which have some probability, and any labels of the d-tree theirs."""
+    """A d-tree, seven in ten other arcs of which have some probability, and any of its labels theirs."""
     rng, n = np.random.default_rng(seed), len(dtree.heads)
     table = rng.random((n, n + 1)) * (rng.random((n, n + 1)) < 0.7)
     table[range(n), range(1, n + 1)] = 0
