@@ -15,8 +15,10 @@ from d2c import Parser
 from d2c.api.document import Document
 from d2c.commands.cli import cli
 from d2c.parsing.input import sentences_of
+from d2c.training.spec import TrainingSpec
+from d2c.training.train import train_models
 from d2c.trees.constraints import SpanConstraints
-from d2c.trees.formats.brackets import read_brackets
+from d2c.trees.formats.brackets import read_brackets, write_brackets
 
 SAMPLE = Path(__file__).parents[3] / "data" / "sample" / "dev.mrg"
 WORDS = ["They", "saw", "the", "cat", "with", "glasses", "."]
@@ -121,6 +123,31 @@ def test_alternatives_of_a_chart_have_probabilities() -> None:
     assert len({str(one.tree) for one in sentence.alternatives}) == 5
     assert probabilities == sorted(probabilities, reverse=True) and 0 < sum(probabilities) <= 1
     assert parser.parse_tokens([WORDS])[0].alternatives == ()
+
+
+def test_alternatives_among_likely_arcs(tmp_path: Path) -> None:
+    """The reduction has some where its d-parser says how probable arcs are; its tree stays as it is."""
+    files, ctrees = (tmp_path / "train.mrg", tmp_path / "dev.mrg"), read_brackets(SAMPLE)
+    for file, count in zip(files, (80, 20), strict=True):
+        with open(file, "w", encoding="utf-8") as stream:
+            write_brackets(islice(ctrees, count), stream)
+    spec = TrainingSpec(*files, ("reduction", "labeler"), dparser="transition:standard", epochs=1)
+    train_models(spec, [tmp_path / name for name in spec.routes])
+    every = [one.tokens for one in read_brackets(files[1])]
+    tagged = [[*zip(one.forms, one.tags, strict=True)] for one in every]
+    for name in spec.routes:
+        parser, several = d2c.load(tmp_path / name), 0
+        for sentence, alone in zip(
+            parser.parse_tagged(tagged, best=4), parser.parse_tagged(tagged), strict=True
+        ):
+            trees, shares = zip(*sentence.alternatives, strict=True)
+            assert trees[0] == sentence.tree == alone.tree and len({*map(str, trees)}) == len(trees) <= 4
+            if name == "reduction":
+                assert all(0 < share <= 1 for share in shares) and sum(shares) < 1 + 1e-6
+                several += len(trees) > 1
+            else:  # it looks among arcs with `--arcs packed` alone
+                assert shares == (None,)
+        assert several > 10 or name == "labeler"
 
 
 def test_a_route_with_one_tree_says_no_probability(tagged_model: Path) -> None:
