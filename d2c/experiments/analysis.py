@@ -22,8 +22,8 @@ from d2c.trees.scores.matches import Matches, Score
 
 Key = TypeVar("Key")
 
-DEPENDENCY, SPAN, SPLIT, LABEL = "dependency", "span", "split and label", "label"
-ERRORS = (DEPENDENCY, SPAN, SPLIT, LABEL)
+DEPENDENCY, SPAN, SPLIT, UNARY, LABEL = "dependency", "span", "split and label", "unary", "label"
+ERRORS = (DEPENDENCY, SPAN, SPLIT, UNARY, LABEL)
 SENTENCE_LENGTHS = (10, 20, 30, 40, 50, 60)  # the longest of each class but the last, which has no limit
 SPAN_LENGTHS = (1, 2, 3, 4, 5, 10, 20, 40)
 
@@ -56,11 +56,12 @@ def judge(gold: CTree, guess: CTree | None, metric: Metric) -> Judged:
                      guess
     span             if the d-tree can, but the other c-tree has no constituent with this span
     split and label  if the other tree has one, with other parts and another label
-    label            if it has one with the same parts and another label
+    unary            if it has the same parts, but fewer or more nodes over this span
+    label            if it has the same parts and as many nodes, with another label
 
-    These are the three questions that PAD's Table 5 asks of binary rules (see `rule_classes`), asked of
-    labelled brackets with any number of children. Tokens that the scorer leaves out are left out of trees and
-    d-trees. Both trees need head children, from which their d-trees follow.
+    But for unary nodes, these are the three questions that PAD's Table 5 asks of binary rules (see
+    `rule_classes`), asked of labelled brackets with any number of children. Tokens that the scorer leaves out
+    are left out of trees and d-trees. Both trees need head children, from which their d-trees follow.
     """
     pairs = enumerate(zip(gold.tokens.forms, gold.tokens.tags, strict=True))
     kept = sum(1 << i for i, (form, tag) in pairs if tag not in metric.tags and form not in metric.forms)
@@ -88,7 +89,7 @@ class _Side:
             self._add(node, metric.label(ctree.labels[node - n]), sets[node])
         if ctree.top or (ctree.top == "" and metric.bare_wrapper):
             self._add(ctree.root, metric.label(ctree.top), sets[-1])
-        self.spans = set(sets)
+        self.spans, self.nodes = set(sets), Counter(bracket.tokens for bracket in self.brackets)
 
     def _add(self, node: int, label: str | None, tokens: int) -> None:
         if label is not None and tokens:
@@ -134,7 +135,9 @@ def _judged(one: _Side, other: _Side) -> list[Bracket]:
 
 def _error(tokens: int, one: _Side, other: _Side) -> str:
     if tokens in other.spans:
-        return LABEL if one.parts.get(tokens) == other.parts.get(tokens) else SPLIT
+        if one.parts.get(tokens) != other.parts.get(tokens):
+            return SPLIT
+        return LABEL if one.nodes[tokens] == other.nodes[tokens] else UNARY
     return SPAN if other.makes(tokens) else DEPENDENCY
 
 

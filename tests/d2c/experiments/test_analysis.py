@@ -15,6 +15,7 @@ from d2c.experiments.analysis import (
     SPAN,
     SPAN_LENGTHS,
     SPLIT,
+    UNARY,
     Bracket,
     binary_rules,
     by_length,
@@ -117,7 +118,14 @@ def test_unary_nodes_and_punctuation() -> None:
     moved = headed("(S (NP* (NN* a) (, ,)) (VP (VB* b)))")
     assert errors(gold, moved) == [[], []]  # EVALB does not see the comma
     doubled = headed("(S (NP* (NP* (NN* a))) (, ,) (VP (VB* b)))")
-    assert errors(gold, doubled) == [[], [("NP", LABEL)]]
+    assert errors(gold, doubled) == [[], [("NP", UNARY)]]
+    bare = headed("(S (NN* a) (, ,) (VP (VB* b)))")
+    assert errors(gold, bare) == [[("NP", UNARY)], []]
+    chain = headed("(S (X* (NP* (NN* a))) (, ,) (VP (VB* b)))")
+    assert errors(doubled, chain) == [[("NP", LABEL)], [("X", LABEL)]]
+    over = headed("(S (VP* (A a) (B* b)))")
+    assert errors(over, headed("(X (A a) (B* b))")) == [[("VP", UNARY), ("S", UNARY)], [("X", UNARY)]]
+    assert errors(over, headed("(S (A a) (B* b))")) == [[("VP", UNARY)], []]
 
 
 def test_tallies() -> None:

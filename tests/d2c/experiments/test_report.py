@@ -65,7 +65,7 @@ def test_tables(comparison: Comparison, page: Page) -> None:
     assert labels[0] == ["label", "brackets", "direct", "delta"]
     assert sum(int(row[1].replace(",", "")) for row in labels[1:]) == rows[2].brackets.gold
     errors = {row[0]: list(map(int, row[1:])) for row in page.tables["errors"][2:]}
-    assert list(errors) == ["dependency", "span", "split and label", "label"]
+    assert list(errors) == ["dependency", "span", "split and label", "unary", "label"]
     missed, wrong = (sum(counts[side] for counts in errors.values()) for side in (0, 1))
     brackets = rows[2].brackets
     assert (missed, wrong) == (brackets.gold - brackets.matched, brackets.guess - brackets.matched)
