@@ -155,6 +155,23 @@ def combine(
     return Parse(replace(tree, head_children=_heads(tree, ctrees)), confidences)
 
 
+def ranked(
+    parses: Sequence[Parse | None], best: CTree, others: Iterable[CTree], support: Support = equal_votes
+) -> list[CTree]:
+    """Return other trees of the sentence than the best, each once, by what the parses' votes for their
+    constituents are beyond a half in sum, the greatest first; with the tags and the wrapper of the best."""
+    ballot, nobody = Ballot.of(parses, support), [0.0] * len(parses)
+
+    def gain(one: Constituent) -> float:
+        voted = one in ballot.support
+        return (ballot.support[one] if voted else support(one.label, nobody)) - MAJORITY
+
+    bare = (replace(one, tokens=best.tokens, top=best.top, head_children=None) for one in others)
+    gains = {ctree: sum(map(gain, constituents(ctree))) for ctree in dict.fromkeys(bare)}
+    gains.pop(replace(best, head_children=None), None)
+    return sorted(gains, key=gains.__getitem__, reverse=True)
+
+
 def voted_tags(sentences: Sequence[Tokens]) -> Tokens:
     """Return the first of some taggings of the same words, with the tags that most have."""
     columns = zip(*(tokens.tags for tokens in sentences), strict=True)

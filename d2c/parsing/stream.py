@@ -19,7 +19,7 @@ from threadpoolctl import threadpool_limits
 
 from d2c.base.errors import FormatError, ModelError
 from d2c.base.workers import in_order
-from d2c.combination.constituents import Parse, combine
+from d2c.combination.constituents import Parse, combine, ranked
 from d2c.combination.weights import weighted_votes
 from d2c.models.model import NO_TAGGER, Model
 from d2c.parsing.input import InputSentence
@@ -94,7 +94,7 @@ def parse_batches(
     finish, load: are pickled, unless there is one job
 
     Several models vote on the constituents. Raises ModelError as `BatchParser`, where the d-parser cannot
-    take batches apart, and where several models are to give more than one c-tree.
+    take batches apart, and where several models are to give d-trees.
     """
     if jobs > 1:
         yield from in_order(partial(_finishing, load, options, finish), given, jobs, fresh=True)
@@ -115,14 +115,15 @@ class _Voters:
 
     Votes are what the routes say, before calibration, and count by 1 / (100 - F1)³, with the mean F1 of the
     parts that all cards name; all alike where there are none. The exponent was chosen with a look at
-    silver trees of GUM that no model has learned from, and at masc-dev.
+    silver trees of GUM that no model has learned from, and at masc-dev. Alternatives are those of the models,
+    ranked by the votes for their constituents.
     """
 
     def __init__(self, models: Sequence[Model], options: ParseOptions, alone: bool = True) -> None:
         self._options = options
         if len(models) > 1:
-            if options.best > 1 or not options.ctrees:
-                raise ModelError("several models vote on one c-tree; d-trees and the K best are of one model")
+            if not options.ctrees:
+                raise ModelError("several models vote on c-trees; d-trees are of one model")
             models = [replace(model, calibration=None) for model in models]
             options = replace(options, min_confidence=0.0, confidences=True)
         self._parsers = [BatchParser(model, options, alone) for model in models]
@@ -153,8 +154,11 @@ class _Voters:
         if wanted := row[0].sentence.wanted:
             ctree, shares = obeying(ctree, wanted, shares)
         assert shares is not None, "all constituents have votes"
+        others = [other for one in row for other, _ in one.alternatives]
+        several = [ctree, *ranked(parses, ctree, others, self._support)] if others else []
+        alternatives = tuple([(one, None) for one in several[: self._options.best]])
         ctree, shares = without_weak(ctree, shares, self._options.min_confidence)
-        return replace(row[0], dtree=None, ctree=ctree, confidences=shares)
+        return replace(row[0], dtree=None, ctree=ctree, confidences=shares, alternatives=alternatives)
 
 
 class BatchParser:

@@ -14,6 +14,7 @@ from d2c.combination.constituents import (
     combine,
     constituents,
     learn_constituents,
+    ranked,
 )
 from d2c.combination.families import cross
 from d2c.trees.ctree import CTree, Tokens, tree_of
@@ -173,3 +174,26 @@ def test_what_is_no_tree_is_refused() -> None:
         combine([Parse(other), Parse(CTree(words(1), (), ()))])
     with pytest.raises(ValueError, match="same words"):
         combine([None])
+
+
+def test_trees_are_ranked_by_votes() -> None:
+    """NP has votes 0.9 and 0.5, VP 0.3 and none; nobody votes for PP."""
+    parses = [
+        Parse(parse_bracket("(TOP (S (NP (A a) (B b)) (C c)))"), [0.9, 1.0]),
+        Parse(parse_bracket("(S (VP (A a) (B b) (C c)))"), [0.3, 1.0]),
+        Parse(parse_bracket("(S (NP (X a) (B b)) (C c))"), [0.5, 1.0]),
+    ]
+    best = combine(parses).ctree
+    assert format_bracket(best) == "(TOP (S (A a) (B b) (C c)))"  # NP has 1.4 / 3
+    others = [
+        parse_bracket("(S (A a) (PP (B b) (C c)))"),  # -0.5
+        parse_bracket("(S (VP (NP (A a) (B b)) (C c)))"),  # (1.4 + 0.3) / 3 - 1
+        parse_bracket("(S (X a) (B b) (C c))"),  # the best with another tag
+        *(parse.ctree for parse in parses),  # 0.3 / 3 - 0.5, 1.4 / 3 - 0.5
+    ]
+    assert [format_bracket(ctree) for ctree in ranked(parses, best, others)] == [
+        "(TOP (S (NP (A a) (B b)) (C c)))",
+        "(TOP (S (VP (A a) (B b) (C c))))",
+        "(TOP (S (VP (NP (A a) (B b)) (C c))))",
+        "(TOP (S (A a) (PP (B b) (C c))))",
+    ]

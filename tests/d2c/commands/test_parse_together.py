@@ -51,11 +51,25 @@ def test_models_vote(tagged_model: Path, two: Path) -> None:
     assert "2 sentences, 9 tokens, " in parse(tagged_model, "two").stderr  # each counts once
 
 
+def test_alternatives_are_those_of_the_models(tagged_model: Path, two: Path) -> None:
+    alone = [parse(name, "--to", "json", "--best", 4).stdout for name in (tagged_model, "two")]
+    every = [[json.loads(line)["alternatives"] for line in output.splitlines()] for output in alone]
+    voted = [json.loads(line) for line in parse(tagged_model, "two", "--to", "json").stdout.splitlines()]
+    run = parse(tagged_model, "two", "--to", "json", "--best", 4)
+    for line, plain, *lists in zip(run.stdout.splitlines(), voted, *every, strict=True):
+        row = json.loads(line)
+        found = [one["tree"] for one in row.pop("alternatives")]
+        assert row == plain and len(found) == len({*found}) <= 4
+        others = {one["tree"] for alternatives in lists for one in alternatives}
+        assert {*found[1:]} <= others and len(found) == min(4, len({found[0], *others}))
+    assert '"probability": null' in run.stdout
+
+
 def test_what_names_a_file_is_no_model(tagged_model: Path, two: Path) -> None:
     Path("two").write_text("The dog slept .")
     assert parse(tagged_model, "two").stdout.count("\n") == 1
     error = parse(tagged_model, two, "two", "--to", "conllu").exception
-    assert str(error).startswith("several models vote on one c-tree; d-trees and the K best are of one model")
+    assert str(error).startswith("several models vote on c-trees; d-trees are of one model")
 
 
 def test_options_are_for_the_d_parsers_that_take_them(monkeypatch: pytest.MonkeyPatch) -> None:
