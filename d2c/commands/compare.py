@@ -57,7 +57,6 @@ def compare(
     output: Path | None,
     routes: tuple[str, ...],
     metric: str | None,
-    best: tuple[int, ...],
     report: Path | None,
     reading: Reading,
     **options: Any,
@@ -87,7 +86,7 @@ def compare(
         asked = tuple(name for name in ROUTES if name in routes)
         directory = output or models
         options["dparser"], *others = _several(options["dparser"])
-        test: Path | None = options.pop("test")
+        test, best = options.pop("test"), options.pop("best")
         spec = TrainingSpec(train, tested, asked, reading).changed(**options)
         scored = reading.files([test]) if test else None
         comparison = train_and_compare(spec, directory, pulse.say, Scoring(metric, best), others, scored)
