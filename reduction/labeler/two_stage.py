@@ -18,8 +18,9 @@ from typing import Self
 import numpy as np
 
 from d2c.packed.dtree import packed_arcs
-from d2c.packed.feature import ArcFeature, fit_feature
+from d2c.packed.feature import ONE_HEAD, ArcFeature, fit_feature
 from d2c.packed.k_best import k_best_dtrees
+from d2c.reduction.alternatives import likely_dtrees
 from d2c.reduction.labeler.labeler import Labeler
 from d2c.reduction.reduction import LabelSource, Reduction, ReductionFile
 from d2c.reduction.repair import backbone_of
@@ -62,11 +63,19 @@ class LabelerSource(LabelSource):
         return self.labeler.label_with_shares(backbones, self.arcs.labels, counts)
 
     def k_best(self, dtree: DTree, k: int, continuous: bool) -> list[tuple[float, DTree]]:
-        """Return the d-trees of `label`'s search, or more of them, by how sure their labels and arcs are."""
-        choices = self._choices(dtree, continuous, Counter(), max(k, _BACKBONES))
+        """Return the d-trees of `label`'s search, or more of them, by how sure their labels and arcs are.
+
+        Where that looks at the d-parser's own d-tree alone, since nothing was gained on held-out trees, the
+        others come after it.
+        """
+        if self.arcs.least < ONE_HEAD:
+            among, choices = _BACKBONES, self._choices(dtree, continuous, Counter(), max(k, _BACKBONES))
+        else:
+            own = backbone_of(dtree, continuous, Counter())
+            among, choices = 1, [(one, log) for log, one in likely_dtrees(own, k, continuous)]
         labelled = self.labeler.label_with_shares([one for one, _ in choices], self.arcs.labels)
         totals = self._totals(choices, labelled)
-        first = totals.index(max(totals[:_BACKBONES]))  # which `label` chooses
+        first = totals.index(max(totals[:among]))  # which `label` chooses
         order = sorted(range(len(totals)), key=lambda i: (i != first, -totals[i]))
         return [(totals[i], labelled[i][0]) for i in order]
 

@@ -15,7 +15,7 @@ import pytest
 
 from d2c.packed.arcs import PackedArcs, arcs_of, labels_of
 from d2c.packed.dtree import PackedDTree, packed_arcs, with_packed_arcs
-from d2c.packed.feature import ArcFeature
+from d2c.packed.feature import ONE_HEAD, ArcFeature
 from d2c.reduction.encodings import ENCODINGS
 from d2c.reduction.labeler.two_stage import TwoStage
 from d2c.reduction.reduction import Reduction
@@ -111,13 +111,14 @@ def test_without_labels_of_arcs_the_d_trees_own_stay() -> None:
         assert of_route(route, dtree, 1000) == pytest.approx(by_brackets(every), rel=1e-4)
 
 
-@pytest.mark.parametrize("weight", [0.5, 2.0])
-def test_of_the_labeler_labels_count_too(weight: float) -> None:
+@pytest.mark.parametrize(("weight", "least"), [(0.5, 0.05), (2.0, 0.05), (1.0, ONE_HEAD)])
+def test_of_the_labeler_labels_count_too(weight: float, least: float) -> None:
+    """Where it decodes the d-parser's own d-tree only, this comes first, and the others are as probable."""
     route, several = copy.copy(labeler()), 0
-    route.arcs_ = ArcFeature(weight, 0.05, 0.5)
+    route.arcs_ = ArcFeature(weight, least, 0.5)
     for seed, gold in enumerate(dtrees(route)):
         dtree, every = packed(gold, seed), list[tuple[float, CTree]]()
-        arcs = dtree.arcs.kept(0.05, dtree.heads)
+        arcs = dtree.arcs.kept(0.05 if least < 1 else ArcFeature().least, dtree.heads)
         for heads, total in trees_of(arcs, True).items():
             [(labelled, shares)] = route.labeler_.label_with_shares([replace(dtree, heads=heads)], 0.5)
             sure = weight * total + fsum(map(log, shares))
