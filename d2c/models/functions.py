@@ -1,0 +1,283 @@
+"""Function tags of constituents, as the Penn Treebank has them: NP-SBJ, PP-TMP, ADVP-LOC.
+
+One decision for each node of a c-tree: a logistic regression over the classes (no tag, SBJ, LOC-PRD, ...) that
+the treebank has, as in Blaheta and Charniak, "Assigning Function Tags to Parsed Text" (NAACL 2000), who use
+labels, heads and prepositions. Here a d-tree over the same words says more: the relation of a constituent's
+head and that of the word above it, its preposition or conjunction, whether there is a copula. Linear time.
+"""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import dataclass, replace
+from itertools import accumulate, chain
+from pathlib import Path
+from typing import Annotated, NamedTuple, Self
+
+import numpy as np
+from numpy.typing import NDArray
+
+from d2c.base.model_files import read_as, reading, write_settings
+from d2c.linear.weights import Like, check_numbers, read_arrays, write_arrays
+from d2c.trees.checks import check_text
+from d2c.trees.cleaning import functions_of, strip_function
+from d2c.trees.ctree import CTree
+from d2c.trees.dtree import DTree, modifiers_of, top_down
+from d2c.trees.repair import repair_heads
+
+FORMAT = 1
+_SETTINGS, _WEIGHTS = "functions.json", "weights.npz"
+_ARRAYS = {"weights": Like("f2", 2)}
+_FEWEST = 20  # constituents: tags that fewer have are not learned
+_RARE = 4  # constituents: what fewer have is no feature
+_DECAY = 0.3  # inverse strength of the penalty on squared weights
+_MARKS = frozenset(("case", "mark", "cop"))
+_TIMES = frozenset(
+    [
+        "second",
+        "minute",
+        "hour",
+        "day",
+        "week",
+        "weekend",
+        "month",
+        "quarter",
+        "season",
+        "year",
+        "decade",
+        "century",
+        "time",
+        "moment",
+        "while",
+        "today",
+        "tomorrow",
+        "yesterday",
+        "tonight",
+        "night",
+        "morning",
+        "noon",
+        "afternoon",
+        "evening",
+        "midnight",
+        "spring",
+        "summer",
+        "fall",
+        "autumn",
+        "winter",
+        "monday",
+        "tuesday",
+        "wednesday",
+        "thursday",
+        "friday",
+        "saturday",
+        "sunday",
+        "january",
+        "february",
+        "march",
+        "april",
+        "may",
+        "june",
+        "july",
+        "august",
+        "september",
+        "october",
+        "november",
+        "december",
+        "now",
+        "then",
+        "recently",
+        "ago",
+        "earlier",
+        "later",
+        "before",
+    ]
+)
+
+
+def _check_class(name: str) -> None:
+    if "".join(name.split("-")) and not all(part.isascii() and part.isalnum() for part in name.split("-")):
+        raise ValueError(f"{name[:20]!r} are no function tags")
+
+
+@dataclass(frozen=True)
+class FunctionFile:
+    """What stands beside the weights: classes (function tags, joined by hyphens) and names of features."""
+
+    classes: tuple[Annotated[str, _check_class], ...]
+    features: tuple[Annotated[str, check_text], ...]
+
+
+class FunctionTagger:
+    """Adds function tags to the labels of a c-tree.
+
+    classes: [C] function tags joined by hyphens, "" for none; weights: [F + 1, C], the last row is what
+             every node has
+    """
+
+    def __init__(
+        self, classes: Sequence[str], features: Sequence[str], weights: NDArray[np.floating]
+    ) -> None:
+        self.classes, self.weights = classes, weights.astype(np.float32)
+        self._rows = {name: row for row, name in enumerate(features)}
+
+    @classmethod
+    def fit(cls, pairs: Iterable[tuple[CTree, DTree]]) -> Self:
+        """Learn from c-trees whose labels have function tags (`NP-SBJ`), and d-trees over the same words.
+
+        Of a combination of tags that is rare the most common tag is learned, if that is common enough.
+        """
+        from scipy.sparse import csr_array
+        from sklearn.linear_model import LogisticRegression
+
+        given, rows = list[tuple[str, ...]](), list[list[str]]()
+        for ctree, dtree in pairs:
+            given += map(functions_of, ctree.labels)
+            plain = replace(ctree, labels=tuple(map(strip_function, ctree.labels)))
+            rows += _features(plain, dtree)
+        counts = Counter(name for row in rows for name in row)
+        names = sorted(name for name, count in counts.items() if count >= _RARE)
+        column = {name: number for number, name in enumerate(names)}
+        found = [[column[name] for name in row if name in column] for row in rows]
+        ends, cells = [0, *accumulate(map(len, found))], [*chain.from_iterable(found)]
+        table = csr_array((np.ones(len(cells)), cells, ends), shape=(len(rows), len(names)))
+        model = LogisticRegression(C=_DECAY, max_iter=1000).fit(table, _classes(given))
+        return cls(model.classes_.tolist(), names, np.vstack([model.coef_.T, model.intercept_]))
+
+    def __call__(self, ctree: CTree, dtree: DTree) -> CTree:
+        """Return the tree with function tags, which its labels do not have yet."""
+        found = [
+            [row for name in names if (row := self._rows.get(name)) is not None] + [len(self._rows)]
+            for names in _features(ctree, dtree)
+        ]
+        if not found:
+            return ctree
+        begins = [0, *accumulate(map(len, found))][:-1]
+        scores = np.add.reduceat(self.weights[[*chain.from_iterable(found)]], begins)
+        best = [self.classes[one] for one in scores.argmax(axis=1)]
+        labels = [f"{label}-{own}" if own else label for label, own in zip(ctree.labels, best, strict=True)]
+        return replace(ctree, labels=tuple(labels))
+
+    def save(self, directory: Path) -> None:
+        """Write a file of JSON and one of weights, in half precision, into a directory."""
+        write_settings(directory / _SETTINGS, FORMAT, FunctionFile(tuple(self.classes), tuple(self._rows)))
+        write_arrays(directory / _WEIGHTS, {"weights": self.weights.astype(np.float16)})
+
+    @classmethod
+    def load(cls, directory: Path) -> Self:
+        """Return what `save` wrote. Raises ModelError."""
+        file = read_as(directory / _SETTINGS, FORMAT, FunctionFile)
+        weights = read_arrays(directory / _WEIGHTS, _ARRAYS)["weights"]
+        with reading(directory / _WEIGHTS):
+            if weights.shape != (len(file.features) + 1, len(file.classes)) or not file.classes:
+                raise ValueError("not a row for each feature, or not a column for each class")
+            check_numbers(weights)
+        return cls(file.classes, file.features, weights)
+
+
+def _classes(given: Sequence[tuple[str, ...]]) -> list[str]:
+    """Return what is to be learned of the function tags of each node."""
+    whole, single = Counter(given), Counter(chain.from_iterable(given))
+    learned = dict[tuple[str, ...], str]()
+    for tags in whole:
+        best = max(tags, key=lambda tag: single[tag], default="")
+        common = tags if whole[tags] >= _FEWEST else (best,) * (single[best] >= _FEWEST)
+        learned[tags] = "-".join(common)
+    return [learned[tags] for tags in given]
+
+
+def _features(ctree: CTree, dtree: DTree) -> Iterator[list[str]]:
+    """Yield the names of what is seen of each node [K]."""
+    n, forms, tags = len(ctree.tokens), [*map(str.lower, ctree.tokens.forms)], ctree.tokens.tags
+    heads, _ = repair_heads(dtree.heads)
+    words, lexical = _words(forms, tags, heads, dtree.labels or ("",) * n), _lexical_heads(ctree, heads)
+    parents, blocks = ctree.parents(), ctree.blocks()
+    for node, kids in enumerate(ctree.children, n):
+        label, above, word = ctree.labels[node - n], parents[node], words[lexical[node]]
+        top = above < 0
+        parent, grand = "^" if top else ctree.label(above), "^" if top else _label(ctree, parents[above])
+        sisters = (node,) if top else ctree.children[above - n]
+        place = sisters.index(node)
+        left, right = (_label(ctree, one) for one in ((-1, *sisters)[place], (*sisters, -1)[place + 1]))
+        first, last = blocks[node][0][0], blocks[node][-1][1] - 1
+        before = forms[first - 1] if first else "^"
+        side = "=" if top or lexical[above] == lexical[node] else "<>"[lexical[above] < lexical[node]]
+        relation = word.relation if side != "=" else "="
+        here = f"{label} under {parent}"
+        names = [
+            here,
+            f"{here} under {grand}",
+            f"{here} {side} {relation}",
+            f"{here} between {left} and {right}",
+            f"{here} after {before}",
+            f"{here} first {forms[blocks[above][0][0]]}" if not top else f"{here} only",
+            f"{label} of {' '.join([ctree.label(kid) for kid in kids[:4]])}",
+            f"{label} begins {forms[first]}",
+            f"{label} begins {tags[first]} ends {tags[last]}",
+            f"{label} of {min(last - first, 3)}",
+            f"{label} begins {forms[first]} {side} {word.up_form}",
+            f"{relation} {word.up_tag} {label}",
+            f"begins {forms[first]}",
+        ]
+        yield names + [f"{label} {name}" for name in word.names] + [f"{side} {name}" for name in word.names]
+
+
+class _Word(NamedTuple):
+    """What a d-tree says of a word: its relation, form and tag of its head, and what else is seen of it."""
+
+    relation: str
+    up_form: str
+    up_tag: str
+    names: tuple[str, ...]
+
+
+def _words(
+    forms: Sequence[str], tags: Sequence[str], heads: Sequence[int], labels: Sequence[str]
+) -> list[_Word]:
+    """Return [n] what is seen of each word."""
+    words = list[_Word]()
+    for word, (form, head, relation, below) in enumerate(zip(forms, heads, labels, modifiers_of(heads))):
+        up_form, up_tag, up_relation = (
+            (forms[head - 1], tags[head - 1], labels[head - 1]) if head else ("^", "^", "^")
+        )
+        marks = {labels[one]: forms[one] for one in reversed(below) if labels[one] in _MARKS}
+        case = marks.get("case", "")
+        kind = (
+            "time"
+            if form in _TIMES or form.removesuffix("s") in _TIMES
+            else "number"
+            if tags[word] == "CD"
+            else tags[word]
+        )
+        names = [
+            f"word {form}",
+            f"tag {tags[word]}",
+            f"relation {relation} under {up_relation}",
+            f"relation {relation} word {form}",
+            f"kind {kind} {case}",
+            f"case {case} {relation}",
+            f"case {case} word {form}",
+            f"case {case} below {up_form}",
+            f"case {case} below {up_tag}",
+            f"below {up_form} {relation}",
+            f"mark {marks.get('mark', '')} {relation}",
+            f"copula {marks.get('cop', '')}",
+            *[f"has {labels[one]}" for one in below],
+        ]
+        words.append(_Word(relation, up_form, up_tag, tuple(names)))
+    return words
+
+
+def _lexical_heads(ctree: CTree, heads: Sequence[int]) -> list[int]:
+    """Return [n + K] the word of each node that is highest in the d-tree, the first of several."""
+    depth = [0] * len(heads)
+    for word in top_down(heads):
+        depth[word] = depth[heads[word] - 1] + 1 if heads[word] else 0
+    lexical = [*range(len(heads))]
+    for kids in ctree.children:
+        lexical.append(min([lexical[kid] for kid in kids], key=depth.__getitem__))
+    return lexical
+
+
+def _label(ctree: CTree, node: int) -> str:
+    return ctree.label(node) if node >= 0 else "^"
