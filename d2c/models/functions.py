@@ -1,9 +1,9 @@
 """Function tags of constituents, as the Penn Treebank has them: NP-SBJ, PP-TMP, ADVP-LOC.
 
-One decision for each node of a c-tree: a logistic regression over the classes (no tag, SBJ, LOC-PRD, ...) that
-the treebank has, as in Blaheta and Charniak, "Assigning Function Tags to Parsed Text" (NAACL 2000), who use
-labels, heads and prepositions. Here a d-tree over the same words says more: the relation of a constituent's
-head and that of the word above it, its preposition or conjunction, whether there is a copula. Linear time.
+One decision for each node of a c-tree: a logistic regression over the classes (none, SBJ, LOC-PRD, ...) that
+the treebank has. Labels, heads and prepositions tell most, as in Blaheta and Charniak, "Assigning Function
+Tags to Parsed Text" (NAACL 2000); here a d-tree over the same words also says the relations of heads, what
+marks them, and whether there is a copula. Linear time.
 """
 
 from __future__ import annotations
@@ -33,66 +33,6 @@ _FEWEST = 20  # constituents: tags that fewer have are not learned
 _RARE = 4  # constituents: what fewer have is no feature
 _DECAY = 0.3  # inverse strength of the penalty on squared weights
 _MARKS = frozenset(("case", "mark", "cop"))
-_TIMES = frozenset(
-    [
-        "second",
-        "minute",
-        "hour",
-        "day",
-        "week",
-        "weekend",
-        "month",
-        "quarter",
-        "season",
-        "year",
-        "decade",
-        "century",
-        "time",
-        "moment",
-        "while",
-        "today",
-        "tomorrow",
-        "yesterday",
-        "tonight",
-        "night",
-        "morning",
-        "noon",
-        "afternoon",
-        "evening",
-        "midnight",
-        "spring",
-        "summer",
-        "fall",
-        "autumn",
-        "winter",
-        "monday",
-        "tuesday",
-        "wednesday",
-        "thursday",
-        "friday",
-        "saturday",
-        "sunday",
-        "january",
-        "february",
-        "march",
-        "april",
-        "may",
-        "june",
-        "july",
-        "august",
-        "september",
-        "october",
-        "november",
-        "december",
-        "now",
-        "then",
-        "recently",
-        "ago",
-        "earlier",
-        "later",
-        "before",
-    ]
-)
 
 
 def _check_class(name: str) -> None:
@@ -235,34 +175,26 @@ def _words(
     forms: Sequence[str], tags: Sequence[str], heads: Sequence[int], labels: Sequence[str]
 ) -> list[_Word]:
     """Return [n] what is seen of each word."""
-    words = list[_Word]()
-    for word, (form, head, relation, below) in enumerate(zip(forms, heads, labels, modifiers_of(heads))):
-        up_form, up_tag, up_relation = (
-            (forms[head - 1], tags[head - 1], labels[head - 1]) if head else ("^", "^", "^")
-        )
-        marks = {labels[one]: forms[one] for one in reversed(below) if labels[one] in _MARKS}
+    words, below = list[_Word](), modifiers_of(heads)
+    rows = [("^", "^", "^"), *zip(forms, tags, labels, strict=True)]
+    for (form, tag, relation), head, modifiers in zip(rows[1:], heads, below, strict=True):
+        up_form, up_tag, up_relation = rows[head]
+        marks = {labels[one]: forms[one] for one in reversed(modifiers) if labels[one] in _MARKS}
         case = marks.get("case", "")
-        kind = (
-            "time"
-            if form in _TIMES or form.removesuffix("s") in _TIMES
-            else "number"
-            if tags[word] == "CD"
-            else tags[word]
-        )
         names = [
             f"word {form}",
-            f"tag {tags[word]}",
+            f"tag {tag}",
             f"relation {relation} under {up_relation}",
             f"relation {relation} word {form}",
-            f"kind {kind} {case}",
             f"case {case} {relation}",
+            f"case {case} tag {tag}",
             f"case {case} word {form}",
             f"case {case} below {up_form}",
             f"case {case} below {up_tag}",
             f"below {up_form} {relation}",
             f"mark {marks.get('mark', '')} {relation}",
             f"copula {marks.get('cop', '')}",
-            *[f"has {labels[one]}" for one in below],
+            *[f"has {labels[one]}" for one in modifiers],
         ]
         words.append(_Word(relation, up_form, up_tag, tuple(names)))
     return words

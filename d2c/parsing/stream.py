@@ -122,9 +122,8 @@ class _Voters:
         self._options = options
         if len(models) > 1:
             if options.best > 1 or options.functions or not options.ctrees:
-                raise ModelError(
-                    "several models vote on one c-tree; d-trees, the K best and functions are of one"
-                )
+                wanted = "d-trees, the K best and function tags"
+                raise ModelError(f"several models vote on one c-tree; {wanted} are of one model")
             models = [replace(model, calibration=None) for model in models]
             options = replace(options, min_confidence=0.0, confidences=True)
         self._parsers = [BatchParser(model, options, alone) for model in models]
@@ -165,8 +164,8 @@ class BatchParser:
     alone: no other process parses batches of the same input
 
     Raises ModelError where the input is text and the model has no tagger, where weak constituents are to be
-    collapsed and the route does not say which are, where function tags are wanted and the model has none, and
-    where the d-parser needs to be alone.
+    collapsed and the route does not say which are, where function tags are wanted and the model has none,
+    and where the d-parser needs to be alone.
     """
 
     def __init__(self, model: Model, options: ParseOptions, alone: bool = True) -> None:

@@ -181,7 +181,7 @@ def penn_trees(
 
 
 def _with_functions(ctree: CTree) -> CTree | None:
-    """Return a tree of brackets as they are without empty elements and indices; None where nothing is left."""
+    """Return a raw tree of brackets without empty elements and indices; None where no word is left."""
     if (words := remove_empty(ctree)) is None:
         return None
     whole = unwrap(words, clean=True)
