@@ -62,8 +62,9 @@ class FunctionTagger:
         self._rows = {name: row for row, name in enumerate(features)}
 
     @classmethod
-    def fit(cls, pairs: Iterable[tuple[CTree, DTree]]) -> Self:
-        """Learn from c-trees whose labels have function tags (`NP-SBJ`), and d-trees over the same words.
+    def fit(cls, pairs: Iterable[tuple[CTree, DTree]]) -> Self | None:
+        """Learn from c-trees whose labels have function tags (`NP-SBJ`), and d-trees over the same words;
+        None where fewer than two tags are common.
 
         Of a combination of tags that is rare the most common tag is learned, if that is common enough.
         """
@@ -73,21 +74,23 @@ class FunctionTagger:
         given, rows = list[tuple[str, ...]](), list[list[str]]()
         for ctree, dtree in pairs:
             given += map(functions_of, ctree.labels)
-            plain = replace(ctree, labels=tuple(map(strip_function, ctree.labels)))
-            rows += _features(plain, dtree)
+            rows += _features(without_functions(ctree), dtree)
+        classes = _classes(given)
+        if len({*classes}) < 3:
+            return None
         counts = Counter(name for row in rows for name in row)
         names = sorted(name for name, count in counts.items() if count >= _RARE)
         column = {name: number for number, name in enumerate(names)}
         found = [[column[name] for name in row if name in column] for row in rows]
         ends, cells = [0, *accumulate(map(len, found))], [*chain.from_iterable(found)]
         table = csr_array((np.ones(len(cells)), cells, ends), shape=(len(rows), len(names)))
-        model = LogisticRegression(C=_DECAY, max_iter=1000).fit(table, _classes(given))
+        model = LogisticRegression(C=_DECAY, max_iter=1000).fit(table, classes)
         return cls(model.classes_.tolist(), names, np.vstack([model.coef_.T, model.intercept_]))
 
     def __call__(self, ctree: CTree, dtree: DTree) -> CTree:
         """Return the tree with function tags, which its labels do not have yet."""
         found = [
-            [row for name in names if (row := self._rows.get(name)) is not None] + [len(self._rows)]
+            [-1, *[row for name in names if (row := self._rows.get(name)) is not None]]
             for names in _features(ctree, dtree)
         ]
         if not found:
@@ -113,6 +116,11 @@ class FunctionTagger:
                 raise ValueError("not a row for each feature, or not a column for each class")
             check_numbers(weights)
         return cls(file.classes, file.features, weights)
+
+
+def without_functions(ctree: CTree) -> CTree:
+    """Return a c-tree without function tags."""
+    return replace(ctree, labels=tuple(map(strip_function, ctree.labels)))
 
 
 def _classes(given: Sequence[tuple[str, ...]]) -> list[str]:
