@@ -8,6 +8,7 @@ marks them, and whether there is a copula. Linear time.
 
 from __future__ import annotations
 
+import re
 from collections import Counter
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
@@ -32,7 +33,14 @@ _ARRAYS = {"weights": Like("f2", 2)}
 _FEWEST = 20  # constituents: tags that fewer have are not learned
 _RARE = 4  # constituents: what fewer have is no feature
 _DECAY = 0.3  # inverse strength of the penalty on squared weights
+_LEAST = 0.05  # weights that are nearer to 0 are not kept
 _MARKS = frozenset(("case", "mark", "cop"))
+_TIME = re.compile(
+    r"(?:second|minute|hour|day|week|weekend|month|quarter|season|year|decade|century|time|moment|while|night"
+    r"|morning|noon|afternoon|evening|midnight|spring|summer|fall|autumn|winter|(?:mon|tues|wednes|thurs|fri"
+    r"|satur|sun)day|january|february|march|april|may|june|july|august|september|october|november|december)s?"
+    r"|today|tomorrow|yesterday|tonight|now|then|recently|ago|earlier|later|before"
+)
 
 
 def _check_class(name: str) -> None:
@@ -85,7 +93,10 @@ class FunctionTagger:
         ends, cells = [0, *accumulate(map(len, found))], [*chain.from_iterable(found)]
         table = csr_array((np.ones(len(cells)), cells, ends), shape=(len(rows), len(names)))
         model = LogisticRegression(C=_DECAY, max_iter=1000).fit(table, classes)
-        return cls(model.classes_.tolist(), names, np.vstack([model.coef_.T, model.intercept_]))
+        weights = np.where(np.abs(model.coef_.T) < _LEAST, 0, model.coef_.T)
+        kept = np.flatnonzero(weights.any(axis=1))
+        shown = [names[row] for row in kept]
+        return cls(model.classes_.tolist(), shown, np.vstack([weights[kept], model.intercept_]))
 
     def __call__(self, ctree: CTree, dtree: DTree) -> CTree:
         """Return the tree with function tags, which its labels do not have yet."""
@@ -167,7 +178,7 @@ def _features(ctree: CTree, dtree: DTree) -> Iterator[list[str]]:
             f"{relation} {word.up_tag} {label}",
             f"begins {forms[first]}",
         ]
-        yield names + [f"{label} {name}" for name in word.names] + [f"{side} {name}" for name in word.names]
+        yield names + [f"{label} {name}" for name in word.names]
 
 
 class _Word(NamedTuple):
@@ -188,7 +199,7 @@ def _words(
     for (form, tag, relation), head, modifiers in zip(rows[1:], heads, below, strict=True):
         up_form, up_tag, up_relation = rows[head]
         marks = {labels[one]: forms[one] for one in reversed(modifiers) if labels[one] in _MARKS}
-        case = marks.get("case", "")
+        case, time = marks.get("case", ""), _TIME.fullmatch(form) is not None
         names = [
             f"word {form}",
             f"tag {tag}",
@@ -196,9 +207,8 @@ def _words(
             f"relation {relation} word {form}",
             f"case {case} {relation}",
             f"case {case} tag {tag}",
-            f"case {case} word {form}",
-            f"case {case} below {up_form}",
-            f"case {case} below {up_tag}",
+            f"case {case} time {time}",
+            f"time {time}",
             f"below {up_form} {relation}",
             f"mark {marks.get('mark', '')} {relation}",
             f"copula {marks.get('cop', '')}",
