@@ -39,7 +39,7 @@ _TIME = re.compile(
     r"(?:second|minute|hour|day|week|weekend|month|quarter|season|year|decade|century|time|moment|while|night"
     r"|morning|noon|afternoon|evening|midnight|spring|summer|fall|autumn|winter|(?:mon|tues|wednes|thurs|fri"
     r"|satur|sun)day|january|february|march|april|may|june|july|august|september|october|november|december)s?"
-    r"|today|tomorrow|yesterday|tonight|now|then|recently|ago|earlier|later|before"
+    r"|today|tomorrow|yesterday|tonight|now|then|recently|ago|earlier|later|before|past|future"
 )
 
 
