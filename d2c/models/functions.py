@@ -34,6 +34,7 @@ _FEWEST = 20  # constituents: tags that fewer have are not learned
 _RARE = 4  # constituents: what fewer have is no feature
 _DECAY = 0.3  # inverse strength of the penalty on squared weights
 _LEAST = 0.05  # weights that are nearer to 0 are not kept
+_CLASS = re.compile("(?:[A-Za-z0-9]+(?:-[A-Za-z0-9]+)*)?")
 _MARKS = frozenset(("case", "mark", "cop"))
 _TIME = re.compile(
     r"(?:second|minute|hour|day|week|weekend|month|quarter|season|year|decade|century|time|moment|while|night"
@@ -44,7 +45,7 @@ _TIME = re.compile(
 
 
 def _check_class(name: str) -> None:
-    if "".join(name.split("-")) and not all(part.isascii() and part.isalnum() for part in name.split("-")):
+    if not _CLASS.fullmatch(name):
         raise ValueError(f"{name[:20]!r} are no function tags")
 
 
@@ -59,15 +60,16 @@ class FunctionFile:
 class FunctionTagger:
     """Adds function tags to the labels of a c-tree.
 
-    classes: [C] function tags joined by hyphens, "" for none; weights: [F + 1, C], the last row is what
-             every node has
+    classes:  [C] function tags joined by hyphens, "" for none
+    features: names of what is seen of a node, with their rows
+    weights:  [F + 1, C], the last row is what every node has
     """
 
     def __init__(
         self, classes: Sequence[str], features: Sequence[str], weights: NDArray[np.floating]
     ) -> None:
         self.classes, self.weights = classes, weights.astype(np.float32)
-        self._rows = {name: row for row, name in enumerate(features)}
+        self.features = {name: row for row, name in enumerate(features)}
 
     @classmethod
     def fit(cls, pairs: Iterable[tuple[CTree, DTree]]) -> Self | None:
@@ -101,7 +103,7 @@ class FunctionTagger:
     def __call__(self, ctree: CTree, dtree: DTree) -> CTree:
         """Return the tree with function tags, which its labels do not have yet."""
         found = [
-            [-1, *[row for name in names if (row := self._rows.get(name)) is not None]]
+            [-1, *[row for name in names if (row := self.features.get(name)) is not None]]
             for names in _features(ctree, dtree)
         ]
         if not found:
@@ -114,7 +116,7 @@ class FunctionTagger:
 
     def save(self, directory: Path) -> None:
         """Write a file of JSON and one of weights, in half precision, into a directory."""
-        write_settings(directory / _SETTINGS, FORMAT, FunctionFile(tuple(self.classes), tuple(self._rows)))
+        write_settings(directory / _SETTINGS, FORMAT, FunctionFile(tuple(self.classes), tuple(self.features)))
         write_arrays(directory / _WEIGHTS, {"weights": self.weights.astype(np.float16)})
 
     @classmethod
