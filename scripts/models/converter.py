@@ -195,7 +195,7 @@ def tagged_parts(
     """Return, of gold dev parts, gold c-trees with function tags, and what a model makes of them: tags on
     these trees, and on its own over d-trees that are predicted for the treebank's tags."""
     parts = {}
-    for data in recipe.data if model.functions else ():
+    for data in recipe.data if (tag := model.functions) else ():
         file = treebanks / data.dev
         if is_gold(file):
             gold = with_functions(file)
@@ -204,7 +204,7 @@ def tagged_parts(
                 ("gold trees", map(without_functions, seen)),
                 ("own trees", model.route.decode_all(dtrees)),
             ):
-                parts[f"{data.name} dev, {name}"] = gold, [*map(model.functions, ctrees, dtrees)]
+                parts[f"{data.name} dev, {name}"] = gold, [*map(tag, ctrees, dtrees)]
     return parts
 
 

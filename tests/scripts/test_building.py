@@ -253,10 +253,8 @@ def test_a_tiny_converter_of_ud(treebanks: Path, tmp_path: Path, monkeypatch: py
         *("MASC dev", "MASC dev, its tags"),
     ]
     assert card["f1"]["GUM dev, gold UD"] > 60
-    found = {
-        part: float(card["notes"][f"function tags, F1, MASC dev, {part} trees"]) for part in ("gold", "own")
-    }
-    assert found["gold"] > 60
+    assert "function tags, F1, MASC dev, own trees" in card["notes"]
+    assert float(card["notes"]["function tags, F1, MASC dev, gold trees"]) > 60
     assert card["settings"]["MASC times"] == "0.5" and "EWT" in {one["name"] for one in card["data"]}
     monkeypatch.setenv("D2C_MODELS", str(tmp_path))
     words = "1\tThey\t_\t_\tPRP\t_\t2\tnsubj\t_\t_\n2\tsleep\t_\t_\tVBP\t_\t0\troot\t_\t_\n"
