@@ -153,13 +153,15 @@ def _features(ctree: CTree, dtree: DTree) -> Iterator[list[str]]:
     heads, _ = repair_heads(dtree.heads)
     words, lexical = _words(forms, tags, heads, dtree.labels or ("",) * n), _lexical_heads(ctree, heads)
     parents, blocks = ctree.parents(), ctree.blocks()
+    place = {kid: number for kids in ctree.children for number, kid in enumerate(kids)}
     for node, kids in enumerate(ctree.children, n):
         label, above, word = ctree.labels[node - n], parents[node], words[lexical[node]]
         top = above < 0
-        parent, grand = "^" if top else ctree.label(above), "^" if top else _label(ctree, parents[above])
-        sisters = (node,) if top else ctree.children[above - n]
-        place = sisters.index(node)
-        left, right = (_label(ctree, one) for one in ((-1, *sisters)[place], (*sisters, -1)[place + 1]))
+        parent = "^" if top else ctree.label(above)
+        grand = "^" if top or parents[above] < 0 else ctree.label(parents[above])
+        sisters, at = ((node,), 0) if top else (ctree.children[above - n], place[node])
+        left = ctree.label(sisters[at - 1]) if at else "^"
+        right = ctree.label(sisters[at + 1]) if at + 1 < len(sisters) else "^"
         first, last = blocks[node][0][0], blocks[node][-1][1] - 1
         before = forms[first - 1] if first else "^"
         side = "=" if top or lexical[above] == lexical[node] else "<>"[lexical[above] < lexical[node]]
@@ -229,7 +231,3 @@ def _lexical_heads(ctree: CTree, heads: Sequence[int]) -> list[int]:
     for kids in ctree.children:
         lexical.append(min([lexical[kid] for kid in kids], key=depth.__getitem__))
     return lexical
-
-
-def _label(ctree: CTree, node: int) -> str:
-    return ctree.label(node) if node >= 0 else "^"

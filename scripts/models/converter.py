@@ -127,8 +127,9 @@ def build_converter(
     pairs = list[Pair]()
     for data in recipe.data:
         pairs += gold_pairs(treebanks / data.train, recipe.converts)
-    say(f"{recipe.name}: parsing gold c-trees")
-    pairs += parsed_train(recipe, treebanks, work, (tagger, dparser))
+        if is_gold(treebanks / data.train):
+            say(f"{recipe.name}: parsing {data.train}")
+            pairs += parsed_train(recipe, treebanks / data.train, work, (tagger, dparser))
     (ctrees, dtrees), (dev, dev_dtrees) = (map(list, zip(*part, strict=True)) for part in parted(pairs))
     route = ConstrainedCKY(labels=True, **recipe.settings)
     gold, held_out = with_induced_heads(ctrees, dtrees), with_induced_heads(dev, dev_dtrees)
@@ -148,26 +149,24 @@ def build_converter(
 
 
 def parsed_train(
-    recipe: Recipe, treebanks: Path, work: Path, by: tuple[Tagger, DependencyParser], read: Read = uncut
+    recipe: Recipe, file: Path, work: Path, by: tuple[Tagger, DependencyParser], read: Read = uncut
 ) -> Iterator[Pair]:
-    """Yield the gold c-trees that are learned from with the d-trees that are predicted for them, which stay
-    in `work`.
+    """Yield the gold c-trees of a file that are learned from, with the d-trees that are predicted for them,
+    which stay in `work`.
 
     by: as of `parsers`; read: how the c-trees are read, `uncut` or with the same words
     """
-    for data in recipe.data:
-        if not is_gold(treebanks / data.train):
-            continue
-        every = round(1 / recipe.shares.get(data.name, 1.0))
-        drawn = [c for i, c in enumerate(read(treebanks / data.train)) if i // BLOCK % every == 0]
-        kept = work / f"{data.train.partition('.')[0]}.conllu"
-        if not kept.is_file():
-            with staged_file(kept) as staged:
-                given = predicted(drawn, by[1], by[0] if recipe.pipeline else None)
-                save_conllu((dtree for _, dtree in given), staged)
-                staged.replace(kept)
-        for ctree, dtree in zip(drawn, read_conllu(kept), strict=True):
-            yield replace(ctree, tokens=dtree.tokens), dtree
+    [name] = (data.name for data in recipe.data if data.train == file.name)
+    every = round(1 / recipe.shares.get(name, 1.0))
+    drawn = [c for i, c in enumerate(read(file)) if i // BLOCK % every == 0]
+    kept = work / f"{file.name.partition('.')[0]}.conllu"
+    if not kept.is_file():
+        with staged_file(kept) as staged:
+            given = predicted(drawn, by[1], by[0] if recipe.pipeline else None)
+            save_conllu((dtree for _, dtree in given), staged)
+            staged.replace(kept)
+    for ctree, dtree in zip(drawn, read_conllu(kept), strict=True):
+        yield replace(ctree, tokens=dtree.tokens), dtree
 
 
 def add_functions(
@@ -175,12 +174,14 @@ def add_functions(
 ) -> dict[str, str]:
     """Teach a converter function tags, where its recipe says so; return what is measured of them.
 
-    directory: of the model; the rest as of `parsed_train`
+    directory: of the model; work, by: as of `parsed_train`
     """
     if not recipe.functions:
         return {}
+    files = [file for data in recipe.data if is_gold(file := treebanks / data.train)]
+    pairs = (parsed_train(recipe, file, work, by, with_functions) for file in files)
     model = Model.load(directory)
-    model.functions = FunctionTagger.fit(parsed_train(recipe, treebanks, work, by, with_functions))
+    model.functions = FunctionTagger.fit(chain.from_iterable(pairs))
     model.save(directory, directory)
     notes = {}
     for part, (gold, guess) in tagged_parts(model, recipe, treebanks, by[1]).items():
@@ -194,8 +195,10 @@ def tagged_parts(
 ) -> dict[str, tuple[list[CTree], list[CTree]]]:
     """Return, of gold dev parts, gold c-trees with function tags, and what a model makes of them: tags on
     these trees, and on its own over d-trees that are predicted for the treebank's tags."""
-    parts = {}
-    for data in recipe.data if (tag := model.functions) else ():
+    parts, tag = dict[str, tuple[list[CTree], list[CTree]]](), model.functions
+    if tag is None:
+        return parts
+    for data in recipe.data:
         file = treebanks / data.dev
         if is_gold(file):
             gold = with_functions(file)
