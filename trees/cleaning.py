@@ -19,6 +19,7 @@ EMPTY_TAG = "-NONE-"
 _EMPTY_FORM = re.compile(r"\*(?:T|U|PRO|ICH|RNR|EXP|PPA|\?)\*(?:-\d+)?|\*-\d+")  # as in (NP *PRO*-1)
 
 _FUNCTION = re.compile(r"(?<=.)[-=|].*", re.DOTALL)
+_TAG = re.compile(r"-([^-=|]*[^-=|\d][^-=|]*)")  # no index
 
 
 def take_wrapper(labels: list[str], children: list[Any], clean: bool) -> str | None:
@@ -46,6 +47,12 @@ def unwrap(ctree: CTree, clean: bool) -> CTree:
 def strip_function(label: str) -> str:
     """Cut function tags, co-indices and second labels off a phrase label: NP-SBJ-1, NP=2, ADVP|PRT."""
     return _FUNCTION.sub("", label)
+
+
+def functions_of(label: str) -> tuple[str, ...]:
+    """Return the function tags of a phrase label, each once: LOC and PRD of PP-LOC-PRD-1."""
+    suffix = _FUNCTION.search(label.partition("|")[0])
+    return tuple(dict.fromkeys(_TAG.findall(suffix[0]))) if suffix else ()
 
 
 def empty_elements(forms: Sequence[str], tags: Sequence[str]) -> list[bool]:

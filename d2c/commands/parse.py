@@ -97,6 +97,7 @@ def _is_model(later: Path) -> bool:
 @language_option
 @option_of(ParseOptions, "best", metavar="K", show_default=False)
 @option_of(ParseOptions, "min_confidence", show_default=False)
+@option_of(ParseOptions, "functions")
 @click.option(
     "--jobs",
     type=click.IntRange(1),
@@ -220,4 +221,6 @@ def _format(to: str, options: ParseOptions) -> OutputFormat:
         raise click.UsageError(f"{to} has no place for several trees of a sentence; --best needs --to json")
     if options.min_confidence and not FORMATS[to].ctrees:
         raise click.UsageError("d-trees have no constituents to collapse; leave out --min-confidence")
+    if options.functions and not FORMATS[to].ctrees:
+        raise click.UsageError("d-trees have no constituents with functions; leave out --functions")
     return FORMATS[to]

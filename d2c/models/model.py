@@ -1,4 +1,5 @@
-"""A trained model in one directory: `model.json` beside `route/`, `dparser/` and, in some, `tagger/`."""
+"""A trained model in one directory: `model.json` beside `route/`, `dparser/` and, in some, `tagger/`,
+`calibration/` and `functions/`."""
 
 from __future__ import annotations
 
@@ -17,6 +18,7 @@ from d2c.dparsers.protocol import DependencyParser, Tagger
 from d2c.dparsers.registry import load_dparser, load_tagger, loads_with
 from d2c.dparsers.training import DEV_WORDS, thinned
 from d2c.models.calibration import Calibration, Judged
+from d2c.models.functions import FunctionTagger
 from d2c.models.names import hides, scores_of
 from d2c.routes.registry import ROUTES, route_class
 from d2c.trees.ctree import CTree, Tokens
@@ -38,7 +40,8 @@ _OTHERS = {  # what people take for one, by a file in it
 }
 _WINDOW = 1024  # sentences that are tagged at a time
 TAGS, ARCS = ("gold", "predicted"), ("single", "packed")
-_PARTS = "route", "dparser", "tagger", "calibration"
+_FUNCTIONS = "functions"
+_PARTS = "route", "dparser", "tagger", "calibration", _FUNCTIONS
 _CALIBRATION = Path("calibration") / "calibration.json"
 _ABBREVIATIONS = "abbreviations.json"  # beside what tags
 _ABBREVIATION = re.compile(r"(?=.*[^\W\d_].*).{2,}\.")
@@ -84,6 +87,7 @@ class Model:
     language: whose rules cut text, as spaCy calls it; None: English, or what the d-parser's pipeline does
     arcs:   one of ARCS: whether the route looks among all likely arcs, or over the one d-tree
     calibration: what makes probabilities of the route's confidences, where it was learned
+    functions: what adds function tags to c-trees, where it was learned
     f1:     in percent, that its card says, by the part of a treebank; of models that vote
 
     A d-parser that comes with tags of its own is the tagger of a model that has no other.
@@ -100,6 +104,7 @@ class Model:
     language: str | None = None
     arcs: str = ARCS[0]
     calibration: Calibration | None = None
+    functions: FunctionTagger | None = None
     f1: Mapping[str, float] = field(default_factory=dict)
 
     def __post_init__(self) -> None:
@@ -141,6 +146,8 @@ class Model:
             model.abbreviations = load_abbreviations(directory / "tagger")
         if (directory / _CALIBRATION).is_file():
             model.calibration = Calibration.load(directory / _CALIBRATION)
+        if (directory / _FUNCTIONS).is_dir():
+            model.functions = FunctionTagger.load(directory / _FUNCTIONS)
         return model
 
     def save(self, directory: Path, trained: Path) -> None:
@@ -151,6 +158,8 @@ class Model:
         self.route.save(directory / "route")
         if self.calibration is not None:
             self.calibration.save(directory / _CALIBRATION)
+        if self.functions is not None:
+            self.functions.save(directory / _FUNCTIONS)
         tags = self.tags if self.tagger_name else None
         file = ModelSettings(
             *(self.route_name, self.dparser_name, self.tagger_name, tags, self.language, self.arcs)

@@ -22,6 +22,7 @@ class ParseOptions(Settings):
 
     kind:        of the input, as `d2c.parsing.input` describes it
     ctrees:      whether c-trees are wanted beside d-trees; confidences: those of their nodes, too
+    functions:   whether labels have function tags
     device, parse_template, allow_pipeline, timeout, arcs: as of `Model.load`
     """
 
@@ -35,6 +36,7 @@ class ParseOptions(Settings):
         least=0,
         most=1,
     )
+    functions: bool = setting(False, "Labels with function tags (NP-SBJ, PP-TMP), of models that have them.")
     best: int = setting(
         1, "In JSON lines: so many c-trees of each sentence at most, with their probabilities.", least=1
     )

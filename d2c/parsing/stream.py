@@ -122,8 +122,8 @@ class _Voters:
     def __init__(self, models: Sequence[Model], options: ParseOptions, alone: bool = True) -> None:
         self._options = options
         if len(models) > 1:
-            if not options.ctrees:
-                raise ModelError("several models vote on c-trees; d-trees are of one model")
+            if options.functions or not options.ctrees:
+                raise ModelError("several models vote on c-trees; d-trees and function tags are of one model")
             models = [replace(model, calibration=None) for model in models]
             options = replace(options, min_confidence=0.0, confidences=True)
         self._parsers = [BatchParser(model, options, alone) for model in models]
@@ -167,7 +167,8 @@ class BatchParser:
     alone: no other process parses batches of the same input
 
     Raises ModelError where the input is text and the model has no tagger, where weak constituents are to be
-    collapsed and the route does not say which are, and where the d-parser needs to be alone.
+    collapsed and the route does not say which are, where function tags are wanted and the model has none,
+    and where the d-parser needs to be alone.
     """
 
     def __init__(self, model: Model, options: ParseOptions, alone: bool = True) -> None:
@@ -180,6 +181,8 @@ class BatchParser:
             raise ModelError(NO_TAGGER)
         if options.min_confidence > 0 and not model.route.gives_confidences:
             raise ModelError(f"the route {model.route_name} does not say how sure it is of constituents")
+        if options.functions and model.functions is None:
+            raise ModelError("this model has no function tags; en-ud has them")
         if model.dparser.reads_along and not alone:
             raise ModelError(_IN_ORDER.format(model.dparser_name, "--jobs"))
 
@@ -239,6 +242,8 @@ class BatchParser:
             ctree, shares = without_weak(ctree, shares, options.min_confidence)
             if wanted is not None:
                 ctree, shares = obeying(ctree, wanted, shares)
+        if ctree is not None and options.functions and (tag := self._model.functions):
+            ctree, alternatives = tag(ctree, dtree), [(tag(one, dtree), share) for one, share in alternatives]
         return Parsed(sentence, number, dtree, ctree, shares, alternatives=tuple(alternatives))
 
     def _ctrees(

@@ -5,13 +5,16 @@
     python scripts/benchmarks/english.py weights [--sentences 500]
     python scripts/benchmarks/english.py speed en [en-small ...] [--lines 20000] [--jobs 1]
     python scripts/benchmarks/english.py converter --work FOLDER
+    python scripts/benchmarks/english.py functions --work FOLDER
 
 votes: models alone, and together as `d2c parse A B` has them vote. chart: `en` over packed arcs with so
 many heads a word, over its d-trees alone, and its d-trees by reduction, whose unary nodes are learned from
 MASC and GUM. weights: the encoder of `en`, whose weights are bytes in the file, computing with floats, as it
 does (halves, where the CPU multiplies these faster), and with bytes (dynamic quantization). speed: whole
 processes, from lines of MASC's text, with words and without tags, to brackets. converter: `en-ud` on gold
-trees over d-trees of the small parser of its recipe, which learns in FOLDER unless it is there.
+trees over d-trees of the small parser of its recipe, which learns in FOLDER unless it is there. functions:
+function tags of `en-ud` on gold trees of MASC and on its own, over d-trees of this parser and the tags of
+the treebank.
 
 Words are given, tags predicted; F1 by EVALB, `collins.prm`. Reads $D2C_TREEBANKS (default
 ../shared/treebanks).
@@ -23,6 +26,7 @@ import sys
 import tempfile
 import time
 from collections.abc import Iterable, Sequence
+from itertools import chain
 from pathlib import Path
 from typing import Any, cast
 
@@ -40,9 +44,10 @@ from d2c.reduction.reduction import Reduction
 from d2c.trees.ctree import CTree
 from d2c.trees.refinement import visible
 from d2c.trees.scores.brackets import METRICS, bracket_scores
-from models.converter import parsers, predicted, uncut
+from d2c.trees.scores.matches import Matches
+from models.converter import parsers, predicted, tagged_parts, uncut
 from models.recipes import RECIPES
-from models.scores import untagged
+from models.scores import function_matches, untagged
 from models.teaching import read_tagged_text
 from treebanks.files import folder
 from treebanks.penn import penn_trees
@@ -140,8 +145,13 @@ def speed(models: tuple[str, ...], lines: int, jobs: int) -> None:
     print_table(["model", "jobs", "words", "words/s", "words per CPU second", "most MB of a process"], rows)
 
 
+work_option = click.option(
+    "--work", type=FilePath, required=True, help="Where the parser of the recipe is, or comes."
+)
+
+
 @main.command()
-@click.option("--work", type=FilePath, required=True, help="Where the parser of the recipe is, or comes.")
+@work_option
 def converter(work: Path) -> None:
     """`en-ud` on treebanks with gold c-trees."""
     tagger, dparser = parsers(RECIPES["en-ud"], folder(), work, say)
@@ -152,6 +162,25 @@ def converter(work: Path) -> None:
             seen, dtrees = map(list, zip(*predicted(gold, dparser, own), strict=True))
             rows.append([name, tags, len(gold), f1([*map(visible, gold)], model.route.decode_all(dtrees))])
     print_table(["treebank", "tags", "sentences", "F1"], rows)
+
+
+@main.command()
+@work_option
+def functions(work: Path) -> None:
+    """Function tags of `en-ud`."""
+    recipe = RECIPES["en-ud"]
+    _, dparser = parsers(recipe, folder(), work, say)
+    parts = tagged_parts(Model.load(find("en-ud")), recipe, folder(), dparser)
+    found = [function_matches(gold, guess) for gold, guess in parts.values()]
+    for one in found:
+        one["all"] = sum(one.values(), Matches())
+    rows = list[list[Any]]()
+    for tag in dict.fromkeys(chain.from_iterable(found)):
+        of_tag = [one.get(tag, Matches()) for one in found]
+        scores = chain.from_iterable((one.guess, one.precision, one.recall, one.f1) for one in of_tag)
+        rows.append([tag, of_tag[0].gold, *scores])
+    columns = [f"{name}, {part}" for part in parts for name in ("found", "precision", "recall", "F1")]
+    print_table(["function", "constituents", *columns], rows)
 
 
 def measured(arguments: Sequence[str], words: int) -> list[int]:

@@ -5,12 +5,13 @@ predicts, with the tags that it predicts. What differs between them (`parataxis`
 `appos` and `nummod` there, `root` is `ROOT`) is learned from both.
 
 `en-ud` learns from gold UD d-trees with silver c-trees, and from gold c-trees with their own tags and the
-d-trees of a parser that learns here, from all gold UD d-trees at hand.
+d-trees of a parser that learns here, from all gold UD d-trees at hand. These gold c-trees also teach it
+function tags.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import replace
 from itertools import chain
 from pathlib import Path
@@ -22,6 +23,7 @@ from d2c.dparsers.pipeline_parser import FORMAT, PipelineParser
 from d2c.dparsers.protocol import DependencyParser, Tagger
 from d2c.dparsers.spacy.parser import SpacyParser
 from d2c.dparsers.spacy.tagger import SpacyTagger
+from d2c.models.functions import FunctionTagger, without_functions
 from d2c.models.model import Model
 from d2c.training.train import with_induced_heads
 from d2c.trees.ctree import CTree
@@ -30,12 +32,14 @@ from d2c.trees.formats.conllu import read_conllu, save_conllu
 from d2c.trees.refinement import visible
 from d2c.trees.route import Progress
 from d2c.trees.scores.brackets import bracket_scores
+from d2c.trees.scores.matches import Matches
 from models.recipes import Recipe
-from models.scores import Score, score_conversion
+from models.scores import Score, function_matches, score_conversion
 from treebanks.penn import BLOCK, HELD_OUT, penn_trees, quoted, to_penn
 from treebanks.silver import gold_of, silver_pairs
 
 Pair = tuple[CTree, DTree]  # over the same tokens
+Read = Callable[[Path], list[CTree]]
 T = TypeVar("T")
 
 GOLD = {"sd": "Stanford", "ud": "gold UD"}  # d-trees, by what names of files say
@@ -50,6 +54,11 @@ def uncut(file: Path) -> list[CTree]:
     hundred constituents could not be reached.
     """
     return list(penn_trees(file, hyphens=True, inner=True))
+
+
+def with_functions(file: Path) -> list[CTree]:
+    """Return the c-trees of a file over the words of `uncut`, with function tags, without hidden nodes."""
+    return list(penn_trees(file, hyphens=True, functions=True))
 
 
 def gold_pairs(file: Path, convention: str, every: bool = False) -> Iterator[Pair]:
@@ -120,16 +129,7 @@ def build_converter(
         pairs += gold_pairs(treebanks / data.train, recipe.converts)
         if is_gold(treebanks / data.train):
             say(f"{recipe.name}: parsing {data.train}")
-            every = round(1 / recipe.shares.get(data.name, 1.0))
-            drawn = [c for i, c in enumerate(uncut(treebanks / data.train)) if i // BLOCK % every == 0]
-            kept = work / f"{data.train.partition('.')[0]}.conllu"
-            if not kept.is_file():
-                with staged_file(kept) as staged:
-                    given = predicted(drawn, dparser, tagger if recipe.pipeline else None)
-                    save_conllu((dtree for _, dtree in given), staged)
-                    staged.replace(kept)
-            dtrees = [*read_conllu(kept)]
-            pairs += [(replace(c, tokens=d.tokens), d) for c, d in zip(drawn, dtrees, strict=True)]
+            pairs += parsed_train(recipe, treebanks / data.train, work, (tagger, dparser))
     (ctrees, dtrees), (dev, dev_dtrees) = (map(list, zip(*part, strict=True)) for part in parted(pairs))
     route = ConstrainedCKY(labels=True, **recipe.settings)
     gold, held_out = with_induced_heads(ctrees, dtrees), with_induced_heads(dev, dev_dtrees)
@@ -137,7 +137,7 @@ def build_converter(
     (new / "dparser").mkdir()
     FORMAT.write(new / "dparser", {"pipeline": None})  # whoever loads the model says which one it is
     Model("cky", route, "pipeline", PipelineParser("")).save(new, new)
-    scores, ceilings = [], {}
+    scores, ceilings = [], add_functions(recipe, treebanks, new, work, (tagger, dparser))
     for part, (gold, of_part) in parts_to_score(recipe, treebanks, tagger, dparser).items():
         seen, dtrees = map(list, zip(*of_part, strict=True))
         scores.append(score_conversion(part, route, gold, dtrees))
@@ -146,6 +146,69 @@ def build_converter(
             f"{bracket_scores(gold, nearest).f1:.2f}"
         )
     return scores, ceilings
+
+
+def parsed_train(
+    recipe: Recipe, file: Path, work: Path, by: tuple[Tagger, DependencyParser], read: Read = uncut
+) -> Iterator[Pair]:
+    """Yield the gold c-trees of a file that are learned from, with the d-trees that are predicted for them,
+    which stay in `work`.
+
+    by: as of `parsers`; read: how the c-trees are read, `uncut` or with the same words
+    """
+    [name] = (data.name for data in recipe.data if data.train == file.name)
+    every = round(1 / recipe.shares.get(name, 1.0))
+    drawn = [c for i, c in enumerate(read(file)) if i // BLOCK % every == 0]
+    kept = work / f"{file.name.partition('.')[0]}.conllu"
+    if not kept.is_file():
+        with staged_file(kept) as staged:
+            given = predicted(drawn, by[1], by[0] if recipe.pipeline else None)
+            save_conllu((dtree for _, dtree in given), staged)
+            staged.replace(kept)
+    for ctree, dtree in zip(drawn, read_conllu(kept), strict=True):
+        yield replace(ctree, tokens=dtree.tokens), dtree
+
+
+def add_functions(
+    recipe: Recipe, treebanks: Path, directory: Path, work: Path, by: tuple[Tagger, DependencyParser]
+) -> dict[str, str]:
+    """Teach a converter function tags, where its recipe says so; return what is measured of them.
+
+    directory: of the model; work, by: as of `parsed_train`
+    """
+    if not recipe.functions:
+        return {}
+    files = [file for data in recipe.data if is_gold(file := treebanks / data.train)]
+    pairs = (parsed_train(recipe, file, work, by, with_functions) for file in files)
+    model = Model.load(directory)
+    model.functions = FunctionTagger.fit(chain.from_iterable(pairs))
+    model.save(directory, directory)
+    notes = {}
+    for part, (gold, guess) in tagged_parts(model, recipe, treebanks, by[1]).items():
+        total = sum(function_matches(gold, guess).values(), Matches())
+        notes[f"function tags, F1, {part}"] = f"{total.f1:.2f}"
+    return notes
+
+
+def tagged_parts(
+    model: Model, recipe: Recipe, treebanks: Path, dparser: DependencyParser
+) -> dict[str, tuple[list[CTree], list[CTree]]]:
+    """Return, of gold dev parts, gold c-trees with function tags, and what a model makes of them: tags on
+    these trees, and on its own over d-trees that are predicted for the treebank's tags."""
+    parts, tag = dict[str, tuple[list[CTree], list[CTree]]](), model.functions
+    if tag is None:
+        return parts
+    for data in recipe.data:
+        file = treebanks / data.dev
+        if is_gold(file):
+            gold = with_functions(file)
+            seen, dtrees = zip(*predicted(gold, dparser, None), strict=True)
+            for name, ctrees in (
+                ("gold trees", map(without_functions, seen)),
+                ("own trees", model.route.decode_all(dtrees)),
+            ):
+                parts[f"{data.name} dev, {name}"] = gold, [*map(tag, ctrees, dtrees)]
+    return parts
 
 
 def is_gold(file: Path) -> bool:

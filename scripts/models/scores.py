@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import time
-from collections import Counter
+from collections import Counter, defaultdict
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, replace
 from itertools import accumulate
@@ -12,10 +12,12 @@ from nltk.tokenize.treebank import TreebankWordDetokenizer
 
 from d2c.dparsers.protocol import TextRules
 from d2c.models.model import Model
+from d2c.trees.cleaning import functions_of, strip_function
 from d2c.trees.ctree import CTree, Tokens
 from d2c.trees.dtree import DTree
 from d2c.trees.route import Route
 from d2c.trees.scores.brackets import bracket_scores
+from d2c.trees.scores.matches import Matches
 
 Bracket = tuple[str, int, int]  # a label, and letters and digits before and up to the end of a constituent
 
@@ -103,6 +105,27 @@ def text_f1(gold: Iterable[CTree], guess: Iterable[CTree]) -> float:
         wanted += of_gold.total()
         found += of_guess.total()
     return 200 * right / max(1, wanted + found)
+
+
+def function_matches(gold: Iterable[CTree], guess: Iterable[CTree]) -> dict[str, Matches]:
+    """Count the function tags that are right, by tag, the most common in gold first: those of a constituent
+    with this label over the same letters and digits."""
+    found = defaultdict[str, Matches](Matches)
+    for a, b in zip(gold, guess, strict=True):
+        of_gold, of_guess = _functions(a), _functions(b)
+        for tag in {*of_gold, *of_guess}:
+            one, other = of_gold[tag], of_guess[tag]
+            found[tag] += Matches(one.total(), other.total(), (one & other).total())
+    return dict(sorted(found.items(), key=lambda item: (-item[1].gold, item[0])))
+
+
+def _functions(ctree: CTree) -> defaultdict[str, Counter[Bracket]]:
+    """Count the constituents that have each function tag."""
+    found = defaultdict[str, Counter[Bracket]](Counter)
+    for (label, begin, end), count in brackets(ctree).items():
+        for tag in functions_of(label):
+            found[tag][strip_function(label), begin, end] += count
+    return found
 
 
 def brackets(ctree: CTree) -> Counter[Bracket]:

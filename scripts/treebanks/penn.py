@@ -11,6 +11,7 @@ from __future__ import annotations
 import random
 import re
 from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import replace
 from itertools import chain
 from math import ceil
 from pathlib import Path
@@ -18,6 +19,7 @@ from pathlib import Path
 from d2c.base.errors import Faults, FormatError
 from d2c.base.progress import log
 from d2c.treebanks.reading import Read, Reading
+from d2c.trees.cleaning import functions_of, remove_empty, strip_function, unwrap
 from d2c.trees.ctree import CTree, Tokens, build_ctree
 from d2c.trees.dtree import DTree
 from d2c.trees.formats.brackets import format_bracket
@@ -33,6 +35,7 @@ _INNER = "NML"  # its children go to the parent
 _WRAPPERS = frozenset({"CAPTION", "HEADING", "TITLE"})  # dropped around a single child, otherwise fragments
 _LABELS = {"CIT": "PRN"}
 _TAGS = {"HYPH": ":", "AFX": "JJ", "NFP": ":", "XX": "FW", "-LSB-": "-LRB-", "-RSB-": "-RRB-"}
+_NO_FUNCTIONS = frozenset({"UNF", "ETC"})  # of phrases that were not finished, and of lists
 _MARKS = frozenset({"CODE", "SU"})  # tags of what was never said or written
 _QUOTES = ('"', "“", "”")  # their tags say which
 _OF_ONE_WORD = frozenset({"ADJP", "QP", "UCP"})  # not wanted over one word that was several
@@ -156,20 +159,39 @@ def _lowest(word: Sequence[int], parents: Sequence[int]) -> int:
     return min(set.intersection(*({*above(token)} for token in word)))
 
 
-def penn_trees(path: Path, hyphens: bool = False, inner: bool = False) -> Iterator[CTree]:
+def penn_trees(
+    path: Path, hyphens: bool = False, inner: bool = False, functions: bool = False
+) -> Iterator[CTree]:
     """Yield the trees of one of the treebanks' files in the Penn Treebank's convention, as of `to_penn`.
+
+    functions: labels have their function tags (NP-SBJ)
 
     The few that cannot be read, or have no constituent, are left out, and of silver ones those that
     contradict their d-trees.
     """
     left_out: list[FormatError] = []
-    read = silver_trees if gold_of(path).is_file() else Reading(faults=Faults(skipped=left_out.append))
-    for ctree in read(path):
+    reading = Reading(raw=functions, faults=Faults(skipped=left_out.append))
+    read = silver_trees if gold_of(path).is_file() else reading
+    for ctree in filter(None, map(_with_functions, read(path))) if functions else read(path):
         converted = to_penn(ctree, hyphens, inner)
         if converted is not None and converted.labels:
             yield converted
     if left_out:
         log.info("%s: %d left out", path, len(left_out))
+
+
+def _with_functions(ctree: CTree) -> CTree | None:
+    """Return a raw tree of brackets without empty elements and indices; None where no word is left."""
+    if (words := remove_empty(ctree)) is None:
+        return None
+    whole = unwrap(words, clean=True)
+    return replace(whole, labels=tuple(map(_with_function, whole.labels)))
+
+
+def _with_function(label: str) -> str:
+    plain = strip_function(label)
+    own = () if plain == _INNER else functions_of(label)
+    return "-".join([plain, *(tag for tag in own if tag not in _NO_FUNCTIONS)])
 
 
 def write_parts(

@@ -21,6 +21,7 @@ from d2c.commands.cli import cli
 from d2c.dparsers.stanza.encoder import load_encoder, read_encoder, save_encoder
 from d2c.dparsers.stanza.parser import StanzaParser
 from d2c.experiments.rows import with_tags_of
+from d2c.models import functions
 from d2c.models.model import Model
 from d2c.models.names import available, find
 from d2c.packed.feature import ArcFeature
@@ -29,16 +30,17 @@ from d2c.trees.dtree import DTree
 from d2c.trees.formats.brackets import format_bracket, parse_bracket, write_brackets
 from d2c.trees.formats.conllu import write_conllu
 from d2c.trees.refinement import HIDDEN, visible
+from d2c.trees.scores.matches import Matches
 from models import build as building
 from models import converter, pretrained
 from models.build import build
 from models.cards import commit
 from models.pretrained import encoder, encoder_of, glove, vectors_file, wordllama
 from models.recipes import RECIPES, BuildSpec
-from models.scores import brackets, cut, text_f1
+from models.scores import brackets, cut, function_matches, text_f1
 from tests.d2c.training.ud_like import ud_like
 from tests.dparsers.encoders import tiny_encoder
-from treebanks.penn import quoted, to_penn
+from treebanks.penn import penn_trees, quoted, to_penn
 
 SAMPLE = Path(__file__).parents[2] / "data" / "sample"
 
@@ -100,6 +102,27 @@ def test_inner_noun_phrases_may_be_hidden() -> None:
 
 def test_a_tree_of_marks_alone_is_none() -> None:
     assert to_penn(parse_bracket("(TOP (X (CODE <seg_id=1>)))")) is None
+
+
+def test_functions_stay_where_they_are_asked_for(tmp_path: Path) -> None:
+    """Without indices and tags of what was not finished; noun phrases within noun phrases go as ever."""
+    raw = "( (S (NP-SBJ-1 (NML-TTL (NN a) (NN b)) (NN c)) (VP-UNF (VBD met) (S (NP-SBJ (-NONE- *-1))))))"
+    file = tmp_path / "x.mrg"
+    file.write_text(f"{raw}\n( (NP (-NONE- *)))\n")
+    [ctree], [plain] = penn_trees(file, hyphens=True, functions=True), penn_trees(file, hyphens=True)
+    assert format_bracket(replace(ctree, top=None)) == "(S (NP-SBJ (NN a) (NN b) (NN c)) (VP (VBD met)))"
+    assert ctree.tokens == plain.tokens
+
+
+def test_functions_are_counted_by_tag() -> None:
+    gold = parse_bracket("(S (NP-SBJ (NN a)) (VP (VB b) (PP-LOC-PRD (IN c) (NP (NN d)))) (. .))")
+    guess = parse_bracket("(S (NP-SBJ (NN a)) (VP (VB b)) (NP-LOC (IN c) (NP-TMP (NN d) (. .))))")
+    assert function_matches([gold, gold], [gold, guess]) == {
+        "LOC": Matches(2, 2, 1),
+        "PRD": Matches(2, 1, 1),
+        "SBJ": Matches(2, 2, 2),
+        "TMP": Matches(0, 1, 0),
+    }
 
 
 def test_constituents_over_letters_are_the_same_however_words_are_cut() -> None:
@@ -208,7 +231,13 @@ def test_a_tiny_converter_of_ud(treebanks: Path, tmp_path: Path, monkeypatch: py
         for file in (f"{name}.ud.conllu.gz", f"ewt-{part}.ud.conllu.gz"):
             with gzip.open(folder / file, "wt", encoding="utf-8") as packed:
                 write_conllu(map(ud_like, ctrees), packed)
+    for part in ("train", "dev"):
+        file = folder / f"masc-{part}.mrg.gz"
+        text = gzip.decompress(file.read_bytes()).decode()
+        text = text.replace("(S (NP ", "(S (NP-SBJ ").replace("(PP (IN in) ", "(PP-LOC (IN in) ")
+        file.write_bytes(gzip.compress(text.encode()))
     monkeypatch.setattr(converter, "_PASSES", (0.5, 0.5))
+    monkeypatch.setattr(functions, "_FEWEST", 2)
     settings = {"epochs": 1, "table_bits": 12}
     recipe = replace(RECIPES["en-ud"], settings=settings, shares={"MASC": 0.5})
     said: list[str] = []
@@ -224,11 +253,15 @@ def test_a_tiny_converter_of_ud(treebanks: Path, tmp_path: Path, monkeypatch: py
         *("MASC dev", "MASC dev, its tags"),
     ]
     assert card["f1"]["GUM dev, gold UD"] > 60
+    assert "function tags, F1, MASC dev, own trees" in card["notes"]
+    assert float(card["notes"]["function tags, F1, MASC dev, gold trees"]) > 60
     assert card["settings"]["MASC times"] == "0.5" and "EWT" in {one["name"] for one in card["data"]}
     monkeypatch.setenv("D2C_MODELS", str(tmp_path))
     words = "1\tThey\t_\t_\tPRP\t_\t2\tnsubj\t_\t_\n2\tsleep\t_\t_\tVBP\t_\t0\troot\t_\t_\n"
     run = CliRunner().invoke(cli, ["parse", "en-ud"], input=words)
     assert run.exit_code == 0 and "(PRP They)" in run.stdout, run.stderr
+    run = CliRunner().invoke(cli, ["parse", "en-ud", "--functions"], input=words)
+    assert "NP-SBJ" in run.stdout
 
 
 def test_gold_d_trees_of_the_pairs_are_those_beside(tmp_path: Path) -> None:

@@ -10,7 +10,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from d2c.treebanks.reading import Reading
-from d2c.trees.cleaning import is_punctuation, keep_tokens, remove_empty, strip_function, unwrap
+from d2c.trees.cleaning import functions_of, is_punctuation, keep_tokens, remove_empty, strip_function, unwrap
 from d2c.trees.ctree import CTree
 from d2c.trees.formats.brackets import format_bracket, parse_bracket
 from tests.strategies import ctrees
@@ -67,3 +67,9 @@ def test_empty_elements_and_function_tags() -> None:
     kept = remove_empty(ctree)
     assert kept is not None and format_bracket(kept) == "(S (NP-SBJ-1 (PRP They)) (VP (VBD slept)))"
     assert list(map(strip_function, ("NP-SBJ-1", "ADVP|PRT", "NP=2", "-"))) == ["NP", "ADVP", "NP", "-"]
+
+
+def test_functions_of_a_label() -> None:
+    labels = ("PP-LOC-PRD-1", "NP-SBJ=2", "NP=2", "ADVP-TMP|PRT-X", "NP", "-NONE-", "NP-SBJ-SBJ")
+    found = (("LOC", "PRD"), ("SBJ",), (), ("TMP",), (), (), ("SBJ",))
+    assert tuple(map(functions_of, labels)) == found

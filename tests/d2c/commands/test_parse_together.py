@@ -69,7 +69,7 @@ def test_what_names_a_file_is_no_model(tagged_model: Path, two: Path) -> None:
     Path("two").write_text("The dog slept .")
     assert parse(tagged_model, "two").stdout.count("\n") == 1
     error = parse(tagged_model, two, "two", "--to", "conllu").exception
-    assert str(error).startswith("several models vote on c-trees; d-trees are of one model")
+    assert str(error).startswith("several models vote on c-trees; d-trees and function tags are of one model")
 
 
 def test_options_are_for_the_d_parsers_that_take_them(monkeypatch: pytest.MonkeyPatch) -> None:

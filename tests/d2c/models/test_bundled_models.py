@@ -40,10 +40,11 @@ def test_they_are_found_and_small() -> None:
 def test_a_card_is_that_of_its_model(model: Available) -> None:
     directory, card = model.directory, model.card
     settings = read_settings(directory)
-    check_digests(directory, ("route", "dparser", "tagger", "calibration"))
+    folders = ("route", "dparser", "tagger", "calibration", "functions")
+    check_digests(directory, folders)
     said = {name: card[name] for name in ("name", "route", "dparser")}
     assert said == {"name": model.name, "route": settings.route, "dparser": settings.dparser}
-    parts = {file.name for file in directory.iterdir()} - {"route", "dparser", "tagger", "calibration"}
+    parts = {file.name for file in directory.iterdir()} - {*folders}
     assert parts == {"model.json", "card.json", "README.md"}
     cards = sum((directory / name).stat().st_size for name in ("card.json", "README.md"))
     assert card["MB"] == round((size_of(directory) - cards) / 1e6, 1)
