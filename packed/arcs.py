@@ -18,9 +18,6 @@ from numpy.typing import NDArray
 LEAST = 0.002  # probability of an arc that a d-parser mentions
 LEAST_LABEL = 1e-6  # probability of a label of an arc, at least
 
-# Of a word: its heads, the logarithms of their probabilities, and which labels are theirs (-1: none)
-_Own = tuple[NDArray[np.int32], NDArray[np.float32], NDArray[np.int64]]
-
 
 class ArcLabels(NamedTuple):
     """How probable labels are, if an arc is there.
@@ -84,11 +81,8 @@ class PackedArcs(NamedTuple):
 
     def places(self, dependents: NDArray[Any], heads: NDArray[Any]) -> NDArray[np.int64]:
         """[C] where the arcs from these heads (0 = root) to these words (from 0) are; -1: there is none."""
-        size = len(self.begin)
-        keys = self.dependents().astype(np.int64) * size + self.heads
-        wanted = np.asarray(dependents, np.int64) * size + heads
-        found = np.searchsorted(keys, wanted)
-        return np.where(np.append(keys, -1)[found] == wanted, found, -1)
+        found, there = self._sought(dependents, heads)
+        return np.where(there, found, -1)
 
     def among(self, heads: Sequence[int]) -> list[bool]:
         """[n] whether each of these heads is among those of its word."""
@@ -99,41 +93,42 @@ class PackedArcs(NamedTuple):
 
         An arc that is in the tree alone counts as probable as the least one of its word.
         """
-        own = list[_Own]()
-        for head, (a, b) in zip(heads, self._bounds(), strict=True):
-            found, logs, row = self.heads[a:b], self.logs[a:b], np.arange(a, b)
-            if head not in found:
-                place = int(np.searchsorted(found, head))
-                found, logs = np.insert(found, place, head), np.insert(logs, place, logs.min())
-                row = np.insert(row, place, -1)
-            chosen = (np.exp(logs.astype(np.float64)) >= least) | (found == head)
-            own.append((found[chosen], logs[chosen], row[chosen]))
-        return _packed(own, self.labels)
+        if not len(heads):
+            return self
+        own = np.asarray(heads, np.int32)
+        found, there = self._sought(np.arange(len(own)), own)
+        new, least_logs = found[~there], np.minimum.reduceat(self.logs, self.begin[:-1])
+        words = np.insert(self.dependents(), new, np.flatnonzero(~there))
+        others, logs = np.insert(self.heads, new, own[~there]), np.insert(self.logs, new, least_logs[~there])
+        rows = np.insert(np.arange(len(self.heads)), new, -1)
+        stays = (np.exp(logs.astype(np.float64)) >= least) | (others == own[words])
+        return _packed(words[stays], others[stays], logs[stays], self.labels and self.labels.of(rows[stays]))
+
+    def _sought(
+        self, dependents: NDArray[Any], heads: NDArray[Any]
+    ) -> tuple[NDArray[np.int64], NDArray[np.bool_]]:
+        """[C] where these arcs are or would be, and whether they are there."""
+        size = len(self.begin)
+        keys = self.dependents().astype(np.int64) * size + self.heads
+        wanted = np.asarray(dependents, np.int64) * size + heads
+        found = np.searchsorted(keys, wanted)
+        return found, np.append(keys, -1)[found] == wanted
 
     def _bounds(self) -> Iterator[tuple[int, int]]:
         ends = self.begin.tolist()
         return zip(ends, ends[1:], strict=False)
 
 
-def arcs_of(
-    probabilities: NDArray[np.float64],
-    heads: Sequence[int],
-    least: float = LEAST,
-    labels: ArcLabels | None = None,
-) -> PackedArcs:
+def arcs_of(probabilities: NDArray[np.float64], heads: Sequence[int], least: float = LEAST) -> PackedArcs:
     """The likely arcs of a sentence, and those of a d-tree.
 
     probabilities: [n, n + 1] of each word's heads, those of the root first; heads: 1..n, 0 = root
-    labels:        of all n (n + 1) arcs, in the same order
     """
-    own = list[_Own]()
-    for m, (row, head) in enumerate(zip(probabilities, heads, strict=True)):
-        chosen = np.flatnonzero(row >= least)
-        if head not in chosen:
-            chosen = np.sort(np.append(chosen, head))
-        logs = np.log(np.maximum(row[chosen], 1e-9)).astype(np.float32)
-        own.append((chosen.astype(np.int32), logs, m * len(row) + chosen))
-    return _packed(own, labels)
+    likely = probabilities >= least
+    likely[np.arange(len(heads)), np.asarray(heads, np.int64)] = True
+    words, found = np.nonzero(likely)
+    logs = np.log(np.maximum(probabilities[likely], 1e-9)).astype(np.float32)
+    return _packed(words, found.astype(np.int32), logs, None)
 
 
 def labels_of(names: tuple[str, ...], shares: NDArray[Any]) -> ArcLabels:
@@ -176,15 +171,13 @@ def parted(arcs: PackedArcs, lengths: Iterable[int]) -> Iterator[PackedArcs]:
         first += length
 
 
-def _packed(own: Sequence[_Own], labels: ArcLabels | None) -> PackedArcs:
-    """Return those of each word, their probabilities made to sum to 1."""
-    begin = np.cumsum([0, *(len(heads) for heads, _, _ in own)], dtype=np.int32)
-    if not own:
+def _packed(
+    words: NDArray[Any], heads: NDArray[np.int32], logs: NDArray[np.float32], labels: ArcLabels | None
+) -> PackedArcs:
+    """Return arcs in order, probabilities made to sum to 1 for each word; every word has one at least."""
+    if not len(words):
         return single(())
-    logs = [one - np.logaddexp.reduce(one.astype(np.float64)) for _, one, _ in own]
-    return PackedArcs(
-        begin,
-        np.concatenate([heads for heads, _, _ in own]),
-        np.concatenate(logs).astype(np.float32),
-        labels and labels.of(np.concatenate([rows for _, _, rows in own])),
-    )
+    begin = np.searchsorted(words, np.arange(words[-1] + 2)).astype(np.int32)
+    exact = logs.astype(np.float64)
+    exact -= np.logaddexp.reduceat(exact, begin[:-1])[words]
+    return PackedArcs(begin, heads, exact.astype(np.float32), labels)

@@ -15,7 +15,8 @@ What is in no projective d-tree of the arcs is left out: bottom-up by sets of bi
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections import defaultdict
+from collections.abc import Iterator
 from functools import cache
 from itertools import product
 from typing import NamedTuple
@@ -223,46 +224,36 @@ class _Builder:
 
     def _add_side(self, side: int, h: int) -> None:
         """Appends the states of a word's side, and their steps."""
+        if not self.skeleton.dependents[side][h]:  # most words
+            self.done[side][h, h] = [len(self.states)]
+            self.ranges[side].append((len(self.states), len(self.states) + 1))
+            self.states.append((h, NOTHING, NOTHING, len(self.steps)))
+            return
         column = 2 if side == LEFT else 3
         targets = sorted({item[column] for item in self.by_word[h]}, key=lambda bound: abs(bound - h))
         takes = sorted(set().union(*(self.skeleton.takes(side, h, target) for target in targets)))
-        into: dict[int, list[_Take]] = {}
+        head = h + 1 if self.around else NOTHING
+        into: dict[int, dict[int, list[_Take]]] = {}  # by the bound reached, and what is taken
         following: dict[int, set[int]] = {target: {NOTHING} for target in targets}
         for take in takes:
-            into.setdefault(take.first if side == LEFT else take.last, []).append(take)
-            following.setdefault(take.bound, set()).add(take.m)
-        begin, known = len(self.states), dict[tuple[int, int, int], int]()
+            seen = take.m if self.around else NOTHING
+            into.setdefault(take.first if side == LEFT else take.last, {}).setdefault(seen, []).append(take)
+            following.setdefault(take.bound, set()).add(seen)
+        begin, known = len(self.states), defaultdict[tuple[int, int], list[int]](list)
         for bound in sorted(following, key=lambda bound: abs(bound - h)):
-            taken = {take.m for take in into.get(bound, ())} or {NOTHING}
-            for inner, after in product(sorted(taken), sorted(following[bound])):
-                state = (bound, inner, after) if self.around else (bound, NOTHING, NOTHING)
-                if state in known:
-                    continue
-                known[state] = len(self.states)
-                self.states.append((*state, len(self.steps)))
-                self._add_steps(h, state, into.get(bound, ()), known)
+            for inner, taken in sorted(into.get(bound, {NOTHING: []}).items()):
+                steps = [
+                    (state, self.number[take.m, head, take.first, take.last])
+                    for take in taken
+                    for state in known[take.bound, inner]
+                ]
+                for after in sorted(following[bound]):
+                    known[bound, after].append(len(self.states))
+                    self.states.append((bound, inner, after, len(self.steps)))
+                    self.steps += steps
         self.ranges[side].append((begin, len(self.states)))
-        for state, number in known.items():
-            if state[2] == NOTHING and state[0] in targets:
-                self.done[side].setdefault((h, state[0]), []).append(number)
-
-    def _add_steps(
-        self,
-        h: int,
-        state: tuple[int, int, int],
-        into: Sequence[_Take],
-        known: dict[tuple[int, int, int], int],
-    ) -> None:
-        """Appends the steps that lead to a state."""
-        _, inner, _ = state
-        for take in into:
-            item = self.number[take.m, h + 1 if self.around else NOTHING, take.first, take.last]
-            if not self.around:
-                self.steps.append((known[take.bound, NOTHING, NOTHING], item))
-            elif take.m == inner:
-                for (bound, _, after), number in known.items():
-                    if bound == take.bound and after == take.m:
-                        self.steps.append((number, item))
+        for target in targets:
+            self.done[side][h, target] = known[target, NOTHING]
 
     def _grids(self) -> tuple[list[tuple[int, ...]], int]:
         """The rows of type GRID; how many cells they have."""

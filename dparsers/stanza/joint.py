@@ -10,15 +10,11 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any
 
-from numpy import floating
-from numpy.typing import NDArray
-from stanza.models.common.chuliu_edmonds import chuliu_edmonds_one_root
 from stanza.models.common.vocab import VOCAB_PREFIX_SIZE
-from stanza.models.depparse.model import GraphParser
 from stanza.models.depparse.trainer import GraphTrainer
 from torch import Tensor, nn
 
-from d2c.trees.dtree import is_tree
+from d2c.dparsers.stanza.graph import GraphNetwork
 
 ARGUMENTS = {"use_upos": False}
 
@@ -38,7 +34,7 @@ def shape(form: str) -> str:
     return "Xx" if letters[0].isupper() else "xX"
 
 
-class JointNetwork(GraphParser):  # type: ignore[misc]
+class JointNetwork(GraphNetwork):
     """The network: Stanza's, with a scorer of tags over the states of words."""
 
     def __init__(self, args: dict[str, Any], vocab: Any, *rest: Any, **more: Any) -> None:
@@ -65,28 +61,14 @@ class JointNetwork(GraphParser):  # type: ignore[misc]
     def decode_graph_predictions(
         self, vocab: Any, size: int, scores: Sequence[Any], lengths: Sequence[int], **more: Any
     ) -> list[Any]:
-        """Return head, label and tag of each word of each sentence; lengths: root included."""
-        found = []
-        for arcs, labels, tags, n in zip(scores[0], scores[1], scores[-1], lengths, strict=False):
-            heads = best_heads(arcs[:n, :n])
-            names = vocab.unmap([labels[m][h] for m, h in enumerate(heads, 1)])
-            found.append(
-                [*map(list, zip(heads, names, self.vocab["upos"].unmap(tags[: n - 1]), strict=True))]
-            )
+        """Return head, label and tag of each word, as of a `GraphNetwork`."""
+        found = super().decode_graph_predictions(vocab, size, scores, lengths, **more)
+        trees = [tree for tree, _ in found] if self.packs else found
+        for tree, numbers in zip(trees, scores[-1], strict=True):
+            tags = self.vocab["upos"].unmap(numbers[: len(tree)])
+            for row, tag in zip(tree, tags, strict=True):
+                row.append(tag)
         return found
-
-
-def best_heads(scores: NDArray[floating[Any]]) -> list[int]:
-    """Return [n] the heads of the best tree with one root.
-
-    scores: [n + 1, n + 1] logarithms of dependents' shares of heads; of a word as its own head -inf
-
-    The best head of each word is mostly that already, which takes a fraction of Stanza's time.
-    """
-    heads: list[int] = scores[1:].argmax(axis=1).tolist()
-    if heads.count(0) == 1 and is_tree(heads):
-        return heads
-    return [int(head) for head in chuliu_edmonds_one_root(scores)[1:]]
 
 
 class JointTrainer(GraphTrainer):  # type: ignore[misc]

@@ -17,24 +17,22 @@ from pathlib import Path
 from threading import Lock
 from typing import Any
 
-import numpy as np
 import torch
-from numpy.typing import NDArray
 from stanza.models.common.pretrain import Pretrain
 from stanza.models.common.utils import set_random_seed
-from stanza.models.common.vocab import VOCAB_PREFIX_SIZE
 from stanza.models.depparse.data import DataLoader
-from stanza.models.depparse.trainer import GraphTrainer, Trainer, TransitionTrainer
+from stanza.models.depparse.trainer import Trainer, TransitionTrainer
 from stanza.models.depparse.utils import predict_dataset
 
 from d2c.base.errors import ModelError
 from d2c.base.model_files import check_file
 from d2c.dparsers.protocol import Arcs
+from d2c.dparsers.stanza.graph import GraphNetworkTrainer
 from d2c.dparsers.stanza.joint import JointTrainer
 from d2c.dparsers.training import seeded as seeded_numpy
-from d2c.packed.arcs import LEAST_LABEL, ArcLabels, PackedArcs, arcs_of
+from d2c.packed.arcs import PackedArcs
 
-TRAINERS = {"graph": GraphTrainer, "transition": TransitionTrainer, "joint": JointTrainer}
+TRAINERS = {"graph": GraphNetworkTrainer, "transition": TransitionTrainer, "joint": JointTrainer}
 
 Found = tuple[Arcs, list[str], PackedArcs | None]  # of a sentence: arcs, tags, packed arcs
 
@@ -76,26 +74,10 @@ def predict(
 
     packed: with packed arcs, which a graph parser has: its softmax over heads and labels are probabilities
     """
-    if not packed:
-        return [(_arcs(tree), _tags(tree), None) for tree in _predicted(trainer, pretrain, sentences)]
-    decode = trainer.model.decode_graph_predictions
-    vocab = trainer.vocab["deprel"]
-    names = tuple(vocab.unmap(range(VOCAB_PREFIX_SIZE, len(vocab))))
-
-    def with_scores(
-        vocab: object, size: int, scores: Any, lengths: Sequence[int], *rest: Any, **more: Any
-    ) -> Any:
-        trees = decode(vocab, size, scores, lengths, *rest, **more)
-        pairs = zip(scores[0], scores[2], lengths, trees, strict=False)
-        packed = (_packed(of[1:n, :n], names, by[1:n, :n], arcs) for of, by, n, arcs in pairs)
-        return list(zip(trees, packed, strict=True))
-
-    trainer.model.decode_graph_predictions = with_scores
-    try:
-        predictions = _predicted(trainer, pretrain, sentences)
-    finally:
-        del trainer.model.decode_graph_predictions
-    return [(_arcs(tree), _tags(tree), packed) for tree, packed in predictions]
+    trainer.model.packs = packed
+    predictions = _predicted(trainer, pretrain, sentences)
+    pairs = predictions if packed else ((tree, None) for tree in predictions)
+    return [(_arcs(tree), _tags(tree), arcs) for tree, arcs in pairs]
 
 
 def _predicted(trainer: Trainer, pretrain: Pretrain | None, sentences: Sentences) -> list[Any]:
@@ -112,16 +94,6 @@ def _arcs(tree: Sequence[Any]) -> Arcs:
 
 def _tags(tree: Sequence[Any]) -> list[str]:
     return [tag for _, _, *tags in tree for tag in tags]
-
-
-def _packed(
-    scores: NDArray[Any], names: tuple[str, ...], of_labels: NDArray[Any], tree: Sequence[Any]
-) -> PackedArcs:
-    """scores: [n, n + 1] logarithms of probabilities, which do not sum to 1 in a batch with longer ones;
-    of_labels: [n, n + 1, L] the same of the labels"""
-    shares = np.exp(scores.astype(np.float64))
-    logs = np.maximum(of_labels, np.log(LEAST_LABEL)).reshape(-1, len(names))
-    return arcs_of(shares / shares.sum(axis=1, keepdims=True), _arcs(tree)[0], labels=ArcLabels(names, logs))
 
 
 def batch_words(arguments: Mapping[str, Any], labels: int, numbers: int = _NUMBERS_TRAINING) -> int:

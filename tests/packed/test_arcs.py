@@ -62,12 +62,31 @@ def labelled(arcs: PackedArcs, first: int = 0) -> PackedArcs:
 def test_labels_go_with_their_arcs() -> None:
     shares = np.arange(1, 13) / 100  # of the label x, of word 0 with heads 0, 1, 2, 3, then of word 1, ...
     every = ArcLabels(("x", "y"), np.log(np.stack([shares, 1 - shares], 1)).astype(np.float32))
-    arcs = arcs_of(TABLE, [2, 0, 2], labels=every)
+    arcs = arcs_of(TABLE, [2, 0, 2])
+    arcs = arcs._replace(labels=every.of(4 * arcs.dependents() + arcs.heads))
     assert arcs.labels and np.exp(arcs.labels.logs[:, 0]) * 100 == pytest.approx([3, 4, 5, 8, 9, 10, 11])
     kept = arcs.kept(0.25, [2, 2, 2])  # the head of the second word is in no arc: nothing is known of it
     assert kept.heads.tolist() == [2, 0, 2, 3, 1, 2] and kept.labels
     assert np.exp(kept.labels.logs[:, 0]) * 100 == pytest.approx([3, 5, 50, 8, 10, 11])
     assert arcs.places(np.array([2, 0, 1, 1, 0]), np.array([2, 0, 3, 0, 3])).tolist() == [6, -1, 3, 2, 1]
+
+
+def test_arcs_of_a_tree_come_to_their_places_among_those_that_are_kept() -> None:
+    drawn = np.random.default_rng(1)
+    for n in [*range(1, 9)] * 10:
+        arcs = arcs_of(drawn.dirichlet(np.full(n + 1, 0.3), n), drawn.integers(n + 1, size=n).tolist())
+        heads = drawn.integers(n + 1, size=n).tolist()
+        expected = [
+            {head: share for head, share in own.items() if share >= 0.1005 or head == wanted}
+            for own, wanted in zip(shown(arcs), heads, strict=True)
+        ]
+        for own, wanted, every in zip(expected, heads, shown(arcs), strict=True):
+            own.setdefault(wanted, min(every.values()))
+        kept = shown(arcs.kept(0.1005, heads))
+        for own, found in zip(expected, kept, strict=True):
+            assert [*found] == sorted(own)
+            total = sum(own.values())
+            assert found == pytest.approx({head: share / total for head, share in own.items()}, abs=2e-3)
 
 
 def test_probabilities_of_labels_that_are_called_alike_are_added() -> None:

@@ -1,0 +1,67 @@
+"""Stanza's graph parser in prediction: labels of likely arcs alone, trees without a search."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+pytest.importorskip("stanza")
+
+import torch
+from stanza.models.common.biaffine import DeepBiaffineScorer
+from stanza.models.common.chuliu_edmonds import chuliu_edmonds_one_root
+
+from d2c.dparsers.stanza.graph import ArcLabelScorer, best_heads
+from d2c.dparsers.stanza.parser import StanzaParser
+from d2c.packed.dtree import packed_arcs
+from d2c.trees.formats.conllu import read_conllu
+from tests.dparsers.sentences import treebank, write
+
+TINY = {"hidden_dim": 16, "deep_biaff_hidden_dim": 8, "word_emb_dim": 8, "tag_emb_dim": 8, "batch_size": 60}
+
+
+def test_labels_of_some_arcs_are_scored_as_those_of_all() -> None:
+    torch.manual_seed(1)
+    scorer = ArcLabelScorer(DeepBiaffineScorer(6, 6, 5, 4))
+    torch.nn.init.normal_(scorer.scorer.W_bilin.weight)
+    states = torch.randn(3, 200, 6)
+    every = scorer(states, states)
+    assert every.shape == (3, 200, 200, 4)  # in training
+    sentences, dependents = torch.randint(3, (300, 1)), torch.randint(200, (300, 1))
+    arcs = sentences, dependents, torch.randint(200, (300, 7))
+    assert torch.allclose(scorer.eval()(states, states)[arcs], every[arcs], atol=1e-5)
+
+
+@pytest.mark.parametrize("embeds_arcs", [False, True])
+def test_packed_arcs_have_labels_as_the_tree_has_them(embeds_arcs: bool, tmp_path: Path) -> None:
+    files = write(tmp_path / "train.conllu", treebank(1, 24)), write(tmp_path / "dev.conllu", treebank(2, 6))
+    arguments = TINY | {"use_arc_embedding": embeds_arcs}
+    own = StanzaParser(preset="small", epochs=4, device="cpu", threads=1, arguments=arguments)
+    parser = own.train(*files, tmp_path / "model")
+    given = [dtree.tokens for dtree in read_conllu(files[1])]
+    packed, plain = [*parser.parse_packed(given)], [*parser.parse(given)]
+    assert [(dtree.heads, dtree.labels) for dtree in packed] == [(one.heads, one.labels) for one in plain]
+    known = {label for dtree in read_conllu(files[0]) for label in dtree.labels or ()}
+    for dtree in packed:
+        arcs = packed_arcs(dtree)
+        assert arcs is not None and arcs.labels is not None and known == {*arcs.labels.names}
+        assert np.allclose(np.exp(arcs.labels.logs).sum(axis=1), 1, atol=1e-4)
+        places = arcs.places(np.arange(len(dtree.heads)), np.array(dtree.heads))
+        best = arcs.labels.logs[places].argmax(axis=1)
+        assert tuple(arcs.labels.names[label] for label in best) == dtree.labels
+
+
+@pytest.mark.parametrize("sharpness", [1.0, 8.0])
+def test_the_best_tree_is_the_one_of_stanza(sharpness: float) -> None:
+    drawn, quick = np.random.default_rng(1), 0
+    for n in [*range(1, 12)] * 20:
+        scores = sharpness * drawn.standard_normal((n + 1, n + 1))
+        scores[np.arange(1, n + 1), drawn.permutation(n)] += 2 * sharpness
+        np.fill_diagonal(scores, -np.inf)
+        scores -= np.log(np.exp(scores).sum(axis=1, keepdims=True))
+        heads = best_heads(scores.copy())
+        assert heads == chuliu_edmonds_one_root(scores.copy())[1:].tolist()
+        quick += heads == scores[1:].argmax(axis=1).tolist()
+    assert 40 < quick < 200  # both ways
