@@ -30,7 +30,7 @@ def names_of(paths: Paths) -> str:
     return f"{file_name(first)}{more}"
 
 
-def of_each(read: Callable[[Path], Iterator[Item]]) -> Callable[[Paths], Iterator[Item]]:
+def of_each(read: Callable[[Path], Iterable[Item]]) -> Callable[[Paths], Iterator[Item]]:
     """Return a function that reads several files, one after the other, as `read` reads one."""
     return lambda paths: chain.from_iterable(map(read, files_of(paths)))
 

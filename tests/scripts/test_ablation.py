@@ -3,16 +3,33 @@
 from __future__ import annotations
 
 import gzip
+from collections.abc import Iterable, Iterator
 from pathlib import Path
 
 import pytest
 
+from d2c.models.model import Model
+from d2c.trees.ctree import CTree, Tokens
 from d2c.trees.dtree import DTree
 from d2c.trees.formats.brackets import format_bracket, parse_bracket
 from d2c.trees.formats.conllu import write_conllu
 from d2c.trees.scores.matches import Matches
 from models import ablation
-from models.ablation import DEV_GENRES, GROUPS, REST_OF_GUM, Row, by_genre, rows_of, score_row, shares_of
+from models.ablation import (
+    DEV_GENRES,
+    GENRES,
+    GROUPS,
+    REST_OF_GUM,
+    Row,
+    by_genre,
+    differences,
+    keep,
+    lines_of,
+    rows_of,
+    score_row,
+    scored,
+    shares_of,
+)
 
 TREE = "(TOP (S (NP (PRP I)) (VP (VBD saw) (NP (DT a) (NN {}))) (. .)))"
 AGREES, CONTRADICTS = (2, 0, 4, 2, 2), (4, 4, 2, 0, 4)
@@ -40,7 +57,17 @@ def test_rows_have_a_source_more_or_less() -> None:
     ]
 
 
+@pytest.mark.parametrize("table", ["sources", "genres", "lessons"])
+def test_rows_are_compared_with_rows_before_them(table: str) -> None:
+    rows = rows_of(table)
+    names = [row.name for row in rows]
+    assert rows[0].than is None
+    assert all(row.than in names[:number] for number, row in enumerate(rows[1:], 1))
+
+
 def test_groups_of_genres() -> None:
+    assert [*GENRES] == ["court, interview, voyage", "academic, bio, news, speech, textbook", "other genres"]
+    assert sorted(genre for group in GENRES.values() for genre in group) == sorted(DEV_GENRES)
     assert GROUPS["GUM"] == (*DEV_GENRES,)
     assert {*GROUPS["its genres in train"]} | {*GROUPS["other genres"]} == {*DEV_GENRES}
     assert len(GROUPS["its genres in train"]) + len(GROUPS["other genres"]) == len(DEV_GENRES)
@@ -83,5 +110,34 @@ def test_sources_have_the_recipe_s_shares_of_so_many_words(tmp_path: Path) -> No
 
 def test_a_row_that_is_kept_is_not_learned_again(tmp_path: Path) -> None:
     row = Row("gold, x", "en-base", ("CRAFT", "a b"))
-    (tmp_path / "en-base-1000-2-CRAFT-a-b.json").write_text('{"MASC": [4, 5, 3]}')
-    assert score_row(row, tmp_path, tmp_path, tmp_path, 1000, 2) == {"MASC": Matches(4, 5, 3)}
+    keep(tmp_path / "en-base-1000-2-CRAFT-a-b.json", '{"MASC": [[4, 5, 3], [1, 1, 0]]}')
+    found = {"MASC": [Matches(4, 5, 3), Matches(1, 1, 0)]}
+    assert score_row(row, tmp_path, tmp_path, tmp_path, 1000, 2) == found
+
+
+def test_lines_and_differences() -> None:
+    found = {
+        "a": {"MASC": [Matches(4, 4, 1), Matches(4, 4, 2)], "news": [Matches(5, 5, 5)]},
+        "b": {"MASC": [Matches(4, 4, 3), Matches(4, 4, 3)], "news": [Matches(5, 5, 5)]},
+    }
+    groups = {"MASC": ("MASC",), "both": ("MASC", "news")}
+    assert lines_of(found, groups) == [["a", 37.5, 8 / 13 * 100], ["b", 75.0, 11 / 13 * 100]]
+    rows = [Row("a", "a"), Row("b", "a", than="a")]
+    # both sentences of MASC differ in the same direction: 2 of 4 swaps are as large
+    [[name, *cells]] = differences(rows, found, groups)
+    assert name == "b, against a"
+    assert [str(cell).partition(" ")[0] for cell in cells] == ["+37.50", "+23.08"]
+    assert all(0.48 < float(str(cell)[:-1].partition("(")[2]) < 0.52 for cell in cells)
+
+
+def test_sentences_are_scored_one_by_one(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    gold = [parse_bracket(TREE.format(word)) for word in ("dog", "cat")]
+    flat = parse_bracket("(TOP (S (PRP I) (VP (VBD saw) (DT a) (NN dog)) (. .)))")
+
+    class Found:
+        def parse(self, tokens: Iterable[Tokens]) -> Iterator[CTree]:
+            assert [one.forms[3] for one in tokens] == ["dog", "cat"]
+            return iter([flat, gold[1]])
+
+    monkeypatch.setattr(Model, "load", lambda directory: Found())
+    assert scored(tmp_path, {"MASC": gold}) == {"MASC": [[4, 2, 2], [4, 4, 4]]}
