@@ -38,6 +38,12 @@ class ArcLabels(NamedTuple):
         logs[np.asarray(rows) < 0] = -np.log(max(1, len(self.names)))
         return ArcLabels(self.names, logs)
 
+    def named(self, names: tuple[str, ...]) -> ArcLabels:
+        """Return them by other names, among which all of theirs are; what is new has the least probability."""
+        logs = np.full((len(self.logs), len(names)), np.log(LEAST_LABEL), np.float32)
+        logs[:, _numbers(self.names, names)] = self.logs
+        return ArcLabels(names, logs)
+
     def summed(self, wanted: tuple[str, ...], names: tuple[str, ...]) -> NDArray[np.float32]:
         """[A, W] the logarithms for each of `wanted`, of the sum over the labels with this name.
 
@@ -45,6 +51,13 @@ class ArcLabels(NamedTuple):
         """
         shares = np.exp(self.logs) @ _alike(names, wanted)
         return np.log(np.maximum(shares, LEAST_LABEL)).astype(np.float32)
+
+
+@lru_cache
+def _numbers(names: tuple[str, ...], others: tuple[str, ...]) -> list[int]:
+    """Return where each of these names is among others."""
+    number = {name: i for i, name in enumerate(others)}
+    return [number[name] for name in names]
 
 
 @lru_cache
@@ -151,8 +164,8 @@ def single(heads: Sequence[int]) -> PackedArcs:
 
 
 def joined(sentences: Sequence[PackedArcs]) -> PackedArcs:
-    """Return the arcs of sentences, one after the other, with their heads as they were; with labels if one
-    d-parser gave all of them."""
+    """Return the arcs of sentences, one after the other, with their heads as they were; with labels if all
+    sentences have them. A label that only other d-parsers know has the least probability."""
     widths = [np.diff(arcs.begin) for arcs in sentences]
     begin = np.cumsum([0, *chain.from_iterable(widths)], dtype=np.int32)
     heads, logs = ([getattr(arcs, name) for arcs in sentences] for name in ("heads", "logs"))
@@ -160,9 +173,12 @@ def joined(sentences: Sequence[PackedArcs]) -> PackedArcs:
     whole = PackedArcs(begin, np.concatenate([*heads, empty.heads]), np.concatenate([*logs, empty.logs]))
     labels = [arcs.labels for arcs in sentences if len(arcs.heads)]
     known = [one for one in labels if one is not None]
-    if len(known) < len(labels) or len({one.names for one in known}) != 1:
+    if not known or len(known) < len(labels):
         return whole
-    return whole._replace(labels=ArcLabels(known[0].names, np.concatenate([one.logs for one in known])))
+    names = tuple(dict.fromkeys(chain.from_iterable(dict.fromkeys(one.names for one in known))))
+    if any(one.names != names for one in known):
+        known = [one.named(names) for one in known]
+    return whole._replace(labels=ArcLabels(names, np.concatenate([one.logs for one in known])))
 
 
 def parted(arcs: PackedArcs, lengths: Iterable[int]) -> Iterator[PackedArcs]:

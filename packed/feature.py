@@ -40,6 +40,7 @@ class ArcFeature(NamedTuple):
     weight: float = 1.0
     least: float = 0.03
     labels: float = 0.0
+    learned: float = 0.0
 
     @classmethod
     def read(cls, row: Sequence[float]) -> ArcFeature:

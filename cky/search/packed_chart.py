@@ -38,6 +38,7 @@ from d2c.cky.search.growing import (
 from d2c.cky.search.layout import Observed
 from d2c.cky.search.packed_layout import PackedLayout
 from d2c.cky.search.pruning import certain_side
+from d2c.cky.search.sites import Sites
 from d2c.forests.forest import Floats, Ints
 from d2c.linear.kernels import inner, kernel, lean
 from d2c.linear.templates import Longs
@@ -52,14 +53,13 @@ class Packed(NamedTuple):
 
     arcs:    those of a sentence
     layout:  of them; None where there are too many items, or each word has one head
-    weight:  of the logarithm of an arc's probability, one more feature of a derivation
-    symbols: [A, S] weighted logarithms of the probability that the arc's label gives to each symbol of the
-             grammar, another one; [0, 0] without labels
+    scores:  [A] what each arc adds to the score of a derivation
+    symbols: [A, S] what each symbol of the grammar adds that an arc makes; [0, 0] without labels
     """
 
     arcs: PackedArcs
     layout: PackedLayout | None
-    weight: float
+    scores: Floats
     symbols: Floats
 
 
@@ -213,13 +213,16 @@ def build_packed_chart(
 def score_arcs(chart: Chart, packed: Packed, parents: Ints) -> Floats:
     """[E] what the d-parser says for the arc that an edge makes, and for the symbol that it makes there; 0
     where it makes no arc. parents: [R] of the rules."""
-    arcs, sites = packed.arcs, chart.sites
+    scores, places = np.zeros(len(chart.rules), np.float32), places_of(chart.sites, packed.arcs)
+    _add_arcs(scores, chart, places, packed.scores, packed.symbols, parents)
+    return scores
+
+
+def places_of(sites: Sites, arcs: PackedArcs) -> Longs:
+    """[B] the arc that is made at each of these sites, or -1."""
     root = (sites["side"] == UNARY) & (sites["g"] == 0) & (sites["k"] == -1)
     modifier = np.where(root, sites["h"], sites["m"]).astype(np.int64)
-    places = np.where(modifier >= 0, arcs.places(modifier, np.where(root, 0, sites["h"] + 1)), -1)
-    scores = np.zeros(len(chart.rules), np.float32)
-    _add_arcs(scores, chart, places, packed.weight * arcs.logs, packed.symbols, parents)
-    return scores
+    return np.where(modifier >= 0, arcs.places(modifier, np.where(root, 0, sites["h"] + 1)), -1)
 
 
 @kernel
