@@ -10,10 +10,10 @@ from d2c.base.errors import ModelError
 from d2c.cky.grammar.grammar import Grammar
 from d2c.cky.grammar.vocabulary import Vocabulary
 from d2c.cky.learning.gold import Gold
-from d2c.cky.search.arc_features import VALUED, arc_slots, score_slots
+from d2c.cky.search.arc_features import ArcFeatures
 from d2c.cky.search.chart import COPY, Chart, Query, build_chart
 from d2c.cky.search.features import Scorer
-from d2c.cky.search.layout import Observed, is_projective_tree
+from d2c.cky.search.layout import Observed, heads_of, is_projective_tree
 from d2c.cky.search.nodes import nodes_of
 from d2c.cky.search.packed_chart import Packed
 from d2c.cky.search.packed_layout import lay_out_packed
@@ -121,7 +121,7 @@ class ChartDecoder:
         self.check_grammar()
         observed = self.vocabulary_.observe(gold.ctree.tokens, gold.heads, gold.labels)
         parts, brackets = gold.parts(self.grammar_), gold.brackets(self.grammar_)
-        return oracle_derivation(self.query, observed, parts, brackets, self._packed(arcs, gold.heads, observed))
+        return oracle_derivation(self.query, observed, parts, brackets, self._packed(arcs, observed))
 
     def count(self, dtree: DTree) -> int:
         """Return |Y(x, d)|: how many derivations the grammar has for a d-tree, exact up to 2^53."""
@@ -189,7 +189,7 @@ class ChartDecoder:
     ) -> ChartInput:
         """Return the sentence of a d-tree, with repaired heads."""
         observed = self.vocabulary_.observe(dtree.tokens, heads, dtree.labels)
-        packed = self._packed(packed_arcs(dtree), heads, observed)
+        packed = self._packed(packed_arcs(dtree), observed)
         wanted = constraints and (constraints, self._symbols.shown([*self._names, HIDDEN])[:-1])
         return ChartInput(self.query, observed, self.scorer, packed, wanted)
 
@@ -199,40 +199,31 @@ class ChartDecoder:
         heads = self.heads_of(dtree, Repairs())
         return build_chart(self.query, self.vocabulary_.observe(dtree.tokens, heads, dtree.labels))
 
-    def _packed(self, arcs: PackedArcs | None, heads: Sequence[int], observed: Observed) -> Packed | None:
+    def packed(self, kept: PackedArcs, observed: Observed) -> Packed:
+        """Return packed arcs for the chart, scored by what was learned of them.
+
+        observed: with the heads of the single d-tree
+        """
+        weight, _, of_labels, learned = self.arcs_
+        labels, layout = np.zeros((0, 0), np.float32), None
+        if kept.labels is not None and (of_labels or learned):
+            labels = kept.labels.summed(self._labels, phrase_symbols(kept.labels.names))
+        if not kept.is_single and is_projective(heads_of(observed).tolist()):
+            layout = lay_out_packed(kept, self.settings.context or len(self.query.constraints.sides) > 0)
+        packed = Packed(kept, layout, weight * kept.logs, of_labels * labels)
+        if not learned:
+            return packed
+        features = ArcFeatures.of(observed, kept, labels, len(self.weights_))
+        scores, symbols = features.scores(self.weights_)
+        scores, symbols = packed.scores + scores, packed.symbols + symbols
+        return packed._replace(scores=scores, symbols=symbols, features=features)
+
+    def _packed(self, arcs: PackedArcs | None, observed: Observed) -> Packed | None:
         """Return the arcs that are kept; None where they say no more than the single d-tree."""
         if arcs is None:
             return None
-        feature, kept = self.arcs_, arcs.kept(self.arcs_.least, heads)
-        labels = self.labels_said(kept)
-        if kept.is_single and not len(labels):
-            return None
-        packed = self.packed_scored(kept, heads, observed, labels)
-        if kept.is_single:
-            return packed
-        return packed._replace(layout=self.packed_layout(kept, heads))
-
-    def labels_said(self, kept):
-        if kept.labels is not None and (self.arcs_.labels or self.arcs_.learned):
-            return kept.labels.summed(self._labels, phrase_symbols(kept.labels.names))
-        return np.zeros((0, 0), np.float32)
-
-    def packed_layout(self, kept, heads):
-        around = self.settings.context or len(self.query.constraints.sides) > 0
-        return lay_out_packed(kept, around) if is_projective(heads) else None
-
-    def packed_scored(self, kept, heads, observed, labels, slots=None):
-        feature = self.arcs_
-        scores, symbols = feature.weight * kept.logs, feature.labels * labels
-        if feature.learned:
-            if slots is None:
-                slots = arc_slots(observed, kept, heads, labels, len(self.weights_) - 1)
-            scores = scores + score_slots(slots.arcs, kept.logs, VALUED, self.weights_)
-            if len(labels):
-                shape = labels.shape
-                flat = slots.symbols.reshape(-1, slots.symbols.shape[-1])
-                symbols = symbols + score_slots(flat, labels.ravel(), VALUED, self.weights_).reshape(shape)
-        return Packed(kept, None, scores, symbols)
+        packed = self.packed(arcs.kept(self.arcs_.least, heads_of(observed).tolist()), observed)
+        return None if packed.arcs.is_single and not len(packed.symbols) else packed
 
     def _refined(self, tokens: Tokens, derivation: ChartDerivation, repairs: Repairs) -> CTree:
         """Return the refined c-tree of a derivation."""

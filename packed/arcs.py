@@ -107,19 +107,21 @@ class PackedArcs(NamedTuple):
         """[n] whether each of these heads is among those of its word."""
         return [head in self.heads[a:b] for head, (a, b) in zip(heads, self._bounds(), strict=True)]
 
-    def kept(self, least: float, heads: Sequence[int]) -> PackedArcs:
-        """The arcs of this probability or more, and a tree's own, its heads being 1..n, 0 = root.
+    def kept(self, least: float, *trees: Sequence[int]) -> PackedArcs:
+        """The arcs of this probability or more, and those of some trees, by their heads: 1..n, 0 = root.
 
-        An arc that is in the tree alone counts as probable as the least one of its word.
+        An arc that is in a tree alone counts as probable as the least one of its word.
         """
         own = list[_Own]()
-        for head, (a, b) in zip(heads, self._bounds(), strict=True):
+        for (a, b), *heads in zip(self._bounds(), *trees, strict=True):
             found, logs, row = self.heads[a:b], self.logs[a:b], np.arange(a, b)
-            if head not in found:
+            chosen = np.exp(logs.astype(np.float64)) >= least
+            for head in heads:
                 place = int(np.searchsorted(found, head))
-                found, logs = np.insert(found, place, head), np.insert(logs, place, logs.min())
-                row = np.insert(row, place, -1)
-            chosen = (np.exp(logs.astype(np.float64)) >= least) | (found == head)
+                if place == len(found) or found[place] != head:
+                    found, logs = np.insert(found, place, head), np.insert(logs, place, logs.min())
+                    row, chosen = np.insert(row, place, -1), np.insert(chosen, place, True)
+                chosen[place] = True
             own.append((found[chosen], logs[chosen], row[chosen]))
         return _packed(own, self.labels)
 

@@ -35,6 +35,7 @@ class ArcFeature(NamedTuple):
 
     weight: of the logarithm of an arc's probability; least: probability of an arc that is kept
     labels: of the logarithm of the probability of what its label says, where the d-parser gives that
+    learned: 1 where weights of features of arcs and labels are added to these, as `cky` learns them; else 0
     """
 
     weight: float = 1.0

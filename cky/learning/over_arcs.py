@@ -1,4 +1,8 @@
-"""The structured SVM over packed arcs: a step of AdaGrad for each sentence, among all d-trees of its arcs."""
+"""The structured SVM over packed arcs: a step of AdaGrad for each sentence, among all d-trees of its arcs.
+
+The arcs are those of parsing and the gold ones. Among their derivations the best loss-augmented one, over
+whichever d-tree, is held against the one that is nearest to the gold tree, of equally near ones the best. What is learned are the weights of parts and of `d2c.cky.search.arc_features`.
+"""
 
 from __future__ import annotations
 
@@ -8,57 +12,72 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from d2c.cky.search.arc_features import VALUED, ArcSlots
-from d2c.cky.search.features import FEATURES, Scorer, fill_atoms, part_slots, room_for_atoms, score_edges
+from d2c.cky.learning.svm import add_difference
+from d2c.cky.search.arc_features import add_arcs
+from d2c.cky.search.chart import Chart, build_chart
+from d2c.cky.search.features import score_edges
 from d2c.cky.search.layout import Observed
-from d2c.cky.search.chart import build_chart
 from d2c.cky.search.packed_chart import Packed, build_packed_chart, places_of, score_arcs
-from d2c.cky.search.search import losses, parts_of
+from d2c.cky.search.search import ChartInput, losses, parts_of
 from d2c.cky.search.sites import Parts
-from d2c.forests.forest import Floats, Ints
 from d2c.forests.semirings import viterbi
-from d2c.linear.adagrad import AdaGrad, Gradient, add, step
-from d2c.linear.kernels import kernel
-from d2c.linear.templates import Longs
+from d2c.linear.adagrad import AdaGrad, Gradient, step
+from d2c.packed.arcs import PackedArcs
+from d2c.packed.feature import ArcFeature
+
+FIRST = 1  # epochs over single d-trees, from which learning over packed arcs begins
+EPOCHS = 3  # over packed arcs
+BEGIN = ArcFeature(weight=1.0, labels=0.5, learned=1.0)  # what arcs count for, to which weights are added
+MOST_EDGES = 1 << 19  # of a chart; nothing is learned from a sentence that has more
+_NEAR = np.float32(1000.0)  # so that a nearer derivation is better than any other
 
 
-MOST_EDGES = 1 << 19
-NEAR = np.float32(1000.0)
+class OverArcs(NamedTuple):
+    """A sentence to learn from.
+
+    observed: with the d-parser's own heads
+    gold:     the gold parts
+    arcs:     those that are kept in parsing, and the gold ones
+    """
+
+    observed: Observed
+    gold: Parts
+    arcs: PackedArcs
 
 
-def step_over_arcs(learner, gradient, query, scorer, observed, gold: Parts, packed: Packed, slots: ArcSlots, logs, labels):
-    if packed.layout is None:
-        chart = build_chart(query, observed)
-    else:
-        chart, _ = build_packed_chart(query, observed, packed.layout, MOST_EDGES)
+def step_over_arcs(
+    learner: AdaGrad, gradient: Gradient, sentence: ChartInput, gold: Parts
+) -> tuple[float, int]:
+    """Take a step for a sentence; return the loss Δ and the number of gold parts; 0, 0 without a chart.
+
+    sentence: with packed arcs and their features, and the learner's weights
+    """
+    query, observed, scorer, packed, _ = sentence
+    assert packed is not None
+    chart = _chart(sentence, packed)
     if not len(chart.rules):
         return 0.0, 0
     loss = losses(chart, gold)
     scores = score_edges(chart, observed, scorer, 0.0) + score_arcs(chart, packed, query.rules.parent)
-    target, guess = viterbi(chart.forest, scores - NEAR * loss), viterbi(chart.forest, scores + loss)
-    right, wrong = parts_of(chart, target)[0], parts_of(chart, guess)[0]
-    places = places_of(right.sites, packed.arcs), places_of(wrong.sites, packed.arcs)
-    add_parts(gradient, observed, scorer, right, -1.0, places[0], query.rules.parent, slots, logs, labels)
-    add_parts(gradient, observed, scorer, wrong, 1.0, places[1], query.rules.parent, slots, logs, labels)
+    best = viterbi(chart.forest, scores + loss)
+    nearest, _ = parts_of(chart, viterbi(chart.forest, scores - _NEAR * loss))
+    guess, _ = parts_of(chart, best)
+    add_difference(gradient, observed, scorer, nearest, guess)
+    if packed.features is not None:
+        for parts, sign in ((nearest, -1.0), (guess, 1.0)):
+            symbols = np.where(parts.sites["m"] >= 0, query.rules.parent[parts.rules], -1)
+            places = places_of(parts.sites, packed.arcs)
+            add_arcs(gradient, packed.features, places, symbols.astype(np.int64), sign)
     step(learner, gradient)
-    return float(loss[guess].sum() - loss[target].sum()), len(gold.rules)
+    return len(gold.rules) + float(loss[best].sum()), len(gold.rules)
 
 
-@kernel
-def add_parts(gradient: Gradient, observed: Observed, scorer: Scorer, parts: Parts, sign: float, places: Longs, parents: Ints, slots: ArcSlots, logs: Floats, labels: Floats) -> None:
-    atoms, own, mask = room_for_atoms(), np.empty(FEATURES, np.int64), len(scorer.weights) - 1
-    for part in range(len(parts.rules)):
-        site, rule = parts.sites[part], parts.rules[part]
-        if rule < 0:
-            continue
-        fill_atoms(observed, site, scorer.templates, 0, atoms)
-        for i in range(part_slots(scorer.keys, rule, atoms, mask, own)):
-            add(gradient, own[i], sign)
-        place = places[part]
-        if place >= 0:
-            for t in range(slots.arcs.shape[1]):
-                add(gradient, slots.arcs[place, t], sign * (logs[place] if t < 2 else 1.0))
-            if site["m"] >= 0 and len(labels):
-                symbol = parents[rule]
-                for t in range(slots.symbols.shape[2]):
-                    add(gradient, slots.symbols[place, symbol, t], sign * (labels[place, symbol] if t < 2 else 1.0))
+def _chart(sentence: ChartInput, packed: Packed) -> Chart:
+    if packed.layout is None:
+        return build_chart(sentence.query, sentence.observed)
+    return build_packed_chart(sentence.query, sentence.observed, packed.layout, MOST_EDGES)[0]
+
+
+def columns_of(sentences: Sequence[OverArcs]) -> list[NDArray[np.generic]]:
+    """Return all that is learned from, for a checkpoint's fingerprint."""
+    return [column for one in sentences for column in (one.observed, *one.gold, *one.arcs[:3])]

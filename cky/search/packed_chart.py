@@ -13,6 +13,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from d2c.cky.grammar.grammar import RuleTable
+from d2c.cky.search.arc_features import ArcFeatures
 from d2c.cky.search.chart import Query
 from d2c.cky.search.growing import (
     BLOCKS,
@@ -51,16 +52,18 @@ MOST_EDGES = 1 << 22  # of a chart; a sentence that has more is parsed with its 
 class Packed(NamedTuple):
     """Arcs in place of one d-tree.
 
-    arcs:    those of a sentence
-    layout:  of them; None where there are too many items, or each word has one head
-    scores:  [A] what each arc adds to the score of a derivation
-    symbols: [A, S] what each symbol of the grammar adds that an arc makes; [0, 0] without labels
+    arcs:     those of a sentence
+    layout:   of them; None where there are too many items, or each word has one head
+    scores:   [A] what each arc adds to the score of a derivation
+    symbols:  [A, S] what each symbol of the grammar adds that an arc makes; [0, 0] without labels
+    features: of which the weights are learned; None where there are none
     """
 
     arcs: PackedArcs
     layout: PackedLayout | None
     scores: Floats
     symbols: Floats
+    features: ArcFeatures | None = None
 
 
 @lean
