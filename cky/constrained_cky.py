@@ -57,7 +57,8 @@ class ConstrainedCKY(ChartDecoder, Route):
     Learned by `fit`: grammar, vocabulary, what pruning allows, weights (the average over all steps).
     """
 
-    gives_confidences = gives_k_best = has_oracle = learns_conventions = supports_arcs = True
+    gives_confidences = gives_k_best = has_oracle = learns_conventions = True
+    supports_arcs = learns_over_arcs = True
     arcs_: ArcFeature
 
     def __init__(

@@ -68,16 +68,17 @@ class OverArcs(Protocol):
 def fit_feature(route: OverArcs, ctrees: Iterable[CTree], dtrees: Iterable[DTree]) -> None:
     """Give a route the feature with which it has the best F1 on held-out d-trees with packed arcs.
 
-    Neither d-parser nor route has learned from these sentences. Raises ValueError without arcs.
+    Neither d-parser nor route has learned from these sentences. Weights of features stay in use. Raises
+    ValueError without arcs.
     """
-    gold, parsed = list(ctrees), list(dtrees)
+    gold, parsed, learned = list(ctrees), list(dtrees), route.arcs_.learned
 
     def f1(feature: ArcFeature) -> float:
-        route.arcs_ = feature
+        route.arcs_ = feature._replace(learned=learned)
         guesses = counted(route.decode_all(parsed), f"packed arcs count {feature.weight:g}")
         return bracket_scores(gold, list(guesses), gaps=route.gaps_).f1
 
-    route.arcs_ = learn_feature(f1, parsed)
+    route.arcs_ = learn_feature(f1, parsed)._replace(learned=learned)
 
 
 def learn_feature(score: Callable[[ArcFeature], float], dtrees: Iterable[DTree]) -> ArcFeature:
