@@ -141,7 +141,7 @@ class ConstrainedCKY(ChartDecoder, Route):
         return training.run(len(examples.begin) - 1, learn, score, progress)
 
     def _over_arcs(self, gold: Sequence[Gold], dtrees: Sequence[DTree]) -> list[OverArcs]:
-        """Return what is learned over packed arcs, none where d-trees have none; decide which arcs are kept."""
+        """Decide which packed arcs are kept, if d-trees have any; return what is learned from over these."""
         if all(packed_arcs(dtree) is None for dtree in dtrees):
             return []
         self.arcs_ = BEGIN._replace(least=least_probability(dtrees))

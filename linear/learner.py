@@ -111,7 +111,8 @@ class Training:
     order:      of the examples, `reshuffled` or `permuted`; it depends on the seed and the epoch alone, so
                 that a resumed training ends as one that was never interrupted
     checkpoint: where to go on from, if there is a file, and to write one after each epoch
-    learner:    the state to begin with, in place of weights of 0; its weights are those that examples are scored with
+    learner:    the state to begin with, by default weights of 0; its weights are those that examples are
+                scored with
     gradient:   where the gradient of one example is added up, for `d2c.linear.adagrad.step`
     """
 

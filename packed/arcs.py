@@ -39,7 +39,7 @@ class ArcLabels(NamedTuple):
         return ArcLabels(self.names, logs)
 
     def named(self, names: tuple[str, ...]) -> ArcLabels:
-        """Return them by other names, among which all of theirs are; what is new has the least probability."""
+        """Return them by these names, theirs and others; of the others each has the least probability."""
         logs = np.full((len(self.logs), len(names)), np.log(LEAST_LABEL), np.float32)
         logs[:, _numbers(self.names, names)] = self.logs
         return ArcLabels(names, logs)

@@ -47,7 +47,8 @@ class ArcFeature(NamedTuple):
     def read(cls, row: Sequence[float]) -> ArcFeature:
         """Return that of a file. Raises ValueError for numbers out of range, TypeError for more of them."""
         feature = cls(*row)
-        if not all(isinstance(number, int | float) and 0 <= number <= 1000 for number in feature):
+        numbers = all(isinstance(number, int | float) and 0 <= number <= 1000 for number in feature)
+        if not numbers or feature.learned not in (0, 1):
             raise ValueError("what packed arcs count for is out of range")
         return feature
 

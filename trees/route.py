@@ -50,8 +50,7 @@ class Route(ABC):
     learns_conventions: whether it learns from d-trees of any convention, not only from those that it encodes,
                         and so has `fit_grammar`
     supports_arcs:      whether it looks among all packed arcs of a d-tree; see `fit_arcs`
-    learns_over_arcs:   whether `fit` learns over packed arcs, where its d-trees have any, and `arcs_` with all
-                        else
+    learns_over_arcs:   whether `fit` learns over packed arcs, where its d-trees have any, `arcs_` as all else
     """
 
     gaps_: bool = False

@@ -1,7 +1,8 @@
 """The structured SVM over packed arcs: a step of AdaGrad for each sentence, among all d-trees of its arcs.
 
 The arcs are those of parsing and the gold ones. Among their derivations the best loss-augmented one, over
-whichever d-tree, is held against the one that is nearest to the gold tree, of equally near ones the best. What is learned are the weights of parts and of `d2c.cky.search.arc_features`.
+whichever d-tree, is held against the one that is nearest to the gold tree, of equally near ones the best.
+What is learned are the weights of parts and of `d2c.cky.search.arc_features`.
 """
 
 from __future__ import annotations

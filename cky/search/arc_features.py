@@ -1,4 +1,4 @@
-"""What the chart learns of packed arcs: features of an arc, and of what its label says, beside those of parts.
+"""What the chart learns of packed arcs: features of an arc and of what its label says, beside those of parts.
 
 They stand in the same table of weights. An arc is seen by its probability, in bins, with its rank among the
 likely heads of its word, with the two words, and with how far it reaches; a symbol that it makes, by the

@@ -22,7 +22,8 @@ Tokens/s: from tokens to brackets, one core; minutes: of the d-parser's training
 
 Labeler and cky learn from gold d-trees. With --jackknife there are rows, `jackknifed`, of such that have
 learned from those of the d-parser whose d-trees they convert, when it has learned from the other folds; its
-labels are features of cky then. Cky `jackknifed, packed` has learned over packed arcs, without these. Those for `mixed` d-trees have learned from those of the last d-parser.
+labels are features of cky then. Cky `jackknifed, packed` has learned over packed arcs instead, without these
+features. Those for `mixed` d-trees have learned from those of the last d-parser.
 
 Tags: the treebank's (gold), or of dev and of the 500 sentences those that a perceptron predicts; what was
 learned from train was learned from gold ones in either case. `none`: d-parsers see no tags at all.
