@@ -7,7 +7,7 @@ from collections.abc import Callable, Iterable, Iterator, Sequence
 from concurrent.futures import Future, ThreadPoolExecutor
 from dataclasses import replace
 from functools import cached_property
-from itertools import compress, islice, repeat
+from itertools import islice, repeat
 from pathlib import Path
 from typing import Any, Self
 
@@ -88,8 +88,8 @@ class ConstrainedCKY(ChartDecoder, Route):
 
         dev:         scored after every epoch; the weights with the best F1 (EVALB, collins.prm) are kept
         dtrees:      one for each c-tree, in place of `encode`'s: other labels, or predicted heads; where
-                     these differ from the gold ones, the oracle tree is what is learned. Where they have
-                     packed arcs, learning goes on over these, from d-parsers that have not seen the sentences
+                     these differ from the gold ones, the oracle tree is what is learned. Where some have packed
+                     arcs, learning begins with gold heads, and goes on with these over their arcs
         dev_dtrees:  the same for `dev`; where only `dtrees` are given, `dev` has none to be scored on
 
         Nothing is learned from trees with gaps whose order of attachment is not nested: no derivation reaches
@@ -98,9 +98,9 @@ class ConstrainedCKY(ChartDecoder, Route):
         given = None if dtrees is None else list(dtrees)
         gold = self.fit_grammar(ctrees, given)
         held_out = list(dev) if given is None or dev_dtrees is not None else []
-        derivable = [one.derivation is not None for one in gold]
-        examples = examples_of(compress(gold, derivable), self.grammar_, self.vocabulary_, self.nearest)
         over_arcs = self._over_arcs(gold, given or ())
+        derivable = (one.with_gold_heads() if over_arcs else one for one in gold if one.derivation is not None)
+        examples = examples_of(derivable, self.grammar_, self.vocabulary_, self.nearest)
         del gold
         rules, tags, gamma = len(self.grammar_.rules), len(self.vocabulary_.tags), self.settings.gamma
         allowed = estimate(examples.derivations(self.grammar_.table.kind), rules, tags, gamma)

@@ -26,7 +26,7 @@ from d2c.linear.adagrad import AdaGrad, Gradient, step
 from d2c.packed.arcs import PackedArcs
 from d2c.packed.feature import ArcFeature
 
-FIRST = 1  # epochs over single d-trees, from which learning over packed arcs begins
+FIRST = 1  # epochs over gold heads, from which learning over packed arcs begins
 EPOCHS = 3  # over packed arcs
 BEGIN = ArcFeature(weight=1.0, labels=0.5, learned=1.0)  # what arcs count for, to which weights are added
 MOST_EDGES = 1 << 19  # of a chart; nothing is learned from a sentence that has more
