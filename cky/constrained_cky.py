@@ -19,15 +19,17 @@ from d2c.cky.decoding import GLUED, PRUNING_UNDONE, ChartDecoder
 from d2c.cky.grammar.grammar import ROOT, Grammar, Rule, levels_of
 from d2c.cky.grammar.vocabulary import Vocabulary
 from d2c.cky.learning.gold import Gold, examples_of
+from d2c.cky.learning.over_arcs import BEGIN, EPOCHS, FIRST, PackedExample, columns_of, step_over_arcs
 from d2c.cky.learning.svm import Examples, train_on
 from d2c.cky.model import Learned, read_model, used, write_model
 from d2c.cky.search.features import Scorer
 from d2c.cky.search.pruning import UNPRUNED, estimate
+from d2c.cky.search.search import ChartInput
 from d2c.cky.settings import ChartSettings
 from d2c.forests.forest import Floats
 from d2c.linear.learner import Checkpoint, Training, fingerprint_of, permuted
 from d2c.packed.dtree import packed_arcs
-from d2c.packed.feature import ArcFeature, fit_feature
+from d2c.packed.feature import ArcFeature, fit_feature, least_probability
 from d2c.trees.binarization import UNARY, Symbol
 from d2c.trees.constraints import SpanConstraints
 from d2c.trees.conversion import to_labelled_dependencies
@@ -55,7 +57,8 @@ class ConstrainedCKY(ChartDecoder, Route):
     Learned by `fit`: grammar, vocabulary, what pruning allows, weights (the average over all steps).
     """
 
-    gives_confidences = gives_k_best = has_oracle = learns_conventions = supports_arcs = True
+    gives_confidences = gives_k_best = has_oracle = learns_conventions = True
+    supports_arcs = learns_over_arcs = True
     arcs_: ArcFeature
 
     def __init__(
@@ -85,15 +88,20 @@ class ConstrainedCKY(ChartDecoder, Route):
 
         dev:         scored after every epoch; the weights with the best F1 (EVALB, collins.prm) are kept
         dtrees:      one for each c-tree, in place of `encode`'s: other labels, or predicted heads; where
-                     these differ from the gold ones, the oracle tree is what is learned
+                     these differ from the gold ones, the oracle tree is what is learned. Where some have
+                     packed arcs, learning begins with gold heads, and goes on with these over their arcs
         dev_dtrees:  the same for `dev`; where only `dtrees` are given, `dev` has none to be scored on
 
         Nothing is learned from trees with gaps whose order of attachment is not nested: no derivation reaches
         them. Raises ValueError where that leaves none.
         """
-        gold = self.fit_grammar(ctrees, dtrees)
-        held_out = list(dev) if dtrees is None or dev_dtrees is not None else []
-        derivable = (one for one in gold if one.derivation is not None)
+        given = None if dtrees is None else list(dtrees)
+        gold = self.fit_grammar(ctrees, given)
+        held_out = list(dev) if given is None or dev_dtrees is not None else []
+        over_arcs = self._over_arcs(gold, given or ())
+        derivable = (
+            one.with_gold_heads() if over_arcs else one for one in gold if one.derivation is not None
+        )
         examples = examples_of(derivable, self.grammar_, self.vocabulary_, self.nearest)
         del gold
         rules, tags, gamma = len(self.grammar_.rules), len(self.vocabulary_.tags), self.settings.gamma
@@ -102,25 +110,82 @@ class ConstrainedCKY(ChartDecoder, Route):
             closure = [self.grammar_.closure(seen) for seen in allowed.by_tag]
             allowed = allowed._replace(by_tag=np.array(closure))
         self.allowed_ = allowed
-        self.weights_ = self._learn_weights(examples, self._scorer_of(held_out, dev_dtrees), progress)
+        score = self._scorer_of(held_out, dev_dtrees)
+        if over_arcs:
+            self.weights_ = self._learn_over_arcs(over_arcs, examples, score, progress)
+        else:
+            training = self._training(self.settings, examples)
+            self.weights_ = self._learn_weights(training, examples, score, progress)
 
-    def _learn_weights(
-        self, examples: Examples, score: Callable[[Floats], float] | None, progress: Progress | None
-    ) -> Floats:
-        """Return the best averaged weights; `score` says their F1."""
-        templates, grammar, query = self.templates, self.grammar_, self.query
+    def _training(self, settings: ChartSettings, examples: Examples) -> Training:
+        """Return a training on single d-trees."""
         checkpoint = None
         if self.checkpoints:
-            columns = (*examples, *grammar.table, *templates)
-            checkpoint = Checkpoint(self.checkpoints, fingerprint_of(self.settings, columns))
-        training = Training("cky", self.settings, permuted, checkpoint)
-        learner, scorer = training.learner, Scorer(templates, grammar.keys, training.learner.weights)
+            columns = (*examples, *self.grammar_.table, *self.templates)
+            checkpoint = Checkpoint(self.checkpoints, fingerprint_of(settings, columns))
+        return Training("cky", settings, permuted, checkpoint)
+
+    def _learn_weights(
+        self,
+        training: Training,
+        examples: Examples,
+        score: Callable[[Floats], float] | None,
+        progress: Progress | None,
+    ) -> Floats:
+        """Return the best averaged weights; `score` says their F1."""
+        learner, query = training.learner, self.query
+        scorer = Scorer(self.templates, self.grammar_.keys, learner.weights)
 
         def learn(chosen: NDArray[np.int64]) -> tuple[float, int]:
             result: tuple[float, int] = train_on(learner, training.gradient, examples, chosen, query, scorer)
             return result
 
         return training.run(len(examples.begin) - 1, learn, score, progress)
+
+    def _over_arcs(self, gold: Sequence[Gold], dtrees: Sequence[DTree]) -> list[PackedExample]:
+        """Decide which packed arcs are kept, if d-trees have any; return what is learned from over these."""
+        if all(packed_arcs(dtree) is None for dtree in dtrees):
+            return []
+        self.arcs_ = BEGIN._replace(least=least_probability(dtrees))
+        sentences = list[PackedExample]()
+        for one, dtree in zip(gold, dtrees, strict=True):
+            arcs = packed_arcs(dtree)
+            if one.derivation is not None and arcs is not None:
+                observed = self.vocabulary_.observe(one.ctree.tokens, one.heads, one.labels)
+                kept = arcs.kept(self.arcs_.least, one.heads, one.gold_heads)
+                sentences.append(PackedExample(observed, one.parts(self.grammar_), kept))
+        return sentences
+
+    def _learn_over_arcs(
+        self,
+        sentences: Sequence[PackedExample],
+        examples: Examples,
+        score: Callable[[Floats], float] | None,
+        progress: Progress | None,
+    ) -> Floats:
+        """Return the best averaged weights of parts and arcs; examples: single d-trees, to begin with."""
+        first = self._training(replace(self.settings, epochs=FIRST), examples)
+        self._learn_weights(first, examples, None, progress)
+        learner, settings, checkpoint = first.learner, replace(self.settings, epochs=EPOCHS), None
+        learner.average_anew()
+        if self.checkpoints:
+            checkpoint = Checkpoint(
+                self.checkpoints / "packed", fingerprint_of(settings, columns_of(sentences))
+            )
+        training = Training("cky over packed arcs", settings, permuted, checkpoint, learner)
+        query, scorer = self.query, Scorer(self.templates, self.grammar_.keys, learner.weights)
+
+        def learn(chosen: NDArray[np.int64]) -> tuple[float, int]:
+            self.weights_ = learner.weights  # by which arcs are scored; `score` puts others there
+            loss, parts = 0.0, 0
+            for number in chosen:
+                observed, gold, arcs = sentences[number]
+                sentence = ChartInput(query, observed, scorer, self.packed(arcs, observed))
+                losses, of_gold = step_over_arcs(learner, training.gradient, sentence, gold)
+                loss, parts = loss + losses, parts + of_gold
+            return loss, parts
+
+        return training.run(len(sentences), learn, score, progress)
 
     def fit_grammar(self, ctrees: Iterable[CTree], dtrees: Iterable[DTree] | None = None) -> list[Gold]:
         """Learns grammar and vocabulary, all that `oracle` needs; arguments and errors as of `fit`."""

@@ -10,9 +10,10 @@ from d2c.base.errors import ModelError
 from d2c.cky.grammar.grammar import Grammar
 from d2c.cky.grammar.vocabulary import Vocabulary
 from d2c.cky.learning.gold import Gold
+from d2c.cky.search.arc_features import ArcFeatures
 from d2c.cky.search.chart import COPY, Chart, Query, build_chart
 from d2c.cky.search.features import Scorer
-from d2c.cky.search.layout import is_projective_tree
+from d2c.cky.search.layout import Observed, heads_of, is_projective_tree
 from d2c.cky.search.nodes import nodes_of
 from d2c.cky.search.packed_chart import Packed
 from d2c.cky.search.packed_layout import lay_out_packed
@@ -120,7 +121,7 @@ class ChartDecoder:
         self.check_grammar()
         observed = self.vocabulary_.observe(gold.ctree.tokens, gold.heads, gold.labels)
         parts, brackets = gold.parts(self.grammar_), gold.brackets(self.grammar_)
-        return oracle_derivation(self.query, observed, parts, brackets, self._packed(arcs, gold.heads))
+        return oracle_derivation(self.query, observed, parts, brackets, self._packed(arcs, observed))
 
     def count(self, dtree: DTree) -> int:
         """Return |Y(x, d)|: how many derivations the grammar has for a d-tree, exact up to 2^53."""
@@ -188,7 +189,7 @@ class ChartDecoder:
     ) -> ChartInput:
         """Return the sentence of a d-tree, with repaired heads."""
         observed = self.vocabulary_.observe(dtree.tokens, heads, dtree.labels)
-        packed = self._packed(packed_arcs(dtree), heads)
+        packed = self._packed(packed_arcs(dtree), observed)
         wanted = constraints and (constraints, self._symbols.shown([*self._names, HIDDEN])[:-1])
         return ChartInput(self.query, observed, self.scorer, packed, wanted)
 
@@ -198,19 +199,31 @@ class ChartDecoder:
         heads = self.heads_of(dtree, Repairs())
         return build_chart(self.query, self.vocabulary_.observe(dtree.tokens, heads, dtree.labels))
 
-    def _packed(self, arcs: PackedArcs | None, heads: Sequence[int]) -> Packed | None:
+    def packed(self, kept: PackedArcs, observed: Observed) -> Packed:
+        """Return packed arcs for the chart, scored by what was learned of them.
+
+        observed: with the heads of the single d-tree
+        """
+        weight, _, of_labels, learned = self.arcs_
+        labels, layout = np.zeros((0, 0), np.float32), None
+        if kept.labels is not None and (of_labels or learned):
+            labels = kept.labels.summed(self._labels, phrase_symbols(kept.labels.names))
+        if not kept.is_single and is_projective(heads_of(observed).tolist()):
+            layout = lay_out_packed(kept, self.settings.context or len(self.query.constraints.sides) > 0)
+        packed = Packed(kept, layout, weight * kept.logs, of_labels * labels)
+        if not learned:
+            return packed
+        features = ArcFeatures.of(observed, kept, labels, len(self.weights_))
+        scores, symbols = features.scores(self.weights_)
+        scores, symbols = packed.scores + scores, packed.symbols + symbols
+        return packed._replace(scores=scores, symbols=symbols, features=features)
+
+    def _packed(self, arcs: PackedArcs | None, observed: Observed) -> Packed | None:
         """Return the arcs that are kept; None where they say no more than the single d-tree."""
         if arcs is None:
             return None
-        kept, symbols = arcs.kept(self.arcs_.least, heads), np.zeros((0, 0), np.float32)
-        if kept.labels is not None and self.arcs_.labels:
-            labels = kept.labels.summed(self._labels, phrase_symbols(kept.labels.names))
-            symbols = self.arcs_.labels * labels
-        if kept.is_single:
-            return Packed(kept, None, self.arcs_.weight, symbols) if len(symbols) else None
-        around = self.settings.context or len(self.query.constraints.sides) > 0
-        layout = lay_out_packed(kept, around) if is_projective(heads) else None
-        return Packed(kept, layout, self.arcs_.weight, symbols)
+        packed = self.packed(arcs.kept(self.arcs_.least, heads_of(observed).tolist()), observed)
+        return None if packed.arcs.is_single and not len(packed.symbols) else packed
 
     def _refined(self, tokens: Tokens, derivation: ChartDerivation, repairs: Repairs) -> CTree:
         """Return the refined c-tree of a derivation."""

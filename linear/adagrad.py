@@ -51,6 +51,13 @@ class AdaGrad(NamedTuple):
         catch_up(self)
         return (self.sums / max(1, self.clock[0])).astype(np.float32)
 
+    def average_anew(self) -> None:
+        """Leave out all steps so far from the average."""
+        catch_up(self)
+        self.sums.fill(0)
+        self.seen.fill(0)
+        self.clock.fill(0)
+
     def truncated_average(self) -> NDArray[np.float32]:
         """Return `average`, but 0 where the last weight is 0: a greater penalty makes a smaller model."""
         average = self.average()  # pays what penalties are due, so it comes first

@@ -111,7 +111,8 @@ class Training:
     order:      of the examples, `reshuffled` or `permuted`; it depends on the seed and the epoch alone, so
                 that a resumed training ends as one that was never interrupted
     checkpoint: where to go on from, if there is a file, and to write one after each epoch
-    learner:    its weights are those that examples are scored with
+    learner:    the state to begin with, by default weights of 0; its weights are those that examples are
+                scored with
     gradient:   where the gradient of one example is added up, for `d2c.linear.adagrad.step`
     """
 
@@ -121,9 +122,10 @@ class Training:
         settings: LearnerSettings,
         order: Order = reshuffled,
         checkpoint: Checkpoint | None = None,
+        learner: AdaGrad | None = None,
     ) -> None:
         self.name, self.settings, self.order, self.checkpoint = name, settings, order, checkpoint
-        self.learner = AdaGrad.new(1 << settings.table_bits, settings.rate, settings.penalty)
+        self.learner = learner or AdaGrad.new(1 << settings.table_bits, settings.rate, settings.penalty)
         self.gradient = Gradient.of(self.learner)
         self._best = self.learner.weights.copy()  # averaged, with the best dev F1, or the last
         self._best_f1, self._done = -1.0, 0

@@ -35,6 +35,12 @@ class ArcLabels(NamedTuple):
         logs[np.asarray(rows) < 0] = -np.log(max(1, len(self.names)))
         return ArcLabels(self.names, logs)
 
+    def named(self, names: tuple[str, ...]) -> ArcLabels:
+        """Return them by these names, theirs and others; of the others each has the least probability."""
+        logs = np.full((len(self.logs), len(names)), np.log(LEAST_LABEL), np.float32)
+        logs[:, _numbers(self.names, names)] = self.logs
+        return ArcLabels(names, logs)
+
     def summed(self, wanted: tuple[str, ...], names: tuple[str, ...]) -> NDArray[np.float32]:
         """[A, W] the logarithms for each of `wanted`, of the sum over the labels with this name.
 
@@ -42,6 +48,13 @@ class ArcLabels(NamedTuple):
         """
         shares = np.exp(self.logs) @ _alike(names, wanted)
         return np.log(np.maximum(shares, LEAST_LABEL)).astype(np.float32)
+
+
+@lru_cache
+def _numbers(names: tuple[str, ...], others: tuple[str, ...]) -> list[int]:
+    """Return where each of these names is among others."""
+    number = {name: i for i, name in enumerate(others)}
+    return [number[name] for name in names]
 
 
 @lru_cache
@@ -88,21 +101,24 @@ class PackedArcs(NamedTuple):
         """[n] whether each of these heads is among those of its word."""
         return [head in self.heads[a:b] for head, (a, b) in zip(heads, self._bounds(), strict=True)]
 
-    def kept(self, least: float, heads: Sequence[int]) -> PackedArcs:
-        """The arcs of this probability or more, and a tree's own, its heads being 1..n, 0 = root.
+    def kept(self, least: float, *trees: Sequence[int]) -> PackedArcs:
+        """The arcs of this probability or more, and those of some trees, by their heads: 1..n, 0 = root.
 
-        An arc that is in the tree alone counts as probable as the least one of its word.
+        An arc that is in a tree alone counts as probable as the least one of its word.
         """
-        if not len(heads):
+        n = len(self.begin) - 1
+        if not n:
             return self
-        own = np.asarray(heads, np.int32)
-        found, there = self._sought(np.arange(len(own)), own)
+        keys = np.unique(np.array([np.arange(n) * (n + 1) + heads for heads in trees], np.int64))
+        own, wanted = np.divmod(keys, n + 1)
+        found, there = self._sought(own, wanted)
         new, least_logs = found[~there], np.minimum.reduceat(self.logs, self.begin[:-1])
-        words = np.insert(self.dependents(), new, np.flatnonzero(~there))
-        others, logs = np.insert(self.heads, new, own[~there]), np.insert(self.logs, new, least_logs[~there])
+        words = np.insert(self.dependents(), new, own[~there])
+        heads = np.insert(self.heads, new, wanted[~there])
+        logs = np.insert(self.logs, new, least_logs[own[~there]])
         rows = np.insert(np.arange(len(self.heads)), new, -1)
-        stays = (np.exp(logs.astype(np.float64)) >= least) | (others == own[words])
-        return _packed(words[stays], others[stays], logs[stays], self.labels and self.labels.of(rows[stays]))
+        stays = (np.exp(logs.astype(np.float64)) >= least) | np.isin(words * (n + 1) + heads, keys)
+        return _packed(words[stays], heads[stays], logs[stays], self.labels and self.labels.of(rows[stays]))
 
     def _sought(
         self, dependents: NDArray[Any], heads: NDArray[Any]
@@ -146,8 +162,8 @@ def single(heads: Sequence[int]) -> PackedArcs:
 
 
 def joined(sentences: Sequence[PackedArcs]) -> PackedArcs:
-    """Return the arcs of sentences, one after the other, with their heads as they were; with labels if one
-    d-parser gave all of them."""
+    """Return the arcs of sentences, one after the other, with their heads as they were; with labels if all
+    sentences have them. A label that only other d-parsers know has the least probability."""
     widths = [np.diff(arcs.begin) for arcs in sentences]
     begin = np.cumsum([0, *chain.from_iterable(widths)], dtype=np.int32)
     heads, logs = ([getattr(arcs, name) for arcs in sentences] for name in ("heads", "logs"))
@@ -155,9 +171,12 @@ def joined(sentences: Sequence[PackedArcs]) -> PackedArcs:
     whole = PackedArcs(begin, np.concatenate([*heads, empty.heads]), np.concatenate([*logs, empty.logs]))
     labels = [arcs.labels for arcs in sentences if len(arcs.heads)]
     known = [one for one in labels if one is not None]
-    if len(known) < len(labels) or len({one.names for one in known}) != 1:
+    if not known or len(known) < len(labels):
         return whole
-    return whole._replace(labels=ArcLabels(known[0].names, np.concatenate([one.logs for one in known])))
+    names = tuple(dict.fromkeys(chain.from_iterable(dict.fromkeys(one.names for one in known))))
+    if any(one.names != names for one in known):
+        known = [one.named(names) for one in known]
+    return whole._replace(labels=ArcLabels(names, np.concatenate([one.logs for one in known])))
 
 
 def parted(arcs: PackedArcs, lengths: Iterable[int]) -> Iterator[PackedArcs]:

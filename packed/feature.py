@@ -35,17 +35,20 @@ class ArcFeature(NamedTuple):
 
     weight: of the logarithm of an arc's probability; least: probability of an arc that is kept
     labels: of the logarithm of the probability of what its label says, where the d-parser gives that
+    learned: 1 where weights of features of arcs and labels are added to these, as `cky` learns them; else 0
     """
 
     weight: float = 1.0
     least: float = 0.03
     labels: float = 0.0
+    learned: float = 0.0
 
     @classmethod
     def read(cls, row: Sequence[float]) -> ArcFeature:
         """Return that of a file. Raises ValueError for numbers out of range, TypeError for more of them."""
         feature = cls(*row)
-        if not all(isinstance(number, int | float) and 0 <= number <= 1000 for number in feature):
+        numbers = all(isinstance(number, int | float) and 0 <= number <= 1000 for number in feature)
+        if not numbers or feature.learned not in (0, 1):
             raise ValueError("what packed arcs count for is out of range")
         return feature
 
@@ -66,16 +69,17 @@ class OverArcs(Protocol):
 def fit_feature(route: OverArcs, ctrees: Iterable[CTree], dtrees: Iterable[DTree]) -> None:
     """Give a route the feature with which it has the best F1 on held-out d-trees with packed arcs.
 
-    Neither d-parser nor route has learned from these sentences. Raises ValueError without arcs.
+    Neither d-parser nor route has learned from these sentences. Weights of features stay in use. Raises
+    ValueError without arcs.
     """
-    gold, parsed = list(ctrees), list(dtrees)
+    gold, parsed, learned = list(ctrees), list(dtrees), route.arcs_.learned
 
     def f1(feature: ArcFeature) -> float:
-        route.arcs_ = feature
+        route.arcs_ = feature._replace(learned=learned)
         guesses = counted(route.decode_all(parsed), f"packed arcs count {feature.weight:g}")
         return bracket_scores(gold, list(guesses), gaps=route.gaps_).f1
 
-    route.arcs_ = learn_feature(f1, parsed)
+    route.arcs_ = learn_feature(f1, parsed)._replace(learned=learned)
 
 
 def learn_feature(score: Callable[[ArcFeature], float], dtrees: Iterable[DTree]) -> ArcFeature:

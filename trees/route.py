@@ -52,6 +52,7 @@ class Route(ABC):
     learns_conventions: whether it learns from d-trees of any convention, not only from those that it encodes,
                         and so has `fit_grammar`
     supports_arcs:      whether it looks among all packed arcs of a d-tree; see `fit_arcs`
+    learns_over_arcs:   whether `fit` learns over packed arcs, where its d-trees have any, `arcs_` as all else
     """
 
     gaps_: bool = False
@@ -64,6 +65,7 @@ class Route(ABC):
     has_oracle: ClassVar[bool] = False
     learns_conventions: ClassVar[bool] = False
     supports_arcs: ClassVar[bool] = False
+    learns_over_arcs: ClassVar[bool] = False
 
     @property
     def is_fitted(self) -> bool:

@@ -13,6 +13,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from d2c.cky.grammar.grammar import RuleTable
+from d2c.cky.search.arc_features import ArcFeatures
 from d2c.cky.search.chart import Query
 from d2c.cky.search.growing import (
     BLOCKS,
@@ -38,6 +39,7 @@ from d2c.cky.search.growing import (
 from d2c.cky.search.layout import Observed
 from d2c.cky.search.packed_layout import PackedLayout
 from d2c.cky.search.pruning import certain_side
+from d2c.cky.search.sites import Sites
 from d2c.forests.forest import Floats, Ints
 from d2c.linear.kernels import inner, kernel, lean
 from d2c.linear.templates import Longs
@@ -50,17 +52,18 @@ MOST_EDGES = 1 << 22  # of a chart; a sentence that has more is parsed with its 
 class Packed(NamedTuple):
     """Arcs in place of one d-tree.
 
-    arcs:    those of a sentence
-    layout:  of them; None where there are too many items, or each word has one head
-    weight:  of the logarithm of an arc's probability, one more feature of a derivation
-    symbols: [A, S] weighted logarithms of the probability that the arc's label gives to each symbol of the
-             grammar, another one; [0, 0] without labels
+    arcs:     those of a sentence
+    layout:   of them; None where there are too many items, or each word has one head
+    scores:   [A] what each arc adds to the score of a derivation
+    symbols:  [A, S] what each symbol of the grammar adds that an arc makes; [0, 0] without labels
+    features: of which the weights are learned; None where there are none
     """
 
     arcs: PackedArcs
     layout: PackedLayout | None
-    weight: float
+    scores: Floats
     symbols: Floats
+    features: ArcFeatures | None = None
 
 
 @lean
@@ -213,13 +216,16 @@ def build_packed_chart(
 def score_arcs(chart: Chart, packed: Packed, parents: Ints) -> Floats:
     """[E] what the d-parser says for the arc that an edge makes, and for the symbol that it makes there; 0
     where it makes no arc. parents: [R] of the rules."""
-    arcs, sites = packed.arcs, chart.sites
+    scores, places = np.zeros(len(chart.rules), np.float32), places_of(chart.sites, packed.arcs)
+    _add_arcs(scores, chart, places, packed.scores, packed.symbols, parents)
+    return scores
+
+
+def places_of(sites: Sites, arcs: PackedArcs) -> Longs:
+    """[B] the arc that is made at each of these sites, or -1."""
     root = (sites["side"] == UNARY) & (sites["g"] == 0) & (sites["k"] == -1)
     modifier = np.where(root, sites["h"], sites["m"]).astype(np.int64)
-    places = np.where(modifier >= 0, arcs.places(modifier, np.where(root, 0, sites["h"] + 1)), -1)
-    scores = np.zeros(len(chart.rules), np.float32)
-    _add_arcs(scores, chart, places, packed.weight * arcs.logs, packed.symbols, parents)
-    return scores
+    return np.where(modifier >= 0, arcs.places(modifier, np.where(root, 0, sites["h"] + 1)), -1)
 
 
 @kernel

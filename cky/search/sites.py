@@ -68,9 +68,13 @@ def set_site(
 
 @lean
 def same_site(one: np.void, other: np.void) -> bool:
-    """Return whether two sites in one d-tree are the same: the item says its words."""
-    item = one["next_left"] == other["next_left"] and one["next_right"] == other["next_right"]
-    return item and one["h"] == other["h"] and one["side"] == other["side"] and one["k"] == other["k"]
+    """Return whether two sites are the same, also of different d-trees."""
+    step = one["h"] == other["h"] and one["side"] == other["side"] and one["k"] == other["k"]
+    words = one["i"] == other["i"] and one["j"] == other["j"]
+    arcs = one["m"] == other["m"] and one["g"] == other["g"]
+    after = one["next_left"] == other["next_left"] and one["next_right"] == other["next_right"]
+    before = one["inner_left"] == other["inner_left"] and one["inner_right"] == other["inner_right"]
+    return step and words and arcs and after and before
 
 
 @kernel

@@ -305,19 +305,23 @@ class Experiment:
         dtrees = read_dtrees(self.tokens(part), step.directory / "parses")
         return Parses(name, dtrees, step.facts["parsing"], step.key, part, encoding)
 
-    def jackknifed(self, name: str, encoding: str | None = None) -> Parses:
-        """Return the d-trees of train by d-parsers that have learned from the other folds."""
+    def jackknifed(self, name: str, encoding: str | None = None, packed: bool = False) -> Parses:
+        """Return the d-trees of train by d-parsers that have learned from the other folds.
+
+        packed: with packed arcs, if it gives any
+        """
         encoding = encoding or self.spec.encoding
         folds = self.spec.folds or 0
 
         def make(directory: Path) -> dict[str, Any]:
             with located(names_of(self.treebank.files["train"])), scratch() as files:
                 dev, sentences = self.conllu(encoding, "dev", files), list(self.encoded(encoding, "train"))
-                dtrees = jackknife_dtrees(self.new_dparser(name), sentences, dev, folds, log.info)
+                dtrees = jackknife_dtrees(self.new_dparser(name), sentences, dev, folds, log.info, packed)
                 save_dtrees(list(dtrees), directory / "parses")
             return {}
 
         made_of = {**self.made_of, **self.of_dparser(name), "encoding": encoding, "folds": folds}
+        made_of |= {"packed": True} if packed else {}
         step = self.store.step("jackknifed", made_of, make)
         sentences = [ctree.tokens for ctree in self.trees("train")]
         return Parses(

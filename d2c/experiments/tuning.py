@@ -215,9 +215,10 @@ class TrialExperiment(Experiment):
         name, packed = spec.dparser, spec.packed
         check_arcs(packed, {spec.routes[0]: self.untrained}, self.new_dparser(name), spec.dparser_name)
         parses = self.parses(name, "test", packed=packed)
-        dtrees = self.jackknifed(name, self.labels) if spec.folds else None
+        over_arcs = packed and self.untrained.learns_over_arcs and bool(spec.folds)
+        dtrees = self.jackknifed(name, self.labels, over_arcs) if spec.folds else None
         route = self.fit(spec.routes[0], dtrees=dtrees)
-        if packed and route.supports_arcs:
+        if packed and route.supports_arcs and not over_arcs:
             with located(names_of(spec.train)):
                 route.fit_arcs(self.trees("dev"), self.parses(name, "dev", packed=True).dtrees)
         guess = list(counted(route.decode_all(parses.dtrees), "converting d-trees"))

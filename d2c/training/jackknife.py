@@ -88,14 +88,19 @@ def _parse_block(
         yield from counted(parsing(trained, packed)(dtree.tokens for dtree in block), "jackknife: parsing")
 
 
-def and_last_tenth(dtrees: Iterable[DTree], sentences: int) -> tuple[list[DTree], list[DTree]]:
-    """Return the d-trees of a treebank of so many sentences, single, and those of its last tenth with their
-    packed arcs: these take kilobytes. Raises ValueError for fewer than ten."""
-    begin, single, packed = blocks(sentences, _TENTHS)[-1].start, list[DTree](), list[DTree]()
+def and_last_tenth(
+    dtrees: Iterable[DTree], sentences: int, packed: bool = False
+) -> tuple[list[DTree], list[DTree]]:
+    """Return the d-trees of a treebank of so many sentences, and those of its last tenth with their packed
+    arcs. Raises ValueError for fewer than ten.
+
+    packed: whether the former have packed arcs, too: kilobytes a sentence
+    """
+    begin, every, last = blocks(sentences, _TENTHS)[-1].start, list[DTree](), list[DTree]()
     for i, dtree in enumerate(dtrees):
-        single.append(with_packed_arcs(dtree, None))
-        packed += [dtree] if i >= begin else []
-    return single, packed
+        every.append(dtree if packed else with_packed_arcs(dtree, None))
+        last += [dtree] if i >= begin else []
+    return every, last
 
 
 def jackknife_tags(

@@ -5,7 +5,8 @@ those that its d-trees induce (`d2c.trees.heads`). Where a c-tree is not among t
 allows, the route learns the nearest one among them. How near these come is the ceiling of what it can reach
 with this d-parser.
 
-What packed arcs count for is learned on the last tenth of the treebank, by a route that is fitted once more,
+A route that learns over packed arcs does so from those of all folds. Without folds, and for other routes,
+what packed arcs count for is learned on the last tenth of the treebank, by a route that is fitted once more,
 to the other nine.
 """
 
@@ -27,6 +28,7 @@ from d2c.base.temporary import scratch
 from d2c.dparsers.directories import whole_directory
 from d2c.dparsers.protocol import DependencyParser
 from d2c.models.model import ARCS, SETTINGS, Model, check_arcs, load_abbreviations, save_abbreviations
+from d2c.packed.dtree import with_packed_arcs
 from d2c.routes.registry import foreign_refused
 from d2c.training.jackknife import and_last_tenth, jackknife_dtrees, parse_last_tenth
 from d2c.training.spec import TrainingSpec
@@ -59,12 +61,18 @@ class Trained:
 class _Parses(NamedTuple):
     """D-trees of the training treebank by d-parsers that have not learned from them.
 
-    jackknifed: of all sentences, single; None where there are no folds
+    jackknifed: of all sentences; None where there are no folds. With packed arcs where a route learns over
+                these, else single
     held_out:   of the last tenth, with packed arcs, where these are asked for
     """
 
     jackknifed: list[DTree] | None = None
     held_out: Sequence[DTree] = ()
+
+    @property
+    def single(self) -> list[DTree] | None:
+        """Return those of all sentences, single."""
+        return self.jackknifed and [with_packed_arcs(dtree, None) for dtree in self.jackknifed]
 
 
 def train_models(
@@ -144,7 +152,7 @@ def _train_dparser(
             progress(warning)
         if spec.folds or spec.packed:
             with located(names_of(spec.train)):
-                parses = _parse_unseen(spec, dparser, routes[0], dev, progress)
+                parses = _parse_unseen(spec, dparser, routes, dev, progress)
         dparser.train(train, dev, directory, progress)
     return parses
 
@@ -191,14 +199,19 @@ class _Size:
 
 
 def _parse_unseen(
-    spec: TrainingSpec, dparser: DependencyParser, route: Route, dev: Path, progress: Progress | None
+    spec: TrainingSpec,
+    dparser: DependencyParser,
+    routes: Sequence[Route],
+    dev: Path,
+    progress: Progress | None,
 ) -> _Parses:
     """Parse the treebank with d-parsers that have not learned from what they parse."""
-    encoded = list(encode_treebank(route, spec.train, spec.reading, spec.unlabelled))
+    encoded = list(encode_treebank(routes[0], spec.train, spec.reading, spec.unlabelled))
     if not spec.folds:
         return _Parses(held_out=parse_last_tenth(dparser, encoded, dev, progress))
     dtrees = jackknife_dtrees(dparser, encoded, dev, spec.folds, progress, spec.packed)
-    return _Parses(*and_last_tenth(dtrees, len(encoded)))
+    over_arcs = spec.packed and any(route.learns_over_arcs for route in routes)
+    return _Parses(*and_last_tenth(dtrees, len(encoded), over_arcs))
 
 
 def _fit(
@@ -217,8 +230,10 @@ def _fit(
             fit_to_convention(route, dparser, spec, progress)
         else:
             gold, dev = spec.reading(spec.train), spec.reading(spec.dev)
-            route.fit(gold, dev, dtrees=parses.jackknifed, progress=progress)
-            if spec.packed and route.supports_arcs:
+            over_arcs = spec.packed and bool(spec.folds) and route.learns_over_arcs
+            dtrees = parses.jackknifed if over_arcs else parses.single
+            route.fit(gold, dev, dtrees=dtrees, progress=progress)
+            if spec.packed and route.supports_arcs and not over_arcs:
                 _fit_arcs(name, route, spec, parses, progress)
     return time.perf_counter() - start
 
@@ -273,7 +288,7 @@ def _fit_arcs(
     """Teach a fitted route what packed arcs count for."""
     if progress is not None:
         progress(f"packed arcs: route {name} on nine tenths")
-    gold, dtrees = list(spec.reading(spec.train)), parses.jackknifed
+    gold, dtrees = list(spec.reading(spec.train)), parses.single
     begin = len(gold) - len(parses.held_out)
     probe = replace(spec, checkpoints=None).new_routes()[name]
     probe.fit(gold[:begin], dtrees=dtrees and dtrees[:begin], progress=progress)

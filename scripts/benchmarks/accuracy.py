@@ -22,12 +22,14 @@ Tokens/s: from tokens to brackets, one core; minutes: of the d-parser's training
 
 Labeler and cky learn from gold d-trees. With --jackknife there are rows, `jackknifed`, of such that have
 learned from those of the d-parser whose d-trees they convert, when it has learned from the other folds; its
-labels are features of cky then. Those for `mixed` d-trees have learned from those of the last d-parser.
+labels are features of cky then. Cky `jackknifed, packed` has learned over packed arcs instead, without these
+features. Those for `mixed` d-trees have learned from those of the last d-parser.
 
 Tags: the treebank's (gold), or of dev and of the 500 sentences those that a perceptron predicts; what was
 learned from train was learned from gold ones in either case. `none`: d-parsers see no tags at all.
 
-With --packed there is a table of that route over more and fewer heads per word instead, for each d-parser.
+With --packed there is a table of that route over more and fewer heads per word instead, for each d-parser;
+with --jackknife of cky that has learned over packed arcs.
 
 What takes long is kept in --models. Reads $D2C_TREEBANKS (default ../shared/treebanks).
 """
@@ -45,7 +47,7 @@ import torch
 
 sys.path.insert(0, str(Path(__file__).resolve().parents[1]))
 
-from benchmarks.craft import AGREE, Data, Parsed
+from benchmarks.craft import AGREE, JACKKNIFED, Data, Parsed
 from benchmarks.packed_arcs import Part, packed_table
 from benchmarks.shared import FilePath, Line, difference, names_option, print_table, say
 from d2c.cky.settings import ChartSettings
@@ -92,18 +94,20 @@ def main(dparsers: list[str], cparsers: list[str], packed: str | None, models: P
     if packed:
         for name in dparsers:
             parsed, gold = data.parsed(name), (data.gold(part) for part in ("dev", "test"))
-            packed_table(data.route(packed).route, *map(Part, gold, (parsed.held_out, parsed.dev)))
+            over_arcs = data.folds and packed == "cky"
+            route = (data.over_arcs(name) if over_arcs else data.route(packed)).route
+            packed_table(route, *map(Part, gold, (parsed.held_out, parsed.dev)))
         return
     table = Table(data)
     for name in dparsers:
-        table.converted(data.parsed(name), data.routes(name))
+        table.converted(data.parsed(name), name)
     if len(dparsers) > 1:
-        table.mixed(MIXED, data.routes(dparsers[-1]))
+        table.mixed(MIXED, dparsers[-1])
     cparsers = [*filter(None, cparsers)]
     for name in cparsers:
         table.constituents(name)
     if cparsers:
-        table.mixed(REMIXED, data.routes(dparsers[-1]))
+        table.mixed(REMIXED, dparsers[-1])
     print_table(HEADER, list(table.lines(dparsers[0])))
     sizes = (
         f"{len(data.learned.trees('train')):,} training and {len(data.gold('test')):,} development sentences"
@@ -134,13 +138,17 @@ class Table:
         self.voting: list[str] = []
         self.voters: list[tuple[list[Parse], list[Parse]]] = []
 
-    def converted(self, parsed: Parsed, kinds: Mapping[str, Mapping[str, Fitted[Any]]]) -> None:
-        """Add rows by kinds of routes: on d-trees, on packed arcs if any, voted, voted with all before."""
+    def converted(self, parsed: Parsed, dparser: str) -> None:
+        """Add rows by kinds of routes: on d-trees, on packed arcs if any, voted, voted with all before.
+
+        dparser: whose jackknifed d-trees routes have learned from
+        """
         if parsed.name not in (MIXED, REMIXED):
             self.parsed.append(parsed)
         self.voting.append(parsed.name)
         others = len(self.voters)
         held_out, dev = ([with_packed_arcs(dtree, None) for dtree in part] for part in parsed[1:3])
+        kinds = self.data.routes(dparser)
         for kind, routes in kinds.items():
             self.decoded(parsed._replace(held_out=held_out, dev=dev), routes, kind)
         if any(packed_arcs(dtree) is not None for dtree in parsed.dev):
@@ -148,6 +156,8 @@ class Table:
             arcs = Parses(parsed.name, parsed.held_out, key=key)
             for kind, routes in kinds.items():
                 agree = {name: self.data.learned.with_arcs(routes[name], arcs) for name in AGREE}
+                if kind == JACKKNIFED:
+                    agree["cky"] = self.data.over_arcs(dparser)
                 self.decoded(parsed, agree, f"{kind}, packed")
         self.vote(parsed.name, self.voters[others:])
         self.votes()
@@ -163,13 +173,13 @@ class Table:
         pairs = zip(*(guesses[name] for name in AGREE), strict=True)
         self.row(parsed.name, f"combined{how}", [combine(pair).ctree for pair in pairs], parsed.dev)
 
-    def mixed(self, name: str, kinds: Mapping[str, Mapping[str, Fitted[Any]]]) -> None:
-        """Add the rows of d-trees that all parsers voted on, by kinds of routes."""
+    def mixed(self, name: str, dparser: str) -> None:
+        """Add the rows of d-trees that all parsers voted on, by kinds of routes, as `converted` does."""
         rows = [list(zip(*part, strict=True)) for part in zip(*(p[1:3] for p in self.parsed), strict=True)]
         weights = learn_arcs(zip(self.gold[0], rows[0], strict=True))
         held_out, dev = ([combine_arcs(row, weights) for row in part] for part in rows)
         key = " + ".join(one.key for one in self.parsed)
-        self.converted(Parsed(name, held_out, dev, 0.0, key=key), kinds)
+        self.converted(Parsed(name, held_out, dev, 0.0, key=key), dparser)
 
     def constituents(self, name: str) -> None:
         """Add the row of a c-parser, which votes from now on."""

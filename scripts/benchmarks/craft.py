@@ -24,6 +24,7 @@ from papers.stanza_constituency import StanzaConstituency
 from treebanks.files import known
 
 HELD_OUT = 500
+JACKKNIFED = ", jackknifed"
 AGREE = "labeler", "cky"  # their agreement is a row, and they take packed arcs
 
 
@@ -180,7 +181,12 @@ class Data:
         experiment, own = self.dparser(dparser)
         dtrees = experiment.jackknifed(own)
         jackknifed = {"labeler": self.route("labeler", dtrees), "cky": self.route("cky", dtrees, labels=True)}
-        return {"": gold, ", jackknifed": jackknifed}
+        return {"": gold, JACKKNIFED: jackknifed}
+
+    def over_arcs(self, dparser: str) -> Fitted[Any]:
+        """Return the chart that has learned over the jackknifed packed arcs of a d-parser."""
+        experiment, own = self.dparser(dparser)
+        return self.route("cky", experiment.jackknifed(own, packed=True))
 
     def cparser(self, name: str) -> StanzaConstituency:
         """Return a c-parser fitted to train."""

@@ -1,6 +1,7 @@
 """A route over more and fewer heads per word: oracle, F1 and time, a line for each number.
 
-What arcs count for is learned on the held-out part, for 1.5 heads per word. Columns: heads per word, share of
+What arcs count for is learned on the held-out part, for 1.5 heads per word, unless the route has learned over
+packed arcs. Columns: heads per word, share of
 the words with their gold head among them, oracle (of the chart) and F1 (EVALB, collins.prm), exact matches,
 milliseconds for a sentence, and for sentences of some lengths, sentences that were left to the single d-tree.
 The first line is the single d-tree. Last what is gained by what the d-parser says of labels.
@@ -39,8 +40,10 @@ class Part(NamedTuple):
 
 def packed_table(route: Any, held_out: Part, dev: Part) -> None:
     """Print the figures of a route over the packed arcs of a d-parser."""
-    route.fit_arcs(*held_out)
-    print(f"learned on {len(held_out.gold)} sentences: {route.arcs_}")
+    over_arcs = route.arcs_.learned
+    if not over_arcs:
+        route.fit_arcs(*held_out)
+        print(f"learned on {len(held_out.gold)} sentences: {route.arcs_}")
     rows: list[Line] = []
     for heads_per_word in HEADS_PER_WORD:
         arcs = [packed_arcs(dtree) for dtree in dev.dtrees]
@@ -53,7 +56,8 @@ def packed_table(route: Any, held_out: Part, dev: Part) -> None:
             chosen = [None] * len(arcs)
         rows.append(line(route, Part(dev.gold, list(map(with_packed_arcs, dev.dtrees, chosen)))))
     print_table(HEADER, rows)
-    print_gain_of_labels(route, held_out, dev)
+    if not over_arcs:
+        print_gain_of_labels(route, held_out, dev)
 
 
 def print_gain_of_labels(route: Any, held_out: Part, dev: Part) -> None:

@@ -87,9 +87,9 @@ def said(chart: Chart, packed: Packed, parents: Ints) -> Floats:
             rule = chart.rules[edge]
             if site["m"] >= 0:
                 arc = number[site["m"], site["h"] + 1]
-                scores[edge] = packed.weight * packed.arcs.logs[arc] + packed.symbols[arc, parents[rule]]
+                scores[edge] = packed.scores[arc] + packed.symbols[arc, parents[rule]]
             elif rule >= 0 and site["g"] == 0 and site["k"] == -1:
-                scores[edge] = packed.weight * packed.arcs.logs[number[site["h"], 0]]
+                scores[edge] = packed.scores[number[site["h"], 0]]
         begin = int(end)
     return scores
 
@@ -115,7 +115,7 @@ def test_it_is_the_sum_over_all_d_trees_of_the_arcs(seed: int) -> None:
     scorer = Scorer(Templates.of(frozenset(), True), grammar.keys, WEIGHTS)
     together = packed_chart(query, asked, arcs)
     symbols = np.random.default_rng(seed).normal(size=(len(arcs.heads), len(grammar.symbols) + 1))
-    packed, parents = Packed(arcs, None, 0.7, symbols.astype(np.float32)), query.rules.parent
+    packed, parents = Packed(arcs, None, 0.7 * arcs.logs, symbols.astype(np.float32)), query.rules.parent
     count, bests = 0.0, []
     for heads in trees_of(arcs):
         chart = build_chart(query, with_heads(asked, heads))
@@ -147,7 +147,7 @@ def test_with_one_head_for_each_word_it_is_the_constrained_chart(seed: int, arou
     assert len(one.rules) == len(other.rules)
     if len(one.rules):
         scores = [score_edges(chart, observed, scorer, 0.0) for chart in (one, other)]
-        packed = Packed(single(heads), None, 3.0, NO_SYMBOLS)
+        packed = Packed(single(heads), None, 3.0 * single(heads).logs, NO_SYMBOLS)
         assert not score_arcs(other, packed, query.rules.parent).any()
         first, second = best(one, scores[0]), best(other, scores[1])
         assert first[:2] == second[:2]

@@ -89,3 +89,20 @@ def test_averages_are_0_where_the_last_weight_is() -> None:
     truncated, average = learner.truncated_average(), learner.average()
     assert learner.weights[0] == 0 and average[0] > 0 and learner.weights[1] > 0
     assert truncated.tolist() == [0, average[1]]
+
+
+def test_an_average_begins_anew_and_the_rest_goes_on() -> None:
+    """Steps before have no part in it; their squares and penalties have."""
+    one, other, rng = AdaGrad.new(4, 0.5, 0.01), AdaGrad.new(4, 0.5, 0.01), np.random.default_rng(1)
+    rows, of_one, weights = rng.normal(size=(7, 4)).astype(np.float32), Gradient.of(one), []
+    of_other = Gradient.of(other)
+    for number, row in enumerate(rows):
+        for learner, gradient in ((one, of_one), (other, of_other)):
+            _add_all(gradient, np.arange(4), row)
+            step(learner, gradient)
+        if number == 3:
+            one.average_anew()
+        weights.append(one.weights.copy())
+    assert np.array_equal(one.weights, other.weights) and np.array_equal(one.squares, other.squares)
+    assert one.average() == pytest.approx(np.mean(weights[4:], axis=0), abs=1e-6)
+    assert one.clock[0] == 3 and other.clock[0] == 7

@@ -43,6 +43,17 @@ def test_those_of_the_tree_are_kept_in_any_case() -> None:
     assert shown(unlikely)[1] == {0: 0.431, 1: 0.284, 3: 0.284}
 
 
+def test_those_of_several_trees_are_kept() -> None:
+    arcs = arcs_of(TABLE, [2, 0, 2])
+    assert shown(arcs.kept(0.6, [2, 0, 2], [3, 3, 1])) == [
+        {2: 0.9, 3: 0.1},
+        {0: 0.603, 3: 0.397},
+        {1: 0.375, 2: 0.625},
+    ]
+    assert shown(arcs.kept(0.6, [2, 0, 2], [2, 1, 2]))[1] == {0: 0.603, 1: 0.397}  # 1 was in no arc
+    assert shown(arcs.kept(0.25)) == [{2: 1.0}, {0: 0.603, 3: 0.397}, {1: 0.375, 2: 0.625}]
+
+
 def test_those_of_several_sentences_are_joined_and_parted() -> None:
     sentences = [arcs_of(TABLE, [2, 0, 2]), single([]), single([0]), arcs_of(TABLE, [2, 1, 2])]
     whole = joined(sentences)
@@ -104,6 +115,16 @@ def test_labels_of_several_sentences_are_joined_and_parted() -> None:
     assert none.labels is not None and len(none.labels.logs) == 0 and other.labels
     assert np.exp(-other.labels.logs[:, 0]) == pytest.approx([9])
     assert joined([*sentences, single([0])]).labels is None  # not all of them have any
+
+
+def test_labels_of_several_d_parsers_are_joined() -> None:
+    """Each knows labels of its own, in an order of its own; of the others' nothing is known."""
+    one, other = labelled(single([0])), labelled(single([0]), 2)
+    assert other.labels is not None
+    other = other._replace(labels=ArcLabels(("y", "z"), other.labels.logs))
+    whole = joined([one, single(()), other])
+    assert whole.labels is not None and whole.labels.names == ("x", "y", "z")
+    assert np.exp(whole.labels.logs) == pytest.approx(np.array([[0.5, 0.5, 1e-6], [1e-6, 0.25, 0.75]]))
 
 
 def test_one_tree_is_certain() -> None:

@@ -75,7 +75,7 @@ def test_the_weight_of_labels_is_learned_where_there_are_any() -> None:
         return -abs(log2(feature.weight) - 2) - abs(log2(feature.labels or 0.01) - 1) - feature.least
 
     least = least_probability([dtree])
-    assert learn_feature(score, [said]) == (4.0, least, 2.0)
+    assert learn_feature(score, [said]) == (4.0, least, 2.0, 0.0)
     assert learn_feature(score, [dtree])[2] == 0.0
     assert learn_feature(lambda feature: -feature.labels - feature.least, [said])[2] == 0.0
 
@@ -96,7 +96,10 @@ def test_each_weight_that_is_tried_is_told(caplog: pytest.LogCaptureFixture) -> 
     route = Flat()
     with caplog.at_level("DEBUG", "d2c.progress"):
         fit_feature(route, [ctree], [dtree])
-    assert route.arcs_ == (1.0, ONE_HEAD, 0.0)
+    assert route.arcs_ == (1.0, ONE_HEAD, 0.0, 0.0)
+    route.arcs_ = ArcFeature(learned=1.0)  # whose weights stay in use
+    fit_feature(route, [ctree], [dtree])
+    assert route.arcs_ == (1.0, ONE_HEAD, 0.0, 1.0)
     tried = [f"packed arcs count {weight:g}: sentence 1" for weight in WEIGHTS]
     assert [record.getMessage() for record in caplog.records][: len(tried)] == tried
 
@@ -115,8 +118,8 @@ def test_packed_arcs_are_kept_in_files(tmp_path: Path) -> None:
             assert np.array_equal(found.labels.logs, labels.logs)
 
 
-@pytest.mark.parametrize("row", [(-1.0,), (1.0, 2000.0), ("1",), "1", (1.0, 0.1, 0.1, 0.1)])
+@pytest.mark.parametrize("row", [(-1.0,), (1.0, 2000.0), ("1",), "1", (1.0, 0.1, 0.1, 0.1), (0.0,) * 5])
 def test_what_is_out_of_range_is_not_read(row: tuple[float, ...]) -> None:
     with pytest.raises((TypeError, ValueError)):
         ArcFeature.read(row)
-    assert ArcFeature.read([2.0, 0.1]) == (2.0, 0.1, 0.0) and ArcFeature.read(()) == ArcFeature()
+    assert ArcFeature.read([2.0, 0.1]) == (2.0, 0.1, 0.0, 0.0) and ArcFeature.read(()) == ArcFeature()

@@ -47,8 +47,10 @@ def packed(dtree: DTree, seed: int, labelled: bool = True) -> PackedDTree:
     table[range(n), dtree.heads] = 1
     table /= table.sum(axis=1, keepdims=True)
     names = tuple(sorted({*(dtree.labels or ())}))
-    labels = labels_of(names, rng.random((n * (n + 1), len(names)))) if labelled else None
-    found = with_packed_arcs(dtree, arcs_of(table, dtree.heads, labels=labels))
+    arcs = arcs_of(table, dtree.heads)
+    labels = labels_of(names, rng.random((n * (n + 1), len(names))))
+    own = labels.of(arcs.dependents() * (n + 1) + arcs.heads) if labelled else None
+    found = with_packed_arcs(dtree, arcs._replace(labels=own))
     assert isinstance(found, PackedDTree)
     return found
 

@@ -32,7 +32,9 @@ def test_only_the_last_tenth_keeps_packed_arcs() -> None:
     dtrees = [PackedDTree(Tokens(("a",), ("A",)), (0,), arcs=single((0,))) for _ in range(25)]
     without, packed = and_last_tenth(iter(dtrees), 25)
     assert without == [with_packed_arcs(dtree, None) for dtree in dtrees]
-    assert packed == dtrees[22:]
+    assert packed == dtrees[22:] and not any(packed_arcs(dtree) for dtree in without)
+    every, last = and_last_tenth(iter(dtrees), 25, packed=True)
+    assert list(map(id, every)) == list(map(id, dtrees)) and last == dtrees[22:]
     with pytest.raises(ValueError, match="9 sentences cannot be cut into 10 parts"):
         and_last_tenth(iter(dtrees), 9)
 
@@ -61,6 +63,24 @@ def test_what_arcs_count_for_is_learned_for_each_route(trained: tuple[Path, Comp
         "packed arcs: route labeler on nine tenths",
         f"packed arcs: {learned[1]}",
     ]
+
+
+def test_with_folds_the_chart_learns_over_the_arcs_of_all(tmp_path: Path) -> None:
+    """The labeler learns two numbers from those of the last tenth, as ever."""
+    ctrees, said = read_brackets(SAMPLE), list[str]()
+    files = tmp_path / "train.mrg", tmp_path / "dev.mrg"
+    for file, count in zip(files, (60, 10), strict=True):
+        with open(file, "w", encoding="utf-8") as stream:
+            write_brackets(islice(ctrees, count), stream)
+    spec = TrainingSpec(*files, ROUTES, dparser="transition:standard", epochs=1, arcs="packed", folds=2)
+    train_models(spec, [tmp_path / name for name in ROUTES], lambda text: said.append(str(text)))
+    chart, labeler = (cast(ConstrainedCKY | TwoStage, Model.load(tmp_path / name).route) for name in ROUTES)
+    assert (chart.arcs_.learned, labeler.arcs_.learned) == (1.0, 0.0)
+    assert [text for text in said if text.startswith("packed arcs")] == [
+        "packed arcs: route labeler on nine tenths",
+        f"packed arcs: {labeler.arcs_}",
+    ]
+    assert sum(text.startswith("cky over packed arcs: epoch") for text in said) == 3
 
 
 @pytest.mark.parametrize("name", ROUTES)

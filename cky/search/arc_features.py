@@ -1,0 +1,166 @@
+"""What the chart learns of packed arcs: features of an arc and of what its label says, beside those of parts.
+
+They stand in the same table of weights. An arc is seen by its probability, in bins, with its rank among the
+likely heads of its word, with the two words, and with how far it reaches; a symbol that it makes, by the
+probability that the arc's label gives to it. The first templates of either kind have the logarithm of the
+probability as their value, all others 1.
+"""
+
+from __future__ import annotations
+
+from typing import NamedTuple
+
+import numpy as np
+
+from d2c.cky.search.layout import Observed
+from d2c.forests.forest import Floats, Ints
+from d2c.linear.adagrad import Gradient, add
+from d2c.linear.kernels import inner, kernel, lean
+from d2c.linear.templates import Longs, atom_of, rows
+from d2c.packed.arcs import PackedArcs
+
+# bin: of the probability; rank: how many arcs of the word are more probable; own: whether it is in the
+# d-parser's tree; far: how far and in which direction; likely: whether no symbol has a more probable label
+FIELDS = ("bin", "rank", "own", "heads", "far", "likely", "tag[m]", "tag[h]", "word[m]")
+_BIN, _RANK, _OWN, _HEADS, _FAR, _LIKELY, _TAG_M, _TAG_H, _WORD_M = range(len(FIELDS))
+VALUED = 2  # templates of either kind with the logarithm as their value
+ARCS = rows(
+    (
+        *("", "tag[m]"),
+        *("bin", "bin rank own", "bin own heads", "bin far", "rank own tag[m] far"),
+        *("bin tag[m]", "bin tag[h]", "bin tag[m] tag[h]", "bin word[m]"),
+    ),
+    FIELDS,
+)
+# Conjoined with the symbol, but for the first and the last
+SYMBOLS = rows(("", "", "bin", "bin likely", "bin rank", "likely own"), FIELDS)
+_BINS = np.log(
+    [
+        *(0.003, 0.01, 0.02, 0.04, 0.07, 0.1, 0.15, 0.2, 0.3, 0.4, 0.5, 0.6, 0.7, 0.8, 0.9),
+        *(0.95, 0.98, 0.995),
+    ]
+).astype(np.float32)
+_FARTHEST = np.array([1, 2, 3, 4, 6, 9, 14, 20])  # upper bounds of the first eight of the nine distances
+_MOST_RANK, _MOST_HEADS, _NEAR = 3, 4, np.float32(0.001)
+_OF_ARC, _OF_SYMBOL = 5, 6  # salts; parts have others
+
+
+class ArcFeatures(NamedTuple):
+    """The features of A arcs, as slots of the table of weights, and their values.
+
+    arcs:    [A, features] of each arc
+    logs:    [A] logarithms of their probabilities
+    symbols: [A, S, features] of each symbol that an arc may make; without what labels say [0, 0, features]
+    labels:  [A, S] logarithms of the probability that an arc's label gives to each symbol, or [0, 0]
+    """
+
+    arcs: Longs
+    logs: Floats
+    symbols: Longs
+    labels: Floats
+
+    @classmethod
+    def of(cls, observed: Observed, arcs: PackedArcs, labels: Floats, size: int) -> ArcFeatures:
+        """Return those of a sentence. observed: with the d-parser's own heads; size: of the table"""
+        slots = _slots(observed, arcs.begin, arcs.heads, arcs.logs, labels, size - 1)
+        return cls(slots[0], arcs.logs, slots[1], labels)
+
+    def scores(self, weights: Floats) -> tuple[Floats, Floats]:
+        """Return what each arc adds to a score [A], and what each symbol adds that it makes [A, S]."""
+        flat = self.symbols.reshape(-1, self.symbols.shape[-1])
+        of_symbols = _totals(flat, self.labels.ravel(), weights)
+        return _totals(self.arcs, self.logs, weights), of_symbols.reshape(self.labels.shape)
+
+
+@lean
+def _bin(log: np.float32) -> int:
+    """The number of a probability's bin."""
+    number = 0
+    for bound in _BINS:
+        number += int(bound < log)
+    return number
+
+
+@lean
+def _fill_numbers(
+    observed: Observed, begin: Ints, heads: Ints, logs: Floats, place: tuple[int, int], numbers: Longs
+) -> None:
+    """Write the fields of an arc. place: the word that it leads to, and its own place"""
+    m, arc = place
+    h, rank, distance = heads[arc], 0, 0
+    for other in range(begin[m], begin[m + 1]):
+        rank += int(logs[other] > logs[arc])
+    for bound in _FARTHEST:
+        distance += int(bound < abs(h - m - 1))
+    numbers[_BIN], numbers[_LIKELY] = _bin(logs[arc]), 0
+    numbers[_RANK], numbers[_HEADS] = min(rank, _MOST_RANK), min(begin[m + 1] - begin[m], _MOST_HEADS)
+    numbers[_OWN] = int(observed[m + 1]["head"] == h)
+    numbers[_FAR] = 0 if h == 0 else 1 + 2 * distance + int(h > m)
+    numbers[_TAG_M], numbers[_TAG_H] = observed[m + 1]["tag"], observed[np.int64(h)]["tag"]
+    numbers[_WORD_M] = observed[m + 1]["word"]
+
+
+@lean
+def _fill_symbols(labels: Floats, mask: int, numbers: Longs, slots: Longs) -> None:
+    """Write the slots [S, features] of the symbols that an arc may make. labels: [S] of this arc"""
+    most, last = labels[0], len(SYMBOLS) - 1
+    for log in labels:
+        most = max(most, log)
+    for symbol in range(len(labels)):
+        numbers[_BIN] = _bin(labels[symbol])
+        numbers[_LIKELY] = int(labels[symbol] > most - _NEAR)
+        for template in range(last + 1):
+            key = symbol + 1 if 0 < template < last else 0
+            atom = atom_of(numbers, SYMBOLS, np.uint64(template), _OF_SYMBOL)
+            slots[symbol, template] = (atom + key) & mask
+
+
+@kernel
+def _slots(
+    observed: Observed, begin: Ints, heads: Ints, logs: Floats, labels: Floats, mask: int
+) -> tuple[Longs, Longs]:
+    """The slots of the features of arcs, and of symbols, as in `ArcFeatures`."""
+    arcs = np.empty((len(heads), len(ARCS)), np.int64)
+    symbols = np.empty((*labels.shape, len(SYMBOLS)), np.int64)
+    numbers = np.zeros(len(FIELDS) + 1, np.int64)
+    for m in range(len(begin) - 1):
+        for arc in range(begin[m], begin[m + 1]):
+            _fill_numbers(observed, begin, heads, logs, (m, arc), numbers)
+            for template in range(len(ARCS)):
+                arcs[arc, template] = atom_of(numbers, ARCS, np.uint64(template), _OF_ARC) & mask
+            if len(labels):
+                _fill_symbols(labels[arc], mask, numbers, symbols[arc])
+    return arcs, symbols
+
+
+@kernel
+def _totals(slots: Longs, logs: Floats, weights: Floats) -> Floats:
+    """[N] the sums of weights times values. slots: [N, features]; logs: [N]"""
+    totals = np.zeros(len(slots), np.float32)
+    for i in range(len(slots)):
+        for feature in range(slots.shape[1]):
+            value = logs[i] if feature < VALUED else np.float32(1.0)
+            totals[i] += value * weights[slots[i, feature]]
+    return totals
+
+
+@inner
+def _add_all(gradient: Gradient, slots: Longs, log: float, sign: float) -> None:
+    """Adds the features in these slots to a gradient."""
+    for feature in range(len(slots)):
+        add(gradient, slots[feature], sign * log if feature < VALUED else sign)
+
+
+@kernel
+def add_arcs(gradient: Gradient, features: ArcFeatures, places: Longs, symbols: Longs, sign: float) -> None:
+    """Adds the features of arcs in a derivation to a gradient.
+
+    places: [P] the arcs, or -1; symbols: [P] what each of them makes, or -1
+    """
+    for part in range(len(places)):
+        place, symbol = places[part], symbols[part]
+        if place >= 0:
+            _add_all(gradient, features.arcs[place], features.logs[place], sign)
+            if symbol >= 0 and len(features.labels):
+                log = features.labels[place, symbol]
+                _add_all(gradient, features.symbols[place, symbol], log, sign)

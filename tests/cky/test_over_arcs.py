@@ -1,0 +1,208 @@
+"""Learning over packed arcs: the features of arcs, the step, what is learned, kept and decoded with."""
+
+from __future__ import annotations
+
+import copy
+import json
+from collections import Counter
+from collections.abc import Iterator
+from functools import cache
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+from d2c.cky.constrained_cky import ConstrainedCKY
+from d2c.cky.learning.over_arcs import BEGIN, OverArcs, step_over_arcs
+from d2c.cky.learning.svm import gold_parts, sentence, train_on
+from d2c.cky.search.arc_features import VALUED
+from d2c.cky.search.chart import Chart
+from d2c.cky.search.features import Scorer, score_edges
+from d2c.cky.search.layout import heads_of, lay_out
+from d2c.cky.search.packed_chart import MOST_EDGES, build_packed_chart, score_arcs
+from d2c.cky.search.search import ChartInput, losses, parts_of
+from d2c.cky.search.sites import Parts
+from d2c.forests.forest import Ints
+from d2c.linear.adagrad import AdaGrad, Gradient
+from d2c.packed.arcs import single
+from d2c.packed.dtree import packed_arcs, with_packed_arcs
+from d2c.packed.feature import ArcFeature
+from d2c.trees.dtree import DTree
+from d2c.trees.scores.brackets import bracket_scores
+from tests.cky.parts import features_of
+from tests.cky.test_arcs import labelled, wrong_head
+from tests.cky.test_constrained_cky import sample
+from tests.cky.test_learning import derivations, small
+
+
+def with_weights(route: ConstrainedCKY, seed: int, bits: int = 12) -> ConstrainedCKY:
+    """The same route, with weights drawn anew, those of arcs among them."""
+    route = copy.copy(route)
+    route.weights_ = (np.random.default_rng(seed).normal(size=1 << bits) / 4).astype(np.float32)
+    route.arcs_ = BEGIN._replace(least=0.001)
+    return route
+
+
+def input_of(route: ConstrainedCKY, one: OverArcs) -> ChartInput:
+    scorer = Scorer(route.templates, route.grammar_.keys, route.weights_)
+    return ChartInput(route.query, one.observed, scorer, route.packed(one.arcs, one.observed))
+
+
+def test_over_single_arcs_a_step_is_that_of_the_single_chart() -> None:
+    made, wrong = small(), 0
+    for number in made.numbers[:30]:
+        route = with_weights(made.route, number)
+        observed = sentence(made.examples, number)
+        layout = lay_out(heads_of(observed))
+        gold = gold_parts(made.examples, number, layout, route.grammar_.table.kind)
+        learners = [AdaGrad.new(1 << 12, 0.1, 1e-3) for _ in range(2)]
+        for learner in learners:
+            learner.weights[:] = route.weights_
+        one, other = learners
+        scorer = Scorer(route.templates, route.grammar_.keys, one.weights)
+        expected = train_on(*(one, Gradient.of(one), made.examples, np.array([number]), route.query), scorer)
+        route.weights_ = other.weights
+        asked = input_of(route, OverArcs(observed, gold, single(heads_of(observed).tolist())))
+        assert step_over_arcs(other, Gradient.of(other), asked, gold) == expected
+        assert np.array_equal(one.weights, other.weights) and other.clock[0] == 1
+        wrong += expected[0] > 0
+    assert wrong > 15
+
+
+def features(asked: ChartInput, parts: Parts) -> Counter[int]:
+    """f(y): what stands in each slot, by definition."""
+    observed, scorer, packed = asked.observed, asked.scorer, asked.packed
+    assert packed is not None and packed.features is not None
+    slots = features_of(observed, parts.sites, parts.rules, scorer, len(scorer.weights) - 1)
+    found = Counter[int]()
+    for slot in slots[slots >= 0].tolist():
+        found[slot] += 1
+    number = {pair: a for a, pair in enumerate(zip(packed.arcs.dependents(), packed.arcs.heads, strict=True))}
+    for site, rule in zip(parts.sites, parts.rules, strict=True):
+        attaches = site["m"] >= 0
+        if not attaches and not (site["g"] == 0 and site["k"] == -1):
+            continue
+        arc = number[(site["m"], site["h"] + 1) if attaches else (site["h"], 0)]
+        rows = [(packed.features.arcs[arc], packed.arcs.logs[arc])]
+        if attaches:
+            symbol = asked.query.rules.parent[rule]
+            rows.append((packed.features.symbols[arc, symbol], packed.features.labels[arc, symbol]))
+        for own, log in rows:
+            for place, slot in enumerate(own.tolist()):
+                found[slot] += float(log) if place < VALUED else 1  # type: ignore[assignment]
+    return found
+
+
+def enumerated(route: ConstrainedCKY) -> Iterator[tuple[ChartInput, Chart, list[Ints], Parts]]:
+    """Short sentences over packed arcs with labels: the chart, all derivations, the gold parts."""
+    for seed, ctree in enumerate(one for one in sample("train", 400) if 2 < len(one.tokens) < 9):
+        dtree = labelled(wrong_head(route.encode(ctree), 0.5, seed), 0.6)
+        arcs, gold = packed_arcs(dtree), route.gold(ctree)
+        assert arcs is not None
+        if gold.derivation is None or arcs.is_single:
+            continue
+        observed = route.vocabulary_.observe(dtree.tokens, dtree.heads, None)
+        asked = input_of(route, OverArcs(observed, gold.parts(route.grammar_), arcs))
+        if asked.packed is None or asked.packed.layout is None:  # its d-tree is not projective
+            continue
+        chart, _ = build_packed_chart(route.query, observed, asked.packed.layout, MOST_EDGES)
+        if every := derivations(chart):
+            yield asked, chart, every, gold.parts(route.grammar_)
+
+
+def test_scores_are_sums_of_features_times_weights_and_a_step_is_along_their_difference() -> None:
+    """y' is the best of all by s(y') + Δ(y, y'); y the nearest to the gold tree, the best of equal ones."""
+    route, rate, checked, wrong = with_weights(small().route, 3), 0.1, 0, 0
+    for asked, chart, every, gold in enumerated(route):
+        assert asked.packed is not None
+        scores = score_edges(chart, asked.observed, asked.scorer, 0.0)
+        scores += score_arcs(chart, asked.packed, asked.query.rules.parent)
+        loss, weight, of_labels = losses(chart, gold), BEGIN.weight, BEGIN.labels
+        found = [features(asked, parts_of(chart, edges)[0]) for edges in every]
+        for edges, counts in zip(every, found, strict=True):
+            total = sum(float(route.weights_[slot]) * value for slot, value in counts.items())
+            plain = asked.packed._replace(
+                scores=weight * asked.packed.arcs.logs,
+                symbols=of_labels * asked.packed.features.labels,  # type: ignore[union-attr]
+            )
+            total += float(score_arcs(chart, plain, asked.query.rules.parent)[edges].sum())
+            assert float(scores[edges].sum()) == pytest.approx(total, abs=1e-3)
+        values = [(float(scores[edges].sum()), float(loss[edges].sum())) for edges in every]
+        guess = max(range(len(every)), key=lambda y: sum(values[y]))
+        target = max(range(len(every)), key=lambda y: (-values[y][1], values[y][0]))
+        learner = AdaGrad.new(1 << 12, rate, 0.0)
+        learner.weights[:] = route.weights_
+        assert step_over_arcs(learner, Gradient.of(learner), asked, gold)[1] == len(gold.rules)
+        changed = np.zeros(1 << 12)
+        for y, sign in ((guess, -1), (target, 1)):
+            for slot, value in found[y].items():
+                changed[slot] += sign * value
+        moved = (learner.weights - route.weights_)[np.abs(changed) > 1e-3]
+        assert moved == pytest.approx(rate * np.sign(changed[np.abs(changed) > 1e-3]), abs=1e-4)
+        checked, wrong = checked + len(every), wrong + (guess != target)
+    assert checked > 100 and wrong > 10
+
+
+def spoilt(route: ConstrainedCKY, part: str, count: int) -> list[DTree]:
+    """D-trees with a wrong head in most, which the arcs give 0.6, or 0.4 in every third."""
+    trees = enumerate(sample(part, count))
+    return [wrong_head(route.encode(ctree), 0.4 if seed % 3 == 0 else 0.6, seed) for seed, ctree in trees]
+
+
+@cache
+def learned() -> ConstrainedCKY:
+    route = ConstrainedCKY(table_bits=18)
+    said = list[str]()
+    route.fit(
+        sample("train", 300), dtrees=spoilt(route, "train", 300), progress=lambda one: said.append(str(one))
+    )
+    assert [one.partition(":")[0] for one in said] == ["cky", *["cky over packed arcs"] * 3]
+    return route
+
+
+def test_it_learns_from_d_trees_with_packed_arcs(tmp_path: Path) -> None:
+    """It finds more than what has learned from the same d-trees without arcs, and is kept whole."""
+    route, dev = learned(), sample("dev", 100)
+    dtrees = spoilt(route, "dev", 100)
+    plain = ConstrainedCKY(table_bits=18, epochs=4)
+    plain.fit(sample("train", 300), dtrees=[with_packed_arcs(d, None) for d in spoilt(route, "train", 300)])
+    assert plain.arcs_ == ArcFeature() and route.arcs_.learned == 1 and route.arcs_.least < 0.4
+    plain.arcs_ = route.arcs_._replace(learned=0)
+    f1, other = (bracket_scores(dev, list(one.decode_all(dtrees))).f1 for one in (route, plain))
+    assert f1 > other + 1
+    route.save(tmp_path)
+    again = ConstrainedCKY.load(tmp_path)
+    assert again.arcs_ == route.arcs_ and list(again.decode_all(dtrees)) == list(route.decode_all(dtrees))
+
+
+def test_confidences_and_k_best_have_the_features_of_arcs() -> None:
+    route, changed = learned(), 0
+    plain = copy.copy(route)
+    plain.arcs_ = route.arcs_._replace(learned=0)
+    for dtree in spoilt(route, "dev", 30):
+        best, shares = route.confidences(dtree)
+        assert best == route.decode(dtree) and all(0 <= share <= 1 for share in shares or ())
+        (log, first), *_ = route.decode_k_best(dtree, 3)
+        assert first == best and log <= 0
+        changed += plain.confidences(dtree)[1] != shares
+    assert changed > 5
+
+
+def test_a_model_without_features_of_arcs_is_what_it_was(tmp_path: Path) -> None:
+    """Files had three numbers of arcs, or none."""
+    route, dtrees = copy.copy(learned()), spoilt(learned(), "dev", 30)
+    route.arcs_ = ArcFeature(2.0, 0.01, 0.5)
+    route.save(tmp_path)
+    file = tmp_path / "cky.json"
+    text = json.loads(file.read_text(encoding="utf-8"))
+    text["arcs"] = text["arcs"][:3]
+    file.write_text(json.dumps(text), encoding="utf-8")
+    again = ConstrainedCKY.load(tmp_path)
+    assert again.arcs_ == (2.0, 0.01, 0.5, 0.0)
+    assert list(again.decode_all(dtrees)) == list(route.decode_all(dtrees))
+    packed = again.packed(single(dtrees[0].heads), again.vocabulary_.observe(*seen(dtrees[0])))
+    assert packed.features is None
+
+
+def seen(dtree: DTree) -> tuple:  # type: ignore[type-arg]
+    return dtree.tokens, dtree.heads, dtree.labels
