@@ -13,7 +13,7 @@ import numpy as np
 import pytest
 
 from d2c.cky.constrained_cky import ConstrainedCKY
-from d2c.cky.learning.over_arcs import BEGIN, OverArcs, step_over_arcs
+from d2c.cky.learning.over_arcs import BEGIN, PackedExample, step_over_arcs
 from d2c.cky.learning.svm import gold_parts, sentence, train_on
 from d2c.cky.search.arc_features import VALUED
 from d2c.cky.search.chart import Chart
@@ -43,7 +43,7 @@ def with_weights(route: ConstrainedCKY, seed: int, bits: int = 12) -> Constraine
     return route
 
 
-def input_of(route: ConstrainedCKY, one: OverArcs) -> ChartInput:
+def input_of(route: ConstrainedCKY, one: PackedExample) -> ChartInput:
     scorer = Scorer(route.templates, route.grammar_.keys, route.weights_)
     return ChartInput(route.query, one.observed, scorer, route.packed(one.arcs, one.observed))
 
@@ -62,7 +62,7 @@ def test_over_single_arcs_a_step_is_that_of_the_single_chart() -> None:
         scorer = Scorer(route.templates, route.grammar_.keys, one.weights)
         expected = train_on(*(one, Gradient.of(one), made.examples, np.array([number]), route.query), scorer)
         route.weights_ = other.weights
-        asked = input_of(route, OverArcs(observed, gold, single(heads_of(observed).tolist())))
+        asked = input_of(route, PackedExample(observed, gold, single(heads_of(observed).tolist())))
         assert step_over_arcs(other, Gradient.of(other), asked, gold) == expected
         assert np.array_equal(one.weights, other.weights) and other.clock[0] == 1
         wrong += expected[0] > 0
@@ -102,7 +102,7 @@ def enumerated(route: ConstrainedCKY) -> Iterator[tuple[ChartInput, Chart, list[
         if gold.derivation is None or arcs.is_single:
             continue
         observed = route.vocabulary_.observe(dtree.tokens, dtree.heads, None)
-        asked = input_of(route, OverArcs(observed, gold.parts(route.grammar_), arcs))
+        asked = input_of(route, PackedExample(observed, gold.parts(route.grammar_), arcs))
         if asked.packed is None or asked.packed.layout is None:  # its d-tree is not projective
             continue
         chart, _ = build_packed_chart(route.query, observed, asked.packed.layout, MOST_EDGES)
