@@ -19,7 +19,15 @@ from d2c.cky.decoding import GLUED, PRUNING_UNDONE, ChartDecoder
 from d2c.cky.grammar.grammar import ROOT, Grammar, Rule, levels_of
 from d2c.cky.grammar.vocabulary import Vocabulary
 from d2c.cky.learning.gold import Gold, examples_of
-from d2c.cky.learning.over_arcs import BEGIN, EPOCHS, FIRST, PackedExample, columns_of, step_over_arcs
+from d2c.cky.learning.over_arcs import (
+    BEGIN,
+    EPOCHS,
+    FIRST,
+    SQUARES,
+    PackedExample,
+    columns_of,
+    step_over_arcs,
+)
 from d2c.cky.learning.svm import Examples, train_on
 from d2c.cky.model import Learned, read_model, used, write_model
 from d2c.cky.search.features import Scorer
@@ -27,6 +35,7 @@ from d2c.cky.search.pruning import UNPRUNED, estimate
 from d2c.cky.search.search import ChartInput
 from d2c.cky.settings import ChartSettings
 from d2c.forests.forest import Floats
+from d2c.linear.adagrad import AdaGrad
 from d2c.linear.learner import Checkpoint, Training, fingerprint_of, permuted
 from d2c.packed.dtree import packed_arcs
 from d2c.packed.feature import ArcFeature, fit_feature, least_probability
@@ -112,7 +121,10 @@ class ConstrainedCKY(ChartDecoder, Route):
         self.allowed_ = allowed
         score = self._scorer_of(held_out, dev_dtrees)
         if over_arcs:
-            self.weights_ = self._learn_over_arcs(over_arcs, examples, score, progress)
+            first = self._training(replace(self.settings, epochs=FIRST), examples)
+            self._learn_weights(first, examples, None, progress)
+            first.learner.average_anew()
+            self.weights_ = self._learn_over_arcs(over_arcs, EPOCHS, first.learner, score, progress)
         else:
             training = self._training(self.settings, examples)
             self.weights_ = self._learn_weights(training, examples, score, progress)
@@ -142,11 +154,35 @@ class ConstrainedCKY(ChartDecoder, Route):
 
         return training.run(len(examples.begin) - 1, learn, score, progress)
 
+    def go_on_over_arcs(
+        self,
+        ctrees: Iterable[CTree],
+        dtrees: Iterable[DTree],
+        epochs: int,
+        progress: Progress | None = None,
+    ) -> Self:
+        """Learn from gold c-trees over the packed arcs of d-trees, beginning with the weights that there are.
+
+        What arcs count for, and which are kept, stays as it is; features of arcs come to it. Grammar and
+        vocabulary stay, so rules that they lack are not learned. Raises ValueError for unequal numbers.
+        """
+        self.check_fitted()
+        self.arcs_ = self.arcs_._replace(learned=1.0)
+        pairs = list(zip(ctrees, dtrees, strict=True))
+        sentences = self._examples([self.gold(*pair) for pair in pairs], [dtree for _, dtree in pairs])
+        learner = AdaGrad.after(self.weights_, SQUARES, self.settings.rate, self.settings.penalty)
+        self.weights_ = self._learn_over_arcs(sentences, epochs, learner, None, progress)
+        return self
+
     def _over_arcs(self, gold: Sequence[Gold], dtrees: Sequence[DTree]) -> list[PackedExample]:
         """Decide which packed arcs are kept, if d-trees have any; return what is learned from over these."""
         if all(packed_arcs(dtree) is None for dtree in dtrees):
             return []
         self.arcs_ = BEGIN._replace(least=least_probability(dtrees))
+        return self._examples(gold, dtrees)
+
+    def _examples(self, gold: Sequence[Gold], dtrees: Sequence[DTree]) -> list[PackedExample]:
+        """Return what is learned from over the arcs that are kept, and the gold ones."""
         sentences = list[PackedExample]()
         for one, dtree in zip(gold, dtrees, strict=True):
             arcs = packed_arcs(dtree)
@@ -159,15 +195,13 @@ class ConstrainedCKY(ChartDecoder, Route):
     def _learn_over_arcs(
         self,
         sentences: Sequence[PackedExample],
-        examples: Examples,
+        epochs: int,
+        learner: AdaGrad,
         score: Callable[[Floats], float] | None,
         progress: Progress | None,
     ) -> Floats:
-        """Return the best averaged weights of parts and arcs; examples: single d-trees, to begin with."""
-        first = self._training(replace(self.settings, epochs=FIRST), examples)
-        self._learn_weights(first, examples, None, progress)
-        learner, settings, checkpoint = first.learner, replace(self.settings, epochs=EPOCHS), None
-        learner.average_anew()
+        """Return the best averaged weights of parts and arcs; learner: the state to begin with."""
+        settings, checkpoint = replace(self.settings, epochs=epochs), None
         if self.checkpoints:
             checkpoint = Checkpoint(
                 self.checkpoints / "packed", fingerprint_of(settings, columns_of(sentences))

@@ -46,6 +46,18 @@ class AdaGrad(NamedTuple):
         sums, seen = np.zeros(size, np.float64), np.zeros(size, np.int32)
         return cls(weights, squares, sums, seen, np.zeros(1, np.int64), rate, penalty)
 
+    @classmethod
+    def after(cls, weights: NDArray[np.float32], squares: float, rate: float, penalty: float) -> AdaGrad:
+        """Begin with weights that were learned before, of whose gradients nothing is known.
+
+        squares: what stands for the sum of the squares of each weight's gradients; the greater, the slower
+                 these weights change
+        """
+        learner = cls.new(len(weights), rate, penalty)
+        learner.weights[:] = weights
+        learner.squares[weights != 0] = squares
+        return learner
+
     def average(self) -> NDArray[np.float32]:
         """The mean of the weights over all steps; the last ones follow the last sentences too closely."""
         catch_up(self)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import shutil
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from pathlib import Path
 from statistics import mean
 from typing import Any, cast
@@ -20,6 +20,7 @@ from d2c.parsing.rules import rules_of
 from d2c.training.train import train_models
 from d2c.treebanks.reading import CLEANED, Read
 from d2c.trees.ctree import CTree
+from d2c.trees.formats.brackets import format_bracket
 from d2c.trees.route import Progress
 from models.cards import write_card
 from models.continuing import go_on
@@ -33,6 +34,7 @@ from treebanks.penn import write_parts
 
 _WORDS = 10_000  # that teach what packed arcs count for
 _HEADS_PER_WORD = 1.2  # 1.5 takes three times as long in the chart, and is no better (held-out trees)
+_TREES, _EPOCHS = 2_000, 2  # of each treebank, for the chart over packed arcs, and how often it sees them
 _ENOUGH = 0.5  # F1 by which another route must be better than the first, which starts quicker
 
 
@@ -91,7 +93,9 @@ def train(
         train_models(spec, [*directories.values()], say)
     if recipe.begin and recipe.encoder:
         directories["cky"] = work / "cky"
-        over_packed_arcs(first, models / recipe.begin, directories["cky"], read(parts[1]), say)
+        model = over_packed_arcs(first, models / recipe.begin, read(parts[1]), say)
+        learn_over_arcs(model, unlearned(recipe, treebanks, parts), say)
+        model.save(directories["cky"], first)
     for directory in directories.values() if recipe.begin else ():
         calibrate(directory, read(parts[1]), read(parts[0]))
     return directories
@@ -104,10 +108,8 @@ def calibrate(directory: Path, held_out: Iterable[CTree], learned: Iterable[CTre
     model.save(directory, directory)
 
 
-def over_packed_arcs(
-    trained: Path, base: Path, directory: Path, ctrees: Iterable[CTree], say: Progress
-) -> None:
-    """Leave in a directory the d-parser of one model and the chart of another one, over packed arcs.
+def over_packed_arcs(trained: Path, base: Path, ctrees: Iterable[CTree], say: Progress) -> Model:
+    """Return a model with the d-parser of one and the chart of another one, over packed arcs.
 
     ctrees: what teaches it what packed arcs count for; the d-parser has not learned from them, though they
             chose among its states
@@ -119,7 +121,27 @@ def over_packed_arcs(
     chart.fit_arcs(with_tags_of(dtrees, gold), dtrees)
     chart.arcs_ = chart.arcs_._replace(least=least_probability(dtrees, _HEADS_PER_WORD))
     say(f"packed arcs: {chart.arcs_}")
-    model.save(directory, trained)
+    return model
+
+
+def unlearned(recipe: Recipe, treebanks: Path, parts: tuple[Path, Path]) -> Iterator[CTree]:
+    """Yield trees that teach the chart: of each treebank some that are in no part, since the d-parser is too
+    sure of those that it has learned from; where there are not enough, all that are not held out."""
+    train, held_out = ({*part.read_text(encoding="utf-8").splitlines()} for part in parts)
+    for data in recipe.data:
+        trees = [
+            ctree for ctree in recipe.read(treebanks / data.train) if format_bracket(ctree) not in held_out
+        ]
+        others = [ctree for ctree in trees if format_bracket(ctree) not in train]
+        enough = len(others) > _TREES
+        yield from others[:: len(others) // _TREES] if enough else trees
+
+
+def learn_over_arcs(model: Model, ctrees: Iterable[CTree], say: Progress) -> None:
+    """Have a model's chart learn over the packed arcs of its d-parser."""
+    gold = [*ctrees]
+    dtrees = [*model.parse_dependencies(map(untagged, gold))]
+    cast(Any, model.route).go_on_over_arcs(with_tags_of(dtrees, gold), dtrees, _EPOCHS, say)
 
 
 def finish(recipe: Recipe, trained: Mapping[str, Path], treebanks: Path, new: Path, say: Progress) -> None:
