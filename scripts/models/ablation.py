@@ -205,10 +205,9 @@ def differences(
     """Yield of each row that is compared with another one points and p on groups of parts."""
     for row in rows:
         if row.than is not None:
-            pairs = (
-                (of_parts(found[name], parts) for name in (row.than, row.name)) for parts in groups.values()
-            )
-            cells = (f"{points:+.2f} ({p:.4f})" for points, p in (randomised(*pair) for pair in pairs))
+            one, other = found[row.than], found[row.name]
+            pairs = ((of_parts(one, parts), of_parts(other, parts)) for parts in groups.values())
+            cells = (f"{points:+.2f} ({p:.4f})" for points, p in (randomised(a, b) for a, b in pairs))
             yield [f"{row.name}, against {row.than}", *cells]
 
 

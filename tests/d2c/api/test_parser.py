@@ -245,8 +245,9 @@ def test_several_models(parser: Parser, tagged_model: Path) -> None:
     assert str(pickle.loads(pickle.dumps(both))(TEXT)) == str(both(TEXT))
     [tagged] = both.parse_tagged([[("The", "DT"), ("dog", "VBD")]])
     assert tagged.tree.tags == ("DT", "VBD")
-    with pytest.raises(d2c.ModelError, match="^several models vote on one c-tree"):
-        both(TEXT, best=2)
+    best = both(TEXT, best=2)
+    assert [one.text for one in best] == [one.text for one in parser(TEXT)]
+    assert [one.tree for one in best] == [one.tree for one in both(TEXT)]
 
 
 def test_a_model_without_a_tagger(small_model: Path) -> None:
