@@ -215,7 +215,7 @@ class TrialExperiment(Experiment):
         name, packed = spec.dparser, spec.packed
         check_arcs(packed, {spec.routes[0]: self.untrained}, self.new_dparser(name), spec.dparser_name)
         parses = self.parses(name, "test", packed=packed)
-        over_arcs = packed and self.untrained.learns_over_arcs and bool(spec.folds)
+        over_arcs = spec.over_arcs(self.untrained)
         dtrees = self.jackknifed(name, self.labels, over_arcs) if spec.folds else None
         route = self.fit(spec.routes[0], dtrees=dtrees)
         if packed and route.supports_arcs and not over_arcs:

@@ -103,6 +103,10 @@ class TrainingSpec(RouteSettings):
         """Whether arcs are packed."""
         return self.arcs == "packed"
 
+    def over_arcs(self, route: Route) -> bool:
+        """Whether a route learns over the packed arcs of jackknifed d-trees."""
+        return self.packed and bool(self.folds) and route.learns_over_arcs
+
     @property
     def dparser_name(self) -> str:
         """The d-parser's name, without its own parameters."""

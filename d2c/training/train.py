@@ -210,8 +210,7 @@ def _parse_unseen(
     if not spec.folds:
         return _Parses(held_out=parse_last_tenth(dparser, encoded, dev, progress))
     dtrees = jackknife_dtrees(dparser, encoded, dev, spec.folds, progress, spec.packed)
-    over_arcs = spec.packed and any(route.learns_over_arcs for route in routes)
-    return _Parses(*and_last_tenth(dtrees, len(encoded), over_arcs))
+    return _Parses(*and_last_tenth(dtrees, len(encoded), any(map(spec.over_arcs, routes))))
 
 
 def _fit(
@@ -230,7 +229,7 @@ def _fit(
             fit_to_convention(route, dparser, spec, progress)
         else:
             gold, dev = spec.reading(spec.train), spec.reading(spec.dev)
-            over_arcs = spec.packed and bool(spec.folds) and route.learns_over_arcs
+            over_arcs = spec.over_arcs(route)
             dtrees = parses.jackknifed if over_arcs else parses.single
             route.fit(gold, dev, dtrees=dtrees, progress=progress)
             if spec.packed and route.supports_arcs and not over_arcs:

@@ -107,10 +107,7 @@ class GraphNetwork(GraphParser):  # type: ignore[misc]
 class GraphNetworkTrainer(GraphTrainer):  # type: ignore[misc]
     """Stanza's trainer of such a network."""
 
-    @staticmethod
-    def build_model(*args: Any, **more: Any) -> GraphNetwork:
-        """Return an untrained network."""
-        return GraphNetwork(*args, **more)
+    build_model = staticmethod(GraphNetwork)
 
 
 def _likely(table: Floats, tree: Sequence[int]) -> PackedArcs:

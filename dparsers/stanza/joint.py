@@ -74,7 +74,4 @@ class JointNetwork(GraphNetwork):
 class JointTrainer(GraphTrainer):  # type: ignore[misc]
     """Stanza's trainer of such a network."""
 
-    @staticmethod
-    def build_model(*args: Any, **more: Any) -> JointNetwork:
-        """Return an untrained network."""
-        return JointNetwork(*args, **more)
+    build_model = staticmethod(JointNetwork)

@@ -129,12 +129,11 @@ def unlearned(recipe: Recipe, treebanks: Path, parts: tuple[Path, Path]) -> Iter
     sure of those that it has learned from; where there are not enough, all that are not held out."""
     train, held_out = ({*part.read_text(encoding="utf-8").splitlines()} for part in parts)
     for data in recipe.data:
-        trees = [
-            ctree for ctree in recipe.read(treebanks / data.train) if format_bracket(ctree) not in held_out
-        ]
-        others = [ctree for ctree in trees if format_bracket(ctree) not in train]
+        ctrees = ((format_bracket(ctree), ctree) for ctree in recipe.read(treebanks / data.train))
+        rest = [(text, ctree) for text, ctree in ctrees if text not in held_out]
+        others = [ctree for text, ctree in rest if text not in train]
         enough = len(others) > _TREES
-        yield from others[:: len(others) // _TREES] if enough else trees
+        yield from others[:: len(others) // _TREES] if enough else (ctree for _, ctree in rest)
 
 
 def learn_over_arcs(model: Model, ctrees: Iterable[CTree], say: Progress) -> None:

@@ -13,7 +13,7 @@ import numpy as np
 import pytest
 
 from d2c.cky.constrained_cky import ConstrainedCKY
-from d2c.cky.learning.over_arcs import BEGIN, PackedExample, step_over_arcs
+from d2c.cky.learning.over_arcs import BEGIN, SQUARES, PackedExample, step_over_arcs
 from d2c.cky.learning.svm import gold_parts, sentence, train_on
 from d2c.cky.search.arc_features import VALUED
 from d2c.cky.search.chart import Chart
@@ -24,6 +24,7 @@ from d2c.cky.search.search import ChartInput, losses, parts_of
 from d2c.cky.search.sites import Parts
 from d2c.forests.forest import Ints
 from d2c.linear.adagrad import AdaGrad, Gradient
+from d2c.linear.weights import halved
 from d2c.packed.arcs import single
 from d2c.packed.dtree import packed_arcs, with_packed_arcs
 from d2c.packed.feature import ArcFeature
@@ -206,3 +207,28 @@ def test_a_model_without_features_of_arcs_is_what_it_was(tmp_path: Path) -> None
 
 def seen(dtree: DTree) -> tuple:  # type: ignore[type-arg]
     return dtree.tokens, dtree.heads, dtree.labels
+
+
+def test_a_chart_goes_on_over_arcs_from_its_own_weights() -> None:
+    """One step over the arcs that are kept and the gold ones; what arcs count for and grammar stay."""
+    ctree = next(one for one in sample("train", 400) if len(one.tokens) == 12)
+    route = with_weights(ConstrainedCKY(epochs=1, table_bits=12).fit(sample("train", 60)), 3)
+    route.arcs_ = ArcFeature(2.0, 0.001, 0.5)
+    dtree = labelled(wrong_head(route.encode(ctree), 0.5, 1), 0.6)
+    arcs, gold, before = packed_arcs(dtree), route.gold(ctree, dtree), route.weights_.copy()
+    assert arcs is not None and gold.derivation is not None
+    learner = AdaGrad.after(before, SQUARES, 0.1, 1e-6)
+    other = copy.copy(route)
+    other.weights_, other.arcs_ = learner.weights, ArcFeature(2.0, 0.001, 0.5, 1.0)
+    observed = route.vocabulary_.observe(ctree.tokens, gold.heads, gold.labels)
+    kept = arcs.kept(0.001, gold.heads, gold.gold_heads)
+    asked, parts = (
+        input_of(other, PackedExample(observed, gold.parts(route.grammar_), kept)),
+        gold.parts(route.grammar_),
+    )
+    assert step_over_arcs(learner, Gradient.of(learner), asked, parts)[0] > 0
+    assert route.go_on_over_arcs([ctree], [dtree], 1) is route
+    assert np.array_equal(route.weights_, halved(learner.truncated_average()))
+    assert not np.array_equal(route.weights_, before) and route.arcs_ == ArcFeature(2.0, 0.001, 0.5, 1.0)
+    with pytest.raises(ValueError):
+        route.go_on_over_arcs([ctree], [], 1)

@@ -106,3 +106,13 @@ def test_an_average_begins_anew_and_the_rest_goes_on() -> None:
     assert np.array_equal(one.weights, other.weights) and np.array_equal(one.squares, other.squares)
     assert one.average() == pytest.approx(np.mean(weights[4:], axis=0), abs=1e-6)
     assert one.clock[0] == 3 and other.clock[0] == 7
+
+
+def test_weights_that_were_learned_before_are_slower_than_new_ones() -> None:
+    given = np.array([0.5, 0, -2, 0], np.float32)
+    learner = AdaGrad.after(given, 3.0, 0.1, 0.0)
+    assert learner.weights.tolist() == given.tolist() and learner.squares.tolist() == [3, 0, 3, 0]
+    gradient = Gradient.of(learner)
+    _add_all(gradient, np.arange(2), np.ones(2, np.float32))
+    step(learner, gradient)
+    assert learner.weights == pytest.approx([0.45, -0.1, -2, 0]) and given[0] == 0.5

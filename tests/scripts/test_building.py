@@ -365,3 +365,20 @@ def test_vectors_of_pieces_are_averaged(tmp_path: Path, monkeypatch: pytest.Monk
     importlib.invalidate_caches()
     found = {word: vector.tolist() for word, vector in wordllama(["cat", "cats"])}
     assert found == {"cat": [1, 2], "cats": [2, 5]}
+
+
+def test_a_chart_learns_from_what_its_d_parser_has_not(
+    monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+) -> None:
+    """Of each treebank trees in no part, evenly drawn; where they are too few, those of train, too."""
+    trees = [f"(TOP (NP (NN w{number})))" for number in range(9)]
+    data = [replace(RECIPES["en"].data[0], train=name) for name in ("many.mrg", "few.mrg")]
+    (tmp_path / "many.mrg").write_text("\n".join(trees))
+    (tmp_path / "few.mrg").write_text("\n".join(trees[:4]))
+    parts = tmp_path / "train.mrg", tmp_path / "dev.mrg"
+    parts[0].write_text("\n".join(trees[:2]))
+    parts[1].write_text(trees[2] + "\n")
+    recipe = replace(RECIPES["en"], data=tuple(data))
+    monkeypatch.setattr(building, "_TREES", 3)
+    found = [ctree.tokens.forms[0] for ctree in building.unlearned(recipe, tmp_path, parts)]
+    assert found == ["w3", "w5", "w7", "w0", "w1", "w3"]

@@ -158,8 +158,11 @@ def test_models_vote(tmp_path: Path) -> None:
 
 
 def test_what_several_models_do_not_give(tmp_path: Path) -> None:
-    with pytest.raises(ModelError, match="^several models vote on c-trees; d-trees are of one model$"):
+    refused = "^several models vote on c-trees; d-trees and function tags are of one model$"
+    with pytest.raises(ModelError, match=refused):
         parse([model(), model()], conllu(tmp_path, "a"), "conllu", ctrees=False)
+    with pytest.raises(ModelError, match=refused):
+        parse([model(), model()], conllu(tmp_path, "a"), "brackets", functions=True)
 
 
 def test_sentences_that_one_of_several_models_cannot_parse(tmp_path: Path) -> None:
