@@ -5,10 +5,12 @@ from __future__ import annotations
 import gzip
 import importlib
 import json
+from copy import copy
 from dataclasses import replace
 from itertools import islice
 from pathlib import Path
 from shutil import copytree, make_archive
+from typing import Any
 
 import numpy as np
 import pytest
@@ -205,14 +207,24 @@ def test_an_encoder_has_the_chart_of_another_model(
     monkeypatch.setattr(building, "_ENOUGH", -100.0)  # the chart, however little it has learned
     recipe = replace(RECIPES["en"], data=base.data, begin="base", shares={}, lessons=())
     recipe = replace(recipe, settings=recipe.settings | {"epochs": 2})
+    begun, learn_over_arcs = list[Any](), building.learn_over_arcs
+
+    def learn(model: Model, *rest: Any) -> None:
+        begun.append(copy(model.route))
+        learn_over_arcs(model, *rest)
+
+    monkeypatch.setattr(building, "learn_over_arcs", learn)
     build(recipe, treebanks, tmp_path / "en", said.append)
     model = Model.load(tmp_path / "en")
     assert (model.route_name, model.dparser_name, model.arcs) == ("cky", "stanza", "packed")
     assert model.dparser.finds_tags and model.tagger is model.dparser
     chart = Model.load(tmp_path / "base").route
     assert isinstance(model.route, ConstrainedCKY) and isinstance(chart, ConstrainedCKY)
-    np.testing.assert_array_equal(model.route.weights_, chart.weights_)
-    assert f"packed arcs: {model.route.arcs_}" in said and model.route.arcs_ != chart.arcs_ == ArcFeature()
+    [first] = begun
+    np.testing.assert_array_equal(first.weights_, chart.weights_)
+    assert f"packed arcs: {first.arcs_}" in said and first.arcs_ != chart.arcs_ == ArcFeature()
+    assert model.route.arcs_ == first.arcs_._replace(learned=1.0)
+    assert (model.route.weights_ != first.weights_).any()
     card = read_json(tmp_path / "en" / "card.json")
     assert {"F1 with the route reduction", "F1 with the route cky"} <= card["notes"].keys()
     assert card["settings"]["goes on from"] == "base"
