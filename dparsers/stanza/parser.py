@@ -8,7 +8,7 @@ slower, and labels every root `root`. Both give exactly one root and no cycle; a
 from __future__ import annotations
 
 import shutil
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import partial
 from pathlib import Path
@@ -159,10 +159,45 @@ class StanzaParser(StanzaEstimator, DependencyParser):
             arguments = self._arguments(preset)
             self.pretrain_ = self._bring_other_models(staging, arguments)
             self._learn(build, arguments, preset, staging, train, dev)
-            FORMAT.write(staging, said_of(self.bert_model), self)
-            # Read back at once: Stanza only logs it where a model cannot be written.
-            self.trainer_, self.pretrain_ = _load(staging, arguments["device"], self.bert_model is not None)
+            self._leave(staging)
         return self
+
+    def go_on(
+        self, train: Iterable[DTree], dev: Sequence[DTree], directory: Path, rate: float, progress: Report
+    ) -> Self:
+        """Learn more, with an encoder, and leave what is best on `dev` in a directory; trees with new labels
+        or tags are left out.
+
+        rate: the highest of learning
+        """
+        assert self.trainer_ is not None and self.bert_model is not None
+        begin = self.trainer_
+        labels, tags = ({*_units(begin, name)} for name in ("deprel", "upos"))
+        rows = [
+            self._rows(one.tokens, one.heads, one.labels)
+            for one in train
+            if labels >= {*(one.labels or ())} and (not self.finds_tags or tags >= {*one.tokens.tags})
+        ]
+        evaluate = evaluating(
+            Progress, progress, lambda: attachment(dev, self.parse(dtree.tokens for dtree in dev))
+        )
+        encoder = begin.model.bert_model, begin.model.bert_tokenizer
+        own = {"lr": rate, "device": self._device, "seed": self.seed}
+
+        def build(arguments: dict[str, Any], encoder: EncoderPair | None) -> ArcTask:
+            return ArcTask(arguments, rows, self.pretrain_, encoder, evaluate, begin)
+
+        with quiet(), seeded(self.seed), threads(self.threads), whole_directory(directory) as staging:
+            arguments, preset = begin.args | own, self._preset()
+            self._learn(build, arguments, preset, staging, rows, [*dev], encoder=encoder)
+            self._leave(staging)
+        return self
+
+    def _leave(self, directory: Path) -> None:
+        """Complete a model's directory, and read it back at once: Stanza only logs it where a model cannot be
+        written."""
+        FORMAT.write(directory, said_of(self.bert_model), self)
+        self.trainer_, self.pretrain_ = _load(directory, self._device, self.bert_model is not None)
 
     @classmethod
     def load(cls, directory: Path, device: str | None = None) -> Self:
@@ -188,8 +223,7 @@ class StanzaParser(StanzaEstimator, DependencyParser):
     @property
     def tags_(self) -> tuple[str, ...]:
         """The tags that it finds."""
-        known = self.trainer_.vocab["upos"]
-        return tuple(known.unmap(range(VOCAB_PREFIX_SIZE, len(known)))) if self.finds_tags else ()
+        return _units(self.trainer_, "upos") if self.finds_tags else ()
 
     def parse(self, sentences: Iterable[Tokens]) -> Iterator[DTree]:
         """Yield the d-tree of each sentence, in order; about a thousand sentences are held at a time."""
@@ -266,6 +300,12 @@ class StanzaParser(StanzaEstimator, DependencyParser):
             pretrain.load()
         pretrain.save(str(directory / _VECTORS))
         return pretrain
+
+
+def _units(trainer: Trainer, name: str) -> tuple[str, ...]:
+    """Return what a vocabulary of a network knows."""
+    known = trainer.vocab[name]
+    return tuple(known.unmap(range(VOCAB_PREFIX_SIZE, len(known))))
 
 
 def _load(directory: Path, device: str, has_encoder: bool) -> tuple[Trainer, Pretrain | None]:

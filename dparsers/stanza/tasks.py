@@ -8,6 +8,7 @@ import math
 import random
 from abc import abstractmethod
 from collections.abc import Callable, Iterator, Mapping, Sequence
+from functools import partial
 from pathlib import Path
 from typing import Any, ClassVar
 
@@ -92,7 +93,10 @@ class StanzaTask(NetworkTask):
 
 
 class ArcTask(StanzaTask):
-    """A parser that learns heads and labels. Its part of a batch keeps the scorer of labels small."""
+    """A parser that learns heads and labels. Its part of a batch keeps the scorer of labels small.
+
+    begin: whose network and vocabulary it goes on from
+    """
 
     name = "stanza"
 
@@ -103,6 +107,7 @@ class ArcTask(StanzaTask):
         pretrain: Pretrain | None,
         encoder: EncoderPair | None,
         score: Evaluate,
+        begin: arc_trainer.Trainer | None = None,
     ) -> None:
         super().__init__(arguments, encoder, score)
         small = batch_words(arguments, len({row[-1] for rows in train for row in rows}))
@@ -111,11 +116,16 @@ class ArcTask(StanzaTask):
         else:
             self.part = small
         arguments["word_cutoff"] = update_word_cutoff(pretrain, arguments["word_cutoff"])
-        self.loader = arc_data.DataLoader(StanzaDocument(train), self.words, arguments, pretrain)
+        known = begin.vocab if begin else None
+        self.loader = arc_data.DataLoader(StanzaDocument(train), self.words, arguments, pretrain, known)
         self.data, self.lengths = self.loader.dataset, self.loader.dataset.lengths
         kind, vocab = TRAINERS[arguments["model_type"]], self.loader.vocab
-        self.model = kind.build_model(arguments, vocab, pretrain.emb if pretrain else None, **self._around())
-        self.model.to(arguments["device"])
+        around = self._around()
+        build = partial(kind.build_model, arguments, vocab, pretrain.emb if pretrain else None, **around)
+        self.model = begin.model if begin else build().to(arguments["device"])
+        if encoder and begin:  # Stanza froze the encoder when it was loaded
+            self.model.unsaved_modules.remove("bert_model")
+            encoder[0].requires_grad_(True)
         self.trainer = kind(arguments, vocab, pretrain, self.model, build_optimizer=encoder is None)
         self.model.bert_finetuning = encoder is not None
         self._optimize(self.trainer.optimizer)
@@ -244,13 +254,13 @@ class StanzaEstimator:
         preset: Preset,
         directory: Path,
         *treebanks: object,
+        encoder: EncoderPair | None = None,
     ) -> None:
         """Train what `build` makes of arguments and encoder, and leave both in a directory.
 
-        treebanks: what it is trained on
+        treebanks: what it is trained on; encoder: that of a network that goes on, for which arguments fit
         """
-        encoder = None
-        if self.bert_model is not None:
+        if self.bert_model is not None and encoder is None:
             encoder = load_encoder(self.bert_model)
             arguments = fitted(arguments, encoder[0])
         task = build(arguments, encoder)

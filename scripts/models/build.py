@@ -73,7 +73,8 @@ def train(
     models: the folder of teachers, and of the model that it goes on from
     """
     settings = {**recipe.settings, "checkpoints": checkpoints}
-    if recipe.encoder:
+    base = recipe.network if recipe.encoder else recipe.begin
+    if recipe.encoder and not base:
         settings["transformer"] = str(encoder_of(recipe.encoder))
     read: Read = CLEANED
     if recipe.english:
@@ -87,8 +88,8 @@ def train(
     spec = BuildSpec(*parts, recipe.routes, read, **settings)
     directories = {route: work / route for route in recipe.routes}
     first = directories[recipe.routes[0]]
-    if recipe.begin and not recipe.encoder:
-        go_on(models / recipe.begin, spec, spec.tagger_epochs, first, say)
+    if base:
+        go_on(models / base, spec, spec.tagger_epochs, first, say)
     else:
         train_models(spec, [*directories.values()], say)
     if recipe.begin and recipe.encoder:

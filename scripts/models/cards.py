@@ -55,7 +55,8 @@ def _drawn(recipe: Recipe) -> dict[str, str]:
     """Return how the training set was drawn, where that was not just all there is."""
     made = {f"{name} times": str(share) for name, share in recipe.shares.items()}
     made |= {"recased": str(recipe.recased)} if recipe.recased else {}
-    made |= {"goes on from": recipe.begin} if recipe.begin else {}
+    begun = [name for name in (recipe.network, recipe.begin) if name]
+    made |= {"goes on from": " and ".join(begun)} if begun else {}
     made |= {f"{one.share} of {one.text}": f"parsed by {one}" for one in recipe.lessons}
     return made
 

@@ -1,4 +1,5 @@
-"""A model that learns more: tagger and d-parser of spaCy go on from another one, the route stays as it is."""
+"""A model that learns more: tagger and d-parser of spaCy, or a network of Stanza's on an encoder, go on from
+another one; the route stays as it is."""
 
 from __future__ import annotations
 
@@ -8,6 +9,7 @@ from shutil import copyfile
 
 from d2c.dparsers.spacy.parser import SpacyParser
 from d2c.dparsers.spacy.tagger import SpacyTagger
+from d2c.dparsers.stanza.parser import StanzaParser
 from d2c.dparsers.training import DEV_WORDS, thinned
 from d2c.models.model import Model
 from d2c.training.spec import TrainingSpec
@@ -17,8 +19,8 @@ from d2c.trees.ctree import CTree
 from d2c.trees.dtree import DTree
 from d2c.trees.route import Progress
 
-_RATE = 0.001  # half of that of a training from scratch
-_ABBREVIATIONS = Path("tagger") / "abbreviations.json"
+_RATES = {"spacy": 0.001, "stanza": 0.0015}  # halves of those of trainings from scratch
+_ABBREVIATIONS = "abbreviations.json"
 
 
 def go_on(
@@ -26,22 +28,30 @@ def go_on(
 ) -> None:
     """Leave in a directory what becomes of the model in another one when it learns from a treebank, too.
 
-    The d-parser learns what the first route of `spec` encodes, from tags that the tagger then predicts.
+    The d-parser learns what the first route of `spec` encodes, from tags that the tagger then predicts, if
+    there is one.
     """
     model = Model.load(base)
     tagger, dparser = model.tagger, model.dparser
-    assert isinstance(tagger, SpacyTagger) and isinstance(dparser, SpacyParser)
-    tagger.epochs, dparser.epochs = tagger_epochs, spec.epochs
+    assert isinstance(dparser, SpacyParser | StanzaParser)
+    dparser.epochs = spec.epochs
     train, dev = [*CLEANED(spec.train)], [*CLEANED(spec.dev)]
     dev = [*thinned(dev, DEV_WORDS, lambda ctree: len(ctree.tokens))]
-    tokens = [[ctree.tokens for ctree in part] for part in (train, dev)]
-    tagger.go_on(tokens[0], tokens[1], directory / "tagger", _RATE, say)
-    copyfile(base / _ABBREVIATIONS, directory / _ABBREVIATIONS)
+    words = "dparser" if tagger is None else "tagger"
+    if isinstance(tagger, SpacyTagger):
+        tagger.epochs = tagger_epochs
+        tokens = [[ctree.tokens for ctree in part] for part in (train, dev)]
+        tagger.go_on(tokens[0], tokens[1], directory / words, _RATES["spacy"], say)
     route = next(iter(spec.new_routes().values()))
 
     def encoded(ctrees: Sequence[CTree]) -> list[DTree]:
-        tags = (one.tags for one in tagger.tag(ctree.tokens.forms for ctree in ctrees))
+        tokens = (ctree.tokens for ctree in ctrees)
+        tags = (one.tags for one in (tokens if tagger is None else tagger.tag(one.forms for one in tokens)))
         return [*map(route.encode, retagged(ctrees, tags, spec.head_rules))]
 
-    dparser.go_on(encoded(train), encoded(dev), directory / "dparser", _RATE, say)
+    if isinstance(dparser, StanzaParser):
+        dparser.checkpoints = spec.checkpoints
+    rate = _RATES[model.dparser_name.partition(":")[0]]
+    dparser.go_on(encoded(train), encoded(dev), directory / "dparser", rate, say)
+    copyfile(base / words / _ABBREVIATIONS, directory / words / _ABBREVIATIONS)
     model.save(directory, directory)

@@ -57,6 +57,7 @@ class Recipe:
     settings: of `BuildSpec`; of a converter, those of the chart
     begin:    the model that it goes on from, built into the same folder before; with an encoder, the one
               whose chart it takes
+    network:  with an encoder, the model whose tagger and d-parser it goes on from
     shares:   of treebanks, how often each sentence is in train; 1 where nothing is said
     recased:  of the sentences in train so many once more, without capitals or in capitals
     lessons:  silver trees of text, which are in train, too
@@ -78,6 +79,7 @@ class Recipe:
     read: Read = of_each(penn_trees)
     routes: tuple[str, ...] = ("reduction",)
     begin: str | None = None
+    network: str | None = None
     shares: Mapping[str, float] = field(default_factory=dict)
     recased: float = 0.0
     lessons: tuple[Lesson, ...] = ()

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
@@ -11,6 +12,7 @@ pytest.importorskip("stanza")
 from d2c.dparsers.protocol import Progress
 from d2c.dparsers.stanza.joint import shape
 from d2c.dparsers.stanza.parser import StanzaParser
+from d2c.dparsers.training import attachment
 from d2c.trees.ctree import Tokens
 from d2c.trees.formats.conllu import read_conllu
 from tests.dparsers.encoders import tiny_encoder
@@ -59,3 +61,25 @@ def test_it_finds_arcs_and_tags(tmp_path: Path) -> None:
 )  # fmt: skip
 def test_shapes(form: str, is_of: str) -> None:
     assert shape(form) == is_of
+
+
+def test_it_goes_on_from_what_it_knows(tmp_path: Path) -> None:
+    pytest.importorskip("transformers", reason='needs pip install "d2c[transformers]"')
+    first, more, dev = treebank(1, 12), treebank(3, 24), treebank(2, 6)
+    files = write(tmp_path / "train.conllu", first), write(tmp_path / "dev.conllu", dev)
+    encoder = tiny_encoder(tmp_path / "tiny")
+    own = StanzaParser("joint", bert_model=str(encoder), epochs=2, device="cpu", threads=1, arguments=TINY)
+    own.train(*files, tmp_path / "joint")
+    begun = StanzaParser.load(tmp_path / "joint", "cpu")
+    known, before = begun.tags_, begun.trainer_.model.bert_model.state_dict()
+    before = {name: tensor.clone() for name, tensor in before.items()}
+    new = replace(more[0], tokens=Tokens(more[0].tokens.forms, ("NEW",) * len(more[0].tokens)))
+    begun.epochs, reports = 12, list[Progress]()
+    begun.go_on([*first, *more, new], dev, tmp_path / "more", 0.02, reports.append)
+    assert begun.tags_ == known and reports[-1].las > reports[0].las
+    after = StanzaParser.load(tmp_path / "more", "cpu")
+    weights = after.trainer_.model.bert_model.state_dict()
+    assert any((weights[name] != before[name]).any() for name in before)
+    found, again = ([*one.parse(dtree.tokens for dtree in dev)] for one in (begun, after))
+    assert [(one.heads, one.labels) for one in found] == [(one.heads, one.labels) for one in again]
+    assert attachment(dev, again)[1] > 0.5
