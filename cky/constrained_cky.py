@@ -38,7 +38,7 @@ from d2c.forests.forest import Floats
 from d2c.linear.adagrad import AdaGrad
 from d2c.linear.learner import Checkpoint, Training, fingerprint_of, permuted
 from d2c.packed.dtree import packed_arcs
-from d2c.packed.feature import ArcFeature, fit_feature, least_probability
+from d2c.packed.feature import ArcFeature, better, fit_feature, least_probability
 from d2c.trees.binarization import UNARY, Symbol
 from d2c.trees.constraints import SpanConstraints
 from d2c.trees.conversion import to_labelled_dependencies
@@ -125,6 +125,8 @@ class ConstrainedCKY(ChartDecoder, Route):
             self._learn_weights(first, examples, None, progress)
             first.learner.average_anew()
             self.weights_ = self._learn_over_arcs(over_arcs, EPOCHS, first.learner, score, progress)
+            if score:
+                self._weigh_arcs(score)
         else:
             training = self._training(self.settings, examples)
             self.weights_ = self._learn_weights(training, examples, score, progress)
@@ -220,6 +222,17 @@ class ConstrainedCKY(ChartDecoder, Route):
             return loss, parts
 
         return training.run(len(sentences), learn, score, progress)
+
+    def _weigh_arcs(self, score: Callable[[Floats], float]) -> None:
+        """Choose what probabilities of arcs count for beside what is learned of them: the d-parser that will
+        be used is better than those of folds, which have learned from fewer sentences."""
+        weights = self.weights_
+
+        def f1(feature: ArcFeature) -> float:
+            self.arcs_ = feature
+            return score(weights)
+
+        self.arcs_ = better(f1, self.arcs_, "weight")
 
     def fit_grammar(self, ctrees: Iterable[CTree], dtrees: Iterable[DTree] | None = None) -> list[Gold]:
         """Learns grammar and vocabulary, all that `oracle` needs; arguments and errors as of `fit`."""

@@ -93,12 +93,12 @@ def learn_feature(score: Callable[[ArcFeature], float], dtrees: Iterable[DTree])
     best = best._replace(weight=best_weight(lambda weight: score(best._replace(weight=weight))))
     if any(arcs is not None and arcs.labels is not None for arcs in map(packed_arcs, given)):
         for name in ("labels", "weight"):
-            best = _better(score, best, name)
+            best = better(score, best, name)
     single = best._replace(least=ONE_HEAD)
     return best if score(best) > score(single) else single
 
 
-def _better(score: Callable[[ArcFeature], float], feature: ArcFeature, name: str) -> ArcFeature:
+def better(score: Callable[[ArcFeature], float], feature: ArcFeature, name: str) -> ArcFeature:
     """The feature with the best weight of this name, if that is better than its own."""
     found = feature._replace(**{name: best_weight(lambda weight: score(feature._replace(**{name: weight})))})
     return found if score(found) > score(feature) else feature

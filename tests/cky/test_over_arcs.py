@@ -5,8 +5,9 @@ from __future__ import annotations
 import copy
 import json
 from collections import Counter
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from functools import cache
+from math import log2
 from pathlib import Path
 
 import numpy as np
@@ -22,12 +23,12 @@ from d2c.cky.search.layout import heads_of, lay_out
 from d2c.cky.search.packed_chart import MOST_EDGES, build_packed_chart, score_arcs
 from d2c.cky.search.search import ChartInput, losses, parts_of
 from d2c.cky.search.sites import Parts
-from d2c.forests.forest import Ints
+from d2c.forests.forest import Floats, Ints
 from d2c.linear.adagrad import AdaGrad, Gradient
 from d2c.linear.weights import halved
 from d2c.packed.arcs import single
 from d2c.packed.dtree import packed_arcs, with_packed_arcs
-from d2c.packed.feature import ArcFeature
+from d2c.packed.feature import WEIGHTS, ArcFeature, least_probability
 from d2c.trees.dtree import DTree
 from d2c.trees.scores.brackets import bracket_scores
 from tests.cky.parts import features_of
@@ -174,6 +175,24 @@ def test_it_learns_from_d_trees_with_packed_arcs(tmp_path: Path) -> None:
     route.save(tmp_path)
     again = ConstrainedCKY.load(tmp_path)
     assert again.arcs_ == route.arcs_ and list(again.decode_all(dtrees)) == list(route.decode_all(dtrees))
+
+
+def test_what_arcs_count_for_is_chosen_on_held_out_trees(monkeypatch: pytest.MonkeyPatch) -> None:
+    """The weight with the best F1 is kept, and the weights that were learned."""
+    route, asked = ConstrainedCKY(table_bits=18), list[float]()
+
+    def f1(self: ConstrainedCKY, gold: object, dtrees: object) -> Callable[[Floats], float]:
+        def score(weights: Floats) -> float:
+            asked.append(self.arcs_.weight)
+            return -abs(log2(self.arcs_.weight) - 2)
+
+        return score
+
+    monkeypatch.setattr(ConstrainedCKY, "_scorer_of", f1)
+    train, dtrees = sample("train", 60), spoilt(route, "train", 60)
+    route.fit(train, train[:1], dtrees=dtrees, dev_dtrees=dtrees[:1])
+    assert route.arcs_ == BEGIN._replace(least=least_probability(dtrees), weight=4.0)
+    assert asked[:3] == [1.0] * 3 and {*asked} == {*WEIGHTS}
 
 
 def test_confidences_and_k_best_have_the_features_of_arcs() -> None:
