@@ -3,7 +3,7 @@ another one; the route stays as it is."""
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from pathlib import Path
 from shutil import copyfile
 
@@ -15,7 +15,7 @@ from d2c.models.model import Model
 from d2c.training.spec import TrainingSpec
 from d2c.training.tagging import retagged
 from d2c.treebanks.reading import CLEANED
-from d2c.trees.ctree import CTree
+from d2c.trees.ctree import CTree, Tokens
 from d2c.trees.dtree import DTree
 from d2c.trees.route import Progress
 
@@ -34,10 +34,10 @@ def go_on(
     model = Model.load(base)
     tagger, dparser = model.tagger, model.dparser
     assert isinstance(dparser, SpacyParser | StanzaParser)
+    words = "tagger" if isinstance(tagger, SpacyTagger) else "dparser"  # which knows tags, too
     dparser.epochs = spec.epochs
     train, dev = [*CLEANED(spec.train)], [*CLEANED(spec.dev)]
     dev = [*thinned(dev, DEV_WORDS, lambda ctree: len(ctree.tokens))]
-    words = "dparser" if tagger is None else "tagger"
     if isinstance(tagger, SpacyTagger):
         tagger.epochs = tagger_epochs
         tokens = [[ctree.tokens for ctree in part] for part in (train, dev)]
@@ -45,9 +45,10 @@ def go_on(
     route = next(iter(spec.new_routes().values()))
 
     def encoded(ctrees: Sequence[CTree]) -> list[DTree]:
-        tokens = (ctree.tokens for ctree in ctrees)
-        tags = (one.tags for one in (tokens if tagger is None else tagger.tag(one.forms for one in tokens)))
-        return [*map(route.encode, retagged(ctrees, tags, spec.head_rules))]
+        tokens: Iterable[Tokens] = (ctree.tokens for ctree in ctrees)
+        if isinstance(tagger, SpacyTagger):
+            tokens = tagger.tag(one.forms for one in tokens)
+        return [*map(route.encode, retagged(ctrees, (one.tags for one in tokens), spec.head_rules))]
 
     if isinstance(dparser, StanzaParser):
         dparser.checkpoints = spec.checkpoints

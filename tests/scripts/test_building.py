@@ -205,7 +205,7 @@ def test_an_encoder_has_the_chart_of_another_model(
     tiny = tiny_encoder(tmp_path / "tiny")
     monkeypatch.setattr(building, "encoder_of", lambda package: tiny)
     monkeypatch.setattr(building, "_ENOUGH", -100.0)  # the chart, however little it has learned
-    recipe = replace(RECIPES["en"], data=base.data, begin="base", shares={}, lessons=())
+    recipe = replace(RECIPES["en-taught"], name="en", data=base.data, begin="base", shares={}, lessons=())
     recipe = replace(recipe, settings=recipe.settings | {"epochs": 2})
     begun, learn_over_arcs = list[Any](), building.learn_over_arcs
 
@@ -228,6 +228,14 @@ def test_an_encoder_has_the_chart_of_another_model(
     card = read_json(tmp_path / "en" / "card.json")
     assert {"F1 with the route reduction", "F1 with the route cky"} <= card["notes"].keys()
     assert card["settings"]["goes on from"] == "base"
+    monkeypatch.setattr(building, "encoder_of", None)  # the network brings its own
+    build(replace(recipe, name="more", network="en"), treebanks, tmp_path / "more", said.append)
+    more = Model.load(tmp_path / "more")
+    assert (more.route_name, more.arcs) == ("cky", "packed") and more.tagger is more.dparser
+    for part in ("dparser/parser.pt", "dparser/encoder/model.safetensors"):
+        assert (tmp_path / "en" / part).read_bytes() != (tmp_path / "more" / part).read_bytes()
+    card = read_json(tmp_path / "more" / "card.json")
+    assert card["settings"]["goes on from"] == "en and base"
 
 
 @pytest.mark.slow
