@@ -173,17 +173,19 @@ def _best(
     """Yield, for each number K, a row of the c-tree with the greatest F1 of each sentence's K best; none
     where a route has one c-tree of each d-tree."""
 
-    def nearest(ctree: CTree, dtree: DTree, k: int) -> CTree:
-        found = [guess for _, guess in route.decode_k_best(dtree, k)]
+    def nearest(ctree: CTree, dtree: DTree) -> list[CTree]:
+        """Those nearest to gold among the first K, for each K; the K best are the first of more."""
+        found = [guess for _, guess in route.decode_k_best(dtree, max(numbers))]
         scores = gold.metric.score([ctree] * len(found), with_tags_of([ctree] * len(found), found))
-        return found[max(range(len(found)), key=lambda i: scores[i].f1)]
+        order = range(len(found))
+        return [found[max(order[:k], key=lambda i: scores[i].f1)] for k in numbers]
 
     if not (numbers and any(len(route.decode_k_best(dtree, 2)) > 1 for dtree in parses.dtrees)):
         return
-    for k in numbers:
-        pairs = zip(gold.ctrees, counted(parses.dtrees, f"{name} {k} {BEST}"), strict=True)
-        guess = with_tags_of(gold.ctrees, (nearest(*pair, k) for pair in pairs))
-        yield _unfound(f"{name} {k} {BEST}", gold, parses, guess)
+    pairs = zip(gold.ctrees, counted(parses.dtrees, f"{name} {BEST}"), strict=True)
+    guesses = zip(*(nearest(*pair) for pair in pairs), strict=True)
+    for k, guess in zip(numbers, guesses, strict=True):
+        yield _unfound(f"{name} {k} {BEST}", gold, parses, with_tags_of(gold.ctrees, guess))
 
 
 def _unfound(name: str, gold: GoldStandard, parses: Parses, guess: Iterable[CTree]) -> Row:
