@@ -205,9 +205,8 @@ class ConstrainedCKY(ChartDecoder, Route):
         """Return the best averaged weights of parts and arcs; learner: the state to begin with."""
         settings, checkpoint = replace(self.settings, epochs=epochs), None
         if self.checkpoints:
-            checkpoint = Checkpoint(
-                self.checkpoints / "packed", fingerprint_of(settings, columns_of(sentences))
-            )
+            columns = (*columns_of(sentences), learner.weights, np.array(self.arcs_))
+            checkpoint = Checkpoint(self.checkpoints / "packed", fingerprint_of(settings, columns))
         training = Training("cky over packed arcs", settings, permuted, checkpoint, learner)
         query, scorer = self.query, Scorer(self.templates, self.grammar_.keys, learner.weights)
 

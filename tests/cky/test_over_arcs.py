@@ -13,6 +13,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 
+from d2c.base.errors import ModelError
 from d2c.cky.constrained_cky import ConstrainedCKY
 from d2c.cky.learning.over_arcs import BEGIN, SQUARES, PackedExample, step_over_arcs
 from d2c.cky.learning.svm import gold_parts, sentence, train_on
@@ -25,6 +26,7 @@ from d2c.cky.search.search import ChartInput, losses, parts_of
 from d2c.cky.search.sites import Parts
 from d2c.forests.forest import Floats, Ints
 from d2c.linear.adagrad import AdaGrad, Gradient
+from d2c.linear.learner import Epoch
 from d2c.linear.weights import halved
 from d2c.packed.arcs import single
 from d2c.packed.dtree import packed_arcs, with_packed_arcs
@@ -226,6 +228,28 @@ def test_a_model_without_features_of_arcs_is_what_it_was(tmp_path: Path) -> None
 
 def seen(dtree: DTree) -> tuple:  # type: ignore[type-arg]
     return dtree.tokens, dtree.heads, dtree.labels
+
+
+def test_an_interrupted_training_over_arcs_goes_on(tmp_path: Path) -> None:
+    train = sample("train", 40)
+
+    def stop(epoch: Epoch) -> None:
+        if epoch.number == 2:
+            raise KeyboardInterrupt
+
+    def learn(into: Path | None, says: Callable[[Epoch], None] | None = None) -> ConstrainedCKY:
+        route = ConstrainedCKY(table_bits=14, checkpoints=into)
+        return route.fit(train, dtrees=spoilt(route, "train", 40), progress=says)
+
+    with pytest.raises(KeyboardInterrupt):
+        learn(tmp_path, stop)
+    epochs = list[Epoch]()
+    resumed = learn(tmp_path, epochs.append)
+    assert [(epoch.name, epoch.number) for epoch in epochs] == [("cky over packed arcs", 3)]
+    np.testing.assert_array_equal(resumed.weights_, learn(None).weights_)
+    resumed.weights_ = halved(resumed.weights_)  # it has begun with others
+    with pytest.raises(ModelError, match="is of another treebank or other settings"):
+        resumed.go_on_over_arcs(train, spoilt(resumed, "train", 40), 3)
 
 
 def test_a_chart_goes_on_over_arcs_from_its_own_weights() -> None:
