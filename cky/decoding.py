@@ -34,6 +34,7 @@ from d2c.forests.semirings import count_derivations
 from d2c.packed.arcs import PackedArcs
 from d2c.packed.dtree import packed_arcs
 from d2c.packed.feature import ArcFeature
+from d2c.packed.k_best import k_best_dtrees
 from d2c.trees.binarization import Symbol
 from d2c.trees.constraints import SpanConstraints
 from d2c.trees.ctree import CTree, Tokens
@@ -44,6 +45,7 @@ from d2c.trees.repair import ARCS_UNDONE, Repairs, repair_tree
 
 GLUED, PRUNING_UNDONE = "glue rule", "pruning undone"
 MOST_DERIVATIONS = 1 << 11  # among which the k best c-trees are looked for
+AMONG = 16  # best d-trees over packed arcs; where c-trees may have gaps, the crossing ones are looked at
 
 
 class ChartDecoder:
@@ -148,8 +150,7 @@ class ChartDecoder:
             repairs.sentences += 1
             repairs.tokens += n
             return heads
-        continuous = self.settings.continuous
-        return repair_tree(heads, not self.gaps_ if continuous is None else continuous, repairs)
+        return repair_tree(heads, self._continuous, repairs)
 
     @property
     def templates(self) -> Templates:
@@ -181,6 +182,11 @@ class ChartDecoder:
         self._unrefined = shown == [(name,) for name in self._names]
 
     @property
+    def _continuous(self) -> bool:
+        """Whether c-trees are to have no gaps."""
+        return not self.gaps_ if self.settings.continuous is None else self.settings.continuous
+
+    @property
     def _symbols(self) -> Refinement:
         return REFINEMENTS[self.settings.symbols]
 
@@ -205,12 +211,17 @@ class ChartDecoder:
         observed: with the heads of the single d-tree
         """
         weight, _, of_labels, learned = self.arcs_
-        labels, layout = np.zeros((0, 0), np.float32), None
+        labels, layout, dtrees = np.zeros((0, 0), np.float32), None, list[Sequence[int]]()
         if kept.labels is not None and (of_labels or learned):
             labels = kept.labels.summed(self._labels, phrase_symbols(kept.labels.names))
-        if not kept.is_single and is_projective(heads_of(observed).tolist()):
+        if not kept.is_single:
             layout = lay_out_packed(kept, self.settings.context or len(self.query.constraints.sides) > 0)
-        packed = Packed(kept, layout, weight * kept.logs, of_labels * labels)
+            if not self._continuous:
+                best = [tuple(heads_of(observed).tolist())]
+                best += [heads for heads, _ in k_best_dtrees(kept, AMONG, projective=False)]
+                crossing = (heads for heads in best if layout is None or not is_projective(heads))
+                dtrees += dict.fromkeys(crossing)
+        packed = Packed(kept, layout, weight * kept.logs, of_labels * labels, dtrees=dtrees)
         if not learned:
             return packed
         features = ArcFeatures.of(observed, kept, labels, len(self.weights_))
