@@ -194,10 +194,16 @@ def extraposed(ctree: CTree) -> CTree:
     return build_ctree(Tokens(tuple(forms), tuple(tags)), ctree.labels, children, n + len(children) - 1)
 
 
-def test_it_learns_over_arcs_of_trees_with_gaps_and_looks_at_those_that_cross() -> None:
+@cache
+def learned_with_gaps() -> tuple[ConstrainedCKY, list[CTree], list[CTree]]:
+    """A chart, and trees of train and dev."""
     train, dev = (list(map(extraposed, sample(part, 300))) for part in ("train", "dev"))
     route = ConstrainedCKY(table_bits=18)
-    route.fit(train, dtrees=spoilt(route, train))
+    return route.fit(train, dtrees=spoilt(route, train)), train, dev
+
+
+def test_it_learns_over_arcs_of_trees_with_gaps_and_looks_at_those_that_cross() -> None:
+    route, train, dev = learned_with_gaps()
     assert route.gaps_ and route.arcs_.learned == 1
     plain = without_arcs(route, train)
     plain.arcs_ = route.arcs_._replace(learned=0)
@@ -212,6 +218,18 @@ def test_it_learns_over_arcs_of_trees_with_gaps_and_looks_at_those_that_cross() 
     assert f1 > other + 1 and other > of_single + 5
     for dtree, ctree in zip(dtrees[:30], found, strict=False):
         assert route.confidences(dtree)[0] == route.decode_k_best(dtree, 3)[0][1] == ctree
+
+
+def test_where_the_layout_is_too_large_the_best_d_trees_are_looked_at(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    """Here they are all that there are."""
+    route, _, dev = learned_with_gaps()
+    dtrees, repairs = spoilt(route, dev[:100]), [Repairs(), Repairs()]
+    found = list(route.decode_all(dtrees, repairs[0]))
+    monkeypatch.setattr("d2c.cky.decoding.lay_out_packed", lambda arcs, around: None)
+    assert list(route.decode_all(dtrees, repairs[1])) == found
+    assert repairs[0].counts == repairs[1].counts
 
 
 def test_confidences_and_k_best_have_the_features_of_arcs() -> None:
