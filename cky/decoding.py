@@ -45,7 +45,7 @@ from d2c.trees.repair import ARCS_UNDONE, Repairs, repair_tree
 
 GLUED, PRUNING_UNDONE = "glue rule", "pruning undone"
 MOST_DERIVATIONS = 1 << 11  # among which the k best c-trees are looked for
-AMONG = 16  # best d-trees over packed arcs; where c-trees may have gaps, the crossing ones are looked at
+AMONG = 16  # best d-trees over packed arcs; the crossing ones are looked at where the d-parser's own crosses
 
 
 class ChartDecoder:
@@ -150,7 +150,8 @@ class ChartDecoder:
             repairs.sentences += 1
             repairs.tokens += n
             return heads
-        return repair_tree(heads, self._continuous, repairs)
+        continuous = self.settings.continuous
+        return repair_tree(heads, not self.gaps_ if continuous is None else continuous, repairs)
 
     @property
     def templates(self) -> Templates:
@@ -182,11 +183,6 @@ class ChartDecoder:
         self._unrefined = shown == [(name,) for name in self._names]
 
     @property
-    def _continuous(self) -> bool:
-        """Whether c-trees are to have no gaps."""
-        return not self.gaps_ if self.settings.continuous is None else self.settings.continuous
-
-    @property
     def _symbols(self) -> Refinement:
         return REFINEMENTS[self.settings.symbols]
 
@@ -212,15 +208,14 @@ class ChartDecoder:
         """
         weight, _, of_labels, learned = self.arcs_
         labels, layout, dtrees = np.zeros((0, 0), np.float32), None, list[Sequence[int]]()
+        own = tuple(heads_of(observed).tolist())
         if kept.labels is not None and (of_labels or learned):
             labels = kept.labels.summed(self._labels, phrase_symbols(kept.labels.names))
         if not kept.is_single:
             layout = lay_out_packed(kept, self.settings.context or len(self.query.constraints.sides) > 0)
-            if not self._continuous:
-                best = [tuple(heads_of(observed).tolist())]
-                best += [heads for heads, _ in k_best_dtrees(kept, AMONG, projective=False)]
-                crossing = (heads for heads in best if layout is None or not is_projective(heads))
-                dtrees += dict.fromkeys(crossing)
+            if not is_projective(own):
+                best = [own, *(heads for heads, _ in k_best_dtrees(kept, AMONG, projective=False))]
+                dtrees += dict.fromkeys(heads for heads in best if not is_projective(heads))
         packed = Packed(kept, layout, weight * kept.logs, of_labels * labels, dtrees=dtrees)
         if not learned:
             return packed

@@ -220,18 +220,6 @@ def test_it_learns_over_arcs_of_trees_with_gaps_and_looks_at_those_that_cross() 
         assert route.confidences(dtree)[0] == route.decode_k_best(dtree, 3)[0][1] == ctree
 
 
-def test_where_the_layout_is_too_large_the_best_d_trees_are_looked_at(
-    monkeypatch: pytest.MonkeyPatch,
-) -> None:
-    """Here they are all that there are."""
-    route, _, dev = learned_with_gaps()
-    dtrees, repairs = spoilt(route, dev[:100]), [Repairs(), Repairs()]
-    found = list(route.decode_all(dtrees, repairs[0]))
-    monkeypatch.setattr("d2c.cky.decoding.lay_out_packed", lambda arcs, around: None)
-    assert list(route.decode_all(dtrees, repairs[1])) == found
-    assert repairs[0].counts == repairs[1].counts
-
-
 def test_confidences_and_k_best_have_the_features_of_arcs() -> None:
     route, changed = learned(), 0
     plain = copy.copy(route)
