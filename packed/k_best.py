@@ -160,7 +160,7 @@ def _best(arcs: PackedArcs, part: NDArray[np.bool_]) -> Ints | None:
     """[n] the arcs of a part's best tree; None where it has none."""
     words, n = arcs.dependents(), len(arcs.begin) - 1
     logs = np.where(part, arcs.logs, -np.inf)
-    likeliest = np.flatnonzero(logs == np.maximum.reduceat(logs, arcs.begin[:-1])[words])
+    likeliest = np.flatnonzero(logs == np.maximum.reduceat(logs, arcs.begin[:-1])[words]).astype(np.int32)
     tree = likeliest[np.searchsorted(words[likeliest], np.arange(n))]
     if part[tree].all() and is_tree(arcs.heads[tree].tolist()):  # mostly
         return tree
