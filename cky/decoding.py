@@ -34,6 +34,7 @@ from d2c.forests.semirings import count_derivations
 from d2c.packed.arcs import PackedArcs
 from d2c.packed.dtree import packed_arcs
 from d2c.packed.feature import ArcFeature
+from d2c.packed.k_best import k_best_dtrees
 from d2c.trees.binarization import Symbol
 from d2c.trees.constraints import SpanConstraints
 from d2c.trees.ctree import CTree, Tokens
@@ -44,6 +45,7 @@ from d2c.trees.repair import ARCS_UNDONE, Repairs, repair_tree
 
 GLUED, PRUNING_UNDONE = "glue rule", "pruning undone"
 MOST_DERIVATIONS = 1 << 11  # among which the k best c-trees are looked for
+AMONG = 16  # best d-trees over packed arcs; the crossing ones are looked at where the d-parser's own crosses
 
 
 class ChartDecoder:
@@ -205,12 +207,16 @@ class ChartDecoder:
         observed: with the heads of the single d-tree
         """
         weight, _, of_labels, learned = self.arcs_
-        labels, layout = np.zeros((0, 0), np.float32), None
+        labels, layout, dtrees = np.zeros((0, 0), np.float32), None, list[Sequence[int]]()
+        own = tuple(heads_of(observed).tolist())
         if kept.labels is not None and (of_labels or learned):
             labels = kept.labels.summed(self._labels, phrase_symbols(kept.labels.names))
-        if not kept.is_single and is_projective(heads_of(observed).tolist()):
+        if not kept.is_single:
             layout = lay_out_packed(kept, self.settings.context or len(self.query.constraints.sides) > 0)
-        packed = Packed(kept, layout, weight * kept.logs, of_labels * labels)
+            if not is_projective(own):
+                best = [own, *(heads for heads, _ in k_best_dtrees(kept, AMONG, projective=False))]
+                dtrees += dict.fromkeys(heads for heads in best if not is_projective(heads))
+        packed = Packed(kept, layout, weight * kept.logs, of_labels * labels, dtrees=dtrees)
         if not learned:
             return packed
         features = ArcFeatures.of(observed, kept, labels, len(self.weights_))

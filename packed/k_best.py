@@ -23,6 +23,7 @@ from d2c.forests.forest import Forest, Ints
 from d2c.forests.kbest import k_best
 from d2c.packed.arcs import PackedArcs
 from d2c.packed.spanning import chu_liu_edmonds
+from d2c.trees.dtree import is_tree
 
 MOST_EDGES = 1 << 17  # of a forest
 
@@ -158,6 +159,11 @@ def _divided(arcs: PackedArcs, part: NDArray[np.bool_], tree: Ints) -> Iterator[
 def _best(arcs: PackedArcs, part: NDArray[np.bool_]) -> Ints | None:
     """[n] the arcs of a part's best tree; None where it has none."""
     words, n = arcs.dependents(), len(arcs.begin) - 1
+    logs = np.where(part, arcs.logs, -np.inf)
+    likeliest = np.flatnonzero(logs == np.maximum.reduceat(logs, arcs.begin[:-1])[words]).astype(np.int32)
+    tree = likeliest[np.searchsorted(words[likeliest], np.arange(n))]
+    if part[tree].all() and is_tree(arcs.heads[tree].tolist()):  # mostly
+        return tree
     table = np.full((n + 1, n), n * float(arcs.logs.min()) - 1)  # less than all that are left
     numbers = np.full((n + 1, n), -1, np.int32)
     table[arcs.heads[part], words[part]] = arcs.logs[part]

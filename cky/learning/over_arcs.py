@@ -18,7 +18,7 @@ from d2c.cky.search.arc_features import add_arcs
 from d2c.cky.search.chart import Chart, build_chart
 from d2c.cky.search.features import score_edges
 from d2c.cky.search.layout import Observed
-from d2c.cky.search.packed_chart import Packed, build_packed_chart, places_of, score_arcs
+from d2c.cky.search.packed_chart import Packed, chart_over, places_of, score_arcs
 from d2c.cky.search.search import ChartInput, losses, parts_of
 from d2c.cky.search.sites import Parts
 from d2c.forests.semirings import viterbi
@@ -75,9 +75,9 @@ def step_over_arcs(
 
 
 def _chart(sentence: ChartInput, packed: Packed) -> Chart:
-    if packed.layout is None:
+    if not packed.several:
         return build_chart(sentence.query, sentence.observed)
-    return build_packed_chart(sentence.query, sentence.observed, packed.layout, MOST_EDGES)[0]
+    return chart_over(sentence.query, sentence.observed, packed, MOST_EDGES)[0]
 
 
 def columns_of(sentences: Sequence[PackedExample]) -> list[NDArray[np.generic]]:

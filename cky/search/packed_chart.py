@@ -3,10 +3,13 @@
 Its cells are those of `d2c.cky.search.packed_layout`, filled as those of the constrained chart are. Where
 every word has one head it is the constrained chart of this d-tree; where items do not know the d-tree around
 them and all arcs are kept, it is that of lexicalised CKY.
+
+D-trees whose arcs cross have constrained charts of their own; those of the best can stand beside it.
 """
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import NamedTuple
 
 import numpy as np
@@ -14,7 +17,7 @@ from numpy.typing import NDArray
 
 from d2c.cky.grammar.grammar import RuleTable
 from d2c.cky.search.arc_features import ArcFeatures
-from d2c.cky.search.chart import Query
+from d2c.cky.search.chart import Query, build_chart
 from d2c.cky.search.growing import (
     BLOCKS,
     COPY,
@@ -40,7 +43,7 @@ from d2c.cky.search.layout import Observed
 from d2c.cky.search.packed_layout import PackedLayout
 from d2c.cky.search.pruning import certain_side
 from d2c.cky.search.sites import Sites
-from d2c.forests.forest import Floats, Ints
+from d2c.forests.forest import Floats, Forest, Ints
 from d2c.linear.kernels import inner, kernel, lean
 from d2c.linear.templates import Longs
 from d2c.packed.arcs import PackedArcs
@@ -57,6 +60,7 @@ class Packed(NamedTuple):
     scores:   [A] what each arc adds to the score of a derivation
     symbols:  [A, S] what each symbol of the grammar adds that an arc makes; [0, 0] without labels
     features: of which the weights are learned; None where there are none
+    dtrees:   [n] the heads of each d-tree that has a chart of its own
     """
 
     arcs: PackedArcs
@@ -64,6 +68,12 @@ class Packed(NamedTuple):
     scores: Floats
     symbols: Floats
     features: ArcFeatures | None = None
+    dtrees: Sequence[Sequence[int]] = ()
+
+    @property
+    def several(self) -> bool:
+        """Whether there are d-trees to look at in place of the single one."""
+        return self.layout is not None or len(self.dtrees) > 0
 
 
 @lean
@@ -211,6 +221,43 @@ def build_packed_chart(
             _set_site(site, NOTHING + UNARY, of, layout.states[a], layout.states[b])
             end_block(growing)
     return finished(growing), full
+
+
+def chart_over(query: Query, observed: Observed, packed: Packed, most: int) -> tuple[Chart, bool]:
+    """Return all derivations over the projective d-trees of arcs, and over those that are looked at by
+    themselves; arguments and result as of `build_packed_chart`."""
+    charts = list[Chart]()
+    if packed.layout is not None:
+        chart, full = build_packed_chart(query, observed, packed.layout, most)
+        if full:
+            return chart, full
+        charts.append(chart)
+    for heads in packed.dtrees:
+        over = observed.copy()
+        over["head"][1:-1] = heads
+        charts.append(build_chart(query, over))
+    return united(charts), False
+
+
+def united(charts: Sequence[Chart]) -> Chart:
+    """Return the derivations of several charts of a sentence as one: they share the goal."""
+    if len(charts) == 1:
+        return charts[0]
+    first = np.cumsum([0, *(chart.forest.vertices - 1 for chart in charts)], dtype=np.int32)
+    goal, edges = first[-1], np.cumsum([0, *(len(chart.rules) for chart in charts)], dtype=np.int32)
+    head, tail, modifier = list[Ints](), list[Ints](), list[Ints]()
+    for chart, begin in zip(charts, first, strict=False):
+        forest = chart.forest
+        head.append(np.where(forest.head == forest.vertices - 1, goal, forest.head + begin))
+        tail.append(forest.tail + begin)
+        modifier.append(np.where(forest.modifier >= 0, forest.modifier + begin, forest.modifier))
+    return Chart(
+        Forest(np.concatenate(head), np.concatenate(tail), np.concatenate(modifier), int(goal) + 1),
+        np.concatenate([*(chart.symbols[:-1] for chart in charts), charts[0].symbols[-1:]]),
+        np.concatenate([chart.rules for chart in charts]),
+        np.concatenate([chart.sites for chart in charts]),
+        np.concatenate([chart.ends + begin for chart, begin in zip(charts, edges, strict=False)]),
+    )
 
 
 def score_arcs(chart: Chart, packed: Packed, parents: Ints) -> Floats:

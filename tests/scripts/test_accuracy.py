@@ -1,0 +1,44 @@
+"""The treebanks of the benchmark of accuracy: their parts, and the metric."""
+
+from __future__ import annotations
+
+from itertools import islice
+from pathlib import Path
+
+import pytest
+
+from benchmarks.data import HELD_OUT, Data
+from tests.treebanks import needs_treebanks
+
+
+def data(models: Path, treebank: str) -> Data:
+    return Data(models, treebank, sentences=20, tags="gold", folds=None, every=10, seed=1)
+
+
+@needs_treebanks
+@pytest.mark.parametrize(
+    ("treebank", "dev", "metric"),
+    [("craft", 288, "EVALB, collins.prm"), ("pcc", 22, "disco-dop, proper.prm")],
+)
+def test_parts_and_metric(treebank: str, dev: int, metric: str, tmp_path: Path) -> None:
+    """The held-out sentences are those behind the ones that are learned from."""
+    of = data(tmp_path, treebank)
+    assert [len(of.gold(part)) for part in ("train", "dev", "test")] == [20, HELD_OUT, dev]
+    whole = islice(of.treebank.reading(of.treebank.files["train"]), 20 + HELD_OUT)
+    learned_or_held_out = [ctree for part in ("train", "dev") for ctree in of.gold(part)]
+    assert [ctree.tokens for ctree in learned_or_held_out] == [ctree.tokens for ctree in whole]
+    assert all(ctree.head_children is not None for ctree in of.gold("train"))
+    assert of.metric.title == metric
+
+
+@needs_treebanks
+def test_steps_of_craft_are_found_again(tmp_path: Path) -> None:
+    """They are named by this, with digests of the files."""
+    made_of = data(tmp_path, "craft").treebank.made_of()
+    assert {name: value for name, value in made_of.items() if name not in ("train", "dev", "test")} == {
+        "head_rules": "collins",
+        "sentences": 20,
+        "seed": 1,
+        "every": 10,
+        "wordless": False,
+    }
