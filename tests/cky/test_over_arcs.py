@@ -197,7 +197,8 @@ def test_what_arcs_count_for_is_chosen_on_held_out_trees(monkeypatch: pytest.Mon
         return score
 
     monkeypatch.setattr(ConstrainedCKY, "_scorer_of", f1)
-    train, dtrees = sample("train", 60), spoilt(route, "train", 60)
+    train = sample("train", 60)
+    dtrees = spoilt(route, train)
     route.fit(train, train[:1], dtrees=dtrees, dev_dtrees=dtrees[:1])
     assert route.arcs_ == BEGIN._replace(least=least_probability(dtrees), weight=4.0)
     assert asked[:3] == [1.0] * 3 and {*asked} == {*WEIGHTS}
@@ -283,7 +284,7 @@ def test_an_interrupted_training_over_arcs_goes_on(tmp_path: Path) -> None:
 
     def learn(into: Path | None, says: Callable[[Epoch], None] | None = None) -> ConstrainedCKY:
         route = ConstrainedCKY(table_bits=14, checkpoints=into)
-        return route.fit(train, dtrees=spoilt(route, "train", 40), progress=says)
+        return route.fit(train, dtrees=spoilt(route, train), progress=says)
 
     with pytest.raises(KeyboardInterrupt):
         learn(tmp_path, stop)
@@ -293,7 +294,7 @@ def test_an_interrupted_training_over_arcs_goes_on(tmp_path: Path) -> None:
     np.testing.assert_array_equal(resumed.weights_, learn(None).weights_)
     resumed.weights_ = halved(resumed.weights_)  # it has begun with others
     with pytest.raises(ModelError, match="is of another treebank or other settings"):
-        resumed.go_on_over_arcs(train, spoilt(resumed, "train", 40), 3)
+        resumed.go_on_over_arcs(train, spoilt(resumed, train), 3)
 
 
 def test_a_chart_goes_on_over_arcs_from_its_own_weights() -> None:
