@@ -23,6 +23,7 @@ from d2c.cky.learning.over_arcs import (
     BEGIN,
     EPOCHS,
     FIRST,
+    HEADS_PER_WORD,
     SQUARES,
     PackedExample,
     columns_of,
@@ -99,14 +100,16 @@ class ConstrainedCKY(ChartDecoder, Route):
         dtrees:      one for each c-tree, in place of `encode`'s: other labels, or predicted heads; where
                      these differ from the gold ones, the oracle tree is what is learned. Where some have
                      packed arcs, learning begins with gold heads, and goes on with these over their arcs
-        dev_dtrees:  the same for `dev`; where only `dtrees` are given, `dev` has none to be scored on
+        dev_dtrees:  the same for `dev`; where only `dtrees` are given, `dev` has none to be scored on. With
+                     packed arcs they also choose which of these are kept, and what they count for
 
         Nothing is learned from trees with gaps whose order of attachment is not nested: no derivation reaches
         them. Raises ValueError where that leaves none.
         """
         given = None if dtrees is None else list(dtrees)
         gold = self.fit_grammar(ctrees, given)
-        held_out = list(dev) if given is None or dev_dtrees is not None else []
+        of_dev = None if dev_dtrees is None else list(dev_dtrees)
+        held_out = list(dev) if given is None or of_dev else []
         over_arcs = self._over_arcs(gold, given or ())
         derivable = (
             one.with_gold_heads() if over_arcs else one for one in gold if one.derivation is not None
@@ -119,14 +122,14 @@ class ConstrainedCKY(ChartDecoder, Route):
             closure = [self.grammar_.closure(seen) for seen in allowed.by_tag]
             allowed = allowed._replace(by_tag=np.array(closure))
         self.allowed_ = allowed
-        score = self._scorer_of(held_out, dev_dtrees)
+        score = self._scorer_of(held_out, of_dev)
         if over_arcs:
             first = self._training(replace(self.settings, epochs=FIRST), examples)
             self._learn_weights(first, examples, None, progress)
             first.learner.average_anew()
             self.weights_ = self._learn_over_arcs(over_arcs, EPOCHS, first.learner, score, progress)
-            if score:
-                self._weigh_arcs(score)
+            if score and of_dev:
+                self._choose_arcs(score, of_dev)
         else:
             training = self._training(self.settings, examples)
             self.weights_ = self._learn_weights(training, examples, score, progress)
@@ -222,16 +225,17 @@ class ConstrainedCKY(ChartDecoder, Route):
 
         return training.run(len(sentences), learn, score, progress)
 
-    def _weigh_arcs(self, score: Callable[[Floats], float]) -> None:
-        """Choose what probabilities of arcs count for beside what is learned of them: the d-parser that will
-        be used is better than those of folds, which have learned from fewer sentences."""
+    def _choose_arcs(self, score: Callable[[Floats], float], dtrees: Iterable[DTree]) -> None:
+        """Choose which arcs are kept, and what their probabilities count for beside what is learned of them,
+        on held-out d-trees: their d-parser is better than those of folds, which have learned from fewer."""
         weights = self.weights_
 
         def f1(feature: ArcFeature) -> float:
             self.arcs_ = feature
             return score(weights)
 
-        self.arcs_ = better(f1, self.arcs_, "weight")
+        leasts = (least_probability(dtrees, number) for number in HEADS_PER_WORD)
+        self.arcs_ = better(f1, max([self.arcs_._replace(least=least) for least in leasts], key=f1), "weight")
 
     def fit_grammar(self, ctrees: Iterable[CTree], dtrees: Iterable[DTree] | None = None) -> list[Gold]:
         """Learns grammar and vocabulary, all that `oracle` needs; arguments and errors as of `fit`."""

@@ -333,17 +333,19 @@ class Experiment:
         name: str,
         share: float = 1.0,
         dtrees: Parses | None = None,
+        of_dev: Parses | None = None,
         **changes: Any,
     ) -> Fitted[Any]:
         """Fit a route to train.
 
         share:   of the training c-trees, the first ones
         dtrees:  what it learns from in place of gold d-trees: those of `jackknifed`
+        of_dev:  d-trees of dev, on which it is scored then
         changes: of the settings, by the names of options
         """
 
         def make(directory: Path) -> dict[str, Any]:
-            self.fit(name, share, dtrees, **changes).save(directory / "route")
+            self.fit(name, share, dtrees, of_dev, **changes).save(directory / "route")
             return {}
 
         settings, default = self.spec.changed(**changes), RouteSettings()
@@ -354,6 +356,7 @@ class Experiment:
         set_apart = {option: value for option, value in options.items() if value != default.option(option)}
         made_of = {**self.made_of, **set_apart, **changes, "route": name, "share": share}
         made_of["dtrees"] = dtrees and dtrees.key
+        made_of |= {"dtrees of dev": of_dev.key} if of_dev else {}
         step = self.store.step("route", made_of, make)
         return Fitted(route_class(name).load(step.directory / "route"), step)
 
@@ -362,6 +365,7 @@ class Experiment:
         name: str,
         share: float = 1.0,
         dtrees: Parses | None = None,
+        of_dev: Parses | None = None,
         **changes: Any,
     ) -> Route:
         """Fit a route that is no step; arguments as of `route`.
@@ -369,14 +373,15 @@ class Experiment:
         A chart that sees labels learns from those of the encoding, where no d-trees are given.
         """
         settings = self.spec.changed(head_rules=self.treebank.head_rules, **changes)
-        trees, route, of_dev = self.trees("train", share), make_route(name, settings), dict[str, Any]()
+        trees, route = self.trees("train", share), make_route(name, settings)
+        dev_dtrees: Iterable[DTree] | None = of_dev and of_dev.dtrees
         given = None if dtrees is None else dtrees.dtrees[: len(trees)]
         if settings.labels and route.learns_conventions:
             encoding = CUBED if settings.chart.arc_labels == CUBED else settings.encoding
             given = given or list(self.encoded(encoding, "train"))[: len(trees)]
-            of_dev = {"dev_dtrees": self.encoded(encoding, "dev")}
+            dev_dtrees = self.encoded(encoding, "dev")
         with located(names_of(self.treebank.files["train"])):
-            route.fit(trees, self.trees("dev"), dtrees=given, progress=log.info, **of_dev)
+            route.fit(trees, self.trees("dev"), dtrees=given, dev_dtrees=dev_dtrees, progress=log.info)
         return route
 
     def with_arcs(self, fitted: Fitted[AnyRoute], parses: Parses) -> Fitted[AnyRoute]:

@@ -217,7 +217,8 @@ class TrialExperiment(Experiment):
         parses = self.parses(name, "test", packed=packed)
         over_arcs = spec.over_arcs(self.untrained)
         dtrees = self.jackknifed(name, self.labels, over_arcs) if spec.folds else None
-        route = self.fit(spec.routes[0], dtrees=dtrees)
+        of_dev = self.parses(name, "dev", packed=True) if over_arcs else None
+        route = self.fit(spec.routes[0], dtrees=dtrees, of_dev=of_dev)
         if packed and route.supports_arcs and not over_arcs:
             with located(names_of(spec.train)):
                 route.fit_arcs(self.trees("dev"), self.parses(name, "dev", packed=True).dtrees)

@@ -27,6 +27,7 @@ from d2c.base.progress import counted, log
 from d2c.base.temporary import scratch
 from d2c.dparsers.directories import whole_directory
 from d2c.dparsers.protocol import DependencyParser
+from d2c.dparsers.training import thinned
 from d2c.models.model import ARCS, SETTINGS, Model, check_arcs, load_abbreviations, save_abbreviations
 from d2c.packed.dtree import with_packed_arcs
 from d2c.routes.registry import foreign_refused
@@ -43,6 +44,8 @@ from d2c.trees.refinement import with_subtrees
 from d2c.trees.repair import projectivize, repair_heads
 from d2c.trees.route import Progress, Route
 from d2c.trees.scores.brackets import bracket_scores
+
+_WORDS = 10_000  # of dev, on which a route that learns over packed arcs is scored
 
 
 @dataclass(frozen=True)
@@ -228,10 +231,14 @@ def _fit(
         if dparser.foreign:
             fit_to_convention(route, dparser, spec, progress)
         else:
-            gold, dev = spec.reading(spec.train), spec.reading(spec.dev)
-            over_arcs = spec.over_arcs(route)
+            gold = spec.reading(spec.train)
+            dev: Iterable[CTree] = spec.reading(spec.dev)
+            over_arcs, of_dev = spec.over_arcs(route), None
             dtrees = parses.jackknifed if over_arcs else parses.single
-            route.fit(gold, dev, dtrees=dtrees, progress=progress)
+            if over_arcs:
+                dev = thinned([*dev], _WORDS, lambda ctree: len(ctree.tokens))
+                of_dev = [*dparser.parse_packed(ctree.tokens for ctree in dev)]
+            route.fit(gold, dev, dtrees=dtrees, dev_dtrees=of_dev, progress=progress)
             if spec.packed and route.supports_arcs and not over_arcs:
                 _fit_arcs(name, route, spec, parses, progress)
     return time.perf_counter() - start

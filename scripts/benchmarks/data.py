@@ -178,10 +178,10 @@ class Data:
         dtrees = seen("dev", held_out), seen("test", dev)
         return Parsed(name, dtrees[0], dtrees[1], dev.seconds, minutes, held_out.key)
 
-    def route(self, name: str, dtrees: Parses | None = None, **changes: Any) -> Fitted[Any]:
+    def route(self, name: str, dtrees: Parses | None = None, **more: Any) -> Fitted[Any]:
         """Return a route fitted to train."""
         chart = self.chart if name == "cky" else {}
-        return self.learned.route(name, dtrees=dtrees, **chart, **changes)
+        return self.learned.route(name, dtrees=dtrees, **chart, **more)
 
     def routes(self, dparser: str) -> dict[str, dict[str, Fitted[Any]]]:
         """Return the routes that convert a d-parser's d-trees: those that have learned from gold ones, under
@@ -197,7 +197,8 @@ class Data:
     def over_arcs(self, dparser: str) -> Fitted[Any]:
         """Return the chart that has learned over the jackknifed packed arcs of a d-parser."""
         experiment, own = self.dparser(dparser)
-        return self.route("cky", experiment.jackknifed(own, packed=True))
+        of_dev = experiment.parses(own, "dev", packed=True)
+        return self.route("cky", experiment.jackknifed(own, packed=True), of_dev=of_dev)
 
     def cparser(self, name: str) -> StanzaConstituency:
         """Return a c-parser fitted to train."""
