@@ -1,11 +1,11 @@
 """A route over more and fewer heads per word: oracle, F1 and time, a line for each number.
 
 What arcs count for is learned on the held-out part, for 1.5 heads per word, or, where the route has learned
-over packed arcs, for what is best there: that F1 comes first. Columns: heads per word, share of the words with their gold head among them, oracle (of the
-chart) and F1, exact matches, where trees have gaps the F1 of constituents with gaps (disco-dop's),
-milliseconds of CPU time for a sentence, sentences that were left to the single d-tree, milliseconds for
-sentences of some lengths. The first line is the single d-tree. Below stands the metric of F1, last what is
-gained by what the d-parser says of labels.
+over packed arcs, for what is best there: that F1 comes first. Columns: heads per word, share of the words
+with their gold head among them, oracle (of the chart) and F1, exact matches, where trees have gaps the F1 of
+constituents with gaps (disco-dop's), milliseconds of CPU time for a sentence, sentences that were left to the
+single d-tree, milliseconds for sentences of some lengths. The first line is the single d-tree. Below stands
+the metric of F1, last what is gained by what the d-parser says of labels.
 """
 
 from __future__ import annotations
