@@ -23,7 +23,6 @@ from d2c.cky.learning.over_arcs import (
     BEGIN,
     EPOCHS,
     FIRST,
-    HEADS_PER_WORD,
     SQUARES,
     PackedExample,
     columns_of,
@@ -38,8 +37,9 @@ from d2c.cky.settings import ChartSettings
 from d2c.forests.forest import Floats
 from d2c.linear.adagrad import AdaGrad
 from d2c.linear.learner import Checkpoint, Training, fingerprint_of, permuted
+from d2c.packed.arcs import single
 from d2c.packed.dtree import packed_arcs
-from d2c.packed.feature import ArcFeature, better, fit_feature, least_probability
+from d2c.packed.feature import ArcFeature, chosen, fit_feature, least_probability
 from d2c.trees.binarization import UNARY, Symbol
 from d2c.trees.constraints import SpanConstraints
 from d2c.trees.conversion import to_labelled_dependencies
@@ -159,21 +159,23 @@ class ConstrainedCKY(ChartDecoder, Route):
 
         return training.run(len(examples.begin) - 1, learn, score, progress)
 
-    def go_on_over_arcs(
+    def go_on(
         self,
         ctrees: Iterable[CTree],
         dtrees: Iterable[DTree],
         epochs: int,
         progress: Progress | None = None,
     ) -> Self:
-        """Learn from gold c-trees over the packed arcs of d-trees, beginning with the weights that there are.
+        """Learn from gold c-trees over the packed arcs of d-trees, or over single d-trees without any,
+        beginning with the weights that there are.
 
         What arcs count for, and which are kept, stays as it is; features of arcs come to it. Grammar and
         vocabulary stay, so rules that they lack are not learned. Raises ValueError for unequal numbers.
         """
         self.check_fitted()
-        self.arcs_ = self.arcs_._replace(learned=1.0)
         pairs = list(zip(ctrees, dtrees, strict=True))
+        if any(packed_arcs(dtree) is not None for _, dtree in pairs):
+            self.arcs_ = self.arcs_._replace(learned=1.0)
         sentences = self._examples([self.gold(*pair) for pair in pairs], [dtree for _, dtree in pairs])
         learner = AdaGrad.after(self.weights_, SQUARES, self.settings.rate, self.settings.penalty)
         self.weights_ = self._learn_over_arcs(sentences, epochs, learner, None, progress)
@@ -187,13 +189,13 @@ class ConstrainedCKY(ChartDecoder, Route):
         return self._examples(gold, dtrees)
 
     def _examples(self, gold: Sequence[Gold], dtrees: Sequence[DTree]) -> list[PackedExample]:
-        """Return what is learned from over the arcs that are kept, and the gold ones."""
+        """Return what is learned from: over the kept and the gold arcs, or over the single d-tree."""
         sentences = list[PackedExample]()
         for one, dtree in zip(gold, dtrees, strict=True):
-            arcs = packed_arcs(dtree)
-            if one.derivation is not None and arcs is not None:
+            if one.derivation is not None:
                 observed = self.vocabulary_.observe(one.ctree.tokens, one.heads, one.labels)
-                kept = arcs.kept(self.arcs_.least, one.heads, one.gold_heads)
+                arcs, both = packed_arcs(dtree), (one.heads, one.gold_heads)
+                kept = single(one.heads) if arcs is None else arcs.kept(self.arcs_.least, *both)
                 sentences.append(PackedExample(observed, one.parts(self.grammar_), kept))
         return sentences
 
@@ -226,16 +228,14 @@ class ConstrainedCKY(ChartDecoder, Route):
         return training.run(len(sentences), learn, score, progress)
 
     def _choose_arcs(self, score: Callable[[Floats], float], dtrees: Iterable[DTree]) -> None:
-        """Choose which arcs are kept, and what their probabilities count for beside what is learned of them,
-        on held-out d-trees: their d-parser is better than those of folds, which have learned from fewer."""
+        """Choose which packed arcs are kept, and what they count for, on held-out d-trees."""
         weights = self.weights_
 
         def f1(feature: ArcFeature) -> float:
             self.arcs_ = feature
             return score(weights)
 
-        leasts = (least_probability(dtrees, number) for number in HEADS_PER_WORD)
-        self.arcs_ = better(f1, max([self.arcs_._replace(least=least) for least in leasts], key=f1), "weight")
+        self.arcs_ = chosen(f1, self.arcs_, dtrees)
 
     def fit_grammar(self, ctrees: Iterable[CTree], dtrees: Iterable[DTree] | None = None) -> list[Gold]:
         """Learns grammar and vocabulary, all that `oracle` needs; arguments and errors as of `fit`."""

@@ -18,6 +18,7 @@ from d2c.trees.dtree import DTree
 from d2c.trees.scores.brackets import bracket_scores
 
 HEADS_PER_WORD = 1.5
+FEWER = 1.2, 1.35, HEADS_PER_WORD  # that are tried by what has learned over packed arcs
 ONE_HEAD = 2.0  # more than any probability: only the d-tree's own heads are kept
 WEIGHTS = tuple(2.0**power for power in range(-3, 5))  # that are tried
 
@@ -102,6 +103,14 @@ def better(score: Callable[[ArcFeature], float], feature: ArcFeature, name: str)
     """The feature with the best weight of this name, if that is better than its own."""
     found = feature._replace(**{name: best_weight(lambda weight: score(feature._replace(**{name: weight})))})
     return found if score(found) > score(feature) else feature
+
+
+def chosen(score: Callable[[ArcFeature], float], feature: ArcFeature, dtrees: Iterable[DTree]) -> ArcFeature:
+    """The one whose threshold, and whose weight of arcs, score best on held-out d-trees, for what has learned
+    over packed arcs: the d-parser is better than those of folds, which have learned from fewer sentences."""
+    given, score = list(dtrees), cache(score)
+    tried = [feature._replace(least=least_probability(given, number)) for number in FEWER]
+    return better(score, max(tried, key=score), "weight")
 
 
 def least_probability(dtrees: Iterable[DTree], heads_per_word: float = HEADS_PER_WORD) -> float:

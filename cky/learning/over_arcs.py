@@ -28,7 +28,6 @@ from d2c.packed.feature import ArcFeature
 
 FIRST = 1  # epochs over gold heads, from which learning over packed arcs begins
 EPOCHS = 3  # over packed arcs
-HEADS_PER_WORD = 1.2, 1.35, 1.5  # in parsing, that are tried; of equally good ones the fewest
 BEGIN = ArcFeature(weight=1.0, labels=0.5, learned=1.0)  # what arcs count for, to which weights are added
 SQUARES = 10.0  # of gradients, that stand for what is not known of weights that were learned before
 MOST_EDGES = 1 << 19  # of a chart; nothing is learned from a sentence that has more

@@ -1,4 +1,4 @@
-"""What `en-small` owes to each of its sources, and to its teachers: F1 on dev parts, with and without them.
+"""What `en-small-taught` owes to each of its sources, and to its teachers: F1 on dev parts, with and without them.
 
     python scripts/models/ablation.py sources|genres|lessons [--models DIR] [-o DIR] [--words N] [--seed N]
 
@@ -44,7 +44,7 @@ from treebanks.files import folder
 from treebanks.penn import penn_trees, to_penn, write_parts
 from treebanks.silver import agrees, silver_pairs
 
-RECIPE = RECIPES["en-small"]
+RECIPE = RECIPES["en-small-taught"]
 TREEBANKS = {data.name: data for data in RECIPE.data}
 PARSED = {"masc-text": 0.25, "EWT": 0.43}  # of a lesson's sentences; enough for 120,000 words of train
 LESSONS = {

@@ -10,6 +10,7 @@ from typing import Any, cast
 
 from d2c.base.errors import ModelError
 from d2c.base.temporary import scratch
+from d2c.cky.constrained_cky import ConstrainedCKY
 from d2c.dparsers.directories import whole_directory
 from d2c.dparsers.protocol import TextRules
 from d2c.dparsers.training import thinned
@@ -34,7 +35,7 @@ from treebanks.penn import write_parts
 
 _WORDS = 10_000  # that teach what packed arcs count for
 _HEADS_PER_WORD = 1.2  # 1.5 takes three times as long in the chart, and is no better (held-out trees)
-_TREES, _EPOCHS = 2_000, 2  # of each treebank, for the chart over packed arcs, and how often it sees them
+_TREES, _EPOCHS = 2_000, 2  # of each treebank, for the chart over what a d-parser finds; passes
 _ENOUGH = 0.5  # F1 by which another route must be better than the first, which starts quicker
 
 
@@ -77,10 +78,10 @@ def train(
     if recipe.encoder and not base:
         settings["transformer"] = str(encoder_of(recipe.encoder))
     read: Read = CLEANED
+    given = {treebanks / data.train: recipe.shares.get(data.name, 1.0) for data in recipe.data}
+    lessons = [taught(lesson, treebanks, models, checkpoints or work, say) for lesson in recipe.lessons]
     if recipe.english:
-        shares = {treebanks / data.train: recipe.shares.get(data.name, 1.0) for data in recipe.data}
-        for lesson in recipe.lessons:
-            shares[taught(lesson, treebanks, models, checkpoints or work, say)] = 1.0
+        shares = given | dict.fromkeys(lessons, 1.0)
         parts = write_parts(shares, recipe.read, work, 1, recipe.recased)
     else:
         [data] = recipe.data
@@ -95,8 +96,11 @@ def train(
     if recipe.begin and recipe.encoder:
         directories["cky"] = work / "cky"
         model = over_packed_arcs(first, models / recipe.begin, read(parts[1]), say)
-        learn_over_arcs(model, unlearned(recipe, treebanks, parts), say)
+        learn_over_dtrees(model, unlearned(recipe.read, given, parts), say)
         model.save(directories["cky"], first)
+    elif recipe.begin and isinstance((model := Model.load(first)).route, ConstrainedCKY):
+        learn_over_dtrees(model, unlearned(recipe.read, [*given, *lessons], parts), say)
+        model.save(first, first)
     for directory in directories.values() if recipe.begin else ():
         calibrate(directory, read(parts[1]), read(parts[0]))
     return directories
@@ -125,23 +129,23 @@ def over_packed_arcs(trained: Path, base: Path, ctrees: Iterable[CTree], say: Pr
     return model
 
 
-def unlearned(recipe: Recipe, treebanks: Path, parts: tuple[Path, Path]) -> Iterator[CTree]:
-    """Yield trees that teach the chart: of each treebank some that are in no part, since the d-parser is too
-    sure of those that it has learned from; where there are not enough, all that are not held out."""
+def unlearned(read: Read, files: Iterable[Path], parts: tuple[Path, Path]) -> Iterator[CTree]:
+    """Yield trees that teach the chart: of each file some that are in no part, since the d-parser is too sure
+    of those that it has learned from; where there are not enough, all that are not held out."""
     train, held_out = ({*part.read_text(encoding="utf-8").splitlines()} for part in parts)
-    for data in recipe.data:
-        ctrees = ((format_bracket(ctree), ctree) for ctree in recipe.read(treebanks / data.train))
+    for file in files:
+        ctrees = ((format_bracket(ctree), ctree) for ctree in read(file))
         rest = [(text, ctree) for text, ctree in ctrees if text not in held_out]
         others = [ctree for text, ctree in rest if text not in train]
         enough = len(others) > _TREES
         yield from others[:: len(others) // _TREES] if enough else (ctree for _, ctree in rest)
 
 
-def learn_over_arcs(model: Model, ctrees: Iterable[CTree], say: Progress) -> None:
-    """Have a model's chart learn over the packed arcs of its d-parser."""
+def learn_over_dtrees(model: Model, ctrees: Iterable[CTree], say: Progress) -> None:
+    """Have a model's chart learn over what its d-parser finds, packed arcs if the model looks among these."""
     gold = [*ctrees]
     dtrees = [*model.parse_dependencies(map(untagged, gold))]
-    cast(Any, model.route).go_on_over_arcs(with_tags_of(dtrees, gold), dtrees, _EPOCHS, say)
+    cast(Any, model.route).go_on(with_tags_of(dtrees, gold), dtrees, _EPOCHS, say)
 
 
 def finish(recipe: Recipe, trained: Mapping[str, Path], treebanks: Path, new: Path, say: Progress) -> None:

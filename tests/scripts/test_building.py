@@ -207,13 +207,13 @@ def test_an_encoder_has_the_chart_of_another_model(
     monkeypatch.setattr(building, "_ENOUGH", -100.0)  # the chart, however little it has learned
     recipe = replace(RECIPES["en-taught"], name="en", data=base.data, begin="base", shares={}, lessons=())
     recipe = replace(recipe, settings=recipe.settings | {"epochs": 2})
-    begun, learn_over_arcs = list[Any](), building.learn_over_arcs
+    begun, learn_over_dtrees = list[Any](), building.learn_over_dtrees
 
     def learn(model: Model, *rest: Any) -> None:
         begun.append(copy(model.route))
-        learn_over_arcs(model, *rest)
+        learn_over_dtrees(model, *rest)
 
-    monkeypatch.setattr(building, "learn_over_arcs", learn)
+    monkeypatch.setattr(building, "learn_over_dtrees", learn)
     build(recipe, treebanks, tmp_path / "en", said.append)
     model = Model.load(tmp_path / "en")
     assert (model.route_name, model.dparser_name, model.arcs) == ("cky", "stanza", "packed")
@@ -392,13 +392,12 @@ def test_a_chart_learns_from_what_its_d_parser_has_not(
 ) -> None:
     """Of each treebank trees in no part, evenly drawn; where they are too few, those of train, too."""
     trees = [f"(TOP (NP (NN w{number})))" for number in range(9)]
-    data = [replace(RECIPES["en"].data[0], train=name) for name in ("many.mrg", "few.mrg")]
     (tmp_path / "many.mrg").write_text("\n".join(trees))
     (tmp_path / "few.mrg").write_text("\n".join(trees[:4]))
     parts = tmp_path / "train.mrg", tmp_path / "dev.mrg"
     parts[0].write_text("\n".join(trees[:2]))
     parts[1].write_text(trees[2] + "\n")
-    recipe = replace(RECIPES["en"], data=tuple(data))
     monkeypatch.setattr(building, "_TREES", 3)
-    found = [ctree.tokens.forms[0] for ctree in building.unlearned(recipe, tmp_path, parts)]
+    files = [tmp_path / name for name in ("many.mrg", "few.mrg")]
+    found = [ctree.tokens.forms[0] for ctree in building.unlearned(RECIPES["en"].read, files, parts)]
     assert found == ["w3", "w5", "w7", "w0", "w1", "w3"]
