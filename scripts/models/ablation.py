@@ -1,4 +1,4 @@
-"""What `en-small-taught` owes to each of its sources, and to its teachers: F1 on dev parts, with and without them.
+"""What `en-small-taught` owes to each source, and to its teachers: F1 on dev parts, with and without them.
 
     python scripts/models/ablation.py sources|genres|lessons [--models DIR] [-o DIR] [--words N] [--seed N]
 
