@@ -322,6 +322,20 @@ def test_damaged_encoders(change: Callable[[Path], object], says: str, copy: Pat
 
 
 @needs_transformers
+def test_loading_has_one_thread(copy: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    used, before = list[int](), torch.get_num_threads()
+    make = StanzaParser.parse
+    monkeypatch.setattr(
+        StanzaParser, "parse", lambda *given: used.append(torch.get_num_threads()) or make(*given)
+    )
+    torch.set_num_threads(2)
+    StanzaParser.load(copy, "cpu")
+    used.append(torch.get_num_threads())
+    torch.set_num_threads(before)
+    assert used == [1, 2]
+
+
+@needs_transformers
 def test_nothing_that_comes_with_an_encoder_runs(encoder: Path, copy: Path, tmp_path: Path) -> None:
     mark = tmp_path / "ran"
     code = f"open({str(mark)!r}, 'w')\n"
