@@ -15,8 +15,9 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
+from functools import partial
 from pathlib import Path
-from typing import Any, NamedTuple, Self
+from typing import Any, Self
 
 import torch
 from torch import Tensor, nn
@@ -24,6 +25,7 @@ from torch import Tensor, nn
 from d2c.base.errors import ModelError, needing
 from d2c.base.model_files import check_file, first_line, read_json
 from d2c.dparsers.directories import loading
+from d2c.dparsers.stanza.bert import Bert, States
 
 NAME = "encoder"  # what Stanza is told it is called: it looks for `bart` and `xlnet` even in paths
 FOLDER = "encoder"  # in a model's directory
@@ -40,12 +42,6 @@ _BYTE, _LEAST_SCALE = 127, 1e-30  # the largest number of a byte; for rows of ze
 # Settings of the dropout on weights of attention, half the time of attention on a CPU: there is none.
 _ATTENTION_DROPOUTS = "attention_probs_dropout_prob", "attention_dropout"
 _PRODUCTS_OF_HALVES = "amx_bf16", "avx512_bf16"  # as torch calls what CPUs can do
-
-
-class States(NamedTuple):
-    """The part that Stanza reads of a transformer's output: after each layer [sentences, pieces, size]."""
-
-    hidden_states: tuple[Tensor, ...]
 
 
 class Encoder(nn.Module):
@@ -207,16 +203,20 @@ def read_encoder(directory: Path) -> tuple[Encoder, Any]:
         weights = unpacked(load_file(path))
         if config.num_hidden_layers > len(weights):
             raise ValueError("says more layers than it has")
+        own = kind == "bert" and config.hidden_act == "gelu" and not config.is_decoder
+        given = {"attn_implementation": _attention(kind), "dtype": torch.float32}
+        build = Bert if own else partial(hf.AutoModel.from_config, **given)
         with torch.device("meta"):
-            expected = hf.AutoModel.from_config(config, attn_implementation=_attention(kind)).state_dict()
-        if {name: tensor.shape for name, tensor in expected.items()} != {
+            model = build(config)
+        if {name: tensor.shape for name, tensor in model.state_dict().items()} != {
             name: tensor.shape for name, tensor in weights.items()
         }:
             raise ValueError("the weights are of another shape")
         if not all(tensor.isfinite().all() for tensor in weights.values()):
             raise ValueError("some of the weights are no numbers")
-        model = hf.AutoModel.from_config(config, attn_implementation=_attention(kind), dtype=torch.float32)
-        model.load_state_dict(weights)
+        if not own:  # that has numbers besides its weights
+            model = build(config)
+        model.load_state_dict({name: tensor.float() for name, tensor in weights.items()}, assign=True)
         return _ready(model, hf.PreTrainedTokenizerFast.from_pretrained(directory, local_files_only=True))
 
 

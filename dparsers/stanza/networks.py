@@ -14,7 +14,7 @@ from contextlib import contextmanager
 from contextvars import ContextVar
 from mmap import ACCESS_READ, mmap
 from pathlib import Path
-from threading import Lock
+from threading import RLock
 from typing import Any
 
 import torch
@@ -23,6 +23,7 @@ from stanza.models.common.utils import set_random_seed
 from stanza.models.depparse.data import DataLoader
 from stanza.models.depparse.trainer import Trainer, TransitionTrainer
 from stanza.models.depparse.utils import predict_dataset
+from torch.overrides import TorchFunctionMode
 
 from d2c.base.errors import ModelError
 from d2c.base.model_files import check_file
@@ -42,15 +43,23 @@ Sentences = Sequence[Sequence[WordRow]]
 
 _NUMBERS_TRAINING, _NUMBERS_PARSING = 1 << 28, 1 << 26  # in the largest array of one batch
 
-# Held while networks predict: a call switches its network, and torch's number of threads, for all that run.
-# One for all networks: they are copied to other processes, a lock in them would not be.
-ONE_AT_A_TIME = Lock()
+# Held while networks predict or are loaded: a call switches its network, and torch's number of threads, for
+# all that run, and calls the other: what is loaded predicts. One for all networks: they are copied to other
+# processes, a lock in them would not be.
+ONE_AT_A_TIME = RLock()
 
 # Of Stanza's networks of one layer, whose dropout is elsewhere.
 warnings.filterwarnings("ignore", message="dropout option adds dropout after all but last recurrent layer")
 
 _MOST_BYTES = 1 << 33  # of a file
 _ZIP = b"PK"  # torch's new format, which may be compressed
+
+# What makes tensors of the same shapes as these functions.
+_SHAPES: dict[Any, Callable[..., torch.Tensor]] = {
+    torch.randn: torch.empty,
+    torch.nn.init.normal_: lambda tensor, **_: tensor,
+    torch.Tensor.div: lambda tensor, _: tensor,
+}
 
 _QUIET = ContextVar("quiet", default=False)
 
@@ -173,7 +182,7 @@ def load_network(path: Path, checkpoint: dict[str, Any], build: Callable[[], tor
     _check_numbers(path, weights)
     if any(name.endswith("layers") and (size or 0) > len(weights) for name, size in config.items()):
         raise ValueError("says more layers than it has")
-    with warnings.catch_warnings(), torch.device("meta"):
+    with warnings.catch_warnings(), torch.device("meta"), _ShapesAlone():
         warnings.simplefilter("ignore")  # that language models in it stay without weights
         network = build().state_dict()
     for name, tensor in weights.items():
@@ -185,6 +194,15 @@ def load_network(path: Path, checkpoint: dict[str, Any], build: Callable[[], tor
     if lacking := [name for name in missing if name.partition(".")[0] not in fixed]:
         raise ModelError(f"{path}: lacks the weights {', '.join(sorted(lacking))}")
     return model
+
+
+class _ShapesAlone(TorchFunctionMode):
+    """Draws no numbers where tensors have no memory for any: torch imports its compiler for that."""
+
+    def __torch_function__(
+        self, function: Any, types: object, args: Any = (), kwargs: dict[str, Any] | None = None
+    ) -> Any:
+        return _SHAPES.get(function, function)(*args, **(kwargs or {}))
 
 
 def _check_format(path: Path) -> None:

@@ -203,7 +203,7 @@ class StanzaParser(StanzaEstimator, DependencyParser):
     def load(cls, directory: Path, device: str | None = None) -> Self:
         """Return the parser that `train` left, which cannot bring code with it. Raises ModelError."""
         settings = FORMAT.read(directory)
-        with quiet(), loading(directory):
+        with ONE_AT_A_TIME, quiet(), loading(directory), threads(1):  # two wait longer than they compute
             parser = cls(device=device, **parameters(settings, FORMAT.parameters))
             encoder = parser.bert_model is not None
             parser.trainer_, parser.pretrain_ = _load(Path(directory), parser._device, encoder)

@@ -39,6 +39,14 @@ def test_a_parse_imports_nothing_large() -> None:
     assert python(code) == [PARSED, "[]"]
 
 
+def test_an_encoder_needs_no_compiler_and_no_training() -> None:
+    pytest.importorskip("stanza")
+    pytest.importorskip("transformers")
+    large = "torch._dynamo", "torch.distributed.tensor", "transformers.modeling_utils", "sympy"
+    code = f"{PARSE}import sys; print([name for name in {large} if name in sys.modules])"
+    assert python(code.replace("en-small", "en")) == [PARSED, "[]"]
+
+
 def test_torch_and_thinc_find_each_other_after_a_parse() -> None:
     pytest.importorskip("torch")
     code = PARSE + (

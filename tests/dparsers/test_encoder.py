@@ -166,19 +166,36 @@ def test_every_kind(kind: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) 
     monkeypatch.setattr(torch.cpu, "get_capabilities", dict)
     network, tokenizer = load_encoder(tiny_encoder(tmp_path / "tiny", kind=kind))
     whole = last_states(network, train=False)
+    for module in network.modules():
+        if isinstance(module, torch.nn.Dropout):
+            module.p = 0.0
+    assert torch.allclose(last_states(network, train=True), whole, atol=1e-5)
+    assert network.config._attn_implementation == "eager"
+    last_states(network, train=False)
+    assert network.config._attn_implementation == ("eager" if kind == "mpnet" else "sdpa")
     save_encoder(network, tokenizer, tmp_path / "saved")
     network, tokenizer = read_encoder(tmp_path / "saved")  # rounded, but once
     states = last_states(network, train=False)
     assert torch.allclose(states, whole, atol=0.1) and not torch.equal(states, whole)
     save_encoder(network, tokenizer, tmp_path / "again")
     assert torch.equal(last_states(read_encoder(tmp_path / "again")[0], train=False), states)
-    for module in network.modules():
-        if isinstance(module, torch.nn.Dropout):
-            module.p = 0.0
-    assert torch.allclose(last_states(network, train=True), states, atol=1e-5)
-    assert network.config._attn_implementation == "eager"
-    last_states(network, train=False)
-    assert network.config._attn_implementation == ("eager" if kind == "mpnet" else "sdpa")
+
+
+@needs_transformers
+@pytest.mark.parametrize("able", [{}, {"amx_bf16": True}])
+def test_bert_is_that_of_transformers(
+    able: dict[str, bool], encoder: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(torch.cpu, "get_capabilities", lambda: able)
+    network, tokenizer = load_encoder(encoder)
+    save_encoder(network, tokenizer, tmp_path / "saved")
+    own, _ = read_encoder(tmp_path / "saved")
+    network.transformer.load_state_dict(own.transformer.state_dict())
+    network.eval(), own.eval()
+    for ids in (torch.tensor([[2, 5, 6, 7, 3], [2, 8, 3, 0, 0]]), torch.tensor([[2, 9, 3]])):
+        with torch.no_grad():
+            pairs = zip(*(one(ids, (ids > 0).long()).hidden_states for one in (network, own)), strict=True)
+        assert all(torch.equal(theirs[ids > 0], ours[ids > 0]) for theirs, ours in pairs)
 
 
 @needs_transformers
@@ -283,6 +300,8 @@ def weights(change: Callable[[torch.Tensor], torch.Tensor]) -> Callable[[Path], 
         (config(model_type="gpt2"), "is of the kind gpt2; encoders are bert, "),
         (config(num_hidden_layers=1 << 40), "says more layers than it has"),
         (config(hidden_size=1 << 20, num_attention_heads=1), "the weights are of another shape"),
+        (config(num_attention_heads=7), "7 heads of attention cannot share vectors of"),
+        (config(num_attention_heads=-1), "heads of attention cannot share"),
         (config(vocab_size=3), "of another shape"),
         (
             weights(lambda t: t * float("nan") if t.is_floating_point() else t),
@@ -300,6 +319,20 @@ def test_damaged_encoders(change: Callable[[Path], object], says: str, copy: Pat
     with pytest.raises(ModelError, match=says) as error:
         StanzaParser.load(copy, "cpu")
     assert "\n" not in str(error.value)
+
+
+@needs_transformers
+def test_loading_has_one_thread(copy: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    used, before = list[int](), torch.get_num_threads()
+    make = StanzaParser.parse
+    monkeypatch.setattr(
+        StanzaParser, "parse", lambda *given: used.append(torch.get_num_threads()) or make(*given)
+    )
+    torch.set_num_threads(2)
+    StanzaParser.load(copy, "cpu")
+    used.append(torch.get_num_threads())
+    torch.set_num_threads(before)
+    assert used == [1, 2]
 
 
 @needs_transformers

@@ -1,0 +1,77 @@
+"""BERT (Devlin et al., NAACL 2019) in prediction, with weights as `transformers` names them.
+
+That package has one, too, but takes more than a second to import what else it can do.
+"""
+
+from __future__ import annotations
+
+from typing import Any, NamedTuple
+
+import torch
+from torch import Tensor, nn
+from torch.nn import functional
+
+
+class States(NamedTuple):
+    """The part that Stanza reads of a transformer's output: after each layer [sentences, pieces, size]."""
+
+    hidden_states: tuple[Tensor, ...]
+
+
+class Bert(nn.Module):
+    """BERT without dropout, with GELU and absolute positions. config: as `transformers` has it"""
+
+    def __init__(self, config: Any) -> None:
+        super().__init__()
+        self.config, size, heads = config, config.hidden_size, config.num_attention_heads
+        if heads < 1 or size % heads:
+            raise ValueError(f"{heads} heads of attention cannot share vectors of {size}")
+        numbers = {"word": config.vocab_size, "position": config.max_position_embeddings}
+        tables = {
+            f"{name}_embeddings": nn.Embedding(number, size, _weight=torch.empty(number, size))
+            for name, number in (numbers | {"token_type": config.type_vocab_size}).items()
+        }
+        self.embeddings: Any = nn.ModuleDict(tables | {"LayerNorm": _norm(config)})
+        layers = [_layer(config) for _ in range(config.num_hidden_layers)]
+        self.encoder: Any = nn.ModuleDict({"layer": nn.ModuleList(layers)})
+        self.pooler = nn.ModuleDict({"dense": nn.Linear(size, size)})  # of which nothing is read
+
+    def set_attn_implementation(self, name: str) -> None:
+        """Do nothing: attention is always the fused one."""
+
+    def forward(self, ids: Tensor, attention_mask: Tensor, output_hidden_states: bool = True) -> States:
+        """Return the vectors of pieces; ids, mask: [sentences, pieces], the mask 0 for padding."""
+        word, position, token_type, norm = self.embeddings.values()
+        first = word(ids) + token_type(torch.zeros_like(ids)) + position.weight[: ids.shape[1]]
+        states = [norm(first)]
+        mask = None if attention_mask.all() else attention_mask[:, None, None].bool()
+        for layer in self.encoder["layer"]:
+            states.append(_after(layer, states[-1], mask, self.config.num_attention_heads))
+        return States(tuple(states))
+
+
+def _norm(config: Any) -> nn.LayerNorm:
+    return nn.LayerNorm(config.hidden_size, eps=config.layer_norm_eps)
+
+
+def _layer(config: Any) -> nn.ModuleDict:
+    size, inner = config.hidden_size, config.intermediate_size
+    seen = nn.ModuleDict({name: nn.Linear(size, size) for name in ("query", "key", "value")})
+    mixed = nn.ModuleDict({"dense": nn.Linear(size, size), "LayerNorm": _norm(config)})
+    return nn.ModuleDict(
+        {
+            "attention": nn.ModuleDict({"self": seen, "output": mixed}),
+            "intermediate": nn.ModuleDict({"dense": nn.Linear(size, inner)}),
+            "output": nn.ModuleDict({"dense": nn.Linear(inner, size), "LayerNorm": _norm(config)}),
+        }
+    )
+
+
+def _after(layer: Any, states: Tensor, mask: Tensor | None, heads: int) -> Tensor:
+    """Return the states after a layer. mask: [sentences, 1, 1, pieces] where to look; None: everywhere"""
+    seen, mixed = layer["attention"].values()
+    query, key, value = (part(states).unflatten(2, (heads, -1)).transpose(1, 2) for part in seen.values())
+    found = functional.scaled_dot_product_attention(query, key, value, mask).transpose(1, 2).flatten(2)
+    states = mixed["LayerNorm"](mixed["dense"](found) + states)
+    inner = functional.gelu(layer["intermediate"]["dense"](states))
+    return layer["output"]["LayerNorm"](layer["output"]["dense"](inner) + states)  # type: ignore[no-any-return]
