@@ -220,6 +220,15 @@ def read_encoder(directory: Path) -> tuple[Encoder, Any]:
         return _ready(model, hf.PreTrainedTokenizerFast.from_pretrained(directory, local_files_only=True))
 
 
+def trainable(encoder: Encoder) -> Encoder:
+    """Return an encoder that was read, as `transformers` has it: with dropout, and gradients."""
+    with _transformers(NAME) as hf:
+        given = {"attn_implementation": _attention(encoder.config.model_type), "dtype": torch.float32}
+        model = hf.AutoModel.from_config(encoder.config, **given)
+        model.load_state_dict(encoder.transformer.state_dict())
+    return Encoder(model, encoder.window)
+
+
 def _ready(model: nn.Module, tokenizer: Any) -> tuple[Encoder, Any]:
     config: Any = model.config
     if not tokenizer.is_fast or tokenizer.cls_token_id is None or tokenizer.sep_token_id is None:

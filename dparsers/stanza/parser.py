@@ -27,7 +27,7 @@ from d2c.base.settings import setting
 from d2c.dparsers.codes import read_trees
 from d2c.dparsers.directories import ModelFormat, loading, parameters, whole_directory
 from d2c.dparsers.protocol import DependencyParser, Progress, Report, with_arcs
-from d2c.dparsers.stanza.encoder import FOLDER, NAME, read_encoder, said_of
+from d2c.dparsers.stanza.encoder import FOLDER, NAME, read_encoder, said_of, trainable
 from d2c.dparsers.stanza.joint import ARGUMENTS as JOINT_ARGUMENTS
 from d2c.dparsers.stanza.joint import shape
 from d2c.dparsers.stanza.networks import (
@@ -181,7 +181,7 @@ class StanzaParser(StanzaEstimator, DependencyParser):
         evaluate = evaluating(
             Progress, progress, lambda: attachment(dev, self.parse(dtree.tokens for dtree in dev))
         )
-        encoder = begin.model.bert_model, begin.model.bert_tokenizer
+        encoder = trainable(begin.model.bert_model), begin.model.bert_tokenizer
         own = {"lr": rate, "device": self._device, "seed": self.seed}
 
         def build(arguments: dict[str, Any], encoder: EncoderPair | None) -> ArcTask:

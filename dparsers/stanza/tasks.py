@@ -123,9 +123,9 @@ class ArcTask(StanzaTask):
         around = self._around()
         build = partial(kind.build_model, arguments, vocab, pretrain.emb if pretrain else None, **around)
         self.model = begin.model if begin else build().to(arguments["device"])
-        if encoder and begin:  # Stanza froze the encoder when it was loaded
+        if encoder and begin:  # which left it out when it was loaded
             self.model.unsaved_modules.remove("bert_model")
-            encoder[0].requires_grad_(True)
+            self.model.bert_model = encoder[0].to(arguments["device"])
         self.trainer = kind(arguments, vocab, pretrain, self.model, build_optimizer=encoder is None)
         self.model.bert_finetuning = encoder is not None
         self._optimize(self.trainer.optimizer)
