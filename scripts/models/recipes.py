@@ -53,7 +53,7 @@ class Recipe:
 
     what, language, licence, measured: what its card says
     read:     how the treebanks are read, for training and as gold
-    routes:   the first one is taken, unless another has an F1 that is more than 0.5 better
+    routes:   the first one is taken, unless another has an F1 that is more than 0.25 better
     settings: of `BuildSpec`; of a converter, those of the chart
     begin:    the model that it goes on from, built into the same folder before; with an encoder, the one
               whose chart it takes
