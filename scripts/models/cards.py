@@ -32,7 +32,7 @@ def write_card(directory: Path, recipe: Recipe, scores: Sequence[Score], notes: 
         "route": settings.route,
         "dparser": settings.dparser,
         "MB": round(size_of(directory) / 1e6, 1),
-        "command": " ".join(filter(None, ["python scripts/build_models.py", recipe.begin, recipe.name])),
+        "command": " ".join(["python scripts/build_models.py", *_begun(recipe), recipe.name]),
         "commit": commit(),
         "versions": {"python": platform.python_version()} | packages,
         "settings": own,
@@ -55,10 +55,14 @@ def _drawn(recipe: Recipe) -> dict[str, str]:
     """Return how the training set was drawn, where that was not just all there is."""
     made = {f"{name} times": str(share) for name, share in recipe.shares.items()}
     made |= {"recased": str(recipe.recased)} if recipe.recased else {}
-    begun = [name for name in (recipe.network, recipe.begin) if name]
-    made |= {"goes on from": " and ".join(begun)} if begun else {}
+    made |= {"goes on from": " and ".join(begun)} if (begun := _begun(recipe)) else {}
     made |= {f"{one.share} of {one.text}": f"parsed by {one}" for one in recipe.lessons}
     return made
+
+
+def _begun(recipe: Recipe) -> list[str]:
+    """Return the models that it goes on from."""
+    return [name for name in (recipe.begin, recipe.network) if name]
 
 
 def commit() -> str:

@@ -235,7 +235,7 @@ def test_an_encoder_has_the_chart_of_another_model(
     for part in ("dparser/parser.pt", "dparser/encoder/model.safetensors"):
         assert (tmp_path / "en" / part).read_bytes() != (tmp_path / "more" / part).read_bytes()
     card = read_json(tmp_path / "more" / "card.json")
-    assert card["settings"]["goes on from"] == "en and base"
+    assert card["settings"]["goes on from"] == "base and en"
 
 
 @pytest.mark.slow
