@@ -348,7 +348,7 @@ def test_the_recipe_with_an_encoder_fits() -> None:
     recipe = RECIPES["en"]
     spec = BuildSpec(Path("train"), Path("dev"), recipe.routes, transformer="T", **recipe.settings)
     dparser = spec.new_dparser()
-    assert isinstance(dparser, StanzaParser) and (dparser.bert_model, dparser.epochs) == ("T", 2.5)
+    assert isinstance(dparser, StanzaParser) and (dparser.bert_model, dparser.epochs) == ("T", 1.0)
     assert dparser.finds_tags and spec.tagging is None
 
 
