@@ -1,0 +1,36 @@
+"""BERT in prediction, and the one that learns."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+import torch
+
+pytest.importorskip("stanza")
+pytest.importorskip("transformers", reason='needs pip install "d2c[transformers]"')
+
+from d2c.dparsers.stanza.encoder import load_encoder, read_encoder, save_encoder, trainable
+from tests.dparsers.encoders import tiny_encoder
+
+
+@pytest.mark.parametrize("able", [{}, {"amx_bf16": True}])
+def test_bert_is_that_of_transformers(
+    able: dict[str, bool], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(torch.cpu, "get_capabilities", lambda: able)
+    network, tokenizer = load_encoder(tiny_encoder(tmp_path / "tiny"))
+    save_encoder(network, tokenizer, tmp_path / "saved")
+    own, _ = read_encoder(tmp_path / "saved")
+    network.transformer.load_state_dict(own.transformer.state_dict())
+    learns = trainable(own)
+    dropouts = [[m.p for m in one.modules() if isinstance(m, torch.nn.Dropout)] for one in (network, learns)]
+    assert dropouts[0] == dropouts[1] and max(dropouts[1]) == 0.1
+    assert all(weights.requires_grad for weights in learns.parameters())
+    network.eval(), own.eval(), learns.eval()
+    for ids in (torch.tensor([[2, 5, 6, 7, 3], [2, 8, 3, 0, 0]]), torch.tensor([[2, 9, 3]])):
+        with torch.no_grad():
+            pairs = zip(
+                *(one(ids, (ids > 0).long()).hidden_states for one in (network, own, learns)), strict=True
+            )
+        assert all(torch.equal(a[ids > 0], b[ids > 0]) and torch.equal(a, c) for a, b, c in pairs)
