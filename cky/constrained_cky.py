@@ -128,8 +128,8 @@ class ConstrainedCKY(ChartDecoder, Route):
             self._learn_weights(first, examples, None, progress)
             first.learner.average_anew()
             self.weights_ = self._learn_over_arcs(over_arcs, EPOCHS, first.learner, score, progress)
-            if score and of_dev:
-                self._choose_arcs(score, of_dev)
+            if score and any(packed_arcs(dtree) is not None for dtree in of_dev or ()):
+                self._choose_arcs(score, of_dev or ())
         else:
             training = self._training(self.settings, examples)
             self.weights_ = self._learn_weights(training, examples, score, progress)

@@ -94,12 +94,12 @@ def learn_feature(score: Callable[[ArcFeature], float], dtrees: Iterable[DTree])
     best = best._replace(weight=best_weight(lambda weight: score(best._replace(weight=weight))))
     if any(arcs is not None and arcs.labels is not None for arcs in map(packed_arcs, given)):
         for name in ("labels", "weight"):
-            best = better(score, best, name)
+            best = _better(score, best, name)
     single = best._replace(least=ONE_HEAD)
     return best if score(best) > score(single) else single
 
 
-def better(score: Callable[[ArcFeature], float], feature: ArcFeature, name: str) -> ArcFeature:
+def _better(score: Callable[[ArcFeature], float], feature: ArcFeature, name: str) -> ArcFeature:
     """The feature with the best weight of this name, if that is better than its own."""
     found = feature._replace(**{name: best_weight(lambda weight: score(feature._replace(**{name: weight})))})
     return found if score(found) > score(feature) else feature
@@ -110,7 +110,7 @@ def chosen(score: Callable[[ArcFeature], float], feature: ArcFeature, dtrees: It
     over packed arcs: the d-parser is better than those of folds, which have learned from fewer sentences."""
     given, score = list(dtrees), cache(score)
     tried = [feature._replace(least=least_probability(given, number)) for number in FEWER]
-    return better(score, max(tried, key=score), "weight")
+    return _better(score, max(tried, key=score), "weight")
 
 
 def least_probability(dtrees: Iterable[DTree], heads_per_word: float = HEADS_PER_WORD) -> float:

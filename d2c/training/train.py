@@ -5,9 +5,9 @@ those that its d-trees induce (`d2c.trees.heads`). Where a c-tree is not among t
 allows, the route learns the nearest one among them. How near these come is the ceiling of what it can reach
 with this d-parser.
 
-A route that learns over packed arcs does so from those of all folds. Without folds, and for other routes,
-what packed arcs count for is learned on the last tenth of the treebank, by a route that is fitted once more,
-to the other nine.
+A route that learns over packed arcs does so from those of all folds; dev chooses which of them are kept in
+parsing. Without folds, and for other routes, what packed arcs count for is learned on the last tenth of the
+treebank, by a route that is fitted once more, to the other nine.
 """
 
 from __future__ import annotations
