@@ -208,11 +208,11 @@ class ChartDecoder:
         """
         weight, _, of_labels, learned = self.arcs_
         labels, layout, dtrees = np.zeros((0, 0), np.float32), None, list[Sequence[int]]()
-        own = tuple(heads_of(observed).tolist())
         if kept.labels is not None and (of_labels or learned):
             labels = kept.labels.summed(self._labels, phrase_symbols(kept.labels.names))
         if not kept.is_single:
             layout = lay_out_packed(kept, self.settings.context or len(self.query.constraints.sides) > 0)
+            own = tuple(heads_of(observed).tolist())
             if not is_projective(own):
                 best = [own, *(heads for heads, _ in k_best_dtrees(kept, AMONG, projective=False))]
                 dtrees += dict.fromkeys(heads for heads in best if not is_projective(heads))

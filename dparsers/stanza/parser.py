@@ -44,7 +44,7 @@ from d2c.dparsers.stanza.networks import (
 )
 from d2c.dparsers.stanza.tasks import ARGUMENTS, CHARLM, ArcTask, StanzaEstimator
 from d2c.dparsers.stanza.training import EncoderPair, Preset
-from d2c.dparsers.training import attachment, check_choice, check_limits, evaluating, thinned
+from d2c.dparsers.training import Evaluate, attachment, check_choice, check_limits, evaluating, thinned
 from d2c.packed.arcs import single
 from d2c.packed.dtree import with_packed_arcs
 from d2c.trees.ctree import Tokens
@@ -143,9 +143,7 @@ class StanzaParser(StanzaEstimator, DependencyParser):
         if self.model_type == "transition" and (not labels or "root" in labels):
             message = "the transition parser wants words with heads, and `root` for roots only"
             raise FormatError(str(train_conllu), 0, 0, message)
-        evaluate = evaluating(
-            Progress, progress, lambda: attachment(dev, self.parse(dtree.tokens for dtree in dev))
-        )
+        evaluate = self._evaluating(dev, progress)
 
         def build(arguments: dict[str, Any], encoder: EncoderPair | None) -> ArcTask:
             try:
@@ -178,9 +176,7 @@ class StanzaParser(StanzaEstimator, DependencyParser):
             for one in train
             if labels >= {*(one.labels or ())} and (not self.finds_tags or tags >= {*one.tokens.tags})
         ]
-        evaluate = evaluating(
-            Progress, progress, lambda: attachment(dev, self.parse(dtree.tokens for dtree in dev))
-        )
+        evaluate = self._evaluating(dev, progress)
         encoder = trainable(begin.model.bert_model), begin.model.bert_tokenizer
         own = {"lr": rate, "device": self._device, "seed": self.seed}
 
@@ -192,6 +188,11 @@ class StanzaParser(StanzaEstimator, DependencyParser):
             self._learn(build, arguments, preset, staging, rows, [*dev], encoder=encoder)
             self._leave(staging)
         return self
+
+    def _evaluating(self, dev: Sequence[DTree], progress: Report) -> Evaluate:
+        return evaluating(
+            Progress, progress, lambda: attachment(dev, self.parse(dtree.tokens for dtree in dev))
+        )
 
     def _leave(self, directory: Path) -> None:
         """Complete a model's directory, and read it back at once: Stanza only logs it where a model cannot be

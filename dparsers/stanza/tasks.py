@@ -8,7 +8,6 @@ import math
 import random
 from abc import abstractmethod
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from functools import partial
 from pathlib import Path
 from typing import Any, ClassVar
 
@@ -120,12 +119,14 @@ class ArcTask(StanzaTask):
         self.loader = arc_data.DataLoader(StanzaDocument(train), self.words, arguments, pretrain, known)
         self.data, self.lengths = self.loader.dataset, self.loader.dataset.lengths
         kind, vocab = TRAINERS[arguments["model_type"]], self.loader.vocab
-        around = self._around()
-        build = partial(kind.build_model, arguments, vocab, pretrain.emb if pretrain else None, **around)
-        self.model = begin.model if begin else build().to(arguments["device"])
-        if encoder and begin:  # which left it out when it was loaded
-            self.model.unsaved_modules.remove("bert_model")
+        if begin and encoder:
+            self.model = begin.model
+            self.model.unsaved_modules.remove("bert_model")  # as of one that was loaded
             self.model.bert_model = encoder[0].to(arguments["device"])
+        else:
+            vectors = pretrain.emb if pretrain else None
+            self.model = kind.build_model(arguments, vocab, vectors, **self._around())
+            self.model.to(arguments["device"])
         self.trainer = kind(arguments, vocab, pretrain, self.model, build_optimizer=encoder is None)
         self.model.bert_finetuning = encoder is not None
         self._optimize(self.trainer.optimizer)
