@@ -15,10 +15,9 @@ from numpy.typing import NDArray
 
 from d2c.cky.learning.svm import add_difference
 from d2c.cky.search.arc_features import add_arcs
-from d2c.cky.search.chart import Chart, build_chart
 from d2c.cky.search.features import score_edges
 from d2c.cky.search.layout import Observed
-from d2c.cky.search.packed_chart import Packed, chart_over, places_of, score_arcs
+from d2c.cky.search.packed_chart import chart_over, places_of, score_arcs
 from d2c.cky.search.search import ChartInput, losses, parts_of
 from d2c.cky.search.sites import Parts
 from d2c.forests.semirings import viterbi
@@ -56,7 +55,7 @@ def step_over_arcs(
     """
     query, observed, scorer, packed, _ = sentence
     assert packed is not None
-    chart = _chart(sentence, packed)
+    chart, _ = chart_over(query, observed, packed, MOST_EDGES)
     if not len(chart.rules):
         return 0.0, 0
     loss = losses(chart, gold)
@@ -72,12 +71,6 @@ def step_over_arcs(
             add_arcs(gradient, packed.features, places, symbols.astype(np.int64), sign)
     step(learner, gradient)
     return len(gold.rules) + float(loss[best].sum()), len(gold.rules)
-
-
-def _chart(sentence: ChartInput, packed: Packed) -> Chart:
-    if not packed.several:
-        return build_chart(sentence.query, sentence.observed)
-    return chart_over(sentence.query, sentence.observed, packed, MOST_EDGES)[0]
 
 
 def columns_of(sentences: Sequence[PackedExample]) -> list[NDArray[np.generic]]:

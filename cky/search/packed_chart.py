@@ -225,7 +225,8 @@ def build_packed_chart(
 
 def chart_over(query: Query, observed: Observed, packed: Packed, most: int) -> tuple[Chart, bool]:
     """Return all derivations over the projective d-trees of arcs, and over those that are looked at by
-    themselves; arguments and result as of `build_packed_chart`."""
+    themselves, or, without any of these, over the single d-tree; arguments and result as of
+    `build_packed_chart`."""
     charts = list[Chart]()
     if packed.layout is not None:
         chart, full = build_packed_chart(query, observed, packed.layout, most)
@@ -236,7 +237,7 @@ def chart_over(query: Query, observed: Observed, packed: Packed, most: int) -> t
         over = observed.copy()
         over["head"][1:-1] = heads
         charts.append(build_chart(query, over))
-    return united(charts), False
+    return united(charts or [build_chart(query, observed)]), False
 
 
 def united(charts: Sequence[Chart]) -> Chart:
