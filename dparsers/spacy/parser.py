@@ -30,8 +30,8 @@ from d2c.dparsers.protocol import DependencyParser, Progress, Report
 from d2c.dparsers.spacy.training import (
     LEFT_OUT,
     SpacyEstimator,
-    checked_sizes,
     forgetting,
+    known_sizes,
     load_weights,
     tok2vec,
 )
@@ -48,14 +48,18 @@ MOST_ACTIONS = 1 << 22  # bytes
 _WINDOW = 2048  # sentences that `parse` holds at a time
 _BATCH = 1024  # of them, spaCy sorts so many by length, a quarter of which it parses at once
 
-# Of the network: spaCy's own, but for the hidden layer, which is twice as wide: there are many labels.
-SIZES = {"width": 96, "depth": 4, "hidden": 128, "rows": 5000}
+# Of networks: spaCy's own, but for the hidden layer, which is twice as wide: there are many labels.
+SIZES = {
+    name: {"width": width, "depth": 4, "hidden": 128, "rows": 5000}
+    for name, width in (("narrow", 96), ("wide", 128))
+}
 
 
 @dataclass(eq=False)
 class SpacyParser(SpacyEstimator, DependencyParser):
     """spaCy's dependency parser.
 
+    network: narrow, or wide, which learns more of large treebanks, and takes longer
     preset:  default (30 passes over the training treebank) or small (10)
     epochs:  so many passes instead
     seed:    same seed, same model, on one machine
@@ -67,6 +71,7 @@ class SpacyParser(SpacyEstimator, DependencyParser):
     COMPONENT: ClassVar[str] = "parser"
     PRESETS: ClassVar[Mapping[str, int]] = {"default": 30, "small": 10}  # passes over the training treebank
 
+    network: str = "narrow"
     preset: str = "default"
     epochs: float | None = setting(None, above=0)
     seed: int = 1
@@ -82,13 +87,13 @@ class SpacyParser(SpacyEstimator, DependencyParser):
         self.codes_ = Codes.of(train)
         with seeded(self.seed), whole_directory(directory) as staging:
             vectors = read_vectors(self.vectors) if self.vectors else None
-            self._build(SIZES, vectors)
+            self._build(vectors)
             examples = [Example(self._doc(dtree.tokens), self._gold_doc(dtree)) for dtree in train]
             evaluate = evaluating(Progress, progress, lambda: self._scores(dev))
             self._learn(examples, evaluate, "spacy", staging)
             if vectors is not None:
                 write_vectors(staging, vectors)
-            FORMAT.write(staging, {"sizes": SIZES} | self.codes_.settings, self)
+            FORMAT.write(staging, {"sizes": SIZES[self.network]} | self.codes_.settings, self)
         return self
 
     def go_on(
@@ -103,7 +108,7 @@ class SpacyParser(SpacyEstimator, DependencyParser):
         evaluate = evaluating(Progress, progress, lambda: self._scores(dev))
         with seeded(self.seed), whole_directory(directory) as staging:
             self._improve(examples, evaluate, "spacy", staging, rate)
-            FORMAT.write(staging, {"sizes": SIZES} | self.codes_.settings, self)
+            FORMAT.write(staging, {"sizes": SIZES[self.network]} | self.codes_.settings, self)
         return self
 
     @classmethod
@@ -113,7 +118,8 @@ class SpacyParser(SpacyEstimator, DependencyParser):
         with loading(path):
             parser = cls(**parameters(settings, FORMAT.parameters))
             parser.codes_ = checked(settings, Codes)
-            parser._build(checked_sizes(settings["sizes"], SIZES), kept_vectors(Path(directory)))
+            parser.network = known_sizes(settings["sizes"], SIZES)
+            parser._build(kept_vectors(Path(directory)))
             parser._load_weights(path)
         return parser
 
@@ -127,8 +133,9 @@ class SpacyParser(SpacyEstimator, DependencyParser):
                 dtrees = [*map(self._dtree, window, docs)]
             yield from dtrees
 
-    def _build(self, sizes: dict[str, int], vectors: Vectors | None) -> None:
+    def _build(self, vectors: Vectors | None) -> None:
         """Make an untrained parser."""
+        sizes = SIZES[self.network]
         model = {
             "@architectures": "spacy.TransitionBasedParser.v2",
             "state_type": "parser",
