@@ -36,7 +36,7 @@ from d2c.dparsers.spacy.training import (
     tok2vec,
 )
 from d2c.dparsers.spacy.vectors import kept_vectors, read_vectors, write_vectors
-from d2c.dparsers.training import DEV_WORDS, attachment, evaluating, seeded, thinned
+from d2c.dparsers.training import DEV_WORDS, attachment, check_choice, evaluating, seeded, thinned
 from d2c.trees.ctree import Tokens
 from d2c.trees.dtree import DTree
 from d2c.trees.formats.chunks import batches
@@ -59,11 +59,11 @@ SIZES = {
 class SpacyParser(SpacyEstimator, DependencyParser):
     """spaCy's dependency parser.
 
-    network: narrow, or wide, which learns more of large treebanks, and takes longer
     preset:  default (30 passes over the training treebank) or small (10)
     epochs:  so many passes instead
     seed:    same seed, same model, on one machine
     vectors: word vectors, as text (a word and its numbers per line), which the network sees, too
+    network: narrow, or wide, which learns more from large treebanks, and takes longer
 
     It sees words and tags (XPOS).
     """
@@ -71,17 +71,18 @@ class SpacyParser(SpacyEstimator, DependencyParser):
     COMPONENT: ClassVar[str] = "parser"
     PRESETS: ClassVar[Mapping[str, int]] = {"default": 30, "small": 10}  # passes over the training treebank
 
-    network: str = "narrow"
     preset: str = "default"
     epochs: float | None = setting(None, above=0)
     seed: int = 1
     vectors: Path | None = None
+    network: str = "narrow"
     codes_: Codes = field(default=Codes((), None), init=False)
     nlp_: Any = field(default=None, init=False)
 
     def train(self, train_conllu: Path, dev_conllu: Path, directory: Path, progress: Report = None) -> Self:
         """Learn, and leave the model with the best LAS on the second file; errors: `DependencyParser`."""
         self._check()
+        check_choice("network", self.network, SIZES)
         train, dev = read_trees(train_conllu), read_trees(dev_conllu)
         dev = [*thinned(dev, DEV_WORDS, lambda dtree: len(dtree.heads))]
         self.codes_ = Codes.of(train)
