@@ -1,9 +1,10 @@
 """Builds the models that have names, each with its card: `en`, which comes with d2c, and others.
 
-    python scripts/build_models.py NAME... [-o DIR] [--treebanks DIR] [--checkpoints DIR]
+    python scripts/build_models.py [NAME...] [-o DIR] [--treebanks DIR] [--checkpoints DIR]
 
-`d2c models` lists them where $D2C_MODELS names the directory. Reads $D2C_TREEBANKS (default
-../shared/treebanks).
+Without names, all that are not in the directory yet, in an order in which each finds what it goes on from,
+and its teachers: after a kill the same command goes on. `d2c models` lists them where $D2C_MODELS names the
+directory. Reads $D2C_TREEBANKS (default ../shared/treebanks).
 """
 
 from __future__ import annotations
@@ -15,19 +16,20 @@ import click
 
 from benchmarks.shared import say
 from d2c.base.errors import FormatError, ModelError
+from d2c.models.names import is_model
 from models.build import build
 from models.recipes import RECIPES
 from treebanks.files import folder
 
 
 @click.command()
-@click.argument("names", nargs=-1, required=True, type=click.Choice([*RECIPES]))
+@click.argument("names", nargs=-1, type=click.Choice([*RECIPES]))
 @click.option("--treebanks", type=click.Path(path_type=Path), help="Their folder.  [default: $D2C_TREEBANKS]")
 @click.option("-o", "--output", type=click.Path(path_type=Path), default="models", show_default=True)
 @click.option("--checkpoints", type=click.Path(path_type=Path), help="Folder from which training goes on.")
 def main(names: tuple[str, ...], treebanks: Path | None, output: Path, checkpoints: Path | None) -> None:
-    """Builds models into directories of their names."""
-    for name in names:
+    """Builds models into directories of their names; without names, all that are not there yet."""
+    for name in names or (name for name in RECIPES if not is_model(output / name)):
         try:
             build(RECIPES[name], treebanks or folder(), output / name, say, checkpoints)
         except (FormatError, ModelError) as error:
