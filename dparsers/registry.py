@@ -35,7 +35,7 @@ DPARSERS = {
         "d2c[stanza]",
         {"model_type": ("graph", "transition", "joint")},
     ),
-    "spacy": Registered("d2c.dparsers.spacy.parser:SpacyParser", "spacy"),
+    "spacy": Registered("d2c.dparsers.spacy.parser:SpacyParser", "spacy", {"network": ("narrow", "wide")}),
     "udpipe": Registered(
         "d2c.dparsers.udpipe.parser:UDPipeParser",
         "d2c[udpipe]",

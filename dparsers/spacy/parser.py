@@ -30,13 +30,13 @@ from d2c.dparsers.protocol import DependencyParser, Progress, Report
 from d2c.dparsers.spacy.training import (
     LEFT_OUT,
     SpacyEstimator,
-    checked_sizes,
     forgetting,
+    known_sizes,
     load_weights,
     tok2vec,
 )
 from d2c.dparsers.spacy.vectors import kept_vectors, read_vectors, write_vectors
-from d2c.dparsers.training import DEV_WORDS, attachment, evaluating, seeded, thinned
+from d2c.dparsers.training import DEV_WORDS, attachment, check_choice, evaluating, seeded, thinned
 from d2c.trees.ctree import Tokens
 from d2c.trees.dtree import DTree
 from d2c.trees.formats.chunks import batches
@@ -48,8 +48,11 @@ MOST_ACTIONS = 1 << 22  # bytes
 _WINDOW = 2048  # sentences that `parse` holds at a time
 _BATCH = 1024  # of them, spaCy sorts so many by length, a quarter of which it parses at once
 
-# Of the network: spaCy's own, but for the hidden layer, which is twice as wide: there are many labels.
-SIZES = {"width": 96, "depth": 4, "hidden": 128, "rows": 5000}
+# Of networks: spaCy's own, but for the hidden layer, which is twice as wide: there are many labels.
+SIZES = {
+    name: {"width": width, "depth": 4, "hidden": 128, "rows": 5000}
+    for name, width in (("narrow", 96), ("wide", 128))
+}
 
 
 @dataclass(eq=False)
@@ -60,6 +63,7 @@ class SpacyParser(SpacyEstimator, DependencyParser):
     epochs:  so many passes instead
     seed:    same seed, same model, on one machine
     vectors: word vectors, as text (a word and its numbers per line), which the network sees, too
+    network: narrow, or wide, which learns more from large treebanks, and takes longer
 
     It sees words and tags (XPOS).
     """
@@ -71,24 +75,26 @@ class SpacyParser(SpacyEstimator, DependencyParser):
     epochs: float | None = setting(None, above=0)
     seed: int = 1
     vectors: Path | None = None
+    network: str = "narrow"
     codes_: Codes = field(default=Codes((), None), init=False)
     nlp_: Any = field(default=None, init=False)
 
     def train(self, train_conllu: Path, dev_conllu: Path, directory: Path, progress: Report = None) -> Self:
         """Learn, and leave the model with the best LAS on the second file; errors: `DependencyParser`."""
         self._check()
+        check_choice("network", self.network, SIZES)
         train, dev = read_trees(train_conllu), read_trees(dev_conllu)
         dev = [*thinned(dev, DEV_WORDS, lambda dtree: len(dtree.heads))]
         self.codes_ = Codes.of(train)
         with seeded(self.seed), whole_directory(directory) as staging:
             vectors = read_vectors(self.vectors) if self.vectors else None
-            self._build(SIZES, vectors)
+            self._build(vectors)
             examples = [Example(self._doc(dtree.tokens), self._gold_doc(dtree)) for dtree in train]
             evaluate = evaluating(Progress, progress, lambda: self._scores(dev))
             self._learn(examples, evaluate, "spacy", staging)
             if vectors is not None:
                 write_vectors(staging, vectors)
-            FORMAT.write(staging, {"sizes": SIZES} | self.codes_.settings, self)
+            FORMAT.write(staging, {"sizes": SIZES[self.network]} | self.codes_.settings, self)
         return self
 
     def go_on(
@@ -103,7 +109,7 @@ class SpacyParser(SpacyEstimator, DependencyParser):
         evaluate = evaluating(Progress, progress, lambda: self._scores(dev))
         with seeded(self.seed), whole_directory(directory) as staging:
             self._improve(examples, evaluate, "spacy", staging, rate)
-            FORMAT.write(staging, {"sizes": SIZES} | self.codes_.settings, self)
+            FORMAT.write(staging, {"sizes": SIZES[self.network]} | self.codes_.settings, self)
         return self
 
     @classmethod
@@ -113,7 +119,8 @@ class SpacyParser(SpacyEstimator, DependencyParser):
         with loading(path):
             parser = cls(**parameters(settings, FORMAT.parameters))
             parser.codes_ = checked(settings, Codes)
-            parser._build(checked_sizes(settings["sizes"], SIZES), kept_vectors(Path(directory)))
+            parser.network = known_sizes(settings["sizes"], SIZES)
+            parser._build(kept_vectors(Path(directory)))
             parser._load_weights(path)
         return parser
 
@@ -127,8 +134,9 @@ class SpacyParser(SpacyEstimator, DependencyParser):
                 dtrees = [*map(self._dtree, window, docs)]
             yield from dtrees
 
-    def _build(self, sizes: dict[str, int], vectors: Vectors | None) -> None:
+    def _build(self, vectors: Vectors | None) -> None:
         """Make an untrained parser."""
+        sizes = SIZES[self.network]
         model = {
             "@architectures": "spacy.TransitionBasedParser.v2",
             "state_type": "parser",

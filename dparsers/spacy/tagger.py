@@ -18,7 +18,7 @@ from spacy.training import Example
 from d2c.base.settings import setting
 from d2c.dparsers.directories import ModelFormat, whole_directory
 from d2c.dparsers.protocol import EMPTY_FORM, Report, TaggingProgress
-from d2c.dparsers.spacy.training import SpacyEstimator, checked_sizes, forgetting, load_weights, tok2vec
+from d2c.dparsers.spacy.training import SpacyEstimator, forgetting, known_sizes, load_weights, tok2vec
 from d2c.dparsers.training import Evaluate, TrainedTagger, Treebanks, accuracy, evaluating
 from d2c.trees.ctree import Tokens
 
@@ -82,7 +82,8 @@ class SpacyTagger(SpacyEstimator, TrainedTagger):
         return [Example(self._doc(tokens.forms), doc) for tokens, doc in zip(train, gold, strict=True)]
 
     def _restore(self, directory: Path, settings: dict[str, Any]) -> None:
-        self._build(checked_sizes(settings["sizes"], SIZES))
+        known_sizes(settings["sizes"], {self.COMPONENT: SIZES})
+        self._build(SIZES)
         if not 0 < len(self.tags_) <= MOST_TAGS:
             raise ValueError(f"{len(self.tags_)} tags")
         load_weights(self._component, directory / self.COMPONENT / "model", self._doc((EMPTY_FORM,)))

@@ -73,11 +73,12 @@ def tok2vec(sizes: dict[str, int], attributes: Sequence[str], vectors: bool = Fa
     }
 
 
-def checked_sizes(sizes: Any, known: dict[str, int]) -> dict[str, int]:
-    """Return sizes of a network from a model's settings. Raises ValueError for others than those known."""
-    if sizes != known:
-        raise ValueError("the sizes of the network are other ones")
-    return known
+def known_sizes(sizes: Any, known: Mapping[str, dict[str, int]]) -> str:
+    """Return whose sizes of those known a model's settings have. Raises ValueError for others."""
+    for name, own in known.items():
+        if sizes == own:
+            return name
+    raise ValueError("the sizes of the network are other ones")
 
 
 def load_weights(component: Any, path: Path, doc: Doc) -> None:

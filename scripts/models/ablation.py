@@ -1,4 +1,4 @@
-"""What `en-small-taught` owes to each source, and to its teachers: F1 on dev parts, with and without them.
+"""What models owe to each source, and to teachers: F1 on dev parts, with and without them.
 
     python scripts/models/ablation.py sources|genres|lessons [--models DIR] [-o DIR] [--words N] [--seed N]
 
@@ -44,11 +44,12 @@ from treebanks.files import folder
 from treebanks.penn import penn_trees, to_penn, write_parts
 from treebanks.silver import agrees, silver_pairs
 
-RECIPE = RECIPES["en-small-taught"]
+RECIPE = RECIPES["en-general"]
 TREEBANKS = {data.name: data for data in RECIPE.data}
 PARSED = {"masc-text": 0.25, "EWT": 0.43}  # of a lesson's sentences; enough for 120,000 words of train
 LESSONS = {
-    name: replace(lesson, share=PARSED[name]) for name, lesson in zip(PARSED, RECIPE.lessons, strict=True)
+    name: replace(lesson, share=PARSED[name])
+    for name, lesson in zip(PARSED, RECIPES["en-taught"].lessons, strict=True)
 }
 GOLD, SILVER = ("CRAFT", "GENIA", "MASC"), ("GUM", "EWT", "masc-text")
 CRAFT_DEV = 4  # every fourth sentence of it
@@ -179,7 +180,7 @@ def score_row(row: Row, treebanks: Path, models: Path, kept: Path, words: int, s
             if row.sources:
                 files = {source: trees_of(source, treebanks, models, kept) for source in row.sources}
                 parts = write_parts(shares_of(files, words), of_each(trees_in), work, seed, RECIPE.recased)
-                spec = BuildSpec(*parts, **{**RECIPE.settings, "seed": seed})
+                spec = BuildSpec(*parts, **{**RECIPE.settings, "epochs": 1.0, "seed": seed})
                 directory = work / "model"
                 go_on(models / row.begin, spec, spec.tagger_epochs, directory, say)
             keep(file, json.dumps(scored(directory, dev_parts(treebanks))))

@@ -10,12 +10,11 @@ from typing import Any, cast
 
 from d2c.base.errors import ModelError
 from d2c.base.temporary import scratch
-from d2c.cky.constrained_cky import ConstrainedCKY
 from d2c.dparsers.directories import whole_directory
 from d2c.dparsers.protocol import TextRules
 from d2c.dparsers.training import thinned
 from d2c.experiments.rows import with_tags_of
-from d2c.models.model import SETTINGS, Model
+from d2c.models.model import SETTINGS, Model, load_route, read_settings
 from d2c.packed.feature import least_probability
 from d2c.parsing.rules import rules_of
 from d2c.training.train import train_models
@@ -74,34 +73,35 @@ def train(
     models: the folder of teachers, and of the model that it goes on from
     """
     settings = {**recipe.settings, "checkpoints": checkpoints}
-    base = recipe.network if recipe.encoder else recipe.begin
-    if recipe.encoder and not base:
+    if recipe.encoder and not recipe.network:
         settings["transformer"] = str(encoder_of(recipe.encoder))
     read: Read = CLEANED
     given = {treebanks / data.train: recipe.shares.get(data.name, 1.0) for data in recipe.data}
     lessons = [taught(lesson, treebanks, models, checkpoints or work, say) for lesson in recipe.lessons]
     if recipe.english:
-        shares = given | dict.fromkeys(lessons, 1.0)
+        of_lessons = (recipe.shares.get(lesson.text, 1.0) for lesson in recipe.lessons)
+        shares = given | dict(zip(lessons, of_lessons, strict=True))
         parts = write_parts(shares, recipe.read, work, 1, recipe.recased)
     else:
         [data] = recipe.data
         parts, read = (treebanks / data.train, treebanks / data.dev), recipe.read
     spec = BuildSpec(*parts, recipe.routes, read, **settings)
-    directories = {route: work / route for route in recipe.routes}
-    first = directories[recipe.routes[0]]
-    if base:
-        go_on(models / base, spec, spec.tagger_epochs, first, say)
+    if recipe.network:
+        base = models / recipe.network
+        directories = {read_settings(base).route: work / "network"}
+        go_on(base, spec, spec.tagger_epochs, work / "network", say)
     else:
+        directories = {route: work / route for route in recipe.routes}
         train_models(spec, [*directories.values()], say)
-    if recipe.begin and recipe.encoder:
-        directories["cky"] = work / "cky"
-        model = over_packed_arcs(first, models / recipe.begin, read(parts[1]), say)
-        learn_over_dtrees(model, unlearned(recipe.read, given, parts), say)
-        model.save(directories["cky"], first)
-    elif recipe.begin and isinstance((model := Model.load(first)).route, ConstrainedCKY):
-        learn_over_dtrees(model, unlearned(recipe.read, [*given, *lessons], parts), say)
-        model.save(first, first)
-    for directory in directories.values() if recipe.begin else ():
+    if recipe.chart:
+        trained, directories["cky"] = next(iter(directories.values())), work / "chart"
+        model = with_chart(trained, models / recipe.chart)
+        if recipe.encoder:
+            fit_arcs(model, read(parts[1]), say)
+        files = given if recipe.encoder else [*given, *lessons]
+        learn_over_dtrees(model, unlearned(recipe.read, files, parts), say)
+        model.save(directories["cky"], trained)
+    for directory in directories.values() if recipe.network or recipe.chart else ():
         complete(directory, read(parts[1]), read(parts[0]), recipe.recased > 0)
     return directories
 
@@ -119,20 +119,24 @@ def complete(
     model.save(directory, directory)
 
 
-def over_packed_arcs(trained: Path, base: Path, ctrees: Iterable[CTree], say: Progress) -> Model:
-    """Return a model with the d-parser of one and the chart of another one, over packed arcs.
+def with_chart(trained: Path, other: Path) -> Model:
+    """Return a model with the chart of another one in place of its own route."""
+    model = Model.load(trained)
+    model.route_name, model.route = "cky", load_route(other)
+    return model
 
-    ctrees: what teaches it what packed arcs count for; the d-parser has not learned from them, though they
-            chose among its states
+
+def fit_arcs(model: Model, ctrees: Iterable[CTree], say: Progress) -> None:
+    """Teach the chart of a model what packed arcs count for; from now on it looks among these.
+
+    ctrees: the d-parser has not learned from them, though they chose among its states
     """
-    dparser, chart = Model.load(trained), cast(Any, Model.load(base).route)
-    model = Model("cky", chart, dparser.dparser_name, dparser.dparser, arcs="packed")
+    chart, model.arcs = cast(Any, model.route), "packed"
     gold = [*thinned([*ctrees], _WORDS, lambda ctree: len(ctree.tokens))]
     dtrees = [*model.parse_dependencies(map(untagged, gold))]
     chart.fit_arcs(with_tags_of(dtrees, gold), dtrees)
     chart.arcs_ = chart.arcs_._replace(least=least_probability(dtrees, _HEADS_PER_WORD))
     say(f"packed arcs: {chart.arcs_}")
-    return model
 
 
 def unlearned(read: Read, files: Iterable[Path], parts: tuple[Path, Path]) -> Iterator[CTree]:
@@ -157,7 +161,7 @@ def learn_over_dtrees(model: Model, ctrees: Iterable[CTree], say: Progress) -> N
 def finish(recipe: Recipe, trained: Mapping[str, Path], treebanks: Path, new: Path, say: Progress) -> None:
     """Score the models of each route, and leave the one to be taken, and its card, in a new directory."""
     gold = {f"{data.name} dev": list(recipe.read(treebanks / data.dev)) for data in recipe.data}
-    chosen, notes = recipe.routes[0], dict[str, str]()
+    chosen, notes = next(iter(trained)), dict[str, str]()
     if len(trained) > 1:
         chosen, notes = choose(recipe, trained, gold, say)
     shutil.copytree(trained[chosen], new, dirs_exist_ok=True)
@@ -181,7 +185,7 @@ def choose(
         name = f"F1 with the route {route}"
         notes[name] = ", ".join(f"{one.part} {one.f1:.2f}" for one in scores)
         say(f"{recipe.name}: {name}: {notes[name]}")
-    first, best = recipe.routes[0], max(means, key=lambda route: means[route])
+    first, best = next(iter(trained)), max(means, key=lambda route: means[route])
     return best if means[best] > means[first] + _ENOUGH else first, notes
 
 

@@ -62,7 +62,7 @@ def _drawn(recipe: Recipe) -> dict[str, str]:
 
 def _begun(recipe: Recipe) -> list[str]:
     """Return the models that it goes on from."""
-    return [name for name in (recipe.begin, recipe.network) if name]
+    return [*dict.fromkeys(name for name in (recipe.network, recipe.chart) if name)]
 
 
 def commit() -> str:

@@ -53,12 +53,11 @@ class Recipe:
 
     what, language, licence, measured: what its card says
     read:     how the treebanks are read, for training and as gold
-    routes:   the first one is taken, unless another has an F1 that is more than 0.25 better
+    routes:   the first one is taken, unless another, or the chart, has an F1 that is more than 0.25 better
     settings: of `BuildSpec`; of a converter, those of the chart
-    begin:    the model that it goes on from, built into the same folder before; with an encoder, the one
-              whose chart it takes
-    network:  with an encoder, the model whose tagger and d-parser it goes on from
-    shares:   of treebanks, how often each sentence is in train; 1 where nothing is said
+    network:  the model whose tagger and d-parser it goes on from, built into the same folder before
+    chart:    the one whose chart learns from what its d-parser finds
+    shares:   of treebanks and texts of lessons, how often each sentence is in train; 1 where nothing is said
     recased:  of the sentences in train so many once more, without capitals or in capitals
     lessons:  silver trees of text, which are in train, too
     converts: where the model converts d-trees: their convention, as names of files say it: sd, ud
@@ -78,8 +77,8 @@ class Recipe:
     measured: str
     read: Read = of_each(penn_trees)
     routes: tuple[str, ...] = ("reduction",)
-    begin: str | None = None
     network: str | None = None
+    chart: str | None = None
     shares: Mapping[str, float] = field(default_factory=dict)
     recased: float = 0.0
     lessons: tuple[Lesson, ...] = ()

@@ -24,7 +24,8 @@ from d2c.dparsers.registry import DPARSERS, TAGGERS, class_of, make_dparser, mak
         ("stanza:transition", "stanza:transition"),
         ("udpipe:projective", "udpipe"),
         ("udpipe:projective;5", "udpipe:projective;5"),
-        ("spacy", "spacy"),
+        ("spacy:narrow", "spacy"),
+        ("spacy:wide", "spacy:wide"),
         ("spacy:", "spacy:"),
         ("cmd:a;b;c", "cmd:a;b;c"),
         ("transition:standard;greedy;x", "transition:standard;greedy;x"),
@@ -34,7 +35,7 @@ def test_the_shortest_way_to_write_a_dparser(written: str, short: str) -> None:
     assert shortest(written) == short
 
 
-@pytest.mark.parametrize("name", ["stanza", "udpipe", "transition"])
+@pytest.mark.parametrize("name", ["stanza", "spacy", "udpipe", "transition"])
 def test_the_first_of_the_values_is_the_default(name: str) -> None:
     parameters = signature(class_of("d-parser", DPARSERS, name)).parameters
     for key, known in DPARSERS[name].own.items():

@@ -31,7 +31,8 @@ Trained = tuple[SpacyParser, Path, list[Progress]]
 def small() -> object:
     """Networks and batches of the size of the treebanks here."""
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(spacy_parser, "SIZES", {"width": 16, "depth": 1, "hidden": 16, "rows": 200})
+        sizes = {"width": 16, "depth": 1, "hidden": 16, "rows": 200}
+        patch.setattr(spacy_parser, "SIZES", {"narrow": sizes, "wide": sizes | {"width": 24}})
         patch.setattr(spacy_training, "_BATCH_WORDS", 40)
         patch.setattr(spacy_training, "_RATE", 0.02)
         yield
@@ -55,6 +56,17 @@ def test_it_learns_labels_that_spacy_would_change(tmp_path: Path) -> None:
         file = write(tmp_path / "x.conllu", train)
         parser = SpacyParser(epochs=8).train(file, file, tmp_path / "model")
         assert arcs(parser.parse(dtree.tokens for dtree in gold)) == arcs(gold)
+
+
+def test_a_wide_network_is_read_back(files: tuple[Path, Path], tmp_path: Path) -> None:
+    parser = SpacyParser(epochs=2, network="wide").train(*files, tmp_path / "model")
+    loaded = SpacyParser.load(tmp_path / "model")
+    assert loaded.network == "wide"
+    assert '"width": 24' in (tmp_path / "model" / SETTINGS).read_text()
+    gold = treebank(3, 5)
+    assert arcs(loaded.parse(d.tokens for d in gold)) == arcs(parser.parse(d.tokens for d in gold))
+    with pytest.raises(ModelError, match="network 'broad' is none of narrow, wide"):
+        SpacyParser(network="broad").train(*files, tmp_path / "other")
 
 
 def test_vectors_come_along(files: tuple[Path, Path], tmp_path: Path) -> None:

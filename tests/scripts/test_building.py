@@ -184,7 +184,7 @@ def test_a_tiny_model_end_to_end(treebanks: Path, tmp_path: Path, monkeypatch: p
     model = Model.load(tmp_path / "en")
     assert (model.tags, model.tagger_name, model.dparser_name) == ("predicted", "spacy", "spacy")
     longer = tiny | {"epochs": 2, "tagger_epochs": 2}
-    goes_on = replace(recipe, name="more", begin="en", shares={"CRAFT": 0.5}, recased=0.2, settings=longer)
+    goes_on = replace(recipe, name="more", network="en", shares={"CRAFT": 0.5}, recased=0.2, settings=longer)
     build(goes_on, treebanks, tmp_path / "more", said.append)
     more = Model.load(tmp_path / "more")
     assert (more.tags, more.tagger_name, more.route_name) == ("predicted", "spacy", "reduction")
@@ -204,7 +204,7 @@ def test_an_encoder_has_the_chart_of_another_model(
     build(base, treebanks, tmp_path / "base", said.append)
     monkeypatch.setattr(building, "encoder_of", lambda package: tiny_encoder(tmp_path / "tiny"))
     monkeypatch.setattr(building, "_ENOUGH", -100.0)  # the chart, however little it has learned
-    recipe = replace(RECIPES["en-taught"], name="en", data=base.data, begin="base", shares={}, lessons=())
+    recipe = replace(RECIPES["en-taught"], name="en", data=base.data, chart="base", shares={}, lessons=())
     recipe = replace(recipe, settings=recipe.settings | {"epochs": 2})
     begun, learn_over_dtrees = list[Any](), building.learn_over_dtrees
 
@@ -232,7 +232,7 @@ def test_an_encoder_has_the_chart_of_another_model(
     assert (Model.load(tmp_path / "more").route_name, model.arcs) == ("cky", "packed")
     for part in ("dparser/parser.pt", "dparser/encoder/model.safetensors"):
         assert (tmp_path / "en" / part).read_bytes() != (tmp_path / "more" / part).read_bytes()
-    assert read_json(tmp_path / "more" / "card.json")["settings"]["goes on from"] == "base and en"
+    assert read_json(tmp_path / "more" / "card.json")["settings"]["goes on from"] == "en and base"
 
 
 @pytest.mark.slow
