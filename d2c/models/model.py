@@ -19,6 +19,7 @@ from d2c.dparsers.registry import load_dparser, load_tagger, loads_with
 from d2c.dparsers.training import DEV_WORDS, thinned
 from d2c.models.calibration import Calibration, Judged
 from d2c.models.functions import FunctionTagger
+from d2c.models.letters import small, spelled
 from d2c.models.names import hides, scores_of
 from d2c.routes.registry import ROUTES, route_class
 from d2c.trees.ctree import CTree, Tokens
@@ -61,6 +62,7 @@ class ModelSettings:
     tags: str | None = None
     language: str | None = None
     arcs: str = ARCS[0]
+    small_letters: bool = False
     files: dict[str, object] | None = None
 
     def __post_init__(self) -> None:
@@ -69,7 +71,7 @@ class ModelSettings:
         if self.tags not in (*TAGS, None) or (self.tagger is None) != (self.tags is None):
             raise ValueError("tagger and tags do not fit together")
 
-    def named(self) -> dict[str, str]:
+    def named(self) -> dict[str, object]:
         """Return what is said, and not by default, but for the digests."""
         default = {one.name: one.default for one in fields(self)}
         said = vars(self).items()
@@ -88,6 +90,8 @@ class Model:
     arcs:   one of ARCS: whether the route looks among all likely arcs, or over the one d-tree
     calibration: what makes probabilities of the route's confidences, where it was learned
     functions: what adds function tags to c-trees, where it was learned
+    small_letters: whether tagger, d-parser and route read sentences in capitals as if in small letters; their
+            trees have the words as given
     f1:     in percent, that its card says, by the part of a treebank; of models that vote
 
     A d-parser that comes with tags of its own is the tagger of a model that has no other.
@@ -105,6 +109,7 @@ class Model:
     arcs: str = ARCS[0]
     calibration: Calibration | None = None
     functions: FunctionTagger | None = None
+    small_letters: bool = False
     f1: Mapping[str, float] = field(default_factory=dict)
 
     def __post_init__(self) -> None:
@@ -139,6 +144,7 @@ class Model:
         dparser = load_dparser(file.dparser, directory / "dparser", given)
         model = cls(file.route, _load_route(directory, file.route), file.dparser, dparser)
         model.language, model.arcs = file.language, arcs or file.arcs
+        model.small_letters = file.small_letters
         check_arcs(model.arcs == "packed", {file.route: model.route}, dparser, file.dparser)
         if file.tagger is not None:
             model.tagger_name, model.tags = file.tagger, file.tags or TAGS[0]
@@ -162,7 +168,8 @@ class Model:
             self.functions.save(directory / _FUNCTIONS)
         tags = self.tags if self.tagger_name else None
         file = ModelSettings(
-            *(self.route_name, self.dparser_name, self.tagger_name, tags, self.language, self.arcs)
+            *(self.route_name, self.dparser_name, self.tagger_name, tags, self.language, self.arcs),
+            self.small_letters,
         )
         settings = file.named() | {"files": model_files.digests(directory, _PARTS)}
         model_files.write_settings(directory / SETTINGS, FORMAT, settings)
@@ -181,13 +188,20 @@ class Model:
         given = (ctree.tokens for ctree in gold)
         if self.tagger is not None and not self.dparser.foreign:  # as words without tags will be parsed
             given = (Tokens(tokens.forms, ("",) * len(tokens)) for tokens in given)
-        parses = zip(gold, self.route.confidences_all(self.parse_dependencies(given)), strict=True)
+        dtrees = map(self.read, self.parse_dependencies(given))
+        parses = zip(gold, self.route.confidences_all(dtrees), strict=True)
         judged = (Judged(visible(one), ctree, shares) for one, (ctree, shares) in parses if shares)
         self.calibration = Calibration.fit(judged, map(visible, learned))
 
     def parse(self, sentences: Iterable[Tokens], repairs: Repairs | None = None) -> Iterator[CTree]:
         """Yield the c-tree of each sentence; tags as for `parse_dependencies`."""
-        return self.route.decode_all(self.parse_dependencies(sentences), repairs)
+        given, dtrees = tee(self.parse_dependencies(sentences))
+        ctrees = self.route.decode_all(map(self.read, dtrees), repairs)
+        return (spelled(ctree, dtree.tokens.forms) for dtree, ctree in zip(given, ctrees, strict=True))
+
+    def read(self, dtree: DTree) -> DTree:
+        """Return a d-tree with its words in the letters in which the route reads them."""
+        return spelled(dtree, small(dtree.tokens.forms)) if self.small_letters else dtree
 
     def parse_dependencies(self, sentences: Iterable[Tokens]) -> Iterator[DTree]:
         """Yield the d-tree of each sentence.
@@ -195,6 +209,13 @@ class Model:
         Sentences with words that have no tag (an empty one) are tagged by the model's tagger; all are, where
         route and d-parser were trained on its tags. Raises ModelError where there is no tagger.
         """
+        if not self.small_letters:
+            return self._parsed(sentences)
+        given, read = tee(sentences)
+        dtrees = self._parsed(replace(tokens, forms=small(tokens.forms)) for tokens in read)
+        return (spelled(dtree, tokens.forms) for tokens, dtree in zip(given, dtrees, strict=True))
+
+    def _parsed(self, sentences: Iterable[Tokens]) -> Iterator[DTree]:
         parse = parsing(self.dparser, self.arcs == "packed")
         if not self.dparser.finds_tags:
             return parse(chain.from_iterable(map(self._tagged, batches(sentences, _WINDOW))))

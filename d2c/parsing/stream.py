@@ -21,6 +21,7 @@ from d2c.base.errors import FormatError, ModelError
 from d2c.base.workers import in_order
 from d2c.combination.constituents import Parse, combine, ranked
 from d2c.combination.weights import weighted_votes
+from d2c.models.letters import spelled
 from d2c.models.model import NO_TAGGER, Model
 from d2c.parsing.input import InputSentence
 from d2c.parsing.options import JSON, TAGGED, TEXTS, ParseOptions
@@ -213,7 +214,7 @@ class BatchParser:
         repairs = Repairs()
         # Sums may depend on the number of threads that share them; so does speed, but jobs are for that.
         with threadpool_limits(1):
-            taken = [*islice(dtrees, len(_tokens(batch)))]
+            taken = [*map(self._model.read, islice(dtrees, len(_tokens(batch))))]
             wanted = [sentence.wanted for sentence in batch.sentences if sentence.error is None]
             trees = zip(taken, wanted, self._ctrees(taken, wanted, repairs), strict=True)
             sentences = [
@@ -244,7 +245,10 @@ class BatchParser:
                 ctree, shares = obeying(ctree, wanted, shares)
         if ctree is not None and options.functions and (tag := self._model.functions):
             ctree, alternatives = tag(ctree, dtree), [(tag(one, dtree), share) for one, share in alternatives]
-        return Parsed(sentence, number, dtree, ctree, shares, alternatives=tuple(alternatives))
+        forms = sentence.tokens.forms  # the route may have read others, see `Model.read`
+        ctree = ctree and spelled(ctree, forms)
+        several = tuple([(spelled(one, forms), share) for one, share in alternatives])
+        return Parsed(sentence, number, spelled(dtree, forms), ctree, shares, alternatives=several)
 
     def _ctrees(
         self, dtrees: list[DTree], wanted: Sequence[SpanConstraints | None], repairs: Repairs

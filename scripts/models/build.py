@@ -102,13 +102,19 @@ def train(
         learn_over_dtrees(model, unlearned(recipe.read, files, parts), say)
         model.save(directories["cky"], trained)
     for directory in directories.values() if recipe.network or recipe.chart else ():
-        calibrate(directory, read(parts[1]), read(parts[0]))
+        complete(directory, read(parts[1]), read(parts[0]), recipe.recased > 0)
     return directories
 
 
-def calibrate(directory: Path, held_out: Iterable[CTree], learned: Iterable[CTree]) -> None:
-    """Teach a model, which has become another one, how far its confidences can be trusted."""
+def complete(
+    directory: Path, held_out: Iterable[CTree], learned: Iterable[CTree], small_letters: bool
+) -> None:
+    """Teach a model, which has become another one, how far its confidences can be trusted.
+
+    small_letters: as of `Model`; it has learned from such sentences
+    """
     model = Model.load(directory)
+    model.small_letters = small_letters
     model.calibrate(held_out, learned)
     model.save(directory, directory)
 

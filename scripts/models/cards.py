@@ -1,23 +1,36 @@
-"""Model cards: `card.json` for programs, `README.md` for people, in the directory of a model."""
+"""Model cards: `card.json` for programs, `README.md` for people, in the directory of a model.
+
+    python scripts/models/cards.py MODEL...
+
+Building a model writes them. The command writes those of models that are there anew: with what their recipes
+say now of data, ablation and what other scripts measured; all else stays as it was when they were built.
+"""
 
 from __future__ import annotations
 
 import json
 import platform
 import subprocess
-from collections.abc import Iterable, Mapping, Sequence
+import sys
+from collections.abc import Mapping, Sequence
 from dataclasses import asdict
 from importlib import metadata
 from pathlib import Path
+from typing import Any
 
-from d2c.base.model_files import size_of
+sys.path.insert(0, str(Path(__file__).parents[1]))  # run as a program, its neighbours are elsewhere
+
+import click
+
+from d2c.base.model_files import read_json, size_of
 from d2c.models.model import read_settings
-from d2c.models.names import CARD
-from models.recipes import Recipe
+from d2c.models.names import CARD, find
+from models.recipes import RECIPES, Recipe
 from models.scores import Score
 from papers.table import Cell, Table
 
 _HEADER = ("part", "sentences", "F1", "exact", "tags", "F1 from text", "words per CPU second")
+_SHOWN = "language", "licence", "route", "dparser", "MB", "command", "commit", "versions", "settings"
 _LABELS = {"dparser": "d-parser", "MB": "size", "command": "built by"}
 
 
@@ -26,7 +39,9 @@ def write_card(directory: Path, recipe: Recipe, scores: Sequence[Score], notes: 
     settings = read_settings(directory)
     own = {name: str(value) for name, value in recipe.settings.items()} | _drawn(recipe)
     packages = {name: metadata.version(name) for name in ("d2c", *recipe.packages)}
-    shown: dict[str, object] = {
+    built = {
+        "name": recipe.name,
+        "what": recipe.what,
         "language": recipe.language,
         "licence": recipe.licence,
         "route": settings.route,
@@ -36,19 +51,20 @@ def write_card(directory: Path, recipe: Recipe, scores: Sequence[Score], notes: 
         "commit": commit(),
         "versions": {"python": platform.python_version()} | packages,
         "settings": own,
-    }
-    card = {
-        "name": recipe.name,
-        "what": recipe.what,
-        **shown,
         "f1": {one.part: round(one.f1, 2) for one in scores},
         "scores": [asdict(one) for one in scores],
         "notes": dict(notes),
-        "data": [asdict(one) for one in recipe.data],
     }
-    text = json.dumps(card, ensure_ascii=False, indent=1)
+    renew(directory, recipe, built)
+
+
+def renew(directory: Path, recipe: Recipe, built: Mapping[str, Any]) -> None:
+    """Write both with what a recipe says beside what was found when the model was built."""
+    said = {"elsewhere": recipe.elsewhere, "data": [*recipe.data, *recipe.texts], "ablation": recipe.ablation}
+    card = {**built, **said}
+    text = json.dumps(card, ensure_ascii=False, indent=1, default=asdict)
     (directory / CARD).write_text(text + "\n", encoding="utf-8")
-    (directory / "README.md").write_text(_readme(recipe, shown, scores, notes), encoding="utf-8")
+    (directory / "README.md").write_text(_readme(recipe, json.loads(text)), encoding="utf-8")
 
 
 def _drawn(recipe: Recipe) -> dict[str, str]:
@@ -72,27 +88,44 @@ def commit() -> str:
     return run.stdout.strip() or "unknown"
 
 
-def _readme(
-    recipe: Recipe, shown: dict[str, object], scores: Iterable[Score], notes: Mapping[str, str]
-) -> str:
-    shown = shown | {"MB": f"{shown['MB']} MB", "command": f"`{shown['command']}`"}
+def _readme(recipe: Recipe, card: Mapping[str, Any]) -> str:
+    shown = {name: card[name] for name in _SHOWN}
+    shown |= {"MB": f"{shown['MB']} MB", "command": f"`{shown['command']}`"}
     rows = [[_LABELS.get(name, name), _listed(value)] for name, value in shown.items()]
-    scored: list[list[Cell]] = [
-        [one.part, one.sentences, one.f1, one.exact, one.tags, one.text_f1, round(one.speed)]
-        for one in scores
-    ]
-    data = [[one.name, one.licence, one.attribution] for one in recipe.data]
+    scored: list[list[Cell]] = [[*one.values()][:-1] + [round(one["speed"])] for one in card["scores"]]
+    notes = [*card["notes"].items(), *card["elsewhere"].items()]
+    data = [[one["name"], one["licence"], one["attribution"]] for one in card["data"]]
     parts = [
         f"# {recipe.name}\n\n{recipe.what}",
         Table(("", ""), rows).markdown(),
         f"## Scores\n\n{recipe.measured}",
         Table(_HEADER, scored).markdown(),
-        *([Table(("", ""), [*notes.items()]).markdown()] if notes else []),
+        *([Table(("", ""), notes).markdown()] if notes else []),
+        *_ablation(card["ablation"]),
         "## Data",
         Table(("treebank", "licence", "attribution"), data).markdown(),
     ]
     return "\n\n".join(parts) + "\n"
 
 
+def _ablation(said: Mapping[str, Any] | None) -> list[str]:
+    if said is None:
+        return []
+    return ["## What each source gives", said["what"], Table(said["header"], said["rows"]).markdown()]
+
+
 def _listed(value: object) -> str:
     return ", ".join(f"{k} {v}" for k, v in value.items()) if isinstance(value, dict) else str(value)
+
+
+@click.command()
+@click.argument("names", nargs=-1, required=True)
+def main(names: tuple[str, ...]) -> None:
+    """Write the cards of models anew."""
+    for name in names:
+        directory = find(name)
+        renew(directory, RECIPES[directory.name], read_json(directory / CARD))
+
+
+if __name__ == "__main__":
+    main()

@@ -38,13 +38,22 @@ class BuildSpec(TrainingSpec):
 
 @dataclass(frozen=True)
 class Data:
-    """A treebank, its files for train and dev, and whom to thank."""
+    """A treebank, its files for train and dev, and whom to thank; a text without trees has no dev."""
 
     name: str
     licence: str
     attribution: str
     train: str
-    dev: str
+    dev: str = ""
+
+
+@dataclass(frozen=True)
+class Ablation:
+    """What the parts of train give, as another script measured it: a table, and what it says of what."""
+
+    what: str
+    header: tuple[str, ...]
+    rows: tuple[tuple[str | float, ...], ...]
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -66,6 +75,9 @@ class Recipe:
     encoder:  a package with a directory that `--transformer` takes
     packages: whose versions the card says
     english:  several treebanks in one convention; text is cut by rules for English
+    texts:    that lessons are of
+    ablation: what its sources give
+    elsewhere: what else its card says, measured by other scripts, by what it is
     """
 
     name: str
@@ -88,6 +100,9 @@ class Recipe:
     encoder: str | None = None
     packages: tuple[str, ...] = ("spacy",)
     english: bool = False
+    texts: tuple[Data, ...] = ()
+    ablation: Ablation | None = None
+    elsewhere: Mapping[str, str] = field(default_factory=dict)
 
 
 def read_recipes() -> dict[str, Recipe]:
@@ -97,6 +112,7 @@ def read_recipes() -> dict[str, Recipe]:
     lessons_of = {
         name: Lesson(**row | {"teachers": tuple(row["teachers"])}) for name, row in rows["lesson"].items()
     }
+    by_file = {one.train: one for one in treebanks.values()}
     recipes = {}
     for name, row in rows["model"].items():
         data = tuple(treebanks[one] for one in row.pop("treebanks"))
@@ -104,9 +120,19 @@ def read_recipes() -> dict[str, Recipe]:
         read = of_each(penn_trees) if row.get("english") else reading
         row["measured"] = rows["measured"][row["measured"]]
         lessons = tuple(lessons_of[one] for one in row.pop("lessons", ()))
+        texts = tuple(dict.fromkeys(by_file[lesson.text] for lesson in lessons))
+        if table := row.pop("ablation", None):
+            said = rows["ablation"][table].items()
+            row["ablation"] = Ablation(**{key: _tuples(value) for key, value in said})
         lists = {key: tuple(value) for key, value in row.items() if isinstance(value, list)}
-        recipes[name] = Recipe(name=name, data=data, read=read, lessons=lessons, **row | lists)
+        given = {"name": name, "data": data, "read": read, "lessons": lessons, "texts": texts}
+        recipes[name] = Recipe(**given | row | lists)
     return recipes
+
+
+def _tuples(value: Any) -> Any:
+    """Return lists, and those in them, as tuples."""
+    return tuple(map(_tuples, value)) if isinstance(value, list) else value
 
 
 RECIPES = read_recipes()

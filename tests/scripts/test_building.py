@@ -163,8 +163,7 @@ def treebanks(tmp_path_factory: pytest.TempPathFactory) -> Path:
 @pytest.mark.slow
 def test_a_tiny_model_end_to_end(treebanks: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     tiny = dict(RECIPES["en-base"].settings) | {"epochs": 0.5, "tagger_epochs": 0.5}
-    said: list[str] = []
-    recipe = replace(RECIPES["en-base"], name="en", settings=tiny, routes=("reduction",))
+    said, recipe = list[str](), replace(RECIPES["en-base"], name="en", settings=tiny, routes=("reduction",))
     build(recipe, treebanks, tmp_path / "en", lambda line: said.append(str(line)))
     assert said[-1] == f"{tmp_path}/en: built"
     card = read_json(tmp_path / "en" / "card.json")
@@ -189,6 +188,7 @@ def test_a_tiny_model_end_to_end(treebanks: Path, tmp_path: Path, monkeypatch: p
     build(goes_on, treebanks, tmp_path / "more", said.append)
     more = Model.load(tmp_path / "more")
     assert (more.tags, more.tagger_name, more.route_name) == ("predicted", "spacy", "reduction")
+    assert more.small_letters > model.small_letters
     for part in ("dparser/parser/model", "tagger/tagger/model"):
         assert (tmp_path / "en" / part).read_bytes() != (tmp_path / "more" / part).read_bytes()
     assert json.loads((tmp_path / "more" / "card.json").read_text())["settings"]["goes on from"] == "en"
