@@ -56,6 +56,23 @@ class ChartInput(NamedTuple):
     wanted: tuple[SpanConstraints, Sequence[Sequence[str]]] | None = None
 
 
+class Posteriors(NamedTuple):
+    """A best derivation, and C constituents of all with their probabilities; one that comes several times has
+    the sum of these.
+
+    keys:       [C] see `bracket_key`; words: [C] their heads
+    levels:     [C] the place in a chain of unary nodes, from the lowest on
+    projective: whether these are derivations over several d-trees, of which none crosses itself
+    """
+
+    derivation: ChartDerivation
+    keys: NDArray[np.int64]
+    words: Ints
+    levels: Ints
+    probabilities: Doubles
+    projective: bool
+
+
 @kernel
 def _best_of_single(query: Query, observed: Observed, scorer: Scorer) -> tuple[Parts, Ints]:
     """Return the parts of a best derivation over the single d-tree, and their symbols; none without any."""
@@ -125,16 +142,18 @@ def oracle_derivation(
     return derivation(chart, viterbi(chart.forest, near), stage, several)
 
 
-def posteriors(
-    sentence: ChartInput,
-) -> tuple[ChartDerivation, NDArray[np.int64], NDArray[np.int64], Doubles]:
-    """Return a best derivation; the constituents of all, as keys and head words [C]; the probability of each
-    [C], one that comes several times having the sum of these. Keys are those of `bracket_key`."""
+def posteriors(sentence: ChartInput, scale: float = 1.0) -> Posteriors:
+    """Return a best derivation, and the probability of the constituents of all.
+
+    scale: of the scores, from which probabilities come, among several projective d-trees
+    """
     chart, stage, several, scores = scored_chart(sentence)
     edges, sites, keys = constituents(chart, sentence.query.rules, len(sentence.observed) - 2)
-    _, shares = marginals(chart.forest, scores)
+    projective = several and sentence.packed is not None and not sentence.packed.dtrees
+    _, shares = marginals(chart.forest, scores * np.float32(scale if projective else 1.0))
     best = derivation(chart, viterbi(chart.forest, scores), stage, several)
-    return best, keys, sites["h"], shares[edges]
+    levels = np.where(sites["side"] == UNARY, sites["k"], -1)
+    return Posteriors(best, keys, sites["h"], levels, shares[edges], projective)
 
 
 def derivation(chart: Chart, edges: Ints, stage: int, several: bool = False) -> ChartDerivation:

@@ -7,8 +7,8 @@ from itertools import combinations
 from hypothesis import example, given
 from hypothesis import strategies as st
 
-from d2c.combination import families
-from d2c.combination.families import best_family, cross
+from d2c.trees import families
+from d2c.trees.families import best_family, cross
 
 SPANS = st.tuples(st.integers(0, 7), st.integers(1, 8)).map(
     lambda ends: (1 << ends[0] + ends[1]) - (1 << ends[0])
