@@ -48,7 +48,7 @@ from d2c.trees.dtree import DTree
 from d2c.trees.heads import HeadRules, load_head_rules
 from d2c.trees.refinement import visible
 from d2c.trees.repair import Repairs
-from d2c.trees.route import Confidences, Progress, Route, paired
+from d2c.trees.route import Confidences, Progress, Ranked, Route, paired
 from d2c.trees.scores.brackets import bracket_scores
 
 __all__ = ["GLUED", "PRUNING_UNDONE", "ConstrainedCKY"]
@@ -319,9 +319,7 @@ class ConstrainedCKY(ChartDecoder, Route):
     ) -> tuple[CTree, Confidences]:
         return self.with_confidences(dtree, repairs, constraints)
 
-    def _decode_k_best(
-        self, dtree: DTree, k: int, constraints: SpanConstraints | None
-    ) -> list[tuple[float, CTree]]:
+    def _decode_k_best(self, dtree: DTree, k: int, constraints: SpanConstraints | None) -> Sequence[Ranked]:
         return self.k_best(dtree, k, constraints)
 
     def _decode_batch(self, dtrees: Sequence[DTree]) -> tuple[list[CTree], Repairs]:

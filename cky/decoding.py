@@ -77,7 +77,7 @@ class ChartDecoder:
         repairs.counts[ARCS_UNDONE] += _arcs_undone(sentence, derivation)
         return self.ctree(dtree.tokens, derivation, repairs)
 
-    def k_best(self, dtree: DTree, k: int, constraints: SpanConstraints | None = None) -> list[Ranked]:
+    def k_best(self, dtree: DTree, k: int, constraints: SpanConstraints | None = None) -> Sequence[Ranked]:
         """Return the k best c-trees with the logarithms of their probabilities, in the order of their best
         derivations; fewer where there are no more. The one of minimum Bayes risk comes first, where `best`
         returns that; if none of the k has its constituents, its probability is not known (None).
@@ -97,7 +97,7 @@ class ChartDecoder:
             if len(best) >= k or len(derivations) < wanted or wanted >= MOST_DERIVATIONS:
                 break
             wanted *= 2
-        ranked: list[Ranked] = [(log, ctree) for ctree, log in best.items()][:k]
+        ranked = [(log, ctree) for ctree, log in best.items()][:k]
         if not self.arcs_.scale or sentence.packed is None:
             return ranked
         return summed([(None, self.with_confidences(dtree, Repairs(), constraints)[0]), *ranked])[:k]
@@ -113,15 +113,12 @@ class ChartDecoder:
         of scaled scores, whatever their head.
         """
         sentence = self._sentence(dtree, self.heads_of(dtree, repairs), constraints)
-        found = posteriors(sentence, self.arcs_.scale or 1.0)
+        found = posteriors(sentence, self.arcs_.scale)
         repairs.counts[ARCS_UNDONE] += _arcs_undone(sentence, found.derivation)
         ctree = self._refined(dtree.tokens, found.derivation, repairs)
-        if self.arcs_.scale and found.projective:
-            spans = (
-                [one.tokens for one in constraints.require if one.tokens.bit_count() > 1]
-                if constraints
-                else []
-            )
+        if found.scaled:
+            required = [] if constraints is None else constraints.require
+            spans = [one.tokens for one in required if one.end - one.start > 1]
             best = self._symbols.restore(ctree)
             return least_risk(best, found, self._shown, self.arcs_.threshold, spans)
         n, ids, lexical_heads = len(dtree.heads), self.grammar_.symbol_ids, ctree.lexical_heads()

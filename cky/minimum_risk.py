@@ -19,8 +19,6 @@ from d2c.trees.ctree import CTree, bits_of, child_over, tree_of
 from d2c.trees.families import Constituent, minimum_bayes_risk
 from d2c.trees.unaries import Chain
 
-RAREST = 1e-5  # probability of what is looked at
-
 
 def expected(
     found: Posteriors, chains: Sequence[Chain], n: int
@@ -30,10 +28,9 @@ def expected(
 
     chains: [S] the labels that each symbol shows, topmost first
     """
-    kept = np.flatnonzero(found.probabilities > RAREST)
-    columns = np.stack((found.keys[kept], found.words[kept], found.levels[kept]))
+    columns = np.stack((found.keys, found.words, found.levels))
     rows, inverse = np.unique(columns, axis=1, return_inverse=True)
-    sums = np.bincount(inverse.ravel(), found.probabilities[kept])
+    sums = np.bincount(inverse.ravel(), found.probabilities)
     numbers, heights = Counter[tuple[str, int]](), Counter[tuple[str, int]]()
     heads = defaultdict[int, Counter[int]](Counter)
     for key, word, level, share in zip(*rows.tolist(), sums.tolist(), strict=True):

@@ -82,7 +82,7 @@ def print_gain_of_risk(route: Any, metric: Metric, held_out: Part, dev: Part) ->
         scores.append(metric.score(dev.gold, route.decode_all(dev.dtrees)))
         times.append(1000 * (time.process_time() - start) / len(dev.gold))
     best, least = (metric.summary(one) for one in scores)
-    gain = approximate_randomisation(*scores)
+    gain = approximate_randomisation(scores[0], scores[1])
     print(f"best derivations: F1 {best.f1:.2f}, exact {best.complete_match:.2f}, {times[0]:.1f} ms")
     print(f"minimum risk: F1 {least.f1:.2f}, exact {least.complete_match:.2f}, {times[1]:.1f} ms", end="; ")
     print(f"{gain.points:.2f} points, p = {gain.p:.4f}", flush=True)
