@@ -1,8 +1,10 @@
-"""The c-tree of minimum Bayes risk, from the posteriors of a forest (Goodman 1996; Goodman, "Parsing
-Algorithms and Metrics").
+"""The c-tree of minimum Bayes risk, from the posteriors of a forest.
 
-That of a best derivation is most often wholly right; this one has the greatest expected number of right
-constituents, less a threshold for each that it has. Different derivations vote for the same constituent.
+Goodman, "Parsing Algorithms and Metrics" (ACL 1996).
+
+That of the best derivation is most often wholly right. This one has the greatest expected number of right
+constituents, less a threshold for each that it has (`d2c.trees.families.minimum_bayes_risk`): what different
+derivations have in common counts together.
 """
 
 from __future__ import annotations

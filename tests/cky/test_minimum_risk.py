@@ -8,6 +8,7 @@ from collections import Counter
 from collections.abc import Iterator
 from functools import cache
 from itertools import combinations, product
+from pathlib import Path
 
 import numpy as np
 import pytest
@@ -116,6 +117,14 @@ def test_chains_of_unary_nodes_stand_in_the_order_of_the_derivations() -> None:
                 assert pair in orders
                 chains += 1
     assert chains > 3
+
+
+def test_scale_and_threshold_are_kept_in_files(tmp_path: Path) -> None:
+    route, dtrees = risking(fitted(), 0.02, 0.35), [*hesitant()][:20]
+    route.save(tmp_path)
+    again = ConstrainedCKY.load(tmp_path)
+    assert again.arcs_ == route.arcs_ == (1.0, 0.03, 0.0, 0.0, 0.02, 0.35)
+    assert [*again.decode_all(dtrees)] == [*route.decode_all(dtrees)] != [*fitted().decode_all(dtrees)]
 
 
 def test_all_ways_to_decode_give_the_same_tree() -> None:
