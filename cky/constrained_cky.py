@@ -39,7 +39,7 @@ from d2c.linear.adagrad import AdaGrad
 from d2c.linear.learner import Checkpoint, Training, fingerprint_of, permuted
 from d2c.packed.arcs import single
 from d2c.packed.dtree import packed_arcs
-from d2c.packed.feature import ArcFeature, chosen, fit_feature, least_probability
+from d2c.packed.feature import ArcFeature, chosen, fit_feature, fit_risk, least_probability
 from d2c.trees.binarization import UNARY, Symbol
 from d2c.trees.constraints import SpanConstraints
 from d2c.trees.conversion import to_labelled_dependencies
@@ -48,7 +48,7 @@ from d2c.trees.dtree import DTree
 from d2c.trees.heads import HeadRules, load_head_rules
 from d2c.trees.refinement import visible
 from d2c.trees.repair import Repairs
-from d2c.trees.route import Confidences, Progress, Route, paired
+from d2c.trees.route import Confidences, Progress, Ranked, Route, paired
 from d2c.trees.scores.brackets import bracket_scores
 
 __all__ = ["GLUED", "PRUNING_UNDONE", "ConstrainedCKY"]
@@ -100,8 +100,8 @@ class ConstrainedCKY(ChartDecoder, Route):
         dtrees:      one for each c-tree, in place of `encode`'s: other labels, or predicted heads; where
                      these differ from the gold ones, the oracle tree is what is learned. Where some have
                      packed arcs, learning begins with gold heads, and goes on with these over their arcs
-        dev_dtrees:  the same for `dev`; where only `dtrees` are given, `dev` has none to be scored on. With
-                     packed arcs they also choose which of these are kept, and what they count for
+        dev_dtrees:  the same for `dev`; where only `dtrees` are given, `dev` has none to be scored on. Packed
+                     arcs: they choose which are kept, what they count for, and minimum Bayes risk or not
 
         Nothing is learned from trees with gaps whose order of attachment is not nested: no derivation reaches
         them. Raises ValueError where that leaves none.
@@ -130,6 +130,7 @@ class ConstrainedCKY(ChartDecoder, Route):
             self.weights_ = self._learn_over_arcs(over_arcs, EPOCHS, first.learner, score, progress)
             if score and any(packed_arcs(dtree) is not None for dtree in of_dev or ()):
                 self._choose_arcs(score, of_dev or ())
+                fit_risk(self, map(visible, held_out), of_dev or ())
         else:
             training = self._training(self.settings, examples)
             self.weights_ = self._learn_weights(training, examples, score, progress)
@@ -318,9 +319,7 @@ class ConstrainedCKY(ChartDecoder, Route):
     ) -> tuple[CTree, Confidences]:
         return self.with_confidences(dtree, repairs, constraints)
 
-    def _decode_k_best(
-        self, dtree: DTree, k: int, constraints: SpanConstraints | None
-    ) -> list[tuple[float, CTree]]:
+    def _decode_k_best(self, dtree: DTree, k: int, constraints: SpanConstraints | None) -> Sequence[Ranked]:
         return self.k_best(dtree, k, constraints)
 
     def _decode_batch(self, dtrees: Sequence[DTree]) -> tuple[list[CTree], Repairs]:
@@ -342,9 +341,8 @@ class ConstrainedCKY(ChartDecoder, Route):
         """Return what `save` wrote. Raises ModelError."""
         settings, learned = read_model(directory)
         route = cls(settings)
-        route.observed_, route.grammar_ = learned.observed, learned.grammar
-        route.vocabulary_ = learned.vocabulary
-        route.top_, route.gaps_, route.default_ = learned.top, learned.gaps, learned.default
+        route.observed_, route.grammar_, route.default_ = learned.observed, learned.grammar, learned.default
+        route.vocabulary_, route.top_, route.gaps_ = learned.vocabulary, learned.top, learned.gaps
         route.allowed_, route.weights_, route.arcs_ = learned.allowed, learned.weights, learned.arcs
         route._number()
         return route

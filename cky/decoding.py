@@ -10,6 +10,7 @@ from d2c.base.errors import ModelError
 from d2c.cky.grammar.grammar import Grammar
 from d2c.cky.grammar.vocabulary import Vocabulary
 from d2c.cky.learning.gold import Gold
+from d2c.cky.minimum_risk import least_risk
 from d2c.cky.search.arc_features import ArcFeatures
 from d2c.cky.search.chart import COPY, Chart, Query, build_chart
 from d2c.cky.search.features import Scorer
@@ -42,6 +43,7 @@ from d2c.trees.dtree import DTree, is_projective
 from d2c.trees.labels import phrase_symbols
 from d2c.trees.refinement import HIDDEN, REFINEMENTS, Refinement
 from d2c.trees.repair import ARCS_UNDONE, Repairs, repair_tree
+from d2c.trees.route import Ranked, summed
 
 GLUED, PRUNING_UNDONE = "glue rule", "pruning undone"
 MOST_DERIVATIONS = 1 << 11  # among which the k best c-trees are looked for
@@ -62,22 +64,23 @@ class ChartDecoder:
     arcs_: ArcFeature
 
     def best(self, dtree: DTree, repairs: Repairs) -> CTree:
-        """Return the best c-tree; heads that form no tree are repaired first.
+        """Return the best c-tree: that of the best derivation, or, among several projective d-trees of packed
+        arcs, the one of minimum Bayes risk, where `arcs_` has a scale for it.
 
-        What had to be repaired, uses of the glue rule, and sentences without a parse under pruning (they are
-        parsed without it) are added to `repairs`.
+        Heads that form no tree are repaired first. What had to be repaired, uses of the glue rule, and
+        sentences without a parse under pruning (they are parsed without it) are added to `repairs`.
         """
+        if self.arcs_.scale and packed_arcs(dtree) is not None:
+            return self.with_confidences(dtree, repairs)[0]
         sentence = self._sentence(dtree, self.heads_of(dtree, repairs))
         derivation = best_derivation(sentence)
-        several = sentence.packed is not None and not sentence.packed.arcs.is_single
-        repairs.counts[ARCS_UNDONE] += several and not derivation.several
+        repairs.counts[ARCS_UNDONE] += _arcs_undone(sentence, derivation)
         return self.ctree(dtree.tokens, derivation, repairs)
 
-    def k_best(
-        self, dtree: DTree, k: int, constraints: SpanConstraints | None = None
-    ) -> list[tuple[float, CTree]]:
+    def k_best(self, dtree: DTree, k: int, constraints: SpanConstraints | None = None) -> Sequence[Ranked]:
         """Return the k best c-trees with the logarithms of their probabilities, in the order of their best
-        derivations; fewer where there are no more.
+        derivations; fewer where there are no more. The one of minimum Bayes risk comes first, where `best`
+        returns that; if none of the k has its constituents, its probability is not known (None).
 
         Probabilities are shares of all derivations, each weighed by exp of its score. Several have the same
         c-tree where they differ in the order in which they take left and right dependents, or, over packed
@@ -92,8 +95,12 @@ class ChartDecoder:
                 ctree = self.ctree(dtree.tokens, derivation, Repairs())
                 best[ctree] = float(np.logaddexp(best.get(ctree, -np.inf), log))
             if len(best) >= k or len(derivations) < wanted or wanted >= MOST_DERIVATIONS:
-                return [(log, ctree) for ctree, log in best.items()][:k]
+                break
             wanted *= 2
+        ranked = [(log, ctree) for ctree, log in best.items()][:k]
+        if not self.arcs_.scale or sentence.packed is None:
+            return ranked
+        return summed([(None, self.with_confidences(dtree, Repairs(), constraints)[0]), *ranked])[:k]
 
     def with_confidences(
         self, dtree: DTree, repairs: Repairs, constraints: SpanConstraints | None = None
@@ -102,14 +109,21 @@ class ChartDecoder:
 
         That is the share of all derivations that have the constituent, each weighed by exp of its score
         (log-sum semiring). Weights trained with a margin are no likelihood: probabilities rank, they are not
-        calibrated.
+        calibrated. Nodes of the c-tree of minimum Bayes risk (`best`) have those by which they were chosen,
+        of scaled scores, whatever their head.
         """
         sentence = self._sentence(dtree, self.heads_of(dtree, repairs), constraints)
-        derivation, keys, words, probabilities = posteriors(sentence)
-        ctree = self._refined(dtree.tokens, derivation, repairs)
+        found = posteriors(sentence, self.arcs_.scale)
+        repairs.counts[ARCS_UNDONE] += _arcs_undone(sentence, found.derivation)
+        ctree = self._refined(dtree.tokens, found.derivation, repairs)
+        if found.scaled:
+            required = [] if constraints is None else constraints.require
+            spans = [one.tokens for one in required if one.end - one.start > 1]
+            best = self._symbols.restore(ctree)
+            return least_risk(best, found, self._shown, self.arcs_.threshold, spans)
         n, ids, lexical_heads = len(dtree.heads), self.grammar_.symbol_ids, ctree.lexical_heads()
-        order, shares = np.argsort(keys, kind="stable"), list[float]()
-        keys, words, probabilities = keys[order], words[order], probabilities[order]
+        order, shares = np.argsort(found.keys, kind="stable"), list[float]()
+        keys, words, probabilities = found.keys[order], found.words[order], found.probabilities[order]
         chains = self._symbols.shown(ctree.labels)
         for k, (blocks, chain) in enumerate(zip(ctree.blocks()[n:], chains, strict=True)):
             key = bracket_key(ids[Symbol(ctree.labels[k])], blocks[0][0], blocks[-1][1] - 1, n)
@@ -179,8 +193,8 @@ class ChartDecoder:
             self._axioms[number] = ids[Symbol(tag, "tag")]
         self._names = [one.label for one in symbols]
         self._labels = tuple([self._symbols.labels(name)[-1] for name in self._names])
-        shown = self._symbols.shown(self._names)
-        self._unrefined = shown == [(name,) for name in self._names]
+        self._shown = self._symbols.shown([*self._names, HIDDEN])[:-1]  # none of them as a root
+        self._unrefined = self._shown == [(name,) for name in self._names]
 
     @property
     def _symbols(self) -> Refinement:
@@ -192,7 +206,7 @@ class ChartDecoder:
         """Return the sentence of a d-tree, with repaired heads."""
         observed = self.vocabulary_.observe(dtree.tokens, heads, dtree.labels)
         packed = self._packed(packed_arcs(dtree), observed)
-        wanted = constraints and (constraints, self._symbols.shown([*self._names, HIDDEN])[:-1])
+        wanted = constraints and (constraints, self._shown)
         return ChartInput(self.query, observed, self.scorer, packed, wanted)
 
     def _chart(self, dtree: DTree) -> Chart:
@@ -206,7 +220,7 @@ class ChartDecoder:
 
         observed: with the heads of the single d-tree
         """
-        weight, _, of_labels, learned = self.arcs_
+        weight, of_labels, learned = self.arcs_.weight, self.arcs_.labels, self.arcs_.learned
         labels, layout, dtrees = np.zeros((0, 0), np.float32), None, list[Sequence[int]]()
         if kept.labels is not None and (of_labels or learned):
             labels = kept.labels.summed(self._labels, phrase_symbols(kept.labels.names))
@@ -245,3 +259,8 @@ class ChartDecoder:
             tuple(nodes.head_children.tolist()),
             self.top_,
         )
+
+
+def _arcs_undone(sentence: ChartInput, derivation: ChartDerivation) -> bool:
+    """Return whether the single d-tree was left of packed arcs."""
+    return sentence.packed is not None and not sentence.packed.arcs.is_single and not derivation.several

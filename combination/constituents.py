@@ -21,9 +21,9 @@ from dataclasses import replace
 from statistics import fmean
 from typing import NamedTuple
 
-from d2c.combination.families import best_family
 from d2c.combination.weights import Example, Support, VotingWeights, equal_votes, learn
 from d2c.trees.ctree import CTree, Tokens, bits_of, child_over, tree_of
+from d2c.trees.families import Constituent, minimum_bayes_risk
 from d2c.trees.scores.matches import Matches
 
 MAJORITY = 0.5
@@ -36,14 +36,6 @@ class Parse(NamedTuple):
 
     ctree: CTree
     confidences: Sequence[float] | None = None
-
-
-class Constituent(NamedTuple):
-    """A label over a set of tokens, as bits; below: how many of that label are below it over the same."""
-
-    label: str
-    tokens: int
-    below: int = 0
 
 
 class Candidate(NamedTuple):
@@ -119,17 +111,11 @@ class Ballot(NamedTuple):
 
     def best(self, threshold: float) -> list[Constituent]:
         """Return the constituents of the best tree, of which one is the root, if there is to be one."""
-        supported = {one: value - threshold for one, value in self.support.items() if value > threshold}
-        gains = defaultdict[int, float](float)
-        for one, gain in supported.items():
-            first = next((i for i, vote in enumerate(self.candidates[one].votes) if vote), 0)
-            gains[one.tokens] += gain + _TIE / (1 + first)
-        family = best_family(gains)
-        chosen = [one for one in supported if one.tokens in family]
-        if self.root and self.root not in family:
-            roots = (one for one in self.candidates if one.tokens == self.root)
-            chosen.append(max(roots, key=self.support.__getitem__))
-        return chosen
+
+        def favour(one: Constituent) -> float:
+            return _TIE / (1 + next((i for i, vote in enumerate(self.candidates[one].votes) if vote), 0))
+
+        return minimum_bayes_risk(self.support, threshold, [self.root] if self.root else (), favour)
 
 
 def combine(

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from functools import cache
+from itertools import product
 from math import log2
 from typing import NamedTuple, Protocol
 
@@ -15,11 +16,13 @@ from d2c.packed.arcs import LEAST, ArcLabels, PackedArcs
 from d2c.packed.dtree import packed_arcs
 from d2c.trees.ctree import CTree
 from d2c.trees.dtree import DTree
-from d2c.trees.scores.brackets import bracket_scores
+from d2c.trees.scores.brackets import bracket_scores, metric_for
+from d2c.trees.scores.matches import Matches
 
 HEADS_PER_WORD = 1.5
 FEWER = 1.2, 1.35, HEADS_PER_WORD  # that are tried by what has learned over packed arcs
 ONE_HEAD = 2.0  # more than any probability: only the d-tree's own heads are kept
+SCALES, THRESHOLDS = (0.5, 0.7, 1.0), (0.4, 0.5, 0.6, 0.7)  # of minimum Bayes risk, that are tried
 WEIGHTS = tuple(2.0**power for power in range(-3, 5))  # that are tried
 
 ARRAYS = {  # of packed arcs in a file
@@ -37,19 +40,23 @@ class ArcFeature(NamedTuple):
     weight: of the logarithm of an arc's probability; least: probability of an arc that is kept
     labels: of the logarithm of the probability of what its label says, where the d-parser gives that
     learned: 1 where weights of features of arcs and labels are added to these, as `cky` learns them; else 0
+    scale, threshold: of minimum Bayes risk, of scores and of the support that constituents need (Goodman,
+             1996); scale 0: the best derivation is looked for
     """
 
     weight: float = 1.0
     least: float = 0.03
     labels: float = 0.0
     learned: float = 0.0
+    scale: float = 0.0
+    threshold: float = 0.0
 
     @classmethod
     def read(cls, row: Sequence[float]) -> ArcFeature:
         """Return that of a file. Raises ValueError for numbers out of range, TypeError for more of them."""
         feature = cls(*row)
         numbers = all(isinstance(number, int | float) and 0 <= number <= 1000 for number in feature)
-        if not numbers or feature.learned not in (0, 1):
+        if not numbers or feature.learned not in (0, 1) or feature.threshold >= 1:
             raise ValueError("what packed arcs count for is out of range")
         return feature
 
@@ -111,6 +118,28 @@ def chosen(score: Callable[[ArcFeature], float], feature: ArcFeature, dtrees: It
     given, score = list(dtrees), cache(score)
     tried = [feature._replace(least=least_probability(given, number)) for number in FEWER]
     return _better(score, max(tried, key=score), "weight")
+
+
+def fit_risk(route: OverArcs, ctrees: Iterable[CTree], dtrees: Iterable[DTree]) -> list[float]:
+    """Give a route the scale and threshold of minimum Bayes risk with which it has the best F1 on held-out
+    d-trees with packed arcs; none, unless those that are best on either half are better than best derivations
+    on the other half. Return by how much they are, in points of F1, on the second and the first half."""
+    gold, parsed, plain = list(ctrees), list(dtrees), route.arcs_._replace(scale=0.0, threshold=0.0)
+    metric, middle = metric_for(gold, route.gaps_), len(gold) // 2
+
+    def halves(feature: ArcFeature) -> tuple[Matches, Matches]:
+        route.arcs_ = feature
+        guesses = counted(route.decode_all(parsed), f"risk, scale {feature.scale}, {feature.threshold}")
+        matches = [score.matches for score in metric.score(gold, guesses)]
+        return sum(matches[:middle], Matches()), sum(matches[middle:], Matches())
+
+    features = [plain._replace(scale=scale, threshold=least) for scale, least in product(SCALES, THRESHOLDS)]
+    tried, before = {feature: halves(feature) for feature in features}, halves(plain)
+    chosen = [max(tried, key=lambda feature: tried[feature][half].f1) for half in (0, 1)]
+    gains = [tried[chosen[half]][1 - half].f1 - before[1 - half].f1 for half in (0, 1)]
+    best = max(tried, key=lambda feature: sum(tried[feature], Matches()).f1)
+    route.arcs_ = best if min(gains) > 0 else plain
+    return gains
 
 
 def least_probability(dtrees: Iterable[DTree], heads_per_word: float = HEADS_PER_WORD) -> float:

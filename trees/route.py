@@ -136,7 +136,8 @@ class Route(ABC):
         self, dtree: DTree, k: int, constraints: SpanConstraints | None = None
     ) -> Sequence[Ranked]:
         """Return the best c-trees of a d-tree, that obey constraints, at most k, best first; each with the
-        logarithm of its probability. The first is the one of `decode`, or `within`. Errors: `decode`."""
+        logarithm of its probability. The first is the one of `decode`, or `within`, though others may be more
+        probable than one of minimum Bayes risk. Errors: `decode`."""
         self.check_fitted()
         (dtree,) = _with_words([dtree])
         found = self._decode_k_best(dtree, k, constraints)

@@ -23,6 +23,7 @@ from d2c.trees.binarization import UNARY
 from d2c.trees.constraints import SpanConstraints
 
 GLUE_SCORE = -1000.0  # so that a derivation with as few glue rules as possible is best
+RAREST = 1e-5  # probability of constituents that count in minimum Bayes risk
 OBEYS = np.float32(1000.0)  # so that one that obeys as many constraints as possible is better than others
 
 
@@ -54,6 +55,24 @@ class ChartInput(NamedTuple):
     scorer: Scorer
     packed: Packed | None = None
     wanted: tuple[SpanConstraints, Sequence[Sequence[str]]] | None = None
+
+
+class Posteriors(NamedTuple):
+    """A best derivation, and C constituents of all with their probabilities; one that comes several times has
+    the sum of these.
+
+    keys:       [C] see `bracket_key`; words: [C] their heads
+    levels:     [C] the place in a chain of unary nodes, from the lowest on
+    scaled:     whether these are for minimum Bayes risk: over several d-trees, of which none crosses itself;
+                without what is less probable than RAREST
+    """
+
+    derivation: ChartDerivation
+    keys: NDArray[np.int64]
+    words: Ints
+    levels: Ints
+    probabilities: Doubles
+    scaled: bool
 
 
 @kernel
@@ -125,16 +144,19 @@ def oracle_derivation(
     return derivation(chart, viterbi(chart.forest, near), stage, several)
 
 
-def posteriors(
-    sentence: ChartInput,
-) -> tuple[ChartDerivation, NDArray[np.int64], NDArray[np.int64], Doubles]:
-    """Return a best derivation; the constituents of all, as keys and head words [C]; the probability of each
-    [C], one that comes several times having the sum of these. Keys are those of `bracket_key`."""
+def posteriors(sentence: ChartInput, scale: float = 0.0) -> Posteriors:
+    """Return a best derivation, and the probability of the constituents of all.
+
+    scale: of the scores from which probabilities come, for minimum Bayes risk; 0: they are for the derivation
+    """
     chart, stage, several, scores = scored_chart(sentence)
-    edges, sites, keys = constituents(chart, sentence.query.rules, len(sentence.observed) - 2)
-    _, shares = marginals(chart.forest, scores)
+    scaled = scale > 0 and several and sentence.packed is not None and not sentence.packed.dtrees
+    _, shares = marginals(chart.forest, scores * np.float32(scale) if scaled else scores)
+    n, among = len(sentence.observed) - 2, shares > RAREST if scaled else None
+    edges, sites, keys = constituents(chart, sentence.query.rules, n, among)
     best = derivation(chart, viterbi(chart.forest, scores), stage, several)
-    return best, keys, sites["h"], shares[edges]
+    levels = np.where(sites["side"] == UNARY, sites["k"], -1)
+    return Posteriors(best, keys, sites["h"], levels, shares[edges], scaled)
 
 
 def derivation(chart: Chart, edges: Ints, stage: int, several: bool = False) -> ChartDerivation:
@@ -161,11 +183,12 @@ def parts_of(chart: Chart, edges: Ints) -> tuple[Parts, Ints]:
 
 
 def constituents(
-    chart: Chart, rules: RuleTable, n: int
+    chart: Chart, rules: RuleTable, n: int, among: NDArray[np.bool_] | None = None
 ) -> tuple[NDArray[np.int64], Sites, NDArray[np.int64]]:
-    """The edges that derive a whole constituent; the sites and the keys of these."""
+    """The edges that derive a whole constituent, of those `among` [E]; the sites and the keys of these."""
     symbols = chart.symbols[chart.forest.head]
-    edges = np.flatnonzero(np.append(rules.whole, False)[symbols] & (chart.rules != COPY))
+    whole = np.append(rules.whole, False)[symbols] & (chart.rules != COPY)
+    edges = np.flatnonzero(whole if among is None else whole & among)
     sites = chart.sites[np.searchsorted(chart.ends, edges, side="right")]
     return edges, sites, bracket_key(symbols[edges].astype(np.int64), sites["i"], sites["j"], n)
 

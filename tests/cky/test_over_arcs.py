@@ -5,7 +5,7 @@ from __future__ import annotations
 import copy
 import json
 from collections import Counter
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from functools import cache
 from math import log2
 from pathlib import Path
@@ -186,7 +186,7 @@ def test_it_learns_from_d_trees_with_packed_arcs(tmp_path: Path) -> None:
 
 
 def test_what_arcs_count_for_is_chosen_on_held_out_trees(monkeypatch: pytest.MonkeyPatch) -> None:
-    """The weight with the best F1 is kept, and the weights that were learned."""
+    """The weight with the best F1 is kept, and the weights that were learned; then risk may be minimised."""
     route, asked = ConstrainedCKY(table_bits=18), list[float]()
 
     def f1(self: ConstrainedCKY, gold: object, dtrees: object) -> Callable[[Floats], float]:
@@ -196,11 +196,17 @@ def test_what_arcs_count_for_is_chosen_on_held_out_trees(monkeypatch: pytest.Mon
 
         return score
 
+    def fit_risk(route: ConstrainedCKY, gold: Iterable[CTree], dtrees: Iterable[DTree]) -> None:
+        assert ([*gold], [*dtrees]) == (train[:1], dtrees[:1])
+        route.arcs_ = route.arcs_._replace(scale=0.7, threshold=0.5)
+
     monkeypatch.setattr(ConstrainedCKY, "_scorer_of", f1)
+    monkeypatch.setattr("d2c.cky.constrained_cky.fit_risk", fit_risk)
     train = sample("train", 60)
     dtrees = spoilt(route, train)
     route.fit(train, train[:1], dtrees=dtrees, dev_dtrees=dtrees[:1])
-    assert route.arcs_ == BEGIN._replace(least=least_probability(dtrees[:1], FEWER[0]), weight=4.0)
+    least = least_probability(dtrees[:1], FEWER[0])
+    assert route.arcs_ == BEGIN._replace(least=least, weight=4.0, scale=0.7, threshold=0.5)
     assert asked[:3] == [1.0] * 3 and {*asked} == {*WEIGHTS}
 
 
@@ -265,7 +271,7 @@ def test_a_model_without_features_of_arcs_is_what_it_was(tmp_path: Path) -> None
     text["arcs"] = text["arcs"][:3]
     file.write_text(json.dumps(text), encoding="utf-8")
     again = ConstrainedCKY.load(tmp_path)
-    assert again.arcs_ == (2.0, 0.01, 0.5, 0.0)
+    assert again.arcs_ == route.arcs_ == (2.0, 0.01, 0.5, 0.0, 0.0, 0.0)
     assert list(again.decode_all(dtrees)) == list(route.decode_all(dtrees))
     packed = again.packed(single(dtrees[0].heads), again.vocabulary_.observe(*seen(dtrees[0])))
     assert packed.features is None

@@ -16,8 +16,8 @@ from d2c.combination.constituents import (
     learn_constituents,
     ranked,
 )
-from d2c.combination.families import cross
 from d2c.trees.ctree import CTree, Tokens, tree_of
+from d2c.trees.families import cross
 from d2c.trees.formats.brackets import format_bracket, parse_bracket
 from d2c.trees.formats.discbracket import format_discbracket, parse_discbracket
 from d2c.trees.heads import load_head_rules

@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
+from dataclasses import replace
 from math import log2
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 import pytest
@@ -20,6 +22,7 @@ from d2c.packed.feature import (
     ArcFeature,
     best_weight,
     fit_feature,
+    fit_risk,
     from_arrays,
     learn_feature,
     least_probability,
@@ -75,7 +78,7 @@ def test_the_weight_of_labels_is_learned_where_there_are_any() -> None:
         return -abs(log2(feature.weight) - 2) - abs(log2(feature.labels or 0.01) - 1) - feature.least
 
     least = least_probability([dtree])
-    assert learn_feature(score, [said]) == (4.0, least, 2.0, 0.0)
+    assert learn_feature(score, [said]) == ArcFeature(4.0, least, 2.0)
     assert learn_feature(score, [dtree])[2] == 0.0
     assert learn_feature(lambda feature: -feature.labels - feature.least, [said])[2] == 0.0
 
@@ -96,12 +99,49 @@ def test_each_weight_that_is_tried_is_told(caplog: pytest.LogCaptureFixture) -> 
     route = Flat()
     with caplog.at_level("DEBUG", "d2c.progress"):
         fit_feature(route, [ctree], [dtree])
-    assert route.arcs_ == (1.0, ONE_HEAD, 0.0, 0.0)
+    assert route.arcs_ == ArcFeature(1.0, ONE_HEAD)
     route.arcs_ = ArcFeature(learned=1.0)  # whose weights stay in use
     fit_feature(route, [ctree], [dtree])
-    assert route.arcs_ == (1.0, ONE_HEAD, 0.0, 1.0)
+    assert route.arcs_ == ArcFeature(1.0, ONE_HEAD, learned=1.0)
     tried = [f"packed arcs count {weight:g}: sentence 1" for weight in WEIGHTS]
     assert [record.getMessage() for record in caplog.records][: len(tried)] == tried
+
+
+GOLD = [CTree(Tokens(("a", "b"), ("A", "B")), ("S",), ((0, 1),))] * 8
+
+
+def right_in(right: dict[tuple[float, float], set[int]]) -> Any:
+    """A route that finds these trees with a scale and a threshold, and else the first of each half."""
+
+    class Known:
+        arcs_ = ArcFeature(2.0, 0.1, learned=1.0, scale=0.5, threshold=0.5)
+        gaps_ = False
+
+        def decode_all(self, dtrees: Iterable[DTree]) -> Iterator[CTree]:
+            found = right.get((self.arcs_.scale, self.arcs_.threshold), {0, 4})
+            for number, ctree in enumerate(GOLD):
+                yield ctree if number in found else replace(ctree, labels=("X",))
+
+    return Known()
+
+
+@pytest.mark.parametrize(
+    ("right", "gains", "used"),
+    [
+        ({}, [0.0, 0.0], ()),
+        ({(0.7, 0.6): {0, 1, 4, 5, 6}}, [50.0, 25.0], (0.7, 0.6)),
+        ({(0.5, 0.5): {0, 1, 2, 4, 5}, (0.7, 0.6): {0, 1, 4, 5, 6, 7}}, [25.0, 25.0], (0.7, 0.6)),
+        ({(0.5, 0.5): {0, 1, 2, 4}, (0.7, 0.6): {0, 1, 4, 5, 6, 7}}, [0.0, 25.0], ()),
+        ({(0.5, 0.5): {1, 2}, (0.7, 0.6): {0, 4, 5}}, [-25.0, 0.0], ()),
+    ],
+)
+def test_risk_is_minimised_where_that_pays_on_both_halves(
+    right: dict[tuple[float, float], set[int]], gains: list[float], used: tuple[float, ...]
+) -> None:
+    """What is chosen on one half is scored on the other; what is used is the best on both."""
+    route = right_in(right)
+    assert fit_risk(route, GOLD, [DTree(one.tokens, (2, 0)) for one in GOLD]) == gains
+    assert route.arcs_ == ArcFeature(2.0, 0.1, 0.0, 1.0, *used)
 
 
 def test_packed_arcs_are_kept_in_files(tmp_path: Path) -> None:
@@ -118,8 +158,10 @@ def test_packed_arcs_are_kept_in_files(tmp_path: Path) -> None:
             assert np.array_equal(found.labels.logs, labels.logs)
 
 
-@pytest.mark.parametrize("row", [(-1.0,), (1.0, 2000.0), ("1",), "1", (1.0, 0.1, 0.1, 0.1), (0.0,) * 5])
+@pytest.mark.parametrize(
+    "row", [(-1.0,), (1.0, 2000.0), ("1",), "1", (1.0, 0.1, 0.1, 0.1), (0.0,) * 7, (0.0,) * 5 + (1.0,)]
+)
 def test_what_is_out_of_range_is_not_read(row: tuple[float, ...]) -> None:
     with pytest.raises((TypeError, ValueError)):
         ArcFeature.read(row)
-    assert ArcFeature.read([2.0, 0.1]) == (2.0, 0.1, 0.0, 0.0) and ArcFeature.read(()) == ArcFeature()
+    assert ArcFeature.read([2.0, 0.1]) == ArcFeature(2.0, 0.1) and ArcFeature.read(()) == ArcFeature()

@@ -11,13 +11,14 @@ from typing import cast
 import pytest
 
 from d2c.cky.constrained_cky import ConstrainedCKY
-from d2c.combination.constituents import Constituent, constituents
+from d2c.combination.constituents import constituents
 from d2c.linear.learner import Epoch
 from d2c.reduction.labeler.two_stage import TwoStage
 from d2c.routes.combined import Combined
 from d2c.routes.registry import make_route
 from d2c.trees.ctree import CTree
 from d2c.trees.dtree import DTree
+from d2c.trees.families import Constituent
 from d2c.trees.formats.brackets import read_brackets
 from d2c.trees.repair import Repairs
 

@@ -1,0 +1,72 @@
+"""The c-tree of minimum Bayes risk, from the posteriors of a forest.
+
+Goodman, "Parsing Algorithms and Metrics" (ACL 1996).
+
+That of the best derivation is most often wholly right. This one has the greatest expected number of right
+constituents, less a threshold for each that it has (`d2c.trees.families.minimum_bayes_risk`): what different
+derivations have in common counts together.
+"""
+
+from __future__ import annotations
+
+from collections import Counter, defaultdict
+from collections.abc import Sequence
+from dataclasses import replace
+from math import ceil
+
+import numpy as np
+
+from d2c.cky.search.search import Posteriors
+from d2c.trees.ctree import CTree, bits_of, child_over, tree_of
+from d2c.trees.families import Constituent, minimum_bayes_risk
+from d2c.trees.unaries import Chain
+
+
+def expected(
+    found: Posteriors, chains: Sequence[Chain], n: int
+) -> tuple[dict[Constituent, float], dict[Constituent, float], dict[int, Counter[int]]]:
+    """Return the expected number of each constituent of n words, from 0 to 1; its mean height in a chain of
+    unary nodes; of each set of tokens how probable each word is as its head.
+
+    chains: [S] the labels that each symbol shows, topmost first
+    """
+    columns = np.stack((found.keys, found.words, found.levels))
+    rows, inverse = np.unique(columns, axis=1, return_inverse=True)
+    sums = np.bincount(inverse.ravel(), found.probabilities)
+    numbers, heights = Counter[tuple[str, int]](), Counter[tuple[str, int]]()
+    heads = defaultdict[int, Counter[int]](Counter)
+    for key, word, level, share in zip(*rows.tolist(), sums.tolist(), strict=True):
+        span, symbol = key % (n + 1) ** 2, key // (n + 1) ** 2
+        tokens = (2 << span % (n + 1)) - (1 << span // (n + 1))
+        heads[tokens][word] += share
+        chain = chains[symbol]
+        for place, label in enumerate(reversed(chain)):
+            numbers[label, tokens] += share
+            heights[label, tokens] += share * (level + place / len(chain))
+    support, height = dict[Constituent, float](), dict[Constituent, float]()
+    for bracket, number in numbers.items():
+        for below in range(ceil(number)):
+            one = Constituent(*bracket, below)
+            support[one], height[one] = min(1.0, number - below), heights[bracket] / number
+    return support, height, heads
+
+
+def least_risk(
+    best: CTree, found: Posteriors, chains: Sequence[Chain], threshold: float, required: Sequence[int]
+) -> tuple[CTree, tuple[float, ...]]:
+    """Return the c-tree of minimum Bayes risk with the expected number of each of its nodes [K].
+
+    best:     the c-tree of the best derivation, whose root is the last resort
+    required: sets of tokens that are to be constituents
+    """
+    n = len(best.tokens)
+    support, height, heads = expected(found, chains, n)
+    root = Constituent(best.labels[-1], (1 << n) - 1)
+    support.setdefault(root, 0.0)
+    height.setdefault(root, 0.0)
+    chosen = minimum_bayes_risk(support, threshold, [root.tokens, *required])
+    chosen.sort(key=lambda one: (one.tokens.bit_count(), height[one], one.below))
+    nodes = [(one.label, [*bits_of(one.tokens)]) for one in chosen]
+    tree = tree_of(best.tokens, nodes, best.top)
+    words = [heads[one.tokens].most_common(1)[0][0] for one in chosen]
+    return replace(tree, head_children=child_over(tree, words)), tuple(support[one] for one in chosen)
