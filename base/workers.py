@@ -8,6 +8,7 @@ an item that kills its actor to one actor after another without end, or leaves o
 from __future__ import annotations
 
 import atexit
+import gc
 import math
 import multiprocessing
 import os
@@ -167,7 +168,9 @@ class Pool:
         with _interrupts_held():
             ours, theirs = self._context.Pipe()
             process = self._context.Process(
-                target=_serve, args=(self._lifeline, theirs, self._make), daemon=True
+                target=_serve,
+                args=(self._lifeline, theirs, self._make, gc.get_threshold()),
+                daemon=True,
             )
             process.start()
             theirs.close()
@@ -347,9 +350,18 @@ class _Lifeline:
         os._exit(1)
 
 
-def _serve(lifeline: _Lifeline, connection: Connection, make: Callable[[], Work[Any, Any]]) -> None:
-    """In a worker: answer each item with what is made of it, or with the error that this led to."""
+def _serve(
+    lifeline: _Lifeline,
+    connection: Connection,
+    make: Callable[[], Work[Any, Any]],
+    thresholds: tuple[int, int, int],
+) -> None:
+    """In a worker: answer each item with what is made of it, or with the error that this led to.
+
+    thresholds: of the search for reference cycles, those of the first process
+    """
     lifeline.watch()
+    gc.set_threshold(*thresholds)
     work: Work[Any, Any] | None = None
     with suppress(EOFError, OSError):  # the first process has gone
         while True:

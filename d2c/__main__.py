@@ -6,6 +6,7 @@ half-written files are removed, and end it with 128 + the signal's number.
 
 from __future__ import annotations
 
+import gc
 import os
 import signal
 import sys
@@ -34,6 +35,8 @@ def main(command: click.Command | None = None) -> NoReturn:
     # Threads of OpenMP (torch's) that wait for each other would otherwise keep cores busy that others need:
     # where those are taken, training is ten times slower. It is read when torch is loaded.
     os.environ.setdefault("OMP_WAIT_POLICY", "PASSIVE")
+    # Trees hold no reference cycles; those that are looked for among all packages and models are few.
+    gc.set_threshold(100_000)
     try:
         from d2c.commands.cli import run
 

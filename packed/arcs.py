@@ -112,12 +112,14 @@ class PackedArcs(NamedTuple):
         keys = np.unique(np.array([np.arange(n) * (n + 1) + heads for heads in trees], np.int64))
         own, wanted = np.divmod(keys, n + 1)
         found, there = self._sought(own, wanted)
-        new, least_logs = found[~there], np.minimum.reduceat(self.logs, self.begin[:-1])
-        words = np.insert(self.dependents(), new, own[~there])
-        heads = np.insert(self.heads, new, wanted[~there])
-        logs = np.insert(self.logs, new, least_logs[own[~there]])
-        rows = np.insert(np.arange(len(self.heads)), new, -1)
-        stays = (np.exp(logs.astype(np.float64)) >= least) | np.isin(words * (n + 1) + heads, keys)
+        words, heads, logs, rows = self.dependents(), self.heads, self.logs, np.arange(len(self.heads))
+        if not there.all():
+            new, least_logs = found[~there], np.minimum.reduceat(logs, self.begin[:-1])
+            words, heads = np.insert(words, new, own[~there]), np.insert(heads, new, wanted[~there])
+            logs, rows = np.insert(logs, new, least_logs[own[~there]]), np.insert(rows, new, -1)
+            found += np.cumsum(~there) - ~there
+        stays = np.exp(logs.astype(np.float64)) >= least
+        stays[found] = True
         return _packed(words[stays], heads[stays], logs[stays], self.labels and self.labels.of(rows[stays]))
 
     def _sought(

@@ -76,7 +76,7 @@ def chu_liu_edmonds(scores: Doubles) -> tuple[int, ...]:
     n = scores.shape[1]
     graph = np.full((n + 1, n + 1), -np.inf)  # [head, modifier]
     graph[:, 1:] = scores
-    graph[0] -= 1 + (n + 1) * (scores.max() - scores.min())
+    graph[0] -= 1 + (n + 1) * np.ptp(scores[np.isfinite(scores)])
     np.fill_diagonal(graph, -np.inf)
     contracted: list[tuple[int, dict[int, int], NDArray[np.int64], NDArray[np.int64]]] = []
     heads = graph.argmax(axis=0)

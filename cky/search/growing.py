@@ -145,6 +145,8 @@ def attach(
     for i in range(growing.begin[before], growing.end[before]):
         tail = growing.usable[i]
         row = (side * size + symbols[tail]) * size
+        if rules.attachments[row] == rules.attachments[row + size]:  # nothing attaches to it
+            continue
         for j in range(growing.begin[item], growing.end[item]):
             modifier = growing.usable[j]
             key = row + symbols[modifier]

@@ -130,6 +130,18 @@ def _merge(rules: RuleTable, layout: PackedLayout, place: int, growing: Growing)
     end_block(growing)
 
 
+@lean
+def _list_whole(rules: RuleTable, cell: int, place: int, growing: Growing) -> None:
+    """List the whole constituents of a cell as those of an item."""
+    counts, usable = growing.counts, growing.usable
+    growing.begin[place] = counts[LISTED]
+    for i in range(growing.begin[cell], growing.end[cell]):
+        if rules.whole[growing.symbols[usable[i]]]:
+            usable[counts[LISTED]] = usable[i]
+            counts[LISTED] += 1
+    growing.end[place] = counts[LISTED]
+
+
 @inner
 def _attach_all(
     query: Query,
@@ -202,8 +214,7 @@ def build_packed_chart(
             continue
         first, end = layout.items[place - cells]["members"], layout.items[place - cells + 1]["members"]
         if end - first == 1:  # what several cells make needs new vertices
-            member = layout.members[first]
-            growing.begin[place], growing.end[place] = growing.begin[member], growing.end[member]
+            _list_whole(rules, layout.members[first], place, growing)
         else:
             growing = with_room(growing, NOTHING, (end - first) * size, 1)
             _merge(rules, layout, place, growing)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import gc
 import os
 import signal
 import subprocess
@@ -47,12 +48,26 @@ def make(log: Path) -> Work[int, int]:
     return abs
 
 
+def thresholds() -> Work[int, tuple[int, int, int]]:
+    return lambda _: gc.get_threshold()
+
+
 @pytest.mark.parametrize("jobs", [1, 2, 3])
 def test_results_come_in_order(jobs: int) -> None:
     found = list(in_order(lambda: uneven, range(40), jobs))
     assert [square for square, _ in found] == [item * item for item in range(40)]
     processes = {process for _, process in found}
     assert processes == {os.getpid()} if jobs == 1 else os.getpid() not in processes and len(processes) > 1
+
+
+@pytest.mark.parametrize("fresh", [False, True])
+def test_workers_look_for_cycles_as_often_as_the_first_process(fresh: bool) -> None:
+    before = gc.get_threshold()
+    gc.set_threshold(12_345, 6, 7)
+    try:
+        assert {*in_order(thresholds, range(3), 2, fresh)} == {(12_345, 6, 7)}
+    finally:
+        gc.set_threshold(*before)
 
 
 @pytest.mark.parametrize("count", [0, 1, 4])
