@@ -1,11 +1,12 @@
 """How far confidences can be trusted: trained on CRAFT, judged on CRAFT and on MASC.
 
-    python scripts/benchmarks/calibration.py [--sentences 2000] [--routes reduction,labeler,cky] -o DIRECTORY
+    python scripts/benchmarks/calibration.py [--sentences 2000] [--routes labeler,cky,cky:packed] -o DIRECTORY
     python scripts/benchmarks/calibration.py --models en,en-small
 
 Models that are named are judged on the dev parts of four English treebanks, words given, tags predicted.
-Others are trained: of the training sentences, drawn evenly, every seventh is held out: it chooses among
-states, and confidences are calibrated on it. Trees in the Penn Treebank's convention, gold tags. ECE:
+Others are trained: every seventh of CRAFT's documents is held out. Sentences that are drawn evenly from
+these choose among states, and confidences are calibrated on them. `cky:packed` has learned over jackknifed
+packed arcs of two parts. Trees in the Penn Treebank's convention, gold tags. ECE:
 expected calibration error over classes of a tenth; then the share of right constituents among the surest.
 Models that are in DIRECTORY already are not trained again.
 
@@ -14,8 +15,10 @@ Reads $D2C_TREEBANKS (default ../shared/treebanks).
 
 from __future__ import annotations
 
+import gzip
 import sys
 from collections.abc import Mapping, Sequence
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -46,14 +49,31 @@ HEADER = (
     "ECE",
     *(f"surest {100 * one:.0f} %" for one in COVERAGES),
 )
-HELD_OUT = 7  # of so many sentences one
+HELD_OUT = 7  # of so many documents one
+DOCUMENT = "( (TITLE"  # with which each document of CRAFT begins
+PACKED = "packed"
 
 
 def drawn(treebank: str, count: int) -> list[CTree]:
     """Return so many trees of a file, or all, evenly over it."""
-    trees = [*penn_trees(folder() / f"{treebank}.mrg.gz")]
+    return evenly([*penn_trees(folder() / f"{treebank}.mrg.gz")], count)
+
+
+def evenly(trees: Sequence[CTree], count: int) -> list[CTree]:
+    """Return so many trees, or all, evenly over them."""
     count = min(count, len(trees))
     return [trees[i * len(trees) // count] for i in range(count)]
+
+
+def by_document() -> tuple[list[CTree], list[CTree]]:
+    """Return the trees of CRAFT's train but for the held-out documents, and those of these."""
+    parts: tuple[list[CTree], list[CTree]] = ([], [])
+    file, document = folder() / "craft-train.mrg.gz", -1
+    with gzip.open(file, "rt", encoding="utf-8") as lines:
+        for line, tree in zip(lines, penn_trees(file), strict=True):
+            document += line.startswith(DOCUMENT)
+            parts[document % HELD_OUT == HELD_OUT // 2].append(tree)
+    return parts
 
 
 def judged_by(model: Model, gold: Sequence[CTree]) -> list[Judged]:
@@ -66,9 +86,10 @@ def judged_by(model: Model, gold: Sequence[CTree]) -> list[Judged]:
 
 @click.command()
 @click.option("--sentences", default=2000, show_default=True)
+@click.option("--held-out", default=750, show_default=True, help="Sentences to calibrate on.")
 @click.option("--dev-sentences", default=600, show_default=True)
 @click.option("--dparser", default="transition", show_default=True)
-@names_option("--routes", ROUTES, "reduction,labeler,cky")
+@names_option("--routes", ROUTES, "reduction,labeler,cky,cky:packed")
 @click.option("--models", metavar="NAME,...", help="These, and none is trained.")
 @click.option("-o", "--output", "directory", type=FilePath, default="calibration", show_default=True)
 def main(models: str | None, dev_sentences: int, directory: Path, **settings: Any) -> None:
@@ -80,20 +101,25 @@ def main(models: str | None, dev_sentences: int, directory: Path, **settings: An
         print_rows(trained(directory, **settings), ("craft-dev", "masc-dev"), dev_sentences)
 
 
-def trained(directory: Path, sentences: int, dparser: str, routes: Sequence[str]) -> dict[str, Model]:
+def trained(
+    directory: Path, sentences: int, held_out: int, dparser: str, routes: Sequence[str]
+) -> dict[str, Model]:
     """Return models of routes, trained unless they are in the directory already."""
     assert dparser.partition(":")[0] in DPARSERS
     parts = directory / "train.mrg", directory / "held-out.mrg"
     if not all((directory / route).is_dir() for route in routes):
         directory.mkdir(parents=True, exist_ok=True)
-        trees = drawn("craft-train", sentences)
-        held_out = trees[::HELD_OUT]
-        train = [tree for number, tree in enumerate(trees) if number % HELD_OUT]
-        for part, own in zip(parts, (train, held_out), strict=True):
+        for part, trees, count in zip(parts, by_document(), (sentences, held_out), strict=True):
             with open(part, "w", encoding="utf-8") as stream:
-                write_brackets(own, stream)
-        spec = TrainingSpec(*parts, tuple(routes), dparser=dparser, preset="small", overwrite=True)
-        train_models(spec, [directory / route for route in routes], say)
+                write_brackets(evenly(trees, count), stream)
+    single = TrainingSpec(*parts, (), dparser=dparser, preset="small", overwrite=True)
+    for arcs in ("", PACKED):
+        own = [route for route in routes if route.partition(":")[2] == arcs]
+        if all((directory / route).is_dir() for route in own):
+            continue
+        spec = replace(single, routes=tuple([route.partition(":")[0] for route in own]))
+        spec = replace(spec, arcs=PACKED, folds=2) if arcs else spec
+        train_models(spec, [directory / route for route in own], say)
     return {route: Model.load(directory / route) for route in routes}
 
 
