@@ -114,10 +114,17 @@ def _better(score: Callable[[ArcFeature], float], feature: ArcFeature, name: str
 
 def chosen(score: Callable[[ArcFeature], float], feature: ArcFeature, dtrees: Iterable[DTree]) -> ArcFeature:
     """The one whose threshold, and whose weight of arcs, score best on held-out d-trees, for what has learned
-    over packed arcs: the d-parser is better than those of folds, which have learned from fewer sentences."""
+    over packed arcs: the d-parser is better than those of folds, which have learned from fewer sentences.
+
+    Threshold, weight and, since that may change it, threshold again are searched for in turn.
+    """
     given, score = list(dtrees), cache(score)
-    tried = [feature._replace(least=least_probability(given, number)) for number in FEWER]
-    return _better(score, max(tried, key=score), "weight")
+    thresholds = [least_probability(given, number) for number in FEWER]
+
+    def with_threshold(feature: ArcFeature) -> ArcFeature:
+        return max((feature._replace(least=least) for least in thresholds), key=score)
+
+    return with_threshold(_better(score, with_threshold(feature), "weight"))
 
 
 def fit_risk(route: OverArcs, ctrees: Iterable[CTree], dtrees: Iterable[DTree]) -> list[float]:

@@ -17,10 +17,12 @@ from d2c.packed.arcs import LEAST, ArcLabels, arcs_of, single
 from d2c.packed.dtree import PackedDTree, with_packed_arcs
 from d2c.packed.feature import (
     ARRAYS,
+    FEWER,
     ONE_HEAD,
     WEIGHTS,
     ArcFeature,
     best_weight,
+    chosen,
     fit_feature,
     fit_risk,
     from_arrays,
@@ -66,6 +68,19 @@ def test_what_is_learned_has_the_best_score() -> None:
     found = learn_feature(lambda feature: -abs(log2(feature.weight) - 2) + feature.least, [dtree])
     assert found == ArcFeature(4.0, ONE_HEAD)
     assert len(dtree.arcs.kept(ONE_HEAD, dtree.heads).heads) == 3
+
+
+def test_the_threshold_is_chosen_again_with_the_weight() -> None:
+    table = np.array([[0.0, 0.0, 0.9, 0.1], [0.6, 0.0, 0.0, 0.4], [0.2, 0.3, 0.5, 0.0]])
+    dtree = three_words(table)
+    few, _, many = (least_probability([dtree], number) for number in FEWER)
+    assert few > many
+
+    def score(feature: ArcFeature) -> float:
+        return -abs(log2(feature.weight) - 2) - 0.5 * (feature.least == (few if feature.weight > 2 else many))
+
+    begin = ArcFeature(1.0, 0.5, 0.5, 1.0)
+    assert chosen(score, begin, [dtree]) == ArcFeature(4.0, many, 0.5, 1.0)
 
 
 def test_the_weight_of_labels_is_learned_where_there_are_any() -> None:
