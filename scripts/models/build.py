@@ -79,9 +79,9 @@ def train(
     given = {treebanks / data.train: recipe.shares.get(data.name, 1.0) for data in recipe.data}
     lessons = [taught(lesson, treebanks, models, checkpoints or work, say) for lesson in recipe.lessons]
     if recipe.english:
-        of_lessons = (recipe.shares.get(lesson.text, 1.0) for lesson in recipe.lessons)
-        shares = given | dict(zip(lessons, of_lessons, strict=True))
-        parts = write_parts(shares, recipe.read, work, 1, recipe.recased)
+        pairs = zip(lessons, recipe.lessons, strict=True)
+        of_lessons = {file: recipe.shares.get(lesson.text, 1.0) for file, lesson in pairs}
+        parts = write_parts(given | of_lessons, recipe.read, work, 1, recipe.recased)
     else:
         [data] = recipe.data
         parts, read = (treebanks / data.train, treebanks / data.dev), recipe.read
