@@ -90,6 +90,15 @@ def tagged(experiment: Experiment, part: str) -> list[Tokens]:
     return [replace(tokens, tags=tuple(tags)) for tokens, tags in pairs]
 
 
+def with_passes(name: str) -> tuple[str, float | None]:
+    """Return a parser's name and its number of passes, which may stand behind a last colon."""
+    kind, _, passes = name.rpartition(":")
+    try:
+        return (kind, float(passes)) if kind else (name, None)
+    except ValueError:
+        return name, None
+
+
 class Parsed(NamedTuple):
     """What a d-parser makes of the held-out part and of dev, with packed arcs if it gives any.
 
@@ -147,13 +156,13 @@ class Data:
 
     def dparser(self, name: str) -> tuple[Experiment, str]:
         """Return the experiment in which a d-parser is trained, and its name there."""
-        kind, _, passes = name.partition(":")
-        own, _, vectors = kind.partition("+")
-        spec, passed = self.learned.spec, float(passes) if own in (*ENCODERS, "default") and passes else None
+        name, passes = with_passes(name)
+        own, _, vectors = name.partition(":")[0].partition("+")
+        spec = self.learned.spec
         if own in ENCODERS:
             place = str(encoder(own, self.models))
             spec = replace(spec, transformer=place, checkpoints=self.models / "checkpoints")
-        spec = replace(spec, epochs=passed, preset="default" if own == "default" else spec.preset)
+        spec = replace(spec, epochs=passes, preset="default" if own == "default" else spec.preset)
         if vectors:
             words = {form for part in self.treebank.files for c in self.gold(part) for form in c.tokens.forms}
             words |= set(map(str.lower, words))
@@ -202,11 +211,11 @@ class Data:
 
     def cparser(self, name: str) -> StanzaConstituency:
         """Return a c-parser fitted to train."""
-        kind, _, passes = name.partition(":")
+        kind, passes = with_passes(name)
         on = str(encoder(kind, self.models)) if kind in ENCODERS else None
 
         def make(directory: Path) -> dict[str, Any]:
-            parser = StanzaConstituency("small", float(passes) if passes else None, bert_model=on)
+            parser = StanzaConstituency("small", passes, bert_model=on)
             (directory / "cparser").mkdir()
             parser.fit(self.gold("train"), self.gold("dev")).save(directory / "cparser")
             return {}
