@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from benchmarks.data import HELD_OUT, Data
+from benchmarks.data import HELD_OUT, Data, with_passes
 from tests.treebanks import needs_treebanks
 
 
@@ -42,3 +42,17 @@ def test_steps_of_craft_are_found_again(tmp_path: Path) -> None:
         "every": 10,
         "wordless": False,
     }
+
+
+@pytest.mark.parametrize(
+    ("given", "found"),
+    [
+        ("stanza", ("stanza", None)),
+        ("finetune:10", ("finetune", 10.0)),
+        ("stanza:graph", ("stanza:graph", None)),
+        ("stanza:graph:20", ("stanza:graph", 20.0)),
+        ("transition:standard;exact", ("transition:standard;exact", None)),
+    ],
+)
+def test_passes_stand_behind_the_last_colon(given: str, found: tuple[str, float | None]) -> None:
+    assert with_passes(given) == found
