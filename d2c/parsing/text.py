@@ -112,7 +112,12 @@ class PennRules:
         self._abbreviations = {word.lower().removesuffix(".") for word in abbreviations}
 
     def words(self, text: str) -> Iterator[Word]:
-        """The words of a sentence."""
+        """The words of a line. Where it has several sentences, the mark that ends one is a word, too."""
+        for begin, end in self.sentences(text):
+            for form, first, last in self._words(text[begin:end]):
+                yield form, begin + first, begin + last
+
+    def _words(self, text: str) -> Iterator[Word]:
         plain = text.replace("’", "'")
         masked, end = _WHOLE.sub(lambda found: "x" * len(found[0]), plain), 0
         for form in _WORDS.tokenize(masked):
