@@ -266,7 +266,7 @@ class ConstrainedCKY(ChartDecoder, Route):
 
     def fit_arcs(self, ctrees: Iterable[CTree], dtrees: Iterable[DTree]) -> Self:
         """Learn what packed arcs count for, as `Route` says."""
-        fit_feature(self, ctrees, dtrees)
+        fit_feature(self, ctrees, dtrees, ("labels", "yields"))
         return self
 
     def knows(self, tags: Iterable[str]) -> bool:

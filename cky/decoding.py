@@ -231,6 +231,9 @@ class ChartDecoder:
                 best = [own, *(heads for heads, _ in k_best_dtrees(kept, AMONG, projective=False))]
                 dtrees += dict.fromkeys(heads for heads in best if not is_projective(heads))
         packed = Packed(kept, layout, weight * kept.logs, of_labels * labels, dtrees=dtrees)
+        if kept.yields is not None and self.arcs_.yields:
+            n = len(kept.begin) - 1
+            packed = packed._replace(yields=np.float32(self.arcs_.yields) * kept.yields.reshape(2, n, n))
         if not learned:
             return packed
         features = ArcFeatures.of(observed, kept, labels, len(self.weights_))

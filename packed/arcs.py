@@ -2,7 +2,7 @@
 
 A d-parser that is sure of a head gives one; where it is not, it gives those between which it hesitates. So
 the arcs of a sentence hold many d-trees at once, one of which is the parser's own. Of each arc it may say
-how probable labels are, too.
+how probable labels are, too, and of each word how far the words below it probably reach.
 """
 
 from __future__ import annotations
@@ -71,12 +71,15 @@ class PackedArcs(NamedTuple):
     heads: [A] 1..n, or 0 for the root; for each word in order, without doubles
     logs:  [A] logarithms of probabilities, which sum to 1 for each word
     labels: of the arcs, where the d-parser says how probable they are
+    yields: [2 * n * n] logarithms of the probabilities of the first, then of the last word of each word's
+            yield, the words of its subtree, where the d-parser gives these
     """
 
     begin: NDArray[np.int32]
     heads: NDArray[np.int32]
     logs: NDArray[np.float32]
     labels: ArcLabels | None = None
+    yields: NDArray[np.float32] | None = None
 
     @property
     def heads_per_word(self) -> float:
@@ -120,7 +123,8 @@ class PackedArcs(NamedTuple):
             found += np.cumsum(~there) - ~there
         stays = np.exp(logs.astype(np.float64)) >= least
         stays[found] = True
-        return _packed(words[stays], heads[stays], logs[stays], self.labels and self.labels.of(rows[stays]))
+        kept = _packed(words[stays], heads[stays], logs[stays], self.labels and self.labels.of(rows[stays]))
+        return kept._replace(yields=self.yields)
 
     def _sought(
         self, dependents: NDArray[Any], heads: NDArray[Any]
@@ -164,13 +168,17 @@ def single(heads: Sequence[int]) -> PackedArcs:
 
 
 def joined(sentences: Sequence[PackedArcs]) -> PackedArcs:
-    """Return the arcs of sentences, one after the other, with their heads as they were; with labels if all
-    sentences have them. A label that only other d-parsers know has the least probability."""
+    """Return the arcs of sentences, one after the other, with their heads as they were; with labels, and with
+    yields, if all sentences have them. A label that only other d-parsers know has the least probability."""
     widths = [np.diff(arcs.begin) for arcs in sentences]
     begin = np.cumsum([0, *chain.from_iterable(widths)], dtype=np.int32)
     heads, logs = ([getattr(arcs, name) for arcs in sentences] for name in ("heads", "logs"))
     empty = single(())
     whole = PackedArcs(begin, np.concatenate([*heads, empty.heads]), np.concatenate([*logs, empty.logs]))
+    yields = [arcs.yields for arcs in sentences if len(arcs.heads)]
+    given = [one for one in yields if one is not None]
+    if given and len(given) == len(yields):
+        whole = whole._replace(yields=np.concatenate(given))
     labels = [arcs.labels for arcs in sentences if len(arcs.heads)]
     known = [one for one in labels if one is not None]
     if not known or len(known) < len(labels):
@@ -183,13 +191,15 @@ def joined(sentences: Sequence[PackedArcs]) -> PackedArcs:
 
 def parted(arcs: PackedArcs, lengths: Iterable[int]) -> Iterator[PackedArcs]:
     """Yield what `joined` was given, of sentences of so many words."""
-    first = 0
+    first = square = 0
     for length in lengths:
         begin = arcs.begin[first : first + length + 1]
         own = slice(begin[0], begin[-1])
         labels = arcs.labels and ArcLabels(arcs.labels.names, arcs.labels.logs[own])
-        yield PackedArcs(begin - begin[0], arcs.heads[own], arcs.logs[own], labels)
-        first += length
+        end = square + 2 * length**2
+        yields = None if arcs.yields is None else arcs.yields[square:end]
+        yield PackedArcs(begin - begin[0], arcs.heads[own], arcs.logs[own], labels, yields)
+        first, square = first + length, end
 
 
 def _packed(

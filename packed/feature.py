@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator, Sequence
-from functools import cache
+from functools import cache, partial
 from itertools import product
 from math import log2
 from typing import NamedTuple, Protocol
@@ -31,6 +31,7 @@ ARRAYS = {  # of packed arcs in a file
     "logs": Like("f4", 1),
     "names": Like("u1", 1),
     "labels": Like("f4", 2),
+    "yields": Like("f4", 1),
 }
 
 
@@ -40,6 +41,7 @@ class ArcFeature(NamedTuple):
     weight: of the logarithm of an arc's probability; least: probability of an arc that is kept
     labels: of the logarithm of the probability of what its label says, where the d-parser gives that
     learned: 1 where weights of features of arcs and labels are added to these, as `cky` learns them; else 0
+    yields: of the logarithms of the probabilities of a dependent's first and last words, where it gives those
     scale, threshold: of minimum Bayes risk, of scores and of the support that constituents need (Goodman,
              1996); scale 0: the best derivation is looked for
     """
@@ -50,6 +52,7 @@ class ArcFeature(NamedTuple):
     learned: float = 0.0
     scale: float = 0.0
     threshold: float = 0.0
+    yields: float = 0.0
 
     @classmethod
     def read(cls, row: Sequence[float]) -> ArcFeature:
@@ -74,8 +77,12 @@ class OverArcs(Protocol):
         """The c-trees of d-trees."""
 
 
-def fit_feature(route: OverArcs, ctrees: Iterable[CTree], dtrees: Iterable[DTree]) -> None:
+def fit_feature(
+    route: OverArcs, ctrees: Iterable[CTree], dtrees: Iterable[DTree], numbers: Sequence[str] = ("labels",)
+) -> None:
     """Give a route the feature with which it has the best F1 on held-out d-trees with packed arcs.
+
+    numbers: what the route sees beside probabilities of arcs, by the names of weights
 
     Neither d-parser nor route has learned from these sentences. Weights of features stay in use. Raises
     ValueError without arcs.
@@ -87,23 +94,30 @@ def fit_feature(route: OverArcs, ctrees: Iterable[CTree], dtrees: Iterable[DTree
         guesses = counted(route.decode_all(parsed), f"packed arcs count {feature.weight:g}")
         return bracket_scores(gold, list(guesses), gaps=route.gaps_).f1
 
-    route.arcs_ = learn_feature(f1, parsed)._replace(learned=learned)
+    route.arcs_ = learn_feature(f1, parsed, numbers)._replace(learned=learned)
 
 
-def learn_feature(score: Callable[[ArcFeature], float], dtrees: Iterable[DTree]) -> ArcFeature:
+def learn_feature(
+    score: Callable[[ArcFeature], float], dtrees: Iterable[DTree], numbers: Sequence[str] = ("labels",)
+) -> ArcFeature:
     """The one with which held-out d-trees with packed arcs score best; where their own heads alone score as
     well, none but these are kept. Raises ValueError without arcs.
 
-    The weights of arcs and of labels are searched for in turn.
+    The weights of arcs and of other numbers that the d-parser gives are searched for in turn.
     """
     given, score = list(dtrees), cache(score)
     best = ArcFeature(least=least_probability(given))
     best = best._replace(weight=best_weight(lambda weight: score(best._replace(weight=weight))))
-    if any(arcs is not None and arcs.labels is not None for arcs in map(packed_arcs, given)):
-        for name in ("labels", "weight"):
+    for number in filter(partial(_gives, given), numbers):
+        for name in (number, "weight"):
             best = _better(score, best, name)
     single = best._replace(least=ONE_HEAD)
     return best if score(best) > score(single) else single
+
+
+def _gives(dtrees: Sequence[DTree], name: str) -> bool:
+    """Whether the packed arcs of some d-trees have these numbers."""
+    return any(getattr(packed_arcs(dtree), name, None) is not None for dtree in dtrees)
 
 
 def _better(score: Callable[[ArcFeature], float], feature: ArcFeature, name: str) -> ArcFeature:
@@ -116,7 +130,7 @@ def chosen(score: Callable[[ArcFeature], float], feature: ArcFeature, dtrees: It
     """The one whose threshold, and whose weight of arcs, score best on held-out d-trees, for what has learned
     over packed arcs: the d-parser is better than those of folds, which have learned from fewer sentences.
 
-    Threshold, weight and, since that may change it, threshold again are searched for in turn.
+    Threshold, weights and, since these may change it, threshold again are searched for in turn.
     """
     given, score = list(dtrees), cache(score)
     thresholds = [least_probability(given, number) for number in FEWER]
@@ -124,7 +138,8 @@ def chosen(score: Callable[[ArcFeature], float], feature: ArcFeature, dtrees: It
     def with_threshold(feature: ArcFeature) -> ArcFeature:
         return max((feature._replace(least=least) for least in thresholds), key=score)
 
-    return with_threshold(_better(score, with_threshold(feature), "weight"))
+    best = _better(score, with_threshold(feature), "weight")
+    return with_threshold(_better(score, best, "yields") if _gives(given, "yields") else best)
 
 
 def fit_risk(route: OverArcs, ctrees: Iterable[CTree], dtrees: Iterable[DTree]) -> list[float]:
@@ -180,11 +195,14 @@ def to_arrays(arcs: PackedArcs) -> Arrays:
     """Packed arcs as arrays; the names of labels as UTF-8, a line each."""
     names, logs = arcs.labels or ArcLabels((), np.zeros((0, 0), np.float32))
     said = np.frombuffer("\n".join(names).encode(), np.uint8)
-    return {"begin": arcs.begin, "heads": arcs.heads, "logs": arcs.logs, "names": said, "labels": logs}
+    yields = np.zeros(0, np.float32) if arcs.yields is None else arcs.yields
+    own = {"begin": arcs.begin, "heads": arcs.heads, "logs": arcs.logs}
+    return own | {"names": said, "labels": logs, "yields": yields}
 
 
 def from_arrays(arrays: Arrays) -> PackedArcs:
     """Return the packed arcs that `to_arrays` wrote."""
     names = tuple(arrays["names"].tobytes().decode().split("\n"))
     labels = ArcLabels(names, arrays["labels"]) if len(arrays["labels"]) else None
-    return PackedArcs(arrays["begin"], arrays["heads"], arrays["logs"], labels)
+    yields = arrays["yields"] if len(arrays["yields"]) else None
+    return PackedArcs(arrays["begin"], arrays["heads"], arrays["logs"], labels, yields)

@@ -27,7 +27,7 @@ from d2c.packed.feature import ArcFeature
 
 FIRST = 1  # epochs over gold heads, from which learning over packed arcs begins
 EPOCHS = 3  # over packed arcs
-BEGIN = ArcFeature(weight=1.0, labels=0.5, learned=1.0)  # what arcs count for, to which weights are added
+BEGIN = ArcFeature(weight=1.0, labels=0.5, learned=1.0, yields=0.5)  # what arcs count for
 SQUARES = 10.0  # of gradients, that stand for what is not known of weights that were learned before
 MOST_EDGES = 1 << 19  # of a chart; nothing is learned from a sentence that has more
 _NEAR = np.float32(1000.0)  # so that a nearer derivation is better than any other

@@ -49,6 +49,7 @@ from d2c.linear.templates import Longs
 from d2c.packed.arcs import PackedArcs
 from d2c.trees.binarization import LEFT, UNARY
 
+_NO_YIELDS = np.zeros((2, 0, 0), np.float32)
 MOST_EDGES = 1 << 22  # of a chart; a sentence that has more is parsed with its single d-tree
 
 
@@ -61,6 +62,7 @@ class Packed(NamedTuple):
     symbols:  [A, S] what each symbol of the grammar adds that an arc makes; [0, 0] without labels
     features: of which the weights are learned; None where there are none
     dtrees:   [n] the heads of each d-tree that has a chart of its own
+    yields:   [2, n, n] what the first and the last word of a dependent's yield add; [2, 0, 0] without them
     """
 
     arcs: PackedArcs
@@ -69,6 +71,7 @@ class Packed(NamedTuple):
     symbols: Floats
     features: ArcFeatures | None = None
     dtrees: Sequence[Sequence[int]] = ()
+    yields: Floats = _NO_YIELDS
 
     @property
     def several(self) -> bool:
@@ -273,10 +276,12 @@ def united(charts: Sequence[Chart]) -> Chart:
 
 
 def score_arcs(chart: Chart, packed: Packed, parents: Ints) -> Floats:
-    """[E] what the d-parser says for the arc that an edge makes, and for the symbol that it makes there; 0
-    where it makes no arc. parents: [R] of the rules."""
+    """[E] what the d-parser says for the arc that an edge makes, for the symbol that it makes there, and for
+    the yield of the dependent; 0 where it makes no arc. parents: [R] of the rules."""
     scores, places = np.zeros(len(chart.rules), np.float32), places_of(chart.sites, packed.arcs)
     _add_arcs(scores, chart, places, packed.scores, packed.symbols, parents)
+    if packed.yields.size:
+        _add_yields(scores, chart, packed.yields)
     return scores
 
 
@@ -301,4 +306,19 @@ def _add_arcs(
                 scores[edge] += of_arcs[place]
                 if attaches and rule >= 0 and len(of_symbols):
                     scores[edge] += of_symbols[place, parents[rule]]
+            edge += 1
+
+
+@kernel
+def _add_yields(scores: Floats, chart: Chart, yields: Floats) -> None:
+    """Adds the scores of the yields of dependents, where these are attached. yields: [2, n, n]"""
+    edge = NOTHING
+    for block in range(len(chart.ends)):
+        site, end, own = chart.sites[block], chart.ends[block], np.float32(0.0)
+        m = site["m"]
+        if m >= 0:
+            first, last = (site["i"], site["k"]) if site["side"] == LEFT else (site["k"] + 1, site["j"])
+            own = yields[0, m, first] + yields[1, m, last]
+        while edge < end:
+            scores[edge] += own
             edge += 1

@@ -1,4 +1,7 @@
-"""Stanza's graph parser, which in prediction scores the labels of likely arcs alone.
+"""Stanza's graph parser, which in prediction scores the labels of likely arcs alone, and knows yields.
+
+From the same states it learns the first and the last word of each word's yield, which arcs, one by one, do
+not say. The packed chart scores both. (Zhou and Zhao, ACL 2019, score arcs and spans of constituents.)
 
 Stanza's own prediction scores all labels of all pairs of words, and its search for the best tree takes longer
 than the network where the best heads of all words are none.
@@ -23,6 +26,7 @@ from torch.nn import functional
 
 from d2c.packed.arcs import LEAST_LABEL, ArcLabels, PackedArcs, arcs_of, single
 from d2c.packed.spanning import spanning_tree
+from d2c.trees.dtree import subtrees
 
 Floats = NDArray[floating[Any]]
 
@@ -63,21 +67,56 @@ class ArcLabelScorer(DeepBiaffineScorer):  # type: ignore[misc]
 
 
 class GraphNetwork(GraphParser):  # type: ignore[misc]
-    """The network. packs: whether predictions are pairs of a tree and packed arcs"""
+    """The network; with `yields` among its arguments it scores ends of yields.
+
+    packs: whether predictions are pairs of a tree and packed arcs
+    """
 
     packs = False
+    states: Tensor  # [sentences, words + 1, size] of words, while a batch goes through
 
     def __init__(self, *rest: Any, **more: Any) -> None:
         super().__init__(*rest, **more)
         if "deprel" in self._modules:  # else arcs have embeddings, from which labels are scored
             self.deprel: Any = ArcLabelScorer(self._modules["deprel"])
+        if self.args.get("yields"):
+            size, hidden, dropout = (
+                self.args[name] for name in ("hidden_dim", "deep_biaff_hidden_dim", "dropout")
+            )
+            self.yields = DeepBiaffineScorer(2 * size, 2 * size, hidden, 2, pairwise=True, dropout=dropout)
 
     def forward(self, *batch: Any) -> tuple[Any, list[Any]]:
-        """Return the loss, or, in prediction, logarithms of heads' probabilities, and scores of labels."""
-        if self.training:
-            return super().forward(*batch)  # type: ignore[no-any-return]
-        scores, labels, *_ = self.forward_scores(*batch)
-        return 0.0, [functional.log_softmax(scores, 2).cpu().numpy(), labels]
+        """Return the loss, or, in prediction, what `of_batch` does."""
+        found = self.of_batch(*batch)
+        del self.states
+        return found
+
+    def of_batch(self, *batch: Any) -> tuple[Any, list[Any]]:
+        """Return the loss, or, in prediction, logarithms of heads' probabilities, scores of labels, and, for
+        packed arcs, logarithms of the probabilities of ends of yields [sentences, words, words, 2]."""
+        mask = batch[1]
+        if not self.training:
+            scores, labels, *_ = self.forward_scores(*batch)
+            found = [functional.log_softmax(scores, 2).cpu().numpy(), labels]
+            if self.packs and self.args.get("yields"):
+                found.append(functional.log_softmax(self._of_yields(mask), 2).cpu().numpy())
+            return 0.0, found
+        loss, predictions = super().forward(*batch)
+        if self.args.get("yields"):
+            scores, ends = self._of_yields(mask).transpose(2, 3), ends_of_yields(batch[9], mask)
+            loss = loss + self.crit(scores.flatten(0, 2), ends.flatten()) / batch[2].size(0)
+        return loss, predictions
+
+    def embed(self, *batch: Any) -> Tensor:
+        """Return the states, and keep them."""
+        self.states = super().embed(*batch)
+        return self.states
+
+    def _of_yields(self, mask: Tensor) -> Tensor:
+        """Return [sentences, words, words, 2] scores of words as the first and the last of a word's yield."""
+        states = self.drop(self.states[:, 1:])
+        scores: Tensor = self.yields(states, states)
+        return scores.masked_fill(mask[:, None, 1:, None], -math.inf)
 
     def decode_graph_predictions(
         self, vocab: Any, size: int, scores: Sequence[Any], lengths: Sequence[int], **more: Any
@@ -91,13 +130,14 @@ class GraphNetwork(GraphParser):  # type: ignore[misc]
         arcs = [_likely(*pair) if self.packs else single(pair[1]) for pair in zip(tables, heads, strict=True)]
         names = tuple(vocab.unmap(range(VOCAB_PREFIX_SIZE, len(vocab))))
         found = list[Any]()
-        for tree, own, of_labels in zip(heads, arcs, _of_arcs(scores[1], arcs), strict=True):
+        for i, (tree, own, of_labels) in enumerate(zip(heads, arcs, _of_arcs(scores[1], arcs), strict=True)):
             places = own.places(np.arange(len(tree)), np.array(tree))
             best = of_labels[places].argmax(dim=1).tolist()
             rows = [[head, names[label]] for head, label in zip(tree, best, strict=True)]
             if self.packs:
                 logs = functional.log_softmax(of_labels, 1).clamp(min=math.log(LEAST_LABEL)).cpu().numpy()
-                found.append((rows, own._replace(labels=ArcLabels(names, logs))))
+                ends = _ends(scores[2][i], len(tree)) if self.args.get("yields") else None
+                found.append((rows, own._replace(labels=ArcLabels(names, logs), yields=ends)))
             else:
                 found.append(rows)
         return found
@@ -107,6 +147,23 @@ class GraphNetworkTrainer(GraphTrainer):  # type: ignore[misc]
     """Stanza's trainer of such a network."""
 
     build_model = staticmethod(GraphNetwork)
+
+
+def ends_of_yields(heads: Tensor, mask: Tensor) -> Tensor:
+    """Return [sentences, words, 2] the first and the last word, from 0, of each word's yield; -1 in padding.
+
+    heads: [sentences, words] of trees; mask: [sentences, words + 1] whether there is no word
+    """
+    ends, lengths = torch.full((*heads.shape, 2), -1), (~mask[:, 1:]).sum(1).tolist()
+    for own, row, n in zip(ends, heads.tolist(), lengths, strict=True):
+        first, last, _ = subtrees(row[:n])
+        own[:n] = torch.tensor([first, last]).T
+    return ends.to(heads.device)
+
+
+def _ends(table: Floats, n: int) -> NDArray[np.float32]:
+    """Return ends of yields as `PackedArcs` has them. table: [words, words, 2] logarithms of a sentence's"""
+    return table[:n, :n].transpose(2, 0, 1).clip(min=math.log(LEAST_LABEL)).astype(np.float32).ravel()
 
 
 def _likely(table: Floats, tree: Sequence[int]) -> PackedArcs:

@@ -41,17 +41,10 @@ class JointNetwork(GraphNetwork):
         super().__init__(args, vocab, *rest, **more)
         self.tag_scorer = nn.Linear(2 * args["hidden_dim"], len(vocab["upos"]) - VOCAB_PREFIX_SIZE)
 
-    def embed(self, *batch: Any) -> Tensor:
-        """Return the states [sentences, words + 1, size], and keep them for the tags."""
-        states: Tensor = super().embed(*batch)
-        self.states = states
-        return states
-
-    def forward(self, word: Tensor, word_mask: Tensor, *rest: Any) -> tuple[Any, list[Any]]:
+    def of_batch(self, word: Tensor, word_mask: Tensor, *rest: Any) -> tuple[Any, list[Any]]:
         """Return the loss, or, in prediction, arrays of which the last is of tags."""
-        loss, predictions = super().forward(word, word_mask, *rest)
+        loss, predictions = super().of_batch(word, word_mask, *rest)
         scores = self.tag_scorer(self.drop(self.states))[:, 1:]
-        del self.states
         if not self.training:
             return loss, [*predictions, scores.argmax(2).cpu().numpy() + VOCAB_PREFIX_SIZE]
         chars, _, tags = rest[:3]

@@ -280,6 +280,7 @@ class StanzaParser(StanzaEstimator, DependencyParser):
         if unknown:
             raise ModelError(f"Stanza's parser has no argument {', '.join(sorted(unknown))}")
         own = {"model_type": self.model_type, "pretrain": self.vectors is not None}
+        own |= {"yields": True} if self.gives_arcs else {}
         own |= JOINT_ARGUMENTS if self.finds_tags else {}
         # Switched on, `use_ufeats` only makes Stanza (1.15) concatenate the embedding of the tags once more.
         return self._filled(arguments, preset, **own, use_ufeats=False)

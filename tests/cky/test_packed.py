@@ -24,7 +24,7 @@ from d2c.cky.search.templates import Templates
 from d2c.forests.forest import Floats, Ints
 from d2c.forests.semirings import count_derivations, viterbi
 from d2c.packed.arcs import PackedArcs, arcs_of, single
-from d2c.trees.dtree import is_projective, is_tree
+from d2c.trees.dtree import is_projective, is_tree, subtrees
 from tests.cky.parts import random_observed, rich_grammar, triples
 from tests.cky.test_chart import TAGS, observed_of, query_of
 from tests.cky.test_learning import projective_heads
@@ -78,8 +78,10 @@ def sides(rng: random.Random, grammar: Grammar) -> Constraints:
     return Constraints(np.zeros((0, 0), np.bool_), np.array(keys, np.int64), next_side)
 
 
-def said(chart: Chart, packed: Packed, parents: Ints) -> Floats:
-    """[E] what `score_arcs` finds, by its definition: arcs that attach and that of the root, symbols."""
+def said(chart: Chart, packed: Packed, parents: Ints, heads: list[int]) -> Floats:
+    """[E] what `score_arcs` finds, by its definition: arcs that attach and that of the root, symbols, ends of
+    yields of dependents. heads: of the chart's d-tree"""
+    first, last, _ = subtrees(heads)
     number = {pair: a for a, pair in enumerate(zip(packed.arcs.dependents(), packed.arcs.heads, strict=True))}
     scores, begin = np.zeros(len(chart.rules), np.float32), 0
     for site, end in zip(chart.sites, chart.ends, strict=True):
@@ -88,6 +90,9 @@ def said(chart: Chart, packed: Packed, parents: Ints) -> Floats:
             if site["m"] >= 0:
                 arc = number[site["m"], site["h"] + 1]
                 scores[edge] = packed.scores[arc] + packed.symbols[arc, parents[rule]]
+                if packed.yields.size:
+                    m = site["m"]
+                    scores[edge] += packed.yields[0, m, first[m]] + packed.yields[1, m, last[m]]
             elif rule >= 0 and site["g"] == 0 and site["k"] == -1:
                 scores[edge] = packed.scores[number[site["h"], 0]]
         begin = int(end)
@@ -128,13 +133,16 @@ def test_it_is_the_sum_over_all_d_trees_of_the_arcs(seed: int, gaps: bool) -> No
         together = packed_chart(query, asked, arcs)
     symbols = np.random.default_rng(seed).normal(size=(len(arcs.heads), len(grammar.symbols) + 1))
     packed, parents = Packed(arcs, None, 0.7 * arcs.logs, symbols.astype(np.float32)), query.rules.parent
+    if not gaps:
+        yields = np.random.default_rng(seed).normal(size=(2, n, n))
+        packed = packed._replace(yields=yields.astype(np.float32))
     count, bests = 0.0, []
     for heads in projective + crossing * gaps:
         chart = build_chart(query, with_heads(asked, heads))
         count += count_derivations(chart.forest)
         if len(chart.rules):
             scores = score_edges(chart, with_heads(observed, heads), scorer, 0.0)
-            value, found, parts = best(chart, scores + said(chart, packed, parents))
+            value, found, parts = best(chart, scores + said(chart, packed, parents, heads))
             assert found == heads
             bests.append((value, heads, parts))
     assert count_derivations(together.forest) == count

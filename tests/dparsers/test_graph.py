@@ -13,9 +13,10 @@ import torch
 from stanza.models.common.biaffine import DeepBiaffineScorer
 from stanza.models.common.chuliu_edmonds import chuliu_edmonds_one_root
 
-from d2c.dparsers.stanza.graph import ArcLabelScorer, best_heads
+from d2c.dparsers.stanza.graph import ArcLabelScorer, best_heads, ends_of_yields
 from d2c.dparsers.stanza.parser import StanzaParser
 from d2c.packed.dtree import packed_arcs
+from d2c.trees.dtree import subtrees
 from d2c.trees.formats.conllu import read_conllu
 from tests.dparsers.sentences import treebank, write
 
@@ -51,6 +52,35 @@ def test_packed_arcs_have_labels_as_the_tree_has_them(embeds_arcs: bool, tmp_pat
         places = arcs.places(np.arange(len(dtree.heads)), np.array(dtree.heads))
         best = arcs.labels.logs[places].argmax(axis=1)
         assert tuple(arcs.labels.names[label] for label in best) == dtree.labels
+
+
+def test_ends_of_yields_are_those_of_subtrees() -> None:
+    heads = torch.tensor([[2, 0, 2, 3], [0, 3, 1, 0]])  # the second has three words
+    mask = torch.tensor([[False] * 5, [False] * 4 + [True]])
+    assert ends_of_yields(heads, mask).tolist() == [
+        [[0, 0], [0, 3], [2, 3], [3, 3]],
+        [[0, 2], [1, 1], [1, 2], [-1, -1]],
+    ]
+
+
+def test_the_network_learns_ends_of_yields(tmp_path: Path) -> None:
+    """By their probabilities it says them better than by chance; a network without them gives none."""
+    files = write(tmp_path / "train.conllu", treebank(1, 40)), write(tmp_path / "dev.conllu", treebank(2, 12))
+    own = StanzaParser(preset="small", epochs=12, device="cpu", threads=1, arguments=TINY)
+    own.train(*files, tmp_path / "model")
+    parser, right, words, chance = StanzaParser.load(tmp_path / "model", "cpu"), 0, 0, 0.0
+    gold = [*read_conllu(files[1])]
+    for dtree, found in zip(gold, parser.parse_packed(one.tokens for one in gold), strict=True):
+        n, arcs = len(dtree.heads), packed_arcs(found)
+        assert arcs is not None and arcs.yields is not None
+        ends = np.exp(arcs.yields.reshape(2, n, n))
+        assert np.allclose(ends.sum(axis=2), 1, atol=1e-4)
+        wanted = np.array(subtrees(dtree.heads)[:2])
+        right += int((ends.argmax(axis=2) == wanted).sum())
+        words, chance = words + 2 * n, chance + 2
+    assert right > words / 2 > 2 * chance
+    parser.trainer_.model.args["yields"] = False  # as in models of before
+    assert all(packed_arcs(one).yields is None for one in parser.parse_packed(one.tokens for one in gold))
 
 
 @pytest.mark.parametrize("sharpness", [1.0, 8.0])

@@ -64,6 +64,17 @@ def test_those_of_several_sentences_are_joined_and_parted() -> None:
     assert shown(joined([])) == []
 
 
+def test_yields_go_with_their_sentences() -> None:
+    drawn = np.random.default_rng(1)
+    own = [drawn.normal(size=2 * n * n).astype(np.float32) for n in (3, 0, 1)]
+    arcs = [arcs_of(TABLE, [2, 0, 2]), single([]), single([0])]
+    sentences = [one._replace(yields=yields) for one, yields in zip(arcs, own, strict=True)]
+    found = parted(joined(sentences), [3, 0, 1])
+    assert all(np.array_equal(one.yields, yields) for one, yields in zip(found, own, strict=True))
+    assert sentences[0].kept(0.25, [2, 0, 2]).yields is own[0]
+    assert joined([*sentences, single([0])]).yields is None
+
+
 def labelled(arcs: PackedArcs, first: int = 0) -> PackedArcs:
     """Of arc a the probability of the label `x` is 1 / (a + 2)."""
     share = 1 / (np.arange(first, first + len(arcs.heads)) + 2)

@@ -98,6 +98,22 @@ def test_the_weight_of_labels_is_learned_where_there_are_any() -> None:
     assert learn_feature(lambda feature: -feature.labels - feature.least, [said])[2] == 0.0
 
 
+def test_the_weight_of_yields_is_learned_where_there_are_any_and_the_route_sees_them() -> None:
+    table = np.array([[0.0, 0.0, 0.9, 0.1], [0.6, 0.0, 0.0, 0.4], [0.2, 0.3, 0.5, 0.0]])
+    dtree = three_words(table)
+    said = with_packed_arcs(dtree, dtree.arcs._replace(yields=np.zeros(18, np.float32)))
+
+    def score(feature: ArcFeature) -> float:
+        return -abs(log2(feature.weight) - 2) - abs(log2(feature.yields or 0.01) - 1) - feature.least
+
+    found = learn_feature(score, [said], ("labels", "yields"))
+    assert (found.weight, found.labels, found.yields) == (4.0, 0.0, 2.0)
+    assert learn_feature(score, [said]).yields == 0.0
+    begin = ArcFeature(1.0, 0.5, 0.5, 1.0, yields=0.5)
+    assert chosen(score, begin, [said]).yields == 2.0
+    assert chosen(score, begin, [dtree]).yields == 0.5
+
+
 def test_each_weight_that_is_tried_is_told(caplog: pytest.LogCaptureFixture) -> None:
     ctree = CTree(Tokens(("a", "b"), ("A", "B")), ("S",), ((0, 1),))
     dtree = PackedDTree(
@@ -162,10 +178,13 @@ def test_risk_is_minimised_where_that_pays_on_both_halves(
 def test_packed_arcs_are_kept_in_files(tmp_path: Path) -> None:
     bare = arcs_of(np.array([[0.0, 0.0, 1.0], [0.7, 0.3, 0.0]]), (2, 0))
     labels = ArcLabels(("X#1", "é", ""), np.log(np.full((3, 3), 1 / 3, np.float32)))
-    for arcs in (bare, bare._replace(labels=labels), single(())):
+    yields = np.log(np.full(8, 1 / 2, np.float32))
+    for arcs in (bare, bare._replace(labels=labels), bare._replace(yields=yields), single(())):
         write_arrays(tmp_path / "arcs.npz", to_arrays(arcs))
         found = from_arrays(read_arrays(tmp_path / "arcs.npz", ARRAYS))
         assert all(np.array_equal(*pair) for pair in zip(found[:3], arcs[:3], strict=True))
+        assert (found.yields is None) == (arcs.yields is None)
+        assert found.yields is None or np.array_equal(found.yields, yields)
         if arcs.labels is None:
             assert found.labels is None
         else:
@@ -174,7 +193,7 @@ def test_packed_arcs_are_kept_in_files(tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize(
-    "row", [(-1.0,), (1.0, 2000.0), ("1",), "1", (1.0, 0.1, 0.1, 0.1), (0.0,) * 7, (0.0,) * 5 + (1.0,)]
+    "row", [(-1.0,), (1.0, 2000.0), ("1",), "1", (1.0, 0.1, 0.1, 0.1), (0.0,) * 8, (0.0,) * 5 + (1.0,)]
 )
 def test_what_is_out_of_range_is_not_read(row: tuple[float, ...]) -> None:
     with pytest.raises((TypeError, ValueError)):
