@@ -2,12 +2,11 @@
 
 What arcs count for is learned on the held-out part, for 1.5 heads per word, or, where the route has learned
 over packed arcs, for what is best there: that F1 comes first, before it what minimum Bayes risk gains on dev,
-if held-out sentences chose it;
-the table is of best derivations. Columns: heads per word, share of the words with their gold head among them,
-oracle (of the chart) and F1, exact matches, where trees have gaps the F1 of constituents with gaps
-(disco-dop's), milliseconds of CPU time for a sentence, sentences that were left to the single d-tree,
-milliseconds for sentences of some lengths. The first line is the single d-tree. Below stands the metric of
-F1, last what is gained by what the d-parser says of labels.
+if held-out sentences chose it; the table is of best derivations. Columns: heads per word, share of the words
+with their gold head among them, oracle (of the chart) and F1, exact matches, where trees have gaps the F1 of
+constituents with gaps (disco-dop's), milliseconds of CPU time for a sentence, sentences that were left to the
+single d-tree, milliseconds for sentences of some lengths. The first line is the single d-tree. Below stands
+the metric of F1, last what is gained by what the d-parser says of labels.
 """
 
 from __future__ import annotations
