@@ -10,26 +10,36 @@ features see, and the chart scores every derivation as that of its d-tree does.
 Where nothing sees the d-tree around a part (`ChartSettings.context`, method 2 of pruning), a state is only
 how far the words reach, and the cells are the items (i, j, h) of lexicalised CKY.
 
-What is in no projective d-tree of the arcs is left out: bottom-up by sets of bits, then top-down.
+What is in no projective d-tree of the arcs is left out: bottom-up by how far words reach, then top-down.
 """
 
 from __future__ import annotations
 
-from collections import defaultdict
-from collections.abc import Iterator
-from functools import cache
-from itertools import product
 from typing import NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
+from d2c.cky.search.growing import room
+from d2c.cky.search.skeleton import (
+    NOTHING,
+    USEFUL,
+    WHOLE,
+    Skeleton,
+    beyond,
+    ends,
+    item_key,
+    reaches,
+    skeleton_of,
+    takes,
+)
 from d2c.forests.forest import Ints
+from d2c.linear.kernels import inner, kernel, lean
+from d2c.linear.templates import Longs
 from d2c.packed.arcs import PackedArcs
-from d2c.trees.binarization import LEFT, RIGHT
+from d2c.trees.binarization import LEFT
 
 MOST_CELLS = 60_000  # of a sentence; what has more is parsed with its single d-tree
-NOTHING = -1
 
 # A state: the outermost word that it reaches; the dependents that it took last and that come next (-1: none);
 # where in `PackedLayout.steps` those that lead to it begin
@@ -67,211 +77,252 @@ class PackedLayout(NamedTuple):
     roots: Ints
 
 
-class _Take(NamedTuple):
-    """A word that reaches to `bound` takes the dependent m with the words from `first` to `last`."""
-
-    bound: int
-    m: int
-    first: int
-    last: int
-
-
-_Item = tuple[int, int, int, int]  # word, head (0 = root, 1..n), first and last word
-
-
 def lay_out_packed(arcs: PackedArcs, around: bool, most: int = MOST_CELLS) -> PackedLayout | None:
-    """The layout; None where there is no projective d-tree with one root, or where there are too many cells.
+    """Return the layout; None where there is no projective d-tree with one root, or too many cells.
 
     around: whether items know the d-tree around them
     """
-    skeleton = _Skeleton(arcs)
-    items = skeleton.useful(most)
-    if not items:
-        return None
-    return _Builder(skeleton, items, around).layout(most)
+    skeleton, keys = skeleton_of(arcs.begin, arcs.heads, around, most)
+    layout: PackedLayout = _laid_out(skeleton, np.unique(keys), around, most)
+    return layout if len(layout.roots) else None
 
 
-def _bits(mask: int) -> Iterator[int]:
-    while mask:
-        lowest = mask & -mask
-        yield lowest.bit_length() - 1
-        mask ^= lowest
+class _Sides(NamedTuple):
+    """The states of all sides of words, in the making.
 
-
-class _Skeleton:
-    """The words that each word can reach on either side, and by which steps.
-
-    dependents: [2][n] by side, those of each word, nearest first
-    reach:      [2][n] sets, as bits, of the outermost words
+    states, steps: as in `PackedLayout`, with room for more
+    begin:  [2n + 1] where the states on the left of word 0, 1, ..., then on the right, begin
+    first:  [n] of the side at hand, the first state of each bound
+    counts: [2] how many states and steps there are
     """
 
-    def __init__(self, arcs: PackedArcs) -> None:
-        self.n = len(arcs.begin) - 1
-        self.roots: list[int] = []
-        self.dependents: list[list[list[int]]] = [[[] for _ in range(self.n)] for _ in range(2)]
-        for m, head in zip(arcs.dependents().tolist(), arcs.heads.tolist(), strict=True):
-            if head:
-                self.dependents[LEFT if m < head - 1 else RIGHT][head - 1].append(m)
-            else:
-                self.roots.append(m)
-        for of_word in self.dependents[LEFT]:
-            of_word.reverse()
-        self.reach = [[1 << h for h in range(self.n)] for _ in range(2)]
-        while self._grow():
-            pass
-        self.takes = cache(self._takes)
-
-    def _grow(self) -> bool:
-        """Lets every word reach as far as its dependents do; whether any reaches further than before."""
-        left, right = self.reach
-        before = [*left], [*right]
-        for h in range(self.n):
-            for m in self.dependents[LEFT][h]:
-                if right[m] << 1 & left[h]:
-                    left[h] |= left[m]
-            for m in self.dependents[RIGHT][h]:
-                if left[m] & right[h] << 1:
-                    right[h] |= right[m]
-        return before != (left, right)
-
-    def _takes(self, side: int, h: int, target: int) -> frozenset[_Take]:
-        """The steps by which a word comes to reach a target."""
-        left, right = self.reach
-        found: set[_Take] = set()
-        agenda, seen = [target], {target}
-        while agenda:
-            bound = agenda.pop()
-            for m in self.dependents[side][h]:
-                if not self.reach[side][m] >> bound & 1:
-                    continue
-                inner = right[m] & left[h] >> 1 if side == LEFT else left[m] & right[h] << 1
-                for edge in _bits(inner):
-                    before = edge + 1 if side == LEFT else edge - 1
-                    found.add(_Take(before, m, min(bound, edge), max(bound, edge)))
-                    if before not in seen:
-                        seen.add(before)
-                        agenda.append(before)
-        return frozenset(found)
-
-    def useful(self, most: int) -> set[_Item]:
-        """The items of all projective d-trees with one root; none where there are more than `most`."""
-        last = self.n - 1
-        whole = (h for h in self.roots if self.reach[LEFT][h] & 1 and self.reach[RIGHT][h] >> last & 1)
-        agenda: list[_Item] = [(h, 0, 0, last) for h in whole]
-        found = set(agenda)
-        while agenda:
-            h, _, first, last = agenda.pop()
-            for side, target in ((LEFT, first), (RIGHT, last)):
-                for take in self.takes(side, h, target):
-                    item = take.m, h + 1, take.first, take.last
-                    if item not in found:
-                        found.add(item)
-                        agenda.append(item)
-            if len(found) > most:
-                return set()
-        return found
+    states: NDArray[np.void]
+    steps: NDArray[np.void]
+    begin: Ints
+    first: Ints
+    counts: Longs
 
 
-class _Builder:
-    """Numbers states, cells and items."""
+class _Place(NamedTuple):
+    """A side of a word, and a bound there; `from_` and `to`: where the dependents of this side are."""
 
-    def __init__(self, skeleton: _Skeleton, items: set[_Item], around: bool) -> None:
-        self.skeleton, self.around = skeleton, around
-        merged = items if around else {(h, NOTHING, first, last) for h, _, first, last in items}
-        self.items = sorted(merged)
-        self.number = {item: number for number, item in enumerate(self.items)}
-        self.by_word: list[list[_Item]] = [[] for _ in range(skeleton.n)]
-        for item in self.items:
-            self.by_word[item[0]].append(item)
-        self.states: list[tuple[int, int, int, int]] = []
-        self.steps: list[tuple[int, int]] = []
-        # Of each word and side: its states (from, to), and those that reach a bound and take no more
-        self.ranges: list[list[tuple[int, int]]] = [[], []]
-        self.done: list[dict[tuple[int, int], list[int]]] = [{}, {}]
-
-    def layout(self, most: int) -> PackedLayout | None:
-        for side in (LEFT, RIGHT):
-            for h in range(self.skeleton.n):
-                self._add_side(side, h)
-        grids, cells = self._grids()
-        if cells > most:
-            return None
-        left = {(h, g): row for row, (h, g, *_) in enumerate(grids)}
-        columns, members, roots = [], list[int](), list[int]()
-        for h, g, first, last in self.items:
-            columns.append((h, g, first, last, len(members)))
-            _, _, cell, low, _, other, end = grids[left[h, g]]
-            of_left, of_right = self.done[LEFT].get((h, first), []), self.done[RIGHT].get((h, last), [])
-            members += [cell + (a - low) * (end - other) + b - other for a, b in product(of_left, of_right)]
-            if self._is_root(h, g, first, last):
-                roots += members[columns[-1][-1] :]
-        of_states = np.array([*self.states, (0, 0, 0, len(self.steps))], STATE)
-        of_items = np.array([*columns, (0, 0, 0, 0, len(members))], ITEM)
-        of_grids = np.array(grids, GRID)
-        return PackedLayout(
-            of_grids,
-            of_states,
-            np.array(self.steps, STEP),
-            of_items,
-            np.array(members, np.int32),
-            *_ordered(of_grids, of_states, of_items[:-1]),
-            np.array(roots, np.int32),
-        )
-
-    def _is_root(self, h: int, g: int, first: int, last: int) -> bool:
-        whole = first == 0 and last == self.skeleton.n - 1
-        return whole and (g == 0 if self.around else h in self.skeleton.roots)
-
-    def _add_side(self, side: int, h: int) -> None:
-        """Appends the states of a word's side, and their steps."""
-        if not self.skeleton.dependents[side][h]:  # most words
-            self.done[side][h, h] = [len(self.states)]
-            self.ranges[side].append((len(self.states), len(self.states) + 1))
-            self.states.append((h, NOTHING, NOTHING, len(self.steps)))
-            return
-        column = 2 if side == LEFT else 3
-        targets = sorted({item[column] for item in self.by_word[h]}, key=lambda bound: abs(bound - h))
-        takes = sorted(set().union(*(self.skeleton.takes(side, h, target) for target in targets)))
-        head = h + 1 if self.around else NOTHING
-        into: dict[int, dict[int, list[_Take]]] = {}  # by the bound reached, and what is taken
-        following: dict[int, set[int]] = {target: {NOTHING} for target in targets}
-        for take in takes:
-            seen = take.m if self.around else NOTHING
-            into.setdefault(take.first if side == LEFT else take.last, {}).setdefault(seen, []).append(take)
-            following.setdefault(take.bound, set()).add(seen)
-        begin, known = len(self.states), defaultdict[tuple[int, int], list[int]](list)
-        for bound in sorted(following, key=lambda bound: abs(bound - h)):
-            for inner, taken in sorted(into.get(bound, {NOTHING: []}).items()):
-                steps = [
-                    (state, self.number[take.m, head, take.first, take.last])
-                    for take in taken
-                    for state in known[take.bound, inner]
-                ]
-                for after in sorted(following[bound]):
-                    known[bound, after].append(len(self.states))
-                    self.states.append((bound, inner, after, len(self.steps)))
-                    self.steps += steps
-        self.ranges[side].append((begin, len(self.states)))
-        for target in targets:
-            self.done[side][h, target] = known[target, NOTHING]
-
-    def _grids(self) -> tuple[list[tuple[int, ...]], int]:
-        """The rows of type GRID; how many cells they have."""
-        grids, cells = list[tuple[int, ...]](), 0
-        for h, g in dict.fromkeys((h, g) for h, g, *_ in self.items):
-            left, right = self.ranges[LEFT][h], self.ranges[RIGHT][h]
-            grids.append((h, g, cells, *left, *right))
-            cells += (left[1] - left[0]) * (right[1] - right[0])
-        return grids, cells
+    side: int
+    h: int
+    bound: int
+    from_: int
+    to: int
 
 
-def _ordered(grids: NDArray[np.void], states: NDArray[np.void], items: NDArray[np.void]) -> tuple[Ints, Ints]:
-    """`order` and `grid_of`: by the number of words, items behind cells."""
-    lefts, rights = grids["left_end"] - grids["left"], grids["right_end"] - grids["right"]
-    grid_of = np.repeat(np.arange(len(grids), dtype=np.int32), lefts * rights)
-    within, of = np.arange(len(grid_of)) - grids["cell"][grid_of], grids[grid_of]
-    left = of["left"] + within // rights[grid_of]
-    right = of["right"] + within % rights[grid_of]
-    width = np.append(states["bound"][right] - states["bound"][left], items["last"] - items["first"])
-    is_item = np.arange(len(width)) >= len(grid_of)
-    return np.lexsort((is_item, width)).astype(np.int32), grid_of
+@inner
+def _with_room(sides: _Sides, states: int, steps: int) -> _Sides:
+    """Return the same with room for so many more."""
+    counts = sides.counts
+    return _Sides(
+        *(room(sides.states, counts[0] + states), room(sides.steps, counts[1] + steps)),
+        *(sides.begin, sides.first, counts),
+    )
+
+
+@lean
+def _add_state(sides: _Sides, bound: int, taken: int, following: int, steps: int) -> None:
+    state = sides.states[sides.counts[0]]
+    state["bound"], state["inner"], state["next"], state["steps"] = bound, taken, following, steps
+    sides.counts[0] += 1
+
+
+@inner
+def _take(sides: _Sides, before: int, taken: int, item: int) -> _Sides:
+    """Add a step for each state that reaches to a bound, and after which an item is taken, of a dependent."""
+    state, counts = np.int64(sides.first[before]), sides.counts
+    while state < counts[0] and sides.states[state]["bound"] == before:
+        if sides.states[state]["next"] == taken:
+            sides = _with_room(sides, 0, 1)
+            step = sides.steps[counts[1]]
+            step["state"], step["item"] = state, item
+            counts[1] += 1
+        state += 1
+    return sides
+
+
+@inner
+def _add_steps(
+    skeleton: Skeleton, keys: Longs, around: bool, place: _Place, taken: int, sides: _Sides
+) -> _Sides:
+    """Add the steps to a state. taken: the dependent that they all take; -1: any"""
+    marks, n = skeleton.marks, len(skeleton.marks)
+    side, h, bound, begin, end = place
+    low, high = (bound + 1, h + 1) if side == LEFT else (h, bound)
+    for before in range(low, high):
+        for i in range(begin, end):
+            m = np.int64(skeleton.dependents[i])
+            if taken != NOTHING and taken != m:
+                continue
+            if reaches(marks, side, m, bound) and takes(marks, side, h, m, before):
+                first, last = ends(side, bound, before)
+                key = item_key(n, m, h + 1 if around else NOTHING, first, last)
+                sides = _take(sides, before, taken, np.searchsorted(keys, key))
+    return sides
+
+
+@lean
+def _follows(skeleton: Skeleton, place: _Place, m: int) -> bool:
+    """Return whether m may be taken next, on the way to a useful bound."""
+    side, h, bound, _, _ = place
+    found = False
+    if takes(skeleton.marks, side, h, m, bound):
+        low, high = beyond(side, m, len(skeleton.marks))
+        for other in range(low, high):
+            useful = skeleton.marks[h, other] & USEFUL << side > 0
+            found = found or (useful and reaches(skeleton.marks, side, m, other))
+    return found
+
+
+@inner
+def _add_states(
+    skeleton: Skeleton, around: bool, place: _Place, taken: int, begin: int, sides: _Sides
+) -> _Sides:
+    """Add a state for each dependent that may come next, each with the same steps, which are the last ones.
+
+    taken: the last dependent; begin: the first of the steps
+    """
+    side, h, bound, _, _ = place
+    counts, steps, again = sides.counts, sides.counts[1] - begin, False
+    for i in range(place.from_ - 1, place.to if around else place.from_):
+        following = np.int64(skeleton.dependents[i]) if i >= place.from_ else NOTHING
+        if following != NOTHING:
+            fits = _follows(skeleton, place, following)
+        else:
+            fits = not around or skeleton.marks[h, bound] & WHOLE << side > 0
+        if fits:
+            sides = _with_room(sides, 1, steps)
+            for step in range(begin, begin + steps if again else begin):
+                sides.steps[counts[1]] = sides.steps[step]
+                counts[1] += 1
+            _add_state(sides, bound, taken, following, counts[1] - steps)
+            again = True
+    return sides
+
+
+@inner
+def _add_side(skeleton: Skeleton, keys: Longs, around: bool, row: int, sides: _Sides) -> _Sides:
+    """Add the states of a side of a word, from the word outward. row: its number"""
+    n, counts = len(skeleton.marks), sides.counts
+    side, h, begin, end = row // n, row % n, np.int64(skeleton.begin[row]), np.int64(skeleton.begin[row + 1])
+    if begin == end:  # most words
+        sides = _with_room(sides, 1, 0)
+        _add_state(sides, h, NOTHING, NOTHING, counts[1])
+    for far in range(0 if begin == end else h + 1 if side == LEFT else n - h):
+        bound = h - far if side == LEFT else h + far
+        if skeleton.marks[h, bound] & USEFUL << side == 0:
+            continue
+        place, sides.first[bound] = _Place(side, h, bound, begin, end), counts[0]
+        for i in range(begin - 1, end if around else begin):
+            taken = np.int64(skeleton.dependents[i]) if i >= begin else NOTHING
+            if around and (taken == NOTHING) != (bound == h):
+                continue
+            before = counts[1]
+            sides = _add_steps(skeleton, keys, around, place, taken, sides)
+            if counts[1] > before or bound == h:
+                sides = _add_states(skeleton, around, place, taken, before, sides)
+    return sides
+
+
+@inner
+def _grids(items: NDArray[np.void], sides: _Sides) -> tuple[NDArray[np.void], int]:
+    """Return the rows of type GRID; how many cells they have."""
+    grids, count, cells, n = np.empty(len(items) - 1, GRID), 0, 0, len(sides.begin) // 2
+    for i in range(len(items) - 1):
+        h, g = np.int64(items[i]["h"]), np.int64(items[i]["g"])
+        if count == 0 or grids[count - 1]["h"] != h or grids[count - 1]["g"] != g:
+            grid, begin = grids[count], sides.begin
+            grid["h"], grid["g"], grid["cell"] = h, g, cells
+            grid["left"], grid["left_end"] = begin[h], begin[h + 1]
+            grid["right"], grid["right_end"] = begin[n + h], begin[n + h + 1]
+            cells += (begin[h + 1] - begin[h]) * (begin[n + h + 1] - begin[n + h])
+            count += 1
+    return grids[:count], cells
+
+
+@lean
+def _ends_at(state: np.void, bound: int) -> bool:
+    """Return whether a state reaches to this bound, and takes no more."""
+    return state["bound"] == bound and state["next"] == NOTHING
+
+
+@inner
+def _members(items: NDArray[np.void], grids: NDArray[np.void], states: NDArray[np.void]) -> Ints:
+    """Return the cells of all items; write into `items` where those of each begin."""
+    members, count, row = np.empty(2 * len(items), np.int32), 0, 0
+    for i in range(len(items) - 1):
+        item = items[i]
+        item["members"] = count
+        while grids[row]["h"] != item["h"] or grids[row]["g"] != item["g"]:
+            row += 1
+        grid = grids[row]
+        low, high = np.int64(grid["right"]), np.int64(grid["right_end"])
+        for a in range(grid["left"], grid["left_end"]):
+            if not _ends_at(states[a], item["first"]):
+                continue
+            members = room(members, count + high - low)
+            for b in range(low, high):
+                if _ends_at(states[b], item["last"]):
+                    members[count] = grid["cell"] + (a - grid["left"]) * (high - low) + b - low
+                    count += 1
+    items[len(items) - 1]["members"] = count
+    return members[:count]
+
+
+@inner
+def _ordered(
+    grids: NDArray[np.void], states: NDArray[np.void], items: NDArray[np.void], cells: int, n: int
+) -> tuple[Ints, Ints]:
+    """Return `order` and `grid_of`: by the number of words, items behind cells. Linear time."""
+    places, grid_of = cells + len(items) - 1, np.empty(cells, np.int32)
+    width, order, begin = np.empty(places, np.int32), np.empty(places, np.int32), np.zeros(n + 1, np.int32)
+    cell = 0
+    for row in range(len(grids)):
+        for a in range(grids[row]["left"], grids[row]["left_end"]):
+            for b in range(grids[row]["right"], grids[row]["right_end"]):
+                grid_of[cell], width[cell] = row, states[b]["bound"] - states[a]["bound"]
+                cell += 1
+    for i in range(len(items) - 1):
+        width[cells + i] = items[i]["last"] - items[i]["first"]
+    for place in range(places):
+        begin[width[place] + 1] += 1
+    for words in range(n):
+        begin[words + 1] += begin[words]
+    for place in range(places):
+        order[begin[width[place]]] = place
+        begin[width[place]] += 1
+    return order, grid_of
+
+
+@kernel
+def _laid_out(skeleton: Skeleton, keys: Longs, around: bool, most: int) -> PackedLayout:
+    """Return the layout of items, by their sorted keys; without roots where there are too many cells."""
+    n, items = len(skeleton.marks), np.zeros(len(keys) + 1, ITEM)
+    for i in range(len(keys)):
+        item, key = items[i], keys[i]
+        item["last"], item["first"] = key % n, key // n % n
+        item["g"], item["h"] = key // n**2 % (n + 2) - 1, key // n**2 // (n + 2)
+    rows, counts = np.empty(2 * n + 1, np.int32), np.zeros(2, np.int64)
+    sides = _Sides(np.empty(4 * n, STATE), np.empty(4 * n, STEP), rows, np.empty(n, np.int32), counts)
+    for row in range(2 * n):
+        rows[row] = counts[0]
+        sides = _add_side(skeleton, keys, around, row, sides)
+    rows[2 * n] = counts[0]
+    grids, cells = _grids(items, sides)
+    if cells > most:
+        grids, cells, items = grids[:0], 0, items[-1:]
+    sides = _with_room(sides, 1, 0)
+    _add_state(sides, 0, 0, 0, counts[1])
+    states, members = sides.states[: counts[0]], _members(items, grids, sides.states)
+    order, grid_of = _ordered(grids, states, items, cells, n)
+    roots, count = np.empty(len(members), np.int32), 0
+    for i in range(len(items) - 1):
+        if items[i]["first"] == 0 and items[i]["last"] == n - 1:  # only a root has all words
+            for member in range(items[i]["members"], items[i + 1]["members"]):
+                roots[count] = members[member]
+                count += 1
+    steps = sides.steps[: counts[1]]
+    return PackedLayout(grids, states, steps, items, members, order, grid_of, roots[:count])

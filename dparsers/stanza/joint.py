@@ -8,6 +8,7 @@ UPOS holds the tag, which is no input here, XPOS the shape.
 from __future__ import annotations
 
 from collections.abc import Sequence
+from functools import lru_cache
 from typing import Any
 
 from stanza.models.common.vocab import VOCAB_PREFIX_SIZE
@@ -19,6 +20,7 @@ from d2c.dparsers.stanza.graph import GraphNetwork
 ARGUMENTS = {"use_upos": False}
 
 
+@lru_cache(1 << 16)
 def shape(form: str) -> str:
     """Return which of a few shapes a word has: `x`, `Xx`, `X`, `XX`, `xX`, `0`, `x0` or `.`."""
     letters = [c for c in form if c.isalpha()]

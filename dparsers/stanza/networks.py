@@ -94,7 +94,9 @@ def _predicted(trainer: Trainer, pretrain: Pretrain | None, sentences: Sentences
     words = batch_words(trainer.args, len(trainer.vocab["deprel"]), _NUMBERS_PARSING)
     rows, more = StanzaDocument(sentences), {"evaluation": True, "sort_during_eval": True}
     loader = DataLoader(rows, words, trainer.args, pretrain, trainer.vocab, **more)
-    return predict_dataset(trainer, loader)  # type: ignore[no-any-return]
+    # An encoder in halves rounds its weights; they are kept while any such context is open, in use or not.
+    with torch.autocast(trainer.model.get_device().type, enabled=False):
+        return predict_dataset(trainer, loader)  # type: ignore[no-any-return]
 
 
 def _arcs(tree: Sequence[Any]) -> Arcs:

@@ -11,7 +11,8 @@ votes: models alone, and together as `d2c parse A B` has them vote. chart: `en` 
 many heads a word, over its d-trees alone, and its d-trees by reduction, whose unary nodes are learned from
 MASC and GUM. weights: the encoder of `en`, whose weights are bytes in the file, computing with floats, as it
 does (halves, where the CPU multiplies these faster), and with bytes (dynamic quantization). speed: whole
-processes, from lines of MASC's text, with words and without tags, to brackets. converter: `en-ud` on gold
+processes, from lines of MASC's text, with words and without tags, to brackets; `en-ud` from the gold d-trees
+of EWT's train part, which it converts, `en-clear` over the pipeline of its recipe. converter: `en-ud` on gold
 trees over d-trees of the small parser of its recipe, which learns in FOLDER unless it is there. functions:
 function tags of `en-ud` on gold trees of MASC and on its own, over d-trees of this parser and the tags of
 the treebank.
@@ -22,6 +23,7 @@ Words are given, tags predicted; F1 by EVALB, `collins.prm`. Reads $D2C_TREEBANK
 
 from __future__ import annotations
 
+import gzip
 import sys
 import tempfile
 import time
@@ -43,6 +45,7 @@ from d2c.models.names import find
 from d2c.packed.feature import ONE_HEAD, least_probability
 from d2c.reduction.reduction import Reduction
 from d2c.trees.ctree import CTree
+from d2c.trees.formats.conllu import read_conllu
 from d2c.trees.refinement import visible
 from d2c.trees.scores.brackets import METRICS, bracket_scores
 from d2c.trees.scores.matches import Matches
@@ -54,6 +57,7 @@ from treebanks.files import folder
 from treebanks.penn import penn_trees
 
 METRIC = METRICS["evalb"]
+EWT = "ewt-train.ud.conllu.gz"
 HEADS_PER_WORD = 1.2, 1.5
 TOGETHER = "en", "en-small", "en-clear", "en en-small", "en en-clear", "en en-small en-clear"
 
@@ -141,9 +145,17 @@ def speed(models: tuple[str, ...], lines: int, jobs: int) -> None:
                 if number < lines:
                     words += len(sentence.tokens)
                     stream.write(" ".join(sentence.tokens.forms) + "\n")
-        rows = list[list[Any]]()
+        dtrees, rows = Path(work) / "dtrees.conllu", list[list[Any]]()
+        dtrees.write_bytes(gzip.decompress((folder() / EWT).read_bytes()))
+        of_dtrees = sum(len(dtree.heads) for dtree in read_conllu(dtrees))
         for name in models:
-            rows.append([name, jobs, *measured([name, str(file), "--jobs", str(jobs)], words)])
+            recipe = RECIPES[find(name).name]
+            arguments, size = [str(file), "--tokenized"], words
+            if recipe.pipeline:
+                arguments += ["--allow-pipeline", f"spacy:{recipe.pipeline}"]
+            elif recipe.converts:
+                arguments, size = [str(dtrees)], of_dtrees
+            rows.append([name, jobs, *measured([name, *arguments, "--jobs", str(jobs)], size)])
     print_table(["model", "jobs", "words", "words/s", "words per CPU second", "most MB of a process"], rows)
 
 
@@ -187,7 +199,7 @@ def functions(work: Path) -> None:
 
 def measured(arguments: Sequence[str], words: int) -> list[int]:
     """Return words, words a second by the clock and of CPU time, and MB of memory of `d2c parse`."""
-    used = run([sys.executable, "-m", "d2c", "parse", *arguments, "--tokenized"])
+    used = run([sys.executable, "-m", "d2c", "parse", *arguments])
     return [words, round(words / used.seconds), round(words / used.cpu), used.kilobytes // 1024]
 
 

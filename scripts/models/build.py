@@ -75,16 +75,8 @@ def train(
     settings = {**recipe.settings, "checkpoints": checkpoints}
     if recipe.encoder and not recipe.network:
         settings["transformer"] = str(encoder_of(recipe.encoder))
-    read: Read = CLEANED
-    given = {treebanks / data.train: recipe.shares.get(data.name, 1.0) for data in recipe.data}
-    lessons = [taught(lesson, treebanks, models, checkpoints or work, say) for lesson in recipe.lessons]
-    if recipe.english:
-        pairs = zip(lessons, recipe.lessons, strict=True)
-        of_lessons = {file: recipe.shares.get(lesson.text, 1.0) for file, lesson in pairs}
-        parts = write_parts(given | of_lessons, recipe.read, work, 1, recipe.recased)
-    else:
-        [data] = recipe.data
-        parts, read = (treebanks / data.train, treebanks / data.dev), recipe.read
+    given = [treebanks / data.train for data in recipe.data]
+    parts, read, lessons = parts_of(recipe, treebanks, models, work, say, checkpoints)
     spec = BuildSpec(*parts, recipe.routes, read, **settings)
     if recipe.network:
         base = models / recipe.network
@@ -106,6 +98,21 @@ def train(
     return directories
 
 
+def parts_of(
+    recipe: Recipe, treebanks: Path, models: Path, work: Path, say: Progress, checkpoints: Path | None
+) -> tuple[tuple[Path, Path], Read, list[Path]]:
+    """Return what a recipe learns from and what it holds out, files that are written into `work` where it
+    mixes several; how they are read; and the files of its lessons. Arguments as of `train`."""
+    lessons = [taught(lesson, treebanks, models, checkpoints or work, say) for lesson in recipe.lessons]
+    if not recipe.english:
+        [data] = recipe.data
+        return (treebanks / data.train, treebanks / data.dev), recipe.read, lessons
+    shares = {treebanks / data.train: recipe.shares.get(data.name, 1.0) for data in recipe.data}
+    for file, lesson in zip(lessons, recipe.lessons, strict=True):
+        shares[file] = recipe.shares.get(lesson.text, 1.0)
+    return write_parts(shares, recipe.read, work, 1, recipe.recased), CLEANED, lessons
+
+
 def complete(
     directory: Path, held_out: Iterable[CTree], learned: Iterable[CTree], small_letters: bool
 ) -> None:
@@ -117,6 +124,22 @@ def complete(
     model.small_letters = small_letters
     model.calibrate(held_out, learned)
     model.save(directory, directory)
+
+
+def recalibrate(
+    recipe: Recipe, directory: Path, treebanks: Path, say: Progress, checkpoints: Path | None
+) -> None:
+    """Fit the confidences of a model that is there anew, on the trees that its recipe holds out; all else of
+    it stays. Teachers, if lessons are not in `checkpoints`, are beside it.
+
+    Raises ModelError for converters: what they convert is not held out.
+    """
+    if recipe.converts:
+        raise ModelError(f"{recipe.name}: converts d-trees of others, and has no confidences to be fitted")
+    with scratch() as work:
+        parts, read, _ = parts_of(recipe, treebanks, directory.parent, work, say, checkpoints)
+        small_letters = read_settings(directory).small_letters
+        complete(directory, read(parts[1]), read(parts[0]), small_letters)
 
 
 def with_chart(trained: Path, other: Path) -> Model:

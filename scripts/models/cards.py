@@ -3,7 +3,8 @@
     python scripts/models/cards.py MODEL...
 
 Building a model writes them. The command writes those of models that are there anew: with what their recipes
-say now of data, ablation and what other scripts measured; all else stays as it was when they were built.
+say now of data, ablation and what other scripts measured, and their size; all else stays as it was when they
+were built.
 """
 
 from __future__ import annotations
@@ -46,7 +47,7 @@ def write_card(directory: Path, recipe: Recipe, scores: Sequence[Score], notes: 
         "licence": recipe.licence,
         "route": settings.route,
         "dparser": settings.dparser,
-        "MB": round(size_of(directory) / 1e6, 1),
+        "MB": _megabytes(directory),
         "command": " ".join(["python scripts/build_models.py", *_begun(recipe), recipe.name]),
         "commit": commit(),
         "versions": {"python": platform.python_version()} | packages,
@@ -65,6 +66,10 @@ def renew(directory: Path, recipe: Recipe, built: Mapping[str, Any]) -> None:
     text = json.dumps(card, ensure_ascii=False, indent=1, default=asdict)
     (directory / CARD).write_text(text + "\n", encoding="utf-8")
     (directory / "README.md").write_text(_readme(recipe, json.loads(text)), encoding="utf-8")
+
+
+def _megabytes(directory: Path) -> float:
+    return round(size_of(directory) / 1e6, 1)
 
 
 def _drawn(recipe: Recipe) -> dict[str, str]:
@@ -124,7 +129,8 @@ def main(names: tuple[str, ...]) -> None:
     """Write the cards of models anew."""
     for name in names:
         directory = find(name)
-        renew(directory, RECIPES[directory.name], read_json(directory / CARD))
+        built = read_json(directory / CARD) | {"MB": _megabytes(directory)}
+        renew(directory, RECIPES[directory.name], built)
 
 
 if __name__ == "__main__":

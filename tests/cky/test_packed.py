@@ -15,15 +15,23 @@ from d2c.cky.lexicalised_cky import build_lexicalised_chart
 from d2c.cky.search.chart import Chart, Query, build_chart
 from d2c.cky.search.features import Scorer, score_edges
 from d2c.cky.search.layout import Observed
-from d2c.cky.search.packed_chart import MOST_EDGES, Packed, build_packed_chart, chart_over, score_arcs
+from d2c.cky.search.packed_chart import (
+    MOST_EDGES,
+    Packed,
+    build_packed_chart,
+    chart_over,
+    places_of,
+    score_arcs,
+)
 from d2c.cky.search.packed_layout import lay_out_packed
 from d2c.cky.search.pruning import Constraints, side_key
 from d2c.cky.search.search import derivation
-from d2c.cky.search.sites import Parts
+from d2c.cky.search.sites import SITE, Parts
 from d2c.cky.search.templates import Templates
 from d2c.forests.forest import Floats, Ints
 from d2c.forests.semirings import count_derivations, viterbi
 from d2c.packed.arcs import PackedArcs, arcs_of, single
+from d2c.trees.binarization import LEFT, UNARY
 from d2c.trees.dtree import is_projective, is_tree, subtrees
 from tests.cky.parts import random_observed, rich_grammar, triples
 from tests.cky.test_chart import TAGS, observed_of, query_of
@@ -196,3 +204,60 @@ def test_arcs_without_a_projective_tree_have_no_layout() -> None:
     assert lay_out_packed(single([3, 4, 0, 3]), True) is None
     assert lay_out_packed(single([2, 0, 2]), True) is not None
     assert lay_out_packed(single([2, 0, 2]), True, most=1) is None
+
+
+LAID_OUT = {
+    True: {
+        "grids": [
+            (0, 2, 0, 0, 1, 8, 9),
+            (0, 3, 1, 0, 1, 8, 9),
+            (1, 3, 2, 1, 4, 9, 10),
+            (2, 0, 5, 4, 8, 10, 11),
+        ],
+        "states": [
+            *((0, -1, -1, 0), (1, -1, -1, 0), (1, -1, 0, 0), (0, 0, -1, 0), (2, -1, 1, 1), (1, 1, 0, 1)),
+            *((0, 0, -1, 2), (0, 1, -1, 3), (0, -1, -1, 4), (1, -1, -1, 4), (2, -1, -1, 4), (0, 0, 0, 4)),
+        ],
+        "steps": [(2, 0), (4, 3), (5, 1), (4, 2)],
+        "items": [
+            *((0, 2, 0, 0, 0), (0, 3, 0, 0, 1), (1, 3, 0, 1, 2), (1, 3, 1, 1, 3), (2, 0, 0, 2, 4)),
+            (0, 0, 0, 0, 6),
+        ],
+        "members": [0, 1, 4, 2, 7, 8],
+        "order": [0, 1, 2, 3, 5, 9, 10, 12, 4, 6, 11, 7, 8, 13],
+        "grid_of": [0, 1, 2, 2, 2, 3, 3, 3, 3],
+        "roots": [7, 8],
+    },
+    False: {
+        "grids": [(0, -1, 0, 0, 1, 6, 7), (1, -1, 1, 1, 3, 7, 8), (2, -1, 3, 3, 6, 8, 9)],
+        "states": [
+            *((0, -1, -1, 0), (1, -1, -1, 0), (0, -1, -1, 0), (2, -1, -1, 1), (1, -1, -1, 1)),
+            *((0, -1, -1, 2), (0, -1, -1, 4), (1, -1, -1, 4), (2, -1, -1, 4), (0, 0, 0, 4)),
+        ],
+        "steps": [(1, 0), (3, 2), (4, 0), (3, 1)],
+        "items": [(0, -1, 0, 0, 0), (1, -1, 0, 1, 1), (1, -1, 1, 1, 2), (2, -1, 0, 2, 3), (0, 0, 0, 0, 4)],
+        "members": [0, 2, 1, 5],
+        "order": [0, 1, 3, 6, 8, 2, 4, 7, 5, 9],
+        "grid_of": [0, 1, 1, 2, 2, 2],
+        "roots": [5],
+    },
+}
+
+
+@pytest.mark.parametrize("around", LAID_OUT)
+def test_the_layout_of_two_d_trees(around: bool) -> None:
+    """The first word is the second's dependent, or the third's, as the second is."""
+    begin, heads = np.array([0, 2, 3, 4], np.int32), np.array([2, 3, 3, 0], np.int32)
+    layout = lay_out_packed(PackedArcs(begin, heads, np.zeros(4, np.float32)), around)
+    assert layout is not None
+    assert {name: rows.tolist() for name, rows in layout._asdict().items()} == LAID_OUT[around]
+
+
+def test_arcs_of_sites_are_found() -> None:
+    """Attachments of a dependent, roots, what attaches nothing, and an arc that is not there."""
+    begin, heads = np.array([0, 2, 3, 4], np.int32), np.array([2, 3, 3, 0], np.int32)
+    sites = np.zeros(5, SITE)
+    sites["side"] = LEFT, LEFT, UNARY, UNARY, LEFT
+    sites["h"], sites["m"] = (1, 2, 2, 2, 0), (0, 1, -1, -1, 1)
+    sites["g"], sites["k"] = (3, 0, 0, 0, 2), (0, 1, -1, 0, 1)
+    assert places_of(sites, PackedArcs(begin, heads, np.zeros(4, np.float32))).tolist() == [0, 2, 3, -1, -1]

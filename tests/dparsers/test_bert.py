@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 from pathlib import Path
+from types import SimpleNamespace
+from typing import Any
 
 import pytest
 import torch
@@ -10,6 +12,7 @@ import torch
 pytest.importorskip("stanza")
 pytest.importorskip("transformers", reason='needs pip install "d2c[transformers]"')
 
+from d2c.dparsers.stanza import networks
 from d2c.dparsers.stanza.encoder import load_encoder, read_encoder, save_encoder, trainable
 from tests.dparsers.encoders import tiny_encoder
 
@@ -34,3 +37,27 @@ def test_bert_is_that_of_transformers(
                 *(one(ids, (ids > 0).long()).hidden_states for one in (network, own, learns)), strict=True
             )
         assert all(torch.equal(a[ids > 0], b[ids > 0]) and torch.equal(a, c) for a, b, c in pairs)
+
+
+def test_weights_are_rounded_once_for_all_batches(monkeypatch: pytest.MonkeyPatch) -> None:
+    layer, ones = torch.nn.Linear(1, 1, bias=False), torch.ones(1, 1)
+    layer.weight.data[:] = 2.0
+
+    @torch.no_grad()
+    def of_batch() -> float:
+        with torch.autocast("cpu", torch.bfloat16):
+            return float(layer(ones))
+
+    def predict_dataset(*_: object) -> list[object]:
+        found.append(of_batch())
+        layer.weight.data[:] = 3.0
+        found.append(of_batch())
+        return []
+
+    found, arguments = list[float](), {"batch_size": 1, "deep_biaff_hidden_dim": 1}
+    network = SimpleNamespace(get_device=lambda: torch.device("cpu"))
+    monkeypatch.setattr(networks, "DataLoader", lambda *_, **__: None)
+    monkeypatch.setattr(networks, "predict_dataset", predict_dataset)
+    trainer: Any = SimpleNamespace(args=arguments, vocab={"deprel": "a"}, model=network)
+    assert networks.predict(trainer, None, []) == []
+    assert [*found, of_batch()] == [2.0, 2.0, 3.0]

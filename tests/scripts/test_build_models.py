@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import gzip
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -9,8 +11,15 @@ import pytest
 from click.testing import CliRunner
 
 import build_models
-from d2c.models.model import SETTINGS
+from d2c.base.errors import ModelError
+from d2c.models.model import SETTINGS, ModelSettings
+from d2c.treebanks.reading import CLEANED
+from models import build as building
+from models.build import recalibrate
 from models.recipes import RECIPES
+from treebanks.penn import write_parts
+
+SAMPLE = Path(__file__).parents[2] / "data" / "sample"
 
 
 def test_each_finds_what_it_needs() -> None:
@@ -40,3 +49,26 @@ def test_a_build_goes_on_after_those_that_are_there(tmp_path: Path, monkeypatch:
     assert built == [*names[:3], *names[2:]]
     assert CliRunner().invoke(build_models.main, ["en", "-o", str(tmp_path)]).exit_code == 0
     assert built[-1] == "en"  # once more, since it was asked for
+
+
+def test_confidences_are_fitted_again_to_what_a_build_holds_out(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def complete(directory: Path, *rest: Any) -> None:
+        held_out, learned, small_letters = rest
+        seen.append((directory, [*held_out], [*learned], small_letters))
+
+    files, sample = dict[Path, float](), (SAMPLE / "train.mrg").read_bytes().splitlines(keepends=True)
+    for i, name in enumerate(("craft", "genia", "masc")):
+        files[tmp_path / f"{name}-train.mrg.gz"] = 1.0
+        with gzip.open(tmp_path / f"{name}-train.mrg.gz", "wb") as stream:
+            stream.writelines(sample[60 * i : 60 * i + 60])
+    seen, settings = list[Any](), ModelSettings("reduction", "spacy", small_letters=True)
+    monkeypatch.setattr(building, "complete", complete)
+    monkeypatch.setattr(building, "read_settings", lambda directory: settings)
+    recipe = replace(RECIPES["en-base"], recased=0.2)
+    recalibrate(recipe, tmp_path / "en-base", tmp_path, print, None)
+    train, dev = map(CLEANED, write_parts(files, recipe.read, tmp_path, 1, 0.2))
+    assert seen == [(tmp_path / "en-base", [*dev], [*train], True)]
+    with pytest.raises(ModelError, match="en-ud: converts d-trees of others, and has no confidences"):
+        recalibrate(RECIPES["en-ud"], tmp_path / "en-ud", tmp_path, print, None)
