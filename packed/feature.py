@@ -90,6 +90,18 @@ def fit_feature(route: OverArcs, ctrees: Iterable[CTree], dtrees: Iterable[DTree
     route.arcs_ = learn_feature(f1, parsed)._replace(learned=learned)
 
 
+def fit_chosen(route: OverArcs, ctrees: Iterable[CTree], dtrees: Iterable[DTree]) -> None:
+    """Choose which arcs are kept, and what they count for, on held-out d-trees with packed arcs, for a route
+    that has learned over such; see `chosen`."""
+    gold, parsed = list(ctrees), list(dtrees)
+
+    def f1(feature: ArcFeature) -> float:
+        route.arcs_ = feature
+        return bracket_scores(gold, list(route.decode_all(parsed)), gaps=route.gaps_).f1
+
+    route.arcs_ = chosen(f1, route.arcs_, parsed)
+
+
 def learn_feature(score: Callable[[ArcFeature], float], dtrees: Iterable[DTree]) -> ArcFeature:
     """The one with which held-out d-trees with packed arcs score best; where their own heads alone score as
     well, none but these are kept. Raises ValueError without arcs.

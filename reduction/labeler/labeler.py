@@ -9,22 +9,25 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from itertools import chain, islice, repeat, zip_longest
 from pathlib import Path
 from threading import Lock
 from typing import Any, Self
 
 import numpy as np
+from numpy.typing import NDArray
 
 from d2c.base.errors import ModelError
 from d2c.base.model_files import read_as, reading, write_settings
 from d2c.base.settings import redefault, setting
+from d2c.linear.adagrad import AdaGrad
 from d2c.linear.adagrad import step as descend
 from d2c.linear.learner import Epoch, Training
 from d2c.linear.settings import LearnerSettings
 from d2c.linear.weights import Like, dense, read_arrays, sparse, sparse_in, write_arrays
 from d2c.linear.words import UNKNOWN, Lexicon, NamesFile, numbered
+from d2c.packed.arc_features import TOKEN, Observed
 from d2c.packed.dtree import packed_arcs, with_packed_arcs
 from d2c.reduction.encodings import ENCODINGS, encoding_named
 from d2c.reduction.labeler.backbones import Backbones, Floats, Longs
@@ -32,6 +35,7 @@ from d2c.reduction.labeler.features import LabelTemplates
 from d2c.reduction.labeler.joint import JointStates
 from d2c.reduction.labeler.label_table import FREE, LabelTable, table_of
 from d2c.reduction.labeler.learning import add_mistakes, label_heads, shares_of
+from d2c.reduction.labeler.over_arcs import EPOCHS, SQUARES, ArcExample, add_step, score_labels
 from d2c.reduction.labeler.scores import LabelScorer
 from d2c.trees.ctree import Tokens
 from d2c.trees.dtree import DTree
@@ -161,6 +165,51 @@ class Labeler:
         shares = shares_of(self._scorer(), backbones, backbones.with_modifiers(), best)
         listed = iter(shares[backbones.tokens].tolist())
         return [(dtree, tuple(islice(listed, len(dtree.heads)))) for dtree in labelled]
+
+    def label_with_scores(
+        self, dtrees: Sequence[DTree], weight: float = 0.0
+    ) -> tuple[list[DTree], NDArray[np.float64]]:
+        """As `label_all`; and [K] the scores of the labels of each d-tree."""
+        labelled, backbones, best = self._label(dtrees, weight, None)
+        return labelled, score_labels(self._scorer(), backbones, best)
+
+    def learn_over_arcs(
+        self,
+        sentences: Sequence[ArcExample],
+        weight: float,
+        score: Callable[[Floats], float] | None,
+        progress: Callable[[Epoch], None] | None = None,
+    ) -> Self:
+        """Go on from the weights that there are, now together with those of arcs.
+
+        weight: of the logarithms of what packed arcs say of labels; score: F1 on held-out trees of averaged
+        weights, which chooses the epoch
+        """
+        learner = AdaGrad.after(self.weights_, SQUARES, self.settings.rate, self.settings.penalty)
+        settings = replace(self.settings, epochs=EPOCHS)
+        training = Training("labeler over packed arcs", settings, learner=learner)
+        states = JointStates.new(self._table)
+
+        def learn(numbers: Longs) -> tuple[int, int]:
+            self.weights_, loss, labels = learner.weights, 0, 0  # `score` puts others there
+            scorer = self._scorer()
+            for sentence in map(sentences.__getitem__, numbers.tolist()):
+                backbones = self._backbones([(dtree, None) for dtree in sentence.dtrees], weight)
+                wrong, size = add_step(scorer, backbones, states, sentence, training.gradient)
+                if wrong:
+                    descend(learner, training.gradient)
+                loss, labels = loss + wrong, labels + size
+            return loss, labels
+
+        self.weights_ = training.run(len(sentences), learn, score, progress)
+        return self
+
+    def observe(self, dtree: DTree) -> Observed:
+        """Return what features of arcs see of a sentence."""
+        observed = np.zeros(len(dtree.heads) + 2, TOKEN)
+        observed["word"][1:-1], observed["tag"][1:-1], _ = self.lexicon_.columns([dtree.tokens])
+        observed["head"][1:-1] = dtree.heads
+        return observed
 
     def _label(
         self, batch: Sequence[DTree], weight: float, counts: Counter[str] | None
