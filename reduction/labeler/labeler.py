@@ -2,7 +2,8 @@
 
 For each head the labels of all its modifiers are chosen together, independently of other heads, by Viterbi
 (`d2c.reduction.labeler.sequence`, `d2c.reduction.labeler.joint`). The weights are those of a structured SVM,
-learned by AdaGrad on gold backbones, also on jackknifed ones, and averaged over all steps.
+learned by AdaGrad on gold backbones, also on jackknifed ones, and averaged over all steps. From there it may
+learn which of several backbones to take, too (`d2c.reduction.labeler.over_arcs`).
 """
 
 from __future__ import annotations
@@ -36,6 +37,7 @@ from d2c.reduction.labeler.joint import JointStates
 from d2c.reduction.labeler.label_table import FREE, LabelTable, table_of
 from d2c.reduction.labeler.learning import add_mistakes, label_heads, shares_of
 from d2c.reduction.labeler.over_arcs import EPOCHS, SQUARES, ArcExample, add_step, score_labels
+from d2c.reduction.labeler.repeated import Repeated
 from d2c.reduction.labeler.scores import LabelScorer
 from d2c.trees.ctree import Tokens
 from d2c.trees.dtree import DTree
@@ -167,11 +169,19 @@ class Labeler:
         return [(dtree, tuple(islice(listed, len(dtree.heads)))) for dtree in labelled]
 
     def label_with_scores(
-        self, dtrees: Sequence[DTree], weight: float = 0.0
+        self, dtrees: Sequence[DTree], sentences: Sequence[int], weight: float = 0.0
     ) -> tuple[list[DTree], NDArray[np.float64]]:
-        """As `label_all`; and [K] the scores of the labels of each d-tree."""
-        labelled, backbones, best = self._label(dtrees, weight, None)
-        return labelled, score_labels(self._scorer(), backbones, best)
+        """As `label_all`; and [K] the scores of the labels of each d-tree.
+
+        sentences: [K] equal numbers for d-trees of one sentence with the same labels and packed arcs, if any
+        """
+        self._check_trained()
+        backbones = self._backbones([(dtree, dtree.labels) for dtree in dtrees], weight)
+        repeated = Repeated.of(backbones, np.array(sentences))
+        best = self._best(backbones, repeated.heads, None)
+        best[backbones.modifiers] = best[repeated.source]
+        scores = score_labels(self._scorer(), backbones, repeated, best)
+        return self._labelled(dtrees, backbones, best), scores
 
     def learn_over_arcs(
         self,
@@ -217,7 +227,12 @@ class Labeler:
         """Return the d-trees with labels; their backbones, and the labels' numbers by position."""
         self._check_trained()
         backbones = self._backbones([(dtree, dtree.labels) for dtree in batch], weight)
-        best, heads = np.zeros(len(backbones.tags), np.int64), backbones.with_modifiers()
+        best = self._best(backbones, backbones.with_modifiers(), counts)
+        return self._labelled(batch, backbones, best), backbones, best
+
+    def _best(self, backbones: Backbones, heads: Longs, counts: Counter[str] | None) -> Longs:
+        """Return the numbers of the best labels of these heads' modifiers, by position."""
+        best = np.zeros(len(backbones.tags), np.int64)
         with _SHARED:
             states = self._spare.pop() if self._spare else JointStates.new(self._table)
         states.narrowed[0] = 0
@@ -227,9 +242,12 @@ class Labeler:
         with _SHARED:
             self.failed_ += failed
             self._spare.append(states)
+        return best
+
+    def _labelled(self, batch: Sequence[DTree], backbones: Backbones, best: Longs) -> list[DTree]:
+        """Return the d-trees with labels, whose numbers stand by position."""
         labels = iter(map(self.labels_.__getitem__, best[backbones.tokens].tolist()))
-        labelled = [_labelled(dtree, tuple(islice(labels, len(dtree.heads)))) for dtree in batch]
-        return labelled, backbones, best
+        return [_labelled(dtree, tuple(islice(labels, len(dtree.heads)))) for dtree in batch]
 
     def save(self, directory: Path) -> None:
         """Write JSON, and candidates and non-zero weights as .npz, into a directory, made if absent."""

@@ -25,6 +25,7 @@ from d2c.packed.k_best import Scored, k_best_dtrees
 from d2c.reduction.labeler.backbones import Backbones, Longs
 from d2c.reduction.labeler.joint import JointStates
 from d2c.reduction.labeler.learning import add_all, label_heads, scores_of
+from d2c.reduction.labeler.repeated import Repeated
 from d2c.reduction.labeler.scores import LabelScorer
 from d2c.trees.dtree import DTree
 
@@ -99,10 +100,12 @@ def score_arcs(
     return weight * arcs.logs + PACE * features.scores(weights)[0], features
 
 
-def score_labels(scorer: LabelScorer, backbones: Backbones, labels: Longs) -> NDArray[np.float64]:
+def score_labels(
+    scorer: LabelScorer, backbones: Backbones, repeated: Repeated, labels: Longs
+) -> NDArray[np.float64]:
     """[K] the scores of the labels, by position, of each d-tree."""
-    heads = backbones.with_modifiers()
-    return np.bincount(backbones.sentences_of(heads), scores_of(scorer, backbones, heads, labels))
+    scores = scores_of(scorer, backbones, repeated.heads, labels)
+    return np.bincount(repeated.trees, scores[repeated.first])
 
 
 def add_step(
@@ -114,18 +117,20 @@ def add_step(
     backbones: of the candidates
     """
     of_arcs, features = score_arcs(example.observed, example.arcs, BEGIN.weight, scorer.weights)
-    heads, wrong, size = backbones.with_modifiers(), example.wrong, example.labels.shape
+    wrong, size = example.wrong, example.labels.shape
     gold, guess = np.zeros((2, len(backbones.tags)), np.int64)
     gold[backbones.tokens] = example.labels.ravel()
-    label_heads(scorer, backbones, heads, gold, states, guess)
+    repeated = Repeated.of(backbones, np.zeros(size[0], np.int64), gold)
+    label_heads(scorer, backbones, repeated.heads, gold, states, guess)
+    guess[backbones.modifiers] = guess[repeated.source]
     trees = of_arcs[example.places].sum(axis=1)
     losses = wrong + (guess != gold)[backbones.tokens].reshape(size).sum(axis=1)
-    best = int((trees + score_labels(scorer, backbones, guess) + losses).argmax())
-    right = trees + score_labels(scorer, backbones, gold)
+    best = int((trees + score_labels(scorer, backbones, repeated, guess) + losses).argmax())
+    right = trees + score_labels(scorer, backbones, repeated, gold)
     nearest = int(np.where(wrong == wrong.min(), right, -np.inf).argmax())
     if best != nearest or losses[best] > wrong[best]:
-        numbers, none = backbones.sentences_of(heads), np.full(size[1], -1)
+        heads, none = backbones.with_modifiers(), np.full(size[1], -1)
         for number, labels, sign in ((nearest, gold, -1.0), (best, guess, 1.0)):
-            add_all(scorer, backbones, heads[numbers == number], labels, sign, gradient)
+            add_all(scorer, backbones, heads[repeated.trees == number], labels, sign, gradient)
             add_arcs(gradient, features, example.places[number], none, sign * PACE)
     return int(losses[best] - wrong[nearest]), size[1]

@@ -3,7 +3,8 @@
 Of a d-tree with packed arcs (`d2c.packed.arcs`) the labeler labels the k best backbones that these hold, and
 the one is taken whose labels are surest: by the sum of the logarithms of their shares and, weighted, of the
 probabilities of its arcs. What the d-parser says of labels counts beside the labeler's own scores, by the
-weighted logarithms of their probabilities.
+weighted logarithms of their probabilities. Where labels and heads were learned together
+(`d2c.reduction.labeler.over_arcs`), the one is taken with the greatest score of both.
 """
 
 from __future__ import annotations
@@ -11,7 +12,8 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
-from itertools import islice
+from itertools import chain, islice
+from operator import add
 from pathlib import Path
 from typing import Self
 
@@ -41,6 +43,8 @@ _LABELER = "labeler"
 _BACKBONES = 16  # of a sentence that are labelled
 _BATCH = 100  # sentences whose backbones are labelled at once
 _LEAST = 1e-9  # share of a label
+
+_Choices = Sequence[tuple[DTree, float]]  # of a sentence; what the arcs of each count for
 
 
 @dataclass(frozen=True)
@@ -79,7 +83,7 @@ class LabelerSource(LabelSource):
             own = backbone_of(dtree, continuous, Counter())
             likely = likely_dtrees(own, k, continuous)
             among, choices = 1, [(one, self.arcs.weight * log) for log, one in likely]
-        labelled, totals = self._scored(choices)
+        labelled, totals = self._scored([choices])
         first = totals.index(max(totals[:among]))  # which `label` chooses
         order = sorted(range(len(totals)), key=lambda i: (i != first, -totals[i]))
         return [(totals[i], labelled[i]) for i in order]
@@ -88,28 +92,27 @@ class LabelerSource(LabelSource):
         """Yield the backbone of each d-tree that is to be labelled."""
         for batch in batches(dtrees, _BATCH):
             choices = [self._choices(dtree, continuous, counts) for dtree in batch]
-            several = [choice for one in choices if len(one) > 1 for choice in one]
+            several = [one for one in choices if len(one) > 1]
             scores = iter(self._scored(several)[1] if several else ())
             for one in choices:
                 totals = list(islice(scores, len(one))) if len(one) > 1 else [0.0]
                 yield one[totals.index(max(totals))][0]
 
-    def _scored(self, choices: Sequence[tuple[DTree, float]]) -> tuple[Sequence[DTree], list[float]]:
-        """Return d-trees with labels; how good each of them is: what its arcs count for, and the scores of
-        its labels or, where the two were not learned together, the logarithms of their shares."""
-        dtrees = [dtree for dtree, _ in choices]
+    def _scored(self, choices: Sequence[_Choices]) -> tuple[Sequence[DTree], list[float]]:
+        """Return the d-trees of sentences with labels; how good each of them is: what its arcs count for, and
+        the scores of its labels or, where nothing was learned of arcs, the logarithms of their shares."""
+        dtrees, of_arcs = zip(*chain.from_iterable(choices), strict=True)
         if self.arcs.learned:
-            labelled, scores = self.labeler.label_with_scores(dtrees, self.arcs.labels)
+            sentences = [number for number, one in enumerate(choices) for _ in one]
+            labelled, scores = self.labeler.label_with_scores(dtrees, sentences, self.arcs.labels)
             sure = scores.tolist()
         else:
             pairs = self.labeler.label_with_shares(dtrees, self.arcs.labels)
             labelled = [dtree for dtree, _ in pairs]
             sure = [float(np.log(np.maximum(shares, _LEAST)).sum()) for _, shares in pairs]
-        return labelled, [of_arcs + one for (_, of_arcs), one in zip(choices, sure, strict=True)]
+        return labelled, list(map(add, of_arcs, sure))
 
-    def _choices(
-        self, dtree: DTree, continuous: bool, counts: Counter[str], k: int = _BACKBONES
-    ) -> list[tuple[DTree, float]]:
+    def _choices(self, dtree: DTree, continuous: bool, counts: Counter[str], k: int = _BACKBONES) -> _Choices:
         """Return the backbone, or the k best of those that packed arcs hold; each with what its arcs count
         for."""
         backbone = backbone_of(dtree, continuous, counts)
@@ -131,7 +134,7 @@ class TwoStage(Reduction):
 
     Its parameters are those of `Reduction`, and `constrained`: whether each head's labels fit together, of
     treebanks without gaps; otherwise the paper's own sequence model finds them. Learned by `fit`, too:
-    `labeler_`; by `fit_arcs`: `arcs_`, what packed arcs count for.
+    `labeler_`, and from d-trees with packed arcs `arcs_`, what these count for; else by `fit_arcs`.
     """
 
     relabels = supports_arcs = True
@@ -216,18 +219,18 @@ class TwoStage(Reduction):
         Where d-trees have packed arcs, no labels are features; from there labels and heads are learned
         together, and `dev` and `dev_dtrees` choose the epoch, which arcs are kept, and what they count for.
         """
-        treebank, backbones = list(ctrees), list[DTree]()
+        treebank, given, backbones = list(ctrees), list(dtrees or ()), list[DTree]()
         continuous = all(ctree.is_continuous() for ctree in treebank)
         labelled = list(map(self.encode, treebank))
         predicted: list[Sequence[str] | None] = [None] * len(labelled)
-        over_arcs = dtrees is not None and any(packed_arcs(dtree) is not None for dtree in dtrees)
-        for ctree, dtree in zip(treebank, dtrees or (), strict=False):
+        over_arcs = any(packed_arcs(dtree) is not None for dtree in given)
+        for ctree, dtree in zip(treebank, given, strict=False):
             backbones.append(backbone_of(dtree, continuous, Counter()))
             labelled.append(self._over(strip_unaries(ctree)[0], backbones[-1]))
             predicted.append(None if over_arcs else dtree.labels)
         labeler = Labeler(self.encoding, continuous and self.constrained, seed=self.seed)
         self.source = LabelerSource(labeler.fit(labelled, predicted))
-        super()._fit(treebank, dev, dtrees, dev_dtrees, progress)
+        super()._fit(treebank, dev, given, dev_dtrees, progress)
         if over_arcs:
             self.arcs_ = BEGIN._replace(least=least_probability(backbones))
             self._learn_over_arcs(self._examples(treebank, backbones), dev, dev_dtrees, progress)

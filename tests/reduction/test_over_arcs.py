@@ -171,16 +171,16 @@ def test_all_that_decodes_takes_the_same_d_tree() -> None:
 
 def test_held_out_trees_choose_the_pass_and_what_arcs_count_for(monkeypatch: pytest.MonkeyPatch) -> None:
     """F1 falls from pass to pass, and is greatest with a weight of 4."""
-    asked, train = list[tuple[float, bytes]](), sample("train", 40)
+    asked, train = list[tuple[float, int]](), sample("train", 40)
 
     def decode_all(self: TwoStage, dtrees: Sequence[DTree]) -> Iterator[CTree]:
-        asked.append((self.arcs_.weight, self.labeler_.weights_.tobytes()))
+        asked.append((self.arcs_.weight, hash(self.labeler_.weights_.tobytes())))
         return iter(())
 
     class Falling:
         @property
         def f1(self) -> float:
-            return -abs(np.log2(asked[-1][0]) - 2) - len({weights for _, weights in asked})
+            return 50 - abs(np.log2(asked[-1][0]) - 2) - len({weights for _, weights in asked})
 
     monkeypatch.setattr(TwoStage, "decode_all", decode_all)
     for module in ("d2c.packed.feature", "d2c.reduction.labeler.two_stage"):
@@ -189,7 +189,7 @@ def test_held_out_trees_choose_the_pass_and_what_arcs_count_for(monkeypatch: pyt
     route.fit(train, train[:9], dtrees=dtrees, dev_dtrees=dtrees[:9])
     assert (route.arcs_.weight, route.arcs_.learned) == (4.0, 1.0)
     passes = list(dict.fromkeys(weights for _, weights in asked))
-    assert len(passes) == 3 and route.labeler_.weights_.tobytes() == passes[0]
+    assert len(passes) == 3 and hash(route.labeler_.weights_.tobytes()) == passes[0]
 
 
 def test_what_is_out_of_range_is_refused(tmp_path: Path) -> None:
