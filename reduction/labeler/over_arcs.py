@@ -43,7 +43,7 @@ class Candidates(NamedTuple):
     arcs:   those that are kept
     """
 
-    dtrees: Sequence[Sequence[int]]
+    dtrees: Sequence[tuple[int, ...]]
     logs: Sequence[float]
     arcs: PackedArcs
 
@@ -105,7 +105,7 @@ def score_labels(
 ) -> NDArray[np.float64]:
     """[K] the scores of the labels, by position, of each d-tree."""
     scores = scores_of(scorer, backbones, repeated.heads, labels)
-    return np.bincount(repeated.trees, scores[repeated.first])
+    return np.bincount(repeated.trees, scores[repeated.first]).astype(np.float64)
 
 
 def add_step(

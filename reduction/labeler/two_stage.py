@@ -244,7 +244,7 @@ class TwoStage(Reduction):
         index = numbered(self.labeler_.labels_, 0)
         for ctree, backbone in zip(treebank, counted(backbones, "labeler: best d-trees"), strict=True):
             found = Candidates.of(backbone, self.arcs_, _BACKBONES, self.is_continuous)
-            every = [replace(backbone, heads=heads) for heads in found.dtrees or [backbone.heads]]
+            every = [replace(backbone, heads=heads) for heads in found.dtrees or [tuple(backbone.heads)]]
             unaryless, gold = strip_unaries(ctree)[0], np.array(self.encode(ctree).heads)
             labels = [self._over(unaryless, dtree).labels or () for dtree in every]
             known = [k for k, row in enumerate(labels) if index.keys() >= {*row}]

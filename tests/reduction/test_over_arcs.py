@@ -20,10 +20,12 @@ from d2c.packed.arc_features import VALUED, ArcFeatures
 from d2c.packed.arcs import single
 from d2c.packed.dtree import PackedDTree, packed_arcs, with_packed_arcs
 from d2c.packed.feature import ArcFeature, least_probability
+from d2c.reduction.labeler.backbones import Backbones
 from d2c.reduction.labeler.joint import JointStates
 from d2c.reduction.labeler.labeler import Labeler
 from d2c.reduction.labeler.learning import add_all, label_heads
 from d2c.reduction.labeler.over_arcs import BEGIN, PACE, ArcExample, Candidates, add_step
+from d2c.reduction.labeler.repeated import Repeated
 from d2c.reduction.labeler.two_stage import TwoStage
 from d2c.trees.conversion import order_arcs
 from d2c.trees.ctree import CTree
@@ -213,3 +215,32 @@ def test_labels_that_nothing_was_learned_of_are_no_candidates() -> None:
     route.labeler_.labels_ = [label for label in route.labeler_.labels_ if label in known]
     (fewer,) = route._examples(train[number : number + 1], spoilt(train)[number : number + 1])
     assert 1 <= len(fewer.dtrees) < len(every[number].dtrees) and isinstance(fewer.dtrees[0], PackedDTree)
+
+
+def test_heads_that_come_again_are_labelled_once() -> None:
+    """In the second d-tree word 4 hangs from 5, which changes what is seen of the heads 2, 3 and 5; the third
+    is the first again, and the fourth of another sentence."""
+    trees = (2, 0, 2, 3, 3), (2, 0, 2, 5, 3), (2, 0, 2, 3, 3), (2, 0, 2, 3, 3)
+    columns, nothing = np.ones((4, 20), np.int64), np.zeros((0, 0), np.float32)
+    backbones = Backbones.of(np.full(4, 5), np.array(trees).ravel(), columns, nothing)
+    repeated = Repeated.of(backbones, np.array([0, 0, 0, 1]))
+    assert repeated.trees.tolist() == [0, 0, 0, 1, 1, 1, 1, 2, 2, 2, 3, 3, 3]
+    assert repeated.heads[repeated.first].tolist() == [0, 2, 3, 0, 8, 9, 11, 0, 2, 3, 18, 20, 21]
+    assert repeated.source.tolist() == [2, 1, 3, 4, 5, 2, 7, 9, 11, 10, 2, 1, 3, 4, 5, 20, 19, 21, 22, 23]
+    gold = np.zeros(len(backbones.tags), np.int64)
+    gold[16] = 1  # of word 4 in the third
+    other = Repeated.of(backbones, np.zeros(4, np.int64), gold)
+    assert other.heads[other.first].tolist() == [0, 2, 3, 0, 8, 9, 11, 0, 2, 15, 0, 2, 3]
+
+
+def test_labels_and_scores_are_those_of_each_d_tree_alone() -> None:
+    labeler, several = learned().labeler_, 0
+    for dtree in spoilt(sample("dev", 20)):
+        found = Candidates.of(dtree, learned().arcs_, 16, True).dtrees
+        dtrees = [replace(dtree, heads=heads) for heads in found]
+        labelled, scores = labeler.label_with_scores([*dtrees, *dtrees], [0] * len(found) + [1] * len(found))
+        assert labelled == [*labeler.label_all(dtrees)] * 2
+        alone = [float(labeler.label_with_scores([one], [0])[1][0]) for one in dtrees]
+        assert scores.tolist() == pytest.approx(alone * 2)
+        several += len(found) > 1
+    assert several > 10
