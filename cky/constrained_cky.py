@@ -39,7 +39,7 @@ from d2c.linear.adagrad import AdaGrad
 from d2c.linear.learner import Checkpoint, Training, fingerprint_of, permuted
 from d2c.packed.arcs import single
 from d2c.packed.dtree import packed_arcs
-from d2c.packed.feature import ArcFeature, chosen, fit_feature, fit_risk, least_probability
+from d2c.packed.feature import ArcFeature, fit_chosen, fit_feature, fit_risk, least_probability
 from d2c.trees.binarization import UNARY, Symbol
 from d2c.trees.constraints import SpanConstraints
 from d2c.trees.conversion import to_labelled_dependencies
@@ -68,7 +68,7 @@ class ConstrainedCKY(ChartDecoder, Route):
     """
 
     gives_confidences = gives_k_best = has_oracle = learns_conventions = True
-    supports_arcs = learns_over_arcs = True
+    supports_arcs = True
     arcs_: ArcFeature
 
     def __init__(
@@ -129,8 +129,9 @@ class ConstrainedCKY(ChartDecoder, Route):
             first.learner.average_anew()
             self.weights_ = self._learn_over_arcs(over_arcs, EPOCHS, first.learner, score, progress)
             if score and any(packed_arcs(dtree) is not None for dtree in of_dev or ()):
-                self._choose_arcs(score, of_dev or ())
-                fit_risk(self, map(visible, held_out), of_dev or ())
+                shown = list(map(visible, held_out))
+                fit_chosen(self, shown, of_dev or ())
+                fit_risk(self, shown, of_dev or ())
         else:
             training = self._training(self.settings, examples)
             self.weights_ = self._learn_weights(training, examples, score, progress)
@@ -227,16 +228,6 @@ class ConstrainedCKY(ChartDecoder, Route):
             return loss, parts
 
         return training.run(len(sentences), learn, score, progress)
-
-    def _choose_arcs(self, score: Callable[[Floats], float], dtrees: Iterable[DTree]) -> None:
-        """Choose which packed arcs are kept, and what they count for, on held-out d-trees."""
-        weights = self.weights_
-
-        def f1(feature: ArcFeature) -> float:
-            self.arcs_ = feature
-            return score(weights)
-
-        self.arcs_ = chosen(f1, self.arcs_, dtrees)
 
     def fit_grammar(self, ctrees: Iterable[CTree], dtrees: Iterable[DTree] | None = None) -> list[Gold]:
         """Learns grammar and vocabulary, all that `oracle` needs; arguments and errors as of `fit`."""

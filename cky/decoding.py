@@ -11,7 +11,6 @@ from d2c.cky.grammar.grammar import Grammar
 from d2c.cky.grammar.vocabulary import Vocabulary
 from d2c.cky.learning.gold import Gold
 from d2c.cky.minimum_risk import least_risk
-from d2c.cky.search.arc_features import ArcFeatures
 from d2c.cky.search.chart import COPY, Chart, Query, build_chart
 from d2c.cky.search.features import Scorer
 from d2c.cky.search.layout import Observed, heads_of, is_projective_tree
@@ -32,6 +31,7 @@ from d2c.cky.search.templates import Templates
 from d2c.cky.settings import ChartSettings
 from d2c.forests.forest import Floats
 from d2c.forests.semirings import count_derivations
+from d2c.packed.arc_features import ArcFeatures
 from d2c.packed.arcs import PackedArcs
 from d2c.packed.dtree import packed_arcs
 from d2c.packed.feature import ArcFeature

@@ -22,7 +22,8 @@ from numba.core.caching import FunctionCache, IndexDataCacheFile
 
 _ALONE: dict[str, Any] = {"forceinline": True, "no_cpython_wrapper": True, "no_cfunc_wrapper": True}
 _UNCOUNTED: dict[str, Any] = {"_nrt": False}
-_PACKAGES = ("automata", "cky", "forests", "linear", "reduction")  # where kernels are, beside each other
+# Where kernels are, beside each other
+_PACKAGES = ("automata", "cky", "forests", "linear", "packed", "reduction")
 _ROOT = Path(__file__).parents[1]
 _IMPORTED = re.compile(r"^from d2c\.(\S+) import", re.MULTILINE)
 

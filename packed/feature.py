@@ -40,8 +40,8 @@ class ArcFeature(NamedTuple):
 
     weight: of the logarithm of an arc's probability; least: probability of an arc that is kept
     labels: of the logarithm of the probability of what its label says, where the d-parser gives that
-    learned: 1 where weights of features of arcs and labels are added to these, as `cky` learns them; else 0
     yields: of the logarithms of the probabilities of a dependent's first and last words, where it gives those
+    learned: 1 where weights of features (`d2c.packed.arc_features`) are added to these; else 0
     scale, threshold: of minimum Bayes risk, of scores and of the support that constituents need (Goodman,
              1996); scale 0: the best derivation is looked for
     """
@@ -97,6 +97,18 @@ def fit_feature(
     route.arcs_ = learn_feature(f1, parsed, numbers)._replace(learned=learned)
 
 
+def fit_chosen(route: OverArcs, ctrees: Iterable[CTree], dtrees: Iterable[DTree]) -> None:
+    """Choose which arcs are kept, and what they count for, on held-out d-trees with packed arcs, for a route
+    that has learned over such; see `chosen`."""
+    gold, parsed = list(ctrees), list(dtrees)
+
+    def f1(feature: ArcFeature) -> float:
+        route.arcs_ = feature
+        return bracket_scores(gold, list(route.decode_all(parsed)), gaps=route.gaps_).f1
+
+    route.arcs_ = chosen(f1, route.arcs_, parsed)
+
+
 def learn_feature(
     score: Callable[[ArcFeature], float], dtrees: Iterable[DTree], numbers: Sequence[str] = ("labels",)
 ) -> ArcFeature:
@@ -139,7 +151,8 @@ def chosen(score: Callable[[ArcFeature], float], feature: ArcFeature, dtrees: It
         return max((feature._replace(least=least) for least in thresholds), key=score)
 
     best = _better(score, with_threshold(feature), "weight")
-    return with_threshold(_better(score, best, "yields") if _gives(given, "yields") else best)
+    seen = feature.yields > 0 and _gives(given, "yields")
+    return with_threshold(_better(score, best, "yields") if seen else best)
 
 
 def fit_risk(route: OverArcs, ctrees: Iterable[CTree], dtrees: Iterable[DTree]) -> list[float]:

@@ -51,8 +51,8 @@ class Route(ABC):
     has_oracle:         whether there is an `oracle`
     learns_conventions: whether it learns from d-trees of any convention, not only from those that it encodes,
                         and so has `fit_grammar`
-    supports_arcs:      whether it looks among all packed arcs of a d-tree; see `fit_arcs`
-    learns_over_arcs:   whether `fit` learns over packed arcs, where its d-trees have any, `arcs_` as all else
+    supports_arcs:      whether it looks among all packed arcs of a d-tree. Where those of `fit` have any, it
+                        learns over these, `arcs_` as all else; otherwise see `fit_arcs`
     """
 
     gaps_: bool = False
@@ -65,7 +65,6 @@ class Route(ABC):
     has_oracle: ClassVar[bool] = False
     learns_conventions: ClassVar[bool] = False
     supports_arcs: ClassVar[bool] = False
-    learns_over_arcs: ClassVar[bool] = False
 
     @property
     def is_fitted(self) -> bool:

@@ -2,7 +2,7 @@
 
 The arcs are those of parsing and the gold ones. Among their derivations the best loss-augmented one, over
 whichever d-tree, is held against the one that is nearest to the gold tree, of equally near ones the best.
-What is learned are the weights of parts and of `d2c.cky.search.arc_features`.
+What is learned are the weights of parts and of `d2c.packed.arc_features`.
 """
 
 from __future__ import annotations
@@ -14,7 +14,6 @@ import numpy as np
 from numpy.typing import NDArray
 
 from d2c.cky.learning.svm import add_difference
-from d2c.cky.search.arc_features import add_arcs
 from d2c.cky.search.features import score_edges
 from d2c.cky.search.layout import Observed
 from d2c.cky.search.packed_chart import chart_over, places_of, score_arcs
@@ -22,6 +21,7 @@ from d2c.cky.search.search import ChartInput, losses, parts_of
 from d2c.cky.search.sites import Parts
 from d2c.forests.semirings import viterbi
 from d2c.linear.adagrad import AdaGrad, Gradient, step
+from d2c.packed.arc_features import add_arcs
 from d2c.packed.arcs import PackedArcs
 from d2c.packed.feature import ArcFeature
 

@@ -16,7 +16,6 @@ import numpy as np
 from numpy.typing import NDArray
 
 from d2c.cky.grammar.grammar import RuleTable
-from d2c.cky.search.arc_features import ArcFeatures
 from d2c.cky.search.chart import Query, build_chart
 from d2c.cky.search.growing import (
     BLOCKS,
@@ -46,6 +45,7 @@ from d2c.cky.search.sites import Sites
 from d2c.forests.forest import Floats, Forest, Ints
 from d2c.linear.kernels import inner, kernel, lean
 from d2c.linear.templates import Longs
+from d2c.packed.arc_features import ArcFeatures
 from d2c.packed.arcs import PackedArcs
 from d2c.trees.binarization import LEFT, UNARY
 

@@ -142,17 +142,17 @@ def skeleton_of(begin: Ints, heads: Ints, around: bool, most: int) -> tuple[Skel
     n, count, waiting = len(begin) - 1, 0, 0
     rows, dependents = _dependents(begin, heads)
     marks = np.zeros((n, n), np.uint8)
-    for m in range(n):
-        marks[m, m] = REACHED
+    for word in range(n):
+        marks[word, word] = REACHED
     while _grow(rows, dependents, marks):
         pass
     keys, agenda = np.empty(8 * n, np.int64), np.empty(8 * n, np.int64)
-    for m in range(n):
-        for arc in range(begin[m], begin[m + 1]):
-            if heads[arc] == 0 and marks[m, 0] & marks[m, n - 1] & REACHED:
-                keys[count] = item_key(n, m, 0 if around else NOTHING, 0, n - 1)
+    for root in range(n):
+        for arc in range(begin[root], begin[root + 1]):
+            if heads[arc] == 0 and marks[root, 0] & marks[root, n - 1] & REACHED:
+                keys[count] = item_key(n, root, 0 if around else NOTHING, 0, n - 1)
                 count += 1
-                waiting = _use_item(marks, m, 0, n - 1, agenda, waiting)
+                waiting = _use_item(marks, root, 0, n - 1, agenda, waiting)
     while waiting and count <= most:
         waiting -= 1
         row, bound = agenda[waiting] // n, agenda[waiting] % n

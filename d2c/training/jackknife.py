@@ -16,7 +16,6 @@ from d2c.base.progress import counted
 from d2c.base.temporary import scratch
 from d2c.dparsers.protocol import DependencyParser, Tagger
 from d2c.models.model import parsing
-from d2c.packed.dtree import with_packed_arcs
 from d2c.trees.ctree import Tokens
 from d2c.trees.dtree import DTree
 from d2c.trees.formats.conllu import format_conllu, save_conllu
@@ -86,21 +85,6 @@ def _parse_block(
         save_conllu(others, directory / "others.conllu")
         trained = dparser.train(directory / "others.conllu", dev, directory / "dparser", progress)
         yield from counted(parsing(trained, packed)(dtree.tokens for dtree in block), "jackknife: parsing")
-
-
-def and_last_tenth(
-    dtrees: Iterable[DTree], sentences: int, packed: bool = False
-) -> tuple[list[DTree], list[DTree]]:
-    """Return the d-trees of a treebank of so many sentences, and those of its last tenth with their packed
-    arcs. Raises ValueError for fewer than ten.
-
-    packed: whether the former have packed arcs, too: kilobytes a sentence
-    """
-    begin, every, last = blocks(sentences, _TENTHS)[-1].start, list[DTree](), list[DTree]()
-    for i, dtree in enumerate(dtrees):
-        every.append(dtree if packed else with_packed_arcs(dtree, None))
-        last += [dtree] if i >= begin else []
-    return every, last
 
 
 def jackknife_tags(

@@ -5,9 +5,9 @@ those that its d-trees induce (`d2c.trees.heads`). Where a c-tree is not among t
 allows, the route learns the nearest one among them. How near these come is the ceiling of what it can reach
 with this d-parser.
 
-A route that learns over packed arcs does so from those of all folds; dev chooses which of them are kept in
-parsing. Without folds, and for other routes, what packed arcs count for is learned on the last tenth of the
-treebank, by a route that is fitted once more, to the other nine.
+Over packed arcs routes learn from those of all folds; dev chooses which of them are kept in parsing. Without
+folds, what packed arcs count for is learned on the last tenth of the treebank, by a route that is fitted once
+more, to the other nine.
 """
 
 from __future__ import annotations
@@ -31,7 +31,7 @@ from d2c.dparsers.training import thinned
 from d2c.models.model import ARCS, SETTINGS, Model, check_arcs, load_abbreviations, save_abbreviations
 from d2c.packed.dtree import with_packed_arcs
 from d2c.routes.registry import foreign_refused
-from d2c.training.jackknife import and_last_tenth, jackknife_dtrees, parse_last_tenth
+from d2c.training.jackknife import jackknife_dtrees, parse_last_tenth
 from d2c.training.spec import TrainingSpec
 from d2c.training.warm_up import warmed_up
 from d2c.treebanks.reading import CLEANED, Read
@@ -64,9 +64,8 @@ class Trained:
 class _Parses(NamedTuple):
     """D-trees of the training treebank by d-parsers that have not learned from them.
 
-    jackknifed: of all sentences; None where there are no folds. With packed arcs where a route learns over
-                these, else single
-    held_out:   of the last tenth, with packed arcs, where these are asked for
+    jackknifed: of all sentences; None where there are no folds. With packed arcs where these are asked for
+    held_out:   of the last tenth, with packed arcs, where these are asked for and there are no folds
     """
 
     jackknifed: list[DTree] | None = None
@@ -213,7 +212,7 @@ def _parse_unseen(
     if not spec.folds:
         return _Parses(held_out=parse_last_tenth(dparser, encoded, dev, progress))
     dtrees = jackknife_dtrees(dparser, encoded, dev, spec.folds, progress, spec.packed)
-    return _Parses(*and_last_tenth(dtrees, len(encoded), any(map(spec.over_arcs, routes))))
+    return _Parses(list(dtrees))
 
 
 def _fit(
@@ -294,10 +293,10 @@ def _fit_arcs(
     """Teach a fitted route what packed arcs count for."""
     if progress is not None:
         progress(f"packed arcs: route {name} on nine tenths")
-    gold, dtrees = list(spec.reading(spec.train)), parses.single
+    gold = list(spec.reading(spec.train))
     begin = len(gold) - len(parses.held_out)
     probe = replace(spec, checkpoints=None).new_routes()[name]
-    probe.fit(gold[:begin], dtrees=dtrees and dtrees[:begin], progress=progress)
+    probe.fit(gold[:begin], progress=progress)
     route.arcs_ = probe.fit_arcs(gold[begin:], parses.held_out).arcs_
     if progress is not None:
         progress(f"packed arcs: {route.arcs_}")

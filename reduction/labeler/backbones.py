@@ -77,6 +77,10 @@ class Backbones(NamedTuple):
         """Return the tokens and gaps that have modifiers."""
         return np.flatnonzero(np.diff(self.begin))
 
+    def sentences_of(self, heads: Longs) -> Longs:
+        """Return the number, from 0, of the sentence that each of these tokens and gaps is in or before."""
+        return np.searchsorted(np.flatnonzero(self.tags == 0)[1:-1], heads, side="right")
+
     def by_sentence(self) -> list[Longs]:
         """Return the tokens and the gap of each sentence that have modifiers."""
         heads = self.with_modifiers()

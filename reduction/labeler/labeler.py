@@ -2,29 +2,33 @@
 
 For each head the labels of all its modifiers are chosen together, independently of other heads, by Viterbi
 (`d2c.reduction.labeler.sequence`, `d2c.reduction.labeler.joint`). The weights are those of a structured SVM,
-learned by AdaGrad on gold backbones, also on jackknifed ones, and averaged over all steps.
+learned by AdaGrad on gold backbones, also on jackknifed ones, and averaged over all steps. From there it may
+learn which of several backbones to take, too (`d2c.reduction.labeler.over_arcs`).
 """
 
 from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from itertools import chain, islice, repeat, zip_longest
 from pathlib import Path
 from threading import Lock
 from typing import Any, Self
 
 import numpy as np
+from numpy.typing import NDArray
 
 from d2c.base.errors import ModelError
 from d2c.base.model_files import read_as, reading, write_settings
 from d2c.base.settings import redefault, setting
+from d2c.linear.adagrad import AdaGrad
 from d2c.linear.adagrad import step as descend
 from d2c.linear.learner import Epoch, Training
 from d2c.linear.settings import LearnerSettings
 from d2c.linear.weights import Like, dense, read_arrays, sparse, sparse_in, write_arrays
 from d2c.linear.words import UNKNOWN, Lexicon, NamesFile, numbered
+from d2c.packed.arc_features import TOKEN, Observed
 from d2c.packed.dtree import packed_arcs, with_packed_arcs
 from d2c.reduction.encodings import ENCODINGS, encoding_named
 from d2c.reduction.labeler.backbones import Backbones, Floats, Longs
@@ -32,6 +36,8 @@ from d2c.reduction.labeler.features import LabelTemplates
 from d2c.reduction.labeler.joint import JointStates
 from d2c.reduction.labeler.label_table import FREE, LabelTable, table_of
 from d2c.reduction.labeler.learning import add_mistakes, label_heads, shares_of
+from d2c.reduction.labeler.over_arcs import EPOCHS, SQUARES, ArcExample, add_step, score_labels
+from d2c.reduction.labeler.repeated import Repeated
 from d2c.reduction.labeler.scores import LabelScorer
 from d2c.trees.ctree import Tokens
 from d2c.trees.dtree import DTree
@@ -162,13 +168,71 @@ class Labeler:
         listed = iter(shares[backbones.tokens].tolist())
         return [(dtree, tuple(islice(listed, len(dtree.heads)))) for dtree in labelled]
 
+    def label_with_scores(
+        self, dtrees: Sequence[DTree], sentences: Sequence[int], weight: float = 0.0
+    ) -> tuple[list[DTree], NDArray[np.float64]]:
+        """As `label_all`; and [K] the scores of the labels of each d-tree.
+
+        sentences: [K] equal numbers for d-trees of one sentence with the same labels and packed arcs, if any
+        """
+        self._check_trained()
+        backbones = self._backbones([(dtree, dtree.labels) for dtree in dtrees], weight)
+        repeated = Repeated.of(backbones, np.array(sentences))
+        best = self._best(backbones, repeated.heads, None)
+        best[backbones.modifiers] = best[repeated.source]
+        scores = score_labels(self._scorer(), backbones, repeated, best)
+        return self._labelled(dtrees, backbones, best), scores
+
+    def learn_over_arcs(
+        self,
+        sentences: Sequence[ArcExample],
+        weight: float,
+        score: Callable[[Floats], float] | None,
+        progress: Callable[[Epoch], None] | None = None,
+    ) -> Self:
+        """Go on from the weights that there are, now together with those of arcs.
+
+        weight: of the logarithms of what packed arcs say of labels; score: F1 on held-out trees of averaged
+        weights, which chooses the epoch
+        """
+        learner = AdaGrad.after(self.weights_, SQUARES, self.settings.rate, self.settings.penalty)
+        settings = replace(self.settings, epochs=EPOCHS)
+        training = Training("labeler over packed arcs", settings, learner=learner)
+        states = JointStates.new(self._table)
+
+        def learn(numbers: Longs) -> tuple[int, int]:
+            self.weights_, loss, labels = learner.weights, 0, 0  # `score` puts others there
+            scorer = self._scorer()
+            for sentence in map(sentences.__getitem__, numbers.tolist()):
+                backbones = self._backbones([(dtree, None) for dtree in sentence.dtrees], weight)
+                wrong, size = add_step(scorer, backbones, states, sentence, training.gradient)
+                if wrong:
+                    descend(learner, training.gradient)
+                loss, labels = loss + wrong, labels + size
+            return loss, labels
+
+        self.weights_ = training.run(len(sentences), learn, score, progress)
+        return self
+
+    def observe(self, dtree: DTree) -> Observed:
+        """Return what features of arcs see of a sentence."""
+        observed = np.zeros(len(dtree.heads) + 2, TOKEN)
+        observed["word"][1:-1], observed["tag"][1:-1], _ = self.lexicon_.columns([dtree.tokens])
+        observed["head"][1:-1] = dtree.heads
+        return observed
+
     def _label(
         self, batch: Sequence[DTree], weight: float, counts: Counter[str] | None
     ) -> tuple[list[DTree], Backbones, Longs]:
         """Return the d-trees with labels; their backbones, and the labels' numbers by position."""
         self._check_trained()
         backbones = self._backbones([(dtree, dtree.labels) for dtree in batch], weight)
-        best, heads = np.zeros(len(backbones.tags), np.int64), backbones.with_modifiers()
+        best = self._best(backbones, backbones.with_modifiers(), counts)
+        return self._labelled(batch, backbones, best), backbones, best
+
+    def _best(self, backbones: Backbones, heads: Longs, counts: Counter[str] | None) -> Longs:
+        """Return the numbers of the best labels of these heads' modifiers, by position."""
+        best = np.zeros(len(backbones.tags), np.int64)
         with _SHARED:
             states = self._spare.pop() if self._spare else JointStates.new(self._table)
         states.narrowed[0] = 0
@@ -178,9 +242,12 @@ class Labeler:
         with _SHARED:
             self.failed_ += failed
             self._spare.append(states)
+        return best
+
+    def _labelled(self, batch: Sequence[DTree], backbones: Backbones, best: Longs) -> list[DTree]:
+        """Return the d-trees with labels, whose numbers stand by position."""
         labels = iter(map(self.labels_.__getitem__, best[backbones.tokens].tolist()))
-        labelled = [_labelled(dtree, tuple(islice(labels, len(dtree.heads)))) for dtree in batch]
-        return labelled, backbones, best
+        return [_labelled(dtree, tuple(islice(labels, len(dtree.heads)))) for dtree in batch]
 
     def save(self, directory: Path) -> None:
         """Write JSON, and candidates and non-zero weights as .npz, into a directory, made if absent."""

@@ -7,6 +7,7 @@ features of the labels that it found less those of the right ones. The loss is t
 from __future__ import annotations
 
 import numpy as np
+from numpy.typing import NDArray
 
 from d2c.linear.adagrad import Gradient, add
 from d2c.linear.kernels import inner, kernel
@@ -207,6 +208,37 @@ def score(
     return total if count >= 0 else -np.inf
 
 
+@inner
+def _kept_constraint(scorer: LabelScorer, arcs: Backbones, h: int, labels: Longs) -> Constraint:
+    """Return what the labels of a head's modifiers, by position, fulfil: its constraint, or nothing, where
+    they were chosen without it."""
+    constraint, size = constraint_of(scorer, arcs, h), arcs.begin[h + 1] - arcs.begin[h]
+    order, joins = np.empty(size, np.int64), np.empty(size, np.int64)
+    return constraint if order_of(scorer, arcs, h, constraint, labels, order, joins) else FREE
+
+
+@kernel
+def scores_of(scorer: LabelScorer, arcs: Backbones, heads: Longs, labels: Longs) -> NDArray[np.float64]:
+    """Return [heads] the scores of the labels of their modifiers, by position."""
+    scores, nothing = np.empty(len(heads)), np.full(len(labels), NO_LABEL)
+    for i in range(len(heads)):
+        constraint = _kept_constraint(scorer, arcs, heads[i], labels)
+        scores[i] = score(scorer, arcs, heads[i], constraint, labels, nothing)
+    return scores
+
+
+@kernel
+def add_all(
+    scorer: LabelScorer, arcs: Backbones, heads: Longs, labels: Longs, sign: float, gradient: Gradient
+) -> None:
+    """Add to the gradient all features of the labels of these heads' modifiers, by position."""
+    nothing = np.full(len(labels), NO_LABEL)
+    for h in heads:
+        constraint, slots = _kept_constraint(scorer, arcs, h, labels), buffer_for(scorer, arcs, h)
+        for i in range(slots_of(scorer, arcs, h, constraint, labels, nothing, slots)):
+            add(gradient, slots[i], sign)
+
+
 @kernel
 def shares_of(scorer: LabelScorer, arcs: Backbones, heads: Longs, best: Longs) -> Floats:
     """Return of each of the best labels its share among all labels in its position, the others fixed
@@ -217,11 +249,8 @@ def shares_of(scorer: LabelScorer, arcs: Backbones, heads: Longs, best: Longs) -
     shares, labels, table = np.ones(len(best), np.float32), best.copy(), scorer.table
     nothing = np.full(len(best), NO_LABEL)
     for h in heads:
-        constraint = constraint_of(scorer, arcs, h)
+        constraint = _kept_constraint(scorer, arcs, h, labels)
         total = score(scorer, arcs, h, constraint, labels, nothing)
-        if total == -np.inf:  # they were chosen without constraint
-            constraint = FREE
-            total = score(scorer, arcs, h, constraint, labels, nothing)
         for i in range(arcs.begin[h], arcs.begin[h + 1]):
             m = arcs.modifiers[i]
             chosen, others = labels[m], 0.0

@@ -3,7 +3,8 @@
 Of a d-tree with packed arcs (`d2c.packed.arcs`) the labeler labels the k best backbones that these hold, and
 the one is taken whose labels are surest: by the sum of the logarithms of their shares and, weighted, of the
 probabilities of its arcs. What the d-parser says of labels counts beside the labeler's own scores, by the
-weighted logarithms of their probabilities.
+weighted logarithms of their probabilities. Where labels and heads were learned together
+(`d2c.reduction.labeler.over_arcs`), the one is taken with the greatest score of both.
 """
 
 from __future__ import annotations
@@ -11,31 +12,39 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
-from itertools import islice
+from itertools import chain, islice
+from operator import add
 from pathlib import Path
 from typing import Self
 
 import numpy as np
 
+from d2c.base.progress import counted
+from d2c.linear.words import numbered
 from d2c.packed.dtree import packed_arcs
-from d2c.packed.feature import ONE_HEAD, ArcFeature, fit_feature
-from d2c.packed.k_best import k_best_dtrees
+from d2c.packed.feature import ONE_HEAD, ArcFeature, fit_chosen, fit_feature, least_probability
 from d2c.reduction.alternatives import likely_dtrees
+from d2c.reduction.labeler.backbones import Floats
 from d2c.reduction.labeler.labeler import Labeler
+from d2c.reduction.labeler.over_arcs import BEGIN, ArcExample, Candidates, places_of, score_arcs
 from d2c.reduction.reduction import LabelSource, Reduction, ReductionFile
 from d2c.reduction.repair import backbone_of
 from d2c.trees.conversion import order_arcs
 from d2c.trees.ctree import CTree, Tokens
 from d2c.trees.dtree import DTree
 from d2c.trees.formats.chunks import batches
-from d2c.trees.repair import ARCS_UNDONE, projectivize, repair_heads
+from d2c.trees.refinement import visible
+from d2c.trees.repair import ARCS_UNDONE
 from d2c.trees.route import Progress
+from d2c.trees.scores.brackets import bracket_scores
 from d2c.trees.unaries import strip_unaries
 
 _LABELER = "labeler"
 _BACKBONES = 16  # of a sentence that are labelled
 _BATCH = 100  # sentences whose backbones are labelled at once
 _LEAST = 1e-9  # share of a label
+
+_Choices = Sequence[tuple[DTree, float]]  # of a sentence; what the arcs of each count for
 
 
 @dataclass(frozen=True)
@@ -72,51 +81,52 @@ class LabelerSource(LabelSource):
             among, choices = _BACKBONES, self._choices(dtree, continuous, Counter(), max(k, _BACKBONES))
         else:
             own = backbone_of(dtree, continuous, Counter())
-            among, choices = 1, [(one, log) for log, one in likely_dtrees(own, k, continuous)]
-        labelled = self.labeler.label_with_shares([one for one, _ in choices], self.arcs.labels)
-        totals = self._totals(choices, labelled)
+            likely = likely_dtrees(own, k, continuous)
+            among, choices = 1, [(one, self.arcs.weight * log) for log, one in likely]
+        labelled, totals = self._scored([choices])
         first = totals.index(max(totals[:among]))  # which `label` chooses
         order = sorted(range(len(totals)), key=lambda i: (i != first, -totals[i]))
-        return [(totals[i], labelled[i][0]) for i in order]
+        return [(totals[i], labelled[i]) for i in order]
 
     def _backbones(self, dtrees: Iterable[DTree], continuous: bool, counts: Counter[str]) -> Iterator[DTree]:
         """Yield the backbone of each d-tree that is to be labelled."""
         for batch in batches(dtrees, _BATCH):
             choices = [self._choices(dtree, continuous, counts) for dtree in batch]
-            several = [backbone for one in choices if len(one) > 1 for backbone, _ in one]
-            labelled = iter(self.labeler.label_with_shares(several, self.arcs.labels) if several else ())
+            several = [one for one in choices if len(one) > 1]
+            scores = iter(self._scored(several)[1] if several else ())
             for one in choices:
-                yield one[0][0] if len(one) == 1 else self._surest(one, islice(labelled, len(one)))
+                totals = list(islice(scores, len(one))) if len(one) > 1 else [0.0]
+                yield one[totals.index(max(totals))][0]
 
-    def _surest(
-        self, backbones: Sequence[tuple[DTree, float]], labelled: Iterable[tuple[DTree, Sequence[float]]]
-    ) -> DTree:
-        """Return the best backbone of a sentence, by their arcs' logarithms, and the shares of the labels of
-        each."""
-        totals = self._totals(backbones, labelled)
-        return backbones[totals.index(max(totals))][0]
+    def _scored(self, choices: Sequence[_Choices]) -> tuple[Sequence[DTree], list[float]]:
+        """Return the d-trees of sentences with labels; how good each of them is: what its arcs count for, and
+        the scores of its labels or, where nothing was learned of arcs, the logarithms of their shares."""
+        dtrees, of_arcs = zip(*chain.from_iterable(choices), strict=True)
+        if self.arcs.learned:
+            sentences = [number for number, one in enumerate(choices) for _ in one]
+            labelled, scores = self.labeler.label_with_scores(dtrees, sentences, self.arcs.labels)
+            sure = scores.tolist()
+        else:
+            pairs = self.labeler.label_with_shares(dtrees, self.arcs.labels)
+            labelled = [dtree for dtree, _ in pairs]
+            sure = [float(np.log(np.maximum(shares, _LEAST)).sum()) for _, shares in pairs]
+        return labelled, list(map(add, of_arcs, sure))
 
-    def _totals(
-        self, backbones: Sequence[tuple[DTree, float]], labelled: Iterable[tuple[DTree, Sequence[float]]]
-    ) -> list[float]:
-        return [
-            self.arcs.weight * log + float(np.log(np.maximum(shares, _LEAST)).sum())
-            for (_, log), (_, shares) in zip(backbones, labelled, strict=True)
-        ]
-
-    def _choices(
-        self, dtree: DTree, continuous: bool, counts: Counter[str], k: int = _BACKBONES
-    ) -> list[tuple[DTree, float]]:
-        """Return the backbone, or the k best of those that packed arcs hold; each with its arcs'
-        logarithms."""
+    def _choices(self, dtree: DTree, continuous: bool, counts: Counter[str], k: int = _BACKBONES) -> _Choices:
+        """Return the backbone, or the k best of those that packed arcs hold; each with what its arcs count
+        for."""
         backbone = backbone_of(dtree, continuous, counts)
-        arcs = packed_arcs(backbone)
-        kept = arcs and arcs.kept(self.arcs.least, backbone.heads)
-        if kept is None or len(kept.heads) == len(backbone.heads):
+        found = Candidates.of(backbone, self.arcs, k, continuous)
+        counts[ARCS_UNDONE] += not found.dtrees
+        if found.arcs.is_single or not found.dtrees:
             return [(backbone, 0.0)]
-        best = k_best_dtrees(kept, k, continuous)
-        counts[ARCS_UNDONE] += not best
-        return [(replace(backbone, heads=heads), log) for heads, log in best] or [(backbone, 0.0)]
+        of_arcs = [self.arcs.weight * log for log in found.logs]
+        if self.arcs.learned:
+            observed, weights = self.labeler.observe(backbone), self.labeler.weights_
+            scores, _ = score_arcs(observed, found.arcs, self.arcs.weight, weights)
+            of_arcs = scores[places_of(found.arcs, found.dtrees)].sum(axis=1).tolist()
+        pairs = zip(found.dtrees, of_arcs, strict=True)
+        return [(replace(backbone, heads=heads), score) for heads, score in pairs]
 
 
 class TwoStage(Reduction):
@@ -124,7 +134,7 @@ class TwoStage(Reduction):
 
     Its parameters are those of `Reduction`, and `constrained`: whether each head's labels fit together, of
     treebanks without gaps; otherwise the paper's own sequence model finds them. Learned by `fit`, too:
-    `labeler_`; by `fit_arcs`: `arcs_`, what packed arcs count for.
+    `labeler_`, and from d-trees with packed arcs `arcs_`, what these count for; else by `fit_arcs`.
     """
 
     relabels = supports_arcs = True
@@ -204,19 +214,66 @@ class TwoStage(Reduction):
         dev_dtrees: Iterable[DTree] | None,
         progress: Progress | None,
     ) -> None:
-        """Learn labels from jackknifed backbones, too, with the labels that they have as features."""
-        treebank = list(ctrees)
+        """Learn labels from jackknifed backbones, too, with the labels that they have as features.
+
+        Where d-trees have packed arcs, no labels are features; from there labels and heads are learned
+        together, and `dev` and `dev_dtrees` choose the epoch, which arcs are kept, and what they count for.
+        """
+        treebank, given, backbones = list(ctrees), list(dtrees or ()), list[DTree]()
         continuous = all(ctree.is_continuous() for ctree in treebank)
         labelled = list(map(self.encode, treebank))
         predicted: list[Sequence[str] | None] = [None] * len(labelled)
-        for ctree, dtree in zip(treebank, dtrees or (), strict=False):
-            heads, _ = repair_heads(dtree.heads)
-            ordered = order_arcs(strip_unaries(ctree)[0], projectivize(heads) if continuous else heads)
-            labelled.append(self.encoder.label(replace(ordered, tokens=dtree.tokens)))
-            predicted.append(dtree.labels)
+        over_arcs = any(packed_arcs(dtree) is not None for dtree in given)
+        for ctree, dtree in zip(treebank, given, strict=False):
+            backbones.append(backbone_of(dtree, continuous, Counter()))
+            labelled.append(self._over(strip_unaries(ctree)[0], backbones[-1]))
+            predicted.append(None if over_arcs else dtree.labels)
         labeler = Labeler(self.encoding, continuous and self.constrained, seed=self.seed)
         self.source = LabelerSource(labeler.fit(labelled, predicted))
-        super()._fit(treebank, dev, dtrees, dev_dtrees, progress)
+        super()._fit(treebank, dev, given, dev_dtrees, progress)
+        if over_arcs:
+            self.arcs_ = BEGIN._replace(least=least_probability(backbones))
+            self._learn_over_arcs(self._examples(treebank, backbones), dev, dev_dtrees, progress)
+
+    def _over(self, ctree: CTree, backbone: DTree) -> DTree:
+        """Return a backbone with the labels that an unaryless c-tree has over it."""
+        return self.encoder.label(replace(order_arcs(ctree, backbone.heads), tokens=backbone.tokens))
+
+    def _examples(self, treebank: Iterable[CTree], backbones: Iterable[DTree]) -> Iterator[ArcExample]:
+        """Yield what labels and heads are learned from, over d-trees whose labels the labeler knows."""
+        index = numbered(self.labeler_.labels_, 0)
+        for ctree, backbone in zip(treebank, counted(backbones, "labeler: best d-trees"), strict=True):
+            found = Candidates.of(backbone, self.arcs_, _BACKBONES, self.is_continuous)
+            every = [replace(backbone, heads=heads) for heads in found.dtrees or [tuple(backbone.heads)]]
+            unaryless, gold = strip_unaries(ctree)[0], np.array(self.encode(ctree).heads)
+            labels = [self._over(unaryless, dtree).labels or () for dtree in every]
+            known = [k for k, row in enumerate(labels) if index.keys() >= {*row}]
+            heads = [every[k].heads for k in known]
+            yield ArcExample(
+                *([every[k] for k in known], self.labeler_.observe(backbone), found.arcs),
+                places_of(found.arcs, heads),
+                np.array([[index[label] for label in labels[k]] for k in known]),
+                (np.array(heads) != gold).sum(axis=1),
+            )
+
+    def _learn_over_arcs(
+        self,
+        examples: Iterable[ArcExample],
+        dev: Iterable[CTree],
+        dev_dtrees: Iterable[DTree] | None,
+        progress: Progress | None,
+    ) -> None:
+        """Learn labels and heads together; held-out trees choose the epoch, and what arcs count for."""
+        gold, dtrees = list(map(visible, dev)), list(dev_dtrees or ())
+
+        def score(weights: Floats) -> float:
+            self.labeler_.weights_ = weights
+            return bracket_scores(gold, list(self.decode_all(dtrees)), gaps=self.gaps_).f1
+
+        weight, chooses = self.arcs_.labels, score if dtrees else None
+        self.labeler_.learn_over_arcs(list(examples), weight, chooses, progress)
+        if any(packed_arcs(dtree) is not None for dtree in dtrees):
+            fit_chosen(self, gold, dtrees)
 
     def _file(self) -> ReductionFile:
         return replace(super()._file(), arcs=tuple(self.arcs_))

@@ -25,14 +25,14 @@ Tokens/s: from tokens to brackets, one core; minutes: of the d-parser's training
 
 Labeler and cky learn from gold d-trees. With --jackknife there are rows, `jackknifed`, of such that have
 learned from those of the d-parser whose d-trees they convert, when it has learned from the other folds; its
-labels are features of cky then. Cky `jackknifed, packed` has learned over packed arcs instead, without these
+labels are features of cky then. `Jackknifed, packed` ones have learned over packed arcs, without these
 features. Those for `mixed` d-trees have learned from those of the last d-parser.
 
 Tags: the treebank's (gold), or of dev and of the 500 sentences those that a perceptron predicts; what was
 learned from train was learned from gold ones in either case. `none`: d-parsers see no tags at all.
 
 With --packed there is a table of that route over more and fewer heads per word instead, for each d-parser;
-with --jackknife of cky that has learned over packed arcs.
+with --jackknife of one that has learned over packed arcs.
 
 What takes long is kept in --models. Reads $D2C_TREEBANKS (default ../shared/treebanks).
 """
@@ -97,8 +97,7 @@ def main(dparsers: list[str], cparsers: list[str], packed: str | None, models: P
     if packed:
         for name in dparsers:
             parsed, gold = data.parsed(name), (data.gold(part) for part in ("dev", "test"))
-            over_arcs = data.folds and packed == "cky"
-            route = (data.over_arcs(name) if over_arcs else data.route(packed)).route
+            route = (data.over_arcs(packed, name) if data.folds else data.route(packed)).route
             packed_table(route, data.metric, *map(Part, gold, (parsed.held_out, parsed.dev)))
         return
     cparsers = [*filter(None, cparsers)]
@@ -161,9 +160,10 @@ class Table:
             key = parsed.key + f" {self.data.tags}" * (self.data.tags != "gold")
             arcs = Parses(parsed.name, parsed.held_out, key=key)
             for kind, routes in kinds.items():
-                agree = {name: self.data.learned.with_arcs(routes[name], arcs) for name in AGREE}
                 if kind == JACKKNIFED:
-                    agree["cky"] = self.data.over_arcs(dparser)
+                    agree = {name: self.data.over_arcs(name, dparser) for name in AGREE}
+                else:
+                    agree = {name: self.data.learned.with_arcs(routes[name], arcs) for name in AGREE}
                 self.decoded(parsed, agree, f"{kind}, packed")
         self.vote(parsed.name, self.voters[others:])
         self.votes()

@@ -203,11 +203,11 @@ class Data:
         jackknifed = {"labeler": self.route("labeler", dtrees), "cky": self.route("cky", dtrees, labels=True)}
         return {"": gold, JACKKNIFED: jackknifed}
 
-    def over_arcs(self, dparser: str) -> Fitted[Any]:
-        """Return the chart that has learned over the jackknifed packed arcs of a d-parser."""
+    def over_arcs(self, name: str, dparser: str) -> Fitted[Any]:
+        """Return a route that has learned over the jackknifed packed arcs of a d-parser."""
         experiment, own = self.dparser(dparser)
         of_dev = experiment.parses(own, "dev", packed=True)
-        return self.route("cky", experiment.jackknifed(own, packed=True), of_dev=of_dev)
+        return self.route(name, experiment.jackknifed(own, packed=True), of_dev=of_dev)
 
     def cparser(self, name: str) -> StanzaConstituency:
         """Return a c-parser fitted to train."""

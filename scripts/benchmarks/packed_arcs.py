@@ -48,7 +48,7 @@ def packed_table(route: Any, metric: Metric, held_out: Part, dev: Part) -> None:
     over_arcs = route.arcs_.learned
     if not over_arcs:
         route.fit_arcs(*held_out)
-    if over_arcs:
+    if over_arcs and route.has_oracle:
         print_gain_of_risk(route, metric, dev)
     f1 = metric.summary(metric.score(dev.gold, route.decode_all(dev.dtrees))).f1
     print(f"learned on {len(held_out.gold)} sentences: {route.arcs_}, F1 {f1:.2f}", flush=True)

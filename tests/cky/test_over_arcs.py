@@ -17,17 +17,17 @@ from d2c.base.errors import ModelError
 from d2c.cky.constrained_cky import ConstrainedCKY
 from d2c.cky.learning.over_arcs import BEGIN, SQUARES, PackedExample, step_over_arcs
 from d2c.cky.learning.svm import gold_parts, sentence, train_on
-from d2c.cky.search.arc_features import VALUED
 from d2c.cky.search.chart import Chart
 from d2c.cky.search.features import Scorer, score_edges
 from d2c.cky.search.layout import heads_of, lay_out
 from d2c.cky.search.packed_chart import MOST_EDGES, build_packed_chart, score_arcs
 from d2c.cky.search.search import ChartInput, losses, parts_of
 from d2c.cky.search.sites import Parts
-from d2c.forests.forest import Floats, Ints
+from d2c.forests.forest import Ints
 from d2c.linear.adagrad import AdaGrad, Gradient
 from d2c.linear.learner import Epoch
 from d2c.linear.weights import halved
+from d2c.packed.arc_features import VALUED
 from d2c.packed.arcs import single
 from d2c.packed.dtree import packed_arcs, with_packed_arcs
 from d2c.packed.feature import FEWER, WEIGHTS, ArcFeature, least_probability
@@ -189,18 +189,22 @@ def test_what_arcs_count_for_is_chosen_on_held_out_trees(monkeypatch: pytest.Mon
     """The weight with the best F1 is kept, and the weights that were learned; then risk may be minimised."""
     route, asked = ConstrainedCKY(table_bits=18), list[float]()
 
-    def f1(self: ConstrainedCKY, gold: object, dtrees: object) -> Callable[[Floats], float]:
-        def score(weights: Floats) -> float:
-            asked.append(self.arcs_.weight)
-            return -abs(log2(self.arcs_.weight) - 2)
+    def decode_all(self: ConstrainedCKY, dtrees: object) -> Iterator[CTree]:
+        asked.append(self.arcs_.weight)
+        return iter(())
 
-        return score
+    class Scores:
+        @property
+        def f1(self) -> float:
+            return -abs(log2(asked[-1]) - 2)
 
     def fit_risk(route: ConstrainedCKY, gold: Iterable[CTree], dtrees: Iterable[DTree]) -> None:
         assert ([*gold], [*dtrees]) == (train[:1], dtrees[:1])
         route.arcs_ = route.arcs_._replace(scale=0.7, threshold=0.5)
 
-    monkeypatch.setattr(ConstrainedCKY, "_scorer_of", f1)
+    monkeypatch.setattr(ConstrainedCKY, "decode_all", decode_all)
+    for module in ("d2c.packed.feature", "d2c.cky.constrained_cky"):
+        monkeypatch.setattr(f"{module}.bracket_scores", lambda gold, guess, gaps: Scores())
     monkeypatch.setattr("d2c.cky.constrained_cky.fit_risk", fit_risk)
     train = sample("train", 60)
     dtrees = spoilt(route, train)

@@ -118,7 +118,7 @@ def test_crossing_arcs_are_taken_where_trees_have_gaps() -> None:
 
 def test_where_there_are_too_many_arcs_the_single_d_tree_is_left(monkeypatch: pytest.MonkeyPatch) -> None:
     (dtree,), repairs = spoilt(sample("dev", 1)), Repairs()
-    monkeypatch.setattr("d2c.reduction.labeler.two_stage.k_best_dtrees", lambda arcs, k, projective: [])
+    monkeypatch.setattr("d2c.reduction.labeler.over_arcs.k_best_dtrees", lambda arcs, k, projective: [])
     (alone,) = bare([dtree])
     assert fitted().decode(dtree, repairs) == fitted().decode(alone)
     assert repairs.counts[ARCS_UNDONE] == 1

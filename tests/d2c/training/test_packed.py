@@ -13,30 +13,15 @@ from d2c.cky.constrained_cky import ConstrainedCKY
 from d2c.experiments.comparison import compare_on
 from d2c.experiments.rows import Comparison
 from d2c.models.model import Model
-from d2c.packed.arcs import single
-from d2c.packed.dtree import PackedDTree, packed_arcs, with_packed_arcs
+from d2c.packed.dtree import packed_arcs, with_packed_arcs
 from d2c.packed.feature import ArcFeature
 from d2c.reduction.labeler.two_stage import TwoStage
-from d2c.training.jackknife import and_last_tenth
 from d2c.training.spec import TrainingSpec
 from d2c.training.train import train_models
-from d2c.trees.ctree import Tokens
 from d2c.trees.formats.brackets import read_brackets, write_brackets
 from tests.d2c.conftest import SAMPLE
 
 ROUTES = "cky", "labeler"
-
-
-def test_only_the_last_tenth_keeps_packed_arcs() -> None:
-    """Those of all sentences would be hundreds of megabytes."""
-    dtrees = [PackedDTree(Tokens(("a",), ("A",)), (0,), arcs=single((0,))) for _ in range(25)]
-    without, packed = and_last_tenth(iter(dtrees), 25)
-    assert without == [with_packed_arcs(dtree, None) for dtree in dtrees]
-    assert packed == dtrees[22:] and not any(packed_arcs(dtree) for dtree in without)
-    every, last = and_last_tenth(iter(dtrees), 25, packed=True)
-    assert list(map(id, every)) == list(map(id, dtrees)) and last == dtrees[22:]
-    with pytest.raises(ValueError, match="9 sentences cannot be cut into 10 parts"):
-        and_last_tenth(iter(dtrees), 9)
 
 
 @pytest.fixture(scope="module")
@@ -65,8 +50,7 @@ def test_what_arcs_count_for_is_learned_for_each_route(trained: tuple[Path, Comp
     ]
 
 
-def test_with_folds_the_chart_learns_over_the_arcs_of_all(tmp_path: Path) -> None:
-    """The labeler learns two numbers from those of the last tenth, as ever."""
+def test_with_folds_routes_learn_over_the_arcs_of_all(tmp_path: Path) -> None:
     ctrees, said = read_brackets(SAMPLE), list[str]()
     files = tmp_path / "train.mrg", tmp_path / "dev.mrg"
     for file, count in zip(files, (60, 10), strict=True):
@@ -75,12 +59,10 @@ def test_with_folds_the_chart_learns_over_the_arcs_of_all(tmp_path: Path) -> Non
     spec = TrainingSpec(*files, ROUTES, dparser="transition:standard", epochs=1, arcs="packed", folds=2)
     train_models(spec, [tmp_path / name for name in ROUTES], lambda text: said.append(str(text)))
     chart, labeler = (cast(ConstrainedCKY | TwoStage, Model.load(tmp_path / name).route) for name in ROUTES)
-    assert (chart.arcs_.learned, labeler.arcs_.learned) == (1.0, 0.0)
-    assert [text for text in said if text.startswith("packed arcs")] == [
-        "packed arcs: route labeler on nine tenths",
-        f"packed arcs: {labeler.arcs_}",
-    ]
-    assert sum(text.startswith("cky over packed arcs: epoch") for text in said) == 3
+    assert (chart.arcs_.learned, labeler.arcs_.learned) == (1.0, 1.0)
+    assert not any(text.startswith("packed arcs") for text in said)
+    for name in ROUTES:
+        assert sum(text.startswith(f"{name} over packed arcs: epoch") for text in said) == 3
 
 
 @pytest.mark.parametrize("name", ROUTES)

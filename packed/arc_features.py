@@ -1,4 +1,4 @@
-"""What the chart learns of packed arcs: features of an arc and of what its label says, beside those of parts.
+"""What routes learn of packed arcs: features of an arc and of what its label says, beside their own.
 
 They stand in the same table of weights. An arc is seen by its probability, in bins, with its rank among the
 likely heads of its word, with the two words, and with how far it reaches; a symbol that it makes, by the
@@ -11,8 +11,8 @@ from __future__ import annotations
 from typing import NamedTuple
 
 import numpy as np
+from numpy.typing import NDArray
 
-from d2c.cky.search.layout import Observed
 from d2c.forests.forest import Floats, Ints
 from d2c.linear.adagrad import Gradient, add
 from d2c.linear.kernels import inner, kernel, lean
@@ -42,7 +42,12 @@ _BINS = np.log(
 ).astype(np.float32)
 _FARTHEST = np.array([1, 2, 3, 4, 6, 9, 14, 20])  # upper bounds of the first eight of the nine distances
 _MOST_RANK, _MOST_HEADS, _NEAR = 3, 4, np.float32(0.001)
-_OF_ARC, _OF_SYMBOL = 5, 6  # salts; parts have others
+_OF_ARC, _OF_SYMBOL = 5, 6  # salts; parts have others, and pairs of the labeler greater keys
+
+# What features see of a token: its word, its tag, its head in the d-parser's own tree (1..n, 0 = root). A
+# sentence has a token of zeros before and behind; `d2c.cky.search.layout.TOKEN` has more fields
+TOKEN = np.dtype([(name, np.int32) for name in ("word", "tag", "head")], align=True)
+Observed = NDArray[np.void]  # [n + 2]
 
 
 class ArcFeatures(NamedTuple):

@@ -1,0 +1,136 @@
+"""Labels and heads of the best d-trees over packed arcs, learned together: a structured SVM.
+
+The d-trees of a sentence are the d-parser's own and the likeliest of all others that its arcs hold. In each
+step the one that is best with its labels, by score and loss, is held against the one with most right heads,
+of equal ones the best, with the labels that the gold c-tree has over it. The loss is the number of wrong
+heads and labels. Learned are the weights of labels and those of arcs (`d2c.packed.arc_features`), in one
+table.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+from d2c.forests.forest import Floats
+from d2c.linear.adagrad import Gradient
+from d2c.packed.arc_features import ArcFeatures, Observed, add_arcs
+from d2c.packed.arcs import PackedArcs, single
+from d2c.packed.dtree import packed_arcs
+from d2c.packed.feature import ArcFeature
+from d2c.packed.k_best import Scored, k_best_dtrees
+from d2c.reduction.labeler.backbones import Backbones, Longs
+from d2c.reduction.labeler.joint import JointStates
+from d2c.reduction.labeler.learning import add_all, label_heads, scores_of
+from d2c.reduction.labeler.repeated import Repeated
+from d2c.reduction.labeler.scores import LabelScorer
+from d2c.trees.dtree import DTree
+
+EPOCHS = 3  # over packed arcs
+BEGIN = ArcFeature(weight=1.0, labels=0.0, learned=1.0)  # what arcs count for, to which weights are added
+SQUARES = 30.0  # of gradients, that stand for what is not known of weights that were learned before
+PACE = 5.0  # how much faster weights of arcs are learned than those of labels: the value of their features
+
+
+class Candidates(NamedTuple):
+    """The d-trees of a sentence among which one is chosen, and the arcs that hold them.
+
+    dtrees: [K] with their heads
+    logs:   [K] logarithms of the products of their arcs' probabilities
+    arcs:   those that are kept
+    """
+
+    dtrees: Sequence[tuple[int, ...]]
+    logs: Sequence[float]
+    arcs: PackedArcs
+
+    @classmethod
+    def of(cls, backbone: DTree, feature: ArcFeature, k: int, continuous: bool) -> Candidates:
+        """Return the k likeliest; none where there are too many arcs.
+
+        Where weights of arcs are learned, the backbone is always among them, the first.
+        """
+        own, arcs = tuple(backbone.heads), packed_arcs(backbone)
+        kept = single(own) if arcs is None else arcs.kept(feature.least, own)
+        if kept.is_single:
+            return cls([own], [0.0], kept)
+        best = k_best_dtrees(kept, k, continuous)
+        if best and feature.learned:
+            log = float(kept.logs[_places(kept, own)].sum())
+            best = [Scored(own, log), *(one for one in best if one.heads != own)][:k]
+        return cls([one.heads for one in best], [one.log for one in best], kept)
+
+
+def places_of(arcs: PackedArcs, dtrees: Sequence[Sequence[int]]) -> Longs:
+    """[K, n] where in arcs those of each d-tree are, by its heads."""
+    return np.array([_places(arcs, heads) for heads in dtrees])
+
+
+def _places(arcs: PackedArcs, heads: Sequence[int]) -> Longs:
+    return arcs.places(np.arange(len(heads)), np.array(heads))
+
+
+class ArcExample(NamedTuple):
+    """A sentence to learn from.
+
+    dtrees:   [K] the candidates
+    observed: what features of arcs see
+    arcs:     that are kept
+    places:   [K, n] where among these those of each d-tree are
+    labels:   [K, n] numbers of the labels that the gold c-tree has over each d-tree
+    wrong:    [K] how many of their heads are not the gold ones
+    """
+
+    dtrees: Sequence[DTree]
+    observed: Observed
+    arcs: PackedArcs
+    places: Longs
+    labels: Longs
+    wrong: Longs
+
+
+def score_arcs(
+    observed: Observed, arcs: PackedArcs, weight: float, weights: Floats
+) -> tuple[Floats, ArcFeatures]:
+    """[A] what each arc adds to the score of a d-tree, its logarithm with a weight, too; its features."""
+    features = ArcFeatures.of(observed, arcs, np.zeros((0, 0), np.float32), len(weights))
+    return weight * arcs.logs + PACE * features.scores(weights)[0], features
+
+
+def score_labels(
+    scorer: LabelScorer, backbones: Backbones, repeated: Repeated, labels: Longs
+) -> NDArray[np.float64]:
+    """[K] the scores of the labels, by position, of each d-tree."""
+    scores = scores_of(scorer, backbones, repeated.heads, labels)
+    return np.bincount(repeated.trees, scores[repeated.first]).astype(np.float64)
+
+
+def add_step(
+    scorer: LabelScorer, backbones: Backbones, states: JointStates, example: ArcExample, gradient: Gradient
+) -> tuple[int, int]:
+    """Add the features of the best d-tree less those of the nearest to a gradient; return the loss of the
+    former beyond that of the latter, and how many labels there are.
+
+    backbones: of the candidates
+    """
+    of_arcs, features = score_arcs(example.observed, example.arcs, BEGIN.weight, scorer.weights)
+    wrong, size = example.wrong, example.labels.shape
+    gold, guess = np.zeros((2, len(backbones.tags)), np.int64)
+    gold[backbones.tokens] = example.labels.ravel()
+    repeated = Repeated.of(backbones, np.zeros(size[0], np.int64), gold)
+    label_heads(scorer, backbones, repeated.heads, gold, states, guess)
+    guess[backbones.modifiers] = guess[repeated.source]
+    trees = of_arcs[example.places].sum(axis=1)
+    losses = wrong + (guess != gold)[backbones.tokens].reshape(size).sum(axis=1)
+    best = int((trees + score_labels(scorer, backbones, repeated, guess) + losses).argmax())
+    right = trees + score_labels(scorer, backbones, repeated, gold)
+    nearest = int(np.where(wrong == wrong.min(), right, -np.inf).argmax())
+    if best != nearest or losses[best] > wrong[best]:
+        heads, none = backbones.with_modifiers(), np.full(size[1], -1)
+        for number, labels, sign in ((nearest, gold, -1.0), (best, guess, 1.0)):
+            add_all(scorer, backbones, heads[repeated.trees == number], labels, sign, gradient)
+            add_arcs(gradient, features, example.places[number], none, sign * PACE)
+    return int(losses[best] - wrong[nearest]), size[1]
