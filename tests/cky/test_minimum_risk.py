@@ -18,6 +18,7 @@ from d2c.cky.search.search import ChartInput, derivation, scored_chart
 from d2c.combination.constituents import constituents
 from d2c.forests.forest import Doubles
 from d2c.packed.dtree import packed_arcs, with_packed_arcs
+from d2c.packed.feature import ArcFeature
 from d2c.trees.constraints import SpanConstraints
 from d2c.trees.ctree import CTree
 from d2c.trees.dtree import DTree, is_projective
@@ -123,7 +124,7 @@ def test_scale_and_threshold_are_kept_in_files(tmp_path: Path) -> None:
     route, dtrees = risking(fitted(), 0.02, 0.35), [*hesitant()][:20]
     route.save(tmp_path)
     again = ConstrainedCKY.load(tmp_path)
-    assert again.arcs_ == route.arcs_ == (1.0, 0.03, 0.0, 0.0, 0.02, 0.35)
+    assert again.arcs_ == route.arcs_ == ArcFeature(scale=0.02, threshold=0.35)
     assert [*again.decode_all(dtrees)] == [*route.decode_all(dtrees)] != [*fitted().decode_all(dtrees)]
 
 

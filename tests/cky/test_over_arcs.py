@@ -275,7 +275,7 @@ def test_a_model_without_features_of_arcs_is_what_it_was(tmp_path: Path) -> None
     text["arcs"] = text["arcs"][:3]
     file.write_text(json.dumps(text), encoding="utf-8")
     again = ConstrainedCKY.load(tmp_path)
-    assert again.arcs_ == route.arcs_ == (2.0, 0.01, 0.5, 0.0, 0.0, 0.0)
+    assert again.arcs_ == route.arcs_ == ArcFeature(2.0, 0.01, 0.5)
     assert list(again.decode_all(dtrees)) == list(route.decode_all(dtrees))
     packed = again.packed(single(dtrees[0].heads), again.vocabulary_.observe(*seen(dtrees[0])))
     assert packed.features is None
