@@ -109,18 +109,16 @@ class _Place(NamedTuple):
     side: int
     h: int
     bound: int
-    from_: int
-    to: int
+    from_: np.int64
+    to: np.int64
 
 
 @inner
 def _with_room(sides: _Sides, states: int, steps: int) -> _Sides:
     """Return the same with room for so many more."""
     counts = sides.counts
-    return _Sides(
-        *(room(sides.states, counts[0] + states), room(sides.steps, counts[1] + steps)),
-        *(sides.begin, sides.first, counts),
-    )
+    own_states, own_steps = room(sides.states, counts[0] + states), room(sides.steps, counts[1] + steps)
+    return _Sides(own_states, own_steps, sides.begin, sides.first, counts)
 
 
 @lean
