@@ -117,8 +117,8 @@ class _Place(NamedTuple):
 def _with_room(sides: _Sides, states: int, steps: int) -> _Sides:
     """Return the same with room for so many more."""
     counts = sides.counts
-    more_states, more_steps = room(sides.states, counts[0] + states), room(sides.steps, counts[1] + steps)
-    return _Sides(more_states, more_steps, sides.begin, sides.first, counts)
+    own_states, own_steps = room(sides.states, counts[0] + states), room(sides.steps, counts[1] + steps)
+    return _Sides(own_states, own_steps, sides.begin, sides.first, counts)
 
 
 @lean

@@ -158,14 +158,14 @@ def skeleton_of(begin: Ints, heads: Ints, around: bool, most: int) -> tuple[Skel
         row, bound = agenda[waiting] // n, agenda[waiting] % n
         side, h = row // n, row % n
         for i in range(rows[row], rows[row + 1]):
-            m = np.int64(dependents[i])
-            low, high = between(side, h, m)
-            for before in range(low, high if reaches(marks, side, m, bound) else low):
-                if takes(marks, side, h, m, before):
+            taken = np.int64(dependents[i])
+            low, high = between(side, h, taken)
+            for before in range(low, high if reaches(marks, side, taken, bound) else low):
+                if takes(marks, side, h, taken, before):
                     first, last = ends(side, bound, before)
                     keys, agenda = room(keys, count + 1), room(agenda, waiting + 3)
-                    keys[count] = item_key(n, m, h + 1 if around else NOTHING, first, last)
+                    keys[count] = item_key(n, taken, h + 1 if around else NOTHING, first, last)
                     count += 1
-                    waiting = _use_item(marks, m, first, last, agenda, waiting)
+                    waiting = _use_item(marks, taken, first, last, agenda, waiting)
                     waiting = _use(marks, side, h, before, agenda, waiting)
     return Skeleton(rows, dependents, marks), keys[: count if count <= most else 0]

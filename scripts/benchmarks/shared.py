@@ -2,10 +2,8 @@
 
 from __future__ import annotations
 
-import os
 import subprocess
 import sys
-import time
 from collections.abc import Callable, Collection, Sequence
 from pathlib import Path
 from typing import Any, NamedTuple
@@ -28,20 +26,25 @@ class Used(NamedTuple):
     kilobytes: int
 
 
+# Runs a command, says what it took. A new process counts the memory of the one that starts it as its own.
+_LAUNCHER = """
+import os, subprocess, sys, time
+start = time.perf_counter()
+process = subprocess.Popen(sys.argv[1:], stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
+_, status, used = os.wait4(process.pid, 0)
+seconds, process.returncode = time.perf_counter() - start, os.waitstatus_to_exitcode(status)
+print(process.returncode, seconds, used.ru_utime + used.ru_stime, used.ru_maxrss)
+"""
+
+
 def run(command: Sequence[str], given: bytes = b"") -> Used:
     """Run a whole process; given: its standard input. Raises CalledProcessError."""
-    start = time.perf_counter()
-    with subprocess.Popen(
-        command, cwd=Path.home(), stdin=subprocess.PIPE, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL
-    ) as process:
-        assert process.stdin is not None
-        process.stdin.write(given)
-        process.stdin.close()
-        _, status, used = os.wait4(process.pid, 0)
-        process.returncode = os.waitstatus_to_exitcode(status)
-    if process.returncode:
-        raise subprocess.CalledProcessError(process.returncode, command)
-    return Used(time.perf_counter() - start, used.ru_utime + used.ru_stime, used.ru_maxrss)
+    launched = [sys.executable, "-I", "-S", "-c", _LAUNCHER, *command]
+    said = subprocess.run(launched, cwd=Path.home(), input=given, stdout=subprocess.PIPE, check=True).stdout
+    status, seconds, cpu, kilobytes = said.decode().split()
+    if int(status):
+        raise subprocess.CalledProcessError(int(status), command)
+    return Used(float(seconds), float(cpu), int(kilobytes))
 
 
 def print_table(header: Sequence[str], rows: Sequence[Line]) -> None:
