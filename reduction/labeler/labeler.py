@@ -186,14 +186,12 @@ class Labeler:
     def learn_over_arcs(
         self,
         sentences: Sequence[ArcExample],
-        weight: float,
         score: Callable[[Floats], float] | None,
         progress: Callable[[Epoch], None] | None = None,
     ) -> Self:
         """Go on from the weights that there are, now together with those of arcs.
 
-        weight: of the logarithms of what packed arcs say of labels; score: F1 on held-out trees of averaged
-        weights, which chooses the epoch
+        score: F1 on held-out trees of averaged weights, which chooses the epoch
         """
         learner = AdaGrad.after(self.weights_, SQUARES, self.settings.rate, self.settings.penalty)
         settings = replace(self.settings, epochs=EPOCHS)
@@ -204,7 +202,7 @@ class Labeler:
             self.weights_, loss, labels = learner.weights, 0, 0  # `score` puts others there
             scorer = self._scorer()
             for sentence in map(sentences.__getitem__, numbers.tolist()):
-                backbones = self._backbones([(dtree, None) for dtree in sentence.dtrees], weight)
+                backbones = self._backbones([(dtree, None) for dtree in sentence.dtrees])
                 wrong, size = add_step(scorer, backbones, states, sentence, training.gradient)
                 if wrong:
                     descend(learner, training.gradient)

@@ -30,7 +30,7 @@ from d2c.reduction.labeler.scores import LabelScorer
 from d2c.trees.dtree import DTree
 
 EPOCHS = 3  # over packed arcs
-BEGIN = ArcFeature(weight=1.0, labels=0.0, learned=1.0)  # what arcs count for, to which weights are added
+BEGIN = ArcFeature(learned=1.0)  # what arcs count for, to which weights are added; what labels say, nothing
 SQUARES = 30.0  # of gradients, that stand for what is not known of weights that were learned before
 PACE = 5.0  # how much faster weights of arcs are learned than those of labels: the value of their features
 

@@ -270,8 +270,7 @@ class TwoStage(Reduction):
             self.labeler_.weights_ = weights
             return bracket_scores(gold, list(self.decode_all(dtrees)), gaps=self.gaps_).f1
 
-        weight, chooses = self.arcs_.labels, score if dtrees else None
-        self.labeler_.learn_over_arcs(list(examples), weight, chooses, progress)
+        self.labeler_.learn_over_arcs(list(examples), score if dtrees else None, progress)
         if any(packed_arcs(dtree) is not None for dtree in dtrees):
             fit_chosen(self, gold, dtrees)
 
