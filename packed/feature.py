@@ -87,26 +87,31 @@ def fit_feature(
     Neither d-parser nor route has learned from these sentences. Weights of features stay in use. Raises
     ValueError without arcs.
     """
-    gold, parsed, learned = list(ctrees), list(dtrees), route.arcs_.learned
-
-    def f1(feature: ArcFeature) -> float:
-        route.arcs_ = feature._replace(learned=learned)
-        guesses = counted(route.decode_all(parsed), f"packed arcs count {feature.weight:g}")
-        return bracket_scores(gold, list(guesses), gaps=route.gaps_).f1
-
-    route.arcs_ = learn_feature(f1, parsed, numbers)._replace(learned=learned)
+    parsed, learned = list(dtrees), route.arcs_.learned
+    score = _score_of(route, ctrees, parsed)
+    found = learn_feature(lambda feature: score(feature._replace(learned=learned)), parsed, numbers)
+    route.arcs_ = found._replace(learned=learned)
 
 
 def fit_chosen(route: OverArcs, ctrees: Iterable[CTree], dtrees: Iterable[DTree]) -> None:
     """Choose which arcs are kept, and what they count for, on held-out d-trees with packed arcs, for a route
     that has learned over such; see `chosen`."""
-    gold, parsed = list(ctrees), list(dtrees)
+    parsed = list(dtrees)
+    route.arcs_ = chosen(_score_of(route, ctrees, parsed), route.arcs_, parsed)
+
+
+def _score_of(
+    route: OverArcs, ctrees: Iterable[CTree], dtrees: Sequence[DTree]
+) -> Callable[[ArcFeature], float]:
+    """The F1 of a route on held-out d-trees as a function of what packed arcs count for."""
+    gold = list(ctrees)
 
     def f1(feature: ArcFeature) -> float:
         route.arcs_ = feature
-        return bracket_scores(gold, list(route.decode_all(parsed)), gaps=route.gaps_).f1
+        guesses = counted(route.decode_all(dtrees), f"packed arcs count {feature.weight:g}")
+        return bracket_scores(gold, list(guesses), gaps=route.gaps_).f1
 
-    route.arcs_ = chosen(f1, route.arcs_, parsed)
+    return f1
 
 
 def learn_feature(

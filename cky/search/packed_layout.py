@@ -26,6 +26,7 @@ from d2c.cky.search.skeleton import (
     USEFUL,
     WHOLE,
     Skeleton,
+    between,
     beyond,
     ends,
     item_key,
@@ -149,7 +150,7 @@ def _add_steps(
     """Add the steps to a state. taken: the dependent that they all take; -1: any"""
     marks, n = skeleton.marks, len(skeleton.marks)
     side, h, bound, begin, end = place
-    low, high = (bound + 1, h + 1) if side == LEFT else (h, bound)
+    low, high = between(side, h, bound)
     for before in range(low, high):
         for i in range(begin, end):
             m = np.int64(skeleton.dependents[i])

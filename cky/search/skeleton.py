@@ -55,7 +55,7 @@ def takes(marks: Bits, side: int, h: int, m: int, bound: int) -> bool:
 
 @lean
 def between(side: int, h: int, m: int) -> tuple[int, int]:
-    """Return the bounds (from, to) between h and m, at which h may take m."""
+    """Return the bounds (from, to) of h before m, which may be a bound, too: there h may take m."""
     return (m + 1, h + 1) if side == LEFT else (h, m)
 
 
