@@ -164,7 +164,7 @@ class StanzaParser(StanzaEstimator, DependencyParser):
         self, train: Iterable[DTree], dev: Sequence[DTree], directory: Path, rate: float, progress: Report
     ) -> Self:
         """Learn more, with an encoder, and leave what is best on `dev` in a directory; trees with new labels
-        or tags are left out.
+        or tags are left out. A network that does not know ends of yields learns these, too.
 
         rate: the highest of learning
         """
@@ -178,7 +178,7 @@ class StanzaParser(StanzaEstimator, DependencyParser):
         ]
         evaluate = self._evaluating(dev, progress)
         encoder = trainable(begin.model.bert_model), begin.model.bert_tokenizer
-        own = {"lr": rate, "device": self._device, "seed": self.seed}
+        own = {"lr": rate, "device": self._device, "seed": self.seed, "yields": self.gives_arcs}
 
         def build(arguments: dict[str, Any], encoder: EncoderPair | None) -> ArcTask:
             return ArcTask(arguments, rows, self.pretrain_, encoder, evaluate, begin)

@@ -94,7 +94,7 @@ class StanzaTask(NetworkTask):
 class ArcTask(StanzaTask):
     """A parser that learns heads and labels. Its part of a batch keeps the scorer of labels small.
 
-    begin: whose network and vocabulary it goes on from
+    begin: whose vocabulary and weights, but its encoder's, it goes on with; what they lack is new
     """
 
     name = "stanza"
@@ -119,14 +119,13 @@ class ArcTask(StanzaTask):
         self.loader = arc_data.DataLoader(StanzaDocument(train), self.words, arguments, pretrain, known)
         self.data, self.lengths = self.loader.dataset, self.loader.dataset.lengths
         kind, vocab = TRAINERS[arguments["model_type"]], self.loader.vocab
-        if begin and encoder:
-            self.model = begin.model
-            self.model.unsaved_modules.remove("bert_model")  # as of one that was loaded
-            self.model.bert_model = encoder[0].to(arguments["device"])
-        else:
-            vectors = pretrain.emb if pretrain else None
-            self.model = kind.build_model(arguments, vocab, vectors, **self._around())
-            self.model.to(arguments["device"])
+        vectors = pretrain.emb if pretrain else None
+        self.model = kind.build_model(arguments, vocab, vectors, **self._around())
+        if begin:
+            weights = begin.model.state_dict()
+            own = {name: weights[name] for name in weights if not name.startswith("bert_model.")}
+            self.model.load_state_dict(own, strict=False)
+        self.model.to(arguments["device"])
         self.trainer = kind(arguments, vocab, pretrain, self.model, build_optimizer=encoder is None)
         self.model.bert_finetuning = encoder is not None
         self._optimize(self.trainer.optimizer)

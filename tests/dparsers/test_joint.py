@@ -63,17 +63,21 @@ def test_shapes(form: str, is_of: str) -> None:
     assert shape(form) == is_of
 
 
-def test_it_goes_on_from_what_it_knows(tmp_path: Path) -> None:
+def test_it_goes_on_from_what_it_knows(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     pytest.importorskip("transformers", reason='needs pip install "d2c[transformers]"')
     first, more, dev = treebank(1, 12), treebank(3, 24), treebank(2, 6)
     files = write(tmp_path / "train.conllu", first), write(tmp_path / "dev.conllu", dev)
     encoder = tiny_encoder(tmp_path / "tiny")
     own = StanzaParser("joint", bert_model=str(encoder), epochs=2, device="cpu", threads=1, arguments=TINY)
-    own.train(*files, tmp_path / "joint")
+    with monkeypatch.context() as of_before:
+        of_before.setattr("d2c.dparsers.stanza.parser.StanzaParser.gives_arcs", False)
+        own.train(*files, tmp_path / "joint")
     begun = StanzaParser.load(tmp_path / "joint", "cpu")
     known, before = begun.tags_, begun.trainer_.model.bert_model.state_dict()
     before = {name: tensor.clone() for name, tensor in before.items()}
     new = replace(more[0], tokens=Tokens(more[0].tokens.forms, ("NEW",) * len(more[0].tokens)))
+    arcs = next(begun.parse_packed([dev[0].tokens])).arcs
+    assert arcs is not None and arcs.yields is None
     begun.epochs, reports = 12, list[Progress]()
     begun.go_on([*first, *more, new], dev, tmp_path / "more", 0.02, reports.append)
     assert begun.tags_ == known and reports[-1].las > reports[0].las
@@ -83,3 +87,5 @@ def test_it_goes_on_from_what_it_knows(tmp_path: Path) -> None:
     found, again = ([*one.parse(dtree.tokens for dtree in dev)] for one in (begun, after))
     assert [(one.heads, one.labels) for one in found] == [(one.heads, one.labels) for one in again]
     assert attachment(dev, again)[1] > 0.5
+    arcs = next(after.parse_packed([dev[0].tokens])).arcs
+    assert arcs is not None and arcs.yields is not None and len(arcs.yields) == 2 * len(dev[0].heads) ** 2
