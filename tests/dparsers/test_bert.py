@@ -39,6 +39,21 @@ def test_bert_is_that_of_transformers(
         assert all(torch.equal(a[ids > 0], b[ids > 0]) and torch.equal(a, c) for a, b, c in pairs)
 
 
+def test_matrices_have_few_sizes(tmp_path: Path) -> None:
+    network, tokenizer = load_encoder(tiny_encoder(tmp_path / "tiny"))
+    save_encoder(network, tokenizer, tmp_path / "saved")
+    own, _ = read_encoder(tmp_path / "saved")
+    sizes = list[int]()
+    for layer in (one for one in own.transformer.encoder.modules() if isinstance(one, torch.nn.Linear)):
+        layer.register_forward_pre_hook(lambda _, given: sizes.append(len(given[0])))
+    with torch.no_grad():
+        for sentences, pieces in ((1, 3), (8, 8), (7, 11)):
+            ids = torch.full((sentences, pieces), 5)
+            states = own(ids, torch.ones_like(ids)).hidden_states
+            assert {state.shape[:2] for state in states} == {(sentences, pieces)}
+    assert sorted({*sizes}) == [64, 128]
+
+
 def test_weights_are_rounded_once_for_all_batches(monkeypatch: pytest.MonkeyPatch) -> None:
     layer, ones = torch.nn.Linear(1, 1, bias=False), torch.ones(1, 1)
     layer.weight.data[:] = 2.0
