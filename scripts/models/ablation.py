@@ -1,11 +1,14 @@
 """What models owe to each source, and to teachers: F1 on dev parts, with and without them.
 
-    python scripts/models/ablation.py sources|genres|lessons [--models DIR] [-o DIR] [--words N] [--seed N]
+    python scripts/models/ablation.py sources|genres|lessons|distillation [--models DIR] [-o DIR] [--words N]
+                                      [--seed N]
 
 A model that `scripts/build_models.py` left in --models goes on for one pass over so many words, for each row
 as many: what is added takes room from the rest. The chart stays that of `en-base`. Words given, tags
 predicted; EVALB, `collins.prm`; points and p of paired approximate randomisation. What teachers and rows have
 found is kept in -o, and not looked for again.
+
+`distillation`: `en-small`, and what its recipe makes without lessons, trained from scratch: about an hour.
 
 Reads $D2C_TREEBANKS (default ../shared/treebanks).
 """
@@ -36,6 +39,7 @@ from d2c.trees.formats.brackets import format_bracket
 from d2c.trees.scores.brackets import metric_for
 from d2c.trees.scores.matches import Matches
 from d2c.trees.scores.significance import counted_matches, randomised
+from models.build import train
 from models.continuing import go_on
 from models.recipes import RECIPES, BuildSpec
 from models.scores import untagged
@@ -77,22 +81,27 @@ GROUPS = {
 }
 LEARNED = tuple(genre for genre in TRAIN_GENRES if genre not in LEFT_OUT)
 GENRES = {", ".join(LEFT_OUT): LEFT_OUT, ", ".join(LEARNED): LEARNED, "other genres": OTHERS}
+TABLES = "sources", "genres", "lessons", "distillation"
 Found = Mapping[str, Sequence[Matches]]  # of each part what is found of its sentences
 
 
 @dataclass(frozen=True)
 class Row:
     """A model, and what it learns from when it goes on; nothing: it is scored as it is. `than`: the row that
-    it is compared with."""
+    it is compared with. `anew`: what is scored is another model, of the same recipe without lessons."""
 
     name: str
     begin: str
     sources: tuple[str, ...] = ()
     than: str | None = None
+    anew: bool = False
 
 
 def rows_of(table: str) -> list[Row]:
-    """Return the rows of a table: `sources`, `genres` or `lessons`."""
+    """Return the rows of a table: `sources`, `genres`, `lessons` or `distillation`."""
+    if table == "distillation":
+        alone = Row("without lessons", "en-small", anew=True)
+        return [alone, Row("en-small", "en-small", than=alone.name)]
     base, gold = Row("en-base", "en-base"), Row("gold", "en-base", GOLD, "en-base")
     added = [Row(f"gold, {one}", "en-base", (*GOLD, one), "gold") for one in SILVER]
     everything = Row("all", "en-base", GOLD + SILVER, "gold")
@@ -172,11 +181,15 @@ def scored(directory: Path, parts: Mapping[str, list[CTree]]) -> dict[str, list[
 
 def score_row(row: Row, treebanks: Path, models: Path, kept: Path, words: int, seed: int) -> Found:
     """Return what the model of a row finds of each part, trained unless that is kept."""
-    file = kept / f"{row.begin}-{words}-{seed}-{'-'.join(row.sources).replace(' ', '-')}.json"
+    what = "alone" if row.anew else "-".join(row.sources).replace(" ", "-")
+    file = kept / f"{row.begin}-{words}-{seed}-{what}.json"
     if not file.is_file():
         say(row)
         with scratch() as work:
             directory = models / row.begin
+            if row.anew:
+                recipe = replace(RECIPES[row.begin], lessons=())
+                directory = train(recipe, treebanks, models, work, say, kept)["cky"]
             if row.sources:
                 files = {source: trees_of(source, treebanks, models, kept) for source in row.sources}
                 parts = write_parts(shares_of(files, words), of_each(trees_in), work, seed, RECIPE.recased)
@@ -213,7 +226,7 @@ def differences(
 
 
 @click.command()
-@click.argument("tables", nargs=-1, required=True, type=click.Choice(["sources", "genres", "lessons"]))
+@click.argument("tables", nargs=-1, required=True, type=click.Choice(TABLES))
 @click.option("--models", type=FilePath, default="models", show_default=True)
 @click.option("-o", "--output", "kept", type=FilePath, default="ablation", show_default=True)
 @click.option("--words", default=120_000, show_default=True)
