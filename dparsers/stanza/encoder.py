@@ -79,13 +79,13 @@ class Encoder(nn.Module):
         if ids.shape[1] > self.window:
             rows, columns, back = windows(attention_mask.sum(1).tolist(), self.window, ids.device)
             ids, mask = ids[rows.clamp(min=0), columns], (rows >= 0).long()
-        with torch.autocast(ids.device.type, torch.bfloat16, enabled=_multiplies_halves(ids.device)):
+        with torch.autocast(ids.device.type, torch.bfloat16, enabled=multiplies_halves(ids.device)):
             states = self.transformer(ids, attention_mask=mask, output_hidden_states=True).hidden_states
         states = tuple(state.float() for state in states)
         return States(states if back is None else tuple(state[back] for state in states))
 
 
-def _multiplies_halves(device: torch.device) -> bool:
+def multiplies_halves(device: torch.device) -> bool:
     """Return whether matrices of bfloat16 are multiplied faster: on GPUs, and on CPUs that can do that."""
     if device.type == "cuda":
         return True

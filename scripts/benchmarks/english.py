@@ -122,7 +122,7 @@ def weights(sentences: int | None) -> None:
     parts = {name: dev(name, sentences) for name in ("craft", "genia", "masc", "gum")}
     for sums in ("floats", "bytes"):
         if sums == "bytes":
-            encoder._multiplies_halves = lambda device: False  # such layers take floats
+            encoder.multiplies_halves = lambda device: False  # such layers take floats
             network = cast(Any, model.dparser).trainer_.model.bert_model
             cast(Any, torch.ao.quantization).quantize_dynamic(network, {torch.nn.Linear}, inplace=True)
         for name, gold in parts.items():

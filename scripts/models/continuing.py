@@ -32,14 +32,13 @@ def go_on(
     there is one.
     """
     model = Model.load(base)
-    tagger, dparser = model.tagger, model.dparser
+    tagger, dparser, words = model.tagger, model.dparser, "dparser"  # or the part that finds tags
     assert isinstance(dparser, SpacyParser | StanzaParser)
-    words = "tagger" if isinstance(tagger, SpacyTagger) else "dparser"  # which knows tags, too
     dparser.epochs = spec.epochs
     train, dev = [*CLEANED(spec.train)], [*CLEANED(spec.dev)]
     dev = [*thinned(dev, DEV_WORDS, lambda ctree: len(ctree.tokens))]
     if isinstance(tagger, SpacyTagger):
-        tagger.epochs = tagger_epochs
+        tagger.epochs, words = tagger_epochs, "tagger"
         tokens = [[ctree.tokens for ctree in part] for part in (train, dev)]
         tagger.go_on(tokens[0], tokens[1], directory / words, _RATES["spacy"], say)
     route = next(iter(spec.new_routes().values()))

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import gzip
 from collections.abc import Iterable, Iterator
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
@@ -30,6 +31,7 @@ from models.ablation import (
     scored,
     shares_of,
 )
+from models.recipes import RECIPES, Recipe
 
 TREE = "(TOP (S (NP (PRP I)) (VP (VBD saw) (NP (DT a) (NN {}))) (. .)))"
 AGREES, CONTRADICTS = (2, 0, 4, 2, 2), (4, 4, 2, 0, 4)
@@ -57,7 +59,7 @@ def test_rows_have_a_source_more_or_less() -> None:
     ]
 
 
-@pytest.mark.parametrize("table", ["sources", "genres", "lessons"])
+@pytest.mark.parametrize("table", ablation.TABLES)
 def test_rows_are_compared_with_rows_before_them(table: str) -> None:
     rows = rows_of(table)
     names = [row.name for row in rows]
@@ -113,6 +115,25 @@ def test_a_row_that_is_kept_is_not_learned_again(tmp_path: Path) -> None:
     keep(tmp_path / "en-base-1000-2-CRAFT-a-b.json", '{"MASC": [[4, 5, 3], [1, 1, 0]]}')
     found = {"MASC": [Matches(4, 5, 3), Matches(1, 1, 0)]}
     assert score_row(row, tmp_path, tmp_path, tmp_path, 1000, 2) == found
+
+
+def test_a_row_without_lessons_is_trained_by_the_same_recipe(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    recipes = list[Recipe]()
+
+    def train(recipe: Recipe, *_: object) -> dict[str, Path]:
+        recipes.append(recipe)
+        return {"reduction": Path("other"), "cky": Path("chart")}
+
+    monkeypatch.setattr(ablation, "train", train)
+    monkeypatch.setattr(ablation, "dev_parts", lambda _: {})
+    monkeypatch.setattr(ablation, "scored", lambda directory, _: {directory.name: [[4, 5, 3]]})
+    alone, whole = rows_of("distillation")
+    found = [score_row(row, tmp_path, tmp_path, tmp_path, 1, 1) for row in (alone, whole, alone)]
+    assert [*map(list, found)] == [["chart"], ["en-small"], ["chart"]]
+    [recipe] = recipes
+    assert recipe == replace(RECIPES["en-small"], lessons=())
 
 
 def test_lines_and_differences() -> None:
