@@ -21,11 +21,13 @@ from d2c.cky.search.pruning import Constraints, restrict
 from d2c.cky.search.search import (
     ChartDerivation,
     ChartInput,
+    Posteriors,
     best_derivation,
     bracket_key,
     k_best_derivations,
     oracle_derivation,
     posteriors,
+    scored_chart,
 )
 from d2c.cky.search.templates import Templates
 from d2c.cky.settings import ChartSettings
@@ -87,10 +89,10 @@ class ChartDecoder:
         arcs, in the d-tree: so more are looked for until c-trees are k, and those found count together.
         """
         sentence = self._sentence(dtree, self.heads_of(dtree, Repairs()), constraints)
-        wanted = k
+        scored, wanted = scored_chart(sentence), k
         while True:
             best: dict[CTree, float] = {}
-            logs, derivations = k_best_derivations(sentence, wanted)
+            logs, derivations = k_best_derivations(scored, wanted)
             for log, derivation in zip(logs, derivations, strict=True):
                 ctree = self.ctree(dtree.tokens, derivation, Repairs())
                 best[ctree] = float(np.logaddexp(best.get(ctree, -np.inf), log))
@@ -100,7 +102,16 @@ class ChartDecoder:
         ranked = [(log, ctree) for ctree, log in best.items()][:k]
         if not self.arcs_.scale or sentence.packed is None:
             return ranked
-        return summed([(None, self.with_confidences(dtree, Repairs(), constraints)[0]), *ranked])[:k]
+        found = posteriors(sentence, scored, self.arcs_.scale)
+        first, _ = self._chosen(dtree.tokens, found, self.arcs_.threshold, Repairs(), constraints)
+        return summed([(None, first), *ranked])[:k]
+
+    def by_risk(self, dtree: DTree, features: Sequence[ArcFeature]) -> list[CTree]:
+        """Return what `best` would with the scale and the threshold of each feature, all else as it is."""
+        sentence = self._sentence(dtree, self.heads_of(dtree, Repairs()))
+        scored = scored_chart(sentence)
+        found = {scale: posteriors(sentence, scored, scale) for scale in {one.scale for one in features}}
+        return [self._chosen(dtree.tokens, found[a.scale], a.threshold, Repairs())[0] for a in features]
 
     def with_confidences(
         self, dtree: DTree, repairs: Repairs, constraints: SpanConstraints | None = None
@@ -113,15 +124,25 @@ class ChartDecoder:
         of scaled scores, whatever their head.
         """
         sentence = self._sentence(dtree, self.heads_of(dtree, repairs), constraints)
-        found = posteriors(sentence, self.arcs_.scale)
+        found = posteriors(sentence, scored_chart(sentence), self.arcs_.scale)
         repairs.counts[ARCS_UNDONE] += _arcs_undone(sentence, found.derivation)
-        ctree = self._refined(dtree.tokens, found.derivation, repairs)
+        return self._chosen(dtree.tokens, found, self.arcs_.threshold, repairs, constraints)
+
+    def _chosen(
+        self,
+        tokens: Tokens,
+        found: Posteriors,
+        threshold: float,
+        repairs: Repairs,
+        constraints: SpanConstraints | None = None,
+    ) -> tuple[CTree, tuple[float, ...]]:
+        """Return a c-tree and its probabilities as `with_confidences`. threshold: of minimum Bayes risk"""
+        ctree = self._refined(tokens, found.derivation, repairs)
         if found.scaled:
             required = [] if constraints is None else constraints.require
             spans = [one.tokens for one in required if one.end - one.start > 1]
-            best = self._symbols.restore(ctree)
-            return least_risk(best, found, self._shown, self.arcs_.threshold, spans)
-        n, ids, lexical_heads = len(dtree.heads), self.grammar_.symbol_ids, ctree.lexical_heads()
+            return least_risk(self._symbols.restore(ctree), found, self._shown, threshold, spans)
+        n, ids, lexical_heads = len(tokens), self.grammar_.symbol_ids, ctree.lexical_heads()
         order, shares = np.argsort(found.keys, kind="stable"), list[float]()
         keys, words, probabilities = found.keys[order], found.words[order], found.probabilities[order]
         chains = self._symbols.shown(ctree.labels)

@@ -77,6 +77,19 @@ class OverArcs(Protocol):
         """The c-trees of d-trees."""
 
 
+class RiskyRoute(Protocol):
+    """A route that looks among packed arcs for trees of minimum Bayes risk; attributes as of `OverArcs`."""
+
+    arcs_: ArcFeature
+
+    @property
+    def gaps_(self) -> bool:
+        """Whether training trees had gaps."""
+
+    def by_risk(self, dtree: DTree, features: Sequence[ArcFeature]) -> list[CTree]:
+        """The c-tree with the scale and the threshold of each feature, all else as it is."""
+
+
 def fit_feature(
     route: OverArcs, ctrees: Iterable[CTree], dtrees: Iterable[DTree], numbers: Sequence[str] = ("labels",)
 ) -> None:
@@ -160,25 +173,24 @@ def chosen(score: Callable[[ArcFeature], float], feature: ArcFeature, dtrees: It
     return with_threshold(_better(score, best, "yields") if seen else best)
 
 
-def fit_risk(route: OverArcs, ctrees: Iterable[CTree], dtrees: Iterable[DTree]) -> list[float]:
+def fit_risk(route: RiskyRoute, ctrees: Iterable[CTree], dtrees: Iterable[DTree]) -> list[float]:
     """Give a route the scale and threshold of minimum Bayes risk with which it has the best F1 on held-out
     d-trees with packed arcs; none, unless those that are best on either half are better than best derivations
     on the other half. Return by how much they are, in points of F1, on the second and the first half."""
-    gold, parsed, plain = list(ctrees), list(dtrees), route.arcs_._replace(scale=0.0, threshold=0.0)
+    gold, plain = list(ctrees), route.arcs_._replace(scale=0.0, threshold=0.0)
     metric, middle = metric_for(gold, route.gaps_), len(gold) // 2
+    tried = [plain._replace(scale=scale, threshold=least) for scale, least in product(SCALES, THRESHOLDS)]
 
-    def halves(feature: ArcFeature) -> tuple[Matches, Matches]:
-        route.arcs_ = feature
-        guesses = counted(route.decode_all(parsed), f"risk, scale {feature.scale}, {feature.threshold}")
+    def halves(guesses: Iterable[CTree]) -> tuple[Matches, Matches]:
         matches = [score.matches for score in metric.score(gold, guesses)]
         return sum(matches[:middle], Matches()), sum(matches[middle:], Matches())
 
-    features = [plain._replace(scale=scale, threshold=least) for scale, least in product(SCALES, THRESHOLDS)]
-    tried, before = {feature: halves(feature) for feature in features}, halves(plain)
-    chosen = [max(tried, key=lambda feature: tried[feature][half].f1) for half in (0, 1)]
-    gains = [tried[chosen[half]][1 - half].f1 - before[1 - half].f1 for half in (0, 1)]
-    best = max(tried, key=lambda feature: sum(tried[feature], Matches()).f1)
-    route.arcs_ = best if min(gains) > 0 else plain
+    rows = [route.by_risk(dtree, [plain, *tried]) for dtree in counted(dtrees, "minimum Bayes risk")]
+    before, *found = map(halves, zip(*rows, strict=True))
+    chosen = [max(found, key=lambda pair: pair[half].f1) for half in (0, 1)]
+    gains = [chosen[half][1 - half].f1 - before[1 - half].f1 for half in (0, 1)]
+    best = max(range(len(tried)), key=lambda number: sum(found[number], Matches()).f1)
+    route.arcs_ = tried[best] if min(gains) > 0 else plain
     return gains
 
 

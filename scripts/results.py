@@ -31,9 +31,9 @@ gaps disco-dop with `proper.prm`). UAS leaves out punctuation. *Packed* is the b
 treebanks. Under each table stand the commands; each row has the commit that was measured and the day.
 
 More, with what was tried and did not help, is in the lab book: [accuracy](lab/accuracy.md), [the
-chart](lab/chart.md), [packed arcs](lab/arcs.md), [languages](lab/languages.md), [speed and text](lab/speed.md).
-The papers' own tables are in [tables](tables.md) and [tables with gold tags](tables_gold.md), the shipped models'
-scores in [models](models.md#across-treebanks).
+chart](lab/chart.md), [packed arcs](lab/arcs.md), [languages](lab/languages.md), [speed and
+text](lab/speed.md). The papers' own tables are in [tables](tables.md) and [tables with gold
+tags](tables_gold.md), the shipped models' scores in [models](models.md#across-treebanks).
 """
 
 Row = Mapping[str, Any]

@@ -57,6 +57,16 @@ class ChartInput(NamedTuple):
     wanted: tuple[SpanConstraints, Sequence[Sequence[str]]] | None = None
 
 
+class ScoredChart(NamedTuple):
+    """A chart with a derivation, how it was found (stage, several: as of `ChartDerivation`), and the scores
+    [E] of its edges."""
+
+    chart: Chart
+    stage: int
+    several: bool
+    scores: Floats
+
+
 class Posteriors(NamedTuple):
     """A best derivation, and C constituents of all with their probabilities; one that comes several times has
     the sum of these.
@@ -104,8 +114,8 @@ def any_chart(query: Query, observed: Observed, packed: Packed | None = None) ->
     return build_chart(free._replace(glue=True), observed), 2, False
 
 
-def scored_chart(sentence: ChartInput) -> tuple[Chart, int, bool, Floats]:
-    """Return a chart as of `any_chart`, and the scores of its edges."""
+def scored_chart(sentence: ChartInput) -> ScoredChart:
+    """Return the chart of `any_chart`."""
     query, observed, scorer, packed, wanted = sentence
     chart, stage, several = any_chart(query, observed, packed)
     scores = score_edges(chart, observed, scorer, GLUE_SCORE)
@@ -113,7 +123,7 @@ def scored_chart(sentence: ChartInput) -> tuple[Chart, int, bool, Floats]:
         scores += score_arcs(chart, packed, query.rules.parent)
     if wanted is not None:
         scores += obedience(chart, query.rules, *wanted)
-    return chart, stage, several, scores
+    return ScoredChart(chart, stage, several, scores)
 
 
 def best_derivation(sentence: ChartInput) -> ChartDerivation:
@@ -126,9 +136,9 @@ def best_derivation(sentence: ChartInput) -> ChartDerivation:
     return derivation(chart, viterbi(chart.forest, scores), stage, several)
 
 
-def k_best_derivations(sentence: ChartInput, k: int) -> tuple[list[float], list[ChartDerivation]]:
+def k_best_derivations(scored: ScoredChart, k: int) -> tuple[list[float], list[ChartDerivation]]:
     """Return the logarithms of the probabilities of the k best derivations, best first, and these."""
-    chart, stage, several, scores = scored_chart(sentence)
+    chart, stage, several, scores = scored
     totals, edges, begin = k_best(chart.forest, scores, k)
     totals -= marginals(chart.forest, scores)[0]
     return totals.tolist(), [derivation(chart, one, stage, several) for one in np.split(edges, begin[1:-1])]
@@ -144,12 +154,13 @@ def oracle_derivation(
     return derivation(chart, viterbi(chart.forest, near), stage, several)
 
 
-def posteriors(sentence: ChartInput, scale: float = 0.0) -> Posteriors:
+def posteriors(sentence: ChartInput, scored: ScoredChart, scale: float) -> Posteriors:
     """Return a best derivation, and the probability of the constituents of all.
 
-    scale: of the scores from which probabilities come, for minimum Bayes risk; 0: they are for the derivation
+    scored: the sentence's
+    scale:  of scores, from which probabilities for minimum Bayes risk come; 0: they are for the derivation
     """
-    chart, stage, several, scores = scored_chart(sentence)
+    chart, stage, several, scores = scored
     scaled = scale > 0 and several and sentence.packed is not None and not sentence.packed.dtrees
     _, shares = marginals(chart.forest, scores * np.float32(scale) if scaled else scores)
     n, among = len(sentence.observed) - 2, shares > RAREST if scaled else None

@@ -145,6 +145,23 @@ def test_all_ways_to_decode_give_the_same_tree() -> None:
     assert 0 < unknown < 60
 
 
+def test_many_scales_and_thresholds_share_a_chart(monkeypatch: pytest.MonkeyPatch) -> None:
+    plain, features = (
+        fitted(),
+        [ArcFeature(scale=a, threshold=b) for a, b in ((0, 0), (0.1, 0.5), (0.02, 0.2))],
+    )
+    dtrees = [*hesitant()][:20]
+    expected = [[*risking(plain, one.scale, one.threshold).decode_all(dtrees)] for one in features]
+    assert expected[0] != expected[1] != expected[2]
+    charts = list[object]()
+    monkeypatch.setattr(
+        "d2c.cky.decoding.scored_chart", lambda asked: charts.append(asked) or scored_chart(asked)
+    )
+    assert [plain.by_risk(dtree, features) for dtree in dtrees] == [*map(list, zip(*expected, strict=True))]
+    [*risking(plain, 0.1, 0.5).decode_k_best(dtrees[0], 40)]
+    assert len(charts) == len(dtrees) + 1
+
+
 def constituents_of(ctree: CTree) -> frozenset[Constituent]:
     return frozenset(constituents(ctree))
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import replace
 from math import log2
 from pathlib import Path
@@ -138,7 +138,7 @@ def test_each_weight_that_is_tried_is_told(caplog: pytest.LogCaptureFixture) -> 
     assert [record.getMessage() for record in caplog.records][: len(tried)] == tried
 
 
-GOLD = [CTree(Tokens(("a", "b"), ("A", "B")), ("S",), ((0, 1),))] * 8
+GOLD = [CTree(Tokens((str(number), "b"), ("A", "B")), ("S",), ((0, 1),)) for number in range(8)]
 
 
 def right_in(right: dict[tuple[float, float], set[int]]) -> Any:
@@ -148,10 +148,11 @@ def right_in(right: dict[tuple[float, float], set[int]]) -> Any:
         arcs_ = ArcFeature(2.0, 0.1, learned=1.0, scale=0.5, threshold=0.5)
         gaps_ = False
 
-        def decode_all(self, dtrees: Iterable[DTree]) -> Iterator[CTree]:
-            found = right.get((self.arcs_.scale, self.arcs_.threshold), {0, 4})
-            for number, ctree in enumerate(GOLD):
-                yield ctree if number in found else replace(ctree, labels=("X",))
+        def by_risk(self, dtree: DTree, features: Sequence[ArcFeature]) -> list[CTree]:
+            own = GOLD[int(dtree.tokens.forms[0])]
+            of_features = [right.get((one.scale, one.threshold), {0, 4}) for one in features]
+            wrong = replace(own, labels=("X",))
+            return [own if GOLD.index(own) in found else wrong for found in of_features]
 
     return Known()
 
