@@ -33,7 +33,7 @@ treebanks. Under each table stand the commands; each row has the commit that was
 More, with what was tried and did not help, is in the lab book: [accuracy](lab/accuracy.md), [the
 chart](lab/chart.md), [packed arcs](lab/arcs.md), [languages](lab/languages.md), [speed and
 text](lab/speed.md). The papers' own tables are in [tables](tables.md) and [tables with gold
-tags](tables_gold.md), the shipped models' scores in [models](models.md#across-treebanks).
+tags](tables_gold.md), the [included models](lab/english.md) have their own page.
 """
 
 Row = Mapping[str, Any]

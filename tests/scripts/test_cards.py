@@ -13,7 +13,7 @@ from d2c.models.names import find
 from models.cards import main
 from models.recipes import RECIPES
 
-DOCS = Path(__file__).parents[2] / "docs" / "models.md"
+DOCS = Path(__file__).parents[2] / "docs" / "lab" / "english.md"
 
 
 @pytest.mark.parametrize("name", ["en", "en-small", "en-clear", "en-ud"])
