@@ -168,9 +168,21 @@ def chosen(score: Callable[[ArcFeature], float], feature: ArcFeature, dtrees: It
     def with_threshold(feature: ArcFeature) -> ArcFeature:
         return max((feature._replace(least=least) for least in thresholds), key=score)
 
-    best = _better(score, with_threshold(feature), "weight")
-    seen = feature.yields > 0 and _gives(given, "yields")
-    return with_threshold(_better(score, best, "yields") if seen else best)
+    return with_threshold(reweighted(score, with_threshold(feature), given))
+
+
+def fit_weights(route: OverArcs, ctrees: Iterable[CTree], dtrees: Iterable[DTree]) -> None:
+    """Choose what packed arcs count for as `fit_chosen`, but keep the same arcs."""
+    parsed = list(dtrees)
+    route.arcs_ = reweighted(cache(_score_of(route, ctrees, parsed)), route.arcs_, parsed)
+
+
+def reweighted(
+    score: Callable[[ArcFeature], float], feature: ArcFeature, dtrees: Sequence[DTree]
+) -> ArcFeature:
+    """The feature with the weights of arcs, and of ends of yields where these count, that score best."""
+    best = _better(score, feature, "weight")
+    return _better(score, best, "yields") if feature.yields > 0 and _gives(dtrees, "yields") else best
 
 
 def fit_risk(route: RiskyRoute, ctrees: Iterable[CTree], dtrees: Iterable[DTree]) -> list[float]:

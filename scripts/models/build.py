@@ -15,11 +15,12 @@ from d2c.dparsers.protocol import TextRules
 from d2c.dparsers.training import thinned
 from d2c.experiments.rows import with_tags_of
 from d2c.models.model import SETTINGS, Model, load_route, read_settings
-from d2c.packed.feature import least_probability
+from d2c.packed.feature import fit_weights, least_probability
 from d2c.parsing.rules import rules_of
 from d2c.training.train import train_models
 from d2c.treebanks.reading import CLEANED, Read
 from d2c.trees.ctree import CTree
+from d2c.trees.dtree import DTree
 from d2c.trees.formats.brackets import format_bracket
 from d2c.trees.route import Progress
 from models.cards import write_card
@@ -32,7 +33,7 @@ from models.scores import recased, score, untagged
 from models.teaching import taught
 from treebanks.penn import write_parts
 
-_WORDS = 10_000  # that teach what packed arcs count for
+_WORDS = 20_000  # that teach what packed arcs count for
 _HEADS_PER_WORD = 1.2  # 1.5 takes three times as long in the chart, and is no better (held-out trees)
 _TREES, _EPOCHS = 2_000, 2  # of each treebank, for the chart over what a d-parser finds; passes
 _ENOUGH = 0.25  # F1 by which another route must be better than the first, which starts quicker
@@ -92,6 +93,8 @@ def train(
             fit_arcs(model, read(parts[1]), say)
         files = given if recipe.encoder else [*given, *lessons]
         learn_over_dtrees(model, unlearned(recipe.read, files, parts), say)
+        if recipe.encoder:
+            reweigh_arcs(model, read(parts[1]), say)
         model.save(directories["cky"], trained)
     for directory in directories.values() if recipe.network or recipe.chart else ():
         complete(directory, read(parts[1]), read(parts[0]), recipe.recased > 0)
@@ -155,11 +158,24 @@ def fit_arcs(model: Model, ctrees: Iterable[CTree], say: Progress) -> None:
     ctrees: the d-parser has not learned from them, though they chose among its states
     """
     chart, model.arcs = cast(Any, model.route), "packed"
-    gold = [*thinned([*ctrees], _WORDS, lambda ctree: len(ctree.tokens))]
-    dtrees = [*model.parse_dependencies(map(untagged, gold))]
-    chart.fit_arcs(with_tags_of(dtrees, gold), dtrees)
+    gold, dtrees = some_parsed(model, ctrees)
+    chart.fit_arcs(gold, dtrees)
     chart.arcs_ = chart.arcs_._replace(least=least_probability(dtrees, _HEADS_PER_WORD))
     say(f"packed arcs: {chart.arcs_}")
+
+
+def reweigh_arcs(model: Model, ctrees: Iterable[CTree], say: Progress) -> None:
+    """Choose what packed arcs count for beside what a chart has learned; ctrees: as of `fit_arcs`."""
+    chart = cast(Any, model.route)
+    fit_weights(chart, *some_parsed(model, ctrees))
+    say(f"packed arcs, when the chart has learned: {chart.arcs_}")
+
+
+def some_parsed(model: Model, ctrees: Iterable[CTree]) -> tuple[Sequence[CTree], list[DTree]]:
+    """Return some of the trees, with predicted tags, and what the model's d-parser finds of them."""
+    gold = [*thinned([*ctrees], _WORDS, lambda ctree: len(ctree.tokens))]
+    dtrees = [*model.parse_dependencies(map(untagged, gold))]
+    return with_tags_of(dtrees, gold), dtrees
 
 
 def unlearned(read: Read, files: Iterable[Path], parts: tuple[Path, Path]) -> Iterator[CTree]:

@@ -25,9 +25,11 @@ from d2c.packed.feature import (
     chosen,
     fit_feature,
     fit_risk,
+    fit_weights,
     from_arrays,
     learn_feature,
     least_probability,
+    reweighted,
     to_arrays,
 )
 from d2c.trees.ctree import CTree, Tokens
@@ -112,6 +114,8 @@ def test_the_weight_of_yields_is_learned_where_there_are_any_and_the_route_sees_
     begin = ArcFeature(1.0, 0.5, 0.5, 1.0, yields=0.5)
     assert chosen(score, begin, [said]).yields == 2.0
     assert chosen(score, begin, [dtree]).yields == 0.5
+    assert reweighted(score, begin, [said]) == ArcFeature(4.0, 0.5, 0.5, 1.0, yields=2.0)
+    assert reweighted(score, begin, [dtree]) == ArcFeature(4.0, 0.5, 0.5, 1.0, yields=0.5)
 
 
 def test_each_weight_that_is_tried_is_told(caplog: pytest.LogCaptureFixture) -> None:
@@ -131,6 +135,9 @@ def test_each_weight_that_is_tried_is_told(caplog: pytest.LogCaptureFixture) -> 
     with caplog.at_level("DEBUG", "d2c.progress"):
         fit_feature(route, [ctree], [dtree])
     assert route.arcs_ == ArcFeature(1.0, ONE_HEAD)
+    route.arcs_ = ArcFeature(2.0, 0.1, learned=1.0)
+    fit_weights(route, [ctree], [dtree])
+    assert route.arcs_ == ArcFeature(2.0, 0.1, learned=1.0)
     route.arcs_ = ArcFeature(learned=1.0)  # whose weights stay in use
     fit_feature(route, [ctree], [dtree])
     assert route.arcs_ == ArcFeature(1.0, ONE_HEAD, learned=1.0)
