@@ -199,13 +199,13 @@ def test_an_encoder_has_the_chart_of_another_model(
     treebanks: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     settings = {**RECIPES["en-base"].settings, "dparser": "transition", "epochs": 2, "tagger_epochs": 0.5}
-    said: list[str] = []
+    said = list[str]()
     base = replace(RECIPES["en-base"], name="base", settings=settings, routes=("cky",))
     build(base, treebanks, tmp_path / "base", said.append)
     monkeypatch.setattr(building, "encoder_of", lambda package: tiny_encoder(tmp_path / "tiny"))
     monkeypatch.setattr(building, "_ENOUGH", -100.0)  # the chart, however little it has learned
-    recipe = replace(RECIPES["en-taught"], name="en", data=base.data, chart="base", shares={}, lessons=())
-    recipe = replace(recipe, settings=recipe.settings | {"epochs": 2})
+    own = {"shares": {}, "lessons": (), "settings": RECIPES["en-taught"].settings | {"epochs": 2}}
+    recipe = replace(RECIPES["en-taught"], name="en", data=base.data, chart="base", **own)
     begun, learn_over_dtrees = list[Any](), building.learn_over_dtrees
 
     def learn(model: Model, *rest: Any) -> None:
@@ -220,13 +220,13 @@ def test_an_encoder_has_the_chart_of_another_model(
     chart = Model.load(tmp_path / "base").route
     assert isinstance(model.route, ConstrainedCKY) and isinstance(chart, ConstrainedCKY)
     [first] = begun
-    np.testing.assert_array_equal(first.weights_, chart.weights_)
+    assert (first.weights_ == chart.weights_).all()
     assert f"packed arcs: {first.arcs_}" in said and first.arcs_ != chart.arcs_ == ArcFeature()
-    assert model.route.arcs_ == first.arcs_._replace(learned=1.0)
+    found = model.route.arcs_
+    assert found._replace(weight=0, yields=0) == first.arcs_._replace(weight=0, yields=0, learned=1.0)
+    assert f"packed arcs, when the chart has learned: {found}" in said
     assert (model.route.weights_ != first.weights_).any()
-    card = read_json(tmp_path / "en" / "card.json")
-    assert {"F1 with the route reduction", "F1 with the route cky"} <= card["notes"].keys()
-    assert card["settings"]["goes on from"] == "base"
+    assert "F1 with the route cky" in read_json(tmp_path / "en" / "card.json")["notes"]
     monkeypatch.setattr(building, "encoder_of", None)  # the network brings its own
     build(replace(recipe, name="more", network="en"), treebanks, tmp_path / "more", said.append)
     assert (Model.load(tmp_path / "more").route_name, model.arcs) == ("cky", "packed")
