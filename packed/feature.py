@@ -77,14 +77,8 @@ class OverArcs(Protocol):
         """The c-trees of d-trees."""
 
 
-class RiskyRoute(Protocol):
-    """A route that looks among packed arcs for trees of minimum Bayes risk; attributes as of `OverArcs`."""
-
-    arcs_: ArcFeature
-
-    @property
-    def gaps_(self) -> bool:
-        """Whether training trees had gaps."""
+class RiskyRoute(OverArcs, Protocol):
+    """One that also looks for trees of minimum Bayes risk."""
 
     def by_risk(self, dtree: DTree, features: Sequence[ArcFeature]) -> list[CTree]:
         """The c-tree with the scale and the threshold of each feature, all else as it is."""
