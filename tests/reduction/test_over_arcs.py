@@ -124,7 +124,7 @@ def test_scores_are_sums_of_features_times_weights_and_a_step_is_along_their_dif
         actual = np.zeros(1 << BITS)
         touched = gradient.touched[0]
         actual[gradient.slots[:touched]] = gradient.values[:touched]
-        assert actual == pytest.approx(expected, abs=1e-3)
+        np.testing.assert_allclose(actual, expected, rtol=0, atol=1e-3)
         wrong, changed = wrong + (loss > 0), changed + (best != nearest)
     assert wrong > 50 and changed > 20
 
