@@ -29,6 +29,7 @@ from d2c.dparsers.stanza.training import (
     NetworkTraining,
     Preset,
     encoder_optimizer,
+    learned_weights,
 )
 from d2c.dparsers.training import Evaluate
 from d2c.trees.formats.chunks import batches
@@ -122,9 +123,7 @@ class ArcTask(StanzaTask):
         vectors = pretrain.emb if pretrain else None
         self.model = kind.build_model(arguments, vocab, vectors, **self._around())
         if begin:
-            weights = begin.model.state_dict()
-            own = {name: weights[name] for name in weights if not name.startswith("bert_model.")}
-            self.model.load_state_dict(own, strict=False)
+            self.model.load_state_dict(learned_weights(begin.model), strict=False)
         self.model.to(arguments["device"])
         self.trainer = kind(arguments, vocab, pretrain, self.model, build_optimizer=encoder is None)
         self.model.bert_finetuning = encoder is not None

@@ -161,7 +161,8 @@ class NetworkTraining:
             if due is not None:
                 score = task.score(step, self.steps, self.total / max(1, self.since), self.seconds)
                 if score > self.best_score:
-                    self.best, self.best_score, self.best_step = _copy(_state(task.model)), score, step
+                    self.best = _copy(learned_weights(task.model))
+                    self.best_score, self.best_step = score, step
                 self.total, self.since = 0.0, 0
             if self.path and (score is not None or time.monotonic() - self.kept > 60 * _MINUTES):
                 self._keep(self.path)
@@ -209,7 +210,7 @@ class NetworkTraining:
         on_gpu = torch.device(self.arguments["device"]).type == "cuda"
         state = {
             "numbers": {name: getattr(self, name) for name in self._NUMBERS},
-            "model": _state(self.task.model),
+            "model": learned_weights(self.task.model),
             "best": dict(self.best),
             "optimizer": self.task.optimizers[0].state_dict(),
             "drawn": torch.get_rng_state(),
@@ -228,7 +229,7 @@ class NetworkTraining:
         """Take over a checkpoint. Raises ModelError for one that is broken."""
         try:
             state = torch.load(path, map_location="cpu", weights_only=True)
-            names = _state(self.task.model).keys()
+            names = learned_weights(self.task.model).keys()
             if state["model"].keys() != names or state["best"].keys() not in (names, {}.keys()):
                 raise ValueError("other weights")
             self.task.model.load_state_dict(state["model"], strict=False)
@@ -270,7 +271,7 @@ def _cut(order: Sequence[int], lengths: Sequence[int], words: int) -> Iterator[l
         yield batch
 
 
-def _state(model: nn.Module) -> dict[str, Tensor]:
+def learned_weights(model: nn.Module) -> dict[str, Tensor]:
     """Return the weights of a network of Stanza's, but those that it does not learn (word vectors)."""
     weights: Mapping[str, Tensor] = model.state_dict()
     fixed: list[str] = model.unsaved_modules  # type: ignore[assignment]

@@ -89,12 +89,14 @@ def train(
     if recipe.chart:
         trained, directories["cky"] = next(iter(directories.values())), work / "chart"
         model = with_chart(trained, models / recipe.chart)
-        if recipe.encoder:
-            fit_arcs(model, read(parts[1]), say)
+        held_out = with_arcs(model, read(parts[1])) if recipe.encoder else None
+        if held_out:
+            fit_arcs(model, *held_out, say)
         files = given if recipe.encoder else [*given, *lessons]
         learn_over_dtrees(model, unlearned(recipe.read, files, parts), say)
-        if recipe.encoder:
-            reweigh_arcs(model, read(parts[1]), say)
+        if held_out:
+            fit_weights(cast(Any, model.route), *held_out)
+            say(f"packed arcs, when the chart has learned: {model.route.arcs_}")
         model.save(directories["cky"], trained)
     for directory in directories.values() if recipe.network or recipe.chart else ():
         complete(directory, read(parts[1]), read(parts[0]), recipe.recased > 0)
@@ -152,30 +154,28 @@ def with_chart(trained: Path, other: Path) -> Model:
     return model
 
 
-def fit_arcs(model: Model, ctrees: Iterable[CTree], say: Progress) -> None:
-    """Teach the chart of a model what packed arcs count for; from now on it looks among these.
+def with_arcs(model: Model, ctrees: Iterable[CTree]) -> tuple[Sequence[CTree], list[DTree]]:
+    """Have a model look among packed arcs; return some of the trees, as `parsed` does.
 
     ctrees: the d-parser has not learned from them, though they chose among its states
     """
-    chart, model.arcs = cast(Any, model.route), "packed"
-    gold, dtrees = some_parsed(model, ctrees)
+    model.arcs = "packed"
+    return parsed(model, thinned([*ctrees], _WORDS, lambda ctree: len(ctree.tokens)))
+
+
+def parsed(model: Model, ctrees: Iterable[CTree]) -> tuple[Sequence[CTree], list[DTree]]:
+    """Return gold trees with predicted tags, and what a model's d-parser finds of them."""
+    gold = [*ctrees]
+    dtrees = [*model.parse_dependencies(map(untagged, gold))]
+    return with_tags_of(dtrees, gold), dtrees
+
+
+def fit_arcs(model: Model, gold: Sequence[CTree], dtrees: Sequence[DTree], say: Progress) -> None:
+    """Teach the chart of a model what packed arcs count for; gold, dtrees: of `with_arcs`."""
+    chart = cast(Any, model.route)
     chart.fit_arcs(gold, dtrees)
     chart.arcs_ = chart.arcs_._replace(least=least_probability(dtrees, _HEADS_PER_WORD))
     say(f"packed arcs: {chart.arcs_}")
-
-
-def reweigh_arcs(model: Model, ctrees: Iterable[CTree], say: Progress) -> None:
-    """Choose what packed arcs count for beside what a chart has learned; ctrees: as of `fit_arcs`."""
-    chart = cast(Any, model.route)
-    fit_weights(chart, *some_parsed(model, ctrees))
-    say(f"packed arcs, when the chart has learned: {chart.arcs_}")
-
-
-def some_parsed(model: Model, ctrees: Iterable[CTree]) -> tuple[Sequence[CTree], list[DTree]]:
-    """Return some of the trees, with predicted tags, and what the model's d-parser finds of them."""
-    gold = [*thinned([*ctrees], _WORDS, lambda ctree: len(ctree.tokens))]
-    dtrees = [*model.parse_dependencies(map(untagged, gold))]
-    return with_tags_of(dtrees, gold), dtrees
 
 
 def unlearned(read: Read, files: Iterable[Path], parts: tuple[Path, Path]) -> Iterator[CTree]:
@@ -192,9 +192,7 @@ def unlearned(read: Read, files: Iterable[Path], parts: tuple[Path, Path]) -> It
 
 def learn_over_dtrees(model: Model, ctrees: Iterable[CTree], say: Progress) -> None:
     """Have a model's chart learn over what its d-parser finds, packed arcs if the model looks among these."""
-    gold = [*ctrees]
-    dtrees = [*model.parse_dependencies(map(untagged, gold))]
-    cast(Any, model.route).go_on(with_tags_of(dtrees, gold), dtrees, _EPOCHS, say)
+    cast(Any, model.route).go_on(*parsed(model, ctrees), _EPOCHS, say)
 
 
 def finish(recipe: Recipe, trained: Mapping[str, Path], treebanks: Path, new: Path, say: Progress) -> None:

@@ -146,10 +146,8 @@ def test_all_ways_to_decode_give_the_same_tree() -> None:
 
 
 def test_many_scales_and_thresholds_share_a_chart(monkeypatch: pytest.MonkeyPatch) -> None:
-    plain, features = (
-        fitted(),
-        [ArcFeature(scale=a, threshold=b) for a, b in ((0, 0), (0.1, 0.5), (0.02, 0.2))],
-    )
+    pairs = (0.0, 0.0), (0.1, 0.5), (0.02, 0.2)
+    plain, features = fitted(), [ArcFeature(scale=scale, threshold=least) for scale, least in pairs]
     dtrees = [*hesitant()][:20]
     expected = [[*risking(plain, one.scale, one.threshold).decode_all(dtrees)] for one in features]
     assert expected[0] != expected[1] != expected[2]
