@@ -29,6 +29,7 @@ from d2c.cky.search.search import (
     posteriors,
     scored_chart,
 )
+from d2c.cky.search.skeleton import ArcScores
 from d2c.cky.search.templates import Templates
 from d2c.cky.settings import ChartSettings
 from d2c.forests.forest import Floats
@@ -53,7 +54,13 @@ AMONG = 16  # best d-trees over packed arcs; the crossing ones are looked at whe
 
 
 class ChartDecoder:
-    """Searches among the c-trees of a d-tree with what was learned, see `d2c.cky.model.Learned`."""
+    """Searches among the c-trees of a d-tree with what was learned, see `d2c.cky.model.Learned`.
+
+    beam: of packed arcs, what is only in projective d-trees with scores of arcs and yields so far below those
+          of the best one is left out
+    """
+
+    beam = 10.0
 
     settings: ChartSettings
     grammar_: Grammar
@@ -226,7 +233,7 @@ class ChartDecoder:
     ) -> ChartInput:
         """Return the sentence of a d-tree, with repaired heads."""
         observed = self.vocabulary_.observe(dtree.tokens, heads, dtree.labels)
-        packed = self._packed(packed_arcs(dtree), observed)
+        packed = self._packed(packed_arcs(dtree), observed, unlimited=constraints is not None)
         wanted = constraints and (constraints, self._shown)
         return ChartInput(self.query, observed, self.scorer, packed, wanted)
 
@@ -236,37 +243,45 @@ class ChartDecoder:
         heads = self.heads_of(dtree, Repairs())
         return build_chart(self.query, self.vocabulary_.observe(dtree.tokens, heads, dtree.labels))
 
-    def packed(self, kept: PackedArcs, observed: Observed) -> Packed:
+    def packed(self, kept: PackedArcs, observed: Observed, beam: float) -> Packed:
         """Return packed arcs for the chart, scored by what was learned of them.
 
         observed: with the heads of the single d-tree
         """
         weight, of_labels, learned = self.arcs_.weight, self.arcs_.labels, self.arcs_.learned
-        labels, layout, dtrees = np.zeros((0, 0), np.float32), None, list[Sequence[int]]()
+        labels = np.zeros((0, 0), np.float32)
         if kept.labels is not None and (of_labels or learned):
             labels = kept.labels.summed(self._labels, phrase_symbols(kept.labels.names))
-        if not kept.is_single:
-            layout = lay_out_packed(kept, self.settings.context or len(self.query.constraints.sides) > 0)
-            own = tuple(heads_of(observed).tolist())
-            if not is_projective(own):
-                best = [own, *(heads for heads, _ in k_best_dtrees(kept, AMONG, projective=False))]
-                dtrees += dict.fromkeys(heads for heads in best if not is_projective(heads))
-        packed = Packed(kept, layout, weight * kept.logs, of_labels * labels, dtrees=dtrees)
+        packed = Packed(kept, None, weight * kept.logs, of_labels * labels)
         if kept.yields is not None and self.arcs_.yields:
             n = len(kept.begin) - 1
             packed = packed._replace(yields=np.float32(self.arcs_.yields) * kept.yields.reshape(2, n, n))
-        if not learned:
-            return packed
-        features = ArcFeatures.of(observed, kept, labels, len(self.weights_))
-        scores, symbols = features.scores(self.weights_)
-        scores, symbols = packed.scores + scores, packed.symbols + symbols
-        return packed._replace(scores=scores, symbols=symbols, features=features)
+        if learned:
+            features = ArcFeatures.of(observed, kept, labels, len(self.weights_))
+            scores, symbols = features.scores(self.weights_)
+            scores, symbols = packed.scores + scores, packed.symbols + symbols
+            packed = packed._replace(scores=scores, symbols=symbols, features=features)
+        return packed if kept.is_single else self._laid_out(packed, observed, beam)
 
-    def _packed(self, arcs: PackedArcs | None, observed: Observed) -> Packed | None:
-        """Return the arcs that are kept; None where they say no more than the single d-tree."""
+    def _laid_out(self, packed: Packed, observed: Observed, beam: float) -> Packed:
+        """Return packed arcs with what is in the chart: projective d-trees, and crossing ones."""
+        around = self.settings.context or len(self.query.constraints.sides) > 0
+        scores = ArcScores(packed.scores, packed.yields, beam)
+        own, dtrees = tuple(heads_of(observed).tolist()), dict[Sequence[int], None]()
+        if not is_projective(own):
+            best = [own, *(heads for heads, _ in k_best_dtrees(packed.arcs, AMONG, projective=False))]
+            dtrees = dict.fromkeys(heads for heads in best if not is_projective(heads))
+        return packed._replace(layout=lay_out_packed(packed.arcs, around, scores), dtrees=[*dtrees])
+
+    def _packed(self, arcs: PackedArcs | None, observed: Observed, unlimited: bool = False) -> Packed | None:
+        """Return the arcs that are kept; None where they say no more than the single d-tree.
+
+        unlimited: without the beam, which may leave out what is asked for
+        """
         if arcs is None:
             return None
-        packed = self.packed(arcs.kept(self.arcs_.least, heads_of(observed).tolist()), observed)
+        kept = arcs.kept(self.arcs_.least, heads_of(observed).tolist())
+        packed = self.packed(kept, observed, np.inf if unlimited else self.beam)
         return None if packed.arcs.is_single and not len(packed.symbols) else packed
 
     def _refined(self, tokens: Tokens, derivation: ChartDerivation, repairs: Repairs) -> CTree:

@@ -42,6 +42,7 @@ from d2c.cky.search.layout import Observed
 from d2c.cky.search.packed_layout import PackedLayout
 from d2c.cky.search.pruning import certain_side
 from d2c.cky.search.sites import Sites
+from d2c.cky.search.skeleton import NO_YIELDS
 from d2c.forests.forest import Floats, Forest, Ints
 from d2c.linear.kernels import inner, kernel, lean
 from d2c.linear.templates import Longs
@@ -49,7 +50,6 @@ from d2c.packed.arc_features import ArcFeatures
 from d2c.packed.arcs import PackedArcs
 from d2c.trees.binarization import LEFT, UNARY
 
-_NO_YIELDS = np.zeros((2, 0, 0), np.float32)
 MOST_EDGES = 1 << 22  # of a chart; a sentence that has more is parsed with its single d-tree
 
 
@@ -71,7 +71,7 @@ class Packed(NamedTuple):
     symbols: Floats
     features: ArcFeatures | None = None
     dtrees: Sequence[Sequence[int]] = ()
-    yields: Floats = _NO_YIELDS
+    yields: Floats = NO_YIELDS
 
     @property
     def several(self) -> bool:

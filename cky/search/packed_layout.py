@@ -10,7 +10,7 @@ features see, and the chart scores every derivation as that of its d-tree does.
 Where nothing sees the d-tree around a part (`ChartSettings.context`, method 2 of pruning), a state is only
 how far the words reach, and the cells are the items (i, j, h) of lexicalised CKY.
 
-What is in no projective d-tree of the arcs is left out: bottom-up by how far words reach, then top-down.
+What is in no projective d-tree of the arcs is left out, and, with a beam, what is only in unlikely ones.
 """
 
 from __future__ import annotations
@@ -22,17 +22,17 @@ from numpy.typing import NDArray
 
 from d2c.cky.search.growing import room
 from d2c.cky.search.skeleton import (
+    NO_YIELDS,
     NOTHING,
     USEFUL,
     WHOLE,
+    ArcScores,
     Skeleton,
     between,
     beyond,
     ends,
     item_key,
-    reaches,
     skeleton_of,
-    takes,
 )
 from d2c.forests.forest import Ints
 from d2c.linear.kernels import inner, kernel, lean
@@ -78,12 +78,20 @@ class PackedLayout(NamedTuple):
     roots: Ints
 
 
-def lay_out_packed(arcs: PackedArcs, around: bool, most: int = MOST_CELLS) -> PackedLayout | None:
+def lay_out_packed(
+    arcs: PackedArcs, around: bool, scores: ArcScores | None = None, most: int = MOST_CELLS
+) -> PackedLayout | None:
     """Return the layout; None where there is no projective d-tree with one root, or too many cells.
 
     around: whether items know the d-tree around them
+    scores: by which some are left out
     """
-    skeleton, keys = skeleton_of(arcs.begin, arcs.heads, around, most)
+    n = len(arcs.begin) - 1
+    if scores is None:
+        scores = ArcScores(np.zeros(len(arcs.heads), np.float32), NO_YIELDS, np.inf)
+    if not scores.yields.size:
+        scores = scores._replace(yields=np.zeros((2, n, n), np.float32))
+    skeleton, keys = skeleton_of(arcs.begin, arcs.heads, scores, around, most)
     layout: PackedLayout = _laid_out(skeleton, np.unique(keys), around, most)
     return layout if len(layout.roots) else None
 
@@ -105,11 +113,13 @@ class _Sides(NamedTuple):
 
 
 class _Place(NamedTuple):
-    """A side of a word, and a bound there; `from_` and `to`: where the dependents of this side are."""
+    """A side of a word, a bound there, and the dependent that was taken last (-1: none, or any); `from_` and
+    `to`: where the dependents of this side are."""
 
     side: int
     h: int
     bound: int
+    taken: np.int64
     from_: np.int64
     to: np.int64
 
@@ -143,53 +153,61 @@ def _take(sides: _Sides, before: int, taken: int, item: int) -> _Sides:
     return sides
 
 
+@lean
+def _item(keys: Longs, key: int) -> int:
+    """Return where a key is among sorted ones, or -1."""
+    low, high = 0, len(keys)
+    while low < high:
+        middle = (low + high) // 2
+        low, high = (middle + 1, high) if keys[middle] < key else (low, middle)
+    return low if low < len(keys) and keys[low] == key else -1
+
+
 @inner
-def _add_steps(
-    skeleton: Skeleton, keys: Longs, around: bool, place: _Place, taken: int, sides: _Sides
-) -> _Sides:
-    """Add the steps to a state. taken: the dependent that they all take; -1: any"""
-    marks, n = skeleton.marks, len(skeleton.marks)
-    side, h, bound, begin, end = place
-    low, high = between(side, h, bound)
-    for before in range(low, high):
-        for i in range(begin, end):
-            m = np.int64(skeleton.dependents[i])
-            if taken != NOTHING and taken != m:
-                continue
-            if reaches(marks, side, m, bound) and takes(marks, side, h, m, before):
+def _add_steps(skeleton: Skeleton, keys: Longs, around: bool, place: _Place, sides: _Sides) -> _Sides:
+    """Add the steps to a state."""
+    n, (side, h, bound, taken, begin, end) = len(skeleton.marks), place
+    for i in range(begin, end):
+        m = np.int64(skeleton.dependents[i])
+        if taken != NOTHING and taken != m:
+            continue
+        low, high = between(side, h, m)
+        for before in range(low, high):
+            if skeleton.marks[h, before] & USEFUL << side:
                 first, last = ends(side, bound, before)
-                key = item_key(n, m, h + 1 if around else NOTHING, first, last)
-                sides = _take(sides, before, taken, np.searchsorted(keys, key))
+                item = _item(keys, item_key(n, m, h + 1 if around else NOTHING, first, last))
+                if item >= 0:
+                    sides = _take(sides, before, taken, item)
     return sides
 
 
 @lean
-def _follows(skeleton: Skeleton, place: _Place, m: int) -> bool:
-    """Return whether m may be taken next, on the way to a useful bound."""
-    side, h, bound, _, _ = place
-    found = False
-    if takes(skeleton.marks, side, h, m, bound):
-        low, high = beyond(side, m, len(skeleton.marks))
-        for other in range(low, high):
-            useful = skeleton.marks[h, other] & USEFUL << side > 0
-            found = found or (useful and reaches(skeleton.marks, side, m, other))
+def _follows(skeleton: Skeleton, keys: Longs, place: _Place, m: int) -> bool:
+    """Return whether m may be taken next, on the way to a useful bound, where items know the d-tree."""
+    side, h, bound, _, _, _ = place
+    n, found = len(skeleton.marks), False
+    low, high = beyond(side, m, n)
+    for other in range(low, high):
+        if skeleton.marks[h, other] & USEFUL << side and not found:
+            first, last = ends(side, other, bound)
+            found = _item(keys, item_key(n, m, h + 1, first, last)) >= 0
     return found
 
 
 @inner
 def _add_states(
-    skeleton: Skeleton, around: bool, place: _Place, taken: int, begin: int, sides: _Sides
+    skeleton: Skeleton, keys: Longs, around: bool, place: _Place, begin: int, sides: _Sides
 ) -> _Sides:
     """Add a state for each dependent that may come next, each with the same steps, which are the last ones.
 
-    taken: the last dependent; begin: the first of the steps
+    begin: the first of the steps
     """
-    side, h, bound, _, _ = place
+    side, h, bound, taken, _, _ = place
     counts, steps, again = sides.counts, sides.counts[1] - begin, False
     for i in range(place.from_ - 1, place.to if around else place.from_):
         following = np.int64(skeleton.dependents[i]) if i >= place.from_ else NOTHING
         if following != NOTHING:
-            fits = _follows(skeleton, place, following)
+            fits = _follows(skeleton, keys, place, following)
         else:
             fits = not around or skeleton.marks[h, bound] & WHOLE << side > 0
         if fits:
@@ -214,15 +232,15 @@ def _add_side(skeleton: Skeleton, keys: Longs, around: bool, row: int, sides: _S
         bound = h - far if side == LEFT else h + far
         if skeleton.marks[h, bound] & USEFUL << side == 0:
             continue
-        place, sides.first[bound] = _Place(side, h, bound, begin, end), counts[0]
+        sides.first[bound] = counts[0]
         for i in range(begin - 1, end if around else begin):
             taken = np.int64(skeleton.dependents[i]) if i >= begin else NOTHING
             if around and (taken == NOTHING) != (bound == h):
                 continue
-            before = counts[1]
-            sides = _add_steps(skeleton, keys, around, place, taken, sides)
+            place, before = _Place(side, h, bound, taken, begin, end), counts[1]
+            sides = _add_steps(skeleton, keys, around, place, sides)
             if counts[1] > before or bound == h:
-                sides = _add_states(skeleton, around, place, taken, before, sides)
+                sides = _add_states(skeleton, keys, around, place, before, sides)
     return sides
 
 

@@ -2,8 +2,9 @@
 
 The words of h reach from one bound to another, on either side as far as those of its dependents do, which it
 takes one after the other, each of them with words that begin where those of h end. Bottom-up it is found how
-far they can reach, top-down what of that is in a projective d-tree with one root. Over all arcs of n words
-the latter takes time n⁴.
+far they can reach, and with which best scores of arcs and yields; top-down what of that is in a projective
+d-tree with one root whose score is not far below the best one's. Over all arcs of n words the latter takes
+time n⁴.
 """
 
 from __future__ import annotations
@@ -14,20 +15,35 @@ import numpy as np
 from numpy.typing import NDArray
 
 from d2c.cky.search.growing import room
-from d2c.forests.forest import Ints
+from d2c.forests.forest import Doubles, Floats, Ints
 from d2c.linear.kernels import inner, kernel, lean
 from d2c.linear.templates import Longs
 from d2c.trees.binarization import LEFT, RIGHT
 
 NOTHING: Any = np.int64(-1)
 Bits = NDArray[np.uint8]
-# Bits of a word and a bound: its words can reach that far; and for each side, moved left by this, whether it
-# is on the way of an item of some d-tree, and whether it is where one ends
-REACHED, USEFUL, WHOLE = 1, 2, 8
+# Bits of a word and a bound, for each side, moved left by this: whether it is on the way of an item of some
+# d-tree, and whether it is where one ends
+USEFUL, WHOLE = 1, 4
+NO_YIELDS = np.zeros((2, 0, 0), np.float32)
+_ROUNDING = 1e-6  # of sums of scores
+
+
+class ArcScores(NamedTuple):
+    """What d-trees are compared by: the sum over their arcs, and over the yields of all words but the root.
+
+    arcs:   [A] scores
+    yields: [2, n, n] of the first and the last word of each word's yield; [2, 0, 0] without these
+    beam:   what is only in d-trees with a score so far below the best one's is left out
+    """
+
+    arcs: Floats
+    yields: Floats
+    beam: float
 
 
 class Skeleton(NamedTuple):
-    """How far the words of each word can reach on either side, and by which dependents.
+    """How far the words of each word reach on either side, and by which dependents.
 
     begin:      [2n + 1] where in `dependents` those to the left of word 0, 1, ..., then to the right, begin
     dependents: in order
@@ -39,18 +55,19 @@ class Skeleton(NamedTuple):
     marks: Bits
 
 
-@lean
-def reaches(marks: Bits, side: int, h: int, bound: int) -> bool:
-    """Return whether the words of h can reach to a bound on this side."""
-    there = 0 <= bound <= h if side == LEFT else h <= bound < len(marks)
-    return there and marks[h, bound] & REACHED > 0
+class _Spans(NamedTuple):
+    """The best scores over both sides of words (Eisner's chart, COLING 1996).
 
+    inside:  [n, n] of the words of h to a bound, its own yield not among them; -inf where they cannot reach
+    near:    [D] of a dependent without what is beyond it, with the words of its head before it
+    outside: [n, n] of all but `inside` in a d-tree; on the diagonal without meaning
+    limit:   of all, at least
+    """
 
-@lean
-def takes(marks: Bits, side: int, h: int, m: int, bound: int) -> bool:
-    """Return whether h can take m when its words reach to a bound."""
-    edge = bound - 1 if side == LEFT else bound + 1
-    return reaches(marks, side, h, bound) and reaches(marks, 1 - side, m, edge)
+    inside: Doubles
+    near: Doubles
+    outside: Doubles
+    limit: float
 
 
 @lean
@@ -78,42 +95,75 @@ def item_key(n: int, h: int, g: int, first: int, last: int) -> int:
 
 
 @inner
-def _dependents(begin: Ints, heads: Ints) -> tuple[Ints, Ints]:
-    """Return `begin` and `dependents` of a skeleton. Linear time."""
+def _dependents(begin: Ints, heads: Ints, scores: Floats) -> tuple[Ints, Ints, Floats]:
+    """Return `begin` and `dependents` of a skeleton, and the scores of the arcs to these. Linear time."""
     n = len(begin) - 1
     first, dependents = np.zeros(2 * n + 2, np.int32), np.empty(len(heads), np.int32)
+    of_arcs = np.empty(len(heads), np.float32)
     for count in range(2):  # how many, then which ones
         for m in range(n):
             for arc in range(begin[m], begin[m + 1]):
                 h = heads[arc] - 1
                 row = (LEFT if m < h else RIGHT) * n + h
                 if h >= 0 and count:
-                    dependents[first[row + 1]] = m
+                    dependents[first[row + 1]], of_arcs[first[row + 1]] = m, scores[arc]
                     first[row + 1] += 1
                 elif h >= 0:
                     first[row + 2] += 1
         for row in range(0 if count else 2 * n):
             first[row + 2] += first[row + 1]
-    return first[:-1], dependents
+    return first[:-1], dependents, of_arcs
 
 
 @lean
-def _grow(begin: Ints, dependents: Ints, marks: Bits) -> bool:
-    """Let every word reach as far as its dependents do; return whether any reaches further than before."""
-    n, further = len(marks), False
-    for row in range(2 * n):
-        side, h = row // n, row % n
-        for i in range(begin[row], begin[row + 1]):
-            m, fits = np.int64(dependents[i]), False
-            low, high = between(side, h, m)
-            for bound in range(low, high):
-                fits = fits or takes(marks, side, h, m, bound)
-            low, high = beyond(side, m, n)
-            for bound in range(low, high if fits else low):
-                if marks[m, bound] & REACHED > marks[h, bound] & REACHED:
-                    marks[h, bound] |= REACHED
-                    further = True
-    return further
+def _end(inside: Doubles, yields: Floats, side: int, m: int, bound: int) -> float:
+    """Return the best score of one side of a dependent."""
+    return inside[m, bound] + yields[side, m, bound]
+
+
+@lean
+def _grow(skeleton: Skeleton, scores: Floats, yields: Floats, inside: Doubles, near: Doubles) -> None:
+    """Write `inside` and `near`, from the word outward. scores: [D]"""
+    n = len(inside)
+    for far in range(1, n):
+        for row in range(2 * n):
+            side, h = row // n, row % n
+            bound = h - far if side == LEFT else h + far
+            for i in range(skeleton.begin[row], skeleton.begin[row + 1] if 0 <= bound < n else 0):
+                m = np.int64(skeleton.dependents[i])
+                low, high = between(side, h, m) if m == bound else (0, 0)
+                for before in range(low, high):
+                    edge = before - 1 if side == LEFT else before + 1
+                    score = inside[h, before] + _end(inside, yields, 1 - side, m, edge) + scores[i]
+                    near[i] = max(near[i], score)
+                low, high = beyond(side, m, n)
+                if low <= bound < high:
+                    score = near[i] + _end(inside, yields, side, m, bound)
+                    inside[h, bound] = max(inside[h, bound], score)
+
+
+@lean
+def _shrink(skeleton: Skeleton, scores: Floats, yields: Floats, spans: _Spans, whole: Doubles) -> None:
+    """Write `outside`, toward the word. whole: [D] of all but `near`, beginning with -inf"""
+    inside, near, outside, _ = spans
+    n = len(inside)
+    for far in range(n - 1, 0, -1):
+        for row in range(2 * n):
+            side, h = row // n, row % n
+            bound = h - far if side == LEFT else h + far
+            for i in range(skeleton.begin[row], skeleton.begin[row + 1] if 0 <= bound < n else 0):
+                m = np.int64(skeleton.dependents[i])
+                low, high = beyond(side, m, n)
+                if low <= bound < high:
+                    own = outside[h, bound] + yields[side, m, bound]
+                    whole[i] = max(whole[i], own + inside[m, bound])
+                    outside[m, bound] = max(outside[m, bound], own + near[i])
+                low, high = between(side, h, m) if m == bound else (0, 0)
+                for before in range(low, high):
+                    edge = before - 1 if side == LEFT else before + 1
+                    own = whole[i] + yields[1 - side, m, edge] + scores[i]
+                    outside[h, before] = max(outside[h, before], own + inside[m, edge])
+                    outside[m, edge] = max(outside[m, edge], own + inside[h, before])
 
 
 @lean
@@ -135,21 +185,43 @@ def _use_item(marks: Bits, m: int, first: int, last: int, agenda: Longs, waiting
     return _use(marks, RIGHT, m, last, agenda, waiting)
 
 
-@kernel
-def skeleton_of(begin: Ints, heads: Ints, around: bool, most: int) -> tuple[Skeleton, Longs]:
-    """Return the skeleton, and keys of the items of all projective d-trees with one root, not in order; none
-    of them where they are more than `most`."""
-    n, count, waiting = len(begin) - 1, 0, 0
-    rows, dependents = _dependents(begin, heads)
-    marks = np.zeros((n, n), np.uint8)
+@inner
+def _spans(begin: Ints, heads: Ints, skeleton: Skeleton, of_arcs: Floats, scores: ArcScores) -> _Spans:
+    """Return the best scores. of_arcs: [D] those of the skeleton's"""
+    n, size, best = len(skeleton.marks), len(of_arcs), -np.inf
+    inside, outside = np.full((n, n), -np.inf), np.full((n, n), -np.inf)
+    near, whole = np.full(size, -np.inf), np.full(size, -np.inf)
     for word in range(n):
-        marks[word, word] = REACHED
-    while _grow(rows, dependents, marks):
-        pass
+        inside[word, word] = 0.0
+    _grow(skeleton, of_arcs, scores.yields, inside, near)
+    for root in range(n):
+        for arc in range(begin[root], begin[root + 1]):
+            if heads[arc] == 0:
+                left, right = inside[root, 0], inside[root, n - 1]
+                best = max(best, left + right + scores.arcs[arc])
+                outside[root, 0] = right + scores.arcs[arc]
+                outside[root, n - 1] = left + scores.arcs[arc]
+    spans = _Spans(inside, near, outside, best - scores.beam - _ROUNDING)
+    _shrink(skeleton, of_arcs, scores.yields, spans, whole)
+    return spans
+
+
+@kernel
+def skeleton_of(
+    begin: Ints, heads: Ints, scores: ArcScores, around: bool, most: int
+) -> tuple[Skeleton, Longs]:
+    """Return the skeleton, and keys of the items of all projective d-trees with one root, not in order, but
+    those that the beam leaves out; none of them where they are more than `most`."""
+    n, count, waiting = len(begin) - 1, 0, 0
+    rows, dependents, of_arcs = _dependents(begin, heads, scores.arcs)
+    marks, yields = np.zeros((n, n), np.uint8), scores.yields
+    skeleton = Skeleton(rows, dependents, marks)
+    inside, _, outside, limit = _spans(begin, heads, skeleton, of_arcs, scores)
     keys, agenda = np.empty(8 * n, np.int64), np.empty(8 * n, np.int64)
     for root in range(n):
         for arc in range(begin[root], begin[root + 1]):
-            if heads[arc] == 0 and marks[root, 0] & marks[root, n - 1] & REACHED:
+            score = inside[root, 0] + inside[root, n - 1] + scores.arcs[arc]
+            if heads[arc] == 0 and score > -np.inf and score >= limit:
                 keys[count] = item_key(n, root, 0 if around else NOTHING, 0, n - 1)
                 count += 1
                 waiting = _use_item(marks, root, 0, n - 1, agenda, waiting)
@@ -159,13 +231,18 @@ def skeleton_of(begin: Ints, heads: Ints, around: bool, most: int) -> tuple[Skel
         side, h = row // n, row % n
         for i in range(rows[row], rows[row + 1]):
             taken = np.int64(dependents[i])
+            low, high = beyond(side, taken, n)
+            own = outside[h, bound] + _end(inside, yields, side, taken, bound) + of_arcs[i]
+            fits = low <= bound < high and own > -np.inf
             low, high = between(side, h, taken)
-            for before in range(low, high if reaches(marks, side, taken, bound) else low):
-                if takes(marks, side, h, taken, before):
-                    first, last = ends(side, bound, before)
+            for before in range(low, high if fits else low):
+                first, last = ends(side, bound, before)
+                edge = last if side == LEFT else first
+                score = own + inside[h, before] + _end(inside, yields, 1 - side, taken, edge)
+                if score > -np.inf and score >= limit:
                     keys, agenda = room(keys, count + 1), room(agenda, waiting + 3)
                     keys[count] = item_key(n, taken, h + 1 if around else NOTHING, first, last)
                     count += 1
                     waiting = _use_item(marks, taken, first, last, agenda, waiting)
                     waiting = _use(marks, side, h, before, agenda, waiting)
-    return Skeleton(rows, dependents, marks), keys[: count if count <= most else 0]
+    return skeleton, keys[: count if count <= most else 0]

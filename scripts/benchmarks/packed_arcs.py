@@ -5,12 +5,14 @@ over packed arcs, for what is best there: that F1 comes first, before it what mi
 if held-out sentences chose it; the table is of best derivations. Columns: heads per word, share of the words
 with their gold head among them, oracle (of the chart) and F1, exact matches, where trees have gaps the F1 of
 constituents with gaps (disco-dop's), milliseconds of CPU time for a sentence, sentences that were left to the
-single d-tree, milliseconds for sentences of some lengths. The first line is the single d-tree. Below stands
-the metric of F1, last what is gained by what the d-parser says of labels.
+single d-tree, milliseconds for sentences of some lengths. The first line is the single d-tree; the last one
+is without the beam, if the route has one. Below stands the metric of F1, last what is gained by what the
+d-parser says of labels.
 """
 
 from __future__ import annotations
 
+import math
 import time
 from collections.abc import Sequence
 from dataclasses import replace
@@ -54,7 +56,9 @@ def packed_table(route: Any, metric: Metric, held_out: Part, dev: Part) -> None:
     print(f"learned on {len(held_out.gold)} sentences: {route.arcs_}, F1 {f1:.2f}", flush=True)
     route.arcs_ = route.arcs_._replace(scale=0.0)
     rows: list[Line] = []
-    for heads_per_word in HEADS_PER_WORD:
+    for heads_per_word in (*HEADS_PER_WORD, *[1.5] * hasattr(route, "beam")):
+        if len(rows) == len(HEADS_PER_WORD):
+            route.beam = math.inf
         arcs = [packed_arcs(dtree) for dtree in dev.dtrees]
         if heads_per_word > 1:
             least = least_probability(dev.dtrees, heads_per_word)
@@ -64,6 +68,7 @@ def packed_table(route: Any, metric: Metric, held_out: Part, dev: Part) -> None:
         else:
             chosen = [None] * len(arcs)
         rows.append(line(route, metric, Part(dev.gold, list(map(with_packed_arcs, dev.dtrees, chosen)))))
+    vars(route).pop("beam", None)
     print_table(HEADER, rows)
     print(f"F1: {metric.title}", flush=True)
     if not over_arcs:

@@ -10,9 +10,11 @@ import numpy as np
 import pytest
 
 from d2c.cky.constrained_cky import ConstrainedCKY
+from d2c.combination.constituents import constituents
 from d2c.packed.arcs import ArcLabels, arcs_of, single
 from d2c.packed.dtree import packed_arcs, with_packed_arcs
 from d2c.packed.feature import ArcFeature
+from d2c.trees.constraints import SpanConstraints
 from d2c.trees.dtree import DTree
 from d2c.trees.labels import quote
 from d2c.trees.repair import ARCS_UNDONE, Repairs
@@ -47,6 +49,25 @@ def test_the_right_heads_among_others_are_found() -> None:
     assert nearest > bracket_scores(dev, of_single).f1 + 2 and nearest > packed
 
 
+def test_the_beam_leaves_the_best_d_tree_alone_but_for_constraints() -> None:
+    """With none at all the c-tree is that over the best d-tree of the arcs; what is asked for has no beam."""
+    narrow, wide, found = copy.copy(fitted()), copy.copy(fitted()), 0
+    narrow.beam, wide.beam = 0.0, np.inf
+    for seed, ctree in enumerate(sample("dev", 30)):
+        right = narrow.encode(ctree)
+        dtree = wrong_head(right, 0.3, seed)
+        best = narrow.decode(dtree)
+        assert best == narrow.decode(right)
+        for label, tokens, _ in constituents(narrow.decode(wrong_head(right, 1.0, seed))):
+            span = (tokens & -tokens).bit_length() - 1, tokens.bit_length(), label
+            wanted = SpanConstraints.of([span], None, len(right.heads))
+            assert wanted is not None
+            ctree, shares = narrow.with_confidences(dtree, Repairs(), wanted)
+            assert (ctree, shares) == wide.with_confidences(dtree, Repairs(), wanted)
+            found += len(wanted.broken(best)) > len(wanted.broken(ctree))
+    assert found > 5
+
+
 def test_one_head_for_each_word_changes_nothing() -> None:
     route = fitted()
     for ctree in sample("dev", 20):
@@ -71,7 +92,7 @@ def test_confidences_and_k_best_are_of_all_d_trees() -> None:
 def test_where_packed_arcs_fail_the_single_d_tree_is_left(monkeypatch: pytest.MonkeyPatch) -> None:
     route, (ctree,) = fitted(), sample("dev", 1)
     dtree, repairs = wrong_head(route.encode(ctree), 0.5), Repairs()
-    monkeypatch.setattr("d2c.cky.decoding.lay_out_packed", lambda arcs, around: None)
+    monkeypatch.setattr("d2c.cky.decoding.lay_out_packed", lambda *arguments: None)
     assert route.decode(dtree, repairs) == route.decode(with_packed_arcs(dtree, None))
     assert repairs.counts[ARCS_UNDONE] == 1
 

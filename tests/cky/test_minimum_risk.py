@@ -56,7 +56,7 @@ def enumerated(route: ConstrainedCKY, dtree: DTree) -> tuple[list[CTree], Double
     """The c-trees of all derivations, none where there are too many; the scores of these."""
     observed, arcs = route.vocabulary_.observe(dtree.tokens, dtree.heads, dtree.labels), packed_arcs(dtree)
     assert arcs is not None
-    asked = ChartInput(route.query, observed, route.scorer, route.packed(arcs, observed))
+    asked = ChartInput(route.query, observed, route.scorer, route.packed(arcs, observed, np.inf))
     chart, stage, several, scores = scored_chart(asked)
     every = derivations(chart) if several else []
     ctrees = [route.ctree(dtree.tokens, derivation(chart, edges, stage), Repairs()) for edges in every]
@@ -203,6 +203,6 @@ def test_single_d_trees_and_those_with_gaps_have_their_best_derivation() -> None
 
 def test_sentences_that_are_left_to_the_single_d_tree_are_counted(monkeypatch: pytest.MonkeyPatch) -> None:
     route, dtree, repairs = risking(fitted(), 0.1, 0.5), next(hesitant()), Repairs()
-    monkeypatch.setattr("d2c.cky.decoding.lay_out_packed", lambda arcs, around: None)
+    monkeypatch.setattr("d2c.cky.decoding.lay_out_packed", lambda *arguments: None)
     assert route.decode(dtree, repairs) == fitted().decode(with_packed_arcs(dtree, None))
     assert repairs.counts[ARCS_UNDONE] == 1

@@ -51,7 +51,7 @@ def with_weights(route: ConstrainedCKY, seed: int, bits: int = 12) -> Constraine
 
 def input_of(route: ConstrainedCKY, one: PackedExample) -> ChartInput:
     scorer = Scorer(route.templates, route.grammar_.keys, route.weights_)
-    return ChartInput(route.query, one.observed, scorer, route.packed(one.arcs, one.observed))
+    return ChartInput(route.query, one.observed, scorer, route.packed(one.arcs, one.observed, np.inf))
 
 
 def test_over_single_arcs_a_step_is_that_of_the_single_chart() -> None:
@@ -277,7 +277,7 @@ def test_a_model_without_features_of_arcs_is_what_it_was(tmp_path: Path) -> None
     again = ConstrainedCKY.load(tmp_path)
     assert again.arcs_ == route.arcs_ == ArcFeature(2.0, 0.01, 0.5)
     assert list(again.decode_all(dtrees)) == list(route.decode_all(dtrees))
-    packed = again.packed(single(dtrees[0].heads), again.vocabulary_.observe(*seen(dtrees[0])))
+    packed = again.packed(single(dtrees[0].heads), again.vocabulary_.observe(*seen(dtrees[0])), np.inf)
     assert packed.features is None
 
 

@@ -27,6 +27,7 @@ from d2c.cky.search.packed_layout import lay_out_packed
 from d2c.cky.search.pruning import Constraints, side_key
 from d2c.cky.search.search import derivation
 from d2c.cky.search.sites import SITE, Parts
+from d2c.cky.search.skeleton import ArcScores
 from d2c.cky.search.templates import Templates
 from d2c.forests.forest import Floats, Ints
 from d2c.forests.semirings import count_derivations, viterbi
@@ -261,3 +262,35 @@ def test_arcs_of_sites_are_found() -> None:
     sites["h"], sites["m"] = (1, 2, 2, 2, 0), (0, 1, -1, -1, 1)
     sites["g"], sites["k"] = (3, 0, 0, 0, 2), (0, 1, -1, 0, 1)
     assert places_of(sites, PackedArcs(begin, heads, np.zeros(4, np.float32))).tolist() == [0, 2, 3, -1, -1]
+
+
+@pytest.mark.parametrize("beam", [0.0, 1.0, 3.0])
+@pytest.mark.parametrize("seed", range(15))
+def test_a_beam_leaves_what_is_in_d_trees_that_are_nearly_as_good_as_the_best(seed: int, beam: float) -> None:
+    """Items, which are words with their head and the ends of their yield, and derivations."""
+    rng, scored, n = random.Random(seed), list[tuple[float, list[int], set[tuple[int, ...]]]](), 1 + seed % 5
+    arcs, numbers = random_arcs(rng, n, 0.5), np.random.default_rng(seed)
+    scores = ArcScores(
+        numbers.normal(size=len(arcs.heads)).astype(np.float32),
+        numbers.normal(size=(2, n, n)).astype(np.float32),
+        beam,
+    )
+    for heads in filter(is_projective, trees_of(arcs)):
+        first, last, _ = subtrees(heads)
+        score = scores.arcs[arcs.places(np.arange(n), np.array(heads))].sum(dtype=np.float64)
+        score += sum(
+            scores.yields[0, m, first[m]] + scores.yields[1, m, last[m]] for m in range(n) if heads[m]
+        )
+        scored.append((score, heads, {*zip(range(n), heads, first, last, strict=True)}))
+    best = max(score for score, *_ in scored)
+    near = [(heads, items) for score, heads, items in scored if score >= best - beam]
+    layout = lay_out_packed(arcs, True, scores)
+    assert layout is not None
+    left = layout.items[["h", "g", "first", "last"]][:-1]
+    assert {*map(tuple, left.tolist())} == set[tuple[int, ...]]().union(*(items for _, items in near))
+    query = query_of(grammar := rich_grammar(rng, 0.4), 1)
+    asked = observed_of(grammar, range(n), [rng.choice(TAGS) for _ in range(n)])
+    chart, _ = build_packed_chart(query, asked, layout, MOST_EDGES)
+    alone = [count_derivations(build_chart(query, with_heads(asked, heads)).forest) for heads, _ in near]
+    found = count_derivations(chart.forest)
+    assert found >= sum(alone) if beam else found == sum(alone)
