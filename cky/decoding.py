@@ -29,7 +29,7 @@ from d2c.cky.search.search import (
     posteriors,
     scored_chart,
 )
-from d2c.cky.search.skeleton import ArcScores
+from d2c.cky.search.skeleton import NO_YIELDS, ArcScores
 from d2c.cky.search.templates import Templates
 from d2c.cky.settings import ChartSettings
 from d2c.forests.forest import Floats
@@ -56,11 +56,11 @@ AMONG = 16  # best d-trees over packed arcs; the crossing ones are looked at whe
 class ChartDecoder:
     """Searches among the c-trees of a d-tree with what was learned, see `d2c.cky.model.Learned`.
 
-    beam: of packed arcs, what is only in projective d-trees with scores of arcs and yields so far below those
-          of the best one is left out
+    beam: of logarithms; of packed arcs, what is only in projective d-trees whose arcs and ends of yields have
+          a product of probabilities so much smaller than the best one's is left out
     """
 
-    beam = 10.0
+    beam = 2.5
 
     settings: ChartSettings
     grammar_: Grammar
@@ -266,7 +266,9 @@ class ChartDecoder:
     def _laid_out(self, packed: Packed, observed: Observed, beam: float) -> Packed:
         """Return packed arcs with what is in the chart: projective d-trees, and crossing ones."""
         around = self.settings.context or len(self.query.constraints.sides) > 0
-        scores = ArcScores(packed.scores, packed.yields, beam)
+        n = len(packed.arcs.begin) - 1
+        ends = packed.arcs.yields.reshape(2, n, n) if packed.yields.size else NO_YIELDS
+        scores = ArcScores(packed.arcs.logs, ends, beam)
         own, dtrees = tuple(heads_of(observed).tolist()), dict[Sequence[int], None]()
         if not is_projective(own):
             best = [own, *(heads for heads, _ in k_best_dtrees(packed.arcs, AMONG, projective=False))]
