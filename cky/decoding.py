@@ -266,9 +266,9 @@ class ChartDecoder:
     def _laid_out(self, packed: Packed, observed: Observed, beam: float) -> Packed:
         """Return packed arcs with what is in the chart: projective d-trees, and crossing ones."""
         around = self.settings.context or len(self.query.constraints.sides) > 0
-        n = len(packed.arcs.begin) - 1
-        ends = packed.arcs.yields.reshape(2, n, n) if packed.yields.size else NO_YIELDS
-        scores = ArcScores(packed.arcs.logs, ends, beam)
+        ends = packed.arcs.yields if packed.yields.size else None
+        yields = NO_YIELDS if ends is None else ends.reshape(packed.yields.shape)
+        scores = ArcScores(packed.arcs.logs, yields, beam)
         own, dtrees = tuple(heads_of(observed).tolist()), dict[Sequence[int], None]()
         if not is_projective(own):
             best = [own, *(heads for heads, _ in k_best_dtrees(packed.arcs, AMONG, projective=False))]
