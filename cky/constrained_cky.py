@@ -222,12 +222,7 @@ class ConstrainedCKY(ChartDecoder, Route):
             loss, parts = 0.0, 0
             for number in chosen:
                 observed, gold, arcs = sentences[number]
-                sentence = ChartInput(
-                    query,
-                    observed,
-                    scorer,
-                    self.packed(arcs, observed, np.inf),
-                )
+                sentence = ChartInput(query, observed, scorer, self.packed(arcs, observed, np.inf))
                 losses, of_gold = step_over_arcs(learner, training.gradient, sentence, gold)
                 loss, parts = loss + losses, parts + of_gold
             return loss, parts

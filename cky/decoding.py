@@ -247,6 +247,7 @@ class ChartDecoder:
         """Return packed arcs for the chart, scored by what was learned of them.
 
         observed: with the heads of the single d-tree
+        beam:     as of the class
         """
         weight, of_labels, learned = self.arcs_.weight, self.arcs_.labels, self.arcs_.learned
         labels = np.zeros((0, 0), np.float32)

@@ -83,9 +83,16 @@ def beyond(side: int, m: int, n: int) -> tuple[int, int]:
 
 
 @lean
+def edge_of(side: int, before: int) -> int:
+    """Return the next word beyond a bound."""
+    return before - 1 if side == LEFT else before + 1
+
+
+@lean
 def ends(side: int, bound: int, before: int) -> tuple[int, int]:
     """Return the first and the last word of what is taken between two bounds."""
-    return (bound, before - 1) if side == LEFT else (before + 1, bound)
+    edge = edge_of(side, before)
+    return (bound, edge) if side == LEFT else (edge, bound)
 
 
 @lean
@@ -133,7 +140,7 @@ def _grow(skeleton: Skeleton, scores: Floats, yields: Floats, inside: Doubles, n
                 m = np.int64(skeleton.dependents[i])
                 low, high = between(side, h, m) if m == bound else (0, 0)
                 for before in range(low, high):
-                    edge = before - 1 if side == LEFT else before + 1
+                    edge = edge_of(side, before)
                     score = inside[h, before] + _end(inside, yields, 1 - side, m, edge) + scores[i]
                     near[i] = max(near[i], score)
                 low, high = beyond(side, m, n)
@@ -160,7 +167,7 @@ def _shrink(skeleton: Skeleton, scores: Floats, yields: Floats, spans: _Spans, w
                     outside[m, bound] = max(outside[m, bound], own + near[i])
                 low, high = between(side, h, m) if m == bound else (0, 0)
                 for before in range(low, high):
-                    edge = before - 1 if side == LEFT else before + 1
+                    edge = edge_of(side, before)
                     own = whole[i] + yields[1 - side, m, edge] + scores[i]
                     outside[h, before] = max(outside[h, before], own + inside[m, edge])
                     outside[m, edge] = max(outside[m, edge], own + inside[h, before])
@@ -237,8 +244,8 @@ def skeleton_of(
             low, high = between(side, h, taken)
             for before in range(low, high if fits else low):
                 first, last = ends(side, bound, before)
-                edge = last if side == LEFT else first
-                score = own + inside[h, before] + _end(inside, yields, 1 - side, taken, edge)
+                score = own + inside[h, before]
+                score += _end(inside, yields, 1 - side, taken, edge_of(side, before))
                 if score > -np.inf and score >= limit:
                     keys, agenda = room(keys, count + 1), room(agenda, waiting + 3)
                     keys[count] = item_key(n, taken, h + 1 if around else NOTHING, first, last)

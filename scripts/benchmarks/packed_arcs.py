@@ -55,24 +55,28 @@ def packed_table(route: Any, metric: Metric, held_out: Part, dev: Part) -> None:
     f1 = metric.summary(metric.score(dev.gold, route.decode_all(dev.dtrees))).f1
     print(f"learned on {len(held_out.gold)} sentences: {route.arcs_}, F1 {f1:.2f}", flush=True)
     route.arcs_ = route.arcs_._replace(scale=0.0)
-    rows: list[Line] = []
-    for heads_per_word in (*HEADS_PER_WORD, *[1.5] * hasattr(route, "beam")):
-        if len(rows) == len(HEADS_PER_WORD):
-            route.beam = math.inf
-        arcs = [packed_arcs(dtree) for dtree in dev.dtrees]
-        if heads_per_word > 1:
-            least = least_probability(dev.dtrees, heads_per_word)
-            route.arcs_ = route.arcs_._replace(least=least)
-            pairs = zip(arcs, dev.dtrees, strict=True)
-            chosen = [one and one.kept(least, dtree.heads) for one, dtree in pairs]
-        else:
-            chosen = [None] * len(arcs)
-        rows.append(line(route, metric, Part(dev.gold, list(map(with_packed_arcs, dev.dtrees, chosen)))))
-    vars(route).pop("beam", None)
+    rows = [line_of(route, metric, dev, heads_per_word) for heads_per_word in HEADS_PER_WORD]
+    if hasattr(route, "beam"):
+        route.beam = math.inf
+        rows.append(line_of(route, metric, dev, 1.5))
+        del route.beam  # the class has its own
     print_table(HEADER, rows)
     print(f"F1: {metric.title}", flush=True)
     if not over_arcs:
         print_gain_of_labels(route, metric, held_out, dev)
+
+
+def line_of(route: Any, metric: Metric, dev: Part, heads_per_word: float) -> Line:
+    """Return the figures with so many heads per word."""
+    arcs = [packed_arcs(dtree) for dtree in dev.dtrees]
+    if heads_per_word > 1:
+        least = least_probability(dev.dtrees, heads_per_word)
+        route.arcs_ = route.arcs_._replace(least=least)
+        pairs = zip(arcs, dev.dtrees, strict=True)
+        chosen = [one and one.kept(least, dtree.heads) for one, dtree in pairs]
+    else:
+        chosen = [None] * len(arcs)
+    return line(route, metric, Part(dev.gold, list(map(with_packed_arcs, dev.dtrees, chosen))))
 
 
 def print_gain_of_risk(route: Any, metric: Metric, dev: Part) -> None:
