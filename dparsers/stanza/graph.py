@@ -1,10 +1,10 @@
-"""Stanza's graph parser, which in prediction scores the labels of likely arcs alone, and knows yields.
+"""Stanza's graph parser, which scores the labels of gold or likely arcs alone, and knows yields.
 
 From the same states it learns the first and the last word of each word's yield, which arcs, one by one, do
 not say. The packed chart scores both. (Zhou and Zhao, ACL 2019, score arcs and spans of constituents.)
 
-Stanza's own prediction scores all labels of all pairs of words, and its search for the best tree takes longer
-than the network where the best heads of all words are none.
+Stanza itself scores all labels of all pairs of words, and its search for the best tree takes longer than the
+network where the best heads of all words are none.
 """
 
 from __future__ import annotations
@@ -52,18 +52,37 @@ class ArcLabelScores:
 
 
 class ArcLabelScorer(DeepBiaffineScorer):  # type: ignore[misc]
-    """Stanza's scorer of labels, with the weights of a given one."""
+    """Stanza's scorer of labels, with the weights of a given one.
+
+    gold: [sentences, words] the heads in training
+    """
+
+    gold: Tensor
 
     def __init__(self, scorer: DeepBiaffineScorer) -> None:
         nn.Module.__init__(self)
         self.__dict__.update(scorer.__dict__)
 
     def forward(self, dependents: Tensor, heads: Tensor) -> Any:
-        """Return scores, in prediction `ArcLabelScores`; dependents, heads: [sentences, words + 1, size]."""
-        if self.training:
-            return super().forward(dependents, heads)
+        """Return `ArcLabelScores`, in training scores; dependents, heads: [sentences, words + 1, size]."""
         factors = self.hidden_func(self.W1(dependents)), self.hidden_func(self.W2(heads))
-        return ArcLabelScores(*factors, self.scorer)
+        if not self.training:
+            return ArcLabelScores(*factors, self.scorer)
+        return self._of_gold(*map(self.dropout, factors))
+
+    def _of_gold(self, dependents: Tensor, heads: Tensor) -> Tensor:
+        """Return [sentences, words + 1, words + 1, L]: for any head of a word the scores of the arc from its
+        gold one, since Stanza takes these alone. Of the two orders to multiply, that with the smaller array
+        in between is taken."""
+        gold = functional.pad(self.gold, (1, 0))[..., None].expand_as(heads)
+        a, b = (functional.pad(factor, (0, 1), value=1.0) for factor in (dependents, heads.gather(1, gold)))
+        weight, bias = self.scorer.W_bilin.weight, self.scorer.W_bilin.bias
+        if weight.shape[2] > weight.shape[0]:
+            scores = (a[..., :, None] * b[..., None, :]).flatten(2) @ weight.flatten(0, 1)
+        else:
+            of_heads = (a @ weight.flatten(1)).unflatten(2, weight.shape[1:])
+            scores = (b[..., None, :] @ of_heads)[..., 0, :]
+        return (scores + bias)[:, :, None].expand(-1, -1, heads.shape[1], -1)
 
 
 class GraphNetwork(GraphParser):  # type: ignore[misc]
@@ -101,6 +120,8 @@ class GraphNetwork(GraphParser):  # type: ignore[misc]
             if self.packs and self.args.get("yields"):
                 found.append(functional.log_softmax(self._of_yields(mask), 2).cpu().numpy())
             return 0.0, found
+        if "deprel" in self._modules:
+            self.deprel.gold = batch[9]
         loss, predictions = super().forward(*batch)
         if self.args.get("yields"):
             scores, ends = self._of_yields(mask).transpose(2, 3), ends_of_yields(batch[9], mask)

@@ -1,4 +1,4 @@
-"""Stanza's graph parser in prediction: labels of likely arcs alone, trees without a search."""
+"""Stanza's graph parser: labels of gold or likely arcs alone, trees without a search."""
 
 from __future__ import annotations
 
@@ -28,11 +28,31 @@ def test_labels_of_some_arcs_are_scored_as_those_of_all() -> None:
     scorer = ArcLabelScorer(DeepBiaffineScorer(6, 6, 5, 4))
     torch.nn.init.normal_(scorer.scorer.W_bilin.weight)
     states = torch.randn(3, 200, 6)
-    every = scorer(states, states)
-    assert every.shape == (3, 200, 200, 4)  # in training
+    every = DeepBiaffineScorer.forward(scorer, states, states)
+    assert every.shape == (3, 200, 200, 4)
     sentences, dependents = torch.randint(3, (300, 1)), torch.randint(200, (300, 1))
     arcs = sentences, dependents, torch.randint(200, (300, 7))
     assert torch.allclose(scorer.eval()(states, states)[arcs], every[arcs], atol=1e-5)
+
+
+@pytest.mark.parametrize("labels", [4, 9])
+def test_training_scores_the_labels_of_gold_arcs_alone(labels: int) -> None:
+    """With few labels and with many the scores and their gradients are Stanza's."""
+    torch.manual_seed(2)
+    scorer = ArcLabelScorer(DeepBiaffineScorer(6, 6, 5, labels))
+    torch.nn.init.normal_(scorer.scorer.W_bilin.weight)
+    torch.nn.init.normal_(scorer.scorer.W_bilin.bias)
+    states, scorer.gold = torch.randn(3, 8, 6), torch.randint(8, (3, 7))
+    index = scorer.gold[:, :, None, None].expand(-1, -1, -1, labels)  # as Stanza's loss takes scores
+    factor = torch.randn(3, 7, 1, labels)
+    found = []
+    for scores in (DeepBiaffineScorer.forward(scorer, states, states), scorer(states, states)):
+        assert scores.shape == (3, 8, 8, labels)
+        taken = scores[:, 1:].gather(2, index)
+        gradients = torch.autograd.grad((taken * factor).sum(), [*scorer.parameters()])
+        found.append([taken, *gradients])
+    for one, other in zip(*found, strict=True):
+        torch.testing.assert_close(one, other)
 
 
 @pytest.mark.parametrize("embeds_arcs", [False, True])
