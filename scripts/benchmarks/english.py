@@ -49,7 +49,7 @@ from d2c.trees.formats.conllu import read_conllu
 from d2c.trees.refinement import visible
 from d2c.trees.scores.brackets import METRICS, bracket_scores
 from d2c.trees.scores.matches import Matches
-from models.converter import parsers, predicted, tagged_parts, uncut
+from models.converter import parser_of, predicted, tagged_parts, uncut
 from models.recipes import RECIPES
 from models.scores import function_matches, untagged
 from models.teaching import read_tagged_text
@@ -168,12 +168,13 @@ work_option = click.option(
 @work_option
 def converter(work: Path) -> None:
     """`en-ud` on treebanks with gold c-trees."""
-    tagger, dparser = parsers(RECIPES["en-ud"], folder(), work, say)
+    dparser = parser_of(RECIPES["en-ud"], folder(), work, say)
     model, rows = Model.load(find("en-ud")), list[list[Any]]()
     for name in ("masc", "craft", "genia"):
         gold = uncut(_file(f"{name}-dev"))
-        for tags, own in (("the treebank's", None), ("predicted", tagger)):
-            seen, dtrees = map(list, zip(*predicted(gold, dparser, own), strict=True))
+        for own_tags in (False, True):
+            tags = "predicted" if own_tags else "the treebank's"
+            _, dtrees = zip(*predicted(gold, dparser, own_tags), strict=True)
             rows.append([name, tags, len(gold), f1([*map(visible, gold)], model.route.decode_all(dtrees))])
     print_table(["treebank", "tags", "sentences", "F1"], rows)
 
@@ -183,7 +184,7 @@ def converter(work: Path) -> None:
 def functions(work: Path) -> None:
     """Function tags of `en-ud`."""
     recipe = RECIPES["en-ud"]
-    _, dparser = parsers(recipe, folder(), work, say)
+    dparser = parser_of(recipe, folder(), work, say)
     parts = tagged_parts(Model.load(find("en-ud")), recipe, folder(), dparser)
     found = [function_matches(gold, guess) for gold, guess in parts.values()]
     for one in found:

@@ -4,8 +4,8 @@
 predicts, with the tags that it predicts. What differs between them (`parataxis` and `nmod` in CRAFT are
 `appos` and `nummod` there, `root` is `ROOT`) is learned from both.
 
-`en-ud` learns from gold UD d-trees with silver c-trees, and from gold c-trees with their own tags and the
-d-trees of a parser that learns here, from all gold UD d-trees at hand. These gold c-trees also teach it
+`en-ud` learns from gold UD d-trees with silver c-trees, and from gold c-trees with the tags and d-trees of a
+parser on an encoder that learns here, from all gold UD d-trees at hand. These gold c-trees also teach it
 function tags.
 """
 
@@ -20,9 +20,8 @@ from typing import TypeVar
 from d2c.base.temporary import staged_file
 from d2c.cky.constrained_cky import ConstrainedCKY
 from d2c.dparsers.pipeline_parser import FORMAT, PipelineParser
-from d2c.dparsers.protocol import DependencyParser, Tagger
-from d2c.dparsers.spacy.parser import SpacyParser
-from d2c.dparsers.spacy.tagger import SpacyTagger
+from d2c.dparsers.protocol import DependencyParser
+from d2c.dparsers.stanza.parser import StanzaParser
 from d2c.models.functions import FunctionTagger, without_functions
 from d2c.models.model import Model
 from d2c.training.train import with_induced_heads
@@ -33,6 +32,7 @@ from d2c.trees.refinement import visible
 from d2c.trees.route import Progress
 from d2c.trees.scores.brackets import bracket_scores
 from d2c.trees.scores.matches import Matches
+from models.pretrained import MINILM, encoder_of
 from models.recipes import Recipe
 from models.scores import Score, function_matches, score_conversion
 from treebanks.penn import BLOCK, HELD_OUT, penn_trees, quoted, to_penn
@@ -43,8 +43,7 @@ Read = Callable[[Path], list[CTree]]
 T = TypeVar("T")
 
 GOLD = {"sd": "Stanford", "ud": "gold UD"}  # d-trees, by what names of files say
-_PARTS = "ud-tagger", "ud-dparser"
-_PASSES = 4.0, 2.5  # of the tagger and the d-parser that learn from UD treebanks
+_PASSES = 6.0  # over UD treebanks
 
 
 def uncut(file: Path) -> list[CTree]:
@@ -81,13 +80,14 @@ def gold_pairs(file: Path, convention: str, every: bool = False) -> Iterator[Pai
         yield ctree, replace(dtree, tokens=ctree.tokens)
 
 
-def parsers(recipe: Recipe, treebanks: Path, work: Path, say: Progress) -> tuple[Tagger, DependencyParser]:
-    """Return whose d-trees are converted beside gold ones: a pipeline, or what learns from UD treebanks."""
+def parser_of(recipe: Recipe, treebanks: Path, work: Path, say: Progress) -> DependencyParser:
+    """Return whose tags and d-trees are converted beside gold ones: a pipeline, or what learns from UD
+    treebanks, which stays in `work`."""
     if recipe.pipeline:
-        pipeline = PipelineParser(f"spacy:{recipe.pipeline}").train(work, work, work / "pipeline")
-        return pipeline, pipeline
-    if all((work / part).is_dir() for part in _PARTS):  # where work is kept
-        return SpacyTagger.load(work / _PARTS[0]), SpacyParser.load(work / _PARTS[1])
+        return PipelineParser(f"spacy:{recipe.pipeline}").train(work, work, work / "pipeline")
+    directory = work / "ud-parser"
+    if directory.is_dir():
+        return StanzaParser.load(directory)
     work.mkdir(parents=True, exist_ok=True)
     files = (gold_of(treebanks / data.train) for data in recipe.data)
     dtrees = chain.from_iterable(read_conllu(file) for file in files if file.is_file())
@@ -95,8 +95,9 @@ def parsers(recipe: Recipe, treebanks: Path, work: Path, say: Progress) -> tuple
     train, dev = given = work / "ud-train.conllu", work / "ud-dev.conllu"
     save_conllu(parts[0], train)
     save_conllu(parts[1], dev)
-    tagger = SpacyTagger(epochs=_PASSES[0]).train(*given, work / _PARTS[0], say)
-    return tagger, SpacyParser(epochs=_PASSES[1]).train(*given, work / _PARTS[1], say)
+    encoder = str(encoder_of(MINILM))
+    parser = StanzaParser("joint", bert_model=encoder, epochs=_PASSES, checkpoints=work)
+    return parser.train(*given, directory, say)
 
 
 def parted(items: Sequence[T]) -> tuple[list[T], list[T]]:
@@ -107,13 +108,14 @@ def parted(items: Sequence[T]) -> tuple[list[T], list[T]]:
     return parts
 
 
-def predicted(ctrees: Sequence[CTree], dparser: DependencyParser, tagger: Tagger | None) -> Iterator[Pair]:
-    """Yield the c-trees with the d-trees that are predicted for their words, and for their tags, if no tagger
-    finds others."""
-    if tagger is not None:
-        tokens = tagger.tag(ctree.tokens.forms for ctree in ctrees)
+def predicted(ctrees: Sequence[CTree], dparser: DependencyParser, own_tags: bool = True) -> Iterator[Pair]:
+    """Yield the c-trees with the d-trees that are predicted for their words, and with predicted tags, unless
+    they are to keep their own tags."""
+    if own_tags:
+        tokens = dparser.tag(ctree.tokens.forms for ctree in ctrees)
         ctrees = [replace(ctree, tokens=own) for ctree, own in zip(ctrees, tokens, strict=True)]
-    return zip(ctrees, dparser.parse(ctree.tokens for ctree in ctrees), strict=True)
+    for ctree, dtree in zip(ctrees, dparser.parse(ctree.tokens for ctree in ctrees), strict=True):
+        yield ctree, replace(dtree, tokens=ctree.tokens)
 
 
 def build_converter(
@@ -123,13 +125,13 @@ def build_converter(
 
     A fortieth of the pairs selects its weights.
     """
-    tagger, dparser = parsers(recipe, treebanks, work, say)
+    dparser = parser_of(recipe, treebanks, work, say)
     pairs = list[Pair]()
     for data in recipe.data:
         pairs += gold_pairs(treebanks / data.train, recipe.converts)
         if is_gold(treebanks / data.train):
             say(f"{recipe.name}: parsing {data.train}")
-            pairs += parsed_train(recipe, treebanks / data.train, work, (tagger, dparser))
+            pairs += parsed_train(recipe, treebanks / data.train, work, dparser)
     (ctrees, dtrees), (dev, dev_dtrees) = (map(list, zip(*part, strict=True)) for part in parted(pairs))
     route = ConstrainedCKY(labels=True, **recipe.settings)
     gold, held_out = with_induced_heads(ctrees, dtrees), with_induced_heads(dev, dev_dtrees)
@@ -137,8 +139,8 @@ def build_converter(
     (new / "dparser").mkdir()
     FORMAT.write(new / "dparser", {"pipeline": None})  # whoever loads the model says which one it is
     Model("cky", route, "pipeline", PipelineParser("")).save(new, new)
-    scores, ceilings = [], add_functions(recipe, treebanks, new, work, (tagger, dparser))
-    for part, (gold, of_part) in parts_to_score(recipe, treebanks, tagger, dparser).items():
+    scores, ceilings = [], add_functions(recipe, treebanks, new, work, dparser)
+    for part, (gold, of_part) in parts_to_score(recipe, treebanks, dparser).items():
         seen, dtrees = map(list, zip(*of_part, strict=True))
         scores.append(score_conversion(part, route, gold, dtrees))
         nearest = map(route.oracle, with_induced_heads(seen, dtrees), dtrees)
@@ -149,12 +151,12 @@ def build_converter(
 
 
 def parsed_train(
-    recipe: Recipe, file: Path, work: Path, by: tuple[Tagger, DependencyParser], read: Read = uncut
+    recipe: Recipe, file: Path, work: Path, dparser: DependencyParser, read: Read = uncut
 ) -> Iterator[Pair]:
-    """Yield the gold c-trees of a file that are learned from, with the d-trees that are predicted for them,
-    which stay in `work`.
+    """Yield the gold c-trees of a file that are learned from, with the tags and d-trees that are predicted
+    for them, which stay in `work`.
 
-    by: as of `parsers`; read: how the c-trees are read, `uncut` or with the same words
+    read: how the c-trees are read, `uncut` or with the same words
     """
     [name] = (data.name for data in recipe.data if data.train == file.name)
     every = round(1 / recipe.shares.get(name, 1.0))
@@ -162,29 +164,28 @@ def parsed_train(
     kept = work / f"{file.name.partition('.')[0]}.conllu"
     if not kept.is_file():
         with staged_file(kept) as staged:
-            given = predicted(drawn, by[1], by[0] if recipe.pipeline else None)
-            save_conllu((dtree for _, dtree in given), staged)
+            save_conllu((dtree for _, dtree in predicted(drawn, dparser)), staged)
             staged.replace(kept)
     for ctree, dtree in zip(drawn, read_conllu(kept), strict=True):
         yield replace(ctree, tokens=dtree.tokens), dtree
 
 
 def add_functions(
-    recipe: Recipe, treebanks: Path, directory: Path, work: Path, by: tuple[Tagger, DependencyParser]
+    recipe: Recipe, treebanks: Path, directory: Path, work: Path, dparser: DependencyParser
 ) -> dict[str, str]:
     """Teach a converter function tags, where its recipe says so; return what is measured of them.
 
-    directory: of the model; work, by: as of `parsed_train`
+    directory: of the model; work, dparser: as of `parsed_train`
     """
     if not recipe.functions:
         return {}
     files = [file for data in recipe.data if is_gold(file := treebanks / data.train)]
-    pairs = (parsed_train(recipe, file, work, by, with_functions) for file in files)
+    pairs = (parsed_train(recipe, file, work, dparser, with_functions) for file in files)
     model = Model.load(directory)
     model.functions = FunctionTagger.fit(chain.from_iterable(pairs))
     model.save(directory, directory)
     notes = {}
-    for part, (gold, guess) in tagged_parts(model, recipe, treebanks, by[1]).items():
+    for part, (gold, guess) in tagged_parts(model, recipe, treebanks, dparser).items():
         total = sum(function_matches(gold, guess).values(), Matches())
         notes[f"function tags, F1, {part}"] = f"{total.f1:.2f}"
     return notes
@@ -194,7 +195,7 @@ def tagged_parts(
     model: Model, recipe: Recipe, treebanks: Path, dparser: DependencyParser
 ) -> dict[str, tuple[list[CTree], list[CTree]]]:
     """Return, of gold dev parts, gold c-trees with function tags, and what a model makes of them: tags on
-    these trees, and on its own over d-trees that are predicted for the treebank's tags."""
+    these trees, and on its own; d-trees and the tags of words are predicted for both."""
     parts, tag = dict[str, tuple[list[CTree], list[CTree]]](), model.functions
     if tag is None:
         return parts
@@ -202,7 +203,7 @@ def tagged_parts(
         file = treebanks / data.dev
         if is_gold(file):
             gold = with_functions(file)
-            seen, dtrees = zip(*predicted(gold, dparser, None), strict=True)
+            seen, dtrees = zip(*predicted(gold, dparser), strict=True)
             for name, ctrees in (
                 ("gold trees", map(without_functions, seen)),
                 ("own trees", model.route.decode_all(dtrees)),
@@ -217,7 +218,7 @@ def is_gold(file: Path) -> bool:
 
 
 def parts_to_score(
-    recipe: Recipe, treebanks: Path, tagger: Tagger, dparser: DependencyParser
+    recipe: Recipe, treebanks: Path, dparser: DependencyParser
 ) -> dict[str, tuple[list[CTree], list[Pair]]]:
     """Return dev parts with their trees as shown and treebanks' tags, and what is converted."""
     parts = {}
@@ -231,7 +232,7 @@ def parts_to_score(
         if is_gold(file):
             own = uncut(file)
             shown = [*map(visible, own)]
-            parts[f"{data.name} dev"] = shown, [*predicted(own, dparser, tagger)]
+            parts[f"{data.name} dev"] = shown, [*predicted(own, dparser)]
             if not recipe.pipeline:
-                parts[f"{data.name} dev, its tags"] = shown, [*predicted(own, dparser, None)]
+                parts[f"{data.name} dev, its tags"] = shown, [*predicted(own, dparser, own_tags=False)]
     return parts
