@@ -179,7 +179,7 @@ def add_functions(
     """
     if not recipe.functions:
         return {}
-    files = [file for data in recipe.data if is_gold(file := treebanks / data.train)]
+    files = [treebanks / data.train for data in recipe.data if data.name in recipe.functions]
     pairs = (parsed_train(recipe, file, work, dparser, with_functions) for file in files)
     model = Model.load(directory)
     model.functions = FunctionTagger.fit(chain.from_iterable(pairs))
@@ -194,15 +194,14 @@ def add_functions(
 def tagged_parts(
     model: Model, recipe: Recipe, treebanks: Path, dparser: DependencyParser
 ) -> dict[str, tuple[list[CTree], list[CTree]]]:
-    """Return, of gold dev parts, gold c-trees with function tags, and what a model makes of them: tags on
-    these trees, and on its own; d-trees and the tags of words are predicted for both."""
+    """Return, of the dev parts of treebanks with function tags, gold c-trees with them, and what a model makes
+    of these: tags on the same trees, and on its own; d-trees and the tags of words are predicted for both."""
     parts, tag = dict[str, tuple[list[CTree], list[CTree]]](), model.functions
     if tag is None:
         return parts
     for data in recipe.data:
-        file = treebanks / data.dev
-        if is_gold(file):
-            gold = with_functions(file)
+        if data.name in recipe.functions:
+            gold = with_functions(treebanks / data.dev)
             seen, dtrees = zip(*predicted(gold, dparser), strict=True)
             for name, ctrees in (
                 ("gold trees", map(without_functions, seen)),

@@ -71,7 +71,7 @@ class Recipe:
     lessons:  silver trees of text, which are in train, too
     converts: where the model converts d-trees: their convention, as names of files say it: sd, ud
     pipeline: of spaCy's kind, where it converts those of such pipelines
-    functions: whether it adds function tags, if asked to
+    functions: the treebanks from which it learns to add function tags, if asked to
     encoder:  a package with a directory that `--transformer` takes
     packages: whose versions the card says
     english:  several treebanks in one convention; text is cut by rules for English
@@ -96,7 +96,7 @@ class Recipe:
     lessons: tuple[Lesson, ...] = ()
     converts: str = ""
     pipeline: str | None = None
-    functions: bool = False
+    functions: tuple[str, ...] = ()
     encoder: str | None = None
     packages: tuple[str, ...] = ("spacy",)
     english: bool = False
