@@ -4,7 +4,6 @@
     python scripts/benchmarks/english.py chart [--sentences 500]
     python scripts/benchmarks/english.py weights [--sentences 500]
     python scripts/benchmarks/english.py speed en [en-small ...] [--lines 20000] [--jobs 1]
-    python scripts/benchmarks/english.py converter --work FOLDER
     python scripts/benchmarks/english.py functions --work FOLDER
 
 votes: models alone, and together as `d2c parse A B` has them vote. chart: `en` over packed arcs with so
@@ -12,10 +11,9 @@ many heads a word, over its d-trees alone, and its d-trees by reduction, whose u
 MASC and GUM. weights: the encoder of `en`, whose weights are bytes in the file, computing with floats, as it
 does (halves, where the CPU multiplies these faster), and with bytes (dynamic quantization). speed: whole
 processes, from lines of MASC's text, with words and without tags, to brackets; `en-ud` from the gold d-trees
-of EWT's train part, which it converts, `en-clear` over the pipeline of its recipe. converter: `en-ud` on gold
-trees over d-trees of the small parser of its recipe, which learns in FOLDER unless it is there. functions:
-function tags of `en-ud` on gold trees of MASC and on its own, over d-trees of this parser and the tags of
-the treebank.
+of EWT's train part, which it converts, `en-clear` over the pipeline of its recipe. functions: function tags
+of `en-ud` on gold trees of MASC and on its own, over d-trees and tags of the parser of its recipe, which
+learns in FOLDER unless it is there.
 
 Words are given, tags predicted; F1 by EVALB, `collins.prm`. Reads $D2C_TREEBANKS (default
 ../shared/treebanks).
@@ -46,10 +44,9 @@ from d2c.packed.feature import ONE_HEAD, least_probability
 from d2c.reduction.reduction import Reduction
 from d2c.trees.ctree import CTree
 from d2c.trees.formats.conllu import read_conllu
-from d2c.trees.refinement import visible
 from d2c.trees.scores.brackets import METRICS, bracket_scores
 from d2c.trees.scores.matches import Matches
-from models.converter import parser_of, predicted, tagged_parts, uncut
+from models.converter import parser_of, tagged_parts
 from models.recipes import RECIPES
 from models.scores import function_matches, untagged
 from models.teaching import read_tagged_text
@@ -162,21 +159,6 @@ def speed(models: tuple[str, ...], lines: int, jobs: int) -> None:
 work_option = click.option(
     "--work", type=FilePath, required=True, help="Where the parser of the recipe is, or comes."
 )
-
-
-@main.command()
-@work_option
-def converter(work: Path) -> None:
-    """`en-ud` on treebanks with gold c-trees."""
-    dparser = parser_of(RECIPES["en-ud"], folder(), work, say)
-    model, rows = Model.load(find("en-ud")), list[list[Any]]()
-    for name in ("masc", "craft", "genia"):
-        gold = uncut(_file(f"{name}-dev"))
-        for own_tags in (False, True):
-            tags = "predicted" if own_tags else "the treebank's"
-            _, dtrees = zip(*predicted(gold, dparser, own_tags), strict=True)
-            rows.append([name, tags, len(gold), f1([*map(visible, gold)], model.route.decode_all(dtrees))])
-    print_table(["treebank", "tags", "sentences", "F1"], rows)
 
 
 @main.command()

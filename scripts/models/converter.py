@@ -194,8 +194,8 @@ def add_functions(
 def tagged_parts(
     model: Model, recipe: Recipe, treebanks: Path, dparser: DependencyParser
 ) -> dict[str, tuple[list[CTree], list[CTree]]]:
-    """Return, of the dev parts of treebanks with function tags, gold c-trees with them, and what a model makes
-    of these: tags on the same trees, and on its own; d-trees and the tags of words are predicted for both."""
+    """Return, of dev parts with function tags, gold c-trees with them, and what a model makes of these: tags
+    on the same trees, and on its own; d-trees and the tags of words are predicted for both."""
     parts, tag = dict[str, tuple[list[CTree], list[CTree]]](), model.functions
     if tag is None:
         return parts

@@ -264,7 +264,7 @@ def test_a_tiny_converter_of_ud(treebanks: Path, tmp_path: Path, monkeypatch: py
     card = read_json(tmp_path / "en-ud" / "card.json")
     assert [*card["f1"]] == [
         *("GUM dev, gold UD", "GUM dev, gold UD, trees that agree"),
-        *("MASC dev", "MASC dev, its tags"),
+        *(f"{name} dev{tags}" for name in ("MASC", "CRAFT", "GENIA") for tags in ("", ", its tags")),
     ]
     assert card["f1"]["GUM dev, gold UD"] > 60
     assert "function tags, F1, MASC dev, own trees" in card["notes"]
