@@ -82,11 +82,32 @@ class ArcLabelScorer(DeepBiaffineScorer):  # type: ignore[misc]
         else:
             of_heads = (a @ weight.flatten(1)).unflatten(2, weight.shape[1:])
             scores = (b[..., None, :] @ of_heads)[..., 0, :]
-        return (scores + bias)[:, :, None].expand(-1, -1, heads.shape[1], -1)
+        of_any: Tensor = (scores + bias)[:, :, None]
+        return of_any.expand(-1, -1, heads.shape[1], -1)
+
+
+class SmoothedLoss(nn.Module):
+    """Cross entropy with smoothed targets: a share of each goes evenly to all that is possible.
+
+    Szegedy et al., "Rethinking the Inception Architecture for Computer Vision" (CVPR 2016), section 7. Here
+    words beyond the end of a sentence are impossible; their scores are -inf, for which torch's is infinite.
+    """
+
+    def __init__(self, share: float) -> None:
+        super().__init__()
+        self.share = share
+
+    def forward(self, scores: Tensor, targets: Tensor) -> Tensor:
+        """Return the sum over rows; scores: [rows, classes], targets: [rows], below 0 where there is none."""
+        logs, possible = functional.log_softmax(scores, 1), scores > -math.inf
+        of_all = logs.masked_fill(~possible, 0.0).sum(1) / possible.sum(1).clamp(min=1)
+        of_targets = logs.gather(1, targets.clamp(min=0)[:, None])[:, 0]
+        return -torch.lerp(of_targets, of_all, self.share)[targets >= 0].sum()
 
 
 class GraphNetwork(GraphParser):  # type: ignore[misc]
-    """The network; with `yields` among its arguments it scores ends of yields.
+    """The network; with `yields` among its arguments it scores ends of yields; `smoothing` is the share of a
+    `SmoothedLoss`.
 
     packs: whether predictions are pairs of a tree and packed arcs
     """
@@ -98,6 +119,8 @@ class GraphNetwork(GraphParser):  # type: ignore[misc]
         super().__init__(*rest, **more)
         if "deprel" in self._modules:  # else arcs have embeddings, from which labels are scored
             self.deprel: Any = ArcLabelScorer(self._modules["deprel"])
+        if share := self.args.get("smoothing"):
+            self.crit: Any = SmoothedLoss(share)
         if self.args.get("yields"):
             size, hidden, dropout = (
                 self.args[name] for name in ("hidden_dim", "deep_biaff_hidden_dim", "dropout")

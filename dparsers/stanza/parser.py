@@ -42,7 +42,7 @@ from d2c.dparsers.stanza.networks import (
     seeded,
     threads,
 )
-from d2c.dparsers.stanza.tasks import ARGUMENTS, CHARLM, ArcTask, StanzaEstimator
+from d2c.dparsers.stanza.tasks import ARGUMENTS, CHARLM, SMOOTHING, ArcTask, StanzaEstimator
 from d2c.dparsers.stanza.training import EncoderPair, Preset
 from d2c.dparsers.training import Evaluate, attachment, check_choice, check_limits, evaluating, thinned
 from d2c.packed.arcs import single
@@ -178,7 +178,7 @@ class StanzaParser(StanzaEstimator, DependencyParser):
         ]
         evaluate = self._evaluating(dev, progress)
         encoder = trainable(begin.model.bert_model), begin.model.bert_tokenizer
-        own = {"lr": rate, "device": self._device, "seed": self.seed, "yields": self.gives_arcs}
+        own = {"lr": rate, "device": self._device, "seed": self.seed, "yields": self.gives_arcs} | SMOOTHING
 
         def build(arguments: dict[str, Any], encoder: EncoderPair | None) -> ArcTask:
             return ArcTask(arguments, rows, self.pretrain_, encoder, evaluate, begin)
@@ -281,6 +281,7 @@ class StanzaParser(StanzaEstimator, DependencyParser):
             raise ModelError(f"Stanza's parser has no argument {', '.join(sorted(unknown))}")
         own = {"model_type": self.model_type, "pretrain": self.vectors is not None}
         own |= {"yields": True} if self.gives_arcs else {}
+        own |= SMOOTHING if self.gives_arcs and self.bert_model is not None else {}
         own |= JOINT_ARGUMENTS if self.finds_tags else {}
         # Switched on, `use_ufeats` only makes Stanza (1.15) concatenate the embedding of the tags once more.
         return self._filled(arguments, preset, **own, use_ufeats=False)

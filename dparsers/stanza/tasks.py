@@ -47,6 +47,7 @@ ARGUMENTS: dict[str, Any] = {
     "max_grad_norm": 5.0,
     "use_peft": False,
 }
+SMOOTHING = {"smoothing": 0.1}  # of d-parsers on encoders, which soon know a small treebank by heart
 _SIZE = 384
 CHARLM = "charlm_forward_file", "charlm_backward_file"
 

@@ -29,6 +29,7 @@ from d2c.dparsers.stanza.encoder import (
     unpacked,
     windows,
 )
+from d2c.dparsers.stanza.graph import SmoothedLoss
 from d2c.dparsers.stanza.parser import StanzaParser
 from d2c.dparsers.stanza.tagger import StanzaTagger
 from d2c.packed.dtree import PackedDTree
@@ -201,7 +202,7 @@ def test_no_weights_of_attention_are_dropped(kind: str, tmp_path: Path) -> None:
 
 def test_a_tiny_one_learns(trained: tuple[StanzaParser, Path, list[Progress]], encoder: Path) -> None:
     parser, directory, reports = trained
-    assert reports[-1].loss < 0.6 * reports[0].loss and reports[-1].las > reports[0].las
+    assert reports[-1].loss < 0.7 * reports[0].loss and reports[-1].las > reports[0].las
     sentences = odd_sentences(3, [1, 0, 5, 200, 2])
     predicted = [*parser.parse(sentences)]
     assert [dtree.tokens for dtree in predicted] == sentences
@@ -215,6 +216,7 @@ def test_a_tiny_one_learns(trained: tuple[StanzaParser, Path, list[Progress]], e
         own = logs[dtree.arcs.places(np.arange(len(dtree.heads)), np.array(dtree.heads))]
         assert tuple(names[label] for label in own.argmax(axis=1)) == dtree.labels
     before, after = load_encoder(encoder)[0], parser.trainer_.model.bert_model  # type: ignore[union-attr]
+    assert isinstance(parser.trainer_.model.crit, SmoothedLoss)
     name = "transformer.encoder.layer.0.attention.self.query.weight"
     assert not torch.equal(before.state_dict()[name], after.state_dict()[name])  # it learned, too
 

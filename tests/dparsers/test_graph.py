@@ -13,7 +13,7 @@ import torch
 from stanza.models.common.biaffine import DeepBiaffineScorer
 from stanza.models.common.chuliu_edmonds import chuliu_edmonds_one_root
 
-from d2c.dparsers.stanza.graph import ArcLabelScorer, best_heads, ends_of_yields
+from d2c.dparsers.stanza.graph import ArcLabelScorer, SmoothedLoss, best_heads, ends_of_yields
 from d2c.dparsers.stanza.parser import StanzaParser
 from d2c.packed.dtree import packed_arcs
 from d2c.trees.dtree import subtrees
@@ -72,6 +72,21 @@ def test_packed_arcs_have_labels_as_the_tree_has_them(embeds_arcs: bool, tmp_pat
         places = arcs.places(np.arange(len(dtree.heads)), np.array(dtree.heads))
         best = arcs.labels.logs[places].argmax(axis=1)
         assert tuple(arcs.labels.names[label] for label in best) == dtree.labels
+
+
+def test_smoothed_targets_know_what_is_impossible() -> None:
+    """Where all is possible the loss is torch's; columns of -inf are as if they were not there."""
+    torch.manual_seed(3)
+    scores, targets = torch.randn(6, 5), torch.tensor([0, 1, 2, 0, -1, 2])
+    given = {"ignore_index": -1, "reduction": "sum", "label_smoothing": 0.1}
+    loss = SmoothedLoss(0.1)(scores, targets)
+    torch.testing.assert_close(loss, torch.nn.functional.cross_entropy(scores, targets, **given))
+    masked = scores.clone()
+    masked[:, 3:] = -torch.inf
+    loss = SmoothedLoss(0.1)(masked.requires_grad_(), targets)
+    torch.testing.assert_close(loss, torch.nn.functional.cross_entropy(scores[:, :3], targets, **given))
+    (gradient,) = torch.autograd.grad(loss, masked)
+    assert gradient.isfinite().all() and not gradient[:, 3:].any() and not gradient[4].any()
 
 
 def test_ends_of_yields_are_those_of_subtrees() -> None:
