@@ -60,7 +60,7 @@ def files(tmp_path_factory: pytest.TempPathFactory) -> Files:
 
 
 def parser(encoder: Path, **options: Any) -> StanzaParser:
-    options = {"epochs": 5, "device": "cpu", "threads": 1, "arguments": TINY} | options
+    options = {"epochs": 8, "device": "cpu", "threads": 1, "arguments": TINY} | options
     return StanzaParser(bert_model=str(encoder), **options)
 
 
@@ -202,7 +202,7 @@ def test_no_weights_of_attention_are_dropped(kind: str, tmp_path: Path) -> None:
 
 def test_a_tiny_one_learns(trained: tuple[StanzaParser, Path, list[Progress]], encoder: Path) -> None:
     parser, directory, reports = trained
-    assert reports[-1].loss < 0.7 * reports[0].loss and reports[-1].las > reports[0].las
+    assert reports[-1].loss < 0.6 * reports[0].loss and reports[-1].las > reports[0].las
     sentences = odd_sentences(3, [1, 0, 5, 200, 2])
     predicted = [*parser.parse(sentences)]
     assert [dtree.tokens for dtree in predicted] == sentences
