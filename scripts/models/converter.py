@@ -111,11 +111,14 @@ def parted(items: Sequence[T]) -> tuple[list[T], list[T]]:
 def predicted(ctrees: Sequence[CTree], dparser: DependencyParser, own_tags: bool = True) -> Iterator[Pair]:
     """Yield the c-trees with the d-trees that are predicted for their words, and with predicted tags, unless
     they are to keep their own tags."""
-    if own_tags:
-        tokens = dparser.tag(ctree.tokens.forms for ctree in ctrees)
-        ctrees = [replace(ctree, tokens=own) for ctree, own in zip(ctrees, tokens, strict=True)]
-    for ctree, dtree in zip(ctrees, dparser.parse(ctree.tokens for ctree in ctrees), strict=True):
-        yield ctree, replace(dtree, tokens=ctree.tokens)
+    sentences = [ctree.tokens for ctree in ctrees]
+    dtrees = [*dparser.parse(sentences)]  # whatever the tags of these words
+    if own_tags and dparser.finds_tags:
+        sentences = [dtree.tokens for dtree in dtrees]
+    elif own_tags:
+        sentences = [*dparser.tag(tokens.forms for tokens in sentences)]
+    for ctree, dtree, tokens in zip(ctrees, dtrees, sentences, strict=True):
+        yield replace(ctree, tokens=tokens), replace(dtree, tokens=tokens)
 
 
 def build_converter(
