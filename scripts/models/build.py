@@ -54,7 +54,9 @@ def build(
             raise ModelError(f"{treebanks / file}: no such file; --treebanks says where treebanks are")
     with whole_directory(directory, SETTINGS) as new, scratch() as work:
         if recipe.converts:
-            write_card(new, recipe, *build_converter(recipe, treebanks, new, checkpoints or work, say))
+            kept = checkpoints / recipe.name if checkpoints else work  # others parse the same treebanks
+            kept.mkdir(parents=True, exist_ok=True)
+            write_card(new, recipe, *build_converter(recipe, treebanks, new, kept, say))
         else:
             trained = train(recipe, treebanks, directory.parent, work, say, checkpoints)
             finish(recipe, trained, treebanks, new, say)

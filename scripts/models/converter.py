@@ -88,7 +88,6 @@ def parser_of(recipe: Recipe, treebanks: Path, work: Path, say: Progress) -> Dep
     directory = work / "ud-parser"
     if directory.is_dir():
         return StanzaParser.load(directory)
-    work.mkdir(parents=True, exist_ok=True)
     files = (gold_of(treebanks / data.train) for data in recipe.data)
     dtrees = chain.from_iterable(read_conllu(file) for file in files if file.is_file())
     parts = parted([replace(dtree, tokens=quoted(dtree.tokens)) for dtree in dtrees])

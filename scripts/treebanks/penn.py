@@ -211,7 +211,7 @@ def write_parts(
         some = blocks[::HELD_OUT]
         held_out += some[: ceil(min(share, 1) * len(some))]
         others = [block for number, block in enumerate(blocks) if number % HELD_OUT]
-        whole, rest = divmod(round(share * len(others)), len(others))
+        whole, rest = divmod(round(share * len(others)), len(others) or 1)  # of one block none is left
         train += others * whole + others[:rest]
     drawn.shuffle(train)
     parts = directory / "train.mrg", directory / "dev.mrg"

@@ -30,6 +30,7 @@ def test_each_finds_what_it_needs() -> None:
             teacher.partition(" over ")[0] for lesson in recipe.lessons for teacher in lesson.teachers
         }
         assert built >= teachers | {recipe.network, recipe.chart} - {None}, name
+        assert recipe.chart is None or RECIPES[recipe.chart].routes == ("cky",), name
         built.add(name)
 
 

@@ -86,6 +86,15 @@ def test_treebanks_have_their_shares(tmp_path: Path) -> None:
     assert [tree.tokens.forms[0] for tree in CLEANED(again)] == words[0]
 
 
+def test_a_single_block_is_held_out(tmp_path: Path) -> None:
+    few, many = files = tmp_path / "few.mrg", tmp_path / "many.mrg"
+    for file, count in zip(files, (10, 100), strict=True):
+        file.write_text("".join(f"(TOP (NP (NN {file.stem}{i})))\n" for i in range(count)))
+    train, dev = write_parts({few: 1.5, many: 1.0}, CLEANED, tmp_path, 1)
+    assert {tree.tokens.forms[0].rstrip("0123456789") for tree in CLEANED(train)} == {"many"}
+    assert len([*CLEANED(train)]) == 50 and len([*CLEANED(dev)]) == 10 + 50
+
+
 def test_some_sentences_come_in_other_letters_too(tmp_path: Path) -> None:
     file = tmp_path / "a.mrg"
     file.write_text("(TOP (NP (NNP Ann) (-LRB- -LRB-) (NN sees) (-RRB- -RRB-)))\n" * 1000)

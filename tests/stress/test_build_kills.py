@@ -1,0 +1,102 @@
+"""`scripts/build_models.py` without names builds all, is killed at random, and goes on to the same end.
+
+    D2C_STRESS=3 pytest -m stress tests/stress/test_build_kills.py
+
+All recipes are as they are, and so are encoder and pipeline, but treebanks are cut to their first sentences
+(some ten minutes of a core for each build). Models that learned from so few agree on nothing, so here lessons
+are all that teachers find. The build is run once; then again, with SIGKILL after a random share of that time,
+D2C_STRESS times, and to its end. Each model must be that of the first run, byte by byte.
+"""
+
+from __future__ import annotations
+
+import gzip
+import os
+import re
+import subprocess
+import sys
+import time
+from pathlib import Path
+from random import Random
+
+import pytest
+
+from d2c.models.model import Model
+from d2c.models.names import is_model
+from models.recipes import RECIPES
+from treebanks.files import folder
+
+pytestmark = pytest.mark.stress
+
+KILLS, TRAIN, DEV = int(os.environ.get("D2C_STRESS", "3")), 120, 12
+ROOT = Path(__file__).resolve().parents[2]
+CARD = {"card.json", "README.md"}
+STARTS = {"mrg": "(", "psd": "(", "txt": "", "xml": "<alpino_ds", "conllu": "1\t"}  # a sentence's first line
+BUILD = """
+import sys
+from dataclasses import replace
+import build_models
+from models import teaching
+teaching.agrees = lambda *dtree: True
+for name, recipe in build_models.RECIPES.items():
+    lessons = tuple(replace(lesson, tags=0.0, agree=0.0) for lesson in recipe.lessons)
+    build_models.RECIPES[name] = replace(recipe, lessons=lessons)
+build_models.main()
+"""
+
+
+@pytest.fixture(scope="module")
+def treebanks(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """A folder with the first sentences of each file that a recipe names, and of the d-trees beside."""
+    if not folder().is_dir():
+        pytest.skip(f"no treebanks in {folder()}; $D2C_TREEBANKS says where")
+    cut = tmp_path_factory.mktemp("treebanks")
+    data = {one for recipe in RECIPES.values() for one in (*recipe.data, *recipe.texts)}
+    for name in filter(None, {file for one in data for file in (one.train, one.dev)}):
+        stem, _, rest = name.partition(".")
+        for file in folder().glob(f"{stem}.*"):
+            write_first(file, cut / file.name, DEV if stem.endswith("-dev") else TRAIN)
+    return cut
+
+
+def write_first(file: Path, new: Path, count: int) -> None:
+    """Write the first sentences of a packed file, and what stands before them."""
+    with gzip.open(file, "rt", encoding="utf-8") as stream:
+        text = stream.read()
+    start = re.escape(STARTS[file.suffixes[-2][1:]])
+    starts = [found.start() for found in re.finditer(f"^{start}", text, re.MULTILINE)]
+    end = "</alpino>\n" if text.endswith("</alpino>\n") else ""
+    with gzip.open(new, "wt", encoding="utf-8") as stream:
+        stream.write(text[: starts[count]] if len(starts) > count else text.removesuffix(end))
+        stream.write(end)
+
+
+def start(treebanks: Path, output: Path) -> subprocess.Popen[bytes]:
+    """Start to build, or go on."""
+    words = ["--treebanks", str(treebanks), "-o", str(output), "--checkpoints", str(output / "kept")]
+    path = os.pathsep.join([str(ROOT), str(ROOT / "scripts")])
+    return subprocess.Popen(
+        [sys.executable, "-c", BUILD, *words], env=os.environ | {"PYTHONPATH": path}, start_new_session=True
+    )
+
+
+def files(output: Path) -> dict[str, bytes]:
+    """Return the bytes of all files of all models, but of cards, which say how quick they are."""
+    found = [file for name in RECIPES for file in sorted((output / name).rglob("*")) if file.is_file()]
+    return {str(file.relative_to(output)): file.read_bytes() for file in found if file.name not in CARD}
+
+
+def test_a_build_of_all_that_is_killed_goes_on(treebanks: Path, tmp_path: Path) -> None:
+    whole, output, rng, begin = tmp_path / "whole", tmp_path / "out", Random(1), time.monotonic()
+    assert start(treebanks, whole).wait() == 0
+    seconds = time.monotonic() - begin
+    for _ in range(KILLS):
+        with start(treebanks, output) as process:
+            time.sleep(rng.uniform(0.1, seconds / max(1, KILLS)))
+            process.kill()
+    assert all(Model.load(output / name) for name in RECIPES if is_model(output / name))
+    before = {name: (output / name).stat().st_mtime_ns for name in RECIPES if is_model(output / name)}
+    assert start(treebanks, output).wait() == 0
+    assert before == {name: (output / name).stat().st_mtime_ns for name in before}
+    assert {path.name for path in output.iterdir() if path.name[0] != "."} == {*RECIPES, "kept"}
+    assert files(output) == files(whole)
