@@ -41,7 +41,7 @@ from d2c.trees.scores.matches import Matches
 from d2c.trees.scores.significance import counted_matches, randomised
 from models.build import train
 from models.continuing import go_on
-from models.recipes import RECIPES, BuildSpec
+from models.recipes import RECIPES
 from models.scores import untagged
 from models.teaching import taught
 from treebanks.files import folder
@@ -193,7 +193,7 @@ def score_row(row: Row, treebanks: Path, models: Path, kept: Path, words: int, s
             if row.sources:
                 files = {source: trees_of(source, treebanks, models, kept) for source in row.sources}
                 parts = write_parts(shares_of(files, words), of_each(trees_in), work, seed, RECIPE.recased)
-                spec = BuildSpec(*parts, **{**RECIPE.settings, "epochs": 1.0, "seed": seed})
+                spec = RECIPE.spec(*parts, CLEANED, epochs=1.0, seed=seed)
                 directory = work / "model"
                 go_on(models / row.begin, spec, spec.tagger_epochs, directory, say)
             keep(file, json.dumps(scored(directory, dev_parts(treebanks))))

@@ -28,7 +28,7 @@ from models.continuing import go_on
 from models.converter import build_converter
 from models.everyday import score_everyday
 from models.pretrained import encoder_of
-from models.recipes import BuildSpec, Recipe
+from models.recipes import Recipe
 from models.scores import recased, score, untagged
 from models.teaching import taught
 from treebanks.penn import write_parts
@@ -54,7 +54,7 @@ def build(
             raise ModelError(f"{treebanks / file}: no such file; --treebanks says where treebanks are")
     with whole_directory(directory, SETTINGS) as new, scratch() as work:
         if recipe.converts:
-            kept = checkpoints / recipe.name if checkpoints else work  # others parse the same treebanks
+            kept = (checkpoints or work) / recipe.name  # others parse the same treebanks
             kept.mkdir(parents=True, exist_ok=True)
             write_card(new, recipe, *build_converter(recipe, treebanks, new, kept, say))
         else:
@@ -75,12 +75,12 @@ def train(
 
     models: the folder of teachers, and of the model that it goes on from
     """
-    settings = {**recipe.settings, "checkpoints": checkpoints}
-    if recipe.encoder and not recipe.network:
-        settings["transformer"] = str(encoder_of(recipe.encoder))
     given = [treebanks / data.train for data in recipe.data]
     parts, read, lessons = parts_of(recipe, treebanks, models, work, say, checkpoints)
-    spec = BuildSpec(*parts, recipe.routes, read, **settings)
+    own: dict[str, Any] = {"checkpoints": checkpoints and checkpoints / recipe.name}  # one chart in each
+    if recipe.encoder and not recipe.network:
+        own["transformer"] = str(encoder_of(recipe.encoder))
+    spec = recipe.spec(*parts, read, **own)
     if recipe.network:
         base = models / recipe.network
         directories = {read_settings(base).route: work / "network"}
@@ -150,7 +150,9 @@ def recalibrate(
 
 
 def with_chart(trained: Path, other: Path) -> Model:
-    """Return a model with the chart of another one in place of its own route."""
+    """Return a model with the chart of another one in place of its own route. Raises ModelError."""
+    if (route := read_settings(other).route) != "cky":
+        raise ModelError(f"{other}: has no chart, its route is {route}")
     model = Model.load(trained)
     model.route_name, model.route = "cky", load_route(other)
     return model

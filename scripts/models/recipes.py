@@ -104,6 +104,10 @@ class Recipe:
     ablation: Ablation | None = None
     elsewhere: Mapping[str, str] = field(default_factory=dict)
 
+    def spec(self, train: Path, dev: Path, read: Read, **more: Any) -> BuildSpec:
+        """Return what is to be trained on two files, with other settings beside its own."""
+        return BuildSpec(train, dev, self.routes, read).changed(**{**self.settings, **more})
+
 
 def read_recipes() -> dict[str, Recipe]:
     """Return the recipes of recipes.toml by name. Raises KeyError, TypeError for mistakes there."""

@@ -26,6 +26,7 @@ from d2c.models.model import Model
 from d2c.models.names import available, find
 from d2c.packed.feature import ArcFeature
 from d2c.parsing.text import PENN
+from d2c.treebanks.reading import CLEANED
 from d2c.trees.dtree import DTree
 from d2c.trees.formats.brackets import format_bracket, parse_bracket, write_brackets
 from d2c.trees.formats.conllu import write_conllu
@@ -36,7 +37,7 @@ from models import converter
 from models.build import build
 from models.cards import commit
 from models.pretrained import encoder_of
-from models.recipes import RECIPES, BuildSpec
+from models.recipes import RECIPES
 from models.scores import brackets, cut, function_matches, text_f1
 from tests.d2c.training.ud_like import ud_like
 from tests.dparsers.encoders import tiny_encoder
@@ -303,11 +304,19 @@ def test_what_is_missing(treebanks: Path, tmp_path: Path) -> None:
 
 
 def test_the_recipe_with_an_encoder_fits() -> None:
-    recipe = RECIPES["en"]
-    spec = BuildSpec(Path("train"), Path("dev"), recipe.routes, transformer="T", **recipe.settings)
+    spec = RECIPES["en"].spec(Path("train"), Path("dev"), CLEANED, transformer="T")
     dparser = spec.new_dparser()
     assert isinstance(dparser, StanzaParser) and (dparser.bert_model, dparser.epochs) == ("T", 2.0)
     assert dparser.finds_tags and spec.tagging is None
+
+
+def test_all_recipes_can_be_trained() -> None:
+    parts = Path("train"), Path("dev")
+    specs = {n: recipe.spec(*parts, CLEANED) for n, recipe in RECIPES.items() if not recipe.converts}
+    assert specs.keys() == RECIPES.keys() - {"en-clear", "en-ud"}
+    closed = [name for name, spec in specs.items() if spec.chart.grammar == "closed"]
+    assert closed == ["nl", "id"]
+    assert all(spec.new_routes() for spec in specs.values())
 
 
 def test_a_chart_learns_from_what_its_d_parser_has_not(
