@@ -55,7 +55,6 @@ def build(
     with whole_directory(directory, SETTINGS) as new, scratch() as work:
         if recipe.converts:
             kept = (checkpoints or work) / recipe.name  # others parse the same treebanks
-            kept.mkdir(parents=True, exist_ok=True)
             write_card(new, recipe, *build_converter(recipe, treebanks, new, kept, say))
         else:
             trained = train(recipe, treebanks, directory.parent, work, say, checkpoints)

@@ -82,7 +82,8 @@ def gold_pairs(file: Path, convention: str, every: bool = False) -> Iterator[Pai
 
 def parser_of(recipe: Recipe, treebanks: Path, work: Path, say: Progress) -> DependencyParser:
     """Return whose tags and d-trees are converted beside gold ones: a pipeline, or what learns from UD
-    treebanks, which stays in `work`."""
+    treebanks, which stays in `work`, a folder that is made if absent."""
+    work.mkdir(parents=True, exist_ok=True)
     if recipe.pipeline:
         return PipelineParser(f"spacy:{recipe.pipeline}").train(work, work, work / "pipeline")
     directory = work / "ud-parser"
