@@ -19,6 +19,7 @@ import sys
 import tempfile
 import time
 from dataclasses import replace
+from itertools import islice
 from pathlib import Path
 from statistics import fmean
 from typing import NamedTuple
@@ -26,6 +27,7 @@ from typing import NamedTuple
 import click
 
 from d2c.cky.constrained_cky import GLUED, ConstrainedCKY
+from d2c.experiments.experiment import Treebank
 from d2c.experiments.rows import timed
 from d2c.linear.learner import Epoch
 from d2c.reduction.reduction import Reduction
@@ -71,7 +73,7 @@ def main(
     route = ConstrainedCKY(binarization=binarization, epochs=epochs, labels=labels, context=not no_context)
     encode = Reduction("direct").encode if labels else route.encode
     if stanford:
-        given, dtrees = own_dtrees("train", train), own_dtrees("dev", dev)
+        given, dtrees = own_dtrees(craft, "train", train), own_dtrees(craft, "dev", dev)
         train = with_induced_heads(train, given)
     else:
         given, dtrees = list(map(encode, train)), list(map(encode, dev))
@@ -92,10 +94,12 @@ class Trees(NamedTuple):
     dtrees: list[DTree]
 
 
-def own_dtrees(part: str, ctrees: list[CTree]) -> list[DTree]:
-    """Return CRAFT's own d-trees of the first sentences, over the tokens of the c-trees."""
+def own_dtrees(craft: Treebank, part: str, ctrees: list[CTree]) -> list[DTree]:
+    """Return CRAFT's own d-trees of the sentences of a part, over the tokens of the c-trees."""
     dtrees = read_conllu(folder() / f"craft-{part}.sd.conllu.gz")
-    return [replace(dtree, tokens=ctree.tokens) for ctree, dtree in zip(ctrees, dtrees, strict=False)]
+    numbers = {*islice(craft.numbers(part), len(ctrees))}
+    own = (dtree for number, dtree in enumerate(dtrees, 1) if number in numbers)
+    return [replace(dtree, tokens=ctree.tokens) for ctree, dtree in zip(ctrees, own, strict=True)]
 
 
 def warm_up(ctrees: list[CTree], labels: bool) -> None:

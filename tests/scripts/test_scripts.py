@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import ast
+import gzip
 import os
 import re
 import subprocess
@@ -11,7 +12,12 @@ from pathlib import Path
 
 import pytest
 
+from bench_cky import own_dtrees
+from d2c.trees.ctree import Tokens
+from d2c.trees.dtree import DTree
+from d2c.trees.formats.conllu import write_conllu
 from mutations import ROOT, Mutation, listed
+from treebanks.files import known
 
 SCRIPTS = Path(__file__).resolve().parents[2] / "scripts"
 COMMANDS = [*sorted(SCRIPTS.glob("*.py")), SCRIPTS / "benchmarks" / "accuracy.py"]
@@ -65,3 +71,23 @@ def test_two_environments_are_compared(tmp_path: Path) -> None:
     _, _, *rows = done.stdout.splitlines()
     assert [row.split()[1] for row in rows] == ["encode", "unaries"]
     assert all(row.endswith("| yes |") for row in rows)
+
+
+def test_own_dtrees_are_those_of_the_sentences_that_are_drawn(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("D2C_TREEBANKS", str(tmp_path))
+    lengths = [1 + number % 7 for number in range(40)]
+    trees = [f"(TOP (NP {' '.join(f'(NN w{i})' for i in range(length))}))\n" for length in lengths]
+    dtrees = [DTree(Tokens(("x",) * length, ("NN",) * length), (0,) * length) for length in lengths]
+    for part in ("train", "dev"):
+        with gzip.open(tmp_path / f"craft-{part}.mrg.gz", "wt", encoding="utf-8") as stream:
+            stream.writelines(trees)
+        with gzip.open(tmp_path / f"craft-{part}.sd.conllu.gz", "wt", encoding="utf-8") as stream:
+            write_conllu(dtrees, stream)
+    for part in ("train", "dev"):
+        ctrees = [*known("craft", 9).trees(part)]
+        own = own_dtrees(known("craft", 9), part, ctrees)
+        assert [dtree.tokens for dtree in own] == [ctree.tokens for ctree in ctrees]
+        assert [len(dtree.heads) for dtree in own] == [len(ctree.tokens) for ctree in ctrees]
+        assert len(own) == (9 if part == "train" else 40)
