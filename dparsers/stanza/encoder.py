@@ -152,6 +152,9 @@ def save_encoder(encoder: Encoder, tokenizer: Any, directory: Path) -> None:
     with _transformers(directory):
         encoder.config.save_pretrained(directory)
         unlimited, tokenizer.model_max_length = tokenizer.model_max_length, encoder.window
+        if tokenizer.is_fast:  # else the last sentences that it cut are seen in its file
+            tokenizer.backend_tokenizer.no_truncation()
+            tokenizer.backend_tokenizer.no_padding()
         tokenizer.save_pretrained(directory)
         tokenizer.model_max_length = unlimited
         from safetensors.torch import save_file

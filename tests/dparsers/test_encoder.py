@@ -183,6 +183,16 @@ def test_every_kind(kind: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) 
 
 
 @needs_transformers
+def test_the_saved_tokenizer_does_not_know_what_it_has_cut(tmp_path: Path) -> None:
+    network, tokenizer = load_encoder(tiny_encoder(tmp_path / "tiny"))
+    for name in ("before", "after"):
+        save_encoder(network, tokenizer, tmp_path / name)
+        tokenizer(["a b c", "a"], truncation=True, max_length=3, padding=True)
+    files = [tmp_path / name / "tokenizer.json" for name in ("before", "after")]
+    assert files[0].read_bytes() == files[1].read_bytes()
+
+
+@needs_transformers
 @pytest.mark.parametrize("kind", KINDS)
 def test_no_weights_of_attention_are_dropped(kind: str, tmp_path: Path) -> None:
     network, _ = load_encoder(tiny_encoder(tmp_path / "tiny", kind=kind))
