@@ -152,7 +152,7 @@ def save_encoder(encoder: Encoder, tokenizer: Any, directory: Path) -> None:
     with _transformers(directory):
         encoder.config.save_pretrained(directory)
         unlimited, tokenizer.model_max_length = tokenizer.model_max_length, encoder.window
-        if tokenizer.is_fast:  # else the last sentences that it cut are seen in its file
+        if tokenizer.is_fast:  # else its file depends on how it was called last
             tokenizer.backend_tokenizer.no_truncation()
             tokenizer.backend_tokenizer.no_padding()
         tokenizer.save_pretrained(directory)
