@@ -30,6 +30,7 @@ from d2c.dparsers.stanza.training import (
     Preset,
     encoder_optimizer,
     learned_weights,
+    on_gpu,
 )
 from d2c.dparsers.training import Evaluate
 from d2c.trees.formats.chunks import batches
@@ -47,6 +48,7 @@ ARGUMENTS: dict[str, Any] = {
     "max_grad_norm": 5.0,
     "use_peft": False,
 }
+_GPU_WORDS, _GPU_RATE = 3, 1.5  # of a batch, and of learning, times those of a CPU: little slower on an H100
 SMOOTHING = {"smoothing": 0.1}  # of d-parsers on encoders, which soon know a small treebank by heart
 _SIZE = 384
 CHARLM = "charlm_forward_file", "charlm_backward_file"
@@ -57,6 +59,14 @@ def fitted(arguments: Mapping[str, Any], encoder: Encoder) -> dict[str, Any]:
     rate = float(arguments["bert_learning_rate"]) * min(1.0, (encoder.config.hidden_size / _SIZE) ** -1.5)
     layers = min(encoder.layers, arguments["bert_hidden_layers"])
     return {**arguments, "bert_hidden_layers": layers, "bert_learning_rate": rate}
+
+
+def sized(arguments: Mapping[str, Any]) -> dict[str, Any]:
+    """Return the arguments for an encoder with the batches, and the rate of learning, of their device."""
+    if not on_gpu(arguments):
+        return {**arguments}
+    words, rate = int(arguments["batch_size"]) * _GPU_WORDS, float(arguments["lr"]) * _GPU_RATE
+    return {**arguments, "batch_size": words, "lr": rate}
 
 
 class StanzaTask(NetworkTask):
@@ -114,7 +124,7 @@ class ArcTask(StanzaTask):
         small = batch_words(arguments, len({row[-1] for rows in train for row in rows}))
         if encoder is None:
             arguments["batch_size"] = self.words = small
-        else:
+        elif not on_gpu(arguments):  # which has the memory
             self.part = small
         arguments["word_cutoff"] = update_word_cutoff(pretrain, arguments["word_cutoff"])
         known = begin.vocab if begin else None
@@ -263,12 +273,13 @@ class StanzaEstimator:
         if self.bert_model is not None and encoder is None:
             encoder = load_encoder(self.bert_model)
             arguments = fitted(arguments, encoder[0])
-        task = build(arguments, encoder)
+        of_device = sized(arguments) if encoder else arguments
+        task = build(of_device, encoder)
         self.trainer_ = task.trainer  # which scores on dev
-        training = NetworkTraining(task, arguments, preset, self.epochs)
+        training = NetworkTraining(task, of_device, preset, self.epochs)
         if encoder and self.checkpoints is not None:
             # But where Stanza's programs run, and which files they read.
-            made_of = [one for one in arguments.items() if not one[0].endswith(("device", "_file", "_dir"))]
+            made_of = [one for one in of_device.items() if not one[0].endswith(("device", "_file", "_dir"))]
             training.keep_in(self.checkpoints, sorted(made_of), preset, self.epochs, treebanks)
         training.run()
         self.trainer_ = task.trainer
@@ -277,5 +288,6 @@ class StanzaEstimator:
             task.model.unsaved_modules.append("bert_model")
             task.model.half()  # as it is read again, once it is saved
         made = self.trainer_.args
+        made |= {name: arguments[name] for name in ("batch_size", "lr")}
         made |= {key: Path(made[key]).name for key in CHARLM if made[key]}  # no paths of this machine
         self.trainer_.save(str(directory / self.FILE))

@@ -207,7 +207,7 @@ class NetworkTraining:
 
     def _keep(self, path: Path) -> None:
         """Write a checkpoint, whole or not at all."""
-        on_gpu = torch.device(self.arguments["device"]).type == "cuda"
+        gpu = on_gpu(self.arguments)
         state = {
             "numbers": {name: getattr(self, name) for name in self._NUMBERS},
             "model": learned_weights(self.task.model),
@@ -215,7 +215,7 @@ class NetworkTraining:
             "optimizer": self.task.optimizers[0].state_dict(),
             "drawn": torch.get_rng_state(),
             "drawn_by_python": random.getstate(),
-            "drawn_on_gpu": torch.cuda.get_rng_state(self.arguments["device"]) if on_gpu else None,
+            "drawn_on_gpu": torch.cuda.get_rng_state(self.arguments["device"]) if gpu else None,
         }
         try:
             path.parent.mkdir(parents=True, exist_ok=True)
@@ -239,11 +239,16 @@ class NetworkTraining:
                 setattr(self, name, state["numbers"][name])
             torch.set_rng_state(state["drawn"])
             random.setstate(state["drawn_by_python"])
-            if state["drawn_on_gpu"] is not None and torch.device(self.arguments["device"]).type == "cuda":
+            if state["drawn_on_gpu"] is not None and on_gpu(self.arguments):
                 torch.cuda.set_rng_state(state["drawn_on_gpu"], self.arguments["device"])
         except Exception as error:  # of any kind: it is what damaged files led torch to do
             raise ModelError(f"{path}: is broken; remove it ({first_line(error)})") from None
         log.info("%s: goes on after step %d of %d: %s", self.task.name, self.done, self.steps, path)
+
+
+def on_gpu(arguments: Mapping[str, Any]) -> bool:
+    """Return whether a training with these arguments runs on a GPU."""
+    return torch.device(arguments["device"]).type == "cuda"
 
 
 def batches_of_pass(lengths: Sequence[int], words: int, shuffle: random.Random | None) -> list[list[int]]:

@@ -71,8 +71,10 @@ def test_it_goes_on_from_what_it_knows(tmp_path: Path, monkeypatch: pytest.Monke
     own = StanzaParser("joint", bert_model=str(encoder), epochs=2, device="cpu", threads=1, arguments=TINY)
     with monkeypatch.context() as of_before:
         of_before.setattr("d2c.dparsers.stanza.parser.StanzaParser.gives_arcs", False)
+        of_before.setattr("d2c.dparsers.stanza.tasks.on_gpu", lambda arguments: True)  # has other batches
         own.train(*files, tmp_path / "joint")
     begun = StanzaParser.load(tmp_path / "joint", "cpu")
+    assert {name: begun.trainer_.args[name] for name in TINY} == TINY
     known, before = begun.tags_, begun.trainer_.model.bert_model.state_dict()
     before = {name: tensor.clone() for name, tensor in before.items()}
     new = replace(more[0], tokens=Tokens(more[0].tokens.forms, ("NEW",) * len(more[0].tokens)))

@@ -15,6 +15,8 @@ from torch import Tensor, nn
 
 from d2c.base.errors import ModelError
 from d2c.dparsers.protocol import time_left
+from d2c.dparsers.stanza.encoder import multiplies_halves
+from d2c.dparsers.stanza.tasks import sized
 from d2c.dparsers.stanza.training import (
     NetworkTask,
     NetworkTraining,
@@ -170,3 +172,17 @@ def test_checkpoints_that_cannot_be_written(tmp_path: Path) -> None:
 )
 def test_time_left(done: int, seconds: float, left: str) -> None:
     assert time_left(done, 10, seconds) == left
+
+
+def test_halves_are_not_multiplied_elsewhere(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(torch.cpu, "get_capabilities", lambda: {"amx_bf16": True})
+    assert [multiplies_halves(torch.device(kind)) for kind in ("cpu", "cuda")] == [True, False]
+
+
+@pytest.mark.parametrize(
+    ("device", "words", "rate"), [("cpu", 700, 0.003), ("cuda", 2100, 0.0045), ("cuda:1", 2100, 0.0045)]
+)
+def test_batches_of_a_device(device: str, words: int, rate: float) -> None:
+    given = {"device": device, "batch_size": 700, "lr": 0.003, "seed": 1}
+    assert sized(given) == given | {"batch_size": words, "lr": pytest.approx(rate)}
+    assert given["batch_size"] == 700
