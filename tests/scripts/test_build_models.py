@@ -14,6 +14,7 @@ import build_models
 from d2c.base.errors import ModelError
 from d2c.models.model import SETTINGS, ModelSettings
 from d2c.treebanks.reading import CLEANED
+from d2c.trees.formats.brackets import parse_bracket
 from models import build as building
 from models.build import recalibrate
 from models.recipes import RECIPES
@@ -30,7 +31,8 @@ def test_each_finds_what_it_needs() -> None:
             teacher.partition(" over ")[0] for lesson in recipe.lessons for teacher in lesson.teachers
         }
         assert built >= teachers | {recipe.network, recipe.chart} - {None}, name
-        assert recipe.chart is None or "cky" in RECIPES[recipe.chart].routes, name
+        of_chart = RECIPES[recipe.chart or "en-base"]
+        assert "cky" in of_chart.routes or of_chart.chart, name
         built.add(name)
 
 
@@ -98,3 +100,10 @@ def test_confidences_are_fitted_again_to_what_a_build_holds_out(
     assert seen == [(tmp_path / "en-base", [*dev], [*train], True)]
     with pytest.raises(ModelError, match="en-ud: converts d-trees of others, and has no confidences"):
         recalibrate(RECIPES["en-ud"], tmp_path / "en-ud", tmp_path, print, None)
+
+
+def test_trees_of_lessons_teach_no_confidences() -> None:
+    trees = [parse_bracket(f"(TOP (NP (NN {word})))") for word in "abcde"]
+    unseen = building.of_treebanks(trees, ([trees[1]], [trees[4], trees[2]]))
+    assert [*unseen] == [trees[0], trees[3]]
+    assert [*building.of_treebanks(trees, ())] == trees
