@@ -100,9 +100,10 @@ def train(
             fit_weights(cast(Any, model.route), *held_out)
             say(f"packed arcs, when the chart has learned: {model.route.arcs_}")
         model.save(directories["cky"], trained)
-    for directory in directories.values() if recipe.network or recipe.chart else ():
-        unseen = of_treebanks(read(parts[1]), map(recipe.read, lessons))
-        complete(directory, unseen, read(parts[0]), recipe.recased > 0)
+    if recipe.network or recipe.chart:
+        unseen = [*of_treebanks(read(parts[1]), map(recipe.read, lessons))]
+        for directory in directories.values():
+            complete(directory, unseen, read(parts[0]), recipe.recased > 0)
     return directories
 
 
