@@ -4,7 +4,7 @@ Stanza takes a transformer and its tokenizer as `transformers` has them. What it
 pieces than the transformer has positions depends on how that is called: it cuts the whole batch, leaves the
 sentence out, or fails. So it sees the transformer through `Encoder`, which takes sentences of any length,
 those that are too long in windows that overlap by half: each piece has the vectors of the window that shows
-more around it.
+more around it. In training some of the pieces are hidden from the transformer.
 
 A model keeps the fine-tuned encoder whole, in the layout of `transformers` (config.json, tokenizer.json,
 model.safetensors), but a byte for each number of a matrix: to load it, nothing is downloaded, nothing
@@ -13,7 +13,7 @@ unpickled, and no code run that is not installed. No setting of it can name any.
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from functools import partial
 from pathlib import Path
@@ -35,6 +35,7 @@ KINDS = ("bert", "roberta", "xlm-roberta", "camembert", "electra", "distilbert",
 _FUSED, _PLAIN = "sdpa", "eager"  # attention; given always, so that no file can name code for it
 _HAS_PLAIN_ALONE = ("mpnet",)
 _LONGEST = 512  # pieces in a window: attention takes their square in time
+_HIDDEN = 0.15  # of the pieces in training: what a small treebank says of a word is soon known by heart
 _MOST_BYTES = 1 << 33
 _WEIGHTS = "model.safetensors"
 _SCALE = ":scale"  # after the name of a matrix
@@ -48,13 +49,17 @@ class Encoder(nn.Module):
     """A transformer for sentences of any number of pieces, called as Stanza calls transformers.
 
     window: pieces that it takes at once, with the marks around them
+    mask:   the piece that stands for one that is hidden, as in its own training; None: it has none
+    marks:  pieces that are no text, and never hidden
     """
 
     _hf_peft_config_loaded = False  # which Stanza asks for
 
-    def __init__(self, transformer: nn.Module, window: int) -> None:
+    def __init__(
+        self, transformer: nn.Module, window: int, mask: int | None = None, marks: Sequence[int] = ()
+    ) -> None:
         super().__init__()
-        self.transformer, self.window = transformer, window
+        self.transformer, self.window, self.mask, self.marks = transformer, window, mask, marks
 
     def train(self, mode: bool = True) -> Self:
         """Training on a CPU has plain attention: the gradient of the fused one takes four times as long."""
@@ -75,7 +80,7 @@ class Encoder(nn.Module):
 
     def forward(self, input_ids: Tensor, attention_mask: Tensor, output_hidden_states: bool = True) -> States:
         """Return vectors of all pieces; ids, mask: [sentences, pieces], the mask 0 for padding."""
-        ids, mask, back = input_ids, attention_mask, None
+        ids, mask, back = self._hidden(input_ids) if self.training else input_ids, attention_mask, None
         if ids.shape[1] > self.window:
             rows, columns, back = windows(attention_mask.sum(1).tolist(), self.window, ids.device)
             ids, mask = ids[rows.clamp(min=0), columns], (rows >= 0).long()
@@ -83,6 +88,17 @@ class Encoder(nn.Module):
             states = self.transformer(ids, attention_mask=mask, output_hidden_states=True).hidden_states
         states = tuple(state.float() for state in states)
         return States(states if back is None else tuple(state[back] for state in states))
+
+    def _hidden(self, ids: Tensor) -> Tensor:
+        """Return pieces with the mask in place of some.
+
+        Devlin et al., "BERT" (NAACL 2019), section 3.1, where it is the task; here tags and trees are.
+        """
+        if self.mask is None:
+            return ids
+        text = ~torch.isin(ids, torch.tensor(self.marks, device=ids.device))
+        drawn = torch.rand(ids.shape, device=ids.device) < _HIDDEN
+        return ids.masked_fill(text & drawn, self.mask)
 
 
 def multiplies_halves(device: torch.device) -> bool:
@@ -232,7 +248,7 @@ def trainable(encoder: Encoder) -> Encoder:
         given = {"attn_implementation": _attention(encoder.config.model_type), "dtype": torch.float32}
         model = hf.AutoModel.from_config(encoder.config, **given)
         model.load_state_dict(encoder.transformer.state_dict())
-    return Encoder(model, encoder.window)
+    return Encoder(model, encoder.window, encoder.mask, encoder.marks)
 
 
 def _ready(model: nn.Module, tokenizer: Any) -> tuple[Encoder, Any]:
@@ -247,7 +263,7 @@ def _ready(model: nn.Module, tokenizer: Any) -> tuple[Encoder, Any]:
     if window < 4:
         raise ValueError(f"takes {window} pieces at once, which are too few")
     tokenizer.model_max_length = 1 << 60  # Stanza cuts nothing
-    return Encoder(model, window), tokenizer
+    return Encoder(model, window, tokenizer.mask_token_id, tokenizer.all_special_ids), tokenizer
 
 
 def _attention(kind: str) -> str:
