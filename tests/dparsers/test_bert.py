@@ -13,8 +13,9 @@ pytest.importorskip("stanza")
 pytest.importorskip("transformers", reason='needs pip install "d2c[transformers]"')
 
 from d2c.dparsers.stanza import networks
-from d2c.dparsers.stanza.encoder import load_encoder, read_encoder, save_encoder, trainable
-from tests.dparsers.encoders import tiny_encoder
+from d2c.dparsers.stanza.bert import States
+from d2c.dparsers.stanza.encoder import Encoder, load_encoder, read_encoder, save_encoder, trainable
+from tests.dparsers.encoders import WINDOW, tiny_encoder
 
 
 @pytest.mark.parametrize("able", [{}, {"amx_bf16": True}])
@@ -76,3 +77,52 @@ def test_weights_are_rounded_once_for_all_batches(monkeypatch: pytest.MonkeyPatc
     trainer: Any = SimpleNamespace(args=arguments, vocab={"deprel": "a"}, model=network)
     assert networks.predict(trainer, None, []) == []
     assert [*found, of_batch()] == [2.0, 2.0, 3.0]
+
+
+class Seen(torch.nn.Module):
+    """A transformer that returns the pieces that it sees."""
+
+    config = SimpleNamespace(model_type="bert")
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.weight = torch.nn.Parameter(torch.zeros(1))
+
+    def set_attn_implementation(self, name: str) -> None: ...
+
+    def forward(self, ids: torch.Tensor, attention_mask: torch.Tensor, **_: object) -> States:
+        return States((ids,))
+
+
+def test_pieces_are_hidden_in_training() -> None:
+    pad, begin, end, mask = range(4)
+    ids = torch.randint(4, 9, (50, 31))
+    ids[:, 0], ids[:, 30], ids[25:, 20], ids[25:, 21:] = begin, end, end, pad
+    network = Encoder(Seen(), WINDOW, mask, [pad, begin, end, mask])
+
+    def seen(train: bool) -> torch.Tensor:
+        pieces = network.train(train)(ids, (ids != pad).long()).hidden_states[0].long()
+        return pieces.masked_fill(ids == pad, pad)
+
+    assert torch.equal(seen(train=False), ids)
+    torch.manual_seed(1)
+    found = seen(train=True)
+    hidden = found == mask
+    assert torch.equal(found, ids.masked_fill(hidden, mask)) and not hidden[ids < mask].any()
+    assert 0.12 < hidden[ids > mask].float().mean() < 0.18
+    assert not torch.equal(seen(train=True), found)
+    torch.manual_seed(1)
+    assert torch.equal(seen(train=True), found)
+    network.mask = None
+    assert torch.equal(seen(train=True), ids)
+
+
+def test_a_saved_encoder_knows_what_hides_a_piece(tmp_path: Path) -> None:
+    network, tokenizer = load_encoder(tiny_encoder(tmp_path / "tiny"))
+    assert network.mask is None
+    tokenizer.mask_token = "."
+    save_encoder(network, tokenizer, tmp_path / "saved")
+    mask = tokenizer.convert_tokens_to_ids(".")
+    read, _ = read_encoder(tmp_path / "saved")
+    for one in (read, trainable(read)):
+        assert (one.mask, {*one.marks}) == (mask, {0, 1, 2, 3, mask})

@@ -7,7 +7,6 @@ import sys
 from collections.abc import Callable
 from contextlib import suppress
 from pathlib import Path
-from types import SimpleNamespace
 from typing import Any
 
 import numpy as np
@@ -19,7 +18,6 @@ pytest.importorskip("stanza")
 from d2c.base.errors import ModelError
 from d2c.dparsers.directories import SETTINGS
 from d2c.dparsers.protocol import Progress, TaggingProgress
-from d2c.dparsers.stanza.bert import States
 from d2c.dparsers.stanza.encoder import (
     FOLDER,
     KINDS,
@@ -28,7 +26,6 @@ from d2c.dparsers.stanza.encoder import (
     packed,
     read_encoder,
     save_encoder,
-    trainable,
     unpacked,
     windows,
 )
@@ -193,56 +190,6 @@ def test_the_saved_tokenizer_does_not_know_what_it_has_cut(tmp_path: Path) -> No
         tokenizer(["a b c", "a"], truncation=True, max_length=3, padding=True)
     files = [tmp_path / name / "tokenizer.json" for name in ("before", "after")]
     assert files[0].read_bytes() == files[1].read_bytes()
-
-
-class Seen(torch.nn.Module):
-    """A transformer that returns the pieces that it sees."""
-
-    config = SimpleNamespace(model_type="bert")
-
-    def __init__(self) -> None:
-        super().__init__()
-        self.weight = torch.nn.Parameter(torch.zeros(1))
-
-    def set_attn_implementation(self, name: str) -> None: ...
-
-    def forward(self, ids: torch.Tensor, attention_mask: torch.Tensor, **_: object) -> States:
-        return States((ids,))
-
-
-def test_pieces_are_hidden_in_training() -> None:
-    pad, begin, end, mask = range(4)
-    ids = torch.randint(4, 9, (50, 40))
-    ids[:, 0], ids[:, 30], ids[:, 31:] = begin, end, pad
-    network = Encoder(Seen(), WINDOW, mask, [pad, begin, end, mask])
-
-    def seen(train: bool) -> torch.Tensor:
-        pieces = network.train(train)(ids, (ids != pad).long()).hidden_states[0].long()
-        return pieces.masked_fill(ids == pad, pad)
-
-    assert torch.equal(seen(train=False), ids)
-    torch.manual_seed(1)
-    found = seen(train=True)
-    hidden = found == mask
-    assert torch.equal(found, ids.masked_fill(hidden, mask)) and not hidden[ids < 4].any()
-    assert 0.12 < hidden[:, 1:30].float().mean() < 0.18
-    assert not torch.equal(seen(train=True), found)
-    torch.manual_seed(1)
-    assert torch.equal(seen(train=True), found)
-    network.mask = None
-    assert torch.equal(seen(train=True), ids)
-
-
-@needs_transformers
-def test_a_saved_encoder_knows_what_hides_a_piece(tmp_path: Path) -> None:
-    network, tokenizer = load_encoder(tiny_encoder(tmp_path / "tiny"))
-    assert network.mask is None
-    tokenizer.mask_token = "."
-    save_encoder(network, tokenizer, tmp_path / "saved")
-    mask = tokenizer.convert_tokens_to_ids(".")
-    read, _ = read_encoder(tmp_path / "saved")
-    for one in (read, trainable(read)):
-        assert (one.mask, {*one.marks}) == (mask, {0, 1, 2, 3, mask})
 
 
 @needs_transformers
