@@ -226,8 +226,7 @@ def read_encoder(directory: Path) -> tuple[Encoder, Any]:
         if config.num_hidden_layers > len(weights):
             raise ValueError("says more layers than it has")
         own = kind == "bert" and config.hidden_act == "gelu" and not config.is_decoder
-        given = {"attn_implementation": _attention(kind), "dtype": torch.float32}
-        build = Bert if own else partial(hf.AutoModel.from_config, **given)
+        build = Bert if own else partial(_of_transformers, hf)
         with torch.device("meta"):
             model = build(config)
         if {name: tensor.shape for name, tensor in model.state_dict().items()} != {
@@ -245,10 +244,15 @@ def read_encoder(directory: Path) -> tuple[Encoder, Any]:
 def trainable(encoder: Encoder) -> Encoder:
     """Return an encoder that was read, as `transformers` has it: with dropout, and gradients."""
     with _transformers(NAME) as hf:
-        given = {"attn_implementation": _attention(encoder.config.model_type), "dtype": torch.float32}
-        model = hf.AutoModel.from_config(encoder.config, **given)
+        model = _of_transformers(hf, encoder.config)
         model.load_state_dict(encoder.transformer.state_dict())
     return Encoder(model, encoder.window, encoder.mask, encoder.marks)
+
+
+def _of_transformers(hf: Any, config: Any) -> Any:
+    """Return a transformer as that package builds it."""
+    attention = _attention(config.model_type)
+    return hf.AutoModel.from_config(config, attn_implementation=attention, dtype=torch.float32)
 
 
 def _ready(model: nn.Module, tokenizer: Any) -> tuple[Encoder, Any]:

@@ -200,8 +200,8 @@ def scored(directory: Path, parts: Mapping[str, list[CTree]]) -> dict[str, list[
     return found
 
 
-def learned(row: Row, parts: tuple[Path, Path], models: Path, seed: int, directory: Path) -> Path:
-    """Return the directory with the model of a row that has learned from the first of two files."""
+def learn(row: Row, parts: tuple[Path, Path], models: Path, seed: int, directory: Path) -> None:
+    """Leave in a directory the model of a row that has learned from the first of two files."""
     if row.begin == ENCODER:
         place = str(encoder_of(str(LAST.encoder)))
         spec = LAST.spec(*parts, CLEANED, epochs=PASSES, seed=seed, transformer=place)
@@ -209,13 +209,13 @@ def learned(row: Row, parts: tuple[Path, Path], models: Path, seed: int, directo
     else:
         spec = LITTLE.recipe.spec(*parts, CLEANED, epochs=1.0, seed=seed)
         go_on(models / row.begin, spec, spec.tagger_epochs, directory, say)
-    return directory
 
 
 def score_row(row: Row, treebanks: Path, models: Path, kept: Path, words: int, seed: int) -> Found:
     """Return what the model of a row finds of each part, trained unless that is kept."""
     what = "alone" if row.anew else "-".join(row.sources).replace(" ", "-")
-    file, mix = kept / f"{row.begin}-{words}-{seed}-{what}.json", WHOLE if row.begin == ENCODER else LITTLE
+    drawn = f"{words}-" if row.sources else ""
+    file, mix = kept / f"{row.begin}-{drawn}{seed}-{what}.json", WHOLE if row.begin == ENCODER else LITTLE
     if not file.is_file():
         say(row)
         with scratch() as work:
@@ -227,7 +227,7 @@ def score_row(row: Row, treebanks: Path, models: Path, kept: Path, words: int, s
                 files = {source: trees_of(source, mix, treebanks, models, kept) for source in row.sources}
                 shares = shares_of(files, mix, words)
                 parts = write_parts(shares, of_each(trees_in), work, seed, mix.recipe.recased)
-                directory = learned(row, parts, models, seed, work / "model")
+                learn(row, parts, models, seed, directory := work / "model")
             keep(file, json.dumps(scored(directory, dev_parts(treebanks))))
     return {part: [Matches(*own) for own in counts] for part, counts in read_json(file).items()}
 

