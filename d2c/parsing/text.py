@@ -1,10 +1,10 @@
 """Words and sentences of plain text, with their offsets, by rules for English.
 
 Words are cut as the Penn Treebank cuts them, by NLTK's tokeniser: `can't` is `ca n't`, quotation marks become
-`` and '', typographic ones, too; round brackets stay. It would cut URLs, addresses and hashtags, so it sees
-letters instead. Sentences end where a mark ends them, unless an abbreviation before it and the word after it
-say otherwise, and where the layout does: at empty lines, items, turns of dialogue, headings. Rules for
-other languages are objects with the same two functions.
+`` and '', typographic ones, too; round brackets stay. It would cut URLs, addresses, hashtags and faces, so
+it sees letters instead. Sentences end where a mark ends them, unless an abbreviation before it and the word
+after it say otherwise, and where the layout does: at empty lines, items, turns of dialogue, headings. Rules
+for other languages are objects with the same two functions.
 """
 
 from __future__ import annotations
@@ -33,18 +33,22 @@ _HELD = 1 << 16  # characters of one paragraph; the sentences in it are cut when
 _LONGEST = 1 << 18  # characters of a sentence; tokenisers take seconds for more, or give up
 _BOUNDARY = re.compile(r"""[.!?…]["'”’»)\]]*\s+|[。！？]""")  # what may end a sentence
 
-# What stays whole: addresses of the web and of mail, paths with a drive, hashtags, names as in @name.
+_FACE = r"[:;]['’]?-?[)(DPp]+(?!\w)"
+# What stays whole: addresses of the web and of mail, paths with a drive, hashtags, names as in @name, faces.
 _WHOLE = re.compile(
     r"""(?:(?:https?|ftp)://|www\.)[^\s<>"“”]*[^\s<>"“”.,:;!?'’)\]}]
     | (?<![\w.+%-])[\w.+%-]+@[\w-]+(?:\.[\w-]+)+
     | (?<![\w.-])(?:\w[\w-]*\.)+[a-z]{2,}/[^\s<>"“”]*[^\s<>"“”.,:;!?'’)\]}]
     | (?<!\w)[A-Za-z]:[\\/][^\s<>"“”|?*]*[^\s<>"“”|?*.,:;!'’)\]}]
-    | (?<![\w\#&@])[\#@](?=\w*[^\W\d_])\w+""",
+    | (?<![\w\#&@])[\#@](?=\w*[^\W\d_])\w+
+    | (?<!\S)"""
+    + _FACE,
     re.VERBOSE,
 )
 # Where a sentence may end: marks and what closes after them, footnotes as in `2000.[7]`, and faces.
 _END = re.compile(
-    r"""(?<![.!?…])(?P<marks>[.!?…]++)(?P<closed>["'”’»)\]}]*)(?:\[\d+\])*(?:\s+[:;]-?[)(DP](?!\w))?(?!\S)"""
+    r"""(?<![.!?…])(?P<marks>[.!?…]++)(?P<closed>["'”’»)\]}]*)(?:\[\d+\])*"""
+    rf"(?:\s+{_FACE})?(?!\S)"
 )
 _LAST = re.compile(r"""[^\s"“(\[{]*$""")  # the word before the marks
 _NEXT = re.compile(r"""\s+["'“‘`(\[]*(\S\w*)""")  # the word after them

@@ -67,6 +67,15 @@ def test_typographic_marks_are_those_of_the_penn_treebank() -> None:
     assert words.offsets[7:9] == ((17, 18), (19, 21)) and words.offsets[-2:] == ((38, 39), (39, 40))
 
 
+def test_a_face_is_a_word() -> None:
+    words = words_of(Line(1, 0, "hi :) I’m late ;-) sorry :(( (at 8:30) ok:) Two :Do. x :p"))
+    assert words.forms == (
+        *("hi", ":)", "I", "'m", "late", ";-)", "sorry", ":((", "(", "at", "8:30", ")"),
+        *("ok", ":", ")", "Two", ":", "Do", ".", "x", ":p"),
+    )
+    assert words.offsets[1:4] == ((3, 5), (6, 7), (7, 9))
+
+
 def test_an_ellipsis_is_a_word() -> None:
     words = words_of(Line(1, 0, "It’s late… he said."))
     assert words.forms == ("It", "'s", "late", "...", "he", "said", ".")
