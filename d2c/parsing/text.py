@@ -33,7 +33,7 @@ _HELD = 1 << 16  # characters of one paragraph; the sentences in it are cut when
 _LONGEST = 1 << 18  # characters of a sentence; tokenisers take seconds for more, or give up
 _BOUNDARY = re.compile(r"""[.!?…]["'”’»)\]]*\s+|[。！？]""")  # what may end a sentence
 
-_FACE = r"[:;]['’]?-?[)(DPp]+(?!\w)"
+_FACE = r"[:;]['’]?-?[)(DPp]+(?!\w)"  # :) ;-( :D
 # What stays whole: addresses of the web and of mail, paths with a drive, hashtags, names as in @name, faces.
 _WHOLE = re.compile(
     r"""(?:(?:https?|ftp)://|www\.)[^\s<>"“”]*[^\s<>"“”.,:;!?'’)\]}]

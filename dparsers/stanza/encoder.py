@@ -55,9 +55,7 @@ class Encoder(nn.Module):
 
     _hf_peft_config_loaded = False  # which Stanza asks for
 
-    def __init__(
-        self, transformer: nn.Module, window: int, mask: int | None = None, marks: Sequence[int] = ()
-    ) -> None:
+    def __init__(self, transformer: nn.Module, window: int, mask: int | None, marks: Sequence[int]) -> None:
         super().__init__()
         self.transformer, self.window, self.mask, self.marks = transformer, window, mask, marks
 
@@ -80,7 +78,7 @@ class Encoder(nn.Module):
 
     def forward(self, input_ids: Tensor, attention_mask: Tensor, output_hidden_states: bool = True) -> States:
         """Return vectors of all pieces; ids, mask: [sentences, pieces], the mask 0 for padding."""
-        ids, mask, back = self._hidden(input_ids) if self.training else input_ids, attention_mask, None
+        ids, mask, back = self._hidden(input_ids), attention_mask, None
         if ids.shape[1] > self.window:
             rows, columns, back = windows(attention_mask.sum(1).tolist(), self.window, ids.device)
             ids, mask = ids[rows.clamp(min=0), columns], (rows >= 0).long()
@@ -90,11 +88,11 @@ class Encoder(nn.Module):
         return States(states if back is None else tuple(state[back] for state in states))
 
     def _hidden(self, ids: Tensor) -> Tensor:
-        """Return pieces with the mask in place of some.
+        """Return pieces, in training with the mask in place of some.
 
         Devlin et al., "BERT" (NAACL 2019), section 3.1, where it is the task; here tags and trees are.
         """
-        if self.mask is None:
+        if not self.training or self.mask is None:
             return ids
         text = ~torch.isin(ids, torch.tensor(self.marks, device=ids.device))
         drawn = torch.rand(ids.shape, device=ids.device) < _HIDDEN

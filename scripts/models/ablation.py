@@ -227,7 +227,8 @@ def score_row(row: Row, treebanks: Path, models: Path, kept: Path, words: int, s
                 files = {source: trees_of(source, mix, treebanks, models, kept) for source in row.sources}
                 shares = shares_of(files, mix, words)
                 parts = write_parts(shares, of_each(trees_in), work, seed, mix.recipe.recased)
-                learn(row, parts, models, seed, directory := work / "model")
+                directory = work / "model"
+                learn(row, parts, models, seed, directory)
             keep(file, json.dumps(scored(directory, dev_parts(treebanks))))
     return {part: [Matches(*own) for own in counts] for part, counts in read_json(file).items()}
 
