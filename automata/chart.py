@@ -31,7 +31,9 @@ from d2c.trees.binarization import LEFT, RIGHT
 NODE = np.dtype(
     [(name, np.int32) for name in ("top", "second", "third", "token", "ending", "begin", "end")], align=True
 )
-ITEM = np.dtype([(name, np.int32) for name in ("node", "tree", "beside", "next", "vertex")], align=True)
+ITEM = np.dtype(
+    [(name, np.int32) for name in ("node", "tree", "last", "beside", "next", "vertex")], align=True
+)
 EDGE = np.dtype(
     [*((name, np.int32) for name in ("head", "tail", "modifier", "action")), ("score", np.float32)],
     align=True,
@@ -51,6 +53,7 @@ class TransitionChart(NamedTuple):
     actions: [E]
     labels:  [E] the number of the label of the arc that an edge makes; 0: it has none, or makes no arc
     tokens:  [V] the head token of each item, from 0; -1 of the axiom, which is the first, and of the goal
+    spans:   [V, 2] the first and the last token of each item; -1 of axiom and goal
     """
 
     forest: Forest
@@ -58,6 +61,7 @@ class TransitionChart(NamedTuple):
     actions: Ints
     labels: Ints
     tokens: Ints
+    spans: Ints
 
 
 class Search(NamedTuple):
@@ -66,8 +70,8 @@ class Search(NamedTuple):
     trees:  [most trees, ATTRIBUTES] the classes of trees; the first is that of what is below a stack
     nodes:  of type NODE: classes of the topmost and of the second tree, head token of the third, the next
             token; the first item that ends there; where its actions begin and end, -1 if not yet looked at
-    items:  of type ITEM: the node where it begins; class of its tree; the next item that ends in the same
-            node; the next in its queue; its vertex
+    items:  of type ITEM: the node where it begins; class of its tree; its last token in the sentence; the
+            next item that ends in the same node; the next in its queue; its vertex
     edges:  of type EDGE, between items
     kept:   of type KEPT: the actions of nodes
     counts: [6] of each of these how many there are, and whether there are too many
@@ -108,7 +112,7 @@ class Search(NamedTuple):
             np.full(slots, NONE),
         )
         search.nodes[0] = 0
-        search.items[AXIOM] = (0, 0, NONE, NONE, NONE)
+        search.items[AXIOM] = (0, 0, NONE, NONE, NONE, NONE)
         search.queues[0] = AXIOM
         return search
 
@@ -209,6 +213,7 @@ def _item_of(search: Search, node: int, token: int, begin: int) -> int:
     item = _number_of(search, _mixed(_mixed(_mixed(_first_key(ITEMS), node), tree), token), ITEMS)
     if item == known:
         items[item]["node"], items[item]["tree"], items[item]["next"] = node, tree, NONE
+        items[item]["last"] = token - begin - 1
         queue = search.queues[search.nodes[node]["token"] - begin + 1]
         if queue[0] == NONE:
             queue[0] = item
@@ -284,7 +289,7 @@ def _useful(search: Search, tables: Tables, count: int, begin: int) -> Transitio
     head, tail, modifier = np.empty(useful, np.int32), np.empty(useful, np.int32), np.full(useful, NONE)
     scores, actions = np.empty(useful, np.float32), np.empty(useful, np.int32)
     labels = np.zeros(useful, np.int32)
-    tokens, to = np.full(number + 1, NONE), 0
+    tokens, spans, to = np.full(number + 1, NONE), np.full((number + 1, 2), NONE), 0
     for i in range(count):
         edge = edges[i]
         if vertices[items[edge["head"]]["vertex"]] != NONE:
@@ -298,5 +303,8 @@ def _useful(search: Search, tables: Tables, count: int, begin: int) -> Transitio
             scores[to], actions[to] = edge["score"], edge["action"]
             if edge["head"] != GOAL:
                 tokens[head[to]] = search.trees[items[edge["head"]]["tree"], HEAD] - begin
+                spans[head[to], 0] = search.nodes[items[edge["head"]]["node"]]["token"] - begin
+                spans[head[to], 1] = items[edge["head"]]["last"]
             to += 1
-    return TransitionChart(Forest(head, tail, modifier, len(tokens)), scores, actions, labels, tokens)
+    forest = Forest(head, tail, modifier, len(tokens))
+    return TransitionChart(forest, scores, actions, labels, tokens, spans)

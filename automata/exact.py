@@ -13,10 +13,10 @@ from d2c.automata.oracles import LinearOracle
 from d2c.automata.scores import OracleScorer
 from d2c.automata.states import Text
 from d2c.automata.systems import Action
-from d2c.forests.forest import Doubles, Ints
+from d2c.forests.forest import Doubles, Floats, Ints
 from d2c.forests.kbest import k_best
 from d2c.forests.semirings import count_derivations, marginals, viterbi
-from d2c.packed.arcs import PackedArcs, arcs_of, labels_of
+from d2c.packed.arcs import LEAST, PackedArcs, arcs_of, labels_of
 from d2c.trees.ctree import Tokens
 
 RAISED = "threshold raised"
@@ -45,12 +45,14 @@ class _WeightedArcs(NamedTuple):
     """C arcs, each as often as edges make it.
 
     dependents: [C] from 0; heads: [C] from 1, 0: it is the root; labels: [C] their numbers
+    yields:     [C, 2] the first and the last token of the dependent's yield, from 0
     shares:     [C] of the probability of all computations
     """
 
     dependents: Ints
     heads: Ints
     labels: Ints
+    yields: Ints
     shares: Doubles
 
     def summed(self, n: int) -> Doubles:
@@ -58,6 +60,13 @@ class _WeightedArcs(NamedTuple):
         result = np.zeros((n, n + 1))
         np.add.at(result, (self.dependents, self.heads), self.shares)
         return result
+
+    def ends(self, n: int) -> Floats:
+        """[2 * n * n] logarithms of the shares of ends of yields, as `PackedArcs` has them."""
+        result = np.zeros((2, n, n))
+        for side in range(2):
+            np.add.at(result[side], (self.dependents, self.yields[:, side]), self.shares)
+        return np.log(np.maximum(result, LEAST)).astype(np.float32).ravel()
 
 
 class Exact:
@@ -117,7 +126,8 @@ class Exact:
     def packed(self, tokens: Tokens, heads: Sequence[int]) -> PackedArcs:
         """The likely arcs of a sentence that is not empty, and those of a d-tree (heads: 1..n, 0 = root).
 
-        Their labels have what share computations with this arc and this label have of those with the arc.
+        Their labels have what share computations with this arc and this label have of those with the arc;
+        ends of yields, as a dependent is complete when it gets its head, that of computations where it is so.
         """
         arcs, names = self._arcs(tokens), self.oracle.system.labels
         packed = arcs_of(arcs.summed(len(tokens)), heads)
@@ -126,7 +136,7 @@ class Exact:
         np.add.at(of_labels, (places[kept], arcs.labels[kept]), arcs.shares[kept])
         numbers = [number for number in np.unique(self.oracle.system.tables.arcs) if number]  # 0: no label
         labels = labels_of(tuple(names[number] for number in numbers), of_labels[:, numbers])
-        return packed._replace(labels=labels)
+        return packed._replace(labels=labels, yields=arcs.ends(len(tokens)))
 
     def _arcs(self, tokens: Tokens) -> _WeightedArcs:
         """What the edges of the chart make."""
@@ -138,6 +148,7 @@ class Exact:
             np.concatenate([of[forest.modifier[arc]], of[forest.tail[root]]]),
             np.concatenate([1 + of[forest.head[arc]], np.zeros(root.sum(), np.int32)]),
             np.concatenate([chart.labels[arc], chart.labels[root]]),
+            np.concatenate([chart.spans[forest.modifier[arc]], chart.spans[forest.tail[root]]]),
             np.concatenate([shares[arc], shares[root]]),
         )
 

@@ -61,7 +61,18 @@ class AdaGrad(NamedTuple):
     def average(self) -> NDArray[np.float32]:
         """The mean of the weights over all steps; the last ones follow the last sentences too closely."""
         catch_up(self)
-        return (self.sums / max(1, self.clock[0])).astype(np.float32)
+        return self._means(np.flatnonzero(self.squares))
+
+    def truncated_average(self) -> NDArray[np.float32]:
+        """Return `average`, but 0 where the last weight is 0: a greater penalty makes a smaller model."""
+        catch_up(self)
+        return self._means(np.flatnonzero(self.weights))
+
+    def _means(self, slots: NDArray[np.int64]) -> NDArray[np.float32]:
+        """Those of some weights, and 0 for others: most of a table is never touched."""
+        result = np.zeros(len(self.weights), np.float32)
+        result[slots] = self.sums[slots] / max(1, self.clock[0])
+        return result
 
     def average_anew(self) -> None:
         """Leave out all steps so far from the average."""
@@ -69,11 +80,6 @@ class AdaGrad(NamedTuple):
         self.sums.fill(0)
         self.seen.fill(0)
         self.clock.fill(0)
-
-    def truncated_average(self) -> NDArray[np.float32]:
-        """Return `average`, but 0 where the last weight is 0: a greater penalty makes a smaller model."""
-        average = self.average()  # pays what penalties are due, so it comes first
-        return np.where(self.weights == 0, np.float32(0), average)
 
 
 class Gradient(NamedTuple):
@@ -143,11 +149,12 @@ def step(learner: AdaGrad, gradient: Gradient) -> None:
     learner.clock[0] = now + 1
 
 
-@kernel
 def catch_up(learner: AdaGrad) -> None:
-    """Pays all weights' penalties up to the present step."""
-    for slot in range(len(learner.weights)):
-        if learner.weights[slot] != 0.0:
-            _shrink(learner, slot, learner.clock[0])
-        else:
-            learner.seen[slot] = learner.clock[0]
+    """Pays all weights' penalties up to the present step; of those that are 0 nothing is due."""
+    _catch_up(learner, np.flatnonzero(learner.weights))
+
+
+@kernel
+def _catch_up(learner: AdaGrad, slots: NDArray[np.int64]) -> None:
+    for slot in slots:
+        _shrink(learner, slot, learner.clock[0])

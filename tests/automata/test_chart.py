@@ -22,9 +22,10 @@ from d2c.automata.systems import ACCEPT, SHIFT, Action, Longs, System, arc_eager
 from d2c.forests.semirings import count_derivations, marginals, viterbi
 from d2c.linear.kernels import kernel
 from d2c.linear.words import Lexicon
-from d2c.packed.arcs import LEAST, LEAST_LABEL
+from d2c.packed.arcs import LEAST, LEAST_LABEL, PackedArcs
 from d2c.trees.binarization import GLUE, LEFT, RIGHT, UNARY, Step, Symbol
 from d2c.trees.ctree import Tokens
+from d2c.trees.dtree import subtrees
 from tests.automata import stacks
 
 GRAMMAR = [
@@ -130,7 +131,9 @@ def test_chart_equals_all_computations(name: str, n: int, threshold: float) -> N
     assert arcs.sum(axis=1) == pytest.approx(np.ones(n), abs=1e-6)
     assert arcs[:, 0].sum() == pytest.approx(1, abs=1e-6)
     if name != "constituents":
-        check_labels(exact, tokens, best, {one.actions: math.exp(one.score - total) for one in every})
+        shares = {one.actions: math.exp(one.score - total) for one in every}
+        check_labels(exact, tokens, best, shares)
+        check_yields(exact.packed(tokens, built(best).heads), shares)
 
 
 def check_labels(
@@ -155,6 +158,18 @@ def check_labels(
         for label, log in zip(packed.labels.names, logs.tolist(), strict=True):
             expected_share = of_labels[m, head, label] / of_arcs[m, head]
             assert math.exp(log) == pytest.approx(max(expected_share, LEAST_LABEL), abs=1e-4)
+
+
+def check_yields(packed: PackedArcs, shares: Mapping[Sequence[Action], float]) -> None:
+    """Asserts that ends of yields have the shares of the computations whose trees have them."""
+    n = len(packed.begin) - 1
+    expected, every = np.zeros((2, n, n)), np.arange(n)
+    for actions, share in shares.items():
+        first, last, _ = subtrees(built(actions).heads)
+        np.add.at(expected, (0, every, first), share)
+        np.add.at(expected, (1, every, last), share)
+    assert packed.yields is not None
+    assert np.exp(packed.yields.reshape(2, n, n)) == pytest.approx(np.maximum(expected, LEAST), abs=1e-4)
 
 
 def check_k_best(exact: Exact, tokens: Tokens, every: list[Computation], total: float) -> None:
