@@ -54,13 +54,7 @@ AMONG = 16  # best d-trees over packed arcs; the crossing ones are looked at whe
 
 
 class ChartDecoder:
-    """Searches among the c-trees of a d-tree with what was learned, see `d2c.cky.model.Learned`.
-
-    beam: of logarithms; of packed arcs, what is only in projective d-trees whose arcs and ends of yields have
-          a product of probabilities so much smaller than the best one's is left out
-    """
-
-    beam = 2.5
+    """Searches among the c-trees of a d-tree with what was learned, see `d2c.cky.model.Learned`."""
 
     settings: ChartSettings
     grammar_: Grammar
@@ -247,7 +241,7 @@ class ChartDecoder:
         """Return packed arcs for the chart, scored by what was learned of them.
 
         observed: with the heads of the single d-tree
-        beam:     as of the class
+        beam:     as of `ArcFeature`
         """
         weight, of_labels, learned = self.arcs_.weight, self.arcs_.labels, self.arcs_.learned
         labels = np.zeros((0, 0), np.float32)
@@ -284,7 +278,7 @@ class ChartDecoder:
         if arcs is None:
             return None
         kept = arcs.kept(self.arcs_.least, heads_of(observed).tolist())
-        packed = self.packed(kept, observed, np.inf if unlimited else self.beam)
+        packed = self.packed(kept, observed, np.inf if unlimited else self.arcs_.beam)
         return None if packed.arcs.is_single and not len(packed.symbols) else packed
 
     def _refined(self, tokens: Tokens, derivation: ChartDerivation, repairs: Repairs) -> CTree:

@@ -24,6 +24,8 @@ FEWER = 1.2, 1.35, HEADS_PER_WORD  # that are tried by what has learned over pac
 ONE_HEAD = 2.0  # more than any probability: only the d-tree's own heads are kept
 SCALES, THRESHOLDS = (0.5, 0.7, 1.0), (0.4, 0.5, 0.6, 0.7)  # of minimum Bayes risk, that are tried
 WEIGHTS = tuple(2.0**power for power in range(-3, 5))  # that are tried
+BEAM, WIDER = 2.5, 4.0  # of logarithms; the wider one takes longer, so it must gain so many points of F1:
+GAIN = 0.15
 
 ARRAYS = {  # of packed arcs in a file
     "begin": Like("i4", 1),
@@ -44,6 +46,8 @@ class ArcFeature(NamedTuple):
     learned: 1 where weights of features (`d2c.packed.arc_features`) are added to these; else 0
     scale, threshold: of minimum Bayes risk, of scores and of the support that constituents need (Goodman,
              1996); scale 0: the best derivation is looked for
+    beam:    what is only in projective d-trees whose arcs and ends of yields have a product of probabilities
+             so much smaller than the best one's, in logarithms, is left out of a chart
     """
 
     weight: float = 1.0
@@ -53,6 +57,7 @@ class ArcFeature(NamedTuple):
     scale: float = 0.0
     threshold: float = 0.0
     yields: float = 0.0
+    beam: float = BEAM
 
     @classmethod
     def read(cls, row: Sequence[float]) -> ArcFeature:
@@ -135,7 +140,7 @@ def learn_feature(
     for number in filter(partial(_gives, given), numbers):
         for name in (number, "weight"):
             best = _better(score, best, name)
-    single = best._replace(least=ONE_HEAD)
+    best, single = _widened(score, best, given), best._replace(least=ONE_HEAD)
     return best if score(best) > score(single) else single
 
 
@@ -150,11 +155,21 @@ def _better(score: Callable[[ArcFeature], float], feature: ArcFeature, name: str
     return found if score(found) > score(feature) else feature
 
 
+def _widened(
+    score: Callable[[ArcFeature], float], feature: ArcFeature, dtrees: Sequence[DTree]
+) -> ArcFeature:
+    """The feature with the wider beam where ends of yields count, and it gains enough: what they leave out
+    may be right if they say of arcs what these say themselves, as posteriors of one chart do."""
+    wide = feature._replace(beam=WIDER)
+    asked = feature.yields > 0 and _gives(dtrees, "yields")
+    return wide if asked and score(wide) > score(feature) + GAIN else feature
+
+
 def chosen(score: Callable[[ArcFeature], float], feature: ArcFeature, dtrees: Iterable[DTree]) -> ArcFeature:
     """The one whose threshold, and whose weight of arcs, score best on held-out d-trees, for what has learned
     over packed arcs: the d-parser is better than those of folds, which have learned from fewer sentences.
 
-    Threshold, weights and, since these may change it, threshold again are searched for in turn.
+    Threshold, weights and, since these may change it, threshold again are searched for in turn; then a beam.
     """
     given, score = list(dtrees), cache(score)
     thresholds = [least_probability(given, number) for number in FEWER]
@@ -162,7 +177,7 @@ def chosen(score: Callable[[ArcFeature], float], feature: ArcFeature, dtrees: It
     def with_threshold(feature: ArcFeature) -> ArcFeature:
         return max((feature._replace(least=least) for least in thresholds), key=score)
 
-    return with_threshold(reweighted(score, with_threshold(feature), given))
+    return _widened(score, with_threshold(reweighted(score, with_threshold(feature), given)), given)
 
 
 def fit_weights(route: OverArcs, ctrees: Iterable[CTree], dtrees: Iterable[DTree]) -> None:

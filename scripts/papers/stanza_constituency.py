@@ -200,6 +200,7 @@ class StanzaConstituency:
         encoder = None
         if self.bert_model is not None:
             encoder = load_encoder(self.bert_model)
+            encoder[0].mask = None  # it learns less from hidden pieces, unlike the d-parser
             arguments = fitted(arguments, encoder[0])
         return arguments, epochs if self.epochs is None else self.epochs, encoder
 

@@ -52,7 +52,7 @@ def test_the_right_heads_among_others_are_found() -> None:
 def test_the_beam_leaves_the_best_d_tree_alone_but_for_constraints() -> None:
     """With none at all the c-tree is that over the best d-tree of the arcs; what is asked for has no beam."""
     narrow, wide, found = copy.copy(fitted()), copy.copy(fitted()), 0
-    narrow.beam, wide.beam = 0.0, np.inf
+    narrow.arcs_, wide.arcs_ = (fitted().arcs_._replace(beam=beam) for beam in (0.0, np.inf))
     for seed, ctree in enumerate(sample("dev", 30)):
         right = narrow.encode(ctree)
         dtree = wrong_head(right, 0.3, seed)

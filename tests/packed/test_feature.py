@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import replace
+from functools import partial
 from math import log2
 from pathlib import Path
 from typing import Any
@@ -98,6 +99,26 @@ def test_the_weight_of_labels_is_learned_where_there_are_any() -> None:
     assert learn_feature(score, [said]) == ArcFeature(4.0, least, 2.0)
     assert learn_feature(score, [dtree])[2] == 0.0
     assert learn_feature(lambda feature: -feature.labels - feature.least, [said])[2] == 0.0
+
+
+def test_a_wider_beam_is_taken_where_ends_of_yields_count_and_it_gains_enough() -> None:
+    dtree = three_words(np.array([[0.0, 0.0, 0.9, 0.1], [0.6, 0.0, 0.0, 0.4], [0.2, 0.3, 0.5, 0.0]]))
+    said = with_packed_arcs(dtree, dtree.arcs._replace(yields=np.zeros(18, np.float32)))
+    begin = ArcFeature(1.0, 0.5, 0.5, 1.0, yields=0.5)
+
+    def score(feature: ArcFeature, gain: float) -> float:
+        return gain * (feature.beam == 4.0) - feature.least
+
+    for gain, beam in ((0.2, 4.0), (0.1, 2.5)):
+        assert chosen(partial(score, gain=gain), begin, [said]).beam == beam
+        assert chosen(partial(score, gain=gain), begin, [dtree]).beam == 2.5
+        assert chosen(partial(score, gain=gain), begin._replace(yields=0.0), [said]).beam == 2.5
+
+    def of_yields(feature: ArcFeature) -> float:
+        return feature.yields + score(feature, 0.2)
+
+    assert learn_feature(of_yields, [said], ("labels", "yields")).beam == 4.0
+    assert learn_feature(of_yields, [said]).beam == 2.5
 
 
 def test_the_weight_of_yields_is_learned_where_there_are_any_and_the_route_sees_them() -> None:
@@ -201,7 +222,7 @@ def test_packed_arcs_are_kept_in_files(tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize(
-    "row", [(-1.0,), (1.0, 2000.0), ("1",), "1", (1.0, 0.1, 0.1, 0.1), (0.0,) * 8, (0.0,) * 5 + (1.0,)]
+    "row", [(-1.0,), (1.0, 2000.0), ("1",), "1", (1.0, 0.1, 0.1, 0.1), (0.0,) * 9, (0.0,) * 5 + (1.0,)]
 )
 def test_what_is_out_of_range_is_not_read(row: tuple[float, ...]) -> None:
     with pytest.raises((TypeError, ValueError)):
