@@ -76,6 +76,16 @@ def test_a_face_is_a_word() -> None:
     assert words.offsets[1:4] == ((3, 5), (6, 7), (7, 9))
 
 
+def test_words_that_have_lost_their_apostrophe_are_two() -> None:
+    text = "Im sure you cant, thats it: DONT, we were; its Hes, an IM, she wants. lets #dont"
+    words = words_of(Line(1, 0, text))
+    assert words.forms == (
+        *("I", "m", "sure", "you", "ca", "nt", ",", "that", "s", "it", ":", "DO", "NT", ","),
+        *("we", "were", ";", "its", "Hes", ",", "an", "IM", ",", "she", "wants", ".", "lets", "#dont"),
+    )
+    assert words.offsets[:6] == ((0, 1), (1, 2), (3, 7), (8, 11), (12, 14), (14, 16))
+
+
 def test_an_ellipsis_is_a_word() -> None:
     words = words_of(Line(1, 0, "It’s late… he said."))
     assert words.forms == ("It", "'s", "late", "...", "he", "said", ".")
