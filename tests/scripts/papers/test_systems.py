@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import logging
 from collections.abc import Iterator, Sequence
 from dataclasses import replace
@@ -16,7 +17,7 @@ from d2c.automata.exact import SEARCHES
 from d2c.automata.oracles import LinearOracle
 from d2c.automata.systems import Action
 from d2c.base.errors import FormatError, ModelError
-from d2c.dparsers.stanza.encoder import read_encoder
+from d2c.dparsers.stanza.encoder import load_encoder, read_encoder
 from d2c.experiments.experiment import Treebank
 from d2c.experiments.store import Store
 from d2c.treebanks.reading import Reading
@@ -135,6 +136,15 @@ def test_load_gives_the_same_parser(parser: StanzaConstituency, tmp_path: Path) 
             StanzaConstituency.load(tmp_path, "cpu")
         assert str(tmp_path) in str(error.value) and "\n" not in str(error.value)
     assert not Path("pwned").exists()
+
+
+def test_it_learns_from_all_pieces(tmp_path: Path) -> None:
+    pytest.importorskip("transformers", reason='needs pip install "d2c[transformers]"')
+    settings = tiny_encoder(tmp_path / "tiny") / "tokenizer_config.json"
+    settings.write_text(json.dumps(json.loads(settings.read_text()) | {"mask_token": "[UNK]"}))
+    assert load_encoder(tmp_path / "tiny")[0].mask is not None
+    parser = StanzaConstituency(epochs=0.1, device="cpu", bert_model=str(tmp_path / "tiny"))
+    assert parser.fit(some("train", 5), some("dev", 5)).model_.bert_model.mask is None
 
 
 def test_it_learns_together_with_an_encoder(tmp_path: Path) -> None:
