@@ -11,7 +11,7 @@ loss-augmented derivation less those of the gold one, which the route adds up in
 
 from __future__ import annotations
 
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -20,12 +20,14 @@ from d2c.linear.kernels import inner, kernel
 
 
 class AdaGrad(NamedTuple):
-    """State of the learner; every array has the table's size.
+    """State of the learner; every array without another has the table's size.
 
     weights: the weights w
     squares: sums G of squared gradients
     sums:    sums of each weight over the steps so far, for the average
     seen:    the step up to which the penalty of each weight is paid and its sum is complete
+    slots:   of the weights that had a gradient so far, which most of a table never has
+    touched: [1] how many are
     clock:   [1] number of steps so far
     rate:    η
     penalty: λ
@@ -35,6 +37,8 @@ class AdaGrad(NamedTuple):
     squares: NDArray[np.float32]
     sums: NDArray[np.float64]
     seen: NDArray[np.int32]
+    slots: NDArray[np.int32]
+    touched: NDArray[np.int64]
     clock: NDArray[np.int64]
     rate: float
     penalty: float
@@ -43,8 +47,9 @@ class AdaGrad(NamedTuple):
     def new(cls, size: int, rate: float, penalty: float) -> AdaGrad:
         """All weights 0; size must be a power of two."""
         weights, squares = np.zeros(size, np.float32), np.zeros(size, np.float32)
-        sums, seen = np.zeros(size, np.float64), np.zeros(size, np.int32)
-        return cls(weights, squares, sums, seen, np.zeros(1, np.int64), rate, penalty)
+        sums, seen, slots = np.zeros(size, np.float64), np.zeros(size, np.int32), np.empty(size, np.int32)
+        touched, clock = np.zeros(1, np.int64), np.zeros(1, np.int64)
+        return cls(weights, squares, sums, seen, slots, touched, clock, rate, penalty)
 
     @classmethod
     def after(cls, weights: NDArray[np.float32], squares: float, rate: float, penalty: float) -> AdaGrad:
@@ -55,21 +60,32 @@ class AdaGrad(NamedTuple):
         """
         learner = cls.new(len(weights), rate, penalty)
         learner.weights[:] = weights
-        learner.squares[weights != 0] = squares
+        learner.touch(np.flatnonzero(weights))
+        learner.squares[learner.of_gradients] = squares
         return learner
+
+    def touch(self, slots: NDArray[Any]) -> None:
+        """Say of which weights there were gradients; their squares are not 0."""
+        self.slots[: len(slots)], self.touched[0] = slots, len(slots)
+
+    @property
+    def of_gradients(self) -> NDArray[np.int32]:
+        """Slots of the weights that had a gradient."""
+        return self.slots[: self.touched[0]]
 
     def average(self) -> NDArray[np.float32]:
         """The mean of the weights over all steps; the last ones follow the last sentences too closely."""
         catch_up(self)
-        return self._means(np.flatnonzero(self.squares))
+        return self._means(self.of_gradients)
 
     def truncated_average(self) -> NDArray[np.float32]:
         """Return `average`, but 0 where the last weight is 0: a greater penalty makes a smaller model."""
         catch_up(self)
-        return self._means(np.flatnonzero(self.weights))
+        slots = self.of_gradients
+        return self._means(slots[self.weights[slots] != 0])
 
-    def _means(self, slots: NDArray[np.int64]) -> NDArray[np.float32]:
-        """Those of some weights, and 0 for others: most of a table is never touched."""
+    def _means(self, slots: NDArray[np.int32]) -> NDArray[np.float32]:
+        """Those of some weights, and 0 for others."""
         result = np.zeros(len(self.weights), np.float32)
         result[slots] = self.sums[slots] / max(1, self.clock[0])
         return result
@@ -138,8 +154,11 @@ def step(learner: AdaGrad, gradient: Gradient) -> None:
     for i in range(gradient.touched[0]):
         slot, g = gradient.slots[i], gradient.values[i]
         learner.seen[slot] = gradient.paid[i]
-        if g == 0.0:
+        if g * g == 0.0:
             continue
+        if learner.squares[slot] == 0.0:
+            learner.slots[learner.touched[0]] = slot
+            learner.touched[0] += 1
         _shrink(learner, slot, now)
         learner.squares[slot] += g * g
         learner.weights[slot] -= learner.rate * g / np.sqrt(learner.squares[slot])
@@ -149,12 +168,8 @@ def step(learner: AdaGrad, gradient: Gradient) -> None:
     learner.clock[0] = now + 1
 
 
-def catch_up(learner: AdaGrad) -> None:
-    """Pays all weights' penalties up to the present step; of those that are 0 nothing is due."""
-    _catch_up(learner, np.flatnonzero(learner.weights))
-
-
 @kernel
-def _catch_up(learner: AdaGrad, slots: NDArray[np.int64]) -> None:
-    for slot in slots:
-        _shrink(learner, slot, learner.clock[0])
+def catch_up(learner: AdaGrad) -> None:
+    """Pays all weights' penalties up to the present step."""
+    for i in range(learner.touched[0]):
+        _shrink(learner, learner.slots[i], learner.clock[0])

@@ -153,7 +153,9 @@ class Training:
         for number in range(self._done + 1, self.settings.epochs + 1):
             start = time.perf_counter()
             loss = self._learn_epoch(number, examples, learn)
-            weights, seconds = halved(self.learner.truncated_average()), time.perf_counter() - start
+            weights, slots = self.learner.truncated_average(), self.learner.of_gradients
+            weights[slots] = halved(weights[slots])
+            seconds = time.perf_counter() - start
             f1 = None
             if score:
                 log.debug("%s: scoring after epoch %d of %d", self.name, number, self.settings.epochs)
@@ -165,7 +167,7 @@ class Training:
                 self._keep(checkpoint)
             if progress:
                 columns = self.learner.weights, self.learner.average()
-                last, averages = (int(np.count_nonzero(column)) for column in columns)
+                last, averages = (int(np.count_nonzero(column[slots])) for column in columns)
                 progress(Epoch(self.name, number, loss, f1, seconds, (last, averages)))
         return self._best
 
@@ -184,7 +186,7 @@ class Training:
     def _keep(self, checkpoint: Checkpoint) -> None:
         """Write all that `_resume` needs, whole or not at all."""
         checkpoint.directory.mkdir(parents=True, exist_ok=True)
-        touched = np.flatnonzero(self.learner.squares).astype(np.int32)
+        touched = self.learner.of_gradients
         arrays = {part: getattr(self.learner, part)[touched] for part in _LEARNER}
         state = np.array([self._done, self.learner.clock[0]])
         arrays |= {"name": checkpoint.fingerprint, "state": state, "best_f1": np.array([self._best_f1])}
@@ -199,7 +201,7 @@ class Training:
             with reading(path):
                 arrays = read_arrays(path, _ARRAYS, 4 * MOST_BYTES)
                 touched = arrays["touched"]
-                if len(touched) and not 0 <= touched.min() <= touched.max() < size:
+                if len(touched) > size or not np.all((touched >= 0) & (touched < size)):
                     raise ValueError("slots out of range")
                 lengths = {name: len(array) for name, array in arrays.items() if name != "name"}
                 expected = dict.fromkeys(lengths, len(touched)) | {"state": 2, "best_f1": 1}
@@ -211,6 +213,7 @@ class Training:
             raise ModelError(f"{path}: is of another treebank or other settings; name another directory")
         for part in _LEARNER:
             getattr(self.learner, part)[touched] = arrays[part]
+        self.learner.touch(touched)
         self._best = np.zeros(size, np.float32)
         self._best[touched], self._best_f1 = arrays["best"], float(arrays["best_f1"][0])
         self._done, self.learner.clock[0] = (int(number) for number in arrays["state"])

@@ -69,10 +69,8 @@ def _check(archive: zipfile.ZipFile, name: str, like: Like) -> None:
 
 def halved(weights: NDArray[np.float32]) -> NDArray[np.float32]:
     """Return weights that `sparse` keeps as they are: those of half precision."""
-    largest, filled = np.finfo(np.float16).max, np.flatnonzero(weights)
-    result = np.zeros(len(weights), np.float32)
-    result[filled] = np.clip(weights[filled], -largest, largest).astype(np.float16)
-    return result
+    largest = np.finfo(np.float16).max
+    return np.clip(weights, -largest, largest).astype(np.float16).astype(np.float32)
 
 
 def sparse(weights: NDArray[np.float32]) -> Arrays:

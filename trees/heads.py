@@ -16,7 +16,6 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, fields, replace
 from functools import lru_cache
 from importlib import resources
-from importlib.resources import as_file
 from itertools import chain
 from pathlib import Path
 
@@ -223,11 +222,19 @@ def load_head_rules(name: str) -> HeadRules:
         return HeadRules(name, {}, default=HeadSearch("left"))
     if name in ("leftmost", "rightmost"):
         return HeadRules(name, {}, default=HeadSearch(name.removesuffix("most")))
-    for table in (resources.files("d2c.data") / "heads" / f"{name}.txt", Path(name)):
-        if table.is_file():
-            with as_file(table) as path, open_input(path) as stream:
-                return parse_head_rules(name, stream.read())
+    if Path(name).name == name and (rules := _of_data(name)):
+        return rules
+    if Path(name).is_file():
+        with open_input(Path(name)) as stream:
+            return parse_head_rules(name, stream.read())
     raise FormatError(name, 0, 0, f"no such head rules; known are {', '.join(known_head_rules())}, or a file")
+
+
+@lru_cache
+def _of_data(name: str) -> HeadRules | None:
+    """The rules of a table that comes with d2c."""
+    table = resources.files("d2c.data") / "heads" / f"{name}.txt"
+    return parse_head_rules(name, table.read_text(encoding="utf-8")) if table.is_file() else None
 
 
 def known_head_rules() -> list[str]:
