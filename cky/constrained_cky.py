@@ -15,7 +15,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from d2c.base.progress import counted
-from d2c.cky.decoding import GLUED, PRUNING_UNDONE, ChartDecoder
+from d2c.cky.decoding import ChartDecoder
 from d2c.cky.grammar.grammar import ROOT, Grammar, Rule, levels_of
 from d2c.cky.grammar.vocabulary import Vocabulary
 from d2c.cky.learning.gold import Gold, examples_of
@@ -50,8 +50,6 @@ from d2c.trees.refinement import visible
 from d2c.trees.repair import Repairs
 from d2c.trees.route import Confidences, Progress, Ranked, Route, paired
 from d2c.trees.scores.brackets import bracket_scores
-
-__all__ = ["GLUED", "PRUNING_UNDONE", "ConstrainedCKY"]
 
 DEFAULTS = ChartSettings()
 _BATCH = 16  # d-trees that a thread takes at a time

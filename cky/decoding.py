@@ -11,8 +11,9 @@ from d2c.cky.grammar.grammar import Grammar
 from d2c.cky.grammar.vocabulary import Vocabulary
 from d2c.cky.learning.gold import Gold
 from d2c.cky.minimum_risk import least_risk
-from d2c.cky.search.chart import COPY, Chart, Query, build_chart
+from d2c.cky.search.chart import Query, build_chart
 from d2c.cky.search.features import Scorer
+from d2c.cky.search.growing import COPY, Chart
 from d2c.cky.search.layout import Observed, heads_of, is_projective_tree
 from d2c.cky.search.nodes import nodes_of
 from d2c.cky.search.packed_chart import Packed
@@ -48,7 +49,7 @@ from d2c.trees.refinement import HIDDEN, REFINEMENTS, Refinement
 from d2c.trees.repair import ARCS_UNDONE, Repairs, repair_tree
 from d2c.trees.route import Ranked, summed
 
-GLUED, PRUNING_UNDONE = "glue rule", "pruning undone"
+GLUE_USED, PRUNING_UNDONE = "glue rule", "pruning undone"
 MOST_DERIVATIONS = 1 << 11  # among which the k best c-trees are looked for
 AMONG = 16  # best d-trees over packed arcs; the crossing ones are looked at where the d-parser's own crosses
 
@@ -285,7 +286,7 @@ class ChartDecoder:
         """Return the refined c-tree of a derivation."""
         parts, symbols, stage, _ = derivation
         repairs.counts[PRUNING_UNDONE] += stage > 0 and self.settings.pruning != "none"
-        repairs.counts[GLUED] += int((parts.rules < 0).sum()) if stage == 2 else 0
+        repairs.counts[GLUE_USED] += int((parts.rules < 0).sum()) if stage == 2 else 0
         nodes = nodes_of(self.grammar_.table, len(tokens), parts, symbols)
         names, children, begin = self._names, nodes.children.tolist(), nodes.begin.tolist()
         return CTree(

@@ -13,8 +13,9 @@ from functools import cache
 import numpy as np
 
 from d2c.cky.constrained_cky import ConstrainedCKY
-from d2c.cky.search.chart import Chart, Query
+from d2c.cky.search.chart import Query
 from d2c.cky.search.features import score_edges
+from d2c.cky.search.growing import Chart
 from d2c.cky.search.layout import Observed
 from d2c.cky.search.packed_chart import build_packed_chart
 from d2c.cky.search.packed_layout import PackedLayout, lay_out_packed

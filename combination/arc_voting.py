@@ -105,7 +105,7 @@ def _labels_of(dtree: DTree, heads: Sequence[int]) -> list[Sequence[tuple[str, f
     arcs = packed_arcs(dtree)
     if arcs is not None and arcs.labels is not None:
         names, logs = arcs.labels
-        for m, place in enumerate(arcs.places(np.arange(len(heads)), np.array(heads))):
+        for m, place in enumerate(arcs.of_tree(heads)):
             if place >= 0:
                 shares = np.exp(logs[place])
                 votes[m] = [(names[i], float(shares[i])) for i in np.flatnonzero(shares >= LEAST)]

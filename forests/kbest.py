@@ -37,7 +37,8 @@ def k_best(forest: Forest, scores: Floats, k: int) -> tuple[Doubles, Ints, Ints]
                 rank = k - 1
                 while rank > 0 and best[head, rank - 1] < score:
                     best[head, rank] = best[head, rank - 1]
-                    back[head, rank] = back[head, rank - 1]
+                    for part in range(3):  # numba takes seconds to compile the assignment of an array
+                        back[head, rank, part] = back[head, rank - 1, part]
                     rank -= 1
                 best[head, rank] = score
                 back[head, rank, 0], back[head, rank, 1], back[head, rank, 2] = edge, i, j
@@ -59,9 +60,9 @@ def _follow(forest: Forest, back: NDArray[np.int32], rank: int, chosen: Ints) ->
     for vertex in range(forest.vertices - 1, -1, -1):
         if ranks[vertex] < 0 or back[vertex, ranks[vertex], 0] < 0:
             continue
-        edge, i, j = back[vertex, ranks[vertex]]
-        chosen[count] = edge
-        count += 1
+        chosen_here = back[vertex, ranks[vertex]]
+        edge, i, j = chosen_here[0], chosen_here[1], chosen_here[2]
+        chosen[count], count = edge, count + 1
         ranks[forest.tail[edge]] = i
         if forest.modifier[edge] >= 0:
             ranks[forest.modifier[edge]] = j

@@ -51,10 +51,10 @@ class Lexicon:
 
     def columns(self, sentences: Sequence[Tokens]) -> NDArray[np.int64]:
         """Return the numbers of words, tags and morphology of all tokens, [3, n]; 0: no morphology."""
-        known, forms = self.words.get, chain.from_iterable(tokens.forms for tokens in sentences)
+        forms = chain.from_iterable(tokens.forms for tokens in sentences)
         tags = chain.from_iterable(tokens.tags for tokens in sentences)
         morphs = chain.from_iterable(morph_numbers(self.morphs, tokens) for tokens in sentences)
-        words = [known(form) or known(word_class(form), UNKNOWN) for form in forms]
+        words = [word_number(self.words, form) for form in forms]
         return np.array([words, [self.tags.get(tag, UNKNOWN) for tag in tags], list(morphs)], np.int64)
 
     def names(self) -> dict[str, list[str]]:

@@ -100,9 +100,13 @@ class PackedArcs(NamedTuple):
         found, there = self._sought(dependents, heads)
         return np.where(there, found, -1)
 
+    def of_tree(self, heads: Sequence[int]) -> NDArray[np.int64]:
+        """[n] where the arcs of a d-tree are, by its heads (1..n, 0 = root); -1: there is none."""
+        return self.places(np.arange(len(heads)), np.array(heads))
+
     def among(self, heads: Sequence[int]) -> list[bool]:
         """[n] whether each of these heads is among those of its word."""
-        return [head in self.heads[a:b] for head, (a, b) in zip(heads, self._bounds(), strict=True)]
+        return [place >= 0 for place in self.of_tree(heads).tolist()]
 
     def kept(self, least: float, *trees: Sequence[int]) -> PackedArcs:
         """The arcs of this probability or more, and those of some trees, by their heads: 1..n, 0 = root.
@@ -135,10 +139,6 @@ class PackedArcs(NamedTuple):
         wanted = np.asarray(dependents, np.int64) * size + heads
         found = np.searchsorted(keys, wanted)
         return found, np.append(keys, -1)[found] == wanted
-
-    def _bounds(self) -> Iterator[tuple[int, int]]:
-        ends = self.begin.tolist()
-        return zip(ends, ends[1:], strict=False)
 
 
 def arcs_of(probabilities: NDArray[np.float64], heads: Sequence[int], least: float = LEAST) -> PackedArcs:

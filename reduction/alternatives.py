@@ -7,11 +7,9 @@ the d-parser's own tree has the label of that, another one the label that is its
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Sequence
 from dataclasses import replace
 
 import numpy as np
-from numpy.typing import NDArray
 
 from d2c.packed.arcs import PackedArcs
 from d2c.packed.dtree import packed_arcs
@@ -32,7 +30,7 @@ def likely_dtrees(dtree: DTree, k: int, continuous: bool) -> list[tuple[float, D
     if arcs is None:
         return [(0.0, dtree)]
     arcs = arcs.kept(ArcFeature().least, own.heads)
-    log = float(arcs.logs[_places(arcs, own.heads)].sum(dtype=np.float64))
+    log = float(arcs.logs[arcs.of_tree(own.heads)].sum(dtype=np.float64))
     best = [one for one in k_best_dtrees(arcs, k, continuous) if one.heads != own.heads]
     return [(log, dtree), *((one.log, _over(one.heads, own, arcs)) for one in best)]
 
@@ -41,11 +39,7 @@ def _over(heads: tuple[int, ...], own: DTree, arcs: PackedArcs) -> DTree:
     """Return the d-tree with other heads, and new labels for new arcs, if any are known."""
     labels = own.labels
     if labels is not None and arcs.labels is not None:
-        likely = arcs.labels.logs[_places(arcs, heads)].argmax(axis=1).tolist()
+        likely = arcs.labels.logs[arcs.of_tree(heads)].argmax(axis=1).tolist()
         columns = zip(labels, map(arcs.labels.names.__getitem__, likely), heads, own.heads, strict=True)
         labels = tuple([label if head == before else name for label, name, head, before in columns])
     return replace(own, heads=heads, labels=labels)
-
-
-def _places(arcs: PackedArcs, heads: Sequence[int]) -> NDArray[np.int64]:
-    return arcs.places(np.arange(len(heads)), np.array(heads))

@@ -26,7 +26,8 @@ from typing import NamedTuple
 
 import click
 
-from d2c.cky.constrained_cky import GLUED, ConstrainedCKY
+from d2c.cky.constrained_cky import ConstrainedCKY
+from d2c.cky.decoding import GLUE_USED
 from d2c.experiments.experiment import Treebank
 from d2c.experiments.rows import timed
 from d2c.linear.learner import Epoch
@@ -81,7 +82,7 @@ def main(
     guess, seconds = timed(route.decode_all, dtrees, "decoding", repairs := Repairs())
     speed = len(dev) / seconds
     print(f"decoding: {speed:.0f} sentences/s on one core ({speed / SPEED:.1f} x PAD's speed)")
-    print(f"{shown(dev, guess)}; glue rule used {repairs.counts[GLUED]} times")
+    print(f"{shown(dev, guess)}; glue rule used {repairs.counts[GLUE_USED]} times")
     if stanford:
         nearest = map(route.oracle, with_induced_heads(dev, dtrees), dtrees)
         print(f"oracle: {shown(dev, list(nearest))}")

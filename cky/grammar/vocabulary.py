@@ -12,7 +12,7 @@ import numpy as np
 from d2c.base.settings import Limits
 from d2c.cky.search.layout import TOKEN, Observed
 from d2c.cky.search.templates import COLUMNS
-from d2c.linear.words import UNKNOWN, morph_numbers, number_morphs, number_words, word_number
+from d2c.linear.words import UNKNOWN, morph_numbers, number_morphs, number_words, numbered, word_number
 from d2c.trees.ctree import Tokens
 
 Numbers = dict[str, Annotated[int, Limits(least=1, most=(1 << 20) - 1)]]
@@ -48,8 +48,8 @@ class Vocabulary:
         commonest = of_rare or tags
         return cls(
             number_words(tokens.forms for tokens in sentences),
-            _numbered(tags, 1),
-            _numbered({label for row in labels for label in row}, UNKNOWN + 1),
+            numbered(sorted(tags), 1),
+            numbered(sorted({label for row in labels for label in row})),
             min(commonest, key=lambda tag: (-commonest[tag], tag), default=""),
             number_morphs(sentences),
         )
@@ -64,7 +64,7 @@ class Vocabulary:
         """Return the numbers that features see of a sentence with its d-tree; labels it lacks are unknown."""
         words, tags, known, unknown = self.words, self.tags, self.labels, self.tags[self.unknown_tag]
         observed = np.zeros(len(tokens) + 2, TOKEN)
-        observed["word"][1:-1] = [words.get(form) or word_number(words, form) for form in tokens.forms]
+        observed["word"][1:-1] = [word_number(words, form) for form in tokens.forms]
         observed["tag"][1:-1] = [tags.get(tag, unknown) for tag in tokens.tags]
         observed["head"][1:-1] = heads
         if known:
@@ -72,7 +72,3 @@ class Vocabulary:
             observed["label"][1:-1] = [known.get(label, UNKNOWN) for label in named]
         observed["morph"][1:-1] = morph_numbers(self.morphs, tokens)
         return observed
-
-
-def _numbered(names: Iterable[str], first: int) -> dict[str, int]:
-    return {name: number for number, name in enumerate(sorted(names), first)}

@@ -20,7 +20,6 @@ from numpy.typing import NDArray
 from d2c.cky.grammar.grammar import RuleTable
 from d2c.cky.search.growing import (
     BLOCKS,
-    COPY,
     EDGES,
     GLUED,
     NOTHING,
@@ -46,8 +45,6 @@ from d2c.cky.search.sites import set_site
 from d2c.forests.forest import Ints
 from d2c.linear.kernels import kernel, lean
 from d2c.trees.binarization import LEFT, UNARY
-
-__all__ = ["COPY", "GLUED", "NOTHING", "Chart", "Query", "build_chart"]
 
 
 class Query(NamedTuple):

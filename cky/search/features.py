@@ -11,7 +11,7 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from d2c.cky.search.chart import COPY, GLUED, NOTHING, Chart
+from d2c.cky.search.growing import COPY, GLUED, NOTHING, Chart
 from d2c.cky.search.layout import Observed
 from d2c.cky.search.templates import (
     BACKED_OFF,
@@ -201,7 +201,7 @@ def _chained(chart: Chart, keys: NDArray[np.uint64]) -> tuple[Ints, Ints]:
 
 
 class SharedSums(NamedTuple):
-    """SharedSums of weights that parts share.
+    """Sums of weights that parts share.
 
     of_arc, of_parent:       [R], [S] what templates that see an arc alone add for each rule, each parent
     of_other:                [S] what the other templates add for each parent

@@ -25,6 +25,16 @@ EDGE = np.dtype([(name, np.int32) for name in ("head", "tail", "modifier", "rule
 VERTICES, EDGES, BLOCKS, LISTED = range(4)  # of `Growing.counts`
 
 
+@lean
+def place_of(keys: NDArray[np.int64], key: int) -> int:
+    """Return where a key is among sorted ones, or -1."""
+    low, high = 0, len(keys)
+    while low < high:
+        middle = (low + high) // 2
+        low, high = (middle + 1, high) if keys[middle] < key else (low, middle)
+    return low if low < len(keys) and keys[low] == key else -1
+
+
 class Chart(NamedTuple):
     """All derivations of a sentence; without any, a forest without edges.
 

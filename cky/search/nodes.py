@@ -52,9 +52,8 @@ def nodes_of(rules: RuleTable, n: int, parts: Parts, symbols: Ints) -> Nodes:
         h = sites[part]["h"]
         order[free[h]], free[h] = part, free[h] + 1
     # Of each word: its highest node, and the symbol there
-    top, below = np.arange(n).astype(np.int32), np.full(n, np.int32(-1))
-    first = np.empty(n + count, np.int32)
-    first[:n] = top
+    first = np.arange(n + count).astype(np.int32)  # of each node, its first word; so far of words
+    top, below = first[:n].copy(), np.full(n, np.int32(-1))
     labels, head_children = np.empty(count, np.int32), np.empty(count, np.int32)
     begin, children = np.zeros(count + 1, np.int32), np.empty(2 * count, np.int32)
     nodes = filled = 0

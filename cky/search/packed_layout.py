@@ -20,10 +20,9 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from d2c.cky.search.growing import room
+from d2c.cky.search.growing import NONE, place_of, room
 from d2c.cky.search.skeleton import (
     NO_YIELDS,
-    NOTHING,
     USEFUL,
     WHOLE,
     ArcScores,
@@ -153,29 +152,19 @@ def _take(sides: _Sides, before: int, taken: int, item: int) -> _Sides:
     return sides
 
 
-@lean
-def _item(keys: Longs, key: int) -> int:
-    """Return where a key is among sorted ones, or -1."""
-    low, high = 0, len(keys)
-    while low < high:
-        middle = (low + high) // 2
-        low, high = (middle + 1, high) if keys[middle] < key else (low, middle)
-    return low if low < len(keys) and keys[low] == key else -1
-
-
 @inner
 def _add_steps(skeleton: Skeleton, keys: Longs, around: bool, place: _Place, sides: _Sides) -> _Sides:
     """Add the steps to a state."""
     n, (side, h, bound, taken, begin, end) = len(skeleton.marks), place
     for i in range(begin, end):
         m = np.int64(skeleton.dependents[i])
-        if taken != NOTHING and taken != m:
+        if taken != NONE and taken != m:
             continue
         low, high = between(side, h, m)
         for before in range(low, high):
             if skeleton.marks[h, before] & USEFUL << side:
                 first, last = ends(side, bound, before)
-                item = _item(keys, item_key(n, m, h + 1 if around else NOTHING, first, last))
+                item = place_of(keys, item_key(n, m, h + 1 if around else NONE, first, last))
                 if item >= 0:
                     sides = _take(sides, before, taken, item)
     return sides
@@ -190,7 +179,7 @@ def _follows(skeleton: Skeleton, keys: Longs, place: _Place, m: int) -> bool:
     for other in range(low, high):
         if skeleton.marks[h, other] & USEFUL << side and not found:
             first, last = ends(side, other, bound)
-            found = _item(keys, item_key(n, m, h + 1, first, last)) >= 0
+            found = place_of(keys, item_key(n, m, h + 1, first, last)) >= 0
     return found
 
 
@@ -205,8 +194,8 @@ def _add_states(
     side, h, bound, taken, _, _ = place
     counts, steps, again = sides.counts, sides.counts[1] - begin, False
     for i in range(place.from_ - 1, place.to if around else place.from_):
-        following = np.int64(skeleton.dependents[i]) if i >= place.from_ else NOTHING
-        if following != NOTHING:
+        following = np.int64(skeleton.dependents[i]) if i >= place.from_ else NONE
+        if following != NONE:
             fits = _follows(skeleton, keys, place, following)
         else:
             fits = not around or skeleton.marks[h, bound] & WHOLE << side > 0
@@ -227,15 +216,15 @@ def _add_side(skeleton: Skeleton, keys: Longs, around: bool, row: int, sides: _S
     side, h, begin, end = row // n, row % n, np.int64(skeleton.begin[row]), np.int64(skeleton.begin[row + 1])
     if begin == end:  # most words
         sides = _with_room(sides, 1, 0)
-        _add_state(sides, h, NOTHING, NOTHING, counts[1])
+        _add_state(sides, h, NONE, NONE, counts[1])
     for far in range(0 if begin == end else h + 1 if side == LEFT else n - h):
         bound = h - far if side == LEFT else h + far
         if skeleton.marks[h, bound] & USEFUL << side == 0:
             continue
         sides.first[bound] = counts[0]
         for i in range(begin - 1, end if around else begin):
-            taken = np.int64(skeleton.dependents[i]) if i >= begin else NOTHING
-            if around and (taken == NOTHING) != (bound == h):
+            taken = np.int64(skeleton.dependents[i]) if i >= begin else NONE
+            if around and (taken == NONE) != (bound == h):
                 continue
             place, before = _Place(side, h, bound, taken, begin, end), counts[1]
             sides = _add_steps(skeleton, keys, around, place, sides)
@@ -263,7 +252,7 @@ def _grids(items: NDArray[np.void], sides: _Sides) -> tuple[NDArray[np.void], in
 @lean
 def _ends_at(state: np.void, bound: int) -> bool:
     """Return whether a state reaches to this bound, and takes no more."""
-    return state["bound"] == bound and state["next"] == NOTHING
+    return state["bound"] == bound and state["next"] == NONE
 
 
 @inner

@@ -13,6 +13,7 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
+from d2c.cky.search.growing import place_of
 from d2c.cky.search.sites import Parts
 from d2c.forests.forest import Ints
 from d2c.linear.kernels import inner, lean
@@ -50,16 +51,8 @@ def certain_side(constraints: Constraints, tags: Ints, h: int, left: int, right:
     if len(constraints.sides) == 0 or left < 0 or right < 0:
         return -1
     key = _side_key(np.int64(tags[h]), np.int64(tags[left]), np.int64(tags[right]))
-    low, high = 0, len(constraints.sides)
-    while low < high:
-        middle = (low + high) // 2
-        if constraints.sides[middle] < key:
-            low = middle + 1
-        else:
-            high = middle
-    if low < len(constraints.sides) and constraints.sides[low] == key:
-        return constraints.next_side[low]
-    return -1
+    place = place_of(constraints.sides, key)
+    return constraints.next_side[place] if place >= 0 else -1
 
 
 def estimate(derivations: Iterable[tuple[Ints, Parts]], rules: int, tags: int, gamma: float) -> Constraints:

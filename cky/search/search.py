@@ -9,8 +9,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from d2c.cky.grammar.grammar import RuleTable
-from d2c.cky.search.chart import COPY, Chart, Query, build_chart
+from d2c.cky.search.chart import Query, build_chart
 from d2c.cky.search.features import Scorer, score_edges
+from d2c.cky.search.growing import COPY, Chart
 from d2c.cky.search.layout import Observed
 from d2c.cky.search.packed_chart import MOST_EDGES, Packed, chart_over, score_arcs
 from d2c.cky.search.pruning import UNPRUNED

@@ -9,18 +9,17 @@ time n⁴.
 
 from __future__ import annotations
 
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
-from d2c.cky.search.growing import room
+from d2c.cky.search.growing import NONE, room
 from d2c.forests.forest import Doubles, Floats, Ints
 from d2c.linear.kernels import inner, kernel, lean
 from d2c.linear.templates import Longs
 from d2c.trees.binarization import LEFT, RIGHT
 
-NOTHING: Any = np.int64(-1)
 Bits = NDArray[np.uint8]
 # Bits of a word and a bound, for each side, moved left by this: whether it is on the way of an item of some
 # d-tree, and whether it is where one ends
@@ -229,7 +228,7 @@ def skeleton_of(
         for arc in range(begin[root], begin[root + 1]):
             score = inside[root, 0] + inside[root, n - 1] + scores.arcs[arc]
             if heads[arc] == 0 and score > -np.inf and score >= limit:
-                keys[count] = item_key(n, root, 0 if around else NOTHING, 0, n - 1)
+                keys[count] = item_key(n, root, 0 if around else NONE, 0, n - 1)
                 count += 1
                 waiting = _use_item(marks, root, 0, n - 1, agenda, waiting)
     while waiting and count <= most:
@@ -248,7 +247,7 @@ def skeleton_of(
                 score += _end(inside, yields, 1 - side, taken, edge_of(side, before))
                 if score > -np.inf and score >= limit:
                     keys, agenda = room(keys, count + 1), room(agenda, waiting + 3)
-                    keys[count] = item_key(n, taken, h + 1 if around else NOTHING, first, last)
+                    keys[count] = item_key(n, taken, h + 1 if around else NONE, first, last)
                     count += 1
                     waiting = _use_item(marks, taken, first, last, agenda, waiting)
                     waiting = _use(marks, side, h, before, agenda, waiting)

@@ -15,7 +15,7 @@ from functools import cached_property
 from typing import NamedTuple, TypeVar
 
 from d2c.trees.conversion import to_dependencies
-from d2c.trees.ctree import CTree
+from d2c.trees.ctree import CTree, bits_of
 from d2c.trees.dtree import head_outward
 from d2c.trees.scores.brackets import Metric
 from d2c.trees.scores.matches import Matches, Score
@@ -115,8 +115,8 @@ class _Side:
 
     def makes(self, tokens: int) -> bool:
         """Whether the d-tree can make a constituent of these tokens."""
-        outer = [m for m in _members(tokens) if self.heads[m] < 0 or not tokens >> self.heads[m] & 1]
-        open_words = [m for m in _members(tokens) if self.modifiers[m] & ~tokens]
+        outer = [m for m in bits_of(tokens) if self.heads[m] < 0 or not tokens >> self.heads[m] & 1]
+        open_words = [m for m in bits_of(tokens) if self.modifiers[m] & ~tokens]
         return len(outer) == 1 and open_words in ([], outer)
 
 
@@ -139,13 +139,6 @@ def _error(tokens: int, one: _Side, other: _Side) -> str:
             return SPLIT
         return LABEL if one.nodes[tokens] == other.nodes[tokens] else UNARY
     return SPAN if other.makes(tokens) else DEPENDENCY
-
-
-def _members(tokens: int) -> Iterator[int]:
-    while tokens:
-        lowest = tokens & -tokens
-        yield lowest.bit_length() - 1
-        tokens ^= lowest
 
 
 def tally(judged: Iterable[Judged], key: Callable[[Bracket], Key]) -> dict[Key, Matches]:

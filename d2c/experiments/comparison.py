@@ -40,7 +40,7 @@ from d2c.experiments.rows import (
 from d2c.models.model import ARCS, Model
 from d2c.packed.dtree import with_packed_arcs
 from d2c.training.spec import TrainingSpec
-from d2c.training.train import Trained, train_models
+from d2c.training.train import Trained, check_spec, train_models
 from d2c.treebanks.reading import CLEANED, Read
 from d2c.trees.ctree import CTree
 from d2c.trees.dtree import DTree
@@ -68,13 +68,16 @@ def train_and_compare(
     Raises ModelError for a foreign d-parser, FormatError, before training, for a test treebank.
     """
     specs = {name: _other(spec, name) for name in others}
+    places = {name: directory / re.sub(r"\W+", "-", name) for name in others}
+    for name, own in specs.items():  # before hours of training
+        check_spec(own, [places[name]], foreign=False)
     if test:
         _check_test([spec, *specs.values()], test)
     trained = train_models(spec, [directory / route for route in spec.routes], progress, foreign=False)
-    models = {}
-    for name, own in specs.items():
-        place = directory / re.sub(r"\W+", "-", name)
-        models[name] = train_models(own, [place], progress, foreign=False).models[0]
+    models = {
+        name: train_models(own, [places[name]], progress, foreign=False).models[0]
+        for name, own in specs.items()
+    }
     on_dev = compare_on(spec.dev, trained, spec.reading, scoring, models)
     if test is None:
         return on_dev
@@ -93,11 +96,10 @@ def _check_test(specs: Sequence[TrainingSpec], test: Paths) -> None:
 
 
 def _other(spec: TrainingSpec, name: str) -> TrainingSpec:
-    """As asked, with another d-parser. Raises ModelError, before hours of training, for what cannot be."""
-    own = replace(spec, dparser=name, routes=spec.routes[:1])
+    """As asked, with another d-parser, of which single d-trees are wanted, and one route."""
+    own = replace(spec, dparser=name, routes=spec.routes[:1], arcs=ARCS[0])
     if not takes("d-parser", DPARSERS, own.dparser_name, "bert_model"):
         own = replace(own, transformer=None)
-    own.new_dparser()
     return own
 
 
@@ -180,7 +182,9 @@ def _best(
         order = range(len(found))
         return [found[max(order[:k], key=lambda i: scores[i].f1)] for k in numbers]
 
-    if not (numbers and any(len(route.decode_k_best(dtree, 2)) > 1 for dtree in parses.dtrees)):
+    if not (numbers and route.gives_k_best):
+        return
+    if not any(len(route.decode_k_best(dtree, 2)) > 1 for dtree in parses.dtrees):
         return
     pairs = zip(gold.ctrees, counted(parses.dtrees, f"{name} {BEST}"), strict=True)
     guesses = zip(*(nearest(*pair) for pair in pairs), strict=True)

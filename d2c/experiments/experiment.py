@@ -379,7 +379,7 @@ class Experiment:
         if settings.labels and route.learns_conventions:
             encoding = CUBED if settings.chart.arc_labels == CUBED else settings.encoding
             given = given or list(self.encoded(encoding, "train"))[: len(trees)]
-            dev_dtrees = self.encoded(encoding, "dev")
+            dev_dtrees = dev_dtrees or self.encoded(encoding, "dev")
         with located(names_of(self.treebank.files["train"])):
             route.fit(trees, self.trees("dev"), dtrees=given, dev_dtrees=dev_dtrees, progress=log.info)
         return route

@@ -32,7 +32,7 @@ from d2c.experiments.saved import read_dtrees, save_dtrees
 from d2c.experiments.store import Store, StoredStep
 from d2c.models.model import ARCS, check_arcs, parsing
 from d2c.packed.dtree import with_packed_arcs
-from d2c.routes.registry import ROUTES
+from d2c.routes.registry import ROUTES, RouteSettings
 from d2c.training.jackknife import blocks
 from d2c.training.spec import TrainingSpec
 from d2c.treebanks.reading import Reading
@@ -207,7 +207,8 @@ class TrialExperiment(Experiment):
     @property
     def labels(self) -> str:
         """What the d-parser's labels depend on, beside the treebank."""
-        return self.spec.encoding if "encoding" in ROUTES[self.spec.routes[0]].settings else "symbols"
+        encodes = "encoding" in ROUTES[self.spec.routes[0]].settings
+        return self.spec.encoding if encodes else self.spec.chart.arc_labels
 
     def scored(self) -> dict[str, Any]:
         """Return F1, UAS, and the brackets of each sentence of test."""
@@ -272,6 +273,9 @@ class Trials:
     def _made_of(self, settings: Mapping[str, Any]) -> dict[str, Any]:
         experiment, route = self._experiment(settings), self.spec.routes[0]
         own = {name: value for name, value in settings.items() if name != "head_rules"}
+        meant, default = {*ROUTES[route].settings} - {*TUNABLE, "checkpoints"}, RouteSettings()
+        fixed = {name: self.spec.option(name) for name in meant}
+        own |= {name: value for name, value in fixed.items() if value != default.option(name)}
         made_of = experiment.made_of | experiment.of_dparser(self.spec.dparser) | own
         return made_of | {"labels of arcs": experiment.labels, "route": route}
 

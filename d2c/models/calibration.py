@@ -113,7 +113,7 @@ class Calibration:
         n, tags = len(ctree.tokens), ("^", *ctree.tokens.tags, "$")
         blocks, parents = ctree.blocks(), ctree.parents()
         seen = [1] * n + [self.rules.get(rule, 0) for rule in _rules(ctree)]
-        new = 3 * seen.count(0) / len(seen[n:])
+        new = 3 * seen.count(0) / max(1, len(ctree.labels))  # there may be one word and no node
         unknown = 3 * sum(form not in self.words for form in ctree.tokens.forms) / n
         for node, share in enumerate(shares, n):
             (first, _), (_, end) = blocks[node][0], blocks[node][-1]

@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import replace
-from itertools import chain
+from itertools import chain, groupby
 from typing import Any, NamedTuple, TypeVar
 
 from d2c.base.errors import Refuse, printable, stop
@@ -180,7 +180,8 @@ def _source(shown: dict[str, Any], forms: tuple[str, ...]) -> Source | None:
     if "offsets" not in shown:
         return None
     offsets = [(int(start), int(end)) for start, end in shown["offsets"]]
-    flat = [0, *chain.from_iterable(offsets)]
+    of_tokens = (one for one, _ in groupby(offsets))  # the words of a token have its characters
+    flat = [0, *chain.from_iterable(of_tokens)]
     (text,) = strings([shown.get("text", "")])
     if len(offsets) != len(forms) or flat != sorted(flat) or (text and len(text) != flat[-1] - flat[1]):
         raise ValueError(f"its offsets are not those of {len(forms)} tokens, one after the other in its text")

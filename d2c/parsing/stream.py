@@ -151,14 +151,15 @@ class _Voters:
 
     def _vote(self, row: Sequence[Parsed]) -> Parsed:
         parses = [Parse(one.ctree, one.confidences) for one in row if one.ctree]
-        ctree, shares = combine(parses, self._support)
-        if wanted := row[0].sentence.wanted:
-            ctree, shares = obeying(ctree, wanted, shares)
+        voted, shares = combine(parses, self._support)
         assert shares is not None, "all constituents have votes"
+        ctree, shares = without_weak(voted, shares, self._options.min_confidence)
+        if wanted := row[0].sentence.wanted:  # what must be there is not too weak
+            voted, _ = obeying(voted, wanted)
+            ctree, shares = obeying(ctree, wanted, shares)
         others = [other for one in row for other, _ in one.alternatives]
-        several = [ctree, *ranked(parses, ctree, others, self._support)] if others else []
+        several = [voted, *ranked(parses, voted, others, self._support)] if others else []
         alternatives = tuple([(one, None) for one in several[: self._options.best]])
-        ctree, shares = without_weak(ctree, shares, self._options.min_confidence)
         return replace(row[0], dtree=None, ctree=ctree, confidences=shares, alternatives=alternatives)
 
 

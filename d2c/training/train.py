@@ -90,12 +90,8 @@ def train_models(
     where a route cannot learn from jackknifed d-trees or those of a foreign d-parser, or a directory has a
     model that is not to be overwritten.
     """
-    _check_new(spec, directories)
+    dparser, routes = check_spec(spec, directories, foreign)
     log.info("%s", spec)
-    dparser = spec.new_dparser()
-    labels = dparser.foreign if spec.labels is None else spec.labels
-    routes = replace(spec, labels=labels).new_routes()
-    _check(spec, routes, dparser, foreign)
     with needing("training", "d2c[train]"):  # now, not when a route learns, after the d-parser
         import_module("sklearn")
     warn_of_presets([dparser, spec.tagging and spec.tagging.make()])
@@ -302,10 +298,18 @@ def _fit_arcs(
         progress(f"packed arcs: {route.arcs_}")
 
 
-def _check_new(spec: TrainingSpec, directories: Iterable[Path]) -> None:
+def check_spec(
+    spec: TrainingSpec, directories: Iterable[Path], foreign: bool = True
+) -> tuple[DependencyParser, dict[str, Route]]:
+    """Return the d-parser and the routes that `train_models` trains. Arguments, and ModelErrors, as there."""
     for directory in directories:
         if (directory / SETTINGS).is_file() and not spec.overwrite:
             raise ModelError(f"{directory}: is a model already; --overwrite replaces it")
+    dparser = spec.new_dparser()
+    labels = dparser.foreign if spec.labels is None else spec.labels
+    routes = replace(spec, labels=labels).new_routes()
+    _check(spec, routes, dparser, foreign)
+    return dparser, routes
 
 
 def _check(spec: TrainingSpec, routes: Mapping[str, Route], dparser: DependencyParser, foreign: bool) -> None:

@@ -175,8 +175,7 @@ class GraphNetwork(GraphParser):  # type: ignore[misc]
         names = tuple(vocab.unmap(range(VOCAB_PREFIX_SIZE, len(vocab))))
         found = list[Any]()
         for i, (tree, own, of_labels) in enumerate(zip(heads, arcs, _of_arcs(scores[1], arcs), strict=True)):
-            places = own.places(np.arange(len(tree)), np.array(tree))
-            best = of_labels[places].argmax(dim=1).tolist()
+            best = of_labels[own.of_tree(tree)].argmax(dim=1).tolist()
             rows = [[head, names[label]] for head, label in zip(tree, best, strict=True)]
             if self.packs:
                 logs = functional.log_softmax(of_labels, 1).clamp(min=math.log(LEAST_LABEL)).cpu().numpy()

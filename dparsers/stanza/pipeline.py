@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from functools import cached_property
 from typing import Any
 
@@ -21,6 +21,7 @@ class StanzaPipeline:
         self._of_words: Any = stanza.Pipeline(
             language, processors=processors, tokenize_pretokenized=True, verbose=False
         )
+        self._last: tuple[Sequence[list[str]], Sequence[Any]] = [], []  # tags, then arcs are asked for
 
     def words(self, text: str) -> list[Word]:
         """Return the words of a sentence; those of a token that is several have its characters."""
@@ -46,12 +47,11 @@ class StanzaPipeline:
         """Return XPOS, empty where the language has none."""
         return [tuple(word.xpos or "" for word in words) for words in self._annotated(sentences)]
 
-    def _annotated(self, sentences: Sequence[list[str]]) -> Iterator[Sequence[Any]]:
-        if sentences:
-            with ONE_AT_A_TIME:
-                annotated = self._of_words([*sentences]).sentences
-            for sentence in annotated:
-                yield sentence.words
+    def _annotated(self, sentences: Sequence[list[str]]) -> list[Sequence[Any]]:
+        with ONE_AT_A_TIME:
+            if sentences != self._last[0]:
+                self._last = [*sentences], self._of_words([*sentences]).sentences
+            return [sentence.words for sentence in self._last[1]]
 
     @cached_property
     def _of_text(self) -> Any:

@@ -341,17 +341,14 @@ class Labeler:
             return np.zeros((0, 0), np.float32)
         rows, names = [np.zeros((0, len(self.labels_)), np.float32)], tuple(self.labels_)
         for dtree, arcs in zip(dtrees, packed, strict=True):
-            n = len(dtree.heads)
             if arcs is None or arcs.labels is None:
-                rows.append(np.zeros((n, len(names)), np.float32))
+                rows.append(np.zeros((len(dtree.heads), len(names)), np.float32))
             else:
-                of_heads = arcs.labels.of(arcs.places(np.arange(n), np.array(dtree.heads)))
+                of_heads = arcs.labels.of(arcs.of_tree(dtree.heads))
                 rows.append(weight * of_heads.summed(names, of_heads.names))
         return np.concatenate(rows)
 
 
 def _labelled(dtree: DTree, labels: tuple[str, ...]) -> DTree:
     """Return the d-tree with these labels alone, and with its packed arcs."""
-    arcs = packed_arcs(dtree)
-    bare = DTree(dtree.tokens, dtree.heads, labels=labels)
-    return bare if arcs is None else with_packed_arcs(bare, arcs)
+    return with_packed_arcs(DTree(dtree.tokens, dtree.heads, labels=labels), packed_arcs(dtree))

@@ -94,7 +94,7 @@ def order_of(
     join the event of the one before; return False where labels, by position, break the constraint."""
     if constraint.joint:
         return joint_order(scorer, arcs, h, constraint, labels, order, joins)
-    joins[:] = 0
+    joins.fill(0)
     return sequence_order(scorer, arcs, h, constraint, labels, order)
 
 

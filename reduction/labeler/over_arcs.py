@@ -59,18 +59,14 @@ class Candidates(NamedTuple):
             return cls([own], [0.0], kept)
         best = k_best_dtrees(kept, k, continuous)
         if best and feature.learned:
-            log = float(kept.logs[_places(kept, own)].sum())
+            log = float(kept.logs[kept.of_tree(own)].sum())
             best = [Scored(own, log), *(one for one in best if one.heads != own)][:k]
         return cls([one.heads for one in best], [one.log for one in best], kept)
 
 
 def places_of(arcs: PackedArcs, dtrees: Sequence[Sequence[int]]) -> Longs:
     """[K, n] where in arcs those of each d-tree are, by its heads."""
-    return np.array([_places(arcs, heads) for heads in dtrees])
-
-
-def _places(arcs: PackedArcs, heads: Sequence[int]) -> Longs:
-    return arcs.places(np.arange(len(heads)), np.array(heads))
+    return np.array([arcs.of_tree(heads) for heads in dtrees])
 
 
 class ArcExample(NamedTuple):

@@ -72,7 +72,9 @@ def sequence_order(
     labels, by position, break the constraint."""
     begin, middle, end = arcs.begin[h], arcs.middle[h], arcs.begin[h + 1]
     numbers, modifiers = scorer.table.numbers, arcs.modifiers
-    order[:] = begin + in_sentence(middle - begin, end - begin)
+    places = in_sentence(middle - begin, end - begin)
+    for i in range(end - begin):  # numba takes seconds to compile the assignment of an array
+        order[i] = begin + places[i]
     for i in range(begin + 1, end):
         falls = i != middle and numbers[labels[modifiers[i]]] < numbers[labels[modifiers[i - 1]]]
         if constraint.rising and falls:

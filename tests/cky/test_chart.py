@@ -11,7 +11,8 @@ import numpy as np
 import pytest
 
 from d2c.cky.grammar.grammar import ROOT, Grammar, Rule
-from d2c.cky.search.chart import COPY, GLUED, Chart, Query, build_chart
+from d2c.cky.search.chart import Query, build_chart
+from d2c.cky.search.growing import COPY, GLUED, Chart
 from d2c.cky.search.layout import TOKEN, Observed
 from d2c.cky.search.pruning import UNPRUNED
 from d2c.forests.kbest import k_best

@@ -20,7 +20,8 @@ import numpy as np
 import pytest
 
 from d2c.base.errors import ModelError
-from d2c.cky.constrained_cky import GLUED, PRUNING_UNDONE, ConstrainedCKY
+from d2c.cky.constrained_cky import ConstrainedCKY
+from d2c.cky.decoding import GLUE_USED, PRUNING_UNDONE
 from d2c.linear.learner import Epoch
 from d2c.trees.ctree import CTree, Tokens
 from d2c.trees.dtree import DTree
@@ -53,7 +54,7 @@ def test_it_recovers_trees_from_gold_d_trees(binarization: str) -> None:
     heads = load_head_rules("collins")
     same = sum(guess == heads.apply(gold) for guess, gold in zip(decoded, dev, strict=True))
     assert same >= 80
-    assert repairs.sentences == 100 and repairs.counts[GLUED] <= 10  # 300 sentences do not show all rules
+    assert repairs.sentences == 100 and repairs.counts[GLUE_USED] <= 10  # 300 sentences do not show all rules
 
 
 @pytest.mark.parametrize("symbols", ["vertical", "collapsed"])
@@ -104,7 +105,7 @@ def test_any_heads_and_tags_give_a_tree_over_the_tokens() -> None:
         ctree = route.decode(DTree(tokens, tuple(rng.randint(-1, n + 1) for _ in range(n))), repairs)
         assert ctree.tokens == tokens and ctree.is_continuous()
         assert ctree.yields()[ctree.root] == tuple(range(n))
-    assert min(repairs.counts[kind] for kind in (GLUED, CROSSING, CYCLE)) > 0
+    assert min(repairs.counts[kind] for kind in (GLUE_USED, CROSSING, CYCLE)) > 0
 
 
 def test_crossing_arcs_may_stay() -> None:

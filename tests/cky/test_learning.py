@@ -15,8 +15,9 @@ from d2c.cky.constrained_cky import ConstrainedCKY
 from d2c.cky.grammar.grammar import ROOT, Grammar
 from d2c.cky.learning.gold import examples_of
 from d2c.cky.learning.svm import Examples, gold_parts, sentence, train_on
-from d2c.cky.search.chart import COPY, Chart, Query, build_chart
+from d2c.cky.search.chart import Query, build_chart
 from d2c.cky.search.features import Scorer, score_edges
+from d2c.cky.search.growing import COPY, Chart
 from d2c.cky.search.layout import Observed, heads_of, lay_out
 from d2c.cky.search.search import bracket_key, derivation, losses, oracle_derivation, parts_of
 from d2c.cky.search.sites import Parts

@@ -17,8 +17,8 @@ from d2c.base.errors import ModelError
 from d2c.cky.constrained_cky import ConstrainedCKY
 from d2c.cky.learning.over_arcs import BEGIN, SQUARES, PackedExample, step_over_arcs
 from d2c.cky.learning.svm import gold_parts, sentence, train_on
-from d2c.cky.search.chart import Chart
 from d2c.cky.search.features import Scorer, score_edges
+from d2c.cky.search.growing import Chart
 from d2c.cky.search.layout import heads_of, lay_out
 from d2c.cky.search.packed_chart import MOST_EDGES, build_packed_chart, score_arcs
 from d2c.cky.search.search import ChartInput, losses, parts_of

@@ -12,8 +12,9 @@ import pytest
 
 from d2c.cky.grammar.grammar import Grammar
 from d2c.cky.lexicalised_cky import build_lexicalised_chart
-from d2c.cky.search.chart import Chart, Query, build_chart
+from d2c.cky.search.chart import Query, build_chart
 from d2c.cky.search.features import Scorer, score_edges
+from d2c.cky.search.growing import Chart
 from d2c.cky.search.layout import Observed
 from d2c.cky.search.packed_chart import (
     MOST_EDGES,

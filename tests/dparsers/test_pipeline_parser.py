@@ -160,13 +160,15 @@ def test_text_and_tags_by_stanza(tmp_path: Path, monkeypatch: pytest.MonkeyPatch
             word = {"id": 3, "text": "va", "start_char": 3, "end_char": 5}
             token = {"id": (1, 2), "text": "Du", "start_char": 0, "end_char": 2}
             return Document([[token, {"id": 1, "text": "De"}, {"id": 2, "text": "le"}, word]], text=text)
-        return Document([[{"id": 1, "text": forms[0], "xpos": "X"}] for forms in text])
+        annotated.append([*text])
+        words = ({"id": 1, "text": forms[0], "xpos": "X", "head": 0, "deprel": "root"} for forms in text)
+        return Document([[word] for word in words])
 
     def pipeline(language: str, processors: str, **options: Any) -> Any:
         made.append((language, processors))
         return annotate
 
-    made: list[tuple[str, str]] = []
+    made, annotated = list[tuple[str, str]](), list[list[list[str]]]()
     monkeypatch.setattr(stanza, "Pipeline", pipeline)
     parser = PipelineParser("stanza:fr").train(tmp_path, tmp_path, tmp_path / "model")
     assert parser.rules().words("Du va") == [("De", 0, 2), ("le", 0, 2), ("va", 3, 5)]
@@ -177,3 +179,7 @@ def test_text_and_tags_by_stanza(tmp_path: Path, monkeypatch: pytest.MonkeyPatch
         EMPTY,
         Tokens(("b",), ("X",)),
     ]
+    given = [Tokens(("a",), ("X",)), EMPTY, Tokens(("b",), ("X",))]
+    assert [dtree.heads for dtree in parser.parse(given)] == [(0,), (), (0,)]
+    assert annotated == [[["a"], ["b"]]]  # once, for tags and for arcs
+    assert [dtree.heads for dtree in parser.parse(given[:1])] == [(0,)] and annotated[1:] == [[["a"]]]

@@ -73,3 +73,22 @@ def test_a_test_treebank_that_cannot_be_scored(parts: dict[str, Path], tmp_path:
     for dparser in ("gold", "transition,gold"):
         run = compared(*files, "--dparser", dparser, "-o", place, "--test", parts["test"])
         assert str(run.exception) == message and not place.exists()
+
+
+def test_what_is_wrong_with_another_d_parser_is_said_before_the_first_is_trained(
+    parts: dict[str, Path], tmp_path: Path
+) -> None:
+    files, place = (parts["train"], parts["dev"]), tmp_path / "m"
+    (place / "spacy").mkdir(parents=True)
+    (place / "spacy" / "model.json").write_text("{}")
+    run = compared(*files, "--dparser", "transition,spacy", "-o", place)
+    assert str(run.exception) == f"{place / 'spacy'}: is a model already; --overwrite replaces it"
+    assert [path.name for path in place.iterdir()] == ["spacy"]
+
+
+def test_packed_arcs_are_those_of_the_first_d_parser(parts: dict[str, Path], tmp_path: Path) -> None:
+    """Others have single d-trees, and need not give packed arcs; nor does the first route take them."""
+    options = ("--arcs", "packed", "--dparser", "transition,spacy", "--preset", "small", *OPTIONS[2:])
+    run = compared(parts["train"], parts["dev"], *options, *ROUTES, "-o", tmp_path / "m")
+    names = [(row[0], row[1]) for row in rows(run)[2:]]
+    assert ("cky", "packed") in names and ("reduction", "spacy") in names

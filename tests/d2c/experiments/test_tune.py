@@ -19,7 +19,9 @@ from d2c.dparsers.protocol import DependencyParser
 from d2c.dparsers.registry import DPARSERS, TAGGERS, Registered
 from d2c.experiments.experiment import Treebank
 from d2c.experiments.store import Store
-from d2c.experiments.tuning import Trial, opened
+from d2c.experiments.tuning import Trial, Trials, opened
+from d2c.training.spec import TrainingSpec
+from d2c.treebanks.reading import Reading
 from d2c.trees.ctree import Tokens
 from d2c.trees.dtree import DTree
 from d2c.trees.formats.brackets import read_brackets, write_brackets
@@ -309,3 +311,17 @@ def test_two_processes_do_not_share_a_log(tmp_path: Path) -> None:
             pass
     with opened(tmp_path / "log") as log:
         assert log.trials == {"a": Trial("a", {}, 80.0, 90.0, 1.0)}
+
+
+def test_runs_are_told_apart_by_what_they_do_not_try(
+    trees: Path, tmp_path: Path, first_word: type[FirstWord]
+) -> None:
+    """Else a run would print what another one with other settings has found."""
+
+    def key(route: str, **changes: Any) -> str:
+        spec = TrainingSpec(trees, trees, (route,), Reading(), dparser="first").changed(**changes)
+        return Trials(spec, None, Store(tmp_path)).key({})
+
+    assert key("labeler") == key("labeler", constrained=True) != key("labeler", constrained=False)
+    cubed = key("cky", arc_labels="cubed", labels=True)
+    assert key("cky") == key("cky", encoding="delta") != cubed != key("cky", labels=True)

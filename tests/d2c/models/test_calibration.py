@@ -116,3 +116,11 @@ def test_training_learns_it(tmp_path: Path) -> None:
     ctree, shares = parser.models[0].route.confidences(dtree)
     assert shares is not None and sentence.tree.confidences == parser.models[0].calibration(ctree, shares)
     assert all(0 < share < 1 for share in sentence.tree.confidences)
+
+
+def test_a_tree_of_one_word_alone() -> None:
+    """It has no node, so nothing of it is judged."""
+    word = parse_bracket("(TOP (N Wetter))")
+    assert word.labels == () and Calibration({"bias": 1.0}, {})(word, ()) == ()
+    fitted = Calibration.fit([Judged(word, word, ()), *parses(1, 1000)], [RIGHT])
+    assert fitted is not None and fitted(word, ()) == ()

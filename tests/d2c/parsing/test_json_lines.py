@@ -118,3 +118,13 @@ def test_errors_name_file_line_and_sentence(tmp_path: Path) -> None:
     file.write_text("\n")
     with pytest.raises(FormatError, match=r"x\.jsonl:1: no sentence found in this file"):
         list(read_json_lines(file))
+
+
+def test_the_words_of_one_token_have_its_characters() -> None:
+    """As of the pipelines of languages in which `zum` is two words."""
+    text = {"tokens": ["zu", "dem", "c"], "offsets": [[4, 7], [4, 7], [8, 9]], "text": "zum c"}
+    source = parse_json_line(json.dumps(LINE | text)).source
+    assert source is not None and source.offsets == [(4, 7), (4, 7), (8, 9)]
+    for offsets in ([[4, 7], [5, 7], [8, 9]], [[4, 7], [8, 9], [4, 7]]):
+        with pytest.raises(ValueError, match="^its offsets are not those of 3 tokens, one after the other"):
+            parse_json_line(json.dumps(LINE | text | {"offsets": offsets}))

@@ -15,8 +15,9 @@ from d2c.base.errors import ModelError
 from d2c.dparsers.file_parser import FileParser
 from d2c.models.model import Model
 from d2c.parsing.input import read_sentences
-from d2c.parsing.options import ParseOptions
+from d2c.parsing.options import JSON, ParseOptions
 from d2c.parsing.stream import Done, batched, format_batch, parse_batches
+from d2c.trees.constraints import SpanConstraints
 from d2c.trees.ctree import CTree, Tokens
 from d2c.trees.dtree import DTree
 from d2c.trees.formats.export import read_export
@@ -155,6 +156,23 @@ def test_models_vote(tmp_path: Path) -> None:
     assert done.text.startswith("(TOP (S (A a) (A b) (A b)))")
     [done] = parse([sure("NP", 0.99), sure("NP", 0.6)], file, "brackets", min_confidence=0.8, batch_size=2)
     assert done.text.startswith("(TOP (S (A a) (A b) (A b)))")
+
+
+def test_what_must_be_there_is_never_too_weak(tmp_path: Path) -> None:
+    """Nor with several models, whose votes for it may be weak."""
+
+    class Within(Sure):
+        def within(self, dtree: DTree, wanted: SpanConstraints, repairs: Repairs) -> Any:
+            return next(self.confidences_all([dtree], repairs))
+
+    file, models = tmp_path / "x.jsonl", list[Model]()
+    file.write_text('{"tokens": ["a", "b", "c"], "tags": ["A", "A", "A"], "require": [[0, 2, "NP"]]}\n')
+    for share in (0.7, 0.6):
+        route: Any = Within("NP", share)
+        models.append(Model("sure", route, "flat", route))
+    for some in (models[:1], models):
+        [done] = parse(some, file, "brackets", kind=JSON, min_confidence=0.9, batch_size=2)
+        assert done.text == "(TOP (S (NP (A a) (A b)) (A c)))\n"
 
 
 def test_what_several_models_do_not_give(tmp_path: Path) -> None:
