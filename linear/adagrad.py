@@ -172,4 +172,4 @@ def step(learner: AdaGrad, gradient: Gradient) -> None:
 def catch_up(learner: AdaGrad) -> None:
     """Pays all weights' penalties up to the present step."""
     for i in range(learner.touched[0]):
-        _shrink(learner, learner.slots[i], learner.clock[0])
+        _shrink(learner, np.int64(learner.slots[i]), learner.clock[0])

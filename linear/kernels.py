@@ -17,7 +17,7 @@ from functools import cache
 from pathlib import Path
 from typing import Any
 
-from numba import njit
+from numba import njit, types
 from numba.core.caching import FunctionCache, IndexDataCacheFile
 
 _ALONE: dict[str, Any] = {"forceinline": True, "no_cpython_wrapper": True, "no_cfunc_wrapper": True}
@@ -88,7 +88,16 @@ class _Cache(FunctionCache):
             super().save_overload(*arguments)
 
 
+def _general(kind: types.Type) -> types.Type:
+    """Return the type for which a kernel is compiled that another one gives this type: numba would compile it
+    once more for each constant, and for each size of integers."""
+    plain = types.unliteral(kind)
+    return types.int64 if plain == types.int32 else plain
+
+
 def _cached(dispatcher: Any, function: Callable[..., Any]) -> Any:
+    called = dispatcher.get_call_template
+    dispatcher.get_call_template = lambda args, kws: called([_general(one) for one in args], kws)
     with suppress(RuntimeError):  # where no folder can be written, all is compiled in each process
         dispatcher._cache = _Cache(function)
     return dispatcher

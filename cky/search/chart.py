@@ -22,7 +22,7 @@ from d2c.cky.search.growing import (
     BLOCKS,
     EDGES,
     GLUED,
-    NOTHING,
+    NONE,
     VERTICES,
     Chart,
     Growing,
@@ -73,8 +73,8 @@ def build_chart(query: Query, observed: Observed) -> Chart:
     rules, levels, glue = query.rules, query.max_unaries, query.glue
     layout, tags = lay_out(heads_of(observed)), observed["tag"][1:-1].copy()
     order, dependents, words = layout
-    n, size, unary = len(tags), len(rules.whole), NOTHING + UNARY
-    growing, every = new_chart(n, np.int64(words[n]["cell"]), size), np.zeros(0, np.bool_)
+    n, size = len(tags), len(rules.whole)
+    growing, every = new_chart(n, words[n]["cell"], size), np.zeros(0, np.bool_)
     counts = growing.counts
     # The most edges of a cell: each rule from either side and at each level, copies, the glue rule's
     most_edges = (levels + 2) * (len(rules.kind) + 2 * size + 2) + (2 * size * size if glue else 0)
@@ -90,17 +90,17 @@ def build_chart(query: Query, observed: Observed) -> Chart:
             for side in range(2):
                 _attach_next(query, layout, tags, side, (h, a, b), allowed, growing)
             reset(growing, begin)
-            set_site(dependents, words, unary, h, a, b, growing.sites[counts[BLOCKS]])
+            set_site(dependents, words, UNARY, h, a, b, growing.sites[counts[BLOCKS]])
             if glue and cell == words[h + 1]["cell"] - 1:
                 _finish(rules, begin, growing)
-                end_level(growing, NOTHING)
+                end_level(growing, 0)
             unary_steps(rules, levels, begin, allowed, growing)
             collect(growing, cell, begin)
     growing, root = with_room(growing, 1, size, 1), order[-1]
     done = words[root + 1]["cell"] - 1
     finish_root(rules, done, glue, growing)
     a, b = item_of(words, root, done - words[root]["cell"])
-    set_site(dependents, words, unary, root, a, b, growing.sites[counts[BLOCKS]])
+    set_site(dependents, words, UNARY, root, a, b, growing.sites[counts[BLOCKS]])
     end_block(growing)
     return finished(growing)
 
@@ -163,5 +163,5 @@ def _finish(rules: RuleTable, begin: int, growing: Growing) -> None:
             return
     for tail in range(begin, end):
         symbol = rules.finished[growing.symbols[tail]]
-        derive(growing, symbol, np.int32(tail), np.int32(-1), GLUED)
+        derive(growing, symbol, tail, NONE, GLUED)
     reset(growing, end)

@@ -11,7 +11,7 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from d2c.cky.search.growing import COPY, GLUED, NOTHING, Chart
+from d2c.cky.search.growing import COPY, GLUED, Chart
 from d2c.cky.search.layout import Observed
 from d2c.cky.search.templates import (
     BACKED_OFF,
@@ -67,7 +67,7 @@ def _fill_numbers(observed: Observed, site: np.void, positions: Longs, numbers: 
         k = 0
     inner, outer = (inner_left, left) if side == LEFT else (inner_right, right)
     at = Positions(
-        *(h, site["m"] + 1, i, i - 1, j, j + 1, k, k + 1, NOTHING + site["g"]),
+        *(h, site["m"] + 1, i, i - 1, j, j + 1, k, k + 1, np.int64(site["g"])),
         *(left, right, inner_left, inner_right, inner, outer),
     )
     for field in range(_POSITIONS):
@@ -223,7 +223,7 @@ def score_edges(chart: Chart, observed: Observed, scorer: Scorer, glue: float) -
     What templates see of an arc alone is summed once for all blocks that attach by this arc.
     """
     sites, ends, rules = chart.sites, chart.ends, len(scorer.keys)
-    scores, symbols = np.zeros(len(chart.rules), np.float32), NOTHING
+    scores, symbols = np.zeros(len(chart.rules), np.float32), 0
     for row in range(rules):
         symbols = max(symbols, scorer.keys[row, PARENT] + 1 - rules)
     unknown = np.full((2, symbols), np.int32(-1))
@@ -240,7 +240,7 @@ def score_edges(chart: Chart, observed: Observed, scorer: Scorer, glue: float) -
             known = block != start and keys_of_blocks[block] == keys_of_blocks[arc]
             arc = arc if known else block
             fill_atoms(observed, sites[block], scorer.templates, int(known), atoms)
-            begin = ends[block - 1] if block else NOTHING
+            begin = ends[block - 1] if block else 0
             _score_block(chart.rules[begin : ends[block]], scorer, atoms, sums, arc, block, scores[begin:])
             block = following[block]
     for edge in range(len(scores)):

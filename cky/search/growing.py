@@ -6,7 +6,7 @@ edge is an application of a rule. Edges stand in blocks, each of which has one s
 
 from __future__ import annotations
 
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -18,9 +18,7 @@ from d2c.linear.kernels import inner, lean
 
 # Instead of a rule: an edge that only collects, an edge of the glue rule
 COPY, GLUED = np.int32(-1), np.int32(-2)
-# Numba compiles a kernel once more for a constant that is a Python number
-NOTHING: Any = np.int64(0)
-NONE: Any = np.int64(-1)
+NONE = -1
 EDGE = np.dtype([(name, np.int32) for name in ("head", "tail", "modifier", "rule")], align=True)
 VERTICES, EDGES, BLOCKS, LISTED = range(4)  # of `Growing.counts`
 
@@ -139,7 +137,7 @@ def derive(growing: Growing, symbol: int, tail: int, modifier: int, rule: int) -
     """Add an edge to the vertex, perhaps a new one, with a symbol in the cell at hand."""
     if growing.vertex_of[symbol] < 0:
         start(growing, symbol)
-    add_edge(growing, np.int64(growing.vertex_of[symbol]), np.int64(tail), np.int64(modifier), rule)
+    add_edge(growing, growing.vertex_of[symbol], tail, modifier, rule)
 
 
 @lean
@@ -194,7 +192,7 @@ def unary_steps(
             below = growing.symbols[tail]
             for rule in range(rules.unaries[below], rules.unaries[below + 1]):
                 if level <= rules.levels[rule] and (not pruned or allowed[rule]):
-                    derive(growing, rules.parent[rule], np.int32(tail), np.int32(-1), rule)
+                    derive(growing, rules.parent[rule], tail, NONE, rule)
         reset(growing, end)
         end_level(growing, level)
         begin = end
@@ -215,8 +213,8 @@ def collect(growing: Growing, cell: int, begin: int) -> None:
             continue
         if known < end:
             start(growing, symbol)
-            add_edge(growing, np.int64(vertex_of[symbol]), np.int64(known), NONE, COPY)
-        add_edge(growing, np.int64(vertex_of[symbol]), vertex, NONE, COPY)
+            add_edge(growing, vertex_of[symbol], known, NONE, COPY)
+        add_edge(growing, vertex_of[symbol], vertex, NONE, COPY)
     for i in range(first, counts[LISTED]):
         symbol = usable[i]
         usable[i], vertex_of[symbol] = vertex_of[symbol], -1
@@ -233,12 +231,12 @@ def finish_root(rules: RuleTable, cell: int, glue: bool, growing: Growing) -> No
     for i in range(growing.begin[cell], growing.end[cell]):
         tail = growing.usable[i]
         if rules.roots[symbols[tail]] >= 0:
-            add_edge(growing, goal, np.int64(tail), NONE, rules.roots[symbols[tail]])
+            add_edge(growing, goal, tail, NONE, rules.roots[symbols[tail]])
     if glue and growing.counts[EDGES] == begin:
         for i in range(growing.begin[cell], growing.end[cell]):
             tail = growing.usable[i]
             if rules.whole[symbols[tail]]:
-                add_edge(growing, goal, np.int64(tail), NONE, GLUED)
+                add_edge(growing, goal, tail, NONE, GLUED)
 
 
 @inner

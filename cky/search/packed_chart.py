@@ -22,7 +22,7 @@ from d2c.cky.search.growing import (
     COPY,
     EDGES,
     LISTED,
-    NOTHING,
+    NONE,
     VERTICES,
     Chart,
     Growing,
@@ -122,14 +122,14 @@ def _merge(rules: RuleTable, layout: PackedLayout, place: int, growing: Growing)
             tail = growing.usable[i]
             symbol = growing.symbols[tail]
             if rules.whole[symbol]:
-                derive(growing, symbol, tail, np.int32(-1), COPY)
+                derive(growing, symbol, tail, NONE, COPY)
     reset(growing, begin)
     growing.begin[place] = counts[LISTED]
     for vertex in range(begin, counts[VERTICES]):  # of different symbols
         growing.usable[counts[LISTED]] = vertex
         counts[LISTED] += 1
     growing.end[place] = counts[LISTED]
-    _set_site(site, NOTHING + UNARY, layout.grids[0], none, none)
+    _set_site(site, UNARY, layout.grids[0], none, none)
     end_block(growing)
 
 
@@ -165,12 +165,12 @@ def _attach_all(
         next_left, next_right = states[one]["next"], states[other]["next"]
         if certain_side(query.constraints, tags, of["h"], next_left, next_right) == 1 - side:
             continue
-        growing = with_room(growing, NOTHING, len(query.rules.kind), 1)
+        growing = with_room(growing, 0, len(query.rules.kind), 1)
         first, site = growing.counts[EDGES], growing.sites[growing.counts[BLOCKS]]
         before, item = _cell_of(of, one, other), len(layout.grid_of) + taken
         attach(query.rules, side, before, item, allowed, growing)
         if growing.counts[EDGES] > first:
-            _set_site(site, np.int64(side), of, states[a], states[b])
+            _set_site(site, side, of, states[a], states[b])
             _set_step(site, states[source], layout.items[taken])
             end_block(growing)
     return growing
@@ -188,9 +188,9 @@ def _fill_cell(query: Query, tags: Ints, layout: PackedLayout, cell: int, growin
         start(growing, query.axioms[tag])
     for side in range(2):
         growing = _attach_all(query, tags, layout, cell, side, allowed, growing)
-    growing = with_room(growing, NOTHING, (levels + 2) * (len(rules.kind) + 2 * size + 2), levels + 2)
+    growing = with_room(growing, 0, (levels + 2) * (len(rules.kind) + 2 * size + 2), levels + 2)
     reset(growing, begin)
-    _set_site(growing.sites[counts[BLOCKS]], NOTHING + UNARY, of, left, right)
+    _set_site(growing.sites[counts[BLOCKS]], UNARY, of, left, right)
     unary_steps(rules, levels, begin, allowed, growing)
     collect(growing, cell, begin)
     return growing
@@ -211,7 +211,7 @@ def build_packed_chart(
     for place in layout.order:
         if counts[EDGES] > most:
             break
-        growing = with_room(growing, (query.max_unaries + 2) * (size + 1), NOTHING, NOTHING)
+        growing = with_room(growing, (query.max_unaries + 2) * (size + 1), 0, 0)
         if place < cells:
             growing = _fill_cell(query, tags, layout, place, growing)
             continue
@@ -219,11 +219,11 @@ def build_packed_chart(
         if end - first == 1:  # what several cells make needs new vertices
             _list_whole(rules, layout.members[first], place, growing)
         else:
-            growing = with_room(growing, NOTHING, (end - first) * size, 1)
+            growing = with_room(growing, 0, (end - first) * size, 1)
             _merge(rules, layout, place, growing)
     full = counts[EDGES] > most
     if full:
-        counts[EDGES] = counts[BLOCKS] = NOTHING
+        counts[EDGES] = counts[BLOCKS] = 0
     roots = len(layout.roots)
     growing = with_room(growing, 1, roots * size, roots)
     for cell in layout.roots:
@@ -232,7 +232,7 @@ def build_packed_chart(
             a, b = _states_of(of, cell)
             finish_root(rules, cell, False, growing)
             site = growing.sites[counts[BLOCKS]]
-            _set_site(site, NOTHING + UNARY, of, layout.states[a], layout.states[b])
+            _set_site(site, UNARY, of, layout.states[a], layout.states[b])
             end_block(growing)
     return finished(growing), full
 
@@ -311,7 +311,7 @@ def _add_arcs(
     scores: Floats, chart: Chart, places: Longs, of_arcs: Floats, of_symbols: Floats, parents: Ints
 ) -> None:
     """Adds the scores of arcs and symbols. places: [blocks] the arc, or -1; of_symbols: [A, S], or [0, 0]"""
-    edge = NOTHING
+    edge = 0
     for block in range(len(chart.ends)):
         place, attaches = places[block], chart.sites[block]["m"] >= 0
         while edge < chart.ends[block]:
@@ -326,7 +326,7 @@ def _add_arcs(
 @kernel
 def _add_yields(scores: Floats, chart: Chart, yields: Floats) -> None:
     """Adds the scores of the yields of dependents, where these are attached. yields: [2, n, n]"""
-    edge = NOTHING
+    edge = 0
     for block in range(len(chart.ends)):
         site, end, own = chart.sites[block], chart.ends[block], np.float32(0.0)
         m = site["m"]

@@ -85,9 +85,9 @@ def sites_of_steps(layout: Layout, kinds: Ints, steps: Ints) -> Sites:
     for h in range(len(steps) - 1):
         a = b = level = 0
         for step in range(steps[h], steps[h + 1]):
-            kind = np.int64(kinds[step])
+            kind = kinds[step]
             a, b = a + int(kind == LEFT), b + int(kind == RIGHT)
-            set_site(layout.dependents, layout.words, kind, np.int32(h), a, b, sites[step])
+            set_site(layout.dependents, layout.words, kind, h, a, b, sites[step])
             if kind == UNARY:
                 sites[step]["k"] = level
             level = level + 1 if kind == UNARY else 0
