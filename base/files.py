@@ -152,7 +152,8 @@ def writing(name: str) -> Iterator[None]:
 
 def _open(path: AnyPath, mode: str, encoding: str = "utf-8", errors: str = "strict") -> IO[Any]:
     if str(path) == "-":
-        sys.stdin.reconfigure(encoding=encoding, errors=errors)  # type: ignore[union-attr]
+        # newline=None: any line break, as in files; Python's standard input has those of the system
+        sys.stdin.reconfigure(encoding=encoding, errors=errors, newline=None)  # type: ignore[union-attr]
         return sys.stdin
     text: dict[str, Any] = {} if "b" in mode else {"encoding": encoding, "errors": errors}
     if str(path).endswith(".gz"):

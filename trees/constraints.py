@@ -11,6 +11,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 from itertools import chain, combinations, count
+from numbers import Integral
 from typing import Any, NamedTuple
 
 from d2c.trees.ctree import CTree, bits_of, child_over, tree_of
@@ -89,13 +90,19 @@ class SpanConstraints(NamedTuple):
 def _span(given: Any) -> LabelledSpan:
     """Check what a user gives. Raises ValueError."""
     span = LabelledSpan(*given) if isinstance(given, Sequence) and len(given) in (2, 3) else None
-    if span is None or isinstance(given, str) or not all(type(place) is int for place in span[:2]):
+    if span is None or isinstance(given, str) or not all(map(_is_number, span[:2])):
         raise ValueError(f"{given!r} is no span: (start, end) or (start, end, label)")
+    span = LabelledSpan(int(span.start), int(span.end), span.label)
     if span.label is not None and (not isinstance(span.label, str) or not span.label):
         raise ValueError(f"{given!r}: a label is a text that is not empty")
     if span.label is not None and escape(span.label) != span.label:
         raise ValueError(f"{given!r}: a label has no blanks and brackets")
     return span
+
+
+def _is_number(place: object) -> bool:
+    """Return whether it is an integer, numpy's for example; bool is none."""
+    return isinstance(place, Integral) and not isinstance(place, bool)
 
 
 @dataclass

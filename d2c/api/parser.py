@@ -17,6 +17,7 @@ from pathlib import Path
 from typing import Any, Literal, TypeVar, cast, overload
 
 from d2c.api.document import Document, Sentence
+from d2c.base.errors import ModelError
 from d2c.dparsers.protocol import TextRules
 from d2c.models.model import Model, load_models, read_settings
 from d2c.models.names import find
@@ -52,6 +53,8 @@ def load(
     Raises ModelError where there is no such model, or it cannot be used.
     """
     names = [model] if model is None or isinstance(model, str | Path) else [*model]
+    if not names:
+        raise ModelError("no model is named: load() takes a name or a directory, or a list of some")
     parser = Parser([*map(find, names)], device, allow_pipeline)
     with warmed_up([read_settings(one).route for one in parser.directories], train=False):
         _ = parser.models
@@ -264,12 +267,12 @@ def _one(sentences: Iterable[Any], word: type, *spans: Spans | None) -> Iterable
 
     word: what a word of it is. Raises ValueError for several sentences with constraints.
     """
-    if not any(spans):
+    if all(one is None for one in spans):
         return sentences
     listed = [*sentences]
     if any(isinstance(one, word) for one in listed):
         return [listed]
-    if len(listed) != 1:
+    if len(listed) != 1 and any(spans):
         raise ValueError("constraints are of one sentence; stream(lines, kind='json') has those of many")
     return listed
 

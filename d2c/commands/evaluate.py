@@ -170,6 +170,9 @@ def evaluate(
     chance. As everywhere, traces and function tags are removed from brackets. With
     --skip-bad both files must still have the same sentences.
     """
+    for option, of in (("morphology", "spmrl"), ("disc_only", "disco"), ("punctuation", "attachment")):
+        if options[option] and metric != of:
+            raise click.UsageError(f"--{option.replace('_', '-')} is for --metric {of}")
     if reading.raw and metric in ("evalb", "spmrl") and (reading.faults.skipped or reading.format_name):
         raise click.UsageError("with --raw EVALB's own rules say what lines hold, not --skip-bad or --format")
     whole = metric == "attachment" or options["disc_only"] or (reading.raw and metric != "disco")

@@ -1,11 +1,13 @@
-"""Sentences in capitals, read as if in small letters.
+"""Words in other letters than those of a treebank, read as if in these: capitals, and typography.
 
-Models learn from few of them, and words that they know in small letters are unknown to them in capitals. Two
-words in capitals may be abbreviations, as in `(620 KB EPS)`, more are not likely to be.
+Models learn from few sentences in capitals, and words that they know in small letters are unknown to them in
+capitals. Two words in capitals may be abbreviations, as in `(620 KB EPS)`, more are not likely to be. For
+quotation marks treebanks of the Penn Treebank's kind have `` and '', and no typographic ones.
 """
 
 from __future__ import annotations
 
+import re
 from dataclasses import replace
 from typing import TypeVar
 
@@ -16,6 +18,27 @@ Tree = TypeVar("Tree", CTree, DTree)
 Forms = tuple[str, ...]
 
 _FEWEST = 3  # words in capitals
+# What typographic marks become; ’ is an apostrophe everywhere
+TYPOGRAPHIC = {"“": "``", "”": "''", "‘": "`", "…": "..."}
+_OPEN, _CLOSED = QUOTES = ("``", "''")  # what `"` becomes
+_MARKS = re.compile('["“”‘’…]')
+
+
+def as_in_treebanks(forms: Forms) -> Forms:
+    """Return the words as models of English have learned them: `small`, with the treebanks' marks.
+
+    Of `"` the first, third, ... one opens, unless it is the last word.
+    """
+    if not _MARKS.search("".join(forms)):
+        return small(forms)
+    words, inside = list[str](), False
+    for number, form in enumerate(forms, 1):
+        if form == '"':
+            inside = not inside and number < len(forms)
+            words.append(_OPEN if inside else _CLOSED)
+        else:
+            words.append(TYPOGRAPHIC.get(form, form).replace("’", "'"))
+    return small(tuple(words))
 
 
 def small(forms: Forms) -> Forms:

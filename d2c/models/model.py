@@ -19,7 +19,7 @@ from d2c.dparsers.registry import load_dparser, load_tagger, loads_with
 from d2c.dparsers.training import DEV_WORDS, thinned
 from d2c.models.calibration import Calibration, Judged
 from d2c.models.functions import FunctionTagger
-from d2c.models.letters import small, spelled
+from d2c.models.letters import as_in_treebanks, spelled
 from d2c.models.names import hides, scores_of
 from d2c.routes.registry import ROUTES, route_class
 from d2c.trees.ctree import CTree, Tokens
@@ -90,8 +90,8 @@ class Model:
     arcs:   one of ARCS: whether the route looks among all likely arcs, or over the one d-tree
     calibration: what makes probabilities of the route's confidences, where it was learned
     functions: what adds function tags to c-trees, where it was learned
-    small_letters: whether tagger, d-parser and route read sentences in capitals as if in small letters; their
-            trees have the words as given
+    small_letters: whether tagger, d-parser and route read sentences in capitals as if in small letters, and
+            typographic marks and `"` as the Penn Treebank's; their trees have the words as given
     f1:     in percent, that its card says, by the part of a treebank; of models that vote
 
     A d-parser that comes with tags of its own is the tagger of a model that has no other.
@@ -201,7 +201,7 @@ class Model:
 
     def read(self, dtree: DTree) -> DTree:
         """Return a d-tree with its words in the letters in which the route reads them."""
-        return spelled(dtree, small(dtree.tokens.forms)) if self.small_letters else dtree
+        return spelled(dtree, as_in_treebanks(dtree.tokens.forms)) if self.small_letters else dtree
 
     def parse_dependencies(self, sentences: Iterable[Tokens]) -> Iterator[DTree]:
         """Yield the d-tree of each sentence.
@@ -212,7 +212,7 @@ class Model:
         if not self.small_letters:
             return self._parsed(sentences)
         given, read = tee(sentences)
-        dtrees = self._parsed(replace(tokens, forms=small(tokens.forms)) for tokens in read)
+        dtrees = self._parsed(replace(tokens, forms=as_in_treebanks(tokens.forms)) for tokens in read)
         return (spelled(dtree, tokens.forms) for tokens, dtree in zip(given, dtrees, strict=True))
 
     def _parsed(self, sentences: Iterable[Tokens]) -> Iterator[DTree]:

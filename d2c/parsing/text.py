@@ -15,19 +15,13 @@ from itertools import chain, pairwise
 from typing import NamedTuple
 
 from d2c.dparsers.protocol import TextRules, Word
+from d2c.models.letters import QUOTES, TYPOGRAPHIC
 from d2c.parsing.tokenizers import NLTKWordTokenizer
 
 Offsets = tuple[tuple[int, int], ...]
 
 _WORDS = NLTKWordTokenizer()
 _WORDS.PUNCTUATION = [*_WORDS.PUNCTUATION, (re.compile("…+"), r" \g<0> ")]
-_QUOTES = ("``", "''")  # what `"` becomes
-_TYPOGRAPHIC = {
-    "“": "``",
-    "”": "''",
-    "‘": "`",
-    "…": "...",
-}  # what these become; ’ is an apostrophe everywhere
 _LONGEST_WORD = 40  # characters of an abbreviation
 _HELD = 1 << 16  # characters of one paragraph; the sentences in it are cut when it grows beyond that
 _LONGEST = 1 << 18  # characters of a sentence; tokenisers take seconds for more, or give up
@@ -135,13 +129,13 @@ class PennRules:
             start = end
             while text[start].isspace():
                 start += 1
-            end = start + (1 if form in _QUOTES and text[start] == '"' else len(form))
+            end = start + (1 if form in QUOTES and text[start] == '"' else len(form))
             if masked[start:end] != plain[start:end]:
                 form = plain[start:end]
             elif clipped := _CLIPPED.match(form):
                 yield clipped[0], start, start + clipped.end()
                 form, start = form[clipped.end() :], start + clipped.end()
-            yield _TYPOGRAPHIC.get(form, form), start, end
+            yield TYPOGRAPHIC.get(form, form), start, end
 
     def sentences(self, text: str) -> Iterator[tuple[int, int]]:
         """The sentences of a paragraph."""

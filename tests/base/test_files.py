@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import gzip
+import io
 import os
 import subprocess
 import sys
@@ -146,3 +147,14 @@ def test_json(tmp_path: Path) -> None:
         assert str(error.value) == f"{path}: {message}"
     path.write_text('{"a": 1}')
     assert read_json(path) == {"a": 1}
+
+
+def test_lines_of_standard_input_end_where_those_of_files_do(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    data = "é\r\nb\rc\n".encode()
+    (tmp_path / "a.txt").write_bytes(data)
+    monkeypatch.setattr("sys.stdin", io.TextIOWrapper(io.BytesIO(data), newline="\n"))
+    for path in (tmp_path / "a.txt", "-"):
+        with open_input(path) as stream:
+            assert [*stream] == ["é\n", "b\n", "c\n"]

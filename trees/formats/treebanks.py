@@ -134,6 +134,8 @@ def read_treebank(
     refuse: is given what is wrong with a sentence
     """
     name = format_name or format_of(path)
+    if name not in FORMATS:
+        raise FormatError(file_name(path), 0, 0, f"no such format: {name}; known are {', '.join(FORMATS)}")
     ctrees = FORMATS[name].read(path, refuse=refuse, **_accepted(path, name, options))
     return _resolved(ctrees, name, options)
 

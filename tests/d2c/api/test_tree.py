@@ -140,6 +140,10 @@ def test_treebanks(tmp_path: Path) -> None:
     assert [span.head for span in tree.spans()] == [1, 0, 1]
     with pytest.raises(FormatError, match="cannot be read"):
         next(d2c.read(tmp_path / "none"))
+    with pytest.raises(d2c.FormatError, match="no such format: x; known are brackets, "):
+        next(d2c.read(file, format="x"))
+    with pytest.raises(d2c.ModelError, match="^no model is named: load"):
+        d2c.load([])
 
 
 def test_public_names() -> None:

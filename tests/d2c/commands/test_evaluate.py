@@ -231,3 +231,13 @@ def test_a_report_of_one_file(tmp_path: Path) -> None:
         == f"{guess}: these parameters leave sentences out; score one file, without a report"
     )
     assert not page.exists()
+
+
+@pytest.mark.parametrize(
+    ("option", "metric"),
+    [("--morphology", "spmrl"), ("--disc-only", "disco"), ("--punctuation", "attachment")],
+)
+def test_options_of_other_metrics_are_refused(tmp_path: Path, option: str, metric: str) -> None:
+    (tmp_path / "a.mrg").write_text("(S (A a))\n")
+    run = CliRunner().invoke(cli, ["evaluate", *[str(tmp_path / "a.mrg")] * 2, option])
+    assert run.exit_code == 2 and f"Error: {option} is for --metric {metric}" in run.stderr

@@ -11,8 +11,9 @@ from typing import Any
 import pytest
 from click.testing import CliRunner
 
+import d2c
 from d2c.commands.cli import cli
-from d2c.models.letters import small, spelled
+from d2c.models.letters import as_in_treebanks, small, spelled
 from d2c.models.model import Model, read_settings
 from d2c.models.names import find
 from d2c.parsing.input import InputSentence
@@ -42,6 +43,21 @@ QUIET = ("the", "cat", "saw", "é", "2", "!")
 )
 def test_which_sentences_are_read_in_small_letters(forms: tuple[str, ...], read: tuple[str, ...]) -> None:
     assert small(forms) == read
+
+
+@pytest.mark.parametrize(
+    "given, read",
+    [
+        ('" No , " he said , " no . "', "`` No , '' he said , `` no . ''"),
+        ('he left . "', "he left . ''"),
+        ("“ She wo n’t … ”", "`` She wo n't ... ''"),
+        ("‘ IT IS ” OVER", "` it is '' over"),
+        ("`` as they are ''", "`` as they are ''"),
+        ("5 ' 3 '' x\"y", "5 ' 3 '' x\"y"),
+    ],
+)
+def test_marks_are_read_as_in_treebanks(given: str, read: str) -> None:
+    assert as_in_treebanks(tuple(given.split())) == tuple(read.split())
 
 
 def test_a_tree_in_other_letters() -> None:
@@ -140,6 +156,16 @@ def test_it_is_kept_with_the_model(chart_model: Path, tmp_path: Path) -> None:
     model.save(tmp_path / "model", chart_model)
     assert Model.load(tmp_path / "model").small_letters
     assert json.loads((tmp_path / "model" / "model.json").read_text())["small_letters"] is True
+
+
+def test_english_words_with_other_marks_have_the_trees_of_text() -> None:
+    parser = d2c.load("en")
+    [text] = parser('"I like it," she said.')
+    for words in ('" I like it , " she said .', "“ I like it , ” she said ."):
+        [given] = parser.parse_tokens([words.split()])
+        assert given.tree.tags == text.tree.tags and given.tree.words == tuple(words.split())
+        spans = [[(s.label, s.start, s.end) for s in one.tree.spans()] for one in (given, text)]
+        assert spans[0] == spans[1]
 
 
 def test_english_in_capitals_has_the_trees_of_small_letters() -> None:

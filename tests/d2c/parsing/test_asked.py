@@ -7,6 +7,7 @@ from itertools import islice
 from pathlib import Path
 from typing import Any
 
+import numpy as np
 import pytest
 from click.testing import CliRunner
 
@@ -42,6 +43,16 @@ def test_constraints_are_obeyed(parser: Parser) -> None:
     tagged = [("They", "PRP"), ("saw", "VBD"), ("her", "PRP$"), ("duck", "NN")]
     document = parser.parse_tagged(tagged, require=[(2, 4, "NP")])
     assert document[0].tree.tags == ("PRP", "VBD", "PRP$", "NN") and labels(document, 2, 4) == ["NP"]
+
+
+def test_constraints_may_be_none_at_all(parser: Parser) -> None:
+    """As of a term that a sentence does not have; numbers may be numpy's."""
+    [plain], tagged = parser.parse_tokens([WORDS]), [(word, "NN") for word in WORDS]
+    for none in ([], (), iter([])):
+        assert parser.parse_tokens(WORDS, require=none)[0].tree == plain.tree
+    assert len(parser.parse_tokens([WORDS, WORDS], forbid=[])) == 2
+    assert parser.parse_tagged(tagged, require=[])[0].tree == parser.parse_tagged([tagged])[0].tree
+    assert labels(parser.parse_tokens(WORDS, require=[(np.int64(2), np.int32(6), "NP")]), 2, 6) == ["NP"]
 
 
 def test_what_no_tree_can_obey(parser: Parser) -> None:
@@ -123,6 +134,9 @@ def test_alternatives_of_a_chart_have_probabilities() -> None:
     assert len({str(one.tree) for one in sentence.alternatives}) == 5
     assert probabilities == sorted(probabilities, reverse=True) and 0 < sum(probabilities) <= 1
     assert parser.parse_tokens([WORDS])[0].alternatives == ()
+    [sentence] = parser("???!!!", best=4)  # of the second tree there is a better derivation than of the third
+    first, *others = [one.probability or 0 for one in sentence.alternatives]
+    assert first > 0 and others == sorted(others, reverse=True) and len(others) == 3
 
 
 def test_alternatives_among_likely_arcs(tmp_path: Path) -> None:
