@@ -67,7 +67,7 @@ def _fill_numbers(observed: Observed, site: np.void, positions: Longs, numbers: 
         k = 0
     inner, outer = (inner_left, left) if side == LEFT else (inner_right, right)
     at = Positions(
-        *(h, site["m"] + 1, i, i - 1, j, j + 1, k, k + 1, np.int64(site["g"])),
+        *(h, site["m"] + 1, i, i - 1, j, j + 1, k, k + 1, site["g"] + 0),  # + 0: as wide as the others
         *(left, right, inner_left, inner_right, inner, outer),
     )
     for field in range(_POSITIONS):
