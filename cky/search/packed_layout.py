@@ -118,9 +118,9 @@ class _Place(NamedTuple):
     side: int
     h: int
     bound: int
-    taken: int
-    from_: int
-    to: int
+    taken: np.int64 | int
+    from_: np.int64
+    to: np.int64
 
 
 @inner
