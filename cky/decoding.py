@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from operator import itemgetter
 
 import numpy as np
 
@@ -83,14 +82,14 @@ class ChartDecoder:
         return self.ctree(dtree.tokens, derivation, repairs)
 
     def k_best(self, dtree: DTree, k: int, constraints: SpanConstraints | None = None) -> Sequence[Ranked]:
-        """Return the k c-trees with the best derivations, with logarithms of their probabilities: first the
-        one that `best` returns, then the others, the most probable first; fewer where there are no more. That
-        of minimum Bayes risk has no known probability (None), if none of the k has its constituents.
+        """Return the k best c-trees with the logarithms of their probabilities, in the order of their best
+        derivations; fewer where there are no more. The one of minimum Bayes risk comes first, where `best`
+        returns that; if none of the k has its constituents, its probability is not known (None).
 
         Probabilities are shares of all derivations, each weighed by exp of its score. Several have the same
         c-tree where they differ in the order in which they take left and right dependents, or, over packed
-        arcs, in the d-tree: so more are looked for until c-trees are k, and those found count together. Where
-        k is greater, more are found.
+        arcs, in the d-tree: so more are looked for until c-trees are k, and those found count together; of a
+        greater k more are found.
         """
         sentence = self._sentence(dtree, self.heads_of(dtree, Repairs()), constraints)
         scored, wanted = scored_chart(sentence), k
@@ -104,12 +103,11 @@ class ChartDecoder:
                 break
             wanted *= 2
         ranked = [(log, ctree) for ctree, log in best.items()][:k]
-        ranked[1:] = sorted(ranked[1:], key=itemgetter(0), reverse=True)
         if not self.arcs_.scale or sentence.packed is None:
             return ranked
         found = posteriors(sentence, scored, self.arcs_.scale)
-        chosen, _ = self._chosen(dtree.tokens, found, self.arcs_.threshold, Repairs(), constraints)
-        return summed([(None, chosen), *ranked])[:k]
+        first, _ = self._chosen(dtree.tokens, found, self.arcs_.threshold, Repairs(), constraints)
+        return summed([(None, first), *ranked])[:k]
 
     def by_risk(self, dtree: DTree, features: Sequence[ArcFeature]) -> list[CTree]:
         """Return what `best` would with the scale and the threshold of each feature, all else as it is."""

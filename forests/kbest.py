@@ -34,14 +34,7 @@ def k_best(forest: Forest, scores: Floats, k: int) -> tuple[Doubles, Ints, Ints]
                 score = scores[edge] + best[tail, i] + others[j]
                 if score <= best[head, k - 1]:
                     break
-                rank = k - 1
-                while rank > 0 and best[head, rank - 1] < score:
-                    best[head, rank] = best[head, rank - 1]
-                    for part in range(3):  # numba takes seconds to compile the assignment of an array
-                        back[head, rank, part] = back[head, rank - 1, part]
-                    rank -= 1
-                best[head, rank] = score
-                back[head, rank, 0], back[head, rank, 1], back[head, rank, 2] = edge, i, j
+                _insert(best[head], back[head], score, (edge, i, j))
     found = 0
     while len(scores) and found < k and best[-1, found] > -np.inf:
         found += 1
@@ -49,6 +42,19 @@ def k_best(forest: Forest, scores: Floats, k: int) -> tuple[Doubles, Ints, Ints]
     for rank in range(found):
         begin[rank + 1] = begin[rank] + _follow(forest, back, rank, chosen[begin[rank] :])
     return best[-1, :found].copy(), chosen[: begin[found]], begin
+
+
+@inner
+def _insert(best: Doubles, back: NDArray[np.int32], score: float, step: tuple[int, int, int]) -> None:
+    """Put a derivation among those of a vertex, [k] and [k, 3], the last of which is worse."""
+    rank = len(best) - 1
+    while rank > 0 and best[rank - 1] < score:
+        best[rank] = best[rank - 1]
+        for part in range(3):  # numba takes seconds to compile the assignment of an array
+            back[rank, part] = back[rank - 1, part]
+        rank -= 1
+    best[rank] = score
+    back[rank, 0], back[rank, 1], back[rank, 2] = step
 
 
 @inner
@@ -60,8 +66,8 @@ def _follow(forest: Forest, back: NDArray[np.int32], rank: int, chosen: Ints) ->
     for vertex in range(forest.vertices - 1, -1, -1):
         if ranks[vertex] < 0 or back[vertex, ranks[vertex], 0] < 0:
             continue
-        chosen_here = back[vertex, ranks[vertex]]
-        edge, i, j = chosen_here[0], chosen_here[1], chosen_here[2]
+        step = back[vertex, ranks[vertex]]
+        edge, i, j = step[0], step[1], step[2]
         chosen[count], count = edge, count + 1
         ranks[forest.tail[edge]] = i
         if forest.modifier[edge] >= 0:

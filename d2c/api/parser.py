@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import io
 from collections import deque
-from collections.abc import Collection, Generator, Iterable, Iterator, Sequence
+from collections.abc import Callable, Collection, Generator, Iterable, Iterator, Sequence
 from contextlib import closing
 from dataclasses import replace
 from functools import cached_property, partial
@@ -138,7 +138,7 @@ class Parser:
 
         Raises ValueError where no tree can obey.
         """
-        given = _one(sentences, str, require, forbid)
+        given = _one(sentences, _is_word, require, forbid)
         asked = (Asked(words, ("",) * len(words), require, forbid) for words in map(_words, given))
         return self._parse_words(asked, best)
 
@@ -155,7 +155,7 @@ class Parser:
         D-parser and route see these tags. A sentence in which one is empty is tagged by the model's tagger.
         The rest is as of `parse_tokens`. Raises ValueError for a tag that is none of the tagger's, too.
         """
-        given = _one(sentences, tuple, require, forbid)
+        given = _one(sentences, _is_pair, require, forbid)
         asked = (Asked(*columns, require, forbid) for columns in map(_columns, given))
         return self._parse_words(asked, best, [replace(model, tags="gold") for model in self.models])
 
@@ -262,15 +262,24 @@ class Parser:
                 yield from batch
 
 
-def _one(sentences: Iterable[Any], word: type, *spans: Spans | None) -> Iterable[Any]:
+def _is_word(one: object) -> bool:
+    return isinstance(one, str)
+
+
+def _is_pair(one: object) -> bool:
+    """Return whether it is a word and a tag, not a sentence of such pairs."""
+    return isinstance(one, tuple | list) and len(one) == 2 and all(map(_is_word, one))
+
+
+def _one(sentences: Iterable[Any], is_word: Callable[[object], bool], *spans: Spans | None) -> Iterable[Any]:
     """Return sentences; where there are constraints, a list of the one that they are of.
 
-    word: what a word of it is. Raises ValueError for several sentences with constraints.
+    is_word: whether something is a word of a sentence. Raises ValueError for several with constraints.
     """
     if all(one is None for one in spans):
         return sentences
     listed = [*sentences]
-    if any(isinstance(one, word) for one in listed):
+    if any(map(is_word, listed)):
         return [listed]
     if len(listed) != 1 and any(spans):
         raise ValueError("constraints are of one sentence; stream(lines, kind='json') has those of many")

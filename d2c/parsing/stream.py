@@ -238,6 +238,8 @@ class BatchParser:
         if ctree is not None and options.best > 1:
             for log, other in route.decode_k_best(dtree, options.best, wanted):
                 alternatives.append((other, None if log is None else exp(log)))
+            # All derivations of a tree that were found count, the best one says where it comes among them.
+            alternatives[1:] = sorted(alternatives[1:], key=lambda one: one[1] or 0.0, reverse=True)
         if ctree is not None and shares is not None:
             if self._model.calibration is not None:
                 shares = self._model.calibration(ctree, shares)

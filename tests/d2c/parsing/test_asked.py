@@ -41,7 +41,9 @@ def test_constraints_are_obeyed(parser: Parser) -> None:
     assert "FRAG" in labels(parser.parse_tokens(WORDS, require=[(0, 7, "FRAG")]), 0, 7)
     assert labels(parser.parse_tokens(WORDS, require=[(1, 3)], forbid=[(2, 4, "NP")]), 1, 3) != []
     tagged = [("They", "PRP"), ("saw", "VBD"), ("her", "PRP$"), ("duck", "NN")]
-    document = parser.parse_tagged(tagged, require=[(2, 4, "NP")])
+    pairs: list[Any] = [tagged, [tagged], [[*pair] for pair in tagged], [[[*pair] for pair in tagged]]]
+    [document, *same] = [parser.parse_tagged(one, require=[(2, 4, "NP")]) for one in pairs]
+    assert [one[0].tree for one in same] == [document[0].tree] * 3
     assert document[0].tree.tags == ("PRP", "VBD", "PRP$", "NN") and labels(document, 2, 4) == ["NP"]
 
 
