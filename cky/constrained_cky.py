@@ -37,8 +37,8 @@ from d2c.cky.settings import ChartSettings
 from d2c.forests.forest import Floats
 from d2c.linear.adagrad import AdaGrad
 from d2c.linear.learner import Checkpoint, Training, fingerprint_of, permuted
-from d2c.packed.arcs import single
-from d2c.packed.dtree import packed_arcs
+from d2c.packed.arcs import ArcLabels, arcs_of, single
+from d2c.packed.dtree import packed_arcs, with_packed_arcs
 from d2c.packed.feature import ArcFeature, fit_chosen, fit_feature, fit_risk, least_probability
 from d2c.trees.binarization import UNARY, Symbol
 from d2c.trees.constraints import SpanConstraints
@@ -52,6 +52,7 @@ from d2c.trees.route import Confidences, Progress, Ranked, Route, paired
 from d2c.trees.scores.brackets import bracket_scores
 
 DEFAULTS = ChartSettings()
+_SMALLEST = CTree(Tokens(("a", "b"), ("A", "B")), ("S",), ((0, 1),), (1,))  # that kernels are compiled with
 _BATCH = 16  # d-trees that a thread takes at a time
 
 
@@ -342,14 +343,25 @@ class ConstrainedCKY(ChartDecoder, Route):
 
         Takes seconds the first time on a machine, and a moment where they are already there.
         """
-        gold = CTree(Tokens(("a", "b"), ("A", "B")), ("S",), ((0, 1),), (1,))
         route = cls(epochs=1, table_bits=4)
         if train:
-            route.fit([gold])
+            route.fit([_SMALLEST])
         else:
-            route.fit_grammar([gold])
+            route.fit_grammar([_SMALLEST])
             route.weights_ = np.zeros(16, np.float32)
-        route.confidences(route.encode(gold))
+        route.confidences(route.encode(_SMALLEST))
+
+    @classmethod
+    def warm_up_packed(cls) -> None:
+        """Compile the kernels of decoding over packed arcs that have labels and yields."""
+        route = cls(epochs=1, table_bits=4)
+        route.fit_grammar([_SMALLEST])
+        route.weights_, route.arcs_ = np.zeros(16, np.float32), ArcFeature(labels=1, learned=1, yields=1)
+        dtree = route.encode(_SMALLEST)
+        arcs = arcs_of(np.array([[0.5, 0.0, 0.5], [0.5, 0.5, 0.0]]), dtree.heads)
+        labels = ArcLabels(("S",), np.zeros((len(arcs.heads), 1), np.float32))
+        arcs = arcs._replace(labels=labels, yields=np.full(8, -1, np.float32))
+        route.confidences(with_packed_arcs(dtree, arcs))
 
     @cached_property
     def _heads(self) -> HeadRules:

@@ -175,6 +175,10 @@ class Route(ABC):
         """Compile the kernels of decoding, where there are any, into numba's cache; if `train`, those of
         `fit`, too."""
 
+    @classmethod  # noqa: B027
+    def warm_up_packed(cls) -> None:
+        """Compile the kernels of decoding over packed arcs, where there are others."""
+
     @abstractmethod
     def save(self, directory: Path) -> None:
         """Write plain files into a directory, made if absent."""

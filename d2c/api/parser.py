@@ -19,7 +19,7 @@ from typing import Any, Literal, TypeVar, cast, overload
 from d2c.api.document import Document, Sentence
 from d2c.base.errors import ModelError
 from d2c.dparsers.protocol import TextRules
-from d2c.models.model import Model, load_models, read_settings
+from d2c.models.model import Model, load_models
 from d2c.models.names import find
 from d2c.parsing import input as given
 from d2c.parsing.asked import Asked
@@ -27,7 +27,7 @@ from d2c.parsing.options import INPUTS, TAGGED, ParseOptions
 from d2c.parsing.rules import rules_of
 from d2c.parsing.stream import ParsedBatch, batched, parse_batches
 from d2c.parsing.text import PENN
-from d2c.training.warm_up import warmed_up
+from d2c.training.warm_up import warmed_up_for
 
 Context = TypeVar("Context")
 Kind = Literal["text", "tokenized", "split", "conllu", "json"]
@@ -56,7 +56,7 @@ def load(
     if not names:
         raise ModelError("no model is named: load() takes a name or a directory, or a list of some")
     parser = Parser([*map(find, names)], device, allow_pipeline)
-    with warmed_up([read_settings(one).route for one in parser.directories], train=False):
+    with warmed_up_for(parser.directories):
         _ = parser.models
     return parser
 

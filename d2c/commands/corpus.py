@@ -145,12 +145,12 @@ def _planned(
     from d2c.corpora.inputs import Inputs, find_files, format_of
     from d2c.corpora.records import FORMATS, TEXT, Fields
     from d2c.corpora.work import Job
-    from d2c.models.model import Model, read_settings
+    from d2c.models.model import Model
     from d2c.parsing.input import KINDS
     from d2c.parsing.part import digest_of
     from d2c.parsing.rules import rules_of
     from d2c.parsing.text import PENN
-    from d2c.training.warm_up import warmed_up
+    from d2c.training.warm_up import warmed_up_for
 
     context = click.get_current_context()
     directory = model_path(context, click.Option(["--model"]), Path(model))
@@ -160,7 +160,7 @@ def _planned(
     files, others = find_files(paths, options.format_name, output)
     tagged = all(FORMATS[options.format_name or format_of(file) or TEXT].tagged for file in files)
     load = partial(Model.load, directory, **options.of_model)
-    with warmed_up([read_settings(directory).route], train=False):
+    with warmed_up_for([directory]):
         digest = digest_of(directory)
         cut = KINDS[options.kind].split and not tagged
         rules = rules_of(directory, load, options.language) if cut else PENN

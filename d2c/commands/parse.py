@@ -26,11 +26,11 @@ from d2c.commands.options import (
     to_option,
 )
 from d2c.commands.terminal import More, progress, report_repairs, say
-from d2c.models.model import load_models, load_route, read_settings
+from d2c.models.model import load_models, load_route
 from d2c.models.names import DEFAULTS, default, find, is_known, is_model, unreadable
 from d2c.parsing.options import JSON_LINES, TAGGED, TAGGED_NAMES, TEXT_NAMES, ParseOptions
 from d2c.parsing.output import FORMATS, OutputFormat, format_by_name
-from d2c.training.warm_up import warmed_up
+from d2c.training.warm_up import warmed_up_for
 
 if TYPE_CHECKING:  # their imports take a second: NLTK
     from d2c.models.model import Model
@@ -178,7 +178,7 @@ def parse(
 def _loaded(models: tuple[Path, ...], options: ParseOptions, jobs: int) -> tuple[Load, bool]:
     """Return what loads the models, for several jobs pickled, and whether their trees may have gaps."""
     load = partial(load_models, models, **options.of_model)
-    with warmed_up([read_settings(model).route for model in models], train=False):
+    with warmed_up_for(models):
         if jobs > 1:
             return load, any([load_route(model).gaps_ for model in models])
         trained = load()

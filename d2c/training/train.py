@@ -101,7 +101,7 @@ def train_models(
         if tagging := spec.tagging:
             tagger, reading = tagging.train(spec.train, spec.dev, new[0] / "tagger", spec.reading, progress)
             spec = replace(spec, reading=reading)
-        with warmed_up(routes, train=True):
+        with warmed_up(routes, train=True, packed=spec.packed):
             start = time.perf_counter()
             parses = _train_dparser(spec, dparser, [*routes.values()], new[0] / "dparser", progress)
             dparser_seconds = time.perf_counter() - start

@@ -1,4 +1,4 @@
-"""Kernels compiled by a second process, `python -m d2c.training.warm_up train|parse ROUTE...`.
+"""Kernels compiled by a second process, `python -m d2c.training.warm_up train|parse|packed ROUTE...`.
 
 It fills numba's cache while the first process trains or loads a d-parser; then that one finds them there. A
 note beside what Python caches says what was compiled from which sources, so that the second process is
@@ -10,39 +10,51 @@ from __future__ import annotations
 import os
 import subprocess
 import sys
+import time
 from collections.abc import Iterable, Iterator
-from contextlib import ExitStack, contextmanager, suppress
+from contextlib import AbstractContextManager, ExitStack, contextmanager, suppress
 from importlib import metadata
 from pathlib import Path
 
 from d2c.base.children import Child
 from d2c.base.progress import log
+from d2c.models.model import ARCS, read_settings
 from d2c.routes.registry import ROUTES, route_class
 
+PACKED = "packed"
 PATIENCE = 30.0  # seconds that the first process waits in the end
 
 
 @contextmanager
-def warmed_up(routes: Iterable[str], train: bool) -> Iterator[None]:
+def warmed_up(routes: Iterable[str], train: bool, packed: bool = False) -> Iterator[None]:
     """Compiles kernels of routes while the block runs, and waits for them at its end.
 
-    train: those of `fit`, too. Whatever goes wrong, the kernels are compiled later, in this process.
+    train: those of `fit`, too; packed: those of decoding over packed arcs, in one more process
+
+    Whatever goes wrong, the kernels are compiled later, in this process.
     """
-    purpose = "train" if train else "parse"
     known = [name for name in routes if name in ROUTES]  # a broken model may name any other
-    names = [name for name in known if ROUTES[name].kernels and not _is_noted(_note(purpose, name))]
+    children = list[Child]()
     with ExitStack() as stack:
-        child = None
-        if names and sys.executable:
-            with suppress(OSError):
-                child = stack.enter_context(
-                    Child([sys.executable, "-m", __name__, purpose, *names], heard=False)
-                )
+        for purpose in ("train" if train else "parse", *([PACKED] if packed else [])):
+            names = [name for name in known if ROUTES[name].kernels and not _is_noted(_note(purpose, name))]
+            if names and sys.executable:
+                command = [sys.executable, "-m", __name__, purpose, *names]
+                with suppress(OSError):
+                    children.append(stack.enter_context(Child(command, heard=False)))
         yield
-        if child is not None:
-            log.debug("compiling kernels of %s", ", ".join(names))
+        until = time.monotonic() + PATIENCE
+        for child in children:
+            log.debug("compiling kernels")
             with suppress(subprocess.TimeoutExpired):
-                child.process.wait(PATIENCE)
+                child.process.wait(max(0.0, until - time.monotonic()))
+
+
+def warmed_up_for(models: Iterable[Path]) -> AbstractContextManager[None]:
+    """Compile what models in these directories parse with, as `warmed_up`. Raises ModelError."""
+    settings = [*map(read_settings, models)]
+    packed = any(one.arcs == ARCS[1] for one in settings)
+    return warmed_up([one.route for one in settings], train=False, packed=packed)
 
 
 def main() -> None:
@@ -50,7 +62,11 @@ def main() -> None:
     os.nice(10)
     purpose, *names = sys.argv[1:]
     for name in names:
-        route_class(name).warm_up(train=purpose == "train")
+        route = route_class(name)
+        if purpose == PACKED:
+            route.warm_up_packed()
+        else:
+            route.warm_up(train=purpose == "train")
         _note(purpose, name).parent.mkdir(parents=True, exist_ok=True)
         _note(purpose, name).write_text(_sources(), encoding="utf-8")
 

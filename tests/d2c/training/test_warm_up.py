@@ -6,10 +6,12 @@ import os
 import subprocess
 import sys
 import time
+from contextlib import nullcontext
 from pathlib import Path
 
 import pytest
 
+from d2c.models.names import find
 from d2c.routes.registry import ROUTES, RouteRow, route_class
 from d2c.training import warm_up
 from d2c.trees.route import Route
@@ -30,6 +32,10 @@ class Slow:
         with open(pathlib.Path(__file__).parent / "log", "a") as stream:
             stream.write(f"{train} {os.getpid()}\\n")
         BODY
+
+    @classmethod
+    def warm_up_packed(cls):
+        cls.warm_up("packed")
 
 ROUTES["slow"] = RouteRow("slow_route:Slow", lambda made, settings: made(), True)
 """
@@ -59,6 +65,28 @@ def test_it_runs_once_in_a_process_of_its_own(log: Path) -> None:
     lines = [line.split() for line in log.read_text().splitlines()]
     assert [train for train, _ in lines] == ["True", "False"]  # the second time there was a note
     assert str(os.getpid()) not in {process for _, process in lines}
+
+
+def test_packed_arcs_have_a_process_of_their_own(log: Path) -> None:
+    for _ in range(2):
+        with warm_up.warmed_up(["slow"], train=False, packed=True):
+            pass
+    lines = [line.split() for line in log.read_text().splitlines()]
+    assert sorted(train for train, _ in lines) == ["False", "packed"] and lines[0][1] != lines[1][1]
+
+
+@pytest.mark.parametrize("name, packed", [("en", True), ("en-small", False)])
+def test_models_say_what_they_need(name: str, packed: bool, monkeypatch: pytest.MonkeyPatch) -> None:
+    asked = list[tuple[object, ...]]()
+
+    def warmed_up(routes: list[str], train: bool, packed: bool) -> nullcontext[None]:
+        asked.append((routes, train, packed))
+        return nullcontext()
+
+    monkeypatch.setattr(warm_up, "warmed_up", warmed_up)
+    with warm_up.warmed_up_for([find(name)]):
+        pass
+    assert asked == [(["cky"], False, packed)]
 
 
 def test_the_process_ends_by_itself(log: Path) -> None:
@@ -131,6 +159,37 @@ def test_it_ends_with_its_parent(log: Path) -> None:
         wait_for(log)
         parent.kill()
     assert ended(log)
+
+
+WARM = """
+import d2c
+from d2c.cky.constrained_cky import ConstrainedCKY
+from d2c.packed.dtree import packed_arcs
+from numba.core import event
+
+compiled = []
+
+class Listener(event.Listener):
+    def on_start(self, event):
+        compiled.append(event.data["dispatcher"].py_func.__qualname__)
+    def on_end(self, event):
+        pass
+
+ConstrainedCKY.warm_up()
+ConstrainedCKY.warm_up_packed()
+event.register("numba:compile", Listener())
+[model] = (parser := d2c.load("en")).models
+text = "Fruit flies like a banana, and nobody who saw the man on the hill with the telescope agreed."
+[sentence] = parser(text)
+[dtree] = model.parse_dependencies([model.route.encode(sentence.tree.ctree).tokens])
+print(packed_arcs(dtree).is_single, compiled)
+"""
+
+
+def test_a_model_that_is_warm_compiles_nothing_more() -> None:
+    pytest.importorskip("stanza")
+    said = subprocess.run([sys.executable, "-c", WARM], check=True, capture_output=True, text=True).stdout
+    assert said.strip() == "False []"
 
 
 def wait_for(log: Path) -> None:
