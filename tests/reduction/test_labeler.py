@@ -162,6 +162,11 @@ def test_of_too_many_candidates_the_best_are_kept_in_their_order() -> None:
     begin, scores = np.array([0, 3, 4, 8]), np.array([1, 3, 2, 5, 2, 9, 2, 2], np.float32)
     ends, kept = _best_of_each.py_func(begin, scores, 2)
     assert (ends.tolist(), kept.tolist()) == ([0, 2, 3, 5], [1, 2, 3, 4, 5])
+    scores = np.random.default_rng(1).integers(0, 9, 40).astype(np.float32)
+    for most in range(1, 42):
+        best = np.sort(np.argsort(-scores, kind="stable")[:most])
+        _, kept = _best_of_each.py_func(np.array([0, 0, 40]), scores, most)
+        assert kept.tolist() == best.tolist()
 
 
 def test_sample_is_labelled_well(labeler: Labeler) -> None:
