@@ -30,6 +30,7 @@ from d2c.trees.formats.discbracket import parse_discbracket
 from d2c.trees.heads import load_head_rules
 from d2c.trees.repair import CROSSING, CYCLE, Repairs
 from d2c.trees.scores.brackets import bracket_scores
+from tests.compiled import LISTENER
 
 
 def sample(part: str, count: int) -> list[CTree]:
@@ -298,22 +299,14 @@ def test_threads_give_the_same_trees_in_order() -> None:
     assert together.counts == alone.counts and together.tokens == alone.tokens
 
 
-WARM = """
+WARM = (
+    LISTENER
+    + """
 import sys
 from pathlib import Path
 from typing import Any
 from d2c.cky.constrained_cky import ConstrainedCKY
 from d2c.trees.formats.brackets import read_brackets
-from numba.core import event
-
-compiled = []
-
-class Listener(event.Listener):
-    def on_start(self, event):
-        compiled.append(event.data["dispatcher"].py_func.__qualname__)
-    def on_end(self, event):
-        pass
-
 ConstrainedCKY.warm_up(train=True)
 event.register("numba:compile", Listener())
 trees = list(read_brackets(Path(sys.argv[1]), clean=True))[:20]
@@ -326,6 +319,7 @@ for tree in trees:
 route.confidences(route.encode(trees[0]))
 print(compiled)
 """
+)
 
 
 def test_a_warm_route_compiles_nothing_more(tmp_path: Path) -> None:

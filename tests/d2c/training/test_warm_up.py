@@ -15,6 +15,7 @@ from d2c.models.names import find
 from d2c.routes.registry import ROUTES, RouteRow, route_class
 from d2c.training import warm_up
 from d2c.trees.route import Route
+from tests.compiled import LISTENER
 from tests.processes import all_end
 
 ROOT = Path(__file__).parents[3]
@@ -161,20 +162,12 @@ def test_it_ends_with_its_parent(log: Path) -> None:
     assert ended(log)
 
 
-WARM = """
+WARM = (
+    LISTENER
+    + """
 import d2c
 from d2c.cky.constrained_cky import ConstrainedCKY
 from d2c.packed.dtree import packed_arcs
-from numba.core import event
-
-compiled = []
-
-class Listener(event.Listener):
-    def on_start(self, event):
-        compiled.append(event.data["dispatcher"].py_func.__qualname__)
-    def on_end(self, event):
-        pass
-
 ConstrainedCKY.warm_up()
 ConstrainedCKY.warm_up_packed()
 event.register("numba:compile", Listener())
@@ -184,6 +177,7 @@ text = "Fruit flies like a banana, and nobody who saw the man on the hill with t
 [dtree] = model.parse_dependencies([model.route.encode(sentence.tree.ctree).tokens])
 print(packed_arcs(dtree).is_single, compiled)
 """
+)
 
 
 def test_a_model_that_is_warm_compiles_nothing_more() -> None:
