@@ -110,17 +110,23 @@ def best_state(
     steps: Iterable[tuple[int, float | None]],
     evaluate: Callable[[int, float], float],
     state: Callable[[], T],
+    known: tuple[T, float] | None = None,
+    keep: Callable[[T, float], None] | None = None,
 ) -> T:
     """Return the `state` after that of the `evaluations` with the highest score, the first of equal ones.
 
     evaluate: score on the development treebank after a step, given the mean loss
+    known:    the best state of the evaluations before, and its score
+    keep:     is told the best state and its score after each evaluation
     """
-    best, best_score = state(), -1.0
+    best, best_score = known or (state(), -1.0)
     for step, loss in steps:
         if loss is not None:
             score = evaluate(step, loss)
             if score > best_score:
                 best, best_score = state(), score
+            if keep is not None:
+                keep(best, best_score)
     return best
 
 

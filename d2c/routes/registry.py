@@ -32,7 +32,7 @@ class RouteSettings(CommonSettings):
     chart:       of routes with a chart, which take head rules, seed and labels from the fields of this class
     labels:      whether d-labels are features, as of d-trees with labels of their own (nsubj); None: if these
                  are not the route's own
-    checkpoints: a directory, from which an interrupted training of the chart, or of a transformer, goes on
+    checkpoints: a directory, from which an interrupted training goes on: of the chart, a transformer, spaCy
     """
 
     encoding: str = setting("direct", "Of the labels.", choices=ENCODINGS)
@@ -45,7 +45,9 @@ class RouteSettings(CommonSettings):
         None,
         "Chart: the labels of the d-trees are features.  [default: those of a d-parser trained elsewhere]",
     )
-    checkpoints: Path | None = setting(None, "Directory; cky and --transformer go on from there.")
+    checkpoints: Path | None = setting(
+        None, "Directory, from which trainings of spaCy, on --transformer and of cky go on."
+    )
 
     def changed(self, **options: Any) -> Self:
         """Return the settings with other values, by the names of options: `gamma`, `chart_epochs`, ..."""

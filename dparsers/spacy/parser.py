@@ -12,6 +12,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
+from hashlib import sha256
 from pathlib import Path
 from typing import Any, ClassVar, Self
 
@@ -64,11 +65,13 @@ class SpacyParser(SpacyEstimator, DependencyParser):
     seed:    same seed, same model, on one machine
     vectors: word vectors, as text (a word and its numbers per line), which the network sees, too
     network: narrow, or wide, which learns more from large treebanks, and takes longer
+    checkpoints: a directory, from which a training that was killed goes on
 
     It sees words and tags (XPOS).
     """
 
     COMPONENT: ClassVar[str] = "parser"
+    WHO: ClassVar[str] = "spacy"
     PRESETS: ClassVar[Mapping[str, int]] = {"default": 30, "small": 10}  # passes over the training treebank
 
     preset: str = "default"
@@ -76,6 +79,7 @@ class SpacyParser(SpacyEstimator, DependencyParser):
     seed: int = 1
     vectors: Path | None = None
     network: str = "narrow"
+    checkpoints: Path | None = None
     codes_: Codes = field(default=Codes((), None), init=False)
     nlp_: Any = field(default=None, init=False)
 
@@ -91,7 +95,8 @@ class SpacyParser(SpacyEstimator, DependencyParser):
             self._build(vectors)
             examples = [Example(self._doc(dtree.tokens), self._gold_doc(dtree)) for dtree in train]
             evaluate = evaluating(Progress, progress, lambda: self._scores(dev))
-            self._learn(examples, evaluate, "spacy", staging)
+            digest = vectors and sha256(vectors.data).digest()
+            self._learn(examples, evaluate, staging, train, dev, digest)
             if vectors is not None:
                 write_vectors(staging, vectors)
             FORMAT.write(staging, {"sizes": SIZES[self.network]} | self.codes_.settings, self)
@@ -104,11 +109,11 @@ class SpacyParser(SpacyEstimator, DependencyParser):
 
         rate: the highest of learning
         """
-        known = (dtree for dtree in train if self.codes_.code_of.keys() >= {*(dtree.labels or ())})
+        known = [dtree for dtree in train if self.codes_.code_of.keys() >= {*(dtree.labels or ())}]
         examples = [Example(self._doc(dtree.tokens), self._gold_doc(dtree)) for dtree in known]
         evaluate = evaluating(Progress, progress, lambda: self._scores(dev))
         with seeded(self.seed), whole_directory(directory) as staging:
-            self._improve(examples, evaluate, "spacy", staging, rate)
+            self._improve(examples, evaluate, staging, rate, known, dev)
             FORMAT.write(staging, {"sizes": SIZES[self.network]} | self.codes_.settings, self)
         return self
 

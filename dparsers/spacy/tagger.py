@@ -36,23 +36,27 @@ class SpacyTagger(SpacyEstimator, TrainedTagger):
     preset: default (10 passes over the training treebank) or small (5)
     epochs: so many passes instead
     seed:   same seed, same model, on one machine
+    checkpoints: a directory, from which a training that was killed goes on
     """
 
     FORMAT: ClassVar[ModelFormat] = FORMAT
     WINDOW: ClassVar[int] = 256
     COMPONENT: ClassVar[str] = "tagger"
+    WHO: ClassVar[str] = "tagger spacy"
     PRESETS: ClassVar[Mapping[str, int]] = {"default": 10, "small": 5}  # passes over the training treebank
 
     preset: str = "default"
     epochs: float | None = setting(None, above=0)
     seed: int = 1
+    checkpoints: Path | None = None
     tags_: tuple[str, ...] = field(default=(), init=False)
     nlp_: Any = field(default=None, init=False)
 
     def _fit(self, treebanks: Treebanks, evaluate: Evaluate, directory: Path) -> dict[str, Any]:
         self._build(SIZES)
         labels = [f"t{i}" for i in range(len(self.tags_))]
-        self._learn(self._examples(treebanks[0]), evaluate, "tagger spacy", directory, labels=labels)
+        train, dev = map(list, treebanks)
+        self._learn(self._examples(train), evaluate, directory, train, dev, labels=labels)
         return {"sizes": SIZES}
 
     def go_on(
@@ -62,7 +66,8 @@ class SpacyTagger(SpacyEstimator, TrainedTagger):
 
         rate: the highest of learning
         """
-        examples = self._examples([tokens for tokens in train if {*tokens.tags} <= {*self.tags_}])
+        known = [tokens for tokens in train if {*tokens.tags} <= {*self.tags_}]
+        examples = self._examples(known)
         weights, labels = self._component.model.to_bytes(), [f"t{i}" for i in range(len(self.tags_))]
         self._component.initialize(lambda: examples, labels=labels)  # it is told its tags only so
         self._component.model.from_bytes(weights)
@@ -72,7 +77,7 @@ class SpacyTagger(SpacyEstimator, TrainedTagger):
 
         evaluate = evaluating(TaggingProgress, progress, scores)
         with self._seeded(), whole_directory(directory, FORMAT.file) as staging:
-            self._improve(examples, evaluate, "tagger spacy", staging, rate)
+            self._improve(examples, evaluate, staging, rate, known, [*dev])
             FORMAT.write(staging, {"tags": self.tags_, "sizes": SIZES}, self)
         return self
 

@@ -8,7 +8,6 @@ spaCy's `config.cfg`, which could name functions to call.
 from __future__ import annotations
 
 import math
-import random
 import time
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
@@ -18,13 +17,13 @@ from typing import Any, ClassVar
 
 import numpy
 import spacy
-import srsly
 from spacy.tokens import Doc
 from spacy.training import Example
 from spacy.vectors import Vectors
 from thinc.api import Adam, warmup_linear
 
 from d2c.base.model_files import check_file
+from d2c.dparsers.spacy.checkpoint import Batches, SpacyTraining, fill
 from d2c.dparsers.training import Evaluate, best_state, check_choice, check_limits, evaluations, seeded
 
 LEFT_OUT = ["vocab", "cfg"]  # of spaCy's files: words are hashed; codes, tags and sizes are settings
@@ -86,8 +85,7 @@ def load_weights(component: Any, path: Path, doc: Doc) -> None:
 
     doc: any that the network can see, for it to find its shapes
 
-    Layers and shapes in the file must be those: spaCy's compiled code reads past arrays that are smaller than
-    they should be. Raises ModelError, ValueError.
+    Raises ModelError, and what `fill` raises.
     """
     check_file(path, _MOST_BYTES)
     for layer in component.model.walk():
@@ -98,45 +96,23 @@ def load_weights(component: Any, path: Path, doc: Doc) -> None:
             layer.set_param("pad", numpy.ones((1, *sizes[:3]), numpy.float32))
     with seeded(0):
         component.model.initialize([doc])
-    own, read = component.model.to_dict(), srsly.msgpack_loads(path.read_bytes())
-    if any(read[part] != own[part] for part in ("nodes", "shims")):
-        raise ValueError("a network of another structure")
-    for layer, expected in zip(read["params"], own["params"], strict=True):
-        if _shapes(layer) != _shapes(expected):
-            raise ValueError("weights of other shapes")
-        if not all(numpy.isfinite(weights).all() for weights in layer.values() if weights is not None):
-            raise ValueError("some weights are no numbers")
-    component.model.from_dict(own | {"params": read["params"]})
-
-
-def _shapes(layer: dict[str, Any]) -> dict[str, Any]:
-    return {name: None if array is None else (array.shape, array.dtype) for name, array in layer.items()}
-
-
-def _batches(examples: list[Example]) -> Iterator[list[Example]]:
-    """Yield batches of _BATCH_WORDS or a few more, without end, composed anew for every pass."""
-    order, batch, words = examples.copy(), [], 0
-    while True:
-        random.shuffle(order)
-        for example in order:
-            batch.append(example)
-            words += len(example)
-            if words >= _BATCH_WORDS:
-                yield batch
-                batch, words = [], 0
+    fill(component.model, path.read_bytes())
 
 
 class SpacyEstimator:
     """A component of a pipeline that is trained, saved and loaded by itself.
 
-    COMPONENT: its name; PRESETS: passes over the training treebank
+    COMPONENT: its name; WHO: that of progress and checkpoints; PRESETS: passes over the training treebank
     nlp_:      the pipeline, of this component alone
     """
 
     COMPONENT: ClassVar[str]
+    WHO: ClassVar[str]
     PRESETS: ClassVar[Mapping[str, int]]
     preset: str
     epochs: float | None
+    seed: int
+    checkpoints: Path | None
     nlp_: Any
 
     @property
@@ -156,34 +132,43 @@ class SpacyEstimator:
         check_choice("preset", self.preset, self.PRESETS)
 
     def _learn(
-        self, examples: list[Example], evaluate: Evaluate, who: str, directory: Path, **labels: Any
+        self, examples: list[Example], evaluate: Evaluate, directory: Path, *made_of: object, **labels: Any
     ) -> None:
         """Train the component as `_improve` does, from random weights."""
         self._component.initialize(lambda: examples, **labels)
-        self._improve(examples, evaluate, who, directory, _RATE)
+        self._improve(examples, evaluate, directory, _RATE, *made_of)
 
     def _improve(
-        self, examples: list[Example], evaluate: Evaluate, who: str, directory: Path, rate: float
+        self, examples: list[Example], evaluate: Evaluate, directory: Path, rate: float, *made_of: object
     ) -> None:
         """Train the component, and leave the weights that had the best score, in a directory, too.
 
         evaluate: is called ten times, or once after each pass; rate: the highest of learning
+        made_of:  what, beside weights and settings, tells this training from others
         """
         epochs = self.PRESETS[self.preset] if self.epochs is None else self.epochs
         steps = max(1, round(epochs * sum(map(len, examples)) / _BATCH_WORDS))
         interval = math.ceil(steps / max(1, min(epochs, 10)))
         rates = warmup_linear(rate, max(1, steps // 20), steps + 1)
-        optimizer = Adam(rates, L2=0.01, L2_is_weight_decay=True, grad_clip=1.0)  # type: ignore[arg-type]
-        component, batches, begin = self._component, _batches(examples), time.monotonic()
+        adam = {"L2": 0.01, "L2_is_weight_decay": True, "grad_clip": 1.0, "use_averages": False}
+        optimizer = Adam(rates, **adam)  # type: ignore[arg-type]
+        component = self._component
+        training = SpacyTraining(component.model, optimizer, Batches(examples, _BATCH_WORDS))
+        if self.checkpoints is not None:
+            settings = (self.seed, epochs, rate, _BATCH_WORDS, _DROPOUT)
+            training.keep_in(Path(self.checkpoints), self.WHO, settings, *made_of)
+        begin = time.monotonic() - training.seconds
 
         def update() -> float:
-            losses = component.update(next(batches), drop=_DROPOUT, sgd=optimizer)
+            losses = component.update(next(training.batches), drop=_DROPOUT, sgd=optimizer)
             optimizer.step_schedules()
             return float(losses[component.name])
 
         def score(step: int, loss: float) -> float:
-            return evaluate(step, steps, loss, time.monotonic() - begin)
+            training.step, training.seconds = step, time.monotonic() - begin
+            return evaluate(step, steps, loss, training.seconds)
 
-        best = best_state(evaluations(steps, interval, update, who), score, component.model.to_bytes)
+        made = evaluations(steps, interval, update, self.WHO, done=training.step)
+        best = best_state(made, score, component.model.to_bytes, training.best, training.keep)
         component.model.from_bytes(best)
         component.to_disk(directory / self.COMPONENT, exclude=LEFT_OUT)

@@ -13,7 +13,6 @@ that a step depends on: a training that was killed ends as one that was not, on 
 from __future__ import annotations
 
 import math
-import os
 import random
 import time
 from abc import ABC, abstractmethod
@@ -26,10 +25,8 @@ from typing import Any
 import torch
 from torch import Tensor, nn
 
-from d2c.base.errors import ModelError
-from d2c.base.model_files import first_line
 from d2c.base.progress import log
-from d2c.base.temporary import staged_file
+from d2c.dparsers.checkpoints import reading_checkpoint, write_checkpoint
 from d2c.dparsers.protocol import time_left
 from d2c.dparsers.stanza.encoder import Encoder
 from d2c.dparsers.training import evaluations, rise_and_fall
@@ -217,17 +214,11 @@ class NetworkTraining:
             "drawn_by_python": random.getstate(),
             "drawn_on_gpu": torch.cuda.get_rng_state(self.arguments["device"]) if gpu else None,
         }
-        try:
-            path.parent.mkdir(parents=True, exist_ok=True)
-            with staged_file(path) as staged:
-                torch.save(state, staged)
-                os.replace(staged, path)
-        except (OSError, RuntimeError) as error:  # the latter is torch's where a disk is full
-            raise ModelError(f"{path}: cannot be written: {first_line(error)}") from None
+        write_checkpoint(path, lambda staged: torch.save(state, staged))
 
     def _resume(self, path: Path) -> None:
         """Take over a checkpoint. Raises ModelError for one that is broken."""
-        try:
+        with reading_checkpoint(path):
             state = torch.load(path, map_location="cpu", weights_only=True)
             names = learned_weights(self.task.model).keys()
             if state["model"].keys() != names or state["best"].keys() not in (names, {}.keys()):
@@ -241,8 +232,6 @@ class NetworkTraining:
             random.setstate(state["drawn_by_python"])
             if state["drawn_on_gpu"] is not None and on_gpu(self.arguments):
                 torch.cuda.set_rng_state(state["drawn_on_gpu"], self.arguments["device"])
-        except Exception as error:  # of any kind: it is what damaged files led torch to do
-            raise ModelError(f"{path}: is broken; remove it ({first_line(error)})") from None
         log.info("%s: goes on after step %d of %d: %s", self.task.name, self.done, self.steps, path)
 
 

@@ -44,8 +44,7 @@ def build(
 ) -> None:
     """Leave a model and its card in a directory, whole or not at all.
 
-    checkpoints: a folder with lessons, and one for each model, from which a training of an encoder or a chart
-                 that was killed goes on
+    checkpoints: a folder with lessons, and one for each model, from which a training that was killed goes on
 
     Raises ModelError where a package or a treebank is missing.
     """

@@ -34,11 +34,11 @@ def go_on(
     model = Model.load(base)
     tagger, dparser, words = model.tagger, model.dparser, "dparser"  # or the part that finds tags
     assert isinstance(dparser, SpacyParser | StanzaParser)
-    dparser.epochs = spec.epochs
+    dparser.epochs, dparser.checkpoints = spec.epochs, spec.checkpoints
     train, dev = [*CLEANED(spec.train)], [*CLEANED(spec.dev)]
     dev = [*thinned(dev, DEV_WORDS, lambda ctree: len(ctree.tokens))]
     if isinstance(tagger, SpacyTagger):
-        tagger.epochs, words = tagger_epochs, "tagger"
+        tagger.epochs, tagger.checkpoints, words = tagger_epochs, spec.checkpoints, "tagger"
         tokens = [[ctree.tokens for ctree in part] for part in (train, dev)]
         tagger.go_on(tokens[0], tokens[1], directory / words, _RATES["spacy"], say)
     route = next(iter(spec.new_routes().values()))
@@ -49,8 +49,6 @@ def go_on(
             tokens = tagger.tag(one.forms for one in tokens)
         return [*map(route.encode, retagged(ctrees, (one.tags for one in tokens), spec.head_rules))]
 
-    if isinstance(dparser, StanzaParser):
-        dparser.checkpoints = spec.checkpoints
     rate = _RATES[model.dparser_name.partition(":")[0]]
     dparser.go_on(encoded(train), encoded(dev), directory / "dparser", rate, say)
     copyfile(base / words / _ABBREVIATIONS, directory / words / _ABBREVIATIONS)

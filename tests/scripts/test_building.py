@@ -184,7 +184,9 @@ def test_a_tiny_model_end_to_end(treebanks: Path, tmp_path: Path, monkeypatch: p
     assert (model.tags, model.tagger_name, model.dparser_name) == ("predicted", "spacy", "spacy")
     longer = tiny | {"epochs": 2, "tagger_epochs": 2}
     goes_on = replace(recipe, name="more", network="en", shares={"CRAFT": 0.5}, recased=0.2, settings=longer)
-    build(goes_on, treebanks, tmp_path / "more", said.append)
+    build(goes_on, treebanks, tmp_path / "more", said.append, tmp_path / "kept")
+    kept = {file.name.rpartition("-")[0] for file in (tmp_path / "kept" / "more").iterdir()}
+    assert kept == {"spacy", "tagger-spacy"}  # from which it would have gone on
     more = Model.load(tmp_path / "more")
     assert (more.tags, more.tagger_name, more.route_name) == ("predicted", "spacy", "reduction")
     assert more.small_letters > model.small_letters

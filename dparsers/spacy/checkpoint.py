@@ -1,0 +1,152 @@
+"""Checkpoints of spaCy's trainings: a training that was killed ends as one that was not, on the same machine.
+
+A checkpoint is MessagePack; nothing is unpickled. It holds all that a step depends on: weights, moments of
+Adam, the order of a pass and how far it is through, and the states of the generators of Python and numpy.
+"""
+
+from __future__ import annotations
+
+import random
+from collections.abc import Iterator
+from dataclasses import dataclass
+from hashlib import sha256
+from pathlib import Path
+from typing import Any
+
+import numpy
+import srsly
+from spacy.training import Example
+
+from d2c.base.model_files import check_file
+from d2c.dparsers.checkpoints import reading_checkpoint, write_checkpoint
+
+_MOST_BYTES = 1 << 29  # four times those of a network
+
+
+def fill(model: Any, data: bytes) -> None:
+    """Fill a network that has its shapes with weights, as thinc writes them.
+
+    Raises ValueError where layers or shapes are other ones: spaCy's compiled code reads past arrays that are
+    smaller than they should be.
+    """
+    own, read = model.to_dict(), srsly.msgpack_loads(data)
+    if any(read[part] != own[part] for part in ("nodes", "shims")):
+        raise ValueError("a network of another structure")
+    for layer, expected in zip(read["params"], own["params"], strict=True):
+        if _shapes(layer) != _shapes(expected):
+            raise ValueError("weights of other shapes")
+        if not all(numpy.isfinite(weights).all() for weights in layer.values() if weights is not None):
+            raise ValueError("some weights are no numbers")
+    model.from_dict(own | {"params": read["params"]})
+
+
+def _shapes(layer: dict[str, Any]) -> dict[str, Any]:
+    return {name: None if array is None else (array.shape, array.dtype) for name, array in layer.items()}
+
+
+class Batches(Iterator[list[Example]]):
+    """Batches of so many words or a few more, without end, composed anew for every pass.
+
+    order: of the examples in this pass, of which `place` are done
+    """
+
+    def __init__(self, examples: list[Example], words: int) -> None:
+        self.examples, self.words = examples, words
+        self.order, self.place = [*range(len(examples))], len(examples)
+
+    def __next__(self) -> list[Example]:
+        batch, words = list[Example](), 0
+        while words < self.words:
+            if self.place == len(self.order):
+                random.shuffle(self.order)
+                self.place = 0
+            batch.append(self.examples[self.order[self.place]])
+            words, self.place = words + len(batch[-1]), self.place + 1
+        return batch
+
+
+@dataclass(eq=False)
+class SpacyTraining:
+    """What the next step of a training depends on, and the best state so far.
+
+    model, optimizer: thinc's; step: how many were made, which took so many seconds
+    best:             weights and score
+    path:             of the checkpoint
+    """
+
+    model: Any
+    optimizer: Any
+    batches: Batches
+    step: int = 0
+    seconds: float = 0.0
+    best: tuple[bytes, float] | None = None
+    path: Path | None = None
+
+    def keep_in(self, directory: Path, name: str, *made_of: object) -> None:
+        """Go on from the checkpoint in a directory, if there is one, and write more of them there.
+
+        made_of: what, beside the weights to begin with, tells this training from others
+
+        Raises ModelError for a checkpoint that is broken.
+        """
+        digest = sha256(self.model.to_bytes())
+        for part in made_of:
+            for one in part if isinstance(part, list) else [part]:
+                digest.update(repr(one).encode("utf-8", "surrogatepass"))
+        self.path = directory / f"{name.replace(' ', '-')}-{digest.hexdigest()[:16]}.msgpack"
+        if self.path.exists():
+            self._resume(self.path)
+
+    def keep(self, best: bytes, score: float) -> None:
+        """Write a checkpoint where there is to be one. Raises ModelError."""
+        if self.path is None:
+            return
+        drawn, (name, keys, *numbers) = random.getstate(), numpy.random.get_state()
+        adam = self.optimizer
+        state = {
+            "numbers": [self.step, self.seconds, score],
+            "weights": [self.model.to_bytes(), best],
+            "moments": [
+                [adam.mom1.get(key), adam.mom2.get(key), adam.nr_update.get(key, 0)]
+                for key, _ in self._parameters()
+            ],
+            "order": [numpy.array(self.batches.order, numpy.int32), self.batches.place],
+            "drawn": [[drawn[0], [*drawn[1]], drawn[2]], [name, keys, *numbers]],
+        }
+        write_checkpoint(self.path, lambda staged: staged.write_bytes(srsly.msgpack_dumps(state)))
+
+    def _resume(self, path: Path) -> None:
+        """Take over a checkpoint. Raises ModelError for one that is broken."""
+        check_file(path, _MOST_BYTES)
+        with reading_checkpoint(path):
+            state = srsly.msgpack_loads(path.read_bytes())
+            self.step, self.seconds, score = state["numbers"]
+            weights, best = state["weights"]
+            fill(self.model, best)
+            fill(self.model, weights)
+            self.best = best, score
+            self._take_moments(state["moments"])
+            order, self.batches.place = state["order"]
+            if sorted(order) != sorted(self.batches.order) or not 0 <= self.batches.place <= len(order):
+                raise ValueError("another order")
+            self.batches.order = order.tolist()
+            (version, keys, gauss), numbers = state["drawn"]
+            random.setstate((version, tuple(keys), gauss))
+            numpy.random.set_state(tuple(numbers))
+            for _ in range(self.step):
+                self.optimizer.step_schedules()
+
+    def _take_moments(self, moments: list[Any]) -> None:
+        """Give Adam its moments. Raises ValueError for those of other shapes."""
+        for (key, size), (first, second, updates) in zip(self._parameters(), moments, strict=True):
+            if updates:
+                if not first.shape == second.shape == (size,):
+                    raise ValueError("moments of other shapes")
+                self.optimizer.mom1[key], self.optimizer.mom2[key] = first.copy(), second.copy()
+                self.optimizer.nr_update[key] = updates
+
+    def _parameters(self) -> Iterator[tuple[tuple[int, str], int]]:
+        """Yield the optimizer's key of each parameter, and how many numbers that has."""
+        for layer in self.model.walk():
+            for name in layer.param_names:
+                yield (layer.id, name), layer.get_param(name).size if layer.has_param(name) else 0
