@@ -13,7 +13,7 @@ import re
 from collections.abc import Iterable, Iterator, Sequence
 from importlib import import_module
 from pathlib import Path
-from typing import Protocol, Self, cast
+from typing import NamedTuple, Protocol, Self, cast
 
 from d2c.base.errors import ModelError, needing
 from d2c.base.progress import log
@@ -28,14 +28,18 @@ _WINDOW = 1024  # sentences that are parsed and held at a time
 _NAME = re.compile(r"spacy:[a-z]{2,3}(_[A-Za-z0-9]+)+|stanza:[a-z]+(-[a-z]+)*")  # what a model may say
 
 
+class Annotation(NamedTuple):
+    """Of the words of a sentence: heads and labels, and tags, which are empty where a pipeline has none."""
+
+    arcs: Arcs
+    tags: tuple[str, ...]
+
+
 class Pipeline(TextRules, Protocol):
     """A pipeline, which cuts text and annotates the words of sentences, of which each has at least one."""
 
-    def arcs(self, sentences: Sequence[list[str]]) -> list[Arcs]:
-        """Return heads and labels."""
-
-    def tags(self, sentences: Sequence[list[str]]) -> list[tuple[str, ...]]:
-        """Return tags; empty where it has none."""
+    def annotated(self, sentences: Sequence[list[str]]) -> list[Annotation]:
+        """Return what it finds of each sentence."""
 
 
 class PipelineParser(DependencyParser):
@@ -50,6 +54,7 @@ class PipelineParser(DependencyParser):
     def __init__(self, pipeline: str) -> None:
         self.pipeline = pipeline
         self.pipeline_: Pipeline | None = None
+        self._last: tuple[Sequence[list[str]], Sequence[Annotation]] = [], []  # tags, then arcs are asked for
 
     def train(self, train_conllu: Path, dev_conllu: Path, directory: Path, progress: Report = None) -> Self:
         """Learn nothing, load the pipeline. Raises ModelError where it or the directory cannot be used."""
@@ -82,8 +87,8 @@ class PipelineParser(DependencyParser):
     def parse(self, sentences: Iterable[Tokens]) -> Iterator[DTree]:
         """Yield the d-tree of each sentence, in order; about a thousand sentences are held at a time."""
         for window in batches(sentences, _WINDOW):
-            arcs = self.rules().arcs(_words(tokens.forms for tokens in window))
-            yield from with_arcs(window, arcs, self.pipeline)
+            found = self._annotated(tokens.forms for tokens in window)
+            yield from with_arcs(window, (one.arcs for one in found), self.pipeline)
 
     def tag(self, sentences: Iterable[Sequence[str]]) -> Iterator[Tokens]:
         """Yield each sentence's words with the pipeline's tags, as of a `Tagger`.
@@ -91,9 +96,9 @@ class PipelineParser(DependencyParser):
         Raises ModelError where the pipeline has none for a word, or cuts words in two.
         """
         for window in batches(sentences, _WINDOW):
-            tagged = iter(self.rules().tags(_words(window)))
+            found = iter(self._annotated(window))
             for forms in window:
-                tags = next(tagged) if forms else ()
+                tags = next(found).tags if forms else ()
                 if len(tags) != len(forms) or not all(tags):
                     message = f"cannot tag {' '.join(forms)!r}; train with --tagger spacy or --tagger stanza"
                     raise ModelError(f"{self.pipeline}: {message}")
@@ -106,10 +111,15 @@ class PipelineParser(DependencyParser):
             raise ModelError(f"{message}: --allow-pipeline spacy:NAME; or give it CoNLL-U that has d-trees")
         return self.pipeline_
 
-
-def _words(sentences: Iterable[Sequence[str]]) -> list[list[str]]:
-    """Return what pipelines take: no empty sentences or words."""
-    return [[form or EMPTY_FORM for form in forms] for forms in sentences if forms]
+    def _annotated(self, sentences: Iterable[Sequence[str]]) -> Sequence[Annotation]:
+        """Return what the pipeline finds of each sentence that has words."""
+        pipeline = self.rules()
+        words = [[form or EMPTY_FORM for form in forms] for forms in sentences if forms]
+        last, found = self._last
+        if words != last:
+            found = pipeline.annotated(words)
+            self._last = words, found
+        return found
 
 
 def _load(pipeline: str) -> Pipeline:

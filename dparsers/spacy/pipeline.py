@@ -9,7 +9,8 @@ from spacy.language import Language
 from spacy.tokens import Doc
 
 from d2c.base.errors import ModelError
-from d2c.dparsers.protocol import Arcs, Word
+from d2c.dparsers.pipeline_parser import Annotation
+from d2c.dparsers.protocol import Word
 from d2c.dparsers.spacy.training import forgetting
 
 _LENGTH = 1 << 30  # characters that a pipeline takes at once
@@ -48,22 +49,19 @@ class SpacyPipeline(SpacyRules):
             )
         super().__init__(nlp)
 
-    def arcs(self, sentences: Sequence[list[str]]) -> list[Arcs]:
-        """Return heads and labels."""
+    def annotated(self, sentences: Sequence[list[str]]) -> list[Annotation]:
+        """Return heads, labels and tags; tags are empty where there is no tagger."""
         with forgetting(self.nlp):
             return [
-                (
-                    tuple(0 if token.head.i == token.i else token.head.i + 1 for token in doc),
-                    tuple(token.dep_ for token in doc),
+                Annotation(
+                    (
+                        tuple(0 if token.head.i == token.i else token.head.i + 1 for token in doc),
+                        tuple(token.dep_ for token in doc),
+                    ),
+                    tuple(token.tag_ for token in doc),
                 )
                 for doc in self.nlp.pipe(self._docs(sentences))
             ]
-
-    def tags(self, sentences: Sequence[list[str]]) -> list[tuple[str, ...]]:
-        """Return tags, empty ones where there is no tagger."""
-        with forgetting(self.nlp):
-            docs = self.nlp.pipe(self._docs(sentences), disable=["parser"])
-            return [tuple(token.tag_ for token in doc) for doc in docs]
 
     def _docs(self, sentences: Sequence[list[str]]) -> Iterator[Doc]:
         for words in sentences:

@@ -8,7 +8,8 @@ from typing import Any
 
 import stanza
 
-from d2c.dparsers.protocol import Arcs, Word
+from d2c.dparsers.pipeline_parser import Annotation
+from d2c.dparsers.protocol import Word
 from d2c.dparsers.stanza.networks import ONE_AT_A_TIME
 
 
@@ -21,7 +22,6 @@ class StanzaPipeline:
         self._of_words: Any = stanza.Pipeline(
             language, processors=processors, tokenize_pretokenized=True, verbose=False
         )
-        self._last: tuple[Sequence[list[str]], Sequence[Any]] = [], []  # tags, then arcs are asked for
 
     def words(self, text: str) -> list[Word]:
         """Return the words of a sentence; those of a token that is several have its characters."""
@@ -36,22 +36,17 @@ class StanzaPipeline:
         """Return the sentences of a paragraph."""
         return [(sentence.tokens[0].start_char, sentence.tokens[-1].end_char) for sentence in self._cut(text)]
 
-    def arcs(self, sentences: Sequence[list[str]]) -> list[Arcs]:
-        """Return heads and labels."""
-        return [
-            (tuple(word.head for word in words), tuple(word.deprel for word in words))
-            for words in self._annotated(sentences)
-        ]
-
-    def tags(self, sentences: Sequence[list[str]]) -> list[tuple[str, ...]]:
-        """Return XPOS, empty where the language has none."""
-        return [tuple(word.xpos or "" for word in words) for words in self._annotated(sentences)]
-
-    def _annotated(self, sentences: Sequence[list[str]]) -> list[Sequence[Any]]:
+    def annotated(self, sentences: Sequence[list[str]]) -> list[Annotation]:
+        """Return heads, labels and XPOS, which is empty where the language has none."""
         with ONE_AT_A_TIME:
-            if sentences != self._last[0]:
-                self._last = [*sentences], self._of_words([*sentences]).sentences
-            return [sentence.words for sentence in self._last[1]]
+            found = [one.words for one in self._of_words([*sentences]).sentences]
+        return [
+            Annotation(
+                (tuple(word.head for word in words), tuple(word.deprel for word in words)),
+                tuple(word.xpos or "" for word in words),
+            )
+            for words in found
+        ]
 
     @cached_property
     def _of_text(self) -> Any:

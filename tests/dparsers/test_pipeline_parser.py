@@ -91,7 +91,10 @@ class Pipeline:
         found = []
         for forms in sentences:
             cut = [part for form in forms for part in (form.split("~") if self.cuts else [form])]
-            words = [SimpleNamespace(head=min(i, 1), deprel="dep" if i else "root") for i in range(len(cut))]
+            words = [
+                SimpleNamespace(head=min(i, 1), deprel="dep" if i else "root", xpos=None)
+                for i in range(len(cut))
+            ]
             found.append(SimpleNamespace(words=words))
         return SimpleNamespace(sentences=found)
 
@@ -183,3 +186,25 @@ def test_text_and_tags_by_stanza(tmp_path: Path, monkeypatch: pytest.MonkeyPatch
     assert [dtree.heads for dtree in parser.parse(given)] == [(0,), (), (0,)]
     assert annotated == [[["a"], ["b"]]]  # once, for tags and for arcs
     assert [dtree.heads for dtree in parser.parse(given[:1])] == [(0,)] and annotated[1:] == [[["a"]]]
+
+
+def test_text_is_annotated_once(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """By spaCy: for tags and for arcs, in each window."""
+
+    @Language.component("tags_of_words")
+    def tags_of_words(doc: Doc) -> Doc:
+        seen.append([token.text for token in doc])
+        for token in doc:
+            token.tag_ = token.text.upper()
+        return last_word_is_root(doc)
+
+    monkeypatch.setattr(pipeline_parser, "_WINDOW", 2)
+    seen, nlp = list[list[str]](), spacy.blank("en")
+    nlp.add_pipe("tags_of_words", name="parser")
+    nlp.to_disk(tmp_path / "pipeline")
+    parser = PipelineParser(f"spacy:{tmp_path / 'pipeline'}").train(tmp_path, tmp_path, tmp_path / "model")
+    for words in ([("a", "b"), ("c",)], [(), ("d",)], [("a", "b"), ("c",)]):
+        tagged = [*parser.tag(words)]
+        assert [one.tags for one in tagged] == [tuple(map(str.upper, forms)) for forms in words]
+        assert [dtree.tokens for dtree in parser.parse(tagged)] == tagged
+    assert seen == [["a", "b"], ["c"], ["d"], ["a", "b"], ["c"]]

@@ -208,7 +208,7 @@ def test_stanzas_pipeline_as_d_parser(treebank: Treebank, monkeypatch: pytest.Mo
         )
 
     def word(head: int, label: str) -> SimpleNamespace:
-        return SimpleNamespace(head=head, deprel=label)
+        return SimpleNamespace(head=head, deprel=label, xpos=None)
 
     monkeypatch.setattr(stanza, "Pipeline", lambda *_, **options: parse)
     model, ceiling = train(directory, "pipeline:stanza:en", "stanza")
