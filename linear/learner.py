@@ -8,7 +8,6 @@ scoring after each epoch, and going on after an interruption.
 from __future__ import annotations
 
 import hashlib
-import os
 import time
 from collections.abc import Callable, Iterable
 from pathlib import Path
@@ -17,8 +16,8 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
+from d2c.base.checkpoints import reading_checkpoint, write_checkpoint
 from d2c.base.errors import ModelError
-from d2c.base.model_files import reading
 from d2c.base.progress import EACH, log
 from d2c.linear.adagrad import AdaGrad, Gradient
 from d2c.linear.settings import LearnerSettings
@@ -185,30 +184,25 @@ class Training:
 
     def _keep(self, checkpoint: Checkpoint) -> None:
         """Write all that `_resume` needs, whole or not at all."""
-        checkpoint.directory.mkdir(parents=True, exist_ok=True)
         touched = self.learner.of_gradients
         arrays = {part: getattr(self.learner, part)[touched] for part in _LEARNER}
         state = np.array([self._done, self.learner.clock[0]])
         arrays |= {"name": checkpoint.fingerprint, "state": state, "best_f1": np.array([self._best_f1])}
-        new = checkpoint.path.with_suffix(".new.npz")
-        write_arrays(new, arrays | {"best": self._best[touched], "touched": touched})
-        os.replace(new, checkpoint.path)
+        arrays |= {"best": self._best[touched], "touched": touched}
+        write_checkpoint(checkpoint.path, lambda staged: write_arrays(staged, arrays))
 
     def _resume(self, checkpoint: Checkpoint) -> None:
         """Take over a checkpoint. Raises ModelError for a broken one, and for one of another training."""
         size, path = len(self.learner.weights), checkpoint.path
-        try:
-            with reading(path):
-                arrays = read_arrays(path, _ARRAYS, 4 * MOST_BYTES)
-                touched = arrays["touched"]
-                if len(touched) > size or not np.all((touched >= 0) & (touched < size)):
-                    raise ValueError("slots out of range")
-                lengths = {name: len(array) for name, array in arrays.items() if name != "name"}
-                expected = dict.fromkeys(lengths, len(touched)) | {"state": 2, "best_f1": 1}
-                if lengths != expected:
-                    raise ValueError("arrays of different lengths")
-        except ModelError:
-            raise ModelError(f"{path}: is broken; remove it") from None
+        with reading_checkpoint(path):
+            arrays = read_arrays(path, _ARRAYS, 4 * MOST_BYTES)
+            touched = arrays["touched"]
+            if len(touched) > size or not np.all((touched >= 0) & (touched < size)):
+                raise ValueError("slots out of range")
+            lengths = {name: len(array) for name, array in arrays.items() if name != "name"}
+            expected = dict.fromkeys(lengths, len(touched)) | {"state": 2, "best_f1": 1}
+            if lengths != expected:
+                raise ValueError("arrays of different lengths")
         if not np.array_equal(arrays["name"], checkpoint.fingerprint):
             raise ModelError(f"{path}: is of another treebank or other settings; name another directory")
         for part in _LEARNER:

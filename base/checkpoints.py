@@ -1,4 +1,4 @@
-"""Files from which trainings of networks go on: written whole or not at all, one clear error where broken."""
+"""Files from which trainings go on: written whole or not at all, one clear error where broken."""
 
 from __future__ import annotations
 
@@ -28,5 +28,7 @@ def reading_checkpoint(path: Path) -> Iterator[None]:
     """Turn whatever a broken checkpoint leads to into a ModelError that names it."""
     try:
         yield
+    except ModelError:
+        raise ModelError(f"{path}: is broken; remove it") from None
     except Exception as error:  # of any kind: it is what damaged files led a library to do
         raise ModelError(f"{path}: is broken; remove it ({first_line(error)})") from None
