@@ -44,8 +44,8 @@ def load(
 ) -> Parser:
     """Load the parser that a model is.
 
-    model:          its name, its directory, or nothing: the English one that comes with d2c; or a list of
-                    models, which vote on the constituents
+    model:          its name, its directory, or None: `en`, or `en-small` where the packages of `en` are
+                    missing; or a list of models, which vote on the constituents
     device:         cpu, cuda, ...; None: cuda where there is one
     allow_pipeline: of a model of `pipeline:`, its name, `spacy:NAME` or `stanza:LANGUAGE`: loading one may
                     run code that it brings with it

@@ -22,7 +22,7 @@ from d2c.trees.scores.brackets import METRICS
 @click.argument("trees", type=FilePath, required=False)
 @click.argument("dev", type=FilePath, required=False)
 @click.option(
-    "--test", type=FilePath, help="A treebank that is scored in place of DEV, on which all is chosen still."
+    "--test", type=FilePath, help="A treebank that is scored instead of DEV; choices are still made on DEV."
 )
 @click.option("-o", "--output", type=click.Path(path_type=Path), help="Keep the models, one for each route.")
 @choice("--preset", ["default", "small"], "small")

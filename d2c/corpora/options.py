@@ -27,6 +27,6 @@ class CorpusOptions(ParseOptions):
     id_field: str = setting("id", "JSON, Parquet: the document's id.")
     shard_size: int = setting(20_000, "Of a file of the output.", least=1)
     batch_size: int = setting(256, "That a worker gets at a time.", least=1)
-    patience: float = setting(600.0, "A worker that takes longer for a batch hangs.", above=0)
+    patience: float = setting(600.0, "A worker that takes longer for a batch counts as hung.", above=0)
     retry_failed: bool = setting(False, "With --resume: try again what could not be parsed.")
     strict: bool = setting(False, "End at the first file that is skipped or broken.")

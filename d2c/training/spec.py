@@ -52,7 +52,7 @@ class TrainingSpec(RouteSettings):
     epochs: float | None = setting(None, "Passes over the training data, instead of the preset's.", above=0)
     device: str | None = setting(None, "Stanza: cpu, cuda, ...  [default: cuda where there is one]")
     vectors: Path | None = setting(None, "Stanza, spaCy: word vectors.")
-    charlm: tuple[Path, Path] | None = setting(None, "Stanza: two.")
+    charlm: tuple[Path, Path] | None = setting(None, "Stanza: character models, forward and backward.")
     transformer: str | None = setting(
         None,
         "Stanza's parser and tagger on this pretrained encoder, which learns with them (preset finetune). A "
@@ -75,7 +75,7 @@ class TrainingSpec(RouteSettings):
         choices=("gold", "predicted"),
     )
     language: str | None = setting(
-        None, "Of text: spaCy's rules for it (de, zh, ...) find words and sentences."
+        None, "Of the text (de, zh, ...): spaCy's rules for it find words and sentences."
     )
     arcs: str = setting(
         ARCS[0],
