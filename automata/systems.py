@@ -22,6 +22,7 @@ from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from itertools import pairwise
+from math import prod
 from typing import NamedTuple, TypeVar
 
 import numpy as np
@@ -31,6 +32,7 @@ from d2c.trees.binarization import GLUE, LEFT, RIGHT, UNARY, Step, Symbol
 
 SHIFT, ACCEPT, KINDS = 3, 4, 5
 NOTHING, GOAL = 0, 1  # numbers of what is below the stack, and of the symbol that only ACCEPT makes
+_MOST = 1 << 25  # cells of the table of results, 256 MB
 UNKNOWN_TAG = Symbol("", "tag")  # of tokens whose tags were not in the treebank
 
 Longs = NDArray[np.int64]
@@ -211,12 +213,18 @@ def _some(items: Iterable[Item]) -> list[Item]:
 def _system(
     symbols: Sequence[Symbol], steps: Sequence[Action], roots: Iterable[str], rules: _Rules, unaries: int = 1
 ) -> System:
-    """Adds SHIFT and ACCEPT, and makes the tables. Neither symbols nor steps come twice."""
+    """Adds SHIFT and ACCEPT, and makes the tables. Neither symbols nor steps come twice.
+
+    Raises ValueError where they are too many.
+    """
     accepting = [Action(ACCEPT, root) for root in roots]
     actions = (*sorted(steps, key=lambda action: action.kind), Action(SHIFT), *accepting)
     labels = sorted({one.label for one in symbols} | {one.label for one in actions} | {""})
+    place = {label: number for number, label in enumerate(labels)}
     kinds = np.array([action.kind for action in actions])
     shape = len(symbols) + 2, len(actions)
+    if prod(shape) > _MOST:
+        raise ValueError(f"{shape[0]:,} symbols and {shape[1]:,} actions are too many for such a system")
     results, beside, late = np.zeros(shape, np.int64), np.zeros(shape, np.bool_), np.zeros(shape, np.bool_)
     number_of: dict[Symbol | None, int] = {None: NOTHING}
     number_of |= {symbol: number for number, symbol in enumerate(symbols, GOAL + 1)}
@@ -235,8 +243,8 @@ def _system(
         kinds,
         begin,
         results,
-        np.array([labels.index(action.label) for action in actions]),
-        np.array([0, 0, *(labels.index(symbol.label) for symbol in symbols)]),
+        np.array([place[action.label] for action in actions]),
+        np.array([0, 0, *(place[symbol.label] for symbol in symbols)]),
         classes.reshape(-1),
         rows,
         masks,

@@ -49,9 +49,9 @@ class Limits(NamedTuple):
 
     def __str__(self) -> str:
         """Return the range of a number in words."""
-        words = [f"at least {self.least:g}"] if self.least is not None else []
-        words += [f"more than {self.above:g}"] if self.above is not None else []
-        words += [f"at most {self.most:g}"] if self.most is not None else []
+        words = [f"at least {self.least:.10g}"] if self.least is not None else []
+        words += [f"more than {self.above:.10g}"] if self.above is not None else []
+        words += [f"at most {self.most:.10g}"] if self.most is not None else []
         return " and ".join(words) or "a finite number"
 
 
@@ -66,6 +66,11 @@ def setting(
 ) -> Any:
     """Return a field of a dataclass of settings, with the help text of its option and its `Limits`."""
     return field(default=default, metadata={_KEY: (help, Limits(least, most, above, tuple(choices)))})
+
+
+def seed_setting(help: str = "") -> Any:
+    """Return a field with a seed that all libraries take: numpy and scikit-learn have no larger ones."""
+    return setting(1, help, least=0, most=(1 << 32) - 1)
 
 
 def redefault(cls: type[Settings], name: str, default: Any) -> Any:

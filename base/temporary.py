@@ -105,7 +105,7 @@ def _sweep(parent: Path, prefix: str) -> None:
 
 def _remove_unheld(path: Path) -> None:
     """Remove a file or directory. Raises OSError where a process holds it."""
-    handle = os.open(path, os.O_RDONLY)
+    handle = os.open(path, os.O_RDONLY | os.O_NONBLOCK | os.O_NOFOLLOW)  # a pipe would wait for a writer
     try:
         fcntl.flock(handle, fcntl.LOCK_EX | fcntl.LOCK_NB)
         if path.is_dir():

@@ -23,9 +23,13 @@ def whole_directory(directory: Path, marker: str = SETTINGS) -> Iterator[Path]:
     """Yield a fresh directory to fill, which becomes `directory` at the end, or, after an error, disappears.
 
     A model that is there already, told by the file `marker` in it, is replaced. Raises ModelError where
-    `directory` is anything else that is not empty, and where it cannot be written.
+    `directory` is anything else that is not empty, where it cannot be written, and where no other directory
+    can take its place.
     """
     directory = Path(directory)
+    if os.path.ismount(directory) or (directory.is_dir() and directory.samefile(Path.cwd())):
+        what = "a mount point" if os.path.ismount(directory) else "the working directory"
+        raise ModelError(f"{directory}: cannot become a model: it is {what}; name a directory in it")
     if directory.exists() and not (directory / marker).is_file():
         if not directory.is_dir():
             raise ModelError(f"{directory}: cannot become a model: it is a file")

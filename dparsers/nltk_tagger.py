@@ -19,7 +19,7 @@ from nltk.tag.perceptron import PerceptronTagger
 
 from d2c.base.progress import log
 from d2c.base.schema import checked
-from d2c.base.settings import setting
+from d2c.base.settings import seed_setting, setting
 from d2c.dparsers.directories import ModelFormat
 from d2c.dparsers.protocol import EMPTY_FORM
 from d2c.dparsers.training import Evaluate, TrainedTagger, Treebanks, check_choice
@@ -50,7 +50,7 @@ class NltkTagger(TrainedTagger):
 
     preset: str = "default"
     epochs: float | None = setting(None, above=0)
-    seed: int = 1
+    seed: int = seed_setting()
     tags_: tuple[str, ...] = field(default=(), init=False)
     tagger_: PerceptronTagger | None = field(default=None, init=False)
 

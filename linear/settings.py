@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from d2c.base.settings import Settings, setting
+from d2c.base.settings import Settings, seed_setting, setting
 from d2c.linear.weights import MOST_BITS
 
 
@@ -18,4 +18,4 @@ class LearnerSettings(Settings):
     table_bits: int = setting(
         22, "The model has 2^this weights, which hashed features share.", least=1, most=MOST_BITS
     )
-    seed: int = setting(1, "Of the order of sentences; same seed, same model.", least=0)
+    seed: int = seed_setting("Of the order of sentences; same seed, same model.")

@@ -49,8 +49,8 @@ def read_arrays(path: Path, expected: Mapping[str, Like], most: int = MOST_BYTES
             raise ValueError("its arrays are too large")
         for name, like in expected.items():
             _check(archive, name, like)
-        with np.load(path, allow_pickle=False) as file:
-            return {name: np.ascontiguousarray(file[name]) for name in expected}
+        with np.load(path, allow_pickle=False) as file:  # by the names that were checked, with their ending
+            return {name: np.ascontiguousarray(file[f"{name}.npy"]) for name in expected}
 
 
 def _check(archive: zipfile.ZipFile, name: str, like: Like) -> None:

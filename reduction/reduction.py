@@ -12,7 +12,7 @@ from typing import NamedTuple, Self
 import numpy as np
 
 from d2c.base.model_files import read_as, reading, write_settings
-from d2c.base.settings import Settings, setting
+from d2c.base.settings import Settings, seed_setting, setting
 from d2c.packed.dtree import packed_arcs
 from d2c.reduction.confidence import of_nodes, with_unaries
 from d2c.reduction.encodings import encoding_named
@@ -46,7 +46,7 @@ class ReductionSettings(Settings):
         None,
         "Decode into trees without gaps, whatever heads say; None: if training trees have none.",
     )
-    seed: int = setting(1, "Of all that is learned.", least=0)
+    seed: int = seed_setting("Of all that is learned.")
 
     def __post_init__(self) -> None:
         super().__post_init__()
@@ -295,10 +295,10 @@ class Reduction(Route):
         repairs.sentences += 1
         repairs.tokens += n
         ctree = spines = None
-        ordered = dtree
+        ordered, counts = dtree, Counter[str]()
         if min(heads) >= 0 and max(heads) <= n:
             # Most predictions need no repair: try, and look closer only where a condition fails.
-            symbols, events, spines = self._read(dtree, counts := Counter[str]())
+            symbols, events, spines = self._read(dtree, counts)
             root = heads.index(0) if 0 in heads else 0
             symbols[root], events[root] = None, 0
             if symbols.count(None) == 1 and self._knows(set(symbols) - {None}):
@@ -306,12 +306,13 @@ class Reduction(Route):
                 ordered = DTree(dtree.tokens, heads, named, tuple(events))
                 try:
                     ctree = to_constituents(ordered, self.top_)
-                    repairs.counts.update(counts)
                 except ValueError:
                     ctree = None
         if ctree is None or (self.is_continuous and not ctree.is_continuous()):
             ordered, spines = self._repair(dtree, repairs.counts)
             ctree = to_constituents(ordered, self.top_)
+        else:
+            repairs.counts.update(counts)
         return ctree, () if spines is None else self.encoder.chains(ordered, ctree, spines)
 
     def _repair(self, dtree: DTree, counts: Counter[str]) -> tuple[DTree, list[Spine | None] | None]:

@@ -101,6 +101,11 @@ def is_punctuation(form: str) -> bool:
     return all(unicodedata.category(character).startswith("P") for character in form)
 
 
+def punctuates(form: str) -> bool:
+    """Return whether a form is punctuation only, or a quotation mark as treebanks write them: ``, ´´."""
+    return is_punctuation(form) or not form.strip("`´")
+
+
 def plain(form: str) -> str:
     """Return what all spellings of a word share."""
     return unescape(form).strip("\N{NO-BREAK SPACE}")

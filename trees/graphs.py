@@ -12,7 +12,7 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field, replace
 
 from d2c.trees.checks import check_names
-from d2c.trees.cleaning import empty_elements, is_punctuation, strip_function, unwrap
+from d2c.trees.cleaning import empty_elements, punctuates, strip_function, unwrap
 from d2c.trees.ctree import CTree, Tokens, canonical
 
 VIRTUAL_ROOT = "VROOT"
@@ -123,7 +123,7 @@ def known_column(values: Iterable[str]) -> tuple[str, ...] | None:
 
 def head_rank(function: str, form: str | None = None) -> int:
     """Return the rank of a child by its edge label: HD first, then what is not punctuation."""
-    return 0 if function.upper() == HEAD else 1 + (form is not None and is_punctuation(form))
+    return 0 if function.upper() == HEAD else 1 + (form is not None and punctuates(form))
 
 
 def listed(ctree: CTree) -> tuple[CTree, list[int], list[bool]]:

@@ -125,10 +125,7 @@ def projectivize(heads: Sequence[int]) -> list[int]:
     lifted = list(heads)
     for m in range(len(heads)):
         a = heads[m] - 1
-        while a >= 0:
-            between = enter[min(a, m) + 1 : max(a, m)]
-            if not between or (min(between) > enter[a] and max(between) < leave[a]):
-                break
+        while a >= 0 and not all(enter[a] < enter[k] < leave[a] for k in range(min(a, m) + 1, max(a, m))):
             a = heads[a] - 1
         lifted[m] = a + 1
     return lifted

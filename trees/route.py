@@ -17,7 +17,7 @@ from typing import Any, ClassVar, NoReturn, Self
 import numpy as np
 
 from d2c.base.errors import ModelError
-from d2c.base.settings import Settings, setting
+from d2c.base.settings import Settings, seed_setting, setting
 from d2c.trees.constraints import SpanConstraints, obeying
 from d2c.trees.ctree import CTree
 from d2c.trees.dtree import DTree
@@ -35,7 +35,7 @@ class CommonSettings(Settings):
     head_rules: str = setting(
         "collins", "A bundled table, leftmost, rightmost, marked (by the treebank), or a file."
     )
-    seed: int = setting(1, "Of everything that is drawn.", least=0)
+    seed: int = seed_setting("Of all random choices.")
 
 
 class Route(ABC):

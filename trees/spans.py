@@ -56,7 +56,7 @@ class Span:
     head: int | None
     depth: int
     confidence: float | None = None
-    source: Source = field(kw_only=True)
+    source: Source = field(kw_only=True, hash=False)  # it holds lists
     place: tuple[Constituents, int] = field(kw_only=True, compare=False)
 
     def __repr__(self) -> str:

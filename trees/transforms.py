@@ -7,13 +7,13 @@ from collections import Counter
 from collections.abc import Callable, Sequence
 from itertools import compress
 
-from d2c.trees.cleaning import is_punctuation
+from d2c.trees.cleaning import punctuates
 from d2c.trees.ctree import CTree, build_ctree
 
 _BLOCK = re.compile(r"(.+)\*([0-9]+)(?:\.([0-9]+))?", re.DOTALL)
 
 
-def move_punctuation(ctree: CTree, is_mark: Callable[[str], bool] = is_punctuation) -> CTree:
+def move_punctuation(ctree: CTree, is_mark: Callable[[str], bool] = punctuates) -> CTree:
     """Hang each punctuation mark from the smallest constituent that covers its neighbours.
 
     Its neighbours are the nearest words on either side that are not moved; at the ends of the sentence it

@@ -22,7 +22,8 @@ def search(
 ) -> Iterator[Match]:
     """Yield the matches of a pattern in a file (`-`: standard input), one sentence after the other.
 
-    path:       a treebank, JSON lines of `d2c parse`, or Parquet of `d2c corpus`; or a directory or pattern of some
+    path:       a treebank, JSON lines of `d2c parse`, or Parquet of `d2c corpus`; or a directory or pattern
+                of some
     pattern:    in the language of Tregex
     format:     one of those of `d2c convert`, or `json`; None: as the file's name says
     head_rules: which children are heads, where a pattern asks for heads and trees have none

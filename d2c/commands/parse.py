@@ -125,8 +125,8 @@ def parse(
     """Parses CoNLL-U (words and tags) or text into c-trees, or into d-trees with `--to conllu`.
 
     MODEL is a directory, or a name that `d2c models` lists; without it `en` (or `en-small`) parses, where the
-    first argument is a file, a pattern, or a directory that has INPUT. Without INPUT standard input is read. Of several, and
-    of directories and patterns (`'texts/**/*.txt'`), JSON lines say the file.
+    first argument is a file, a pattern, or a directory that has INPUT. Without INPUT standard input is read.
+    Of several, and of directories and patterns (`'texts/**/*.txt'`), JSON lines say the file.
 
     Several MODELs vote on the constituents: `d2c parse en en-clear --allow-pipeline spacy:en_core_web_sm`.
     Text is cut by the rules of the first one. Names of models that follow a MODEL are models, too, unless a

@@ -22,7 +22,7 @@ from d2c.automata.systems import Action
 from d2c.base.errors import ModelError
 from d2c.base.progress import log
 from d2c.base.schema import checked
-from d2c.base.settings import setting
+from d2c.base.settings import seed_setting, setting
 from d2c.dparsers.codes import read_training, read_trees
 from d2c.dparsers.directories import ModelFormat, loading, parameters, whole_directory
 from d2c.dparsers.protocol import DependencyParser, Progress, Report
@@ -65,7 +65,7 @@ class TransitionParser(DependencyParser):
     system: str = setting("standard", choices=SYSTEMS)
     preset: str = setting("default", choices=PRESETS)
     epochs: float | None = setting(None, above=0)
-    seed: int = setting(1, least=0)
+    seed: int = seed_setting()
     search: str = setting("greedy", choices=SEARCHES)
     labels_: _Labels = field(default=_Labels(), init=False)
     oracle_: LinearOracle | None = field(default=None, init=False)
@@ -133,7 +133,11 @@ class TransitionParser(DependencyParser):
         report, scores = reporter(Progress, progress), (0.0, 0.0)
         transitions, self.labels_ = SYSTEMS[self.system], _Labels(*labels_of(train))
         epochs = passes(self.preset, self.epochs)
-        oracle = self.oracle_ = LinearOracle(transitions.make(*self.labels_), epochs=epochs, seed=self.seed)
+        try:
+            system = transitions.make(*self.labels_)
+        except ValueError as error:
+            raise ModelError(f"transition:{self.system}: {error}; take another d-parser") from None
+        oracle = self.oracle_ = LinearOracle(system, epochs=epochs, seed=self.seed)
         projective = [projectivize(dtree.heads) for dtree in train]
         lifted = sum(sum(map(ne, dtree.heads, heads)) for dtree, heads in zip(train, projective, strict=True))
         log.info("transition: %d passes on cpu, a score after each; crossing arcs lifted: %d", epochs, lifted)

@@ -24,7 +24,7 @@ from spacy.vectors import Vectors
 from d2c.base.errors import ModelError
 from d2c.base.model_files import check_file
 from d2c.base.schema import checked
-from d2c.base.settings import setting
+from d2c.base.settings import seed_setting, setting
 from d2c.dparsers.codes import Codes, read_trees
 from d2c.dparsers.directories import ModelFormat, loading, parameters, whole_directory
 from d2c.dparsers.protocol import DependencyParser, Progress, Report
@@ -76,7 +76,7 @@ class SpacyParser(SpacyEstimator, DependencyParser):
 
     preset: str = "default"
     epochs: float | None = setting(None, above=0)
-    seed: int = 1
+    seed: int = seed_setting()
     vectors: Path | None = None
     network: str = "narrow"
     checkpoints: Path | None = None

@@ -15,7 +15,7 @@ from typing import Any, ClassVar, Self
 from spacy.tokens import Doc
 from spacy.training import Example
 
-from d2c.base.settings import setting
+from d2c.base.settings import seed_setting, setting
 from d2c.dparsers.directories import ModelFormat, whole_directory
 from d2c.dparsers.protocol import EMPTY_FORM, Report, TaggingProgress
 from d2c.dparsers.spacy.training import SpacyEstimator, forgetting, known_sizes, load_weights, tok2vec
@@ -47,7 +47,7 @@ class SpacyTagger(SpacyEstimator, TrainedTagger):
 
     preset: str = "default"
     epochs: float | None = setting(None, above=0)
-    seed: int = 1
+    seed: int = seed_setting()
     checkpoints: Path | None = None
     tags_: tuple[str, ...] = field(default=(), init=False)
     nlp_: Any = field(default=None, init=False)

@@ -257,10 +257,10 @@ def _ready(model: nn.Module, tokenizer: Any) -> tuple[Encoder, Any]:
     config: Any = model.config
     if not tokenizer.is_fast or tokenizer.cls_token_id is None or tokenizer.sep_token_id is None:
         raise ValueError("its tokenizer does not mark the ends of a sentence, or is none in tokenizer.json")
-    if len(tokenizer) > config.vocab_size:
+    if max(tokenizer.get_vocab().values(), default=0) >= config.vocab_size:
         raise ValueError("its tokenizer has more pieces than it has vectors")
     # RoBERTa's positions begin after that of the padding.
-    positions = config.max_position_embeddings - 1 - (config.pad_token_id or 0)
+    positions = config.max_position_embeddings - 1 - max(0, config.pad_token_id or 0)
     window = min(_LONGEST, positions, tokenizer.model_max_length)
     if window < 4:
         raise ValueError(f"takes {window} pieces at once, which are too few")

@@ -23,7 +23,7 @@ from stanza.models.pos.vocab import MultiVocab
 
 from d2c.base.errors import FormatError, ModelError
 from d2c.base.model_files import first_line
-from d2c.base.settings import setting
+from d2c.base.settings import seed_setting, setting
 from d2c.dparsers.codes import read_trees
 from d2c.dparsers.directories import ModelFormat, loading, parameters, whole_directory
 from d2c.dparsers.protocol import DependencyParser, Progress, Report, with_arcs
@@ -125,7 +125,7 @@ class StanzaParser(StanzaEstimator, DependencyParser):
     bert_model: str | None = None
     epochs: float | None = setting(None, above=0)
     device: str | None = None
-    seed: int = 1
+    seed: int = seed_setting()
     threads: int | None = setting(None, least=1)
     arguments: Mapping[str, Any] | None = None
     checkpoints: Path | None = None

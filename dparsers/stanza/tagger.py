@@ -21,7 +21,7 @@ from stanza.models.pos.model import Tagger
 from stanza.models.pos.tag_columns import UPOS_COLUMN, tag_columns_from_config
 from stanza.models.pos.vocab import MultiVocab
 
-from d2c.base.settings import setting
+from d2c.base.settings import seed_setting, setting
 from d2c.dparsers.directories import ModelFormat, loading
 from d2c.dparsers.protocol import EMPTY_FORM
 from d2c.dparsers.stanza.encoder import FOLDER, NAME, read_encoder, said_of
@@ -85,7 +85,7 @@ class StanzaTagger(StanzaEstimator, TrainedTagger):
     preset: str = "default"
     epochs: float | None = setting(None, above=0)
     device: str | None = None
-    seed: int = 1
+    seed: int = seed_setting()
     arguments: Mapping[str, Any] | None = None
     bert_model: str | None = None
     checkpoints: Path | None = None

@@ -31,7 +31,7 @@ from d2c.base.errors import ModelError
 from d2c.base.model_files import check_file
 from d2c.base.progress import log
 from d2c.base.schema import checked
-from d2c.base.settings import setting
+from d2c.base.settings import seed_setting, setting
 from d2c.dparsers.codes import Codes, read_training, read_trees
 from d2c.dparsers.directories import ModelFormat, loading, parameters, whole_directory
 from d2c.dparsers.protocol import DependencyParser, Progress, Report
@@ -76,13 +76,13 @@ class UDPipeParser(DependencyParser):
     preset: str = "default"
     epochs: float | None = setting(None, above=0)
     beam: int | str = 5
-    seed: int = 1
+    seed: int = seed_setting()
     timeout: float | None = setting(None, above=0)
     codes_: Codes = field(default=Codes((), None), init=False)
     model_: Any = field(default=None, init=False)
 
     def __post_init__(self) -> None:
-        if not str(self.beam).isdigit():
+        if not str(self.beam).isdecimal():
             raise ModelError(f"the beam is a number, not {self.beam!r}")
         self.beam = int(self.beam)
 

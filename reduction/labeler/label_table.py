@@ -43,6 +43,7 @@ class LabelTable(NamedTuple):
         rows = len(self.begin) - 1
         fits = (
             self.symbols.shape == self.numbers.shape == (labels,)
+            and self.begin.ndim == self.candidates.ndim == 1
             and self.rows.shape == (tags, tags, 2)
             and self.wide.shape == (tags, 2)
             and rows > 0

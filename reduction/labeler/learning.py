@@ -192,14 +192,14 @@ def add_mistakes(
 
 @kernel
 def score(
-    scorer: LabelScorer, arcs: Backbones, h: int, constraint: Constraint, labels: Longs, nothing: Longs
+    scorer: LabelScorer, arcs: Backbones, h: int, constraint: Constraint, labels: Longs, other: Longs
 ) -> float:
     """Return the score of the labels of one head's modifiers, by position; -inf where they are not allowed.
 
-    nothing: [positions] no labels at all
+    other: [positions] labels of which arcs that have the same are left out, but for their `label_logs`
     """
     slots, total = buffer_for(scorer, arcs, h), 0.0
-    count = slots_of(scorer, arcs, h, constraint, labels, nothing, slots)
+    count = slots_of(scorer, arcs, h, constraint, labels, other, slots)
     for i in range(count):
         total += scorer.weights[slots[i]]
     if len(arcs.label_logs):
@@ -247,18 +247,17 @@ def shares_of(scorer: LabelScorer, arcs: Backbones, heads: Longs, best: Longs) -
     Shares are those of exp(score), of the candidates that the constraint allows beside the other labels.
     """
     shares, labels, table = np.ones(len(best), np.float32), best.copy(), scorer.table
-    nothing = np.full(len(best), NO_LABEL)
     for h in heads:
         constraint = _kept_constraint(scorer, arcs, h, labels)
-        total = score(scorer, arcs, h, constraint, labels, nothing)
         for i in range(arcs.begin[h], arcs.begin[h + 1]):
-            m = arcs.modifiers[i]
-            chosen, others = labels[m], 0.0
+            m, others = arcs.modifiers[i], 0.0
+            labels[m] = NO_LABEL  # scores leave out what is the same in both: all other arcs
+            total = score(scorer, arcs, h, constraint, best, labels)
             row = table.rows[arcs.tags[h], arcs.tags[m], int(m > h)]
             for c in range(table.begin[row], table.begin[row + 1]):
-                if table.candidates[c] != chosen:
+                if table.candidates[c] != best[m]:
                     labels[m] = table.candidates[c]
-                    others += np.exp(score(scorer, arcs, h, constraint, labels, nothing) - total)
-            labels[m] = chosen
+                    others += np.exp(score(scorer, arcs, h, constraint, labels, best) - total)
+            labels[m] = best[m]
             shares[m] = 1 / (1 + others)
     return shares

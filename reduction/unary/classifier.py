@@ -188,7 +188,7 @@ class UnaryClassifier:
             for name, array in arrays.items():
                 setattr(model, f"{name}_", array)
             model._check()
-        model._index()
+            model._index()
         return model
 
     def _check(self) -> None:

@@ -8,7 +8,7 @@ from typing import Any
 
 import pytest
 
-from d2c.base.settings import Settings, help_of, setting
+from d2c.base.settings import Settings, help_of, seed_setting, setting
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -47,3 +47,15 @@ def test_settings_are_those_that_were_written() -> None:
     settings = Some(share=1, rate=2, name="b", sure=False)
     assert Some.from_json(settings.to_json()) == settings
     assert help_of(Some, "share") == "A share." and help_of(Some, "sure") == ""
+
+
+def test_seeds_are_those_that_all_libraries_take() -> None:
+    import numpy
+
+    @dataclass(frozen=True, kw_only=True)
+    class Seeded(Settings):
+        seed: int = seed_setting("Of all.")
+
+    numpy.random.RandomState(Seeded(seed=2**32 - 1).seed)
+    with pytest.raises(ValueError, match="seed is 4294967296, not at least 0 and at most 4294967295"):
+        Seeded(seed=2**32)

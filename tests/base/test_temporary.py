@@ -26,6 +26,9 @@ def make_old(directory: Path) -> None:
         os.utime(path, (0, 0))
 
 
+SCRATCH = "with scratch(Path('.')): pass"
+
+
 def test_what_a_killed_process_left_is_removed(tmp_path: Path) -> None:
     assert subprocess.run([sys.executable, "-c", KILLED, tmp_path]).returncode == -9
     (tmp_path / "x").touch()
@@ -52,3 +55,12 @@ def test_what_is_renamed_stays(tmp_path: Path) -> None:
         file.rename(tmp_path / "x")
         raise KeyboardInterrupt
     assert [path.name for path in tmp_path.iterdir()] == ["x"]
+
+
+def test_a_pipe_that_somebody_left_is_no_reason_to_wait(tmp_path: Path) -> None:
+    os.mkfifo(tmp_path / "d2c-scratch-x")
+    os.symlink("d2c-scratch-x", tmp_path / "d2c-scratch-y")
+    make_old(tmp_path)
+    program = f"from pathlib import Path\nfrom d2c.base.temporary import scratch\n{SCRATCH}"
+    subprocess.run([sys.executable, "-c", program], cwd=tmp_path, check=True, timeout=60)
+    assert [path.name for path in tmp_path.iterdir()] == ["d2c-scratch-y"]  # what a link names is not ours

@@ -111,3 +111,19 @@ def test_a_full_disk_is_named_with_the_directory_asked_for(tmp_path: Path) -> No
     ):
         stream.write("x")
     assert list(tmp_path.iterdir()) == []
+
+
+def test_what_cannot_be_replaced_is_refused_before_there_is_anything(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    for directory in (Path("."), tmp_path):
+        with (
+            pytest.raises(ModelError, match="a model: it is the working directory; name a directory in it"),
+            whole_directory(directory),
+        ):
+            raise AssertionError
+    monkeypatch.setattr("os.path.ismount", lambda path: path == tmp_path / "volume")
+    with pytest.raises(ModelError, match="it is a mount point; name"), whole_directory(tmp_path / "volume"):
+        raise AssertionError
+    assert list(tmp_path.iterdir()) == []

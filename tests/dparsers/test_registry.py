@@ -9,7 +9,17 @@ from pathlib import Path
 import pytest
 
 from d2c.base.errors import ModelError
-from d2c.dparsers.registry import DPARSERS, TAGGERS, class_of, make_dparser, make_tagger, shortest
+from d2c.base.settings import limits_of
+from d2c.dparsers.registry import (
+    DPARSERS,
+    TAGGERS,
+    class_of,
+    import_class,
+    make_dparser,
+    make_tagger,
+    shortest,
+)
+from d2c.training.spec import TrainingSpec
 
 
 @pytest.mark.parametrize(
@@ -77,3 +87,11 @@ def test_passes_are_more_than_none(name: str, epochs: float, tmp_path: Path) -> 
         with pytest.raises(ModelError, match=rf"^epochs is {epochs}, not more than 0$"):
             tagger.train(tmp_path / "train.conllu", tmp_path / "dev.conllu", tmp_path / "model")
     assert not (tmp_path / "model").exists()
+
+
+@pytest.mark.parametrize("path", [one.path for one in (*DPARSERS.values(), *TAGGERS.values())])
+def test_seeds_have_one_range(path: str) -> None:
+    made = import_class("", "", path, "")
+    if "seed" in signature(made).parameters:
+        assert limits_of(made, "seed") == limits_of(TrainingSpec, "seed")
+        assert limits_of(made, "seed").most == 2**32 - 1

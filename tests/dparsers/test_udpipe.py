@@ -183,6 +183,11 @@ def test_unknown_parameters(files: tuple[Path, Path], tmp_path: Path, parameters
         UDPipeParser(**parameters).train(*files, tmp_path / "model")  # type: ignore[arg-type]
 
 
+def test_digits_of_which_no_number_is_made() -> None:
+    with pytest.raises(ModelError, match="the beam is a number, not '²'"):
+        UDPipeParser(beam="²")
+
+
 def test_broken_models(files: tuple[Path, Path], tmp_path: Path) -> None:
     directory = tmp_path / "model"
     UDPipeParser(**TINY).train(*files, directory)  # type: ignore[arg-type]

@@ -109,3 +109,12 @@ def test_files_cut_short(length: int, tmp_path: Path) -> None:
 def test_what_has_no_sum(value: float) -> None:
     with pytest.raises(ValueError, match="no numbers"):
         dense(sparse(WEIGHTS) | {"values": np.array([1, value], np.float32)}, 2)
+
+
+def test_arrays_are_read_under_the_names_that_were_checked(tmp_path: Path) -> None:
+    """numpy takes a member `x` for the array x, before `x.npy`."""
+    path = tmp_path / "x.npz"
+    write_arrays(path, {"slots": np.zeros(2, np.int32), "values": np.ones(2, np.float32)})
+    with zipfile.ZipFile(path, "a") as archive:
+        archive.writestr("values", npy(np.full((3, 3), 7.0)))
+    assert read_arrays(path, WITH_SLOTS)["values"].tolist() == [1.0, 1.0]

@@ -211,6 +211,14 @@ def test_deltas_are_read_along_the_repaired_tree() -> None:
     assert bracketed((0, 1, 0), labels, encoding="delta") == ("(S (VP a b) c)", {EXTRA_ROOT: 1})
 
 
+def test_a_label_of_a_tree_with_gaps_that_is_made_continuous_counts_once() -> None:
+    heads, labels = (3, 4, 0, 3), "%#1 X#1 root|S Y#1"
+    counts = [
+        decode(heads, labels, encoding="spine", continuous=one, fitted=False)[1] for one in (False, True)
+    ]
+    assert [one[UNREADABLE] for one in counts] == [1, 1]
+
+
 def test_spines() -> None:
     assert bracketed((2, 0), "NP#2 root|VP|S", encoding="spine") == ("(S (NP a) (VP b))", {})
     # The head's spine has no third node.

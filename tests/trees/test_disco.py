@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import re
 from dataclasses import replace
 from pathlib import Path
 
@@ -111,3 +112,23 @@ def test_parameters() -> None:
         (score,) = evaluate([(gold, failed)], DiscoParameters(delete_labels=frozenset({"P"})))
         assert score.failed and (score.gold, score.guess, score.matched) == (2, 0, 0)
         assert DiscoSummary.of(score).recall == 0 and not score.complete_match
+
+
+@pytest.mark.parametrize(
+    "lines", [["A B", "B C"], ["B C", "A B"], ["A B", "C B"], ["A B", "C D", "D B"], ["A B", "B A", "C A"]]
+)
+def test_names_that_lines_join_are_all_equal(lines: list[str]) -> None:
+    parameters = DiscoParameters.parse([f"EQ_LABEL {line}" for line in lines], "p.prm")
+    gold, guess = parse(*(f"(ROOT ({x} (N 0=a) (N 1=b)))" for x in "AC"))
+    for pair in ((gold, guess), (guess, gold)):
+        assert DiscoSummary.of(next(evaluate([pair], parameters))).f1 == 100
+
+
+def test_what_has_no_right_bracket_has_no_f_measure(tmp_path: Path) -> None:
+    """As disco-dop prints it: recall and precision are 0, their harmonic mean is no number."""
+    files = [tmp_path / "gold.discbracket", tmp_path / "guess.discbracket"]
+    for path, label in zip(files, "AB", strict=True):
+        path.write_text(f"({label} (N 0=a) (N 1=b))\n")
+    result = CliRunner().invoke(cli, ["evaluate", *map(str, files), "--metric", "disco"])
+    assert re.search(r"labeled recall: +0.00 +0.00\n", result.output)
+    assert re.search(r"labeled f-measure: +nan +nan\n", result.output)

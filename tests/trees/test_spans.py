@@ -7,7 +7,7 @@ from hypothesis import given
 from d2c.trees.ctree import CTree, Tokens, build_ctree
 from d2c.trees.formats.brackets import parse_bracket
 from d2c.trees.heads import load_head_rules
-from d2c.trees.spans import Source, Span, labelled, spans_of
+from d2c.trees.spans import Constituents, Source, Span, labelled, spans_of
 from tests.strategies import ctrees
 
 TREE = parse_bracket("(TOP (S (NP (NP (DT the) (NN cat)) (PP (IN on) (NP (NN mats)))) (VP (VBD slept))))")
@@ -83,3 +83,8 @@ def test_any_tree(ctree: CTree) -> None:
         seen.append(span)
     assert len(labelled(ctree, set(ctree.labels), nested=True)) == len(ctree.labels)
     assert labelled(ctree, set(ctree.labels)) == ([ctree.root] if ctree.labels else [])
+
+
+def test_parts_of_a_tree_have_spans_that_can_be_in_sets() -> None:
+    part = Constituents(TREE).below(TREE.root - 1)
+    assert len({*spans_of(part.ctree, source=part.source)}) == len(part.ctree.labels)

@@ -111,6 +111,8 @@ def test_marks_hang_from_what_covers_their_neighbours() -> None:
     assert format_discbracket(moved) == (
         "(TOP (S (NP (N 0=a) (P 1=,) (N 2=b)) (P 3=,) (V 4=c) (A 5=d)) (P 6=,))"
     )
+    quoted = parse("(VROOT (S (N 0=er) (V 1=nennt) (NP 2=das 4=Wunder)) (Q 3=``) (P 5=.))")
+    assert move_punctuation(quoted).is_continuous()
     only = parse("(TOP (P 0=.) (P 1=.))")
     assert move_punctuation(only) == only
 

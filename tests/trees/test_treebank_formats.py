@@ -366,3 +366,13 @@ def test_attributes_of_older_alpino_xml(tmp_path: Path) -> None:
     path.write_text(ALPINO.replace('pos="verb" begin="1"', 'pos="verb" pt="ww" lemma="z" root="y" begin="1"'))
     (ctree,) = read_alpinoxml(path)
     assert ctree.tokens.tags[1] == "ww" and ctree.tokens.lemmas == ("--", "z", "--", "--")
+
+
+def test_tiger_xml_holds_the_head_of_a_virtual_root(tmp_path: Path) -> None:
+    ctree = replace(
+        parse("(VROOT (NP (A 0=a) (B 2=c)) (S (C 1=b) (D 3=d)) (X 4=e))"), head_children=(2, 3, 6)
+    )
+    path = written([ctree], write_tigerxml, tmp_path / "x.tiger.xml")
+    assert list(read_treebank(path, marked=True)) == [ctree]
+    assert '<graph root="s1_VROOT">' in path.read_text()
+    assert '<nt id="s1_VROOT" cat="VROOT">' in path.read_text()

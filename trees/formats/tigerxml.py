@@ -76,11 +76,15 @@ def format_tigerxml(ctree: CTree, number: int = 1) -> str:
         columns["morph"] = (tokens.morphs[i] if tokens.morphs else "") or "--"
         lines.append(f"<t {attributes(columns)}/>\n")
     lines.append("</terminals>\n<nonterminals>\n")
-    for node in range(n, len(parents)):
-        lines.append(f"<nt {attributes({'id': names[node], 'cat': whole.labels[node - n]})}>\n")
-        for kid in whole.children[node - n]:
-            label = HEAD if heads[kid] else "--"
-            lines.append(f'<edge label="{label}" idref="{names[kid]}"/>\n')
+    nodes = [
+        (names[node], whole.labels[node - n], whole.children[node - n]) for node in range(n, len(parents))
+    ]
+    if len(tops) > 1:
+        nodes.append((root, VIRTUAL_ROOT, tuple(tops)))
+    for identifier, category, kids in nodes:
+        lines.append(f"<nt {attributes({'id': identifier, 'cat': category})}>\n")
+        for kid in kids:
+            lines.append(f'<edge label="{HEAD if heads[kid] else "--"}" idref="{names[kid]}"/>\n')
         lines.append("</nt>\n")
     return "".join([*lines, "</nonterminals>\n</graph>\n</s>\n"])
 

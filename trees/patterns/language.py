@@ -28,6 +28,7 @@ _TOKEN = re.compile(
     | (?P<mark>[()\[\]{};&|!?@#%=~]) | (?P<end>\Z) )""",
     re.VERBOSE,
 )
+_MOST_WORDS = 100  # in a row
 _LABELS = ("words", "regex", "arc", "any", "name")
 
 
@@ -216,7 +217,7 @@ class _Reader:
         if kind == "regex":
             try:
                 fits = re.compile(text[1:-1]).search
-            except (re.error, OverflowError) as error:
+            except (re.error, OverflowError, RecursionError) as error:
                 self._fail(f"no regular expression of Python's: {error}")
         elif kind == "any":
             fits = _any
@@ -247,6 +248,8 @@ class _Reader:
         row = self._next().strip('"').split()
         if not row:
             self._fail("there are no words in the quotation marks before it")
+        if len(row) > _MOST_WORDS:
+            self._fail(f"{len(row)} words in a row are too many; at most {_MOST_WORDS} are looked for")
         said = None
         for form in row[:0:-1]:
             said = Said("related", relation=RELATIONS["."], node=Node(_word(form), said=said))

@@ -134,7 +134,7 @@ def report_lines(scores: Iterable[DiscoScore], cutoff: int) -> Iterator[str]:
     shares = {
         "labeled recall:": [_shown(side.recall, side.gold) for side in sides],
         "labeled precision:": [_shown(side.precision, side.guess) for side in sides],
-        "labeled f-measure:": [_shown(side.f1, side.gold + side.guess) for side in sides],
+        "labeled f-measure:": [_shown(side.f1, side.matched) for side in sides],
         "exact match:": [_shown(side.complete_match, side.sentences) for side in sides],
         "pos accuracy:": [_shown(side.accuracy, side.words) for side in sides],
     }

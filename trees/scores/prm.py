@@ -48,12 +48,13 @@ def _pairs(rows: Rows) -> frozenset[tuple[str, str]]:
 
 
 def _representatives(rows: Rows) -> dict[str, str]:
-    """Return name → the one that stands for it, the first of its line."""
+    """Return name → the one that stands for it: names that lines join, one after the other, are all equal."""
     representatives: dict[str, str] = {}
-    for first, *others in rows:
-        for name in others:
-            representatives[name] = representatives.get(first, first)
-    return representatives
+    for row in rows:
+        first, *others = (representatives.get(name, name) for name in row)
+        joined = [name for name, other in representatives.items() if other in others]
+        representatives |= dict.fromkeys([*joined, *row, *others], first)
+    return {name: first for name, first in representatives.items() if name != first}
 
 
 class _Prm:

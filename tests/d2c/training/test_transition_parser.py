@@ -241,3 +241,15 @@ def test_compare_on_the_sample() -> None:
     (row,) = (line.split() for line in run.output.splitlines() if line.startswith("reduction   transition"))
     uas, las, f1 = float(row[2]), float(row[3]), float(row[6])
     assert uas >= 95 and las >= 93 and f1 >= 94
+
+
+def test_too_many_labels_are_said_before_tables_are_made(
+    files: tuple[Path, Path], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    TransitionParser(epochs=1).train(*files, tmp_path / "model")
+    monkeypatch.setattr("d2c.automata.systems._MOST", 20)
+    with pytest.raises(ModelError, match="^transition:eager: .* actions are too many for"):
+        TransitionParser("eager", epochs=1).train(*files, tmp_path / "other")
+    with pytest.raises(ModelError, match="has broken settings: .* are too many for such a system"):
+        TransitionParser.load(tmp_path / "model")
+    assert [path.name for path in tmp_path.iterdir()] == ["model"]

@@ -173,6 +173,8 @@ def test_heads_are_asked_for() -> None:
         ("NP < (" + "(" * 60 + "PP", "more than 50 brackets inside each other"),
         ("NP " + "?" * 60 + "< PP", "more than 50 brackets inside each other"),
         ('"" < x', "there are no words in the quotation marks"),
+        (f'"{"a " * 101}"', "101 words in a row are too many; at most 100 are looked for"),
+        (f"/{'(' * 3000}{')' * 3000}/", "no regular expression of Python's: "),
         ("/a/#1%x", "so many groups"),
         ("!/(a)/#1%x", "so many groups"),
         ("NP ?? PP", "'PP': a relation is missing here"),
