@@ -7,11 +7,12 @@ import os
 import sys
 import zlib
 from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
+from io import UnsupportedOperation
 from pathlib import Path
 from typing import IO, Any, BinaryIO, TextIO, cast
 
-from d2c.base.errors import FormatError
+from d2c.base.errors import FormatError, printable
 from d2c.base.temporary import staged_file, why_unwritable
 
 AnyPath = str | os.PathLike[str]
@@ -27,8 +28,8 @@ _MARKS = {  # that files begin with; the longer ones first
 
 
 def file_name(path: AnyPath) -> str:
-    """Return the name of a path in messages."""
-    return "<stdin>" if str(path) == "-" else os.fspath(path)
+    """Return the name of a path in messages and data: what no text can hold in it is escaped."""
+    return "<stdin>" if str(path) == "-" else printable(os.fspath(path))
 
 
 @contextmanager
@@ -39,6 +40,8 @@ def open_input(path: AnyPath, encoding: str = "utf-8-sig", errors: str = "strict
     """
     try:
         stream = cast(TextIO, _open(path, "r", encoding, errors))
+    except UnsupportedOperation:  # says the standard input, when some of it has been read
+        raise FormatError(file_name(path), 0, 0, "is read several times; name a file instead") from None
     except OSError as error:
         raise FormatError(file_name(path), 0, 0, f"cannot be read: {error.strerror or error}") from None
     try:
@@ -107,6 +110,17 @@ def open_output(path: AnyPath) -> Iterator[TextIO]:
     else:
         with _written(path, "w") as stream:
             yield cast(TextIO, stream)
+
+
+def check_output(path: AnyPath) -> None:
+    """Raise FormatError for a file that `open_output` could not write, before hours of work for it."""
+    if str(path) != "-":
+        with suppress(_Given), _written(path, "w"):
+            raise _Given
+
+
+class _Given(Exception):
+    """Ends the writing of a file that was only tried."""
 
 
 @contextmanager

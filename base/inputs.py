@@ -30,6 +30,13 @@ def names_of(paths: Paths) -> str:
     return f"{file_name(first)}{more}"
 
 
+def check_repeatable(paths: Paths) -> None:
+    """Raise FormatError for standard input, a pipe or a device: what is read several times must be a file."""
+    for path in files_of(paths):
+        if str(path) == "-" or (path.exists() and not path.is_file()):
+            raise FormatError(file_name(path), 0, 0, "is read several times; name a file instead")
+
+
 def of_each(read: Callable[[Path], Iterable[Item]]) -> Callable[[Paths], Iterator[Item]]:
     """Return a function that reads several files, one after the other, as `read` reads one."""
     return lambda paths: chain.from_iterable(map(read, files_of(paths)))

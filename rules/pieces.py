@@ -72,7 +72,7 @@ def pieces_of(ctree: CTree, heads: Sequence[int], labels: Sequence[str] | None =
     for m, (h, arc) in enumerate(zip(heads, arcs_of(ctree.tokens.tags, heads, labels), strict=True)):
         above = {node: level for level, node in enumerate(spines[h - 1] if h else [-1])}
         reached = next((level for level, node in enumerate(spines[m]) if node in above), None)
-        if reached is None:
+        if reached is None or (h and above[spines[m][reached]] >= MOST):
             continue
         attachment = spines[h - 1][: above[spines[m][reached]] + 1] if h else []
         if h:
@@ -89,7 +89,7 @@ def pieces_of(ctree: CTree, heads: Sequence[int], labels: Sequence[str] | None =
 
 
 def _spine(parents: Sequence[int], token: int) -> list[int]:
-    """The nodes above a token, lowest first, and -1 above the root; no more than MOST of them."""
+    """The nodes above a token, lowest first, and -1 above the root; MOST of them and one more at most."""
     spine = [parents[token]]
     while spine[-1] >= 0 and len(spine) <= MOST:
         spine.append(parents[spine[-1]])

@@ -34,6 +34,7 @@ class Sentence:
     line:  of the input, where it begins, from 1; of words, the number of the sentence
     error: why it could not be parsed; "" where it was
     alternatives: the best trees, `tree` first, where several were asked for
+    comments: of CoNLL-U, as `sent_id = 1`
     """
 
     tree: Tree
@@ -41,6 +42,7 @@ class Sentence:
     line: int
     error: str = ""
     alternatives: tuple[Alternative, ...] = ()
+    comments: tuple[str, ...] = ()
 
     @classmethod
     def of(cls, parsed: Parsed) -> Sentence:
@@ -51,8 +53,11 @@ class Sentence:
         if error or parsed.ctree is None:
             return cls(_NO_TREE, given.text or " ".join(given.tokens.forms), given.line, error)
         tree = Tree(parsed.ctree, parsed.confidences, given.offsets, given.text)
-        others = (Alternative(Tree(ctree), share) for ctree, share in parsed.alternatives)
-        return cls(tree, tree.text, given.line, alternatives=tuple(others))
+        others = tuple(
+            Alternative(Tree(ctree, None, given.offsets, given.text), share)
+            for ctree, share in parsed.alternatives
+        )
+        return cls(tree, tree.text, given.line, alternatives=others, comments=given.tokens.comments)
 
     def to_dict(self) -> dict[str, Any]:
         """Return a line of `d2c parse --to json`."""
@@ -60,7 +65,8 @@ class Sentence:
             return error_to_json(self.line, self.error)
         cut = {"text": self.text} if self.tree.offsets else {}
         others = alternatives_to_json([(one.tree.ctree, one.probability) for one in self.alternatives])
-        return {"line": self.line, **cut, **self.tree.to_dict(), **others}
+        comments = {"comments": [*self.comments]} if self.comments else {}
+        return {"line": self.line, **cut, **comments, **self.tree.to_dict(), **others}
 
     def __str__(self) -> str:
         return self.text

@@ -8,6 +8,7 @@ from typing import Any
 
 import click
 
+from d2c.base.files import check_output
 from d2c.base.temporary import scratch
 from d2c.commands.options import FilePath, choice, training_options
 from d2c.commands.pulse import Pulse
@@ -81,6 +82,8 @@ def compare(
         scratch() as models,
         Pulse() as pulse,
     ):
+        if report:
+            check_output(report)
         given = trees or sample / "train.mrg", dev or sample / "dev.mrg"
         train, tested = (reading.files([path]) for path in given)
         asked = tuple(name for name in ROUTES if name in routes)

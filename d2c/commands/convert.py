@@ -62,6 +62,10 @@ def convert(
     kinds = [".conllu" in path.name for path in (*files, target)]
     if len({*kinds}) > 1 and "-" not in map(str, (*files, target)):
         raise click.UsageError("use `d2c encode` and `d2c decode` between trees and CoNLL-U")
+    if any(kinds) and (clean or heads or target_format or reading.merge or reading.traces):
+        raise click.UsageError(
+            "CoNLL-U has no c-trees; leave out --to, --clean, --traces, --merge and --heads"
+        )
     left_out: list[str] = []
     with open_output(target) as stream:
         if any(kinds):

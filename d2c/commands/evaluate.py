@@ -23,7 +23,7 @@ from d2c.trees.dtree import DTree
 from d2c.trees.formats.conllu import read_conllu
 from d2c.trees.formats.treebanks import format_of
 from d2c.trees.scores.brackets import Metric
-from d2c.trees.scores.matches import Score, notes
+from d2c.trees.scores.matches import Notes, Score
 
 
 class _Scorer(NamedTuple):
@@ -84,15 +84,9 @@ def _disco(reading: Reading, params: Path | None, disc_only: bool, **_: object) 
 
 def _with_notes(shown: Callable[[Iterable[Any]], Iterator[str]], scores: Iterable[Score]) -> Iterator[str]:
     """Yield the lines of a table of scores, while they come in, and what it does not tell of them."""
-    seen: list[Score] = []
-
-    def watched() -> Iterator[Score]:
-        for score in scores:
-            seen.append(score)
-            yield score
-
-    yield from shown(watched())
-    if told := list(notes(seen)):
+    counted = Notes()
+    yield from shown(counted.over(scores))
+    if told := list(counted.lines()):
         yield from ("", *told)
 
 

@@ -43,7 +43,7 @@ if TYPE_CHECKING:  # their imports take a second: NLTK
 SOME_FAILED = 3  # exit status where sentences could not be parsed
 
 
-_NAMES = TAGGED_NAMES + TEXT_NAMES
+_NAMES = TAGGED_NAMES + TEXT_NAMES + JSON_LINES
 
 
 def model_and_inputs(
@@ -71,7 +71,7 @@ def _is_input(first: Path) -> bool:
     if is_known(str(first)) or is_model(first):
         return False
     if first.is_dir():
-        return any(is_called(file, _NAMES) for file in first.iterdir())
+        return any(is_called(file, _NAMES) for file in first.rglob("*"))
     return str(first) == "-" or first.is_file() or is_pattern(first) or is_called(first, _NAMES)
 
 
@@ -219,6 +219,8 @@ def _format(to: str, options: ParseOptions) -> OutputFormat:
         raise click.UsageError(f"parse does not write {to}; `d2c convert` does, from discbracket")
     if options.best > 1 and not FORMATS[to].confidences:
         raise click.UsageError(f"{to} has no place for several trees of a sentence; --best needs --to json")
+    if options.best > 1 and options.min_confidence:
+        raise click.UsageError("alternatives have no confidences to collapse by; leave out one of the two")
     if options.min_confidence and not FORMATS[to].ctrees:
         raise click.UsageError("d-trees have no constituents to collapse; leave out --min-confidence")
     if options.functions and not FORMATS[to].ctrees:

@@ -115,7 +115,8 @@ def _write_page(pattern: str, files: Sequence[Path], output: Path, head_rules: s
     hits = (item for item, found in matches(pattern, viewed, searched) if found)
     first = [*islice(hits, 1)]
     if not first:
-        return say(f"there is no match in {names_of(tuple(files))}")
+        old = f"; {output} stays as it was" if output.exists() else ""
+        return say(f"there is no match in {names_of(tuple(files))}{old}")
     with open_output(output) as stream:
         count = write_page(chain(first, hits), tuple(files), stream, pattern)
     say(f"{output}: {count:,} sentence{'s' if count > 1 else ''}")

@@ -11,7 +11,7 @@ from itertools import combinations
 from pathlib import Path
 
 from d2c.base.errors import FormatError
-from d2c.base.inputs import Paths, names_of
+from d2c.base.inputs import Paths, check_repeatable, names_of
 from d2c.experiments.rows import Column, Comparison, GoldStandard, Row, Table, Trees
 from d2c.treebanks.pairs import Pairs
 from d2c.treebanks.reading import Read
@@ -26,6 +26,9 @@ from d2c.trees.scores.significance import paired_lines
 
 def compare_files(files: Sequence[Pairs], read: Read, metric: Metric) -> Comparison:
     """Score each guess against gold, which they share. Raises FormatError."""
+    for pairs in files:
+        check_repeatable(pairs.gold)
+        check_repeatable(pairs.guess)
     gold, headed = list(read(files[0].gold)), load_head_rules("collins").headed
     names = [Path(names_of(pairs.guess)).name for pairs in files]
     if len(set(names)) < len(names):

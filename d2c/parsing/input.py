@@ -136,6 +136,8 @@ def sentence_of_words(asked: Asked, line: int, file: str) -> InputSentence:
         for number, (form, tag) in enumerate(zip(forms, tags, strict=True), 1):
             if not form.strip():
                 raise ValueError(f"the token {number} is empty")
+            if "\0" in form + tag:
+                raise ValueError(_why("\0"))
             check_text(form)
             check_text(tag)
         wanted = SpanConstraints.of(require, forbid, len(forms))

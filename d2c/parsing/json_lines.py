@@ -179,7 +179,9 @@ def _source(shown: dict[str, Any], forms: tuple[str, ...]) -> Source | None:
     """Return where words are in the text. Raises ValueError where offsets are not those of words in order."""
     if "offsets" not in shown:
         return None
-    offsets = [(int(start), int(end)) for start, end in shown["offsets"]]
+    offsets = [(start, end) for start, end in shown["offsets"]]
+    if not all(type(place) is int and 0 <= place < 1 << 63 for pair in offsets for place in pair):
+        raise ValueError("its offsets are not pairs of numbers of characters")
     of_tokens = (one for one, _ in groupby(offsets))  # the words of a token have its characters
     flat = [0, *chain.from_iterable(of_tokens)]
     (text,) = strings([shown.get("text", "")])

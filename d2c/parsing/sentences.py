@@ -71,7 +71,17 @@ def _rows(file: Path) -> Iterator[dict[str, Any]]:
 
 
 def _of_row(row: dict[str, Any]) -> ReadSentence:
-    """Return a row's sentence. Its spans do not say which words are in gaps; then brackets say the tree."""
+    """Return a row's sentence. Its spans do not say which words are in gaps; then brackets say the tree.
+
+    Raises ValueError for what `d2c corpus` writes in no row.
+    """
+    try:
+        return _of_written(row)
+    except (AttributeError, KeyError, TypeError) as error:
+        raise ValueError(f"no row as `d2c corpus` writes it ({error})") from None
+
+
+def _of_written(row: dict[str, Any]) -> ReadSentence:
     offsets = [(place["start"], place["end"]) for place in row["offsets"] or ()]
     if not row["error"] and is_discbracket(row["bracket"]):
         ctree = parse_discbracket(row["bracket"])

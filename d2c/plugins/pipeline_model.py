@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from pathlib import Path
@@ -77,7 +77,13 @@ class PipelineModel:
         Raises ModelError where the model cannot be loaded, or the pipeline lacks what must come before.
         """
         self._load()
-        tokens = self._tagged(sentences)
+        untagged = not all(all(sentence.tags) for sentence in sentences)
+        if untagged and self.tagger is None:
+            why = f"{self.directory} has no tagger"
+            if self.converts:
+                why = "only a pipeline gives those of its own parse"
+            raise ModelError(f"some words have no tags, and {why}: let a tagger come before d2c")
+        tokens = [Tokens(sentence.forms, sentence.tags) for sentence in sentences]
         if self.converts:
             ctrees = self._route.decode_all(map(_dtree, tokens, sentences))
         else:
@@ -106,19 +112,6 @@ class PipelineModel:
     @cached_property
     def _route(self) -> Route:
         return load_route(self.directory)
-
-    def _tagged(self, sentences: Sequence[PipelineSentence]) -> list[Tokens]:
-        untagged = [sentence.forms for sentence in sentences if not all(sentence.tags)]
-        tagged: Iterator[Tokens] = iter(())
-        if untagged:
-            if self.tagger is None:
-                why = f"{self.directory} has no tagger"
-                if self.converts:
-                    why = "only a pipeline gives those of its own parse"
-                message = f"some words have no tags, and {why}"
-                raise ModelError(f"{message}: let a tagger come before d2c")
-            tagged = iter(self.tagger.tag(untagged))
-        return [Tokens(s.forms, s.tags) if all(s.tags) else next(tagged) for s in sentences]
 
 
 def _dtree(tokens: Tokens, sentence: PipelineSentence) -> DTree:

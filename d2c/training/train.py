@@ -22,7 +22,7 @@ from typing import NamedTuple
 
 from d2c.base.errors import ModelError, each_located, located, needing
 from d2c.base.files import file_name
-from d2c.base.inputs import Paths, files_of, names_of, of_each
+from d2c.base.inputs import Paths, check_repeatable, files_of, names_of, of_each
 from d2c.base.progress import counted, log
 from d2c.base.temporary import scratch
 from d2c.dparsers.directories import whole_directory
@@ -302,6 +302,8 @@ def check_spec(
     spec: TrainingSpec, directories: Iterable[Path], foreign: bool = True
 ) -> tuple[DependencyParser, dict[str, Route]]:
     """Return the d-parser and the routes that `train_models` trains. Arguments, and ModelErrors, as there."""
+    for treebank in (spec.train, spec.dev):
+        check_repeatable(treebank)
     for directory in directories:
         if (directory / SETTINGS).is_file() and not spec.overwrite:
             raise ModelError(f"{directory}: is a model already; --overwrite replaces it")

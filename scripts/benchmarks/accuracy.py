@@ -172,7 +172,7 @@ class Table:
         """Add the rows of some routes, which vote, and of what labeler and cky agree on."""
         guesses = dict[str, list[Parse]]()
         for name, (route, _) in routes.items():
-            guess, seconds = timed(route.decode_all, parsed.dev, f"{parsed.name}, {name}")
+            guess, seconds = timed(route.decode_all, parsed.dev, f"{parsed.name}, {name}", cpu=1)
             self.row(parsed.name, name + how, guess, parsed.dev, parsed.seconds + seconds, parsed.minutes)
             self.voters.append((list(parses_of(route, parsed.held_out)), list(parses_of(route, parsed.dev))))
             guesses[name] = list(map(Parse, guess))
@@ -191,12 +191,12 @@ class Table:
         """Add the row of a c-parser, which votes from now on."""
         parser, given, full_name = self.data.cparser(name), self.data.given, f"c-parser {name}"
         torch.set_num_threads(1)
-        guess, seconds = timed(parser.parses, given["test"], full_name)
+        guess, seconds = timed(parser.parses, given["test"], full_name, cpu=1)
         both = list(parser.parses(given["dev"])), guess
-        encode = Reduction("direct").encode
+        encode = Reduction("direct", self.data.learned.spec.head_rules).encode
         held_out, dev = ([encode(parse.ctree) for parse in part] for part in both)
         self.parsed.append(Parsed(full_name, held_out, dev, seconds, key=full_name))
-        self.row(name, "c-parser", [parse.ctree for parse in guess], dev, seconds)
+        self.row(full_name, "c-parser", [parse.ctree for parse in guess], dev, seconds)
         self.voting.append(full_name)
         self.voters.append(both)
         self.votes()

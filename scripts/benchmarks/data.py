@@ -215,12 +215,12 @@ class Data:
         on = str(encoder(kind, self.models)) if kind in ENCODERS else None
 
         def make(directory: Path) -> dict[str, Any]:
-            parser = StanzaConstituency("small", passes, bert_model=on)
+            parser = StanzaConstituency("small", passes, bert_model=on, seed=self.learned.spec.seed)
             (directory / "cparser").mkdir()
             parser.fit(self.gold("train"), self.gold("dev")).save(directory / "cparser")
             return {}
 
-        made_of = {**self.learned.made_of, "cparser": name}
+        made_of = {**self.learned.made_of, "cparser": name, "seed": self.learned.spec.seed}
         return StanzaConstituency.load(
             self.learned.store.step("cparser", made_of, make).directory / "cparser"
         )

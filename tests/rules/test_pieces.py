@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import pytest
+
 from d2c.rules.pieces import LEFT, MOST, RIGHT, ROOT, Arc, Piece, arcs_of, pieces_of
 from d2c.trees.ctree import CTree, Tokens
 from d2c.trees.formats.brackets import parse_bracket
@@ -47,6 +49,16 @@ def test_what_an_arc_backs_off_to() -> None:
         Arc(None, "B", None, ROOT),
         Arc("B", "C", None, RIGHT),
     ]
+
+
+@pytest.mark.parametrize("height", [MOST, MOST + 1])
+def test_what_attaches_too_high_is_no_piece(height: int) -> None:
+    """A comb whose head is its first word: what is learned of it can be read back."""
+    tokens = Tokens(("a",) * (height + 1), ("A",) * (height + 1))
+    children = [(0, 1), *((height + 1 + k, k + 2) for k in range(height - 1))]
+    comb = CTree(tokens, ("X",) * height, tuple(children))
+    longest = max(len(piece.attachment) for piece in pieces_of(comb, (0, *(1,) * height)))
+    assert longest == MOST
 
 
 def test_no_piece_of_too_many_projections() -> None:

@@ -10,7 +10,7 @@ from abc import abstractmethod
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, fields
 from functools import cache
-from typing import Any, Self
+from typing import Any, Self, TypeVar
 
 
 def percent(part: int, whole: int) -> float:
@@ -136,12 +136,39 @@ class Summary(_WithTags, Counts):
         return percent(self.complete, self.valid)
 
 
+AnyScore = TypeVar("AnyScore", bound=Score)
+
+
+class Notes:
+    """What sums do not tell of sentences: how many have other tags than gold, and how many failed."""
+
+    def __init__(self) -> None:
+        self.sentences = self.other_tags = self.failed = 0
+        self.first = ""
+
+    def over(self, scores: Iterable[AnyScore]) -> Iterator[AnyScore]:
+        """Yield scores, and count."""
+        for score in scores:
+            self.sentences += 1
+            self.other_tags += score.other_tags
+            if score.failed:
+                self.first = self.first or f"{score.id}: {score.problem}"
+                self.failed += 1
+            yield score
+
+    def lines(self) -> Iterator[str]:
+        """Yield what there is to say."""
+        if self.other_tags:
+            other = f"{self.other_tags:,} of {self.sentences:,} sentences have other tags than gold"
+            yield f"{other}; words are left out by gold's tags, on both sides."
+        if self.failed:
+            first = f"the first is sentence {self.first}"
+            yield f"{self.failed:,} of {self.sentences:,} sentences failed, and count with recall 0; {first}."
+
+
 def notes(scores: Iterable[Score]) -> Iterator[str]:
-    """Yield what sums do not tell of sentences: how many have other tags than gold, and how many failed."""
-    scores = list(scores)
-    if other := sum(score.other_tags for score in scores):
-        deciding = "words are left out by gold's tags, on both sides"
-        yield f"{other:,} of {len(scores):,} sentences have other tags than gold; {deciding}."
-    if failed := [score for score in scores if score.failed]:
-        first = f"the first is sentence {failed[0].id}: {failed[0].problem}"
-        yield f"{len(failed):,} of {len(scores):,} sentences failed, and count with recall 0; {first}."
+    """Yield what `Notes` has to say of scores."""
+    counted = Notes()
+    for _ in counted.over(scores):
+        pass
+    yield from counted.lines()

@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import subprocess
 import sys
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 from xml.etree.ElementTree import fromstring
@@ -165,3 +166,14 @@ def test_importing_is_quick() -> None:
 def test_a_bare_word() -> None:
     tree = Tree(CTree(Tokens(("a",), ("A",)), (), (), ()))
     assert (str(tree), tree.spans(), tree.labels, tree.phrases("A")) == ("(A a)", [], (), [])
+
+
+def test_alternatives_are_in_the_text_and_comments_are_kept() -> None:
+    tokens = replace(CTREE.tokens, comments=("sent_id = 7",))
+    read = given.InputSentence(tokens, 3, OFFSETS, text="The cat (slept")
+    parsed = Parsed(read, 7, None, CTREE, None, alternatives=((CTREE, 0.5), (CTREE, None)))
+    sentence = Sentence.of(parsed)
+    assert sentence.to_dict() == json.loads(FORMATS["json"].text(parsed))
+    assert sentence.comments == ("sent_id = 7",) and sentence.to_dict()["comments"] == ["sent_id = 7"]
+    assert [one.tree.text for one in sentence.alternatives] == ["The cat (slept"] * 2
+    assert sentence.alternatives[1].tree.spans()[0].start_char == 10

@@ -102,6 +102,8 @@ def test_a_page_has_the_sentences_with_matches(trees: Path, tmp_path: Path) -> N
     run = CliRunner().invoke(cli, ["search", "QP", str(trees), "-o", str(tmp_path / "none.html")])
     assert (run.exit_code, run.stderr) == (0, f"there is no match in {trees}\n")
     assert not (tmp_path / "none.html").exists()
+    run = CliRunner().invoke(cli, ["search", "QP", str(trees), "-o", str(target)])
+    assert (run.exit_code, run.stderr) == (0, f"there is no match in {trees}; {target} stays as it was\n")
     assert "-o FILE.html shows matches, and goes without --count" in error_of(
         "NP", trees, "--count", "-o", target
     )

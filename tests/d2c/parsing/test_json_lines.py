@@ -128,3 +128,6 @@ def test_the_words_of_one_token_have_its_characters() -> None:
     for offsets in ([[4, 7], [5, 7], [8, 9]], [[4, 7], [8, 9], [4, 7]]):
         with pytest.raises(ValueError, match="^its offsets are not those of 3 tokens, one after the other"):
             parse_json_line(json.dumps(LINE | text | {"offsets": offsets}))
+    for one in (1e30, 1.5, "4", -1, 1 << 63, True):
+        with pytest.raises(ValueError, match="^its offsets are not pairs of numbers of characters"):
+            parse_json_line(json.dumps(LINE | text | {"offsets": [[one, 7], [4, 7], [8, 9]]}))

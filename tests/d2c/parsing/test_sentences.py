@@ -11,7 +11,7 @@ from click.testing import CliRunner
 
 from d2c.base.errors import FormatError
 from d2c.commands.cli import cli
-from d2c.parsing.sentences import read_sentences
+from d2c.parsing.sentences import _of_row, read_sentences
 from d2c.treebanks.reading import Reading
 from d2c.trees.formats.discbracket import parse_discbracket
 
@@ -92,3 +92,13 @@ def test_other_tables(tmp_path: Path) -> None:
     file.write_bytes(file.read_bytes()[:-9])
     with pytest.raises(FormatError, match="x.parquet: is no Parquet file that can be read: "):
         list(read_sentences(file, Reading()))
+
+
+@pytest.mark.parametrize(
+    "change", [{"spans": None}, {"spans": ["S"]}, {"offsets": [1, 2, 3]}, {"bracket": None, "error": None}]
+)
+def test_rows_of_other_programs_are_refused(change: dict[str, Any]) -> None:
+    row = {"error": None} | SHE
+    assert _of_row(row).ctree.labels
+    with pytest.raises(ValueError, match="^no row as `d2c corpus` writes it"):
+        _of_row(row | change)

@@ -21,7 +21,8 @@ class _Tagger:
 
 def _parse(self: Model, sentences: Iterable[Tokens]) -> list[CTree]:
     """Trees with gaps: the first and the last of three words."""
-    return [build_ctree(tokens, ("VP", "S"), ((0, 2), (3, 1)), 4, (0, 3)) for tokens in sentences]
+    tagged = self._tagged([*sentences])
+    return [build_ctree(tokens, ("VP", "S"), ((0, 2), (3, 1)), 4, (0, 3)) for tokens in tagged]
 
 
 @pytest.fixture

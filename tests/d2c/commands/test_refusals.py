@@ -1,0 +1,101 @@
+"""What is refused before work is done for it, and names of files that are no text."""
+
+from __future__ import annotations
+
+import json
+import os
+from pathlib import Path
+
+import pytest
+from click.testing import CliRunner, Result
+
+from d2c.base.errors import FormatError
+from d2c.commands.cli import cli
+from d2c.commands.parse import _is_input
+from tests.pages import Page
+
+TREE = "(S (NP (PRP They)) (VP (VBD slept)))\n"
+
+
+@pytest.fixture
+def trees(tmp_path: Path) -> Path:
+    path = tmp_path / "x.mrg"
+    path.write_text(TREE)
+    return path
+
+
+def run(*arguments: str | Path, stdin: str = "") -> Result:
+    return CliRunner().invoke(cli, list(map(str, arguments)), input=stdin)
+
+
+def refused(*arguments: str | Path, stdin: str = "") -> str:
+    """Return the line that a command ends with."""
+    done = run(*arguments, stdin=stdin)
+    assert isinstance(done.exception, FormatError), done.output
+    return str(done.exception)
+
+
+def test_names_that_are_no_utf8_are_shown_with_escapes(trees: Path, tmp_path: Path) -> None:
+    odd = tmp_path / os.fsdecode(b"n\xff.mrg")
+    odd.write_text(TREE)
+    shown = f"{tmp_path}/n\\udcff.mrg"
+    assert run("search", "NP", odd).stdout.splitlines()[1].split("\t")[0] == shown
+    assert json.loads(run("search", "NP", odd, "--count", "--to", "json").stdout)["file"] == shown
+    assert run("phrases", odd, trees, "--label", "NP").stdout.splitlines()[1].split("\t")[0] == shown
+    assert run("view", odd, trees, "-o", tmp_path / "x.html").exit_code == 0
+    assert [s["file"] for s in Page((tmp_path / "x.html").read_text()).data["sentences"]] == [
+        shown,
+        str(trees),
+    ]
+
+
+@pytest.mark.parametrize("command", ["train", "compare"])
+def test_a_treebank_that_is_read_several_times_is_a_file(command: str, trees: Path, tmp_path: Path) -> None:
+    os.mkfifo(tmp_path / "pipe")
+    for given in (("-", trees), (trees, "-"), (tmp_path / "pipe", trees)):
+        arguments = [given[0], "--dev", given[1], "-o", tmp_path / "m"] if command == "train" else given
+        line = refused(command, *arguments, "--dparser", "gold", stdin=TREE)
+        name = tmp_path / "pipe" if "-" not in given else "<stdin>"
+        assert line == f"{name}: is read several times; name a file instead"
+    assert not (tmp_path / "m").exists()
+
+
+def test_standard_input_is_read_once(trees: Path) -> None:
+    assert refused("evaluate", "-", "-", stdin=TREE).startswith("<stdin>: is read several times; name a file")
+
+
+def test_a_report_over_standard_input_reads_it_twice(trees: Path, tmp_path: Path) -> None:
+    line = refused("evaluate", trees, "-", "--report", tmp_path / "r.html", stdin=TREE)
+    assert line == "<stdin>: is read several times; name a file instead"
+    assert not (tmp_path / "r.html").exists()
+
+
+def test_a_report_that_cannot_be_written_is_known_before_training(
+    trees: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("d2c.experiments.comparison.train_and_compare", None)
+    for report in (tmp_path / "absent" / "r.html", tmp_path):
+        assert refused("compare", trees, trees, "--report", report).startswith(f"{report}: cannot be written")
+    assert [path.name for path in tmp_path.iterdir()] == ["x.mrg"]
+
+
+def test_alternatives_have_no_confidences(tmp_path: Path) -> None:
+    options = ("--text", "--to", "json", "--best", "2", "--min-confidence", "0.5")
+    done = run("parse", "en-small", "-", *options, stdin="They slept.\n")
+    assert done.exit_code == 2 and "no confidences to collapse by; leave out one of the two" in done.output
+
+
+def test_conllu_has_no_options_of_trees(tmp_path: Path) -> None:
+    (tmp_path / "x.conllu").write_text("1\ta\ta\tX\tX\t_\t0\troot\t_\t_\n\n")
+    for options in (["--to", "export"], ["--clean"], ["--merge"]):
+        done = run("convert", tmp_path / "x.conllu", tmp_path / "y.conllu", *options)
+        assert done.exit_code == 2 and "CoNLL-U has no c-trees; leave out --to" in done.output
+        assert not (tmp_path / "y.conllu").exists()
+
+
+def test_what_is_input_where_no_model_is_named(tmp_path: Path) -> None:
+    for name in ("deep/below/a.txt", "lines/a.jsonl", "none/a.mrg"):
+        (tmp_path / name).parent.mkdir(parents=True)
+        (tmp_path / name).write_text("")
+    assert [_is_input(tmp_path / name) for name in ("deep", "lines", "none")] == [True, True, False]
+    assert _is_input(Path("absent.jsonl")) and not _is_input(Path("absent"))
