@@ -93,6 +93,7 @@ DPARSER_NAMES = [*DPARSERS, *ENCODERS, "default", *(f"{name}+{own}" for name in 
 @click.option("--models", type=FilePath, default="models", show_default=True, help="All is kept here.")
 def main(dparsers: list[str], cparsers: list[str], packed: str | None, models: Path, **settings: Any) -> None:
     """Prints the table; the first d-parser is what the others are held against."""
+    torch.set_num_threads(1)  # of all trainings: minutes and weights do not depend on the order of names
     data = Data(models, **settings)
     if packed:
         for name in dparsers:
@@ -190,7 +191,6 @@ class Table:
     def constituents(self, name: str) -> None:
         """Add the row of a c-parser, which votes from now on."""
         parser, given, full_name = self.data.cparser(name), self.data.given, f"c-parser {name}"
-        torch.set_num_threads(1)
         guess, seconds = timed(parser.parses, given["test"], full_name, cpu=1)
         both = list(parser.parses(given["dev"])), guess
         encode = Reduction("direct", self.data.learned.spec.head_rules).encode
