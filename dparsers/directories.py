@@ -27,7 +27,7 @@ def whole_directory(directory: Path, marker: str = SETTINGS) -> Iterator[Path]:
     can take its place.
     """
     directory = Path(directory)
-    if os.path.ismount(directory) or (directory.is_dir() and directory.samefile(Path.cwd())):
+    if os.path.ismount(directory) or (directory.is_dir() and directory.samefile(".")):
         what = "a mount point" if os.path.ismount(directory) else "the working directory"
         raise ModelError(f"{directory}: cannot become a model: it is {what}; name a directory in it")
     if directory.exists() and not (directory / marker).is_file():
