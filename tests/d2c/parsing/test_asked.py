@@ -89,6 +89,7 @@ def test_many_sentences(parser: Parser) -> None:
         ('{"tokens": ["a", "b"], "tags": ["A"]}', "2 tokens with 1 tags"),
         ('{"tokens": []}', "there are no words"),
         ('{"tokens": ["a", " "]}', "the token 2 is empty"),
+        ('{"tokens": ["a\\u0000b"]}', "a NUL character, which no text has"),
         ('{"words": ["a"]}', "there is no 'tokens'"),
         ('{"tokens": "a"}', "no JSON object with `tokens`, a list of words, and perhaps `tags`"),
         ("[1]", "no JSON object with `tokens`, a list of words, and perhaps `tags`"),
