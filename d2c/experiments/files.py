@@ -26,9 +26,8 @@ from d2c.trees.scores.significance import paired_lines
 
 def compare_files(files: Sequence[Pairs], read: Read, metric: Metric) -> Comparison:
     """Score each guess against gold, which they share. Raises FormatError."""
-    for pairs in files:
-        check_repeatable(pairs.gold)
-        check_repeatable(pairs.guess)
+    for treebank in (files[0].gold, *(pairs.guess for pairs in files)):
+        check_repeatable(treebank)
     gold, headed = list(read(files[0].gold)), load_head_rules("collins").headed
     names = [Path(names_of(pairs.guess)).name for pairs in files]
     if len(set(names)) < len(names):

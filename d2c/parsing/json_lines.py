@@ -8,7 +8,7 @@ from dataclasses import replace
 from itertools import chain, groupby
 from typing import Any, NamedTuple, TypeVar
 
-from d2c.base.errors import Refuse, printable, stop
+from d2c.base.errors import Refuse, stop
 from d2c.base.files import AnyPath, file_name, open_input
 from d2c.parsing.asked import no_number, strings
 from d2c.parsing.parsed import NO_CTREE, Parsed
@@ -35,7 +35,7 @@ def format_json(parsed: Parsed) -> str:
     There is nothing of all this, but an error, where the sentence could not be parsed.
     """
     sentence = parsed.sentence
-    shown: dict[str, Any] = {"file": printable(sentence.file)} if sentence.file else {}
+    shown: dict[str, Any] = {"file": sentence.file} if sentence.file else {}
     if parsed.error:
         shown |= error_to_json(sentence.line, parsed.error)
     else:

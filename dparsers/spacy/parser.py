@@ -12,7 +12,6 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
-from hashlib import sha256
 from pathlib import Path
 from typing import Any, ClassVar, Self
 
@@ -95,8 +94,7 @@ class SpacyParser(SpacyEstimator, DependencyParser):
             self._build(vectors)
             examples = [Example(self._doc(dtree.tokens), self._gold_doc(dtree)) for dtree in train]
             evaluate = evaluating(Progress, progress, lambda: self._scores(dev))
-            digest = vectors and sha256(vectors.data).digest()
-            self._learn(examples, evaluate, staging, train, dev, digest)
+            self._learn(examples, evaluate, staging, train, dev)
             if vectors is not None:
                 write_vectors(staging, vectors)
             FORMAT.write(staging, {"sizes": SIZES[self.network]} | self.codes_.settings, self)

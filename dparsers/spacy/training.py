@@ -11,6 +11,7 @@ import math
 import time
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
+from hashlib import sha256
 from pathlib import Path
 from threading import Lock
 from typing import Any, ClassVar
@@ -144,7 +145,7 @@ class SpacyEstimator:
         """Train the component, and leave the weights that had the best score, in a directory, too.
 
         evaluate: is called ten times, or once after each pass; rate: the highest of learning
-        made_of:  what, beside weights and settings, tells this training from others
+        made_of:  what, beside weights, vectors and settings, tells this training from others
         """
         epochs = self.PRESETS[self.preset] if self.epochs is None else self.epochs
         steps = max(1, round(epochs * sum(map(len, examples)) / _BATCH_WORDS))
@@ -156,7 +157,8 @@ class SpacyEstimator:
         training = SpacyTraining(component.model, optimizer, Batches(examples, _BATCH_WORDS))
         if self.checkpoints is not None:
             settings = (self.seed, epochs, rate, _BATCH_WORDS, _DROPOUT)
-            training.keep_in(Path(self.checkpoints), self.WHO, settings, *made_of)
+            vectors = sha256(self.nlp_.vocab.vectors.data).digest()  # which are not among the weights
+            training.keep_in(Path(self.checkpoints), self.WHO, settings, vectors, *made_of)
         begin = time.monotonic() - training.seconds
 
         def update() -> float:
