@@ -6,7 +6,8 @@ A row for each model (a name or a directory), for the d-trees of somebody else's
 converts them, and for what the models so far vote for: weights for one half of the sentences are learned on
 the other half. Words are given, all tags predicted; trees are in the Penn Treebank's convention, as of
 `scripts/build_models.py`. F1 and exact match by EVALB, `collins.prm`; points and p: of the difference to the
-first model over all sentences, paired approximate randomisation. Words/s: of CPU time, from words to trees.
+first model over all sentences, paired approximate randomisation. Words/s: of CPU time, from words to trees
+with the confidences that votes take.
 
 Reads $D2C_TREEBANKS (default ../shared/treebanks).
 """

@@ -41,17 +41,15 @@ def ours(patterns: list[str], trees: list[CTree]) -> tuple[float, float, list[in
 
 
 def theirs(patterns: list[str], trees: list[CTree]) -> tuple[float, float, list[int]]:
-    """The same of nltk.tgrep."""
+    """The same of nltk.tgrep; patterns are compiled before, which takes the same time for any number of trees."""
     from nltk.tgrep import tgrep_compile, tgrep_positions
     from nltk.tree import ParentedTree
 
+    read = [tgrep_compile(pattern) for pattern in patterns]
     begin = time.process_time()
     parented = [ParentedTree.fromstring(format_bracket(replace(tree, top="ROOT"))) for tree in trees]
     prepared = time.process_time()
-    counts = []
-    for pattern in patterns:
-        found = tgrep_positions(tgrep_compile(pattern), parented)
-        counts.append(sum(map(len, found)))
+    counts = [sum(map(len, tgrep_positions(pattern, parented))) for pattern in read]
     return prepared - begin, time.process_time() - prepared, counts
 
 
