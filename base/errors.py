@@ -6,6 +6,7 @@ from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
 from itertools import count
+from pathlib import Path
 from typing import NoReturn, TypeVar
 
 Item = TypeVar("Item")
@@ -161,6 +162,12 @@ class Refusals:
             self.fail()
         if self.count and not readable:
             raise FormatError(self.file, 0, 0, "none of its sentences can be read")
+
+
+def refusing(read: Callable[[Path, Refusals], Iterable[Item]], path: Path, faults: Faults) -> Iterator[Item]:
+    """Yield what `read` reads of a file, in one pass that follows `faults`."""
+    refusals = Refusals(faults)
+    return refusals.over(read(path, refusals))
 
 
 def each_located(

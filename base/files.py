@@ -7,7 +7,7 @@ import os
 import sys
 import zlib
 from collections.abc import Iterator
-from contextlib import contextmanager, suppress
+from contextlib import AbstractContextManager, contextmanager, suppress
 from io import UnsupportedOperation
 from pathlib import Path
 from typing import IO, Any, BinaryIO, TextIO, cast
@@ -96,20 +96,12 @@ def _is_utf8(line: str) -> bool:
     return True
 
 
-@contextmanager
-def open_output(path: AnyPath) -> Iterator[TextIO]:
+def open_output(path: AnyPath) -> AbstractContextManager[TextIO]:
     """Open a UTF-8 text stream that becomes the file `path` at its end, or, after an error, nothing.
 
     Raises FormatError where it cannot be written, but BrokenPipeError where its reader has gone.
     """
-    if str(path) == "-":
-        sys.stdout.reconfigure(encoding="utf-8")  # type: ignore[union-attr]
-        with writing("<stdout>"):
-            yield sys.stdout
-            sys.stdout.flush()
-    else:
-        with _written(path, "w") as stream:
-            yield cast(TextIO, stream)
+    return _written(path, "w")
 
 
 def check_output(path: AnyPath) -> None:
@@ -123,20 +115,19 @@ class _Given(Exception):
     """Ends the writing of a file that was only tried."""
 
 
-@contextmanager
-def open_binary_output(path: AnyPath) -> Iterator[BinaryIO]:
+def open_binary_output(path: AnyPath) -> AbstractContextManager[BinaryIO]:
     """Open a stream of bytes, which becomes a file as that of `open_output` does."""
-    if str(path) == "-":
-        with writing("<stdout>"):
-            yield sys.stdout.buffer
-            sys.stdout.flush()
-    else:
-        with _written(path, "wb") as stream:
-            yield cast(BinaryIO, stream)
+    return _written(path, "wb")
 
 
 @contextmanager
-def _written(path: AnyPath, mode: str) -> Iterator[IO[Any]]:
+def _written(path: AnyPath, mode: str) -> Iterator[Any]:
+    if str(path) == "-":
+        sys.stdout.reconfigure(encoding="utf-8")  # type: ignore[union-attr]
+        with writing("<stdout>"):
+            yield sys.stdout.buffer if "b" in mode else sys.stdout
+            sys.stdout.flush()
+        return
     name = os.fspath(path)
     target = Path(os.path.realpath(path))  # through a link, the file it leads to is replaced
     if target.exists() and not target.is_file():  # a device or a pipe is written, never replaced

@@ -91,7 +91,7 @@ def in_order(
     first = list(islice(stream, 2)) if jobs > 1 else []
     if len(first) > 1:
         with Pool(make, jobs, fresh) as pool:
-            for answer in Schedule(pool, _twice, 3 * jobs).run(chain(first, stream)):
+            for answer in Schedule(pool, twice, 3 * jobs).run(chain(first, stream)):
                 if isinstance(answer, Failed):
                     raise answer.error or ChildProcessError(GONE.replace("its worker", "a worker process"))
                 yield answer
@@ -101,7 +101,7 @@ def in_order(
         raise failed[0]
 
 
-def _twice(item: Any) -> Attempts[Any]:
+def twice(item: Any) -> Attempts[Any]:
     """Attempt an item again where its worker has died."""
     answer = yield item
     if isinstance(answer, Failed) and answer.gone:

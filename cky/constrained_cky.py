@@ -2,12 +2,11 @@
 
 from __future__ import annotations
 
-from collections import Counter, deque
+from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Sequence
-from concurrent.futures import Future, ThreadPoolExecutor
 from dataclasses import replace
 from functools import cached_property
-from itertools import islice, repeat
+from itertools import repeat
 from pathlib import Path
 from typing import Any, Self
 
@@ -48,19 +47,17 @@ from d2c.trees.dtree import DTree
 from d2c.trees.heads import HeadRules, load_head_rules
 from d2c.trees.refinement import visible
 from d2c.trees.repair import Repairs
-from d2c.trees.route import Confidences, Progress, Ranked, Route, paired
+from d2c.trees.route import Confidences, Progress, Route, paired
 from d2c.trees.scores.brackets import bracket_scores
 
 DEFAULTS = ChartSettings()
 _SMALLEST = CTree(Tokens(("a", "b"), ("A", "B")), ("S",), ((0, 1),), (1,))  # that kernels are compiled with
-_BATCH = 16  # d-trees that a thread takes at a time
 
 
 class ConstrainedCKY(ChartDecoder, Route):
     """Route 2 (PAD): the best c-tree of a learned grammar among those that have the given d-tree.
 
     settings:    see `ChartSettings`; changes: settings that differ, by name
-    jobs:        threads of `decode_all`
     checkpoints: directory of a checkpoint, from which an interrupted training goes on
 
     Learned by `fit`: grammar, vocabulary, what pruning allows, weights (the average over all steps).
@@ -73,12 +70,10 @@ class ConstrainedCKY(ChartDecoder, Route):
     def __init__(
         self,
         settings: ChartSettings = DEFAULTS,
-        jobs: int = 1,
         checkpoints: Path | None = None,
         **changes: Any,
     ) -> None:
-        self.settings = replace(settings, **changes)
-        self.jobs, self.checkpoints = jobs, checkpoints
+        self.settings, self.checkpoints = replace(settings, **changes), checkpoints
 
     @property
     def is_fitted(self) -> bool:
@@ -153,12 +148,11 @@ class ConstrainedCKY(ChartDecoder, Route):
         """Return the best averaged weights; `score` says their F1."""
         learner, query = training.learner, self.query
         scorer = Scorer(self.templates, self.grammar_.keys, learner.weights)
-
-        def learn(chosen: NDArray[np.int64]) -> tuple[float, int]:
-            result: tuple[float, int] = train_on(learner, training.gradient, examples, chosen, query, scorer)
-            return result
-
-        return training.run(len(examples.begin) - 1, learn, score, progress)
+        return training.run(
+            len(examples.begin) - 1,
+            lambda chosen: train_on(learner, training.gradient, examples, chosen, query, scorer),
+            *(score, progress),
+        )
 
     def go_on(
         self,
@@ -275,20 +269,7 @@ class ConstrainedCKY(ChartDecoder, Route):
         return replace(dtree, labels=tuple(gold.rule_labels(dtree.labels or ())))
 
     def _decode_all(self, dtrees: Iterable[DTree], repairs: Repairs) -> Iterator[CTree]:
-        """`decode` for a stream of d-trees, on `jobs` threads, in order."""
-        if self.jobs == 1:
-            for dtree in dtrees:
-                yield self.best(dtree, repairs)
-            return
-        stream, pending = iter(dtrees), deque[Future[tuple[list[CTree], Repairs]]]()
-        with ThreadPoolExecutor(self.jobs) as pool:
-            while (batch := list(islice(stream, _BATCH))) or pending:
-                if batch:
-                    pending.append(pool.submit(self._decode_batch, batch))
-                if not batch or len(pending) > 2 * self.jobs:
-                    ctrees, counted = pending.popleft().result()
-                    repairs.add(counted)
-                    yield from ctrees
+        return (self.best(dtree, repairs) for dtree in dtrees)
 
     def oracle(self, ctree: CTree, dtree: DTree) -> CTree:
         """Return the tree of Y(x, d) nearest to a gold c-tree: argmin Δ(y, y'), compared by parts (i, k, j,
@@ -309,21 +290,11 @@ class ConstrainedCKY(ChartDecoder, Route):
     ) -> tuple[CTree, Confidences]:
         return self.with_confidences(dtree, repairs, constraints)
 
-    def _decode_k_best(self, dtree: DTree, k: int, constraints: SpanConstraints | None) -> Sequence[Ranked]:
-        return self.k_best(dtree, k, constraints)
-
-    def _decode_batch(self, dtrees: Sequence[DTree]) -> tuple[list[CTree], Repairs]:
-        repairs = Repairs()
-        return [self.best(dtree, repairs) for dtree in dtrees], repairs
-
     def save(self, directory: Path) -> None:
         """Write JSON, and the non-zero weights as .npz, into a directory, made if absent. Raises ModelError
         where the route is not trained yet."""
         self.check_fitted()
-        learned = Learned(
-            *(self.observed_, self.grammar_, self.vocabulary_, self.top_, self.gaps_),
-            *(self.default_, self.allowed_, self.weights_, self.arcs_),
-        )
+        learned = Learned(*(getattr(self, f"{name}_") for name in Learned._fields))
         write_model(directory, self.settings, learned)
 
     @classmethod
@@ -331,9 +302,8 @@ class ConstrainedCKY(ChartDecoder, Route):
         """Return what `save` wrote. Raises ModelError."""
         settings, learned = read_model(directory)
         route = cls(settings)
-        route.observed_, route.grammar_, route.default_ = learned.observed, learned.grammar, learned.default
-        route.vocabulary_, route.top_, route.gaps_ = learned.vocabulary, learned.top, learned.gaps
-        route.allowed_, route.weights_, route.arcs_ = learned.allowed, learned.weights, learned.arcs
+        for name, part in learned._asdict().items():
+            setattr(route, f"{name}_", part)
         route._number()
         return route
 

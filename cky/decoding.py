@@ -81,7 +81,7 @@ class ChartDecoder:
         repairs.counts[ARCS_UNDONE] += _arcs_undone(sentence, derivation)
         return self.ctree(dtree.tokens, derivation, repairs)
 
-    def k_best(self, dtree: DTree, k: int, constraints: SpanConstraints | None = None) -> Sequence[Ranked]:
+    def _decode_k_best(self, dtree: DTree, k: int, constraints: SpanConstraints | None) -> Sequence[Ranked]:
         """Return the k best c-trees with the logarithms of their probabilities, in the order of their best
         derivations; fewer where there are no more. The one of minimum Bayes risk comes first, where `best`
         returns that; if none of the k has its constituents, its probability is not known (None).
@@ -94,15 +94,12 @@ class ChartDecoder:
         sentence = self._sentence(dtree, self.heads_of(dtree, Repairs()), constraints)
         scored, wanted = scored_chart(sentence), k
         while True:
-            best: dict[CTree, float] = {}
             logs, derivations = k_best_derivations(scored, wanted)
-            for log, derivation in zip(logs, derivations, strict=True):
-                ctree = self.ctree(dtree.tokens, derivation, Repairs())
-                best[ctree] = float(np.logaddexp(best.get(ctree, -np.inf), log))
-            if len(best) >= k or len(derivations) < wanted or wanted >= MOST_DERIVATIONS:
+            ctrees = (self.ctree(dtree.tokens, one, Repairs()) for one in derivations)
+            ranked = summed(zip(logs, ctrees, strict=True))[:k]
+            if len(ranked) == k or len(derivations) < wanted or wanted >= MOST_DERIVATIONS:
                 break
             wanted *= 2
-        ranked = [(log, ctree) for ctree, log in best.items()][:k]
         if not self.arcs_.scale or sentence.packed is None:
             return ranked
         found = posteriors(sentence, scored, self.arcs_.scale)

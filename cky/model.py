@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Annotated
+from typing import Annotated, NamedTuple
 
 import numpy as np
 
@@ -38,8 +38,7 @@ class ModelFile:
     arcs: tuple[float, ...] = ()
 
 
-@dataclass(frozen=True)
-class Learned:
+class Learned(NamedTuple):
     """All that `ConstrainedCKY.fit` learns.
 
     observed: the rules that were read off; grammar: those that are used

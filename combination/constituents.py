@@ -51,10 +51,7 @@ class Candidate(NamedTuple):
 
 def constituents(ctree: CTree) -> list[Constituent]:
     """Return the constituent of each node [K]; no two are equal."""
-    yields = [1 << token for token in range(len(ctree.tokens))]
-    for kids in ctree.children:
-        yields.append(sum(yields[kid] for kid in kids))
-    return _numbered(zip(ctree.labels, yields[len(ctree.tokens) :], strict=True))
+    return _numbered(zip(ctree.labels, _yields(ctree), strict=True))
 
 
 def _numbered(brackets: Iterable[tuple[str, int]]) -> list[Constituent]:
@@ -178,7 +175,7 @@ def _heads(tree: CTree, ctrees: Sequence[CTree]) -> tuple[int, ...] | None:
 
 
 def _yields(ctree: CTree) -> list[int]:
-    return [one.tokens for one in constituents(ctree)]
+    return ctree.bits()[len(ctree.tokens) :]
 
 
 def learn_constituents(sentences: Iterable[tuple[CTree, Sequence[Parse | None]]]) -> VotingWeights:

@@ -20,7 +20,7 @@ from d2c.base.progress import log
 from d2c.base.schema import checked
 from d2c.base.settings import limits_of
 from d2c.dparsers.directories import ModelFormat, loading, parameters, whole_directory
-from d2c.dparsers.protocol import EMPTY_FORM, Report, TaggingProgress
+from d2c.dparsers.protocol import EMPTY_FORM, DependencyParser, Progress, Report, TaggingProgress
 from d2c.trees.ctree import Tokens
 from d2c.trees.dtree import DTree
 from d2c.trees.formats.chunks import batches
@@ -160,6 +160,11 @@ def evaluating(
     return evaluate
 
 
+def evaluating_arcs(parser: DependencyParser, dev: Sequence[DTree], progress: Report) -> Evaluate:
+    """Return what `evaluating` does, of a parser's UAS and LAS on d-trees."""
+    return evaluating(Progress, progress, lambda: attachment(dev, parser.parse(one.tokens for one in dev)))
+
+
 class TrainedTagger(ABC):
     """A tagger that is taught the tags of a treebank; what a library does of that is left to classes.
 
@@ -176,13 +181,9 @@ class TrainedTagger(ABC):
         """Learn, and leave the model with the best accuracy on the second file; errors: `Tagger`."""
         self._check()
         train, dev = read_tagged(train_conllu), thinned(read_tagged(dev_conllu), DEV_WORDS)
-
-        def scores() -> tuple[float]:
-            return (accuracy(dev, self.tag(tokens.forms for tokens in dev)),)
-
         with self._seeded(), whole_directory(directory, self.FORMAT.file) as staging:
             self.tags_ = tags_of(train)
-            settings = self._fit((train, dev), evaluating(TaggingProgress, progress, scores), staging)
+            settings = self._fit((train, dev), self._evaluating(dev, progress), staging)
             self.FORMAT.write(staging, {"tags": self.tags_} | settings, self)
         return self
 
@@ -210,6 +211,11 @@ class TrainedTagger(ABC):
                 if len(tags) != len(forms):
                     raise AssertionError(f"{len(tags)} words came back for {len(forms)}")
                 yield Tokens(tuple(forms), tuple(tags))
+
+    def _evaluating(self, dev: Sequence[Tokens], progress: Report) -> Evaluate:
+        return evaluating(
+            TaggingProgress, progress, lambda: (accuracy(dev, self.tag(one.forms for one in dev)),)
+        )
 
     def _check(self) -> None:
         """Raise ModelError for parameters that are unknown or out of range."""

@@ -43,24 +43,6 @@ def k_best_dtrees(arcs: PackedArcs, k: int, projective: bool, most: int = MOST_E
     return _projective(arcs, k, most) if projective else _any(arcs, k)
 
 
-class Dependents(NamedTuple):
-    """[n] the dependents of each word on a side, with the numbers of the arcs to them; those of the root."""
-
-    left: list[list[tuple[int, int]]]
-    right: list[list[tuple[int, int]]]
-    root: list[tuple[int, int]]
-
-    @classmethod
-    def of(cls, arcs: PackedArcs) -> Dependents:
-        """From arcs."""
-        n = len(arcs.begin) - 1
-        found = cls([[] for _ in range(n)], [[] for _ in range(n)], [])
-        for number, (m, h) in enumerate(zip(arcs.dependents().tolist(), arcs.heads.tolist(), strict=True)):
-            side = found.root if not h else found.left[h - 1] if m < h - 1 else found.right[h - 1]
-            side.append((m, number))
-        return found
-
-
 def _projective(arcs: PackedArcs, k: int, most: int) -> list[Scored]:
     """By Eisner's chart."""
     found = eisner_forest(arcs, most)
@@ -85,8 +67,11 @@ def eisner_forest(arcs: PackedArcs, most: int = MOST_EDGES) -> tuple[Forest, Int
     Spans i..j of words are complete, with their head at the left or right end, or two such that face each
     other. A word by itself is an axiom.
     """
-    n, dependents, chart = len(arcs.begin) - 1, Dependents.of(arcs), _Chart(len(arcs.begin) - 1)
-    ends = {(min(m, h - 1), max(m, h - 1)) for m, h in zip(arcs.dependents(), arcs.heads, strict=True) if h}
+    n, chart = len(arcs.begin) - 1, _Chart(len(arcs.begin) - 1)
+    dependents: list[list[tuple[int, int]]] = [[] for _ in arcs.begin]  # of the root, then of each word; arcs
+    for arc, (m, h) in enumerate(zip(arcs.dependents().tolist(), arcs.heads.tolist(), strict=True)):
+        dependents[h].append((m, arc))
+    ends = {(min(m, h), max(m, h)) for h, below in enumerate(dependents[1:]) for m, _ in below}
     right = {(i, i): i for i in range(n)}  # the head at the left end, its dependents on the right
     left, facing = right.copy(), dict[tuple[int, int], int]()
     for j in range(1, n):
@@ -94,13 +79,13 @@ def eisner_forest(arcs: PackedArcs, most: int = MOST_EDGES) -> tuple[Forest, Int
             if (i, j) in ends:
                 split = (k for k in range(i, j) if (i, k) in right and (k + 1, j) in left)
                 chart.derive(facing, i, j, [(right[i, k], left[k + 1, j], -1) for k in split])
-            ways = ((m, arc) for m, arc in dependents.right[i] if (i, m) in facing and (m, j) in right)
+            ways = ((m, arc) for m, arc in dependents[i + 1] if (i, m) in facing and (m, j) in right)
             chart.derive(right, i, j, [(facing[i, m], right[m, j], arc) for m, arc in ways])
-            ways = ((m, arc) for m, arc in dependents.left[j] if (m, j) in facing and (i, m) in left)
+            ways = ((m, arc) for m, arc in dependents[j + 1] if (m, j) in facing and (i, m) in left)
             chart.derive(left, i, j, [(facing[m, j], left[i, m], arc) for m, arc in ways])
         if len(chart.edges) > most:
             return None
-    whole = ((m, arc) for m, arc in dependents.root if (0, m) in left and (m, n - 1) in right)
+    whole = ((m, arc) for m, arc in dependents[0] if (0, m) in left and (m, n - 1) in right)
     chart.derive(facing, 0, n, [(left[0, m], right[m, n - 1], arc) for m, arc in whole])
     if (0, n) not in facing:
         return None

@@ -11,6 +11,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from d2c.trees.dtree import is_projective, is_tree
+from d2c.trees.repair import cycles_of
 
 Doubles = NDArray[np.float64]
 
@@ -80,8 +81,8 @@ def chu_liu_edmonds(scores: Doubles) -> tuple[int, ...]:
     np.fill_diagonal(graph, -np.inf)
     contracted: list[tuple[int, dict[int, int], NDArray[np.int64], NDArray[np.int64]]] = []
     heads = graph.argmax(axis=0)
-    while cycle := _cycle(heads):
-        first, rest = cycle[0], cycle[1:]
+    while cycles := cycles_of(heads[1:].tolist()):
+        first, *rest = cycle = [m + 1 for m in cycles[0]]
         old = {m: int(heads[m]) for m in cycle}
         lost = graph[[*old.values()], cycle]
         into, out = graph[:, cycle] - lost, graph[cycle]
@@ -98,20 +99,3 @@ def chu_liu_edmonds(scores: Doubles) -> tuple[int, ...]:
             heads[m] = h
         heads[enter[outside]] = outside
     return tuple(map(int, heads[1:]))
-
-
-def _cycle(heads: NDArray[np.int64]) -> list[int]:
-    """The words of a cycle, the lowest first; none where there is none."""
-    reached_from = [-1] * len(heads)
-    reached_from[0] = 0
-    for start in range(1, len(heads)):
-        m = start
-        while reached_from[m] < 0:
-            reached_from[m] = start
-            m = int(heads[m])
-        if m and reached_from[m] == start:
-            cycle = [m]
-            while (m := int(heads[m])) != cycle[0]:
-                cycle.append(m)
-            return sorted(cycle)
-    return []

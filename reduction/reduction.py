@@ -73,30 +73,6 @@ class ReductionFile:
     arcs: tuple[float, ...] = ()
 
 
-class LabelSource:
-    """Where the labels come from that decoding reads; this one takes those that d-trees come with."""
-
-    def label(self, dtrees: Iterable[DTree], continuous: bool, counts: Counter[str]) -> list[DTree]:
-        """Return the d-trees with labels.
-
-        continuous: whether c-trees are to have no gaps; counts: repairs are added to these
-        """
-        return list(dtrees)
-
-    def label_with_shares(
-        self, dtrees: Iterable[DTree], continuous: bool, counts: Counter[str]
-    ) -> list[tuple[DTree, Sequence[float]]]:
-        """As `label`; and how sure each label is, [n]. Those of a d-parser have no scores and count as 1."""
-        return [(dtree, (1.0,) * len(dtree.heads)) for dtree in dtrees]
-
-    def k_best(self, dtree: DTree, k: int, continuous: bool) -> list[tuple[float, DTree]]:
-        """Return the best d-trees that packed arcs hold, some k, labelled, first that of `label`; each with
-        the logarithm of what it counts for: here, the probabilities of its arcs."""
-        from d2c.reduction.alternatives import likely_dtrees  # only here: it needs numba
-
-        return likely_dtrees(dtree, k, continuous)
-
-
 class DecodedBatch(NamedTuple):
     """Decoded sentences.
 
@@ -113,7 +89,7 @@ class DecodedBatch(NamedTuple):
 class Reduction(Route):
     """Route 1: constituents in dependency labels.
 
-    Its parameters are the fields of `ReductionSettings`; source: of the labels that decoding reads.
+    Its parameters are the fields of `ReductionSettings`.
 
     Learned by `fit`: the symbols of the treebank, the commonest for each head's tag, the commonest wrapper,
     and, unless the labels carry them, a classifier of unary chains. Unfitted, it encodes and decodes without
@@ -121,8 +97,6 @@ class Reduction(Route):
     """
 
     gives_confidences = gives_k_best = ranks_arcs = True
-
-    source = LabelSource()
 
     def __init__(
         self,
@@ -212,7 +186,7 @@ class Reduction(Route):
         looked at: `_DTREES` for each c-tree, since several d-trees may have the same constituents."""
         if packed_arcs(dtree) is None:
             return super()._decode_k_best(dtree, k, constraints)
-        logs, labelled = zip(*self.source.k_best(dtree, _DTREES * k, self.is_continuous), strict=True)
+        logs, labelled = zip(*self._k_best_dtrees(dtree, _DTREES * k), strict=True)
         total = float(np.logaddexp.reduce(logs))
         batch = self._restored(labelled, (), Repairs())
         ctrees = map(_unwrapped, map(restore_unaries, batch.ctrees, batch.chains))
@@ -270,15 +244,27 @@ class Reduction(Route):
 
     def _decoded(self, dtrees: Iterable[DTree], repairs: Repairs, sure: bool) -> Iterator[DecodedBatch]:
         """Label, decode, and recover unary nodes; sure: ask how sure labels are."""
-        source, continuous = self.source, self.is_continuous
         for taken in batches(dtrees, _BATCH):
             shares: Sequence[Sequence[float]] = ()
             if sure:
-                pairs = source.label_with_shares(taken, continuous, repairs.counts)
+                pairs = self._relabel_with_shares(taken, repairs.counts)
                 labelled, shares = [dtree for dtree, _ in pairs], [one for _, one in pairs]
             else:
-                labelled = source.label(taken, continuous, repairs.counts)
+                labelled = self.relabel(taken, repairs.counts)
             yield self._restored(labelled, shares, repairs)
+
+    def _relabel_with_shares(
+        self, dtrees: Iterable[DTree], counts: Counter[str]
+    ) -> list[tuple[DTree, Sequence[float]]]:
+        """As `relabel`; and how sure each label is, [n]: those of a d-parser, which have no scores, 1."""
+        return [(dtree, (1.0,) * len(dtree.heads)) for dtree in dtrees]
+
+    def _k_best_dtrees(self, dtree: DTree, k: int) -> list[tuple[float, DTree]]:
+        """Return the best d-trees that packed arcs hold, some k, labelled, first that of `relabel`; each with
+        the logarithm of what it counts for: here, the probabilities of its arcs."""
+        from d2c.reduction.alternatives import likely_dtrees  # only here: it needs numba
+
+        return likely_dtrees(dtree, k, self.is_continuous)
 
     def _restored(
         self, labelled: Iterable[DTree], shares: Sequence[Sequence[float]], repairs: Repairs

@@ -5,12 +5,11 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Callable, Sequence
 from dataclasses import replace
-from operator import ne
 
 from d2c.reduction.encodings.encoding import Order
 from d2c.trees.ctree import Tokens
 from d2c.trees.dtree import DTree, head_outward, modifiers_of
-from d2c.trees.repair import CROSSING, CYCLE, EXTRA_ROOT, HEAD_OUTSIDE, projectivize, repair_heads
+from d2c.trees.repair import CROSSING, CYCLE, EXTRA_ROOT, HEAD_OUTSIDE, mended, projectivize
 
 UNREADABLE = "label unreadable"
 UNKNOWN = "symbol unknown"
@@ -21,13 +20,7 @@ KINDS = (HEAD_OUTSIDE, EXTRA_ROOT, CYCLE, CROSSING, UNREADABLE, UNKNOWN, DISAGRE
 
 def backbone_of(dtree: DTree, continuous: bool, counts: Counter[str]) -> DTree:
     """Return the d-tree with heads that form a tree, projective if c-trees are to have no gaps."""
-    heads, repaired = repair_heads(dtree.heads)
-    repaired.add_to(counts)
-    if continuous:
-        lifted = projectivize(heads)
-        counts[CROSSING] += sum(map(ne, heads, lifted))
-        heads = lifted
-    return replace(dtree, heads=tuple(heads))
+    return replace(dtree, heads=tuple(mended(dtree.heads, continuous, counts)))
 
 
 def complete_order(

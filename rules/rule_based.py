@@ -12,13 +12,13 @@ from dataclasses import dataclass
 from functools import cached_property
 from itertools import repeat
 from pathlib import Path
-from typing import Annotated, Self
+from typing import Self
 
 from d2c.base.model_files import read_as, write_settings
 from d2c.base.progress import counted
 from d2c.rules.gluing import Gluing
 from d2c.rules.pieces import Piece, arcs_of, pieces_of
-from d2c.rules.tables import PieceTables, Rows
+from d2c.rules.tables import PieceTables, Rows, Symbol
 from d2c.trees.conversion import to_labelled_dependencies
 from d2c.trees.ctree import CTree
 from d2c.trees.dtree import DTree
@@ -31,11 +31,6 @@ NO_RULE = "no rule"
 _FILE = "rules.json"
 
 
-def _check_symbol(symbol: str) -> None:
-    if not symbol:
-        raise ValueError("the commonest symbol is empty")
-
-
 @dataclass(frozen=True)
 class RuleFile(Rows):
     """The file of a fitted `RuleBased`; attributes as there."""
@@ -44,7 +39,7 @@ class RuleFile(Rows):
     labels: bool
     gaps: bool
     top: str | None
-    default: Annotated[str, _check_symbol]
+    default: Symbol
 
 
 class RuleBased(Route):

@@ -23,7 +23,7 @@ def _check_attachments(chains: tuple[Chain, ...]) -> None:
 
 
 _Chain = Annotated[Chain, _check_chain]
-_Symbol = Annotated[str, lambda symbol: _check_chain((symbol,))]
+Symbol = Annotated[str, lambda symbol: _check_chain((symbol,))]
 
 
 @dataclass(frozen=True)
@@ -31,7 +31,7 @@ class Rows:
     """`PieceTables` in a file."""
 
     attachments: tuple[tuple[Arc, Annotated[tuple[_Chain, ...], _check_attachments]], ...]
-    bases: tuple[tuple[Arc, _Symbol], ...]
+    bases: tuple[tuple[Arc, Symbol], ...]
     tops: tuple[tuple[Arc, _Chain, _Chain], ...]
 
 

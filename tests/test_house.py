@@ -48,7 +48,6 @@ SAME_NAME = {
     "Tree": "a c-tree for users; a derivation tree of the theory",
     "Symbol": "of a grammar of the theory; of a binarized treebank",
     "Rule": "of a grammar of the theory; of the chart's grammar",
-    "Dependents": "of a word, in the theory; of a span, in the search for k-best trees",
 }
 MANY = {"click.command()", "kernel", "inner", "lean"}  # decorators of what may have MORE_PARAMETERS
 BLOCKS = ast.If | ast.For | ast.While | ast.With | ast.Try | ast.Match

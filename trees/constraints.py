@@ -15,6 +15,7 @@ from numbers import Integral
 from typing import Any, NamedTuple
 
 from d2c.trees.ctree import CTree, bits_of, child_over, tree_of
+from d2c.trees.families import cross
 from d2c.trees.formats.brackets import escape
 
 UNKNOWN = "X"  # a label where nothing suggests one
@@ -34,12 +35,6 @@ class LabelledSpan(NamedTuple):
     def tokens(self) -> int:
         """Its words as bits."""
         return (1 << self.end) - (1 << self.start)
-
-    def crosses(self, other: LabelledSpan) -> bool:
-        """Return whether both have words in common, and words of their own."""
-        return (
-            self.start < other.start < self.end < other.end or other.start < self.start < other.end < self.end
-        )
 
 
 class SpanConstraints(NamedTuple):
@@ -64,7 +59,7 @@ class SpanConstraints(NamedTuple):
             if not 0 <= span.start < span.end <= n:
                 raise ValueError(f"{span}: no span of {n} words, which are counted from 0")
         for one, other in combinations(made.require, 2):
-            if one.crosses(other):
+            if cross(one.tokens, other.tokens):
                 raise ValueError(f"required, but they cross: {one}, {other}")
         for span in made.require:
             if {span, span._replace(label=None)} & {*made.forbid}:
@@ -76,7 +71,7 @@ class SpanConstraints(NamedTuple):
     def broken(self, ctree: CTree) -> list[LabelledSpan]:
         """Return those that a c-tree does not obey."""
         found = set[tuple[int, str | None]]()
-        for label, tokens in zip(ctree.labels, _yields(ctree)[len(ctree.tokens) :], strict=True):
+        for label, tokens in zip(ctree.labels, ctree.bits()[len(ctree.tokens) :], strict=True):
             found |= {(tokens, label), (tokens, None)}
         words = {(1 << token, None) for token in range(len(ctree.tokens))}
         missing = [one for one in self.require if (one.tokens, one.label) not in found | words]
@@ -131,7 +126,7 @@ def obeying(
         return ctree, None if confidences is None else tuple(confidences)
     n = len(ctree.tokens)
     heads = [-1] * (ctree.root + 1) if ctree.head_children is None else ctree.lexical_heads()
-    columns = ctree.labels, _yields(ctree)[n:], heads[n:], confidences or [0.0] * len(ctree.labels)
+    columns = ctree.labels, ctree.bits()[n:], heads[n:], confidences or [0.0] * len(ctree.labels)
     nodes = [_Node(*column) for column in zip(*columns, strict=True)]
     nodes = _without_forbidden(nodes, constraints, (1 << n) - 1)
     for required in sorted(constraints.require, key=lambda one: one.label is None):
@@ -158,7 +153,7 @@ def _without_crossing(nodes: list[_Node], required: int, constraints: SpanConstr
     """Return the nodes that do not cross a required span, or what is left of them."""
     kept, known = list[_Node](), {node.tokens for node in nodes}
     for node in nodes:
-        if node.tokens & required and node.tokens & ~required and required & ~node.tokens:
+        if cross(node.tokens, required):
             node.tokens = node.without_crossing(required)
             alone = node.tokens.bit_count() == 1 or node.tokens in known
             if alone or not constraints.permits(node.label, node.tokens):
@@ -215,11 +210,3 @@ def _label(tokens: int, main: _Node, nodes: Sequence[_Node], constraints: SpanCo
     candidates: Iterator[str] = chain([main.label], (node.label for node in _around(nodes, tokens)))
     invented = (UNKNOWN * times for times in count(1))
     return next(label for label in chain(candidates, invented) if constraints.permits(label, tokens))
-
-
-def _yields(ctree: CTree) -> list[int]:
-    """Return [n + K] the words below each node as bits."""
-    yields = [1 << token for token in range(len(ctree.tokens))]
-    for kids in ctree.children:
-        yields.append(sum(yields[kid] for kid in kids))
-    return yields

@@ -106,11 +106,7 @@ def order_arcs(ctree: CTree, heads: Sequence[int]) -> DTree:
     With the c-tree's own heads that is Algorithm 1. The order is nested where heads are projective and the
     c-tree has no gaps. The time grows with the depth of nodes; heads must form a tree.
     """
-    n = len(ctree.tokens.forms)
-    above = [-1] * (n + len(ctree.labels))
-    for k, kids in enumerate(ctree.children):
-        for kid in kids:
-            above[kid] = n + k
+    n, above = len(ctree.tokens.forms), ctree.parents()
     symbols, events = [""] * n, [0] * n
     for h, modifiers in enumerate(modifiers_of(heads)):
         on_path, node = set(), above[h] if modifiers else -1

@@ -98,10 +98,7 @@ class CTree:
 
     def height(self) -> int:
         """Return how many nodes are on the longest way from the root to a word; 1 of a bare token."""
-        heights = [1] * len(self.tokens.forms)
-        for kids in self.children:
-            heights.append(1 + max([heights[kid] for kid in kids]))
-        return heights[-1]
+        return 1 + max(self.depths())
 
     def yields(self) -> list[tuple[int, ...]]:
         """Return [n + K] the sorted token indices below each node."""
@@ -115,6 +112,13 @@ class CTree:
         result: list[tuple[Block, ...]] = [((i, i + 1),) for i in range(len(self.tokens.forms))]
         for kids in self.children:
             result.append(joined(sorted([block for kid in kids for block in result[kid]])))
+        return result
+
+    def bits(self) -> list[int]:
+        """Return [n + K] the tokens below each node as the bits of a number."""
+        result = [1 << token for token in range(len(self.tokens.forms))]
+        for kids in self.children:
+            result.append(sum([result[kid] for kid in kids]))
         return result
 
     def lexical_heads(self) -> list[int]:

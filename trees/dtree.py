@@ -82,7 +82,7 @@ def top_down(heads: Sequence[int], modifiers: Sequence[Sequence[int]] | None = N
     no tree.
 
     Only the first root's tokens are listed. `modifiers_of` the heads, where the caller has them, save time.
-    Raises IndexError for heads out of range.
+    Heads are 0 or above; raises IndexError for those above n.
     """
     if 0 not in heads:
         return []

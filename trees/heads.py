@@ -22,6 +22,7 @@ from pathlib import Path
 from d2c.base.errors import FormatError
 from d2c.base.files import open_input
 from d2c.trees.ctree import CTree, trusted_ctree
+from d2c.trees.dtree import modifiers_of
 
 SEARCHES = ("left", "right", "leftdis", "rightdis")
 _KEYWORDS = ("punctuation", "conjunction", "default")
@@ -287,7 +288,8 @@ def induce_heads(ctree: CTree, heads: Sequence[int]) -> CTree:
     """Give a c-tree head children by the heads of its tokens (1..n, 0 = root).
 
     Of several words with their head outside the node, that nearest to the root of the d-tree counts, then the
-    leftmost. Raises ValueError where the numbers of tokens differ and where heads form no tree.
+    leftmost. Raises ValueError where the numbers of tokens differ, for heads above n and for circles; heads
+    below 1 are roots, of which there may be several.
     """
     n = len(ctree.tokens)
     if len(heads) != n:
@@ -334,15 +336,12 @@ def estimate_rules(ctrees: Iterable[CTree]) -> HeadRules:
 
 def _depths(heads: Sequence[int]) -> list[int]:
     """Return [n] arcs from each token to the root. Raises ValueError for a circle."""
-    depths = [-1] * len(heads)
-    for start in range(len(heads)):
-        path, m = [], start
-        while m >= 0 and depths[m] < 0:
-            path.append(m)
-            if len(path) > len(heads):
-                raise ValueError("the heads form a circle")
-            m = heads[m] - 1
-        base = depths[m] if m >= 0 else -1
-        for up, token in enumerate(reversed(path), 1):
-            depths[token] = base + up
+    depths, modifiers = [0] * len(heads), modifiers_of([max(0, head) for head in heads])
+    order = [m for m, head in enumerate(heads) if head <= 0]
+    for h in order:
+        for m in modifiers[h]:
+            depths[m] = depths[h] + 1
+        order += modifiers[h]
+    if len(order) < len(heads):
+        raise ValueError("the heads form a circle")
     return depths

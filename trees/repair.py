@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Sequence
 from dataclasses import dataclass, field
+from operator import ne
 from typing import NamedTuple
 
 from d2c.trees.dtree import is_projective, top_down
@@ -71,7 +72,7 @@ def repair_heads(heads: Sequence[int]) -> tuple[list[int], HeadRepairs]:
     roots = [m for m, h in enumerate(heads) if h == 0]
     for m in stray:
         fixed[m] = 0
-    cycles = _first_of_cycles(fixed)
+    cycles = [cycle[0] for cycle in cycles_of(fixed)]
     root = (roots or sorted(stray + cycles))[0]
     for m in (*roots, *stray, *cycles):
         fixed[m] = root + 1
@@ -84,19 +85,24 @@ def repair_tree(heads: Sequence[int], continuous: bool, repairs: Repairs) -> lis
     repairs."""
     repairs.sentences += 1
     repairs.tokens += len(heads)
+    return mended(heads, continuous, repairs.counts)
+
+
+def mended(heads: Sequence[int], continuous: bool, counts: Counter[str]) -> list[int]:
+    """Return heads that form a tree, a projective one if `continuous`; repairs are counted by kind."""
     fixed, repaired = repair_heads(heads)
-    repaired.add_to(repairs.counts)
-    if not continuous or is_projective(fixed):
+    repaired.add_to(counts)
+    if not continuous:
         return fixed
     lifted = projectivize(fixed)
-    repairs.counts[CROSSING] += sum(a != b for a, b in zip(fixed, lifted, strict=True))
+    counts[CROSSING] += sum(map(ne, fixed, lifted))
     return lifted
 
 
-def _first_of_cycles(heads: Sequence[int]) -> list[int]:
-    """Find the first token of each cycle; heads are in range."""
+def cycles_of(heads: Sequence[int]) -> list[list[int]]:
+    """Return the tokens of each cycle, in order; heads are in range."""
     reached_from = [-1] * len(heads)
-    first_tokens = []
+    cycles = []
     for start in range(len(heads)):
         m = start
         while m >= 0 and reached_from[m] < 0:
@@ -107,8 +113,8 @@ def _first_of_cycles(heads: Sequence[int]) -> list[int]:
             while k != m:
                 cycle.append(k)
                 k = heads[k] - 1
-            first_tokens.append(min(cycle))
-    return first_tokens
+            cycles.append(sorted(cycle))
+    return cycles
 
 
 def projectivize(heads: Sequence[int]) -> list[int]:

@@ -8,6 +8,7 @@ What is learned are the weights of parts and of `d2c.packed.arc_features`.
 from __future__ import annotations
 
 from collections.abc import Sequence
+from itertools import chain
 from typing import NamedTuple
 
 import numpy as np
@@ -23,7 +24,7 @@ from d2c.forests.semirings import viterbi
 from d2c.linear.adagrad import AdaGrad, Gradient, step
 from d2c.packed.arc_features import add_arcs
 from d2c.packed.arcs import PackedArcs
-from d2c.packed.feature import ArcFeature
+from d2c.packed.feature import ArcFeature, to_arrays
 
 FIRST = 1  # epochs over gold heads, from which learning over packed arcs begins
 EPOCHS = 3  # over packed arcs
@@ -75,4 +76,5 @@ def step_over_arcs(
 
 def columns_of(sentences: Sequence[PackedExample]) -> list[NDArray[np.generic]]:
     """Return all that is learned from, for a checkpoint's fingerprint."""
-    return [column for one in sentences for column in (one.observed, *one.gold, *one.arcs[:3])]
+    rows = ((one.observed, *one.gold, *to_arrays(one.arcs).values()) for one in sentences)
+    return [*chain.from_iterable(rows)]

@@ -2,21 +2,18 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
 from dataclasses import replace
-from functools import partial
 from pathlib import Path
 
 import click
 
-from d2c.base.errors import Faults, Refusals
+from d2c.base.errors import refusing
 from d2c.base.files import open_output
 from d2c.base.inputs import names_of, of_each
 from d2c.commands.options import FilePath, continuous_option, reading_options
 from d2c.commands.terminal import say, shown
 from d2c.treebanks.conversion import WRITABLE, convert_treebank
 from d2c.treebanks.reading import Reading
-from d2c.trees.dtree import DTree
 from d2c.trees.formats.conllu import format_conllu, read_conllu
 from d2c.trees.formats.treebanks import FORMATS
 
@@ -69,14 +66,9 @@ def convert(
     left_out: list[str] = []
     with open_output(target) as stream:
         if any(kinds):
-            dtrees = of_each(partial(_dtrees, reading.faults))(files)
+            dtrees = of_each(lambda path: refusing(read_conllu, path, reading.faults))(files)
             stream.writelines(map(format_conllu, shown(dtrees, "sentences", f"reading {names_of(files)}")))
         else:
             left_out = convert_treebank(reading, files, target, stream, target_format, heads)
     if left_out:
         say(f"{names_of(files)}: left out: {', '.join(left_out)}")
-
-
-def _dtrees(faults: Faults, source: Path) -> Iterator[DTree]:
-    refusals = Refusals(faults)
-    return refusals.over(read_conllu(source, refusals))

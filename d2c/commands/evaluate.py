@@ -11,7 +11,7 @@ from typing import Any, NamedTuple
 
 import click
 
-from d2c.base.errors import FormatError, Refusals, each_located
+from d2c.base.errors import FormatError, each_located, refusing
 from d2c.base.files import file_name
 from d2c.base.inputs import files_of, names_of, of_each
 from d2c.commands.options import FilePath, choice, format_option, reading_options
@@ -19,7 +19,6 @@ from d2c.commands.terminal import say
 from d2c.treebanks.pairs import Pairs
 from d2c.treebanks.reading import Read, Reading
 from d2c.trees.ctree import CTree
-from d2c.trees.dtree import DTree
 from d2c.trees.formats.conllu import read_conllu
 from d2c.trees.formats.treebanks import format_of
 from d2c.trees.scores.brackets import Metric
@@ -93,11 +92,7 @@ def _with_notes(shown: Callable[[Iterable[Any]], Iterator[str]], scores: Iterabl
 def _attachment(pairs: Pairs, punctuation: bool) -> Iterator[str]:
     from d2c.trees.scores.attachment import Attachment, score_attachment
 
-    @of_each
-    def read(path: Path) -> Iterator[DTree]:
-        refusals = Refusals(pairs.reading.faults)
-        return refusals.over(read_conllu(path, refusals))
-
+    read = of_each(lambda path: refusing(read_conllu, path, pairs.reading.faults))
     total = Attachment()
     for number, (a, b) in enumerate(pairs.of(read), 1):
         if len(a.heads) != len(b.heads):

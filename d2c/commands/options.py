@@ -40,9 +40,9 @@ def check_ending(output: Path, known: tuple[str, ...]) -> None:
         raise FormatError(str(output), 0, 0, message)
 
 
-def choice(name: str, values: Iterable[str], default: str, says: str | None = None) -> Decorator:
-    """An option that is one of some values; `says` is its help."""
-    return click.option(name, type=click.Choice(list(values)), default=default, show_default=True, help=says)
+def choice(name: str, values: Iterable[str], default: str) -> Decorator:
+    """An option that is one of some values."""
+    return click.option(name, type=click.Choice(list(values)), default=default, show_default=True)
 
 
 def finite(_context: click.Context, _option: click.Parameter, number: float | None) -> float | None:

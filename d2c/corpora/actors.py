@@ -50,7 +50,8 @@ class Actors:
 
     def _begin(self) -> None:
         if self._local:
-            _start_here(self._ray, self.size, self._local)
+            here = {"address": "local", "num_cpus": self.size, "object_store_memory": _STORE}
+            _start(self._ray, **here, include_dashboard=False, _temp_dir=str(self._local))
         self._tasks: dict[Any, int] = {}  # by the reference to the answer
         self._actors = [self._actor() for _ in range(self.size)]
 
@@ -120,17 +121,6 @@ def actors(size: int | None, job: Job, address: str | None) -> Iterator[Actors]:
             yield Actors(ray, size or os.cpu_count() or 1, job, None if address else directory)
         finally:
             ray.shutdown()
-
-
-def _start_here(ray: Any, size: int, directory: Path) -> None:
-    _start(
-        ray,
-        address="local",
-        num_cpus=size,
-        object_store_memory=_STORE,
-        include_dashboard=False,
-        _temp_dir=str(directory),
-    )
 
 
 def _start(ray: Any, **options: Any) -> None:

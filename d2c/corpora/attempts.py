@@ -10,7 +10,7 @@ from typing import cast
 
 import pyarrow as pa
 
-from d2c.base.workers import Attempts, Failed
+from d2c.base.workers import Attempts, Failed, twice
 from d2c.corpora.rows import lost
 from d2c.corpora.work import WorkerTask
 
@@ -25,9 +25,7 @@ def attempts(task: WorkerTask) -> Tables:
 
 def _tried(task: WorkerTask) -> Attempts[pa.Table | Failed]:
     """Try a task; again where its worker has gone, perhaps for a reason of its own."""
-    answer = yield task
-    if isinstance(answer, Failed) and answer.gone:
-        answer = yield task
+    answer = yield from twice(task)
     if isinstance(answer, Failed) and answer.error:
         raise answer.error
     return cast("pa.Table | Failed", answer)

@@ -20,19 +20,14 @@ from d2c.base.errors import FormatError
 from d2c.base.files import open_input
 from d2c.corpora.records import FORMATS, TEXT, Fields, Record
 from d2c.dparsers.protocol import TextRules
-from d2c.parsing.input import KINDS
-from d2c.parsing.text import PENN, Line, SentenceSplitter
+from d2c.parsing.input import KINDS, lines_of
+from d2c.parsing.output import format_by_name
+from d2c.parsing.text import PENN, SentenceSplitter
 from d2c.trees.formats.conllu import comment_of
 
 _ROWS = 1024  # of Parquet that are read at a time
 _BEGINNING = 1 << 16  # bytes
-_SUFFIXES = " ".join(suffix for form in FORMATS.values() for suffix in form.suffixes)
-
-
-def format_of(path: Path) -> str | None:
-    """Return the format that the name of a file says."""
-    suffix = Path(path.name.removesuffix(".gz")).suffix
-    return next((name for name, form in FORMATS.items() if suffix in form.suffixes), None)
+_SUFFIXES = tuple(suffix for form in FORMATS.values() for suffix in form.suffixes)
 
 
 def find_files(paths: Iterable[Path], format_name: str | None, output: Path) -> tuple[list[Path], list[Path]]:
@@ -42,8 +37,7 @@ def find_files(paths: Iterable[Path], format_name: str | None, output: Path) -> 
                  Hidden files, and those below `output`, are none. The order is the same on every machine.
     Raises FormatError for what is not there.
     """
-    suffixes = tuple(suffix for form in FORMATS.values() for suffix in form.suffixes)
-    files = [*inputs.find_files(paths, None if format_name else suffixes, output)]
+    files = [*inputs.find_files(paths, None if format_name else _SUFFIXES, output)]
     for file in files:
         if not file.is_file():  # a pipe cannot be read again
             raise FormatError(str(file), 0, 0, "cannot be read: No such file or directory")
@@ -105,7 +99,7 @@ class Inputs:
         """Raises FormatError for a file that was read before and cannot be any more; if strict, for each."""
         self._before, self.read, self.skipped, self.broken = 0, 0, {}, {}
         for file in self.others:
-            self._leave_out(file, f"its name ends in none of {_SUFFIXES}", self.skipped)
+            self._leave_out(file, f"its name ends in none of {' '.join(_SUFFIXES)}", self.skipped)
         for file, size in zip(self.files, self.sizes, strict=True):
             try:
                 self._check(file)
@@ -116,7 +110,7 @@ class Inputs:
             self._before, self._here = self._before + size, _nowhere
 
     def _format(self, file: Path) -> str:
-        return self.format_name or format_of(file) or TEXT
+        return self.format_name or format_by_name(file, FORMATS) or TEXT
 
     def _check(self, file: Path) -> None:
         """Raises FormatError for a file that cannot be read to its end, or that is of another encoding."""
@@ -152,7 +146,7 @@ class Inputs:
             elif name == TEXT and KINDS[self.kind].split:
                 yield from _paragraphs(stream, str(file), self.rules)
             else:
-                for number, begin, line in _numbered(stream):
+                for number, begin, line in lines_of(stream):
                     if line.strip():
                         yield Record(str(file), number, line, str(file), name, begin)
 
@@ -246,13 +240,6 @@ def _blocks(stream: TextIO, file: str) -> Iterator[Record]:
 def _paragraphs(stream: TextIO, file: str, rules: TextRules) -> Iterator[Record]:
     """Yield what stands between empty lines; what is very long is cut between sentences."""
 
-    for paragraph in SentenceSplitter(rules).paragraphs(_numbered(stream)):
+    for paragraph in SentenceSplitter(rules).paragraphs(lines_of(stream)):
         number, begin, _ = paragraph[0]
         yield Record(file, number, "".join(line.text for line in paragraph), file, TEXT, begin)
-
-
-def _numbered(stream: Iterable[str]) -> Iterator[Line]:
-    begin = 0
-    for number, text in enumerate(stream, 1):
-        yield Line(number, begin, text)
-        begin += len(text)

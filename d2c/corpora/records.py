@@ -141,7 +141,7 @@ def _document(
         return "", iter([refused(f"{fields.document!r}: {NOT_UTF8}")])
     value: Any = values.get(fields.text)
     if isinstance(value, str):
-        return document, map(named, sentences_of(io.StringIO(value), kind, rules, record.file))
+        return document, map(named, sentences_of(io.StringIO(value, newline=""), kind, rules, record.file))
     if isinstance(value, list) and all(isinstance(form, str) for form in value):
         words = sentence_of_words(Asked(tuple(value), ("",) * len(value)), record.line, record.file)
         return document, iter([named(words)])

@@ -21,6 +21,7 @@ from typing import Any
 from d2c.base import model_files
 from d2c.base.inputs import Paths, files_of
 from d2c.base.progress import log
+from d2c.base.temporary import lock
 from d2c.dparsers.directories import whole_directory
 
 FORMAT = 1  # of the file with a step's facts
@@ -110,14 +111,12 @@ def _alone(directory: Path) -> Iterator[None]:
     """Waits while another process makes a step, unless the file system has no locks."""
     directory.parent.mkdir(parents=True, exist_ok=True)
     path = directory.parent / f".{directory.name}.lock"
-    with open(path, "w") as file:
+    with open(path, "wb") as file:
         try:
-            fcntl.flock(file, fcntl.LOCK_EX | fcntl.LOCK_NB)
+            lock(file)
         except BlockingIOError:
             log.info("%s: another process makes it", directory.name)
             fcntl.flock(file, fcntl.LOCK_EX)
-        except OSError:
-            pass
         try:
             yield
         finally:

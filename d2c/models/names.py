@@ -44,7 +44,7 @@ def find(name: str | Path | None = None) -> Path:
     if name and is_model(Path(name)):
         return Path(name)
     known = _named()
-    wanted = str(name or _default(known))
+    wanted = str(name or default())
     if wanted in known:
         return known[wanted]
     if name and Path(wanted).is_dir():
@@ -56,10 +56,7 @@ def find(name: str | Path | None = None) -> Path:
 
 def default() -> str:
     """Return the name of the model that is taken where none is named."""
-    return _default(_named())
-
-
-def _default(known: Mapping[str, Path]) -> str:
+    known = _named()
     names = (name for name in DEFAULTS if name in known and not missing(known[name]))
     return next(names, DEFAULTS[0])
 

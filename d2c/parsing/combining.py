@@ -8,7 +8,7 @@ from itertools import zip_longest
 from pathlib import Path
 from typing import Any, NamedTuple
 
-from d2c.base.errors import FormatError, ModelError, Refusals, each_located
+from d2c.base.errors import FormatError, ModelError, each_located, refusing
 from d2c.base.files import file_name
 from d2c.combination.arc_voting import combine_arcs, learn_arcs
 from d2c.combination.constituents import MAJORITY, Parse, combine, learn_constituents
@@ -44,14 +44,8 @@ def read_parses(path: Path, reading: Reading) -> Iterator[Parse]:
     """Read the c-trees of a treebank file or of JSON lines. Raises FormatError."""
     if format_by_name(path) != "json":
         return map(Parse, reading(path))
-    refusals = Refusals(reading.faults)
-    lines = refusals.over(read_json_lines(path, refusals))
+    lines = refusing(read_json_lines, path, reading.faults)
     return (Parse(line.ctree, line.confidences) for line in lines)
-
-
-def _read_dtrees(path: Path, reading: Reading) -> Iterator[DTree]:
-    refusals = Refusals(reading.faults)
-    return refusals.over(read_conllu(path, refusals))
 
 
 VOTINGS = {
@@ -63,7 +57,7 @@ VOTINGS = {
         lambda pairs: learn_constituents((gold.ctree, parses) for gold, parses in pairs),
     ),
     "arcs": Voting(
-        _read_dtrees,
+        lambda path, reading: refusing(read_conllu, path, reading.faults),
         lambda dtree: dtree.tokens,
         lambda dtree, tokens: replace(dtree, tokens=tokens),
         lambda dtrees, support, _: combine_arcs(dtrees, support),

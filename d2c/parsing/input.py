@@ -102,10 +102,10 @@ def sentences_of(
     """Yield the same of lines, each with its line break; errors name a file."""
     words_of, split, _, read = KINDS[kind]
     if words_of is None:
-        yield from read(_lines(lines, mark=""), file)
+        yield from read(lines_of(lines, mark=""), file)
         return
     splitter = SentenceSplitter(rules)
-    numbered = _lines(lines, mark=" ")  # offsets stay as they are
+    numbered = lines_of(lines, mark=" ")  # offsets stay as they are
     for bad, run in groupby(numbered, lambda line: _UNDECODED.search(line.text) is not None):
         for line in splitter.sentences(run) if split and not bad else run:
             if bad:
@@ -154,7 +154,7 @@ def _refused(error: FormatError) -> InputSentence:
     return InputSentence(Tokens((), ()), error.line, error=error)
 
 
-def _lines(stream: Iterable[str], mark: str) -> Iterator[Line]:
+def lines_of(stream: Iterable[str], mark: str = _BYTE_ORDER_MARK) -> Iterator[Line]:
     """Yield the lines of a file; `mark` stands for a byte order mark."""
     begin = 0
     for number, text in enumerate(stream, 1):

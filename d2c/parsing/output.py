@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import signal
 import threading
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
 from pathlib import Path
 from types import FrameType
@@ -53,10 +53,10 @@ FORMATS = {
 }
 
 
-def format_by_name(path: Path) -> str | None:
-    """Return the format that the name of a file says, unless it is one of treebanks."""
+def format_by_name(path: Path, formats: Mapping[str, Any] = FORMATS) -> str | None:
+    """Return which of some formats (here not those of treebanks) the name of a file says."""
     suffix = Path(path.name.removesuffix(".gz")).suffix
-    return next((name for name, form in FORMATS.items() if suffix in form.suffixes), None)
+    return next((name for name, form in formats.items() if suffix in form.suffixes), None)
 
 
 @contextmanager

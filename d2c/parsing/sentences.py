@@ -76,19 +76,14 @@ def _of_row(row: dict[str, Any]) -> ReadSentence:
     Raises ValueError for what `d2c corpus` writes in no row.
     """
     try:
-        return _of_written(row)
+        offsets = [(place["start"], place["end"]) for place in row["offsets"] or ()]
+        placed: dict[str, Any] = {"offsets": offsets, "text": row["text"] or ""} if offsets else {}
+        if not row["error"] and is_discbracket(row["bracket"]):
+            ctree = parse_discbracket(row["bracket"])
+            source = Source(ctree.tokens.forms, **placed) if placed else None
+            return ReadSentence(ctree, source=source, file=row["file"])
+        shown = {name: row[name] for name in ("file", "tokens", "tags", "error")} | placed
+        spans = [{name: one for name, one in span.items() if one is not None} for span in row["spans"]]
+        return read_shown(shown | {"spans": spans})
     except (AttributeError, KeyError, TypeError) as error:
         raise ValueError(f"no row as `d2c corpus` writes it ({error})") from None
-
-
-def _of_written(row: dict[str, Any]) -> ReadSentence:
-    offsets = [(place["start"], place["end"]) for place in row["offsets"] or ()]
-    if not row["error"] and is_discbracket(row["bracket"]):
-        ctree = parse_discbracket(row["bracket"])
-        source = Source(ctree.tokens.forms, offsets, row["text"] or "") if offsets else None
-        return ReadSentence(ctree, source=source, file=row["file"])
-    shown: dict[str, Any] = {name: row[name] for name in ("file", "tokens", "tags", "error")}
-    shown["spans"] = [
-        {name: value for name, value in span.items() if value is not None} for span in row["spans"]
-    ]
-    return read_shown(shown | ({"offsets": offsets, "text": row["text"] or ""} if offsets else {}))

@@ -25,6 +25,7 @@ _WORDS.PUNCTUATION = [*_WORDS.PUNCTUATION, (re.compile("…+"), r" \g<0> ")]
 _LONGEST_WORD = 40  # characters of an abbreviation
 _HELD = 1 << 16  # characters of one paragraph; the sentences in it are cut when it grows beyond that
 _LONGEST = 1 << 18  # characters of a sentence; tokenisers take seconds for more, or give up
+_BREAK = re.compile("\r\n?|\n")
 _BOUNDARY = re.compile(r"""[.!?…]["'”’»)\]]*\s+|[。！？]""")  # what may end a sentence
 
 # `dont` and its like, without their apostrophe: two words all the same, as in the English Web Treebank.
@@ -232,7 +233,7 @@ class SentenceSplitter:
             )
         ]
         for i, (start, end) in enumerate(spans):
-            number += text.count("\n", counted, start)
+            number += sum(1 for _ in _BREAK.finditer(text, counted, start))
             counted = start
             yield Line(number, begin + start, text[start : end if i + 1 < len(spans) else None])
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from pathlib import Path
@@ -10,7 +10,8 @@ from threading import Lock
 
 from d2c.base.errors import ModelError
 from d2c.dparsers.protocol import Tagger
-from d2c.models.model import Model, load_route, read_settings
+from d2c.models.letters import as_in_treebanks, spelled
+from d2c.models.model import Model, ModelSettings, load_route, read_settings
 from d2c.routes.registry import foreign_refused, route_class
 from d2c.trees.ctree import CTree, Tokens
 from d2c.trees.dtree import DTree
@@ -55,18 +56,18 @@ class PipelineModel:
     def converts(self) -> bool:
         """Whether the pipeline's own parse is converted. Raises ModelError."""
         if self.dparser is None:
-            return read_settings(self.directory).dparser == "pipeline"
+            return self._settings.dparser == "pipeline"
         return self.dparser == "pipeline"
 
     @cached_property
     def joins_hyphens(self) -> bool:
         """Whether the model parses words as rules for English cut them, hyphens inside. Raises ModelError."""
-        settings = read_settings(self.directory)
+        settings = self._settings
         return not self.converts and settings.language is None and settings.dparser != "pipeline"
 
     def check(self) -> None:
         """Raises ModelError where there is no such model, or its route cannot convert a pipeline's parse."""
-        route = read_settings(self.directory).route
+        route = self._settings.route
         if self.converts and not route_class(route).learns_conventions:
             message = f"the pipeline's d-parser {foreign_refused()}"
             raise ModelError(f"{self.directory}: has the route {route}, but {message}")
@@ -85,7 +86,11 @@ class PipelineModel:
             raise ModelError(f"some words have no tags, and {why}: let a tagger come before d2c")
         tokens = [Tokens(sentence.forms, sentence.tags) for sentence in sentences]
         if self.converts:
-            ctrees = self._route.decode_all(map(_dtree, tokens, sentences))
+            dtrees = [*map(_dtree, tokens, sentences)]
+            if self._settings.small_letters:  # as `Model.read`
+                dtrees = [spelled(one, as_in_treebanks(one.tokens.forms)) for one in dtrees]
+            decoded = self._route.decode_all(dtrees)
+            ctrees: Iterator[CTree] = map(spelled, decoded, (one.forms for one in tokens))
         else:
             ctrees = self._model.parse(tokens)
         return [ctree if ctree.is_continuous() else raise_gaps(ctree) for ctree in ctrees]
@@ -105,8 +110,12 @@ class PipelineModel:
             _ = self._route if self.converts else self._model
 
     @cached_property
+    def _settings(self) -> ModelSettings:
+        return read_settings(self.directory)
+
+    @cached_property
     def _model(self) -> Model:
-        names_pipeline = read_settings(self.directory).dparser == "pipeline"
+        names_pipeline = self._settings.dparser == "pipeline"
         return Model.load(self.directory, allow_pipeline=self.allow_pipeline if names_pipeline else None)
 
     @cached_property

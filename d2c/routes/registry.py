@@ -8,7 +8,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from dataclasses import dataclass, fields, replace
 from pathlib import Path
-from typing import Any, NamedTuple, Self
+from typing import Any, NamedTuple, Self, cast
 
 from d2c.base.errors import ModelError
 from d2c.base.settings import setting
@@ -73,38 +73,29 @@ class RouteRow(NamedTuple):
     settings: tuple[str, ...] = ()
 
 
-def _new_reduction(made: type[Any], settings: RouteSettings) -> Route:
-    route: Route = made(settings.encoding, settings.head_rules, seed=settings.seed)
-    return route
-
-
 def _new_labeler(made: type[Any], settings: RouteSettings) -> Route:
     own = {"seed": settings.seed, "constrained": settings.constrained}
-    route: Route = made(settings.encoding, settings.head_rules, **own)
-    return route
+    return cast(Route, made(settings.encoding, settings.head_rules, **own))
 
 
 def _new_chart(made: type[Any], settings: RouteSettings) -> Route:
     shared = {one.name: getattr(settings, one.name) for one in fields(CommonSettings)}
     chart = replace(settings.chart, **shared, labels=bool(settings.labels))
-    route: Route = made(chart, checkpoints=settings.checkpoints)
-    return route
-
-
-def _new_rules(made: type[Any], settings: RouteSettings) -> Route:
-    route: Route = made(settings.head_rules, bool(settings.labels))
-    return route
+    return cast(Route, made(chart, checkpoints=settings.checkpoints))
 
 
 def _new_combined(made: type[Any], settings: RouteSettings) -> Route:
     labeler = _new_labeler(route_class("labeler"), settings)
-    route: Route = made(labeler, _new_chart(route_class("cky"), replace(settings, labels=True)))
-    return route
+    return cast(Route, made(labeler, _new_chart(route_class("cky"), replace(settings, labels=True))))
 
 
 _OF_CHART = ("seed", "checkpoints", *CHART_OPTIONS)
 ROUTES = {
-    "reduction": RouteRow("d2c.reduction.reduction:Reduction", _new_reduction, settings=("encoding",)),
+    "reduction": RouteRow(
+        "d2c.reduction.reduction:Reduction",
+        lambda made, given: made(given.encoding, given.head_rules, seed=given.seed),
+        settings=("encoding",),
+    ),
     "labeler": RouteRow(
         "d2c.reduction.labeler.two_stage:TwoStage",
         _new_labeler,
@@ -117,7 +108,9 @@ ROUTES = {
         True,
         ("folds", "labels", "arcs", *_OF_CHART),
     ),
-    "rules": RouteRow("d2c.rules.rule_based:RuleBased", _new_rules),
+    "rules": RouteRow(
+        "d2c.rules.rule_based:RuleBased", lambda made, given: made(given.head_rules, bool(given.labels))
+    ),
     "combined": RouteRow(
         "d2c.routes.combined:Combined",
         _new_combined,

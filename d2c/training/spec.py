@@ -128,15 +128,6 @@ class TrainingSpec(RouteSettings):
 
     def new_dparser(self) -> DependencyParser:
         """The d-parser, untrained. Raises ModelError."""
-        return make_dparser(
-            self.dparser,
-            preset=self.preset,
-            vectors=self.vectors,
-            charlm=self.charlm,
-            bert_model=self.transformer,
-            epochs=self.epochs,
-            device=self.device,
-            seed=self.seed,
-            checkpoints=self.checkpoints,
-            timeout=self.timeout,
-        )
+        names = ("preset", "vectors", "charlm", "epochs", "device", "seed", "checkpoints", "timeout")
+        given = {name: getattr(self, name) for name in names}
+        return make_dparser(self.dparser, bert_model=self.transformer, **given)

@@ -60,7 +60,7 @@ class Tagging:
         if not self.folds:
             return tagger, reading
         rows = [(iter(of_part), files_of(source)) for of_part, source in zip(tags, sources, strict=True)]
-        by_file = {file: [*islice(row, sizes[file])] for row, files in rows for file in files}
+        by_file = {file: [*islice(row, sizes[file])] for row, files in reversed(rows) for file in files}
         return tagger, Retagged(reading, self.head_rules, by_file)
 
     def train_on(

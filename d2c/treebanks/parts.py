@@ -99,7 +99,6 @@ class Encode:
 
     def __call__(self, part: Part) -> Converted:
         statistics = Statistics() if self.statistics else None
-        lines: list[str] = []
 
         def encoded(ctree: CTree) -> str:
             dtree = self.route.encode(ctree)
@@ -111,7 +110,7 @@ class Encode:
         refusals = Refusals(Faults(skipped=refused.append))
         ctrees, file = self.reading.trees_of(part, refusals), file_name(part.file)
         uncovered = Uncovered()
-        lines.extend(each_located(encoded, uncovered.over(ctrees, self.rules), file, refusals))
+        lines = [*each_located(encoded, uncovered.over(ctrees, self.rules), file, refusals)]
         text = "".join(lines)
         return Converted(text, len(lines), file, refused, statistics=statistics, uncovered=uncovered)
 

@@ -119,7 +119,8 @@ def write_page(viewed: Iterable[tuple[int, Viewed]], files: Paths, stream: TextI
         for number, one in viewed:
             count += 1
             if count > MOST:
-                message = f"a page shows {MOST:,} sentences at most; choose some by --sentences"
+                how = "search for less" if query else "choose some by --sentences"
+                message = f"a page shows {MOST:,} sentences at most; {how}"
                 raise FormatError(names_of(files), 0, number, message)
             sure = sure or bool(one.confidences)
             yield ({"file": one.file} if one.file else {}) | _shown(written, one)

@@ -26,7 +26,7 @@ from d2c.base.schema import checked
 from d2c.base.settings import seed_setting, setting
 from d2c.dparsers.codes import Codes, read_trees
 from d2c.dparsers.directories import ModelFormat, loading, parameters, whole_directory
-from d2c.dparsers.protocol import DependencyParser, Progress, Report
+from d2c.dparsers.protocol import DependencyParser, Report
 from d2c.dparsers.spacy.training import (
     LEFT_OUT,
     SpacyEstimator,
@@ -36,7 +36,7 @@ from d2c.dparsers.spacy.training import (
     tok2vec,
 )
 from d2c.dparsers.spacy.vectors import kept_vectors, read_vectors, write_vectors
-from d2c.dparsers.training import DEV_WORDS, attachment, check_choice, evaluating, seeded, thinned
+from d2c.dparsers.training import DEV_WORDS, check_choice, evaluating_arcs, seeded, thinned
 from d2c.trees.ctree import Tokens
 from d2c.trees.dtree import DTree
 from d2c.trees.formats.chunks import batches
@@ -90,14 +90,11 @@ class SpacyParser(SpacyEstimator, DependencyParser):
         dev = [*thinned(dev, DEV_WORDS, lambda dtree: len(dtree.heads))]
         self.codes_ = Codes.of(train)
         with seeded(self.seed), whole_directory(directory) as staging:
-            vectors = read_vectors(self.vectors) if self.vectors else None
-            self._build(vectors)
+            self._build(read_vectors(self.vectors) if self.vectors else None)
             examples = [Example(self._doc(dtree.tokens), self._gold_doc(dtree)) for dtree in train]
-            evaluate = evaluating(Progress, progress, lambda: self._scores(dev))
+            evaluate = evaluating_arcs(self, dev, progress)
             self._learn(examples, evaluate, staging, train, dev)
-            if vectors is not None:
-                write_vectors(staging, vectors)
-            FORMAT.write(staging, {"sizes": SIZES[self.network]} | self.codes_.settings, self)
+            self._leave(staging)
         return self
 
     def go_on(
@@ -109,11 +106,17 @@ class SpacyParser(SpacyEstimator, DependencyParser):
         """
         known = [dtree for dtree in train if self.codes_.code_of.keys() >= {*(dtree.labels or ())}]
         examples = [Example(self._doc(dtree.tokens), self._gold_doc(dtree)) for dtree in known]
-        evaluate = evaluating(Progress, progress, lambda: self._scores(dev))
+        evaluate = evaluating_arcs(self, dev, progress)
         with seeded(self.seed), whole_directory(directory) as staging:
             self._improve(examples, evaluate, staging, rate, known, dev)
-            FORMAT.write(staging, {"sizes": SIZES[self.network]} | self.codes_.settings, self)
+            self._leave(staging)
         return self
+
+    def _leave(self, directory: Path) -> None:
+        """Complete a model's directory: write settings, and static vectors if the network sees any."""
+        if self.nlp_.vocab.vectors.data.size:
+            write_vectors(directory, self.nlp_.vocab.vectors)
+        FORMAT.write(directory, {"sizes": SIZES[self.network]} | self.codes_.settings, self)
 
     @classmethod
     def load(cls, directory: Path) -> Self:
@@ -159,9 +162,6 @@ class SpacyParser(SpacyEstimator, DependencyParser):
         doc = self._doc(Tokens(("a", "b"), ("A", "B")))
         load_weights(self._component, path / "model", doc)
         next(self._component.pipe([doc]))
-
-    def _scores(self, gold: Sequence[DTree]) -> tuple[float, float]:
-        return attachment(gold, self.parse(dtree.tokens for dtree in gold))
 
     def _doc(self, tokens: Tokens) -> Doc:
         """Return a sentence as spaCy sees it, which it cannot cut in two."""

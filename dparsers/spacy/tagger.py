@@ -17,9 +17,9 @@ from spacy.training import Example
 
 from d2c.base.settings import seed_setting, setting
 from d2c.dparsers.directories import ModelFormat, whole_directory
-from d2c.dparsers.protocol import EMPTY_FORM, Report, TaggingProgress
+from d2c.dparsers.protocol import EMPTY_FORM, Report
 from d2c.dparsers.spacy.training import SpacyEstimator, forgetting, known_sizes, load_weights, tok2vec
-from d2c.dparsers.training import Evaluate, TrainedTagger, Treebanks, accuracy, evaluating
+from d2c.dparsers.training import Evaluate, TrainedTagger, Treebanks
 from d2c.trees.ctree import Tokens
 
 # The model directory: the settings and spaCy's file of the component.
@@ -71,11 +71,7 @@ class SpacyTagger(SpacyEstimator, TrainedTagger):
         weights, labels = self._component.model.to_bytes(), [f"t{i}" for i in range(len(self.tags_))]
         self._component.initialize(lambda: examples, labels=labels)  # it is told its tags only so
         self._component.model.from_bytes(weights)
-
-        def scores() -> tuple[float]:
-            return (accuracy(dev, self.tag(tokens.forms for tokens in dev)),)
-
-        evaluate = evaluating(TaggingProgress, progress, scores)
+        evaluate = self._evaluating(dev, progress)
         with self._seeded(), whole_directory(directory, FORMAT.file) as staging:
             self._improve(examples, evaluate, staging, rate, known, [*dev])
             FORMAT.write(staging, {"tags": self.tags_, "sizes": SIZES}, self)

@@ -26,7 +26,7 @@ from d2c.base.model_files import first_line
 from d2c.base.settings import seed_setting, setting
 from d2c.dparsers.codes import read_trees
 from d2c.dparsers.directories import ModelFormat, loading, parameters, whole_directory
-from d2c.dparsers.protocol import DependencyParser, Progress, Report, with_arcs
+from d2c.dparsers.protocol import DependencyParser, Report, with_arcs
 from d2c.dparsers.stanza.encoder import FOLDER, NAME, read_encoder, said_of, trainable
 from d2c.dparsers.stanza.joint import ARGUMENTS as JOINT_ARGUMENTS
 from d2c.dparsers.stanza.joint import shape
@@ -44,7 +44,7 @@ from d2c.dparsers.stanza.networks import (
 )
 from d2c.dparsers.stanza.tasks import ARGUMENTS, CHARLM, SMOOTHING, ArcTask, StanzaEstimator
 from d2c.dparsers.stanza.training import EncoderPair, Preset
-from d2c.dparsers.training import Evaluate, attachment, check_choice, check_limits, evaluating, thinned
+from d2c.dparsers.training import check_choice, check_limits, evaluating_arcs, thinned
 from d2c.packed.arcs import single
 from d2c.packed.dtree import with_packed_arcs
 from d2c.trees.ctree import Tokens
@@ -143,7 +143,7 @@ class StanzaParser(StanzaEstimator, DependencyParser):
         if self.model_type == "transition" and (not labels or "root" in labels):
             message = "the transition parser wants words with heads, and `root` for roots only"
             raise FormatError(str(train_conllu), 0, 0, message)
-        evaluate = self._evaluating(dev, progress)
+        evaluate = evaluating_arcs(self, dev, progress)
 
         def build(arguments: dict[str, Any], encoder: EncoderPair | None) -> ArcTask:
             try:
@@ -176,7 +176,7 @@ class StanzaParser(StanzaEstimator, DependencyParser):
             for one in train
             if labels >= {*(one.labels or ())} and (not self.finds_tags or tags >= {*one.tokens.tags})
         ]
-        evaluate = self._evaluating(dev, progress)
+        evaluate = evaluating_arcs(self, dev, progress)
         encoder = trainable(begin.model.bert_model), begin.model.bert_tokenizer
         own = {"lr": rate, "device": self._device, "seed": self.seed, "yields": self.gives_arcs} | SMOOTHING
 
@@ -185,18 +185,18 @@ class StanzaParser(StanzaEstimator, DependencyParser):
 
         with quiet(), seeded(self.seed), threads(self.threads), whole_directory(directory) as staging:
             arguments, preset = begin.args | own, self._preset()
+            for key, name in zip(CHARLM, _CHARLM, strict=True):
+                if arguments[key]:
+                    shutil.copyfile(arguments[key], staging / name)
             self._learn(build, arguments, preset, staging, rows, [*dev], encoder=encoder)
             self._leave(staging)
         return self
 
-    def _evaluating(self, dev: Sequence[DTree], progress: Report) -> Evaluate:
-        return evaluating(
-            Progress, progress, lambda: attachment(dev, self.parse(dtree.tokens for dtree in dev))
-        )
-
     def _leave(self, directory: Path) -> None:
         """Complete a model's directory, and read it back at once: Stanza only logs it where a model cannot be
         written."""
+        if self.pretrain_ is not None:
+            self.pretrain_.save(str(directory / _VECTORS))
         FORMAT.write(directory, said_of(self.bert_model), self)
         self.trainer_, self.pretrain_ = _load(directory, self._device, self.bert_model is not None)
 
@@ -301,7 +301,6 @@ class StanzaParser(StanzaEstimator, DependencyParser):
         with loading(vectors, "no word vectors"):
             pretrain = Pretrain(None if text else vectors, max_vocab=arguments["pretrain_max_vocab"], **text)
             pretrain.load()
-        pretrain.save(str(directory / _VECTORS))
         return pretrain
 
 

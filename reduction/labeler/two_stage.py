@@ -11,7 +11,7 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Iterable, Iterator, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from itertools import chain, islice
 from operator import add
 from pathlib import Path
@@ -27,7 +27,7 @@ from d2c.reduction.alternatives import likely_dtrees
 from d2c.reduction.labeler.backbones import Floats
 from d2c.reduction.labeler.labeler import Labeler
 from d2c.reduction.labeler.over_arcs import BEGIN, ArcExample, Candidates, places_of, score_arcs
-from d2c.reduction.reduction import LabelSource, Reduction, ReductionFile
+from d2c.reduction.reduction import Reduction, ReductionFile
 from d2c.reduction.repair import backbone_of
 from d2c.trees.conversion import order_arcs
 from d2c.trees.ctree import CTree, Tokens
@@ -47,88 +47,6 @@ _LEAST = 1e-9  # share of a label
 _Choices = Sequence[tuple[DTree, float]]  # of a sentence; what the arcs of each count for
 
 
-@dataclass(frozen=True)
-class LabelerSource(LabelSource):
-    """The labels of a labeler.
-
-    labeler: an untrained one says so when it is used
-    arcs:    what packed arcs count for
-    """
-
-    labeler: Labeler = Labeler()
-    arcs: ArcFeature = ArcFeature()
-
-    def label(self, dtrees: Iterable[DTree], continuous: bool, counts: Counter[str]) -> list[DTree]:
-        """Return the d-trees with the labeler's labels and repaired heads, among packed arcs with the heads
-        whose labels are surest."""
-        backbones = self._backbones(dtrees, continuous, counts)
-        return list(self.labeler.label_all(backbones, self.arcs.labels, counts))
-
-    def label_with_shares(
-        self, dtrees: Iterable[DTree], continuous: bool, counts: Counter[str]
-    ) -> list[tuple[DTree, Sequence[float]]]:
-        """As `label`; and how sure the labeler is of each label, [n]."""
-        backbones = list(self._backbones(dtrees, continuous, counts))
-        return self.labeler.label_with_shares(backbones, self.arcs.labels, counts)
-
-    def k_best(self, dtree: DTree, k: int, continuous: bool) -> list[tuple[float, DTree]]:
-        """Return the d-trees of `label`'s search, or more of them, by how sure their labels and arcs are.
-
-        Where that looks at the d-parser's own d-tree alone, since nothing was gained on held-out trees, the
-        others come after it.
-        """
-        if self.arcs.least < ONE_HEAD:
-            among, choices = _BACKBONES, self._choices(dtree, continuous, Counter(), max(k, _BACKBONES))
-        else:
-            own = backbone_of(dtree, continuous, Counter())
-            likely = likely_dtrees(own, k, continuous)
-            among, choices = 1, [(one, self.arcs.weight * log) for log, one in likely]
-        labelled, totals = self._scored([choices])
-        first = totals.index(max(totals[:among]))  # which `label` chooses
-        order = sorted(range(len(totals)), key=lambda i: (i != first, -totals[i]))
-        return [(totals[i], labelled[i]) for i in order]
-
-    def _backbones(self, dtrees: Iterable[DTree], continuous: bool, counts: Counter[str]) -> Iterator[DTree]:
-        """Yield the backbone of each d-tree that is to be labelled."""
-        for batch in batches(dtrees, _BATCH):
-            choices = [self._choices(dtree, continuous, counts) for dtree in batch]
-            several = [one for one in choices if len(one) > 1]
-            scores = iter(self._scored(several)[1] if several else ())
-            for one in choices:
-                totals = list(islice(scores, len(one))) if len(one) > 1 else [0.0]
-                yield one[totals.index(max(totals))][0]
-
-    def _scored(self, choices: Sequence[_Choices]) -> tuple[Sequence[DTree], list[float]]:
-        """Return the d-trees of sentences with labels; how good each of them is: what its arcs count for, and
-        the scores of its labels or, where nothing was learned of arcs, the logarithms of their shares."""
-        dtrees, of_arcs = zip(*chain.from_iterable(choices), strict=True)
-        if self.arcs.learned:
-            sentences = [number for number, one in enumerate(choices) for _ in one]
-            labelled, scores = self.labeler.label_with_scores(dtrees, sentences, self.arcs.labels)
-            sure = scores.tolist()
-        else:
-            pairs = self.labeler.label_with_shares(dtrees, self.arcs.labels)
-            labelled = [dtree for dtree, _ in pairs]
-            sure = [float(np.log(np.maximum(shares, _LEAST)).sum()) for _, shares in pairs]
-        return labelled, list(map(add, of_arcs, sure))
-
-    def _choices(self, dtree: DTree, continuous: bool, counts: Counter[str], k: int = _BACKBONES) -> _Choices:
-        """Return the backbone, or the k best of those that packed arcs hold; each with what its arcs count
-        for."""
-        backbone = backbone_of(dtree, continuous, counts)
-        found = Candidates.of(backbone, self.arcs, k, continuous)
-        counts[ARCS_UNDONE] += not found.dtrees
-        if found.arcs.is_single or not found.dtrees:
-            return [(backbone, 0.0)]
-        of_arcs = [self.arcs.weight * log for log in found.logs]
-        if self.arcs.learned:
-            observed, weights = self.labeler.observe(backbone), self.labeler.weights_
-            scores, _ = score_arcs(observed, found.arcs, self.arcs.weight, weights)
-            of_arcs = scores[places_of(found.arcs, found.dtrees)].sum(axis=1).tolist()
-        pairs = zip(found.dtrees, of_arcs, strict=True)
-        return [(replace(backbone, heads=heads), score) for heads, score in pairs]
-
-
 class TwoStage(Reduction):
     """A reduction whose labels are those of `d2c.reduction.labeler.labeler`, not the d-parser's.
 
@@ -140,8 +58,6 @@ class TwoStage(Reduction):
     relabels = supports_arcs = True
     ranks_arcs = False
 
-    source: LabelerSource = LabelerSource()
-
     def __init__(
         self,
         encoding: str = "direct",
@@ -151,25 +67,7 @@ class TwoStage(Reduction):
         constrained: bool = True,
     ) -> None:
         super().__init__(encoding, head_rules, continuous, seed)
-        self.constrained = constrained
-
-    @property
-    def labeler_(self) -> Labeler:
-        """The labeler."""
-        return self.source.labeler
-
-    @labeler_.setter
-    def labeler_(self, labeler: Labeler) -> None:
-        self.source = replace(self.source, labeler=labeler)
-
-    @property
-    def arcs_(self) -> ArcFeature:
-        """What packed arcs count for."""
-        return self.source.arcs
-
-    @arcs_.setter
-    def arcs_(self, arcs: ArcFeature) -> None:
-        self.source = replace(self.source, arcs=arcs)
+        self.constrained, self.labeler_, self.arcs_ = constrained, Labeler(), ArcFeature()
 
     @property
     def is_fitted(self) -> bool:
@@ -187,8 +85,10 @@ class TwoStage(Reduction):
         return self
 
     def relabel(self, dtrees: Iterable[DTree], counts: Counter[str] | None = None) -> list[DTree]:
-        """Return the d-trees with the labeler's labels; repairs of their heads are added to `counts`."""
-        return self.source.label(dtrees, self.is_continuous, Counter() if counts is None else counts)
+        """Return the d-trees with the labeler's labels and repaired heads, among packed arcs with the heads
+        whose labels are surest; repairs are added to `counts`."""
+        counts = Counter() if counts is None else counts
+        return list(self.labeler_.label_all(self._backbones(dtrees, counts), self.arcs_.labels, counts))
 
     def check_jackknifing(self) -> None:
         """Raise ValueError where the encoding has no labels for other heads than a treebank's own."""
@@ -229,7 +129,7 @@ class TwoStage(Reduction):
             labelled.append(self._over(strip_unaries(ctree)[0], backbones[-1]))
             predicted.append(None if over_arcs else dtree.labels)
         labeler = Labeler(self.encoding, continuous and self.constrained, seed=self.seed)
-        self.source = LabelerSource(labeler.fit(labelled, predicted))
+        self.labeler_, self.arcs_ = labeler.fit(labelled, predicted), ArcFeature()
         super()._fit(treebank, dev, given, dev_dtrees, progress)
         if over_arcs:
             self.arcs_ = BEGIN._replace(least=least_probability(backbones))
@@ -273,6 +173,70 @@ class TwoStage(Reduction):
         self.labeler_.learn_over_arcs(list(examples), score if dtrees else None, progress)
         if any(packed_arcs(dtree) is not None for dtree in dtrees):
             fit_chosen(self, gold, dtrees)
+
+    def _relabel_with_shares(
+        self, dtrees: Iterable[DTree], counts: Counter[str]
+    ) -> list[tuple[DTree, Sequence[float]]]:
+        """As `relabel`; and how sure the labeler is of each label, [n]."""
+        backbones = list(self._backbones(dtrees, counts))
+        return self.labeler_.label_with_shares(backbones, self.arcs_.labels, counts)
+
+    def _k_best_dtrees(self, dtree: DTree, k: int) -> list[tuple[float, DTree]]:
+        """Return the d-trees of `relabel`'s search, or more of them, by how sure their labels and arcs are.
+
+        Where that looks at the d-parser's own d-tree alone, since nothing was gained on held-out trees, the
+        others come after it.
+        """
+        if self.arcs_.least < ONE_HEAD:
+            among, choices = _BACKBONES, self._choices(dtree, Counter(), max(k, _BACKBONES))
+        else:
+            own = backbone_of(dtree, self.is_continuous, Counter())
+            likely = likely_dtrees(own, k, self.is_continuous)
+            among, choices = 1, [(one, self.arcs_.weight * log) for log, one in likely]
+        labelled, totals = self._scored([choices])
+        first = totals.index(max(totals[:among]))  # which `relabel` chooses
+        order = sorted(range(len(totals)), key=lambda i: (i != first, -totals[i]))
+        return [(totals[i], labelled[i]) for i in order]
+
+    def _backbones(self, dtrees: Iterable[DTree], counts: Counter[str]) -> Iterator[DTree]:
+        """Yield the backbone of each d-tree that is to be labelled."""
+        for batch in batches(dtrees, _BATCH):
+            choices = [self._choices(dtree, counts) for dtree in batch]
+            several = [one for one in choices if len(one) > 1]
+            scores = iter(self._scored(several)[1] if several else ())
+            for one in choices:
+                totals = list(islice(scores, len(one))) if len(one) > 1 else [0.0]
+                yield one[totals.index(max(totals))][0]
+
+    def _scored(self, choices: Sequence[_Choices]) -> tuple[Sequence[DTree], list[float]]:
+        """Return the d-trees of sentences with labels; how good each of them is: what its arcs count for, and
+        the scores of its labels or, where nothing was learned of arcs, the logarithms of their shares."""
+        dtrees, of_arcs = zip(*chain.from_iterable(choices), strict=True)
+        if self.arcs_.learned:
+            sentences = [number for number, one in enumerate(choices) for _ in one]
+            labelled, scores = self.labeler_.label_with_scores(dtrees, sentences, self.arcs_.labels)
+            sure = scores.tolist()
+        else:
+            pairs = self.labeler_.label_with_shares(dtrees, self.arcs_.labels)
+            labelled = [dtree for dtree, _ in pairs]
+            sure = [float(np.log(np.maximum(shares, _LEAST)).sum()) for _, shares in pairs]
+        return labelled, list(map(add, of_arcs, sure))
+
+    def _choices(self, dtree: DTree, counts: Counter[str], k: int = _BACKBONES) -> _Choices:
+        """Return the backbone, or the k best of those that packed arcs hold; each with what its arcs count
+        for."""
+        backbone = backbone_of(dtree, self.is_continuous, counts)
+        found = Candidates.of(backbone, self.arcs_, k, self.is_continuous)
+        counts[ARCS_UNDONE] += not found.dtrees
+        if found.arcs.is_single or not found.dtrees:
+            return [(backbone, 0.0)]
+        of_arcs = [self.arcs_.weight * log for log in found.logs]
+        if self.arcs_.learned:
+            observed, weights = self.labeler_.observe(backbone), self.labeler_.weights_
+            scores, _ = score_arcs(observed, found.arcs, self.arcs_.weight, weights)
+            of_arcs = scores[places_of(found.arcs, found.dtrees)].sum(axis=1).tolist()
+        pairs = zip(found.dtrees, of_arcs, strict=True)
+        return [(replace(backbone, heads=heads), score) for heads, score in pairs]
 
     def _file(self) -> ReductionFile:
         return replace(super()._file(), arcs=tuple(self.arcs_))

@@ -41,7 +41,7 @@ def ours(patterns: list[str], trees: list[CTree]) -> tuple[float, float, list[in
 
 
 def theirs(patterns: list[str], trees: list[CTree]) -> tuple[float, float, list[int]]:
-    """The same of nltk.tgrep; patterns are compiled before, which takes the same time for any number of trees."""
+    """The same of nltk.tgrep; patterns are compiled before, as that is done once for any number of trees."""
     from nltk.tgrep import tgrep_compile, tgrep_positions
     from nltk.tree import ParentedTree
 

@@ -89,6 +89,17 @@ def test_confidences_and_k_best_are_of_all_d_trees() -> None:
     assert changed > 3
 
 
+def test_trees_that_differ_in_head_children_alone_are_one() -> None:
+    route = ConstrainedCKY(epochs=1, table_bits=16, grammar="closed").fit(sample("train", 300))
+    dtree = route.encode(sample("dev", 3)[2])
+    assert dtree.tokens.forms == ("He", "reads", "short", "letters", "and", "books", ".")
+    table = np.eye(8)[[*dtree.heads]]
+    table[[3, 3, 5, 5], [2, 6, 4, 2]] = 0.5  # `letters` or `books` is the object, the head of the other
+    both = with_packed_arcs(dtree, arcs_of(table, dtree.heads))
+    found = [(one.labels, one.children) for _, one in route.decode_k_best(both, 8)]
+    assert len(found) == len({*found}) == 8
+
+
 def test_where_packed_arcs_fail_the_single_d_tree_is_left(monkeypatch: pytest.MonkeyPatch) -> None:
     route, (ctree,) = fitted(), sample("dev", 1)
     dtree, repairs = wrong_head(route.encode(ctree), 0.5), Repairs()

@@ -290,15 +290,6 @@ def test_an_interrupted_training_goes_on(tmp_path: Path) -> None:
         new(tmp_path).fit(train, dev)
 
 
-def test_threads_give_the_same_trees_in_order() -> None:
-    route, dtrees = copy.copy(fitted()), [fitted().encode(ctree) for ctree in sample("dev", 100)]
-    alone, together = Repairs(), Repairs()
-    expected = list(route.decode_all(dtrees, alone))
-    route.jobs = 3
-    assert list(route.decode_all(dtrees, together)) == expected
-    assert together.counts == alone.counts and together.tokens == alone.tokens
-
-
 WARM = (
     LISTENER
     + """

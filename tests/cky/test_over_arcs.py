@@ -15,7 +15,7 @@ import pytest
 
 from d2c.base.errors import ModelError
 from d2c.cky.constrained_cky import ConstrainedCKY
-from d2c.cky.learning.over_arcs import BEGIN, SQUARES, PackedExample, step_over_arcs
+from d2c.cky.learning.over_arcs import BEGIN, SQUARES, PackedExample, columns_of, step_over_arcs
 from d2c.cky.learning.svm import gold_parts, sentence, train_on
 from d2c.cky.search.features import Scorer, score_edges
 from d2c.cky.search.growing import Chart
@@ -25,7 +25,7 @@ from d2c.cky.search.search import ChartInput, losses, parts_of
 from d2c.cky.search.sites import Parts
 from d2c.forests.forest import Ints
 from d2c.linear.adagrad import AdaGrad, Gradient
-from d2c.linear.learner import Epoch
+from d2c.linear.learner import Epoch, fingerprint_of
 from d2c.linear.weights import halved
 from d2c.packed.arc_features import VALUED
 from d2c.packed.arcs import single
@@ -305,6 +305,16 @@ def test_an_interrupted_training_over_arcs_goes_on(tmp_path: Path) -> None:
     resumed.weights_ = halved(resumed.weights_)  # it has begun with others
     with pytest.raises(ModelError, match="is of another treebank or other settings"):
         resumed.go_on(train, spoilt(resumed, train), 3)
+
+
+def test_labels_of_arcs_tell_trainings_apart() -> None:
+    route, (ctree,) = copy.copy(small().route), sample("dev", 1)
+    route.arcs_, prints = BEGIN, list[bytes]()
+    for own in (0.9, 0.2):
+        dtree = labelled(wrong_head(route.encode(ctree), 0.5), own)
+        columns = columns_of(route._examples([route.gold(ctree, dtree)], [dtree]))
+        prints.append(fingerprint_of(None, columns).tobytes())
+    assert prints[0] != prints[1]
 
 
 def test_a_chart_goes_on_over_arcs_from_its_own_weights() -> None:

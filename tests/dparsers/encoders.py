@@ -1,4 +1,4 @@
-"""A tiny encoder with random weights, for tests."""
+"""A tiny encoder and language models with random weights, for tests."""
 
 from __future__ import annotations
 
@@ -43,3 +43,18 @@ def tiny_encoder(directory: Path, seed: int = 1, kind: str = "bert") -> Path:
         torch.manual_seed(seed)
         AutoModel.from_config(config).save_pretrained(directory)
     return directory
+
+
+def language_models(directory: Path) -> tuple[Path, Path]:
+    """The files of tiny models of characters, forward and backward, that have learned nothing."""
+    from stanza.models.common.char_model import CharacterLanguageModel, build_charlm_vocab
+
+    text, pair = directory / "text.txt", (directory / "forward.pt", directory / "backward.pt")
+    text.write_text("the cat sees the dog .\n")
+    vocabulary = {"char": build_charlm_vocab(str(text))}
+    sizes = {"char_emb_dim": 4, "char_hidden_dim": 4, "char_num_layers": 1, "char_dropout": 0.0}
+    options = sizes | {"char_rec_dropout": 0.0, "char_unit_dropout": 0.0, "lr0": 1.0, "momentum": 0.0}
+    options |= {"weight_decay": 0.0, "max_grad_norm": 1.0}
+    for path in pair:
+        CharacterLanguageModel(options, vocabulary, is_forward_lm=path == pair[0]).save(str(path))
+    return pair

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from dataclasses import replace
 from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -15,7 +16,7 @@ from d2c.dparsers.stanza.parser import StanzaParser
 from d2c.dparsers.training import attachment
 from d2c.trees.ctree import Tokens
 from d2c.trees.formats.conllu import read_conllu
-from tests.dparsers.encoders import tiny_encoder
+from tests.dparsers.encoders import language_models, tiny_encoder
 from tests.dparsers.sentences import treebank, write
 
 TINY = {"hidden_dim": 16, "deep_biaff_hidden_dim": 8, "word_emb_dim": 8, "tag_emb_dim": 8, "batch_size": 60}
@@ -91,3 +92,27 @@ def test_it_goes_on_from_what_it_knows(tmp_path: Path, monkeypatch: pytest.Monke
     assert attachment(dev, again)[1] > 0.5
     arcs = next(after.parse_packed([dev[0].tokens])).arcs
     assert arcs is not None and arcs.yields is not None and len(arcs.yields) == 2 * len(dev[0].heads) ** 2
+
+
+def test_vectors_and_language_models_go_on_with_it(tmp_path: Path) -> None:
+    pytest.importorskip("transformers", reason='needs pip install "d2c[transformers]"')
+    first, dev, encoder = treebank(1, 12), treebank(2, 6), tiny_encoder(tmp_path / "tiny")
+    files = write(tmp_path / "train.conllu", first), write(tmp_path / "dev.conllu", dev)
+    text, pair = tmp_path / "vectors.txt", language_models(tmp_path)
+    text.write_text("the 1 0 0\ncat 0 1 0\ndog 0 0 1\n")
+    own: dict[str, Any] = {
+        "bert_model": str(encoder),
+        "epochs": 1,
+        "device": "cpu",
+        "threads": 1,
+        "arguments": TINY,
+    }
+    StanzaParser("graph", vectors=text, charlm=pair, **own).train(*files, tmp_path / "model")
+    begun = StanzaParser.load(tmp_path / "model", "cpu")
+    begun.epochs = 1
+    begun.go_on(first, dev, tmp_path / "more", 0.02, None)
+    names = ({path.name for path in (tmp_path / name).iterdir()} for name in ("model", "more"))
+    assert next(names) == next(names)
+    after = StanzaParser.load(tmp_path / "more", "cpu")
+    found, again = ([*one.parse(dtree.tokens for dtree in dev)] for one in (begun, after))
+    assert [(one.heads, one.labels) for one in found] == [(one.heads, one.labels) for one in again]

@@ -82,6 +82,11 @@ def test_vectors_come_along(files: tuple[Path, Path], tmp_path: Path) -> None:
     keys = [vocabulary.strings[word] for word in ("the", "cat", "dog", ". .")]
     assert vocabulary.vectors.find(keys=keys).tolist() == [0, 1, 2, 3]
     kept = tmp_path / "model" / "vectors.npz"
+    more = tmp_path / "more"
+    loaded.epochs = 1
+    loaded.go_on(treebank(1, 20), treebank(5), more, 0.001, None)
+    assert (more / "vectors.npz").read_bytes() == kept.read_bytes()
+    assert arcs(SpacyParser.load(more).parse(sentences)) == arcs(loaded.parse(sentences))
     kept.unlink()
     with pytest.raises(ModelError, match="a network of another structure"):
         SpacyParser.load(tmp_path / "model")
@@ -120,17 +125,17 @@ def test_reports(trained: Trained) -> None:
 
 
 def test_the_best_state_is_kept(files: tuple[Path, Path], tmp_path: Path) -> None:
-    scores = iter([0.2, 0.9, 0.1])
+    parser, scores = SpacyParser(epochs=3), iter([0.2, 0.9, 0.1])
     states = []
 
-    def score(self: SpacyParser, dev: object) -> tuple[float, float]:
-        states.append(self._component.model.to_bytes())
+    def score(gold: object, found: object) -> tuple[float, float]:
+        states.append(parser._component.model.to_bytes())
         las = next(scores)
         return las, las
 
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(SpacyParser, "_scores", score)
-        parser = SpacyParser(epochs=3).train(*files, tmp_path / "model")
+        patch.setattr("d2c.dparsers.training.attachment", score)
+        parser.train(*files, tmp_path / "model")
     assert len(states) == 3 and parser._component.model.to_bytes() == states[1]
 
 

@@ -12,7 +12,6 @@ import pytest
 pytest.importorskip("stanza")
 
 import torch
-from stanza.models.common.char_model import CharacterLanguageModel, build_charlm_vocab
 from stanza.models.common.pretrain import Pretrain
 from stanza.models.depparse.data import Dataset
 
@@ -26,6 +25,7 @@ from d2c.dparsers.training import attachment
 from d2c.trees.ctree import Tokens
 from d2c.trees.dtree import DTree
 from d2c.trees.formats.conllu import read_conllu, write_conllu
+from tests.dparsers.encoders import language_models
 
 TINY = {
     "char": True,
@@ -326,16 +326,7 @@ def test_vectors_come_along(files: tuple[Path, Path], tmp_path: Path) -> None:
 
 
 def test_character_language_models_come_along(files: tuple[Path, Path], tmp_path: Path) -> None:
-    text = tmp_path / "text.txt"
-    text.write_text("the cat sees the dog .\n")
-    vocabulary = {"char": build_charlm_vocab(str(text))}
-    sizes = {"char_emb_dim": 4, "char_hidden_dim": 4, "char_num_layers": 1, "char_dropout": 0.0}
-    pair = tmp_path / "forward.pt", tmp_path / "backward.pt"
-    for path in pair:
-        options = sizes | {"char_rec_dropout": 0.0, "char_unit_dropout": 0.0, "lr0": 1.0, "momentum": 0.0}
-        options |= {"weight_decay": 0.0, "max_grad_norm": 1.0}
-        model = CharacterLanguageModel(options, vocabulary, is_forward_lm=path.stem == "forward")
-        model.save(str(path))
+    pair = language_models(tmp_path)
     parser = tiny(epochs=1, charlm=pair, arguments={"char": False}).train(*files, tmp_path / "model")
     for path in pair:
         path.unlink()

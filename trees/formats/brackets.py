@@ -45,12 +45,52 @@ def bracket_items(path: AnyPath) -> Iterator[tuple[int, str]]:
 
 
 def bracket_trees(text: str, clean: bool = False) -> Iterator[CTree | None]:
-    """Yield the trees of a text. Raises Malformed.
+    """Yield the trees of a text. Until one is complete, its k-th proper node is called -1 - k.
+
+    Raises Malformed.
 
     clean: remove empty elements (-NONE-) with the nodes that they leave empty, and function tags; a
         label-less wrapper becomes TOP. None for a sentence of nothing but empty elements.
     """
-    return _parse(text, _PIECES[clean])
+    pieces = _PIECES[clean]
+    before, *parts = text.split("(")
+    if before.strip(BLANKS):
+        raise Malformed(f"expected '(', found {before.strip(BLANKS)[:20]!r}")
+    begin = index = 0
+    open_labels: list[str] = []
+    open_kids: list[list[int]] = []
+    kids, forms, tags, labels, children = _no_nodes()
+    try:
+        for index, part in enumerate(parts):
+            label, form, closing = pieces[part]
+            if not form:
+                if not label and open_labels:
+                    raise Malformed("a node inside a tree has no label")
+                open_labels.append(label)
+                open_kids.append(kids)
+                kids = []
+                continue
+            kids.append(len(forms))
+            forms.append(form)
+            tags.append(label)
+            while closing:
+                if not open_labels:
+                    raise Malformed("a closing bracket too many")
+                closing -= 1
+                labels.append(open_labels.pop())
+                children.append(kids)
+                kids = open_kids.pop()
+                kids.append(-len(labels))
+            if not open_labels:
+                yield _complete(forms, tags, labels, children, clean)
+                begin = index + 1
+                kids, forms, tags, labels, children = _no_nodes()
+        if open_labels:
+            index = begin
+            raise Malformed("a closing bracket is missing in this tree")
+    except Malformed as error:
+        error.lines = before.count("\n") + "".join(parts[:index]).count("\n")
+        raise
 
 
 read_brackets = Reader(bracket_items, bracket_trees)
@@ -156,48 +196,6 @@ class _Pieces(dict[str, tuple[str, str, int]]):
 
 
 _PIECES = {clean: _Pieces(clean) for clean in (False, True)}  # kept from chunk to chunk
-
-
-def _parse(text: str, pieces: _Pieces) -> Iterator[CTree | None]:
-    """Yield the trees of a text. Until a tree is complete, its k-th proper node is called -1 - k."""
-    before, *parts = text.split("(")
-    if before.strip(BLANKS):
-        raise Malformed(f"expected '(', found {before.strip(BLANKS)[:20]!r}")
-    begin = index = 0
-    open_labels: list[str] = []
-    open_kids: list[list[int]] = []
-    kids, forms, tags, labels, children = _no_nodes()
-    try:
-        for index, part in enumerate(parts):
-            label, form, closing = pieces[part]
-            if not form:
-                if not label and open_labels:
-                    raise Malformed("a node inside a tree has no label")
-                open_labels.append(label)
-                open_kids.append(kids)
-                kids = []
-                continue
-            kids.append(len(forms))
-            forms.append(form)
-            tags.append(label)
-            while closing:
-                if not open_labels:
-                    raise Malformed("a closing bracket too many")
-                closing -= 1
-                labels.append(open_labels.pop())
-                children.append(kids)
-                kids = open_kids.pop()
-                kids.append(-len(labels))
-            if not open_labels:
-                yield _complete(forms, tags, labels, children, pieces.clean)
-                begin = index + 1
-                kids, forms, tags, labels, children = _no_nodes()
-        if open_labels:
-            index = begin
-            raise Malformed("a closing bracket is missing in this tree")
-    except Malformed as error:
-        error.lines = before.count("\n") + "".join(parts[:index]).count("\n")
-        raise
 
 
 def _no_nodes() -> tuple[list[int], list[str], list[str], list[str], list[list[int]]]:

@@ -29,7 +29,8 @@ class Options(TypedDict, total=False):
 
     clean:     of brackets, remove traces and function tags; other formats have none
     marked:    with the head children that the treebank marks; an error in formats that mark none
-    traces:    with antecedents in the places of their traces, without indices, and cleaned
+    traces:    with antecedents in the places of their traces, without indices, and cleaned; formats that
+               mark heads have none
     secondary: counts secondary edges, which are left out
     """
 
@@ -176,7 +177,7 @@ def _accepted(path: AnyPath, name: str, options: Options) -> dict[str, object]:
 
 def _resolved(ctrees: Iterator[CTree], name: str, options: Options) -> Iterator[CTree]:
     """Yield trees without traces, if that is asked for and their format does not resolve them by itself."""
-    if options.get("traces") and "traces" not in FORMATS[name].accepts:
+    if options.get("traces") and not {"marked", "traces"} & FORMATS[name].accepts:
         return filter(None, map(resolve_traces, ctrees))
     return ctrees
 

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, replace
+from functools import partial
 
 from d2c.trees.conversion import to_dependencies
 from d2c.trees.ctree import CTree
@@ -74,12 +75,10 @@ def disco_metric(title: str, parameters: DiscoParameters) -> Metric:
     """Return disco-dop's metric with these parameters."""
     deleted, equal = parameters.delete_labels, parameters.equal_labels
 
-    def scores(pairs: Iterable[tuple[CTree, CTree | None]]) -> Iterable[Score]:
-        return disco.evaluate(pairs, parameters)
-
     def label(symbol: str) -> str | None:
         return None if symbol in deleted else equal.get(symbol, symbol)
 
+    scores = partial(disco.evaluate, parameters=parameters)
     return Metric(title, scores, disco.DiscoSummary, label, deleted, parameters.delete_words)
 
 

@@ -97,6 +97,7 @@ def test_how_trees_are_read_for_encoding(gaps: Path, tmp_path: Path) -> None:
     ok("convert", gaps, alpino)
     alpino.write_text(alpino.read_text().replace('rel="--" word="up"', 'rel="hd" word="up"'))
     assert labels(alpino, "--head-rules", "marked")[:4] == ["VP#1", "S#2", "root", "S#2"]
+    assert labels(alpino, "--head-rules", "marked", "--traces")[:4] == ["VP#1", "S#2", "root", "S#2"]
 
 
 def test_what_encode_refuses(gaps: Path, tmp_path: Path) -> None:

@@ -15,6 +15,7 @@ from d2c.parsing.json_lines import format_json
 from d2c.parsing.parsed import Parsed, failed
 from d2c.trees.formats.brackets import parse_bracket
 from d2c.trees.heads import load_head_rules
+from d2c.viewing import view
 from tests.pages import Page
 
 TREES = """\
@@ -92,7 +93,9 @@ def test_counts_of_several_files(trees: Path, parsed: Path) -> None:
     assert run.stdout.count("\n") == 1 and run.stderr == f"there is no match in {trees}\n"
 
 
-def test_a_page_has_the_sentences_with_matches(trees: Path, tmp_path: Path) -> None:
+def test_a_page_has_the_sentences_with_matches(
+    trees: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
     target = tmp_path / "hits.html"
     output_of("NP <# NN $+ PP", trees, "-o", target)
     data = Page(target.read_text()).data
@@ -104,6 +107,10 @@ def test_a_page_has_the_sentences_with_matches(trees: Path, tmp_path: Path) -> N
     assert not (tmp_path / "none.html").exists()
     run = CliRunner().invoke(cli, ["search", "QP", str(trees), "-o", str(target)])
     assert (run.exit_code, run.stderr) == (0, f"there is no match in {trees}; {target} stays as it was\n")
+    with monkeypatch.context() as few:
+        few.setattr(view, "MOST", 1)
+        too_many = f"{trees}: sentence 2: a page shows 1 sentences at most; search for less"
+        assert error_of("NP <# NN $+ PP", trees, "-o", target) == too_many
     assert "-o FILE.html shows matches, and goes without --count" in error_of(
         "NP", trees, "--count", "-o", target
     )

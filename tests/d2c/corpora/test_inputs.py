@@ -106,6 +106,12 @@ def test_json_lines(here: Path) -> None:
     assert sentences(named)[1] == ("a.jsonl:2", "a.jsonl:2.1", 2, "x")
 
 
+def test_line_breaks_of_any_kind_are_those_of_a_documents_text(here: Path) -> None:
+    (here / "a.jsonl").write_text(json.dumps({"id": "x", "text": "They slept\rShe ran.\r\rHe left"}))
+    found = sentences(Inputs([Path("a.jsonl")], kind="text"))
+    assert [shown[3] for shown in found] == ["They slept", "She ran .", "He left"]
+
+
 def test_parquet(here: Path) -> None:
     texts = [
         {"id": document.get("id") and str(document["id"]), "text": document["text"]}

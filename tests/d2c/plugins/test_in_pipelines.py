@@ -2,16 +2,20 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
+import json
+import shutil
+from collections.abc import Callable, Iterable, Iterator
+from itertools import islice
 from pathlib import Path
 
 import pytest
 
 from d2c.base.errors import ModelError
-from d2c.models.model import Model
+from d2c.models.model import Model, load_route
 from d2c.plugins.pipeline_model import PipelineModel, PipelineSentence
 from d2c.trees.ctree import CTree, Tokens, build_ctree
-from tests.d2c.conftest import give_tagger
+from d2c.trees.formats.brackets import format_bracket, read_brackets
+from tests.d2c.conftest import SAMPLE, give_tagger
 
 
 class _Tagger:
@@ -56,3 +60,24 @@ def test_models_are_loaded_when_needed(tmp_path: Path) -> None:
     model = PipelineModel(tmp_path / "absent")
     with pytest.raises(ModelError, match="/absent"):
         model.load()
+
+
+def test_a_pipelines_parse_of_capitals_is_read_in_small_letters(chart_model: Path, tmp_path: Path) -> None:
+    """Like the d-trees of the model's own d-parser, if the model was made to read capitals so."""
+    directory = tmp_path / "model"
+    shutil.copytree(chart_model, directory)
+    settings = json.loads((directory / "model.json").read_text())
+    (directory / "model.json").write_text(json.dumps(settings | {"small_letters": True}))
+    dtrees = [*map(load_route(directory).encode, islice(read_brackets(SAMPLE), 200, 300))]
+
+    def trees(where: Path, write: Callable[[str], str]) -> list[str]:
+        sentences = (
+            PipelineSentence(tuple(map(write, one.tokens.forms)), one.tokens.tags, one.heads, one.labels)
+            for one in dtrees
+        )
+        found = PipelineModel(where, "pipeline").parse([*sentences])
+        assert [one.tokens.forms for one in found] == [tuple(map(write, one.tokens.forms)) for one in dtrees]
+        return [format_bracket(ctree).lower() for ctree in found]
+
+    small = trees(chart_model, str.lower)
+    assert trees(chart_model, str.upper) != small == trees(directory, str.upper)

@@ -92,6 +92,9 @@ def test_a_tagger_and_what_to_train_on(tmp_path: Path, monkeypatch: pytest.Monke
     assert [tree.tokens.tags for tree in reading(train)] == [("A", "X")] * 6
     assert [tree.tokens.tags for tree in reading(dev)] == [("A", "W"), ("A", "X")]
     assert [*tagger.tag([("w2",)])] == [Tokens(("w2",), ("W",))]
+    both = (train, dev)
+    tagger, reading = Tagging("spacy", {}, 2).train(both, dev, tmp_path / "m", Reading())
+    assert [tree.tokens.tags for tree in reading(dev)] == [("A", "W"), ("A", "X")]  # by jackknifing
     with pytest.raises(FormatError, match="train.mrg: 6 sentences cannot be cut into 7 parts"):
         Tagging("spacy", {}, 7).train(train, dev, tmp_path / "m", Reading())
 
