@@ -16,7 +16,7 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from d2c.base.inputs import names_of
-from d2c.commands.options import language_option, model_path, option_of
+from d2c.commands.options import kind_option, language_option, model_path, option_of
 from d2c.commands.parse import SOME_FAILED
 from d2c.commands.pulse import Pulse
 from d2c.commands.terminal import progress, say
@@ -40,13 +40,8 @@ _MOST_NAMED = 20  # sentences that are named
 @click.option("-o", "--output", metavar="DIR", type=click.Path(path_type=Path), required=True)
 @click.option("--model", help=f"A name or a directory.  [default: {DEFAULTS[0]}]")
 @option_of(CorpusOptions, "format_name", "--format", "format_name")
-@click.option("--tokenized", "kind", flag_value="tokenized", help="Text has blanks between tokens.")
-@click.option(
-    "--split",
-    "kind",
-    flag_value="split",
-    help="Free text.  [default: a sentence on each line, in fields, too]",
-)
+@kind_option("tokenized", "Text has blanks between tokens.")
+@kind_option("split", "Free text.  [default: a sentence on each line, in fields, too]")
 @language_option
 @option_of(CorpusOptions, "text_field")
 @option_of(CorpusOptions, "id_field")

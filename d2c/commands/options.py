@@ -45,6 +45,21 @@ def choice(name: str, values: Iterable[str], default: str) -> Decorator:
     return click.option(name, type=click.Choice(list(values)), default=default, show_default=True)
 
 
+def kind_option(kind: str, says: str) -> Decorator:
+    """A flag that says which kind of input is read: `kind` of the command, of which there is one at most."""
+    own = {"flag_value": kind, "multiple": True, "callback": _one_kind, "help": says}
+    return click.option(f"--{kind}", "kind", **own)
+
+
+def _one_kind(
+    _context: click.Context, _option: click.Parameter, kinds: Sequence[str] | str | None
+) -> str | None:
+    given = dict.fromkeys([kinds] if isinstance(kinds, str) else kinds or ())
+    if len(given) > 1:
+        raise click.UsageError(f"{' and '.join(f'--{kind}' for kind in given)} do not go together.")
+    return next(iter(given), None)
+
+
 def finite(_context: click.Context, _option: click.Parameter, number: float | None) -> float | None:
     """Refuse inf and nan, which FloatRange takes: the callback of an option."""
     if number is not None and not math.isfinite(number):

@@ -18,6 +18,7 @@ from d2c.commands.options import (
     FilePath,
     arcs_option,
     format_for,
+    kind_option,
     language_option,
     model_path,
     option_of,
@@ -84,13 +85,12 @@ def _is_model(later: Path) -> bool:
 @click.argument("given", metavar="[MODEL]... [INPUT]...", type=FilePath, nargs=-1, callback=model_and_inputs)
 @output_option
 @to_option(tuple(FORMATS))
-@click.option("--text", "kind", flag_value="text", help="INPUT is text with one sentence on each line.")
-@click.option("--tokenized", "kind", flag_value="tokenized", help="The same, with blanks between tokens.")
-@click.option("--split", "kind", flag_value="split", help="Free text; empty lines end paragraphs.")
-@click.option(
-    *("--json", "kind"),
-    flag_value="json",
-    help='Lines like {"tokens": ["They", "saw", "ducks"], "require": [[1, 3, "VP"]], "forbid": [[1, 3]]}: '
+@kind_option("text", "INPUT is text with one sentence on each line.")
+@kind_option("tokenized", "The same, with blanks between tokens.")
+@kind_option("split", "Free text; empty lines end paragraphs.")
+@kind_option(
+    "json",
+    'Lines like {"tokens": ["They", "saw", "ducks"], "require": [[1, 3, "VP"]], "forbid": [[1, 3]]}: '
     "spans, from the first word to before the second number, that must be constituents, or must not; labels "
     "may be left out. `tags` are used where they are given.",
 )

@@ -34,6 +34,9 @@ class Available(NamedTuple):
     card: Mapping[str, Any]
 
 
+_ONE_SENTENCE = "a sentence is read from a file or from standard input: echo ... | d2c parse --text"
+
+
 def find(name: str | Path | None = None) -> Path:
     """The directory of a model: of the default one, of that name, or the one that is given.
 
@@ -51,7 +54,8 @@ def find(name: str | Path | None = None) -> Path:
         return Path(wanted)  # whoever reads it says what is wrong with it
     names = ", ".join(sorted(known)) or "none"
     problem = f"{wanted}: is no model: neither a directory nor a name; known names: {names}"
-    raise ModelError("; ".join([problem, *unreadable()]))
+    text = [_ONE_SENTENCE] if " " in wanted else []
+    raise ModelError("; ".join([problem, *text, *unreadable()]))
 
 
 def default() -> str:

@@ -21,7 +21,11 @@ from d2c.parsing.tokenizers import NLTKWordTokenizer
 Offsets = tuple[tuple[int, int], ...]
 
 _WORDS = NLTKWordTokenizer()
-_WORDS.PUNCTUATION = [*_WORDS.PUNCTUATION, (re.compile("…+"), r" \g<0> ")]
+_WORDS.PUNCTUATION = [
+    *((re.compile("[?!]+") if rule.pattern == "[?!]" else rule, by) for rule, by in _WORDS.PUNCTUATION),
+    (re.compile("…+"), r" \g<0> "),
+    (re.compile(r"""(?<=[^\W\d_]{2})\.(?=["'”’]+\s+[a-z])"""), " . "),  # in "I know." and left
+]
 _LONGEST_WORD = 40  # characters of an abbreviation
 _HELD = 1 << 16  # characters of one paragraph; the sentences in it are cut when it grows beyond that
 _LONGEST = 1 << 18  # characters of a sentence; tokenisers take seconds for more, or give up
@@ -32,17 +36,27 @@ _BOUNDARY = re.compile(r"""[.!?…]["'”’»)\]]*\s+|[。！？]""")  # what m
 _CLIPPED = re.compile(
     r"(?:do|does|did|is|are|was|were|has|have|had|could|should|would|must|ca|wo|ai)(?=nt$)|it(?=ll$)"
     r"|(?:you|they)(?=(?:re|ve|ll)$)|we(?=ve$)|(?:that|what|there|where|who|how)(?=s$)"
-    r"|(?-i:[Ii](?=(?:m|ve)$)|s?he(?=s$))",
+    r"|(?-i:[Ii](?=(?:m|ve)$)|s?he(?=s$))"
+    r"|[£€¥₹](?=\.?\d)|\w+?(?=(?:n't|'d|'ll|'re)$)",  # of £3.50, and of I'd've
     re.IGNORECASE,
 )
+_OPENING = re.compile(r"""(?<![\w.,!?%])'(?=\S)""")  # a quotation mark
 _FACE = r"[:;]['’]?-?[)(DPp]+(?!\w)"  # :) ;-( :D
-# What stays whole: addresses of the web and of mail, paths with a drive, hashtags, names as in @name, faces.
+# What stays whole: addresses of the web and of mail, paths with a drive, hashtags, names as in @name, AT&T,
+# words that begin with an apostrophe, arrows, rules and comparisons, C#, faces.
 _WHOLE = re.compile(
-    r"""(?:(?:https?|ftp)://|www\.)[^\s<>"“”]*[^\s<>"“”.,:;!?'’)\]}]
+    r"""(?:(?:https?|ftp)://|www\.)(?:[^\s<>"“”()]|\([^\s<>"“”()]*\))*
+        (?:[^\s<>"“”.,:;!?'’()\]}]|\([^\s<>"“”()]*\))
     | (?<![\w.+%-])[\w.+%-]+@[\w-]+(?:\.[\w-]+)+
     | (?<![\w.-])(?:\w[\w-]*\.)+[a-z]{2,}/[^\s<>"“”]*[^\s<>"“”.,:;!?'’)\]}]
     | (?<!\w)[A-Za-z]:[\\/][^\s<>"“”|?*]*[^\s<>"“”|?*.,:;!'’)\]}]
     | (?<![\w\#&@])[\#@](?=\w*[^\W\d_])\w+
+    | (?<![\w&])(?=[\w&]*[A-Z])\w+(?:&\w+)+(?![\w;&])
+    | (?<![\w'’])['’](?:em|tis|twas|cause|til|till|bout|n|round|cuz)\b(?!['’])
+    | (?<!\S)['’]n['’](?!\S)
+    | (?<![\w'’])['’]\d\d(?:s\b|(?![\w'’]))
+    | <?--?> | (?<!\S)(?:<--?|-{3,}|`{3,}|[=!<>]=+|=+>)(?!\S)
+    | (?<!\w)[CFJ]\#(?!\w)
     | (?<!\S)"""
     + _FACE,
     re.VERBOSE,
@@ -67,10 +81,21 @@ _BEFORE_NUMBER = re.compile(
 _OFTEN_LAST = re.compile(r"etc|al|[ap]\.m")  # a sentence ends in these, if a capital follows
 _KNOWN = re.compile("jr|sr|inc|corp|co|ltd|st|approx|ca|est|jan|feb|aug|sept|oct|nov|dec")
 _INITIALS = re.compile(r"(?:[^\W\d_]\.)*[^\W\d_]")
+_DEGREE = re.compile(
+    r"(?:[^\W\d_]{1,3}\.)+[^\W\d_]{1,3}"
+)  # B.Sc., M.Phil.: as these, no end before a small letter
+_SHORT = re.compile("dept|ave|blvd|rd|hwy|ext|incl|excl|max|min|univ|assn|bros|div|misc|att|encl|orig|tel")
+_STATE = re.compile(
+    "(?:[DRI]-)?(?:Ala|Ariz|Ark|Calif|Colo|Conn|Del|Fla|Ga|Ill|Ind|Kan|Ky|La|Mass|Md|Mich|Minn|Miss|Mo|Neb|Nev"
+    "|Okla|Ore|Pa|Tenn|Tex|Va|Vt|Wash|Wis|Wyo)"
+)
+_UNIT = re.compile(r"[\d½¼¾]\s?(?:tsps?|tbsps?|oz|lbs?|min|yds?|gals?|pts?|qts?|in|sq|cu)$", re.IGNORECASE)
 _TIMES = re.compile(  # a day or a zone: at 5 p.m. Monday, 5 p.m. EST
     "(?:Mon|Tues|Wednes|Thurs|Fri|Satur|Sun)days?|[A-Z]{1,3}T|UTC|Eastern|Central|Mountain|Pacific"
 )
-_NUMBER = re.compile(r"[(\[]?(?:\d{1,3}|[^\W\d_])[.)\]]+")  # of a section, of an item of a list: 1. a) (B)
+_NUMBER = re.compile(  # of a section, of an item of a list: 1. 2.1. iv. a) (B)
+    r"[(\[]?(?:\d{1,3}(?:\.\d{1,2})*|[ivx]{1,5}|[IVX]{1,5}|[^\W\d_])[.)\]]+"
+)
 _STARTERS = re.compile(  # of sentences
     "A|An|The|This|That|These|Those|He|She|It|We|They|You|I|There|Here|His|Her|Its|Our|Their|My|Your|In|On|At|But"
     "|And|Or|So|If|When|While|As|After|Before|What|Who|Why|How|Where|Not|No|Yes|To|For|From|By|With"
@@ -79,6 +104,12 @@ _STARTERS = re.compile(  # of sentences
 
 # Where text is only wrapped, lines are filled and go on in the next one.
 _NARROW = 40  # characters: nobody wraps text at fewer
+_LETTER = re.compile(  # lines of a letter that the next one does not go on with: Dear Anna, Kind regards, --
+    r"(?:dear|hi|hello|hey)\b.{0,40},$|--$"
+    r"|(?:\w+ ){0,3}(?:regards|wishes|sincerely|faithfully|truly|cheers|thanks|love),$",
+    re.IGNORECASE,
+)
+_QUOTED = re.compile(r"^(?:>\s?)*")  # mail that is answered
 _ITEM = re.compile(  # a bullet, a number, a speaker
     r"[-*•‣▪–—·#]+\s|[(\[]?(?:\d{1,3}[.)\]]|[^\W\d_][)\]])\s|[A-Z][\w.'’-]*(?: [^\W\d_][\w.'’-]*){0,2}:\s"
 )
@@ -136,6 +167,8 @@ class PennRules:
             elif clipped := _CLIPPED.match(form):
                 yield clipped[0], start, start + clipped.end()
                 form, start = form[clipped.end() :], start + clipped.end()
+            elif form == "'" and _OPENING.match(plain, start):
+                form = "`"
             yield TYPOGRAPHIC.get(form, form), start, end
 
     def sentences(self, text: str) -> Iterator[tuple[int, int]]:
@@ -159,17 +192,31 @@ class PennRules:
             return not word[0].islower()
         if marks != ".":
             return not (word[0].islower() and found["closed"])
-        last = _LAST.findall(text, max(begin, found.start() - _LONGEST_WORD), found.start())[0]
-        last = last.lstrip("'‘").lower()
+        before = text[max(begin, found.start() - _LONGEST_WORD) : found.start()]
+        last = _LAST.findall(before)[0].lstrip("'‘")
+        if not word[0].isupper() and _goes_on(before, last, found["closed"], word):
+            return False
+        last = last.lower()
         if _NEVER.fullmatch(last) or _NUMBER.fullmatch(text, begin, found.end()):
             return False
-        if _BEFORE_NUMBER.fullmatch(last) and word[0].isdigit():
+        if _BEFORE_NUMBER.fullmatch(last) and (word[0].isdigit() or word[0] == "+"):
             return False
-        if _OFTEN_LAST.fullmatch(last):
+        if _OFTEN_LAST.fullmatch(last.lstrip("0123456789.:")):  # 3p.m.
             return word[0].isupper() and not _TIMES.fullmatch(word)
         if last in self._abbreviations or _KNOWN.fullmatch(last) or _INITIALS.fullmatch(last):
             return _STARTERS.fullmatch(word) is not None
         return True
+
+
+def _goes_on(before: str, last: str, closed: str, word: str) -> bool:
+    """Whether a sentence goes on after a full stop with a word that has no capital.
+
+    before: the stop, of which `last` is the last word; closed: quotation marks and brackets after it
+    """
+    if word[0].islower() and closed[-1:] in (*"\"'”’",) and not word.startswith("http"):
+        return True
+    short = _STATE.fullmatch(last) or _SHORT.fullmatch(last.lower()) or _DEGREE.fullmatch(last)
+    return bool(short or _UNIT.search(before))
 
 
 PENN = PennRules()
@@ -254,11 +301,15 @@ def _cuts(text: str) -> Iterator[int]:
         if not before or not after:
             continue
         wrapped = len(before) + 1 + len(after.split()[0]) > width
-        if items[i + 1]:
+        quoted = _QUOTED.findall(before)[0]
+        if quoted.count(">") != _QUOTED.findall(after)[0].count(">"):
+            begins = True
+        elif items[i + 1]:
             begins = several or not wrapped or before[-1] == ":" or bool(_ENDED.search(before))
         else:
             title = after.lstrip("\"'“‘`([")[:1].isupper()
-            begins = not wrapped and (title or short) and not (_OPEN.search(before) or _ENDED.search(before))
+            heading = (title or short) and not (_OPEN.search(before) or _ENDED.search(before))
+            begins = not wrapped and (heading or bool(_LETTER.match(before, len(quoted))))
         if begins:
             yield begin
 

@@ -99,3 +99,19 @@ def test_what_is_input_where_no_model_is_named(tmp_path: Path) -> None:
         (tmp_path / name).write_text("")
     assert [_is_input(tmp_path / name) for name in ("deep", "lines", "none")] == [True, True, False]
     assert _is_input(Path("absent.jsonl")) and not _is_input(Path("absent"))
+
+
+@pytest.mark.parametrize(
+    ("arguments", "says"),
+    [
+        (["parse", "--split", "--tokenized"], "--split and --tokenized do not go together."),
+        (["parse", "--json", "--text", "--json"], "--json and --text do not go together."),
+        (
+            ["corpus", "x.txt", "-o", "x", "--tokenized", "--split"],
+            "--tokenized and --split do not go together.",
+        ),
+    ],
+)
+def test_one_kind_of_input(arguments: list[str], says: str) -> None:
+    run = CliRunner().invoke(cli, arguments)
+    assert run.exit_code == 2 and run.output.splitlines()[-1] == f"Error: {says}"

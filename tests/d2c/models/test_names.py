@@ -74,6 +74,8 @@ def test_what_is_no_model(folders: tuple[Path, Path]) -> None:
     with pytest.raises(ModelError) as raised:
         find("yy")
     assert str(raised.value) == f"yy: is no model: neither a directory nor a name; known names: {names}"
+    with pytest.raises(ModelError, match="; a sentence is read from a file or from standard input: echo "):
+        find("They slept.")
 
 
 def test_the_list_and_a_card(folders: tuple[Path, Path]) -> None:

@@ -100,9 +100,27 @@ def test_every_word_is_where_its_offsets_say(text: str) -> None:
         if form in ("``", "''"):
             assert there in ('"', "``", "''", "“", "”")
         else:
-            assert there == form or (there, form) in (("‘", "`"), ("…", "..."))
+            assert there == form or (there, form) in (("‘", "`"), ("'", "`"), ("…", "..."))
     covered = {i for begin, end in words.offsets for i in range(begin, end)}
     assert all(character.isspace() or i in covered for i, character in enumerate(text, 5))
+
+
+@pytest.mark.parametrize(
+    ("text", "words"),
+    [
+        ("£3.50 or €1.2bn.", "£ 3.50 or € 1.2bn ."),
+        ("AT&T has R&D, a & b, x&y &amp;", "AT&T has R&D , a & b , x & y & amp ;"),
+        ("I'd've gone, she shouldn't've.", "I 'd 've gone , she should n't 've ."),
+        ("Give 'em '80s rock 'n' roll, '68.", "Give 'em '80s rock 'n' roll , '68 ."),
+        ("Really?! No!!! What??", "Really ?! No !!! What ??"),
+        ("He said 'but I know', the dogs' bowls.", "He said ` but I know ' , the dogs ' bowls ."),
+        ("(www.x.org/A_(b) or http://x.org/a).", "( www.x.org/A_(b) or http://x.org/a ) ."),
+        ("p <= 0.05 a->b ``` C# => ----- ok", "p <= 0.05 a->b ``` C# => ----- ok"),
+        ('"I know." and "So?" he said.', "`` I know . '' and `` So ? '' he said ."),
+    ],
+)
+def test_words_that_nltk_would_cut_otherwise(text: str, words: str) -> None:
+    assert " ".join(words_of(Line(1, 0, text)).forms) == words
 
 
 def test_sentences() -> None:
@@ -175,6 +193,29 @@ def test_what_stays_whole() -> None:
 )
 def test_no_sentence_ends_with_an_abbreviation(text: str) -> None:
     assert [sentence for _, sentence in split(text.replace("|", " "))] == text.split("|")
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "Add 1/2 tsp. salt and 2 oz. of it for 20 min. or so.|It is 3 in.|He is in.|of",
+        "At 3p.m. on Monday she got a B.Sc. in maths.|The Calif. man (D-Mass.) spoke.",
+        'He said "I know." and left.|"It is good." he said.|"No!" he said.|He said "yes."|http://x.org',
+        "ii. roman two.|IV. Results.|2.1.3. Scope of it.|Tel. +44 20 is it.",
+        "The accounts dept. and Oak Ave. and so on (see att. list).|Max. 5.|It is at max.|They left.",
+    ],
+)
+def test_sentences_go_on_after_short_words(text: str) -> None:
+    assert [sentence for _, sentence in split(text.replace("|", " "))] == text.split("|")
+
+
+def test_letters() -> None:
+    text = "Dear Anna,\nThanks for it.\n\nKind regards,\nAnna\n--\nAnna Müller\n\nBob wrote:\n"
+    text += "> Hi,\n> Who?\n>> Me.\nNo.\n"
+    assert [sentence.replace("\n", "|") for _, sentence in split(text)] == [
+        *("Dear Anna,", "Thanks for it.", "Kind regards,", "Anna", "--", "Anna Müller"),
+        *("Bob wrote:", "> Hi,", "> Who?", ">> Me.", "No."),
+    ]
 
 
 MIXED = st.lists(
