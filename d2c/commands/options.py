@@ -47,7 +47,7 @@ def choice(name: str, values: Iterable[str], default: str) -> Decorator:
 
 def kind_option(kind: str, says: str) -> Decorator:
     """A flag that says which kind of input is read: `kind` of the command, of which there is one at most."""
-    own = {"flag_value": kind, "multiple": True, "callback": _one_kind, "help": says}
+    own: dict[str, Any] = {"flag_value": kind, "multiple": True, "callback": _one_kind, "help": says}
     return click.option(f"--{kind}", "kind", **own)
 
 
