@@ -111,7 +111,7 @@ def test_every_word_is_where_its_offsets_say(text: str) -> None:
         ("£3.50 or €1.2bn.", "£ 3.50 or € 1.2bn ."),
         ("AT&T has R&D, a & b, x&y &amp;", "AT&T has R&D , a & b , x & y & amp ;"),
         ("I'd've gone, she shouldn't've.", "I 'd 've gone , she should n't 've ."),
-        ("Give 'em '80s rock 'n' roll, '68.", "Give 'em '80s rock 'n' roll , '68 ."),
+        ("'Tis so: give 'em '80s rock 'n' roll, '68.", "'Tis so : give 'em '80s rock 'n' roll , '68 ."),
         ("Really?! No!!! What??", "Really ?! No !!! What ??"),
         ("He said 'but I know', the dogs' bowls.", "He said ` but I know ' , the dogs ' bowls ."),
         ("(www.x.org/A_(b) or http://x.org/a).", "( www.x.org/A_(b) or http://x.org/a ) ."),
