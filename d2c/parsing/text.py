@@ -43,7 +43,7 @@ _CLIPPED = re.compile(
 _OPENING = re.compile(r"""(?<![\w.,!?%])'(?=\S)""")  # a quotation mark
 _FACE = r"[:;]['’]?-?[)(DPp]+(?!\w)"  # :) ;-( :D
 # What stays whole: addresses of the web and of mail, paths with a drive, hashtags, names as in @name, AT&T,
-# words that begin with an apostrophe, arrows, rules and comparisons, C#, faces. Alternatives that begin with a
+# words that begin with an apostrophe, arrows, rules and comparisons, C#, faces. Those that begin with a
 # character are tried at that alone, which saves time; what may not stand before it is said after it.
 _WHOLE = re.compile(
     r"""(?:(?:https?|ftp)://|www\.)(?:[^\s<>"“”()]|\([^\s<>"“”()]*\))*
