@@ -49,6 +49,11 @@ def small(forms: Forms) -> Forms:
     return forms
 
 
+def as_read(tree: Tree, small_letters: bool) -> Tree:
+    """Return the tree with its words as a model reads them, which may be told to read small letters."""
+    return spelled(tree, as_in_treebanks(tree.tokens.forms)) if small_letters else tree
+
+
 def spelled(tree: Tree, forms: Forms) -> Tree:
     """Return the tree with its words in these letters."""
     if tree.tokens.forms == forms:

@@ -19,7 +19,7 @@ from d2c.dparsers.registry import load_dparser, load_tagger, loads_with
 from d2c.dparsers.training import DEV_WORDS, thinned
 from d2c.models.calibration import Calibration, Judged
 from d2c.models.functions import FunctionTagger
-from d2c.models.letters import as_in_treebanks, spelled
+from d2c.models.letters import as_in_treebanks, as_read, spelled
 from d2c.models.names import hides, scores_of
 from d2c.routes.registry import ROUTES, route_class
 from d2c.trees.ctree import CTree, Tokens
@@ -201,7 +201,7 @@ class Model:
 
     def read(self, dtree: DTree) -> DTree:
         """Return a d-tree with its words in the letters in which the route reads them."""
-        return spelled(dtree, as_in_treebanks(dtree.tokens.forms)) if self.small_letters else dtree
+        return as_read(dtree, self.small_letters)
 
     def parse_dependencies(self, sentences: Iterable[Tokens]) -> Iterator[DTree]:
         """Yield the d-tree of each sentence.

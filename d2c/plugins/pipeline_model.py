@@ -10,7 +10,7 @@ from threading import Lock
 
 from d2c.base.errors import ModelError
 from d2c.dparsers.protocol import Tagger
-from d2c.models.letters import as_in_treebanks, spelled
+from d2c.models.letters import as_read, spelled
 from d2c.models.model import Model, ModelSettings, load_route, read_settings
 from d2c.routes.registry import foreign_refused, route_class
 from d2c.trees.ctree import CTree, Tokens
@@ -86,10 +86,8 @@ class PipelineModel:
             raise ModelError(f"some words have no tags, and {why}: let a tagger come before d2c")
         tokens = [Tokens(sentence.forms, sentence.tags) for sentence in sentences]
         if self.converts:
-            dtrees = [*map(_dtree, tokens, sentences)]
-            if self._settings.small_letters:  # as `Model.read`
-                dtrees = [spelled(one, as_in_treebanks(one.tokens.forms)) for one in dtrees]
-            decoded = self._route.decode_all(dtrees)
+            small = self._settings.small_letters
+            decoded = self._route.decode_all(as_read(one, small) for one in map(_dtree, tokens, sentences))
             ctrees: Iterator[CTree] = map(spelled, decoded, (one.forms for one in tokens))
         else:
             ctrees = self._model.parse(tokens)
