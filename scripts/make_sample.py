@@ -71,6 +71,31 @@ class Grammar:
     rules: dict[str, list[Rule]] = field(default_factory=dict)  # symbol to alternatives
     once: list[str] = field(default_factory=list)  # sets whose variable has one value in a sentence
 
+    def __post_init__(self) -> None:
+        self.alternatives = cache(self._alternatives)
+
+    def _alternatives(
+        self, symbol: str, args: tuple[str, ...], fixed: tuple[tuple[str, str], ...]
+    ) -> list[tuple[Rule, list[tuple[Binding, float]]]]:
+        """Return the rules that fit a call, each with all weighted values of its variables."""
+        found = []
+        for rule in self.rules.get(symbol, []):
+            start = match(rule.args, args, dict(fixed))
+            bindings = [] if start is None else [(start, 1.0)]
+            for name, arguments, negated in rule.conditions:
+                rows = self.relations[name]
+                solved = []
+                for old, weight in bindings:
+                    tries = [(match(arguments, row, old), weight * share) for row, share in rows]
+                    hits = [(new, new_weight) for new, new_weight in tries if new is not None]
+                    solved += ([] if hits else [(old, weight)]) if negated else hits
+                bindings = solved
+            if bindings:
+                found.append((rule, bindings))
+        if not found:
+            raise GrammarError(f"no rule expands {symbol}({', '.join(args)})")
+        return found
+
 
 def is_variable(argument: str) -> bool:
     """Variables are capitalised. (``_`` matches anything and binds nothing.)"""
@@ -149,7 +174,6 @@ class Sampler:
         self.grammar = grammar
         self.random = random.Random(seed)
         self.fixed: tuple[tuple[str, str], ...] = ()  # the variables that have one value in the sentence
-        self.alternatives = cache(self._alternatives)
 
     def sentence(self) -> str:
         """Draw one tree with the root ``TOP``, in brackets."""
@@ -161,7 +185,7 @@ class Sampler:
         """Expand a call into a node, or into several trees if the symbol is a helper (in lower case)."""
         if depth > MAX_DEPTH:
             raise RecursionError
-        options = self.alternatives(symbol, args, self.fixed)
+        options = self.grammar.alternatives(symbol, args, self.fixed)
         rule, bindings = self.choose([(option, option[0].weight) for option in options])
         binding = self.choose(bindings).copy()
         trees = [tree for item in rule.items for tree in self.realise(item, binding, depth)]
@@ -184,28 +208,6 @@ class Sampler:
         children = [tree for child in item.items for tree in self.realise(child, binding, depth)]
         return [node(item.name, *children)]
 
-    def _alternatives(
-        self, symbol: str, args: tuple[str, ...], fixed: tuple[tuple[str, str], ...]
-    ) -> list[tuple[Rule, list[tuple[Binding, float]]]]:
-        """Return the rules that fit a call, each with all weighted values of its variables."""
-        found = []
-        for rule in self.grammar.rules.get(symbol, []):
-            start = match(rule.args, args, dict(fixed))
-            bindings = [] if start is None else [(start, 1.0)]
-            for name, arguments, negated in rule.conditions:
-                rows = self.grammar.relations[name]
-                solved = []
-                for old, weight in bindings:
-                    tries = [(match(arguments, row, old), weight * share) for row, share in rows]
-                    hits = [(new, new_weight) for new, new_weight in tries if new is not None]
-                    solved += ([] if hits else [(old, weight)]) if negated else hits
-                bindings = solved
-            if bindings:
-                found.append((rule, bindings))
-        if not found:
-            raise GrammarError(f"no rule expands {symbol}({', '.join(args)})")
-        return found
-
     def member(self, name: str) -> str:
         """Draw a member of a set."""
         return self.choose([(row[0], weight) for row, weight in self.grammar.relations[name]])
@@ -224,12 +226,14 @@ def match(pattern: tuple[str, ...], values: tuple[str, ...], binding: Binding) -
     """Return the extension of a binding under which a pattern equals the values, or None."""
     if len(pattern) != len(values):
         return None
-    result = dict(binding)
+    new: Binding = {}
     for argument, value in zip(pattern, values, strict=True):
-        expected = result.setdefault(argument, value) if is_variable(argument) else argument
+        expected = argument
+        if is_variable(argument):
+            expected = binding.get(argument) or new.setdefault(argument, value)
         if expected not in (value, "_"):
             return None
-    return result
+    return binding | new
 
 
 def inflect(entry: str, tag: str) -> str:
