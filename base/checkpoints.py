@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import os
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from pathlib import Path
@@ -18,7 +17,6 @@ def write_checkpoint(path: Path, write: Callable[[Path], object]) -> None:
         path.parent.mkdir(parents=True, exist_ok=True)
         with staged_file(path) as staged:
             write(staged)
-            os.replace(staged, path)
     except (OSError, RuntimeError) as error:  # the latter is torch's where a disk is full
         raise ModelError(f"{path}: cannot be written: {first_line(error)}") from None
 

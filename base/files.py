@@ -25,6 +25,13 @@ _MARKS = {  # that files begin with; the longer ones first
     b"\xff\xfe": "UTF-16",
     b"\xfe\xff": "UTF-16",
 }
+_PACKED = {  # that packed files begin with, and by which program
+    b"\x1f\x8b": "gzip",
+    b"BZh": "bzip2",
+    b"\xfd7zXZ\0": "xz",
+    b"\x28\xb5\x2f\xfd": "zstd",
+    b"PK\3\4": "zip",
+}
 
 
 def file_name(path: AnyPath) -> str:
@@ -45,7 +52,7 @@ def open_input(path: AnyPath, encoding: str = "utf-8-sig", errors: str = "strict
     except OSError as error:
         raise FormatError(file_name(path), 0, 0, f"cannot be read: {error.strerror or error}") from None
     try:
-        _refuse_wide(stream, file_name(path))
+        _refuse_unreadable(stream, file_name(path))
         yield stream
     except UnicodeDecodeError as error:
         raise FormatError(file_name(path), 0, 0, f"{NOT_UTF8} ({error.reason})") from None
@@ -60,10 +67,15 @@ def open_input(path: AnyPath, encoding: str = "utf-8-sig", errors: str = "strict
             stream.close()
 
 
-def _refuse_wide(stream: TextIO, name: str) -> None:
-    """Raise FormatError for text of two or four bytes a character, many of them 0 in English."""
+def _refuse_unreadable(stream: TextIO, name: str) -> None:
+    """Raise FormatError for a packed file, which iconv would only make worse, and for text of two or four
+    bytes a character, many of them 0 in English."""
     peek = getattr(stream.buffer, "peek", None)
     start = peek(1)[:1024] if peek else b""
+    packed = next((program for mark, program in _PACKED.items() if start.startswith(mark)), None)
+    if packed and not start.isascii():  # a text may begin with BZh
+        message = f"is packed by {packed}; unpack it first (only names that end in .gz are unpacked here)"
+        raise FormatError(name, 0, 0, message)
     if start.replace(b"\0", b"").lstrip(b"\xff\xfe").startswith(b"<"):
         return  # XML says its encoding itself
     marks = (encoding for mark, encoding in _MARKS.items() if start.startswith(mark))
@@ -138,10 +150,8 @@ def _written(path: AnyPath, mode: str) -> Iterator[Any]:
         with writing(name), stream:
             yield stream
         return
-    with writing(name), staged_file(target) as staged:
-        with _open(staged, mode) as stream:
-            yield stream
-        os.replace(staged, target)
+    with writing(name), staged_file(target) as staged, _open(staged, mode) as stream:
+        yield stream
 
 
 @contextmanager

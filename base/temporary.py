@@ -37,9 +37,10 @@ def scratch(parent: Path | None = None, prefix: str = "d2c-scratch-") -> Iterato
 
 @contextmanager
 def staged_file(target: Path) -> Iterator[Path]:
-    """Make a new file beside another one, which the block may rename; who may read it says the umask.
+    """Make a new file, which takes the place of `target` when the block is done; who may read it says the
+    umask.
 
-    Raises OSError.
+    An error in the block leaves `target` as it was. Raises OSError.
     """
     prefix = beside(target)
     _sweep(target.parent, prefix)
@@ -51,6 +52,7 @@ def staged_file(target: Path) -> Iterator[Path]:
     try:
         with _held(staged):
             yield staged
+            staged.replace(target)
     finally:
         staged.unlink(missing_ok=True)
 

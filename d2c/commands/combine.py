@@ -11,7 +11,14 @@ import click
 
 from d2c.base.files import file_name, open_output
 from d2c.base.inputs import names_of
-from d2c.commands.options import FilePath, format_option, output_option, reading_options, to_option
+from d2c.commands.options import (
+    FilePath,
+    finite,
+    format_option,
+    output_option,
+    reading_options,
+    to_option,
+)
 from d2c.commands.terminal import shown
 from d2c.parsing.json_lines import error_to_json, tree_to_json
 from d2c.parsing.output import format_by_name
@@ -41,6 +48,7 @@ if TYPE_CHECKING:  # imported where something is combined
 @click.option(
     "--threshold",
     type=click.FloatRange(0, 1),
+    callback=finite,  # no share is greater than nan: all trees would be flat
     help="Constituents need a larger share of the votes.  [default: 0.5, or that of --weights]",
 )
 @format_option

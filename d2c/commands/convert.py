@@ -9,13 +9,15 @@ import click
 
 from d2c.base.errors import refusing
 from d2c.base.files import open_output
-from d2c.base.inputs import names_of, of_each
+from d2c.base.inputs import is_called, names_of, of_each
 from d2c.commands.options import FilePath, continuous_option, reading_options
 from d2c.commands.terminal import say, shown
 from d2c.treebanks.conversion import WRITABLE, convert_treebank
 from d2c.treebanks.reading import Reading
 from d2c.trees.formats.conllu import format_conllu, read_conllu
 from d2c.trees.formats.treebanks import FORMATS
+
+_CONLLU = (".conllu",)
 
 
 @click.command()
@@ -56,12 +58,16 @@ def convert(
     files = reading.files(sources, ".conllu")
     if heads and len(files) > 1:
         raise click.UsageError("--heads is for a single file; convert each by itself")
-    kinds = [".conllu" in path.name for path in (*files, target)]
+    # What --from says of files counts, whatever they are called.
+    kinds = [not reading.format_name and is_called(path, _CONLLU) for path in files]
+    kinds.append(is_called(target, _CONLLU))
     if len({*kinds}) > 1 and "-" not in map(str, (*files, target)):
         raise click.UsageError("use `d2c encode` and `d2c decode` between trees and CoNLL-U")
-    if any(kinds) and (clean or heads or target_format or reading.merge or reading.traces):
+    of_trees = (clean, heads, target_format, reading.format_name, reading.traces, reading.merge)
+    if any(kinds) and any((*of_trees, reading.move_punctuation, reading.continuous)):
         raise click.UsageError(
-            "CoNLL-U has no c-trees; leave out --to, --clean, --traces, --merge and --heads"
+            "CoNLL-U has no c-trees; leave out --to, --from, --clean, --traces, --merge, --heads, "
+            "--move-punctuation and --continuous"
         )
     left_out: list[str] = []
     with open_output(target) as stream:

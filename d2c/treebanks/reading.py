@@ -25,6 +25,7 @@ class Part(NamedTuple):
     """Some items of a treebank file, each after the number of its first line."""
 
     file: Path
+    format_name: str
     items: list[tuple[int, Any]]
 
 
@@ -66,13 +67,14 @@ class Reading:
     def parts(self, files: Iterable[Path]) -> Iterator[Part]:
         """The files in parts, for `trees_of`. Raises FormatError after what stands before the fault."""
         for file in files:
-            part = Part(file, [])
+            name = self.format_name or format_of(file)
+            part = Part(file, name, [])
             try:
-                for item in items_of(file, self.format_name or format_of(file), **self._options()):
+                for item in items_of(file, name, **self._options()):
                     part.items.append(item)
                     if len(part.items) == PART_SIZE:
                         yield part
-                        part = Part(file, [])
+                        part = Part(file, name, [])
             except FormatError:
                 yield part
                 raise
@@ -80,8 +82,7 @@ class Reading:
 
     def trees_of(self, part: Part, refusals: Refusals) -> Iterator[CTree]:
         """The trees of a part of a file. Errors count sentences from the part's first."""
-        name = self.format_name or format_of(part.file)
-        trees = trees_of(part.items, part.file, name, refusals, **self._options())
+        trees = trees_of(part.items, part.file, part.format_name, refusals, **self._options())
         return self.transformed(trees, part.file, refusals)
 
     def _options(self, secondary: SecondaryEdges | None = None) -> Options:

@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import bz2
 import gzip
 import io
+import lzma
 import os
 import subprocess
 import sys
@@ -70,7 +72,6 @@ def test_who_may_read_a_file_says_the_umask(tmp_path: Path, mask: int, mode: int
             data.write(b"b")
         with staged_file(tmp_path / "z") as staged:
             staged.write_text("c")
-            staged.replace(tmp_path / "z")
     finally:
         assert os.umask(before) == mask
     assert {path.name: path.stat().st_mode & 0o777 for path in tmp_path.iterdir()} == dict.fromkeys(
@@ -97,6 +98,21 @@ def test_what_cannot_be_read(tmp_path: Path) -> None:
         with pytest.raises(FormatError) as error, open_input(tmp_path / name) as stream:
             stream.read()
         assert str(error.value) == f"{tmp_path / name}: {message}"
+
+
+def test_packed_files_are_named(tmp_path: Path) -> None:
+    """Whatever they are called; iconv, as for other bytes that are no UTF-8, would make nothing of them."""
+    text = b"(S (NN a))\n" * 50
+    packed = {"gzip": gzip.compress(text), "bzip2": bz2.compress(text), "xz": lzma.compress(text)}
+    for program, data in packed.items():
+        (tmp_path / "x.mrg").write_bytes(data)
+        for read_as in ("utf-8-sig", "latin-1"):
+            with pytest.raises(FormatError) as error, open_input(tmp_path / "x.mrg", read_as):
+                pass
+            assert f"x.mrg: is packed by {program}; unpack it first" in str(error.value)
+    (tmp_path / "x.mrg").write_text("BZh and PK are letters.\n")
+    with open_input(tmp_path / "x.mrg") as stream:
+        assert stream.read() == "BZh and PK are letters.\n"
 
 
 @pytest.mark.parametrize("encoding", ["utf-16", "utf-16-le", "utf-16-be", "utf-32"])

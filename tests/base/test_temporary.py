@@ -33,12 +33,12 @@ def test_what_a_killed_process_left_is_removed(tmp_path: Path) -> None:
     assert subprocess.run([sys.executable, "-c", KILLED, tmp_path]).returncode == -9
     (tmp_path / "x").touch()
     (tmp_path / ".y.gz.swp").touch()
-    kept = {"x", ".y.gz.swp"}
+    kept = {"x", ".y.gz.swp", "y.gz"}
     with scratch(tmp_path, "x-"), staged_file(tmp_path / "y.gz"):
         assert len(list(tmp_path.iterdir())) == 6  # so young that others may be making it
     make_old(tmp_path)
     with scratch(tmp_path, "x-"), staged_file(tmp_path / "y.gz"):
-        assert len(list(tmp_path.iterdir())) == 4
+        assert len(list(tmp_path.iterdir())) == 5
     assert {path.name for path in tmp_path.iterdir()} == kept
 
 
@@ -47,14 +47,17 @@ def test_what_is_held_stays(tmp_path: Path) -> None:
         make_old(tmp_path)
         with scratch(tmp_path) as second, staged_file(tmp_path / "x"):
             assert first.is_dir() and second.is_dir() and file.exists()
-    assert list(tmp_path.iterdir()) == []
+    assert [path.name for path in tmp_path.iterdir()] == ["x"]
 
 
-def test_what_is_renamed_stays(tmp_path: Path) -> None:
+def test_only_what_is_whole_takes_the_place(tmp_path: Path) -> None:
+    with staged_file(tmp_path / "x") as file:
+        file.write_text("old")
     with pytest.raises(KeyboardInterrupt), staged_file(tmp_path / "x") as file:
-        file.rename(tmp_path / "x")
+        file.write_text("new")
         raise KeyboardInterrupt
     assert [path.name for path in tmp_path.iterdir()] == ["x"]
+    assert (tmp_path / "x").read_text() == "old"
 
 
 def test_a_pipe_that_somebody_left_is_no_reason_to_wait(tmp_path: Path) -> None:

@@ -15,7 +15,7 @@ from d2c.trees.ctree import CTree
 from d2c.trees.formats.alpinoxml import read_alpinoxml, write_alpinoxml
 from d2c.trees.formats.brackets import read_brackets, write_brackets
 from d2c.trees.formats.chunks import Read, Reader, Write, parse_all
-from d2c.trees.formats.discbracket import read_discbracket, write_discbracket
+from d2c.trees.formats.discbracket import is_discbracket, read_discbracket, write_discbracket
 from d2c.trees.formats.export import read_export, write_export
 from d2c.trees.formats.floresta import read_floresta
 from d2c.trees.formats.historical import read_historical
@@ -89,17 +89,34 @@ _OTHERS = {  # endings of files that are no treebanks, and what they are
 
 
 def format_of(path: AnyPath, default: str = "brackets") -> str:
-    """Return the format of a file by its name, of *.xml by its content; the default where the name says
-    nothing. Raises FormatError for names of other files."""
+    """Return the format of a file by its name, of *.xml and brackets by its content; the default where the
+    name says nothing. Raises FormatError for names of other files.
+
+    `parse` and `decode` write discbracket to standard output and *.txt where a model knows gaps; read as
+    brackets its words would be called `0=What`, and nobody would be told.
+    """
     name = file_name(path).removesuffix(".gz")
     for endings, what in _OTHERS.items():
         if name.endswith(endings):
             raise FormatError(str(path), 0, 0, f"{what}; --format says what else it is")
     if name.endswith(".xml"):
-        with open_input(path, "latin-1") as stream:
-            head = stream.read(_SNIFFED).replace("\0", "")  # of UTF-16
-            return "alpinoxml" if "<alpino" in head else "tigerxml"
-    return _by_name(path, default)
+        return "alpinoxml" if "<alpino" in _start(path) else "tigerxml"
+    known = _by_name(path, default)
+    return "discbracket" if known == "brackets" and is_discbracket(_start(path)) else known
+
+
+def _start(path: AnyPath) -> str:
+    """Return the first characters of a file, or of standard input, whose reader gets them, too; of a pipe
+    that has a name, where they would be lost, none."""
+    if str(path) != "-" and not Path(path).is_file():
+        return ""
+    with open_input(path, "latin-1") as stream:
+        if str(path) != "-":
+            start = stream.read(_SNIFFED)
+        else:
+            peek = getattr(stream.buffer, "peek", None)
+            start = peek(1)[:_SNIFFED].decode("latin-1") if peek else ""
+    return start.replace("\0", "")  # of UTF-16
 
 
 def format_to_write(path: AnyPath, default: str = "brackets", others: Iterable[str] = ()) -> str:

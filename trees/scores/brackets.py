@@ -10,6 +10,7 @@ from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, replace
 from functools import partial
 
+from d2c.trees.cleaning import WRAPPERS
 from d2c.trees.conversion import to_dependencies
 from d2c.trees.ctree import CTree
 from d2c.trees.heads import induce_heads
@@ -60,7 +61,15 @@ class Metric:
 
 
 def evalb_metric(title: str, parameters: EvalbParameters) -> Metric:
-    """Return EVALB's metric, or its variant's, with these parameters."""
+    """Return EVALB's metric, or its variant's, with these parameters.
+
+    Where they leave out the wrapper TOP, they leave it out by its other names, too: Stanza and CoreNLP call
+    it ROOT, Charniak's parser S1. Otherwise what no parser has to find would be a bracket of each sentence,
+    or one that the other file cannot have.
+    """
+    if "TOP" in parameters.delete_labels:
+        names = {wrapper for wrapper in WRAPPERS if wrapper}
+        parameters = replace(parameters, delete_labels=parameters.delete_labels | names)
     rules = Rules(parameters)
 
     def scores(pairs: Iterable[tuple[CTree, CTree | None]]) -> Iterable[Score]:

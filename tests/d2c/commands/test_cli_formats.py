@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+import gzip
+import subprocess
+import sys
 from dataclasses import replace
 from pathlib import Path
 
@@ -175,6 +178,23 @@ def test_a_model_of_trees_with_gaps_writes_discbracket(gaps: Path, tmp_path: Pat
     done = d2c("decode", conllu, "-m", model, "--to", "brackets")
     message = "sentence 1: brackets cannot hold a tree with gaps; discbracket can"
     assert str(done.exception) == f"{conllu}: {message}"
+
+
+def test_discbracket_is_known_by_its_words(gaps: Path, tmp_path: Path) -> None:
+    """A model of trees with gaps writes it to *.txt, and into pipes."""
+    text, packed = tmp_path / "x.txt", tmp_path / "x.mrg.gz"
+    text.write_text(GAPS)
+    packed.write_bytes(gzip.compress(GAPS.encode()))
+    for file in (text, packed):
+        assert ok("convert", file, "-", "--to", "discbracket").stdout == GAPS
+        assert ok("encode", file).stdout == ok("encode", gaps).stdout
+        assert ok("combine", file, gaps, "--to", "discbracket").stdout == GAPS
+    for command in ("encode", "convert - --to discbracket"):
+        line = [sys.executable, "-m", "d2c", *command.split(), "-"]
+        done = subprocess.run(line, input=GAPS.encode(), capture_output=True)
+        assert done.stdout.decode() == (ok("encode", gaps).stdout if command == "encode" else GAPS)
+    text.write_text("(S (NN 0=a) (NN b))\n")  # one word that looks so says nothing
+    assert ok("convert", text, "-").stdout == text.read_text()
 
 
 def test_convert_says_what_it_left_out(tmp_path: Path) -> None:

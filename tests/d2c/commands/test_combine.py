@@ -116,6 +116,12 @@ def test_files_that_do_not_fit(files: list[Path], tmp_path: Path) -> None:
     assert "--learn writes weights" in run("--learn", a, a, a, "--to", "json").output
 
 
+def test_a_threshold_is_a_number(files: list[Path]) -> None:
+    """No share is greater than nan, so every tree would be flat."""
+    done = run(*files, "--threshold", "nan")
+    assert done.exit_code == 2 and "nan is no number" in done.output
+
+
 def test_broken_json_lines(tmp_path: Path) -> None:
     file = tmp_path / "x.jsonl"
     file.write_text(json.dumps(LINE) + "\n" + json.dumps(LINE | {"spans": []}) + "\n")

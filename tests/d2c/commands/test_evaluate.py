@@ -47,6 +47,25 @@ def test_a_raw_treebank_has_the_figures_of_the_cleaned_one(tmp_path: Path, metri
         assert "Bracketing FMeasure       =  83.33" in of_raw.stdout.splitlines()
 
 
+@pytest.mark.parametrize("metric", ["evalb", "spmrl"])
+@pytest.mark.parametrize("wrapper", ["ROOT", "S1", "VROOT"])
+def test_a_wrapper_is_no_bracket_whatever_it_is_called(tmp_path: Path, wrapper: str, metric: str) -> None:
+    """Stanza and CoreNLP write ROOT: a guess of theirs is as good as it would be with gold's TOP."""
+    named = GUESS.replace("TOP", wrapper)
+    clean, guess, other = write(tmp_path, clean=CLEAN, guess=GUESS, other=named)
+    expected = run("evaluate", clean, guess, "--metric", metric).stdout
+    assert run("evaluate", clean, other, "--metric", metric).stdout == expected
+    assert run("evaluate", other, clean, "--metric", metric).stdout == (
+        run("evaluate", guess, clean, "--metric", metric).stdout
+    )
+    assert run("evaluate", other, other, other).stdout.count("100.00") >= 4
+    # A file of parameters that counts wrappers is obeyed, and so is EVALB's own way with --raw.
+    (tmp_path / "all.prm").write_text("LABELED 1\n")
+    for options in (("--params", tmp_path / "all.prm"), ("--raw",)):
+        row = run("evaluate", clean, other, *options).stdout.splitlines()[4].split()
+        assert row[3:5] != ["100.00", "100.00"]
+
+
 def test_raw_reads_as_evalb(tmp_path: Path) -> None:
     gold, guess = write(tmp_path, gold="( (S-X (A a)))\n", guess="(S (A a))\n")
     rows = [

@@ -87,10 +87,21 @@ def test_alternatives_have_no_confidences(tmp_path: Path) -> None:
 
 def test_conllu_has_no_options_of_trees(tmp_path: Path) -> None:
     (tmp_path / "x.conllu").write_text("1\ta\ta\tX\tX\t_\t0\troot\t_\t_\n\n")
-    for options in (["--to", "export"], ["--clean"], ["--merge"]):
+    asked = (["--to", "export"], ["--clean"], ["--merge"], ["--move-punctuation"], ["--continuous", "raise"])
+    for options in asked:
         done = run("convert", tmp_path / "x.conllu", tmp_path / "y.conllu", *options)
         assert done.exit_code == 2 and "CoNLL-U has no c-trees; leave out --to" in done.output
         assert not (tmp_path / "y.conllu").exists()
+
+
+def test_conllu_within_a_name_says_nothing(tmp_path: Path) -> None:
+    """As of what `decode` has made of ewt.conllu: only the ending of a name says the format."""
+    for name, options in (("x.conllu.mrg", []), ("x.conllu", ["--from", "brackets"])):
+        (tmp_path / name).write_text(TREE)
+        assert run("convert", tmp_path / name, "-", *options).stdout == TREE
+        assert run("convert", tmp_path / name, tmp_path / "y.conllu.mrg", *options).exit_code == 0
+        assert (tmp_path / "y.conllu.mrg").read_text() == TREE
+        assert "use `d2c encode`" in run("convert", tmp_path / name, tmp_path / "z.conllu", *options).output
 
 
 def test_what_is_input_where_no_model_is_named(tmp_path: Path) -> None:
