@@ -5,9 +5,10 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
+from importlib import import_module
 from itertools import count
 from pathlib import Path
-from typing import NoReturn, TypeVar
+from typing import Any, NoReturn, TypeVar
 
 Item = TypeVar("Item")
 Made = TypeVar("Made")
@@ -81,6 +82,15 @@ def needing(what: str, package: str) -> Iterator[None]:
         yield
     except ImportError as error:
         raise ModelError(f'{what} needs a package ({error}): pip install "{package}"') from None
+
+
+def needs(module: str, extra: str = "corpora") -> Any:
+    """Return a module that not every installation has. Raises ModelError that says how to install it.
+
+    Such modules are imported where they are used: that takes a second.
+    """
+    with needing("this", f"d2c[{extra}]"):
+        return import_module(module)
 
 
 @contextmanager

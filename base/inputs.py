@@ -80,6 +80,11 @@ def is_called(file: Path, suffixes: tuple[str, ...]) -> bool:
     return file.name.removesuffix(".gz").endswith(suffixes)
 
 
+def ending_of(file: Path) -> str:
+    """Return the last suffix of a name, behind which .gz may stand; "" where there is none."""
+    return Path(file.name.removesuffix(".gz")).suffix
+
+
 def _meant(path: Path) -> Iterator[Path]:
     """Yield the files and directories that a path stands for. Raises FormatError for a pattern of none."""
     if not is_pattern(path):

@@ -11,10 +11,9 @@ from pathlib import Path
 from typing import Any, NamedTuple
 from zipfile import ZIP_DEFLATED, ZipFile
 
-from d2c.base.errors import FormatError, located
+from d2c.base.errors import FormatError, located, needs
 from d2c.base.files import open_binary_output, open_output
-from d2c.base.inputs import is_called
-from d2c.base.packages import needs
+from d2c.base.inputs import ending_of, is_called
 
 Columns = Mapping[str, type]  # the names, with what they hold: str, int, float
 Put = Callable[[Mapping[str, Any]], None]  # takes a row; what it lacks, or has as None, is an empty cell
@@ -126,7 +125,7 @@ def table_format(output: Path) -> str:
     for name, known in TABLES.items():
         if is_called(output, known.suffixes):
             return name
-    if Path(output.name.removesuffix(".gz")).suffix:
+    if ending_of(output):
         endings = " ".join(suffix for known in TABLES.values() for suffix in known.suffixes)
         raise FormatError(str(output), 0, 0, f"no table is called so; say --to, or one of {endings}")
     return "tsv"

@@ -13,6 +13,7 @@ from typing import Any, Self
 import numpy as np
 from numpy.typing import NDArray
 
+from d2c.base.counting import commonest
 from d2c.base.progress import counted
 from d2c.cky.decoding import ChartDecoder
 from d2c.cky.grammar.grammar import ROOT, Grammar, Rule, levels_of
@@ -366,4 +367,4 @@ def _commonest_constituent(rules: Counter[Rule]) -> Symbol:
     for rule, count in rules.items():
         if rule.parent.bar == "":
             counts[rule.parent] += count
-    return min(counts, key=lambda symbol: (-counts[symbol], symbol), default=Symbol("X"))
+    return commonest(counts, Symbol("X"))

@@ -5,7 +5,7 @@ from __future__ import annotations
 import errno
 import os
 import tempfile
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from pathlib import Path
 from typing import Any, NamedTuple
@@ -90,10 +90,11 @@ class ModelFormat(NamedTuple):
             raise ModelError(f"{path}: holds no {self.name} {self.role.removeprefix('d')}")
         return settings
 
-
-def parameters(settings: Mapping[str, Any], names: Iterable[str]) -> dict[str, Any]:
-    """Return the parameters of an estimator among its settings. Raises KeyError, TypeError."""
-    return checked({name: settings[name] for name in names}, dict[str, str | int | float | None])
+    def parameters_in(self, settings: Mapping[str, Any]) -> dict[str, Any]:
+        """Return the estimator's parameters among what `read` returned. Raises KeyError, TypeError."""
+        return checked(
+            {name: settings[name] for name in self.parameters}, dict[str, str | int | float | None]
+        )
 
 
 @contextmanager

@@ -168,7 +168,7 @@ class DependencyParser(ABC):
         """Tag words as a `Tagger` does. Raises ModelError unless it `reads_text` or `finds_tags`."""
         if not self.finds_tags:
             raise ModelError("this parser has no tags of its own")
-        untagged = (Tokens(tuple(forms), ("",) * len(forms)) for forms in sentences)
+        untagged = map(Tokens.untagged, sentences)
         return (dtree.tokens for dtree in self.parse(untagged))
 
 

@@ -15,17 +15,18 @@ from typing import Any, ClassVar, Self, TypeVar
 
 import numpy
 
+from d2c.base.counting import ranked
 from d2c.base.errors import ModelError
 from d2c.base.progress import log
 from d2c.base.schema import checked
 from d2c.base.settings import limits_of
-from d2c.dparsers.directories import ModelFormat, loading, parameters, whole_directory
+from d2c.dparsers.directories import ModelFormat, loading, whole_directory
 from d2c.dparsers.protocol import EMPTY_FORM, DependencyParser, Progress, Report, TaggingProgress
 from d2c.trees.ctree import Tokens
 from d2c.trees.dtree import DTree
 from d2c.trees.formats.chunks import batches
 from d2c.trees.formats.conllu import read_conllu
-from d2c.trees.scores.attachment import Attachment, score_attachment
+from d2c.trees.scores.attachment import attachment_scores
 
 T = TypeVar("T")
 Treebanks = tuple[Sequence[Tokens], Sequence[Tokens]]
@@ -53,8 +54,7 @@ def check_limits(estimator: Any) -> None:
 
 def attachment(gold: Sequence[DTree], predicted: Iterable[DTree]) -> tuple[float, float]:
     """Return UAS and LAS in [0, 1] with exact labels; every word counts."""
-    pairs = zip(gold, predicted, strict=True)
-    score = sum((score_attachment(a, b, punctuation=True) for a, b in pairs), Attachment())
+    score = attachment_scores(gold, predicted, punctuation=True)
     return score.uas / 100, score.las / 100
 
 
@@ -66,7 +66,7 @@ def read_tagged(path: Path) -> list[Tokens]:
 def tags_of(sentences: Iterable[Tokens]) -> tuple[str, ...]:
     """Return all tags, the commonest first. Taggers are taught numbers: some read `!` or `_` as no tag."""
     counts = Counter(tag for tokens in sentences for tag in tokens.tags)
-    return tuple(sorted(counts, key=lambda tag: (-counts[tag], tag)))
+    return tuple(ranked(counts))
 
 
 def accuracy(gold: Sequence[Tokens], predicted: Iterable[Tokens]) -> float:
@@ -195,7 +195,7 @@ class TrainedTagger(ABC):
         """
         settings = cls.FORMAT.read(directory)
         with loading(directory):
-            tagger = cls(**given, **parameters(settings, cls.FORMAT.parameters))
+            tagger = cls(**given, **cls.FORMAT.parameters_in(settings))
             tagger.tags_ = checked(settings["tags"], tuple[str, ...])
             tagger._restore(Path(directory), settings)
             next(tagger.tag([(EMPTY_FORM,)]))  # what cannot tag says so now

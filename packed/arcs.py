@@ -15,8 +15,19 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
+from d2c.linear.weights import Arrays, Like
+
 LEAST = 0.002  # probability of an arc that a d-parser mentions
 LEAST_LABEL = 1e-6  # probability of a label of an arc, at least
+
+ARRAYS = {  # of packed arcs in a file
+    "begin": Like("i4", 1),
+    "heads": Like("i4", 1),
+    "logs": Like("f4", 1),
+    "names": Like("u1", 1),
+    "labels": Like("f4", 2),
+    "yields": Like("f4", 1),
+}
 
 
 class ArcLabels(NamedTuple):
@@ -200,6 +211,23 @@ def parted(arcs: PackedArcs, lengths: Iterable[int]) -> Iterator[PackedArcs]:
         yields = None if arcs.yields is None else arcs.yields[square:end]
         yield PackedArcs(begin - begin[0], arcs.heads[own], arcs.logs[own], labels, yields)
         first, square = first + length, end
+
+
+def to_arrays(arcs: PackedArcs) -> Arrays:
+    """Packed arcs as arrays; the names of labels as UTF-8, a line each."""
+    names, logs = arcs.labels or ArcLabels((), np.zeros((0, 0), np.float32))
+    said = np.frombuffer("\n".join(names).encode(), np.uint8)
+    yields = np.zeros(0, np.float32) if arcs.yields is None else arcs.yields
+    own = {"begin": arcs.begin, "heads": arcs.heads, "logs": arcs.logs}
+    return own | {"names": said, "labels": logs, "yields": yields}
+
+
+def from_arrays(arrays: Arrays) -> PackedArcs:
+    """Return the packed arcs that `to_arrays` wrote."""
+    names = tuple(arrays["names"].tobytes().decode().split("\n"))
+    labels = ArcLabels(names, arrays["labels"]) if len(arrays["labels"]) else None
+    yields = arrays["yields"] if len(arrays["yields"]) else None
+    return PackedArcs(arrays["begin"], arrays["heads"], arrays["logs"], labels, yields)
 
 
 def _packed(

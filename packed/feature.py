@@ -11,8 +11,7 @@ from typing import NamedTuple, Protocol
 import numpy as np
 
 from d2c.base.progress import counted
-from d2c.linear.weights import Arrays, Like
-from d2c.packed.arcs import LEAST, ArcLabels, PackedArcs
+from d2c.packed.arcs import LEAST
 from d2c.packed.dtree import packed_arcs
 from d2c.trees.ctree import CTree
 from d2c.trees.dtree import DTree
@@ -26,15 +25,6 @@ SCALES, THRESHOLDS = (0.5, 0.7, 1.0), (0.4, 0.5, 0.6, 0.7)  # of minimum Bayes r
 WEIGHTS = tuple(2.0**power for power in range(-3, 5))  # that are tried
 BEAM, WIDER = 2.5, 4.0  # of logarithms; the wider one takes longer, so it must gain so many points of F1:
 GAIN = 0.15
-
-ARRAYS = {  # of packed arcs in a file
-    "begin": Like("i4", 1),
-    "heads": Like("i4", 1),
-    "logs": Like("f4", 1),
-    "names": Like("u1", 1),
-    "labels": Like("f4", 2),
-    "yields": Like("f4", 1),
-}
 
 
 class ArcFeature(NamedTuple):
@@ -240,20 +230,3 @@ def best_weight(score: Callable[[float], float]) -> float:
     around = zip(found[:1] + found[:-1], found, found[1:] + found[-1:], strict=True)
     means = [(before + 2 * own + after) / 4 for before, own, after in around]
     return max(zip(means, WEIGHTS, strict=True), key=lambda pair: (pair[0], -abs(log2(pair[1]))))[1]
-
-
-def to_arrays(arcs: PackedArcs) -> Arrays:
-    """Packed arcs as arrays; the names of labels as UTF-8, a line each."""
-    names, logs = arcs.labels or ArcLabels((), np.zeros((0, 0), np.float32))
-    said = np.frombuffer("\n".join(names).encode(), np.uint8)
-    yields = np.zeros(0, np.float32) if arcs.yields is None else arcs.yields
-    own = {"begin": arcs.begin, "heads": arcs.heads, "logs": arcs.logs}
-    return own | {"names": said, "labels": logs, "yields": yields}
-
-
-def from_arrays(arrays: Arrays) -> PackedArcs:
-    """Return the packed arcs that `to_arrays` wrote."""
-    names = tuple(arrays["names"].tobytes().decode().split("\n"))
-    labels = ArcLabels(names, arrays["labels"]) if len(arrays["labels"]) else None
-    yields = arrays["yields"] if len(arrays["yields"]) else None
-    return PackedArcs(arrays["begin"], arrays["heads"], arrays["logs"], labels, yields)

@@ -11,6 +11,7 @@ from typing import NamedTuple, Self
 
 import numpy as np
 
+from d2c.base.counting import commonest
 from d2c.base.model_files import read_as, reading, write_settings
 from d2c.base.settings import Settings, seed_setting, setting
 from d2c.packed.dtree import packed_arcs
@@ -145,9 +146,9 @@ class Reduction(Route):
         else:
             self.unaries_ = UnaryClassifier(seed=self.seed).fit(observed())
         self.symbols_ = frozenset(seen)
-        self.default_symbols_ = {tag: _commonest(counts) for tag, counts in by_tag.items()}
+        self.default_symbols_ = {tag: commonest(counts, "X") for tag, counts in by_tag.items()}
         overall = sum(by_tag.values(), Counter[str]())
-        self.default_symbols_[""] = _commonest(overall) if overall else "X"
+        self.default_symbols_[""] = commonest(overall, "X")
         self.top_ = max(tops, key=lambda top: tops[top], default="TOP")
 
     def encode(self, ctree: CTree) -> DTree:
@@ -303,7 +304,7 @@ class Reduction(Route):
 
     def _repair(self, dtree: DTree, counts: Counter[str]) -> tuple[DTree, list[Spine | None] | None]:
         heads, repaired = repair_heads(dtree.heads)
-        repaired.add_to(counts)
+        counts.update(repaired)
         order = self._read(DTree(dtree.tokens, tuple(heads), labels=dtree.labels), counts)
         symbols, events = order.symbols, order.events
         for m, head in enumerate(heads):
@@ -341,8 +342,3 @@ def _unwrapped(ctree: CTree) -> CTree:
     """Return the c-tree whose wrapper, put at the top by labels or chains, is `top`, as in files."""
     at_top = ctree.top is None and ctree.children and len(ctree.children[-1]) == 1
     return unwrap(ctree, clean=False) if at_top else ctree
-
-
-def _commonest(counts: Counter[str]) -> str:
-    """Return the symbol counted most often, of equal ones the first by name."""
-    return min(counts, key=lambda symbol: (-counts[symbol], symbol))

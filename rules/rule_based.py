@@ -14,6 +14,7 @@ from itertools import repeat
 from pathlib import Path
 from typing import Self
 
+from d2c.base.counting import commonest
 from d2c.base.model_files import read_as, write_settings
 from d2c.base.progress import counted
 from d2c.rules.gluing import Gluing
@@ -74,7 +75,7 @@ class RuleBased(Route):
         tops = Counter(ctree.top for ctree in treebank)
         self.top_ = max(tops, key=lambda top: tops[top], default="TOP")
         symbols = Counter(label for ctree in treebank for label in ctree.labels)
-        self.default_ = min(symbols, key=lambda symbol: (-symbols[symbol], symbol), default="X")
+        self.default_ = commonest(symbols, "X")
         pairs = zip(treebank, repeat(None) if dtrees is None else dtrees, strict=False)
         self.tables_ = PieceTables.of(
             piece for pair in counted(pairs, "rules") for piece in self._pieces(*pair)

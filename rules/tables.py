@@ -7,6 +7,7 @@ from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from typing import Annotated, TypeVar
 
+from d2c.base.counting import ranked
 from d2c.rules.pieces import MOST, Arc, Chain, Piece
 
 Seen = TypeVar("Seen", str, Chain)
@@ -63,9 +64,9 @@ class PieceTables:
                 if projections:
                     bases[key][projections[0]] += 1
         return cls(
-            {arc: tuple(_ranked(counts)) for arc, counts in attachments.items()},
-            {arc: _ranked(counts)[0] for arc, counts in bases.items()},
-            {key: _ranked(counts)[0] for key, counts in tops.items()},
+            {arc: tuple(ranked(counts)) for arc, counts in attachments.items()},
+            {arc: ranked(counts)[0] for arc, counts in bases.items()},
+            {key: ranked(counts)[0] for key, counts in tops.items()},
         )
 
     def base(self, arc: Arc) -> str | None:
@@ -115,7 +116,3 @@ def begins_alike(one: Chain, other: Chain) -> bool:
     """Whether one of two chains is the beginning of the other."""
     shared = min(len(one), len(other))
     return one[:shared] == other[:shared]
-
-
-def _ranked(counts: Counter[Seen]) -> list[Seen]:
-    return sorted(counts, key=lambda seen: (-counts[seen], seen))

@@ -36,7 +36,7 @@ from d2c.training.train import with_induced_heads
 from d2c.trees.binarization import BINARIZATIONS
 from d2c.trees.ctree import CTree
 from d2c.trees.dtree import DTree
-from d2c.trees.formats.brackets import write_brackets
+from d2c.trees.formats.brackets import save_brackets
 from d2c.trees.formats.conllu import read_conllu
 from d2c.trees.repair import Repairs
 from d2c.trees.scores.brackets import bracket_scores
@@ -48,7 +48,7 @@ FIRST_DECODING = """
 import sys, time
 from pathlib import Path
 from d2c.cky.constrained_cky import ConstrainedCKY
-from d2c.trees.formats.brackets import read_brackets, write_brackets
+from d2c.trees.formats.brackets import read_brackets, save_brackets
 
 route = ConstrainedCKY.load(Path(sys.argv[1]))
 dtree = route.encode(next(read_brackets(Path(sys.argv[2]))))
@@ -110,8 +110,7 @@ def warm_up(ctrees: list[CTree], labels: bool) -> None:
     with tempfile.TemporaryDirectory() as directory:
         files = Path(directory) / "model", Path(directory) / "dev.mrg"
         route.save(files[0])
-        with open(files[1], "w", encoding="utf-8") as stream:
-            write_brackets(ctrees, stream)
+        save_brackets(ctrees, files[1])
         environment = os.environ | {"NUMBA_CACHE_DIR": str(Path(directory) / "cache")}
         for said in ("compiling", "again, from the cache"):
             command = [sys.executable, "-c", FIRST_DECODING, *map(str, files)]

@@ -12,13 +12,14 @@ from __future__ import annotations
 import os
 import sys
 import tempfile
+from dataclasses import astuple, fields
 from pathlib import Path
 from random import SystemRandom
 
 import click
 import torch
 
-from benchmarks.shared import FilePath
+from benchmarks.shared import FilePath, print_table
 from d2c.models.model import Model
 from fuzzing import corpora, fitted, frame, inputs, models
 
@@ -59,7 +60,7 @@ def main(
             return
         counts = zip(groups, (model_count, input_count, job_count), strict=True)
         rows = [row for group, count in counts for row in frame.try_all(group, seed, count, jobs, failures)]
-    click.echo(frame.table(rows))
+    print_table([field.name for field in fields(frame.Row)], [*map(astuple, rows)])
     sys.exit(any(row.failures for row in rows))
 
 

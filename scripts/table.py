@@ -24,7 +24,6 @@ from d2c.commands.options import (
     choice,
     encoding_option,
     format_option,
-    grammar_options,
     heads_option,
     option_of,
     transformer_option,
@@ -97,7 +96,10 @@ def _system(_: click.Context, parameter: click.Parameter, given: Sequence[str]) 
 @option_of(ChartSettings, "penalty", default=None, help="λ of the chart.  [default: chosen by its F1]")
 @option_of(ChartSettings, "gamma", default=None, help="γ of pruning.  [default: chosen by its F1]")
 @click.option("--labels", is_flag=True, default=None, help="Chart: labels are features, as for PAD's CTB.")
-@grammar_options
+@option_of(ChartSettings, "binarization")
+@option_of(ChartSettings, "grammar")
+@option_of(ChartSettings, "symbols")
+@option_of(ChartSettings, "max_unaries")
 @option_of(TrainingSpec, "seed")
 @click.option(
     "--system",

@@ -17,7 +17,7 @@ from __future__ import annotations
 import time
 from collections.abc import Callable, Sequence
 from functools import partial
-from itertools import groupby
+from itertools import groupby, starmap
 from operator import itemgetter
 from typing import NamedTuple
 
@@ -28,7 +28,6 @@ from benchmarks.shared import Line, difference, print_table, say
 from d2c.combination.constituents import Parse, combine, learn_constituents
 from d2c.models.model import Model
 from d2c.models.names import find
-from d2c.parsing.combining import parses_of
 from d2c.trees.ctree import CTree
 from d2c.trees.scores.brackets import METRICS
 from d2c.trees.scores.matches import Score
@@ -70,7 +69,8 @@ def main(models: tuple[str, ...], pipeline: tuple[str, ...], sentences: int | No
 
     for name, load in loaded.items():
         model, begin = load(), time.process_time()
-        voters.append([*parses_of(model.route, model.parse_dependencies(map(untagged, gold)))])
+        dtrees = model.parse_dependencies(map(untagged, gold))
+        voters.append([*starmap(Parse, model.route.confidences_all(dtrees))])
         words = sum(len(ctree.tokens) for ctree in gold)
         row(name, voters[-1], round(words / (time.process_time() - begin)))
         if len(voters) > 1:

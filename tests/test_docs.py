@@ -26,7 +26,7 @@ from click.testing import CliRunner
 
 import d2c.plugins.spacy.component  # noqa: F401 (what spaCy does by itself where d2c is installed)
 from d2c.commands.cli import COMMANDS, cli
-from d2c.trees.formats.brackets import read_brackets, write_brackets
+from d2c.trees.formats.brackets import read_brackets, save_brackets
 from tests.blocks import BLOCK, REPOSITORY, Block, blocks, trimmed
 
 DOCUMENTS = [REPOSITORY / "README.md", *sorted((REPOSITORY / "docs").glob("**/*.md"))]
@@ -59,8 +59,7 @@ def workplace(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """A directory with the files that blocks name; the model is trained by the README's own command."""
     directory = tmp_path_factory.mktemp("docs")
     for file, part, count in (("TREES", "train", 60), ("DEV", "dev", 15)):
-        with open(directory / file, "w", encoding="utf-8") as stream:
-            write_brackets(islice(read_brackets(SAMPLE / f"{part}.mrg"), count), stream)
+        save_brackets(islice(read_brackets(SAMPLE / f"{part}.mrg"), count), directory / file)
     with pytest.MonkeyPatch.context() as patch:
         patch.chdir(directory)
         (directory / "my_parser.py").write_text(PARSER)

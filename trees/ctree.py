@@ -28,6 +28,12 @@ class Tokens:
     morphs: tuple[str, ...] | None = None
     comments: tuple[str, ...] = field(default=(), compare=False)
 
+    @classmethod
+    def untagged(cls, forms: Iterable[str]) -> Tokens:
+        """Return words whose tags nobody knows yet: all are empty."""
+        words = tuple(forms)
+        return cls(words, ("",) * len(words))
+
     def __len__(self) -> int:
         return len(self.forms)
 

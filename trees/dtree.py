@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from itertools import chain, pairwise
 
 from d2c.trees.ctree import Tokens
 
@@ -54,12 +55,13 @@ class DTree:
         """
         if self.events is None:
             raise ValueError("this d-tree has no event indices")
-        return all(
-            self.events[inner] <= self.events[outer]
-            for head, modifiers in enumerate(modifiers_of(self.heads))
-            for side in head_outward(head, modifiers)
-            for inner, outer in zip(side, side[1:], strict=False)
-        )
+        sides = (head_outward(head, modifiers) for head, modifiers in enumerate(modifiers_of(self.heads)))
+        return all(nested(side, self.events) for side in chain.from_iterable(sides))
+
+
+def nested(side: Sequence[int], events: Sequence[int]) -> bool:
+    """Return whether the modifiers on one side of a head, closest first, are attached in this order."""
+    return all(events[inner] <= events[outer] for inner, outer in pairwise(side))
 
 
 def modifiers_of(heads: Sequence[int]) -> list[list[int]]:

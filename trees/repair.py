@@ -6,7 +6,6 @@ from collections import Counter
 from collections.abc import Sequence
 from dataclasses import dataclass, field
 from operator import ne
-from typing import NamedTuple
 
 from d2c.trees.dtree import is_projective, top_down
 
@@ -43,22 +42,9 @@ class Repairs:
         return f"{total} ({'; '.join(kinds)})" if kinds else total
 
 
-class HeadRepairs(NamedTuple):
-    """How many tokens were given another head, by reason."""
-
-    out_of_range: int = 0
-    extra_roots: int = 0
-    cycles: int = 0
-
-    def add_to(self, counts: Counter[str]) -> None:
-        """Add these numbers to counts by kind."""
-        counts[HEAD_OUTSIDE] += self.out_of_range
-        counts[EXTRA_ROOT] += self.extra_roots
-        counts[CYCLE] += self.cycles
-
-
-def repair_heads(heads: Sequence[int]) -> tuple[list[int], HeadRepairs]:
-    """Make heads a single-rooted acyclic tree that keeps every head it can. Linear time.
+def repair_heads(heads: Sequence[int]) -> tuple[list[int], Counter[str]]:
+    """Make heads a single-rooted acyclic tree that keeps every head it can, and count the repairs by kind.
+    Linear time.
 
     The first root stays; other roots, tokens with a head outside the sentence (or that are their own head),
     and the first token of every cycle become its modifiers. Without any root, the first of these is it.
@@ -77,7 +63,8 @@ def repair_heads(heads: Sequence[int]) -> tuple[list[int], HeadRepairs]:
     for m in (*roots, *stray, *cycles):
         fixed[m] = root + 1
     fixed[root] = 0
-    return fixed, HeadRepairs(len(stray), max(0, len(roots) - 1), len(cycles))
+    extra_roots = max(0, len(roots) - 1)
+    return fixed, Counter({HEAD_OUTSIDE: len(stray), EXTRA_ROOT: extra_roots, CYCLE: len(cycles)})
 
 
 def repair_tree(heads: Sequence[int], continuous: bool, repairs: Repairs) -> list[int]:
@@ -91,7 +78,7 @@ def repair_tree(heads: Sequence[int], continuous: bool, repairs: Repairs) -> lis
 def mended(heads: Sequence[int], continuous: bool, counts: Counter[str]) -> list[int]:
     """Return heads that form a tree, a projective one if `continuous`; repairs are counted by kind."""
     fixed, repaired = repair_heads(heads)
-    repaired.add_to(counts)
+    counts.update(repaired)
     if not continuous:
         return fixed
     lifted = projectivize(fixed)

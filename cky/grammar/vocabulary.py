@@ -9,6 +9,7 @@ from typing import Annotated, Self
 
 import numpy as np
 
+from d2c.base.counting import commonest
 from d2c.base.settings import Limits
 from d2c.cky.search.layout import TOKEN, Observed
 from d2c.cky.search.templates import COLUMNS
@@ -45,12 +46,11 @@ class Vocabulary:
             for form, tag in zip(tokens.forms, tokens.tags, strict=True)
             if seen[form] == 1
         )
-        commonest = of_rare or tags
         return cls(
             number_words(tokens.forms for tokens in sentences),
             numbered(sorted(tags), 1),
             numbered(sorted({label for row in labels for label in row})),
-            min(commonest, key=lambda tag: (-commonest[tag], tag), default=""),
+            commonest(of_rare or tags, ""),
             number_morphs(sentences),
         )
 

@@ -23,8 +23,8 @@ from d2c.cky.search.sites import Parts
 from d2c.forests.semirings import viterbi
 from d2c.linear.adagrad import AdaGrad, Gradient, step
 from d2c.packed.arc_features import add_arcs
-from d2c.packed.arcs import PackedArcs
-from d2c.packed.feature import ArcFeature, to_arrays
+from d2c.packed.arcs import PackedArcs, to_arrays
+from d2c.packed.feature import ArcFeature
 
 FIRST = 1  # epochs over gold heads, from which learning over packed arcs begins
 EPOCHS = 3  # over packed arcs

@@ -15,6 +15,7 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
+from d2c.base.errors import needs
 from d2c.base.inputs import names_of
 from d2c.commands.options import kind_option, language_option, model_path, option_of
 from d2c.commands.parse import SOME_FAILED
@@ -81,8 +82,6 @@ def corpus(
     """
     if chosen["retry_failed"] and not resume:
         raise click.UsageError("--retry-failed needs --resume: it goes on with what is in DIR")
-    from d2c.base.packages import needs
-
     needs("pyarrow")  # before modules that import it
     from d2c.corpora.job import Plan
     from d2c.corpora.manifest import opened

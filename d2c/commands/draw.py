@@ -9,10 +9,12 @@ import click
 
 from d2c.base.errors import FormatError, located
 from d2c.base.files import file_name, open_output
+from d2c.base.inputs import is_called
 from d2c.commands.options import (
     FilePath,
     check_ending,
     choice,
+    format_of_trees,
     heads_option,
     output_option,
     reading_options,
@@ -20,14 +22,13 @@ from d2c.commands.options import (
 from d2c.parsing.sentences import read_sentences
 from d2c.reduction.reduction import Reduction
 from d2c.treebanks.reading import Reading
-from d2c.trees.formats.treebanks import FORMATS
 
 
 @click.command()
 @click.argument("trees", type=FilePath)
 @output_option
 @heads_option
-@click.option("--format", "format_name", type=click.Choice([*FORMATS, "json"]), help="[default: by the name]")
+@format_of_trees("json")
 @reading_options
 @choice("--what", ["ctree", "dtree", "both"], "ctree")
 @click.option("--svg", is_flag=True, help="A picture of one sentence, as in *.svg, instead of text of all.")
@@ -48,7 +49,7 @@ def draw(
     from d2c.trees.pictures import drawing
 
     check_ending(output, (".txt", ".svg"))
-    svg = svg or output.name.removesuffix(".gz").endswith(".svg")
+    svg = svg or is_called(output, (".svg",))
     route, last = Reduction("direct", head_rules), 1 if svg and not sentence else sentence
     # One sentence is drawn as soon as it is read, so that errors cannot wait for the end of the file.
     faults = replace(reading.faults, limit=1) if last else reading.faults

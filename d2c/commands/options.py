@@ -14,7 +14,7 @@ from typing import Any, cast
 import click
 
 from d2c.base.errors import Faults, FormatError, ModelError
-from d2c.base.inputs import is_called
+from d2c.base.inputs import ending_of, is_called
 from d2c.base.settings import Settings, help_of, limits_of, types_of
 from d2c.base.tables import TABLES
 from d2c.cky.settings import ChartSettings
@@ -35,7 +35,7 @@ trees_argument = click.argument("trees", type=FilePath, nargs=-1, required=True)
 
 def check_ending(output: Path, known: tuple[str, ...]) -> None:
     """Raise FormatError for a name with an ending that is none of these, behind which .gz may stand."""
-    if Path(output.name.removesuffix(".gz")).suffix and not is_called(output, known):
+    if ending_of(output) and not is_called(output, known):
         message = f"nothing is written here that is called so; known endings are {' '.join(known)}"
         raise FormatError(str(output), 0, 0, message)
 
@@ -43,6 +43,12 @@ def check_ending(output: Path, known: tuple[str, ...]) -> None:
 def choice(name: str, values: Iterable[str], default: str) -> Decorator:
     """An option that is one of some values."""
     return click.option(name, type=click.Choice(list(values)), default=default, show_default=True)
+
+
+def format_of_trees(*others: str) -> Decorator:
+    """The format of treebanks that are read, or one of others."""
+    named = click.Choice([*FORMATS, *others])
+    return click.option("--format", "format_name", type=named, help="[default: by the name]")
 
 
 def kind_option(kind: str, says: str) -> Decorator:
@@ -107,9 +113,7 @@ table_option = click.option(
     type=click.Choice([*TABLES]),
     help="A table with a line of column names, or JSON lines.  [default: as the output's name says; or tsv]",
 )
-format_option = click.option(
-    "--format", "format_name", type=click.Choice(list(FORMATS)), help="[default: by the name]"
-)
+format_option = format_of_trees()
 output_option = click.option(
     "-o", "--output", type=FilePath, default="-", show_default="standard output", help="- or a file (.gz)."
 )
@@ -146,18 +150,12 @@ def model_path(context: click.Context, parameter: click.Parameter, directory: Pa
     return directory
 
 
-_GRAMMAR = options_of(ChartSettings, "binarization", "grammar", "symbols", "max_unaries")
 _CHART = (
     *options_of(ChartSettings, "pruning", "gamma", "penalty"),
     option_of(ChartSettings, "epochs", "--chart-epochs", "chart_epochs"),
     *options_of(ChartSettings, "table_bits", "arc_labels"),
-    *_GRAMMAR,
+    *options_of(ChartSettings, "binarization", "grammar", "symbols", "max_unaries"),
 )
-
-
-def grammar_options(command: Command) -> Command:
-    """Add the options that say what the chart's grammars are."""
-    return _with(_GRAMMAR, command)
 
 
 def to_option(formats: Sequence[str]) -> Decorator:

@@ -11,12 +11,18 @@ import click
 from d2c.base.files import file_name
 from d2c.base.inputs import names_of
 from d2c.base.tables import TABLES, table_format
-from d2c.commands.options import heads_option, output_option, reading_options, table_option, trees_argument
+from d2c.commands.options import (
+    format_of_trees,
+    heads_option,
+    output_option,
+    reading_options,
+    table_option,
+    trees_argument,
+)
 from d2c.commands.terminal import say, shown
 from d2c.parsing.sentences import PARSED, is_parsed, read_sentences
 from d2c.treebanks.reading import Reading
 from d2c.trees.conversion import to_dependencies
-from d2c.trees.formats.treebanks import FORMATS
 from d2c.trees.heads import load_head_rules
 from d2c.trees.spans import Span, labelled, spans_of
 
@@ -34,7 +40,7 @@ from d2c.trees.spans import Span, labelled, spans_of
 )
 @output_option
 @heads_option
-@click.option("--format", "format_name", type=click.Choice([*FORMATS, "json"]), help="[default: by the name]")
+@format_of_trees("json")
 @reading_options
 def phrases(
     trees: tuple[Path, ...],

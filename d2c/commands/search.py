@@ -12,13 +12,19 @@ import click
 from d2c.api.search import heads_for, search_file
 from d2c.base.errors import FormatError
 from d2c.base.files import file_name, open_output
-from d2c.base.inputs import names_of
+from d2c.base.inputs import is_called, names_of
 from d2c.base.tables import TABLES, table_format
-from d2c.commands.options import heads_option, output_option, reading_options, table_option, trees_argument
+from d2c.commands.options import (
+    format_of_trees,
+    heads_option,
+    output_option,
+    reading_options,
+    table_option,
+    trees_argument,
+)
 from d2c.commands.terminal import say, shown
 from d2c.parsing.sentences import PARSED
 from d2c.treebanks.reading import Reading
-from d2c.trees.formats.treebanks import FORMATS
 from d2c.trees.patterns.language import compiled
 from d2c.trees.patterns.matches import matches
 from d2c.trees.spans import Constituents
@@ -46,7 +52,7 @@ def _readable(_context: click.Context, _option: click.Parameter, pattern: str) -
 @table_option
 @output_option
 @heads_option
-@click.option("--format", "format_name", type=click.Choice([*FORMATS, "json"]), help="[default: by the name]")
+@format_of_trees("json")
 @reading_options
 def search(
     pattern: str,
@@ -64,7 +70,7 @@ def search(
     page of `d2c view`.
     """
     files = reading.files(trees, *PARSED)
-    if output.name.removesuffix(".gz").endswith(".html"):
+    if is_called(output, (".html",)):
         if counted:
             raise click.UsageError("-o FILE.html shows matches, and goes without --count")
         return _write_page(pattern, files, output, head_rules, reading)

@@ -11,11 +11,17 @@ import click
 
 from d2c.base.files import open_output
 from d2c.base.inputs import names_of
-from d2c.commands.options import FilePath, check_ending, heads_option, reading_options, trees_argument
+from d2c.commands.options import (
+    FilePath,
+    check_ending,
+    format_of_trees,
+    heads_option,
+    reading_options,
+    trees_argument,
+)
 from d2c.commands.terminal import say, shown
 from d2c.parsing.sentences import PARSED
 from d2c.treebanks.reading import Reading
-from d2c.trees.formats.treebanks import FORMATS
 
 _RANGE = re.compile(r"([1-9][0-9]{0,11})-([1-9][0-9]{0,11})")
 
@@ -36,9 +42,7 @@ def _first_and_last(
 @click.option("-o", "--output", type=FilePath, default="view.html", show_default=True, help="The page.")
 @heads_option
 @click.option("--dtrees", type=FilePath, help="CoNLL-U with the d-trees of the same sentences.")
-@click.option(
-    "--format", "format_name", type=click.Choice([*FORMATS, "json", "conllu"]), help="[default: by the name]"
-)
+@format_of_trees("json", "conllu")
 @click.option(
     *("--sentences", "chosen"), metavar="FIRST-LAST", callback=_first_and_last, help="Only these, by numbers."
 )

@@ -13,8 +13,8 @@ from typing import Any
 
 import pyarrow as pa
 
+from d2c.base.errors import needs
 from d2c.base.model_files import first_line
-from d2c.base.packages import needs
 from d2c.base.temporary import scratch
 from d2c.base.workers import GONE, Failed
 from d2c.corpora.work import Job, WorkerTask

@@ -43,10 +43,10 @@ class Bracket(NamedTuple):
     error: str | None = None
 
 
-Judged = tuple[list[Bracket], list[Bracket]]  # of gold, of a guess
+Sides = tuple[list[Bracket], list[Bracket]]  # of gold, of a guess
 
 
-def judge(gold: CTree, guess: CTree | None, metric: Metric) -> Judged:
+def judge(gold: CTree, guess: CTree | None, metric: Metric) -> Sides:
     """The brackets that a metric counts in gold and in a guess, each held against the other tree.
 
     A bracket that the other tree lacks is, in this order, an error of
@@ -141,7 +141,7 @@ def _error(tokens: int, one: _Side, other: _Side) -> str:
     return SPAN if other.makes(tokens) else DEPENDENCY
 
 
-def tally(judged: Iterable[Judged], key: Callable[[Bracket], Key]) -> dict[Key, Matches]:
+def tally(judged: Iterable[Sides], key: Callable[[Bracket], Key]) -> dict[Key, Matches]:
     """Counts by a property of the brackets."""
     gold, guess, matched = Counter[Key](), Counter[Key](), Counter[Key]()
     for of_gold, of_guess in judged:

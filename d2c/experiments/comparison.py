@@ -33,7 +33,6 @@ from d2c.experiments.rows import (
     Parses,
     Row,
     Scoring,
-    attachment,
     score,
     with_tags_of,
 )
@@ -46,6 +45,7 @@ from d2c.trees.ctree import CTree
 from d2c.trees.dtree import DTree
 from d2c.trees.repair import Repairs
 from d2c.trees.route import Progress, Route
+from d2c.trees.scores.attachment import attachment_scores
 
 VOTED = "voted"
 _LEAST, _MOST = 3, 3  # trees of a vote; d-parsers in it
@@ -195,7 +195,8 @@ def _best(
 def _unfound(name: str, gold: GoldStandard, parses: Parses, guess: Iterable[CTree]) -> Row:
     """Return a row of c-trees that nothing finds without gold."""
     scores = gold.metric.score(gold.ctrees, guess)
-    return Row(name, parses.source, attachment(gold, parses.dtrees), scores, gold.metric.summary(scores))
+    attached = attachment_scores(gold.dtrees, parses.dtrees)
+    return Row(name, parses.source, attached, scores, gold.metric.summary(scores))
 
 
 def several(
@@ -240,7 +241,7 @@ def _constituents(gold: GoldStandard, route: Route, chosen: Sequence[Parses], ro
     return Row(
         VOTED,
         _name(chosen),
-        attachment(gold, map(route.encode, guess)),
+        attachment_scores(gold.dtrees, map(route.encode, guess)),
         scores,
         gold.metric.summary(scores),
         repairs=Repairs(rows[0].repairs.tokens, rows[0].repairs.sentences),

@@ -27,9 +27,9 @@ from d2c.dparsers.protocol import DependencyParser
 from d2c.dparsers.registry import DPARSERS, TAGGERS, Registered, class_of, takes
 from d2c.dparsers.training import accuracy
 from d2c.experiments.rows import GOLD, Parses, timed, with_tags_of
-from d2c.experiments.saved import read_dtrees, save_dtrees
 from d2c.experiments.store import Store, StoredStep, digest, digest_of_file, digest_of_files
 from d2c.models.model import parsing
+from d2c.packed.dtree import read_dtrees, save_dtrees
 from d2c.packed.feature import ArcFeature
 from d2c.reduction.reduction import Reduction
 from d2c.routes.registry import CHART_OPTIONS, RouteSettings, make_route, route_class

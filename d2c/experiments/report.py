@@ -12,6 +12,7 @@ from typing import Any, NamedTuple
 
 from markupsafe import Markup
 
+from d2c.base.counting import ranked
 from d2c.base.files import open_output
 from d2c.experiments.analysis import (
     ERRORS,
@@ -19,7 +20,7 @@ from d2c.experiments.analysis import (
     SENTENCE_LENGTHS,
     SPAN_LENGTHS,
     Bracket,
-    Judged,
+    Sides,
     by_length,
     class_name,
     judge,
@@ -104,8 +105,8 @@ def _by_label(tallies: Sequence[dict[str, Matches]]) -> list[tuple[str, int, lis
     """Label, number in gold, F1 of each route; the commonest first."""
     labels = {label: matches.gold for side in tallies for label, matches in side.items()}
     return [
-        (label, count, [side.get(label, Matches()).f1 for side in tallies])
-        for label, count in sorted(labels.items(), key=lambda item: (-item[1], item[0]))
+        (label, labels[label], [side.get(label, Matches()).f1 for side in tallies])
+        for label in ranked(labels)
     ]
 
 
@@ -149,7 +150,7 @@ class Analysed(NamedTuple):
 
     row: Row
     trees: Trees
-    judged: Sequence[Judged]
+    judged: Sequence[Sides]
 
 
 def analysed(comparison: Comparison) -> tuple[list[CTree], list[Analysed]]:
@@ -224,7 +225,7 @@ def _marks(brackets: Iterable[Bracket]) -> list[list[int]]:
     return [[b.node, ERRORS.index(b.error)] for b in brackets if b.error is not None]
 
 
-def _f1(judged: Iterable[Judged]) -> float:
+def _f1(judged: Iterable[Sides]) -> float:
     """100 where there is nothing to find and nothing is found."""
     matches = tally(judged, lambda _: None).get(None, Matches())
     return matches.f1 if matches.gold + matches.guess else 100.0

@@ -22,7 +22,7 @@ from d2c.trees.refinement import visible
 from d2c.trees.repair import Repairs
 from d2c.trees.route import Route
 from d2c.trees.scores import disco
-from d2c.trees.scores.attachment import Attachment, score_attachment
+from d2c.trees.scores.attachment import Attachment, attachment_scores
 from d2c.trees.scores.brackets import METRICS, Metric, metric_for
 from d2c.trees.scores.matches import Score, Summary
 from d2c.trees.scores.prm import DiscoParameters
@@ -172,7 +172,7 @@ def score(name: str, route: Route, gold: GoldStandard, parses: Parses) -> Row:
     dtrees = route.relabel(dtrees)
     scores = metric.score(gold.ctrees, guess)
     return Row(
-        *(name, parses.source, attachment(gold, dtrees), scores, metric.summary(scores)),
+        *(name, parses.source, attachment_scores(gold.dtrees, dtrees), scores, metric.summary(scores)),
         gaps=disco.evaluate_all(gold.ctrees, guess, replace(DiscoParameters.proper(), disc_only=True)),
         repairs=repairs,
         converting=converting,
@@ -219,11 +219,6 @@ def timed(
 def cpu_seconds() -> float:
     """Return the CPU time so far of this process, of its threads, and of children that have ended."""
     return time.process_time() + sum(os.times()[2:4])
-
-
-def attachment(gold: GoldStandard, dtrees: Iterable[DTree]) -> Attachment:
-    """Of the d-trees of all sentences."""
-    return sum(map(score_attachment, gold.dtrees, dtrees), Attachment())
 
 
 def with_tags_of(trees: Sequence[CTree | DTree], guess: Iterable[CTree]) -> list[CTree]:

@@ -28,10 +28,9 @@ from d2c.base.schema import checked
 from d2c.base.temporary import scratch
 from d2c.experiments.experiment import Experiment, Treebank
 from d2c.experiments.rows import GOLD, Parses
-from d2c.experiments.saved import read_dtrees, save_dtrees
 from d2c.experiments.store import Store, StoredStep
 from d2c.models.model import ARCS, check_arcs, parsing
-from d2c.packed.dtree import with_packed_arcs
+from d2c.packed.dtree import read_dtrees, save_dtrees, with_packed_arcs
 from d2c.routes.registry import ROUTES, RouteSettings
 from d2c.training.jackknife import blocks
 from d2c.training.spec import TrainingSpec
@@ -41,7 +40,7 @@ from d2c.trees.ctree import CTree
 from d2c.trees.dtree import DTree
 from d2c.trees.refinement import REFINEMENTS
 from d2c.trees.route import Progress, Route
-from d2c.trees.scores.attachment import Attachment, score_attachment
+from d2c.trees.scores.attachment import attachment_scores
 from d2c.trees.scores.brackets import metric_for
 from d2c.trees.scores.matches import Matches
 from d2c.trees.scores.significance import Difference, counted_matches, randomised
@@ -228,8 +227,7 @@ class TrialExperiment(Experiment):
         gaps = any(not ctree.is_continuous() for part in self.treebank.files for ctree in self.trees(part))
         metric = metric_for(gold, gaps)
         scores = metric.score(gold, guess)
-        pairs = zip(map(route.encode, gold), parses.dtrees, strict=True)
-        attached = sum((score_attachment(*pair) for pair in pairs), Attachment())
+        attached = attachment_scores(map(route.encode, gold), parses.dtrees)
         rows = [[one.gold, one.guess, one.matched] for one in counted_matches(scores)]
         return {"f1": metric.summary(scores).f1, "uas": attached.uas, "matches": rows}
 

@@ -170,16 +170,16 @@ def _fitted(
     sentences: these follow each other, so that most of a document is in one part.
     """
     from scipy.sparse import csr_array
+    from sklearn.feature_extraction import DictVectorizer
     from sklearn.linear_model import LogisticRegression
 
-    counts = Counter(name for row in rows for name in row if name != _UNLEARNED)
-    names = sorted(name for name, count in counts.items() if count >= _RARE)
-    column, cells = {name: number for number, name in enumerate(names)}, list[tuple[float, int, int]]()
+    features = DictVectorizer()
+    seen = csr_array(features.fit_transform(rows))
+    every = features.get_feature_names_out()
+    learned = (np.bincount(seen.indices) >= _RARE) & (every != _UNLEARNED)
+    names = every[learned].tolist()
     scale = np.array([_OF_TAGS if _TAGS.search(name) else 1.0 for name in names])
-    for i, row in enumerate(rows):
-        cells += [(value, i, column[name]) for name, value in row.items() if name in column]
-    values, *where = zip(*cells, strict=True)
-    table = csr_array((values * scale[np.array(where[1])], where), shape=(len(rows), len(names)))
+    table = seen[:, learned] * scale
     parts, good = np.array(sentences) * _FOLDS // (sentences[-1] + 1), np.array(right)
     model, other = (LogisticRegression(C=_DECAY, max_iter=1000) for _ in range(2))
     sums = model.fit(table, good).decision_function(table)

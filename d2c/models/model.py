@@ -20,7 +20,7 @@ from d2c.dparsers.training import DEV_WORDS, thinned
 from d2c.models.calibration import Calibration, Judged
 from d2c.models.functions import FunctionTagger
 from d2c.models.letters import as_in_treebanks, as_read, spelled
-from d2c.models.names import hides, scores_of
+from d2c.models.names import SETTINGS, hides, scores_of
 from d2c.routes.registry import ROUTES, route_class
 from d2c.trees.ctree import CTree, Tokens
 from d2c.trees.dtree import DTree
@@ -30,7 +30,6 @@ from d2c.trees.repair import Repairs
 from d2c.trees.route import Route
 
 FORMAT = 2  # of the model directory
-SETTINGS = "model.json"
 _OTHERS = {  # what people take for one, by a file in it
     "meta.json": "a pipeline of spaCy's; `d2c train --dparser pipeline:spacy:NAME` makes a model of it",
     "dparser.json": "the d-parser of a model; the model is the directory above",
@@ -187,7 +186,7 @@ class Model:
         gold = thinned([*ctrees], DEV_WORDS, lambda ctree: len(ctree.tokens))
         given = (ctree.tokens for ctree in gold)
         if self.tagger is not None and not self.dparser.foreign:  # as words without tags will be parsed
-            given = (Tokens(tokens.forms, ("",) * len(tokens)) for tokens in given)
+            given = (Tokens.untagged(tokens.forms) for tokens in given)
         dtrees = map(self.read, self.parse_dependencies(given))
         parses = zip(gold, self.route.confidences_all(dtrees), strict=True)
         judged = (Judged(visible(one), ctree, shares) for one, (ctree, shares) in parses if shares)

@@ -20,7 +20,7 @@ from d2c.base.model_files import read_json
 DEFAULTS = "en", "en-small"  # the first one whose packages are installed
 DIRECTORIES = "D2C_MODELS"  # names directories of models, with os.pathsep between them
 CARD = "card.json"
-_MARKER = "model.json"  # what makes a directory a model
+SETTINGS = "model.json"  # what makes a directory a model
 
 
 class Available(NamedTuple):
@@ -105,7 +105,7 @@ def available() -> list[Available]:
 
 def is_model(directory: Path) -> bool:
     """Whether a directory is a model, broken perhaps."""
-    return (directory / _MARKER).is_file()
+    return (directory / SETTINGS).is_file()
 
 
 def is_known(name: str) -> bool:

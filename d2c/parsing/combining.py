@@ -10,6 +10,7 @@ from typing import Any, NamedTuple
 
 from d2c.base.errors import FormatError, ModelError, each_located, refusing
 from d2c.base.files import file_name
+from d2c.base.inputs import is_called
 from d2c.combination.arc_voting import combine_arcs, learn_arcs
 from d2c.combination.constituents import MAJORITY, Parse, combine, learn_constituents
 from d2c.combination.weights import Support, VotingWeights, equal_votes
@@ -19,9 +20,7 @@ from d2c.parsing.parsed import NO_CTREE
 from d2c.treebanks.reading import Reading
 from d2c.trees.cleaning import Spelling
 from d2c.trees.ctree import Tokens
-from d2c.trees.dtree import DTree
 from d2c.trees.formats.conllu import read_conllu
-from d2c.trees.route import Route
 
 
 class Voting(NamedTuple):
@@ -71,7 +70,7 @@ def voting_of(files: Iterable[Path]) -> str:
 
     Raises FormatError where only some are.
     """
-    named = {file: file.name.removesuffix(".gz").endswith(".conllu") for file in files}
+    named = {file: is_called(file, (".conllu",)) for file in files}
     if len(set(named.values())) > 1:
         odd = next(file for file, conllu in named.items() if conllu)
         raise FormatError(file_name(odd), 0, 0, "d-trees cannot be combined with c-trees; see `d2c decode`")
@@ -134,8 +133,3 @@ def combined(
         return voting.combine(parses, support, least) if any(parses) else None
 
     return each_located(of_row, rows, file)
-
-
-def parses_of(route: Route, dtrees: Iterable[DTree]) -> Iterator[Parse]:
-    """Yield what a route makes of d-trees, with its confidences if it has some."""
-    return (Parse(*sure) for sure in route.confidences_all(dtrees))

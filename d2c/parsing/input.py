@@ -121,7 +121,7 @@ def _sentence(
         words = words_of(line, rules)
     except (ValueError, TimeoutError) as error:  # NLTK gives up after 5 seconds
         return _refused(FormatError(file, line.number, 0, str(error)))
-    tokens = Tokens(words.forms, ("",) * len(words.forms))
+    tokens = Tokens.untagged(words.forms)
     start, end = (words.offsets[0][0], words.offsets[-1][1]) if words.offsets else (line.begin, line.begin)
     text = line.text[start - line.begin : end - line.begin]
     return InputSentence(tokens, words.line, words.offsets, text=text)
@@ -174,15 +174,6 @@ def _tokenized(line: Line, _: TextRules = PENN) -> Words:
     return Words(line.number, tuple([match[0] for match in matches]), tuple(offsets))
 
 
-KINDS = {
-    TAGGED: InputKind(None, False, TAGGED_NAMES, lambda lines, file: _conllu(lines, file)),
-    JSON: InputKind(None, False, JSON_LINES, lambda lines, file: _json(lines, file)),
-    "text": InputKind(words_of),
-    "tokenized": InputKind(_tokenized),
-    "split": InputKind(words_of, split=True),
-}
-
-
 def _conllu(lines: Iterable[Line], file: str) -> Iterator[InputSentence]:
     count, xpos = 0, False
     for block in _blocks(lines):
@@ -222,3 +213,12 @@ def _blocks(lines: Iterable[Line]) -> Iterator[list[Line]]:
     for empty, block in groupby(lines, lambda line: not line.text.strip()):
         if not empty:
             yield list(block)
+
+
+KINDS = {
+    TAGGED: InputKind(None, False, TAGGED_NAMES, _conllu),
+    JSON: InputKind(None, False, JSON_LINES, _json),
+    "text": InputKind(words_of),
+    "tokenized": InputKind(_tokenized),
+    "split": InputKind(words_of, split=True),
+}

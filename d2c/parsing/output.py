@@ -10,6 +10,7 @@ from pathlib import Path
 from types import FrameType
 from typing import Any, BinaryIO, NamedTuple
 
+from d2c.base.inputs import ending_of
 from d2c.parsing.json_lines import format_json
 from d2c.parsing.options import JSON_LINES
 from d2c.parsing.parsed import Parsed
@@ -55,8 +56,7 @@ FORMATS = {
 
 def format_by_name(path: Path, formats: Mapping[str, Any] = FORMATS) -> str | None:
     """Return which of some formats (here not those of treebanks) the name of a file says."""
-    suffix = Path(path.name.removesuffix(".gz")).suffix
-    return next((name for name, form in formats.items() if suffix in form.suffixes), None)
+    return next((name for name, form in formats.items() if ending_of(path) in form.suffixes), None)
 
 
 @contextmanager

@@ -7,9 +7,8 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
-from d2c.base.errors import FormatError, Refusals, each_located
+from d2c.base.errors import FormatError, Refusals, each_located, needs
 from d2c.base.files import file_name
-from d2c.base.packages import needs
 from d2c.parsing.json_lines import ReadSentence, read_json_lines, read_shown
 from d2c.parsing.options import JSON_LINES
 from d2c.parsing.output import format_by_name

@@ -28,7 +28,8 @@ from d2c.base.temporary import scratch
 from d2c.dparsers.directories import whole_directory
 from d2c.dparsers.protocol import DependencyParser
 from d2c.dparsers.training import thinned
-from d2c.models.model import ARCS, SETTINGS, Model, check_arcs, load_abbreviations, save_abbreviations
+from d2c.models.model import ARCS, Model, check_arcs, load_abbreviations, save_abbreviations
+from d2c.models.names import SETTINGS
 from d2c.packed.dtree import with_packed_arcs
 from d2c.routes.registry import foreign_refused
 from d2c.training.jackknife import jackknife_dtrees, parse_last_tenth

@@ -24,7 +24,7 @@ from d2c.base.progress import log
 from d2c.base.schema import checked
 from d2c.base.settings import seed_setting, setting
 from d2c.dparsers.codes import read_training, read_trees
-from d2c.dparsers.directories import ModelFormat, loading, parameters, whole_directory
+from d2c.dparsers.directories import ModelFormat, loading, whole_directory
 from d2c.dparsers.protocol import DependencyParser, Progress, Report
 from d2c.dparsers.training import DEV_WORDS, attachment, check_limits, reporter, thinned
 from d2c.forests.forest import Doubles
@@ -85,7 +85,7 @@ class TransitionParser(DependencyParser):
         """Return the parser that `train` left in a directory. Raises ModelError."""
         settings = FORMAT.read(directory)
         with loading(directory, "has broken settings"):
-            parser = cls(**parameters(settings, FORMAT.parameters))
+            parser = cls(**FORMAT.parameters_in(settings))
             check_limits(parser)
             parser.labels_ = _Labels(*(checked(settings[name], tuple[str, ...]) for name in _Labels._fields))
             system = SYSTEMS[parser.system].make(*parser.labels_)

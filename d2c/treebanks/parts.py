@@ -15,12 +15,13 @@ from d2c.base.files import file_name, open_output
 from d2c.base.workers import in_order
 from d2c.treebanks.reading import Part, Reading
 from d2c.trees.ctree import CTree
-from d2c.trees.dtree import DTree, head_outward, modifiers_of
+from d2c.trees.dtree import DTree, head_outward, modifiers_of, nested
 from d2c.trees.formats.conllu import Chunk, format_conllu, parse_conllu
 from d2c.trees.formats.treebanks import Place, write_treebank
 from d2c.trees.heads import HeadRules, Uncovered
 from d2c.trees.repair import Repairs, projectivize
 from d2c.trees.route import Route
+from d2c.trees.scores.matches import percent
 
 
 class Statistics:
@@ -45,7 +46,7 @@ class Statistics:
             if modifiers:
                 sides = head_outward(h, modifiers)
                 self.orders += 1
-                self.not_nested += any(_falls([dtree.events[m] for m in side]) for side in sides)
+                self.not_nested += not all(nested(side, dtree.events) for side in sides)
         lifted = projectivize(dtree.heads)
         self.not_projective += sum(a != b for a, b in zip(dtree.heads, lifted, strict=True))
 
@@ -63,9 +64,13 @@ class Statistics:
         yield f"phrase symbols          {len(self.symbols):>9,}"
         yield f"dependency labels       {len(self.labels):>9,}"
         yield f"labels per symbol       {len(self.labels) / max(1, len(self.symbols)):>9.2f}"
-        yield f"unary nodes             {_percent(self.unaries, self.nodes):>9} of {self.nodes:,} nodes"
-        yield f"orders not nested       {_percent(self.not_nested, self.orders):>9} of {self.orders:,} heads"
-        yield f"arcs not projective     {_percent(self.not_projective, arcs):>9} of {arcs:,} arcs"
+        shares = {
+            "unary nodes": (self.unaries, self.nodes, "nodes"),
+            "orders not nested": (self.not_nested, self.orders, "heads"),
+            "arcs not projective": (self.not_projective, arcs, "arcs"),
+        }
+        for name, (part, whole, what) in shares.items():
+            yield f"{name:<24}{percent(part, whole):>7.2f} % of {whole:,} {what}"
 
 
 class Converted(NamedTuple):
@@ -178,11 +183,3 @@ def convert_parts(
                 count = sentences[file]
                 what = "none of its sentences can be read" if count else "no sentence found in this file"
                 raise FormatError(file, 0 if count else 1, 0, what)
-
-
-def _falls(events: list[int]) -> bool:
-    return any(outer < inner for inner, outer in zip(events, events[1:], strict=False))
-
-
-def _percent(part: int, whole: int) -> str:
-    return f"{100 * part / whole if whole else 0:.2f} %"

@@ -25,7 +25,7 @@ from d2c.base.model_files import check_file
 from d2c.base.schema import checked
 from d2c.base.settings import seed_setting, setting
 from d2c.dparsers.codes import Codes, read_trees
-from d2c.dparsers.directories import ModelFormat, loading, parameters, whole_directory
+from d2c.dparsers.directories import ModelFormat, loading, whole_directory
 from d2c.dparsers.protocol import DependencyParser, Report
 from d2c.dparsers.spacy.training import (
     LEFT_OUT,
@@ -123,7 +123,7 @@ class SpacyParser(SpacyEstimator, DependencyParser):
         """Return the parser that `train` left, which cannot bring code with it. Raises ModelError."""
         settings, path = FORMAT.read(directory), Path(directory) / cls.COMPONENT
         with loading(path):
-            parser = cls(**parameters(settings, FORMAT.parameters))
+            parser = cls(**FORMAT.parameters_in(settings))
             parser.codes_ = checked(settings, Codes)
             parser.network = known_sizes(settings["sizes"], SIZES)
             parser._build(kept_vectors(Path(directory)))

@@ -25,7 +25,7 @@ from d2c.base.errors import FormatError, ModelError
 from d2c.base.model_files import first_line
 from d2c.base.settings import seed_setting, setting
 from d2c.dparsers.codes import read_trees
-from d2c.dparsers.directories import ModelFormat, loading, parameters, whole_directory
+from d2c.dparsers.directories import ModelFormat, loading, whole_directory
 from d2c.dparsers.protocol import DependencyParser, Report, with_arcs
 from d2c.dparsers.stanza.encoder import FOLDER, NAME, read_encoder, said_of, trainable
 from d2c.dparsers.stanza.joint import ARGUMENTS as JOINT_ARGUMENTS
@@ -205,7 +205,7 @@ class StanzaParser(StanzaEstimator, DependencyParser):
         """Return the parser that `train` left, which cannot bring code with it. Raises ModelError."""
         settings = FORMAT.read(directory)
         with ONE_AT_A_TIME, quiet(), loading(directory), threads(1):  # two wait longer than they compute
-            parser = cls(device=device, **parameters(settings, FORMAT.parameters))
+            parser = cls(device=device, **FORMAT.parameters_in(settings))
             encoder = parser.bert_model is not None
             parser.trainer_, parser.pretrain_ = _load(Path(directory), parser._device, encoder)
             next(parser.parse([Tokens(("a", "b"), ("A", "B"))]))  # what cannot parse says so now

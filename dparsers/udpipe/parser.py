@@ -33,7 +33,7 @@ from d2c.base.progress import log
 from d2c.base.schema import checked
 from d2c.base.settings import seed_setting, setting
 from d2c.dparsers.codes import Codes, read_training, read_trees
-from d2c.dparsers.directories import ModelFormat, loading, parameters, whole_directory
+from d2c.dparsers.directories import ModelFormat, loading, whole_directory
 from d2c.dparsers.protocol import DependencyParser, Progress, Report
 from d2c.dparsers.training import DEV_WORDS, check_choice, check_limits, reporter, thinned
 from d2c.dparsers.udpipe import program
@@ -105,7 +105,7 @@ class UDPipeParser(DependencyParser):
         """Return the parser that `train` left, which cannot bring code with it. Raises ModelError."""
         settings = FORMAT.read(directory)
         with loading(directory, "has broken settings"):
-            parser = cls(**parameters(settings, FORMAT.parameters))
+            parser = cls(**FORMAT.parameters_in(settings))
             parser.codes_ = checked(settings, Codes)
             parser._options()
         parser.model_ = _load(Path(directory) / _MODEL)

@@ -42,6 +42,7 @@ from __future__ import annotations
 import resource
 import sys
 from collections.abc import Iterable, Iterator, Mapping, Sequence
+from itertools import starmap
 from pathlib import Path
 from typing import Any, NamedTuple
 
@@ -61,12 +62,11 @@ from d2c.experiments.experiment import Fitted
 from d2c.experiments.rows import Parses, timed
 from d2c.linear.weights import MOST_BITS
 from d2c.packed.dtree import packed_arcs, with_packed_arcs
-from d2c.parsing.combining import parses_of
 from d2c.reduction.reduction import Reduction
 from d2c.trees.binarization import GRAMMARS
 from d2c.trees.ctree import CTree
 from d2c.trees.dtree import DTree
-from d2c.trees.scores.attachment import Attachment, score_attachment
+from d2c.trees.scores.attachment import Attachment, attachment_scores
 from d2c.trees.scores.matches import Score
 from models.pretrained import ENCODERS, FINETUNE, VECTORS
 from treebanks.files import known_treebanks
@@ -175,7 +175,8 @@ class Table:
         for name, (route, _) in routes.items():
             guess, seconds = timed(route.decode_all, parsed.dev, f"{parsed.name}, {name}", cpu=1)
             self.row(parsed.name, name + how, guess, parsed.dev, parsed.seconds + seconds, parsed.minutes)
-            self.voters.append((list(parses_of(route, parsed.held_out)), list(parses_of(route, parsed.dev))))
+            held_out, dev = map(route.confidences_all, (parsed.held_out, parsed.dev))
+            self.voters.append((list(starmap(Parse, held_out)), list(starmap(Parse, dev))))
             guesses[name] = list(map(Parse, guess))
         pairs = zip(*(guesses[name] for name in AGREE), strict=True)
         self.row(parsed.name, f"combined{how}", [combine(pair).ctree for pair in pairs], parsed.dev)
@@ -221,7 +222,7 @@ class Table:
         *times: float | None,
     ) -> None:
         """Add a row and say it. times: seconds of parsing and converting, minutes of training"""
-        attached = None if given is None else sum(map(score_attachment, self.gold[1], given), Attachment())
+        attached = None if given is None else attachment_scores(self.gold[1], given)
         seconds, minutes = (*times, None, None)[:2]
         scores = self.metric.score(self.dev, guess)
         self.rows.append(ScoredRow(dtrees, route, attached, scores, seconds, minutes))

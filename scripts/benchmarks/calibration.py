@@ -35,7 +35,7 @@ from d2c.routes.registry import ROUTES
 from d2c.training.spec import TrainingSpec
 from d2c.training.train import train_models
 from d2c.trees.ctree import CTree
-from d2c.trees.formats.brackets import write_brackets
+from d2c.trees.formats.brackets import save_brackets
 from d2c.trees.scores.reliability import COVERAGES, reliability
 from models.scores import untagged
 from treebanks.files import folder
@@ -110,8 +110,7 @@ def trained(
     if not all((directory / route).is_dir() for route in routes):
         directory.mkdir(parents=True, exist_ok=True)
         for part, trees, count in zip(parts, by_document(), (sentences, held_out), strict=True):
-            with open(part, "w", encoding="utf-8") as stream:
-                write_brackets(evenly(trees, count), stream)
+            save_brackets(evenly(trees, count), part)
     single = TrainingSpec(*parts, (), dparser=dparser, preset="small", overwrite=True)
     for arcs in ("", PACKED):
         own = [route for route in routes if route.partition(":")[2] == arcs]

@@ -22,7 +22,7 @@ from d2c.experiments.comparison import train_and_compare
 from d2c.experiments.rows import Scoring, table_lines
 from d2c.routes.registry import ROUTES
 from d2c.training.spec import TrainingSpec
-from d2c.trees.formats.brackets import write_brackets
+from d2c.trees.formats.brackets import save_brackets
 
 BEST = 10, 50
 
@@ -38,8 +38,7 @@ def main(sentences: int, dev_sentences: int, dparser: str, routes: list[str]) ->
         parts = directory / "train.mrg", directory / "dev.mrg"
         drawing = ("craft-train", sentences), ("craft-dev", dev_sentences)
         for part, (treebank, count) in zip(parts, drawing, strict=True):
-            with open(part, "w", encoding="utf-8") as stream:
-                write_brackets(drawn(treebank, count), stream)
+            save_brackets(drawn(treebank, count), part)
         spec = TrainingSpec(*parts, tuple(routes), dparser=dparser, preset="small", arcs="packed")
         print("\n".join(table_lines(train_and_compare(spec, directory / "models", say, Scoring(best=BEST)))))
 

@@ -24,14 +24,15 @@ import pytest
 
 import d2c
 from d2c.base.model_files import size_of, write_settings
-from d2c.models.model import FORMAT, SETTINGS
+from d2c.models.model import FORMAT
+from d2c.models.names import SETTINGS
 from d2c.reduction.encodings import ENCODINGS
 from d2c.reduction.reduction import Reduction
 from d2c.reduction.unary.classifier import UnaryClassifier
 from d2c.routes.registry import make_route
 from d2c.trees.conversion import to_constituents, to_dependencies
 from d2c.trees.ctree import CTree
-from d2c.trees.formats.brackets import parse_bracket, read_brackets, write_brackets
+from d2c.trees.formats.brackets import parse_bracket, read_brackets, save_brackets
 from d2c.trees.formats.chunks import batches
 from d2c.trees.heads import load_head_rules
 from d2c.trees.scores.brackets import bracket_scores
@@ -94,8 +95,7 @@ def train() -> list[CTree]:
 def treebank(train: list[CTree], tmp_path_factory: pytest.TempPathFactory) -> tuple[Path, int]:
     """These in brackets, and how many tokens they have."""
     path = tmp_path_factory.mktemp("craft") / "train.mrg"
-    with open(path, "w", encoding="utf-8") as stream:
-        write_brackets(train, stream)
+    save_brackets(train, path)
     return path, sum(len(ctree.tokens) for ctree in train)
 
 

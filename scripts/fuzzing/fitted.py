@@ -11,7 +11,7 @@ from d2c.routes.registry import RouteSettings, make_route, route_class
 from d2c.training.spec import TrainingSpec
 from d2c.training.train import train_models
 from d2c.trees.ctree import CTree
-from d2c.trees.formats.brackets import read_brackets, write_brackets
+from d2c.trees.formats.brackets import read_brackets, save_brackets
 from d2c.trees.route import Route
 
 __all__ = ["MODELS", "ROUTES", "fit", "route_class", "sample", "trained"]
@@ -49,8 +49,7 @@ def trained(directory: Path) -> Iterator[Path]:
     """Yield the models' directories, made where missing."""
     directory.mkdir(parents=True, exist_ok=True)
     file = directory / "sample.mrg"
-    with open(file, "w", encoding="utf-8") as stream:
-        write_brackets(sample(), stream)
+    save_brackets(sample(), file)
     short: dict[str, Any] = {"preset": "small", "epochs": 0.5, "seed": 1}
     for name, (key, dparser, tagger) in MODELS.items():
         if not (directory / name).exists():

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Callable, Iterable, Iterator, Mapping
-from dataclasses import dataclass, fields
+from dataclasses import dataclass
 from pathlib import Path
 from random import Random
 from typing import Any, NamedTuple
@@ -127,12 +127,3 @@ def replay(kept: Path, groups: Iterable[Group], jobs: int) -> Iterator[str]:
         own = [(place, case) for place, case in found if case.kind in group.kinds]
         for (place, _), ended in run_all(group.judge, own, group.limits, jobs):
             yield f"{place}: {ended.fault or ended.said}"
-
-
-def table(rows: Iterable[Row]) -> str:
-    """Return the rows in Markdown."""
-    lines = ["| " + " | ".join(field.name for field in fields(Row)) + " |", "|---" * len(fields(Row)) + "|"]
-    for row in rows:
-        counts = (f"{count:,}" for count in (row.tried, row.read, row.refused, row.failures))
-        lines.append(f"| {row.kind} | {' | '.join(counts)} | {row.seconds:.0f} | {row.slowest:.1f} |")
-    return "\n".join(lines)

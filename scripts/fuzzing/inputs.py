@@ -12,7 +12,8 @@ from typing import Any
 
 from d2c.base.model_files import write_settings
 from d2c.commands.evaluate import METRICS
-from d2c.models.model import FORMAT, SETTINGS, Model
+from d2c.models.model import FORMAT, Model
+from d2c.models.names import SETTINGS
 from d2c.parsing.input import KINDS as TEXTS
 from d2c.parsing.output import FORMATS as SHOWN
 from d2c.reduction.encodings import ENCODINGS

@@ -36,7 +36,7 @@ sys.path.insert(0, str(Path(__file__).resolve().parents[1]))
 from benchmarks.shared import FilePath, Line, print_table, say
 from d2c.base.inputs import of_each
 from d2c.base.model_files import read_json
-from d2c.base.temporary import scratch, staged_file
+from d2c.base.temporary import scratch
 from d2c.models.model import Model
 from d2c.training.train import train_models
 from d2c.treebanks.reading import CLEANED
@@ -51,6 +51,7 @@ from models.pretrained import encoder_of
 from models.recipes import RECIPES, Recipe
 from models.scores import untagged
 from models.teaching import Lesson, taught
+from papers.table import write_text
 from treebanks.files import folder
 from treebanks.penn import penn_trees, to_penn, write_parts
 from treebanks.silver import agrees, silver_pairs
@@ -158,15 +159,8 @@ def trees_of(source: str, mix: Mix, treebanks: Path, models: Path, kept: Path) -
         if source == REST_OF_GUM:
             genres = by_genre(path, TRAIN_GENRES)
             trees = chain.from_iterable(own for genre, own in genres.items() if genre not in LEFT_OUT)
-        keep(file, "".join(f"{format_bracket(ctree)}\n" for ctree in trees))
+        write_text(file, "".join(f"{format_bracket(ctree)}\n" for ctree in trees))
     return file
-
-
-def keep(file: Path, text: str) -> None:
-    """Leave a text in a file, whole or not at all."""
-    with staged_file(file) as staged:
-        staged.write_text(text, encoding="utf-8")
-        staged.replace(file)
 
 
 @cache
@@ -229,7 +223,7 @@ def score_row(row: Row, treebanks: Path, models: Path, kept: Path, words: int, s
                 parts = write_parts(shares, of_each(trees_in), work, seed, mix.recipe.recased)
                 directory = work / "model"
                 learn(row, parts, models, seed, directory)
-            keep(file, json.dumps(scored(directory, dev_parts(treebanks))))
+            write_text(file, json.dumps(scored(directory, dev_parts(treebanks))))
     return {part: [Matches(*own) for own in counts] for part, counts in read_json(file).items()}
 
 

@@ -14,7 +14,8 @@ from d2c.dparsers.directories import whole_directory
 from d2c.dparsers.protocol import TextRules
 from d2c.dparsers.training import thinned
 from d2c.experiments.rows import with_tags_of
-from d2c.models.model import SETTINGS, Model, load_route, read_settings
+from d2c.models.model import Model, load_route, read_settings
+from d2c.models.names import SETTINGS
 from d2c.packed.feature import fit_weights, least_probability
 from d2c.parsing.rules import rules_of
 from d2c.training.train import train_models

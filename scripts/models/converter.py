@@ -168,7 +168,6 @@ def parsed_train(
     if not kept.is_file():
         with staged_file(kept) as staged:
             save_conllu((dtree for _, dtree in predicted(drawn, dparser)), staged)
-            staged.replace(kept)
     for ctree, dtree in zip(drawn, read_conllu(kept), strict=True):
         yield replace(ctree, tokens=dtree.tokens), dtree
 

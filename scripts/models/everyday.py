@@ -73,8 +73,8 @@ def found(sentence: Everyday, ctree: CTree) -> int:
 def score_everyday(model: Model, rules: TextRules) -> dict[str, tuple[float, float]]:
     """Return by kind, and over `all`, how many of the constituents, and of the sentences, are right, in %."""
     sentences = [*read_everyday()]
-    words = ([form for form, *_ in rules.words(one.text)] for one in sentences)
-    trees = model.parse(Tokens(tuple(forms), ("",) * len(forms)) for forms in words)
+    words = ((form for form, *_ in rules.words(one.text)) for one in sentences)
+    trees = model.parse(map(Tokens.untagged, words))
     counts: dict[str, list[tuple[int, int]]] = {"all": []}
     for sentence, ctree in zip(sentences, trees, strict=True):
         for kind in ("all", sentence.kind):

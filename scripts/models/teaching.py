@@ -10,7 +10,7 @@ from itertools import combinations
 from pathlib import Path
 from statistics import fmean
 
-from d2c.base.temporary import staged_file
+from d2c.base.files import open_output
 from d2c.combination.constituents import Parse, combine, constituents
 from d2c.models.model import Model
 from d2c.models.names import find, is_model
@@ -70,14 +70,12 @@ def taught(lesson: Lesson, treebanks: Path, models: Path, folder: Path, say: Pro
     parses = (_parsed(teacher, models, given) for teacher in lesson.teachers)
     folder.mkdir(parents=True, exist_ok=True)
     kept = 0
-    with staged_file(file) as staged:
-        with open(staged, "w", encoding="utf-8") as stream:
-            for dtree, *ctrees in zip(given, *parses, strict=True):
-                voted = combine([*map(Parse, ctrees)]).ctree
-                if voted.labels and _is_sure(lesson, dtree, voted, ctrees):
-                    stream.write(f"{format_bracket(voted)}\n")
-                    kept += 1
-        staged.replace(file)
+    with open_output(file) as stream:
+        for dtree, *ctrees in zip(given, *parses, strict=True):
+            voted = combine([*map(Parse, ctrees)]).ctree
+            if voted.labels and _is_sure(lesson, dtree, voted, ctrees):
+                stream.write(f"{format_bracket(voted)}\n")
+                kept += 1
     say(f"{file}: {kept:,} sentences, of which they are sure")
     return file
 
@@ -87,7 +85,7 @@ def _parsed(teacher: str, models: Path, given: Sequence[DTree]) -> Iterator[CTre
     directory = models / name if is_model(models / name) else find(name)
     model = Model.load(directory, allow_pipeline=pipeline or None)
     if not model.dparser.takes_given:
-        return model.parse(Tokens(one.tokens.forms, ("",) * len(one.tokens)) for one in map(joined, given))
+        return model.parse(Tokens.untagged(joined(one).tokens.forms) for one in given)
     ctrees = model.route.decode_all(given)
     return (tree for tree in map(to_penn, ctrees) if tree is not None)
 

@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import Any, Self
 
 from d2c.base.errors import FormatError, ModelError
-from d2c.experiments.experiment import CUBED, UNLABELLED, Experiment, Fitted, Treebank
+from d2c.experiments.experiment import UNLABELLED, Experiment, Fitted, Treebank
 from d2c.experiments.rows import GOLD, Parses, timed
 from d2c.experiments.store import Store
 from d2c.training.spec import TrainingSpec
@@ -19,14 +19,12 @@ from d2c.trees.dtree import DTree
 from d2c.trees.heads import load_head_rules
 from d2c.trees.repair import Repairs
 from d2c.trees.route import Route
-from d2c.trees.scores.attachment import Attachment, score_attachment
+from d2c.trees.scores.attachment import attachment_scores
 from papers.scores import Scored, figures
 from papers.table import Cell, Draw, Table
 
 RUNS = 5  # of converting, when it is timed
 SPEEDS = "Speeds are those of CPU time; that of converting is the median of five runs."
-
-__all__ = ["CUBED", "GOLD", "UNLABELLED", "Fitted", "PaperExperiment", "Parses", "Settings"]
 
 
 @dataclass(frozen=True)
@@ -152,7 +150,7 @@ class PaperExperiment(Experiment):
     def best_parses(self) -> Parses:
         """Return those of dev with the highest UAS."""
         gold = list(self.encoded(self.settings.encoding, "dev"))
-        return max(self.some_parses(), key=lambda parses: _attachment(gold, parses.dtrees).uas)
+        return max(self.some_parses(), key=lambda parses: attachment_scores(gold, parses.dtrees).uas)
 
     def score(self, fitted: Fitted[Route], parses: Parses) -> Scored:
         """Return the figures of a route on d-trees."""
@@ -169,7 +167,7 @@ class PaperExperiment(Experiment):
                 labelled, gold_dtrees = given, self.encoded(parses.encoding, part)
             what = f"converting d-trees of {parses.source}"
             guess, converting = timed(route.decode_all, given, what, repairs, cpu=RUNS)
-            attachment = _attachment(gold_dtrees, labelled)
+            attachment = attachment_scores(gold_dtrees, labelled)
             scored = Scored(
                 brackets=self.figures(guess, part),
                 attachment=[attachment.uas, attachment.las],
@@ -213,8 +211,4 @@ class PaperExperiment(Experiment):
             return None
         rules = load_head_rules(self.treebank.head_rules)
         dtrees = (to_dependencies(rules.apply(ctree)) for ctree in guess)
-        return _attachment(self.encoded(UNLABELLED, part), dtrees).uas
-
-
-def _attachment(gold: Iterable[DTree], dtrees: Iterable[DTree]) -> Attachment:
-    return sum(map(score_attachment, gold, dtrees), Attachment())
+        return attachment_scores(self.encoded(UNLABELLED, part), dtrees).uas

@@ -18,13 +18,15 @@ from dataclasses import replace
 from statistics import fmean
 from typing import Any, NamedTuple
 
+from d2c.experiments.experiment import UNLABELLED, Fitted
+from d2c.experiments.rows import GOLD
 from d2c.experiments.store import digest
 from d2c.reduction.encodings import ENCODINGS
 from d2c.trees.route import Route
 from d2c.trees.scores.brackets import bracket_scores
 from d2c.trees.unaries import restore_unaries, strip_unaries
 from papers.charts import chart
-from papers.experiment import GOLD, UNLABELLED, Fitted, PaperExperiment
+from papers.experiment import PaperExperiment
 from papers.scores import ALL, GAPS, LENGTHS, PUNCTUATION, Scored
 from papers.systems import of_file, other_systems, trained_systems
 from papers.table import Cell, Table, bars

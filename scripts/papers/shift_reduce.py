@@ -20,7 +20,7 @@ from d2c.automata.systems import Action, System, constituents
 from d2c.base.errors import ModelError
 from d2c.base.progress import log
 from d2c.base.schema import checked
-from d2c.dparsers.directories import ModelFormat, loading, parameters
+from d2c.dparsers.directories import ModelFormat, loading
 from d2c.dparsers.training import DEV_WORDS, check_choice, thinned
 from d2c.linear.learner import Epoch
 from d2c.trees.binarization import BINARIZATIONS, GLUE, LEFT, RIGHT, UNARY, Step, Symbol, unbinarize
@@ -121,11 +121,11 @@ class ShiftReduce:
         """Return the parser that `save` left in a directory. Raises ModelError."""
         settings = KIND.read(directory)
         with loading(directory, "has broken settings"):
-            parser = cls(**parameters(settings, KIND.parameters))
+            parser = cls(**KIND.parameters_in(settings))
             parser._check()
             parser.steps_ = tuple(_step(*row) for row in settings["steps"])
             parser.tags_, parser.unaries_ = checked(settings["tags"], tuple[str, ...]), settings["unaries"]
-            parser.top_ = parameters(settings, ["top"])["top"]
+            [parser.top_] = checked([settings["top"]], list[str | None])
             if not isinstance(parser.unaries_, int) or not 1 <= parser.unaries_ <= _MOST_UNARIES:
                 raise ValueError(f"chains of {parser.unaries_!r} unary steps")
             system = parser._system()

@@ -41,7 +41,7 @@ from d2c.base.errors import ModelError
 from d2c.base.progress import log
 from d2c.base.schema import checked
 from d2c.combination.constituents import Parse
-from d2c.dparsers.directories import ModelFormat, loading, parameters
+from d2c.dparsers.directories import ModelFormat, loading
 from d2c.dparsers.protocol import EMPTY_FORM
 from d2c.dparsers.stanza.encoder import (
     FOLDER,
@@ -179,7 +179,7 @@ class StanzaConstituency:
         """Return the parser that `save` left; it cannot bring code with it. Raises ModelError."""
         settings, path = KIND.read(directory), Path(directory) / _MODEL
         with quiet(), loading(path):
-            parser = cls(device=device, **parameters(settings, KIND.parameters))
+            parser = cls(device=device, **KIND.parameters_in(settings))
             parser.labels_ = checked(settings["labels"], tuple[str, ...])
             checkpoint = read_checkpoint(path, _PARTS)
             checkpoint["transitions"] = [*map(Transition.from_repr, checkpoint["transitions"])]

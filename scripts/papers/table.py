@@ -66,7 +66,6 @@ def write_text(path: Path, text: str) -> None:
     """Write a file, which appears whole or not at all. Raises OSError."""
     with staged_file(path) as staged:
         staged.write_text(text, encoding="utf-8")
-        staged.replace(path)
 
 
 def picture(draw: Draw, path: Path) -> None:
@@ -81,7 +80,6 @@ def picture(draw: Draw, path: Path) -> None:
     axes.legend()
     with staged_file(path) as staged:
         figure.savefig(staged, dpi=120, bbox_inches="tight")
-        staged.replace(path)
     pyplot.close(figure)
 
 

@@ -15,7 +15,7 @@ from d2c.training.spec import TrainingSpec
 from d2c.training.tagging import Tagging
 from d2c.training.train import train_models
 from d2c.treebanks.reading import CLEANED
-from d2c.trees.formats.brackets import read_brackets, write_brackets
+from d2c.trees.formats.brackets import read_brackets, save_brackets
 from tests.pages import chromium
 
 SAMPLE = Path(__file__).parents[2] / "data" / "sample" / "train.mrg"
@@ -28,8 +28,7 @@ def small_model(tmp_path_factory: pytest.TempPathFactory) -> Path:
     ctrees = read_brackets(SAMPLE)
     files = directory / "train.mrg", directory / "dev.mrg"
     for file, count in zip(files, (200, 20), strict=True):
-        with open(file, "w", encoding="utf-8") as stream:
-            write_brackets(islice(ctrees, count), stream)
+        save_brackets(islice(ctrees, count), file)
     train_models(TrainingSpec(*files, dparser="spacy", epochs=2), [directory / "model"])
     return directory / "model"
 
@@ -51,8 +50,7 @@ def tagged_model(small_model: Path, tmp_path_factory: pytest.TempPathFactory) ->
 def chart_model(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """The directory of constrained CKY, whose route converts any d-trees; it has no d-parser of its own."""
     directory = tmp_path_factory.mktemp("chart")
-    with open(directory / "train.mrg", "w", encoding="utf-8") as stream:
-        write_brackets(islice(read_brackets(SAMPLE), 100), stream)
+    save_brackets(islice(read_brackets(SAMPLE), 100), directory / "train.mrg")
     spec = TrainingSpec(directory / "train.mrg", directory / "train.mrg", ("cky",), dparser="gold")
     train_models(spec, [directory / "model"])
     return directory / "model"

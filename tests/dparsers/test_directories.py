@@ -7,6 +7,7 @@ import re
 import tempfile
 from itertools import count, islice
 from pathlib import Path
+from types import SimpleNamespace
 from typing import Any
 
 import pytest
@@ -16,18 +17,18 @@ from hypothesis import strategies as st
 from d2c.base.errors import ModelError
 from d2c.base.schema import checked
 from d2c.dparsers.codes import Codes
-from d2c.dparsers.directories import ModelFormat, loading, parameters, whole_directory
+from d2c.dparsers.directories import ModelFormat, loading, whole_directory
 from d2c.dparsers.training import best_state, check_choice, evaluations, reporter, seeded
 from d2c.trees.formats.chunks import batches
 
-KIND = ModelFormat("tagger", "mine", 3)
+KIND = ModelFormat("tagger", "mine", 3, ("seed",))
 
 
 def test_settings_come_back(tmp_path: Path) -> None:
-    KIND.write(tmp_path, {"seed": 1, "tags": ("A", "ö")})
+    KIND.write(tmp_path, {"tags": ("A", "ö")}, SimpleNamespace(seed=1))
     assert [path.name for path in tmp_path.iterdir()] == ["tagger.json"]
     settings = KIND.read(tmp_path)
-    assert parameters(settings, ["seed"]) == {"seed": 1}
+    assert KIND.parameters_in(settings) == {"seed": 1}
     assert checked(settings["tags"], tuple[str, ...]) == (
         "A",
         "ö",
@@ -49,7 +50,7 @@ def test_settings_come_back(tmp_path: Path) -> None:
 )
 def test_settings_of_other_types_are_one_clear_error(settings: dict[str, Any]) -> None:
     with pytest.raises(ModelError, match="^a/model: cannot be loaded: [^\n]*$"), loading("a/model"):
-        parameters(settings, ["seed"])
+        KIND.parameters_in(settings)
         checked(settings, Codes)
 
 

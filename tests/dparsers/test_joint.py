@@ -32,7 +32,7 @@ def test_it_finds_arcs_and_tags(tmp_path: Path) -> None:
     joint = own.train(*files, tmp_path / "joint", reports.append)
     assert joint.finds_tags and joint.gives_arcs and reports[-1].loss < reports[0].loss
     dev = [*read_conllu(files[1])]
-    untagged = [Tokens(dtree.tokens.forms, ("",) * len(dtree.tokens)) for dtree in dev]
+    untagged = [Tokens.untagged(dtree.tokens.forms) for dtree in dev]
     found = [*joint.parse([*untagged, Tokens((), ())])]
     assert [dtree.tokens.forms for dtree in found] == [*(one.forms for one in untagged), ()]
     known = {tag for dtree in read_conllu(files[0]) for tag in dtree.tokens.tags}

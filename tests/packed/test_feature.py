@@ -14,10 +14,9 @@ import pytest
 from numpy.typing import NDArray
 
 from d2c.linear.weights import read_arrays, write_arrays
-from d2c.packed.arcs import LEAST, ArcLabels, arcs_of, single
+from d2c.packed.arcs import ARRAYS, LEAST, ArcLabels, arcs_of, from_arrays, single, to_arrays
 from d2c.packed.dtree import PackedDTree, with_packed_arcs
 from d2c.packed.feature import (
-    ARRAYS,
     FEWER,
     ONE_HEAD,
     WEIGHTS,
@@ -27,11 +26,9 @@ from d2c.packed.feature import (
     fit_feature,
     fit_risk,
     fit_weights,
-    from_arrays,
     learn_feature,
     least_probability,
     reweighted,
-    to_arrays,
 )
 from d2c.trees.ctree import CTree, Tokens
 from d2c.trees.dtree import DTree

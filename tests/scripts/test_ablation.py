@@ -27,7 +27,6 @@ from models.ablation import (
     Row,
     by_genre,
     differences,
-    keep,
     lines_of,
     rows_of,
     score_row,
@@ -35,6 +34,7 @@ from models.ablation import (
     shares_of,
 )
 from models.recipes import RECIPES, Recipe
+from papers.table import write_text
 
 TREE = "(TOP (S (NP (PRP I)) (VP (VBD saw) (NP (DT a) (NN {}))) (. .)))"
 AGREES, CONTRADICTS = (2, 0, 4, 2, 2), (4, 4, 2, 0, 4)
@@ -122,7 +122,7 @@ def test_sources_have_the_recipe_s_shares_of_so_many_words(tmp_path: Path) -> No
 
 def test_a_row_that_is_kept_is_not_learned_again(tmp_path: Path) -> None:
     row = Row("gold, x", "en-base", ("CRAFT", "a b"))
-    keep(tmp_path / "en-base-1000-2-CRAFT-a-b.json", '{"MASC": [[4, 5, 3], [1, 1, 0]]}')
+    write_text(tmp_path / "en-base-1000-2-CRAFT-a-b.json", '{"MASC": [[4, 5, 3], [1, 1, 0]]}')
     found = {"MASC": [Matches(4, 5, 3), Matches(1, 1, 0)]}
     assert score_row(row, tmp_path, tmp_path, tmp_path, 1000, 2) == found
 

@@ -12,7 +12,8 @@ from click.testing import CliRunner
 
 import build_models
 from d2c.base.errors import ModelError
-from d2c.models.model import SETTINGS, ModelSettings
+from d2c.models.model import ModelSettings
+from d2c.models.names import SETTINGS
 from d2c.treebanks.reading import CLEANED
 from d2c.trees.formats.brackets import parse_bracket
 from models import build as building

@@ -26,7 +26,7 @@ from typing import NamedTuple
 
 import pytest
 
-from d2c.trees.formats.brackets import read_brackets, write_brackets
+from d2c.trees.formats.brackets import read_brackets, save_brackets
 
 SAMPLE = Path(__file__).resolve().parents[2] / "data" / "sample" / "train.mrg"
 SIGNALS = (signal.SIGKILL, signal.SIGTERM, signal.SIGINT, signal.SIGHUP)
@@ -156,8 +156,7 @@ def prepare(directory: Path) -> None:
     """The treebanks, and a model."""
     ctrees = list(islice(read_brackets(SAMPLE), 400))
     for name, part in (("train", ctrees[:300]), ("dev", ctrees[300:350]), ("large", ctrees * 10)):
-        with open(directory / f"{name}.mrg", "w", encoding="utf-8") as stream:
-            write_brackets(part, stream)
+        save_brackets(part, directory / f"{name}.mrg")
     whole(("train", "train.mrg", "--dev", "dev.mrg", *UDPIPE, "-o", "model"), directory)
     whole(("encode", "large.mrg", "-o", "large.conllu"), directory)
 

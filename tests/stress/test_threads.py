@@ -29,7 +29,7 @@ from d2c.routes.registry import ROUTES, route_class
 from d2c.training.spec import TrainingSpec
 from d2c.training.train import encode_treebank, train_models
 from d2c.trees.ctree import Tokens
-from d2c.trees.formats.brackets import format_bracket, read_brackets, write_brackets
+from d2c.trees.formats.brackets import format_bracket, read_brackets, save_brackets
 from d2c.trees.formats.conllu import save_conllu
 from tests.pipelines import train_pipeline
 
@@ -146,8 +146,7 @@ def test_each_call_gives_what_it_gives_to_one_thread(name: str, tmp_path: Path) 
     ctrees, case, models = read_brackets(SAMPLE), CASES[name], tmp_path / name
     treebanks = tmp_path / "train.mrg", tmp_path / "dev.mrg"
     for path, count in zip(treebanks, (TRAIN, DEV), strict=True):
-        with open(path, "w", encoding="utf-8") as stream:
-            write_brackets(islice(ctrees, count), stream)
+        save_brackets(islice(ctrees, count), path)
     requests = requests_of(case, treebanks[1])
     for route in train(case, treebanks, TRIED, models):
         loading = {key: fill_in(value, models) for key, value in case.loading.items()}

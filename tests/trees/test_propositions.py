@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import itertools
 import random
+from collections import Counter
 from dataclasses import replace
 
 from hypothesis import given
@@ -11,7 +12,7 @@ from hypothesis import given
 from d2c.trees.conversion import to_constituents, to_dependencies
 from d2c.trees.ctree import CTree, canonical
 from d2c.trees.dtree import DTree, is_projective, is_tree
-from d2c.trees.repair import HeadRepairs, projectivize, repair_heads
+from d2c.trees.repair import CYCLE, EXTRA_ROOT, HEAD_OUTSIDE, projectivize, repair_heads
 from d2c.trees.unaries import restore_unaries, strip_unaries
 from tests.shapes import ctrees, tokens_of
 
@@ -70,10 +71,10 @@ def test_every_head_sequence_is_repaired_into_a_tree() -> None:
 
 
 def test_head_repairs_are_counted() -> None:
-    assert repair_heads([0, 0, 1]) == ([0, 1, 1], HeadRepairs(0, 1, 0))
-    assert repair_heads([2, 1, 0]) == ([3, 1, 0], HeadRepairs(0, 0, 1))
-    assert repair_heads([7, 0, 3]) == ([2, 0, 2], HeadRepairs(2, 0, 0))
-    assert repair_heads([2, 1]) == ([0, 1], HeadRepairs(0, 0, 1))
+    assert repair_heads([0, 0, 1]) == ([0, 1, 1], Counter({EXTRA_ROOT: 1}))
+    assert repair_heads([2, 1, 0]) == ([3, 1, 0], Counter({CYCLE: 1}))
+    assert repair_heads([7, 0, 3]) == ([2, 0, 2], Counter({HEAD_OUTSIDE: 2}))
+    assert repair_heads([2, 1]) == ([0, 1], Counter({CYCLE: 1}))
 
 
 def test_projectivization_lifts_least() -> None:

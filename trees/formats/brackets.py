@@ -13,6 +13,7 @@ from collections.abc import Iterable, Iterator
 from functools import partial
 from io import StringIO
 from itertools import pairwise
+from pathlib import Path
 
 from d2c.base.errors import FormatError
 from d2c.base.files import AnyPath, open_input
@@ -129,6 +130,12 @@ def format_bracket(ctree: CTree) -> str:
 
 
 write_brackets: Write[CTree] = writer(lambda ctree, _: format_bracket(ctree) + "\n")
+
+
+def save_brackets(ctrees: Iterable[CTree], path: Path) -> None:
+    """Write a file of trees in brackets. Raises OSError, and what `format_bracket` raises."""
+    with open(path, "w", encoding="utf-8") as stream:
+        write_brackets(ctrees, stream)
 
 
 def escape(word: str) -> str:

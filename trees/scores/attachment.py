@@ -6,6 +6,7 @@ papers and the CoNLL-X scorer do.
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from dataclasses import dataclass
 
 from d2c.trees.cleaning import is_punctuation
@@ -51,3 +52,9 @@ def score_attachment(gold: DTree, guess: DTree, punctuation: bool = False) -> At
                 heads += 1
                 labelled += gold_label == label
     return Attachment(tokens, heads, labelled)
+
+
+def attachment_scores(gold: Iterable[DTree], guess: Iterable[DTree], punctuation: bool = False) -> Attachment:
+    """Return the counts of all sentences, as `score_attachment`. Raises ValueError where one has fewer."""
+    pairs = zip(gold, guess, strict=True)
+    return sum((score_attachment(a, b, punctuation) for a, b in pairs), Attachment())

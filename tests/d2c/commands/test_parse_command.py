@@ -22,7 +22,7 @@ from d2c.base.files import open_input
 from d2c.commands.cli import cli
 from d2c.commands.terminal import progress
 from d2c.routes.registry import make_route
-from d2c.trees.formats.brackets import parse_bracket, read_brackets, write_brackets
+from d2c.trees.formats.brackets import parse_bracket, read_brackets, save_brackets
 from d2c.trees.formats.conllu import read_conllu
 from d2c.trees.formats.discbracket import read_discbracket
 from d2c.trees.formats.export import read_export
@@ -41,8 +41,7 @@ def model(tmp_path_factory: pytest.TempPathFactory) -> Path:
     ctrees = read_brackets(ROOT / "data" / "sample" / "train.mrg")
     files = directory / "train.mrg", directory / "dev.mrg"
     for file, count in zip(files, (150, 20), strict=True):
-        with open(file, "w", encoding="utf-8") as stream:
-            write_brackets(islice(ctrees, count), stream)
+        save_brackets(islice(ctrees, count), file)
     options = ["--preset", "small", "--dparser", "spacy", "--epochs", "2", "--tagger", "spacy"]
     arguments = ["train", str(files[0]), "--dev", str(files[1]), "-o", str(directory / "m"), *options]
     run = CliRunner().invoke(cli, arguments)

@@ -16,7 +16,7 @@ from d2c.models.model import Model
 from d2c.training.train import Trained
 from d2c.trees.ctree import CTree
 from d2c.trees.dtree import DTree
-from d2c.trees.formats.brackets import parse_bracket, read_brackets, write_brackets
+from d2c.trees.formats.brackets import parse_bracket, read_brackets, save_brackets
 from d2c.trees.repair import Repairs
 from d2c.trees.route import Ranked
 from d2c.trees.scores.brackets import bracket_scores
@@ -88,8 +88,7 @@ def test_no_rows_where_a_route_has_one_tree(tmp_path: Path) -> None:
 def test_the_command(tmp_path: Path) -> None:
     train, dev, out, ctrees = tmp_path / "a.mrg", tmp_path / "b.mrg", tmp_path / "out", read_brackets(SAMPLE)
     for treebank in (train, dev):
-        with open(treebank, "w", encoding="utf-8") as stream:
-            write_brackets(islice(ctrees, 40), stream)
+        save_brackets(islice(ctrees, 40), treebank)
     options = ["--dparser", "gold", "--route", "cky", "--best", "2", "--best", "9", "-o", str(out)]
     run = CliRunner().invoke(cli, ["compare", str(train), str(dev), *options])
     assert run.exit_code == 0, run.output

@@ -10,7 +10,7 @@ from click.testing import CliRunner, Result
 
 from d2c.commands.cli import cli
 from d2c.models.model import Model
-from d2c.trees.formats.brackets import read_brackets, write_brackets
+from d2c.trees.formats.brackets import read_brackets, save_brackets
 from d2c.trees.scores.brackets import bracket_scores
 from tests.pages import Page
 
@@ -23,8 +23,7 @@ ROUTES = ("--route", "reduction", "--route", "cky")
 def parts(tmp_path_factory: pytest.TempPathFactory) -> dict[str, Path]:
     directory = tmp_path_factory.mktemp("parts")
     for part, count in (("train", 120), ("dev", 30), ("test", 30)):
-        with open(directory / f"{part}.mrg", "w", encoding="utf-8") as stream:
-            write_brackets(islice(read_brackets(SAMPLE / f"{part}.mrg"), count), stream)
+        save_brackets(islice(read_brackets(SAMPLE / f"{part}.mrg"), count), directory / f"{part}.mrg")
     return {part: directory / f"{part}.mrg" for part in ("train", "dev", "test")}
 
 

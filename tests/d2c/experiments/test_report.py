@@ -17,7 +17,7 @@ from d2c.experiments.rows import Comparison, GoldStandard, Parses, score, table_
 from d2c.reduction.reduction import Reduction
 from d2c.trees.ctree import CTree, Tokens, build_ctree
 from d2c.trees.dtree import DTree
-from d2c.trees.formats.brackets import read_brackets, write_brackets
+from d2c.trees.formats.brackets import read_brackets, save_brackets
 from tests.pages import NASTY, Page, opened_in
 
 SAMPLE = Path(__file__).parents[3] / "data" / "sample"
@@ -154,8 +154,7 @@ def test_the_file_is_written_whole(comparison: Comparison, tmp_path: Path) -> No
 
 def test_the_command_writes_it(tmp_path: Path) -> None:
     treebank = tmp_path / "small.mrg"
-    with open(treebank, "w", encoding="utf-8") as stream:
-        write_brackets(islice(read_brackets(SAMPLE / "train.mrg"), 30), stream)
+    save_brackets(islice(read_brackets(SAMPLE / "train.mrg"), 30), treebank)
     options = ["--dparser", "gold", "--route", "reduction"]
     for more, written in (
         (["-o", str(tmp_path / "out")], "out/report.html"),

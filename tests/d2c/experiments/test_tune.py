@@ -24,7 +24,7 @@ from d2c.training.spec import TrainingSpec
 from d2c.treebanks.reading import Reading
 from d2c.trees.ctree import Tokens
 from d2c.trees.dtree import DTree
-from d2c.trees.formats.brackets import read_brackets, write_brackets
+from d2c.trees.formats.brackets import read_brackets, save_brackets
 from d2c.trees.formats.conllu import read_conllu
 
 SAMPLE = Path(__file__).parents[3] / "data" / "sample" / "train.mrg"
@@ -90,8 +90,7 @@ def first_word(monkeypatch: pytest.MonkeyPatch) -> type[FirstWord]:
 @pytest.fixture
 def trees(tmp_path: Path) -> Path:
     file = tmp_path / "trees.mrg"
-    with open(file, "w", encoding="utf-8") as stream:
-        write_brackets(islice(read_brackets(SAMPLE), 40), stream)
+    save_brackets(islice(read_brackets(SAMPLE), 40), file)
     return file
 
 
@@ -165,8 +164,7 @@ def test_tags_are_predicted_by_taggers_that_have_not_learned_from_them(
 
 def test_packed_arcs_are_tried_over_the_same_dtrees(tmp_path: Path) -> None:
     trees, log = tmp_path / "trees.mrg", tmp_path / "log.jsonl"
-    with open(trees, "w", encoding="utf-8") as stream:
-        write_brackets(islice(read_brackets(SAMPLE), 100), stream)
+    save_brackets(islice(read_brackets(SAMPLE), 100), trees)
     asked = ["--route", "labeler", "--dparser", "transition:standard;exact", "--epochs", "1", "--try", "arcs"]
     done = tune(trees, log, *asked)
     assert done.exit_code == 0, done.output

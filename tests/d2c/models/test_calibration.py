@@ -17,7 +17,7 @@ from d2c.models.calibration import Calibration, Judged
 from d2c.models.model import Model
 from d2c.training.spec import TrainingSpec
 from d2c.training.train import train_models
-from d2c.trees.formats.brackets import parse_bracket, read_brackets, write_brackets
+from d2c.trees.formats.brackets import parse_bracket, read_brackets, save_brackets
 from d2c.trees.scores.reliability import reliability
 
 RIGHT = parse_bracket("(S (NP (D a) (N b)) (VP (V c)))")
@@ -105,8 +105,7 @@ def test_training_learns_it(tmp_path: Path) -> None:
     ctrees = read_brackets(sample)
     for name, count in (("train", 100), ("dev", 120)):
         files.append(tmp_path / f"{name}.mrg")
-        with open(files[-1], "w", encoding="utf-8") as stream:
-            write_brackets(islice(ctrees, count), stream)
+        save_brackets(islice(ctrees, count), files[-1])
     train, dev = files
     train_models(TrainingSpec(train, dev, dparser="spacy", epochs=1), [tmp_path / "model"])
     parser = Parser([tmp_path / "model"])

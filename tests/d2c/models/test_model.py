@@ -23,7 +23,7 @@ from d2c.training.spec import TrainingSpec
 from d2c.training.train import Trained, encode_treebank, train_models
 from d2c.treebanks.reading import Reading
 from d2c.trees.ctree import CTree
-from d2c.trees.formats.brackets import read_brackets, write_brackets
+from d2c.trees.formats.brackets import read_brackets, save_brackets
 from d2c.trees.formats.conllu import write_conllu
 from d2c.trees.route import Progress
 
@@ -37,8 +37,7 @@ def treebank(tmp_path_factory: pytest.TempPathFactory) -> tuple[Path, Path]:
     ctrees = read_brackets(SAMPLE)
     files = directory / "train.mrg", directory / "dev.mrg"
     for file, count in zip(files, (TRAIN, DEV), strict=True):
-        with open(file, "w", encoding="utf-8") as stream:
-            write_brackets(islice(ctrees, count), stream)
+        save_brackets(islice(ctrees, count), file)
     return files
 
 
@@ -78,8 +77,7 @@ def test_parse_and_info_commands(treebank: tuple[Path, Path], model: Path, tmp_p
     assert run.exit_code == 0, run.output
     run = CliRunner().invoke(cli, ["decode", str(arcs), "-m", str(model)])
     assert run.exit_code == 0, run.output
-    with open(tmp_path / "again.mrg", "w", encoding="utf-8") as stream:
-        write_brackets(parsed, stream)
+    save_brackets(parsed, tmp_path / "again.mrg")
     assert (tmp_path / "again.mrg").read_text() in run.output
     run = CliRunner().invoke(cli, ["info", str(model)])
     assert "reduction" in run.output and "route.encoding" in run.output

@@ -19,7 +19,7 @@ from d2c.parsing.input import sentences_of
 from d2c.training.spec import TrainingSpec
 from d2c.training.train import train_models
 from d2c.trees.constraints import SpanConstraints
-from d2c.trees.formats.brackets import read_brackets, write_brackets
+from d2c.trees.formats.brackets import read_brackets, save_brackets
 
 SAMPLE = Path(__file__).parents[3] / "data" / "sample" / "dev.mrg"
 WORDS = ["They", "saw", "the", "cat", "with", "glasses", "."]
@@ -146,8 +146,7 @@ def test_alternatives_among_likely_arcs(tmp_path: Path) -> None:
     """The reduction has some where its d-parser says how probable arcs are; its tree stays as it is."""
     files, ctrees = (tmp_path / "train.mrg", tmp_path / "dev.mrg"), read_brackets(SAMPLE)
     for file, count in zip(files, (80, 20), strict=True):
-        with open(file, "w", encoding="utf-8") as stream:
-            write_brackets(islice(ctrees, count), stream)
+        save_brackets(islice(ctrees, count), file)
     spec = TrainingSpec(*files, ("reduction", "labeler"), dparser="transition:standard", epochs=1)
     train_models(spec, [tmp_path / name for name in spec.routes])
     every = [one.tokens for one in read_brackets(files[1])]

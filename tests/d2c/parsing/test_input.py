@@ -27,7 +27,7 @@ def read(path: Path, content: bytes, kind: str, *abbreviations: str) -> tuple[li
 
 def sentence(line: int, words: str, *offsets: tuple[int, int]) -> InputSentence:
     forms = tuple(words.split(" "))
-    return InputSentence(Tokens(forms, ("",) * len(forms)), line, offsets)
+    return InputSentence(Tokens.untagged(forms), line, offsets)
 
 
 @pytest.fixture

@@ -27,7 +27,7 @@ from d2c.plugins.pipeline_model import PipelineModel, PipelineSentence
 from d2c.training.spec import TrainingSpec
 from d2c.training.train import train_models
 from d2c.trees.ctree import Tokens
-from d2c.trees.formats.brackets import read_brackets, write_brackets
+from d2c.trees.formats.brackets import read_brackets, save_brackets
 from tests.d2c.conftest import SAMPLE
 
 
@@ -59,8 +59,7 @@ def trained(tmp_path_factory: pytest.TempPathFactory) -> tuple[Path, str]:
     nlp.to_disk(directory / "nlp")
     files, ctrees = (directory / "train.mrg", directory / "dev.mrg"), read_brackets(SAMPLE)
     for file, count in zip(files, (20, 3), strict=True):
-        with open(file, "w", encoding="utf-8") as stream:
-            write_brackets(islice(ctrees, count), stream)
+        save_brackets(islice(ctrees, count), file)
     name = f"spacy:{directory / 'nlp'}"
     train_models(TrainingSpec(*files, ("cky",), dparser=f"pipeline:{name}"), [directory / "model"])
     return directory / "model", name

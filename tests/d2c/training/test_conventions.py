@@ -26,7 +26,7 @@ from d2c.training.train import fit_to_convention, train_models, with_induced_hea
 from d2c.trees.conversion import to_dependencies
 from d2c.trees.ctree import CTree, Tokens
 from d2c.trees.dtree import DTree
-from d2c.trees.formats.brackets import format_bracket, read_brackets, write_brackets
+from d2c.trees.formats.brackets import format_bracket, read_brackets, save_brackets
 from d2c.trees.formats.conllu import write_conllu
 from d2c.trees.formats.discbracket import parse_discbracket
 from d2c.trees.scores.brackets import bracket_scores
@@ -43,8 +43,7 @@ def treebank(tmp_path_factory: pytest.TempPathFactory) -> Treebank:
     ctrees = read_brackets(SAMPLE, clean=True)
     parts = list(islice(ctrees, 200)), list(islice(ctrees, 30))
     for name, part in zip(("train", "dev"), parts, strict=True):
-        with open(directory / f"{name}.mrg", "w", encoding="utf-8") as stream:
-            write_brackets(part, stream)
+        save_brackets(part, directory / f"{name}.mrg")
         with open(directory / f"{name}.conllu", "w", encoding="utf-8") as stream:
             write_conllu(map(ud_like, part), stream)
     return *parts, directory

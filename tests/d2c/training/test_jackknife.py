@@ -16,7 +16,7 @@ from d2c.reduction.labeler.two_stage import TwoStage
 from d2c.training.jackknife import jackknife_dtrees
 from d2c.trees.ctree import Tokens
 from d2c.trees.dtree import DTree
-from d2c.trees.formats.brackets import read_brackets, write_brackets
+from d2c.trees.formats.brackets import read_brackets, save_brackets
 from d2c.trees.formats.conllu import read_conllu, write_conllu
 
 SAMPLE = Path(__file__).parents[3] / "data" / "sample"
@@ -87,8 +87,7 @@ def test_spines_are_refused_before_folds_are_trained(tmp_path: Path, route: str)
 def test_two_stages_jackknifed_from_the_command_line(tmp_path: Path) -> None:
     pytest.importorskip("spacy")
     train = tmp_path / "train.mrg"
-    with open(train, "w", encoding="utf-8") as stream:
-        write_brackets(list(read_brackets(SAMPLE / "train.mrg"))[:200], stream)
+    save_brackets(list(read_brackets(SAMPLE / "train.mrg"))[:200], train)
     treebanks = [str(train), str(SAMPLE / "dev.mrg")]
     options = ["--dparser", "spacy", "--epochs", "1", "--jackknife", "2"]
     model = tmp_path / "model"

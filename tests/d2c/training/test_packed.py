@@ -18,7 +18,7 @@ from d2c.packed.feature import ArcFeature
 from d2c.reduction.labeler.two_stage import TwoStage
 from d2c.training.spec import TrainingSpec
 from d2c.training.train import train_models
-from d2c.trees.formats.brackets import read_brackets, write_brackets
+from d2c.trees.formats.brackets import read_brackets, save_brackets
 from tests.d2c.conftest import SAMPLE
 
 ROUTES = "cky", "labeler"
@@ -30,8 +30,7 @@ def trained(tmp_path_factory: pytest.TempPathFactory) -> tuple[Path, Comparison,
     directory, ctrees, said = tmp_path_factory.mktemp("packed"), read_brackets(SAMPLE), list[str]()
     files = directory / "train.mrg", directory / "dev.mrg"
     for file, count in zip(files, (120, 30), strict=True):
-        with open(file, "w", encoding="utf-8") as stream:
-            write_brackets(islice(ctrees, count), stream)
+        save_brackets(islice(ctrees, count), file)
     spec = TrainingSpec(*files, ROUTES, dparser="transition:standard", epochs=1, arcs="packed")
     models = train_models(spec, [directory / name for name in ROUTES], lambda text: said.append(str(text)))
     return directory, compare_on(files[1], models), said
@@ -54,8 +53,7 @@ def test_with_folds_routes_learn_over_the_arcs_of_all(tmp_path: Path) -> None:
     ctrees, said = read_brackets(SAMPLE), list[str]()
     files = tmp_path / "train.mrg", tmp_path / "dev.mrg"
     for file, count in zip(files, (60, 10), strict=True):
-        with open(file, "w", encoding="utf-8") as stream:
-            write_brackets(islice(ctrees, count), stream)
+        save_brackets(islice(ctrees, count), file)
     spec = TrainingSpec(*files, ROUTES, dparser="transition:standard", epochs=1, arcs="packed", folds=2)
     train_models(spec, [tmp_path / name for name in ROUTES], lambda text: said.append(str(text)))
     chart, labeler = (cast(ConstrainedCKY | TwoStage, Model.load(tmp_path / name).route) for name in ROUTES)

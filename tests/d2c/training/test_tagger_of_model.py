@@ -15,7 +15,7 @@ from d2c.commands.cli import cli
 from d2c.dparsers.training import accuracy
 from d2c.models.model import Model
 from d2c.trees.ctree import Tokens
-from d2c.trees.formats.brackets import read_brackets, write_brackets
+from d2c.trees.formats.brackets import read_brackets, save_brackets
 from d2c.trees.scores.brackets import bracket_scores
 
 pytest.importorskip("spacy")
@@ -30,8 +30,7 @@ def treebank(tmp_path_factory: pytest.TempPathFactory) -> tuple[Path, Path]:
     ctrees = read_brackets(SAMPLE)
     files = directory / "train.mrg", directory / "dev.mrg"
     for file, count in zip(files, (150, 20), strict=True):
-        with open(file, "w", encoding="utf-8") as stream:
-            write_brackets(islice(ctrees, count), stream)
+        save_brackets(islice(ctrees, count), file)
     return files
 
 
@@ -55,7 +54,7 @@ def test_predicted_tags(treebank: tuple[Path, Path], tmp_path: Path) -> None:
     assert {path.name for path in (tmp_path / "m").iterdir()} == {"model.json", "route", "dparser", "tagger"}
     model = Model.load(tmp_path / "m")
     gold = [tree.tokens for tree in read_brackets(treebank[1], clean=True)]
-    untagged = [Tokens(tokens.forms, ("",) * len(tokens)) for tokens in gold]
+    untagged = [Tokens.untagged(tokens.forms) for tokens in gold]
     assert model.tagger is not None
     tags = [tokens.tags for tokens in model.tagger.tag(tokens.forms for tokens in gold)]
     for sentences in (gold, untagged):  # tags of their own play no part

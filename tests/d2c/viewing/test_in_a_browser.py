@@ -11,7 +11,7 @@ import pytest
 from click.testing import CliRunner
 
 from d2c.commands.cli import cli
-from d2c.trees.formats.brackets import read_brackets, write_brackets
+from d2c.trees.formats.brackets import read_brackets, save_brackets
 from tests.pages import NASTY, opened_in
 
 SAMPLE = Path(__file__).parents[3] / "data" / "sample"
@@ -151,8 +151,7 @@ def test_keys_and_buttons(browser: Any, five: Path) -> None:
 
 def test_the_list_grows_as_it_is_walked_through(browser: Any, tmp_path: Path) -> None:
     file = tmp_path / "sample.mrg"
-    with open(file, "w", encoding="utf-8") as stream:
-        write_brackets(islice(read_brackets(SAMPLE / "train.mrg"), 250), stream)
+    save_brackets(islice(read_brackets(SAMPLE / "train.mrg"), 250), file)
     tab, faults = opened_in(browser, page(file))
     buttons = tab.locator("#list button:visible")
     assert buttons.count() == 101 and buttons.last.inner_text() == "more"

@@ -14,10 +14,12 @@ import pytest
 
 from d2c.base.errors import ModelError
 from d2c.dparsers.registry import DPARSERS, Registered
+from d2c.experiments.experiment import CUBED
+from d2c.experiments.rows import Parses
 from d2c.trees.ctree import Tokens
 from d2c.trees.dtree import DTree
 from papers.charts import chart
-from papers.experiment import CUBED, PaperExperiment, Parses
+from papers.experiment import PaperExperiment
 from papers.pad import _quickest, _with_beams
 from papers.registry import TABLES, make_table, published
 from tests.scripts.papers.tiny import MISSING, TOLD, Told, experiment

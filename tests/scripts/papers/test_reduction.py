@@ -14,7 +14,8 @@ import pytest
 
 from d2c.dparsers.protocol import DependencyParser
 from d2c.dparsers.registry import DPARSERS, TAGGERS, Registered
-from d2c.experiments.experiment import Treebank
+from d2c.experiments.experiment import UNLABELLED, Treebank
+from d2c.experiments.rows import GOLD
 from d2c.experiments.store import Store
 from d2c.reduction.encodings import ENCODINGS
 from d2c.reduction.labeler.two_stage import TwoStage
@@ -23,11 +24,11 @@ from d2c.routes.registry import make_route
 from d2c.trees.cleaning import is_punctuation
 from d2c.trees.ctree import Tokens
 from d2c.trees.dtree import DTree
-from d2c.trees.formats.brackets import format_bracket, parse_bracket, read_brackets, write_brackets
+from d2c.trees.formats.brackets import format_bracket, parse_bracket, read_brackets, save_brackets
 from d2c.trees.formats.conllu import read_conllu
 from d2c.trees.formats.discbracket import parse_discbracket
 from d2c.trees.scores.brackets import METRICS
-from papers.experiment import GOLD, UNLABELLED, PaperExperiment, Settings
+from papers.experiment import PaperExperiment, Settings
 from papers.reduction import crossing, encodings, gaps, spmrl, systems, unaries
 from papers.scores import ALL, LENGTHS, PUNCTUATION, figures
 from papers.table import Table
@@ -92,8 +93,7 @@ def registered(monkeypatch: pytest.MonkeyPatch) -> None:
 def files(tmp_path_factory: pytest.TempPathFactory) -> dict[str, Path]:
     directory = tmp_path_factory.mktemp("treebank")
     for part, count in (("train", 40), ("dev", 12)):
-        with open(directory / f"{part}.mrg", "w", encoding="utf-8") as stream:
-            write_brackets(islice(read_brackets(SAMPLE / f"{part}.mrg"), count), stream)
+        save_brackets(islice(read_brackets(SAMPLE / f"{part}.mrg"), count), directory / f"{part}.mrg")
         (directory / f"{part}.discbracket").write_text(GAPS)
     return {part: directory / f"{part}.mrg" for part in ("train", "dev")}
 

@@ -19,14 +19,15 @@ from d2c.automata.systems import Action
 from d2c.base.errors import FormatError, ModelError
 from d2c.dparsers.stanza.encoder import load_encoder, read_encoder
 from d2c.experiments.experiment import Treebank
+from d2c.experiments.rows import GOLD
 from d2c.experiments.store import Store
 from d2c.treebanks.reading import Reading
 from d2c.trees.ctree import CTree, Tokens
-from d2c.trees.formats.brackets import parse_bracket, read_brackets, write_brackets
+from d2c.trees.formats.brackets import parse_bracket, read_brackets, save_brackets
 from d2c.trees.formats.discbracket import write_discbracket
 from d2c.trees.heads import load_head_rules
 from papers import charts, pad, systems
-from papers.experiment import GOLD, PaperExperiment, Settings
+from papers.experiment import PaperExperiment, Settings
 from papers.stanza_constituency import StanzaConstituency, _from_stanza, _to_stanza
 from papers.systems import SYSTEMS, of_file, trained
 from tests.dparsers.encoders import tiny_encoder
@@ -50,8 +51,7 @@ def some(part: str, count: int, longest: int = 9) -> list[CTree]:
 
 
 def write(path: Path, trees: list[CTree]) -> Path:
-    with open(path, "w", encoding="utf-8") as stream:
-        write_brackets(trees, stream)
+    save_brackets(trees, path)
     return path
 
 

@@ -15,7 +15,7 @@ import pytest
 
 from d2c.base.errors import ModelError
 from d2c.commands.cli import run
-from d2c.trees.formats.brackets import read_brackets, write_brackets
+from d2c.trees.formats.brackets import read_brackets, save_brackets
 from papers import registry
 from papers.experiment import PaperExperiment, Settings
 from papers.table import Table
@@ -46,8 +46,7 @@ main(table.main)
 def files(tmp_path_factory: pytest.TempPathFactory) -> dict[str, Path]:
     directory = tmp_path_factory.mktemp("treebank")
     for part, count in (("train", 60), ("dev", 15)):
-        with open(directory / f"{part}.mrg", "w", encoding="utf-8") as stream:
-            write_brackets(islice(read_brackets(SAMPLE / f"{part}.mrg"), count), stream)
+        save_brackets(islice(read_brackets(SAMPLE / f"{part}.mrg"), count), directory / f"{part}.mrg")
     return {part: directory / f"{part}.mrg" for part in ("train", "dev")}
 
 

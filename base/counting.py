@@ -1,0 +1,18 @@
+"""What was counted, by how common it is; ties go by order, so that the same data make the same model."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import TypeVar
+
+Item = TypeVar("Item")
+
+
+def ranked(counts: Mapping[Item, int]) -> list[Item]:
+    """Return all items, the commonest first, of equally common ones the first in order."""
+    return sorted(counts, key=lambda item: (-counts[item], item))
+
+
+def commonest(counts: Mapping[Item, int], default: Item) -> Item:
+    """Return the first of `ranked`; the default where nothing was counted."""
+    return min(counts, key=lambda item: (-counts[item], item), default=default)
