@@ -111,7 +111,7 @@ class LinearOracle:
     def save(self, directory: Path) -> None:
         """Write JSON, and the weights that are not 0 as .npz, into a directory, made if absent.
 
-        The system is not among it: whoever made it keeps what it was made of.
+        The system is not saved: the caller keeps what it was made of.
         """
         file = OracleFile(
             **self.lexicon_.names(), parameters=self.settings.to_json(), actions=len(self.system.actions)

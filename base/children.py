@@ -1,4 +1,4 @@
-"""Programs that this process runs. They end with it, however it ends, and may say as much as they like."""
+"""Programs that this process runs. They end with it, however it ends, and may write any amount of output."""
 
 from __future__ import annotations
 

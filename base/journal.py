@@ -24,7 +24,7 @@ class Journal:
     path:    the file, created if absent; opening changes nothing in an existing one
     name:    what messages call it; by default its path
     durable: every line is on the disk when `append` returns, and so is the file's name after `begin`
-    begins:  what each line begins with: half a last line that begins otherwise is not taken for a torn one
+    begins:  how each line begins; an unfinished last line is taken for a torn one only if it begins so
     lines:   the whole lines [L] that were there when it was opened, each with its line break
 
     Raises FormatError for a file that cannot be written, or that another process has open.

@@ -1,6 +1,6 @@
-"""What long work is doing, told to `logging`: INFO is for users at once, DEBUG for where they wait for long.
+"""The progress of long work, through `logging`: INFO is shown at once, DEBUG only where users wait for long.
 
-`d2c.commands.pulse` shows it. Scores are not told here: they go to the `progress` of whoever asked for them.
+`d2c.commands.pulse` shows it. Scores are not logged here: they go to the `progress` callback of the caller.
 """
 
 from __future__ import annotations

@@ -1,7 +1,7 @@
-"""What lies in the file system while something is made, and is removed at the end, however that comes.
+"""Files and directories that exist only while something is made, and are removed after it, whatever happens.
 
-Only a process that is killed leaves it. Each holds a lock on it while it lives, so that the next one that
-makes the same thing knows what nobody holds any more, and removes that.
+Only a process that is killed leaves them behind. Each process keeps its own locked while it lives, so the
+next one that makes the same thing can tell which are abandoned, and removes those.
 """
 
 from __future__ import annotations

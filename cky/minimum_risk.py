@@ -2,9 +2,9 @@
 
 Goodman, "Parsing Algorithms and Metrics" (ACL 1996).
 
-That of the best derivation is most often wholly right. This one has the greatest expected number of right
-constituents, less a threshold for each that it has (`d2c.trees.families.minimum_bayes_risk`): what different
-derivations have in common counts together.
+The c-tree of the best derivation is the one most likely to be entirely right. The one of minimum Bayes risk
+has the greatest expected number of right constituents, less a threshold for each that it has
+(`d2c.trees.families.minimum_bayes_risk`): a constituent is supported by all derivations that contain it.
 """
 
 from __future__ import annotations

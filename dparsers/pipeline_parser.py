@@ -1,6 +1,6 @@
 """The dependency parser of a pipeline that exists already: `spacy:NAME` or `stanza:LANGUAGE`.
 
-What it predicts is of its own convention, ClearNLP's or UD's, with labels as they are. Words and sentences
+Its d-trees follow its own convention, ClearNLP's or UD's, and keep their labels. Words and sentences
 are those given, and the pipeline finds tags by itself; it can cut and tag text, too.
 
 Loading a pipeline may run code that it brings with it. So a model names an installed package of spaCy's kind

@@ -59,7 +59,7 @@ TAGGERS = {
     "spacy": Registered("d2c.dparsers.spacy.tagger:SpacyTagger", "spacy"),
     "nltk": Registered("d2c.dparsers.nltk_tagger:NltkTagger", "nltk"),
 }
-_FOR_ALL = ("preset", "seed", "checkpoints")  # mean nothing to d-parsers that do not have them
+_FOR_ALL = ("preset", "seed", "checkpoints")  # d-parsers without these parameters ignore them
 _ALSO_CALLED = {"bert_model": "transformer"}
 # Two commands: a `;` inside quotes ends none. A quote that is not closed is a character.
 _COMMANDS = re.compile(r"""((?:[^;'"\\]|\\.|'[^']*'|"(?:[^"\\]|\\.)*"|['"\\])*+);(.*)""", re.DOTALL)
@@ -147,7 +147,7 @@ def make_tagger(name: str, parameters: Mapping[str, Any]) -> Tagger:
     return cast(Tagger, made(**_known(made, parameters)))
 
 
-def load_tagger(name: str, directory: Path, device: str | None = None) -> Tagger:
+def load_tagger(name: str, directory: Path, device: str | None) -> Tagger:
     """Load a tagger from a directory. Raises ModelError."""
     load = class_of("tagger", TAGGERS, name).load
     return cast(Tagger, load(directory, **_known(load, {"device": device})))

@@ -1,4 +1,4 @@
-"""Constituents that must be in a c-tree, and such that must not: what a user knows of a sentence.
+"""Constituents that must be in a c-tree, and those that must not: what a user knows about a sentence.
 
 `obeying` mends a tree that breaks them, with as few changes as it can. A forbidden constituent goes, its
 children go to what is above it. Of one that crosses a required span the part with its head stays, if that is

@@ -54,13 +54,13 @@ class Graph:
     parents: dict[Name, str | None] = field(default_factory=dict)
     ranks: dict[Name, int] = field(default_factory=dict)
 
-    def add_word(self, columns: tuple[str, ...], parent: str | None, rank: int = 0) -> None:
+    def add_word(self, columns: tuple[str, ...], parent: str | None, rank: int) -> None:
         """Add the next token."""
         name = len(self.words)
         self.parents[name], self.ranks[name] = parent, rank
         self.words.append(columns)
 
-    def add_node(self, label: str, parent: str | None, rank: int = 0, name: str | None = None) -> str:
+    def add_node(self, label: str, parent: str | None, rank: int, name: str | None = None) -> str:
         """Add a node, and return its name: its number, unless one is given."""
         name = name or str(len(self.labels))
         self.labels[name], self.parents[name], self.ranks[name] = label, parent, rank

@@ -57,7 +57,7 @@ class Refinement(NamedTuple):
 
 
 def with_parents(ctree: CTree) -> CTree:
-    """Return each label joined with that of the node's parent, which the root has none of."""
+    """Return the tree with each label joined to that of the node's parent; to nothing at the root."""
     n, labels = len(ctree.tokens), []
     for label, parent in zip(ctree.labels, ctree.parents()[n:], strict=True):
         labels.append(f"{label}{_JOINT}{ctree.label(parent) if parent >= 0 else ''}")

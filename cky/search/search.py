@@ -93,7 +93,7 @@ def _best_of_single(query: Query, observed: Observed, scorer: Scorer) -> tuple[P
     return parts_of(chart, viterbi(chart.forest, score_edges(chart, observed, scorer, 0.0)))
 
 
-def any_chart(query: Query, observed: Observed, packed: Packed | None = None) -> tuple[Chart, int, bool]:
+def any_chart(query: Query, observed: Observed, packed: Packed | None) -> tuple[Chart, int, bool]:
     """Return a chart with a derivation; its stage, and whether it is of packed arcs: `ChartDerivation`.
 
     The single d-tree is what is left where these have too many derivations, or none; the glue rule is the

@@ -39,7 +39,7 @@ class Commands(click.Group):
     """The commands; each one's module is imported when the command is used, so that `--help` is quick."""
 
     def list_commands(self, ctx: click.Context) -> list[str]:
-        """Return the names, sorted."""
+        """Return the names in the order of COMMANDS."""
         return [*COMMANDS]
 
     def get_command(self, ctx: click.Context, cmd_name: str) -> click.Command | None:

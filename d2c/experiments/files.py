@@ -1,6 +1,6 @@
 """Files of trees held against gold: a table with a row for each, significance, and the report of comparisons.
 
-Whoever wrote the files: d2c or another parser. Figures and classes of errors are those of `d2c compare`.
+The files may come from d2c or any other parser. Figures and classes of errors are those of `d2c compare`.
 """
 
 from __future__ import annotations

@@ -283,8 +283,8 @@ def read_settings(directory: Path) -> ModelSettings:
 def check_digests(directory: Path, parts: Sequence[str]) -> None:
     """Raise ModelError where files in these parts of a model directory are not those that `save` wrote.
 
-    Models of 0.2.0 say no digests. Who changes a file on purpose can change its digest, too: what loads it
-    does not rely on this.
+    Models of version 0.2.0 have no digests. They do not protect against deliberate changes, as a digest can
+    be changed along with its file; so no loader relies on them.
     """
     expected = read_settings(directory).files
     if expected is not None:

@@ -51,7 +51,7 @@ def find(name: str | Path | None = None) -> Path:
     if wanted in known:
         return known[wanted]
     if name and Path(wanted).is_dir():
-        return Path(wanted)  # whoever reads it says what is wrong with it
+        return Path(wanted)  # loading it will report what is wrong
     names = ", ".join(sorted(known)) or "none"
     problem = f"{wanted}: is no model: neither a directory nor a name; known names: {names}"
     text = [_ONE_SENTENCE] if " " in wanted else []

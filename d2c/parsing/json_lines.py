@@ -49,7 +49,7 @@ def format_json(parsed: Parsed) -> str:
 
 def tree_to_json(
     ctree: CTree,
-    confidences: Sequence[float] | None = None,
+    confidences: Sequence[float] | None,
     offsets: Sequence[tuple[int, int]] | None = None,
     comments: Sequence[str] = (),
 ) -> dict[str, Any]:

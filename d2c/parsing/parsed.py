@@ -1,4 +1,4 @@
-"""What a sentence has become: its trees, or why it has none."""
+"""The result of parsing a sentence: its trees, or why it has none."""
 
 from __future__ import annotations
 
@@ -31,7 +31,7 @@ class Parsed:
     alternatives: tuple[tuple[CTree, float | None], ...] = ()
 
 
-# What stands in the place of a sentence that could not be parsed.
+# The trees of a sentence that could not be parsed.
 _ERROR = Tokens(("ERROR",), ("ERROR",))
 NO_CTREE = CTree(_ERROR, ("ERROR",), ((0,),), (0,), "TOP")
 NO_DTREE = DTree(_ERROR, (0,), labels=("root",))

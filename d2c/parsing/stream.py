@@ -173,7 +173,7 @@ class BatchParser:
     and where the d-parser needs to be alone.
     """
 
-    def __init__(self, model: Model, options: ParseOptions, alone: bool = True) -> None:
+    def __init__(self, model: Model, options: ParseOptions, alone: bool) -> None:
         if options.kind == JSON:
             model = replace(model, tags="gold")  # given tags are used
         if options.best > 1 and model.route.ranks_arcs and model.dparser.gives_arcs:

@@ -1,4 +1,4 @@
-"""Jackknifing: a training treebank annotated by models that have not seen the sentences which they annotate.
+"""Jackknifing: a training treebank annotated by models that have not seen the sentences that they annotate.
 
 A treebank is cut into k blocks of consecutive sentences, so that documents stay whole. Each block is
 annotated by a model trained on all others.

@@ -26,7 +26,7 @@ from d2c.trees.route import Progress
 class Tagging:
     """How a model comes by its tagger, one of TAGGERS.
 
-    parameters: of its class; those that it does not have mean nothing to it
+    parameters: of its class; those that it does not have are ignored
     folds:      0: d-parser and route learn from the treebank's own tags; more: from those that the tagger
                 predicts, by jackknifing with so many blocks
     head_rules: find the heads before predicted tags replace the treebank's

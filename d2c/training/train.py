@@ -300,7 +300,7 @@ def _fit_arcs(
 
 
 def check_spec(
-    spec: TrainingSpec, directories: Iterable[Path], foreign: bool = True
+    spec: TrainingSpec, directories: Iterable[Path], foreign: bool
 ) -> tuple[DependencyParser, dict[str, Route]]:
     """Return the d-parser and the routes that `train_models` trains. Arguments, and ModelErrors, as there."""
     for treebank in (spec.train, spec.dev):

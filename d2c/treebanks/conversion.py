@@ -27,8 +27,8 @@ def convert_treebank(
     sources: tuple[Path, ...],
     target: Path,
     stream: TextIO,
-    target_format: str | None = None,
-    heads: Path | None = None,
+    target_format: str | None,
+    heads: Path | None,
 ) -> list[str]:
     """Writes the trees of `sources` in the format of `target`, with the heads that a CoNLL-U file induces
     over the only one of them.

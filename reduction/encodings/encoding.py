@@ -60,7 +60,8 @@ class Encoding(ABC):
         where the encoding takes none: there events may fall from a modifier to the next, or arcs cross.
         """
         if self.continuous_only and not ctree.is_continuous():
-            raise ValueError(f"the {self.name} encoding takes continuous trees only; use the direct encoding")
+            message = f"the {self.name} encoding takes continuous trees only; use the direct encoding"
+            raise ValueError(f"{message}, or make them so (--continuous)")
         return self.label(to_dependencies(ctree))
 
     @abstractmethod

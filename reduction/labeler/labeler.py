@@ -187,7 +187,7 @@ class Labeler:
         self,
         sentences: Sequence[ArcExample],
         score: Callable[[Floats], float] | None,
-        progress: Callable[[Epoch], None] | None = None,
+        progress: Callable[[Epoch], None] | None,
     ) -> Self:
         """Go on from the weights that there are, now together with those of arcs.
 

@@ -216,7 +216,7 @@ class Place:
 def write_treebank(ctrees: Iterable[CTree], format_name: str, stream: TextIO, place: Place) -> None:
     """Write trees in a format that d2c writes. Raises FormatError for a tree that the format cannot hold.
 
-    place: of the first tree; whoever yields trees of several files changes it
+    place: of the first tree; an iterator over the trees of several files updates it
     """
     write = FORMATS[format_name].write
     assert write is not None

@@ -1,7 +1,7 @@
 """What all scorers of brackets count; recall, precision and F1 are computed here and nowhere else.
 
 Percentages are 0 where there is nothing to divide by. The order of operations is EVALB's: the last printed
-digit may hang on it.
+digit may depend on it.
 """
 
 from __future__ import annotations
