@@ -78,7 +78,10 @@ def test_an_error_in_a_later_part_names_its_sentence(gaps: Path, tmp_path: Path,
     treebank = tmp_path / f"x.{name}"
     ok("convert", gaps, treebank)
     done = d2c("encode", treebank, "--encoding", "delta", "-o", tmp_path / "out")
-    message = "the delta encoding takes continuous trees only; use the direct encoding, or make them so (--continuous)"
+    message = (
+        "the delta encoding takes continuous trees only; use the direct encoding, "
+        "or make them so (--continuous)"
+    )
     assert str(done.exception) == f"{treebank}: sentence 1000: {message}"
     assert not (tmp_path / "out").exists()
 
@@ -159,7 +162,10 @@ def test_delta_is_refused_in_training_before_anything_is_learned(
 ) -> None:
     arguments = ["--dev", gaps, "--route", route, "--dparser", "gold", "-o", tmp_path / "model"]
     done = d2c("train", gaps, "--encoding", "delta", "--head-rules", "leftmost", *arguments)
-    message = "the delta encoding takes continuous trees only; use the direct encoding, or make them so (--continuous)"
+    message = (
+        "the delta encoding takes continuous trees only; use the direct encoding, "
+        "or make them so (--continuous)"
+    )
     assert str(done.exception) == f"{gaps}: sentence 1: {message}"
     assert list(tmp_path.iterdir()) == [gaps]
 
