@@ -35,12 +35,10 @@ def find_files(paths: Iterable[Path], format_name: str | None, output: Path) -> 
 
     format_name: of all of them; None: by their names. Files that are named are text where they have no other.
                  Hidden files, and those below `output`, are none. The order is the same on every machine.
-    Raises FormatError for what is not there.
+    Raises FormatError for what is not there, for standard input and pipes.
     """
     files = [*inputs.find_files(paths, None if format_name else _SUFFIXES, output)]
-    for file in files:
-        if not file.is_file():  # a pipe cannot be read again
-            raise FormatError(str(file), 0, 0, "cannot be read: No such file or directory")
+    inputs.check_repeatable(tuple(files))
     known = set(files)
     return files, [file for file in inputs.find_files(paths, None, output) if file not in known]
 

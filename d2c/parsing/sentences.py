@@ -3,7 +3,7 @@ the Parquet of `d2c corpus`."""
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -13,6 +13,7 @@ from d2c.parsing.json_lines import ReadSentence, read_json_lines, read_shown
 from d2c.parsing.options import JSON_LINES
 from d2c.parsing.output import format_by_name
 from d2c.treebanks.reading import Reading
+from d2c.trees.formats.brackets import escape
 from d2c.trees.formats.discbracket import is_discbracket, parse_discbracket
 from d2c.trees.spans import Source
 
@@ -69,6 +70,12 @@ def _rows(file: Path) -> Iterator[dict[str, Any]]:
         raise FormatError(str(file), 0, 0, f"is no Parquet file that can be read: {error}") from None
 
 
+def _numbers_words(bracket: str, tokens: Sequence[str]) -> bool:
+    """Return whether brackets are discbracket; words such as `1=2` alone make others look like it."""
+    leaves = (f" {i}={escape(token)})" for i, token in enumerate(tokens))
+    return is_discbracket(bracket) and all(leaf in bracket for leaf in leaves)
+
+
 def _of_row(row: dict[str, Any]) -> ReadSentence:
     """Return a row's sentence. Its spans do not say which words are in gaps; then brackets say the tree.
 
@@ -77,7 +84,7 @@ def _of_row(row: dict[str, Any]) -> ReadSentence:
     try:
         offsets = [(place["start"], place["end"]) for place in row["offsets"] or ()]
         placed: dict[str, Any] = {"offsets": offsets, "text": row["text"] or ""} if offsets else {}
-        if not row["error"] and is_discbracket(row["bracket"]):
+        if not row["error"] and _numbers_words(row["bracket"], row["tokens"]):
             ctree = parse_discbracket(row["bracket"])
             source = Source(ctree.tokens.forms, **placed) if placed else None
             return ReadSentence(ctree, source=source, file=row["file"])

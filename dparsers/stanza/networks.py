@@ -8,6 +8,7 @@ sizes that they say.
 from __future__ import annotations
 
 import logging
+import os
 import warnings
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
@@ -32,6 +33,10 @@ from d2c.dparsers.stanza.graph import GraphNetworkTrainer
 from d2c.dparsers.stanza.joint import JointTrainer
 from d2c.dparsers.training import seeded as seeded_numpy
 from d2c.packed.arcs import PackedArcs
+
+# A forked process (spaCy's `n_process`) has none of the threads that torch has started, and would wait for
+# them without end.
+os.register_at_fork(after_in_child=lambda: torch.set_num_threads(1))
 
 TRAINERS = {"graph": GraphNetworkTrainer, "transition": TransitionTrainer, "joint": JointTrainer}
 

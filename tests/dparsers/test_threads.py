@@ -3,14 +3,16 @@
 from __future__ import annotations
 
 import logging
+import multiprocessing
 import time
 from collections.abc import Iterator
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import contextmanager
 
 import pytest
+import torch
 
-from d2c.dparsers.stanza.networks import quiet
+from d2c.dparsers.stanza.networks import quiet, threads
 
 pytest.importorskip("spacy")
 
@@ -54,3 +56,18 @@ def test_only_the_own_thread_is_quiet(caplog: pytest.LogCaptureFixture) -> None:
     finally:
         log.propagate = before
     assert [record.message for record in caplog.records] == ["of another", "afterwards"]
+
+
+def _compute() -> None:
+    torch.nn.functional.layer_norm(torch.ones(1024, 512), (512,))  # enough for several threads
+
+
+def test_a_forked_process_does_not_wait_for_threads_of_torch() -> None:
+    with threads(2):
+        _compute()
+        forked = multiprocessing.get_context("fork").Process(target=_compute)
+        forked.start()
+    forked.join(60)
+    hangs = forked.is_alive()
+    forked.kill()
+    assert not hangs and forked.exitcode == 0

@@ -83,7 +83,7 @@ FORMATS = {
 _SNIFFED = 4096  # characters
 _OTHERS = {  # endings of files that are no treebanks, and what they are
     (".conllu", ".conll"): "has d-trees, not c-trees; `d2c decode` makes c-trees of them",
-    (".json", ".jsonl"): "has JSON lines, which only combine, phrases, search and view read",
+    (".json", ".jsonl"): "has JSON lines, which only combine, draw, phrases, search and view read",
     (".parquet",): "is a table; write its column of brackets into a file",
 }
 

@@ -52,7 +52,10 @@ class ConstituencyComponent(Pipe):
             try:
                 self._parse(docs)
             except Exception as error:  # whatever it is, what happens then is the pipeline's choice
-                handle(self.name, self, docs, error)
+                if len(docs) > 1:  # but only to the documents that fail, not to those beside them
+                    yield from self.pipe(docs, batch_size=1)
+                else:
+                    handle(self.name, self, docs, error)
             else:
                 yield from docs
 

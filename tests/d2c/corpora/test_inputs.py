@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import gzip
 import json
+import os
 from pathlib import Path
 
 import pyarrow as pa
@@ -213,6 +214,10 @@ def test_files(here: Path) -> None:
         find_files([Path("d/out")], None, out)
     with pytest.raises(FormatError, match="^nowhere: cannot be read: No such file or directory$"):
         find_files([Path("nowhere")], None, out)
+    os.mkfifo("pipe")
+    for name, called in (("pipe", "pipe"), ("-", "<stdin>")):
+        with pytest.raises(FormatError, match=f"^{called}: is read several times; name a file instead$"):
+            find_files([Path(name)], None, out)
 
 
 def test_shards(here: Path) -> None:

@@ -102,3 +102,14 @@ def test_rows_of_other_programs_are_refused(change: dict[str, Any]) -> None:
     assert _of_row(row).ctree.labels
     with pytest.raises(ValueError, match="^no row as `d2c corpus` writes it"):
         _of_row(row | change)
+
+
+@pytest.mark.parametrize("word", ["1=2", "0=one", "0="])
+def test_words_that_look_like_those_of_discbracket(word: str) -> None:
+    span = {"label": "NP", "start": 0, "end": 1, "head": 0, "confidence": 0.5}
+    place = {"text": word, "offsets": [{"start": 0, "end": len(word)}]}
+    row = {"error": None, "file": "a.txt", "tokens": [word], "tags": ["CD"], "spans": [span]} | place
+    found = _of_row(row | {"bracket": f"(TOP (NP (CD {word})))"})
+    assert (found.ctree.tokens.forms, found.confidences) == ((word,), (0.5,))
+    numbered = _of_row(row | {"bracket": f"(TOP (NP (CD 0={word})))"})
+    assert (numbered.ctree.tokens.forms, numbered.confidences) == ((word,), None)

@@ -187,7 +187,8 @@ def test_a_pipeline_without_sentences(small_model: Path) -> None:
         nlp(TEXTS[0])
 
 
-def test_documents_that_fail_can_be_left_out(small_model: Path) -> None:
+@pytest.mark.parametrize("size", [1, 2])
+def test_documents_that_fail_can_be_left_out(small_model: Path, size: int) -> None:
     nlp = pipeline(small_model)
     failed: list[str] = []
     nlp.set_error_handler(lambda name, component, docs, error: failed.extend(doc.text for doc in docs))
@@ -195,7 +196,7 @@ def test_documents_that_fail_can_be_left_out(small_model: Path) -> None:
     nlp.remove_pipe("sentencizer")
     docs[0][0].is_sent_start = True
     docs[0][1].is_sent_start = False
-    assert [doc.text for doc in nlp.pipe(docs, batch_size=1)] == ["It is cut."]
+    assert [doc.text for doc in nlp.pipe(docs, batch_size=size)] == ["It is cut."]
     assert failed == ["not cut "]
 
 
